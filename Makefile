@@ -1,0 +1,111 @@
+# Every target makes what it needs: the virtual environment, the packages, the extension. A fresh clone needs only
+# Python >= 3.10, a Rust toolchain and a connection to the package registries.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-builtin-rules
+export PATH := $(PATH):$(HOME)/.cargo/bin
+
+VENV := .venv
+BIN := $(VENV)/bin
+# A name on the PATH may be a shim for a version that isn't installed, so it has to run.
+PYTHON ?= $(shell for p in python3.11 python3; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null && { echo $$p; break; }; done)
+# pytest workers; the tests that measure time or memory ask for a worker of their own.
+JOBS ?= 2
+# How long `make fuzz` runs.
+SECONDS := 60
+# Bash counts its own SECONDS, so the recipes get the number under this name.
+FUZZ_SECONDS = $(SECONDS)
+
+# PyO3 builds against the environment that will import the extension, not against what python3 happens to be.
+export PYO3_PYTHON := $(abspath $(BIN)/python)
+# Hash seeds of their own make canonical output and set order differ where they can.
+unexport PYTHONHASHSEED PYTHONPATH CONDA_PREFIX
+
+RUST_SOURCES := $(shell find crates -name target -prune -o -name fuzz -prune -o \( -name '*.rs' -o -name Cargo.toml \) -print 2>/dev/null) \
+	Cargo.toml $(wildcard Cargo.lock .cargo/config.toml rust-toolchain.toml)
+EXTENSION := $(VENV)/.stamp-develop
+
+##@ Use
+.PHONY: help demo bench
+help: ## this list
+	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z][a-z-]*:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: $(EXTENSION) $(VENV)/.stamp-demo ## store and restore four real object graphs, next to pickle
+	@$(BIN)/python demo/run.py
+
+bench: $(EXTENSION) $(VENV)/.stamp-bench ## every data set against every peer, as ratios of interleaved runs
+	@$(BIN)/python bench/run.py $(ARGS)
+
+##@ Check
+.PHONY: test lint ruff mypy rust-lint docs-lint cargo-test pytest fuzz soak
+test: lint cargo-test pytest ## lint, the Rust tests and the Python tests: what CI runs
+
+lint: ruff mypy rust-lint docs-lint ## ruff, mypy --strict, rustfmt, clippy -D warnings, generated docs
+
+ruff: $(VENV)/.stamp-lint
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+mypy: $(VENV)/.stamp-lint
+	$(BIN)/mypy
+
+rust-lint: $(VENV)/.stamp-venv
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets -- -D warnings
+
+# The tables in docs/format.md come from tag.rs; one that lags behind is brought up to date here, and fails once.
+docs-lint:
+	@before=$$(mktemp); trap 'rm -f "$$before"' EXIT; cp docs/format.md "$$before"; $(MAKE) --no-print-directory docs; \
+	cmp -s "$$before" docs/format.md || { echo 'docs/format.md did not match tag.rs; it does now: commit it'; exit 1; }
+
+cargo-test:
+	cargo test -p holdall-format
+
+pytest: $(EXTENSION) $(VENV)/.stamp-test
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup $(ARGS)
+
+fuzz: $(EXTENSION) $(VENV)/.stamp-test ## mutated inputs through Python and cargo-fuzz, SECONDS=60 each
+	$(BIN)/python tests/fuzz/mutate.py --seconds $(FUZZ_SECONDS)
+	@if cargo fuzz --version >/dev/null 2>&1 && rustup toolchain list 2>/dev/null | grep -q ^nightly; then \
+		cd crates/format && for target in $$(cargo +nightly fuzz list); do \
+			cargo +nightly fuzz run "$$target" -- -max_total_time=$(FUZZ_SECONDS); done; \
+	else echo 'cargo-fuzz and a nightly toolchain are not both installed: the Rust fuzz target did not run'; fi
+
+soak: $(EXTENSION) $(VENV)/.stamp-test ## 10,000 round trips and 10,000 failures of every kind, counts and memory level
+	$(BIN)/python -m pytest -m soak $(ARGS)
+
+##@ Make
+.PHONY: develop docs vectors format
+develop: $(EXTENSION) ## build the extension into .venv
+	@$(BIN)/python -c 'import holdall; print("holdall", holdall.__version__, "is ready in $(VENV)")'
+
+docs: ## write the tables of docs/format.md anew from tag.rs
+	cargo run --quiet -p holdall-format --example tables
+
+vectors: $(EXTENSION) $(VENV)/.stamp-test ## write tests/vectors anew; what was released before must stay readable
+	$(BIN)/python tests/vectors/generate.py
+
+format: $(VENV)/.stamp-lint ## let ruff and rustfmt lay out the sources
+	$(BIN)/ruff check --fix --exit-zero .
+	$(BIN)/ruff format .
+	cargo fmt --all
+
+# --- files ---
+$(VENV)/.stamp-venv:
+	@test -n "$(PYTHON)" || { echo 'Python 3.10 or newer is needed (set PYTHON=)'; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
+	@touch $@
+
+# One stamp for each dependency group of pyproject.toml.
+$(VENV)/.stamp-%: pyproject.toml | $(VENV)/.stamp-venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group $*
+	@touch $@
+
+# Python sources are linked into the environment, not copied, so only the Rust side asks for a build.
+$(EXTENSION): $(RUST_SOURCES) $(VENV)/.stamp-build
+	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --quiet
+	@touch $@

@@ -1,0 +1,387 @@
+"""The data sets, each made anew from a fixed seed in the process that measures it."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import random
+import sys
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from models import Bar, Baz, Foo, Node, Sample
+
+ROOT = Path(__file__).resolve().parent.parent
+SHARED = Path(os.environ.get("HOLDALL_SHARED", ROOT.parent / "shared"))
+SEED = 20_26
+DOCUMENTS = ("twitter", "citm_catalog", "canada", "github_events")
+
+
+@dataclass(frozen=True)
+class Case:
+    """A data set and how it is to be stored.
+
+    each: the object is a list whose items are stored one by one.
+    graph: identity matters, so peers that lose it have not restored the data.
+    deep: peers that recurse need a large stack; all of the case runs in a thread that has one.
+    core: a row that has a stated target (`targets.py`); the others are for orientation.
+    """
+
+    name: str
+    title: str
+    make: Callable[[], Any]
+    each: bool = False
+    graph: bool = False
+    deep: bool = False
+    core: bool = True
+    classes: tuple[type, ...] = field(default=())
+
+
+def document(name: str) -> Any:
+    """One of the documents that JSON benchmarks use, or a generated stand-in of like structure."""
+    path = SHARED / "data" / "json" / f"{name}.json"
+    if path.exists():
+        return json.loads(path.read_bytes())
+    return STAND_INS[name](random.Random(SEED))
+
+
+def has_document(name: str) -> bool:
+    return (SHARED / "data" / "json" / f"{name}.json").exists()
+
+
+WORDS = (
+    "the of and to in is you that it he was for on are as with his they at be this have from or one had by word but "
+    "not what all were we when your can said there use an each which she do how their if will up other about out many "
+    "then them these so some her would make like him into time has look two more write go see number no way could "
+    "people my than first water been call who oil its now find long down day did get come made may part"
+).split()
+
+
+def text(rng: random.Random, words: int) -> str:
+    return " ".join(rng.choices(WORDS, k=words))
+
+
+def stand_in_twitter(rng: random.Random) -> Any:
+    def user() -> dict[str, Any]:
+        return {
+            "id": rng.getrandbits(31), "id_str": str(rng.getrandbits(31)), "name": text(rng, 2), "screen_name": text(rng, 1),
+            "location": "", "description": "日本語 " + text(rng, 12), "protected": False, "followers_count": rng.randrange(5000),
+            "friends_count": rng.randrange(2000), "utc_offset": None, "verified": False, "lang": "ja",
+            "profile_image_url": "http://pbs.twimg.com/profile_images/%d/a_normal.jpeg" % rng.getrandbits(60),
+            "profile_background_image_url": "http://abs.twimg.com/images/themes/theme1/bg.png", "default_profile": True,
+            "following": False, "notifications": False, "entities": {"description": {"urls": []}},
+        }  # fmt: skip
+
+    def status() -> dict[str, Any]:
+        return {
+            "metadata": {"result_type": "recent", "iso_language_code": "ja"}, "created_at": "Sun Aug 31 00:29:15 +0000 2014",
+            "id": rng.getrandbits(59), "id_str": str(rng.getrandbits(59)), "text": "名前 " + text(rng, 15), "truncated": False,
+            "source": '<a href="http://twitter.com" rel="nofollow">Twitter</a>', "user": user(), "geo": None, "coordinates": None,
+            "retweet_count": rng.randrange(100), "favorite_count": 0, "favorited": False, "retweeted": False, "lang": "ja",
+            "entities": {"hashtags": [], "symbols": [], "urls": [], "user_mentions": [{"screen_name": text(rng, 1), "indices": [3, 14]}]},
+        }  # fmt: skip
+
+    statuses = [status() | {"retweeted_status": status()} if i % 4 else status() for i in range(100)]
+    return {"statuses": statuses, "search_metadata": {"count": 100, "query": "一"}}
+
+
+def stand_in_catalog(rng: random.Random) -> Any:
+    def performance(ident: int) -> dict[str, Any]:
+        return {
+            "eventId": rng.getrandbits(27), "id": ident, "logo": None, "name": None, "start": rng.getrandbits(40),
+            "prices": [{"amount": 90250, "audienceSubCategoryId": 337100890, "seatCategoryId": rng.getrandbits(28)} for _ in range(5)],
+            "seatCategories": [
+                {"areas": [{"areaId": rng.getrandbits(28), "blockIds": []} for _ in range(12)], "seatCategoryId": rng.getrandbits(28)}
+                for _ in range(5)
+            ],
+            "seatMapImage": None, "venueCode": "PLEYEL_PLEYEL",
+        }  # fmt: skip
+
+    events = {
+        str(i): {"id": i, "name": text(rng, 4), "subTopicIds": [rng.getrandbits(28) for _ in range(4)]}
+        for i in range(184)
+    }
+    return {
+        "areaNames": {str(i): text(rng, 3) for i in range(17)},
+        "events": events,
+        "performances": [performance(i) for i in range(243)],
+    }
+
+
+def stand_in_canada(rng: random.Random) -> Any:
+    rings = [[[-60 - 80 * rng.random(), 42 + 40 * rng.random()] for _ in range(116)] for _ in range(480)]
+    geometry = {"type": "Polygon", "coordinates": rings}
+    return {
+        "type": "FeatureCollection",
+        "features": [{"type": "Feature", "properties": {"name": "Canada"}, "geometry": geometry}],
+    }
+
+
+def stand_in_events(rng: random.Random) -> Any:
+    return [
+        {
+            "type": "PushEvent", "created_at": "2013-01-10T07:58:30Z", "public": True, "id": str(rng.getrandbits(31)),
+            "actor": {"login": text(rng, 1), "id": rng.getrandbits(22), "url": "https://api.github.com/users/" + text(rng, 1)},
+            "repo": {"id": rng.getrandbits(23), "name": text(rng, 1), "url": "https://api.github.com/repos/" + text(rng, 1)},
+            "payload": {
+                "commits": [{"author": {"email": "a@b.c", "name": text(rng, 2)}, "message": text(rng, 40), "sha": "%040x" % rng.getrandbits(160)}],
+                "push_id": rng.getrandbits(27), "size": 1, "description": text(rng, 90), "ref": "refs/heads/master",
+            },
+        }
+        for _ in range(30)
+    ]  # fmt: skip
+
+
+STAND_INS: dict[str, Callable[[random.Random], Any]] = {
+    "twitter": stand_in_twitter,
+    "citm_catalog": stand_in_catalog,
+    "canada": stand_in_canada,
+    "github_events": stand_in_events,
+}
+
+
+def messages(count: int = 2_000) -> list[dict[str, Any]]:
+    """Queue messages of about 1.6 kB: ids, text, floats, datetimes with a zone, nested lists and dicts."""
+    rng = random.Random(SEED)
+    zones = [
+        timezone.utc,
+        timezone(timedelta(hours=2)),
+        timezone(timedelta(hours=-5)),
+        timezone(timedelta(hours=5, minutes=30)),
+    ]
+    start = datetime(2026, 1, 1)
+
+    def moment() -> datetime:
+        return (start + timedelta(microseconds=rng.randrange(10**13))).replace(tzinfo=rng.choice(zones))
+
+    def ident() -> str:
+        return str(uuid.UUID(int=rng.getrandbits(128), version=4))
+
+    return [
+        {
+            "id": ident(),
+            "sequence": rng.getrandbits(48),
+            "kind": rng.choice(["order", "refund", "shipment", "note"]),
+            "created": moment(),
+            "updated": moment(),
+            "sender": {
+                "id": rng.getrandbits(31),
+                "name": text(rng, 2),
+                "address": text(rng, 6),
+                "verified": rng.random() < 0.5,
+            },
+            "receiver": {
+                "id": rng.getrandbits(31),
+                "name": text(rng, 2),
+                "address": text(rng, 6),
+                "verified": rng.random() < 0.5,
+            },
+            "body": text(rng, rng.randrange(90, 130)),
+            "amount": rng.random() * 1000,
+            "rates": [rng.random() for _ in range(8)],
+            "tags": rng.choices(WORDS, k=6),
+            "items": [
+                {
+                    "sku": ident(),
+                    "count": rng.randrange(1, 300),
+                    "price": rng.random() * 100,
+                    "note": text(rng, 4),
+                }
+                for _ in range(4)
+            ],
+            "retry": None,
+            "urgent": rng.random() < 0.1,
+        }
+        for _ in range(count)
+    ]
+
+
+def samples(count: int = 100_000) -> list[Sample]:
+    rng = random.Random(SEED)
+    return [Sample(rng.random(), str(rng.randrange(100))) for _ in range(count)]
+
+
+def serbench(bars: int = 200) -> dict[str, list[Foo]]:
+    """serbench's document: 3 keys x 3 Foo x `bars` Bar x 50 Baz (2,000 in the original)."""
+
+    def bar(i: int) -> Bar:
+        return Bar(i, [Baz(str(i), str(j)) for j in range(1, 51)], {str(i): i})
+
+    return {
+        key: [Foo("a", "b", "c", "d", "e", [bar(i) for i in range(1, bars + 1)]) for _ in range(3)]
+        for key in ("x", "y", "z")
+    }
+
+
+def clusters(count: int = 200_000, size: int = 20) -> list[Node]:
+    """Nodes that know three others of their cluster: many small cyclic components."""
+    rng = random.Random(SEED)
+    nodes = [Node(i, f"node {i}", []) for i in range(count)]
+    for start in range(0, count, size):
+        cluster = nodes[start : start + size]
+        for node in cluster:
+            node.neighbours.extend(rng.choices(cluster, k=3))
+    return nodes
+
+
+def component(count: int = 200_000) -> list[Node]:
+    """The next node and two of all nodes as neighbours: one component, as deep as it has nodes."""
+    rng = random.Random(SEED)
+    nodes = [Node(i, f"node {i}", []) for i in range(count)]
+    for i, node in enumerate(nodes):
+        node.neighbours.append(nodes[(i + 1) % count])
+        node.neighbours.extend(rng.choices(nodes, k=2))
+    return nodes
+
+
+def small_ints(count: int = 1_000_000) -> list[int]:
+    rng = random.Random(SEED)
+    return rng.choices(range(-16, 17), k=count)
+
+
+def large_ints(count: int = 1_000_000) -> list[int]:
+    rng = random.Random(SEED)
+    return [(1 << 60) | rng.getrandbits(60) for _ in range(count)]
+
+
+def floats(count: int = 1_000_000) -> list[float]:
+    rng = random.Random(SEED)
+    return [rng.random() for _ in range(count)]
+
+
+def arrays(count: int = 100) -> list[Any]:
+    import numpy as np
+
+    rng = np.random.default_rng(SEED)
+    return [rng.random((100, 100)) for _ in range(count)]
+
+
+def unicode_strings(count: int = 100_000) -> list[str]:
+    rng = random.Random(SEED)
+    return [f"{rng.randrange(1_000_000)}α" for _ in range(count)]
+
+
+def strings_of_few_kinds(count: int = 100_000, kinds: int = 500) -> list[str]:
+    rng = random.Random(SEED)
+    return rng.choices([f"kind-{i}" for i in range(kinds)], k=count)
+
+
+def mixed(count: int = 1_000_000) -> list[Any]:
+    """Floats, strings, pairs, complex numbers and lists, all of them objects of their own."""
+    rng = random.Random(SEED)
+
+    def one() -> Any:
+        kind = rng.randrange(5)
+        if kind == 0:
+            return rng.random()
+        if kind == 1:
+            return f"item {rng.randrange(10_000)}"
+        if kind == 2:
+            return (rng.randrange(30), 2)
+        if kind == 3:
+            return complex(rng.random(), 1.0)
+        return [rng.randrange(1000), rng.random()]
+
+    return [one() for _ in range(count)]
+
+
+def lisp_sets() -> ModuleType | None:
+    """cl-binary-store's benchmark data, rebuilt in Python, when the shared data are at hand."""
+    path = SHARED / "data" / "lisp" / "datasets.py"
+    if not path.exists():
+        return None
+    spec = importlib.util.spec_from_file_location("datasets", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["datasets"] = module  # pickle finds the classes by this name
+    sys.dont_write_bytecode = True  # the shared folder may be read-only, and isn't ours
+    spec.loader.exec_module(module)
+    return module
+
+
+def lisp_cases() -> list[Case]:
+    module = lisp_sets()
+    if module is None:
+        return []
+    people = (module.Person, module.Address)
+    chosen: list[tuple[str, bool, tuple[type, ...], dict[str, int]]] = [
+        ("lots_of_keywords", False, (), {}),
+        ("long_complex_list", False, (), {}),
+        ("lots_of_standard_objects", False, (module.CBlarg,), {}),
+        ("lots_of_the_same_string", False, (), {}),
+        ("simple_base_strings", False, (), {}),
+        ("a_lot_of_people_and_addresses", True, people, {}),
+        ("a_bunch_of_specialized_arrays", False, (), {"n": 100_000}),
+        ("a_pile_of_tangled_conses", True, (), {"number": 100_000}),
+    ]
+
+    def case(name: str, graph: bool, classes: tuple[type, ...], arguments: dict[str, int]) -> Case:
+        make = module.DATASETS[name]
+        title = f"cl-binary-store: {name.replace('_', ' ')}"
+        deep = "tangled" in name
+        return Case(
+            f"lisp_{name}",
+            title,
+            lambda: make(**arguments),
+            graph=graph,
+            deep=deep,
+            core=False,
+            classes=classes,
+        )
+
+    return [case(*row) for row in chosen]
+
+
+def cases() -> list[Case]:
+    documents = [
+        Case(
+            name,
+            f"{name}.json as dicts" + ("" if has_document(name) else " (generated stand-in)"),
+            lambda name=name: document(name),
+        )
+        for name in DOCUMENTS
+    ]
+    return [
+        *documents,
+        Case("messages", "2,000 messages of 1.6 kB one by one", messages, each=True),
+        Case("samples", "100,000 slotted dataclasses (float, str)", samples, classes=(Sample,)),
+        Case("serbench", "serbench at 1/10: 90,000 Baz in Bar in Foo", serbench, classes=(Foo, Bar, Baz)),
+        Case(
+            "clusters",
+            "200,000 cyclic nodes, clusters of 20",
+            clusters,
+            graph=True,
+            deep=True,
+            classes=(Node,),
+        ),
+        Case(
+            "component",
+            "200,000 cyclic nodes, one deep component",
+            component,
+            graph=True,
+            deep=True,
+            classes=(Node,),
+        ),
+        Case("small_ints", "1,000,000 ints, -16..16", small_ints),
+        Case("large_ints", "1,000,000 ints of 61 bits", large_ints),
+        Case("floats", "1,000,000 floats", floats),
+        Case("arrays", "100 arrays 100x100 float64", arrays),
+        Case("unicode_strings", "100,000 short unicode strings", unicode_strings, core=False),
+        Case("few_strings", "100,000 strings of 500 kinds", strings_of_few_kinds, core=False),
+        Case("mixed", "1,000,000 mixed values", mixed, core=False),
+        Case("one_int", "the int 1", lambda: 1, core=False),
+        Case("one_string", "the string 'abcd'", lambda: "abcd", core=False),
+        Case(
+            "one_dict",
+            "a dict of three small values",
+            lambda: {"id": 7, "name": "abcd", "ok": True},
+            core=False,
+        ),
+        *lisp_cases(),
+    ]

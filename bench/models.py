@@ -1,0 +1,54 @@
+"""The classes whose instances the benchmarks store."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(slots=True)
+class Sample:
+    """One of the 100,000 `(float, str)` records."""
+
+    value: float
+    label: str
+
+
+@dataclass(slots=True)
+class Baz:
+    """The leaf of serbench: two strings."""
+
+    first: str
+    second: str
+
+
+@dataclass(slots=True)
+class Bar:
+    """The middle of serbench."""
+
+    number: int
+    bazs: list[Baz]
+    counts: dict[str, int]
+
+
+@dataclass(slots=True)
+class Foo:
+    """The top of serbench: five strings and its Bars."""
+
+    agency: str
+    software: str
+    management: str
+    consultant: str
+    remark: str
+    bars: list[Bar]
+
+
+@dataclass(slots=True, eq=False)
+class Node:
+    """A node of a cyclic graph. Compared by identity: field-wise `==` would not end."""
+
+    ident: int
+    label: str
+    neighbours: list  # type: ignore[type-arg]  # pyfory reads the annotation; bare means "any"
+
+
+REGISTERED = (Sample, Baz, Bar, Foo, Node)

@@ -1,0 +1,181 @@
+"""The contestants, each used the way that is fastest for it.
+
+A contestant takes part wherever it can store the data. Whether what it restores is right is checked before it is
+timed (`check.py`); one that gives back something else is shown as such and never counts as a rival.
+"""
+
+from __future__ import annotations
+
+import marshal
+import pickle
+from collections.abc import Callable
+from functools import partial
+from types import ModuleType
+from typing import Any
+
+import holdall
+from data import Case
+from models import Bar, Foo, Sample
+
+Function = Callable[[Any], Any]
+
+
+@dataclass(frozen=True)
+class Peer:
+    """One way to store and restore.
+
+    convert: the same data in the classes this contestant wants, if it wants its own.
+    stored: what `loads` reads; by default what `dumps` gave.
+    bound: not a rival but the lower bound: no format, no checks.
+    """
+
+    name: str
+    dumps: Function | None
+    loads: Function
+    convert: Function | None = None
+    stored: Function | None = None
+    bound: bool = False
+
+    def each(self) -> Peer:
+        """The same, for the items of a list one by one."""
+        functions = (self.dumps, self.loads, self.convert, self.stored)
+        dumps, loads, convert, stored = (None if f is None else partial(over, f) for f in functions)
+        assert loads is not None
+        return Peer(self.name, dumps, loads, convert, stored, self.bound)
+
+
+def over(function: Function, items: list[Any]) -> list[Any]:
+    return list(map(function, items))
+
+
+def ours(case: Case) -> list[Peer]:
+    for cls in case.classes:
+        holdall.register(cls)
+    peers = [Peer("holdall", holdall.dumps, holdall.loads)]
+    if not case.graph:
+        peers.append(Peer("holdall refs=False", partial(holdall.dumps, refs=False), holdall.loads))
+    if not case.classes:
+        peers.append(Peer("holdall intern=True", partial(holdall.dumps, intern=True), holdall.loads))
+    if case.each:
+        peers.append(Peer("holdall Encoder", holdall.Encoder().encode, holdall.Decoder().decode))
+    return peers
+
+
+def standard() -> list[Peer]:
+    return [
+        Peer("pickle 5", partial(pickle.dumps, protocol=5), pickle.loads),
+        Peer("marshal", marshal.dumps, marshal.loads),
+    ]
+
+
+def msgspec_peers(case: Case) -> list[Peer]:
+    try:
+        import msgspec
+    except ImportError:
+        return []
+    peers = [Peer("msgspec.msgpack", msgspec.msgpack.Encoder().encode, msgspec.msgpack.Decoder().decode)]
+    if case.name == "samples":
+        row = msgspec.defstruct("Row", [("value", float), ("label", str)], array_like=True)
+        peers += [
+            Peer("msgspec typed", msgspec.msgpack.Encoder().encode, msgspec.msgpack.Decoder(list[Sample]).decode),
+            Peer(
+                "msgspec Struct (other classes)",
+                msgspec.msgpack.Encoder().encode,
+                msgspec.msgpack.Decoder(list[row]).decode,  # type: ignore[valid-type]
+                convert=lambda data: [row(s.value, s.label) for s in data],
+            ),
+        ]
+    if case.name == "serbench":
+        typed = msgspec.msgpack.Decoder(dict[str, list[Foo]])
+        peers += [Peer("msgspec typed", msgspec.msgpack.Encoder().encode, typed.decode), serbench_struct(msgspec)]
+    return peers
+
+
+def serbench_struct(msgspec: ModuleType) -> Peer:
+    define = partial(msgspec.defstruct, array_like=True)
+    baz = define("BazRow", [("first", str), ("second", str)])
+    bar = define("BarRow", [("number", int), ("bazs", list[baz]), ("counts", dict[str, int])])  # type: ignore[valid-type]
+    words = [(name, str) for name in ("agency", "software", "management", "consultant", "remark")]
+    foo = define("FooRow", [*words, ("bars", list[bar])])  # type: ignore[valid-type]
+
+    def bar_row(x: Bar) -> Any:
+        return bar(x.number, [baz(z.first, z.second) for z in x.bazs], x.counts)
+
+    def foo_row(x: Foo) -> Any:
+        return foo(x.agency, x.software, x.management, x.consultant, x.remark, [bar_row(b) for b in x.bars])
+
+    def convert(data: dict[str, list[Foo]]) -> Any:
+        return {key: [foo_row(x) for x in foos] for key, foos in data.items()}
+
+    decode = msgspec.msgpack.Decoder(dict[str, list[foo]]).decode  # type: ignore[valid-type]
+    return Peer("msgspec Struct (other classes)", msgspec.msgpack.Encoder().encode, decode, convert=convert)
+
+
+def binary_peers(case: Case) -> list[Peer]:
+    peers = []
+    try:
+        import ormsgpack
+    except ImportError:
+        pass
+    else:
+        option = ormsgpack.OPT_NON_STR_KEYS | ormsgpack.OPT_DATETIME_AS_TIMESTAMP_EXT if case.each else 0
+        dumps = partial(ormsgpack.packb, option=option) if option else ormsgpack.packb
+        loads = partial(ormsgpack.unpackb, option=option) if option else ormsgpack.unpackb
+        peers.append(Peer("ormsgpack", dumps, loads))
+    try:
+        import orjson
+    except ImportError:
+        pass
+    else:
+        peers.append(Peer("orjson", orjson.dumps, orjson.loads))
+    try:
+        import cloudpickle
+    except ImportError:
+        pass
+    else:
+        if case.name == "arrays":
+            peers.append(Peer("cloudpickle", partial(cloudpickle.dumps, protocol=5), cloudpickle.loads))
+    return peers
+
+
+def pyfory_peers(case: Case) -> list[Peer]:
+    try:
+        import pyfory
+    except ImportError:
+        return []
+
+    def peer(name: str, ref: bool) -> Peer:
+        # Its safety limits are raised so that the large sets fit at all.
+        fory = pyfory.Fory(
+            xlang=False, ref=ref, strict=True, max_depth=1_000_000_000, max_graph_memory_bytes=1 << 40, max_unbacked_container_items=1 << 40
+        )
+        for cls in case.classes:
+            fory.register(cls)
+        return Peer(name, fory.dumps, fory.loads)
+
+    refs = peer("pyfory refs", True)
+    return [refs] if case.graph else [peer("pyfory", False), refs]
+
+
+def floor_peers(case: Case, floor: ModuleType | None) -> list[Peer]:
+    """The lower bound of `../shared/floor`: objects walked and made with no format at all."""
+    if floor is None:
+        return []
+    if case.graph:
+        return [Peer("floor", floor.walk_memo, floor.unwalk_memo, stored=lambda data: floor.walk_memo(data, True), bound=True)]
+    return [
+        Peer("floor", floor.walk, floor.unwalk, stored=lambda data: floor.walk(data, True), bound=True),
+        Peer("floor clone", None, floor.clone, stored=lambda data: data, bound=True),
+    ]
+
+
+def peers_of(case: Case, floor: ModuleType | None) -> list[Peer]:
+    peers = [
+        *ours(case),
+        *standard(),
+        *msgspec_peers(case),
+        *binary_peers(case),
+        *pyfory_peers(case),
+        *floor_peers(case, floor),
+    ]
+    return [peer.each() for peer in peers] if case.each else peers

@@ -1,0 +1,114 @@
+//! What can be wrong with bytes: one word wide, so that a `Result` stays in registers.
+
+use std::fmt;
+
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Why bytes could not be read, and where.
+#[derive(Debug)]
+pub struct Error(Box<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    kind: Kind,
+    offset: usize,
+}
+
+/// What was wrong. The text of each is what users see; it never shows their data.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Kind {
+    /// The input ended where more was needed.
+    Truncated { needed: usize },
+    /// The first byte names no version that this reader knows.
+    UnknownVersion { byte: u8 },
+    /// A trusted message, in a reader that was not told to trust.
+    Trusted,
+    /// A tag byte that version 1 gives no meaning to, or that an ordinary message may not hold.
+    UnknownTag { tag: u8 },
+    /// A number for a known type that this version has no row for.
+    UnknownCode { code: u8 },
+    /// Text said to be ASCII holds another byte.
+    NotAscii,
+    /// Text is not UTF-8 (surrogates are allowed where the tag says so).
+    BadUtf8,
+    /// A length that no address space holds.
+    TooLong,
+    /// Bytes are left after the message.
+    Trailing { count: usize },
+    /// A reference to a number that was not given out yet.
+    BadReference { number: u64 },
+    /// A layout number that was not given out yet.
+    BadLayout { number: u64 },
+    /// Something that may not stand in a layout's name block.
+    BadName,
+    /// The bytes of a file's frame do not match their checksum.
+    Checksum,
+    /// Not a file of ours, or of a version that this reader does not know.
+    BadFile { why: &'static str },
+}
+
+impl Error {
+    #[cold]
+    #[inline(never)]
+    pub fn new(kind: Kind, offset: usize) -> Self {
+        Error(Box::new(Inner { kind, offset }))
+    }
+
+    pub fn kind(&self) -> &Kind {
+        &self.0.kind
+    }
+
+    /// Bytes from the start of the input to the value that could not be read.
+    pub fn offset(&self) -> usize {
+        self.0.offset
+    }
+
+    /// The same error, seen from `by` bytes further out.
+    pub fn shifted(mut self, by: usize) -> Self {
+        self.0.offset += by;
+        self
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0.kind)
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Kind::Truncated { needed } => write!(f, "truncated: needs at least {needed} more bytes"),
+            Kind::UnknownVersion { byte } => {
+                write!(f, "expected a hold message or file, found first byte 0x{byte:02x}")
+            }
+            Kind::Trusted => write!(
+                f,
+                "a trusted message (it may import and call): load it with trust=True, only if you trust its source"
+            ),
+            Kind::UnknownTag { tag } => {
+                write!(f, "unknown tag 0x{tag:02x} (damaged, or written by a newer version)")
+            }
+            Kind::UnknownCode { code } => {
+                write!(f, "unknown type code {code} (damaged, or written by a newer version)")
+            }
+            Kind::NotAscii => write!(f, "expected ASCII text, found another byte"),
+            Kind::BadUtf8 => write!(f, "expected UTF-8 text, found an invalid sequence"),
+            Kind::TooLong => write!(f, "a length beyond the address space"),
+            Kind::Trailing { count } => write!(f, "{count} bytes left over after the message"),
+            Kind::BadReference { number } => {
+                write!(f, "reference to object {number}, which was not written before it")
+            }
+            Kind::BadLayout { number } => {
+                write!(f, "layout {number}, which was not written before it")
+            }
+            Kind::BadName => write!(f, "expected names in a layout, found another value"),
+            Kind::Checksum => write!(f, "checksum mismatch: the file is damaged"),
+            Kind::BadFile { why } => write!(f, "{why}"),
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! The bytes of the hold format, version 1: the only place where a tag's number is written down.
+//!
+//! The tables of `docs/format.md` are printed from [`TABLE`] and [`KNOWN`] (`make docs`).
+
+use crate::model::Known;
+
+/// First byte of an ordinary message of version 1.
+pub const VERSION: u8 = 0xC1;
+/// First byte of a trusted message of version 1: one that may name code.
+pub const VERSION_TRUSTED: u8 = 0xD1;
+
+/// A row of the table: the tags `first..=last`, what follows them, what they mean.
+#[derive(Debug)]
+pub struct Row {
+    pub name: &'static str,
+    pub first: u8,
+    pub last: u8,
+    pub payload: &'static str,
+    pub meaning: &'static str,
+}
+
+macro_rules! tags {
+    ($($name:ident $first:literal ..= $last:literal, $payload:literal, $meaning:literal;)*) => {
+        $(
+            #[doc = concat!($meaning, ". Payload: ", $payload, ".")]
+            pub const $name: u8 = $first;
+        )*
+        pub const TABLE: &[Row] = &[
+            $(Row { name: stringify!($name), first: $first, last: $last, payload: $payload, meaning: $meaning },)*
+        ];
+    };
+}
+
+tags! {
+    INT_FIX        0x00 ..= 0x3F, "none", "int: 0x00-0x2F are 0 to 47, 0x30-0x3F are -16 to -1";
+    ASCII_FIX      0x40 ..= 0x6F, "bytes", "ASCII text of 0 to 47 bytes";
+    LIST_FIX       0x70 ..= 0x7F, "values", "list of 0 to 15 values";
+    TUPLE_FIX      0x80 ..= 0x87, "values", "tuple of 0 to 7 values";
+    INSTANCE_FIX   0x88 ..= 0xA7, "values", "instance of layout 0 to 31: a value for each of its fields";
+    INSTANCE_8     0xA8 ..= 0xA8, "u8, values", "instance of layout 32 + u8";
+    INSTANCE_32    0xA9 ..= 0xA9, "u32, values", "instance of a layout by number";
+    NONE           0xAA ..= 0xAA, "none", "None";
+    FALSE          0xAB ..= 0xAB, "none", "False";
+    TRUE           0xAC ..= 0xAC, "none", "True";
+    INT_8          0xAD ..= 0xAD, "i8", "int";
+    INT_16         0xAE ..= 0xAE, "i16", "int";
+    INT_32         0xAF ..= 0xAF, "i32", "int";
+    INT_64         0xB0 ..= 0xB0, "i64", "int";
+    INT_BIG        0xB1 ..= 0xB1, "length, bytes", "int: two's complement";
+    FLOAT          0xB2 ..= 0xB2, "f64", "float, every bit kept";
+    COMPLEX        0xB3 ..= 0xB3, "f64, f64", "complex: real, imaginary";
+    ASCII          0xB4 ..= 0xB4, "length, bytes", "ASCII text";
+    LATIN_1        0xB5 ..= 0xB5, "length, bytes", "text of characters up to U+00FF, a byte each";
+    UCS_2          0xB6 ..= 0xB6, "length, u16 each", "text of characters up to U+FFFF, lone surrogates too; the length counts characters";
+    UTF_8          0xB7 ..= 0xB7, "length, bytes", "text as UTF-8, where lone surrogates may stand as three bytes; the length counts bytes";
+    BYTES          0xB8 ..= 0xB8, "length, bytes", "bytes";
+    BYTEARRAY      0xB9 ..= 0xB9, "length, bytes", "bytearray";
+    LIST           0xBA ..= 0xBA, "length, values", "list";
+    TUPLE          0xBB ..= 0xBB, "length, values", "tuple";
+    DICT           0xBC ..= 0xBC, "length, key and value each", "dict";
+    DICT_EMPTY     0xBD ..= 0xBD, "none", "dict without items";
+    SET            0xBE ..= 0xBE, "length, values", "set";
+    FROZENSET      0xBF ..= 0xBF, "length, values", "frozenset";
+    MARK           0xC0 ..= 0xC0, "value", "the value gets the next object number";
+    REF_8          0xC1 ..= 0xC1, "u8", "the object of that number again";
+    REF_16         0xC2 ..= 0xC2, "u16", "the object of that number again";
+    REF_32         0xC3 ..= 0xC3, "u32", "the object of that number again";
+    SHAPE          0xC4 ..= 0xC4, "length, length, names, values", "new layout of a dict: how many keys, bytes of the names, the names, then an instance's values";
+    CLASS          0xC5 ..= 0xC5, "kind, length, length, length, names, values", "new layout of a class: kind, version, how many fields, bytes of the names, the class's name and its fields' names, then an instance's values";
+    ELLIPSIS       0xC6 ..= 0xC6, "none", "Ellipsis";
+    NOT_IMPL       0xC7 ..= 0xC7, "none", "NotImplemented";
+    LIST_I8        0xC8 ..= 0xC8, "length, i8 each", "list of ints";
+    LIST_I16       0xC9 ..= 0xC9, "length, i16 each", "list of ints";
+    LIST_I32       0xCA ..= 0xCA, "length, i32 each", "list of ints";
+    LIST_I64       0xCB ..= 0xCB, "length, i64 each", "list of ints";
+    LIST_F64       0xCC ..= 0xCC, "length, f64 each", "list of floats";
+    LIST_BOOL      0xCD ..= 0xCD, "length, u8 each", "list of bools, a byte each: 0 or 1";
+    LIST_ASCII     0xCE ..= 0xCE, "length, u8 each, bytes", "list of ASCII texts below 256 bytes: their lengths, then all of them joined";
+    TUPLE_I8       0xCF ..= 0xCF, "length, i8 each", "tuple of ints";
+    TUPLE_I16      0xD0 ..= 0xD0, "length, i16 each", "tuple of ints";
+    TUPLE_I32      0xD1 ..= 0xD1, "length, i32 each", "tuple of ints";
+    TUPLE_I64      0xD2 ..= 0xD2, "length, i64 each", "tuple of ints";
+    TUPLE_F64      0xD3 ..= 0xD3, "length, f64 each", "tuple of floats";
+    TUPLE_BOOL     0xD4 ..= 0xD4, "length, u8 each", "tuple of bools, a byte each: 0 or 1";
+    TUPLE_ASCII    0xD5 ..= 0xD5, "length, u8 each, bytes", "tuple of ASCII texts below 256 bytes: their lengths, then all of them joined";
+    KNOWN_TYPE     0xD6 ..= 0xD6, "code, values", "a type of the standard library: see its table";
+    DATETIME       0xD7 ..= 0xD7, "u64", "datetime without a zone, packed";
+    DATETIME_ZONED 0xD8 ..= 0xD8, "u64, value", "datetime, packed, and its zone";
+    BUFFER         0xD9 ..= 0xD9, "u8, length", "an out-of-band buffer: 1 if read-only else 0, number";
+    RESERVED       0xDA ..= 0xFC, "", "no meaning in version 1: refused";
+    GLOBAL         0xFD ..= 0xFD, "value, value", "trusted messages only: module and qualified name of a class or function";
+    REDUCE         0xFE ..= 0xFE, "flags, values", "trusted messages only: what `__reduce_ex__` gave";
+    PERSISTENT     0xFF ..= 0xFF, "value", "trusted messages only: an id for the reader's own hook";
+}
+
+/// The largest length that is its own byte; 252, 253, 254 announce a u16, u32, u64.
+pub const LENGTH_FIX: u8 = 251;
+pub const LENGTH_16: u8 = 252;
+pub const LENGTH_32: u8 = 253;
+pub const LENGTH_64: u8 = 254;
+
+/// Smallest and largest int that is its own tag.
+pub const INT_FIX_MIN: i64 = -16;
+pub const INT_FIX_MAX: i64 = 47;
+pub const ASCII_FIX_MAX: usize = 47;
+pub const LIST_FIX_MAX: usize = 15;
+pub const TUPLE_FIX_MAX: usize = 7;
+pub const INSTANCE_FIX_MAX: usize = 31;
+
+/// The kinds of a class layout.
+pub const KIND_OBJECT: u8 = 0;
+pub const KIND_BASED: u8 = 1;
+pub const KIND_ENUM: u8 = 2;
+pub const KIND_CUSTOM: u8 = 3;
+
+/// Known types: code, type, its values.
+pub const KNOWN: &[(u8, Known, &str)] = &[
+    (1, Known::Date, "int: proleptic Gregorian ordinal, 1 is 0001-01-01"),
+    (2, Known::Time, "int: packed as a datetime's low 38 bits; zone or None"),
+    (3, Known::Timedelta, "int: microseconds"),
+    (4, Known::Utc, "none: timezone.utc"),
+    (5, Known::Timezone, "int: microseconds east of UTC; name or None"),
+    (6, Known::ZoneInfo, "text: IANA key"),
+    (7, Known::Decimal, "text: as str() gives it"),
+    (8, Known::Fraction, "int: numerator; int: denominator"),
+    (9, Known::Uuid, "bytes: 16, big-endian"),
+    (10, Known::PurePosixPath, "text"),
+    (11, Known::PureWindowsPath, "text"),
+    (12, Known::PosixPath, "text"),
+    (13, Known::WindowsPath, "text"),
+    (14, Known::IPv4Address, "text"),
+    (15, Known::IPv6Address, "text"),
+    (16, Known::IPv4Network, "text"),
+    (17, Known::IPv6Network, "text"),
+    (18, Known::IPv4Interface, "text"),
+    (19, Known::IPv6Interface, "text"),
+    (20, Known::Pattern, "text or bytes: the pattern; int: its flags"),
+    (21, Known::Range, "int: start; int: stop; int: step"),
+    (22, Known::Slice, "start; stop; step"),
+    (23, Known::Array, "text: type code; bytes: items, little-endian"),
+    (24, Known::Deque, "int or None: maxlen; list: items"),
+    (25, Known::OrderedDict, "dict: items"),
+    (26, Known::DefaultDict, "None or a class: default factory; dict: items"),
+    (27, Known::Counter, "dict: items"),
+    (28, Known::MappingProxy, "dict: what it shows"),
+    (29, Known::NdArray, "text or list: dtype; tuple: shape; bool: Fortran order; bytes, buffer or list: items"),
+    (30, Known::NumpyScalar, "text or list: dtype; bytes: the item, little-endian"),
+    (31, Known::BuiltinType, "text: name of a builtin class, like int or list"),
+];
+
+const fn code_table() -> [u8; Known::ALL.len()] {
+    let mut table = [0; Known::ALL.len()];
+    let mut row = 0;
+    while row < KNOWN.len() {
+        let (code, known, _) = KNOWN[row];
+        assert!(code != 0 && table[known as usize] == 0, "a known type twice, or code 0");
+        table[known as usize] = code;
+        row += 1;
+    }
+    let mut index = 0;
+    while index < table.len() {
+        assert!(table[index] != 0, "a known type without a code");
+        index += 1;
+    }
+    table
+}
+
+/// The code of a known type, by its place in the enumeration.
+static CODES: [u8; Known::ALL.len()] = code_table();
+
+pub fn code(known: Known) -> u8 {
+    CODES[known as usize]
+}
+
+pub fn known(code: u8) -> Option<Known> {
+    // Codes are dense from 1, which the assertion below holds to.
+    KNOWN.get(usize::from(code).wrapping_sub(1)).map(|row| row.1)
+}
+
+const _: () = {
+    // Every byte belongs to exactly one row, and rows stand in order.
+    let mut next = 0;
+    let mut row = 0;
+    while row < TABLE.len() {
+        assert!(TABLE[row].first as usize == next && TABLE[row].first <= TABLE[row].last, "a tag twice, or by no row");
+        next = TABLE[row].last as usize + 1;
+        row += 1;
+    }
+    assert!(next == 256, "tags by no row");
+    let mut row = 0;
+    while row < KNOWN.len() {
+        assert!(KNOWN[row].0 as usize == row + 1, "known codes are dense from 1");
+        row += 1;
+    }
+    assert!(LIST_I64 == LIST_I8 + 3 && TUPLE_I64 == TUPLE_I8 + 3, "the widths of a run follow each other");
+};

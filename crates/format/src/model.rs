@@ -1,0 +1,299 @@
+//! The data model: the only place where hosts and formats meet.
+//!
+//! A host *writes* by calling a [`Writer`], and *reads* by asking a [`Reader`] for [`Token`]s. A container's token
+//! says how many values follow; the host keeps the stack, so that no format ever recurses.
+
+use crate::error::Result;
+
+/// Which of the two sequences of a host a run belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Seq {
+    List,
+    Tuple,
+}
+
+/// Text as a host holds it. Code units may be lone surrogates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Text<'a> {
+    /// Every byte below 0x80.
+    Ascii(&'a [u8]),
+    /// A byte a character.
+    Latin1(&'a [u8]),
+    /// A unit a character: nothing above U+FFFF, surrogates are lone ones.
+    Ucs2(&'a [u16]),
+    Ucs4(&'a [u32]),
+}
+
+/// How an instance is made from what is stored of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LayoutKind {
+    /// A dict: the names are its keys.
+    Dict,
+    /// An instance: the names are its fields.
+    Object,
+    /// An instance that is also a builtin value: that value comes first, then the fields.
+    Based,
+    /// A member of an enumeration: its name follows (or its value, where it has no name).
+    Enum,
+    /// An instance that its class's own functions take apart: what they gave follows.
+    Custom,
+}
+
+/// The key list of dicts, or the class and field names of instances: written once, then referred to by number.
+///
+/// `block` holds the names (a class's own name first), to be read by [`Reader::names`]. Each name that is text gets
+/// the next object number without a mark.
+#[derive(Debug, Clone, Copy)]
+pub struct Layout<'i> {
+    pub kind: LayoutKind,
+    /// The class's version; 0 for a dict.
+    pub version: u64,
+    /// How many keys or fields, not counting the class's own name.
+    pub fields: usize,
+    pub block: &'i [u8],
+    /// Where the block begins in the input.
+    pub at: usize,
+}
+
+/// One name in a layout's block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Name<'i> {
+    Text(Bytes<'i>),
+    Reference(u64),
+}
+
+/// Text as bytes hold it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bytes<'i> {
+    /// Checked: every byte is below 0x80.
+    Ascii(&'i [u8]),
+    Latin1(&'i [u8]),
+    /// Little-endian pairs.
+    Ucs2(&'i [u8]),
+    /// UTF-8 in which lone surrogates may be written as three bytes; not yet checked.
+    Utf8(&'i [u8]),
+}
+
+/// A run of integers of one width, little-endian.
+#[derive(Debug, Clone, Copy)]
+pub enum Ints<'i> {
+    I8(&'i [u8]),
+    I16(&'i [[u8; 2]]),
+    I32(&'i [[u8; 4]]),
+    I64(&'i [[u8; 8]]),
+}
+
+impl Ints<'_> {
+    pub fn len(&self) -> usize {
+        match self {
+            Ints::I8(run) => run.len(),
+            Ints::I16(run) => run.len(),
+            Ints::I32(run) => run.len(),
+            Ints::I64(run) => run.len(),
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// What a reader finds next.
+#[derive(Debug, Clone, Copy)]
+pub enum Token<'i> {
+    None,
+    Bool(bool),
+    Int(i64),
+    /// Two's complement, little-endian.
+    BigInt(&'i [u8]),
+    Float(f64),
+    Complex(f64, f64),
+    Text(Bytes<'i>),
+    Bytes(&'i [u8]),
+    ByteArray(&'i [u8]),
+    Ellipsis,
+    NotImplemented,
+    /// That many values follow.
+    List(usize),
+    Tuple(usize),
+    Set(usize),
+    FrozenSet(usize),
+    /// That many pairs of key and value follow.
+    Dict(usize),
+    Ints(Seq, Ints<'i>),
+    Floats(Seq, &'i [[u8; 8]]),
+    /// A byte each, 0 or 1.
+    Bools(Seq, &'i [u8]),
+    /// The length of each text, then all of them joined; checked ASCII, and that the lengths add up.
+    Texts(Seq, &'i [u8], &'i [u8]),
+    /// A new layout (it gets the next layout number), and an instance of it.
+    NewLayout(Layout<'i>),
+    /// An instance of the layout of that number.
+    Instance(usize),
+    /// The value that follows gets the next object number.
+    Mark,
+    /// The object of that number, again.
+    Reference(u64),
+    /// Date and time packed by [`pack_datetime`]; a zone follows where `zoned`.
+    DateTime { bits: u64, zoned: bool },
+    /// A type of a standard library; its values follow, as many as its row in the table says.
+    Known(Known),
+    /// The bytes of the out-of-band buffer of that number.
+    Buffer { number: u64, readonly: bool },
+    /// Trusted messages only: module and qualified name follow.
+    Global,
+    /// Trusted messages only: function and arguments follow, then what the flags (see [`reduce`]) say.
+    Reduce(u8),
+    /// Trusted messages only: an id for the host's own hook follows.
+    Persistent,
+}
+
+/// Flags of [`Token::Reduce`]: what follows function and arguments, in this order.
+pub mod reduce {
+    /// The function is a class: make the instance by its allocator with these arguments.
+    pub const NEW: u8 = 1;
+    /// As [`NEW`], with keyword arguments (a dict) after the arguments.
+    pub const NEW_KEYWORDS: u8 = 2;
+    /// A list of items to append or extend by.
+    pub const ITEMS: u8 = 4;
+    /// A list of key-value tuples to set.
+    pub const PAIRS: u8 = 8;
+    /// A state.
+    pub const STATE: u8 = 16;
+    /// A function that takes object and state.
+    pub const SETTER: u8 = 32;
+    pub const ALL: u8 = 63;
+}
+
+macro_rules! known {
+    ($($name:ident,)*) => {
+        /// Types of a standard library that have a number of their own instead of a class name.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum Known { $($name,)* }
+        impl Known {
+            pub const ALL: &'static [Known] = &[$(Known::$name,)*];
+        }
+    };
+}
+
+known! {
+    Date, Time, Timedelta, Utc, Timezone, ZoneInfo,
+    Decimal, Fraction, Uuid,
+    PurePosixPath, PureWindowsPath, PosixPath, WindowsPath,
+    IPv4Address, IPv6Address, IPv4Network, IPv6Network, IPv4Interface, IPv6Interface,
+    Pattern, Range, Slice, Array,
+    Deque, OrderedDict, DefaultDict, Counter, MappingProxy,
+    NdArray, NumpyScalar, BuiltinType,
+}
+
+/// Year, month, day, hour, minute, second, microsecond and fold in 61 bits, most significant first, so that the
+/// numbers of two datetimes of one zone compare as they do.
+pub fn pack_datetime(date: (u16, u8, u8), time: (u8, u8, u8), microsecond: u32, fold: bool) -> u64 {
+    let (year, month, day) = date;
+    let (hour, minute, second) = time;
+    u64::from(year) << 47
+        | u64::from(month) << 43
+        | u64::from(day) << 38
+        | u64::from(hour) << 33
+        | u64::from(minute) << 27
+        | u64::from(second) << 21
+        | u64::from(microsecond) << 1
+        | u64::from(fold)
+}
+
+/// Mirror of [`pack_datetime`]; the host checks the ranges.
+#[allow(clippy::cast_possible_truncation)]
+pub fn unpack_datetime(bits: u64) -> ((u32, u8, u8), (u8, u8, u8), u32, bool) {
+    (
+        ((bits >> 47) as u32, (bits >> 43 & 15) as u8, (bits >> 38 & 31) as u8),
+        ((bits >> 33 & 31) as u8, (bits >> 27 & 63) as u8, (bits >> 21 & 63) as u8),
+        (bits >> 1 & 0xf_ffff) as u32,
+        bits & 1 == 1,
+    )
+}
+
+/// Turns tokens into bytes. Nothing here can fail: what a format can't hold, its constants say beforehand.
+pub trait Writer {
+    /// Whether [`Writer::mark`] and [`Writer::reference`] exist.
+    const REFERENCES: bool;
+    /// Whether [`Writer::layout_begin`] and [`Writer::instance`] exist.
+    const LAYOUTS: bool;
+
+    fn none(&mut self);
+    fn bool(&mut self, value: bool);
+    fn int(&mut self, value: i64);
+    /// Two's complement, little-endian, no shorter than needed.
+    fn bigint(&mut self, bytes: &[u8]);
+    fn float(&mut self, value: f64);
+    fn complex(&mut self, real: f64, imag: f64);
+    fn text(&mut self, text: Text<'_>);
+    fn bytes(&mut self, bytes: &[u8]);
+    fn bytearray(&mut self, bytes: &[u8]);
+    fn ellipsis(&mut self);
+    fn not_implemented(&mut self);
+
+    fn list(&mut self, len: usize);
+    fn tuple(&mut self, len: usize);
+    fn set(&mut self, len: usize);
+    fn frozenset(&mut self, len: usize);
+    fn dict(&mut self, len: usize);
+
+    /// Starts a run of `len` integers; all of them are then given, block by block, to [`Writer::ints`].
+    fn ints_begin(&mut self, seq: Seq, len: usize, first: &[i64]) -> IntRun;
+    fn ints(&mut self, run: &mut IntRun, block: &[i64]);
+    fn floats_begin(&mut self, seq: Seq, len: usize);
+    fn floats(&mut self, block: &[f64]);
+    fn bools(&mut self, seq: Seq, run: &[u8]);
+    /// A run of ASCII texts shorter than 256 bytes: all their lengths, then all their bytes.
+    fn texts(&mut self, seq: Seq, lengths: &[u8]);
+    fn texts_bytes(&mut self, text: &[u8]);
+
+    /// Starts a new layout: its names follow ([`Writer::text`], [`Writer::reference`]; a class's own name first),
+    /// then [`Writer::layout_end`], then the first instance.
+    fn layout_begin(&mut self, kind: LayoutKind, version: u64, fields: usize) -> usize;
+    fn layout_end(&mut self, block: usize);
+    fn instance(&mut self, layout: usize);
+
+    fn mark(&mut self);
+    fn reference(&mut self, number: u64);
+
+    fn datetime(&mut self, bits: u64, zoned: bool);
+    fn known(&mut self, code: Known);
+    fn buffer(&mut self, number: u64, readonly: bool);
+    fn global(&mut self);
+    fn reduce(&mut self, flags: u8);
+    fn persistent(&mut self);
+
+    /// How many bytes there are so far; with [`Writer::rollback`], to take back a run that broke off.
+    fn position(&self) -> usize;
+    fn rollback(&mut self, position: usize);
+}
+
+/// A run of integers under way: its width grows as its values need it.
+#[derive(Debug)]
+pub struct IntRun {
+    /// Where the run's tag stands.
+    pub tag_at: usize,
+    /// Where its values begin.
+    pub data_at: usize,
+    /// log2 of the bytes a value.
+    pub width: u8,
+    pub seq: Seq,
+}
+
+/// Turns bytes into tokens. Borrows from the input and allocates nothing.
+pub trait Reader<'i> {
+    fn next(&mut self) -> Result<Token<'i>>;
+    /// The names of a layout, one after the other.
+    fn names(&self, layout: &Layout<'i>) -> impl Iterator<Item = Result<Name<'i>>>;
+    /// Bytes from the start of the input to the next token.
+    fn offset(&self) -> usize;
+    /// Bytes that are left. Every value takes at least one: what claims more than that is refused before it costs.
+    fn remaining(&self) -> usize;
+    /// Goes back to an [`Reader::offset`] of before.
+    fn rewind(&mut self, offset: usize);
+    /// Checks that nothing is left.
+    fn finish(&self) -> Result<()>;
+    /// Whether the message is of the kind that may name code.
+    fn trusted(&self) -> bool;
+}

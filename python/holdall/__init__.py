@@ -1,0 +1,71 @@
+"""Store any Python object graph as bytes and restore it: safely, compactly, with identity, sharing and cycles intact.
+
+`dumps` and `loads` work on bytes, `dump` and `load` on files, `Encoder` and `Decoder` keep options for many calls.
+`loads` builds builtin and standard value types, and the classes that `register` or `types=` permit; it never imports a
+module and never calls anything that the data names. `holdall.pickle` has the names and signatures of the standard
+library's `pickle`, for trusted data.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ._core import (
+    ChecksumError,
+    DecodeError,
+    Decoder,
+    EncodeError,
+    Encoder,
+    HoldallError,
+    LimitError,
+    Limits,
+    Record,
+    TruncatedError,
+    UnknownTypeError,
+    ValidationError,
+    __version__,
+    deepcopy,
+    dumps,
+    loads,
+)
+from ._files import dump, load
+from ._registry import register
+
+if TYPE_CHECKING:
+    from . import pickle as pickle
+
+# Without `pickle`: a star import would hide the standard library's.
+__all__ = [
+    "ChecksumError",
+    "DecodeError",
+    "Decoder",
+    "EncodeError",
+    "Encoder",
+    "HoldallError",
+    "LimitError",
+    "Limits",
+    "Record",
+    "TruncatedError",
+    "UnknownTypeError",
+    "ValidationError",
+    "__version__",
+    "deepcopy",
+    "dump",
+    "dumps",
+    "load",
+    "loads",
+    "register",
+]
+
+
+def __getattr__(name: str) -> Any:
+    # The standard library's pickle, which holdall.pickle leans on, takes longer to import than all of holdall.
+    if name == "pickle":
+        from importlib import import_module
+
+        return import_module("holdall.pickle")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), "pickle"})

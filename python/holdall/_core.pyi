@@ -1,0 +1,151 @@
+"""The native module: types for what crates/python exports."""
+
+from collections.abc import Callable, Iterable, Mapping
+from types import ModuleType
+from typing import Any, Final, Protocol, TypeAlias, TypeVar, final, type_check_only
+
+_T = TypeVar("_T")
+_T_co = TypeVar("_T_co", covariant=True)
+
+# `type` and `bytes` are also names of arguments and attributes below.
+_Class: TypeAlias = type[Any]
+_Bytes: TypeAlias = bytes
+
+@type_check_only
+class _Buffer(Protocol):
+    """Any C-contiguous bytes-like object; the buffer protocol has no type of its own before 3.12."""
+    def __buffer__(self, flags: int, /) -> memoryview: ...
+
+_BytesLike: TypeAlias = _Bytes | bytearray | memoryview | _Buffer
+_Types: TypeAlias = _Class | ModuleType | Iterable[_Class | ModuleType]
+_EncHook: TypeAlias = Callable[[Any], Any]
+_DecHook: TypeAlias = Callable[[_Class, Any], Any]
+
+__version__: Final[str]
+
+class HoldallError(ValueError): ...
+class EncodeError(HoldallError): ...
+
+class DecodeError(HoldallError):
+    offset: int
+
+class TruncatedError(DecodeError): ...
+class ChecksumError(DecodeError): ...
+class LimitError(DecodeError): ...
+
+class UnknownTypeError(DecodeError):
+    type_name: str
+
+class ValidationError(DecodeError):
+    path: tuple[str | int, ...]
+
+@final
+class Limits:
+    def __new__(
+        cls, *, depth: int | None = None, objects: int | None = None, bytes: int | None = None
+    ) -> Limits: ...
+    @property
+    def depth(self) -> int | None: ...
+    @property
+    def objects(self) -> int | None: ...
+    @property
+    def bytes(self) -> int | None: ...
+
+@final
+class Record:
+    @property
+    def type_name(self) -> str: ...
+    @property
+    def version(self) -> int: ...
+    @property
+    def fields(self) -> dict[str, Any]: ...
+    @property
+    def payload(self) -> Any: ...
+
+@final
+class Encoder:
+    def __new__(
+        cls,
+        *,
+        refs: bool = True,
+        canonical: bool = False,
+        trust: bool = False,
+        intern: bool = False,
+        enc_hook: _EncHook | None = None,
+    ) -> Encoder: ...
+    def encode(self, obj: object, buffers: list[Any] | None = None) -> bytes: ...
+    def encode_into(self, obj: object, buffer: bytearray, offset: int = 0) -> int: ...
+
+@final
+class Decoder:
+    def __new__(
+        cls,
+        *,
+        type: Any = ...,
+        types: _Types = (),
+        trust: bool = False,
+        strict: bool = True,
+        dec_hook: _DecHook | None = None,
+        limits: Limits | None = None,
+    ) -> Decoder: ...
+    def decode(self, data: _BytesLike, buffers: Iterable[Any] | None = None) -> Any: ...
+
+def dumps(
+    obj: object,
+    /,
+    *,
+    refs: bool = True,
+    canonical: bool = False,
+    trust: bool = False,
+    intern: bool = False,
+    enc_hook: _EncHook | None = None,
+    buffers: list[Any] | None = None,
+) -> bytes: ...
+def loads(
+    data: _BytesLike,
+    /,
+    *,
+    type: Any = ...,
+    types: _Types = (),
+    trust: bool = False,
+    strict: bool = True,
+    dec_hook: _DecHook | None = None,
+    limits: Limits | None = None,
+    buffers: Iterable[Any] | None = None,
+) -> Any: ...
+def deepcopy(obj: _T, memo: dict[int, Any] | None = None) -> _T: ...
+
+# --- for the Python layer only ---
+
+frame_head_size: Final[int]
+
+def frame_total(head: _BytesLike, /) -> int:
+    """Bytes of head, message and tail together; DecodeError if `head` doesn't start a file."""
+
+def file_frames(message: _BytesLike, /) -> tuple[bytes, bytes]: ...
+def register_class(
+    cls: _Class,
+    name: str,
+    aliases: tuple[str, ...],
+    version: int,
+    renames: dict[str, str],
+    upgrade: Callable[[dict[str, Any], int], Mapping[str, Any]] | None,
+    encode: Callable[[Any], Any] | None,
+    decode: Callable[[Any], Any] | None,
+    /,
+) -> None: ...
+def dumps_pickle(
+    obj: object,
+    persistent_id: Callable[[Any], Any] | None,
+    reducer_override: Callable[[Any], Any] | None,
+    dispatch_table: Mapping[_Class, Callable[[Any], Any]] | None,
+    buffer_callback: Callable[[Any], Any] | None,
+    /,
+) -> bytes: ...
+def loads_pickle(
+    data: _BytesLike,
+    persistent_load: Callable[[Any], Any] | None,
+    find_class: Callable[[str, str], Any] | None,
+    buffers: Iterable[Any] | None,
+    /,
+) -> Any: ...
