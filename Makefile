@@ -12,7 +12,7 @@ BIN := $(VENV)/bin
 # A name on the PATH may be a shim for a version that isn't installed, so it has to run.
 PYTHON ?= $(shell for p in python3.11 python3; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null && { echo $$p; break; }; done)
-# pytest workers; the tests that measure time or memory ask for a worker of their own.
+# pytest workers: CI has two cores.
 JOBS ?= 2
 # How long `make fuzz` runs.
 SECONDS := 60
@@ -26,6 +26,7 @@ unexport PYTHONHASHSEED PYTHONPATH CONDA_PREFIX
 
 RUST_SOURCES := $(shell find crates -name target -prune -o -name fuzz -prune -o \( -name '*.rs' -o -name Cargo.toml \) -print 2>/dev/null) \
 	Cargo.toml $(wildcard Cargo.lock .cargo/config.toml rust-toolchain.toml)
+TABLES := cargo run --quiet -p holdall-format --example tables
 EXTENSION := $(VENV)/.stamp-develop
 
 ##@ Use
@@ -58,14 +59,14 @@ rust-lint: $(VENV)/.stamp-venv
 
 # The tables in docs/format.md come from tag.rs; one that lags behind is brought up to date here, and fails once.
 docs-lint:
-	@before=$$(mktemp); trap 'rm -f "$$before"' EXIT; cp docs/format.md "$$before"; $(MAKE) --no-print-directory docs; \
+	@before=$$(mktemp); trap 'rm -f "$$before"' EXIT; cp docs/format.md "$$before"; $(TABLES); \
 	cmp -s "$$before" docs/format.md || { echo 'docs/format.md did not match tag.rs; it does now: commit it'; exit 1; }
 
 cargo-test:
 	cargo test -p holdall-format
 
 pytest: $(EXTENSION) $(VENV)/.stamp-test
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup $(ARGS)
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup -m 'not soak' $(ARGS)
 
 fuzz: $(EXTENSION) $(VENV)/.stamp-test ## mutated inputs through Python and cargo-fuzz, SECONDS=60 each
 	$(BIN)/python tests/fuzz/mutate.py --seconds $(FUZZ_SECONDS)
@@ -83,7 +84,7 @@ develop: $(EXTENSION) ## build the extension into .venv
 	@$(BIN)/python -c 'import holdall; print("holdall", holdall.__version__, "is ready in $(VENV)")'
 
 docs: ## write the tables of docs/format.md anew from tag.rs
-	cargo run --quiet -p holdall-format --example tables
+	$(TABLES)
 
 vectors: $(EXTENSION) $(VENV)/.stamp-test ## write tests/vectors anew; what was released before must stay readable
 	$(BIN)/python tests/vectors/generate.py

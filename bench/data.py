@@ -11,11 +11,13 @@ import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from models import Bar, Baz, Foo, Node, Sample
+from bench.models import Bar, Baz, Foo, Node, Sample
+from bench.stand_ins import STAND_INS, WORDS, text
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = Path(os.environ.get("HOLDALL_SHARED", ROOT.parent / "shared"))
@@ -30,6 +32,7 @@ class Case:
     each: the object is a list whose items are stored one by one.
     graph: identity matters, so peers that lose it have not restored the data.
     deep: peers that recurse need a large stack; all of the case runs in a thread that has one.
+    stand_in: generated because the real data is missing; the targets speak of the real data only.
     core: a row that has a stated target (`targets.py`); the others are for orientation.
     """
 
@@ -40,6 +43,7 @@ class Case:
     graph: bool = False
     deep: bool = False
     core: bool = True
+    stand_in: bool = False
     classes: tuple[type, ...] = field(default=())
 
 
@@ -55,110 +59,13 @@ def has_document(name: str) -> bool:
     return (SHARED / "data" / "json" / f"{name}.json").exists()
 
 
-WORDS = (
-    "the of and to in is you that it he was for on are as with his they at be this have from or one had by word but "
-    "not what all were we when your can said there use an each which she do how their if will up other about out many "
-    "then them these so some her would make like him into time has look two more write go see number no way could "
-    "people my than first water been call who oil its now find long down day did get come made may part"
-).split()
-
-
-def text(rng: random.Random, words: int) -> str:
-    return " ".join(rng.choices(WORDS, k=words))
-
-
-def stand_in_twitter(rng: random.Random) -> Any:
-    def user() -> dict[str, Any]:
-        return {
-            "id": rng.getrandbits(31), "id_str": str(rng.getrandbits(31)), "name": text(rng, 2), "screen_name": text(rng, 1),
-            "location": "", "description": "日本語 " + text(rng, 12), "protected": False, "followers_count": rng.randrange(5000),
-            "friends_count": rng.randrange(2000), "utc_offset": None, "verified": False, "lang": "ja",
-            "profile_image_url": "http://pbs.twimg.com/profile_images/%d/a_normal.jpeg" % rng.getrandbits(60),
-            "profile_background_image_url": "http://abs.twimg.com/images/themes/theme1/bg.png", "default_profile": True,
-            "following": False, "notifications": False, "entities": {"description": {"urls": []}},
-        }  # fmt: skip
-
-    def status() -> dict[str, Any]:
-        return {
-            "metadata": {"result_type": "recent", "iso_language_code": "ja"}, "created_at": "Sun Aug 31 00:29:15 +0000 2014",
-            "id": rng.getrandbits(59), "id_str": str(rng.getrandbits(59)), "text": "名前 " + text(rng, 15), "truncated": False,
-            "source": '<a href="http://twitter.com" rel="nofollow">Twitter</a>', "user": user(), "geo": None, "coordinates": None,
-            "retweet_count": rng.randrange(100), "favorite_count": 0, "favorited": False, "retweeted": False, "lang": "ja",
-            "entities": {"hashtags": [], "symbols": [], "urls": [], "user_mentions": [{"screen_name": text(rng, 1), "indices": [3, 14]}]},
-        }  # fmt: skip
-
-    statuses = [status() | {"retweeted_status": status()} if i % 4 else status() for i in range(100)]
-    return {"statuses": statuses, "search_metadata": {"count": 100, "query": "一"}}
-
-
-def stand_in_catalog(rng: random.Random) -> Any:
-    def performance(ident: int) -> dict[str, Any]:
-        return {
-            "eventId": rng.getrandbits(27), "id": ident, "logo": None, "name": None, "start": rng.getrandbits(40),
-            "prices": [{"amount": 90250, "audienceSubCategoryId": 337100890, "seatCategoryId": rng.getrandbits(28)} for _ in range(5)],
-            "seatCategories": [
-                {"areas": [{"areaId": rng.getrandbits(28), "blockIds": []} for _ in range(12)], "seatCategoryId": rng.getrandbits(28)}
-                for _ in range(5)
-            ],
-            "seatMapImage": None, "venueCode": "PLEYEL_PLEYEL",
-        }  # fmt: skip
-
-    events = {
-        str(i): {"id": i, "name": text(rng, 4), "subTopicIds": [rng.getrandbits(28) for _ in range(4)]}
-        for i in range(184)
-    }
-    return {
-        "areaNames": {str(i): text(rng, 3) for i in range(17)},
-        "events": events,
-        "performances": [performance(i) for i in range(243)],
-    }
-
-
-def stand_in_canada(rng: random.Random) -> Any:
-    rings = [[[-60 - 80 * rng.random(), 42 + 40 * rng.random()] for _ in range(116)] for _ in range(480)]
-    geometry = {"type": "Polygon", "coordinates": rings}
-    return {
-        "type": "FeatureCollection",
-        "features": [{"type": "Feature", "properties": {"name": "Canada"}, "geometry": geometry}],
-    }
-
-
-def stand_in_events(rng: random.Random) -> Any:
-    return [
-        {
-            "type": "PushEvent", "created_at": "2013-01-10T07:58:30Z", "public": True, "id": str(rng.getrandbits(31)),
-            "actor": {"login": text(rng, 1), "id": rng.getrandbits(22), "url": "https://api.github.com/users/" + text(rng, 1)},
-            "repo": {"id": rng.getrandbits(23), "name": text(rng, 1), "url": "https://api.github.com/repos/" + text(rng, 1)},
-            "payload": {
-                "commits": [{"author": {"email": "a@b.c", "name": text(rng, 2)}, "message": text(rng, 40), "sha": "%040x" % rng.getrandbits(160)}],
-                "push_id": rng.getrandbits(27), "size": 1, "description": text(rng, 90), "ref": "refs/heads/master",
-            },
-        }
-        for _ in range(30)
-    ]  # fmt: skip
-
-
-STAND_INS: dict[str, Callable[[random.Random], Any]] = {
-    "twitter": stand_in_twitter,
-    "citm_catalog": stand_in_catalog,
-    "canada": stand_in_canada,
-    "github_events": stand_in_events,
-}
-
-
 def messages(count: int = 2_000) -> list[dict[str, Any]]:
-    """Queue messages of about 1.6 kB: ids, text, floats, datetimes with a zone, nested lists and dicts."""
+    """Queue messages of about 1.6 kB: ids, text, floats, zoned datetimes, nested lists and dicts."""
     rng = random.Random(SEED)
-    zones = [
-        timezone.utc,
-        timezone(timedelta(hours=2)),
-        timezone(timedelta(hours=-5)),
-        timezone(timedelta(hours=5, minutes=30)),
-    ]
-    start = datetime(2026, 1, 1)
+    start = datetime(2026, 1, 1, tzinfo=timezone.utc)  # most peers keep no other zone
 
     def moment() -> datetime:
-        return (start + timedelta(microseconds=rng.randrange(10**13))).replace(tzinfo=rng.choice(zones))
+        return start + timedelta(microseconds=rng.randrange(10**13))
 
     def ident() -> str:
         return str(uuid.UUID(int=rng.getrandbits(128), version=4))
@@ -182,7 +89,7 @@ def messages(count: int = 2_000) -> list[dict[str, Any]]:
                 "address": text(rng, 6),
                 "verified": rng.random() < 0.5,
             },
-            "body": text(rng, rng.randrange(90, 130)),
+            "body": text(rng, rng.randrange(110, 160)),
             "amount": rng.random() * 1000,
             "rates": [rng.random() for _ in range(8)],
             "tags": rng.choices(WORDS, k=6),
@@ -328,7 +235,7 @@ def lisp_cases() -> list[Case]:
         return Case(
             f"lisp_{name}",
             title,
-            lambda: make(**arguments),
+            partial(make, **arguments),
             graph=graph,
             deep=deep,
             core=False,
@@ -342,10 +249,12 @@ def cases() -> list[Case]:
     documents = [
         Case(
             name,
-            f"{name}.json as dicts" + ("" if has_document(name) else " (generated stand-in)"),
-            lambda name=name: document(name),
+            f"{name}.json as dicts" + " (generated stand-in)" * stand_in,
+            partial(document, name),
+            stand_in=stand_in,
         )
         for name in DOCUMENTS
+        for stand_in in [not has_document(name)]
     ]
     return [
         *documents,

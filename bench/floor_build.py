@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 from types import ModuleType
 
-from data import SHARED
+from bench.data import SHARED
 
 TARGET = Path(sys.prefix) / "share" / "holdall-bench"
 
@@ -40,6 +40,15 @@ def build(source: Path) -> str:
     with tempfile.TemporaryDirectory() as scratch:
         for name in ("floor.c", "setup.py"):
             shutil.copyfile(source / name, Path(scratch) / name)
-        command = [sys.executable, "setup.py", "-q", "build_ext", "--build-lib", str(TARGET), "--build-temp", scratch]
+        command = [
+            sys.executable,
+            "setup.py",
+            "-q",
+            "build_ext",
+            "--build-lib",
+            str(TARGET),
+            "--build-temp",
+            scratch,
+        ]
         done = subprocess.run(command, cwd=scratch, capture_output=True, text=True)
     return "" if done.returncode == 0 else "no lower bound: it did not compile:\n" + done.stderr[-1000:]

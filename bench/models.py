@@ -49,6 +49,3 @@ class Node:
     ident: int
     label: str
     neighbours: list  # type: ignore[type-arg]  # pyfory reads the annotation; bare means "any"
-
-
-REGISTERED = (Sample, Baz, Bar, Foo, Node)

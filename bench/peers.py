@@ -9,13 +9,13 @@ from __future__ import annotations
 import marshal
 import pickle
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from types import ModuleType
 from typing import Any
 
 import holdall
-from data import Case
-from models import Bar, Foo, Sample
+from bench.data import Case
 
 Function = Callable[[Any], Any]
 
@@ -61,54 +61,27 @@ def ours(case: Case) -> list[Peer]:
     return peers
 
 
-def standard() -> list[Peer]:
-    return [
-        Peer("pickle 5", partial(pickle.dumps, protocol=5), pickle.loads),
-        Peer("marshal", marshal.dumps, marshal.loads),
-    ]
+def standard(case: Case) -> list[Peer]:
+    peers = [Peer("pickle 5", partial(pickle.dumps, protocol=5), pickle.loads)]
+    if not case.graph:
+        peers.append(Peer("marshal", marshal.dumps, marshal.loads))
+    return peers
 
 
 def msgspec_peers(case: Case) -> list[Peer]:
     try:
-        import msgspec
+        from msgspec.msgpack import Decoder, Encoder
+
+        from bench.rows import TYPED
     except ImportError:
         return []
-    peers = [Peer("msgspec.msgpack", msgspec.msgpack.Encoder().encode, msgspec.msgpack.Decoder().decode)]
-    if case.name == "samples":
-        row = msgspec.defstruct("Row", [("value", float), ("label", str)], array_like=True)
-        peers += [
-            Peer("msgspec typed", msgspec.msgpack.Encoder().encode, msgspec.msgpack.Decoder(list[Sample]).decode),
-            Peer(
-                "msgspec Struct (other classes)",
-                msgspec.msgpack.Encoder().encode,
-                msgspec.msgpack.Decoder(list[row]).decode,  # type: ignore[valid-type]
-                convert=lambda data: [row(s.value, s.label) for s in data],
-            ),
-        ]
-    if case.name == "serbench":
-        typed = msgspec.msgpack.Decoder(dict[str, list[Foo]])
-        peers += [Peer("msgspec typed", msgspec.msgpack.Encoder().encode, typed.decode), serbench_struct(msgspec)]
+    encode = Encoder().encode
+    peers = [Peer("msgspec.msgpack", encode, Decoder().decode)]
+    if case.name in TYPED:
+        plain, rows, convert = TYPED[case.name]
+        peers.append(Peer("msgspec typed", encode, Decoder(plain).decode))
+        peers.append(Peer("msgspec Struct*", encode, Decoder(rows).decode, convert=convert))
     return peers
-
-
-def serbench_struct(msgspec: ModuleType) -> Peer:
-    define = partial(msgspec.defstruct, array_like=True)
-    baz = define("BazRow", [("first", str), ("second", str)])
-    bar = define("BarRow", [("number", int), ("bazs", list[baz]), ("counts", dict[str, int])])  # type: ignore[valid-type]
-    words = [(name, str) for name in ("agency", "software", "management", "consultant", "remark")]
-    foo = define("FooRow", [*words, ("bars", list[bar])])  # type: ignore[valid-type]
-
-    def bar_row(x: Bar) -> Any:
-        return bar(x.number, [baz(z.first, z.second) for z in x.bazs], x.counts)
-
-    def foo_row(x: Foo) -> Any:
-        return foo(x.agency, x.software, x.management, x.consultant, x.remark, [bar_row(b) for b in x.bars])
-
-    def convert(data: dict[str, list[Foo]]) -> Any:
-        return {key: [foo_row(x) for x in foos] for key, foos in data.items()}
-
-    decode = msgspec.msgpack.Decoder(dict[str, list[foo]]).decode  # type: ignore[valid-type]
-    return Peer("msgspec Struct (other classes)", msgspec.msgpack.Encoder().encode, decode, convert=convert)
 
 
 def binary_peers(case: Case) -> list[Peer]:
@@ -147,7 +120,12 @@ def pyfory_peers(case: Case) -> list[Peer]:
     def peer(name: str, ref: bool) -> Peer:
         # Its safety limits are raised so that the large sets fit at all.
         fory = pyfory.Fory(
-            xlang=False, ref=ref, strict=True, max_depth=1_000_000_000, max_graph_memory_bytes=1 << 40, max_unbacked_container_items=1 << 40
+            xlang=False,
+            ref=ref,
+            strict=True,
+            max_depth=1_000_000_000,
+            max_graph_memory_bytes=1 << 40,
+            max_unbacked_container_items=1 << 40,
         )
         for cls in case.classes:
             fory.register(cls)
@@ -162,7 +140,15 @@ def floor_peers(case: Case, floor: ModuleType | None) -> list[Peer]:
     if floor is None:
         return []
     if case.graph:
-        return [Peer("floor", floor.walk_memo, floor.unwalk_memo, stored=lambda data: floor.walk_memo(data, True), bound=True)]
+        return [
+            Peer(
+                "floor",
+                floor.walk_memo,
+                floor.unwalk_memo,
+                stored=lambda data: floor.walk_memo(data, True),
+                bound=True,
+            )
+        ]
     return [
         Peer("floor", floor.walk, floor.unwalk, stored=lambda data: floor.walk(data, True), bound=True),
         Peer("floor clone", None, floor.clone, stored=lambda data: data, bound=True),
@@ -170,12 +156,8 @@ def floor_peers(case: Case, floor: ModuleType | None) -> list[Peer]:
 
 
 def peers_of(case: Case, floor: ModuleType | None) -> list[Peer]:
-    peers = [
-        *ours(case),
-        *standard(),
-        *msgspec_peers(case),
-        *binary_peers(case),
-        *pyfory_peers(case),
-        *floor_peers(case, floor),
-    ]
+    peers = [*ours(case), *standard(case), *pyfory_peers(case)]
+    if not case.graph:  # a format without references can't take a cycle, however long it tries
+        peers += [*msgspec_peers(case), *binary_peers(case)]
+    peers += floor_peers(case, floor)
     return [peer.each() for peer in peers] if case.each else peers

@@ -70,7 +70,7 @@ def turn(job: Job, estimate: float, collect: bool) -> float:
 
 def interleave(jobs: list[Job], budget: Budget, collect: bool) -> dict[str, list[float]]:
     """Times in ns per call, by contestant, one for each round; the warming calls before aren't kept."""
-    estimates = {job.name: min(one_by_one(job.call, job.argument, 1) for _ in range(2)) for job in jobs}
+    estimates = {job.name: warm(job) for job in jobs}
     times: dict[str, list[float]] = {job.name: [] for job in jobs}
     deadline = perf_counter_ns() + int(budget.seconds * 1e9)
     done = 0
@@ -82,8 +82,14 @@ def interleave(jobs: list[Job], budget: Budget, collect: bool) -> dict[str, list
     return times
 
 
+def warm(job: Job) -> float:
+    """A first guess at the time of one call, in ns."""
+    first = one_by_one(job.call, job.argument, 1)
+    return first if first > TURN_NS else one_by_one(job.call, job.argument, 3)
+
+
 def ratio(times: dict[str, list[float]], slower: str, faster: str) -> float | None:
     """How many times longer `slower` takes than `faster`; None when one of them didn't run."""
     if slower not in times or faster not in times:
         return None
-    return median(a / b for a, b in zip(times[slower], times[faster]))
+    return median(a / b for a, b in zip(times[slower], times[faster], strict=True))

@@ -125,7 +125,7 @@ def frame_total(head: _BytesLike, /) -> int:
 def file_frames(message: _BytesLike, /) -> tuple[bytes, bytes]: ...
 def register_class(
     cls: _Class,
-    name: str,
+    name: str | None,
     aliases: tuple[str, ...],
     version: int,
     renames: dict[str, str],

@@ -160,12 +160,13 @@ def _extend(data: bytearray, fill: Callable[[memoryview], int], total: int | Non
 
 def filler(file: Any) -> Callable[[memoryview], int]:
     """A function that reads a binary file object into a buffer and returns how many bytes; 0 means the end."""
-    read = getattr(file, "read", None)
-    readinto = getattr(file, "readinto", None)
+    read: Any = getattr(file, "read", None)
+    readinto: Any = getattr(file, "readinto", None)
     if isinstance(file, io.TextIOBase) or (read is None and readinto is None):
         raise TypeError(f"expected a path or a binary file object with read or readinto, got {_kind(file)}")
 
     def fill(buffer: memoryview) -> int:
+        count: int | None
         if readinto is not None:
             count = readinto(buffer)
         elif (part := read(len(buffer))) is not None:
@@ -175,16 +176,16 @@ def filler(file: Any) -> Callable[[memoryview], int]:
             count = None
         if count is None:
             raise BlockingIOError(errno.EAGAIN, "the file object has no data yet, and doesn't wait for it")
-        return count  # type: ignore[no-any-return]
+        return count
 
     return fill
 
 
 def writer(file: Any) -> Callable[[Any], Any]:
-    write = getattr(file, "write", None)
+    write: Callable[[Any], Any] | None = getattr(file, "write", None)
     if isinstance(file, io.TextIOBase) or write is None:
         raise TypeError(f"expected a path or a binary file object with write, got {_kind(file)}")
-    return write  # type: ignore[no-any-return]
+    return write
 
 
 def _path(file: object) -> str | None:

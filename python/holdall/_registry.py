@@ -113,8 +113,7 @@ def register(
     if (encode is None) != (decode is None):
         raise TypeError("register: encode and decode come together")
 
-    stored_name = f"{cls.__module__}.{cls.__qualname__}" if name is None else name
-    _core.register_class(cls, stored_name, aliases, version, renames, upgrade, encode, decode)
+    _core.register_class(cls, name, aliases, version, renames, upgrade, encode, decode)
     return cls
 
 

@@ -62,7 +62,7 @@ def dumps(
     True
     >>> buffers = []
     >>> small = dumps(PickleBuffer(bytes(1_000_000)), buffer_callback=buffers.append)
-    >>> len(small) < 100, len(loads(small, buffers=buffers))
+    >>> len(small) < 100, len(bytes(loads(small, buffers=buffers)))
     (True, 1000000)
     """
     _check_protocol(protocol, buffer_callback)

@@ -1,0 +1,102 @@
+"""The command line: measures each data set in a process of its own, then prints and saves the tables."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from bench.data import ROOT, Case, cases
+from bench.measure import measure
+from bench.memory import CASES as MEMORY_CASES
+from bench.memory import child_main, measure_memory, supported
+from bench.report import Report
+from bench.timing import Budget
+
+QUICK, QUICK_EXTRA = Budget(0.6, 3), Budget(0.3, 3)
+FULL, FULL_EXTRA = Budget(4.0, 7), Budget(1.5, 5)
+WIDTH = 140  # where there is no terminal to ask
+COLLECTORS = {"on": [True], "off": [False], "both": [True, False]}
+
+
+def parse(arguments: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="bench/run.py", description="holdall against its peers and the lower bound"
+    )
+    parser.add_argument("--quick", action="store_true", help="fewer rounds: figures for orientation")
+    parser.add_argument(
+        "--only", action="append", default=[], metavar="NAME", help="this data set only (may be given again)"
+    )
+    parser.add_argument(
+        "--gc", choices=COLLECTORS, default="both", help="garbage collector on, as users run, or off"
+    )
+    parser.add_argument("--no-memory", action="store_true", help="leave out the memory rows")
+    parser.add_argument("--list", action="store_true", help="the names of the data sets")
+    parser.add_argument("--child", metavar="NAME", help=argparse.SUPPRESS)
+    parser.add_argument("--memory-child", nargs=4, help=argparse.SUPPRESS)
+    return parser.parse_args(arguments)
+
+
+def main(arguments: list[str]) -> None:
+    options = parse(arguments)
+    known = {case.name: case for case in cases()}
+    if options.list:
+        print("\n".join(f"{case.name:40} {case.title}" for case in known.values()))
+    elif options.memory_child:
+        op, name, contestant, stored = options.memory_child
+        print(json.dumps(child_main(known[name], op, contestant, Path(stored))))
+    elif options.child:
+        print(
+            json.dumps(
+                measure(
+                    known[options.child], budget(known[options.child], options.quick), COLLECTORS[options.gc]
+                )
+            )
+        )
+    else:
+        unknown = [name for name in options.only if name not in known]
+        if unknown:
+            sys.exit(f"no data set is called {', '.join(unknown)}; see --list")
+        run_all([known[name] for name in options.only] or list(known.values()), options)
+
+
+def budget(case: Case, quick: bool) -> Budget:
+    if quick:
+        return QUICK if case.core else QUICK_EXTRA
+    return FULL if case.core else FULL_EXTRA
+
+
+def run_all(chosen: list[Case], options: argparse.Namespace) -> None:
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=WIDTH)
+    report = Report(console, quick=options.quick)
+    for case in chosen:
+        with console.status(f"measuring {case.title}"):
+            record = in_child(case, options)
+        report.add(record)
+    if not options.no_memory:
+        if supported():
+            for case in chosen:
+                if case.name in MEMORY_CASES:
+                    with console.status(f"memory of {case.title}"):
+                        report.memory += measure_memory(case)
+        else:
+            console.print("[yellow]no memory rows: /proc/self/clear_refs is not to be had here[/]")
+    report.finish(ROOT / "bench" / "results")
+
+
+def in_child(case: Case, options: argparse.Namespace) -> dict[str, Any]:
+    """The record of one data set. A process that dies leaves a record with the reason in it."""
+    command = [sys.executable, str(ROOT / "bench" / "run.py"), "--child", case.name, "--gc", options.gc]
+    done = subprocess.run(command + ["--quick"] * options.quick, capture_output=True, text=True)
+    if done.returncode != 0:
+        reason = "\n".join(done.stderr.strip().splitlines()[-3:]) or f"exit code {done.returncode}"
+        return {"case": case.name, "title": case.title, "error": reason}
+    record: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return record

@@ -1,0 +1,86 @@
+"""One data set against every contestant: sizes, verdicts, times. Runs in a process of its own."""
+
+from __future__ import annotations
+
+import gc
+from dataclasses import asdict
+from functools import partial
+from typing import Any
+
+from bench.check import Verdict, check
+from bench.data import Case
+from bench.floor_build import load_floor
+from bench.isolate import with_deep_stack
+from bench.peers import Peer, peers_of
+from bench.timing import Budget, Job, interleave
+
+
+def measure(case: Case, budget: Budget, collectors: list[bool]) -> dict[str, Any]:
+    """A JSON-ready record of everything measured for `case`."""
+    run = partial(measure_here, case, budget, collectors)
+    return with_deep_stack(run) if case.deep else run()
+
+
+def measure_here(case: Case, budget: Budget, collectors: list[bool]) -> dict[str, Any]:
+    floor, no_floor = load_floor()
+    peers = peers_of(case, floor)
+    converted = convert(case, peers)
+    # What the libraries and other classes' copies of the data weigh must not slow down anyone's collector.
+    gc.collect()
+    gc.freeze()
+    data = case.make()
+    verdicts: dict[str, Verdict] = {}
+    sizes: dict[str, int] = {}
+    stores: list[Job] = []
+    restores: list[Job] = []
+    for peer in peers:
+        own = converted.get(peer.name, data)
+        verdict = check(own, partial(round_trip, peer, own), case.each)
+        if peer.bound and not verdict.counts:
+            continue  # it takes few types; that says nothing about anyone
+        verdicts[peer.name] = verdict
+        if not verdict.counts:
+            continue
+        if peer.dumps is not None:
+            stores.append(Job(peer.name, peer.dumps, own))
+        stored = stored_form(peer, own)
+        restores.append(Job(peer.name, peer.loads, stored))
+        if not peer.bound:
+            sizes[peer.name] = sum(map(len, stored)) if case.each else len(stored)
+    dumps = [interleave(stores, budget, collect) for collect in collectors]
+    # Who stores objects holds them, and his collector walks them; who restores has only the bytes.
+    gc.collect()
+    gc.freeze()
+    loads = [interleave(restores, budget, collect) for collect in collectors]
+    return {
+        "case": case.name,
+        "title": case.title,
+        "stand_in": case.stand_in,
+        "graph": case.graph,
+        "note": no_floor,
+        "sizes": sizes,
+        "verdicts": {name: asdict(verdict) for name, verdict in verdicts.items()},
+        "times": {
+            "on" if collect else "off": {"dumps": dumps[i], "loads": loads[i]}
+            for i, collect in enumerate(collectors)
+        },
+    }
+
+
+def convert(case: Case, peers: list[Peer]) -> dict[str, Any]:
+    """The data in the classes of those contestants that want their own."""
+    wanting = {peer.name: peer.convert for peer in peers if peer.convert is not None}
+    if not wanting:
+        return {}
+    data = case.make()
+    return {name: function(data) for name, function in wanting.items()}
+
+
+def stored_form(peer: Peer, data: Any) -> Any:
+    store = peer.stored or peer.dumps
+    assert store is not None
+    return store(data)
+
+
+def round_trip(peer: Peer, data: Any) -> Any:
+    return peer.loads(stored_form(peer, data))

@@ -1,0 +1,139 @@
+"""Peak memory of one `loads` and one `dumps`, each in a process of its own.
+
+Method: the child has what goes in (the bytes, or the objects) and nothing else; it collects, gives free memory back to
+the system (malloc_trim) and resets the kernel's high-water mark (/proc/self/clear_refs). Peak extra memory is the
+mark after the call minus the resident memory before it, so it counts every allocator: Python's, Rust's, the kernel's
+pages. It is set against the objects' own sizes (sys.getsizeof of every distinct object, rounded up to the allocator's
+16 bytes) for loads, and against the length of the bytes for dumps. Linux only.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import gc
+import json
+import os
+import pickle
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import holdall
+from bench.data import DOCUMENTS, ROOT, Case
+from bench.isolate import with_deep_stack
+
+CASES = (
+    "twitter",
+    "citm_catalog",
+    "canada",
+    "samples",
+    "serbench",
+    "clusters",
+    "component",
+    "small_ints",
+    "large_ints",
+    "floats",
+)
+COPIES = 20  # of the documents, which alone are too small to tell from the noise
+LOADS_LIMIT, DUMPS_LIMIT = 1.1, 2.2
+
+
+def supported() -> bool:
+    return os.access("/proc/self/clear_refs", os.W_OK)
+
+
+def measure_memory(case: Case) -> list[dict[str, Any]]:
+    """Rows for holdall and pickle: op, contestant, peak, reference (the bytes it is compared with)."""
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        for contestant in ("holdall", "pickle 5"):
+            stored = Path(folder) / contestant.split()[0]
+            row = {"case": case.name, "contestant": contestant}
+            size = child(["store", case.name, contestant, str(stored)])
+            if "error" in size:
+                rows.append(row | size)
+                continue
+            rows += [
+                row | {"op": op} | child([op, case.name, contestant, str(stored)])
+                for op in ("loads", "dumps")
+            ]
+    return rows
+
+
+def child(arguments: list[str]) -> dict[str, Any]:
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "bench" / "run.py"), "--memory-child", *arguments],
+        capture_output=True,
+        text=True,
+    )
+    if done.returncode != 0:
+        return {"error": (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]}
+    answer: dict[str, Any] = json.loads(done.stdout)
+    return answer
+
+
+def child_main(case: Case, op: str, contestant: str, stored: Path) -> dict[str, Any]:
+    """What the child does: `store` leaves the bytes for the two others to find."""
+    for cls in case.classes:
+        holdall.register(cls)
+    if contestant == "holdall":
+        return run(op, case, stored, holdall.dumps, holdall.loads)
+    work = lambda: run(op, case, stored, lambda data: pickle.dumps(data, 5), pickle.loads)  # noqa: E731
+    answer: dict[str, Any] = with_deep_stack(work) if case.deep else work()
+    return answer
+
+
+def run(op: str, case: Case, stored: Path, dumps: Any, loads: Any) -> dict[str, Any]:
+    if op == "store":
+        copies = COPIES if case.name in DOCUMENTS else 1
+        stored.write_bytes(dumps([case.make() for _ in range(copies)]))
+        return {}
+    loads(dumps([1, 2.5, "warm"]))
+    if op == "loads":
+        data = stored.read_bytes()
+        before = settle()
+        restored = loads(data)
+        return {"peak": high_water() - before, "reference": total_size(restored)}
+    data = loads(stored.read_bytes())
+    before = settle()
+    written = dumps(data)
+    return {"peak": high_water() - before, "reference": len(written)}
+
+
+def settle() -> int:
+    """Resident bytes, after giving back what is free and resetting the high-water mark."""
+    gc.collect()
+    # Where there is no glibc what is free stays resident, and the figure errs on the low side.
+    with contextlib.suppress(AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)
+    Path("/proc/self/clear_refs").write_text("5")
+    return status("VmRSS")
+
+
+def high_water() -> int:
+    return status("VmHWM")
+
+
+def status(field: str) -> int:
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith(field + ":"):
+            return int(line.split()[1]) * 1024
+    raise RuntimeError(f"no {field} in /proc/self/status")
+
+
+def total_size(root: Any) -> int:
+    """Bytes of all distinct objects reachable from `root`, classes and their like left out."""
+    seen: set[int] = set()
+    stack = [root]
+    total = 0
+    while stack:
+        obj = stack.pop()
+        if id(obj) in seen or isinstance(obj, type):
+            continue
+        seen.add(id(obj))
+        total += (sys.getsizeof(obj) + 15) & ~15
+        stack.extend(gc.get_referents(obj))
+    return total

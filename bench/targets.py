@@ -1,0 +1,181 @@
+"""What the benchmark has to show: one row for each stated figure, and whether it is met."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+from bench.check import SAME, TREE
+from bench.timing import ratio
+
+DOCUMENTS = ("twitter", "citm_catalog", "canada", "github_events")
+FAST_FORMATS = ("marshal", "msgspec.msgpack", "ormsgpack", "orjson")
+Results = dict[str, dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Line:
+    """A judged target. met: None when it could not be measured here."""
+
+    data: str
+    what: str
+    required: str
+    measured: str
+    met: bool | None
+
+
+@dataclass(frozen=True)
+class Rival:
+    """`holdall` is at least `factor` times as fast as `peers` (as the fastest of them)."""
+
+    case: str
+    op: str
+    peers: tuple[str, ...]
+    factor: float
+    strict: bool = False
+
+    def judge(self, results: Results) -> Line:
+        what = f"{self.op} vs " + (
+            self.peers[0] if len(self.peers) == 1 else "fastest of " + ", ".join(self.peers)
+        )
+        required = f"{'>' if self.strict else '≥'} {self.factor:g}x"
+        found = [
+            (value, peer)
+            for peer in self.peers
+            if (value := rival_ratio(results, self.case, self.op, peer)) is not None
+        ]
+        if not found:
+            return Line(self.case, what, required, "not measured", None)
+        value, peer = min(found)
+        met = value > self.factor if self.strict else value >= self.factor
+        return Line(
+            self.case, what, required, f"{value:.2f}x" + (f" ({peer})" if len(self.peers) > 1 else ""), met
+        )
+
+
+@dataclass(frozen=True)
+class Mean:
+    """The geometric mean over the JSON documents of the speed relative to pickle."""
+
+    op: str
+    factor: float
+
+    def judge(self, results: Results) -> Line:
+        what, required = f"{self.op} vs pickle 5, geometric mean", f"≥ {self.factor:g}x"
+        found = [rival_ratio(results, case, self.op, "pickle 5") for case in DOCUMENTS]
+        values = [value for value in found if value is not None]
+        if len(values) < len(DOCUMENTS):
+            return Line("JSON documents", what, required, "not measured", None)
+        mean = math.exp(sum(map(math.log, values)) / len(values))
+        return Line("JSON documents", what, required, f"{mean:.2f}x", mean >= self.factor)
+
+
+@dataclass(frozen=True)
+class Bound:
+    """`holdall` takes at most `factor` times as long as the lower bound."""
+
+    case: str
+    op: str
+    factor: float
+    collector: str = "on"
+
+    def judge(self, results: Results) -> Line:
+        what, required = f"{self.op} vs lower bound, collector {self.collector}", f"≤ {self.factor:g}x"
+        value = bound_ratio(results, self.case, self.op, self.collector)
+        if value is None:
+            return Line(self.case, what, required, "not measured", None)
+        return Line(self.case, what, required, f"{value:.2f}x", value <= self.factor)
+
+
+@dataclass(frozen=True)
+class Size:
+    """Bytes of `contestant`, as a share of pickle's or (in `bytes`) as such."""
+
+    case: str
+    limit: float
+    unit: str = "of pickle 5"
+    contestant: str = "holdall"
+
+    def judge(self, results: Results) -> Line:
+        what = "size" + (
+            "" if self.contestant == "holdall" else f", {self.contestant.removeprefix('holdall ')}"
+        )
+        required = f"≤ {self.limit:,g} {self.unit}" if self.unit != "bytes" else f"≤ {self.limit:,.0f} bytes"
+        sizes = results.get(self.case, {}).get("sizes", {})
+        if self.contestant not in sizes or "pickle 5" not in sizes:
+            return Line(self.case, what, required, "not measured", None)
+        size = sizes[self.contestant]
+        value = size if self.unit == "bytes" else size / sizes["pickle 5"]
+        return Line(
+            self.case,
+            what,
+            required,
+            f"{size:,} bytes" if self.unit == "bytes" else f"{value:.3f}",
+            value <= self.limit,
+        )
+
+
+def rival_ratio(results: Results, case: str, op: str, peer: str, collector: str = "on") -> float | None:
+    """Time of `peer` over time of `holdall`, if it gives back what was stored."""
+    record = results.get(case)
+    if record is None or collector not in record["times"] or peer not in record["verdicts"]:
+        return None
+    if record["verdicts"][peer]["kind"] not in ((SAME,) if record["graph"] else (SAME, TREE)):
+        return None
+    return ratio(record["times"][collector][op], peer, "holdall")
+
+
+def bound_ratio(results: Results, case: str, op: str, collector: str) -> float | None:
+    """Time of `holdall` over that of the faster of the two lower bounds."""
+    record = results.get(case)
+    if record is None or collector not in record["times"]:
+        return None
+    times = record["times"][collector][op]
+    bounds = [name for name in ("floor", "floor clone") if name in times]
+    if not bounds or "holdall" not in times:
+        return None
+    return ratio(times, "holdall", min(bounds, key=lambda name: median(times[name])))
+
+
+def pickle_rows(case: str, dumps: float, loads: float) -> list[Rival]:
+    return [Rival(case, "dumps", ("pickle 5",), dumps), Rival(case, "loads", ("pickle 5",), loads)]
+
+
+TARGETS: list[Rival | Mean | Bound | Size] = [
+    Size("twitter", 0.87),
+    Size("citm_catalog", 0.45),
+    Size("canada", 0.88),
+    Size("github_events", 0.95),
+    Size("twitter", 0.45, contestant="holdall intern=True"),
+    Size("small_ints", 1_010_000, "bytes"),
+    Size("samples", 2_000_000, "bytes"),
+    Size("one_int", 2, "bytes"),
+    Size("one_string", 6, "bytes"),
+    *[Rival(case, "dumps", FAST_FORMATS, 1.0) for case in DOCUMENTS],
+    *[Rival(case, "loads", FAST_FORMATS, 1.0, strict=True) for case in DOCUMENTS],
+    Mean("dumps", 3.5),
+    Mean("loads", 2.0),
+    *pickle_rows("messages", 8, 2.5),
+    Rival("messages", "dumps", ("msgspec.msgpack",), 1.0, strict=True),
+    Rival("messages", "loads", ("msgspec.msgpack",), 1.0, strict=True),
+    *pickle_rows("samples", 50, 12),
+    Rival("samples", "dumps", ("pyfory",), 2),
+    Rival("samples", "loads", ("pyfory",), 3),
+    Bound("samples", "loads", 1.5, "off"),
+    *pickle_rows("serbench", 50, 10),
+    *[row for case in ("clusters", "component") for row in pickle_rows(case, 9, 10)],
+    *[Rival(case, "dumps", ("pyfory refs",), 1.8) for case in ("clusters", "component")],
+    *[Rival(case, "loads", ("pyfory refs",), 5) for case in ("clusters", "component")],
+    *[Bound(case, "dumps", 2) for case in ("small_ints", "large_ints", "floats")],
+    *[Bound(case, "loads", 1.3) for case in ("small_ints", "large_ints", "floats")],
+    *pickle_rows("arrays", 2, 1),
+]
+
+
+def judge(results: Results) -> list[Line]:
+    """Every target that speaks of a data set in `results`."""
+    real = {name: record for name, record in results.items() if not record["stand_in"]}
+    lines = [target.judge(real) for target in TARGETS if isinstance(target, Mean) or target.case in results]
+    return [line for line in lines if line.met is not None or line.data in results]

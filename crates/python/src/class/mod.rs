@@ -1,0 +1,5 @@
+//! What the host knows of classes: how to take instances apart and to make them, and what users registered.
+
+pub mod plan;
+pub mod registry;
+pub mod state;

@@ -1,0 +1,380 @@
+//! Class plans: how instances of a class are taken apart and made, found out once per class and cached.
+
+use super::registry::{self, Registration};
+use crate::cpython::{Obj, Owned, Type};
+use crate::error::{raised, Result};
+use crate::objects::Family;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::PyType;
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::ptr::addr_of_mut;
+use std::rc::Rc;
+
+/// A `__slots__` member: its name and its place in an instance.
+#[derive(Debug)]
+pub struct Slot {
+    /// Interned.
+    pub name: Owned,
+    pub offset: usize,
+}
+
+/// The builtin whose content an instance of a subclass holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Base {
+    List,
+    Dict,
+    OrderedDict,
+    Set,
+    FrozenSet,
+    Tuple,
+    Str,
+    Bytes,
+    ByteArray,
+    Int,
+    Float,
+    Complex,
+    Exception,
+}
+
+/// How instances are taken apart and made.
+#[derive(Debug)]
+pub enum How {
+    /// Slots and `__dict__` are the whole state.
+    Fields,
+    /// A tuple whose items have names.
+    NamedTuple(Vec<Owned>),
+    /// A builtin's content, then slots and `__dict__`.
+    Based(Base),
+    /// A member of an enumeration.
+    Enum,
+    /// The registered functions.
+    Custom,
+    /// A type that has code of its own in `objects/`.
+    Family(Family),
+    /// Can't be stored in an ordinary message; says why.
+    Refused(String),
+}
+
+#[derive(Debug)]
+pub struct Plan {
+    class: Type,
+    /// A weak reference to `class`: tells that the address still means it.
+    weak: Owned,
+    /// The stored name: "module.qualname" unless registered otherwise.
+    pub name: Owned,
+    pub version: u64,
+    pub how: How,
+    pub slots: Vec<Slot>,
+    pub has_dict: bool,
+    /// `__dict__` is where the class's instances keep it since 3.11, not at a fixed place.
+    pub managed_dict: bool,
+    pub registration: Option<Rc<Registration>>,
+    /// The layout of an instance whose slots are all set, in the message of that serial number.
+    pub layout: Cell<(u64, u32)>,
+}
+
+struct Shared(RefCell<Option<HashMap<usize, Rc<Plan>, rustc_hash::FxBuildHasher>>>);
+// SAFETY: reached only through functions that take a `Python` token: the GIL orders all access.
+unsafe impl Sync for Shared {}
+static PLANS: Shared = Shared(RefCell::new(None));
+
+/// The plan of a class, made on first use.
+///
+/// # Safety
+/// `class` is alive.
+pub unsafe fn of(py: Python<'_>, class: Type) -> Result<Rc<Plan>> {
+    let known = PLANS.0.borrow().as_ref().and_then(|plans| plans.get(&(class as usize)).cloned());
+    if let Some(plan) = known {
+        // SAFETY: `weak` is a weak reference, which `plan` keeps alive; only the address is compared.
+        #[allow(deprecated)]
+        if unsafe { ffi::PyWeakref_GetObject(plan.weak.get()) } == class.cast() {
+            return Ok(plan);
+        }
+    }
+    // SAFETY: alive, says the caller.
+    let plan = Rc::new(unsafe { make(py, class)? });
+    let old = {
+        let mut plans = PLANS.0.borrow_mut();
+        let plans = plans.get_or_insert_with(HashMap::default);
+        // Plans of classes that are gone: dropped here and there, so that the cache stays as large as what it serves.
+        let mut gone = Vec::new();
+        if plans.len().is_power_of_two() && plans.len() >= 64 {
+            // SAFETY: as above.
+            #[allow(deprecated)]
+            plans.retain(|_, plan| unsafe {
+                let alive = ffi::PyWeakref_GetObject(plan.weak.get()) != ffi::Py_None();
+                if !alive {
+                    gone.push(plan.clone());
+                }
+                alive
+            });
+        }
+        (plans.insert(class as usize, plan.clone()), gone)
+    };
+    drop(old); // outside of the cache: destructors may run Python code
+    Ok(plan)
+}
+
+/// Forgets the plan of a class that was registered anew.
+pub fn forget(_py: Python<'_>, class: Type) {
+    let old = PLANS.0.borrow_mut().as_mut().and_then(|plans| plans.remove(&(class as usize)));
+    drop(old);
+}
+
+/// "module.qualname".
+pub fn class_name(py: Python<'_>, class: Type) -> PyResult<String> {
+    // SAFETY: callers hold the class alive.
+    let class = unsafe { Bound::from_borrowed_ptr(py, class.cast()).cast_into_unchecked::<PyType>() };
+    let module = class.getattr("__module__").and_then(|module| module.extract::<String>()).unwrap_or_default();
+    let name: String = class.getattr("__qualname__")?.extract()?;
+    Ok(format!("{module}.{name}"))
+}
+
+/// The attribute that `class` itself or a base defines, not through a metaclass: borrowed, or null.
+///
+/// # Safety
+/// `class` is alive.
+unsafe fn lookup(class: Type, name: &std::ffi::CStr) -> Result<Obj> {
+    extern "C" {
+        fn _PyType_Lookup(class: Type, name: Obj) -> Obj;
+    }
+    // SAFETY: alive, says the caller.
+    unsafe {
+        let name = Owned::new(ffi::PyUnicode_InternFromString(name.as_ptr())).ok_or_else(raised)?;
+        Ok(_PyType_Lookup(class, name.get()))
+    }
+}
+
+/// The slots of a class and its bases, base first; a name that is defined again counts once, as attribute access sees it.
+///
+/// # Safety
+/// `class` is alive.
+unsafe fn slots_of(class: Type) -> Result<(Vec<Slot>, usize)> {
+    let mut slots: Vec<Slot> = Vec::new();
+    let mut count = 0;
+    // SAFETY: a class's `tp_mro` is a tuple of classes; member descriptors hold a static or class-owned description.
+    unsafe {
+        let mro = (*class).tp_mro;
+        for index in (0..ffi::PyTuple_GET_SIZE(mro)).rev() {
+            let base = ffi::PyTuple_GET_ITEM(mro, index).cast::<ffi::PyTypeObject>();
+            if ffi::PyType_HasFeature(base, ffi::Py_TPFLAGS_HEAPTYPE) == 0 {
+                continue;
+            }
+            let dict = Owned::new(ffi::PyObject_GetAttrString(base.cast(), c"__dict__".as_ptr())).ok_or_else(raised)?;
+            let items = Owned::new(ffi::PyMapping_Values(dict.get())).ok_or_else(raised)?;
+            let mut own = Vec::new();
+            for at in 0..ffi::PyList_GET_SIZE(items.get()) {
+                let item = ffi::PyList_GET_ITEM(items.get(), at);
+                if ffi::Py_TYPE(item) != addr_of_mut!(ffi::PyMemberDescr_Type) {
+                    continue;
+                }
+                let member = (*item.cast::<ffi::PyMemberDescrObject>()).d_member;
+                const T_OBJECT_EX: i32 = 16;
+                if (*member).type_code != T_OBJECT_EX || (*item.cast::<ffi::PyMemberDescrObject>()).d_common.d_type != base {
+                    continue;
+                }
+                let name = Owned::new(ffi::PyUnicode_InternFromString((*member).name)).ok_or_else(raised)?;
+                own.push(Slot { name, offset: (*member).offset as usize });
+            }
+            own.sort_by_key(|slot| slot.offset);
+            count += own.len();
+            for slot in own {
+                match slots.iter_mut().find(|known| known.name.get() == slot.name.get()) {
+                    Some(known) => *known = slot,
+                    None => slots.push(slot),
+                }
+            }
+        }
+    }
+    Ok((slots, count))
+}
+
+/// The builtin that decides how instances are laid out.
+///
+/// # Safety
+/// `class` is alive.
+unsafe fn base_of(class: Type) -> Option<(Option<Base>, Type)> {
+    // SAFETY: alive, says the caller; the types named are static.
+    unsafe {
+        let is = |base: Type| ffi::PyType_IsSubtype(class, base) != 0;
+        let exception = ffi::PyExc_BaseException.cast::<ffi::PyTypeObject>();
+        let bases = [
+            (Base::OrderedDict, addr_of_mut!(crate::cpython::PyODict_Type)),
+            (Base::List, addr_of_mut!(ffi::PyList_Type)),
+            (Base::Dict, addr_of_mut!(ffi::PyDict_Type)),
+            (Base::Set, addr_of_mut!(ffi::PySet_Type)),
+            (Base::FrozenSet, addr_of_mut!(ffi::PyFrozenSet_Type)),
+            (Base::Tuple, addr_of_mut!(ffi::PyTuple_Type)),
+            (Base::Str, addr_of_mut!(ffi::PyUnicode_Type)),
+            (Base::Bytes, addr_of_mut!(ffi::PyBytes_Type)),
+            (Base::ByteArray, addr_of_mut!(ffi::PyByteArray_Type)),
+            (Base::Int, addr_of_mut!(ffi::PyLong_Type)),
+            (Base::Float, addr_of_mut!(ffi::PyFloat_Type)),
+            (Base::Complex, addr_of_mut!(ffi::PyComplex_Type)),
+            (Base::Exception, exception),
+        ];
+        for (base, of) in bases {
+            if is(of) {
+                // The builtin exceptions add fields of their own; the nearest of them is what lays instances out.
+                let mut solid = of;
+                if base == Base::Exception {
+                    solid = class;
+                    while ffi::PyType_HasFeature(solid, ffi::Py_TPFLAGS_HEAPTYPE) != 0 {
+                        solid = (*solid).tp_base;
+                    }
+                }
+                return Some((Some(base), solid));
+            }
+        }
+        Some((None, addr_of_mut!(ffi::PyBaseObject_Type)))
+    }
+}
+
+/// Whether the class's own way of being pickled says more than slots and `__dict__` do.
+///
+/// # Safety
+/// `class` is alive.
+unsafe fn has_own_way(py: Python<'_>, class: Type) -> Result<Option<&'static str>> {
+    let names = [
+        (c"__reduce_ex__", "__reduce_ex__"),
+        (c"__reduce__", "__reduce__"),
+        (c"__getstate__", "__getstate__"),
+        (c"__setstate__", "__setstate__"),
+        (c"__getnewargs_ex__", "__getnewargs_ex__"),
+        (c"__getnewargs__", "__getnewargs__"),
+    ];
+    for (name, text) in names {
+        // SAFETY: alive, says the caller; what is found is alive as long as the class is not changed.
+        let Some(found) = (unsafe { Bound::from_borrowed_ptr_or_opt(py, lookup(class, name)?) }) else { continue };
+        // A function written in C belongs to a class whose C state the size check sees.
+        // SAFETY: `found` is alive.
+        if unsafe { ffi::Py_TYPE(found.as_ptr()) != addr_of_mut!(ffi::PyFunction_Type) } {
+            continue;
+        }
+        // What class decorators generate stores fields, as we do.
+        let module: String = found.getattr("__module__").and_then(|module| module.extract()).unwrap_or_default();
+        if !matches!(module.split('.').next(), Some("dataclasses" | "attr" | "attrs" | "pydantic" | "enum" | "collections" | "typing")) {
+            return Ok(Some(text));
+        }
+    }
+    Ok(None)
+}
+
+/// # Safety
+/// `class` is alive.
+unsafe fn make(py: Python<'_>, class: Type) -> Result<Plan> {
+    let registration = registry::by_class(py, class);
+    let name = match &registration {
+        Some(registration) => registration.name.clone(),
+        None => class_name(py, class)?,
+    };
+    // SAFETY: alive, says the caller.
+    unsafe {
+        let weak = Owned::new(ffi::PyWeakref_NewRef(class.cast(), std::ptr::null_mut())).ok_or_else(raised)?;
+        let (slots, slot_count) = slots_of(class)?;
+        let has_dict = (*class).tp_dictoffset != 0 || managed_dict(class);
+        let how = find_how(py, class, &name, slot_count, registration.as_deref())?;
+        let name = Owned::new(ffi::PyUnicode_FromStringAndSize(name.as_ptr().cast(), name.len() as isize)).ok_or_else(raised)?;
+        Ok(Plan {
+            class,
+            weak,
+            name,
+            version: registration.as_ref().map_or(1, |registration| registration.version),
+            how,
+            slots,
+            has_dict,
+            managed_dict: managed_dict(class),
+            registration,
+            layout: Cell::new((0, 0)),
+        })
+    }
+}
+
+/// # Safety
+/// `class` is alive.
+pub unsafe fn managed_dict(class: Type) -> bool {
+    const MANAGED_DICT: std::ffi::c_ulong = 1 << 4;
+    // SAFETY: alive, says the caller.
+    cfg!(Py_3_11) && unsafe { ffi::PyType_HasFeature(class, MANAGED_DICT) != 0 }
+}
+
+/// # Safety
+/// `class` is alive.
+unsafe fn find_how(
+    py: Python<'_>,
+    class: Type,
+    name: &str,
+    slot_count: usize,
+    registration: Option<&Registration>,
+) -> Result<How> {
+    if registration.is_some_and(|registration| registration.encode.is_some()) {
+        return Ok(How::Custom);
+    }
+    if let Some(family) = crate::objects::family_of(py, class, name)? {
+        return Ok(How::Family(family));
+    }
+    // SAFETY: alive, says the caller; bases of a class are alive with it.
+    unsafe {
+        let bound = Bound::from_borrowed_ptr(py, class.cast()).cast_into_unchecked::<PyType>();
+        let metaclass = ffi::Py_TYPE(class.cast());
+        if ffi::PyType_IsSubtype(class, addr_of_mut!(ffi::PyType_Type)) != 0 {
+            return Ok(How::Refused("a class is stored by reference only, which needs".into()));
+        }
+        let enum_type = py.import("enum")?.getattr("EnumMeta")?;
+        if ffi::PyType_IsSubtype(metaclass, enum_type.as_ptr().cast()) != 0 {
+            return Ok(How::Enum);
+        }
+        if let Some(own) = has_own_way(py, class)? {
+            return Ok(How::Refused(format!("its class defines `{own}`, which needs")));
+        }
+        let Some((base, solid)) = base_of(class) else { unreachable!("every class is an object") };
+        if base == Some(Base::Tuple) {
+            if let Ok(fields) = bound.getattr("_fields") {
+                let is_named = fields.is_instance_of::<pyo3::types::PyTuple>()
+                    && fields.len()? > 0
+                    && (*class).tp_dictoffset == 0
+                    && !managed_dict(class);
+                if is_named {
+                    let mut names = Vec::new();
+                    for field in fields.try_iter()? {
+                        let mut field = field?.into_ptr();
+                        ffi::PyUnicode_InternInPlace(&mut field);
+                        names.push(Owned::new(field).ok_or_else(raised)?);
+                    }
+                    return Ok(How::NamedTuple(names));
+                }
+            }
+        }
+        // As `object.__reduce_ex__` does: an instance larger than what can be seen of it has state that can't be.
+        let word = size_of::<usize>() as isize;
+        let mut expected = (*solid).tp_basicsize + word * slot_count as isize;
+        expected += word * isize::from((*class).tp_dictoffset > 0 && (*solid).tp_dictoffset == 0);
+        expected += word * isize::from((*class).tp_weaklistoffset > 0 && (*solid).tp_weaklistoffset == 0);
+        if (*class).tp_basicsize > expected || ((*class).tp_itemsize != 0 && base.is_none()) {
+            return Ok(How::Refused("it holds state that only its own code can read, which needs".into()));
+        }
+        match base {
+            Some(base) => Ok(How::Based(base)),
+            None if ffi::PyType_HasFeature(class, ffi::Py_TPFLAGS_HEAPTYPE) != 0 || has_fields(class) => Ok(How::Fields),
+            None if class == addr_of_mut!(ffi::PyBaseObject_Type) => Ok(How::Fields),
+            None => Ok(How::Refused("it is no plain data, which needs".into())),
+        }
+    }
+}
+
+/// Whether a class of C code keeps its state in a `__dict__`.
+///
+/// # Safety
+/// `class` is alive.
+unsafe fn has_fields(class: Type) -> bool {
+    // SAFETY: alive, says the caller.
+    unsafe { (*class).tp_dictoffset > 0 }
+}
+
+impl Plan {
+    pub fn class(&self) -> Type {
+        self.class
+    }
+}

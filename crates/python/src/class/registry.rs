@@ -1,0 +1,139 @@
+//! What users registered: names, aliases, versions, and functions that replace field-wise storing.
+
+use super::plan;
+use crate::cpython::{Obj, Owned, Type};
+use crate::error::HoldallError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString, PyTuple, PyType};
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+/// One registered class.
+#[derive(Debug)]
+pub struct Registration {
+    pub class: Owned,
+    pub name: String,
+    aliases: Vec<String>,
+    pub version: u64,
+    /// Old field name to new one.
+    pub renames: Vec<(Owned, Owned)>,
+    pub upgrade: Option<Owned>,
+    pub encode: Option<Owned>,
+    pub decode: Option<Owned>,
+}
+
+#[derive(Default)]
+struct Registry {
+    by_class: HashMap<usize, Rc<Registration>>,
+    by_name: HashMap<String, Rc<Registration>>,
+}
+
+struct Shared(RefCell<Option<Registry>>);
+// SAFETY: only `with` reaches it, and it asks for a `Python` token: the GIL orders all access. `Rc` and `Owned` in it
+// are never touched without the GIL for the same reason.
+unsafe impl Sync for Shared {}
+static REGISTRY: Shared = Shared(RefCell::new(None));
+
+/// `action` must not run Python code.
+fn with<T>(_py: Python<'_>, action: impl FnOnce(&mut Registry) -> T) -> T {
+    action(REGISTRY.0.borrow_mut().get_or_insert_with(Registry::default))
+}
+
+pub fn by_class(py: Python<'_>, class: Type) -> Option<Rc<Registration>> {
+    with(py, |registry| registry.by_class.get(&(class as usize)).cloned())
+}
+
+pub fn by_name(py: Python<'_>, name: &str) -> Option<Rc<Registration>> {
+    with(py, |registry| registry.by_name.get(name).cloned())
+}
+
+fn owned(object: &Bound<'_, PyAny>) -> Owned {
+    // SAFETY: `object` is alive.
+    unsafe { Owned::borrowed(object.as_ptr()) }
+}
+
+fn function(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Option<Owned>> {
+    if object.is_none() {
+        return Ok(None);
+    }
+    if !object.is_callable() {
+        return Err(HoldallError::new_err(format!("`{what}` must be callable or None")));
+    }
+    Ok(Some(owned(object)))
+}
+
+/// Registers `cls` (the Python function `register` says what for); registering it again replaces what was said before.
+#[pyfunction]
+#[pyo3(signature = (cls, name, aliases, version, renames, upgrade, encode, decode, /))]
+#[allow(clippy::too_many_arguments)]
+pub fn register_class(
+    cls: &Bound<'_, PyType>,
+    name: Option<&Bound<'_, PyString>>,
+    aliases: &Bound<'_, PyTuple>,
+    version: u64,
+    renames: &Bound<'_, PyDict>,
+    upgrade: &Bound<'_, PyAny>,
+    encode: &Bound<'_, PyAny>,
+    decode: &Bound<'_, PyAny>,
+) -> PyResult<()> {
+    let py = cls.py();
+    let class = cls.as_ptr().cast();
+    let name = match name {
+        Some(name) => name.to_str()?.to_owned(),
+        None => plan::class_name(py, class)?,
+    };
+    let mut renamed = Vec::new();
+    for (old, new) in renames {
+        let old = old.cast_into::<PyString>()?;
+        let new = new.cast_into::<PyString>()?;
+        renamed.push((owned(&old), owned(&new)));
+    }
+    let registration = Rc::new(Registration {
+        class: owned(cls),
+        name,
+        aliases: aliases.extract()?,
+        version,
+        renames: renamed,
+        upgrade: function(upgrade, "upgrade")?,
+        encode: function(encode, "encode")?,
+        decode: function(decode, "decode")?,
+    });
+    if registration.encode.is_some() != registration.decode.is_some() {
+        return Err(HoldallError::new_err("`encode` and `decode` go together: what one gives, the other takes"));
+    }
+    let names = || std::iter::once(&registration.name).chain(&registration.aliases);
+    let replaced = with(py, |registry| {
+        let key = class as usize;
+        for name in names() {
+            if registry.by_name.get(name).is_some_and(|other| other.class.get() != cls.as_ptr()) {
+                return Err(name.clone());
+            }
+        }
+        let old = registry.by_class.insert(key, registration.clone());
+        if let Some(old) = &old {
+            registry.by_name.retain(|_, other| !Rc::ptr_eq(other, old));
+        }
+        for name in names() {
+            registry.by_name.insert(name.clone(), registration.clone());
+        }
+        Ok(old)
+    });
+    match replaced {
+        Ok(old) => {
+            plan::forget(py, class);
+            drop(old); // outside of the registry: a destructor may run Python code
+            Ok(())
+        }
+        Err(name) => Err(HoldallError::new_err(format!(
+            "the name {name:?} is registered for another class: give one of them another `name`"
+        ))),
+    }
+}
+
+/// A call of a user's function with one argument.
+pub fn call(function: &Owned, argument: Obj) -> crate::error::Result<Owned> {
+    // SAFETY: both are alive.
+    unsafe { Owned::new(pyo3::ffi::PyObject_CallFunctionObjArgs(function.get(), argument, std::ptr::null_mut::<pyo3::ffi::PyObject>())) }
+        .ok_or_else(crate::error::raised)
+}

@@ -1,0 +1,209 @@
+//! Dicts: their entries read in place, and copies of a template whose values are written in place.
+//!
+//! From 3.11 to 3.13 a dict's entries stand in one array behind its hash table; elsewhere, and for dicts that share
+//! their keys with a class, the API's functions do the same, slower.
+
+use super::{Obj, Owned};
+use pyo3::ffi;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+#[repr(C)]
+struct Keys {
+    references: isize,
+    log2_size: u8,
+    log2_index_bytes: u8,
+    kind: u8,
+    version: u32,
+    usable: isize,
+    entries: isize,
+    // Then `1 << log2_index_bytes` bytes of hash table, then the entries.
+}
+
+#[repr(C)]
+struct Dict {
+    head: ffi::PyObject,
+    used: isize,
+    version: u64,
+    keys: *mut Keys,
+    /// Null unless the keys are shared with a class.
+    values: *mut std::ffi::c_void,
+}
+
+const KIND_GENERAL: u8 = 0;
+const KIND_UNICODE: u8 = 1;
+
+#[repr(C)]
+struct GeneralEntry {
+    hash: isize,
+    key: Obj,
+    value: Obj,
+}
+
+#[repr(C)]
+struct UnicodeEntry {
+    key: Obj,
+    value: Obj,
+}
+
+extern "C" {
+    fn _PyDict_SetItem_KnownHash(dict: Obj, key: Obj, value: Obj, hash: isize) -> i32;
+}
+
+/// Whether the layouts above are those of this CPython; set by `self_test`.
+static KNOWN: AtomicBool = AtomicBool::new(false);
+
+/// # Safety
+/// `dict` is a dict (or of a subclass).
+#[inline(always)]
+pub unsafe fn len(dict: Obj) -> usize {
+    // SAFETY: a dict, says the caller.
+    unsafe { (*dict.cast::<Dict>()).used as usize }
+}
+
+/// Walks a dict's items, like `PyDict_Next`; keys and values are borrowed.
+///
+/// Re-reads the dict at every step, so that one that is changed meanwhile ends early or shows other items, and
+/// nothing worse.
+#[derive(Clone, Copy, Debug)]
+pub struct Position(pub isize);
+
+impl Position {
+    /// # Safety
+    /// `dict` is a dict.
+    #[inline(always)]
+    pub unsafe fn next(&mut self, dict: Obj) -> Option<(Obj, Obj)> {
+        let object = dict.cast::<Dict>();
+        // SAFETY: a dict, says the caller; `KNOWN` says that the layouts hold, and `entries` bounds the array.
+        unsafe {
+            if cfg!(all(Py_3_11, not(Py_3_14))) && KNOWN.load(Ordering::Relaxed) && (*object).values.is_null() {
+                let keys = (*object).keys;
+                let start = keys.add(1).cast::<u8>().add(1 << (*keys).log2_index_bytes);
+                while self.0 < (*keys).entries {
+                    let at = self.0 as usize;
+                    self.0 += 1;
+                    let (key, value) = if (*keys).kind == KIND_GENERAL {
+                        let entry = start.cast::<GeneralEntry>().add(at);
+                        ((*entry).key, (*entry).value)
+                    } else {
+                        let entry = start.cast::<UnicodeEntry>().add(at);
+                        ((*entry).key, (*entry).value)
+                    };
+                    if !value.is_null() {
+                        return Some((key, value));
+                    }
+                }
+                return None;
+            }
+            let (mut key, mut value) = (std::ptr::null_mut(), std::ptr::null_mut());
+            (ffi::PyDict_Next(dict, &mut self.0, &mut key, &mut value) != 0).then_some((key, value))
+        }
+    }
+}
+
+/// The entries of a dict that has only string keys and no gaps, as an array of (key, value).
+///
+/// # Safety
+/// `dict` is a dict that stays unchanged while the slice is used.
+#[inline(always)]
+pub unsafe fn entries<'a>(dict: Obj) -> Option<&'a [(Obj, Obj)]> {
+    let object = dict.cast::<Dict>();
+    // SAFETY: a dict, says the caller; `KNOWN` says that the layouts hold. `UnicodeEntry` is a pair of pointers, as the
+    // tuple is (checked in `self_test`).
+    unsafe {
+        if !cfg!(all(Py_3_11, not(Py_3_14))) || !KNOWN.load(Ordering::Relaxed) || !(*object).values.is_null() {
+            return None;
+        }
+        let keys = (*object).keys;
+        if (*keys).kind != KIND_UNICODE || (*keys).entries != (*object).used {
+            return None;
+        }
+        let start = keys.add(1).cast::<u8>().add(1 << (*keys).log2_index_bytes);
+        Some(std::slice::from_raw_parts(start.cast(), (*keys).entries as usize))
+    }
+}
+
+/// Where the values of a fresh copy of a template stand: writes there replace `None`.
+///
+/// # Safety
+/// `dict` is a dict that nobody else has seen, whose values are all `None` or were written here.
+#[inline(always)]
+pub unsafe fn value_slot(dict: Obj, at: usize) -> *mut Obj {
+    let keys = {
+        // SAFETY: a dict, says the caller; called only where `templates()` said yes.
+        unsafe { (*dict.cast::<Dict>()).keys }
+    };
+    // SAFETY: the template has more than `at` entries, all of a unicode table.
+    unsafe {
+        let start = keys.add(1).cast::<u8>().add(1 << (*keys).log2_index_bytes);
+        std::ptr::addr_of_mut!((*start.cast::<UnicodeEntry>().add(at)).value)
+    }
+}
+
+/// Whether a dict can be made by copying `template` and writing through [`value_slot`].
+///
+/// # Safety
+/// `template` is a dict.
+pub unsafe fn is_template(template: Obj, len: usize) -> bool {
+    // SAFETY: a dict, says the caller.
+    unsafe { entries(template).is_some_and(|entries| entries.len() == len) }
+}
+
+/// Sets an item whose key is a string.
+///
+/// # Safety
+/// All three are alive, `dict` is a dict and `key` a string.
+#[inline(always)]
+pub unsafe fn set(dict: Obj, key: Obj, value: Obj) -> bool {
+    // SAFETY: alive and of those types, says the caller.
+    unsafe { _PyDict_SetItem_KnownHash(dict, key, value, super::text::hash(key)) == 0 }
+}
+
+pub(super) unsafe fn self_test() -> Result<(), &'static str> {
+    // SAFETY: the GIL is held, says the caller of all self tests; every pointer is checked before it is used.
+    unsafe {
+        let pair = [(std::ptr::null_mut::<ffi::PyObject>(), std::ptr::null_mut::<ffi::PyObject>()); 2];
+        let second = std::ptr::addr_of!(pair[1].1) as usize - std::ptr::addr_of!(pair) as usize;
+        if second != 24 || !cfg!(all(Py_3_11, not(Py_3_14), target_pointer_width = "64")) {
+            return Ok(()); // the slower way
+        }
+        let dict = Owned::new(ffi::PyDict_New()).ok_or("no memory")?;
+        for number in 0..12i64 {
+            let name = format!("key {number}");
+            let key = super::text::from_ascii(name.as_bytes()).ok_or("no memory")?;
+            let value = super::int::from_value(number).ok_or("no memory")?;
+            if ffi::PyDict_SetItem(dict.get(), key.get(), value.get()) != 0 {
+                return Err("no memory");
+            }
+        }
+        let copy = Owned::new(ffi::PyDict_Copy(dict.get())).ok_or("no memory")?;
+        KNOWN.store(true, Ordering::Relaxed);
+        let agrees = |dict: Obj| {
+            let (mut by_hand, mut by_api) = (Position(0), 0isize);
+            loop {
+                let (mut key, mut value) = (std::ptr::null_mut(), std::ptr::null_mut());
+                let api = (ffi::PyDict_Next(dict, &mut by_api, &mut key, &mut value) != 0).then_some((key, value));
+                if by_hand.next(dict) != api {
+                    return false;
+                }
+                if api.is_none() {
+                    return true;
+                }
+            }
+        };
+        let whole = entries(copy.get()).is_some_and(|entries| entries.len() == 12);
+        let slot = whole && {
+            let slot = value_slot(copy.get(), 11);
+            *slot == ffi::PyDict_GetItemString(copy.get(), c"key 11".as_ptr())
+        };
+        let mut fine = whole && slot && agrees(dict.get()) && agrees(copy.get());
+        // With a gap, and with a key that is no string.
+        let gap = super::text::from_ascii(b"key 3").ok_or("no memory")?;
+        ffi::PyDict_DelItem(dict.get(), gap.get());
+        fine = fine && agrees(dict.get()) && entries(dict.get()).is_none();
+        let number = super::int::from_value(7).ok_or("no memory")?;
+        ffi::PyDict_SetItem(dict.get(), number.get(), number.get());
+        fine = fine && agrees(dict.get()) && entries(dict.get()).is_none();
+        KNOWN.store(fine, Ordering::Relaxed);
+    }
+    Ok(())
+}

@@ -1,0 +1,200 @@
+//! Ints by their digits of 30 bits: `PyLong_AsLongLong` and `PyLong_FromLongLong` take two to four times as long.
+
+use super::{Obj, Owned};
+use pyo3::ffi;
+use std::ptr::addr_of_mut;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+const DIGIT_BITS: u32 = 30;
+
+#[repr(C)]
+struct Layout {
+    head: ffi::PyObject,
+    /// Before 3.12: the count of digits, with the number's sign. Since: count << 3 | (0 positive, 1 zero, 2 negative).
+    size: isize,
+    digits: [u32; 3],
+}
+
+extern "C" {
+    fn _PyLong_NumBits(object: Obj) -> usize;
+    fn _PyLong_New(size: isize) -> Obj;
+    #[cfg(not(Py_3_13))]
+    fn _PyLong_AsByteArray(object: Obj, bytes: *mut u8, len: usize, little: i32, signed: i32) -> i32;
+    #[cfg(Py_3_13)]
+    fn _PyLong_AsByteArray(object: Obj, bytes: *mut u8, len: usize, little: i32, signed: i32, raise: i32) -> i32;
+    fn _PyLong_FromByteArray(bytes: *const u8, len: usize, little: i32, signed: i32) -> Obj;
+}
+
+/// Whether the type is exactly int.
+///
+/// # Safety
+/// `object` is alive.
+#[inline(always)]
+pub unsafe fn is(object: Obj) -> bool {
+    // SAFETY: alive, says the caller.
+    unsafe { ffi::Py_TYPE(object) == addr_of_mut!(ffi::PyLong_Type) }
+}
+
+/// The sign (-1, 0, 1) and the count of digits.
+#[inline(always)]
+fn sign_and_count(size: isize) -> (i64, usize) {
+    if cfg!(Py_3_12) {
+        (1 - (size as i64 & 3), size as usize >> 3)
+    } else {
+        ((size > 0) as i64 - (size < 0) as i64, size.unsigned_abs())
+    }
+}
+
+/// The value, if it fits.
+///
+/// # Safety
+/// `object` is an int.
+#[inline(always)]
+pub unsafe fn value(object: Obj) -> Option<i64> {
+    let int = object.cast::<Layout>();
+    // SAFETY: an int, says the caller; digits beyond the count are not read, but for the first, which always exists.
+    unsafe {
+        let size = (*int).size;
+        let digits = addr_of_mut!((*int).digits).cast::<u32>();
+        if !cfg!(Py_3_12) && (size + 1) as usize <= 2 {
+            // No branch on the sign: small ints of mixed sign would mispredict every other time.
+            return Some(size as i64 * i64::from(*digits));
+        }
+        let (sign, count) = sign_and_count(size);
+        match count {
+            0 => Some(0),
+            1 => Some(sign * i64::from(*digits)),
+            2 | 3 => {
+                let third = if count == 3 { u64::from(*digits.add(2)) } else { 0 };
+                if third >= 8 {
+                    return None; // 2**63 and up; -2**63 too, which is written as a big one
+                }
+                let magnitude = u64::from(*digits) | u64::from(*digits.add(1)) << DIGIT_BITS | third << (2 * DIGIT_BITS);
+                Some(sign * magnitude as i64)
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Two's complement, little-endian, of an int of any size.
+///
+/// # Safety
+/// `object` is an int.
+pub unsafe fn bytes(object: Obj) -> Option<Vec<u8>> {
+    // SAFETY: an int, says the caller; the buffer has the length that is passed.
+    unsafe {
+        let mut bytes = vec![0u8; _PyLong_NumBits(object) / 8 + 1];
+        #[cfg(not(Py_3_13))]
+        let failed = _PyLong_AsByteArray(object, bytes.as_mut_ptr(), bytes.len(), 1, 1);
+        #[cfg(Py_3_13)]
+        let failed = _PyLong_AsByteArray(object, bytes.as_mut_ptr(), bytes.len(), 1, 1, 1);
+        (failed == 0).then_some(bytes)
+    }
+}
+
+/// Mirror of [`bytes`].
+///
+/// # Safety
+/// The GIL is held.
+pub unsafe fn from_bytes(bytes: &[u8]) -> Option<Owned> {
+    if bytes.is_empty() {
+        // SAFETY: the GIL is held.
+        return unsafe { from_value(0) };
+    }
+    // SAFETY: the slice is readable for its length; the result is a new reference or null.
+    unsafe { Owned::new(_PyLong_FromByteArray(bytes.as_ptr(), bytes.len(), 1, 1)) }
+}
+
+const SMALL_MIN: i64 = -5;
+const SMALL_MAX: i64 = 256;
+const SMALL_COUNT: usize = (SMALL_MAX - SMALL_MIN + 1) as usize;
+
+/// CPython's own small ints, which live as long as the interpreter.
+static SMALL: [AtomicPtr<ffi::PyObject>; SMALL_COUNT] = [const { AtomicPtr::new(std::ptr::null_mut()) }; SMALL_COUNT];
+
+/// An int of that value.
+///
+/// # Safety
+/// The GIL is held, and `self_test` was run (it fills the table of small ints).
+#[inline(always)]
+pub unsafe fn from_value(value: i64) -> Option<Owned> {
+    if (SMALL_MIN..=SMALL_MAX).contains(&value) {
+        // SAFETY: the table holds live objects.
+        return Some(unsafe { Owned::borrowed(SMALL[(value - SMALL_MIN) as usize].load(Ordering::Relaxed)) });
+    }
+    let magnitude = value.unsigned_abs();
+    let count = if magnitude < 1 << DIGIT_BITS {
+        1
+    } else {
+        2 + usize::from(magnitude >> (2 * DIGIT_BITS) != 0)
+    };
+    // SAFETY: an int of `count` digits is allocated before its digits are written.
+    unsafe {
+        let int = allocate(count)?;
+        let layout = int.get().cast::<Layout>();
+        let digits = addr_of_mut!((*layout).digits).cast::<u32>();
+        const MASK: u64 = (1 << DIGIT_BITS) - 1;
+        *digits = (magnitude & MASK) as u32;
+        if count > 1 {
+            *digits.add(1) = (magnitude >> DIGIT_BITS & MASK) as u32;
+            // The last digit once more, so that there is no branch between two and three.
+            *digits.add(count - 1) = (magnitude >> (DIGIT_BITS as usize * (count - 1)) & MASK) as u32;
+        }
+        (*layout).size = if cfg!(Py_3_12) {
+            (count << 3) as isize | if value < 0 { 2 } else { 0 }
+        } else if value < 0 {
+            -(count as isize)
+        } else {
+            count as isize
+        };
+        Some(int)
+    }
+}
+
+/// An int with room for `count` digits, none of which is written.
+///
+/// # Safety
+/// The GIL is held; the caller writes the digits and the size.
+#[inline(always)]
+unsafe fn allocate(count: usize) -> Option<Owned> {
+    // SAFETY: the GIL is held; what is written lies within what was allocated.
+    unsafe {
+        if cfg!(any(py_sys_config = "Py_REF_DEBUG", py_sys_config = "Py_TRACE_REFS")) {
+            return Owned::new(_PyLong_New(count as isize));
+        }
+        // `_PyLong_New` by hand: a quarter less time for a list of a million ints.
+        let size = std::mem::offset_of!(Layout, digits) + 4 * count;
+        let object = ffi::PyObject_Malloc(size).cast::<ffi::PyObject>();
+        if object.is_null() {
+            ffi::PyErr_NoMemory();
+            return None;
+        }
+        super::text::init_head(object, addr_of_mut!(ffi::PyLong_Type));
+        Owned::new(object)
+    }
+}
+
+pub(super) unsafe fn self_test() -> Result<(), &'static str> {
+    // SAFETY: the GIL is held, says the caller of all self tests.
+    unsafe {
+        for (index, entry) in SMALL.iter().enumerate() {
+            entry.store(ffi::PyLong_FromLongLong(index as i64 + SMALL_MIN), Ordering::Relaxed);
+        }
+        for shift in 0..63 {
+            for near in [-1i64, 0, 1] {
+                for sign in [-1i64, 1] {
+                    let number = sign * ((1i64 << shift) + near);
+                    let by_api = Owned::new(ffi::PyLong_FromLongLong(number)).ok_or("no memory")?;
+                    let by_hand = from_value(number).ok_or("no memory")?;
+                    if value(by_api.get()) != Some(number)
+                        || ffi::PyObject_RichCompareBool(by_api.get(), by_hand.get(), ffi::Py_EQ) != 1
+                    {
+                        return Err("ints of this CPython are laid out in an unknown way");
+                    }
+                }
+            }
+        }
+    }
+    Ok(())
+}

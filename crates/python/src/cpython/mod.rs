@@ -1,0 +1,133 @@
+//! What of CPython the loops need beyond the API's functions: layouts that differ by version, and owned pointers.
+//!
+//! Everything here that relies on a layout is checked against the API when the module is imported (`self_test`).
+
+pub mod dict;
+pub mod float;
+pub mod gc;
+pub mod int;
+pub mod text;
+
+use pyo3::ffi;
+use std::ptr::NonNull;
+
+extern "C" {
+    pub static mut PyODict_Type: ffi::PyTypeObject;
+    pub fn _PyBytes_Resize(bytes: *mut Obj, size: isize) -> i32;
+}
+
+pub type Obj = *mut ffi::PyObject;
+pub type Type = *mut ffi::PyTypeObject;
+
+/// A strong reference, given back when dropped. The GIL is held wherever one lives.
+#[derive(Debug)]
+pub struct Owned(NonNull<ffi::PyObject>);
+
+impl Owned {
+    /// Takes over a new reference; `None` where the API call that made it failed (an exception is set then).
+    ///
+    /// # Safety
+    /// `object` is null or a reference that the caller owns.
+    #[inline(always)]
+    pub unsafe fn new(object: Obj) -> Option<Owned> {
+        NonNull::new(object).map(Owned)
+    }
+
+    /// Takes a reference of its own.
+    ///
+    /// # Safety
+    /// `object` is alive.
+    #[inline(always)]
+    pub unsafe fn borrowed(object: Obj) -> Owned {
+        // SAFETY: alive, says the caller, hence not null.
+        unsafe {
+            ffi::Py_INCREF(object);
+            Owned(NonNull::new_unchecked(object))
+        }
+    }
+
+    #[inline(always)]
+    pub fn get(&self) -> Obj {
+        self.0.as_ptr()
+    }
+
+    /// Gives the reference to the caller.
+    #[inline(always)]
+    pub fn into_raw(self) -> Obj {
+        let object = self.0.as_ptr();
+        std::mem::forget(self);
+        object
+    }
+}
+
+impl Clone for Owned {
+    fn clone(&self) -> Self {
+        // SAFETY: `self` keeps it alive.
+        unsafe { Owned::borrowed(self.get()) }
+    }
+}
+
+impl Drop for Owned {
+    #[inline(always)]
+    fn drop(&mut self) {
+        // SAFETY: this reference is ours.
+        unsafe { ffi::Py_DECREF(self.get()) }
+    }
+}
+
+/// The type of an object.
+///
+/// # Safety
+/// `object` is alive.
+#[inline(always)]
+pub unsafe fn type_of(object: Obj) -> Type {
+    // SAFETY: alive, says the caller.
+    unsafe { ffi::Py_TYPE(object) }
+}
+
+/// How many references there are to `object`; immortal ones have very many.
+///
+/// # Safety
+/// `object` is alive.
+#[inline(always)]
+pub unsafe fn references(object: Obj) -> isize {
+    // SAFETY: alive, says the caller.
+    unsafe { ffi::Py_REFCNT(object) }
+}
+
+/// Stores into a list's or tuple's slot, dropping what stood there.
+///
+/// # Safety
+/// `slot` is a slot of a live object; `value` is an owned reference.
+#[inline(always)]
+pub unsafe fn replace(slot: *mut Obj, value: Obj) {
+    // SAFETY: the slot holds null or a reference that it owns.
+    unsafe {
+        let old = slot.replace(value);
+        ffi::Py_XDECREF(old);
+    }
+}
+
+/// The content of a `bytes` (or of a subclass's instance).
+///
+/// # Safety
+/// `object` is of that type, and outlives the slice.
+#[inline(always)]
+pub unsafe fn bytes_of<'a>(object: Obj) -> &'a [u8] {
+    // SAFETY: of that type, says the caller.
+    unsafe { std::slice::from_raw_parts(ffi::PyBytes_AS_STRING(object).cast(), ffi::Py_SIZE(object) as usize) }
+}
+
+/// Compares what we read by layout with what the API says.
+///
+/// # Safety
+/// The GIL is held.
+pub unsafe fn self_test() -> Result<(), &'static str> {
+    // SAFETY: the GIL is held.
+    unsafe {
+        int::self_test()?;
+        float::self_test()?;
+        text::self_test()?;
+        dict::self_test()
+    }
+}

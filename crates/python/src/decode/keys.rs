@@ -1,0 +1,57 @@
+//! Strings that are met again in message after message: keys and field names, found by their bytes, with their hash
+//! ready. Nothing of one message can be seen through it in another: it holds immutable strings, compared byte by byte.
+
+use crate::cpython::{text, Obj, Owned};
+use pyo3::ffi;
+use std::cell::RefCell;
+
+const SIZE: usize = 2048;
+/// Longer names are not kept.
+const LONGEST: usize = 48;
+
+struct Cache(RefCell<Vec<Option<Owned>>>);
+// SAFETY: reached only by `name`, whose caller holds the GIL.
+unsafe impl Sync for Cache {}
+static CACHE: Cache = Cache(RefCell::new(Vec::new()));
+
+#[inline(always)]
+fn hash(bytes: &[u8]) -> usize {
+    let word = |chunk: Option<&[u8; 8]>| chunk.map_or(0, |chunk| u64::from_ne_bytes(*chunk));
+    let mix = if bytes.len() >= 8 {
+        let middle = bytes[bytes.len() / 2 - 4..].first_chunk();
+        word(bytes.first_chunk()) ^ word(bytes.last_chunk()).rotate_left(23) ^ word(middle).rotate_left(41)
+    } else {
+        bytes.iter().fold(0, |word, &byte| word << 8 | u64::from(byte))
+    };
+    ((mix ^ bytes.len() as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 53) as usize
+}
+
+/// A string of ASCII bytes, hashed, maybe one that was made before.
+///
+/// # Safety
+/// The GIL is held; every byte is ASCII.
+#[inline(always)]
+pub unsafe fn name(bytes: &[u8]) -> Option<Owned> {
+    // SAFETY: the GIL is held and bytes are ASCII, says the caller.
+    unsafe {
+        if bytes.len() > LONGEST {
+            return text::from_ascii(bytes);
+        }
+        let mut cache = CACHE.0.borrow_mut();
+        if cache.is_empty() {
+            cache.resize(SIZE, None);
+        }
+        let entry = &mut cache[hash(bytes)];
+        if let Some(known) = entry {
+            if text::ascii(known.get()) == Some(bytes) {
+                return Some(known.clone());
+            }
+        }
+        let made = text::from_ascii(bytes)?;
+        let hash: Obj = made.get();
+        ffi::PyObject_Hash(hash);
+        // Dropping the old string frees memory and runs no Python code.
+        *entry = Some(made.clone());
+        Some(made)
+    }
+}

@@ -1,0 +1,365 @@
+//! Layouts of a message: dict keys with a template to copy, classes with the place of each field.
+
+use super::{keys, Decoder, Numbered, State};
+use crate::class::plan::{self, Base, How, Plan};
+use crate::class::registry;
+use crate::cpython::{dict, text, Obj, Owned, Type};
+use crate::error::{decode, raised, refused, unknown_type, Result};
+use holdall_format::model::{self, Bytes, LayoutKind, Name};
+use holdall_format::Reader;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::{PyModule, PyType};
+use std::cell::OnceCell;
+use std::rc::Rc;
+
+/// Where a field's value goes.
+#[derive(Debug)]
+pub enum Place {
+    Slot(usize),
+    /// The instance's `__dict__`, through the generic setter, which keeps it compact.
+    Attribute(Owned),
+    /// The instance's `__dict__` itself: some data descriptor has the name.
+    Item(Owned),
+    /// The class has no such field any more.
+    Nowhere,
+}
+
+#[derive(Debug)]
+pub enum Build {
+    Dict,
+    /// Slots only.
+    Slots { class: Type, offsets: Vec<usize> },
+    /// `__dict__` only, which is copied from the template and filled in place.
+    Attributes { class: Type },
+    Mixed { class: Type, places: Vec<Place> },
+    /// The place of each field in the tuple.
+    NamedTuple { class: Type, order: Vec<usize> },
+    Based { class: Type, base: Base, places: Vec<Place> },
+    /// Through a dict of the fields by name.
+    Upgraded { class: Type },
+    Enum,
+    Custom,
+    Record,
+}
+
+#[derive(Debug)]
+pub struct Layout {
+    pub kind: LayoutKind,
+    pub names: Vec<Owned>,
+    /// The stored class name, and its version.
+    pub type_name: Option<Owned>,
+    pub version: u64,
+    pub plan: Option<Rc<Plan>>,
+    pub build: Build,
+    /// Memory that an instance takes, about, beside its values.
+    pub bytes: usize,
+    template: OnceCell<Option<Owned>>,
+}
+
+impl Layout {
+    /// A dict of the layout's names, all with `None`, to be copied; `None` where copies can't be filled in place.
+    ///
+    /// # Safety
+    /// The GIL is held.
+    #[inline(always)]
+    pub unsafe fn template(&self, at: usize) -> Result<Option<&Owned>> {
+        if let Some(template) = self.template.get() {
+            return Ok(template.as_ref());
+        }
+        // SAFETY: the GIL is held, says the caller.
+        unsafe { self.make_template(at)? };
+        Ok(self.template.get().and_then(Option::as_ref))
+    }
+
+    #[cold]
+    unsafe fn make_template(&self, at: usize) -> Result<()> {
+        // SAFETY: the GIL is held, says the caller; names are strings.
+        unsafe {
+            let made = Owned::new(ffi::PyDict_New()).ok_or_else(raised)?;
+            for name in &self.names {
+                if !dict::set(made.get(), name.get(), ffi::Py_None()) {
+                    return Err(raised());
+                }
+            }
+            if dict::len(made.get()) != self.names.len() {
+                return Err(decode("a layout has the same name twice", at));
+            }
+            let fits = dict::is_template(made.get(), self.names.len());
+            let _ = self.template.set(fits.then_some(made));
+        }
+        Ok(())
+    }
+}
+
+impl<'i, R: Reader<'i>> Decoder<'i, R> {
+    /// Reads the names of a new layout, and finds out how its instances are made.
+    pub(super) fn layout(&mut self, token: &model::Layout<'i>) -> Result<Rc<Layout>> {
+        let mut names = Vec::with_capacity(token.fields + 1);
+        let classes = token.kind != LayoutKind::Dict;
+        // Each name becomes a string of at least 50 bytes.
+        self.claim(0, 64 * token.fields.min(token.block.len()))?;
+        let block = self.r.names(token);
+        let mut numbered = std::mem::take(&mut self.numbered);
+        let read = (|| {
+            for name in block {
+                // SAFETY: the GIL is held while a decoder lives; the reader has checked that ASCII is.
+                let name = unsafe {
+                    match name? {
+                        Name::Text(Bytes::Ascii(bytes)) => {
+                            let mut name = keys::name(bytes).ok_or_else(raised)?.into_raw();
+                            if classes {
+                                ffi::PyUnicode_InternInPlace(&mut name);
+                            }
+                            let name = Owned::new(name).ok_or_else(raised)?;
+                            numbered.push(Numbered { object: Some(name.clone()), state: State::Whole });
+                            name
+                        }
+                        Name::Text(bytes) => {
+                            let name = super::values::text(bytes, token.at)?;
+                            numbered.push(Numbered { object: Some(name.clone()), state: State::Whole });
+                            name
+                        }
+                        Name::Reference(number) => match numbered.get(number as usize) {
+                            Some(Numbered { object: Some(object), .. }) if text::is(object.get()) => object.clone(),
+                            _ => return Err(decode("a layout's name refers to no text", token.at)),
+                        },
+                    }
+                };
+                names.push(name);
+            }
+            Ok(())
+        })();
+        self.numbered = numbered;
+        read?;
+        if names.len() != token.fields + usize::from(classes) {
+            return Err(decode("a layout has more or fewer names than it says", token.at));
+        }
+        let layout = if classes { self.class_layout(token, names)? } else { dict_layout(names) };
+        let layout = Rc::new(layout);
+        self.layouts.push(layout.clone());
+        Ok(layout)
+    }
+
+    fn class_layout(&mut self, token: &model::Layout<'i>, mut names: Vec<Owned>) -> Result<Layout> {
+        let type_name = names.remove(0);
+        // SAFETY: `type_name` is a string.
+        let name = unsafe { Bound::from_borrowed_ptr(self.py, type_name.get()) }.extract::<String>()?;
+        let mut layout = Layout {
+            kind: token.kind,
+            names,
+            type_name: Some(type_name),
+            version: token.version,
+            plan: None,
+            build: Build::Record,
+            bytes: 256,
+            template: OnceCell::new(),
+        };
+        let Some(class) = self.resolve(&name, token.at)? else {
+            return Ok(layout);
+        };
+        // SAFETY: `class` is held by the registry, the interpreter or the options.
+        let plan = unsafe { plan::of(self.py, class.get().cast())? };
+        // SAFETY: the plan's class is alive.
+        layout.bytes = unsafe { (*plan.class()).tp_basicsize as usize } + 48 + 32 * layout.names.len();
+        layout.build = self.build_of(&plan, &mut layout, &name, token.at)?;
+        layout.plan = Some(plan);
+        Ok(layout)
+    }
+
+    fn build_of(&mut self, plan: &Rc<Plan>, layout: &mut Layout, name: &str, at: usize) -> Result<Build> {
+        let class = plan.class();
+        let mismatch = |what: &str| decode(format_args!("`{name}` was stored as {what}, which it is not here"), at);
+        match (layout.kind, &plan.how) {
+            (LayoutKind::Enum, How::Enum) => return Ok(Build::Enum),
+            (LayoutKind::Enum, _) => return Err(mismatch("an enumeration")),
+            (LayoutKind::Custom, How::Custom) => return Ok(Build::Custom),
+            (LayoutKind::Custom, _) => return Err(mismatch("what its registered `encode` gave")),
+            _ => {}
+        }
+        if let Some(registration) = &plan.registration {
+            for name in &mut layout.names {
+                // SAFETY: strings both.
+                if let Some((_, new)) = registration.renames.iter().find(|(old, _)| unsafe { text::equal(old.get(), name.get()) }) {
+                    *name = new.clone();
+                }
+            }
+            if registration.upgrade.is_some() && registration.version != layout.version && layout.kind == LayoutKind::Object {
+                return Ok(Build::Upgraded { class });
+            }
+        }
+        let mut seen = std::collections::HashSet::new();
+        for name in &mut layout.names {
+            let mut raw = name.clone().into_raw();
+            // SAFETY: a string of ours; interning may replace it by its equal.
+            *name = unsafe {
+                ffi::PyUnicode_InternInPlace(&mut raw);
+                Owned::new(raw).ok_or_else(raised)?
+            };
+            if !seen.insert(name.get() as usize) {
+                return Err(decode("a layout has the same name twice", at));
+            }
+        }
+        match (layout.kind, &plan.how) {
+            (LayoutKind::Object, How::Fields) => {
+                let lacks_defaulted = crate::objects::defaults::lacking(self.py, class, &layout.names)?;
+                let places = places(plan, &layout.names)?;
+                if !lacks_defaulted.is_empty() {
+                    return Ok(Build::Upgraded { class });
+                }
+                let offsets: Vec<usize> = places
+                    .iter()
+                    .filter_map(|place| if let Place::Slot(offset) = place { Some(*offset) } else { None })
+                    .collect();
+                if offsets.len() == places.len() {
+                    return Ok(Build::Slots { class, offsets });
+                }
+                let attributes = places.iter().all(|place| matches!(place, Place::Attribute(_)));
+                if attributes && !plan.managed_dict {
+                    return Ok(Build::Attributes { class });
+                }
+                Ok(Build::Mixed { class, places })
+            }
+            (LayoutKind::Object, How::NamedTuple(fields)) => {
+                let order: Vec<usize> = layout
+                    .names
+                    .iter()
+                    .filter_map(|name| fields.iter().position(|field| field.get() == name.get()))
+                    .collect();
+                if order.len() != layout.names.len() || order.len() != fields.len() {
+                    return Ok(Build::Upgraded { class });
+                }
+                Ok(Build::NamedTuple { class, order })
+            }
+            (LayoutKind::Based, How::Based(base)) => Ok(Build::Based { class, base: *base, places: places(plan, &layout.names)? }),
+            (LayoutKind::Based, _) => Err(mismatch("a subclass of a builtin")),
+            _ => Err(decode(
+                format_args!("`{name}` can't be built field by field: `register` it with `encode` and `decode`"),
+                at,
+            )),
+        }
+    }
+
+    /// The class of that stored name, if it is permitted: registered, one of the standard library's plain ones, or
+    /// among `types`. Nothing is imported, and no attribute hook of a module runs.
+    fn resolve(&mut self, name: &str, at: usize) -> Result<Option<Owned>> {
+        if let Some(registration) = registry::by_name(self.py, name) {
+            return Ok(Some(registration.class.clone()));
+        }
+        if let Some(class) = crate::objects::permitted(self.py, name)? {
+            return Ok(Some(class));
+        }
+        for permitted in &self.options.types {
+            // SAFETY: held by the options.
+            let permitted = unsafe { Bound::from_borrowed_ptr(self.py, permitted.get()) };
+            if let Ok(class) = permitted.cast::<PyType>() {
+                if plan::class_name(self.py, class.as_ptr().cast())? == name {
+                    // SAFETY: alive.
+                    return Ok(Some(unsafe { Owned::borrowed(class.as_ptr()) }));
+                }
+            } else if let Ok(module) = permitted.cast::<PyModule>() {
+                if let Some(class) = in_module(self.py, module, name)? {
+                    return Ok(Some(class));
+                }
+            }
+        }
+        if self.options.records {
+            return Ok(None);
+        }
+        Err(unknown_type(
+            name.to_owned(),
+            format!(
+                "`{name}` is not permitted here: `register` the class, name it in `types=`, or load it as a generic record with `types=holdall.Record`"
+            ),
+            at,
+        ))
+    }
+}
+
+/// A class of that stored name among the module's own names.
+fn in_module(py: Python<'_>, module: &Bound<'_, PyModule>, name: &str) -> Result<Option<Owned>> {
+    let members = module.dict();
+    // The usual case first: the module's own class under its own name.
+    let last = name.rsplit('.').next().unwrap_or(name);
+    if let Some(found) = members.get_item(last)? {
+        if let Ok(class) = found.cast::<PyType>() {
+            if plan::class_name(py, class.as_ptr().cast())? == name {
+                // SAFETY: alive.
+                return Ok(Some(unsafe { Owned::borrowed(class.as_ptr()) }));
+            }
+        }
+    }
+    for (_, found) in members {
+        if let Ok(class) = found.cast::<PyType>() {
+            if plan::class_name(py, class.as_ptr().cast())? == name {
+                // SAFETY: alive.
+                return Ok(Some(unsafe { Owned::borrowed(class.as_ptr()) }));
+            }
+        }
+    }
+    Ok(None)
+}
+
+fn dict_layout(names: Vec<Owned>) -> Layout {
+    Layout {
+        kind: LayoutKind::Dict,
+        bytes: 128 + 32 * names.len(),
+        names,
+        type_name: None,
+        version: 0,
+        plan: None,
+        build: Build::Dict,
+        template: OnceCell::new(),
+    }
+}
+
+/// The place of each field in instances of the plan's class. Names are interned.
+fn places(plan: &Plan, names: &[Owned]) -> Result<Vec<Place>> {
+    extern "C" {
+        fn _PyType_Lookup(class: Type, name: Obj) -> Obj;
+    }
+    names
+        .iter()
+        .map(|name| {
+            if let Some(slot) = plan.slots.iter().find(|slot| slot.name.get() == name.get()) {
+                return Ok(Place::Slot(slot.offset));
+            }
+            if !plan.has_dict {
+                return Ok(Place::Nowhere);
+            }
+            // SAFETY: the plan's class is alive, and so is what it has under a name.
+            unsafe {
+                let found = _PyType_Lookup(plan.class(), name.get());
+                // A data descriptor would run code, or set something else than the instance's own attribute.
+                let is_data = !found.is_null() && (*ffi::Py_TYPE(found)).tp_descr_set.is_some();
+                Ok(if is_data { Place::Item(name.clone()) } else { Place::Attribute(name.clone()) })
+            }
+        })
+        .collect()
+}
+
+/// Puts a field's value into its place.
+///
+/// # Safety
+/// `object` is an instance of the class that the place was found for.
+pub unsafe fn put(object: Obj, place: &Place, value: Owned, at: usize) -> Result<()> {
+    // SAFETY: an instance of that class, says the caller.
+    unsafe {
+        match place {
+            Place::Slot(offset) => crate::cpython::replace(crate::class::state::slot_mut(object, *offset), value.into_raw()),
+            Place::Attribute(name) => {
+                if ffi::PyObject_GenericSetAttr(object, name.get(), value.get()) != 0 {
+                    return Err(refused("an attribute can't be set", at));
+                }
+            }
+            Place::Item(name) => {
+                let dict = Owned::new(ffi::PyObject_GenericGetDict(object, std::ptr::null_mut())).ok_or_else(raised)?;
+                if !dict::set(dict.get(), name.get(), value.get()) {
+                    return Err(raised());
+                }
+            }
+            Place::Nowhere => {}
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,240 @@
+//! Tokens to objects: builds a graph with a stack of its own, from any format.
+//!
+//! A container is made before what it holds, so that it can be referred to from within; it is handed to its parent once
+//! it is full. Until then nothing but a reference of the message's own can show it to anybody.
+
+mod build;
+pub mod fill;
+mod frame;
+pub mod keys;
+pub mod layout;
+mod run;
+mod values;
+
+use crate::cpython::{gc, Obj, Owned};
+use crate::error::{self, decode, limit, Result};
+use frame::{Deferred, Frame};
+use holdall_format::Reader;
+use layout::Layout;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use std::rc::Rc;
+
+/// No mark.
+pub const UNMARKED: u32 = u32::MAX;
+
+/// What `loads` and its like were told.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Classes and modules that may be built by name.
+    pub types: Vec<Owned>,
+    /// Unknown classes become records.
+    pub records: bool,
+    pub trust: bool,
+    pub limits: Limits,
+    pub dec_hook: Option<Owned>,
+    pub persistent_load: Option<Owned>,
+    pub find_class: Option<Owned>,
+}
+
+/// Bounds on what a message may cost.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    pub depth: Option<usize>,
+    pub objects: Option<usize>,
+    pub bytes: Option<usize>,
+}
+
+/// An object by its number.
+#[derive(Debug)]
+struct Numbered {
+    /// `None` while what it is made of is not all there.
+    object: Option<Owned>,
+    state: State,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// Its content is not all there.
+    Open,
+    /// The same, and every empty place in it holds `None`, as something else can see it.
+    Seen,
+    Whole,
+}
+
+/// Builds the graph of one message.
+pub struct Decoder<'i, R: Reader<'i>> {
+    pub r: R,
+    pub options: &'i Options,
+    pub py: Python<'i>,
+    stack: Vec<Frame>,
+    numbered: Vec<Numbered>,
+    layouts: Vec<Rc<Layout>>,
+    /// Values that open containers still wait for: each takes at least a byte, so that there can't be more than bytes.
+    owed: usize,
+    most_deep: usize,
+    /// What is left of the bounds.
+    objects_left: usize,
+    bytes_left: usize,
+    /// The number that the next object gets.
+    mark: u32,
+    /// Whether an instance was referred to before all its fields were there: hashing such a one would mislead.
+    half_seen: bool,
+    /// What was to be hashed but could not be yet.
+    deferred: Vec<Deferred>,
+    pub buffers: Option<Vec<Owned>>,
+    /// The object just made is not all there: its fields follow.
+    made_again: bool,
+    _pause: gc::Pause,
+}
+
+/// Memory that a message may cost, whatever its size; and how many times its own bytes, beyond that.
+pub const FREE_BYTES: usize = 1 << 20;
+pub const BYTES_PER_BYTE: usize = 128;
+
+impl<'i, R: Reader<'i>> Decoder<'i, R> {
+    /// # Safety
+    /// The GIL is held while the decoder lives.
+    pub unsafe fn new(py: Python<'i>, r: R, options: &'i Options, buffers: Option<Vec<Owned>>) -> Self {
+        let input = r.remaining();
+        Decoder {
+            r,
+            options,
+            py,
+            stack: Vec::new(),
+            numbered: Vec::new(),
+            layouts: Vec::new(),
+            owed: 0,
+            most_deep: options.limits.depth.unwrap_or(usize::MAX),
+            objects_left: options.limits.objects.unwrap_or(usize::MAX),
+            bytes_left: options.limits.bytes.unwrap_or(FREE_BYTES.saturating_add(input.saturating_mul(BYTES_PER_BYTE))),
+            mark: UNMARKED,
+            half_seen: false,
+            deferred: Vec::new(),
+            buffers,
+            made_again: false,
+            // SAFETY: the GIL is held, says the caller.
+            _pause: unsafe { gc::Pause::new() },
+        }
+    }
+
+    /// Builds the whole graph.
+    pub fn message(&mut self) -> Result<Owned> {
+        // The first object has number 0, unmarked.
+        self.numbered.push(Numbered { object: None, state: State::Open });
+        self.mark = 0;
+        let root = match self.value()? {
+            Some(root) => root,
+            None => self.run()?,
+        };
+        self.r.finish()?;
+        self.finish_deferred()?;
+        Ok(root)
+    }
+
+    fn here(&self) -> usize {
+        self.r.offset()
+    }
+
+    /// Takes the mark that stands for the next object.
+    #[inline(always)]
+    fn take_mark(&mut self) -> u32 {
+        std::mem::replace(&mut self.mark, UNMARKED)
+    }
+
+    /// Gives a new object its number, while its content is to come.
+    #[inline(always)]
+    fn opened(&mut self, mark: u32, object: Obj) {
+        if mark != UNMARKED {
+            // SAFETY: the caller holds `object`.
+            self.numbered[mark as usize].object = Some(unsafe { Owned::borrowed(object) });
+        }
+    }
+
+    /// Gives an object its number, or says that all its content is there.
+    #[inline(always)]
+    fn whole(&mut self, mark: u32, object: Obj) {
+        if mark != UNMARKED {
+            let numbered = &mut self.numbered[mark as usize];
+            numbered.state = State::Whole;
+            if numbered.object.is_none() {
+                // SAFETY: the caller holds `object`.
+                numbered.object = Some(unsafe { Owned::borrowed(object) });
+            }
+        }
+    }
+
+    /// Asks for room for a container of `len` values and about `bytes` bytes, before it is made.
+    #[inline(always)]
+    fn claim(&mut self, len: usize, bytes: usize) -> Result<()> {
+        if self.stack.len() >= self.most_deep || self.objects_left <= len || self.bytes_left < bytes {
+            return Err(self.over(bytes));
+        }
+        self.objects_left -= len + 1;
+        self.bytes_left -= bytes;
+        if self.owed.saturating_add(len) > self.r.remaining() {
+            return Err(self.truncated(len));
+        }
+        Ok(())
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn over(&self, bytes: usize) -> error::Fault {
+        let at = self.here().saturating_sub(1);
+        if self.stack.len() >= self.most_deep {
+            return limit(format_args!("nested deeper than limits.depth={}", self.most_deep), at);
+        }
+        if self.bytes_left < bytes {
+            return match self.options.limits.bytes {
+                Some(bytes) => limit(format_args!("takes more memory than limits.bytes={bytes}"), at),
+                None => limit(
+                    format_args!("takes more memory than {BYTES_PER_BYTE} times its own size, the default of limits.bytes"),
+                    at,
+                ),
+            };
+        }
+        let objects = self.options.limits.objects.unwrap_or(usize::MAX);
+        limit(format_args!("more objects than limits.objects={objects}"), at)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn truncated(&self, len: usize) -> error::Fault {
+        let needed = self.owed.saturating_add(len) - self.r.remaining();
+        holdall_format::Error::new(holdall_format::Kind::Truncated { needed }, self.here()).into()
+    }
+
+    /// The object of that number.
+    #[inline(always)]
+    fn numbered(&mut self, number: u64) -> Result<Owned> {
+        match self.numbered.get(number as usize) {
+            Some(Numbered { object: Some(object), state: State::Whole }) => Ok(object.clone()),
+            _ => self.unfinished(number),
+        }
+    }
+
+    /// The object of that number while it is being built: whatever can be seen of it from now on must be sound.
+    #[inline(never)]
+    fn unfinished(&mut self, number: u64) -> Result<Owned> {
+        let here = self.here();
+        let Some(entry) = self.numbered.get_mut(number as usize) else {
+            return Err(holdall_format::Error::new(holdall_format::Kind::BadReference { number }, here).into());
+        };
+        let Some(object) = entry.object.clone() else {
+            return Err(decode("an object that is made of its parts is one of them itself", here));
+        };
+        if entry.state == State::Open {
+            entry.state = State::Seen;
+            // SAFETY: `object` is alive; what `pad` writes are places that are empty.
+            unsafe {
+                fill::pad(object.get());
+                let class = ffi::Py_TYPE(object.get());
+                if ffi::PyType_HasFeature(class, ffi::Py_TPFLAGS_HEAPTYPE) != 0 {
+                    self.half_seen = true;
+                }
+            }
+        }
+        Ok(object)
+    }
+}

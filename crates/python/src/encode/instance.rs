@@ -1,0 +1,383 @@
+//! Dicts and instances: layouts written once, values by position.
+
+use super::{layouts, Encoder, Frame, Kind, Part, BY_PARENT};
+use crate::class::plan::{self, Base, How, Plan};
+use crate::class::{registry, state};
+use crate::cpython::dict::{self, Position};
+use crate::cpython::{bytes_of, float, int, text, Obj, Owned};
+use crate::error::{encode, raised, Result};
+use crate::objects;
+use holdall_format::model::{LayoutKind, Seq};
+use holdall_format::Writer;
+use pyo3::ffi;
+use std::rc::Rc;
+
+impl<W: Writer> Encoder<'_, W> {
+    /// # Safety
+    /// `object` is a dict whose mark was written.
+    #[inline(always)]
+    pub(super) unsafe fn dict(&mut self, object: Obj, hint: u32) -> Result<()> {
+        // SAFETY: a dict, says the caller; no Python code runs while its entries are borrowed.
+        unsafe {
+            if W::LAYOUTS {
+                if let Some(entries) = dict::entries(object) {
+                    if entries.is_empty() || entries.len() > layouts::MOST_KEYS {
+                        return self.table(object);
+                    }
+                    let layout = if self.tables.layouts.is_dict(hint, entries) {
+                        self.w.instance(hint as usize);
+                        hint
+                    } else {
+                        let mut names = [std::ptr::null_mut(); layouts::MOST_KEYS];
+                        for (name, entry) in names.iter_mut().zip(entries) {
+                            *name = entry.0;
+                        }
+                        self.layout(LayoutKind::Dict, None, &names[..entries.len()])?
+                    };
+                    self.last_layout = layout;
+                    for (at, &(_, value)) in entries.iter().enumerate() {
+                        if self.leaf(value, BY_PARENT)? {
+                            continue;
+                        }
+                        self.tables.stack.push(Frame {
+                            at: at as isize,
+                            len: entries.len() - at,
+                            hint: layout,
+                            ..Frame::new(Owned::borrowed(object), Kind::Values)
+                        });
+                        break;
+                    }
+                    return Ok(());
+                }
+            }
+            self.odd_dict(object)
+        }
+    }
+
+    /// A dict whose entries can't be had as one array of string keys.
+    #[inline(never)]
+    unsafe fn odd_dict(&mut self, object: Obj) -> Result<()> {
+        // SAFETY: a dict, says the caller.
+        unsafe {
+            let len = dict::len(object);
+            if !W::LAYOUTS || len == 0 || len > layouts::MOST_KEYS {
+                return self.table(object);
+            }
+            let mut names = Vec::with_capacity(len);
+            let mut position = Position(0);
+            while let Some((key, _)) = position.next(object) {
+                if !text::is(key) {
+                    return self.table(object);
+                }
+                names.push(key);
+            }
+            let layout = self.layout(LayoutKind::Dict, None, &names)?;
+            self.last_layout = layout;
+            self.dict_values(&Owned::borrowed(object), layout);
+        }
+        Ok(())
+    }
+
+    /// A dict that is written pair by pair.
+    unsafe fn table(&mut self, object: Obj) -> Result<()> {
+        // SAFETY: a dict, says the caller.
+        unsafe {
+            self.w.dict(dict::len(object));
+            self.pairs(object);
+        }
+        Ok(())
+    }
+
+    /// Leaves the values of a dict to the walk.
+    pub(super) unsafe fn dict_values(&mut self, dict: &Owned, layout: u32) {
+        // SAFETY: a dict, says the caller.
+        let len = unsafe { dict::len(dict.get()) };
+        self.tables.stack.push(Frame { len, hint: layout, ..Frame::new(dict.clone(), Kind::Values) });
+    }
+
+    /// Leaves the slots of an instance that are set to the walk.
+    pub(super) unsafe fn set_slots(&mut self, object: &Owned, plan: &Rc<Plan>) {
+        self.tables.stack.push(Frame { plan: Some(plan.clone()), ..Frame::new(object.clone(), Kind::Slots) });
+    }
+
+    /// Writes the head of an instance of that layout: its number, or all of it where it is new.
+    ///
+    /// # Safety
+    /// `names` are alive.
+    unsafe fn layout(&mut self, kind: LayoutKind, plan: Option<&Plan>, names: &[Obj]) -> Result<u32> {
+        // SAFETY: alive, says the caller.
+        unsafe {
+            if names.iter().any(|&name| !text::is(name)) {
+                return Err(encode("an instance's `__dict__` has a key that is not a `str`"));
+            }
+            let class = plan.map_or(0, |plan| plan.class() as usize);
+            let hash = layouts::hash_of(class, names);
+            if let Some(layout) = self.tables.layouts.find(class, names, hash) {
+                self.w.instance(layout as usize);
+                return Ok(layout);
+            }
+            let block = self.w.layout_begin(kind, plan.map_or(0, |plan| plan.version), names.len());
+            if let Some(plan) = plan {
+                self.name(plan.name.get())?;
+            }
+            for &name in names {
+                self.name(name)?;
+            }
+            self.w.layout_end(block);
+            Ok(self.tables.layouts.add(class, names, hash))
+        }
+    }
+
+    /// # Safety
+    /// `object` is alive and its mark was written.
+    pub(super) unsafe fn instance(&mut self, object: Obj) -> Result<()> {
+        // SAFETY: alive, says the caller, and so is its class.
+        let plan = unsafe { self.plan(ffi::Py_TYPE(object))? };
+        // SAFETY: `object` is an instance of the plan's class.
+        unsafe {
+            match &plan.how {
+                How::Fields if !plan.has_dict => self.slots(object, &plan),
+                How::Fields => {
+                    if self.options.pickle.is_some() && self.dispatched(object)? {
+                        return Ok(());
+                    }
+                    self.fields(object, &plan, LayoutKind::Object)
+                }
+                How::NamedTuple(names) => {
+                    let names: Vec<Obj> = names.iter().map(Owned::get).collect();
+                    self.layout(LayoutKind::Object, Some(&plan), &names)?;
+                    self.items(object, Seq::Tuple);
+                    Ok(())
+                }
+                How::Based(base) => self.based(object, &plan, *base),
+                How::Enum => self.enumeration(object, &plan),
+                How::Custom => {
+                    let Some(function) = plan.registration.as_ref().and_then(|registration| registration.encode.clone()) else {
+                        return Err(encode("a class was registered anew while it was being stored"));
+                    };
+                    self.layout(LayoutKind::Custom, Some(&plan), &[])?;
+                    let state = registry::call(&function, object)?;
+                    self.then(vec![Part::Value(state)]);
+                    Ok(())
+                }
+                How::Family(family) => objects::encode(self, *family, object),
+                How::Refused(why) => self.refused(object, why),
+            }
+        }
+    }
+
+    /// The plan of a class; most instances are of the class of the one before.
+    unsafe fn plan(&mut self, class: *mut ffi::PyTypeObject) -> Result<Rc<Plan>> {
+        if let Some(plan) = &self.last_plan {
+            if plan.class() == class {
+                return Ok(plan.clone());
+            }
+        }
+        // SAFETY: the class of a live object.
+        let plan = unsafe { plan::of(self.py, class)? };
+        self.last_plan = Some(plan.clone());
+        Ok(plan)
+    }
+
+    /// An instance without a `__dict__`.
+    #[inline(always)]
+    unsafe fn slots(&mut self, object: Obj, plan: &Rc<Plan>) -> Result<()> {
+        // SAFETY: an instance of the plan's class, says the caller.
+        unsafe {
+            if plan.slots.iter().any(|slot| state::slot(object, slot.offset).is_null()) {
+                return self.fields(object, plan, LayoutKind::Object);
+            }
+            let (serial, layout) = plan.layout.get();
+            if serial == self.serial {
+                self.w.instance(layout as usize);
+            } else {
+                let names: Vec<Obj> = plan.slots.iter().map(|slot| slot.name.get()).collect();
+                let layout = self.layout(LayoutKind::Object, Some(plan), &names)?;
+                plan.layout.set((self.serial, layout));
+            }
+            for (at, slot) in plan.slots.iter().enumerate() {
+                if !self.leaf(state::slot(object, slot.offset), BY_PARENT)? {
+                    self.tables.stack.push(Frame {
+                        at: at as isize,
+                        plan: Some(plan.clone()),
+                        ..Frame::new(Owned::borrowed(object), Kind::Slots)
+                    });
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) unsafe fn walk_slots(&mut self) -> Result<()> {
+        let depth = self.tables.stack.len();
+        let frame = &self.tables.stack[depth - 1];
+        let (object, mut at) = (frame.object.get(), frame.at as usize);
+        let Some(plan) = frame.plan.clone() else { return Err(encode("a frame without its plan")) };
+        // SAFETY: the frame holds an instance of the plan's class. A slot that a hook empties is seen as too few values.
+        unsafe {
+            while let Some(slot) = plan.slots.get(at) {
+                at += 1;
+                let value = state::slot(object, slot.offset);
+                if value.is_null() || self.leaf(value, BY_PARENT)? {
+                    continue;
+                }
+                self.tables.stack[depth - 1].at = at as isize;
+                self.value(value, BY_PARENT)?;
+                if self.tables.stack.len() != depth {
+                    return Ok(());
+                }
+            }
+        }
+        self.tables.stack.pop();
+        Ok(())
+    }
+
+    /// Slots that are set, then `__dict__`.
+    pub(super) unsafe fn fields(&mut self, object: Obj, plan: &Rc<Plan>, kind: LayoutKind) -> Result<()> {
+        // SAFETY: an instance of the plan's class, says the caller.
+        unsafe {
+            let dict = self.field_names(object, plan, kind)?;
+            self.field_values(object, plan, dict);
+        }
+        Ok(())
+    }
+
+    /// Writes an instance's head; gives its `__dict__`, whose values come last.
+    pub(super) unsafe fn field_names(&mut self, object: Obj, plan: &Rc<Plan>, kind: LayoutKind) -> Result<Option<Owned>> {
+        // SAFETY: an instance of the plan's class, says the caller.
+        unsafe {
+            let mut dict = state::dict_of(object, plan)?;
+            let mut names: Vec<Obj> = plan
+                .slots
+                .iter()
+                .filter(|slot| !state::slot(object, slot.offset).is_null())
+                .map(|slot| slot.name.get())
+                .collect();
+            if self.options.canonical {
+                dict = dict.map(|dict| objects::sorted_dict(&dict)).transpose()?.map(|dict| {
+                    self.temporaries.push(dict.clone());
+                    dict
+                });
+            }
+            if let Some(dict) = &dict {
+                let mut position = Position(0);
+                while let Some((key, _)) = position.next(dict.get()) {
+                    names.push(key);
+                }
+            }
+            self.last_layout = self.layout(kind, Some(plan), &names)?;
+            Ok(dict)
+        }
+    }
+
+    /// Leaves the values of what `field_names` named to the walk.
+    pub(super) unsafe fn field_values(&mut self, object: Obj, plan: &Rc<Plan>, dict: Option<Owned>) {
+        // SAFETY: an instance of the plan's class, says the caller. What is pushed last is walked first.
+        unsafe {
+            if let Some(dict) = dict {
+                let layout = if plan.slots.is_empty() { self.last_layout } else { layouts::NONE };
+                self.dict_values(&dict, layout);
+            }
+            if !plan.slots.is_empty() {
+                self.set_slots(&Owned::borrowed(object), plan);
+            }
+        }
+    }
+
+    /// An instance that is also a builtin value: that value, then the fields.
+    unsafe fn based(&mut self, object: Obj, plan: &Rc<Plan>, base: Base) -> Result<()> {
+        // SAFETY: an instance of a subclass of `base`, says the plan.
+        unsafe {
+            let dict = self.field_names(object, plan, LayoutKind::Based)?;
+            self.field_values(object, plan, dict);
+            match base {
+                Base::List => {
+                    self.w.list(ffi::Py_SIZE(object) as usize);
+                    self.items(object, Seq::List);
+                }
+                Base::Tuple => {
+                    self.w.tuple(ffi::Py_SIZE(object) as usize);
+                    self.items(object, Seq::Tuple);
+                }
+                Base::Dict => self.table(object)?,
+                Base::OrderedDict => {
+                    self.w.dict(dict::len(object));
+                    let items = objects::collections::ordered_items(object)?;
+                    self.then(items);
+                }
+                Base::Set => {
+                    self.w.set(ffi::PySet_Size(object) as usize);
+                    self.members(object)?;
+                }
+                Base::FrozenSet => {
+                    self.w.frozenset(ffi::PySet_Size(object) as usize);
+                    self.members(object)?;
+                }
+                Base::Str => {
+                    let parts = text::parts(object).ok_or_else(raised)?;
+                    self.w.text(parts);
+                }
+                Base::Bytes => {
+                    self.w.bytes(bytes_of(object));
+                }
+                Base::ByteArray => {
+                    let len = ffi::PyByteArray_Size(object) as usize;
+                    self.w.bytearray(std::slice::from_raw_parts(ffi::PyByteArray_AsString(object).cast(), len));
+                }
+                Base::Int => match int::value(object) {
+                    Some(value) => self.w.int(value),
+                    None => self.big(object)?,
+                },
+                Base::Float => self.w.float(float::value(object)),
+                Base::Complex => {
+                    let value = (*object.cast::<ffi::PyComplexObject>()).cval;
+                    self.w.complex(value.real, value.imag);
+                }
+                Base::Exception => {
+                    let parts = objects::exception::parts(self.py, object)?;
+                    self.then(parts);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The head of a record: as its class's instances have it, by the stored name.
+    pub(crate) fn record(&mut self, kind: LayoutKind, type_name: &str, version: u64, names: Vec<Owned>) -> Result<()> {
+        // SAFETY: the names and the new string are held.
+        unsafe {
+            let name = Owned::new(ffi::PyUnicode_FromStringAndSize(type_name.as_ptr().cast(), type_name.len() as isize))
+                .ok_or_else(raised)?;
+            // Each record writes a layout of its own: whoever keeps data of lost classes gets it whole, if not small.
+            let raw: Vec<Obj> = names.iter().map(Owned::get).collect();
+            if raw.iter().any(|&name| !text::is(name)) {
+                return Err(encode("a record has a field whose name is no `str`"));
+            }
+            let block = self.w.layout_begin(kind, version, raw.len());
+            let name = self.keep(name);
+            self.name(name)?;
+            for &name in &raw {
+                self.name(name)?;
+            }
+            self.w.layout_end(block);
+            // A class that no lookup asks for: the address of the record's own name.
+            self.tables.layouts.add(name as usize, &raw, layouts::hash_of(name as usize, &raw));
+        }
+        Ok(())
+    }
+
+    /// A member of an enumeration: its name, or the value of one that has none (a union of flags).
+    unsafe fn enumeration(&mut self, object: Obj, plan: &Rc<Plan>) -> Result<()> {
+        // SAFETY: alive, says the caller.
+        unsafe {
+            let name = objects::enumeration::name_or_value(self.py, object)?;
+            self.layout(LayoutKind::Enum, Some(plan), &[])?;
+            let name = self.keep(name);
+            if !self.leaf(name, isize::MAX)? {
+                return Err(encode("a member of an enumeration has no name, and a value that is no int"));
+            }
+        }
+        Ok(())
+    }
+}

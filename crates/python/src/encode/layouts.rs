@@ -1,0 +1,130 @@
+//! The layouts of one message: which key lists and classes were written, under which number.
+
+use crate::cpython::{references, text, Obj, Owned};
+
+/// No layout.
+pub const NONE: u32 = u32::MAX;
+/// Dicts with more keys than this are written pair by pair: such are tables, whose key lists don't repeat.
+pub const MOST_KEYS: usize = 64;
+
+struct Layout {
+    hash: u64,
+    /// The class, or null for a dict.
+    class: usize,
+    start: u32,
+    len: u32,
+}
+
+pub struct Layouts {
+    all: Vec<Layout>,
+    /// The names of all layouts, each held alive: an address must not come to mean another string.
+    names: Vec<Owned>,
+    /// What the value under each name had as layout when it was last written.
+    hints: Vec<u32>,
+    /// Open addressing by hash; numbers of layouts, plus one.
+    table: Vec<u32>,
+}
+
+impl Layouts {
+    pub fn new() -> Layouts {
+        Layouts { all: Vec::new(), names: Vec::new(), hints: Vec::new(), table: vec![0; 64] }
+    }
+
+    pub fn clear(&mut self) {
+        if self.table.len() > 1 << 12 {
+            *self = Layouts::new();
+        } else if !self.all.is_empty() {
+            self.table.fill(0);
+            self.all.clear();
+            self.names.clear();
+            self.hints.clear();
+        }
+    }
+
+    /// Whether `layout` is that of a dict with these keys, by address.
+    ///
+    /// Keys are compared in order; a longer or shorter dict does not match.
+    #[inline(always)]
+    pub fn is_dict(&self, layout: u32, entries: &[(Obj, Obj)]) -> bool {
+        let Some(layout) = self.all.get(layout as usize) else { return false };
+        if layout.class != 0 || layout.len as usize != entries.len() {
+            return false;
+        }
+        let names = &self.names[layout.start as usize..][..entries.len()];
+        names.iter().zip(entries).all(|(name, entry)| name.get() == entry.0)
+    }
+
+    /// The layout of that class (null for a dict) and names, if it was written.
+    ///
+    /// A name matches if it is the same string, or an equal one that nobody else holds: that has no identity to lose.
+    ///
+    /// # Safety
+    /// `names` are strings.
+    pub unsafe fn find(&self, class: usize, names: &[Obj], hash: u64) -> Option<u32> {
+        let mask = self.table.len() - 1;
+        let mut at = hash as usize;
+        loop {
+            let number = self.table[at & mask].checked_sub(1)?;
+            let layout = &self.all[number as usize];
+            if layout.hash == hash && layout.class == class && layout.len as usize == names.len() {
+                let known = &self.names[layout.start as usize..][..names.len()];
+                // SAFETY: strings, says the caller, and so are the names we hold.
+                if known.iter().zip(names).all(|(known, &name)| unsafe {
+                    known.get() == name || (references(name) == 1 && text::equal(known.get(), name))
+                }) {
+                    return Some(number);
+                }
+            }
+            at += 1;
+        }
+    }
+
+    /// Adds a layout; its number follows that of the last.
+    ///
+    /// # Safety
+    /// `names` are alive.
+    pub unsafe fn add(&mut self, class: usize, names: &[Obj], hash: u64) -> u32 {
+        let number = self.all.len() as u32;
+        self.all.push(Layout { hash, class, start: self.names.len() as u32, len: names.len() as u32 });
+        // SAFETY: alive, says the caller.
+        self.names.extend(names.iter().map(|&name| unsafe { Owned::borrowed(name) }));
+        self.hints.resize(self.names.len(), NONE);
+        if self.all.len() * 2 > self.table.len() {
+            self.table = vec![0; self.table.len() * 4];
+            for number in 0..self.all.len() {
+                self.enter(number as u32);
+            }
+        } else {
+            self.enter(number);
+        }
+        number
+    }
+
+    fn enter(&mut self, number: u32) {
+        let mask = self.table.len() - 1;
+        let mut at = self.all[number as usize].hash as usize;
+        while self.table[at & mask] != 0 {
+            at += 1;
+        }
+        self.table[at & mask] = number + 1;
+    }
+
+    /// What the value under the `at`th name of `layout` had as layout last time.
+    #[inline(always)]
+    pub fn hint(&mut self, layout: u32, at: usize) -> Option<&mut u32> {
+        let layout = self.all.get(layout as usize)?;
+        self.hints.get_mut(layout.start as usize + at)
+    }
+}
+
+/// A hash of the names' values, so that equal key lists meet whoever made their strings.
+///
+/// # Safety
+/// `names` are strings.
+pub unsafe fn hash_of(class: usize, names: &[Obj]) -> u64 {
+    let hash = names.iter().fold(class as u64, |hash, &name| {
+        // SAFETY: strings, says the caller.
+        (hash.rotate_left(5) ^ unsafe { text::hash(name) } as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    });
+    hash ^ hash >> 32
+}

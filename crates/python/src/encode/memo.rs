@@ -1,0 +1,87 @@
+//! Which objects were written, and under which number: a table from addresses.
+
+use crate::cpython::Obj;
+
+#[derive(Clone, Copy)]
+struct Entry {
+    object: usize,
+    number: u32,
+    /// The entry counts only if this is the table's round: clearing the table is one addition.
+    round: u32,
+}
+
+pub struct Memo {
+    entries: Box<[Entry]>,
+    used: usize,
+    round: u32,
+    shift: u32,
+}
+
+const START: usize = 1 << 9;
+const EMPTY: Entry = Entry { object: 0, number: 0, round: 0 };
+
+/// What the memo says of an object.
+pub enum Met {
+    Before(u32),
+    Never,
+}
+
+impl Memo {
+    pub fn new() -> Memo {
+        Memo { entries: vec![EMPTY; START].into(), used: 0, round: 1, shift: 64 - START.trailing_zeros() }
+    }
+
+    /// Forgets all objects; gives back a table that has grown large.
+    pub fn clear(&mut self) {
+        if self.entries.len() > START << 6 || self.round == u32::MAX {
+            *self = Memo::new();
+        } else {
+            self.used = 0;
+            self.round += 1;
+        }
+    }
+
+    #[inline(always)]
+    fn slot(&self, object: Obj) -> usize {
+        // Objects are 16-byte aligned; the multiplication spreads the rest over the upper bits.
+        ((object as u64 >> 4).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> self.shift) as usize
+    }
+
+    /// The object's number; if it has none, it gets `number`.
+    #[inline(always)]
+    pub fn meet(&mut self, object: Obj, number: u32) -> Met {
+        let mask = self.entries.len() - 1;
+        let mut at = self.slot(object);
+        loop {
+            let entry = &mut self.entries[at & mask];
+            if entry.round != self.round {
+                *entry = Entry { object: object as usize, number, round: self.round };
+                self.used += 1;
+                if self.used * 3 > self.entries.len() * 2 {
+                    self.grow();
+                }
+                return Met::Never;
+            }
+            if entry.object == object as usize {
+                return Met::Before(entry.number);
+            }
+            at += 1;
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self) {
+        let larger = vec![EMPTY; self.entries.len() * 4].into();
+        let old = std::mem::replace(&mut self.entries, larger);
+        self.shift = 64 - self.entries.len().trailing_zeros();
+        let mask = self.entries.len() - 1;
+        for entry in old.iter().filter(|entry| entry.round == self.round) {
+            let mut at = self.slot(entry.object as Obj);
+            while self.entries[at & mask].round == self.round {
+                at += 1;
+            }
+            self.entries[at & mask] = *entry;
+        }
+    }
+}

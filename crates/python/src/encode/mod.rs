@@ -1,0 +1,323 @@
+//! Objects to tokens: walks a graph with a stack of its own, in any format.
+//!
+//! An object whose reference count says that only its parent holds it can't be met again: it costs the memo nothing.
+//! All others are looked up by address; the first time they are marked, later they are referred to by number.
+
+mod instance;
+pub mod layouts;
+pub mod memo;
+pub mod output;
+mod sequence;
+mod text;
+mod walk;
+
+use crate::cpython::{gc, references, Obj, Owned};
+use crate::error::{self, Result};
+use holdall_format::Writer;
+use layouts::Layouts;
+use memo::{Memo, Met};
+use pyo3::ffi;
+use pyo3::prelude::*;
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
+use crate::class::plan::Plan;
+
+/// How often an object that nobody else holds is referred to: by its parent.
+pub const BY_PARENT: isize = 1;
+/// The same where a temporary of ours holds it as well.
+pub const BY_PARENT_AND_US: isize = 2;
+
+/// What `dumps` and its like were told.
+#[derive(Debug, Clone)]
+pub struct Options {
+    pub refs: bool,
+    pub canonical: bool,
+    pub trust: bool,
+    /// Equal strings are written once.
+    pub intern: bool,
+    pub enc_hook: Option<Owned>,
+    pub pickle: Option<Rc<PickleHooks>>,
+}
+
+/// What pickle's own users may set on a pickler.
+#[derive(Debug, Default)]
+pub struct PickleHooks {
+    pub persistent_id: Option<Owned>,
+    pub reducer_override: Option<Owned>,
+    pub dispatch_table: Option<Owned>,
+}
+
+/// What to do with the objects held by a container that is being written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// Items of a list.
+    List,
+    /// Items of a tuple.
+    Tuple,
+    /// Values of a dict or of an instance's `__dict__`, whose keys its layout has.
+    Values,
+    /// Keys and values of a dict.
+    Pairs,
+    /// Members of a set.
+    Set,
+    /// Slots of an instance.
+    Slots,
+    /// Temporaries of ours, kept by the frame.
+    Parts,
+}
+
+/// A container that is being written. Holds it alive, whatever hooks do to its parent.
+struct Frame {
+    object: Owned,
+    kind: Kind,
+    /// In `Pairs`: the value of the key that was just written comes next.
+    value_next: bool,
+    /// What the last dict written from here had as layout: the next is likely to have it too.
+    hint: u32,
+    /// How many references to its items don't count, as [`BY_PARENT`] says.
+    held: isize,
+    /// Where the next item stands.
+    at: isize,
+    /// How many items were announced.
+    len: usize,
+    plan: Option<Rc<Plan>>,
+    parts: Vec<Part>,
+}
+
+/// Something to write that may need a frame of its own.
+#[derive(Debug, Clone)]
+pub enum Part {
+    /// A value like any other.
+    Value(Owned),
+    /// The items of a list, after a list's header, without its identity.
+    Items(Owned),
+    /// The items of a dict, after a dict's header, without its identity.
+    Pairs(Owned),
+    /// A dict with its header, pair by pair, without its identity.
+    Table(Owned),
+    /// A builtin value with its header, without its identity: the content of a subclass's instance.
+    Body(Owned),
+    /// The values of an instance's `__dict__`, without a header.
+    Values(Owned),
+    /// The set slots of an instance, without a header.
+    Slots(Owned, Rc<Plan>),
+    /// The members of a set, after a set's header.
+    Members(Owned),
+}
+
+/// What outlives one message: tables that are used again.
+pub struct Tables {
+    pub memo: Memo,
+    pub layouts: Layouts,
+    stack: Vec<Frame>,
+}
+
+impl Tables {
+    pub fn new() -> Tables {
+        Tables { memo: Memo::new(), layouts: Layouts::new(), stack: Vec::new() }
+    }
+}
+
+/// Writes one message.
+pub struct Encoder<'t, W: Writer> {
+    pub w: W,
+    pub options: &'t Options,
+    tables: &'t mut Tables,
+    /// The number that the next marked object gets.
+    next_number: u32,
+    /// Tells the layouts of this message from those of earlier ones.
+    serial: u64,
+    /// What was made on the way: kept, so that no address is used twice.
+    temporaries: Vec<Owned>,
+    /// First number of each text, where equal ones are written once.
+    texts: HashMap<TextKey, u32, rustc_hash::FxBuildHasher>,
+    /// Canonical form: the first walk finds what is met more than once, the second marks only that.
+    sharing: Sharing,
+    /// Out-of-band buffers: the list they go to, and how many there are.
+    pub buffers: Option<Owned>,
+    pub buffer_count: u64,
+    last_layout: u32,
+    last_plan: Option<Rc<Plan>>,
+    pub py: Python<'t>,
+    _pause: gc::Pause,
+}
+
+/// A string by its value.
+struct TextKey(Owned);
+
+impl std::hash::Hash for TextKey {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        // SAFETY: a string, by construction.
+        state.write_isize(unsafe { crate::cpython::text::hash(self.0.get()) });
+    }
+}
+
+impl PartialEq for TextKey {
+    fn eq(&self, other: &Self) -> bool {
+        // SAFETY: strings, by construction.
+        unsafe { crate::cpython::text::equal(self.0.get(), other.0.get()) }
+    }
+}
+
+impl Eq for TextKey {}
+
+#[derive(Debug)]
+pub enum Sharing {
+    /// Reference counts tell what can't be shared; what else there is gets a mark.
+    ByCount,
+    /// Canonical form, first walk: every object is looked up; those met again are noted.
+    Finding(HashSet<usize, rustc_hash::FxBuildHasher>),
+    /// Canonical form, second walk: only these get a mark.
+    Found(HashSet<usize, rustc_hash::FxBuildHasher>),
+}
+
+impl<'t, W: Writer> Encoder<'t, W> {
+    /// # Safety
+    /// The GIL is held while the encoder lives.
+    pub unsafe fn new(py: Python<'t>, w: W, options: &'t Options, tables: &'t mut Tables, sharing: Sharing) -> Self {
+        use std::sync::atomic::{AtomicU64, Ordering};
+        static SERIAL: AtomicU64 = AtomicU64::new(1);
+        tables.memo.clear();
+        tables.layouts.clear();
+        Encoder {
+            w,
+            options,
+            tables,
+            next_number: 0,
+            serial: SERIAL.fetch_add(1, Ordering::Relaxed),
+            temporaries: Vec::new(),
+            texts: HashMap::default(),
+            sharing,
+            buffers: None,
+            buffer_count: 0,
+            last_layout: layouts::NONE,
+            last_plan: None,
+            py,
+            // SAFETY: the GIL is held, says the caller.
+            _pause: unsafe { gc::Pause::new() },
+        }
+    }
+
+    /// Writes the whole graph of `root`.
+    pub fn message(&mut self, root: Obj) -> Result<()> {
+        let result = self.root(root);
+        self.tables.stack.clear();
+        result
+    }
+
+    fn root(&mut self, root: Obj) -> Result<()> {
+        // The first object has number 0, unmarked: whether anybody else holds it can't be told from its count.
+        // SAFETY: `root` is alive for the length of the call, and so is what it holds.
+        unsafe {
+            if self.leaf_root(root)? {
+                return Ok(());
+            }
+            self.next_number = 1;
+            if self.tracks() {
+                self.tables.memo.meet(root, 0);
+            }
+            self.open(root, layouts::NONE)?;
+        }
+        self.walk()
+    }
+
+    /// What was made on the way, to be kept alive for longer than the encoder is.
+    pub fn take_temporaries(&mut self) -> Vec<Owned> {
+        std::mem::take(&mut self.temporaries)
+    }
+
+    /// What `Sharing::Finding` found.
+    pub fn into_found(self) -> Sharing {
+        match self.sharing {
+            Sharing::Finding(found) => Sharing::Found(found),
+            other => other,
+        }
+    }
+
+    #[inline(always)]
+    fn tracks(&self) -> bool {
+        W::REFERENCES && self.options.refs
+    }
+
+    /// The number for the next marked object.
+    #[inline(always)]
+    fn number(&mut self) -> Result<u32> {
+        let number = self.next_number;
+        if number == u32::MAX {
+            return Err(error::encode("more than 4,294,967,294 shared objects in one message"));
+        }
+        self.next_number += 1;
+        Ok(number)
+    }
+
+    /// Writes a reference and says yes if `object` was met before; else marks it where it may be met again.
+    ///
+    /// # Safety
+    /// `object` is alive.
+    #[inline(always)]
+    unsafe fn met(&mut self, object: Obj, held: isize) -> Result<bool> {
+        if !self.tracks() {
+            return Ok(false);
+        }
+        // SAFETY: alive, says the caller.
+        if matches!(self.sharing, Sharing::ByCount) && unsafe { references(object) } <= held {
+            return Ok(false);
+        }
+        self.met_shared(object)
+    }
+
+    #[inline(never)]
+    fn met_shared(&mut self, object: Obj) -> Result<bool> {
+        match &mut self.sharing {
+            Sharing::Found(found) if !found.contains(&(object as usize)) => return Ok(false),
+            _ => {}
+        }
+        match self.tables.memo.meet(object, self.next_number) {
+            Met::Before(number) => {
+                if let Sharing::Finding(found) = &mut self.sharing {
+                    found.insert(object as usize);
+                }
+                self.w.reference(u64::from(number));
+                Ok(true)
+            }
+            Met::Never => {
+                self.number()?;
+                self.w.mark();
+                Ok(false)
+            }
+        }
+    }
+
+    /// Keeps a temporary alive until the message is whole.
+    pub fn keep(&mut self, object: Owned) -> Obj {
+        let raw = object.get();
+        self.temporaries.push(object);
+        raw
+    }
+
+    /// Writes `parts` next, in order.
+    pub fn then(&mut self, parts: Vec<Part>) {
+        // SAFETY: the singleton is alive; it stands in for an object.
+        let object = unsafe { Owned::borrowed(ffi::Py_None()) };
+        let frame = Frame { parts, ..Frame::new(object, Kind::Parts) };
+        self.tables.stack.push(frame);
+    }
+}
+
+impl Frame {
+    #[inline(always)]
+    fn new(object: Owned, kind: Kind) -> Frame {
+        Frame {
+            object,
+            kind,
+            value_next: false,
+            hint: layouts::NONE,
+            held: BY_PARENT,
+            at: 0,
+            len: 0,
+            plan: None,
+            parts: Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! The output of an encoder: a scratch block that is used again for small messages, a growing `bytes` for large ones.
+
+use crate::cpython::text::copy_short;
+use crate::cpython::{_PyBytes_Resize, Obj, Owned};
+use crate::error::{raised, Result};
+use holdall_format::Sink;
+use pyo3::ffi;
+
+/// From this size on the result is built in a `bytes` object, so that it is never copied whole.
+const SCRATCH: usize = 256 << 10;
+/// Room that is always left behind the end, so that small writes need no check of their own.
+const SLACK: usize = 64;
+
+/// An output buffer. `scratch` owns the block while `bytes` is `None`.
+pub struct Output {
+    start: *mut u8,
+    len: usize,
+    /// How far writes may go; [`SLACK`] bytes less than what is allocated.
+    limit: usize,
+    scratch: Vec<u8>,
+    bytes: Option<Obj>,
+}
+
+/// Thrown (as a panic, caught at the door) where memory runs out in the middle of a format's writer.
+pub struct OutOfMemory;
+
+impl Output {
+    pub fn new() -> Output {
+        let mut scratch = Vec::with_capacity(SCRATCH);
+        Output { start: scratch.as_mut_ptr(), len: 0, limit: scratch.capacity() - SLACK, scratch, bytes: None }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self, more: usize) {
+        let wanted = self.len.saturating_add(more).max(self.limit.saturating_mul(2)).saturating_add(SLACK);
+        let Ok(size) = isize::try_from(wanted) else { std::panic::panic_any(OutOfMemory) };
+        // SAFETY: the GIL is held by whoever encodes. `bytes` is ours alone, so it may be resized; the scratch block
+        // holds `len` written bytes, and the new object has room for them.
+        unsafe {
+            let mut object = match self.bytes.take() {
+                Some(mut object) => {
+                    _PyBytes_Resize(&mut object, size);
+                    object
+                }
+                None => {
+                    let object = ffi::PyBytes_FromStringAndSize(std::ptr::null(), size);
+                    if !object.is_null() {
+                        std::ptr::copy_nonoverlapping(self.start, ffi::PyBytes_AS_STRING(object).cast_mut().cast(), self.len);
+                    }
+                    object
+                }
+            };
+            if object.is_null() {
+                ffi::PyErr_Clear();
+                self.reset();
+                std::panic::panic_any(OutOfMemory);
+            }
+            self.start = ffi::PyBytes_AS_STRING(object).cast_mut().cast();
+            self.bytes = Some(std::mem::replace(&mut object, std::ptr::null_mut()));
+        }
+        self.limit = wanted - SLACK;
+    }
+
+    #[inline(always)]
+    fn room(&mut self, more: usize) {
+        if self.limit - self.len < more {
+            self.grow(more);
+        }
+    }
+
+    /// The result as `bytes`; the output is empty afterwards.
+    pub fn take(&mut self) -> Result<Owned> {
+        // SAFETY: the GIL is held; `len` bytes were written; `bytes` is ours alone.
+        let object = unsafe {
+            match self.bytes.take() {
+                Some(mut object) => {
+                    _PyBytes_Resize(&mut object, self.len as isize);
+                    Owned::new(object)
+                }
+                None => Owned::new(ffi::PyBytes_FromStringAndSize(self.start.cast(), self.len as isize)),
+            }
+        };
+        self.reset();
+        object.ok_or_else(raised)
+    }
+
+    pub fn as_slice(&self) -> &[u8] {
+        // SAFETY: `len` bytes from `start` were written.
+        unsafe { std::slice::from_raw_parts(self.start, self.len) }
+    }
+
+    /// Forgets what was written; a large block is given back.
+    pub fn reset(&mut self) {
+        if let Some(object) = self.bytes.take() {
+            // SAFETY: the reference is ours.
+            unsafe { ffi::Py_DECREF(object) };
+        }
+        self.start = self.scratch.as_mut_ptr();
+        self.limit = self.scratch.capacity() - SLACK;
+        self.len = 0;
+    }
+}
+
+impl Drop for Output {
+    fn drop(&mut self) {
+        self.reset();
+    }
+}
+
+impl Sink for &mut Output {
+    #[inline(always)]
+    fn put(&mut self, bytes: &[u8]) {
+        self.room(bytes.len());
+        // SAFETY: there is room for `bytes`, which lie elsewhere.
+        unsafe { copy_short(bytes, self.start.add(self.len)) };
+        self.len += bytes.len();
+    }
+
+    #[inline(always)]
+    fn put_array<const N: usize>(&mut self, bytes: [u8; N]) {
+        const { assert!(N <= SLACK) };
+        // SAFETY: the slack has room for `N` bytes.
+        unsafe { self.start.add(self.len).cast::<[u8; N]>().write_unaligned(bytes) };
+        self.len += N;
+        if self.len > self.limit {
+            self.grow(0);
+        }
+    }
+
+    #[inline(always)]
+    fn put_tagged(&mut self, head: u8, bytes: &[u8]) {
+        self.room(1 + bytes.len());
+        // SAFETY: there is room for the tag and `bytes`, which lie elsewhere.
+        unsafe {
+            let to = self.start.add(self.len);
+            *to = head;
+            copy_short(bytes, to.add(1));
+        }
+        self.len += 1 + bytes.len();
+    }
+
+    #[inline(always)]
+    fn len(&self) -> usize {
+        self.len
+    }
+
+    fn truncate(&mut self, len: usize) {
+        self.len = self.len.min(len);
+    }
+
+    fn written(&mut self, from: usize) -> &mut [u8] {
+        let len = self.len - from;
+        // SAFETY: `from..self.len` was written, and is borrowed for as long as the slice lives.
+        unsafe { std::slice::from_raw_parts_mut(self.start.add(from), len) }
+    }
+}

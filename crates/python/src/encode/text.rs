@@ -1,0 +1,113 @@
+//! Strings: written with their characters, or as a reference to where they were.
+
+use super::{Encoder, Sharing, TextKey};
+use crate::cpython::{references, text, Obj, Owned};
+use crate::error::{encode, raised, Result};
+use holdall_format::model::Text;
+use holdall_format::Writer;
+
+impl<W: Writer> Encoder<'_, W> {
+    /// # Safety
+    /// `object` is a string.
+    #[inline(always)]
+    pub(super) unsafe fn text(&mut self, object: Obj, held: isize) -> Result<()> {
+        // SAFETY: a string, says the caller.
+        unsafe {
+            if (references(object) > held || self.options.intern || !matches!(self.sharing, Sharing::ByCount))
+                && self.tracks()
+                && !text::is_singleton(object)
+                && self.met_text(object)?
+            {
+                return Ok(());
+            }
+            match text::ascii(object) {
+                Some(bytes) => self.w.text(Text::Ascii(bytes)),
+                None => self.wide_text(object)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Like `met_shared`, by the string's value where equal ones are written once.
+    #[inline(never)]
+    unsafe fn met_text(&mut self, object: Obj) -> Result<bool> {
+        if !self.options.intern {
+            return self.met_shared(object);
+        }
+        // SAFETY: a string, says the caller.
+        let key = unsafe { TextKey(Owned::borrowed(object)) };
+        let number = self.next_number;
+        match self.texts.entry(key) {
+            std::collections::hash_map::Entry::Occupied(entry) => {
+                // By its first string's address, so that what the two walks of a canonical message find agrees.
+                let first = entry.key().0.get();
+                if let Sharing::Finding(found) = &mut self.sharing {
+                    found.insert(first as usize);
+                }
+                let known = *entry.get();
+                if let Sharing::Found(found) = &self.sharing {
+                    debug_assert!(found.contains(&(first as usize)));
+                }
+                self.w.reference(u64::from(known));
+                Ok(true)
+            }
+            std::collections::hash_map::Entry::Vacant(entry) => {
+                if let Sharing::Found(found) = &self.sharing {
+                    if !found.contains(&(object as usize)) {
+                        return Ok(false);
+                    }
+                }
+                entry.insert(number);
+                self.number()?;
+                self.w.mark();
+                Ok(false)
+            }
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    unsafe fn wide_text(&mut self, object: Obj) -> Result<()> {
+        // SAFETY: a string, says the caller.
+        let parts = unsafe { text::parts(object) }.ok_or_else(raised)?;
+        self.w.text(parts);
+        Ok(())
+    }
+
+    /// The name of a layout: gets a number without a mark.
+    ///
+    /// # Safety
+    /// `object` is alive.
+    pub(super) unsafe fn name(&mut self, object: Obj) -> Result<()> {
+        // SAFETY: alive, says the caller.
+        unsafe {
+            if !text::is(object) {
+                return Err(encode("a field's name is not a `str`"));
+            }
+            let number = self.next_number;
+            if self.tracks() {
+                let known = if self.options.intern {
+                    let found = *self.texts.entry(TextKey(Owned::borrowed(object))).or_insert(number);
+                    (found != number).then_some(found)
+                } else if text::is_singleton(object) {
+                    None
+                } else {
+                    match self.tables.memo.meet(object, number) {
+                        super::Met::Before(found) => Some(found),
+                        super::Met::Never => None,
+                    }
+                };
+                if let Some(found) = known {
+                    self.w.reference(u64::from(found));
+                    return Ok(());
+                }
+            }
+            self.number()?;
+            match text::ascii(object) {
+                Some(bytes) => self.w.text(Text::Ascii(bytes)),
+                None => self.wide_text(object)?,
+            }
+        }
+        Ok(())
+    }
+}

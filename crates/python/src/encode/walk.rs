@@ -1,0 +1,422 @@
+//! The walk: takes the container on top of the stack on by one item after the other.
+
+use super::{layouts, Encoder, Frame, Kind, Part, BY_PARENT, BY_PARENT_AND_US};
+use crate::cpython::dict::{self, Position};
+use crate::cpython::{bytes_of, float, int, Obj, Owned};
+use crate::error::{encode, raised, Result};
+use holdall_format::model::Seq;
+use holdall_format::Writer;
+use pyo3::ffi;
+use std::ptr::addr_of_mut;
+
+const CHANGED: &str = "a container changed its size while it was being stored";
+
+impl<W: Writer> Encoder<'_, W> {
+    /// Writes what needs no frame and keeps no identity, or is a string; says no to the rest.
+    ///
+    /// # Safety
+    /// `object` is alive.
+    #[inline(always)]
+    pub(super) unsafe fn leaf(&mut self, object: Obj, held: isize) -> Result<bool> {
+        // SAFETY: alive, says the caller; the types compared with are static.
+        unsafe {
+            let class = ffi::Py_TYPE(object);
+            if class == addr_of_mut!(ffi::PyUnicode_Type) {
+                self.text(object, held)?;
+            } else if class == addr_of_mut!(ffi::PyLong_Type) {
+                match int::value(object) {
+                    Some(value) => self.w.int(value),
+                    None => self.big(object)?,
+                }
+            } else if class == addr_of_mut!(ffi::PyFloat_Type) {
+                self.w.float(float::value(object));
+            } else if object == ffi::Py_None() {
+                self.w.none();
+            } else if class == addr_of_mut!(ffi::PyBool_Type) {
+                self.w.bool(object == ffi::Py_True());
+            } else {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Like [`Encoder::leaf`], for the message's first object, which needs no mark.
+    pub(super) unsafe fn leaf_root(&mut self, object: Obj) -> Result<bool> {
+        // SAFETY: alive, says the caller. No count is above the highest.
+        unsafe { self.leaf(object, isize::MAX) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    pub(super) unsafe fn big(&mut self, object: Obj) -> Result<()> {
+        // SAFETY: an int, says the caller.
+        let bytes = unsafe { int::bytes(object) }.ok_or_else(raised)?;
+        match <[u8; 8]>::try_from(&bytes[..]) {
+            // -2**63, which `int::value` leaves to us.
+            Ok(bytes) => self.w.int(i64::from_le_bytes(bytes)),
+            Err(_) => self.w.bigint(&bytes),
+        }
+        Ok(())
+    }
+
+    /// Writes any object; what it holds may be left to the walk.
+    ///
+    /// # Safety
+    /// `object` is alive.
+    #[inline(always)]
+    pub(super) unsafe fn value(&mut self, object: Obj, held: isize) -> Result<()> {
+        // SAFETY: alive, says the caller.
+        unsafe {
+            if self.leaf(object, held)? {
+                return Ok(());
+            }
+            self.node(object, held, layouts::NONE)
+        }
+    }
+
+    /// Writes what is no leaf.
+    #[inline(always)]
+    unsafe fn node(&mut self, object: Obj, held: isize, hint: u32) -> Result<()> {
+        // SAFETY: alive, says the caller.
+        unsafe {
+            if ffi::Py_TYPE(object) == addr_of_mut!(ffi::PyTuple_Type) && ffi::Py_SIZE(object) == 0 {
+                self.w.tuple(0); // there is only one
+                return Ok(());
+            }
+            if self.options.pickle.is_some() && self.persistent(object)? {
+                return Ok(());
+            }
+            if self.met(object, held)? {
+                return Ok(());
+            }
+            self.open(object, hint)
+        }
+    }
+
+    /// Writes an object whose mark was written, and pushes a frame for what it holds.
+    ///
+    /// # Safety
+    /// `object` is alive.
+    #[inline(always)]
+    pub(super) unsafe fn open(&mut self, object: Obj, hint: u32) -> Result<()> {
+        // SAFETY: alive, says the caller.
+        unsafe {
+            let class = ffi::Py_TYPE(object);
+            if class == addr_of_mut!(ffi::PyDict_Type) {
+                self.dict(object, hint)
+            } else if class == addr_of_mut!(ffi::PyList_Type) {
+                self.sequence(object, Seq::List)
+            } else if class == addr_of_mut!(ffi::PyTuple_Type) {
+                self.sequence(object, Seq::Tuple)
+            } else {
+                self.other(object, class)
+            }
+        }
+    }
+
+    #[inline(never)]
+    unsafe fn other(&mut self, object: Obj, class: *mut ffi::PyTypeObject) -> Result<()> {
+        // SAFETY: alive, says the caller; lengths and data are those of the object's type.
+        unsafe {
+            if class == addr_of_mut!(ffi::PyBytes_Type) {
+                self.w.bytes(bytes_of(object));
+            } else if class == addr_of_mut!(ffi::PySet_Type) || class == addr_of_mut!(ffi::PyFrozenSet_Type) {
+                let len = ffi::PySet_Size(object) as usize;
+                if class == addr_of_mut!(ffi::PySet_Type) {
+                    self.w.set(len);
+                } else {
+                    self.w.frozenset(len);
+                }
+                self.members(object)?;
+            } else if class == addr_of_mut!(ffi::PyByteArray_Type) {
+                let len = ffi::PyByteArray_Size(object) as usize;
+                self.w.bytearray(std::slice::from_raw_parts(ffi::PyByteArray_AsString(object).cast(), len));
+            } else if class == addr_of_mut!(ffi::PyComplex_Type) {
+                let value = (*object.cast::<ffi::PyComplexObject>()).cval;
+                self.w.complex(value.real, value.imag);
+            } else if object == ffi::Py_Ellipsis() {
+                self.w.ellipsis();
+            } else if object == ffi::Py_NotImplemented() {
+                self.w.not_implemented();
+            } else {
+                self.instance(object)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The members of a set whose header was written; in canonical form by their own canonical bytes.
+    pub(super) unsafe fn members(&mut self, set: Obj) -> Result<()> {
+        // SAFETY: a set, says the caller.
+        unsafe {
+            let len = ffi::PySet_Size(set) as usize;
+            if self.options.canonical {
+                let sorted = crate::face::canonical_order(self.py, set)?;
+                self.then(sorted.into_iter().map(Part::Value).collect());
+            } else if len > 0 {
+                self.tables.stack.push(Frame { len, ..Frame::new(Owned::borrowed(set), Kind::Set) });
+            }
+        }
+        Ok(())
+    }
+
+    /// The items of a dict whose header was written, key by key.
+    pub(super) unsafe fn pairs(&mut self, dict: Obj) {
+        // SAFETY: a dict, says the caller.
+        unsafe {
+            let len = dict::len(dict);
+            if len > 0 {
+                self.tables.stack.push(Frame { len, ..Frame::new(Owned::borrowed(dict), Kind::Pairs) });
+            }
+        }
+    }
+
+    /// A dict with its header, pair by pair.
+    pub(crate) fn dict_body(&mut self, dict: &Owned) {
+        // SAFETY: a dict, by construction of the parts and families that call this.
+        unsafe {
+            self.w.dict(dict::len(dict.get()));
+            self.pairs(dict.get());
+        }
+    }
+
+    /// A builtin value with its header, in the plain form that a subclass's content has.
+    unsafe fn body(&mut self, object: Obj) -> Result<()> {
+        // SAFETY: alive, says the caller; types are looked at before content is.
+        unsafe {
+            let class = ffi::Py_TYPE(object);
+            if class == addr_of_mut!(ffi::PyList_Type) {
+                self.w.list(ffi::Py_SIZE(object) as usize);
+                self.items(object, Seq::List);
+            } else if class == addr_of_mut!(ffi::PyTuple_Type) {
+                self.w.tuple(ffi::Py_SIZE(object) as usize);
+                self.items(object, Seq::Tuple);
+            } else if class == addr_of_mut!(ffi::PyDict_Type) {
+                self.dict_body(&Owned::borrowed(object));
+            } else if !self.leaf(object, isize::MAX)? {
+                self.other(object, class)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The items of a list or tuple whose header was written.
+    pub(super) unsafe fn items(&mut self, object: Obj, seq: Seq) {
+        // SAFETY: of that type, says the caller.
+        unsafe {
+            let len = ffi::Py_SIZE(object) as usize;
+            let kind = if seq == Seq::List { Kind::List } else { Kind::Tuple };
+            if len > 0 {
+                self.tables.stack.push(Frame { len, ..Frame::new(Owned::borrowed(object), kind) });
+            }
+        }
+    }
+
+    /// Works until the stack is empty.
+    pub(super) fn walk(&mut self) -> Result<()> {
+        while let Some(frame) = self.tables.stack.last() {
+            // SAFETY: a frame's object is of the type that its kind says, and is held by it.
+            unsafe {
+                match frame.kind {
+                    Kind::List => self.walk_items(Seq::List)?,
+                    Kind::Tuple => self.walk_items(Seq::Tuple)?,
+                    Kind::Values => self.walk_values()?,
+                    Kind::Pairs => self.walk_pairs()?,
+                    Kind::Set => self.walk_set()?,
+                    Kind::Slots => self.walk_slots()?,
+                    Kind::Parts => self.walk_parts()?,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    unsafe fn walk_items(&mut self, seq: Seq) -> Result<()> {
+        let depth = self.tables.stack.len();
+        let frame = &self.tables.stack[depth - 1];
+        let (object, mut at, len, held, mut hint) = (frame.object.get(), frame.at as usize, frame.len, frame.held, frame.hint);
+        // SAFETY: the frame holds a list or tuple; its items are read anew after all that may run Python code.
+        unsafe {
+            loop {
+                let items = super::sequence::items(object, seq);
+                if items.len() != len {
+                    return Err(encode(CHANGED));
+                }
+                let Some(&item) = items.get(at) else { break };
+                at += 1;
+                if self.leaf(item, held)? {
+                    continue;
+                }
+                self.tables.stack[depth - 1].at = at as isize;
+                self.last_layout = hint;
+                self.node(item, held, hint)?;
+                hint = self.last_layout;
+                if self.tables.stack.len() != depth {
+                    self.tables.stack[depth - 1].hint = hint;
+                    return Ok(());
+                }
+            }
+        }
+        self.tables.stack.pop();
+        Ok(())
+    }
+
+    unsafe fn walk_values(&mut self) -> Result<()> {
+        let depth = self.tables.stack.len();
+        let frame = &self.tables.stack[depth - 1];
+        let (object, mut position, mut left, layout) = (frame.object.get(), Position(frame.at), frame.len, frame.hint);
+        // SAFETY: the frame holds a dict; `next` reads it anew at every step.
+        unsafe {
+            while let Some((_, value)) = position.next(object) {
+                if left == 0 {
+                    return Err(encode(CHANGED));
+                }
+                left -= 1;
+                if self.leaf(value, BY_PARENT)? {
+                    continue;
+                }
+                let at = position.0 as usize - 1;
+                let hint = self.tables.layouts.hint(layout, at).map_or(layouts::NONE, |hint| *hint);
+                let frame = &mut self.tables.stack[depth - 1];
+                (frame.at, frame.len) = (position.0, left);
+                self.last_layout = hint;
+                self.node(value, BY_PARENT, hint)?;
+                if self.last_layout != hint {
+                    let used = self.last_layout;
+                    if let Some(hint) = self.tables.layouts.hint(layout, at) {
+                        *hint = used;
+                    }
+                }
+                if self.tables.stack.len() != depth {
+                    return Ok(());
+                }
+            }
+        }
+        if left != 0 {
+            return Err(encode(CHANGED));
+        }
+        self.tables.stack.pop();
+        Ok(())
+    }
+
+    unsafe fn walk_pairs(&mut self) -> Result<()> {
+        let depth = self.tables.stack.len();
+        loop {
+            let frame = &mut self.tables.stack[depth - 1];
+            let object = frame.object.get();
+            let mut position = Position(frame.at);
+            // SAFETY: the frame holds a dict; `next` reads it anew at every step.
+            unsafe {
+                let Some((key, value)) = position.next(object) else { break };
+                if frame.len == 0 {
+                    return Err(encode(CHANGED));
+                }
+                if frame.value_next {
+                    frame.value_next = false;
+                    frame.at = position.0;
+                    frame.len -= 1;
+                    let hint = frame.hint;
+                    if self.leaf(value, BY_PARENT)? {
+                        continue;
+                    }
+                    self.last_layout = hint;
+                    self.node(value, BY_PARENT, hint)?;
+                    self.tables.stack[depth - 1].hint = self.last_layout;
+                } else {
+                    // The position stays: the value is found there again once the key is written.
+                    frame.value_next = true;
+                    if self.leaf(key, BY_PARENT)? {
+                        continue;
+                    }
+                    self.node(key, BY_PARENT, layouts::NONE)?;
+                }
+                if self.tables.stack.len() != depth {
+                    return Ok(());
+                }
+            }
+        }
+        if self.tables.stack[depth - 1].len != 0 {
+            return Err(encode(CHANGED));
+        }
+        self.tables.stack.pop();
+        Ok(())
+    }
+
+    unsafe fn walk_set(&mut self) -> Result<()> {
+        extern "C" {
+            fn _PySet_NextEntry(set: Obj, at: *mut isize, key: *mut Obj, hash: *mut isize) -> i32;
+        }
+        let depth = self.tables.stack.len();
+        loop {
+            let frame = &mut self.tables.stack[depth - 1];
+            let (mut key, mut hash) = (std::ptr::null_mut(), 0);
+            // SAFETY: the frame holds a set; the function reads it anew at every step.
+            unsafe {
+                if _PySet_NextEntry(frame.object.get(), &mut frame.at, &mut key, &mut hash) == 0 {
+                    break;
+                }
+                if frame.len == 0 {
+                    return Err(encode(CHANGED));
+                }
+                frame.len -= 1;
+                self.value(key, BY_PARENT)?;
+                if self.tables.stack.len() != depth {
+                    return Ok(());
+                }
+            }
+        }
+        if self.tables.stack[depth - 1].len != 0 {
+            return Err(encode(CHANGED));
+        }
+        self.tables.stack.pop();
+        Ok(())
+    }
+
+    unsafe fn walk_parts(&mut self) -> Result<()> {
+        let depth = self.tables.stack.len();
+        loop {
+            let frame = &mut self.tables.stack[depth - 1];
+            let Some(part) = frame.parts.get(frame.at as usize).cloned() else { break };
+            frame.at += 1;
+            // SAFETY: parts are of the types that their names say, and held by the frame.
+            unsafe {
+                match &part {
+                    // Held by the frame, by `part`, and by its parent.
+                    Part::Value(object) => {
+                        self.value(object.get(), BY_PARENT_AND_US + 1)?;
+                    }
+                    Part::Items(list) => self.items(list.get(), Seq::List),
+                    Part::Pairs(dict) => self.pairs(dict.get()),
+                    Part::Table(dict) => self.dict_body(dict),
+                    Part::Body(object) => self.body(object.get())?,
+                    Part::Values(dict) => self.dict_values(dict, layouts::NONE),
+                    Part::Slots(object, plan) => self.set_slots(object, plan),
+                    Part::Members(set) => self.members(set.get())?,
+                }
+            }
+            if self.tables.stack.len() != depth {
+                return Ok(());
+            }
+        }
+        let frame = self.tables.stack.pop();
+        if let Some(mut frame) = frame {
+            // An address must not come to mean another object before the message is whole.
+            for part in frame.parts.drain(..) {
+                match part {
+                    Part::Value(object)
+                    | Part::Items(object)
+                    | Part::Pairs(object)
+                    | Part::Table(object)
+                    | Part::Body(object)
+                    | Part::Values(object)
+                    | Part::Members(object) => {
+                        self.temporaries.push(object);
+                    }
+                    Part::Slots(..) => {}
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,136 @@
+//! What can go wrong in the host, and the exceptions it becomes.
+
+use holdall_format::{Error as FormatError, Kind};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::{create_exception, ffi};
+use std::fmt::Display;
+
+create_exception!(holdall, HoldallError, PyValueError, "Base of everything that holdall itself raises.\n\n>>> issubclass(HoldallError, ValueError)\nTrue\n");
+create_exception!(holdall, EncodeError, HoldallError, "An object can't be stored; the message names its type and the remedy.\n\n>>> try:\n...     dumps(lambda: 1)\n... except EncodeError as error:\n...     print(\"trust=True\" in str(error))\nTrue\n");
+create_exception!(holdall, DecodeError, HoldallError, "Bytes can't be loaded.\n\n`offset`: bytes from the start of the input to the value that was wrong.\n\n>>> try:\n...     loads(dumps(1) + b\"x\")\n... except DecodeError as error:\n...     error.offset\n2\n");
+create_exception!(holdall, TruncatedError, DecodeError, "The input ended early.\n\n>>> try:\n...     loads(dumps(\"abcd\")[:-1])\n... except TruncatedError as error:\n...     print(error)\ntruncated: needs at least 1 more bytes - at byte 2\n");
+create_exception!(holdall, ChecksumError, DecodeError, "A file's bytes do not match their checksum.\n\n>>> issubclass(ChecksumError, DecodeError)\nTrue\n");
+create_exception!(holdall, LimitError, DecodeError, "One of `Limits` stopped the load; the message names it.\n\n>>> try:\n...     loads(dumps([[[]]]), limits=Limits(depth=2))\n... except LimitError as error:\n...     print(error)\nnested deeper than limits.depth=2 - at byte 3\n");
+create_exception!(holdall, UnknownTypeError, DecodeError, "A class that was not permitted; `type_name` is its stored name, and the message names the remedies.\n\n>>> issubclass(UnknownTypeError, DecodeError)\nTrue\n");
+create_exception!(holdall, ValidationError, DecodeError, "Well formed, but not what was asked for; `path` says where.\n\n>>> issubclass(ValidationError, DecodeError)\nTrue\n");
+
+/// One word wide, so that a `Result` of a pointer stays in registers.
+#[derive(Debug)]
+pub struct Fault(Box<Inner>);
+
+#[derive(Debug)]
+enum Inner {
+    Raised(PyErr),
+    Format(FormatError),
+    Encode(String),
+    Decode { why: String, at: usize },
+    Limit { why: String, at: usize },
+    Unknown { name: String, why: String, at: usize },
+}
+
+pub type Result<T> = std::result::Result<T, Fault>;
+
+impl From<FormatError> for Fault {
+    #[cold]
+    fn from(error: FormatError) -> Self {
+        Fault(Box::new(Inner::Format(error)))
+    }
+}
+
+impl From<PyErr> for Fault {
+    #[cold]
+    fn from(error: PyErr) -> Self {
+        Fault(Box::new(Inner::Raised(error)))
+    }
+}
+
+/// The exception that an API call has just set.
+#[cold]
+#[inline(never)]
+pub fn raised() -> Fault {
+    // SAFETY: the GIL is held wherever the API is called.
+    let py = unsafe { Python::assume_attached() };
+    PyErr::fetch(py).into()
+}
+
+#[cold]
+#[inline(never)]
+pub fn encode(why: impl Display) -> Fault {
+    Fault(Box::new(Inner::Encode(why.to_string())))
+}
+
+#[cold]
+#[inline(never)]
+pub fn decode(why: impl Display, at: usize) -> Fault {
+    Fault(Box::new(Inner::Decode { why: why.to_string(), at }))
+}
+
+#[cold]
+#[inline(never)]
+pub fn limit(why: impl Display, at: usize) -> Fault {
+    Fault(Box::new(Inner::Limit { why: why.to_string(), at }))
+}
+
+#[cold]
+pub fn unknown_type(name: String, why: String, at: usize) -> Fault {
+    Fault(Box::new(Inner::Unknown { name, why, at }))
+}
+
+/// The class name and the text of the exception that is set, if it is an ordinary one: data that can't be built into
+/// an object of CPython's is bad data. `None` for what is not about the data (no memory, an interrupt).
+pub fn take_data_error() -> Option<String> {
+    // SAFETY: the GIL is held wherever the API is called.
+    let py = unsafe { Python::assume_attached() };
+    // SAFETY: the same.
+    let about_us = unsafe {
+        ffi::PyErr_ExceptionMatches(ffi::PyExc_Exception) == 0 || ffi::PyErr_ExceptionMatches(ffi::PyExc_MemoryError) != 0
+    };
+    if about_us {
+        return None;
+    }
+    let error = PyErr::fetch(py);
+    Some(error.get_type(py).name().map(|name| name.to_string()).unwrap_or_default())
+}
+
+/// `error` as a `DecodeError` at `at`, where it comes from data that CPython refused.
+#[cold]
+#[inline(never)]
+pub fn refused(what: &str, at: usize) -> Fault {
+    match take_data_error() {
+        Some(name) => decode(format_args!("{what} ({name})"), at),
+        None => raised(),
+    }
+}
+
+impl Fault {
+    /// The exception, for an input that began `base` bytes into what the user gave.
+    pub fn into_py(self, base: usize) -> PyErr {
+        // SAFETY: called on the way out of a function that Python called.
+        let py = unsafe { Python::assume_attached() };
+        let located = |class: fn(String) -> PyErr, why: &dyn Display, at: usize| {
+            let error = class(format!("{why} - at byte {}", at + base));
+            let _ = error.value(py).setattr("offset", at + base);
+            error
+        };
+        match *self.0 {
+            Inner::Raised(error) => error,
+            Inner::Encode(why) => EncodeError::new_err(why),
+            Inner::Format(error) => {
+                let class = match error.kind() {
+                    Kind::Truncated { .. } => TruncatedError::new_err::<String>,
+                    Kind::Checksum => ChecksumError::new_err::<String>,
+                    _ => DecodeError::new_err::<String>,
+                };
+                located(class, &error, error.offset())
+            }
+            Inner::Decode { why, at } => located(DecodeError::new_err::<String>, &why, at),
+            Inner::Limit { why, at } => located(LimitError::new_err::<String>, &why, at),
+            Inner::Unknown { name, why, at } => {
+                let error = located(UnknownTypeError::new_err::<String>, &why, at);
+                let _ = error.value(py).setattr("type_name", name);
+                error
+            }
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! `Encoder` and `Decoder`: options read once, for many messages.
+
+use super::functions::{decode_message, encode_into, encode_message, with_workshop};
+use super::options;
+use super::types::Limits;
+use crate::{decode, encode};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyByteArray;
+
+/// Stores objects; takes the options of `dumps` once.
+///
+/// Keeps nothing of one message for the next. May be used by several threads, and within its own hook.
+///
+/// >>> encoder = Encoder(refs=False)
+/// >>> loads(encoder.encode({"a": 1}))
+/// {'a': 1}
+#[pyclass(module = "holdall", frozen, unsendable)]
+pub struct Encoder {
+    options: encode::Options,
+}
+
+#[pymethods]
+impl Encoder {
+    #[new]
+    #[pyo3(signature = (*, refs = true, canonical = false, trust = false, intern = false, enc_hook = None))]
+    fn new(
+        refs: bool,
+        canonical: bool,
+        trust: bool,
+        intern: bool,
+        enc_hook: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Encoder> {
+        Ok(Encoder { options: options::encoding(refs, canonical, trust, intern, enc_hook)? })
+    }
+
+    /// Store the graph of `obj` as bytes; see `dumps`.
+    #[pyo3(signature = (obj, /, *, buffers = None))]
+    fn encode(&self, obj: &Bound<'_, PyAny>, buffers: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
+        encode_message(obj, &self.options, buffers)
+    }
+
+    /// Store the graph of `obj` into `buffer` from `offset` on; gives the offset of its end.
+    ///
+    /// What `buffer` held from `offset` on is gone: it ends where the message does.
+    #[pyo3(signature = (obj, buffer, offset = 0, /))]
+    fn encode_into(&self, obj: &Bound<'_, PyAny>, buffer: &Bound<'_, PyByteArray>, offset: usize) -> PyResult<usize> {
+        with_workshop(|workshop| {
+            encode_into(workshop, obj, &self.options, None)?;
+            if offset > buffer.len() {
+                return Err(PyValueError::new_err("`offset` is beyond the end of `buffer`").into());
+            }
+            let message = workshop.output.as_slice();
+            let end = offset + message.len();
+            buffer.resize(end)?;
+            // SAFETY: the GIL is held, no Python code runs, and the bytearray was just made large enough.
+            unsafe { buffer.as_bytes_mut()[offset..].copy_from_slice(message) };
+            Ok(end)
+        })
+    }
+}
+
+/// Loads objects; takes the options of `loads` once.
+///
+/// >>> Decoder(limits=Limits(depth=10)).decode(dumps([1]))
+/// [1]
+#[pyclass(module = "holdall", frozen, unsendable)]
+pub struct Decoder {
+    options: decode::Options,
+}
+
+#[pymethods]
+impl Decoder {
+    #[new]
+    #[pyo3(signature = (*, r#type = None, types = None, trust = false, strict = true, dec_hook = None, limits = None))]
+    fn new(
+        r#type: Option<&Bound<'_, PyAny>>,
+        types: Option<&Bound<'_, PyAny>>,
+        trust: bool,
+        strict: bool,
+        dec_hook: Option<&Bound<'_, PyAny>>,
+        limits: Option<&Limits>,
+    ) -> PyResult<Decoder> {
+        let _ = strict;
+        Ok(Decoder { options: options::decoding(r#type, types, trust, dec_hook, limits)? })
+    }
+
+    /// Restore the graph in `data`; see `loads`.
+    #[pyo3(signature = (data, /, *, buffers = None))]
+    fn decode(&self, data: &Bound<'_, PyAny>, buffers: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
+        decode_message(data, &self.options, buffers)
+    }
+}

@@ -1,0 +1,298 @@
+//! `dumps` and `loads`, and what files and `holdall.pickle` need of them.
+
+use super::options;
+use super::types::Limits;
+use crate::cpython::Owned;
+use crate::decode::{self, Decoder};
+use crate::encode::output::{OutOfMemory, Output};
+use crate::encode::{self, Encoder, PickleHooks, Sharing, Tables};
+use crate::error::Fault;
+use holdall_format::hold::{file, Reader, Writer};
+use pyo3::exceptions::{PyMemoryError, PyTypeError};
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::{PyAny, PyBytes};
+use std::cell::Cell;
+use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
+use std::rc::Rc;
+
+/// What a call of `dumps` uses and the next uses again.
+pub struct Workshop {
+    pub output: Output,
+    pub tables: Tables,
+}
+
+impl Workshop {
+    pub fn new() -> Box<Workshop> {
+        Box::new(Workshop { output: Output::new(), tables: Tables::new() })
+    }
+}
+
+thread_local! {
+    /// Taken for the length of a call: one within another (in a hook) makes its own.
+    static WORKSHOP: Cell<Option<Box<Workshop>>> = const { Cell::new(None) };
+}
+
+/// Runs `work` with a workshop; a panic for lack of memory becomes a MemoryError.
+pub fn with_workshop<T>(work: impl FnOnce(&mut Workshop) -> Result<T, Fault>) -> PyResult<T> {
+    let mut workshop = WORKSHOP.take().unwrap_or_else(Workshop::new);
+    let result = catch_unwind(AssertUnwindSafe(|| work(&mut workshop)));
+    workshop.output.reset();
+    WORKSHOP.set(Some(workshop));
+    match result {
+        Ok(result) => result.map_err(|fault| fault.into_py(0)),
+        Err(panic) if panic.is::<OutOfMemory>() => Err(PyMemoryError::new_err(())),
+        Err(panic) => resume_unwind(panic),
+    }
+}
+
+/// Writes `object` as a message into the workshop's output.
+pub fn encode_into(
+    workshop: &mut Workshop,
+    object: &Bound<'_, PyAny>,
+    options: &encode::Options,
+    buffers: Option<&Bound<'_, PyAny>>,
+) -> Result<(), Fault> {
+    let py = object.py();
+    let buffers = buffers.filter(|buffers| !buffers.is_none()).map(options::owned);
+    let Workshop { output, tables } = workshop;
+    let mut sharing = Sharing::ByCount;
+    let mut first_walk = Vec::new();
+    if options.canonical {
+        // The first walk only finds what is shared.
+        let writer = Writer::new(&mut *output, options.trust);
+        // SAFETY: the GIL is held, as `py` shows.
+        let mut encoder = unsafe { Encoder::new(py, writer, options, tables, Sharing::Finding(Default::default())) };
+        encoder.message(object.as_ptr())?;
+        first_walk = encoder.take_temporaries();
+        sharing = encoder.into_found();
+        output.reset();
+    }
+    let writer = Writer::new(&mut *output, options.trust);
+    // SAFETY: the GIL is held, as `py` shows.
+    let mut encoder = unsafe { Encoder::new(py, writer, options, tables, sharing) };
+    encoder.buffers = buffers;
+    let result = encoder.message(object.as_ptr());
+    drop(first_walk);
+    result
+}
+
+pub fn encode_message(
+    object: &Bound<'_, PyAny>,
+    options: &encode::Options,
+    buffers: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Py<PyAny>> {
+    let made = with_workshop(|workshop| {
+        encode_into(workshop, object, options, buffers)?;
+        workshop.output.take()
+    })?;
+    // SAFETY: a new reference.
+    Ok(unsafe { Bound::from_owned_ptr(object.py(), made.into_raw()) }.unbind())
+}
+
+/// The members of a set in the order of their own canonical bytes.
+pub fn canonical_order(py: Python<'_>, set: crate::cpython::Obj) -> Result<Vec<Owned>, Fault> {
+    let options = encode::Options { refs: true, canonical: true, trust: false, intern: true, enc_hook: None, pickle: None };
+    // SAFETY: a live set.
+    let set = unsafe { Bound::from_borrowed_ptr(py, set) };
+    let mut members = Vec::new();
+    for member in set.try_iter()? {
+        let member = member?;
+        let bytes = encode_message(&member, &options, None)?;
+        let key = bytes.bind(py).cast::<PyBytes>().map_err(PyErr::from)?.as_bytes().to_vec();
+        members.push((key, options::owned(&member)));
+    }
+    members.sort_by(|one, other| one.0.cmp(&other.0));
+    Ok(members.into_iter().map(|(_, member)| member).collect())
+}
+
+/// A view of somebody's bytes, released when dropped.
+pub struct View(ffi::Py_buffer);
+
+impl View {
+    pub fn new(object: &Bound<'_, PyAny>) -> PyResult<View> {
+        let mut view = ffi::Py_buffer::new();
+        // SAFETY: the view is released in `drop`. While it lives the exporter keeps its bytes where they are.
+        let failed = unsafe { ffi::PyObject_GetBuffer(object.as_ptr(), &mut view, ffi::PyBUF_SIMPLE) };
+        if failed != 0 {
+            let error = PyErr::fetch(object.py());
+            if error.is_instance_of::<PyTypeError>(object.py()) {
+                return Err(PyTypeError::new_err(format!("expected bytes-like data, got `{}`", object.get_type().name()?)));
+            }
+            return Err(error);
+        }
+        Ok(View(view))
+    }
+
+    pub fn as_slice(&self) -> &[u8] {
+        if self.0.len == 0 {
+            return &[];
+        }
+        // SAFETY: the exporter promises `len` readable bytes while the view lives. A bytearray can't be resized
+        // meanwhile; another thread, or a hook, that writes into it changes values that are copied out once each.
+        unsafe { std::slice::from_raw_parts(self.0.buf.cast(), self.0.len as usize) }
+    }
+}
+
+impl Drop for View {
+    fn drop(&mut self) {
+        // SAFETY: filled by `PyObject_GetBuffer`; the GIL is held, as views never leave the call.
+        unsafe { ffi::PyBuffer_Release(&mut self.0) };
+    }
+}
+
+/// Builds what `data` holds, a message or a file.
+pub fn decode_message(
+    data: &Bound<'_, PyAny>,
+    options: &decode::Options,
+    buffers: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Py<PyAny>> {
+    let py = data.py();
+    let mut given = None;
+    if let Some(buffers) = buffers.filter(|buffers| !buffers.is_none()) {
+        let mut all = Vec::new();
+        for buffer in buffers.try_iter()? {
+            all.push(options::owned(&buffer?));
+        }
+        given = Some(all);
+    }
+    // `bytes` never change; of all else a view keeps them in place.
+    let view;
+    let input = match data.cast_exact::<PyBytes>() {
+        Ok(bytes) => bytes.as_bytes(),
+        Err(_) => {
+            view = View::new(data)?;
+            view.as_slice()
+        }
+    };
+    let (input, base) = if file::is_file(input) {
+        (file::body(input).map_err(|error| Fault::from(error).into_py(0))?, file::HEAD)
+    } else {
+        (input, 0)
+    };
+    let decode = || -> Result<Owned, Fault> {
+        let reader = Reader::new(input, options.trust)?;
+        // SAFETY: the GIL is held, as `py` shows.
+        unsafe { Decoder::new(py, reader, options, given) }.message()
+    };
+    match decode() {
+        // SAFETY: a new reference.
+        Ok(object) => Ok(unsafe { Bound::from_owned_ptr(py, object.into_raw()) }.unbind()),
+        Err(fault) => Err(fault.into_py(base)),
+    }
+}
+
+/// Store the object graph of `obj` as bytes.
+///
+/// refs: keep identity: what is one object stays one, and cycles are fine. Without it, shared objects are written
+/// again wherever they are met, and a cycle is an EncodeError.
+/// canonical: equal graphs give equal bytes, whatever their history: sets in order, equal strings once. Slower: the
+/// graph is walked twice, and a set's members are stored once more to be put in order.
+/// trust: also what only code can restore: classes and functions by reference, objects with `__reduce_ex__` or
+/// `__getstate__`. Only `loads(..., trust=True)` takes such a message.
+/// intern: write equal strings once; they come back as one object. Smaller where strings repeat; costs a hash of each.
+/// enc_hook: called with an object that can't be stored; what it gives is stored instead.
+/// buffers: a list that takes large buffers out of band, as pickle's `buffer_callback` does (a callable works too).
+///
+/// Integers, floats, booleans and None have no identity. The cyclic collector is paused meanwhile.
+///
+/// Raises EncodeError: an object that can't be stored; the message names its type and the remedy.
+///
+/// >>> len(dumps(1)), len(dumps("abcd"))
+/// (2, 6)
+#[pyfunction]
+#[pyo3(signature = (obj, /, *, refs = true, canonical = false, trust = false, intern = false, enc_hook = None, buffers = None))]
+pub fn dumps(
+    obj: &Bound<'_, PyAny>,
+    refs: bool,
+    canonical: bool,
+    trust: bool,
+    intern: bool,
+    enc_hook: Option<&Bound<'_, PyAny>>,
+    buffers: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Py<PyAny>> {
+    let options = options::encoding(refs, canonical, trust, intern, enc_hook)?;
+    encode_message(obj, &options, buffers)
+}
+
+/// Restore the object graph in `data`.
+///
+/// data: bytes-like, C-contiguous: a message of `dumps` or a file of `dump`. Read only during the call.
+/// type: Any; other annotations come with typed loading.
+/// types: a class, a module, `Record`, or an iterable of them: classes that may be built by name. Registered classes
+/// and the standard library's value types always may.
+/// trust: also take trusted messages, which import and call what they name: only from sources that you trust.
+/// strict, dec_hook: for typed loading.
+/// limits: bounds on depth, objects and memory; see `Limits` for what holds without.
+/// buffers: the out-of-band buffers that `dumps(..., buffers=)` gave, in order.
+///
+/// Nothing is imported and nothing called that `data` names, unless `trust`. The cyclic collector is paused meanwhile.
+///
+/// Raises DecodeError: malformed or left-over bytes; `.offset` counts bytes from the start of `data`.
+/// Raises UnknownTypeError: a class that is not permitted. Raises LimitError: a bound was passed.
+///
+/// >>> a, b = loads(dumps([x := [1], x])); a is b
+/// True
+#[pyfunction]
+#[pyo3(signature = (data, /, *, r#type = None, types = None, trust = false, strict = true, dec_hook = None, limits = None, buffers = None))]
+#[allow(clippy::too_many_arguments)]
+pub fn loads(
+    data: &Bound<'_, PyAny>,
+    r#type: Option<&Bound<'_, PyAny>>,
+    types: Option<&Bound<'_, PyAny>>,
+    trust: bool,
+    strict: bool,
+    dec_hook: Option<&Bound<'_, PyAny>>,
+    limits: Option<&Limits>,
+    buffers: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Py<PyAny>> {
+    let _ = strict;
+    let options = options::decoding(r#type, types, trust, dec_hook, limits)?;
+    decode_message(data, &options, buffers)
+}
+
+/// `dumps` with pickle's hooks; for `holdall.pickle`.
+#[pyfunction]
+#[pyo3(signature = (obj, persistent_id, reducer_override, dispatch_table, buffer_callback, /))]
+pub fn dumps_pickle(
+    obj: &Bound<'_, PyAny>,
+    persistent_id: Option<&Bound<'_, PyAny>>,
+    reducer_override: Option<&Bound<'_, PyAny>>,
+    dispatch_table: Option<&Bound<'_, PyAny>>,
+    buffer_callback: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Py<PyAny>> {
+    let mut options = options::encoding(true, false, true, false, None)?;
+    options.pickle = Some(Rc::new(PickleHooks {
+        persistent_id: options::hook(persistent_id, "persistent_id")?,
+        reducer_override: options::hook(reducer_override, "reducer_override")?,
+        dispatch_table: dispatch_table.filter(|table| !table.is_none()).map(options::owned),
+    }));
+    encode_message(obj, &options, buffer_callback)
+}
+
+/// `loads` with pickle's hooks; for `holdall.pickle`.
+#[pyfunction]
+#[pyo3(signature = (data, persistent_load, find_class, buffers, /))]
+pub fn loads_pickle(
+    data: &Bound<'_, PyAny>,
+    persistent_load: Option<&Bound<'_, PyAny>>,
+    find_class: Option<&Bound<'_, PyAny>>,
+    buffers: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Py<PyAny>> {
+    let mut options = options::decoding(None, None, true, None, None)?;
+    options.persistent_load = options::hook(persistent_load, "persistent_load")?;
+    options.find_class = options::hook(find_class, "find_class")?;
+    decode_message(data, &options, buffers)
+}
+
+/// What stands before and after a message in a file.
+#[pyfunction]
+pub fn file_frames<'py>(py: Python<'py>, message: &[u8]) -> (Bound<'py, PyBytes>, Bound<'py, PyBytes>) {
+    (PyBytes::new(py, &file::head(message)), PyBytes::new(py, b""))
+}
+
+/// Length of a whole file, from its first `frame_head_size` bytes.
+#[pyfunction]
+pub fn frame_total(head: &[u8]) -> PyResult<usize> {
+    file::total(head).map_err(|error| Fault::from(error).into_py(0))
+}

@@ -1,0 +1,55 @@
+//! What Python sees: the module's functions and classes. Options are read here, and nowhere below.
+
+mod codec;
+mod copy;
+mod functions;
+mod options;
+mod types;
+
+pub use functions::canonical_order;
+pub use types::{record_type, Record};
+
+use crate::error;
+use pyo3::prelude::*;
+
+/// The native part of holdall.
+#[pymodule]
+#[pyo3(name = "_core")]
+fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let py = module.py();
+    // SAFETY: the GIL is held; the datetime API is imported before anything uses it.
+    unsafe {
+        crate::cpython::self_test().map_err(pyo3::exceptions::PyImportError::new_err)?;
+        pyo3::ffi::PyDateTime_IMPORT();
+        if pyo3::ffi::PyDateTimeAPI().is_null() {
+            return Err(PyErr::fetch(py));
+        }
+    }
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("frame_head_size", holdall_format::hold::file::HEAD)?;
+    for (name, class) in [
+        ("HoldallError", py.get_type::<error::HoldallError>()),
+        ("EncodeError", py.get_type::<error::EncodeError>()),
+        ("DecodeError", py.get_type::<error::DecodeError>()),
+        ("TruncatedError", py.get_type::<error::TruncatedError>()),
+        ("ChecksumError", py.get_type::<error::ChecksumError>()),
+        ("LimitError", py.get_type::<error::LimitError>()),
+        ("UnknownTypeError", py.get_type::<error::UnknownTypeError>()),
+        ("ValidationError", py.get_type::<error::ValidationError>()),
+    ] {
+        module.add(name, class)?;
+    }
+    module.add_class::<types::Limits>()?;
+    module.add_class::<types::Record>()?;
+    module.add_class::<codec::Encoder>()?;
+    module.add_class::<codec::Decoder>()?;
+    module.add_function(wrap_pyfunction!(functions::dumps, module)?)?;
+    module.add_function(wrap_pyfunction!(functions::loads, module)?)?;
+    module.add_function(wrap_pyfunction!(functions::dumps_pickle, module)?)?;
+    module.add_function(wrap_pyfunction!(functions::loads_pickle, module)?)?;
+    module.add_function(wrap_pyfunction!(functions::file_frames, module)?)?;
+    module.add_function(wrap_pyfunction!(functions::frame_total, module)?)?;
+    module.add_function(wrap_pyfunction!(copy::deepcopy, module)?)?;
+    module.add_function(wrap_pyfunction!(crate::class::registry::register_class, module)?)?;
+    Ok(())
+}

@@ -1,0 +1,84 @@
+//! Python's arguments to the host's options.
+
+use super::types::{record_type, Limits};
+use crate::cpython::Owned;
+use crate::decode;
+use crate::encode;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyModule, PyType};
+
+pub fn owned(object: &Bound<'_, PyAny>) -> Owned {
+    // SAFETY: alive.
+    unsafe { Owned::borrowed(object.as_ptr()) }
+}
+
+pub fn hook(object: Option<&Bound<'_, PyAny>>, what: &str) -> PyResult<Option<Owned>> {
+    match object {
+        Some(hook) if hook.is_none() => Ok(None),
+        Some(hook) if hook.is_callable() => Ok(Some(owned(hook))),
+        Some(_) => Err(PyTypeError::new_err(format!("`{what}` must be callable or None"))),
+        None => Ok(None),
+    }
+}
+
+pub fn encoding(
+    refs: bool,
+    canonical: bool,
+    trust: bool,
+    intern: bool,
+    enc_hook: Option<&Bound<'_, PyAny>>,
+) -> PyResult<encode::Options> {
+    Ok(encode::Options {
+        // Canonical form writes equal strings once: who made them, and when, is history.
+        refs: refs || canonical,
+        canonical,
+        trust,
+        intern: intern || canonical,
+        enc_hook: hook(enc_hook, "enc_hook")?,
+        pickle: None,
+    })
+}
+
+pub fn decoding(
+    kind: Option<&Bound<'_, PyAny>>,
+    types: Option<&Bound<'_, PyAny>>,
+    trust: bool,
+    dec_hook: Option<&Bound<'_, PyAny>>,
+    limits: Option<&Limits>,
+) -> PyResult<decode::Options> {
+    if let Some(kind) = kind {
+        let any = kind.py().import("typing")?.getattr("Any")?;
+        if !kind.is(&any) {
+            return Err(PyTypeError::new_err("`type` other than Any is not in this version"));
+        }
+    }
+    let mut options = decode::Options {
+        types: Vec::new(),
+        records: false,
+        trust,
+        limits: limits.map_or(decode::Limits { depth: None, objects: None, bytes: None }, Limits::bounds),
+        dec_hook: hook(dec_hook, "dec_hook")?,
+        persistent_load: None,
+        find_class: None,
+    };
+    if let Some(types) = types {
+        permit(&mut options, types, true)?;
+    }
+    Ok(options)
+}
+
+fn permit(options: &mut decode::Options, given: &Bound<'_, PyAny>, nested: bool) -> PyResult<()> {
+    if given.as_ptr() == record_type(given.py()) {
+        options.records = true;
+    } else if given.is_instance_of::<PyType>() || given.is_instance_of::<PyModule>() {
+        options.types.push(owned(given));
+    } else if nested {
+        for one in given.try_iter()? {
+            permit(options, &one?, false)?;
+        }
+    } else {
+        return Err(PyTypeError::new_err("`types` takes classes, modules, holdall.Record, or an iterable of them"));
+    }
+    Ok(())
+}

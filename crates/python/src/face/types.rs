@@ -1,0 +1,101 @@
+//! `Limits` and `Record`.
+
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use pyo3::{ffi, PyTypeInfo};
+
+/// Bounds on what loading a message may cost.
+///
+/// depth: containers within containers; None is no bound (nothing recurses, so that depth alone does no harm).
+/// objects: values in all; None is no bound but the input's size, as each takes a byte.
+/// bytes: estimated memory of all containers and instances; None is 1 MiB and 128 times the input's size.
+///
+/// Raises LimitError where one is passed, before the memory is taken.
+///
+/// >>> loads(dumps([1, [2]]), limits=Limits(depth=2))
+/// [1, [2]]
+#[pyclass(module = "holdall", frozen, from_py_object)]
+#[derive(Debug, Clone)]
+pub struct Limits {
+    #[pyo3(get)]
+    depth: Option<usize>,
+    #[pyo3(get)]
+    objects: Option<usize>,
+    #[pyo3(get)]
+    bytes: Option<usize>,
+}
+
+#[pymethods]
+impl Limits {
+    #[new]
+    #[pyo3(signature = (*, depth = None, objects = None, bytes = None))]
+    fn new(depth: Option<usize>, objects: Option<usize>, bytes: Option<usize>) -> Limits {
+        Limits { depth, objects, bytes }
+    }
+
+    fn __repr__(&self) -> String {
+        let show = |bound: Option<usize>| bound.map_or_else(|| "None".to_owned(), |bound| bound.to_string());
+        format!("Limits(depth={}, objects={}, bytes={})", show(self.depth), show(self.objects), show(self.bytes))
+    }
+}
+
+impl Limits {
+    pub fn bounds(&self) -> crate::decode::Limits {
+        crate::decode::Limits { depth: self.depth, objects: self.objects, bytes: self.bytes }
+    }
+}
+
+/// An instance of a class that is not there: what `types=Record` makes of unknown ones.
+///
+/// type_name: the stored name. version: the class's version when it was stored. kind: how it was stored ("object",
+/// "based": a builtin's content and fields, "enum", "custom": what a registered `encode` gave).
+/// fields: name to value. payload: the builtin's content, the member's name or the encoded state, or None.
+///
+/// A record is stored again as it was.
+///
+/// >>> record = Record("shop.Order", {"id": 7})
+/// >>> again = loads(dumps(record), types=Record)
+/// >>> again.type_name, again.fields
+/// ('shop.Order', {'id': 7})
+#[pyclass(module = "holdall")]
+#[derive(Debug)]
+pub struct Record {
+    #[pyo3(get)]
+    pub type_name: String,
+    #[pyo3(get)]
+    pub version: u64,
+    #[pyo3(get)]
+    pub kind: &'static str,
+    #[pyo3(get)]
+    pub fields: Py<PyDict>,
+    #[pyo3(get)]
+    pub payload: Py<PyAny>,
+}
+
+#[pymethods]
+impl Record {
+    #[new]
+    #[pyo3(signature = (type_name, fields, *, version = 1))]
+    fn new(py: Python<'_>, type_name: String, fields: Py<PyDict>, version: u64) -> Record {
+        Record { type_name, version, kind: "object", fields, payload: py.None() }
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        Ok(format!("Record({:?}, {})", self.type_name, self.fields.bind(py).repr()?))
+    }
+
+    fn __traverse__(&self, visit: pyo3::PyVisit<'_>) -> Result<(), pyo3::PyTraverseError> {
+        visit.call(&self.fields)?;
+        visit.call(&self.payload)
+    }
+
+    fn __clear__(&mut self, py: Python<'_>) {
+        self.payload = py.None();
+        self.fields = PyDict::new(py).unbind();
+    }
+}
+
+/// The class object of [`Record`].
+pub fn record_type(py: Python<'_>) -> *mut ffi::PyObject {
+    Record::type_object(py).as_ptr()
+}

@@ -1,0 +1,115 @@
+//! deque, OrderedDict, defaultdict, Counter and mappingproxy. The first four can hold themselves: they are made empty,
+//! then filled.
+
+use super::{owned, reference};
+use crate::cpython::{Obj, Owned};
+use crate::encode::{Encoder, Part};
+use crate::error::{decode, raised, Result};
+use holdall_format::model::Known;
+use holdall_format::{Token, Writer};
+use pyo3::exceptions::PyValueError;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+pub fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, known: Known, object: &Bound<'_, PyAny>) -> Result<()> {
+    encoder.w.known(known);
+    match known {
+        Known::Deque => {
+            match object.getattr("maxlen")?.extract::<Option<i64>>()? {
+                Some(most) => encoder.w.int(most),
+                None => encoder.w.none(),
+            }
+            let mut items = Vec::new();
+            for item in object.try_iter()? {
+                items.push(Part::Value(owned(&item?)));
+            }
+            encoder.w.list(items.len());
+            encoder.then(items);
+        }
+        Known::OrderedDict => {
+            // SAFETY: an ordered dict.
+            let items = unsafe { ordered_items(object.as_ptr())? };
+            encoder.w.dict(items.len() / 2);
+            encoder.then(items);
+        }
+        Known::DefaultDict => {
+            let factory = object.getattr("default_factory")?;
+            let dict = owned(object);
+            if reference::write_builtin(encoder, &factory)? {
+                encoder.dict_body(&dict);
+            } else {
+                encoder.then(vec![Part::Value(owned(&factory)), Part::Table(dict)]);
+            }
+        }
+        Known::Counter => encoder.dict_body(&owned(object)),
+        _ => {
+            let copy = object.call_method0("copy")?;
+            encoder.then(vec![Part::Value(owned(&copy))]);
+        }
+    }
+    Ok(())
+}
+
+/// Keys and values in turn, in an ordered dict's own order, which its table does not have.
+///
+/// # Safety
+/// `object` is an ordered dict.
+pub unsafe fn ordered_items(object: Obj) -> Result<Vec<Part>> {
+    // SAFETY: an ordered dict, says the caller; the builtin's own iterator, past what a subclass overrides.
+    unsafe {
+        let ordered = std::ptr::addr_of_mut!(crate::cpython::PyODict_Type);
+        let Some(iterate) = (*ordered).tp_iter else { return Err(decode("an ordered dict without an order", 0)) };
+        let keys = Owned::new(iterate(object)).ok_or_else(raised)?;
+        let mut parts = Vec::new();
+        while let Some(key) = Owned::new(ffi::PyIter_Next(keys.get())) {
+            let value = ffi::PyDict_GetItemWithError(object, key.get());
+            if value.is_null() {
+                return Err(raised());
+            }
+            parts.push(Part::Value(key));
+            parts.push(Part::Value(Owned::borrowed(value)));
+        }
+        if !ffi::PyErr_Occurred().is_null() {
+            return Err(raised());
+        }
+        Ok(parts)
+    }
+}
+
+/// An empty deque; `most` is its maxlen or None.
+pub fn deque(py: Python<'_>, most: Token<'_>, at: usize) -> Result<Owned> {
+    let class = py.import("collections")?.getattr("deque")?;
+    let made = match most {
+        Token::None => class.call0()?,
+        Token::Int(most) if most >= 0 => class.call1(((), most))?,
+        _ => return Err(decode("expected the maxlen of a deque", at)),
+    };
+    Ok(owned(&made))
+}
+
+/// # Safety
+/// Both are alive, and `deque` is a deque.
+pub unsafe fn append(deque: Obj, item: Obj) -> Result<()> {
+    // SAFETY: alive, says the caller.
+    unsafe {
+        let name = Owned::new(ffi::PyUnicode_InternFromString(c"append".as_ptr())).ok_or_else(raised)?;
+        Owned::new(ffi::PyObject_CallMethodObjArgs(deque, name.get(), item, std::ptr::null_mut::<ffi::PyObject>()))
+            .map(drop)
+            .ok_or_else(raised)
+    }
+}
+
+pub fn empty(py: Python<'_>, known: Known) -> Result<Owned> {
+    let class = match known {
+        Known::OrderedDict => "OrderedDict",
+        Known::DefaultDict => "defaultdict",
+        _ => "Counter",
+    };
+    Ok(owned(&py.import("collections")?.getattr(class)?.call0()?))
+}
+
+pub fn build_proxy<'py>(py: Python<'py>, parts: &[Bound<'py, PyAny>]) -> PyResult<Bound<'py, PyAny>> {
+    let [shown] = parts else { return Err(PyValueError::new_err("another count of values")) };
+    py.import("types")?.getattr("MappingProxyType")?.call1((shown.cast::<PyDict>()?,))
+}

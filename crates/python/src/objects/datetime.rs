@@ -1,0 +1,212 @@
+//! date, time, datetime, timedelta and their zones. A datetime is one word of bits, and its zone.
+
+use super::owned;
+use crate::cpython::{Obj, Owned};
+use crate::encode::{Encoder, Part};
+use crate::error::{decode, raised, refused, Result};
+use holdall_format::model::{pack_datetime, unpack_datetime, Known};
+use holdall_format::Writer;
+use pyo3::exceptions::PyValueError;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+pub fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, object: &Bound<'_, PyAny>) -> Result<()> {
+    let raw = object.as_ptr();
+    // SAFETY: a datetime, says the caller; the API was imported when the module was. Every field is in its range.
+    unsafe {
+        let date = (
+            ffi::PyDateTime_GET_YEAR(raw) as u16,
+            ffi::PyDateTime_GET_MONTH(raw) as u8,
+            ffi::PyDateTime_GET_DAY(raw) as u8,
+        );
+        let time = (
+            ffi::PyDateTime_DATE_GET_HOUR(raw) as u8,
+            ffi::PyDateTime_DATE_GET_MINUTE(raw) as u8,
+            ffi::PyDateTime_DATE_GET_SECOND(raw) as u8,
+        );
+        let bits = pack_datetime(
+            date,
+            time,
+            ffi::PyDateTime_DATE_GET_MICROSECOND(raw) as u32,
+            ffi::PyDateTime_DATE_GET_FOLD(raw) != 0,
+        );
+        let zone = ffi::PyDateTime_DATE_GET_TZINFO(raw);
+        encoder.w.datetime(bits, zone != ffi::Py_None());
+        if zone != ffi::Py_None() {
+            encoder.zone(zone)?;
+        }
+    }
+    Ok(())
+}
+
+impl<W: Writer> Encoder<'_, W> {
+    /// A datetime's zone: almost always the one of the last, or UTC.
+    unsafe fn zone(&mut self, zone: Obj) -> Result<()> {
+        // SAFETY: alive, says the caller; the API was imported when the module was.
+        unsafe {
+            if zone == ffi::PyDateTime_TimeZone_UTC() {
+                self.w.known(Known::Utc);
+                return Ok(());
+            }
+            self.then(vec![Part::Value(Owned::borrowed(zone))]);
+        }
+        Ok(())
+    }
+}
+
+/// A datetime of its bits and zone.
+///
+/// # Safety
+/// `zone` is alive.
+pub unsafe fn datetime(bits: u64, zone: Obj, at: usize) -> Result<Owned> {
+    let ((year, month, day), (hour, minute, second), microsecond, fold) = unpack_datetime(bits);
+    // SAFETY: alive, says the caller; the API was imported when the module was, and checks every range.
+    unsafe {
+        let api = &*ffi::PyDateTimeAPI();
+        let made = (api.DateTime_FromDateAndTimeAndFold)(
+            year as i32,
+            i32::from(month),
+            i32::from(day),
+            i32::from(hour),
+            i32::from(minute),
+            i32::from(second),
+            microsecond as i32,
+            zone,
+            i32::from(fold),
+            api.DateTimeType,
+        );
+        Owned::new(made).ok_or_else(|| refused("a datetime out of range", at))
+    }
+}
+
+/// Microseconds of a timedelta.
+fn microseconds(delta: &Bound<'_, PyAny>) -> Result<i64> {
+    let raw = delta.as_ptr();
+    // SAFETY: a timedelta.
+    let (days, seconds, micros) = unsafe {
+        (
+            i64::from(ffi::PyDateTime_DELTA_GET_DAYS(raw)),
+            i64::from(ffi::PyDateTime_DELTA_GET_SECONDS(raw)),
+            i64::from(ffi::PyDateTime_DELTA_GET_MICROSECONDS(raw)),
+        )
+    };
+    // At most 999,999,999 days, which is 8.64e19 microseconds: a few more than 63 bits hold.
+    (days * 86_400 + seconds)
+        .checked_mul(1_000_000)
+        .and_then(|whole| whole.checked_add(micros))
+        .ok_or_else(|| decode("", 0))
+}
+
+pub fn encode_part<W: Writer>(encoder: &mut Encoder<'_, W>, known: Known, object: &Bound<'_, PyAny>) -> Result<()> {
+    let raw = object.as_ptr();
+    match known {
+        Known::Date => {
+            encoder.w.known(known);
+            let ordinal: i64 = object.call_method0("toordinal")?.extract()?;
+            encoder.w.int(ordinal);
+        }
+        Known::Time => {
+            encoder.w.known(known);
+            // SAFETY: a time; every field is in its range.
+            unsafe {
+                let bits = pack_datetime(
+                    (0, 0, 0),
+                    (
+                        ffi::PyDateTime_TIME_GET_HOUR(raw) as u8,
+                        ffi::PyDateTime_TIME_GET_MINUTE(raw) as u8,
+                        ffi::PyDateTime_TIME_GET_SECOND(raw) as u8,
+                    ),
+                    ffi::PyDateTime_TIME_GET_MICROSECOND(raw) as u32,
+                    ffi::PyDateTime_TIME_GET_FOLD(raw) != 0,
+                );
+                encoder.w.int(bits as i64);
+                let zone = ffi::PyDateTime_TIME_GET_TZINFO(raw);
+                encoder.then(vec![Part::Value(Owned::borrowed(zone))]);
+            }
+        }
+        Known::Timedelta => {
+            encoder.w.known(known);
+            encode_delta(encoder, object)?;
+        }
+        Known::ZoneInfo => {
+            let key = object.getattr("key")?;
+            if key.is_none() {
+                return Err(crate::error::encode("a `zoneinfo.ZoneInfo` made from a file has no key to be found by again"));
+            }
+            encoder.w.known(known);
+            encoder.then(vec![Part::Value(owned(&key))]);
+        }
+        _ => {
+            // SAFETY: the API was imported when the module was.
+            if raw == unsafe { ffi::PyDateTime_TimeZone_UTC() } {
+                encoder.w.known(Known::Utc);
+                return Ok(());
+            }
+            // `__getinitargs__` gives the offset and, if there is one, the name.
+            let args = object.call_method0("__getinitargs__")?;
+            encoder.w.known(Known::Timezone);
+            encode_delta(encoder, &args.get_item(0)?)?;
+            let name = if args.len()? > 1 { owned(&args.get_item(1)?) } else { owned(object.py().None().bind(object.py())) };
+            encoder.then(vec![Part::Value(name)]);
+        }
+    }
+    Ok(())
+}
+
+fn encode_delta<W: Writer>(encoder: &mut Encoder<'_, W>, delta: &Bound<'_, PyAny>) -> Result<()> {
+    match microseconds(delta) {
+        Ok(whole) => encoder.w.int(whole),
+        Err(_) => {
+            let py = delta.py();
+            let one = py.import("datetime")?.getattr("timedelta")?.call1((0, 0, 1))?;
+            let whole = delta.floor_div(one)?;
+            // SAFETY: an int.
+            let bytes = unsafe { crate::cpython::int::bytes(whole.as_ptr()) }.ok_or_else(raised)?;
+            encoder.w.bigint(&bytes);
+        }
+    }
+    Ok(())
+}
+
+fn delta<'py>(py: Python<'py>, micros: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    let class = py.import("datetime")?.getattr("timedelta")?;
+    // By keyword, as an int: a float would lose microseconds.
+    let days = micros.floor_div(86_400_000_000i64)?;
+    let rest = micros.rem(86_400_000_000i64)?;
+    class.call1((days, 0, rest))
+}
+
+pub fn build<'py>(py: Python<'py>, known: Known, parts: &[Bound<'py, PyAny>]) -> PyResult<Bound<'py, PyAny>> {
+    let module = py.import("datetime")?;
+    match (known, parts) {
+        (Known::Date, [ordinal]) => module.getattr("date")?.call_method1("fromordinal", (ordinal,)),
+        (Known::Time, [bits, zone]) => {
+            let bits: u64 = bits.extract()?;
+            let (date, (hour, minute, second), microsecond, fold) = unpack_datetime(bits);
+            if date != (0, 0, 0) {
+                return Err(PyValueError::new_err("a time with a date"));
+            }
+            let keywords = PyDict::new(py);
+            keywords.set_item("fold", u8::from(fold))?;
+            module.getattr("time")?.call((hour, minute, second, microsecond, zone), Some(&keywords))
+        }
+        (Known::Timedelta, [micros]) => delta(py, micros),
+        (Known::Utc, []) => module.getattr("timezone")?.getattr("utc"),
+        (Known::Timezone, [micros, name]) => {
+            let offset = delta(py, micros)?;
+            let class = module.getattr("timezone")?;
+            if name.is_none() {
+                class.call1((offset,))
+            } else {
+                class.call1((offset, name))
+            }
+        }
+        (Known::ZoneInfo, [key]) => {
+            // The key becomes part of a path below the zone folders; ZoneInfo refuses keys that lead out of them.
+            let key: String = key.extract()?;
+            py.import("zoneinfo")?.getattr("ZoneInfo")?.call1((key,))
+        }
+        _ => Err(PyValueError::new_err("another count of values")),
+    }
+}

@@ -1,0 +1,76 @@
+"""Fixtures and settings for all tests."""
+
+from __future__ import annotations
+
+import io
+import os
+import pathlib
+from typing import Any, Callable, Iterator
+
+import holdall
+import pytest
+
+from tests.support.kinds import TYPES
+
+REPO = pathlib.Path(__file__).resolve().parents[1]
+
+try:
+    import hypothesis
+except ImportError:
+    hypothesis = None  # type: ignore[assignment]
+else:
+    _SLOW = [hypothesis.HealthCheck.too_slow, hypothesis.HealthCheck.data_too_large]
+    hypothesis.settings.register_profile("dev", max_examples=200, deadline=None, suppress_health_check=_SLOW)
+    hypothesis.settings.register_profile(
+        "ci", parent=hypothesis.settings.get_profile("dev"), derandomize=True, database=None, print_blob=True
+    )
+    hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "dev")
+
+
+def by_dumps(obj: object) -> Any:
+    return holdall.loads(holdall.dumps(obj), types=TYPES)
+
+
+def by_file(obj: object) -> Any:
+    file = io.BytesIO()
+    holdall.dump(obj, file)
+    file.seek(0)
+    return holdall.load(file, types=TYPES)
+
+
+def by_codec(obj: object) -> Any:
+    return holdall.Decoder(types=TYPES).decode(bytearray(holdall.Encoder().encode(obj)))
+
+
+def by_trusted(obj: object) -> Any:
+    return holdall.loads(holdall.dumps(obj, trust=True), types=TYPES, trust=True)
+
+
+def by_canonical(obj: object) -> Any:
+    return holdall.loads(memoryview(holdall.dumps(obj, canonical=True)), types=TYPES)
+
+
+WAYS: dict[str, Callable[[object], Any]] = {
+    "dumps": by_dumps,
+    "file": by_file,
+    "codec": by_codec,
+    "trusted": by_trusted,
+    "canonical": by_canonical,
+    "deepcopy": holdall.deepcopy,
+}
+
+
+@pytest.fixture(params=list(WAYS))
+def way(request: pytest.FixtureRequest) -> Callable[[object], Any]:
+    """Every way there and back: a case that takes this runs on all of them."""
+    return WAYS[request.param]
+
+
+@pytest.fixture(scope="session")
+def shared_json() -> Iterator[pathlib.Path]:
+    """The JSON documents of the shared data; the test skips where they are missing."""
+    root = pathlib.Path(os.environ.get("HOLDALL_SHARED", REPO.parent / "shared"))
+    folder = root / "data" / "json"
+    if not folder.is_dir():
+        pytest.skip(f"no JSON documents in {folder}")
+    yield folder

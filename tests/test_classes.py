@@ -1,0 +1,297 @@
+"""Instances of classes of every family, built without calling anything of theirs."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from typing import Any, Callable
+
+import holdall
+import pytest
+
+from tests.support import models
+from tests.support.isomorphic import isomorphic
+from tests.support.kinds import BY_NAME, CLASSES, TYPES, Kind, build, text, third_party, with_fields
+
+Way = Callable[[object], Any]
+CYCLIC_ARRAY = BY_NAME.get("numpy array cyclic")
+
+
+@pytest.mark.parametrize("kind", [*CLASSES, *third_party()], ids=lambda kind: kind.name)
+def test_kind(way: Way, kind: Kind) -> None:
+    obj = kind.make()
+    isomorphic(obj, way(obj))
+
+
+@pytest.mark.parametrize("kind", [*CLASSES, *third_party()], ids=lambda kind: kind.name)
+def test_kind_shared_and_many(way: Way, kind: Kind) -> None:
+    obj = kind.make()
+    graph = [obj, obj, {"k": (obj, [kind.make() for _ in range(40)])}]
+    isomorphic(graph, way(graph))
+
+
+@pytest.mark.parametrize("kind", [*CLASSES, *third_party()], ids=lambda kind: kind.name)
+def test_tree_mode(kind: Kind) -> None:
+    if kind is CYCLIC_ARRAY:
+        pytest.skip("a cycle is no tree")
+    obj = kind.make()
+    isomorphic(obj, holdall.loads(holdall.dumps(obj, refs=False), types=TYPES), identity=False)
+
+
+class Counting(models.PlainDict):
+    """Tells when anything of it is called."""
+
+    calls: list[str] = []
+
+    def __new__(cls, *args: Any) -> Counting:
+        cls.calls.append("__new__")
+        return super().__new__(cls)
+
+    def __init__(self, *args: Any) -> None:
+        self.calls.append("__init__")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self.calls.append("__setattr__")
+
+    def __getattribute__(self, name: str) -> Any:
+        if name not in ("calls", "__class__", "__dict__"):
+            object.__getattribute__(self, "calls").append(name)
+        return object.__getattribute__(self, name)
+
+
+def test_nothing_of_the_class_is_called() -> None:
+    obj = object.__new__(Counting)
+    object.__getattribute__(obj, "__dict__").update(a=1, b=[2])
+    data = holdall.dumps(obj)
+    Counting.calls.clear()
+    back = holdall.loads(data, types=[Counting])
+    assert Counting.calls == []
+    assert object.__getattribute__(back, "__dict__") == {"a": 1, "b": [2]}
+
+
+def test_unset_slots_stay_unset(way: Way) -> None:
+    nodes = [build(models.PlainSlots), build(models.PlainSlots, right=None), build(models.PlainSlots, value=1, left=2)]
+    isomorphic(nodes, way(nodes))
+    assert not hasattr(way(nodes)[0], "left")
+
+
+def test_private_names_of_two_classes(way: Way) -> None:
+    back = way(models.MangledChild("base", "child"))
+    assert back.reveal() == "base" and back.reveal_other() == "child" and back.open == "base"
+
+
+def test_instances_with_different_attributes(way: Way) -> None:
+    rows = [with_fields(build(models.PlainDict), **{f"f{i}": i for i in range(n, n + 3)}) for n in range(12)]
+    graph = [*rows, with_fields(build(models.PlainDict), f2=1, f1=2, f0=3)]
+    isomorphic(graph, way(graph))
+
+
+def test_attribute_names_that_are_no_identifiers(way: Way) -> None:
+    obj = build(models.PlainDict)
+    vars(obj).update({"not an identifier": 1, "": 2, "é": 3, "\ud800": 4, "class": 5, "__class__": 6})
+    isomorphic(obj, way(obj))
+    assert type(way(obj)) is models.PlainDict
+
+
+def test_restored_instances_are_alive(way: Way) -> None:
+    """Collected when they should be, weakly referable, and changeable."""
+    node = way(build(models.WeakSlot, a=[1]))
+    node.a.append(node)
+    watch = weakref.ref(node)
+    assert gc.is_tracked(node)
+    del node
+    gc.collect()
+    assert watch() is None
+    point = way(models.DPoint(1, 2))
+    point.z = 3
+    assert vars(point) == {"x": 1, "y": 2, "z": 3} and point == models.DPoint(1, 2)
+
+
+def test_frozen_instances_stay_frozen(way: Way) -> None:
+    for cls in (models.DFrozen, models.DFrozenSlots):
+        back = way(cls(1, (2,)))
+        assert back == cls(1, (2,)) and hash(back) == hash(cls(1, (2,)))
+        with pytest.raises(AttributeError):
+            back.x = 5
+
+
+def test_enum_members_are_the_members(way: Way) -> None:
+    for member in (*models.Color, *models.Level, *models.Unhashable, *models.Unit, *models.TEXT_ENUM):
+        assert way(member) is member
+    for value in range(8):
+        assert way(models.Access(value)) is models.Access(value)
+    assert way(models.IntAccess(6)) is models.IntAccess.READ | models.IntAccess.WRITE
+
+
+def test_int_flag_with_unknown_bits(way: Way) -> None:
+    case = models.IntAccess(4 | 1024)
+    back = way(case)
+    assert type(back) is models.IntAccess and int(back) == 4 | 1024
+
+
+def test_generic_alias_of_the_instance(way: Way) -> None:
+    """`Box[int](3)` remembers its alias: the alias is typing's, the object must come back all the same."""
+    back = way(models.Box[int](3))
+    assert type(back) is models.Box and back.item == 3
+
+
+def test_classes_with_value_hashes_as_keys(way: Way) -> None:
+    table = {models.ByValue("a"): 1, models.DFrozen(1, "x"): 2, models.NPoint(1, 2): 3, models.DFrozenSlots(1): 4}
+    back = way(table)
+    isomorphic(table, back)
+    assert back[models.ByValue("a")] == 1 and back[models.DFrozen(1, "x")] == 2 and back[(1, 2)] == 3
+
+
+def test_builtin_subclasses_keep_both_halves(way: Way) -> None:
+    for cls, value in (
+        (models.MyDict, {"a": [1]}),
+        (models.MyList, [1, [2]]),
+        (models.MyTuple, (1, [2])),
+        (models.MySet, {1, 2}),
+        (models.MyFrozenSet, {1, 2}),
+        (models.MyStr, "text é"),
+        (models.MyBytes, b"data"),
+        (models.MyByteArray, b"data"),
+        (models.MyInt, -(10**30)),
+        (models.MyFloat, -0.0),
+    ):
+        for fields in ({}, {"note": [1]}):
+            obj = with_fields(cls(value), **fields)
+            if fields:
+                obj.note.append(obj)
+            isomorphic([obj, obj], way([obj, obj]))
+
+
+def test_subclass_methods_are_not_called(way: Way) -> None:
+    """A dict subclass that lies about its items is stored as what it holds."""
+    obj = Lying({"a": 1})
+    assert dict.__len__(obj) == 1
+    if way is holdall.deepcopy:
+        back = way(obj)
+    else:
+        back = holdall.loads(holdall.dumps(obj), types=[Lying])
+    assert type(back) is Lying and dict.items(back) == {"a": 1}.items()
+
+
+class Lying(dict[Any, Any]):
+    def __init__(self, values: dict[Any, Any]) -> None:
+        dict.update(self, values)
+
+    def __len__(self) -> int:
+        return 99
+
+    def __iter__(self) -> Any:
+        raise RuntimeError("called __iter__")
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        raise RuntimeError("called __setitem__")
+
+    def items(self) -> Any:
+        raise RuntimeError("called items")
+
+    def keys(self) -> Any:
+        raise RuntimeError("called keys")
+
+
+def test_many_classes_in_one_message() -> None:
+    classes = [type(f"Made{i}", (), {"__slots__": ("a", "b"), "__module__": __name__}) for i in range(400)]
+    objects = [build(cls, a=i, b=text(f"object {i}")) for i, cls in enumerate(classes)] * 2
+    isomorphic(objects, holdall.loads(holdall.dumps(objects), types=classes))
+
+
+def test_a_class_with_many_fields(way: Way) -> None:
+    obj = build(models.PlainDict, **{f"field_{i}": i for i in range(1_000)})
+    isomorphic([obj, obj], way([obj, obj]))
+    wide = [build(models.PlainDict, **{f"field_{i}": i + n for i in range(300)}) for n in range(3)]
+    isomorphic(wide, way(wide))
+
+
+# --- which classes may be built --------------------------------------------------------------------------------------
+@pytest.mark.parametrize("kind", [*CLASSES, *third_party()], ids=lambda kind: kind.name)
+def test_refused_unless_permitted(kind: Kind) -> None:
+    if kind.name.startswith("numpy "):
+        pytest.skip("NumPy's own types need no permission")
+    data = holdall.dumps(kind.make())
+    with pytest.raises(holdall.UnknownTypeError) as caught:
+        holdall.loads(data)
+    error = caught.value
+    module, _, qualname = error.type_name.partition(".models")
+    assert module == "tests.support" and qualname
+    for remedy in ("register", "types=", "Record"):
+        assert remedy in str(error), remedy
+
+
+def test_types_takes_class_module_or_iterable() -> None:
+    data = holdall.dumps([models.DPoint(1, 2), models.Outer.Inner(3)])
+    classes = [models.DPoint, models.Outer.Inner]
+    for types in (models, classes, tuple(classes), set(classes), iter(classes), [models, int], [models.DPoint, models]):
+        isomorphic([models.DPoint(1, 2)], holdall.loads(data, types=types)[:1])
+    assert holdall.loads(holdall.dumps(models.DPoint(1, 2)), types=models.DPoint) == models.DPoint(1, 2)
+
+
+def test_types_permits_no_more_than_it_names() -> None:
+    data = holdall.dumps([models.DPoint(1, 2), models.DSlots(1)])
+    with pytest.raises(holdall.UnknownTypeError, match="DSlots"):
+        holdall.loads(data, types=[models.DPoint])
+    # nothing stays permitted from the call before
+    with pytest.raises(holdall.UnknownTypeError, match="DPoint"):
+        holdall.loads(data)
+    with pytest.raises(holdall.UnknownTypeError):
+        holdall.loads(holdall.dumps(models.DChild(1)), types=[models.DPoint])
+
+
+def test_types_does_not_permit_what_a_module_only_imported() -> None:
+    """`models` imports `dataclass` and `Any`: those names aren't its classes, and a re-export isn't a permission."""
+    data = holdall.dumps(ModelsLookalike())
+    with pytest.raises(holdall.UnknownTypeError):
+        holdall.loads(data, types=models)
+
+
+class ModelsLookalike:
+    __slots__ = ()
+
+
+@pytest.mark.parametrize("types", [5, "tests.support.models", [5], ["DPoint"], 1.5], ids=repr)
+def test_types_refuses_what_is_no_class(types: Any) -> None:
+    with pytest.raises(TypeError):
+        holdall.loads(holdall.dumps(1), types=types)
+
+
+def test_local_classes_by_permission() -> None:
+    class Local:
+        __slots__ = ("a",)
+
+    obj = build(Local, a=1)
+    back = holdall.loads(holdall.dumps(obj), types=[Local])
+    assert type(back) is Local and back.a == 1
+
+
+# --- records ---------------------------------------------------------------------------------------------------------
+def test_unknown_classes_as_records() -> None:
+    point = models.DPoint(1, [2])
+    record = holdall.loads(holdall.dumps([point, point]), types=holdall.Record)
+    assert record[0] is record[1]
+    assert type(record[0]) is holdall.Record
+    assert record[0].type_name == "tests.support.models.DPoint"
+    assert record[0].version == 1
+    assert record[0].fields == {"x": 1, "y": [2]}
+    assert record[0].payload is None
+
+
+def test_records_of_builtin_subclasses_hold_the_payload() -> None:
+    record = holdall.loads(holdall.dumps(with_fields(models.MyDict(a=1), note=2)), types=holdall.Record)
+    assert record.fields == {"note": 2} and record.payload == {"a": 1}
+
+
+@pytest.mark.parametrize("kind", [*CLASSES, *third_party()], ids=lambda kind: kind.name)
+def test_records_are_dumped_as_they_were(kind: Kind) -> None:
+    obj = kind.make()
+    record = holdall.loads(holdall.dumps(obj), types=holdall.Record)
+    isomorphic(obj, holdall.loads(holdall.dumps(record), types=TYPES))
+
+
+def test_permitted_beside_records() -> None:
+    data = holdall.dumps([models.DPoint(1, 2), models.DSlots(3, 4)])
+    point, record = holdall.loads(data, types=[models.DPoint, holdall.Record])
+    assert point == models.DPoint(1, 2)
+    assert record.type_name.endswith("DSlots") and record.fields == {"x": 3, "y": 4}
