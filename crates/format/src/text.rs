@@ -9,28 +9,36 @@ pub fn utf8_len_ucs2(units: &[u16]) -> usize {
 }
 
 /// Appends `units` as UTF-8, lone surrogates as three bytes.
-pub fn push_utf8(units: impl Iterator<Item = u32>, out: &mut Vec<u8>) {
+pub fn push_utf8(units: impl ExactSizeIterator<Item = u32>, out: &mut Vec<u8>) {
+    // Room for the worst case once, then stores by index: a check of the capacity per byte took twice the time.
+    let start = out.len();
+    out.resize(start + 4 * units.len(), 0);
+    let buffer = &mut out[start..];
+    let mut used = 0;
     #[allow(clippy::cast_possible_truncation)]
     for unit in units {
-        if unit < 0x80 {
-            out.push(unit as u8);
+        let Some(to) = buffer[used..].first_chunk_mut::<4>() else { break };
+        used += if unit < 0x80 {
+            to[0] = unit as u8;
+            1
         } else if unit < 0x800 {
-            out.extend_from_slice(&[0xc0 | (unit >> 6) as u8, 0x80 | (unit & 63) as u8]);
+            to[0] = 0xc0 | (unit >> 6) as u8;
+            to[1] = 0x80 | (unit & 63) as u8;
+            2
         } else if unit < 0x1_0000 {
-            out.extend_from_slice(&[
-                0xe0 | (unit >> 12) as u8,
-                0x80 | (unit >> 6 & 63) as u8,
-                0x80 | (unit & 63) as u8,
-            ]);
+            to[0] = 0xe0 | (unit >> 12) as u8;
+            to[1] = 0x80 | (unit >> 6 & 63) as u8;
+            to[2] = 0x80 | (unit & 63) as u8;
+            3
         } else {
-            out.extend_from_slice(&[
-                0xf0 | (unit >> 18) as u8,
-                0x80 | (unit >> 12 & 63) as u8,
-                0x80 | (unit >> 6 & 63) as u8,
-                0x80 | (unit & 63) as u8,
-            ]);
-        }
+            to[0] = 0xf0 | (unit >> 18) as u8;
+            to[1] = 0x80 | (unit >> 12 & 63) as u8;
+            to[2] = 0x80 | (unit >> 6 & 63) as u8;
+            to[3] = 0x80 | (unit & 63) as u8;
+            4
+        };
     }
+    out.truncate(start + used);
 }
 
 #[cfg(test)]
@@ -41,7 +49,7 @@ mod tests {
     fn utf8_as_the_standard_library_writes_it() {
         let text = "aé߿ࠀ￿𐀀😀\u{10ffff}";
         let mut out = Vec::new();
-        push_utf8(text.chars().map(u32::from), &mut out);
+        push_utf8(text.chars().map(u32::from).collect::<Vec<_>>().into_iter(), &mut out);
         assert_eq!(out, text.as_bytes());
         let narrow = "aé߿ࠀ￿";
         let units: Vec<u16> = narrow.encode_utf16().collect();

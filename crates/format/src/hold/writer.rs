@@ -9,13 +9,15 @@ use crate::text;
 #[derive(Debug)]
 pub struct Writer<S: Sink> {
     pub out: S,
+    /// UTF-8 under way.
+    scratch: Vec<u8>,
 }
 
 impl<S: Sink> Writer<S> {
     /// Starts a message: `trusted` ones may name code.
     pub fn new(mut out: S, trusted: bool) -> Self {
         out.put_array([if trusted { tag::VERSION_TRUSTED } else { tag::VERSION }]);
-        Writer { out }
+        Writer { out, scratch: Vec::new() }
     }
 
     /// A tag and a length: one byte below 252, else a marker and the shortest of u16, u32, u64.
@@ -49,26 +51,31 @@ impl<S: Sink> Writer<S> {
     }
 
     /// Text that is neither ASCII nor Latin-1: as pairs or as UTF-8, whichever is shorter.
-    #[cold]
     #[inline(never)]
     fn wide(&mut self, text: Text<'_>) {
-        let mut bytes = Vec::new();
+        let mut scratch = std::mem::take(&mut self.scratch);
+        scratch.clear();
         match text {
-            Text::Ucs2(units) => {
-                let as_utf8 = text::utf8_len_ucs2(units);
-                if as_utf8 >= 2 * units.len() {
-                    bytes.reserve(2 * units.len());
-                    bytes.extend(units.iter().flat_map(|unit| unit.to_le_bytes()));
-                    self.sized(tag::UCS_2, units.len());
-                    return self.out.put(&bytes);
+            Text::Ucs2(units) if text::utf8_len_ucs2(units) >= 2 * units.len() => {
+                self.sized(tag::UCS_2, units.len());
+                if cfg!(target_endian = "little") {
+                    self.out.put(bytemuck::cast_slice(units));
+                } else {
+                    scratch.extend(units.iter().flat_map(|unit| unit.to_le_bytes()));
+                    self.out.put(&scratch);
                 }
-                bytes.reserve(as_utf8);
-                text::push_utf8(units.iter().map(|&unit| u32::from(unit)), &mut bytes);
             }
-            Text::Ucs4(units) => text::push_utf8(units.iter().copied(), &mut bytes),
-            Text::Ascii(raw) | Text::Latin1(raw) => bytes.extend_from_slice(raw),
+            Text::Ucs2(units) => {
+                text::push_utf8(units.iter().map(|&unit| u32::from(unit)), &mut scratch);
+                self.blob(tag::UTF_8, &scratch);
+            }
+            Text::Ucs4(units) => {
+                text::push_utf8(units.iter().copied(), &mut scratch);
+                self.blob(tag::UTF_8, &scratch);
+            }
+            Text::Ascii(bytes) | Text::Latin1(bytes) => self.blob(tag::LATIN_1, bytes),
         }
-        self.blob(tag::UTF_8, &bytes);
+        self.scratch = scratch;
     }
 
     fn sequence(&self, seq: Seq, list: u8, tuple: u8) -> u8 {

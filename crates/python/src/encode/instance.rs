@@ -1,6 +1,6 @@
 //! Dicts and instances: layouts written once, values by position.
 
-use super::{layouts, Encoder, Frame, Kind, Part, BY_PARENT};
+use super::{layouts, Encoder, Extra, Frame, Kind, Part, BY_PARENT};
 use crate::class::plan::{self, Base, How, Plan};
 use crate::class::{registry, state};
 use crate::cpython::dict::{self, Position};
@@ -28,23 +28,28 @@ impl<W: Writer> Encoder<'_, W> {
                         self.w.instance(hint as usize);
                         hint
                     } else {
-                        let mut names = [std::ptr::null_mut(); layouts::MOST_KEYS];
-                        for (name, entry) in names.iter_mut().zip(entries) {
-                            *name = entry.0;
-                        }
-                        self.layout(LayoutKind::Dict, None, &names[..entries.len()])?
+                        self.dict_layout(entries)?
                     };
                     self.last_layout = layout;
                     for (at, &(_, value)) in entries.iter().enumerate() {
                         if self.leaf(value, BY_PARENT)? {
                             continue;
                         }
-                        self.tables.stack.push(Frame {
+                        let depth = self.tables.stack.len();
+                        let done = self.shallow(value)?;
+                        self.last_layout = layout;
+                        if done && self.tables.stack.len() == depth {
+                            continue;
+                        }
+                        // What is being written goes on later, below the frame of the value.
+                        let at = at + usize::from(done);
+                        let frame = Frame {
                             at: at as isize,
                             len: entries.len() - at,
                             hint: layout,
                             ..Frame::new(Owned::borrowed(object), Kind::Values)
-                        });
+                        };
+                        self.tables.stack.insert(depth, frame);
                         break;
                     }
                     return Ok(());
@@ -52,6 +57,17 @@ impl<W: Writer> Encoder<'_, W> {
             }
             self.odd_dict(object)
         }
+    }
+
+    /// Writes the head of a dict that has not the layout that was expected.
+    #[inline(never)]
+    unsafe fn dict_layout(&mut self, entries: &[(Obj, Obj)]) -> Result<u32> {
+        let mut names = [std::ptr::null_mut(); layouts::MOST_KEYS];
+        for (name, entry) in names.iter_mut().zip(entries) {
+            *name = entry.0;
+        }
+        // SAFETY: keys of a live dict.
+        unsafe { self.layout(LayoutKind::Dict, None, &names[..entries.len()]) }
     }
 
     /// A dict whose entries can't be had as one array of string keys.
@@ -97,7 +113,7 @@ impl<W: Writer> Encoder<'_, W> {
 
     /// Leaves the slots of an instance that are set to the walk.
     pub(super) unsafe fn set_slots(&mut self, object: &Owned, plan: &Rc<Plan>) {
-        self.tables.stack.push(Frame { plan: Some(plan.clone()), ..Frame::new(object.clone(), Kind::Slots) });
+        self.tables.stack.push(Frame { extra: Some(Extra::Plan(plan.clone())), ..Frame::new(object.clone(), Kind::Slots) });
     }
 
     /// Writes the head of an instance of that layout: its number, or all of it where it is new.
@@ -196,14 +212,22 @@ impl<W: Writer> Encoder<'_, W> {
                 plan.layout.set((self.serial, layout));
             }
             for (at, slot) in plan.slots.iter().enumerate() {
-                if !self.leaf(state::slot(object, slot.offset), BY_PARENT)? {
-                    self.tables.stack.push(Frame {
-                        at: at as isize,
-                        plan: Some(plan.clone()),
-                        ..Frame::new(Owned::borrowed(object), Kind::Slots)
-                    });
-                    break;
+                let value = state::slot(object, slot.offset);
+                if self.leaf(value, BY_PARENT)? {
+                    continue;
                 }
+                let depth = self.tables.stack.len();
+                let done = self.shallow(value)?;
+                if done && self.tables.stack.len() == depth {
+                    continue;
+                }
+                let frame = Frame {
+                    at: (at + usize::from(done)) as isize,
+                    extra: Some(Extra::Plan(plan.clone())),
+                    ..Frame::new(Owned::borrowed(object), Kind::Slots)
+                };
+                self.tables.stack.insert(depth, frame);
+                break;
             }
         }
         Ok(())
@@ -213,7 +237,8 @@ impl<W: Writer> Encoder<'_, W> {
         let depth = self.tables.stack.len();
         let frame = &self.tables.stack[depth - 1];
         let (object, mut at) = (frame.object.get(), frame.at as usize);
-        let Some(plan) = frame.plan.clone() else { return Err(encode("a frame without its plan")) };
+        let Some(Extra::Plan(plan)) = &frame.extra else { return Err(encode("a frame without its plan")) };
+        let plan = plan.clone();
         // SAFETY: the frame holds an instance of the plan's class. A slot that a hook empties is seen as too few values.
         unsafe {
             while let Some(slot) = plan.slots.get(at) {

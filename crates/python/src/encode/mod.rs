@@ -75,14 +75,19 @@ struct Frame {
     value_next: bool,
     /// What the last dict written from here had as layout: the next is likely to have it too.
     hint: u32,
-    /// How many references to its items don't count, as [`BY_PARENT`] says.
-    held: isize,
     /// Where the next item stands.
     at: isize,
     /// How many items were announced.
     len: usize,
-    plan: Option<Rc<Plan>>,
-    parts: Vec<Part>,
+    /// What few frames need, apart: a frame is copied for every container.
+    extra: Option<Extra>,
+}
+
+/// What a frame of `Slots` or `Parts` needs beside the others.
+enum Extra {
+    Plan(Rc<Plan>),
+    #[allow(clippy::box_collection)] // a thin pointer: the frame stays small
+    Parts(Box<Vec<Part>>),
 }
 
 /// Something to write that may need a frame of its own.
@@ -132,11 +137,16 @@ pub struct Encoder<'t, W: Writer> {
     temporaries: Vec<Owned>,
     /// First number of each text, where equal ones are written once.
     texts: HashMap<TextKey, u32, rustc_hash::FxBuildHasher>,
+    /// Mask and floor of the count from which on an object is looked up: (-1, 0) by what holds it, (0, 0) always,
+    /// (0, MAX) never. Two operations without a branch, on every string and container.
+    bound: (isize, isize),
     /// Canonical form: the first walk finds what is met more than once, the second marks only that.
     sharing: Sharing,
     /// Out-of-band buffers: the list they go to, and how many there are.
     pub buffers: Option<Owned>,
     pub buffer_count: u64,
+    /// Whether equal strings are written once.
+    interns: bool,
     last_layout: u32,
     last_plan: Option<Rc<Plan>>,
     pub py: Python<'t>,
@@ -188,9 +198,15 @@ impl<'t, W: Writer> Encoder<'t, W> {
             serial: SERIAL.fetch_add(1, Ordering::Relaxed),
             temporaries: Vec::new(),
             texts: HashMap::default(),
+            bound: match sharing {
+                _ if !options.refs => (0, isize::MAX),
+                Sharing::ByCount => (-1, 0),
+                Sharing::Finding(_) | Sharing::Found(_) => (0, 0),
+            },
             sharing,
             buffers: None,
             buffer_count: 0,
+            interns: options.intern && options.refs,
             last_layout: layouts::NONE,
             last_plan: None,
             py,
@@ -240,6 +256,16 @@ impl<'t, W: Writer> Encoder<'t, W> {
         W::REFERENCES && self.options.refs
     }
 
+    /// Whether an object with that many holders may be met again, by its count (or for all, or none: see `bound`).
+    ///
+    /// # Safety
+    /// `object` is alive.
+    #[inline(always)]
+    unsafe fn may_be_shared(&self, object: Obj, held: isize) -> bool {
+        // SAFETY: alive, says the caller.
+        W::REFERENCES && unsafe { references(object) } > held & self.bound.0 | self.bound.1
+    }
+
     /// The number for the next marked object.
     #[inline(always)]
     fn number(&mut self) -> Result<u32> {
@@ -257,11 +283,8 @@ impl<'t, W: Writer> Encoder<'t, W> {
     /// `object` is alive.
     #[inline(always)]
     unsafe fn met(&mut self, object: Obj, held: isize) -> Result<bool> {
-        if !self.tracks() {
-            return Ok(false);
-        }
         // SAFETY: alive, says the caller.
-        if matches!(self.sharing, Sharing::ByCount) && unsafe { references(object) } <= held {
+        if unsafe { !self.may_be_shared(object, held) } {
             return Ok(false);
         }
         self.met_shared(object)
@@ -300,7 +323,7 @@ impl<'t, W: Writer> Encoder<'t, W> {
     pub fn then(&mut self, parts: Vec<Part>) {
         // SAFETY: the singleton is alive; it stands in for an object.
         let object = unsafe { Owned::borrowed(ffi::Py_None()) };
-        let frame = Frame { parts, ..Frame::new(object, Kind::Parts) };
+        let frame = Frame { extra: Some(Extra::Parts(Box::new(parts))), ..Frame::new(object, Kind::Parts) };
         self.tables.stack.push(frame);
     }
 }
@@ -313,11 +336,9 @@ impl Frame {
             kind,
             value_next: false,
             hint: layouts::NONE,
-            held: BY_PARENT,
             at: 0,
             len: 0,
-            plan: None,
-            parts: Vec::new(),
+            extra: None,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Strings: written with their characters, or as a reference to where they were.
 
 use super::{Encoder, Sharing, TextKey};
-use crate::cpython::{references, text, Obj, Owned};
+use crate::cpython::{text, Obj, Owned};
 use crate::error::{encode, raised, Result};
 use holdall_format::model::Text;
 use holdall_format::Writer;
@@ -13,11 +13,7 @@ impl<W: Writer> Encoder<'_, W> {
     pub(super) unsafe fn text(&mut self, object: Obj, held: isize) -> Result<()> {
         // SAFETY: a string, says the caller.
         unsafe {
-            if (references(object) > held || self.options.intern || !matches!(self.sharing, Sharing::ByCount))
-                && self.tracks()
-                && !text::is_singleton(object)
-                && self.met_text(object)?
-            {
+            if (self.may_be_shared(object, held) || self.interns) && !text::is_singleton(object) && self.met_text(object)? {
                 return Ok(());
             }
             match text::ascii(object) {
@@ -31,7 +27,7 @@ impl<W: Writer> Encoder<'_, W> {
     /// Like `met_shared`, by the string's value where equal ones are written once.
     #[inline(never)]
     unsafe fn met_text(&mut self, object: Obj) -> Result<bool> {
-        if !self.options.intern {
+        if !self.interns {
             return self.met_shared(object);
         }
         // SAFETY: a string, says the caller.
@@ -45,9 +41,6 @@ impl<W: Writer> Encoder<'_, W> {
                     found.insert(first as usize);
                 }
                 let known = *entry.get();
-                if let Sharing::Found(found) = &self.sharing {
-                    debug_assert!(found.contains(&(first as usize)));
-                }
                 self.w.reference(u64::from(known));
                 Ok(true)
             }
@@ -86,7 +79,7 @@ impl<W: Writer> Encoder<'_, W> {
             }
             let number = self.next_number;
             if self.tracks() {
-                let known = if self.options.intern {
+                let known = if self.interns {
                     let found = *self.texts.entry(TextKey(Owned::borrowed(object))).or_insert(number);
                     (found != number).then_some(found)
                 } else if text::is_singleton(object) {

@@ -1,6 +1,6 @@
 //! The walk: takes the container on top of the stack on by one item after the other.
 
-use super::{layouts, Encoder, Frame, Kind, Part, BY_PARENT, BY_PARENT_AND_US};
+use super::{layouts, Encoder, Extra, Frame, Kind, Part, BY_PARENT, BY_PARENT_AND_US};
 use crate::cpython::dict::{self, Position};
 use crate::cpython::{bytes_of, float, int, Obj, Owned};
 use crate::error::{encode, raised, Result};
@@ -73,6 +73,33 @@ impl<W: Writer> Encoder<'_, W> {
             }
             self.node(object, held, layouts::NONE)
         }
+    }
+
+    /// Writes a list or tuple, and says no to all else: of what is no leaf, this can't lead to itself, so that loops
+    /// over a container's values may call it before they have a frame.
+    ///
+    /// # Safety
+    /// `object` is alive.
+    #[inline(always)]
+    pub(super) unsafe fn shallow(&mut self, object: Obj) -> Result<bool> {
+        // SAFETY: alive, says the caller.
+        unsafe {
+            let class = ffi::Py_TYPE(object);
+            let seq = if class == addr_of_mut!(ffi::PyList_Type) {
+                Seq::List
+            } else if class == addr_of_mut!(ffi::PyTuple_Type) && ffi::Py_SIZE(object) != 0 {
+                Seq::Tuple
+            } else {
+                return Ok(false);
+            };
+            if self.options.pickle.is_some() {
+                return Ok(false);
+            }
+            if !self.met(object, BY_PARENT)? {
+                self.sequence(object, seq)?;
+            }
+        }
+        Ok(true)
     }
 
     /// Writes what is no leaf.
@@ -235,7 +262,7 @@ impl<W: Writer> Encoder<'_, W> {
     unsafe fn walk_items(&mut self, seq: Seq) -> Result<()> {
         let depth = self.tables.stack.len();
         let frame = &self.tables.stack[depth - 1];
-        let (object, mut at, len, held, mut hint) = (frame.object.get(), frame.at as usize, frame.len, frame.held, frame.hint);
+        let (object, mut at, len, mut hint) = (frame.object.get(), frame.at as usize, frame.len, frame.hint);
         // SAFETY: the frame holds a list or tuple; its items are read anew after all that may run Python code.
         unsafe {
             loop {
@@ -245,12 +272,12 @@ impl<W: Writer> Encoder<'_, W> {
                 }
                 let Some(&item) = items.get(at) else { break };
                 at += 1;
-                if self.leaf(item, held)? {
+                if self.leaf(item, BY_PARENT)? {
                     continue;
                 }
                 self.tables.stack[depth - 1].at = at as isize;
                 self.last_layout = hint;
-                self.node(item, held, hint)?;
+                self.node(item, BY_PARENT, hint)?;
                 hint = self.last_layout;
                 if self.tables.stack.len() != depth {
                     self.tables.stack[depth - 1].hint = hint;
@@ -377,7 +404,8 @@ impl<W: Writer> Encoder<'_, W> {
         let depth = self.tables.stack.len();
         loop {
             let frame = &mut self.tables.stack[depth - 1];
-            let Some(part) = frame.parts.get(frame.at as usize).cloned() else { break };
+            let Some(Extra::Parts(parts)) = &frame.extra else { break };
+            let Some(part) = parts.get(frame.at as usize).cloned() else { break };
             frame.at += 1;
             // SAFETY: parts are of the types that their names say, and held by the frame.
             unsafe {
@@ -400,9 +428,9 @@ impl<W: Writer> Encoder<'_, W> {
             }
         }
         let frame = self.tables.stack.pop();
-        if let Some(mut frame) = frame {
+        if let Some(Frame { extra: Some(Extra::Parts(parts)), .. }) = frame {
             // An address must not come to mean another object before the message is whole.
-            for part in frame.parts.drain(..) {
+            for part in *parts {
                 match part {
                     Part::Value(object)
                     | Part::Items(object)

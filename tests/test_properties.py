@@ -1,0 +1,134 @@
+"""Properties over random graphs: whatever they are, they come back the same."""
+
+from __future__ import annotations
+
+import io
+import pathlib
+import tempfile
+from typing import Any
+
+import holdall
+import pytest
+
+pytest.importorskip("hypothesis")
+
+from hypothesis import given, settings  # noqa: E402
+from hypothesis import strategies as st  # noqa: E402
+
+from tests.support import strategies  # noqa: E402
+from tests.support.isomorphic import isomorphic  # noqa: E402
+from tests.support.kinds import TYPES, installed  # noqa: E402
+
+ENCODER, DECODER = holdall.Encoder(), holdall.Decoder(types=TYPES)
+
+
+@given(strategies.graphs())
+def test_dumps_and_loads(graph: Any) -> None:
+    isomorphic(graph, holdall.loads(holdall.dumps(graph), types=TYPES))
+
+
+@given(strategies.graphs(max_nodes=40))
+@settings(max_examples=60)
+def test_larger_graphs(graph: Any) -> None:
+    isomorphic(graph, holdall.loads(holdall.dumps(graph), types=TYPES))
+
+
+@given(strategies.graphs())
+def test_dump_and_load(graph: Any) -> None:
+    file = io.BytesIO()
+    holdall.dump(graph, file)
+    file.seek(0)
+    isomorphic(graph, holdall.load(file, types=TYPES))
+
+
+@given(strategies.graphs())
+@settings(max_examples=40)
+def test_paths(graph: Any) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "graph.hold"
+        holdall.dump(graph, path)
+        isomorphic(graph, holdall.load(path, types=TYPES))
+
+
+@given(strategies.graphs())
+def test_deepcopy(graph: Any) -> None:
+    isomorphic(graph, holdall.deepcopy(graph))
+
+
+@given(st.lists(strategies.graphs(), min_size=1, max_size=3))
+@settings(max_examples=100)
+def test_encoder_and_decoder_keep_nothing(graphs: list[Any]) -> None:
+    for graph in [*graphs, *graphs]:
+        data = ENCODER.encode(graph)
+        isomorphic(graph, DECODER.decode(data))
+        buffer = bytearray(b"before")
+        end = ENCODER.encode_into(graph, buffer, 6)
+        assert buffer[6:end] == data
+
+
+@given(strategies.graphs())
+def test_canonical_is_stable(graph: Any) -> None:
+    data = holdall.dumps(graph, canonical=True)
+    back = holdall.loads(data, types=TYPES)
+    isomorphic(graph, back)
+    assert holdall.dumps(back, canonical=True) == data
+    assert holdall.dumps(holdall.deepcopy(graph), canonical=True) == data
+
+
+@given(strategies.graphs())
+def test_trusted(graph: Any) -> None:
+    isomorphic(graph, holdall.loads(holdall.dumps(graph, trust=True), trust=True))
+
+
+@given(strategies.graphs())
+def test_interned(graph: Any) -> None:
+    data = holdall.dumps(graph, intern=True)
+    isomorphic(graph, holdall.loads(data, types=TYPES), interned=True)
+
+
+@given(strategies.trees())
+def test_trees(tree: Any) -> None:
+    data = holdall.dumps(tree, refs=False)
+    isomorphic(tree, holdall.loads(data, types=TYPES), identity=False)
+    isomorphic(tree, holdall.loads(holdall.dumps(tree), types=TYPES))
+
+
+@given(strategies.graphs())
+@settings(max_examples=100)
+def test_records(graph: Any) -> None:
+    """Classes that are not at hand are carried through as records."""
+    records = holdall.loads(holdall.dumps(graph), types=holdall.Record)
+    isomorphic(graph, holdall.loads(holdall.dumps(records), types=TYPES))
+
+
+@given(strategies.graphs(), st.data())
+@settings(max_examples=100)
+def test_prefixes_fail_cleanly(graph: Any, data: st.DataObject) -> None:
+    whole = holdall.dumps(graph)
+    end = data.draw(st.integers(0, len(whole) - 1))
+    with pytest.raises(holdall.DecodeError) as caught:
+        holdall.loads(whole[:end], types=TYPES)
+    assert 0 <= caught.value.offset <= end
+
+
+@given(st.binary(max_size=60))
+def test_random_bytes(data: bytes) -> None:
+    for first in (b"", holdall.dumps(1)[:1]):
+        try:
+            back = holdall.loads(first + data, types=TYPES)
+        except holdall.DecodeError as error:
+            assert 0 <= error.offset <= len(first + data)
+        else:
+            isomorphic(back, holdall.loads(holdall.dumps(back), types=TYPES))
+
+
+if installed("numpy"):
+
+    @given(strategies.arrays())
+    def test_arrays(array: Any) -> None:
+        for obj in (array, [array, array]):
+            isomorphic(obj, holdall.loads(holdall.dumps(obj)))
+            isomorphic(obj, holdall.deepcopy(obj))
+        buffers: list[Any] = []
+        data = holdall.dumps(array, buffers=buffers)
+        isomorphic(array, holdall.loads(data, buffers=buffers))
