@@ -282,6 +282,9 @@ impl<S: Sink> model::Writer for Writer<S> {
 
     #[inline(always)]
     fn floats(&mut self, block: &[f64]) {
+        if cfg!(target_endian = "little") && block.len() > 1 {
+            return self.out.put(bytemuck::cast_slice(block));
+        }
         for &value in block {
             self.out.put_array(value.to_bits().to_le_bytes());
         }

@@ -193,18 +193,26 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
 
     fn ints(&mut self, seq: Seq, run: Ints<'_>) -> Result<Option<Owned>> {
         let (object, places) = self.sequence(seq, run.len())?;
-        let mut at = 0;
-        let mut put = |value: i64| -> Result<()> {
-            // SAFETY: there are as many places as values, all empty.
-            unsafe { *places.add(at) = int::from_value(value).ok_or_else(raised)?.into_raw() };
-            at += 1;
-            Ok(())
-        };
-        match run {
-            Ints::I8(run) => run.iter().try_for_each(|&byte| put(i64::from(byte as i8)))?,
-            Ints::I16(run) => run.iter().try_for_each(|&bytes| put(i64::from(i16::from_le_bytes(bytes))))?,
-            Ints::I32(run) => run.iter().try_for_each(|&bytes| put(i64::from(i32::from_le_bytes(bytes))))?,
-            Ints::I64(run) => run.iter().try_for_each(|&bytes| put(i64::from_le_bytes(bytes)))?,
+        // SAFETY: there are as many places as values, all empty.
+        unsafe {
+            match run {
+                Ints::I8(run) if run.len() >= 64 => {
+                    // Ints have no identity: one object for each value serves the whole run.
+                    let mut made: [Option<Owned>; 256] = [const { None }; 256];
+                    for (at, &byte) in run.iter().enumerate() {
+                        let known = &mut made[usize::from(byte)];
+                        let value = match known {
+                            Some(value) => value,
+                            None => known.insert(int::from_value(i64::from(byte as i8)).ok_or_else(raised)?),
+                        };
+                        *places.add(at) = value.clone().into_raw();
+                    }
+                }
+                Ints::I8(run) => fill_ints(places, run.iter().map(|&byte| i64::from(byte as i8)))?,
+                Ints::I16(run) => fill_ints(places, run.iter().map(|&bytes| i64::from(i16::from_le_bytes(bytes))))?,
+                Ints::I32(run) => fill_ints(places, run.iter().map(|&bytes| i64::from(i32::from_le_bytes(bytes))))?,
+                Ints::I64(run) => fill_ints(places, run.iter().map(|&bytes| i64::from_le_bytes(bytes)))?,
+            }
         }
         self.done(Some(object))
     }
@@ -565,6 +573,19 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         }
         Ok(None)
     }
+}
+
+/// Makes an int for each value, in order.
+///
+/// # Safety
+/// `places` are as many as values, all empty; the GIL is held.
+#[inline(always)]
+unsafe fn fill_ints(places: *mut *mut ffi::PyObject, values: impl Iterator<Item = i64>) -> Result<()> {
+    for (at, value) in values.enumerate() {
+        // SAFETY: as the caller says.
+        unsafe { *places.add(at) = int::from_value(value).ok_or_else(raised)?.into_raw() };
+    }
+    Ok(())
 }
 
 /// A fresh instance, by its class's allocator: no `__new__`, no `__init__`.

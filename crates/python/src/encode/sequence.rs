@@ -10,6 +10,8 @@ use std::ptr::addr_of_mut;
 
 /// How many values are gathered before they are given to the format: few enough to stay in the nearest cache.
 pub const BLOCK: usize = 512;
+/// Runs up to this length, of which coordinates are made, are written value by value.
+const FEW: usize = 8;
 /// The shortest runs worth packing. Two floats are smaller packed; ints need more, as small ones are a byte each anyway.
 const LEAST_FLOATS: usize = 2;
 const LEAST: usize = 4;
@@ -70,7 +72,20 @@ impl<W: Writer> Encoder<'_, W> {
     unsafe fn floats(&mut self, items: &[Obj], seq: Seq) -> bool {
         let start = self.w.position();
         self.w.floats_begin(seq, items.len());
-        let mut block = [0f64; BLOCK / 8];
+        if items.len() <= FEW {
+            for &item in items {
+                // SAFETY: alive, says the caller.
+                unsafe {
+                    if !float::is(item) {
+                        self.w.rollback(start);
+                        return false;
+                    }
+                    self.w.floats(&[float::value(item)]);
+                }
+            }
+            return true;
+        }
+        let mut block = [0f64; BLOCK / 4];
         for chunk in items.chunks(block.len()) {
             for (value, &item) in block.iter_mut().zip(chunk) {
                 // SAFETY: alive, says the caller.
