@@ -27,6 +27,12 @@ else:
     hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "dev")
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "soak: many rounds of everything; `make soak` runs these alone")
+    if not config.pluginmanager.hasplugin("xdist"):
+        config.addinivalue_line("markers", "xdist_group(name): tests that run in one worker, here: memory or time is measured")
+
+
 def by_dumps(obj: object) -> Any:
     return holdall.loads(holdall.dumps(obj), types=TYPES)
 

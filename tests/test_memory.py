@@ -14,10 +14,8 @@ import pytest
 
 from tests.conftest import REPO
 from tests.support import wire as w
+from tests.support.hostile import MEMORY_MULTIPLE
 
-# What `loads` may use at most for hostile input: bytes of memory per byte of input, beyond what a small process needs.
-# An instance of one byte makes a dict of 64 bytes with room for its keys; that is the worst exchange rate there is.
-MEMORY_MULTIPLE = 300
 SLACK = 24 << 20
 
 PROBE = """

@@ -271,12 +271,24 @@ IDENTITY_HASH = ("plain", "plain reversed", "slots", "slots child", "slots and d
 KIND_NAMES = [*MUTABLE, *IMMUTABLE, *HASHED]
 
 
+class Graph:
+    """A drawn graph. Shown as the plan it was made by: cycles and a million levels have no other text."""
+
+    def __init__(self, values: list[Any], plan: list[tuple[str, list[int]]], root: Any) -> None:
+        self.plan = f"Graph(values={values!r}, plan={plan!r})"
+        self.root = root
+
+    def __repr__(self) -> str:
+        return self.plan
+
+
 @st.composite
-def graphs(draw: st.DrawFn, max_nodes: int = 12) -> Any:
+def graphs(draw: st.DrawFn, max_nodes: int = 12) -> Graph:
     """A random graph; its root is the last node, or a list of all of them."""
     pool: list[Any] = draw(st.lists(HASHABLE_VALUES, min_size=1, max_size=6))
     hashable = list(range(len(pool)))
     pool += draw(st.lists(OTHER_VALUES, max_size=3))
+    values = list(pool)
     plan = draw(st.lists(st.tuples(st.sampled_from(KIND_NAMES), st.lists(st.integers(0, 30), max_size=5)), max_size=max_nodes))
     unfilled: list[tuple[Fill, Any, list[int]]] = []
     for kind, numbers in plan:
@@ -294,7 +306,7 @@ def graphs(draw: st.DrawFn, max_nodes: int = 12) -> Any:
         pool.append(node)
     for fill, node, numbers in unfilled:
         fill(node, [pool[number % len(pool)] for number in numbers], [pool[hashable[number % len(hashable)]] for number in numbers])
-    return pool[-1] if draw(st.booleans()) else list(pool)
+    return Graph(values, plan, pool[-1] if draw(st.booleans()) else list(pool))
 
 
 @st.composite

@@ -1,6 +1,6 @@
 //! Objects that are made once all their parts are there.
 
-use super::frame::{Frame, Kind, Make};
+use super::frame::{Frame, Kind, Make, Parts};
 use super::layout::{Build, Layout};
 use super::{Decoder, State, UNMARKED};
 use crate::class::registry;
@@ -16,8 +16,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     /// Makes a `Gather` frame's object, and gives it its number.
     pub(super) fn make(&mut self, mut frame: Frame) -> Result<Owned> {
         let at = frame.offset;
-        let Some(make) = frame.make.take() else { return Err(decode("a frame without its recipe", at)) };
-        let mut parts = std::mem::take(&mut frame.gathered);
+        let Some(Parts { make: Some(make), gathered: mut parts }) = frame.parts.take().map(|parts| *parts) else {
+            return Err(decode("a frame without its recipe", at));
+        };
         let made = match make {
             Make::FrozenSet => {
                 // SAFETY: members are held; a new frozenset that nobody else has seen takes members.
@@ -77,22 +78,8 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         self.claim(len, layout.bytes)?;
         self.opened(mark, object.get());
         self.owed += len;
-        self.stack.push(Frame {
-            kind: Kind::Fields,
-            hand_over,
-            tracked: false,
-            deferring: false,
-            mark,
-            at: 0,
-            len,
-            offset: self.r.offset(),
-            object: Some(object),
-            layout: Some(layout.clone()),
-            key: None,
-            gathered: Vec::new(),
-            make: None,
-            flags: 0,
-        });
+        let frame = Frame::new(Kind::Fields, Some(object), len, mark, self.r.offset());
+        self.stack.push(Frame { hand_over, layout: Some(layout.clone()), ..frame });
         self.made_again = true;
         Ok(())
     }
@@ -106,10 +93,10 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     pub(super) fn reduce_part(&mut self) -> Result<()> {
         let Some(frame) = self.stack.last_mut() else { return Ok(()) };
         let keywords = usize::from(frame.flags & reduce::NEW_KEYWORDS != 0);
-        if frame.gathered.len() != 2 + keywords || frame.object.is_some() {
+        if frame.gathered().len() != 2 + keywords || frame.object.is_some() {
             return Ok(());
         }
-        let parts = frame.gathered.clone();
+        let parts = frame.gathered().clone();
         let (flags, at, mark) = (frame.flags, frame.offset, frame.mark);
         let made = objects::reduce::create(self.py, flags, &parts, at)?;
         self.opened(mark, made.get());
@@ -122,7 +109,8 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     pub(super) fn finish_reduce(&mut self, mut frame: Frame) -> Result<Owned> {
         let Some(object) = frame.object.take() else { return Err(decode("a recipe without its object", frame.offset)) };
         let keywords = usize::from(frame.flags & reduce::NEW_KEYWORDS != 0);
-        objects::reduce::apply(self.py, frame.flags, &object, &frame.gathered[2 + keywords..], frame.offset)?;
+        let (flags, offset) = (frame.flags, frame.offset);
+        objects::reduce::apply(self.py, flags, &object, &frame.gathered()[2 + keywords..], offset)?;
         if frame.mark != UNMARKED {
             self.numbered[frame.mark as usize].state = State::Whole;
         }

@@ -56,8 +56,6 @@ pub struct Frame {
     pub kind: Kind,
     /// Whether the object goes to the frame below when it is full; else it is there already.
     pub hand_over: bool,
-    /// Values that are no leaves: the collector must know the dict.
-    pub tracked: bool,
     /// Items are set at the end of the load, as some key can't be hashed before.
     pub deferring: bool,
     pub mark: u32,
@@ -69,10 +67,47 @@ pub struct Frame {
     pub layout: Option<Rc<Layout>>,
     /// In `Pairs`: the key whose value comes.
     pub key: Option<Owned>,
+    /// In `Reduce`: what follows function and arguments.
+    pub flags: u8,
+    /// What few frames need, apart: a frame is moved for every container.
+    pub parts: Option<Box<Parts>>,
+}
+
+/// What is gathered, and for what.
+#[derive(Debug, Default)]
+pub struct Parts {
     pub gathered: Vec<Owned>,
     pub make: Option<Make>,
-    /// In `Reduce`: flags that are still to come.
-    pub flags: u8,
+}
+
+impl Frame {
+    #[inline(always)]
+    pub fn new(kind: Kind, object: Option<Owned>, len: usize, mark: u32, offset: usize) -> Frame {
+        Frame {
+            kind,
+            hand_over: true,
+            deferring: false,
+            flags: 0,
+            mark,
+            at: 0,
+            len,
+            offset,
+            object,
+            layout: None,
+            key: None,
+            parts: None,
+        }
+    }
+
+    /// A frame that gathers what an object is made of.
+    pub fn gather(make: Make, object: Option<Owned>, len: usize, mark: u32, offset: usize) -> Frame {
+        let parts = Parts { gathered: Vec::with_capacity(len.min(64)), make: Some(make) };
+        Frame { parts: Some(Box::new(parts)), ..Frame::new(Kind::Gather, object, len, mark, offset) }
+    }
+
+    pub fn gathered(&mut self) -> &mut Vec<Owned> {
+        &mut self.parts.get_or_insert_default().gathered
+    }
 }
 
 /// Something to hash once every instance has its fields.

@@ -1,6 +1,6 @@
 //! Layouts of a message: dict keys with a template to copy, classes with the place of each field.
 
-use super::{keys, Decoder, Numbered, State};
+use super::{keys, shapes, Decoder, Numbered, State};
 use crate::class::plan::{self, Base, How, Plan};
 use crate::class::registry;
 use crate::cpython::{dict, text, Obj, Owned, Type};
@@ -47,6 +47,8 @@ pub enum Build {
 pub struct Layout {
     pub kind: LayoutKind,
     pub names: Vec<Owned>,
+    /// Names (by place) that were references, and to which number.
+    references: Vec<(usize, u64)>,
     /// The stored class name, and its version.
     pub type_name: Option<Owned>,
     pub version: u64,
@@ -93,13 +95,41 @@ impl Layout {
 }
 
 impl<'i, R: Reader<'i>> Decoder<'i, R> {
-    /// Reads the names of a new layout, and finds out how its instances are made.
+    /// A new layout; one of a dict may be known from an earlier message by the bytes of its names.
     pub(super) fn layout(&mut self, token: &model::Layout<'i>) -> Result<Rc<Layout>> {
+        if token.kind != LayoutKind::Dict {
+            return self.read_layout(token);
+        }
+        if let Some(known) = shapes::find(self.py, token.block) {
+            // A name that was a reference must be one here, to the same string.
+            let same = |&(at, number): &(usize, u64)| match self.numbered.get(number as usize) {
+                Some(Numbered { object: Some(object), .. }) => object.get() == known.names[at].get(),
+                _ => false,
+            };
+            if known.names.len() == token.fields && known.references.iter().all(same) {
+                let mut references = known.references.iter().peekable();
+                for (at, name) in known.names.iter().enumerate() {
+                    if references.next_if(|reference| reference.0 == at).is_none() {
+                        self.numbered.push(Numbered { object: Some(name.clone()), state: State::Whole });
+                    }
+                }
+                self.layouts.push(known.clone());
+                return Ok(known);
+            }
+        }
+        let layout = self.read_layout(token)?;
+        shapes::keep(self.py, token.block, &layout);
+        Ok(layout)
+    }
+
+    /// Reads the names of a new layout, and finds out how its instances are made.
+    fn read_layout(&mut self, token: &model::Layout<'i>) -> Result<Rc<Layout>> {
         let mut names = Vec::with_capacity(token.fields + 1);
         let classes = token.kind != LayoutKind::Dict;
         // Each name becomes a string of at least 50 bytes.
         self.claim(0, 64 * token.fields.min(token.block.len()))?;
         let block = self.r.names(token);
+        let mut references = Vec::new();
         let mut numbered = std::mem::take(&mut self.numbered);
         let read = (|| {
             for name in block {
@@ -121,7 +151,10 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                             name
                         }
                         Name::Reference(number) => match numbered.get(number as usize) {
-                            Some(Numbered { object: Some(object), .. }) if text::is(object.get()) => object.clone(),
+                            Some(Numbered { object: Some(object), .. }) if text::is(object.get()) => {
+                                references.push((names.len(), number));
+                                object.clone()
+                            }
                             _ => return Err(decode("a layout's name refers to no text", token.at)),
                         },
                     }
@@ -135,7 +168,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         if names.len() != token.fields + usize::from(classes) {
             return Err(decode("a layout has more or fewer names than it says", token.at));
         }
-        let layout = if classes { self.class_layout(token, names)? } else { dict_layout(names) };
+        let layout = if classes { self.class_layout(token, names)? } else { dict_layout(names, references) };
         let layout = Rc::new(layout);
         self.layouts.push(layout.clone());
         Ok(layout)
@@ -148,6 +181,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         let mut layout = Layout {
             kind: token.kind,
             names,
+            references: Vec::new(),
             type_name: Some(type_name),
             version: token.version,
             plan: None,
@@ -300,11 +334,12 @@ fn in_module(py: Python<'_>, module: &Bound<'_, PyModule>, name: &str) -> Result
     Ok(None)
 }
 
-fn dict_layout(names: Vec<Owned>) -> Layout {
+fn dict_layout(names: Vec<Owned>, references: Vec<(usize, u64)>) -> Layout {
     Layout {
         kind: LayoutKind::Dict,
         bytes: 128 + 32 * names.len(),
         names,
+        references,
         type_name: None,
         version: 0,
         plan: None,

@@ -9,6 +9,7 @@ mod frame;
 pub mod keys;
 pub mod layout;
 mod run;
+mod shapes;
 mod values;
 
 use crate::cpython::{gc, Obj, Owned};

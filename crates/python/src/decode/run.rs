@@ -247,9 +247,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                         return Err(refused("a default factory can't be set", here));
                     }
                 }
-                Kind::Gather => frame.gathered.push(value),
+                Kind::Gather => frame.gathered().push(value),
                 Kind::Reduce => {
-                    frame.gathered.push(value);
+                    frame.gathered().push(value);
                     return self.reduce_part();
                 }
             }

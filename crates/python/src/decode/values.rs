@@ -35,6 +35,37 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         }
     }
 
+    /// A leaf, or an object that is there already, or a marked leaf: what a loop over fields takes without a frame.
+    ///
+    /// `None` where it is none of these; the token is to be read again then.
+    #[inline(always)]
+    fn field(&mut self, token: Token<'i>) -> Result<Option<Owned>> {
+        match self.leaf(token)? {
+            None => self.shared_field(token),
+            value => Ok(value),
+        }
+    }
+
+    #[inline(never)]
+    fn shared_field(&mut self, token: Token<'i>) -> Result<Option<Owned>> {
+        match token {
+            // What is referred to may be a container that the collector must see: those go the long way.
+            Token::Reference(number) => {
+                let known = self.numbered(number)?;
+                // SAFETY: held.
+                Ok(unsafe { strings::is(known.get()) }.then_some(known))
+            }
+            Token::Mark => {
+                let token = self.r.next()?;
+                let Some(value) = self.leaf(token)? else { return Ok(None) };
+                // SAFETY: held.
+                self.numbered.push(Numbered { object: Some(value.clone()), state: State::Whole });
+                Ok(Some(value))
+            }
+            _ => Ok(None),
+        }
+    }
+
     /// What most values are.
     #[inline(always)]
     fn leaf(&mut self, token: Token<'i>) -> Result<Option<Owned>> {
@@ -105,22 +136,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     fn frame(&self, kind: Kind, object: Option<Owned>, len: usize, mark: u32) -> Frame {
-        Frame {
-            kind,
-            hand_over: true,
-            tracked: false,
-            deferring: false,
-            mark,
-            at: 0,
-            len,
-            offset: self.here(),
-            object,
-            layout: None,
-            key: None,
-            gathered: Vec::new(),
-            make: None,
-            flags: 0,
-        }
+        Frame::new(kind, object, len, mark, self.here())
     }
 
     /// Pushes a frame; its values are owed from now on.
@@ -275,7 +291,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                     let made = objects::datetime::datetime(bits, ffi::Py_None(), here)?;
                     self.done(Some(made))
                 }
-                Token::DateTime { bits, zoned: true } => self.gather(Make::DateTime(bits), 1),
+                Token::DateTime { bits, zoned: true } => self.zoned(bits),
                 Token::Known(known) => self.known(known),
                 Token::Buffer { number, readonly } => {
                     let buffer = objects::buffer::take(self.py, self.buffers.as_deref(), number, readonly, here)?;
@@ -295,12 +311,28 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         }
     }
 
+    /// A datetime and its zone, which is almost always UTC or the one of an earlier datetime.
+    fn zoned(&mut self, bits: u64) -> Result<Option<Owned>> {
+        let before = self.r.offset();
+        let zone = match self.r.next()? {
+            // SAFETY: the API was imported when the module was; its UTC lives as long as the interpreter.
+            Token::Known(Known::Utc) => unsafe { Owned::borrowed(ffi::PyDateTime_TimeZone_UTC()) },
+            Token::Reference(number) => self.numbered(number)?,
+            _ => {
+                self.r.rewind(before);
+                return self.gather(Make::DateTime(bits), 1);
+            }
+        };
+        // SAFETY: the zone is held.
+        let made = unsafe { objects::datetime::datetime(bits, zone.get(), before)? };
+        self.done(Some(made))
+    }
+
     /// Begins to gather what an object is made of.
     pub(super) fn gather(&mut self, make: Make, len: usize) -> Result<Option<Owned>> {
         self.claim(len, 256 + 64 * len)?;
         let mark = self.take_mark();
-        let frame = self.frame(Kind::Gather, None, len, mark);
-        let frame = Frame { make: Some(make), ..frame };
+        let frame = Frame::gather(make, None, len, mark, self.here());
         if len == 0 {
             return self.make(frame).map(Some);
         }
@@ -333,6 +365,8 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
 
     fn known(&mut self, known: Known) -> Result<Option<Owned>> {
         match known {
+            // SAFETY: as in `zoned`.
+            Known::Utc => unsafe { self.done(Some(Owned::borrowed(ffi::PyDateTime_TimeZone_UTC()))) },
             Known::Deque => {
                 let here = self.here();
                 let most = self.r.next()?;
@@ -397,7 +431,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 for (at, &offset) in offsets.iter().enumerate() {
                     let before = self.r.offset();
                     let token = self.r.next()?;
-                    let Some(value) = self.leaf(token)? else {
+                    let Some(value) = self.field(token)? else {
                         self.r.rewind(before);
                         let frame = self.frame(Kind::Fields, Some(object), len, mark);
                         return Ok(self.push(Frame { at, layout: Some(layout.clone()), ..frame }));
@@ -436,7 +470,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             for at in 0..len {
                 let before = self.r.offset();
                 let token = self.r.next()?;
-                let Some(value) = self.leaf(token)? else {
+                let Some(value) = self.field(token)? else {
                     self.r.rewind(before);
                     let frame = self.frame(Kind::Copied, Some(dict), len, mark);
                     return Ok(self.push(Frame { at, layout: Some(layout.clone()), ..frame }));
@@ -496,8 +530,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 if let Some(object) = &object {
                     self.opened(mark, object.get());
                 }
-                let frame = self.frame(Kind::Gather, object, len, mark);
-                let frame = Frame { make: Some(Make::Upgraded(layout.clone())), ..frame };
+                let frame = Frame::gather(Make::Upgraded(layout.clone()), object, len, mark, self.here());
                 if len == 0 {
                     return self.make(frame).map(Some);
                 }
