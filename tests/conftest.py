@@ -7,9 +7,9 @@ import os
 import pathlib
 from typing import Any, Callable, Iterator
 
-import holdall
 import pytest
 
+import holdall
 from tests.support.kinds import TYPES
 
 REPO = pathlib.Path(__file__).resolve().parents[1]
@@ -30,7 +30,9 @@ else:
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "soak: many rounds of everything; `make soak` runs these alone")
     if not config.pluginmanager.hasplugin("xdist"):
-        config.addinivalue_line("markers", "xdist_group(name): tests that run in one worker, here: memory or time is measured")
+        config.addinivalue_line(
+            "markers", "xdist_group(name): tests that run in one worker, here: memory or time is measured"
+        )
 
 
 def by_dumps(obj: object) -> Any:

@@ -9,9 +9,9 @@ import pickle
 import threading
 from typing import Any, Callable
 
-import holdall
 import pytest
 
+import holdall
 from tests.support import models
 from tests.support.isomorphic import isomorphic
 from tests.support.kinds import KINDS, TYPES, Kind, build, shared_things, text
@@ -158,9 +158,8 @@ def test_encode_into_wrong_places() -> None:
 def test_encode_into_a_buffer_that_is_looked_at() -> None:
     """A bytearray with a view on it can't grow: an error, and the buffer as it was."""
     buffer = bytearray(10)
-    with memoryview(buffer):
-        with pytest.raises((BufferError, holdall.EncodeError)):
-            holdall.Encoder().encode_into("x" * 1_000, buffer)
+    with memoryview(buffer), pytest.raises((BufferError, holdall.EncodeError)):
+        holdall.Encoder().encode_into("x" * 1_000, buffer)
     assert len(buffer) == 10
     assert holdall.Encoder().encode_into("x" * 1_000, buffer) == len(buffer)
 
@@ -202,14 +201,18 @@ def test_enc_hook_without_end() -> None:
 
 def test_enc_hook_keeps_sharing() -> None:
     shared = Unknown([1])
-    back = holdall.loads(holdall.dumps([shared, shared, Unknown([1])], enc_hook=lambda obj: {"value": obj.value}))
+    back = holdall.loads(
+        holdall.dumps([shared, shared, Unknown([1])], enc_hook=lambda obj: {"value": obj.value})
+    )
     assert back[0] is back[1] and back[0] is not back[2] and back[0] == {"value": [1]}
 
 
 def test_replacements_live_long_enough() -> None:
     """Two replacements at one address must not become one object."""
     objects = [Unknown(i) for i in range(2_000)]
-    back = holdall.loads(holdall.dumps(objects, enc_hook=lambda obj: [[obj.value], text(f"value {obj.value}")]))
+    back = holdall.loads(
+        holdall.dumps(objects, enc_hook=lambda obj: [[obj.value], text(f"value {obj.value}")])
+    )
     assert back == [[[i], f"value {i}"] for i in range(2_000)]
 
 
@@ -375,7 +378,9 @@ def test_the_collector_is_left_as_it_was(enabled: bool) -> None:
 
 def test_what_is_loaded_is_collected() -> None:
     gc.collect()
-    back = holdall.loads(holdall.dumps([KINDS[0].make(), [[]], {"a": []}, models.DNode("n", [])]), types=TYPES)
+    back = holdall.loads(
+        holdall.dumps([KINDS[0].make(), [[]], {"a": []}, models.DNode("n", [])]), types=TYPES
+    )
     back.append(back)
     for obj in (back, back[1], back[2]["a"], back[3]):
         assert gc.is_tracked(obj)

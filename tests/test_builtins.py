@@ -7,9 +7,9 @@ import struct
 import sys
 from typing import Any, Callable
 
-import holdall
 import pytest
 
+import holdall
 from tests.support.isomorphic import isomorphic
 from tests.support.kinds import CONTAINERS, SCALARS, Kind, nan, text
 
@@ -22,7 +22,9 @@ def test_kind(way: Way, kind: Kind) -> None:
     isomorphic(obj, way(obj))
 
 
-POWERS = sorted({sign * (1 << bit) + delta for bit in range(0, 130) for sign in (1, -1) for delta in (-1, 0, 1)})
+POWERS = sorted(
+    {sign * (1 << bit) + delta for bit in range(130) for sign in (1, -1) for delta in (-1, 0, 1)}
+)
 
 
 def test_ints_at_every_power_of_two(way: Way) -> None:
@@ -32,7 +34,9 @@ def test_ints_at_every_power_of_two(way: Way) -> None:
 
 
 @pytest.mark.parametrize("low", [0, -1, -16, -128, -129, -(2**15), -(2**31), -(2**63), -(2**64)])
-@pytest.mark.parametrize("high", [1, 16, 127, 128, 255, 256, 2**16 - 1, 2**31, 2**32, 2**63 - 1, 2**63, 2**64])
+@pytest.mark.parametrize(
+    "high", [1, 16, 127, 128, 255, 256, 2**16 - 1, 2**31, 2**32, 2**63 - 1, 2**63, 2**64]
+)
 def test_packs_of_every_width(low: int, high: int) -> None:
     for length in (2, 3, 7, 8, 40):
         values = [low + (high - low) * i // (length - 1) for i in range(length)]
@@ -40,7 +44,9 @@ def test_packs_of_every_width(low: int, high: int) -> None:
             isomorphic(obj, holdall.loads(holdall.dumps(obj)))
 
 
-@pytest.mark.parametrize("length", [0, 1, 2, 7, 8, 15, 16, 17, 31, 32, 63, 64, 127, 128, 255, 256, 65535, 65536, 70000])
+@pytest.mark.parametrize(
+    "length", [0, 1, 2, 7, 8, 15, 16, 17, 31, 32, 63, 64, 127, 128, 255, 256, 65535, 65536, 70000]
+)
 def test_every_length(length: int) -> None:
     cases: list[Any] = [
         "x" * length,
@@ -58,7 +64,7 @@ def test_every_length(length: int) -> None:
         ["ab"] * length,
         [text(f"{i}") for i in range(length)],
         tuple(range(length)),
-        {i: None for i in range(length)},
+        dict.fromkeys(range(length)),
         {f"key {i}": i for i in range(length)},
         set(range(length)),
         frozenset(f"m{i}" for i in range(length)),
@@ -68,7 +74,10 @@ def test_every_length(length: int) -> None:
 
 
 FLOATS = [
-    *(struct.unpack("d", struct.pack("Q", bits))[0] for bits in (0, 1, 1 << 63, (1 << 52) - 1, 1 << 52, 0x7FEF << 48)),
+    *(
+        struct.unpack("d", struct.pack("Q", bits))[0]
+        for bits in (0, 1, 1 << 63, (1 << 52) - 1, 1 << 52, 0x7FEF << 48)
+    ),
     *(nan(payload) for payload in (0, 1, 2**51 - 1)),
     struct.unpack("d", struct.pack("Q", 0x7FF0_0000_0000_0001))[0],  # signalling
     struct.unpack("d", struct.pack("Q", 0xFFF8_0000_0000_0000))[0],  # the negative one of x86
@@ -90,7 +99,10 @@ def test_float_bits(way: Way) -> None:
 
 
 STRINGS = [
-    *(chr(point) for point in (0, 0x7F, 0x80, 0xFF, 0x100, 0x7FF, 0x800, 0xD7FF, 0xE000, 0xFFFF, 0x10000, 0x10FFFF)),
+    *(
+        chr(point)
+        for point in (0, 0x7F, 0x80, 0xFF, 0x100, 0x7FF, 0x800, 0xD7FF, 0xE000, 0xFFFF, 0x10000, 0x10FFFF)
+    ),
     *(chr(point) for point in (0xD800, 0xDBFF, 0xDC00, 0xDFFF)),
     "\ud83d\ude00",  # a pair of surrogates is two characters, not one
     "\U0001f600",
@@ -123,7 +135,10 @@ KEYS = [
 def test_dict_keys_and_set_members(way: Way, keys: tuple[Any, ...]) -> None:
     table = {key: [index] for index, key in enumerate(keys)}
     isomorphic(table, way(table))
-    isomorphic([table, dict(reversed(table.items())), dict(table)], way([table, dict(reversed(table.items())), dict(table)]))
+    isomorphic(
+        [table, dict(reversed(table.items())), dict(table)],
+        way([table, dict(reversed(table.items())), dict(table)]),
+    )
     isomorphic(set(keys), way(set(keys)))
     isomorphic(frozenset(keys), way(frozenset(keys)))
 
@@ -141,7 +156,14 @@ def test_dicts_with_holes(way: Way) -> None:
 
 
 def test_rows_with_changing_keys(way: Way) -> None:
-    rows: list[Any] = [{"a": 1, "b": 2}, {"b": 1, "a": 2}, {"a": 1}, {}, {"a": 1, "b": 2, "c": 3}, {"a": 1, 2: 3}]
+    rows: list[Any] = [
+        {"a": 1, "b": 2},
+        {"b": 1, "a": 2},
+        {"a": 1},
+        {},
+        {"a": 1, "b": 2, "c": 3},
+        {"a": 1, 2: 3},
+    ]
     obj = [dict(row) for _ in range(5) for row in rows]
     isomorphic(obj, way(obj))
 
@@ -160,7 +182,9 @@ def test_results_are_usable() -> None:
     table.setdefault("b", []).append(1)
     members.add(3)
     data.extend(b"cd")
-    assert numbers == [4, 3, 2, 1] and table == {"a": 1, "b": [1]} and members == {1, 2, 3} and data == b"abcd"
+    assert (
+        numbers == [4, 3, 2, 1] and table == {"a": 1, "b": [1]} and members == {1, 2, 3} and data == b"abcd"
+    )
     assert {word: 1, pair: 2}[(1, "x")] == 2 and f"{word!r:>8}" == "  'text'"
     assert sys.getsizeof(holdall.loads(holdall.dumps("x" * 100))) == sys.getsizeof("x" * 100)
 

@@ -8,9 +8,9 @@ import subprocess
 import sys
 from typing import Any, Callable
 
-import holdall
 import pytest
 
+import holdall
 from tests.conftest import REPO
 from tests.support import models
 from tests.support.isomorphic import isomorphic
@@ -73,7 +73,9 @@ def _everything_in(obj: Any) -> list[Any]:
             if id(part) not in seen and not isinstance(part, type) and not callable(part):
                 seen.add(id(part))
                 found.append(part)
-                if not hasattr(part, "__spec__") and "__builtins__" not in (part if isinstance(part, dict) else ()):
+                if not hasattr(part, "__spec__") and "__builtins__" not in (
+                    part if isinstance(part, dict) else ()
+                ):
                     todo.append(part)
     return found
 
@@ -170,6 +172,7 @@ def test_sharing_inside_sets() -> None:
 
 def test_sets_of_identity_objects_are_refused_or_stable() -> None:
     """Objects that hash by address have no order of their own but what they hold."""
+
     def graph(order: list[int]) -> Any:
         nodes = [models.PlainDict(i) for i in range(4)]
         return {nodes[i] for i in order}

@@ -6,9 +6,9 @@ import gc
 import weakref
 from typing import Any, Callable
 
-import holdall
 import pytest
 
+import holdall
 from tests.support import models
 from tests.support.isomorphic import isomorphic
 from tests.support.kinds import BY_NAME, CLASSES, TYPES, Kind, build, text, third_party, with_fields
@@ -70,7 +70,11 @@ def test_nothing_of_the_class_is_called() -> None:
 
 
 def test_unset_slots_stay_unset(way: Way) -> None:
-    nodes = [build(models.PlainSlots), build(models.PlainSlots, right=None), build(models.PlainSlots, value=1, left=2)]
+    nodes = [
+        build(models.PlainSlots),
+        build(models.PlainSlots, right=None),
+        build(models.PlainSlots, value=1, left=2),
+    ]
     isomorphic(nodes, way(nodes))
     assert not hasattr(way(nodes)[0], "left")
 
@@ -136,7 +140,12 @@ def test_generic_alias_of_the_instance(way: Way) -> None:
 
 
 def test_classes_with_value_hashes_as_keys(way: Way) -> None:
-    table = {models.ByValue("a"): 1, models.DFrozen(1, "x"): 2, models.NPoint(1, 2): 3, models.DFrozenSlots(1): 4}
+    table = {
+        models.ByValue("a"): 1,
+        models.DFrozen(1, "x"): 2,
+        models.NPoint(1, 2): 3,
+        models.DFrozenSlots(1): 4,
+    }
     back = way(table)
     isomorphic(table, back)
     assert back[models.ByValue("a")] == 1 and back[models.DFrozen(1, "x")] == 2 and back[(1, 2)] == 3
@@ -224,7 +233,15 @@ def test_refused_unless_permitted(kind: Kind) -> None:
 def test_types_takes_class_module_or_iterable() -> None:
     data = holdall.dumps([models.DPoint(1, 2), models.Outer.Inner(3)])
     classes = [models.DPoint, models.Outer.Inner]
-    for types in (models, classes, tuple(classes), set(classes), iter(classes), [models, int], [models.DPoint, models]):
+    for types in (
+        models,
+        classes,
+        tuple(classes),
+        set(classes),
+        iter(classes),
+        [models, int],
+        [models.DPoint, models],
+    ):
         isomorphic([models.DPoint(1, 2)], holdall.loads(data, types=types)[:1])
     assert holdall.loads(holdall.dumps(models.DPoint(1, 2)), types=models.DPoint) == models.DPoint(1, 2)
 

@@ -8,9 +8,9 @@ import threading
 import types
 from typing import Any, Callable
 
-import holdall
 import pytest
 
+import holdall
 from tests.support import models
 from tests.support.isomorphic import isomorphic
 from tests.support.kinds import build
@@ -155,7 +155,9 @@ def test_deepcopy_a_million_deep(name: str) -> None:
 
 
 @pytest.mark.xdist_group("memory")
-@pytest.mark.parametrize("options", [{"canonical": True}, {"refs": False}, {"trust": True}, {"intern": True}], ids=str)
+@pytest.mark.parametrize(
+    "options", [{"canonical": True}, {"refs": False}, {"trust": True}, {"intern": True}], ids=str
+)
 def test_other_modes_a_million_deep(options: dict[str, bool]) -> None:
     obj = lists()
     data = in_small_thread(lambda: holdall.dumps(obj, **options))

@@ -44,7 +44,9 @@ def test_what_goes_wrong_is_found(tmp_path: Path, wrong: str) -> None:
     child.write_text(CHILD.format(repo=str(REPO), wrong=wrong))
     parent = f"import sys; from tests.fuzz import mutate; mutate.__file__ = {str(child)!r}; sys.exit(mutate.main())"
     options = ["--count", "10", "--seconds", "60", "--seed", "1", "--out", str(tmp_path / "out")]
-    done = subprocess.run([sys.executable, "-c", parent, *options], capture_output=True, text=True, timeout=100, cwd=REPO)
+    done = subprocess.run(
+        [sys.executable, "-c", parent, *options], capture_output=True, text=True, timeout=100, cwd=REPO
+    )
     assert done.returncode == 1, done.stdout + done.stderr
     assert "attempt 5" in done.stderr and "1 findings" in done.stdout
     assert (tmp_path / "out" / "seed1-5.hold").exists()

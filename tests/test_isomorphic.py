@@ -76,7 +76,9 @@ def _graph_set(edge: tuple[int, int]) -> object:
 
 
 def _subclass(base_value: object, **fields: object) -> object:
-    found = {dict: models.MyDict, list: models.MyList, str: models.MyStr, int: models.MyInt}[type(base_value)](base_value)
+    found = {dict: models.MyDict, list: models.MyList, str: models.MyStr, int: models.MyInt}[
+        type(base_value)
+    ](base_value)
     vars(found).update(fields)
     return found
 
@@ -100,7 +102,7 @@ DIFFERENT = {
     "shared string became two": ([A, A], [A, B]),
     "two strings became one": ([A, B], [A, A]),
     "shared bytes became two": ([(x := b"xy"), x], [bytes([120, 121]), bytes([120, 121])]),
-    "shared tuple became two": ([(t := ([],)), t], [(s := [], ), (s,)]),
+    "shared tuple became two": ([(t := ([],)), t], [(s := [],), (s,)]),
     "key became two": ([{A: 1}, {A: 2}], [{A: 1}, {B: 2}]),
     "key and value became two": ([{A: A}], [{A: B}]),
     "value joined a key": ([{A: 1}, B], [{A: 1}, A]),

@@ -45,7 +45,9 @@ print(json.dumps([verdict, (after - before) * 1024]))
 def probe(data: bytes) -> tuple[str, int]:
     """Load `data` in a process that may map 4 GiB: what happened, and by how much its peak grew."""
     limit = "import resource; resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))\n"
-    run = subprocess.run([sys.executable, "-c", limit + PROBE], input=data, capture_output=True, timeout=120, cwd=REPO)
+    run = subprocess.run(
+        [sys.executable, "-c", limit + PROBE], input=data, capture_output=True, timeout=120, cwd=REPO
+    )
     assert run.returncode == 0, run.stderr.decode()[-2000:]
     verdict, grown = json.loads(run.stdout)
     return verdict, grown
@@ -77,15 +79,24 @@ BOMBS: dict[str, bytes] = {
     "wide shapes side by side": w.message(
         w.sequence(w.shape(KEYS, ONE * 1_000), *[bytes([w.TAG.INSTANCE_FIX]) + ONE * 1_000] * 200)
     ),
-    "wide classes in each other": w.message(w.layout("object", "a.B", KEYS, bytes([w.TAG.INSTANCE_FIX]) * 100_000)),
+    "wide classes in each other": w.message(
+        w.layout("object", "a.B", KEYS, bytes([w.TAG.INSTANCE_FIX]) * 100_000)
+    ),
     "empty shapes": w.message(w.sequence(w.shape([]), *[bytes([w.TAG.INSTANCE_FIX])] * 200_000)),
-    "empty classes": w.message(w.sequence(w.layout("object", "a.B", []), *[bytes([w.TAG.INSTANCE_FIX])] * 200_000)),
+    "empty classes": w.message(
+        w.sequence(w.layout("object", "a.B", []), *[bytes([w.TAG.INSTANCE_FIX])] * 200_000)
+    ),
     "many shapes": w.message(w.sequence(*[w.shape([f"k{i}"], ONE) for i in range(50_000)])),
-    "many classes": w.message(w.sequence(*[w.layout("object", f"a.B{i}", ["f"], ONE) for i in range(50_000)])),
+    "many classes": w.message(
+        w.sequence(*[w.layout("object", f"a.B{i}", ["f"], ONE) for i in range(50_000)])
+    ),
     "shapes of references to names": w.message(
         w.sequence(
             w.shape(KEYS, ONE * 1_000),
-            *[w.tag("SHAPE", b"\x01", b"\x03", w.tag("REF_16", bytes([i % 250, 1])), ONE) for i in range(20_000)],
+            *[
+                w.tag("SHAPE", b"\x01", b"\x03", w.tag("REF_16", bytes([i % 250, 1])), ONE)
+                for i in range(20_000)
+            ],
         )
     ),
     "marks": w.message(w.sequence(*[w.mark(w.sequence())] * 200_000)),
@@ -95,7 +106,9 @@ BOMBS: dict[str, bytes] = {
     "empty deques": w.message(w.sequence(*[w.known("Deque", w.NONE, w.EMPTY_LIST)] * 60_000)),
     "empty ordered dicts": w.message(w.sequence(*[w.known("OrderedDict", w.tag("DICT_EMPTY"))] * 60_000)),
     "empty arrays": w.message(
-        w.sequence(*[w.known("NdArray", w.text("f8"), w.tuple_(w.integer(0)), w.tag("FALSE"), w.blob(b""))] * 20_000)
+        w.sequence(
+            *[w.known("NdArray", w.text("f8"), w.tuple_(w.integer(0)), w.tag("FALSE"), w.blob(b""))] * 20_000
+        )
     ),
     "floats": w.message(w.sized("LIST_F64", 100_000, bytes(800_000))),
     "bytes of ints": w.message(w.sized("LIST_I8", 500_000, b"\x7f" * 500_000)),
@@ -106,7 +119,9 @@ BOMBS: dict[str, bytes] = {
     "networks": w.message(w.sequence(*[w.known("IPv4Network", w.text("1.0.0.0/8"))] * 30_000)),
     "a decimal of a huge exponent": w.message(w.known("Decimal", w.text("1E+999999999"))),
     "a big int": w.message(w.sized("INT_BIG", 1 << 20, b"\x7f" * (1 << 20))),
-    "a fraction of big ints": w.message(w.known("Fraction", *[w.sized("INT_BIG", 5_000, b"\x7f" * 5_000)] * 2)),
+    "a fraction of big ints": w.message(
+        w.known("Fraction", *[w.sized("INT_BIG", 5_000, b"\x7f" * 5_000)] * 2)
+    ),
 }
 for _name in "LIST TUPLE SET FROZENSET DICT BYTES BYTEARRAY ASCII LATIN_1 UCS_2 UTF_8 INT_BIG LIST_I64 LIST_ASCII TUPLE_BOOL".split():
     for _count in (1 << 16, 1 << 31, (1 << 62) - 1, (1 << 63) - 1, (1 << 64) - 1):
@@ -118,7 +133,9 @@ for _name in "LIST TUPLE SET FROZENSET DICT BYTES BYTEARRAY ASCII LATIN_1 UCS_2 
 def test_bombs(name: str) -> None:
     data = BOMBS[name]
     verdict, grown = probe(data)
-    assert grown <= MEMORY_MULTIPLE * len(data) + SLACK, f"{verdict} with {grown / len(data):.0f} bytes per byte"
+    assert grown <= MEMORY_MULTIPLE * len(data) + SLACK, (
+        f"{verdict} with {grown / len(data):.0f} bytes per byte"
+    )
 
 
 @pytest.mark.xdist_group("memory")

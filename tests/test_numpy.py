@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Callable
 
-import holdall
 import pytest
+
+import holdall
 
 np = pytest.importorskip("numpy")
 

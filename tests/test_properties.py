@@ -7,17 +7,18 @@ import pathlib
 import tempfile
 from typing import Any
 
-import holdall
 import pytest
+
+import holdall
 
 pytest.importorskip("hypothesis")
 
-from hypothesis import given, settings  # noqa: E402
-from hypothesis import strategies as st  # noqa: E402
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from tests.support import strategies  # noqa: E402
-from tests.support.isomorphic import isomorphic  # noqa: E402
-from tests.support.kinds import TYPES, installed  # noqa: E402
+from tests.support import strategies
+from tests.support.isomorphic import isomorphic
+from tests.support.kinds import TYPES, installed
 
 ENCODER, DECODER = holdall.Encoder(), holdall.Decoder(types=TYPES)
 

@@ -12,9 +12,9 @@ import random
 import sys
 from typing import Any, Callable
 
-import holdall
 import pytest
 
+import holdall
 from tests.support import models
 from tests.support.kinds import KINDS, TYPES, Kind, text
 
@@ -166,7 +166,13 @@ def test_reference_counts_of_what_everyone_shares() -> None:
     """Also where CPython makes an object immortal, the count may not run away."""
     node = models.PlainSlots()
     node.left, node.right, node.value = SENTINELS["value string"], SENTINELS["value list"], None
-    graph = [*SENTINELS.values(), node, models.MyDict(a=()), models.DSlots(None, True), {"a": "a", "left": b""}]
+    graph = [
+        *SENTINELS.values(),
+        node,
+        models.MyDict(a=()),
+        models.DSlots(None, True),
+        {"a": "a", "left": b""},
+    ]
     graph = [obj for obj in graph if not isinstance(obj, type)]
     data = holdall.dumps(graph)
 

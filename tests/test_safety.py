@@ -8,9 +8,9 @@ import struct
 import sys
 from typing import Any
 
-import holdall
 import pytest
 
+import holdall
 from tests.support import models, wire
 from tests.support.isomorphic import isomorphic
 from tests.support.kinds import BY_NAME, KINDS, TYPES, Kind, build
@@ -69,7 +69,19 @@ def test_every_byte_changed(kind: Kind) -> None:
     if len(data) > 3_000:
         data = bytearray(data[:3_000])
     for index, old in enumerate(data):
-        for new in {old ^ 1, old ^ 0x80, old ^ 0xFF, (old + 1) & 255, 0, 251, 252, 253, 254, 255, wire.TAG.MARK}:
+        for new in {
+            old ^ 1,
+            old ^ 0x80,
+            old ^ 0xFF,
+            (old + 1) & 255,
+            0,
+            251,
+            252,
+            253,
+            254,
+            255,
+            wire.TAG.MARK,
+        }:
             data[index] = new
             tried(bytes(data))
         data[index] = old
@@ -82,7 +94,9 @@ def test_every_first_byte() -> None:
             assert refused(bytes([first]) + body).offset == 0
 
 
-@pytest.mark.parametrize("data", [b"", b"HOLD", b"HOLD" + bytes(100), b"\x80\x05N.", b"{}", b"\xc1", b"\xd1"], ids=repr)
+@pytest.mark.parametrize(
+    "data", [b"", b"HOLD", b"HOLD" + bytes(100), b"\x80\x05N.", b"{}", b"\xc1", b"\xd1"], ids=repr
+)
 def test_what_is_no_message(data: bytes) -> None:
     refused(data)
 
@@ -136,7 +150,9 @@ HOSTILE = {
     "list in a frozenset": Verdict(w.sized("FROZENSET", 1, LIST_KEY)),
     "set in a set": Verdict(w.sized("SET", 1, w.sized("SET", 0))),
     "bytearray as key": Verdict(w.dict_(w.sized("BYTEARRAY", 1, b"x"), ONE)),
-    "slice as key": Verdict(w.dict_(w.known("Slice", ONE, ONE, ONE), ONE), may_load=sys.version_info >= (3, 12)),
+    "slice as key": Verdict(
+        w.dict_(w.known("Slice", ONE, ONE, ONE), ONE), may_load=sys.version_info >= (3, 12)
+    ),
     "key twice": Verdict(w.dict_(w.text("a"), ONE, w.text("a"), ONE)),
     "equal keys of two types": Verdict(w.dict_(ONE, ONE, w.tag("TRUE"), ONE)),
     "member twice": Verdict(w.sized("SET", 2, ONE, ONE)),
@@ -157,7 +173,8 @@ HOSTILE = {
     "tuple and frozenset in each other": Verdict(w.mark(w.tuple_(w.sized("FROZENSET", 1, w.reference(0))))),
     "list in a tuple, unfinished": Verdict(w.mark(w.tuple_(w.sequence(w.reference(0)))), may_load=True),
     "frozen instance, unfinished, as key": Verdict(
-        w.mark(w.layout("object", MODELS + "DFrozen", ["x", "y"], w.dict_(w.reference(0), ONE), ONE)), may_load=True
+        w.mark(w.layout("object", MODELS + "DFrozen", ["x", "y"], w.dict_(w.reference(0), ONE), ONE)),
+        may_load=True,
     ),
     "frozen instance inside itself as key": Verdict(
         w.dict_(w.mark(w.layout("object", MODELS + "DFrozen", ["x", "y"], w.reference(0), ONE)), ONE)
@@ -185,7 +202,9 @@ HOSTILE = {
     "int subclass of a text": Verdict(w.layout("based", MODELS + "MyInt", [], w.text("x"))),
     "str subclass of an int": Verdict(w.layout("based", MODELS + "MyStr", [], ONE)),
     "tuple subclass of a list": Verdict(w.layout("based", MODELS + "MyTuple", [], w.sequence())),
-    "named tuple of the wrong length": Verdict(w.layout("based", MODELS + "NPoint", [], w.tuple_(ONE, ONE, ONE))),
+    "named tuple of the wrong length": Verdict(
+        w.layout("based", MODELS + "NPoint", [], w.tuple_(ONE, ONE, ONE))
+    ),
     "named tuple of nothing": Verdict(w.layout("based", MODELS + "NPoint", [], w.tuple_())),
     "exception of no tuple": Verdict(w.layout("based", MODELS + "MyError", [], ONE)),
     "no such member": Verdict(w.layout("enum", MODELS + "Color", [], w.text("PURPLE"))),
@@ -210,7 +229,9 @@ HOSTILE = {
     "empty big int": Verdict(w.sized("INT_BIG", 0), may_load=True),
     "datetime out of range": Verdict(w.tag("DATETIME", b"\xff" * 8)),
     "datetime zero": Verdict(w.tag("DATETIME", bytes(8))),
-    "datetime with a list for a zone": Verdict(w.tag("DATETIME_ZONED", struct.pack("<Q", 2024 << 47 | 1 << 43 | 1 << 38), LIST_KEY)),
+    "datetime with a list for a zone": Verdict(
+        w.tag("DATETIME_ZONED", struct.pack("<Q", 2024 << 47 | 1 << 43 | 1 << 38), LIST_KEY)
+    ),
     "date out of range": Verdict(w.known("Date", w.integer(10**9))),
     "date of a text": Verdict(w.known("Date", w.text("x"))),
     "date of a big int": Verdict(w.known("Date", w.integer(10**40))),
@@ -237,7 +258,9 @@ HOSTILE = {
     "network with host bits": Verdict(w.known("IPv4Network", w.text("1.2.3.4/8"))),
     "pattern that is none": Verdict(w.known("Pattern", w.text("("), w.integer(0))),
     "pattern of a number": Verdict(w.known("Pattern", ONE, ONE)),
-    "pattern with flags that are none": Verdict(w.known("Pattern", w.text("a"), w.integer(1 << 20)), may_load=True),
+    "pattern with flags that are none": Verdict(
+        w.known("Pattern", w.text("a"), w.integer(1 << 20)), may_load=True
+    ),
     "pattern with flags beyond": Verdict(w.known("Pattern", w.text("a"), w.integer(10**30))),
     "pattern nested deep": Verdict(w.known("Pattern", w.text("(" * 5000 + ")" * 5000), w.integer(32))),
     "range without step": Verdict(w.known("Range", ONE, ONE, w.integer(0))),
@@ -283,8 +306,20 @@ for _name, (_dtype, _shape, _items) in NUMPY.items():
     HOSTILE[f"array: {_name}"] = Verdict(w.known("NdArray", w.text(_dtype), _shape, w.tag("FALSE"), _items))
 for _name, _dtype in {"object": "O", "void": "V2000000000", "text": "nope", "time": "M8[parsec]"}.items():
     HOSTILE[f"scalar: {_name}"] = Verdict(w.known("NumpyScalar", w.text(_dtype), w.blob(bytes(8))))
-for _name in ("eval", "exec", "open", "print", "compile", "__import__", "breakpoint", "Warning.with_traceback", "no"):
-    HOSTILE[f"factory: {_name}"] = Verdict(w.known("DefaultDict", w.known("BuiltinType", w.text(_name)), w.dict_()))
+for _name in (
+    "eval",
+    "exec",
+    "open",
+    "print",
+    "compile",
+    "__import__",
+    "breakpoint",
+    "Warning.with_traceback",
+    "no",
+):
+    HOSTILE[f"factory: {_name}"] = Verdict(
+        w.known("DefaultDict", w.known("BuiltinType", w.text(_name)), w.dict_())
+    )
 
 
 @pytest.mark.parametrize("name", HOSTILE)
@@ -329,7 +364,10 @@ DEEP: dict[str, tuple[bytes, bytes]] = {
     "default dicts": (w.known("DefaultDict", w.NONE) + w.tag("DICT", b"\x01", ONE), b""),
     "timezones": (w.known("Timezone"), w.NONE),
     "marks": (w.tag("MARK"), b""),
-    "object arrays": (w.known("NdArray", w.text("O"), w.tuple_(ONE), w.tag("FALSE")) + bytes([w.TAG.LIST_FIX + 1]), b""),
+    "object arrays": (
+        w.known("NdArray", w.text("O"), w.tuple_(ONE), w.tag("FALSE")) + bytes([w.TAG.LIST_FIX + 1]),
+        b"",
+    ),
 }
 
 
@@ -350,7 +388,12 @@ def test_deep_keys(name: str, limits: holdall.Limits | None) -> None:
     before, after = DEEP[name]
     for depth in (100, 20_000, 1_000_000):
         for tag in ("DICT", "SET", "FROZENSET"):
-            tried(w.message(w.tag(tag, b"\x01"), before * depth, ONE, after * depth, ONE if tag == "DICT" else b""), limits=limits)
+            tried(
+                w.message(
+                    w.tag(tag, b"\x01"), before * depth, ONE, after * depth, ONE if tag == "DICT" else b""
+                ),
+                limits=limits,
+            )
 
 
 def test_deep_equal_keys() -> None:
@@ -377,7 +420,17 @@ def test_no_import() -> None:
     sys.meta_path.insert(0, Spy)  # type: ignore[arg-type]
     before = set(sys.modules)
     try:
-        for name in ("antigravity.fly", "this.s", "os.system", "builtins.eval", "no.such.Thing", "x", "", ".", "a..b"):
+        for name in (
+            "antigravity.fly",
+            "this.s",
+            "os.system",
+            "builtins.eval",
+            "no.such.Thing",
+            "x",
+            "",
+            ".",
+            "a..b",
+        ):
             for kind in ("object", "based", "enum", "custom"):
                 refused(w.message(w.layout(kind, name, [], ONE)))
                 tried(w.message(w.layout(kind, name, [], ONE)))
@@ -395,7 +448,9 @@ def test_nothing_the_data_names_is_called(monkeypatch: pytest.MonkeyPatch) -> No
     called: list[str] = []
     for name in ("eval", "exec", "compile", "__import__", "getattr", "setattr"):
         original = getattr(builtins, name)
-        monkeypatch.setattr(builtins, name, lambda *args, _n=name, _o=original: (called.append(_n), _o(*args))[1])
+        monkeypatch.setattr(
+            builtins, name, lambda *args, _n=name, _o=original: (called.append(_n), _o(*args))[1]
+        )
     data = w.message(w.layout("object", "builtins.eval", ["a"], w.text("1")))
     for types in ((), TYPES, holdall.Record):
         try:
@@ -434,7 +489,13 @@ def test_every_bytes_like() -> None:
     import mmap
 
     data = holdall.dumps([1, "text"])
-    inputs: list[Any] = [data, bytearray(data), memoryview(data), memoryview(b"x" + data)[1:], array.array("B", data)]
+    inputs: list[Any] = [
+        data,
+        bytearray(data),
+        memoryview(data),
+        memoryview(b"x" + data)[1:],
+        array.array("B", data),
+    ]
     with mmap.mmap(-1, len(data)) as mapped:
         mapped[:] = data
         for given in [*inputs, mapped]:
@@ -464,5 +525,3 @@ def test_kinds_load_after_all_this() -> None:
         isomorphic(obj, holdall.loads(holdall.dumps(obj), types=TYPES))
     with pytest.raises(holdall.UnknownTypeError):
         holdall.loads(holdall.dumps(build(models.PlainDict, a=1)))
-
-

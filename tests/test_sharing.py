@@ -6,9 +6,9 @@ import collections
 import types
 from typing import Any, Callable
 
-import holdall
 import pytest
 
+import holdall
 from tests.support import models
 from tests.support.isomorphic import isomorphic
 from tests.support.kinds import KINDS, TYPES, Kind, build, text, with_fields
@@ -25,9 +25,9 @@ SHARED: dict[str, Callable[[], Any]] = {
     "tuple": lambda: (text("in a tuple"), 1),
     "tuple of ints": lambda: tuple(range(300, 320)),
     "frozenset": lambda: frozenset({text("ab"), 1}),
-    "list": lambda: [],
+    "list": list,
     "packed list": lambda: list(range(50)),
-    "dict": lambda: {},
+    "dict": dict,
     "shaped dict": lambda: {"a": 1, "b": 2},
     "set": lambda: set(),
     "instance": lambda: models.DSlots(1),

@@ -6,9 +6,9 @@ import json
 import pathlib
 import pickle
 
-import holdall
 import pytest
 
+import holdall
 from tests.support import models
 
 

@@ -16,9 +16,9 @@ import uuid
 import zoneinfo
 from typing import Any, Callable
 
-import holdall
 import pytest
 
+import holdall
 from tests.support.isomorphic import isomorphic
 from tests.support.kinds import STDLIB, Kind, text
 
@@ -111,7 +111,9 @@ PATHS = ["", ".", "/", "//net/share", "a//b/../c", "/tmp/é", "name with spaces"
 
 
 def test_paths(way: Way) -> None:
-    cases = [cls(path) for path in PATHS for cls in (pathlib.PurePosixPath, pathlib.PureWindowsPath, pathlib.Path)]
+    cases = [
+        cls(path) for path in PATHS for cls in (pathlib.PurePosixPath, pathlib.PureWindowsPath, pathlib.Path)
+    ]
     isomorphic(cases, way(cases))
 
 
@@ -128,7 +130,9 @@ def test_ip_addresses(way: Way) -> None:
 
 
 def test_patterns(way: Way) -> None:
-    cases = [re.compile(p, f) for p, f in (("", 0), ("(?i)a+", re.X), ("é", re.A), (b"a|b", re.S), ("\\d", re.U))]
+    cases = [
+        re.compile(p, f) for p, f in (("", 0), ("(?i)a+", re.X), ("é", re.A), (b"a|b", re.S), ("\\d", re.U))
+    ]
     isomorphic(cases, way(cases))
 
 
@@ -206,7 +210,9 @@ def test_namespaces(way: Way) -> None:
     isomorphic(case, way(case))
 
 
-def error(cls: type[BaseException], *args: Any, notes: Any = (), cause: Any = None, context: Any = None) -> Any:
+def error(
+    cls: type[BaseException], *args: Any, notes: Any = (), cause: Any = None, context: Any = None
+) -> Any:
     found = cls(*args)
     if notes:
         found.__notes__ = list(notes)
@@ -221,7 +227,9 @@ ERRORS: dict[str, Callable[[], Any]] = {
     "base": lambda: error(BaseException, 1),
     "notes": lambda: error(ValueError, text("one"), notes=["a note", text("another")]),
     "cause": lambda: error(ValueError, "x1", cause=error(KeyError, "y1")),
-    "context": lambda: error(ValueError, "x1", context=error(KeyError, "y1", context=error(OSError, 2, "z1"))),
+    "context": lambda: error(
+        ValueError, "x1", context=error(KeyError, "y1", context=error(OSError, 2, "z1"))
+    ),
     "stop": lambda: error(StopIteration, [1]),
     "exit": lambda: error(SystemExit, 3),
     "os with name": lambda: error(OSError, 2, "gone", "file.txt"),

@@ -14,9 +14,9 @@ import sys
 import threading
 from typing import Any, Callable
 
-import holdall
 import pytest
 
+import holdall
 from tests.support import models, models_trusted
 from tests.support import models_trusted as m
 from tests.support.isomorphic import isomorphic

@@ -24,11 +24,10 @@ from typing import Any
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
 
-import holdall  # noqa: E402
-
-from tests.support import models_trusted  # noqa: E402
-from tests.support.hostile import MEMORY_MULTIPLE  # noqa: E402
-from tests.support.kinds import KINDS, TYPES  # noqa: E402
+import holdall
+from tests.support import models_trusted
+from tests.support.hostile import MEMORY_MULTIPLE
+from tests.support.kinds import KINDS, TYPES
 
 HANG_SECONDS = 20
 LARGEST_INPUT = 1 << 16
@@ -37,7 +36,12 @@ SLACK = 256 << 20
 # Where the child tells how it stands: number of the attempt, attempts done, refused, loaded, dumped again.
 COUNTERS = struct.Struct("<5q")
 INTERESTING = bytes([0, 1, 2, 0x7F, 0x80, 0xFB, 0xFC, 0xFD, 0xFE, 0xFF])
-HUGE = [b"\xfc\xff\xff", b"\xfd\xff\xff\xff\x7f", b"\xfe\xff\xff\xff\xff\xff\xff\xff\x7f", b"\xfe" + b"\xff" * 8]
+HUGE = [
+    b"\xfc\xff\xff",
+    b"\xfd\xff\xff\xff\x7f",
+    b"\xfe\xff\xff\xff\xff\xff\xff\xff\x7f",
+    b"\xfe" + b"\xff" * 8,
+]
 
 
 def seeds() -> list[bytes]:
@@ -197,7 +201,13 @@ def run(args: argparse.Namespace) -> int:
             file.write(bytes(COUNTERS.size))
             file.flush()
             counters = mmap.mmap(file.fileno(), COUNTERS.size)
-            options = {"first": first, "seed": args.seed, "seconds": left, "count": args.count - total[0], "counters": file.name}
+            options = {
+                "first": first,
+                "seed": args.seed,
+                "seconds": left,
+                "count": args.count - total[0],
+                "counters": file.name,
+            }
             command = [sys.executable, "-X", "faulthandler", __file__, "--child"]
             command += [f"--{name}={value}" for name, value in options.items()]
             process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
@@ -230,14 +240,18 @@ def report(args: argparse.Namespace, number: int, data: bytes, problem: str) -> 
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"seed{args.seed}-{number}.hold"
     path.write_bytes(data)
-    path.with_suffix(".txt").write_text(f"attempt {number}, {len(data)} bytes\n{data[:200].hex()}\n{problem}\n")
+    path.with_suffix(".txt").write_text(
+        f"attempt {number}, {len(data)} bytes\n{data[:200].hex()}\n{problem}\n"
+    )
     print(f"finding: attempt {number} ({len(data)} bytes), in {path}\n{problem}", file=sys.stderr)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--seconds", type=float, default=60.0, help="how long to run")
-    parser.add_argument("--seed", type=int, default=int.from_bytes(os.urandom(3), "big"), help="default: a new one")
+    parser.add_argument(
+        "--seed", type=int, default=int.from_bytes(os.urandom(3), "big"), help="default: a new one"
+    )
     parser.add_argument("--count", type=int, default=1 << 62, help="at most that many mutations")
     parser.add_argument("--most", type=int, default=20, help="stop after that many findings")
     parser.add_argument("--out", default="fuzz-findings", help="folder for inputs that went wrong")

@@ -32,13 +32,13 @@ class PlainSlots:
 
 
 class SlotsAndDict:
-    __slots__ = ("a", "__dict__")
+    __slots__ = ("__dict__", "a")
 
     a: Any
 
 
 class WeakSlot:
-    __slots__ = ("a", "__weakref__")
+    __slots__ = ("__weakref__", "a")
 
     a: Any
 
@@ -344,7 +344,7 @@ class Color(enum.Enum):
     RED = 1
     GREEN = "green"
     BLUE = (0, 0, 255)
-    ALIAS = 1
+    ALIAS = 1  # noqa: PIE796
 
 
 class Unhashable(enum.Enum):

@@ -29,7 +29,7 @@ def _dtype(array: Any) -> object:
 
 def _contents(array: Any, value: object) -> Parts:
     dtype = array.dtype
-    if dtype == object:
+    if dtype.kind == "O":
         return Parts(value, list(array.ravel(order="C")), "[]")
     if dtype.names:
         # field by field: the padding between them is nobody's data

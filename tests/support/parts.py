@@ -124,7 +124,7 @@ def parts(obj: Any) -> Parts:
     return found._replace(value=(found.value, tuple(names)), children=children, names=tuple(names))
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _layout(cls: type) -> tuple[Callable[[Any], Parts] | None, list[Any], bool]:
     """How to take a class apart: handler of its builtin base, its slots, has it a `__dict__`?"""
     base = next((b for b in cls.__mro__ if b in HANDLERS or _numpy_base(b)), None)

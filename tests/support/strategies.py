@@ -27,7 +27,12 @@ from tests.support.kinds import build, installed, text
 # --- values without parts --------------------------------------------------------------------------------------------
 INTS = st.one_of(
     st.integers(-300, 300),
-    st.builds(lambda bit, sign, delta: sign * (1 << bit) + delta, st.integers(0, 200), st.sampled_from([1, -1]), st.integers(-1, 1)),
+    st.builds(
+        lambda bit, sign, delta: sign * (1 << bit) + delta,
+        st.integers(0, 200),
+        st.sampled_from([1, -1]),
+        st.integers(-1, 1),
+    ),
     st.integers(),
 )
 FLOATS = st.one_of(
@@ -42,7 +47,9 @@ STRINGS = st.one_of(
     st.text(st.characters(max_codepoint=255), max_size=60),
     st.text(st.characters(max_codepoint=127), min_size=40, max_size=300),
 ).map(text)
-BYTES = st.one_of(st.binary(max_size=20), st.binary(min_size=250, max_size=300)).map(lambda value: bytes(bytearray(value)))
+BYTES = st.one_of(st.binary(max_size=20), st.binary(min_size=250, max_size=300)).map(
+    lambda value: bytes(bytearray(value))
+)
 SCALARS = st.one_of(st.none(), st.booleans(), INTS, FLOATS, st.builds(complex, FLOATS, FLOATS))
 
 OFFSETS = st.timedeltas(dt.timedelta(hours=-23), dt.timedelta(hours=23))
@@ -73,9 +80,21 @@ HASHABLE_VALUES = st.one_of(
     NAMES.map(pathlib.PurePosixPath),
     NAMES.map(pathlib.PureWindowsPath),
     st.ip_addresses(),
-    st.builds(lambda address, prefix: ipaddress.ip_network((address, prefix), strict=False), st.ip_addresses(v=4), st.integers(0, 32)),
-    st.builds(lambda address, prefix: ipaddress.ip_interface((address, prefix)), st.ip_addresses(v=6), st.integers(0, 128)),
-    st.builds(re.compile, st.text("ab.*", max_size=4).filter(lambda p: not re.search(r"^\*|\*\*", p)), st.sampled_from([0, re.I, re.X | re.S])),
+    st.builds(
+        lambda address, prefix: ipaddress.ip_network((address, prefix), strict=False),
+        st.ip_addresses(v=4),
+        st.integers(0, 32),
+    ),
+    st.builds(
+        lambda address, prefix: ipaddress.ip_interface((address, prefix)),
+        st.ip_addresses(v=6),
+        st.integers(0, 128),
+    ),
+    st.builds(
+        re.compile,
+        st.text("ab.*", max_size=4).filter(lambda p: not re.search(r"^\*|\*\*", p)),
+        st.sampled_from([0, re.I, re.X | re.S]),
+    ),
     st.builds(range, st.integers(), st.integers(), st.integers().filter(bool)),
     st.sampled_from([..., NotImplemented, *models.Color, *models.Level, *models.Unit, *models.TEXT_ENUM]),
     st.integers(0, 7).map(models.Access),
@@ -266,7 +285,17 @@ MUTABLE: dict[str, tuple[Callable[[], Any], Fill]] = {
     **_third_party(),
 }
 # what can be a key or a member while it is still empty: it hashes by identity
-IDENTITY_HASH = ("plain", "plain reversed", "slots", "slots child", "slots and dict", "weak slot", "empty", "box", "exception")
+IDENTITY_HASH = (
+    "plain",
+    "plain reversed",
+    "slots",
+    "slots child",
+    "slots and dict",
+    "weak slot",
+    "empty",
+    "box",
+    "exception",
+)
 
 KIND_NAMES = [*MUTABLE, *IMMUTABLE, *HASHED]
 
@@ -289,7 +318,12 @@ def graphs(draw: st.DrawFn, max_nodes: int = 12) -> Graph:
     hashable = list(range(len(pool)))
     pool += draw(st.lists(OTHER_VALUES, max_size=3))
     values = list(pool)
-    plan = draw(st.lists(st.tuples(st.sampled_from(KIND_NAMES), st.lists(st.integers(0, 30), max_size=5)), max_size=max_nodes))
+    plan = draw(
+        st.lists(
+            st.tuples(st.sampled_from(KIND_NAMES), st.lists(st.integers(0, 30), max_size=5)),
+            max_size=max_nodes,
+        )
+    )
     unfilled: list[tuple[Fill, Any, list[int]]] = []
     for kind, numbers in plan:
         if kind in MUTABLE:
@@ -305,7 +339,11 @@ def graphs(draw: st.DrawFn, max_nodes: int = 12) -> Graph:
             hashable.append(len(pool))
         pool.append(node)
     for fill, node, numbers in unfilled:
-        fill(node, [pool[number % len(pool)] for number in numbers], [pool[hashable[number % len(hashable)]] for number in numbers])
+        fill(
+            node,
+            [pool[number % len(pool)] for number in numbers],
+            [pool[hashable[number % len(hashable)]] for number in numbers],
+        )
     return Graph(values, plan, pool[-1] if draw(st.booleans()) else list(pool))
 
 
@@ -334,7 +372,15 @@ def arrays() -> st.SearchStrategy[Any]:
     import numpy as np
     from hypothesis.extra import numpy as hn
 
-    dtypes = st.one_of(hn.scalar_dtypes(), hn.array_dtypes(), hn.nested_dtypes()).filter(lambda dtype: dtype.itemsize < 1_000)
+    dtypes = st.one_of(hn.scalar_dtypes(), hn.array_dtypes(), hn.nested_dtypes()).filter(
+        lambda dtype: dtype.itemsize < 1_000
+    )
     plain = hn.arrays(dtypes, hn.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=4))
-    layouts = [np.asarray, np.asfortranarray, lambda a: a.T, lambda a: a[::2] if a.ndim else a, lambda a: a[..., ::-1] if a.ndim else a]
+    layouts = [
+        np.asarray,
+        np.asfortranarray,
+        lambda a: a.T,
+        lambda a: a[::2] if a.ndim else a,
+        lambda a: a[..., ::-1] if a.ndim else a,
+    ]
     return st.builds(lambda array, layout: layout(array), plain, st.sampled_from(layouts))

@@ -142,6 +142,8 @@ pub struct Encoder<'t, W: Writer> {
     bound: (isize, isize),
     /// Canonical form: the first walk finds what is met more than once, the second marks only that.
     sharing: Sharing,
+    /// Set where only the order of a set's members is asked for: how far to look.
+    pub effort: Option<Effort>,
     /// Out-of-band buffers: the list they go to, and how many there are.
     pub buffers: Option<Owned>,
     pub buffer_count: u64,
@@ -171,6 +173,30 @@ impl PartialEq for TextKey {
 }
 
 impl Eq for TextKey {}
+
+/// How far the order of a set's members is looked for.
+#[derive(Debug, Clone, Copy)]
+pub struct Effort {
+    /// Containers and instances, for each member.
+    objects: usize,
+    /// Sets within sets.
+    depth: u8,
+}
+
+impl Effort {
+    pub const WHOLE: Effort = Effort { objects: 10_000, depth: 10 };
+
+    /// What each of `members` gets of it.
+    pub fn shared_by(self, members: usize) -> Effort {
+        // The outermost set's members have it all: their number is the input's, not a product of numbers.
+        let objects = if self.depth == Effort::WHOLE.depth { self.objects } else { self.objects / members.max(1) };
+        Effort { objects, depth: self.depth - 1 }
+    }
+
+    fn is_spent(self) -> bool {
+        self.depth == 0
+    }
+}
 
 #[derive(Debug)]
 pub enum Sharing {
@@ -204,6 +230,7 @@ impl<'t, W: Writer> Encoder<'t, W> {
                 Sharing::Finding(_) | Sharing::Found(_) => (0, 0),
             },
             sharing,
+            effort: None,
             buffers: None,
             buffer_count: 0,
             interns: options.intern && options.refs,

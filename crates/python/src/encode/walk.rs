@@ -111,6 +111,12 @@ impl<W: Writer> Encoder<'_, W> {
                 self.w.tuple(0); // there is only one
                 return Ok(());
             }
+            if self.effort.is_some_and(|effort| effort.objects == 0) {
+                return Ok(());
+            }
+            if let Some(effort) = &mut self.effort {
+                effort.objects -= 1;
+            }
             if self.options.pickle.is_some() && self.persistent(object)? {
                 return Ok(());
             }
@@ -179,7 +185,11 @@ impl<W: Writer> Encoder<'_, W> {
         unsafe {
             let len = ffi::PySet_Size(set) as usize;
             if self.options.canonical {
-                let sorted = crate::face::canonical_order(self.py, set)?;
+                let effort = self.effort.unwrap_or(super::Effort::WHOLE);
+                if effort.is_spent() {
+                    return Ok(()); // only an order is asked for, and this is as far as it looks
+                }
+                let sorted = crate::face::canonical_order(self.py, set, self.options, effort)?;
                 self.then(sorted.into_iter().map(Part::Value).collect());
             } else if len > 0 {
                 self.tables.stack.push(Frame { len, ..Frame::new(Owned::borrowed(set), Kind::Set) });

@@ -90,17 +90,31 @@ pub fn encode_message(
     Ok(unsafe { Bound::from_owned_ptr(object.py(), made.into_raw()) }.unbind())
 }
 
-/// The members of a set in the order of their own canonical bytes.
-pub fn canonical_order(py: Python<'_>, set: crate::cpython::Obj) -> Result<Vec<Owned>, Fault> {
-    let options = encode::Options { refs: true, canonical: true, trust: false, intern: true, enc_hook: None, pickle: None };
+/// The members of a set in the order of their own bytes, each written alone.
+///
+/// What a member holds is looked at as far as `effort` goes, sets within sets to a bounded depth: members that differ
+/// only beyond that keep the order they happen to have.
+pub fn canonical_order(
+    py: Python<'_>,
+    set: crate::cpython::Obj,
+    options: &encode::Options,
+    effort: encode::Effort,
+) -> Result<Vec<Owned>, Fault> {
     // SAFETY: a live set.
     let set = unsafe { Bound::from_borrowed_ptr(py, set) };
+    let effort = effort.shared_by(set.len()?);
     let mut members = Vec::new();
     for member in set.try_iter()? {
         let member = member?;
-        let bytes = encode_message(&member, &options, None)?;
-        let key = bytes.bind(py).cast::<PyBytes>().map_err(PyErr::from)?.as_bytes().to_vec();
-        members.push((key, options::owned(&member)));
+        let mut workshop = Workshop::new();
+        let Workshop { output, tables } = &mut *workshop;
+        let writer = Writer::new(&mut *output, options.trust);
+        // SAFETY: the GIL is held, as `py` shows.
+        let mut encoder = unsafe { Encoder::new(py, writer, options, tables, Sharing::Finding(Default::default())) };
+        encoder.effort = Some(effort);
+        encoder.message(member.as_ptr())?;
+        drop(encoder);
+        members.push((output.as_slice().to_vec(), options::owned(&member)));
     }
     members.sort_by(|one, other| one.0.cmp(&other.0));
     Ok(members.into_iter().map(|(_, member)| member).collect())
