@@ -54,16 +54,11 @@ def by_trusted(obj: object) -> Any:
     return holdall.loads(holdall.dumps(obj, trust=True), types=TYPES, trust=True)
 
 
-def by_canonical(obj: object) -> Any:
-    return holdall.loads(memoryview(holdall.dumps(obj, canonical=True)), types=TYPES)
-
-
 WAYS: dict[str, Callable[[object], Any]] = {
     "dumps": by_dumps,
     "file": by_file,
     "codec": by_codec,
     "trusted": by_trusted,
-    "canonical": by_canonical,
     "deepcopy": holdall.deepcopy,
 }
 

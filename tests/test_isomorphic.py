@@ -200,6 +200,13 @@ def test_interned_strings_may_become_one(name: str) -> None:
         isomorphic(*reversed(DIFFERENT[name]), interned=True)
 
 
+def test_attributes_in_any_order() -> None:
+    isomorphic(*DIFFERENT["attribute order"], ordered=False)
+    for name in ("attribute value", "attribute name", "slot unset", "dict order"):
+        with pytest.raises(Difference):
+            isomorphic(*DIFFERENT[name], ordered=False)
+
+
 def test_trees_compare_without_identity() -> None:
     isomorphic(_shared_list(), [[1], [1]], identity=False)
     with pytest.raises(Difference):

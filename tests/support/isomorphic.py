@@ -11,6 +11,7 @@ NumPy memory shared by views, and values that a class caches about itself.
 
 from __future__ import annotations
 
+import gc
 from collections import defaultdict
 from typing import Any
 
@@ -38,20 +39,29 @@ class Difference(AssertionError):
     """Two graphs differ; the text starts with the path of the first difference."""
 
 
-def isomorphic(a: object, b: object, *, interned: bool = False, identity: bool = True) -> None:
+def isomorphic(a: object, b: object, *, interned: bool = False, ordered: bool = True, identity: bool = True) -> None:
     """Raise `Difference` (an AssertionError) unless `a` and `b` are the same graph.
 
     interned: equal strings of `a` may be one object in `b` (always allowed for the keys of dicts).
+    ordered: False takes the attributes of an instance in any order, as canonical messages do.
     identity: False compares as trees: who is shared with whom does not matter.
     """
-    match = _Match(interned, identity)
+    match = _Match(interned, ordered, identity)
     match.todo.append((a, b, None))
-    match.solve()
+    # nothing here is garbage before the end, and on a million objects the collector takes half of the time
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        match.solve()
+    finally:
+        if enabled:
+            gc.enable()
 
 
 class _Match:
-    def __init__(self, interned: bool, identity: bool) -> None:
+    def __init__(self, interned: bool, ordered: bool, identity: bool) -> None:
         self.interned = interned
+        self.ordered = ordered
         self.identity = identity
         # id -> (a, b); the tuples keep both alive, so that no id is ever reused during the walk
         self.forward: dict[int, tuple[object, object]] = {}
@@ -89,7 +99,12 @@ class _Match:
             return
         if self.identity and not is_singleton(a) and not self.bind(a, b, path):
             return
+        if cls is list or cls is tuple:
+            self.compare_sequences(a, b, path)
+            return
         ours, theirs = parts(a), parts(b)
+        if not self.ordered:
+            ours, theirs = _by_name(ours), _by_name(theirs)
         if ours.value != theirs.value:
             fail(path, f"value {ours.value!r:.200} became {theirs.value!r:.200}")
         if len(ours.children) != len(theirs.children):
@@ -101,6 +116,14 @@ class _Match:
         self.note_keys(ours)
         for index in range(len(ours.children) - 1, -1, -1):
             self.todo.append((ours.children[index], theirs.children[index], (path, a, index)))
+
+    def compare_sequences(self, a: Any, b: Any, path: Path) -> None:
+        """What `compare` does with lists and tuples, without taking them to parts: most of large graphs are these."""
+        if len(a) != len(b):
+            fail(path, f"{len(a)} parts became {len(b)}")
+        for index in range(len(a) - 1, -1, -1):
+            if a[index] is not b[index] or type(a[index]) not in SCALARS:
+                self.todo.append((a[index], b[index], (path, a, index)))
 
     def note_keys(self, found: Parts) -> None:
         for index in range(0, found.keyed, 2):
@@ -214,6 +237,17 @@ class _Match:
         raise error
 
 
+def _by_name(found: Parts) -> Parts:
+    """The attributes in the order of their names."""
+    if not found.names:
+        return found
+    base = len(found.children) - len(found.names)
+    pairs = sorted(zip(found.names, found.children[base:], strict=True), key=lambda pair: pair[0])
+    names = tuple(name for name, _ in pairs)
+    children = [*found.children[:base], *(child for _, child in pairs)]
+    return found._replace(value=(found.value[0], names), children=children, names=names)  # type: ignore[index]
+
+
 def _drop(items: list[object], item: object) -> None:
     """Remove `item` itself, not its equal."""
     del items[next(i for i, other in enumerate(items) if other is item)]
@@ -245,12 +279,16 @@ def _short(obj: object) -> str:
 
 def fail(path: Path, problem: str) -> None:
     """Raise with the path told from the root; the middle of a very long one is left out."""
-    steps: list[str] = []
+    steps = []
     while path is not None:
-        parent, obj, index = path
-        steps.append("{" + index + "}" if obj is None else label(obj, index))
-        path = parent
+        steps.append(path[1:])
+        path = path[0]
     steps.reverse()
+    told = [_step(*step) for step in (steps if len(steps) <= 40 else steps[:20] + steps[-20:])]
     if len(steps) > 40:
-        steps = [*steps[:20], f" ...{len(steps) - 40} steps... ", *steps[-20:]]
-    raise Difference(f"at ${''.join(steps)}: {problem}")
+        told.insert(20, f" ...{len(steps) - 40} steps... ")
+    raise Difference(f"at ${''.join(told)}: {problem}")
+
+
+def _step(obj: object, index: Any) -> str:
+    return "{" + index + "}" if obj is None else label(obj, index)

@@ -68,7 +68,7 @@ def is_singleton(obj: Any) -> bool:
         return len(obj) <= 1
     if cls is tuple or cls is frozenset:
         return len(obj) == 0
-    return obj is datetime.timezone.utc or (_is_numpy(obj) and cls.__name__ in ("bool", "bool_"))
+    return obj is datetime.timezone.utc or (cls.__name__ in ("bool", "bool_") and _is_numpy(obj))
 
 
 def is_mergeable(obj: object) -> bool:

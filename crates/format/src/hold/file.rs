@@ -21,7 +21,8 @@ const MESSAGE: u8 = 1;
 
 /// Whether bytes are a file rather than a bare message.
 pub fn is_file(input: &[u8]) -> bool {
-    input.starts_with(&MAGIC)
+    // A prefix of the magic is a file cut short.
+    !input.is_empty() && MAGIC.iter().zip(input).all(|(one, other)| one == other)
 }
 
 fn checksum(start: &[u8], body: &[u8]) -> [u8; 8] {

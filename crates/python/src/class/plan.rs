@@ -26,6 +26,8 @@ pub enum Base {
     List,
     Dict,
     OrderedDict,
+    DefaultDict,
+    Deque,
     Set,
     FrozenSet,
     Tuple,
@@ -195,9 +197,15 @@ unsafe fn slots_of(class: Type) -> Result<(Vec<Slot>, usize)> {
 ///
 /// # Safety
 /// `class` is alive.
-unsafe fn base_of(class: Type) -> Option<(Option<Base>, Type)> {
-    // SAFETY: alive, says the caller; the types named are static.
+unsafe fn base_of(py: Python<'_>, class: Type) -> Result<(Option<Base>, Type)> {
+    // SAFETY: alive, says the caller; the types named are static, or held by their module.
     unsafe {
+        for (base, name) in [(Base::DefaultDict, "defaultdict"), (Base::Deque, "deque")] {
+            let of: Type = py.import("collections")?.getattr(name)?.as_ptr().cast();
+            if ffi::PyType_IsSubtype(class, of) != 0 {
+                return Ok((Some(base), of));
+            }
+        }
         let is = |base: Type| ffi::PyType_IsSubtype(class, base) != 0;
         let exception = ffi::PyExc_BaseException.cast::<ffi::PyTypeObject>();
         let bases = [
@@ -225,10 +233,10 @@ unsafe fn base_of(class: Type) -> Option<(Option<Base>, Type)> {
                         solid = (*solid).tp_base;
                     }
                 }
-                return Some((Some(base), solid));
+                return Ok((Some(base), solid));
             }
         }
-        Some((None, addr_of_mut!(ffi::PyBaseObject_Type)))
+        Ok((None, addr_of_mut!(ffi::PyBaseObject_Type)))
     }
 }
 
@@ -329,7 +337,7 @@ unsafe fn find_how(
         if let Some(own) = has_own_way(py, class)? {
             return Ok(How::Refused(format!("its class defines `{own}`, which needs")));
         }
-        let Some((base, solid)) = base_of(class) else { unreachable!("every class is an object") };
+        let (base, solid) = base_of(py, class)?;
         if base == Some(Base::Tuple) {
             if let Ok(fields) = bound.getattr("_fields") {
                 let is_named = fields.is_instance_of::<pyo3::types::PyTuple>()
@@ -350,8 +358,9 @@ unsafe fn find_how(
         // As `object.__reduce_ex__` does: an instance larger than what can be seen of it has state that can't be.
         let word = size_of::<usize>() as isize;
         let mut expected = (*solid).tp_basicsize + word * slot_count as isize;
-        expected += word * isize::from((*class).tp_dictoffset > 0 && (*solid).tp_dictoffset == 0);
+        expected += word * isize::from((*class).tp_dictoffset != 0 && !managed_dict(class) && (*solid).tp_dictoffset == 0);
         expected += word * isize::from((*class).tp_weaklistoffset > 0 && (*solid).tp_weaklistoffset == 0);
+        expected = (expected + word - 1) / word * word;
         if (*class).tp_basicsize > expected || ((*class).tp_itemsize != 0 && base.is_none()) {
             return Ok(How::Refused("it holds state that only its own code can read, which needs".into()));
         }

@@ -1,6 +1,7 @@
 //! Objects that are made once all their parts are there.
 
-use super::frame::{Frame, Kind, Make, Parts};
+use super::frame::{Frame, Kind, Make, Parts, Weight};
+use crate::class::plan::Base;
 use super::layout::{Build, Layout};
 use super::{Decoder, State, UNMARKED};
 use crate::class::registry;
@@ -21,6 +22,8 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         };
         let made = match make {
             Make::FrozenSet => {
+                // Members keep their hashes: a frozenset is no deeper than nothing, but its members are hashed now.
+                self.weigh_key(frame.weight, at)?;
                 // SAFETY: members are held; a new frozenset that nobody else has seen takes members.
                 unsafe {
                     let set = Owned::new(ffi::PyFrozenSet_New(std::ptr::null_mut())).ok_or_else(raised)?;
@@ -32,7 +35,13 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                     set
                 }
             }
-            Make::Known(known) => objects::build(self.py, known, &parts, at)?,
+            Make::Known(known) => {
+                // Freeing such a chain recurses.
+                if frame.weight.depth >= Weight::DEEPEST {
+                    return Err(decode(format_args!("{known:?} nested deeper than {}", Weight::DEEPEST), at));
+                }
+                objects::build(self.py, known, &parts, at)?
+            }
             Make::DateTime(bits) => match parts.first() {
                 // SAFETY: held by `parts`.
                 Some(zone) => unsafe { objects::datetime::datetime(bits, zone.get(), at)? },
@@ -53,7 +62,17 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 let Build::Based { class, base, .. } = &layout.build else { return Err(decode("a layout out of place", at)) };
                 let payload = parts.pop();
                 // SAFETY: the GIL is held while a decoder lives.
-                let object = unsafe { objects::new_of(*base, *class, payload) }?;
+                let object = unsafe {
+                    if *base == Base::Exception {
+                        let object = objects::exception::empty(self.py, *class, payload.as_ref(), at)?;
+                        if let Some(payload) = &payload {
+                            objects::exception::fill(self.py, &object, payload, at)?;
+                        }
+                        object
+                    } else {
+                        objects::new_of(*base, *class, payload)?
+                    }
+                };
                 if !layout.names.is_empty() {
                     self.go_on_with_fields(object.clone(), &layout, frame.mark, frame.hand_over)?;
                     return Ok(object);
@@ -62,9 +81,18 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             }
             Make::Upgraded(layout) => objects::upgrade::make(self.py, &layout, frame.object.take(), parts, at)?,
             Make::Record(layout) => {
+                let Some(record) = frame.object.take() else { return Err(decode("a record that was not made", at)) };
                 let payload = (layout.kind != LayoutKind::Object).then(|| parts.remove(0));
-                objects::record::make(self.py, &layout, payload, parts)?
+                objects::record::fill(self.py, &record, &layout, payload, parts)?;
+                record
             }
+            Make::Exception => match (frame.object.take(), parts.first()) {
+                (Some(object), Some(payload)) => {
+                    objects::exception::fill(self.py, &object, payload, at)?;
+                    object
+                }
+                _ => return Err(decode("an exception without its arguments", at)),
+            },
             Make::Global => objects::reference::find(self, &parts, at)?,
             Make::Persistent => objects::reference::persistent(self, &parts, at)?,
         };

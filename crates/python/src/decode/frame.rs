@@ -46,6 +46,8 @@ pub enum Make {
     /// An instance whose fields go through `upgrade` or have a place of another name.
     Upgraded(Rc<Layout>),
     Record(Rc<Layout>),
+    /// The arguments of the exception that the frame holds.
+    Exception,
     /// Module and name.
     Global,
     Persistent,
@@ -69,8 +71,30 @@ pub struct Frame {
     pub key: Option<Owned>,
     /// In `Reduce`: what follows function and arguments.
     pub flags: u8,
+    /// How deep, and how much in all, hashing the object would go (see `Weight`).
+    pub weight: Weight,
     /// What few frames need, apart: a frame is moved for every container.
     pub parts: Option<Box<Parts>>,
+}
+
+/// What hashing an object (and freeing it) costs: both recurse in CPython's own code, with no check of theirs, and the
+/// hash of a tuple is computed anew each time.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Weight {
+    /// Tuples within tuples, and the like; an instance is as deep as what it holds, a list or dict not at all.
+    pub depth: u8,
+    /// Values in all, those met again counted again.
+    pub values: u32,
+}
+
+impl Weight {
+    pub const DEEPEST: u8 = 200;
+
+    #[inline(always)]
+    pub fn add(&mut self, part: Weight) {
+        self.depth = self.depth.max(part.depth);
+        self.values = self.values.saturating_add(part.values);
+    }
 }
 
 /// What is gathered, and for what.
@@ -88,6 +112,7 @@ impl Frame {
             hand_over: true,
             deferring: false,
             flags: 0,
+            weight: Weight::default(),
             mark,
             at: 0,
             len,

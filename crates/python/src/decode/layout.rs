@@ -1,6 +1,6 @@
 //! Layouts of a message: dict keys with a template to copy, classes with the place of each field.
 
-use super::{keys, shapes, Decoder, Numbered, State};
+use super::{keys, shapes, Decoder, Numbered};
 use crate::class::plan::{self, Base, How, Plan};
 use crate::class::registry;
 use crate::cpython::{dict, text, Obj, Owned, Type};
@@ -110,7 +110,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 let mut references = known.references.iter().peekable();
                 for (at, name) in known.names.iter().enumerate() {
                     if references.next_if(|reference| reference.0 == at).is_none() {
-                        self.numbered.push(Numbered { object: Some(name.clone()), state: State::Whole });
+                        self.numbered.push(Numbered::whole(name.clone()));
                     }
                 }
                 self.layouts.push(known.clone());
@@ -142,12 +142,12 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                                 ffi::PyUnicode_InternInPlace(&mut name);
                             }
                             let name = Owned::new(name).ok_or_else(raised)?;
-                            numbered.push(Numbered { object: Some(name.clone()), state: State::Whole });
+                            numbered.push(Numbered::whole(name.clone()));
                             name
                         }
                         Name::Text(bytes) => {
                             let name = super::values::text(bytes, token.at)?;
-                            numbered.push(Numbered { object: Some(name.clone()), state: State::Whole });
+                            numbered.push(Numbered::whole(name.clone()));
                             name
                         }
                         Name::Reference(number) => match numbered.get(number as usize) {
@@ -310,25 +310,43 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 }
 
-/// A class of that stored name among the module's own names.
+/// A class of that stored name among the module's own names, or within such a class.
 fn in_module(py: Python<'_>, module: &Bound<'_, PyModule>, name: &str) -> Result<Option<Owned>> {
-    let members = module.dict();
-    // The usual case first: the module's own class under its own name.
-    let last = name.rsplit('.').next().unwrap_or(name);
-    if let Some(found) = members.get_item(last)? {
-        if let Ok(class) = found.cast::<PyType>() {
-            if plan::class_name(py, class.as_ptr().cast())? == name {
-                // SAFETY: alive.
-                return Ok(Some(unsafe { Owned::borrowed(class.as_ptr()) }));
+    let is_it = |found: &Bound<'_, PyAny>| -> Result<bool> {
+        Ok(found.is_instance_of::<PyType>() && plan::class_name(py, found.as_ptr().cast())? == name)
+    };
+    // The usual case first: the module's own class, found by the parts of its qualified name. Only what `__dict__`s
+    // hold is looked at: nothing of the module's or its classes' own code runs.
+    let prefix = module.name()?.to_string();
+    if let Some(qualified) = name.strip_prefix(&prefix).and_then(|rest| rest.strip_prefix('.')) {
+        let mut found: Option<Bound<'_, PyAny>> = None;
+        for part in qualified.split('.') {
+            found = match &found {
+                None => module.dict().get_item(part)?,
+                Some(outer) if outer.is_instance_of::<PyType>() => {
+                    // SAFETY: a class; its own `__dict__`, which its metaclass can't put something else for.
+                    let members = unsafe { (*outer.as_ptr().cast::<ffi::PyTypeObject>()).tp_dict };
+                    // SAFETY: a class's dict is alive as long as the class.
+                    match unsafe { Bound::from_borrowed_ptr_or_opt(py, members) } {
+                        Some(members) => members.get_item(part).ok(),
+                        None => None,
+                    }
+                }
+                Some(_) => None,
+            };
+            if found.is_none() {
+                break;
+            }
+        }
+        if let Some(found) = found {
+            if is_it(&found)? {
+                return Ok(Some(crate::objects::owned(&found)));
             }
         }
     }
-    for (_, found) in members {
-        if let Ok(class) = found.cast::<PyType>() {
-            if plan::class_name(py, class.as_ptr().cast())? == name {
-                // SAFETY: alive.
-                return Ok(Some(unsafe { Owned::borrowed(class.as_ptr()) }));
-            }
+    for (_, found) in module.dict() {
+        if is_it(&found)? {
+            return Ok(Some(crate::objects::owned(&found)));
         }
     }
     Ok(None)

@@ -14,7 +14,7 @@ mod values;
 
 use crate::cpython::{gc, Obj, Owned};
 use crate::error::{self, decode, limit, Result};
-use frame::{Deferred, Frame};
+use frame::{Deferred, Frame, Weight};
 use holdall_format::Reader;
 use layout::Layout;
 use pyo3::ffi;
@@ -51,7 +51,18 @@ pub struct Limits {
 struct Numbered {
     /// `None` while what it is made of is not all there.
     object: Option<Owned>,
+    weight: Weight,
     state: State,
+}
+
+impl Numbered {
+    fn open() -> Numbered {
+        Numbered { object: None, weight: Weight::default(), state: State::Open }
+    }
+
+    fn whole(object: Owned) -> Numbered {
+        Numbered { object: Some(object), weight: Weight::default(), state: State::Whole }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,6 +92,8 @@ pub struct Decoder<'i, R: Reader<'i>> {
     mark: u32,
     /// Whether an instance was referred to before all its fields were there: hashing such a one would mislead.
     half_seen: bool,
+    /// Values that may yet be hashed as parts of keys.
+    hashes_left: usize,
     /// What was to be hashed but could not be yet.
     deferred: Vec<Deferred>,
     pub buffers: Option<Vec<Owned>>,
@@ -92,6 +105,9 @@ pub struct Decoder<'i, R: Reader<'i>> {
 /// Memory that a message may cost, whatever its size; and how many times its own bytes, beyond that.
 pub const FREE_BYTES: usize = 1 << 20;
 pub const BYTES_PER_BYTE: usize = 128;
+/// Values that may be hashed as parts of keys, likewise.
+const FREE_HASHES: usize = 1 << 20;
+const HASHES_PER_BYTE: usize = 64;
 
 impl<'i, R: Reader<'i>> Decoder<'i, R> {
     /// # Safety
@@ -111,6 +127,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             bytes_left: options.limits.bytes.unwrap_or(FREE_BYTES.saturating_add(input.saturating_mul(BYTES_PER_BYTE))),
             mark: UNMARKED,
             half_seen: false,
+            hashes_left: FREE_HASHES.saturating_add(input.saturating_mul(HASHES_PER_BYTE)),
             deferred: Vec::new(),
             buffers,
             made_again: false,
@@ -122,7 +139,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     /// Builds the whole graph.
     pub fn message(&mut self) -> Result<Owned> {
         // The first object has number 0, unmarked.
-        self.numbered.push(Numbered { object: None, state: State::Open });
+        self.numbered.push(Numbered::open());
         self.mark = 0;
         let root = match self.value()? {
             Some(root) => root,
@@ -210,7 +227,14 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     #[inline(always)]
     fn numbered(&mut self, number: u64) -> Result<Owned> {
         match self.numbered.get(number as usize) {
-            Some(Numbered { object: Some(object), state: State::Whole }) => Ok(object.clone()),
+            Some(Numbered { object: Some(object), weight, state: State::Whole }) => {
+                if weight.values != 0 {
+                    if let Some(frame) = self.stack.last_mut() {
+                        frame.weight.add(*weight);
+                    }
+                }
+                Ok(object.clone())
+            }
             _ => self.unfinished(number),
         }
     }

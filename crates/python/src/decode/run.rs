@@ -1,6 +1,6 @@
 //! The loop: takes the container on top of the stack on by one value after the other, and hands it over when full.
 
-use super::frame::{Deferred, Frame, Kind};
+use super::frame::{Deferred, Frame, Kind, Weight};
 use super::layout::{put, Build};
 use super::{fill, Decoder, State, UNMARKED};
 use crate::cpython::{dict, replace, text, Obj, Owned};
@@ -25,11 +25,16 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 _ => self.run_other()?,
             };
             if let Some(frame) = done {
+                let (weight, mark) = (weight_of(&frame), frame.mark);
                 let Some(object) = self.finish_frame(frame)? else { continue };
-                match self.stack.last() {
-                    Some(_) => self.deliver(object)?,
-                    None => return Ok(object),
+                let Some(parent) = self.stack.last_mut() else { return Ok(object) };
+                if weight.values != 0 {
+                    parent.weight.add(weight);
+                    if mark != UNMARKED {
+                        self.numbered[mark as usize].weight = weight;
+                    }
                 }
+                self.deliver(object)?;
             }
         }
     }
@@ -141,7 +146,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             }
             Kind::Factory => {
                 let Some(object) = frame.object else { return Err(decode(CHANGED, frame.offset)) };
-                self.default_dict(object, frame.mark)
+                self.default_dict(object, frame.mark, frame.hand_over)
             }
             Kind::Reduce => self.finish_reduce(frame).map(Some),
             _ => {
@@ -167,6 +172,13 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         let Some(frame) = self.stack.last_mut() else { return Err(decode("a value without its container", here)) };
         let at = frame.at;
         frame.at += 1;
+        if frame.weight != Weight::default() && matches!(frame.kind, Kind::Pairs | Kind::Set) {
+            let weight = std::mem::take(&mut frame.weight);
+            if frame.kind == Kind::Set || frame.key.is_none() {
+                self.weigh_key(weight, here)?;
+            }
+        }
+        let Some(frame) = self.stack.last_mut() else { return Err(decode("a value without its container", here)) };
         let missing = || decode(CHANGED, here);
         // SAFETY: a frame's object is of the type that its kind says, and is held by it.
         unsafe {
@@ -257,6 +269,19 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         Ok(())
     }
 
+    /// Refuses a key whose hash would recurse too deep, or take time out of proportion to the message.
+    #[cold]
+    pub(super) fn weigh_key(&mut self, weight: Weight, at: usize) -> Result<()> {
+        if weight.depth > Weight::DEEPEST {
+            return Err(decode(format_args!("a key nested deeper than {}", Weight::DEEPEST), at));
+        }
+        match self.hashes_left.checked_sub(weight.values as usize) {
+            Some(left) => self.hashes_left = left,
+            None => return Err(decode("keys whose hashes take time out of proportion to the message", at)),
+        }
+        Ok(())
+    }
+
     /// Hashes what could not be hashed while its fields were not all there.
     pub(super) fn finish_deferred(&mut self) -> Result<()> {
         for deferred in std::mem::take(&mut self.deferred) {
@@ -273,6 +298,20 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             }
         }
         Ok(())
+    }
+}
+
+/// What hashing (or freeing) the object of a full frame costs whoever holds it.
+#[inline(always)]
+fn weight_of(frame: &Frame) -> Weight {
+    let held = frame.weight;
+    match frame.kind {
+        Kind::List | Kind::Copied | Kind::Keyed | Kind::Pairs | Kind::Set | Kind::Append | Kind::Factory => Weight::default(),
+        Kind::Fields | Kind::Reduce => held,
+        Kind::Tuple | Kind::Gather => Weight {
+            depth: held.depth.saturating_add(1),
+            values: held.values.saturating_add(u32::try_from(frame.len).unwrap_or(u32::MAX)),
+        },
     }
 }
 

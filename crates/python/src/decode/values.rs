@@ -1,8 +1,8 @@
 //! The next value: made at once where it is small, else begun, with a frame for what it holds.
 
-use super::frame::{Frame, Kind, Make};
+use super::frame::{Frame, Kind, Make, Weight};
 use super::layout::{Build, Layout};
-use super::{fill, Decoder, Numbered, State, UNMARKED};
+use super::{fill, Decoder, Numbered, UNMARKED};
 use crate::class::plan::Base;
 use crate::cpython::text::Failure;
 use crate::cpython::{dict, float, int, text as strings, Owned};
@@ -59,7 +59,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 let token = self.r.next()?;
                 let Some(value) = self.leaf(token)? else { return Ok(None) };
                 // SAFETY: held.
-                self.numbered.push(Numbered { object: Some(value.clone()), state: State::Whole });
+                self.numbered.push(Numbered::whole(value.clone()));
                 Ok(Some(value))
             }
             _ => Ok(None),
@@ -100,7 +100,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                     return Err(decode("a mark of a mark", self.here()));
                 }
                 let mark = self.numbered.len() as u32;
-                self.numbered.push(Numbered { object: None, state: State::Open });
+                self.numbered.push(Numbered::open());
                 self.mark = mark;
                 let token = self.r.next()?;
                 if let Some(value) = self.leaf(token)? {
@@ -115,8 +115,14 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             }
             Token::List(len) => self.begin_list(len),
             Token::Tuple(len) => self.begin_tuple(len),
-            Token::Floats(seq, run) => self.floats(seq, run),
-            Token::Ints(seq, run) => self.ints(seq, run),
+            Token::Floats(seq, run) => {
+                self.weigh_run(seq, run.len());
+                self.floats(seq, run)
+            }
+            Token::Ints(seq, run) => {
+                self.weigh_run(seq, run.len());
+                self.ints(seq, run)
+            }
             Token::NewLayout(token) => {
                 let mark = self.take_mark();
                 let layout = self.layout(&token)?;
@@ -173,6 +179,19 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         self.opened(mark, tuple.get());
         let frame = self.frame(Kind::Tuple, Some(tuple), len, mark);
         Ok(self.push(frame))
+    }
+
+    /// What hashing a tuple of plain values costs, for who holds it and for who refers to it later.
+    fn weigh_run(&mut self, seq: Seq, len: usize) {
+        if seq == Seq::Tuple {
+            let weight = Weight { depth: 1, values: u32::try_from(len).unwrap_or(u32::MAX) };
+            if self.mark != UNMARKED {
+                self.numbered[self.mark as usize].weight = weight;
+            }
+            if let Some(frame) = self.stack.last_mut() {
+                frame.weight.add(weight);
+            }
+        }
     }
 
     /// A list or tuple, and where its places begin.
@@ -276,8 +295,14 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 }
                 Token::Ellipsis => self.done(Some(Owned::borrowed(ffi::Py_Ellipsis()))),
                 Token::NotImplemented => self.done(Some(Owned::borrowed(ffi::Py_NotImplemented()))),
-                Token::Bools(seq, run) => self.bools(seq, run),
-                Token::Texts(seq, lengths, joined) => self.texts(seq, lengths, joined),
+                Token::Bools(seq, run) => {
+                    self.weigh_run(seq, run.len());
+                    self.bools(seq, run)
+                }
+                Token::Texts(seq, lengths, joined) => {
+                    self.weigh_run(seq, lengths.len());
+                    self.texts(seq, lengths, joined)
+                }
                 Token::Dict(len) => {
                     let dict = Owned::new(ffi::PyDict_New()).ok_or_else(raised)?;
                     self.begin_pairs(dict, len, true)
@@ -341,7 +366,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
 
     fn begin_pairs(&mut self, dict: Owned, len: usize, hand_over: bool) -> Result<Option<Owned>> {
         self.claim(2 * len, 64 + 48 * len)?;
-        let mark = if hand_over { self.take_mark() } else { UNMARKED };
+        let mark = self.take_mark();
         self.opened(mark, dict.get());
         if len == 0 {
             self.whole(mark, dict.get());
@@ -353,7 +378,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
 
     fn begin_set(&mut self, set: Owned, len: usize, hand_over: bool) -> Result<Option<Owned>> {
         self.claim(len, 224 + 40 * len)?;
-        let mark = if hand_over { self.take_mark() } else { UNMARKED };
+        let mark = self.take_mark();
         self.opened(mark, set.get());
         if len == 0 {
             self.whole(mark, set.get());
@@ -411,9 +436,14 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     /// The items of a default dict whose factory is there: its frame's object, mark and all, go on as a dict's.
-    pub(super) fn default_dict(&mut self, dict: Owned, mark: u32) -> Result<Option<Owned>> {
-        self.mark = mark;
-        self.dict_body(dict)
+    pub(super) fn default_dict(&mut self, dict: Owned, mark: u32, hand_over: bool) -> Result<Option<Owned>> {
+        match self.r.next()? {
+            Token::Dict(len) => {
+                self.mark = mark;
+                self.begin_pairs(dict, len, hand_over)
+            }
+            _ => Err(decode("expected the dict of a mapping's items", self.here())),
+        }
     }
 
     /// An instance of a layout: its values follow.
@@ -539,8 +569,16 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             Build::Enum => self.gather(Make::Enum(layout.clone()), 1),
             Build::Custom => self.gather(Make::Custom(layout.clone()), 1),
             Build::Record => {
-                let payload = usize::from(layout.kind != LayoutKind::Object);
-                self.gather(Make::Record(layout.clone()), len + payload)
+                let len = len + usize::from(layout.kind != LayoutKind::Object);
+                self.claim(len, layout.bytes)?;
+                let record = objects::record::empty(self.py, layout)?;
+                let mark = self.take_mark();
+                self.opened(mark, record.get());
+                let frame = Frame::gather(Make::Record(layout.clone()), Some(record), len, mark, self.here());
+                if len == 0 {
+                    return self.make(frame).map(Some);
+                }
+                Ok(self.push(frame))
             }
             Build::Dict | Build::Slots { .. } => Err(decode("a layout out of place", self.here())),
         }
@@ -554,6 +592,17 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         unsafe {
             match base {
                 Base::List | Base::Dict | Base::OrderedDict | Base::Set | Base::ByteArray | Base::Tuple => {}
+                Base::DefaultDict | Base::Deque => {}
+                Base::Exception if !objects::exception::is_of_parts(self.py, class)? => {
+                    self.claim(fields + 1, layout.bytes + 256)?;
+                    let object = objects::exception::empty(self.py, class, None, here)?;
+                    let mark = self.take_mark();
+                    self.opened(mark, object.get());
+                    let frame = self.frame(Kind::Fields, Some(object.clone()), fields, mark);
+                    self.push(Frame { layout: Some(layout.clone()), ..frame });
+                    let frame = Frame::gather(Make::Exception, Some(object), 1, UNMARKED, here);
+                    return Ok(self.push(Frame { hand_over: false, ..frame }));
+                }
                 _ => return self.gather(Make::Based(layout.clone()), 1),
             }
             self.claim(fields + 1, layout.bytes + 256)?;
@@ -573,6 +622,21 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 (Base::Tuple, Token::Tuple(len)) => {
                     self.claim(len, 8 * len)?;
                     (allocate(class, len as isize)?, len)
+                }
+                (Base::DefaultDict, Token::Known(Known::DefaultDict)) => {
+                    (objects::collections::empty_of(self.py, Known::DefaultDict, class, None)?, 1)
+                }
+                (Base::Deque, Token::Known(Known::Deque)) => {
+                    let most = match self.r.next()? {
+                        Token::Int(most) if most >= 0 => Some(most),
+                        Token::None => None,
+                        _ => return Err(decode("expected the maxlen of a deque", here)),
+                    };
+                    let Token::List(len) = self.r.next()? else {
+                        return Err(decode("expected the list of a deque's items", here));
+                    };
+                    self.claim(len, 640 + 8 * len)?;
+                    (objects::collections::empty_of(self.py, Known::Deque, class, most)?, len)
                 }
                 (Base::Dict | Base::OrderedDict, Token::Dict(len)) | (Base::Set, Token::Set(len)) => {
                     (objects::new_of(base, class, None)?, len)
@@ -600,6 +664,14 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 }
                 Base::Set => {
                     self.begin_set(object, len, false)?;
+                }
+                Base::DefaultDict => {
+                    let frame = self.frame(Kind::Factory, Some(object), 1, UNMARKED);
+                    self.push(Frame { hand_over: false, ..frame });
+                }
+                Base::Deque if len > 0 => {
+                    let frame = self.frame(Kind::Append, Some(object), len, UNMARKED);
+                    self.push(Frame { hand_over: false, ..frame });
                 }
                 _ => {}
             }

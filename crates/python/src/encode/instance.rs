@@ -7,7 +7,8 @@ use crate::cpython::dict::{self, Position};
 use crate::cpython::{bytes_of, float, int, text, Obj, Owned};
 use crate::error::{encode, raised, Result};
 use crate::objects;
-use holdall_format::model::{LayoutKind, Seq};
+use holdall_format::model::{Known, LayoutKind, Seq};
+use pyo3::Bound;
 use holdall_format::Writer;
 use pyo3::ffi;
 use std::rc::Rc;
@@ -331,6 +332,8 @@ impl<W: Writer> Encoder<'_, W> {
                     let items = objects::collections::ordered_items(object)?;
                     self.then(items);
                 }
+                Base::DefaultDict => objects::collections::encode(self, Known::DefaultDict, &Bound::from_borrowed_ptr(self.py, object))?,
+                Base::Deque => objects::collections::encode(self, Known::Deque, &Bound::from_borrowed_ptr(self.py, object))?,
                 Base::Set => {
                     self.w.set(ffi::PySet_Size(object) as usize);
                     self.members(object)?;

@@ -2,7 +2,7 @@
 //! then filled.
 
 use super::{owned, reference};
-use crate::cpython::{Obj, Owned};
+use crate::cpython::{Obj, Owned, Type};
 use crate::encode::{Encoder, Part};
 use crate::error::{decode, raised, Result};
 use holdall_format::model::Known;
@@ -21,7 +21,9 @@ pub fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, known: Known, object: &Bo
                 None => encoder.w.none(),
             }
             let mut items = Vec::new();
-            for item in object.try_iter()? {
+            // The builtin's own iterator, past what a subclass overrides.
+            let iterate = object.py().import("collections")?.getattr("deque")?.getattr("__iter__")?;
+            for item in iterate.call1((object,))?.try_iter()? {
                 items.push(Part::Value(owned(&item?)));
             }
             encoder.w.list(items.len());
@@ -85,6 +87,18 @@ pub fn deque(py: Python<'_>, most: Token<'_>, at: usize) -> Result<Owned> {
         Token::Int(most) if most >= 0 => class.call1(((), most))?,
         _ => return Err(decode("expected the maxlen of a deque", at)),
     };
+    Ok(owned(&made))
+}
+
+/// An empty instance of a subclass of deque or defaultdict; `most` is a deque's maxlen or None.
+pub fn empty_of(py: Python<'_>, known: Known, class: Type, most: Option<i64>) -> Result<Owned> {
+    // SAFETY: the class is alive.
+    let class = unsafe { Bound::from_borrowed_ptr(py, class.cast()) };
+    let base = py.import("collections")?.getattr(if known == Known::Deque { "deque" } else { "defaultdict" })?;
+    let made = base.call_method1("__new__", (&class,))?;
+    if known == Known::Deque {
+        base.call_method1("__init__", (&made, (), most))?;
+    }
     Ok(owned(&made))
 }
 

@@ -6,7 +6,7 @@
 use super::owned;
 use crate::cpython::{Obj, Owned, Type};
 use crate::encode::Part;
-use crate::error::{decode, raised, refused, Result};
+use crate::error::{decode, refused, Result};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple, PyType};
@@ -14,7 +14,7 @@ use pyo3::types::{PyDict, PyTuple, PyType};
 /// Fields that C code keeps, beside the arguments.
 const FIELDS: &[&str] = &["__cause__", "__context__", "__suppress_context__"];
 /// Fields of the builtin exceptions whose arguments don't say them.
-const OWN: &[&str] = &["name", "path", "obj", "filename2"];
+const OWN: &[&str] = &["name", "path", "obj", "errno", "strerror", "filename", "filename2"];
 
 /// Whether a class is one of the builtin exceptions.
 pub fn is_builtin(class: &Bound<'_, PyAny>) -> bool {
@@ -34,14 +34,16 @@ pub fn is_builtin(class: &Bound<'_, PyAny>) -> bool {
 pub unsafe fn parts(py: Python<'_>, object: Obj) -> Result<Vec<Part>> {
     // SAFETY: alive, says the caller.
     let error = unsafe { Bound::from_borrowed_ptr(py, object) };
-    let args = error.getattr("args")?;
     let fields = PyDict::new(py);
+    // SAFETY: an exception, and a class that is alive.
+    let builtin: Bound<'_, PyAny> = unsafe { Bound::from_borrowed_ptr(py, nearest(ffi::Py_TYPE(object)).cast()) };
+    let args = builtin.getattr("args")?.call_method1("__get__", (&error,))?;
     for name in FIELDS.iter().chain(OWN) {
-        let Ok(value) = error.getattr(*name) else { continue };
+        // What the builtin class itself keeps: a subclass may have put something of its own there.
+        let Ok(getter) = builtin.getattr(*name) else { continue };
+        let value = getter.call_method1("__get__", (&error,))?;
         let is_default = value.is_none() || (*name == "__suppress_context__" && !value.is_truthy()?);
-        // What `__dict__` holds under such a name is stored with it.
-        let in_dict = error.getattr("__dict__")?.contains(*name)?;
-        if !is_default && !in_dict {
+        if !is_default {
             fields.set_item(*name, value)?;
         }
     }
@@ -49,44 +51,91 @@ pub unsafe fn parts(py: Python<'_>, object: Obj) -> Result<Vec<Part>> {
     Ok(vec![Part::Value(owned(both.as_any()))])
 }
 
-/// An exception of its arguments, by the constructor of the nearest builtin one, whose initialiser is C code as well.
+/// The nearest builtin class of an exception.
 ///
 /// # Safety
-/// The GIL is held; `class` is alive and an exception.
-pub unsafe fn new_of(class: Type, payload: Option<Owned>) -> Result<Owned> {
-    // SAFETY: as the caller says; the nearest builtin class of an exception is one too.
+/// `class` is alive and an exception.
+unsafe fn nearest(class: Type) -> Type {
+    let mut builtin = class;
+    // SAFETY: alive, says the caller, and so are a class's bases; the last is a builtin one.
     unsafe {
-        let py = Python::assume_attached();
-        let Some(payload) = payload else { return Err(decode("an exception without its arguments", 0)) };
-        let payload = Bound::from_borrowed_ptr(py, payload.get());
-        let Ok((args, fields)) = payload.extract::<(Bound<'_, PyTuple>, Bound<'_, PyDict>)>() else {
-            return Err(decode("expected the arguments of an exception", 0));
-        };
-        let mut builtin = class;
         while ffi::PyType_HasFeature(builtin, ffi::Py_TPFLAGS_HEAPTYPE) != 0 {
             builtin = (*builtin).tp_base;
         }
-        let Some(new) = (*builtin).tp_new else { return Err(decode("an exception without a constructor", 0)) };
-        let failed = || refused("an exception that does not take its arguments", 0);
-        let made = Owned::new(new(class, args.as_ptr(), std::ptr::null_mut())).ok_or_else(failed)?;
-        if let Some(init) = (*builtin).tp_init {
-            if init(made.get(), args.as_ptr(), std::ptr::null_mut()) != 0 {
-                return Err(failed());
-            }
-        }
-        let error = Bound::from_borrowed_ptr(py, made.get());
-        for (name, value) in fields {
-            let name: String = name.extract().map_err(|_| decode("an exception's field without a name", 0))?;
-            if !FIELDS.contains(&name.as_str()) && !OWN.contains(&name.as_str()) {
-                return Err(decode("an exception's field of an unknown name", 0));
-            }
-            let name = std::ffi::CString::new(name).map_err(|_| decode("an exception's field of an unknown name", 0))?;
-            let name = Owned::new(ffi::PyUnicode_InternFromString(name.as_ptr())).ok_or_else(raised)?;
-            // The builtin's own setter, which checks the value; a subclass's property would be its own code.
-            if ffi::PyObject_GenericSetAttr(error.as_ptr(), name.get(), value.as_ptr()) != 0 {
-                return Err(refused("an exception's field that it does not take", 0));
-            }
-        }
-        Ok(made)
     }
+    builtin
+}
+
+/// Whether instances can only be made of their arguments, so that they can't be among them: exception groups.
+///
+/// # Safety
+/// `class` is alive and an exception.
+pub unsafe fn is_of_parts(py: Python<'_>, class: Type) -> Result<bool> {
+    let Ok(group) = py.import("builtins")?.getattr("BaseExceptionGroup") else { return Ok(false) };
+    // SAFETY: alive, says the caller.
+    Ok(unsafe { ffi::PyType_IsSubtype(class, group.as_ptr().cast()) != 0 })
+}
+
+/// An exception by the constructor of the nearest builtin one, of the given arguments or none yet.
+///
+/// # Safety
+/// The GIL is held; `class` is alive and an exception.
+pub unsafe fn empty(py: Python<'_>, class: Type, args: Option<&Owned>, at: usize) -> Result<Owned> {
+    // SAFETY: as the caller says.
+    unsafe {
+        let Some(new) = (*nearest(class)).tp_new else { return Err(decode("an exception without a constructor", at)) };
+        let args = match args {
+            Some(payload) => arguments(py, payload, at)?.0,
+            None => PyTuple::empty(py),
+        };
+        Owned::new(new(class, args.as_ptr(), std::ptr::null_mut()))
+            .ok_or_else(|| refused("an exception that does not take its arguments", at))
+    }
+}
+
+/// What [`parts`] gave.
+fn arguments<'py>(py: Python<'py>, payload: &Owned, at: usize) -> Result<(Bound<'py, PyTuple>, Bound<'py, PyDict>)> {
+    // SAFETY: held.
+    let payload = unsafe { Bound::from_borrowed_ptr(py, payload.get()) };
+    payload.extract().map_err(|_| decode("expected the arguments of an exception", at))
+}
+
+/// Gives an exception its arguments, by the builtin's own initialiser, and the fields that C code keeps.
+pub fn fill(py: Python<'_>, object: &Owned, payload: &Owned, at: usize) -> Result<()> {
+    let (args, fields) = arguments(py, payload, at)?;
+    let os_error = py.get_type::<pyo3::exceptions::PyOSError>();
+    // SAFETY: the object is held, and an exception; the initialiser is C code that takes any arguments.
+    unsafe {
+        let error = Bound::from_borrowed_ptr(py, object.get());
+        if error.is_instance(&os_error)? {
+            // Its constructor took no arguments, and its initialiser takes none: arguments and fields are set.
+            set(&error, "args", args.as_any(), at)?;
+        } else if let Some(init) = (*nearest(ffi::Py_TYPE(object.get()))).tp_init {
+            if init(object.get(), args.as_ptr(), std::ptr::null_mut()) != 0 {
+                return Err(refused("an exception that does not take its arguments", at));
+            }
+        }
+        for (name, value) in fields {
+            let name: String = name.extract().map_err(|_| decode("an exception's field without a name", at))?;
+            if !FIELDS.contains(&name.as_str()) && !OWN.contains(&name.as_str()) {
+                return Err(decode("an exception's field of an unknown name", at));
+            }
+            set(&error, &name, &value, at)?;
+        }
+    }
+    Ok(())
+}
+
+/// Sets a field by the builtin's own setter, which checks the value: a subclass's property would be its own code.
+fn set(error: &Bound<'_, PyAny>, name: &str, value: &Bound<'_, PyAny>, at: usize) -> Result<()> {
+    let builtin: Bound<'_, PyAny> = {
+        // SAFETY: an exception, and a class that is alive.
+        unsafe { Bound::from_borrowed_ptr(error.py(), nearest(ffi::Py_TYPE(error.as_ptr())).cast()) }
+    };
+    let done = builtin.getattr(name).and_then(|setter| setter.call_method1("__set__", (error, value)));
+    if let Err(failure) = done {
+        failure.restore(error.py());
+        return Err(refused("an exception's field that it does not take", at));
+    }
+    Ok(())
 }

@@ -199,10 +199,6 @@ pub fn permitted(py: Python<'_>, name: &str) -> Result<Option<Owned>> {
 /// # Safety
 /// The GIL is held; `class` is alive and a subclass of what `base` names.
 pub unsafe fn new_of(base: Base, class: Type, payload: Option<Owned>) -> Result<Owned> {
-    if base == Base::Exception {
-        // SAFETY: as the caller says.
-        return unsafe { exception::new_of(class, payload) };
-    }
     // SAFETY: static types, whose constructors take a class, a tuple and keywords or null.
     unsafe {
         let of = match base {
@@ -217,7 +213,8 @@ pub unsafe fn new_of(base: Base, class: Type, payload: Option<Owned>) -> Result<
             Base::ByteArray => addr_of_mut!(ffi::PyByteArray_Type),
             Base::Int => addr_of_mut!(ffi::PyLong_Type),
             Base::Float => addr_of_mut!(ffi::PyFloat_Type),
-            Base::Complex | Base::Exception => addr_of_mut!(ffi::PyComplex_Type),
+            Base::Complex => addr_of_mut!(ffi::PyComplex_Type),
+            Base::Exception | Base::DefaultDict | Base::Deque => return Err(decode("a builtin out of place", 0)),
         };
         // What the payload is made of must be of the builtin itself: `str(3)` would take anything.
         if let Some(payload) = &payload {

@@ -19,29 +19,35 @@ const KINDS: &[(LayoutKind, &str)] = &[
     (LayoutKind::Custom, "custom"),
 ];
 
-pub fn make(py: Python<'_>, layout: &Layout, payload: Option<Owned>, values: Vec<Owned>) -> Result<Owned> {
-    let fields = PyDict::new(py);
+/// A record whose fields are to come.
+pub fn empty(py: Python<'_>, layout: &Layout) -> Result<Owned> {
+    let kind = KINDS.iter().find(|(kind, _)| *kind == layout.kind).map_or("object", |(_, name)| name);
+    let type_name = match &layout.type_name {
+        // SAFETY: held.
+        Some(name) => unsafe { Bound::from_borrowed_ptr(py, name.get()).extract::<String>()? },
+        None => String::new(),
+    };
+    let record =
+        Record { type_name, version: layout.version, kind, fields: PyDict::new(py).unbind(), payload: py.None() };
+    Ok(owned(Bound::new(py, record)?.as_any()))
+}
+
+pub fn fill(py: Python<'_>, record: &Owned, layout: &Layout, payload: Option<Owned>, values: Vec<Owned>) -> Result<()> {
+    // SAFETY: held.
+    let record = unsafe { Bound::from_borrowed_ptr(py, record.get()) };
+    let mut record = record.cast::<Record>().map_err(PyErr::from)?.borrow_mut();
     for (name, value) in layout.names.iter().zip(values) {
         // SAFETY: both are held.
         unsafe {
+            let fields = record.fields.bind(py);
             fields.set_item(Bound::from_borrowed_ptr(py, name.get()), Bound::from_borrowed_ptr(py, value.get()))?;
         }
     }
-    let kind = KINDS.iter().find(|(kind, _)| *kind == layout.kind).map_or("object", |(_, name)| name);
-    // SAFETY: both are held.
-    let (type_name, payload) = unsafe {
-        let type_name: String = match &layout.type_name {
-            Some(name) => Bound::from_borrowed_ptr(py, name.get()).extract()?,
-            None => String::new(),
-        };
-        let payload = match &payload {
-            Some(payload) => Bound::from_borrowed_ptr(py, payload.get()),
-            None => py.None().into_bound(py),
-        };
-        (type_name, payload)
-    };
-    let record = Record { type_name, version: layout.version, kind, fields: fields.unbind(), payload: payload.unbind() };
-    Ok(owned(Bound::new(py, record)?.as_any()))
+    if let Some(payload) = payload {
+        // SAFETY: held.
+        record.payload = unsafe { Bound::from_borrowed_ptr(py, payload.get()) }.unbind();
+    }
+    Ok(())
 }
 
 pub fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, object: &Bound<'_, PyAny>) -> Result<()> {

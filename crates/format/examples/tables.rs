@@ -1,0 +1,132 @@
+//! Writes the tables of `docs/format.md` anew, so that a tag's number stands in `tag.rs` and nowhere else.
+//!
+//! A table stands between `<!-- table: NAME -->` and `<!-- end -->`; what is between them is replaced, all else is kept.
+
+use holdall_format::hold::tag;
+use holdall_format::model::reduce;
+use std::fmt::Write;
+use std::path::Path;
+use std::process::ExitCode;
+
+const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/format.md");
+const END: &str = "<!-- end -->";
+
+/// Rows of equal length; the first is the head.
+fn table(rows: &[Vec<String>]) -> String {
+    let mut out = String::new();
+    for (at, row) in rows.iter().enumerate() {
+        let _ = writeln!(out, "| {} |", row.join(" | "));
+        if at == 0 {
+            let _ = writeln!(out, "|{}", "---|".repeat(row.len()));
+        }
+    }
+    out
+}
+
+fn row(cells: &[&str]) -> Vec<String> {
+    cells.iter().map(|&cell| cell.to_owned()).collect()
+}
+
+fn byte(value: u8) -> String {
+    format!("`0x{value:02X}`")
+}
+
+fn versions() -> String {
+    table(&[
+        row(&["first byte", "message"]),
+        row(&[&byte(tag::VERSION), "version 1, ordinary"]),
+        row(&[&byte(tag::VERSION_TRUSTED), "version 1, trusted: may name code"]),
+    ])
+}
+
+fn tags() -> String {
+    let mut rows = vec![row(&["tag", "name", "what follows", "meaning"])];
+    for tag::Row { name, first, last, payload, meaning } in tag::TABLE {
+        let bytes = if first == last { byte(*first) } else { format!("{}-{}", byte(*first), byte(*last)) };
+        rows.push(row(&[&bytes, name, payload, meaning]));
+    }
+    table(&rows)
+}
+
+fn lengths() -> String {
+    table(&[
+        row(&["first byte", "the length"]),
+        row(&[&format!("{}-{}", byte(0), byte(tag::LENGTH_FIX)), "is that byte"]),
+        row(&[&byte(tag::LENGTH_16), "is the u16 that follows"]),
+        row(&[&byte(tag::LENGTH_32), "is the u32 that follows"]),
+        row(&[&byte(tag::LENGTH_64), "is the u64 that follows"]),
+        row(&[&byte(u8::MAX), "no meaning in version 1: refused"]),
+    ])
+}
+
+fn kinds() -> String {
+    let kinds = [
+        (tag::KIND_OBJECT, "object", "a value for each field"),
+        (tag::KIND_BASED, "based", "the content, then a value for each field"),
+        (tag::KIND_ENUM, "enum", "the member's name (text), or its value if it has no name; no fields"),
+        (tag::KIND_CUSTOM, "custom", "one value, which the class's own functions gave and take; no fields"),
+    ];
+    let mut rows = vec![row(&["kind", "name", "values of an instance"])];
+    rows.extend(kinds.map(|(code, name, values)| row(&[&code.to_string(), name, values])));
+    table(&rows)
+}
+
+fn known() -> String {
+    let mut rows = vec![row(&["code", "type", "values"])];
+    for (code, known, values) in tag::KNOWN {
+        rows.push(row(&[&code.to_string(), &format!("{known:?}"), values]));
+    }
+    table(&rows)
+}
+
+fn flags() -> String {
+    let flags = [
+        (reduce::NEW, "the function is a class, to be instantiated by its `__new__`", "none"),
+        (reduce::NEW_KEYWORDS, "the same, with keyword arguments", "dict, right after the arguments"),
+        (reduce::ITEMS, "items to append", "list"),
+        (reduce::PAIRS, "items to set", "list of key and value tuples"),
+        (reduce::STATE, "a state to set", "any"),
+        (reduce::SETTER, "who sets the state", "function of object and state"),
+    ];
+    let mut rows = vec![row(&["flag", "meaning", "its value"])];
+    rows.extend(flags.map(|(flag, meaning, value)| row(&[&flag.to_string(), meaning, value])));
+    table(&rows)
+}
+
+/// `page` with every table written anew; an unknown name or a missing end is an error.
+fn regenerate(page: &str) -> Result<String, String> {
+    let mut out = String::with_capacity(page.len());
+    let mut rest = page;
+    while let Some((before, after)) = rest.split_once("<!-- table: ") {
+        let (name, after) = after.split_once(" -->\n").ok_or("a marker without its end")?;
+        let (_, after) = after.split_once(END).ok_or_else(|| format!("the table {name} has no end"))?;
+        let made = match name {
+            "versions" => versions(),
+            "tags" => tags(),
+            "lengths" => lengths(),
+            "kinds" => kinds(),
+            "known" => known(),
+            "flags" => flags(),
+            _ => return Err(format!("no table is called {name}")),
+        };
+        let _ = write!(out, "{before}<!-- table: {name} -->\n{made}{END}");
+        rest = after;
+    }
+    out.push_str(rest);
+    Ok(out)
+}
+
+fn main() -> ExitCode {
+    let path = Path::new(PAGE);
+    let result = std::fs::read_to_string(path)
+        .map_err(|error| error.to_string())
+        .and_then(|page| regenerate(&page))
+        .and_then(|page| std::fs::write(path, page).map_err(|error| error.to_string()));
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{}: {error}", path.display());
+            ExitCode::FAILURE
+        }
+    }
+}
