@@ -142,7 +142,7 @@ def test_encode_into(offset: int) -> None:
         assert end == offset + len(data)
         assert buffer[offset:end] == data
         assert buffer[:offset] == b"\xaa" * offset
-        assert len(buffer) == max(5_000, end) and buffer[end:] == b"\xaa" * max(0, 5_000 - end)
+        assert len(buffer) == end  # what was behind is cut off, as msgspec does
 
 
 def test_encode_into_wrong_places() -> None:

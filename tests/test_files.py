@@ -496,7 +496,7 @@ def test_options_of_dump_reach_dumps(path):
     first, second = holdall.load(path)
     assert first is second
 
-    holdall.dump([object()], path, enc_hook=lambda obj: "an object")
+    holdall.dump([open], path, enc_hook=lambda obj: "an object")
     assert holdall.load(path) == ["an object"]
 
 

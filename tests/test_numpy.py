@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import Any, Callable
 
 import pytest
@@ -11,6 +13,7 @@ import holdall
 np = pytest.importorskip("numpy")
 
 from tests.support import numpy_cases as cases  # noqa: E402
+from tests.support import wire  # noqa: E402
 from tests.support.isomorphic import isomorphic  # noqa: E402
 
 Way = Callable[[object], Any]
@@ -124,3 +127,214 @@ def test_wrong_buffers_are_refused(change: str) -> None:
         return
     with pytest.raises(holdall.DecodeError):
         holdall.loads(data, buffers=wrong)
+
+
+# --- dtypes ----------------------------------------------------------------------------------------------------------
+ALONE = ["g", ">G", "M8[25s]", "m8", "S0", "U3", "V5", "O", ("i4", (2, 3)), [("a", [("b", "i2", (2,))])], []]
+
+
+@pytest.mark.parametrize("dtype", [*ALONE, *cases.STRUCTURED.values()], ids=str)
+def test_dtypes_on_their_own(way: Way, dtype: Any) -> None:
+    dtype = np.dtype(dtype)
+    back = way(dtype)
+    assert back == dtype and back.fields == dtype.fields and back.isalignedstruct == dtype.isalignedstruct
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"na_object": None}, {"na_object": float("nan"), "coerce": False}], ids=str
+)
+def test_string_dtypes_keep_what_is_missing(way: Way, options: dict[str, Any]) -> None:
+    if not hasattr(np.dtypes, "StringDType"):
+        pytest.skip("StringDType came with NumPy 2")
+    dtype = np.dtypes.StringDType(**options)
+    array = np.array([["a", "é\0"], ["", "b" * 50]], dtype, order="F")
+    if "na_object" in options:
+        array[1, 0] = options["na_object"]
+    back = way(array)
+    assert back.dtype == way(dtype) == dtype and back.flags.f_contiguous
+    assert repr(back.tolist()) == repr(array.tolist())
+
+
+def test_a_shared_dtype_stays_one() -> None:
+    dtype = np.dtype([("a", "i4"), ("o", "O")])
+    one, other, back = holdall.loads(holdall.dumps([np.zeros(1, dtype), np.zeros(2, dtype), dtype]))
+    assert one.dtype is other.dtype is back
+
+
+def test_records_stay_records(way: Way) -> None:
+    array = np.zeros(3, np.dtype((np.record, [("a", "i4")])))
+    assert type(way(array)[0]) is type(way(array[0])) is np.record
+
+
+def test_bytes_between_fields_are_not_stored(way: Way) -> None:
+    array = np.zeros(1000, np.dtype([("a", "i1"), ("b", "f8")], align=True))
+    array.view("u1")[:] = 255
+    array["a"], array["b"] = 1, 2
+    assert b"\xff" not in holdall.dumps(array)
+    isomorphic(array, way(array))
+    extended = np.full(4, 1.25, "g")
+    extended.view("u1").reshape(4, -1)[:, 10:] |= np.uint8(255 if extended.itemsize > 10 else 0)
+    assert (way(extended) == extended).all()
+
+
+# --- scalars ---------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("text", ["", "a\0", "\ud800", "é" * 100])
+def test_text_scalars_keep_every_character(way: Way, text: str) -> None:
+    raw = text.encode("utf-8", "surrogatepass")
+    for scalar in (np.str_(text), np.bytes_(raw)):
+        assert type(way(scalar)) is type(scalar) and way(scalar) == scalar and len(way(scalar)) == len(scalar)
+
+
+def test_signalling_nan_scalars_keep_their_bits(way: Way) -> None:
+    for bits, dtype in ((0x7FF0000000000001, "8"), (0x7F800001, "4"), (0x7C01, "2")):
+        scalar = np.array([bits], "u" + dtype).view("f" + dtype)[0]
+        assert way(scalar).tobytes() == scalar.tobytes()
+
+
+# --- objects ---------------------------------------------------------------------------------------------------------
+def test_object_arrays_hold_what_they_held(way: Way) -> None:
+    array = np.empty((2, 2), object)
+    array[0, 0], array[0, 1], array[1, 0] = np.array(5), [[1, 2], [3]], np.zeros(0)
+    back = way(array)
+    assert (
+        back[0, 0].shape == ()
+        and back[0, 1] == [[1, 2], [3]]
+        and back[1, 0].shape == (0,)
+        and back[1, 1] is None
+    )
+
+
+def test_cycle_through_a_field() -> None:
+    array = np.zeros(2, [("o", "O"), ("n", "i4")])
+    array["o"][0] = array
+    back = holdall.loads(holdall.dumps(array))
+    assert back["o"][0] is back and back["o"][1] == 0
+
+
+def test_items_that_nobody_shares_cost_no_mark() -> None:
+    texts = [str(number) for number in range(100, 200)]
+    array = np.array(texts, object)
+    del texts
+    assert len(holdall.dumps(array)) < 100 * 4 + 20
+
+
+# --- what has no form of its own -------------------------------------------------------------------------------------
+class Odd(np.ndarray):  # type: ignore[misc]
+    pass
+
+
+class OddScalar(np.float32):  # type: ignore[misc]
+    pass
+
+
+REFUSED: dict[str, Callable[[], Any]] = {
+    "matrix": lambda: np.zeros((2, 2)).view(np.matrix),
+    "subclass": lambda: np.zeros(2).view(Odd),
+    "scalar subclass": lambda: OddScalar(1),
+    "metadata": lambda: np.zeros(2, np.dtype("f8", metadata={"unit": "m"})),
+    "nested metadata": lambda: np.zeros(2, [("a", np.dtype("f8", metadata={"unit": "m"}))]),
+    "fields of an int": lambda: np.zeros(2, np.dtype(("i4", [("low", "i2"), ("high", "i2")]))),
+    "object field scalar": lambda: np.zeros(1, [("o", "O")])[0],
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_not_numpys_own_is_refused(name: str) -> None:
+    with pytest.raises(holdall.EncodeError, match=r"register\(.*trust=True"):
+        holdall.dumps([REFUSED[name]()])
+
+
+# --- hostile ---------------------------------------------------------------------------------------------------------
+def array_of(dtype: bytes, shape: bytes, items: bytes) -> bytes:
+    return wire.message(
+        wire.tag("KNOWN_TYPE", bytes([wire.TAG.known["NdArray"]])), dtype, shape, wire.tag("FALSE"), items
+    )
+
+
+def shape_of(*dims: int) -> bytes:
+    return bytes([wire.TAG.TUPLE_FIX + len(dims)]) + b"".join(map(wire.integer, dims))
+
+
+def dtype_of(*parts: bytes) -> bytes:
+    return wire.tag("KNOWN_TYPE", bytes([wire.TAG.known["NumpyDtype"]])) + wire.sequence(*parts)
+
+
+EIGHT = wire.blob(b"A" * 8)
+POINTER_FIELD = (wire.integer(8), wire.integer(0), wire.text("o"), wire.integer(0), wire.NONE, wire.text("O"))
+FIELD_BEYOND = (
+    wire.integer(8),
+    wire.integer(0),
+    wire.text("f"),
+    wire.integer(40),
+    wire.NONE,
+    wire.text("<f8"),
+)
+HOSTILE = {
+    "object from bytes": array_of(wire.text("O"), shape_of(1), EIGHT),
+    "object field from bytes": array_of(dtype_of(*POINTER_FIELD), shape_of(1), EIGHT),
+    "object spelled otherwise": array_of(wire.text("|O8"), shape_of(1), EIGHT),
+    "several dtypes": array_of(wire.text("<i4,<i4"), shape_of(1), EIGHT),
+    "strings from bytes": array_of(wire.text("T"), shape_of(1), EIGHT),
+    "field beyond the item": array_of(dtype_of(*FIELD_BEYOND), shape_of(1), EIGHT),
+    "another value as dtype": array_of(wire.integer(1), shape_of(1), EIGHT),
+    "too few bytes": array_of(wire.text("<f8"), shape_of(2), EIGHT),
+    "too many bytes": array_of(wire.text("<f4"), shape_of(1), EIGHT),
+    "overflow": array_of(wire.text("<f8"), shape_of(1 << 62), EIGHT),
+    "overflow of dims": array_of(wire.text("<f8"), shape_of(1 << 33, 1 << 33), EIGHT),
+    "overflow with zero": array_of(wire.text("<f8"), shape_of(1 << 62, 0, 8), wire.blob(b"")),
+    "negative": array_of(wire.text("<f8"), shape_of(-1), EIGHT),
+    "many items of no bytes": array_of(wire.text("|S0"), shape_of(1 << 50), wire.blob(b"")),
+    "many objects": array_of(wire.text("O"), shape_of(1 << 40), wire.EMPTY_LIST),
+    "many objects in fields": array_of(dtype_of(*POINTER_FIELD), shape_of(1 << 30), wire.sequence(wire.NONE)),
+    "no array for a field": array_of(dtype_of(*POINTER_FIELD), shape_of(1), wire.sequence(wire.NONE)),
+    "nested without end": wire.message(dtype_of()[:2], bytes([wire.TAG.TUPLE_FIX + 2]) * 100_000),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_arrays_are_refused(name: str) -> None:
+    with pytest.raises(holdall.DecodeError):
+        holdall.loads(HOSTILE[name])
+
+
+def test_numpy_is_imported_for_arrays_only() -> None:
+    code = """
+import sys, holdall
+class Own: pass
+holdall.loads(holdall.dumps([Own(), 1]), types=Own)
+assert "numpy" not in sys.modules
+sys.modules["numpy"] = None
+try:
+    holdall.loads(bytes.fromhex(sys.argv[1]))
+except holdall.DecodeError as error:
+    assert "numpy" in str(error)
+del sys.modules["numpy"]
+assert holdall.loads(bytes.fromhex(sys.argv[1])).tolist() == [0, 1, 2]
+"""
+    subprocess.run([sys.executable, "-c", code, holdall.dumps(np.arange(3)).hex()], check=True)
+
+
+@pytest.mark.parametrize("depth, taken", [(60, True), (10_000, False)])
+def test_arrays_in_arrays(depth: int, taken: bool) -> None:
+    """NumPy frees nested arrays by recursion: what is too deep for that is not built, by references either."""
+    message = wire.message(wire.sequence(wire.tag("MARK", _holding(wire.NONE)), *_chain(depth)))
+    if taken:
+        nested = holdall.loads(message)[-1]
+        for _ in range(depth):
+            nested = nested[0]
+        assert nested.tolist() == [None]
+    else:
+        with pytest.raises(holdall.DecodeError, match="nested deeper than 64"):
+            holdall.loads(message)
+
+
+def _holding(item: bytes) -> bytes:
+    return array_of(wire.text("O"), shape_of(1), wire.sequence(item))[1:]
+
+
+def _chain(depth: int) -> list[bytes]:
+    """Each array holds the one before."""
+    numbers = range(1, depth + 1)
+    return [
+        wire.tag("MARK", _holding(wire.tag("REF_16", number.to_bytes(2, "little")))) for number in numbers
+    ]

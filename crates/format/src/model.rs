@@ -183,7 +183,7 @@ known! {
     IPv4Address, IPv6Address, IPv4Network, IPv6Network, IPv4Interface, IPv6Interface,
     Pattern, Range, Slice, Array,
     Deque, OrderedDict, DefaultDict, Counter, MappingProxy,
-    NdArray, NumpyScalar, BuiltinType,
+    NdArray, NumpyScalar, BuiltinType, NumpyDtype,
 }
 
 /// Year, month, day, hour, minute, second, microsecond and fold in 61 bits, most significant first, so that the

@@ -143,9 +143,10 @@ pub const KNOWN: &[(u8, Known, &str)] = &[
     (26, Known::DefaultDict, "None or a class: default factory; dict: items"),
     (27, Known::Counter, "dict: items"),
     (28, Known::MappingProxy, "dict: what it shows"),
-    (29, Known::NdArray, "text or list: dtype; tuple: shape; bool: Fortran order; bytes, buffer or list: items"),
-    (30, Known::NumpyScalar, "text or list: dtype; bytes: the item, little-endian"),
+    (29, Known::NdArray, "text or NumpyDtype: dtype; tuple: shape; bool: Fortran order; bytes, buffer or list: items"),
+    (30, Known::NumpyScalar, "text or NumpyDtype: dtype; bytes: the item. Or text: U or S; text or bytes: the item"),
     (31, Known::BuiltinType, "text: name of a builtin class, like int or list"),
+    (32, Known::NumpyDtype, "text; or tuple: base and shape of a subarray; or list: size, flags, then of each field name, offset, title or None, dtype"),
 ];
 
 const fn code_table() -> [u8; Known::ALL.len()] {

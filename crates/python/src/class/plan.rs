@@ -72,6 +72,8 @@ pub struct Plan {
     pub has_dict: bool,
     /// `__dict__` is where the class's instances keep it since 3.11, not at a fixed place.
     pub managed_dict: bool,
+    /// Makes an empty instance, where a base in C code wants more than its memory.
+    base_new: Option<ffi::newfunc>,
     pub registration: Option<Rc<Registration>>,
     /// The layout of an instance whose slots are all set, in the message of that serial number.
     pub layout: Cell<(u64, u32)>,
@@ -294,6 +296,7 @@ unsafe fn make(py: Python<'_>, class: Type) -> Result<Plan> {
             slots,
             has_dict,
             managed_dict: managed_dict(class),
+            base_new: base_new(class),
             registration,
             layout: Cell::new((0, 0)),
         })
@@ -382,7 +385,49 @@ unsafe fn has_fields(class: Type) -> bool {
     unsafe { (*class).tp_dictoffset > 0 }
 }
 
+/// The constructor of the nearest base in C code, unless that is `object`.
+///
+/// # Safety
+/// `class` is alive.
+unsafe fn base_new(class: Type) -> Option<ffi::newfunc> {
+    let mut base = class;
+    // SAFETY: alive, says the caller, and so are a class's bases; the last is `object`, of C code.
+    unsafe {
+        while ffi::PyType_HasFeature(base, ffi::Py_TPFLAGS_HEAPTYPE) != 0 {
+            base = (*base).tp_base;
+        }
+        if base == addr_of_mut!(ffi::PyBaseObject_Type) {
+            return None;
+        }
+        (*base).tp_new
+    }
+}
+
 impl Plan {
+    /// Whether an instance is no more than memory of the class's size.
+    pub fn is_bare(&self) -> bool {
+        self.base_new.is_none()
+    }
+
+    /// An empty instance: no `__new__` or `__init__` of Python code runs.
+    ///
+    /// # Safety
+    /// The GIL is held, and the class is alive.
+    pub unsafe fn fresh(&self) -> Result<Owned> {
+        // SAFETY: alive, says the caller; every class has an allocator.
+        unsafe {
+            let made = match (self.base_new, (*self.class).tp_alloc) {
+                (Some(new), _) => {
+                    let args = Owned::new(ffi::PyTuple_New(0)).ok_or_else(raised)?;
+                    new(self.class, args.get(), std::ptr::null_mut())
+                }
+                (None, Some(alloc)) => alloc(self.class, 0),
+                (None, None) => std::ptr::null_mut(),
+            };
+            Owned::new(made).ok_or_else(|| crate::error::refused("an instance can't be made without arguments", 0))
+        }
+    }
+
     pub fn class(&self) -> Type {
         self.class
     }

@@ -60,6 +60,11 @@ impl Owned {
     }
 }
 
+// SAFETY: whoever touches one holds the GIL (see above); so does whoever drops an object of Python's that has one.
+unsafe impl Send for Owned {}
+// SAFETY: the same.
+unsafe impl Sync for Owned {}
+
 impl Clone for Owned {
     fn clone(&self) -> Self {
         // SAFETY: `self` keeps it alive.

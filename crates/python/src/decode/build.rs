@@ -1,6 +1,6 @@
 //! Objects that are made once all their parts are there.
 
-use super::frame::{Frame, Kind, Make, Parts, Weight};
+use super::frame::{Frame, Kind, Make, Parts};
 use crate::class::plan::Base;
 use super::layout::{Build, Layout};
 use super::{Decoder, State, UNMARKED};
@@ -35,13 +35,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                     set
                 }
             }
-            Make::Known(known) => {
-                // Freeing such a chain recurses.
-                if frame.weight.depth >= Weight::DEEPEST {
-                    return Err(decode(format_args!("{known:?} nested deeper than {}", Weight::DEEPEST), at));
-                }
-                objects::build(self.py, known, &parts, at)?
-            }
+            Make::Known(known) => objects::build(self.py, known, &parts, at)?,
             Make::DateTime(bits) => match parts.first() {
                 // SAFETY: held by `parts`.
                 Some(zone) => unsafe { objects::datetime::datetime(bits, zone.get(), at)? },

@@ -24,6 +24,8 @@ pub enum Kind {
     Fields,
     /// Appended, by the object's own method.
     Append,
+    /// Into the next place of an array; `key` has the places.
+    Array,
     /// As the default factory of a dict, whose items follow.
     Factory,
     /// Gathered; then the object is made of them.
@@ -52,6 +54,9 @@ pub enum Make {
     Global,
     Persistent,
 }
+
+/// In a `Pairs` frame's flags: its dict is a default dict.
+pub const DEFAULT_DICT: u8 = 1;
 
 #[derive(Debug)]
 pub struct Frame {
@@ -83,6 +88,8 @@ pub struct Frame {
 pub struct Weight {
     /// Tuples within tuples, and the like; an instance is as deep as what it holds, a list or dict not at all.
     pub depth: u8,
+    /// Containers within containers whose deallocation recurses without CPython's trash can.
+    pub freeing: u8,
     /// Values in all, those met again counted again.
     pub values: u32,
 }
@@ -93,6 +100,7 @@ impl Weight {
     #[inline(always)]
     pub fn add(&mut self, part: Weight) {
         self.depth = self.depth.max(part.depth);
+        self.freeing = self.freeing.max(part.freeing);
         self.values = self.values.saturating_add(part.values);
     }
 }

@@ -31,13 +31,13 @@ pub enum Build {
     /// Slots only.
     Slots { class: Type, offsets: Vec<usize> },
     /// `__dict__` only, which is copied from the template and filled in place.
-    Attributes { class: Type },
-    Mixed { class: Type, places: Vec<Place> },
+    Attributes { plan: Rc<Plan> },
+    Mixed { plan: Rc<Plan>, places: Vec<Place> },
     /// The place of each field in the tuple.
     NamedTuple { class: Type, order: Vec<usize> },
     Based { class: Type, base: Base, places: Vec<Place> },
     /// Through a dict of the fields by name.
-    Upgraded { class: Type },
+    Upgraded { plan: Rc<Plan> },
     Enum,
     Custom,
     Record,
@@ -219,7 +219,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 }
             }
             if registration.upgrade.is_some() && registration.version != layout.version && layout.kind == LayoutKind::Object {
-                return Ok(Build::Upgraded { class });
+                return Ok(Build::Upgraded { plan: plan.clone() });
             }
         }
         let mut seen = std::collections::HashSet::new();
@@ -239,20 +239,20 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 let lacks_defaulted = crate::objects::defaults::lacking(self.py, class, &layout.names)?;
                 let places = places(plan, &layout.names)?;
                 if !lacks_defaulted.is_empty() {
-                    return Ok(Build::Upgraded { class });
+                    return Ok(Build::Upgraded { plan: plan.clone() });
                 }
                 let offsets: Vec<usize> = places
                     .iter()
                     .filter_map(|place| if let Place::Slot(offset) = place { Some(*offset) } else { None })
                     .collect();
-                if offsets.len() == places.len() {
+                if offsets.len() == places.len() && plan.is_bare() {
                     return Ok(Build::Slots { class, offsets });
                 }
                 let attributes = places.iter().all(|place| matches!(place, Place::Attribute(_)));
                 if attributes && !plan.managed_dict {
-                    return Ok(Build::Attributes { class });
+                    return Ok(Build::Attributes { plan: plan.clone() });
                 }
-                Ok(Build::Mixed { class, places })
+                Ok(Build::Mixed { plan: plan.clone(), places })
             }
             (LayoutKind::Object, How::NamedTuple(fields)) => {
                 let order: Vec<usize> = layout
@@ -261,7 +261,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                     .filter_map(|name| fields.iter().position(|field| field.get() == name.get()))
                     .collect();
                 if order.len() != layout.names.len() || order.len() != fields.len() {
-                    return Ok(Build::Upgraded { class });
+                    return Ok(Build::Upgraded { plan: plan.clone() });
                 }
                 Ok(Build::NamedTuple { class, order })
             }

@@ -3,6 +3,7 @@
 //! A container is made before what it holds, so that it can be referred to from within; it is handed to its parent once
 //! it is full. Until then nothing but a reference of the message's own can show it to anybody.
 
+mod array;
 mod build;
 pub mod fill;
 mod frame;
@@ -228,7 +229,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     fn numbered(&mut self, number: u64) -> Result<Owned> {
         match self.numbered.get(number as usize) {
             Some(Numbered { object: Some(object), weight, state: State::Whole }) => {
-                if weight.values != 0 {
+                if *weight != Weight::default() {
                     if let Some(frame) = self.stack.last_mut() {
                         frame.weight.add(*weight);
                     }

@@ -1,6 +1,6 @@
 //! The loop: takes the container on top of the stack on by one value after the other, and hands it over when full.
 
-use super::frame::{Deferred, Frame, Kind, Weight};
+use super::frame::{Deferred, Frame, Kind, Weight, DEFAULT_DICT};
 use super::layout::{put, Build};
 use super::{fill, Decoder, State, UNMARKED};
 use crate::cpython::{dict, replace, text, Obj, Owned};
@@ -28,7 +28,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 let (weight, mark) = (weight_of(&frame), frame.mark);
                 let Some(object) = self.finish_frame(frame)? else { continue };
                 let Some(parent) = self.stack.last_mut() else { return Ok(object) };
-                if weight.values != 0 {
+                if weight != Weight::default() {
                     parent.weight.add(weight);
                     if mark != UNMARKED {
                         self.numbered[mark as usize].weight = weight;
@@ -134,6 +134,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
 
     /// The object of a full frame, if it is to be handed to the frame below.
     fn finish_frame(&mut self, frame: Frame) -> Result<Option<Owned>> {
+        if frame.weight.freeing >= Weight::DEEPEST {
+            return Err(decode(format_args!("nested deeper than {} in a type that CPython frees by recursion", Weight::DEEPEST), frame.offset));
+        }
         match frame.kind {
             Kind::Gather => {
                 let hand_over = frame.hand_over;
@@ -173,7 +176,8 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         let at = frame.at;
         frame.at += 1;
         if frame.weight != Weight::default() && matches!(frame.kind, Kind::Pairs | Kind::Set) {
-            let weight = std::mem::take(&mut frame.weight);
+            let weight = frame.weight;
+            frame.weight = Weight { depth: 0, values: 0, ..weight };
             if frame.kind == Kind::Set || frame.key.is_none() {
                 self.weigh_key(weight, here)?;
             }
@@ -253,6 +257,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                     let object = frame.object.clone().ok_or_else(missing)?;
                     crate::objects::collections::append(object.get(), value.get())?;
                 }
+                Kind::Array => return self.array_item(at, &value),
                 Kind::Factory => {
                     let object = frame.object.clone().ok_or_else(missing)?;
                     if ffi::PyObject_SetAttrString(object.get(), c"default_factory".as_ptr(), value.get()) != 0 {
@@ -306,10 +311,14 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
 fn weight_of(frame: &Frame) -> Weight {
     let held = frame.weight;
     match frame.kind {
+        Kind::Pairs if frame.flags == DEFAULT_DICT => {
+            Weight { freeing: held.freeing.saturating_add(1), ..Weight::default() }
+        }
         Kind::List | Kind::Copied | Kind::Keyed | Kind::Pairs | Kind::Set | Kind::Append | Kind::Factory => Weight::default(),
-        Kind::Fields | Kind::Reduce => held,
-        Kind::Tuple | Kind::Gather => Weight {
+        Kind::Fields | Kind::Reduce => Weight { freeing: 0, ..held },
+        Kind::Tuple | Kind::Gather | Kind::Array => Weight {
             depth: held.depth.saturating_add(1),
+            freeing: if frame.kind == Kind::Tuple { 0 } else { held.freeing.saturating_add(1) },
             values: held.values.saturating_add(u32::try_from(frame.len).unwrap_or(u32::MAX)),
         },
     }

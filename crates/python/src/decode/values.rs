@@ -1,6 +1,6 @@
 //! The next value: made at once where it is small, else begun, with a frame for what it holds.
 
-use super::frame::{Frame, Kind, Make, Weight};
+use super::frame::{Frame, Kind, Make, Weight, DEFAULT_DICT};
 use super::layout::{Build, Layout};
 use super::{fill, Decoder, Numbered, UNMARKED};
 use crate::class::plan::Base;
@@ -134,20 +134,20 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     /// A value that is complete: takes the mark.
-    fn done(&mut self, value: Option<Owned>) -> Result<Option<Owned>> {
+    pub(super) fn done(&mut self, value: Option<Owned>) -> Result<Option<Owned>> {
         let value = value.ok_or_else(raised)?;
         let mark = self.take_mark();
         self.whole(mark, value.get());
         Ok(Some(value))
     }
 
-    fn frame(&self, kind: Kind, object: Option<Owned>, len: usize, mark: u32) -> Frame {
+    pub(super) fn frame(&self, kind: Kind, object: Option<Owned>, len: usize, mark: u32) -> Frame {
         Frame::new(kind, object, len, mark, self.here())
     }
 
     /// Pushes a frame; its values are owed from now on.
     #[inline(always)]
-    fn push(&mut self, frame: Frame) -> Option<Owned> {
+    pub(super) fn push(&mut self, frame: Frame) -> Option<Owned> {
         self.owed += frame.len - frame.at;
         self.stack.push(frame);
         None
@@ -184,7 +184,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     /// What hashing a tuple of plain values costs, for who holds it and for who refers to it later.
     fn weigh_run(&mut self, seq: Seq, len: usize) {
         if seq == Seq::Tuple {
-            let weight = Weight { depth: 1, values: u32::try_from(len).unwrap_or(u32::MAX) };
+            let weight = Weight { depth: 1, freeing: 0, values: u32::try_from(len).unwrap_or(u32::MAX) };
             if self.mark != UNMARKED {
                 self.numbered[self.mark as usize].weight = weight;
             }
@@ -423,6 +423,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 let frame = self.frame(Kind::Factory, Some(dict), 1, mark);
                 Ok(self.push(frame))
             }
+            Known::NdArray => self.array(),
+            Known::NumpyScalar => self.numpy_scalar(),
+            Known::NumpyDtype => self.numpy_dtype(),
             _ => self.gather(Make::Known(known), objects::arity(known)),
         }
     }
@@ -440,7 +443,12 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         match self.r.next()? {
             Token::Dict(len) => {
                 self.mark = mark;
-                self.begin_pairs(dict, len, hand_over)
+                let depth = self.stack.len();
+                let done = self.begin_pairs(dict, len, hand_over)?;
+                if let Some(frame) = self.stack.get_mut(depth) {
+                    frame.flags = DEFAULT_DICT;
+                }
+                Ok(done)
             }
             _ => Err(decode("expected the dict of a mapping's items", self.here())),
         }
@@ -515,12 +523,12 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     #[inline(never)]
     fn other_instance(&mut self, layout: &Rc<Layout>, len: usize) -> Result<Option<Owned>> {
         match &layout.build {
-            Build::Attributes { class } => {
+            Build::Attributes { plan } => {
                 self.claim(len, layout.bytes)?;
                 let here = self.here();
                 // SAFETY: the GIL is held; the copy has a place for each name.
                 unsafe {
-                    let object = allocate(*class, 0)?;
+                    let object = plan.fresh()?;
                     let mark = self.take_mark();
                     self.opened(mark, object.get());
                     let dict = match layout.template(here)? {
@@ -533,10 +541,10 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                     Ok(self.push(Frame { layout: Some(layout.clone()), key: Some(dict), ..frame }))
                 }
             }
-            Build::Mixed { class, .. } => {
+            Build::Mixed { plan, .. } => {
                 self.claim(len, layout.bytes)?;
                 // SAFETY: the GIL is held while a decoder lives.
-                let object = unsafe { allocate(*class, 0)? };
+                let object = unsafe { plan.fresh()? };
                 let mark = self.take_mark();
                 self.opened(mark, object.get());
                 let frame = self.frame(Kind::Fields, Some(object), len, mark);
@@ -552,10 +560,10 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 Ok(self.push(Frame { layout: Some(layout.clone()), ..frame }))
             }
             Build::Based { class, base, .. } => self.based(layout, *class, *base),
-            Build::Upgraded { class } => {
+            Build::Upgraded { plan } => {
                 self.claim(len, layout.bytes)?;
                 // SAFETY: the GIL is held; named tuples are made of their parts, all others exist before.
-                let object = unsafe { if is_tuple(*class) { None } else { Some(allocate(*class, 0)?) } };
+                let object = unsafe { if is_tuple(plan.class()) { None } else { Some(plan.fresh()?) } };
                 let mark = self.take_mark();
                 if let Some(object) = &object {
                     self.opened(mark, object.get());

@@ -274,6 +274,17 @@ impl<W: Writer> Encoder<'_, W> {
         // SAFETY: an instance of the plan's class, says the caller.
         unsafe {
             let mut dict = state::dict_of(object, plan)?;
+            if let Some(own) = &dict {
+                // What `Class[int]()` leaves behind: typing's note of the alias, not the instance's state.
+                if !ffi::PyDict_GetItemString(own.get(), c"__orig_class__".as_ptr()).is_null() {
+                    let copy = Owned::new(ffi::PyDict_Copy(own.get())).ok_or_else(raised)?;
+                    if ffi::PyDict_DelItemString(copy.get(), c"__orig_class__".as_ptr()) != 0 {
+                        return Err(raised());
+                    }
+                    self.temporaries.push(copy.clone());
+                    dict = Some(copy);
+                }
+            }
             let mut names: Vec<Obj> = plan
                 .slots
                 .iter()

@@ -20,6 +20,7 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use crate::class::plan::Plan;
 
@@ -37,7 +38,7 @@ pub struct Options {
     /// Equal strings are written once.
     pub intern: bool,
     pub enc_hook: Option<Owned>,
-    pub pickle: Option<Rc<PickleHooks>>,
+    pub pickle: Option<Arc<PickleHooks>>,
 }
 
 /// What pickle's own users may set on a pickler.
@@ -147,6 +148,8 @@ pub struct Encoder<'t, W: Writer> {
     /// Out-of-band buffers: the list they go to, and how many there are.
     pub buffers: Option<Owned>,
     pub buffer_count: u64,
+    /// NumPy's dtypes taken apart, by address; temporaries keep them.
+    pub dtypes: HashMap<usize, Rc<crate::objects::numpy::dtype::Form>, rustc_hash::FxBuildHasher>,
     /// Whether equal strings are written once.
     interns: bool,
     last_layout: u32,
@@ -233,6 +236,7 @@ impl<'t, W: Writer> Encoder<'t, W> {
             effort: None,
             buffers: None,
             buffer_count: 0,
+            dtypes: HashMap::default(),
             interns: options.intern && options.refs,
             last_layout: layouts::NONE,
             last_plan: None,
@@ -309,7 +313,7 @@ impl<'t, W: Writer> Encoder<'t, W> {
     /// # Safety
     /// `object` is alive.
     #[inline(always)]
-    unsafe fn met(&mut self, object: Obj, held: isize) -> Result<bool> {
+    pub(crate) unsafe fn met(&mut self, object: Obj, held: isize) -> Result<bool> {
         // SAFETY: alive, says the caller.
         if unsafe { !self.may_be_shared(object, held) } {
             return Ok(false);

@@ -19,6 +19,8 @@ pub struct Output {
     limit: usize,
     scratch: Vec<u8>,
     bytes: Option<Obj>,
+    /// How long the last large result was: the next is likely to be as long, and then fits without waste.
+    last: usize,
 }
 
 /// Thrown (as a panic, caught at the door) where memory runs out in the middle of a format's writer.
@@ -27,13 +29,16 @@ pub struct OutOfMemory;
 impl Output {
     pub fn new() -> Output {
         let mut scratch = Vec::with_capacity(SCRATCH);
-        Output { start: scratch.as_mut_ptr(), len: 0, limit: scratch.capacity() - SLACK, scratch, bytes: None }
+        Output { start: scratch.as_mut_ptr(), len: 0, limit: scratch.capacity() - SLACK, scratch, bytes: None, last: 0 }
     }
 
     #[cold]
     #[inline(never)]
     fn grow(&mut self, more: usize) {
-        let wanted = self.len.saturating_add(more).max(self.limit.saturating_mul(2)).saturating_add(SLACK);
+        let needed = self.len.saturating_add(more);
+        let doubled = needed.max(self.limit.saturating_mul(2));
+        // Memory that was just given back is taken again without a page fault, if it is enough.
+        let wanted = if (needed..doubled).contains(&self.last) { self.last } else { doubled }.saturating_add(SLACK);
         let Ok(size) = isize::try_from(wanted) else { std::panic::panic_any(OutOfMemory) };
         // SAFETY: the GIL is held by whoever encodes. `bytes` is ours alone, so it may be resized; the scratch block
         // holds `len` written bytes, and the new object has room for them.
@@ -75,6 +80,7 @@ impl Output {
         let object = unsafe {
             match self.bytes.take() {
                 Some(mut object) => {
+                    self.last = self.len;
                     _PyBytes_Resize(&mut object, self.len as isize);
                     Owned::new(object)
                 }

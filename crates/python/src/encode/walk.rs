@@ -7,8 +7,11 @@ use crate::error::{encode, raised, Result};
 use holdall_format::model::Seq;
 use holdall_format::Writer;
 use pyo3::ffi;
+use std::collections::HashSet;
 use std::ptr::addr_of_mut;
 
+/// In tree mode, how deep the walk goes before it looks for a cycle, the first time.
+const SUSPICIOUS: usize = 1_000;
 const CHANGED: &str = "a container changed its size while it was being stored";
 
 impl<W: Writer> Encoder<'_, W> {
@@ -252,7 +255,12 @@ impl<W: Writer> Encoder<'_, W> {
 
     /// Works until the stack is empty.
     pub(super) fn walk(&mut self) -> Result<()> {
+        let mut suspicious = SUSPICIOUS;
         while let Some(frame) = self.tables.stack.last() {
+            if !self.options.refs && self.tables.stack.len() > suspicious {
+                self.refuse_cycle()?;
+                suspicious = self.tables.stack.len() * 2;
+            }
             // SAFETY: a frame's object is of the type that its kind says, and is held by it.
             unsafe {
                 match frame.kind {
@@ -264,6 +272,18 @@ impl<W: Writer> Encoder<'_, W> {
                     Kind::Slots => self.walk_slots()?,
                     Kind::Parts => self.walk_parts()?,
                 }
+            }
+        }
+        Ok(())
+    }
+
+    /// In tree mode nothing is remembered but the way down: a container that stands on it twice is a cycle.
+    #[cold]
+    fn refuse_cycle(&self) -> Result<()> {
+        let mut seen = HashSet::new();
+        for frame in self.tables.stack.iter().filter(|frame| frame.kind != Kind::Parts) {
+            if !seen.insert((frame.object.get() as usize, frame.kind as u8)) {
+                return Err(encode("a container holds itself: store it with refs=True"));
             }
         }
         Ok(())

@@ -15,7 +15,7 @@ use pyo3::types::PyByteArray;
 /// >>> encoder = Encoder(refs=False)
 /// >>> loads(encoder.encode({"a": 1}))
 /// {'a': 1}
-#[pyclass(module = "holdall", frozen, unsendable)]
+#[pyclass(module = "holdall", frozen)]
 pub struct Encoder {
     options: encode::Options,
 }
@@ -64,7 +64,7 @@ impl Encoder {
 ///
 /// >>> Decoder(limits=Limits(depth=10)).decode(dumps([1]))
 /// [1]
-#[pyclass(module = "holdall", frozen, unsendable)]
+#[pyclass(module = "holdall", frozen)]
 pub struct Decoder {
     options: decode::Options,
 }

@@ -14,7 +14,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyAny, PyBytes};
 use std::cell::Cell;
 use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// What a call of `dumps` uses and the next uses again.
 pub struct Workshop {
@@ -276,7 +276,7 @@ pub fn dumps_pickle(
     buffer_callback: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Py<PyAny>> {
     let mut options = options::encoding(true, false, true, false, None)?;
-    options.pickle = Some(Rc::new(PickleHooks {
+    options.pickle = Some(Arc::new(PickleHooks {
         persistent_id: options::hook(persistent_id, "persistent_id")?,
         reducer_override: options::hook(reducer_override, "reducer_override")?,
         dispatch_table: dispatch_table.filter(|table| !table.is_none()).map(options::owned),

@@ -16,15 +16,12 @@ const FIELDS: &[&str] = &["__cause__", "__context__", "__suppress_context__"];
 /// Fields of the builtin exceptions whose arguments don't say them.
 const OWN: &[&str] = &["name", "path", "obj", "errno", "strerror", "filename", "filename2"];
 
-/// Whether a class is one of the builtin exceptions.
-pub fn is_builtin(class: &Bound<'_, PyAny>) -> bool {
-    let Ok(class) = class.cast::<PyType>() else { return false };
+/// Whether what the builtins have under some name is an exception of theirs.
+pub fn is_builtin(found: &Bound<'_, PyAny>) -> bool {
+    let Ok(class) = found.cast::<PyType>() else { return false };
+    let is_own = class.getattr("__module__").and_then(|module| module.extract::<String>()).is_ok_and(|module| module == "builtins");
     // SAFETY: alive.
-    unsafe {
-        let raw: Type = class.as_ptr().cast();
-        ffi::PyType_IsSubtype(raw, ffi::PyExc_BaseException.cast()) != 0
-            && ffi::PyType_HasFeature(raw, ffi::Py_TPFLAGS_HEAPTYPE) == 0
-    }
+    is_own && unsafe { ffi::PyType_IsSubtype(class.as_ptr().cast(), ffi::PyExc_BaseException.cast()) != 0 }
 }
 
 /// What stands for an exception before its attributes: arguments and fields, as one tuple.

@@ -33,8 +33,6 @@ pub enum Family {
     DateTime,
     MemoryView,
     PickleBuffer,
-    NdArray,
-    NumpyScalar,
     Record,
     BuiltinType,
 }
@@ -107,8 +105,6 @@ pub unsafe fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, family: Family, ob
     match family {
         Family::DateTime => datetime::encode(encoder, &bound),
         Family::MemoryView | Family::PickleBuffer => buffer::encode(encoder, &bound),
-        Family::NdArray => numpy::encode_array(encoder, &bound),
-        Family::NumpyScalar => numpy::encode_scalar(encoder, &bound),
         Family::Record => record::encode(encoder, &bound),
         Family::BuiltinType => Err(encode_error("a class out of place")),
         Family::Known(known) => match known {
@@ -122,7 +118,8 @@ pub unsafe fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, family: Family, ob
             Known::Deque | Known::OrderedDict | Known::DefaultDict | Known::Counter | Known::MappingProxy => {
                 collections::encode(encoder, known, &bound)
             }
-            Known::NdArray | Known::NumpyScalar | Known::BuiltinType => Err(encode_error("a type out of place")),
+            Known::NdArray | Known::NumpyScalar | Known::NumpyDtype => numpy::encode(encoder, known, &bound),
+            Known::BuiltinType => Err(encode_error("a type out of place")),
             _ => textual::encode(encoder, known, &bound),
         },
     }
@@ -132,9 +129,8 @@ pub unsafe fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, family: Family, ob
 pub fn arity(known: Known) -> usize {
     match known {
         Known::Utc => 0,
-        Known::Time | Known::Timezone | Known::Fraction | Known::Pattern | Known::Array | Known::NumpyScalar => 2,
+        Known::Time | Known::Timezone | Known::Fraction | Known::Pattern | Known::Array => 2,
         Known::Range | Known::Slice => 3,
-        Known::NdArray => 4,
         _ => 1,
     }
 }
@@ -152,11 +148,9 @@ pub fn build(py: Python<'_>, known: Known, parts: &[Owned], at: usize) -> Result
         Known::Range | Known::Slice => span::build(py, known, &parts),
         Known::Array => buffer::build_array(py, &parts),
         Known::MappingProxy => collections::build_proxy(py, &parts),
-        Known::NdArray => numpy::build_array(py, &parts),
-        Known::NumpyScalar => numpy::build_scalar(py, &parts),
         Known::BuiltinType => reference::builtin(py, &parts),
-        Known::Deque | Known::OrderedDict | Known::DefaultDict | Known::Counter => {
-            return Err(decode("a container out of place", at));
+        Known::Deque | Known::OrderedDict | Known::DefaultDict | Known::Counter | Known::NdArray | Known::NumpyScalar | Known::NumpyDtype => {
+            return Err(decode("a type out of place", at));
         }
         _ => textual::build(py, known, &parts),
     };

@@ -1,29 +1,544 @@
-//! NumPy arrays and scalars. NumPy is optional: nothing here imports it before an object of its own is met.
+//! NumPy arrays, scalars and dtypes. NumPy is optional: nothing here imports it before an object of its own is met.
+//!
+//! Only what is wholly NumPy's own has a form here. Subclasses, dtypes of other packages or with metadata are left to
+//! `register` and to trusted messages, in which NumPy's own recipe stores them.
 
-use super::Family;
-use crate::cpython::Type;
-use crate::encode::Encoder;
-use crate::error::{encode as encode_error, Result};
-use holdall_format::Writer;
-use pyo3::exceptions::PyValueError;
+pub mod dtype;
+
+use super::{buffer, owned, Family};
+use crate::cpython::{bytes_of, text, Owned, Type};
+use crate::encode::{Encoder, Part, BY_PARENT_AND_US};
+use crate::error::{decode, encode as encode_error, raised, refused, Fault, Result};
+use dtype::{Content, Dtype, Form, Shape};
+use holdall_format::model::{Bytes, Known, Text};
+use holdall_format::{Reader, Token, Writer};
+use pyo3::ffi;
+use pyo3::intern;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyBytes, PyDict, PyList, PyModule, PyString, PyTuple};
+use std::rc::Rc;
+use std::sync::Arc;
 
-pub fn family_of(_py: Python<'_>, _class: Type) -> Result<Option<Family>> {
-    Ok(None)
+/// What is used of NumPy, looked up once.
+pub struct Numpy {
+    module: Py<PyModule>,
+    ndarray: Py<PyAny>,
+    generic: Py<PyAny>,
+    dtype: Py<PyAny>,
+    void: Py<PyAny>,
+    record: Py<PyAny>,
+    str_: Py<PyAny>,
+    bytes_: Py<PyAny>,
+    empty: Py<PyAny>,
+    uint8: Py<PyAny>,
+    fraction_bits: PyOnceLock<i32>,
 }
 
-pub fn encode_array<W: Writer>(_encoder: &mut Encoder<'_, W>, _object: &Bound<'_, PyAny>) -> Result<()> {
-    Err(encode_error("todo"))
+static NUMPY: PyOnceLock<Numpy> = PyOnceLock::new();
+
+impl Numpy {
+    /// NumPy, for what was stored at `at`.
+    fn get(py: Python<'_>, at: usize) -> Result<&Numpy> {
+        if let Some(numpy) = NUMPY.get(py) {
+            return Ok(numpy);
+        }
+        match py.import("numpy") {
+            Ok(module) => Ok(NUMPY.get_or_try_init(py, || Numpy::of(&module))?),
+            Err(error) if error.is_instance_of::<pyo3::exceptions::PyImportError>(py) => {
+                Err(decode("the message holds NumPy data: loading it needs the package numpy, which can't be imported", at))
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// NumPy, if anybody has imported it.
+    fn imported(py: Python<'_>) -> Result<Option<&Numpy>> {
+        if let Some(numpy) = NUMPY.get(py) {
+            return Ok(Some(numpy));
+        }
+        let modules = py.import("sys")?.getattr("modules")?;
+        let Some(module) = modules.cast::<PyDict>().map_err(PyErr::from)?.get_item("numpy")? else { return Ok(None) };
+        // Another module of that name, or one that is just being imported, has no arrays.
+        let Ok(module) = module.cast_into::<PyModule>() else { return Ok(None) };
+        for name in ["ndarray", "generic", "dtype", "record", "empty"] {
+            if module.getattr_opt(name)?.is_none() {
+                return Ok(None);
+            }
+        }
+        Ok(Some(NUMPY.get_or_try_init(py, || Numpy::of(&module))?))
+    }
+
+    fn of(module: &Bound<'_, PyModule>) -> PyResult<Numpy> {
+        let get = |name: &str| module.getattr(name).map(Bound::unbind);
+        Ok(Numpy {
+            module: module.clone().unbind(),
+            ndarray: get("ndarray")?,
+            generic: get("generic")?,
+            dtype: get("dtype")?,
+            void: get("void")?,
+            record: get("record")?,
+            str_: get("str_")?,
+            bytes_: get("bytes_")?,
+            empty: get("empty")?,
+            uint8: module.getattr("dtype")?.call1(("uint8",))?.unbind(),
+            fraction_bits: PyOnceLock::new(),
+        })
+    }
+
+    /// How many bits the fraction of a long double has on this platform.
+    fn fraction_bits(&self, py: Python<'_>) -> PyResult<i32> {
+        let find = || {
+            let module = self.module.bind(py);
+            module.getattr("finfo")?.call1((module.getattr("longdouble")?,))?.getattr("nmant")?.extract()
+        };
+        self.fraction_bits.get_or_try_init(py, find).copied()
+    }
 }
 
-pub fn encode_scalar<W: Writer>(_encoder: &mut Encoder<'_, W>, _object: &Bound<'_, PyAny>) -> Result<()> {
-    Err(encode_error("todo"))
+/// The family of a class, if it is one of NumPy's own.
+pub fn family_of(py: Python<'_>, class: Type) -> Result<Option<Family>> {
+    let Some(numpy) = Numpy::imported(py)? else { return Ok(None) };
+    let is = |base: &Py<PyAny>| class.cast() == base.as_ptr();
+    // SAFETY: classes that are alive, the one by the caller's duty, the others held by `numpy`.
+    let is_below = |base: &Py<PyAny>| unsafe { ffi::PyType_IsSubtype(class, base.as_ptr().cast()) != 0 };
+    // SAFETY: as above. Classes that Python code has made are on the heap; NumPy's own are not, but for `record`.
+    let is_made = unsafe { ffi::PyType_HasFeature(class, ffi::Py_TPFLAGS_HEAPTYPE) != 0 };
+    Ok(if is(&numpy.ndarray) {
+        Some(Family::Known(Known::NdArray))
+    } else if is_below(&numpy.generic) && (!is_made || is(&numpy.record)) {
+        Some(Family::Known(Known::NumpyScalar))
+    } else if is_below(&numpy.dtype) {
+        Some(Family::Known(Known::NumpyDtype))
+    } else {
+        None
+    })
 }
 
-pub fn build_array<'py>(_py: Python<'py>, _parts: &[Bound<'py, PyAny>]) -> PyResult<Bound<'py, PyAny>> {
-    Err(PyValueError::new_err("todo"))
+/// Writes an array, a scalar or a dtype whose mark was written.
+pub fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, known: Known, object: &Bound<'_, PyAny>) -> Result<()> {
+    let Some(numpy) = Numpy::imported(object.py())? else { return Err(encode_error("an array without NumPy")) };
+    match known {
+        Known::NdArray => encode_array(encoder, numpy, object),
+        Known::NumpyScalar => encode_scalar(encoder, numpy, object),
+        _ => match describe(encoder, numpy, object)? {
+            Ok(form) => {
+                encoder.w.known(Known::NumpyDtype);
+                form.write(&mut encoder.w)
+            }
+            Err(why) => refuse_to_store(encoder, object, why),
+        },
+    }
 }
 
-pub fn build_scalar<'py>(_py: Python<'py>, _parts: &[Bound<'py, PyAny>]) -> PyResult<Bound<'py, PyAny>> {
-    Err(PyValueError::new_err("todo"))
+/// A dtype taken apart, once in a message.
+fn describe<W: Writer>(
+    encoder: &mut Encoder<'_, W>,
+    numpy: &Numpy,
+    dtype: &Bound<'_, PyAny>,
+) -> Result<std::result::Result<Rc<Form>, &'static str>> {
+    let address = dtype.as_ptr() as usize;
+    if let Some(form) = encoder.dtypes.get(&address) {
+        return Ok(Ok(form.clone()));
+    }
+    let form = match dtype::describe(numpy, dtype)? {
+        Ok(form) => Rc::new(form),
+        Err(why) => return Ok(Err(why)),
+    };
+    encoder.dtypes.insert(address, form.clone());
+    encoder.keep(owned(dtype));
+    Ok(Ok(form))
+}
+
+/// Writes the dtype of an array or a scalar: its text, or a value of its own, which is one where arrays share it. In
+/// canonical form it is none: whether arrays share a dtype is no part of what they are.
+fn write_dtype<W: Writer>(encoder: &mut Encoder<'_, W>, dtype: &Bound<'_, PyAny>, form: &Form) -> Result<()> {
+    if !form.is_plain() {
+        // SAFETY: alive, and kept until the message is whole. Its holders: the array, us, and the temporaries.
+        if !encoder.options.canonical && unsafe { encoder.met(dtype.as_ptr(), BY_PARENT_AND_US + 1)? } {
+            return Ok(());
+        }
+        encoder.w.known(Known::NumpyDtype);
+    }
+    form.write(&mut encoder.w)
+}
+
+fn refuse_to_store<W: Writer>(encoder: &mut Encoder<'_, W>, object: &Bound<'_, PyAny>, why: &str) -> Result<()> {
+    // SAFETY: alive, and its mark was written.
+    unsafe { encoder.refused(object.as_ptr(), why) }
+}
+
+fn encode_array<W: Writer>(encoder: &mut Encoder<'_, W>, numpy: &Numpy, array: &Bound<'_, PyAny>) -> Result<()> {
+    let py = array.py();
+    let dtype = array.getattr(intern!(py, "dtype"))?;
+    let form = match describe(encoder, numpy, &dtype)? {
+        Ok(form) => form,
+        Err(why) => return refuse_to_store(encoder, array, why),
+    };
+    if form.content() == Content::Bytes {
+        return encode_bytes(encoder, numpy, array, &dtype, &form);
+    }
+    let dims: Vec<isize> = array.getattr("shape")?.extract()?;
+    let flags = array.getattr("flags")?;
+    let fortran = flags.getattr("f_contiguous")?.is_truthy()? && !flags.getattr("c_contiguous")?.is_truthy()?;
+    head(encoder, &dtype, &form, &dims, fortran)?;
+    if form.content() == Content::Fields {
+        let mut parts = Vec::new();
+        for name in dtype.getattr("names")?.try_iter()? {
+            parts.push(Part::Value(owned(&array.get_item(name?)?)));
+        }
+        encoder.w.list(parts.len());
+        encoder.then(parts);
+        return Ok(());
+    }
+    let items = array.call_method1("ravel", (if fortran { "F" } else { "C" },))?.call_method0("tolist")?;
+    let items = items.cast_into::<PyList>().map_err(PyErr::from)?;
+    encoder.w.list(items.len());
+    if form.content() == Content::Strings {
+        for item in &items {
+            match item.cast_exact::<PyString>() {
+                // SAFETY: a string that the list holds.
+                Ok(item) => unsafe { encoder.w.text(text::parts(item.as_ptr()).ok_or_else(raised)?) },
+                Err(_) => encoder.w.none(),
+            }
+        }
+        return Ok(());
+    }
+    let parts = items.iter().map(|item| Part::Value(owned(&item))).collect();
+    drop(items); // so that each item is held by the array and its part alone
+    encoder.then(parts);
+    Ok(())
+}
+
+fn head<W: Writer>(
+    encoder: &mut Encoder<'_, W>,
+    dtype: &Bound<'_, PyAny>,
+    form: &Form,
+    dims: &[isize],
+    fortran: bool,
+) -> Result<()> {
+    encoder.w.known(Known::NdArray);
+    write_dtype(encoder, dtype, form)?;
+    encoder.w.tuple(dims.len());
+    dims.iter().for_each(|&dim| encoder.w.int(dim as i64));
+    encoder.w.bool(fortran);
+    Ok(())
+}
+
+/// An array whose items are bytes: straight from its memory where that has no gaps.
+fn encode_bytes<W: Writer>(
+    encoder: &mut Encoder<'_, W>,
+    numpy: &Numpy,
+    array: &Bound<'_, PyAny>,
+    dtype: &Bound<'_, PyAny>,
+    form: &Form,
+) -> Result<()> {
+    let view = View::new(array, ffi::PyBUF_STRIDES)?;
+    let in_order = view.is_contiguous(b'C');
+    if !in_order && !view.is_contiguous(b'F') {
+        drop(view);
+        return encode_bytes(encoder, numpy, &array.call_method0("copy")?, dtype, form);
+    }
+    head(encoder, dtype, form, view.dims(), !in_order)?;
+    let mask = form.mask();
+    if encoder.buffers.is_some() && view.0.len > 0 && mask.is_none() {
+        // As plain bytes: some dtypes can't be exported as what they are.
+        let source = if in_order { array.clone() } else { array.getattr("T")? };
+        let bytes = numpy.ndarray.bind(array.py()).call1(((view.0.len,), &numpy.uint8, source))?;
+        let block = array.py().import("pickle")?.getattr("PickleBuffer")?.call1((bytes,))?;
+        if buffer::out_of_band(encoder, &block, view.0.readonly != 0)? {
+            return Ok(());
+        }
+    }
+    match mask {
+        None => encoder.w.bytes(view.as_slice()),
+        Some(mask) => encoder.w.bytes(&masked(view.as_slice(), &mask)),
+    }
+    Ok(())
+}
+
+fn masked(items: &[u8], mask: &[u8]) -> Vec<u8> {
+    items.iter().zip(mask.iter().cycle()).map(|(&byte, &bits)| byte & bits).collect()
+}
+
+fn encode_scalar<W: Writer>(encoder: &mut Encoder<'_, W>, numpy: &Numpy, scalar: &Bound<'_, PyAny>) -> Result<()> {
+    let class = scalar.get_type();
+    // As they are, not by their items: an array would cut the zeros off their end.
+    if class.is(&numpy.str_) {
+        encoder.w.known(Known::NumpyScalar);
+        encoder.w.text(Text::Ascii(b"U"));
+        // SAFETY: a subclass of `str`.
+        encoder.w.text(unsafe { text::parts(scalar.as_ptr()) }.ok_or_else(raised)?);
+        return Ok(());
+    }
+    if class.is(&numpy.bytes_) {
+        encoder.w.known(Known::NumpyScalar);
+        encoder.w.text(Text::Ascii(b"S"));
+        // SAFETY: a subclass of `bytes`, which the caller holds.
+        encoder.w.bytes(unsafe { bytes_of(scalar.as_ptr()) });
+        return Ok(());
+    }
+    let dtype = scalar.getattr(intern!(scalar.py(), "dtype"))?;
+    let form = match describe(encoder, numpy, &dtype)? {
+        Ok(form) if form.content() == Content::Bytes => form,
+        Ok(_) => return refuse_to_store(encoder, scalar, "it has fields that are objects, which needs"),
+        Err(why) => return refuse_to_store(encoder, scalar, why),
+    };
+    encoder.w.known(Known::NumpyScalar);
+    write_dtype(encoder, &dtype, &form)?;
+    let view = View::new(scalar, ffi::PyBUF_SIMPLE)?;
+    match form.mask() {
+        None => encoder.w.bytes(view.as_slice()),
+        Some(mask) => encoder.w.bytes(&masked(view.as_slice(), &mask)),
+    }
+    Ok(())
+}
+
+/// Somebody's memory, released when dropped.
+struct View(ffi::Py_buffer);
+
+impl View {
+    fn new(object: &Bound<'_, PyAny>, flags: std::ffi::c_int) -> PyResult<View> {
+        let mut view = ffi::Py_buffer::new();
+        // SAFETY: `object` is alive; the view is released in `drop`.
+        if unsafe { ffi::PyObject_GetBuffer(object.as_ptr(), &mut view, flags) } != 0 {
+            return Err(PyErr::fetch(object.py()));
+        }
+        Ok(View(view))
+    }
+
+    fn dims(&self) -> &[isize] {
+        if self.0.ndim == 0 {
+            return &[];
+        }
+        // SAFETY: asked for with the view, which owns as many lengths as dimensions.
+        unsafe { std::slice::from_raw_parts(self.0.shape, self.0.ndim as usize) }
+    }
+
+    fn is_contiguous(&self, order: u8) -> bool {
+        // SAFETY: a view that is not released.
+        unsafe { ffi::PyBuffer_IsContiguous(&self.0, order as std::ffi::c_char) != 0 }
+    }
+
+    /// The bytes of a contiguous view. No Python code may run while the slice lives.
+    fn as_slice(&self) -> &[u8] {
+        if self.0.len == 0 {
+            return &[];
+        }
+        // SAFETY: contiguous: there are `len` readable bytes for as long as the view lives, and the GIL is held.
+        unsafe { std::slice::from_raw_parts(self.0.buf.cast(), self.0.len as usize) }
+    }
+}
+
+impl Drop for View {
+    fn drop(&mut self) {
+        // SAFETY: filled by `PyObject_GetBuffer`; views never leave the calls that hold the GIL.
+        unsafe { ffi::PyBuffer_Release(&mut self.0) };
+    }
+}
+
+/// What NumPy refused to build.
+#[cold]
+fn refuse(py: Python<'_>, error: PyErr, at: usize) -> Fault {
+    error.restore(py);
+    refused("values that NumPy does not take", at)
+}
+
+/// An array's dtype, shape and order, as they were read.
+pub struct Head {
+    pub dtype: Arc<Dtype>,
+    shape: Shape,
+    fortran: bool,
+    pub count: usize,
+    /// Memory that it takes beside what is stored of its items.
+    pub cost: usize,
+}
+
+impl Head {
+    /// What follows the dtype.
+    pub fn read<'i, R: Reader<'i>>(r: &mut R, dtype: Arc<Dtype>) -> Result<Head> {
+        let mut cost: usize = 256;
+        if dtype.is_sub {
+            return Err(decode("an array of a subarray's dtype", r.offset()));
+        }
+        let shape = Shape::read(r)?;
+        let Some(count) = shape.count().filter(|count| count.checked_mul(dtype.size.max(1)).is_some()) else {
+            return Err(decode("an array larger than any memory", r.offset()));
+        };
+        let fortran = match r.next()? {
+            Token::Bool(fortran) => fortran,
+            _ => return Err(decode("expected whether an array is in Fortran order", r.offset())),
+        };
+        if dtype.size == 0 {
+            cost = cost.saturating_add(count); // items that take no bytes are no reason to claim without end
+        }
+        Ok(Head { dtype, shape, fortran, count, cost })
+    }
+
+    /// An array with memory of its own, not yet filled: NumPy puts None where objects go.
+    fn empty<'py>(&self, py: Python<'py>, at: usize) -> Result<Bound<'py, PyAny>> {
+        let numpy = Numpy::get(py, at)?;
+        let dtype = self.dtype.object.bind(py);
+        let made = if self.dtype.size == 0 {
+            // `empty` makes texts of no characters texts of one.
+            numpy.ndarray.bind(py).call1((self.shape.tuple(py)?, dtype))
+        } else if self.fortran {
+            numpy.empty.bind(py).call1((self.shape.tuple(py)?, dtype, intern!(py, "F")))
+        } else {
+            numpy.empty.bind(py).call1((self.shape.tuple(py)?, dtype))
+        };
+        made.map_err(|error| refuse(py, error, at))
+    }
+
+    fn is_size(&self, len: usize, at: usize) -> Result<()> {
+        if self.count * self.dtype.size == len {
+            return Ok(());
+        }
+        Err(decode(format_args!("an array of {} items with {len} bytes for them", self.count), at))
+    }
+
+    pub fn of_bytes(&self, py: Python<'_>, items: &[u8], at: usize) -> Result<Owned> {
+        self.is_size(items.len(), at)?;
+        let array = self.empty(py, at)?;
+        fill(&array, items, at)?;
+        Ok(owned(&array))
+    }
+
+    /// A view of memory that the caller of the load gave.
+    pub fn of_buffer(&self, py: Python<'_>, buffer: &Owned, at: usize) -> Result<Owned> {
+        // SAFETY: held.
+        let buffer = unsafe { Bound::from_borrowed_ptr(py, buffer.get()) };
+        let refuse = |error| refuse(py, error, at);
+        let len = View::new(&buffer, ffi::PyBUF_SIMPLE).map_err(refuse)?.0.len;
+        self.is_size(len as usize, at)?;
+        let order = if self.fortran { "F" } else { "C" };
+        let parts = (self.shape.tuple(py)?, self.dtype.object.bind(py), buffer, 0, py.None(), order);
+        Ok(owned(&Numpy::get(py, at)?.ndarray.bind(py).call1(parts).map_err(refuse)?))
+    }
+
+    /// An array of objects, and the places for what it holds: all items in one row.
+    pub fn of_objects(&self, py: Python<'_>, at: usize) -> Result<(Owned, Owned)> {
+        let array = self.empty(py, at)?;
+        let row = array.call_method("reshape", (-1,), Some(&self.order(py)?))?;
+        Ok((owned(&array), owned(&row)))
+    }
+
+    /// An array with fields that are objects, and the places for what it holds: a view of each field.
+    pub fn of_fields(&self, py: Python<'_>, at: usize) -> Result<(Owned, Owned)> {
+        let array = self.empty(py, at)?;
+        // What no field covers.
+        array.call_method1("fill", (0,)).map_err(|error| refuse(py, error, at))?;
+        let views = PyList::empty(py);
+        for name in self.dtype.object.bind(py).getattr("names")?.try_iter()? {
+            views.append(array.get_item(name?)?)?;
+        }
+        Ok((owned(&array), owned(views.as_any())))
+    }
+
+    /// An array of strings of any length, whose items come from `r`.
+    pub fn of_strings<'i, R: Reader<'i>>(&self, py: Python<'_>, r: &mut R) -> Result<Owned> {
+        let at = r.offset();
+        let dtype = self.dtype.object.bind(py);
+        let items = PyList::empty(py);
+        for _ in 0..self.count {
+            match r.next()? {
+                Token::Text(bytes) => items.append(dtype::string(py, bytes, r.offset())?)?,
+                Token::None => match dtype.getattr_opt("na_object")? {
+                    Some(missing) => items.append(missing)?,
+                    None => return Err(decode("a missing text where none can be", r.offset())),
+                },
+                _ => return Err(decode("expected a text", r.offset())),
+            }
+        }
+        let array = self.empty(py, at)?;
+        let row = array.call_method("reshape", (-1,), Some(&self.order(py)?))?;
+        row.set_item(py.Ellipsis(), items).map_err(|error| refuse(py, error, at))?;
+        Ok(owned(&array))
+    }
+
+    fn order<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let order = PyDict::new(py);
+        order.set_item("order", if self.fortran { "F" } else { "C" })?;
+        Ok(order)
+    }
+
+    /// How many values stand in the list that an array of objects or fields is stored as.
+    pub fn values(&self, py: Python<'_>) -> Result<usize> {
+        match self.dtype.content {
+            Content::Fields => Ok(self.dtype.object.bind(py).getattr("names")?.len()?),
+            _ => Ok(self.count),
+        }
+    }
+}
+
+/// Puts a value into its place of those that `of_objects` or `of_fields` gave.
+pub fn put(py: Python<'_>, places: &Owned, at: usize, value: &Owned, here: usize) -> Result<()> {
+    // SAFETY: held.
+    let (places, value) = unsafe { (Bound::from_borrowed_ptr(py, places.get()), Bound::from_borrowed_ptr(py, value.get())) };
+    let Ok(views) = places.cast::<PyList>() else {
+        // SAFETY: alive both; the sequence's own assignment, which takes the value as it is, whatever it holds.
+        return match unsafe { ffi::PySequence_SetItem(places.as_ptr(), at as isize, value.as_ptr()) } {
+            0 => Ok(()),
+            _ => Err(refused("an array's item can't be set", here)),
+        };
+    };
+    let view = views.get_item(at)?;
+    let fits = value.get_type().is(&Numpy::get(py, here)?.ndarray)
+        && value.getattr("dtype")?.eq(view.getattr("dtype")?)?
+        && value.getattr("shape")?.eq(view.getattr("shape")?)?;
+    if !fits {
+        return Err(decode("expected an array for a field, of its dtype and shape", here));
+    }
+    view.set_item(py.Ellipsis(), value).map_err(|error| refuse(py, error, here))
+}
+
+/// Copies bytes into a fresh array.
+fn fill(array: &Bound<'_, PyAny>, items: &[u8], at: usize) -> Result<()> {
+    if items.is_empty() {
+        return Ok(());
+    }
+    let view = View::new(array, ffi::PyBUF_WRITABLE | ffi::PyBUF_STRIDES)?;
+    if view.0.len as usize != items.len() || !(view.is_contiguous(b'C') || view.is_contiguous(b'F')) {
+        return Err(decode("an array of another size than was asked for", at));
+    }
+    // SAFETY: the array is new, contiguous, and of as many bytes; no object pointers are among them, as its dtype has
+    // none.
+    unsafe { std::ptr::copy_nonoverlapping(items.as_ptr(), view.0.buf.cast(), items.len()) };
+    Ok(())
+}
+
+/// A text or bytes as a scalar, if `token` says that it is one.
+pub fn text_scalar<'i, R: Reader<'i>>(py: Python<'_>, r: &mut R, token: Token<'i>) -> Result<Option<Owned>> {
+    let at = r.offset();
+    let Token::Text(Bytes::Ascii(code @ (b"U" | b"S"))) = token else { return Ok(None) };
+    let numpy = Numpy::get(py, at)?;
+    let made = match (code, r.next()?) {
+        (b"U", Token::Text(bytes)) => numpy.str_.bind(py).call1((dtype::string(py, bytes, at)?,)),
+        (b"S", Token::Bytes(bytes)) => numpy.bytes_.bind(py).call1((PyBytes::new(py, bytes),)),
+        _ => return Err(decode("expected the text or the bytes of a scalar", at)),
+    };
+    Ok(Some(owned(&made.map_err(|error| refuse(py, error, at))?)))
+}
+
+/// A scalar of a dtype, from its bytes.
+pub fn scalar(py: Python<'_>, dtype: &Dtype, token: Token<'_>, at: usize) -> Result<Owned> {
+    let Token::Bytes(item) = token else { return Err(decode("expected the bytes of a scalar", at)) };
+    if dtype.content != Content::Bytes || dtype.is_sub || dtype.size != item.len() {
+        return Err(decode("a scalar of another size", at));
+    }
+    let array = dtype.place(py, Numpy::get(py, at)?)?;
+    fill(&array, item, at)?;
+    Ok(owned(&array.get_item(PyTuple::empty(py)).map_err(|error| refuse(py, error, at))?))
+}
+
+impl Dtype {
+    /// An array without dimensions, to make a scalar of. The scalar is a copy of its item, unless it is a void: then it
+    /// is a view, and each needs an array of its own.
+    fn place<'py>(&self, py: Python<'py>, numpy: &Numpy) -> PyResult<Bound<'py, PyAny>> {
+        let make = || numpy.ndarray.call1(py, ((), &self.object));
+        if self.is_void {
+            return Ok(make()?.into_bound(py));
+        }
+        Ok(self.place.get_or_try_init(py, make)?.bind(py).clone())
+    }
 }

@@ -1,0 +1,109 @@
+//! NumPy arrays: their bytes straight from the input, their objects put into places as they come.
+
+use super::frame::{Frame, Kind};
+use super::Decoder;
+use crate::cpython::Owned;
+use crate::error::{decode, Result};
+use crate::objects::buffer;
+use crate::objects::numpy::dtype::{self, Content, Dtype};
+use crate::objects::numpy::{self, Head};
+use holdall_format::model::Bytes;
+use holdall_format::{Reader, Token};
+use std::sync::Arc;
+
+/// How deep arrays of objects, and what else is freed by recursion, may be nested in each other. NumPy takes nearly 2 kB
+/// of the C stack for each, and CPython lets 50 containers that hold such nests stand on top of each other.
+const MOST_NESTED: u8 = 64;
+
+impl<'i, R: Reader<'i>> Decoder<'i, R> {
+    /// An array; one of objects is there before what it holds, so that it can be referred to from within.
+    pub(super) fn array(&mut self) -> Result<Option<Owned>> {
+        let at = self.here();
+        let token = self.r.next()?;
+        let dtype = self.dtype(token)?;
+        let head = Head::read(&mut self.r, dtype)?;
+        match (head.dtype.content, self.r.next()?) {
+            (Content::Bytes, Token::Bytes(items)) => {
+                self.claim(0, head.cost.saturating_add(items.len()))?;
+                let array = head.of_bytes(self.py, items, at)?;
+                self.done(Some(array))
+            }
+            (Content::Bytes, Token::Buffer { number, readonly }) => {
+                self.claim(0, head.cost)?;
+                let buffer = buffer::take(self.py, self.buffers.as_deref(), number, readonly, at)?;
+                let array = head.of_buffer(self.py, &buffer, at)?;
+                self.done(Some(array))
+            }
+            (Content::Strings, Token::List(len)) if len == head.count => {
+                // Each is a string for a while, then 16 bytes and maybe a block of its own.
+                self.claim(len, (96 * len).saturating_add(head.cost))?;
+                let array = head.of_strings(self.py, &mut self.r)?;
+                self.done(Some(array))
+            }
+            (content @ (Content::Objects | Content::Fields), Token::List(len)) if len == head.values(self.py)? => {
+                self.claim(len, head.cost.saturating_add(head.count * head.dtype.size))?;
+                let (array, places) = match content {
+                    Content::Objects => head.of_objects(self.py, at)?,
+                    _ => head.of_fields(self.py, at)?,
+                };
+                if len == 0 {
+                    return self.done(Some(array));
+                }
+                let mark = self.take_mark();
+                self.opened(mark, array.get());
+                let frame = self.frame(Kind::Array, Some(array), len, mark);
+                Ok(self.push(Frame { key: Some(places), ..frame }))
+            }
+            _ => Err(decode("expected as many items as an array's shape says", self.here())),
+        }
+    }
+
+    /// Puts a value into the next place of the array on top of the stack.
+    pub(super) fn array_item(&mut self, at: usize, value: &Owned) -> Result<()> {
+        let here = self.here();
+        let Some(Frame { key: Some(places), weight, .. }) = self.stack.last() else {
+            return Err(decode("a value without its array", here));
+        };
+        if weight.depth >= MOST_NESTED && !self.r.trusted() {
+            return Err(decode(format_args!("nested deeper than {MOST_NESTED} in an array of objects"), here));
+        }
+        numpy::put(self.py, places, at, value, here)
+    }
+
+    pub(super) fn numpy_scalar(&mut self) -> Result<Option<Owned>> {
+        let at = self.here();
+        let token = self.r.next()?;
+        let made = match numpy::text_scalar(self.py, &mut self.r, token)? {
+            Some(made) => made,
+            None => {
+                let dtype = self.dtype(token)?;
+                let item = self.r.next()?;
+                self.claim(0, 256 + dtype.size)?;
+                numpy::scalar(self.py, &dtype, item, at)?
+            }
+        };
+        self.done(Some(made))
+    }
+
+    pub(super) fn numpy_dtype(&mut self) -> Result<Option<Owned>> {
+        let mut cost = dtype::FIELD_BYTES;
+        let made = dtype::read(self.py, &mut self.r, &mut cost)?;
+        self.claim(0, cost)?;
+        self.done(Some(made))
+    }
+
+    /// The dtype of an array or a scalar: a text, or a value that may have been there before.
+    fn dtype(&mut self, token: Token<'i>) -> Result<Arc<Dtype>> {
+        let at = self.here();
+        if let Token::Text(Bytes::Ascii(text)) = token {
+            return dtype::of_text(self.py, text, at);
+        }
+        let mark = self.take_mark();
+        let value = self.node(token)?;
+        self.mark = mark;
+        match value {
+            Some(value) => dtype::of_value(self.py, &value, at),
+            None => Err(decode("expected a dtype", at)),
+        }
+    }
+}
