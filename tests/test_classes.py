@@ -11,10 +11,10 @@ import pytest
 import holdall
 from tests.support import models
 from tests.support.isomorphic import isomorphic
-from tests.support.kinds import BY_NAME, CLASSES, TYPES, Kind, build, text, third_party, with_fields
+from tests.support.kinds import CLASSES, TYPES, Kind, build, text, third_party, with_fields
 
 Way = Callable[[object], Any]
-CYCLIC_ARRAY = BY_NAME.get("numpy array cyclic")
+
 
 
 @pytest.mark.parametrize("kind", [*CLASSES, *third_party()], ids=lambda kind: kind.name)
@@ -32,7 +32,7 @@ def test_kind_shared_and_many(way: Way, kind: Kind) -> None:
 
 @pytest.mark.parametrize("kind", [*CLASSES, *third_party()], ids=lambda kind: kind.name)
 def test_tree_mode(kind: Kind) -> None:
-    if kind is CYCLIC_ARRAY:
+    if kind.name == "numpy array cyclic":
         pytest.skip("a cycle is no tree")
     obj = kind.make()
     isomorphic(obj, holdall.loads(holdall.dumps(obj, refs=False), types=TYPES), identity=False)

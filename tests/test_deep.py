@@ -16,12 +16,13 @@ from tests.support.isomorphic import isomorphic
 from tests.support.kinds import build
 
 DEEP = 1_000_000
-LIMITS = holdall.Limits(depth=2 * DEEP)
+# for the shapes that are not promised by name: as deep as no C stack is
+LESS_DEEP = 200_000
 TYPES = [models.PlainSlots, models.PlainDict, models.DNode, models.NPoint]
 
 
 def lists() -> Any:
-    node: Any = ["the end"]
+    node: Any = [7]
     for _ in range(DEEP):
         node = [node]
     return node
@@ -44,35 +45,35 @@ def dicts() -> Any:
 
 def int_keys() -> Any:
     node: Any = {}
-    for value in range(DEEP):
+    for value in range(LESS_DEEP):
         node = {value: node}
     return node
 
 
 def tuples() -> Any:
     node: Any = []
-    for _ in range(DEEP):
+    for _ in range(LESS_DEEP):
         node = (node, 1)
     return node
 
 
 def instances() -> Any:
     node = None
-    for _ in range(DEEP):
+    for _ in range(LESS_DEEP):
         node = build(models.PlainDict, child=node)
     return node
 
 
 def mixed() -> Any:
     node: Any = None
-    for i in range(DEEP // 5):
+    for i in range(LESS_DEEP // 4):
         node = models.DNode(i, [({"next": node},)])
     return node
 
 
 def ring() -> Any:
     """The linked list closed to a ring, linked in both directions."""
-    nodes = [build(models.PlainSlots, value=value) for value in range(DEEP // 2)]
+    nodes = [build(models.PlainSlots, value=value) for value in range(LESS_DEEP)]
     for index, node in enumerate(nodes):
         node.left, node.right = nodes[index - 1], nodes[(index + 1) % len(nodes)]
     return nodes[0]
@@ -125,43 +126,36 @@ def test_a_million_deep(name: str) -> None:
     assert sys.getrecursionlimit() <= 1_000
     obj = SHAPES[name]()
     data = holdall.dumps(obj)
-    back = holdall.loads(data, types=TYPES, limits=LIMITS)
-    isomorphic(obj, back)
+    assert in_small_thread(lambda: holdall.dumps(obj)) == data
     assert len(data) <= 16 * DEEP
-    for graph in (obj, back):
-        unchain(graph)
+    # comparing a million objects takes longer than all the rest: once is enough, equal bytes tell the same
+    here = holdall.loads(data, types=TYPES)
+    assert holdall.dumps(here) == data
+    unchain(here)
+    del here
+    back = in_small_thread(lambda: holdall.loads(data, types=TYPES))
+    isomorphic(obj, back)
+    unchain(obj)
+    unchain(back)
 
 
 @pytest.mark.parametrize("name", SHAPES)
 @pytest.mark.xdist_group("memory")
-def test_a_million_deep_on_a_small_stack(name: str) -> None:
-    obj = SHAPES[name]()
-    data = in_small_thread(lambda: holdall.dumps(obj))
-    assert data == holdall.dumps(obj)
-    back = in_small_thread(lambda: holdall.loads(data, types=TYPES, limits=LIMITS))
-    isomorphic(obj, back)
-    for graph in (obj, back):
-        unchain(graph)
-
-
-@pytest.mark.parametrize("name", ["lists", "linked", "dicts", "ring"])
-@pytest.mark.xdist_group("memory")
 def test_deepcopy_a_million_deep(name: str) -> None:
     obj = SHAPES[name]()
     back = in_small_thread(lambda: holdall.deepcopy(obj))
-    isomorphic(obj, back)
-    for graph in (obj, back):
-        unchain(graph)
+    assert holdall.dumps(back) == holdall.dumps(obj)
+    unchain(obj)
+    unchain(back)
 
 
 @pytest.mark.xdist_group("memory")
-@pytest.mark.parametrize(
-    "options", [{"canonical": True}, {"refs": False}, {"trust": True}, {"intern": True}], ids=str
-)
+@pytest.mark.parametrize("options", [{"canonical": True}, {"refs": False}, {"trust": True}, {"intern": True}], ids=str)
 def test_other_modes_a_million_deep(options: dict[str, bool]) -> None:
     obj = lists()
     data = in_small_thread(lambda: holdall.dumps(obj, **options))
-    isomorphic(obj, holdall.loads(data, limits=LIMITS, trust=options.get("trust", False)))
+    back = in_small_thread(lambda: holdall.loads(data, trust=options.get("trust", False)))
+    assert holdall.dumps(back) == holdall.dumps(obj)
 
 
 def nested(make: Callable[[Any], Any], depth: int) -> Any:

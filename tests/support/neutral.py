@@ -197,6 +197,38 @@ KNOWN: dict[type, Callable[[Any], tuple[str, list[Any]]]] = {
     types.MappingProxyType: lambda x: ("MappingProxy", [dict(x)]),
     type: lambda x: ("BuiltinType", [x.__name__]),
 }
+
+
+def _numpy(obj: Any) -> tuple[str, list[Any]] | None:
+    """The known type of a NumPy object, without its dtype's form: nodes that are made by hand."""
+    import numpy as np
+
+    if isinstance(obj, np.dtype):
+        return "NumpyDtype", [_dtype(obj)]
+    if isinstance(obj, (np.str_, np.bytes_)):
+        return "NumpyScalar", ["U", str(obj)] if isinstance(obj, np.str_) else ["S", bytes(obj)]
+    if not isinstance(obj, (np.ndarray, np.generic)):
+        return None
+    dtype = _dtype(obj.dtype) if obj.dtype.names is None else obj.dtype
+    if isinstance(obj, np.generic):
+        return "NumpyScalar", [dtype, obj.tobytes()]
+    fortran = obj.flags.f_contiguous and not obj.flags.c_contiguous
+    items = obj.ravel("F" if fortran else "C")
+    held = items.tolist() if obj.dtype.hasobject else items.tobytes()
+    return "NdArray", [dtype, obj.shape, fortran, held]
+
+
+def _dtype(dtype: Any) -> Any:
+    """A dtype as values: a text, or for fields a list."""
+    if dtype.names is None:
+        return "O" if dtype.hasobject else dtype.str
+    form: list[Any] = [dtype.itemsize, int(dtype.isalignedstruct)]
+    for name in dtype.names:
+        field, offset = dtype.fields[name][:2]
+        form += [name, offset, None, _dtype(field)]
+    return form
+
+
 _PLAIN = (
     collections.UserDict,
     collections.UserList,
@@ -265,7 +297,10 @@ class _Describe:
         else:
             node.kind, node.parts = "known", []
             textual = _TEXTUAL.get(f"{cls.__module__}.{cls.__name__}")
-            name, values = (textual, [str(obj)]) if textual else KNOWN[cls](obj)
+            if textual:
+                name, values = textual, [str(obj)]
+            else:
+                name, values = KNOWN[cls](obj) if cls in KNOWN else _numpy(obj) or ("", [])
             node.extra["known"] = name
             node.parts += [self.value(value) for value in values]
 
@@ -278,3 +313,22 @@ class _Describe:
 def describe(obj: object) -> Any:
     """The nodes of what `holdall.loads` gave; classes that it was not told of are records."""
     return _Describe().value(obj)
+
+
+def relabel(shown: Any) -> Any:
+    """The same JSON with its objects counted from 1 in the order in which they stand."""
+    labels: dict[int, int] = {}
+
+    def walk(part: Any) -> Any:
+        if isinstance(part, list):
+            return [walk(one) for one in part]
+        if not isinstance(part, dict):
+            return part
+        if "object" in part:
+            label = labels[part["object"]] = len(labels) + 1
+            return {"object": label, "is": walk(part["is"])}
+        if "again" in part:
+            return {"again": labels[part["again"]]}
+        return {name: walk(one) for name, one in part.items()}
+
+    return walk(shown)

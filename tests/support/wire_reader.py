@@ -293,23 +293,28 @@ class Reader:
         node = Node("known", [], extra={"known": name})
         if name in ("Deque", "OrderedDict", "DefaultDict", "Counter"):
             self.begin(node, number)
+        values = values.split(". Or ")[0].replace("; or ", " or ")
         arity = 0 if values.startswith("none") else values.count(";") + 1
         for at in range(arity):
             tag = TAGS[self.data[self.at]][0] if self.at < self.end else ""
             if tag not in STRICT.get((name, at), (tag,)):
                 raise Malformed("content")
             node.parts.append(self.value())
+            if name == "NdArray" and at == 2:
+                self.begin(node, number)  # one of objects can be referred to from within
         return node
 
     def code(self, tag: str, number: int | None) -> Node:
         if tag != "REDUCE":
             return Node(tag.lower(), [self.value() for _ in range(2 if tag == "GLOBAL" else 1)])
         flags = self.u8()
-        if flags >= 1 << len(FLAGS):
+        if flags >= 1 << len(FLAGS) or flags & 3 == 3 or (flags & 32 and not flags & 16):
             raise Malformed("flags")
-        node = Node("reduce", [self.value(), self.value()], extra={"flags": flags})
-        if flags & 2:
-            node.parts.append(self.value())
-        self.begin(node, number)
-        node.parts += [self.value() for flag, has in FLAGS if flag > 2 and flags & flag and has]
+        node = Node("reduce", [], extra={"flags": flags})
+        again = self.value() if flags & 64 else None
+        node.parts += [self.value() for _ in range(3 if flags & 2 else 2)]
+        for which in (number, again):
+            if which is not None:
+                self.numbered[which] = self.numbered[which] or node
+        node.parts += [self.value() for flag, has in FLAGS if 2 < flag < 64 and flags & flag and has]
         return node

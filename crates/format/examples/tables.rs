@@ -86,7 +86,8 @@ fn flags() -> String {
         (reduce::ITEMS, "items to append", "list"),
         (reduce::PAIRS, "items to set", "list of key and value tuples"),
         (reduce::STATE, "a state to set", "any"),
-        (reduce::SETTER, "who sets the state", "function of object and state"),
+        (reduce::SETTER, "who sets the state; only with a state", "function of object and state"),
+        (reduce::AGAIN, "made within its own arguments", "int: its number, before the function"),
     ];
     let mut rows = vec![row(&["flag", "meaning", "its value"])];
     rows.extend(flags.map(|(flag, meaning, value)| row(&[&flag.to_string(), meaning, value])));

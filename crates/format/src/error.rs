@@ -59,7 +59,7 @@ impl Error {
         &self.0.kind
     }
 
-    /// Bytes from the start of the input to the value that could not be read.
+    /// Bytes from the start of the input that were taken when the error was seen: it lies before, or right there.
     pub fn offset(&self) -> usize {
         self.0.offset
     }
@@ -110,5 +110,43 @@ impl fmt::Display for Kind {
             Kind::Checksum => write!(f, "checksum mismatch: the file is damaged"),
             Kind::BadFile { why } => write!(f, "{why}"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_of_every_kind() {
+        let texts = [
+            (Kind::Truncated { needed: 3 }, "truncated: needs at least 3 more bytes"),
+            (Kind::UnknownVersion { byte: 0x7b }, "expected a hold message or file, found first byte 0x7b"),
+            (
+                Kind::Trusted,
+                "a trusted message (it may import and call): load it with trust=True, only if you trust its source",
+            ),
+            (Kind::UnknownTag { tag: 0xda }, "unknown tag 0xda (damaged, or written by a newer version)"),
+            (Kind::UnknownCode { code: 99 }, "unknown type code 99 (damaged, or written by a newer version)"),
+            (Kind::NotAscii, "expected ASCII text, found another byte"),
+            (Kind::BadUtf8, "expected UTF-8 text, found an invalid sequence"),
+            (Kind::TooLong, "a length beyond the address space"),
+            (Kind::Trailing { count: 2 }, "2 bytes left over after the message"),
+            (Kind::BadReference { number: 7 }, "reference to object 7, which was not written before it"),
+            (Kind::BadLayout { number: 7 }, "layout 7, which was not written before it"),
+            (Kind::BadName, "expected names in a layout, found another value"),
+            (Kind::Checksum, "checksum mismatch: the file is damaged"),
+            (Kind::BadFile { why: "not a hold file" }, "not a hold file"),
+        ];
+        for (kind, text) in texts {
+            let error = Error::new(kind.clone(), 5).shifted(24);
+            assert_eq!(error.to_string(), text);
+            assert_eq!((error.kind(), error.offset()), (&kind, 29));
+        }
+    }
+
+    #[test]
+    fn a_result_is_one_word() {
+        assert_eq!(size_of::<Result<()>>(), size_of::<usize>());
     }
 }

@@ -162,7 +162,10 @@ pub mod reduce {
     pub const STATE: u8 = 16;
     /// A function that takes object and state.
     pub const SETTER: u8 = 32;
-    pub const ALL: u8 = 63;
+    /// An object whose arguments hold it: the number of the object that is being made comes first, before the function.
+    /// It is made here, and where its own recipe's arguments are complete it is there already.
+    pub const AGAIN: u8 = 64;
+    pub const ALL: u8 = 127;
 }
 
 macro_rules! known {

@@ -265,7 +265,7 @@ unsafe fn has_own_way(py: Python<'_>, class: Type) -> Result<Option<&'static str
         }
         // What class decorators generate stores fields, as we do.
         let module: String = found.getattr("__module__").and_then(|module| module.extract()).unwrap_or_default();
-        if !matches!(module.split('.').next(), Some("dataclasses" | "attr" | "attrs" | "pydantic" | "enum" | "collections" | "typing")) {
+        if !matches!(module.split('.').next(), Some("dataclasses" | "attr" | "attrs" | "pydantic" | "enum" | "collections")) {
             return Ok(Some(text));
         }
     }
@@ -336,6 +336,9 @@ unsafe fn find_how(
         let enum_type = py.import("enum")?.getattr("EnumMeta")?;
         if ffi::PyType_IsSubtype(metaclass, enum_type.as_ptr().cast()) != 0 {
             return Ok(How::Enum);
+        }
+        if crate::objects::reduce::in_copyreg(&bound)? {
+            return Ok(How::Refused("`copyreg` has a function for its class, which needs".into()));
         }
         if let Some(own) = has_own_way(py, class)? {
             return Ok(How::Refused(format!("its class defines `{own}`, which needs")));

@@ -117,6 +117,9 @@ pub unsafe fn entries<'a>(dict: Obj) -> Option<&'a [(Obj, Obj)]> {
         if (*keys).kind != KIND_UNICODE || (*keys).entries != (*object).used {
             return None;
         }
+        if (*keys).entries == 0 {
+            return Some(&[]); // the shared table of empty dicts has no array, not even an aligned end
+        }
         let start = keys.add(1).cast::<u8>().add(1 << (*keys).log2_index_bytes);
         Some(std::slice::from_raw_parts(start.cast(), (*keys).entries as usize))
     }

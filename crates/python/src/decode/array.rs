@@ -30,7 +30,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             }
             (Content::Bytes, Token::Buffer { number, readonly }) => {
                 self.claim(0, head.cost)?;
-                let buffer = buffer::take(self.py, self.buffers.as_deref(), number, readonly, at)?;
+                let buffer = buffer::take(self, number, readonly, at)?;
                 let array = head.of_buffer(self.py, &buffer, at)?;
                 self.done(Some(array))
             }

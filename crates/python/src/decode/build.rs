@@ -3,10 +3,10 @@
 use super::frame::{Frame, Kind, Make, Parts};
 use crate::class::plan::Base;
 use super::layout::{Build, Layout};
-use super::{Decoder, State, UNMARKED};
+use super::{Decoder, Numbered, State, UNMARKED};
 use crate::class::registry;
 use crate::cpython::Owned;
-use crate::error::{decode, raised, refused, Result};
+use crate::error::{decode, raised, Result};
 use crate::objects;
 use holdall_format::model::{reduce, LayoutKind};
 use holdall_format::Reader;
@@ -28,9 +28,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 unsafe {
                     let set = Owned::new(ffi::PyFrozenSet_New(std::ptr::null_mut())).ok_or_else(raised)?;
                     for part in &parts {
-                        if ffi::PySet_Add(set.get(), part.get()) != 0 {
-                            return Err(refused("a frozenset's member can't be hashed", at));
-                        }
+                        super::run::add_member(set.get(), part.get(), at)?;
                     }
                     set
                 }
@@ -89,6 +87,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             },
             Make::Global => objects::reference::find(self, &parts, at)?,
             Make::Persistent => objects::reference::persistent(self, &parts, at)?,
+            Make::Recipe { .. } => return Err(decode("a recipe out of place", at)),
         };
         self.whole(frame.mark, made.get());
         Ok(made)
@@ -114,25 +113,63 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     /// A part of a recipe has come: with function and arguments the object is made, then each part is applied.
     pub(super) fn reduce_part(&mut self) -> Result<()> {
         let Some(frame) = self.stack.last_mut() else { return Ok(()) };
-        let keywords = usize::from(frame.flags & reduce::NEW_KEYWORDS != 0);
-        if frame.gathered().len() != 2 + keywords || frame.object.is_some() {
+        let (at, mark) = (frame.offset, frame.mark);
+        let Some(Parts { make: Some(Make::Recipe { flags, deferred }), gathered }) = frame.parts.as_deref_mut() else {
+            return Err(decode("a frame without its recipe", at));
+        };
+        let deferred = *deferred;
+        let Some(object) = frame.object.clone() else {
+            if gathered.len() < objects::reduce::arity(*flags).0 {
+                return Ok(());
+            }
+            let (flags, parts) = (*flags, std::mem::take(gathered));
+            // What is called sees its arguments whole.
+            self.finish_deferred(deferred)?;
+            let made = self.made_by(flags, &parts, mark, at)?;
+            if let Some(frame) = self.stack.last_mut() {
+                frame.object = Some(made);
+            }
             return Ok(());
+        };
+        // In the order of their flags.
+        let then = [reduce::ITEMS, reduce::PAIRS, reduce::STATE, reduce::SETTER];
+        let Some(flag) = then.into_iter().find(|flag| *flags & flag != 0) else { return Err(decode("a recipe out of place", at)) };
+        *flags &= !flag;
+        if flag == reduce::STATE && *flags & reduce::SETTER != 0 {
+            return Ok(()); // kept for the setter
         }
-        let parts = frame.gathered().clone();
-        let (flags, at, mark) = (frame.flags, frame.offset, frame.mark);
-        let made = objects::reduce::create(self.py, flags, &parts, at)?;
+        let parts = std::mem::take(gathered);
+        self.finish_deferred(deferred)?;
+        match &parts[..] {
+            [state, setter] => objects::reduce::set_by(self.py, setter, &object, state),
+            [part] => objects::reduce::apply(self.py, flag, &object, part, at),
+            _ => Err(decode("a recipe out of place", at)),
+        }
+    }
+
+    /// The object of function and arguments, unless it was made among these.
+    fn made_by(&mut self, flags: u8, parts: &[Owned], mark: u32, at: usize) -> Result<Owned> {
+        if let Some(Numbered { object: Some(made), .. }) = self.numbered.get(mark as usize) {
+            return Ok(made.clone());
+        }
+        let [number, rest @ ..] = parts else { return Err(decode("a recipe without parts", at)) };
+        if flags & reduce::AGAIN == 0 {
+            let made = objects::reduce::create(self.py, flags, parts, at)?;
+            self.opened(mark, made.get());
+            return Ok(made);
+        }
+        let number = objects::reduce::number(self.py, number).filter(|&number| {
+            matches!(self.numbered.get(number), Some(Numbered { object: None, .. }))
+        });
+        let Some(number) = number else { return Err(decode("a recipe that makes no object that is being made", at)) };
+        let made = objects::reduce::create(self.py, flags, rest, at)?;
+        self.opened(number as u32, made.get());
         self.opened(mark, made.get());
-        if let Some(frame) = self.stack.last_mut() {
-            frame.object = Some(made);
-        }
-        Ok(())
+        Ok(made)
     }
 
     pub(super) fn finish_reduce(&mut self, mut frame: Frame) -> Result<Owned> {
         let Some(object) = frame.object.take() else { return Err(decode("a recipe without its object", frame.offset)) };
-        let keywords = usize::from(frame.flags & reduce::NEW_KEYWORDS != 0);
-        let (flags, offset) = (frame.flags, frame.offset);
-        objects::reduce::apply(self.py, flags, &object, &frame.gathered()[2 + keywords..], offset)?;
         if frame.mark != UNMARKED {
             self.numbered[frame.mark as usize].state = State::Whole;
         }

@@ -53,6 +53,13 @@ pub enum Make {
     /// Module and name.
     Global,
     Persistent,
+    /// What a recipe's object is made of, then what is done with it.
+    Recipe {
+        /// Of what is done with it, those that are still to come.
+        flags: u8,
+        /// How many items were waiting to be hashed when it began: later ones are of its own parts.
+        deferred: usize,
+    },
 }
 
 /// In a `Pairs` frame's flags: its dict is a default dict.
@@ -66,6 +73,8 @@ pub struct Frame {
     /// Items are set at the end of the load, as some key can't be hashed before.
     pub deferring: bool,
     pub mark: u32,
+    /// Where on the stack the tuples (and the like) begin that directly hold this one.
+    pub chain: u32,
     pub at: usize,
     pub len: usize,
     /// The offset of the container, for errors.
@@ -74,7 +83,7 @@ pub struct Frame {
     pub layout: Option<Rc<Layout>>,
     /// In `Pairs`: the key whose value comes.
     pub key: Option<Owned>,
-    /// In `Reduce`: what follows function and arguments.
+    /// In `Pairs`: `DEFAULT_DICT` or nothing.
     pub flags: u8,
     /// How deep, and how much in all, hashing the object would go (see `Weight`).
     pub weight: Weight,
@@ -92,6 +101,14 @@ pub struct Weight {
     pub freeing: u8,
     /// Values in all, those met again counted again.
     pub values: u32,
+}
+
+impl Kind {
+    /// Whether what it builds has its value from what it holds, and can't be changed: it can't hold itself through
+    /// its like alone.
+    pub fn is_value(self) -> bool {
+        matches!(self, Kind::Tuple | Kind::Gather)
+    }
 }
 
 impl Weight {
@@ -122,6 +139,7 @@ impl Frame {
             flags: 0,
             weight: Weight::default(),
             mark,
+            chain: 0,
             at: 0,
             len,
             offset,

@@ -238,6 +238,13 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             (LayoutKind::Object, How::Fields) => {
                 let lacks_defaulted = crate::objects::defaults::lacking(self.py, class, &layout.names)?;
                 let places = places(plan, &layout.names)?;
+                // What the class has no place for is dropped only where its version says that it has changed.
+                if layout.version == plan.version && places.iter().any(|place| matches!(place, Place::Nowhere)) {
+                    return Err(decode(
+                        format_args!("`{name}` was stored with a field that it has not: `register` it with `renames` or a new `version`"),
+                        at,
+                    ));
+                }
                 if !lacks_defaulted.is_empty() {
                     return Ok(Build::Upgraded { plan: plan.clone() });
                 }
@@ -296,6 +303,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                     return Ok(Some(class));
                 }
             }
+        }
+        if self.r.trusted() && !self.options.records {
+            return crate::objects::reference::class_of(self, name, at).map(Some);
         }
         if self.options.records {
             return Ok(None);

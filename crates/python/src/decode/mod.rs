@@ -15,7 +15,7 @@ mod values;
 
 use crate::cpython::{gc, Obj, Owned};
 use crate::error::{self, decode, limit, Result};
-use frame::{Deferred, Frame, Weight};
+use frame::{Deferred, Frame, Kind, Weight};
 use holdall_format::Reader;
 use layout::Layout;
 use pyo3::ffi;
@@ -97,7 +97,9 @@ pub struct Decoder<'i, R: Reader<'i>> {
     hashes_left: usize,
     /// What was to be hashed but could not be yet.
     deferred: Vec<Deferred>,
-    pub buffers: Option<Vec<Owned>>,
+    /// What gives the out-of-band buffers, one by one, and how many it has given.
+    pub buffers: Option<Owned>,
+    pub buffer_count: u64,
     /// The object just made is not all there: its fields follow.
     made_again: bool,
     _pause: gc::Pause,
@@ -113,7 +115,7 @@ const HASHES_PER_BYTE: usize = 64;
 impl<'i, R: Reader<'i>> Decoder<'i, R> {
     /// # Safety
     /// The GIL is held while the decoder lives.
-    pub unsafe fn new(py: Python<'i>, r: R, options: &'i Options, buffers: Option<Vec<Owned>>) -> Self {
+    pub unsafe fn new(py: Python<'i>, r: R, options: &'i Options, buffers: Option<Owned>) -> Self {
         let input = r.remaining();
         Decoder {
             r,
@@ -131,6 +133,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             hashes_left: FREE_HASHES.saturating_add(input.saturating_mul(HASHES_PER_BYTE)),
             deferred: Vec::new(),
             buffers,
+            buffer_count: 0,
             made_again: false,
             // SAFETY: the GIL is held, says the caller.
             _pause: unsafe { gc::Pause::new() },
@@ -147,7 +150,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             None => self.run()?,
         };
         self.r.finish()?;
-        self.finish_deferred()?;
+        self.finish_deferred(0)?;
         Ok(root)
     }
 
@@ -166,7 +169,10 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     fn opened(&mut self, mark: u32, object: Obj) {
         if mark != UNMARKED {
             // SAFETY: the caller holds `object`.
-            self.numbered[mark as usize].object = Some(unsafe { Owned::borrowed(object) });
+            let object = unsafe { Owned::borrowed(object) };
+            // While it is open, its weight says where on the stack its frame is.
+            let place = Weight { values: self.stack.len() as u32, ..Weight::default() };
+            self.numbered[mark as usize] = Numbered { object: Some(object), weight: place, state: State::Open };
         }
     }
 
@@ -175,6 +181,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     fn whole(&mut self, mark: u32, object: Obj) {
         if mark != UNMARKED {
             let numbered = &mut self.numbered[mark as usize];
+            if numbered.state != State::Whole {
+                numbered.weight = Weight::default();
+            }
             numbered.state = State::Whole;
             if numbered.object.is_none() {
                 // SAFETY: the caller holds `object`.
@@ -250,6 +259,20 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         let Some(object) = entry.object.clone() else {
             return Err(decode("an object that is made of its parts is one of them itself", here));
         };
+        let place = entry.weight.values;
+        if let Some(top) = self.stack.last() {
+            if top.kind.is_value() && place >= top.chain && self.stack.get(place as usize).is_some_and(|frame| frame.kind.is_value()) {
+                return Err(decode("a tuple or its like directly inside itself", here));
+            }
+        }
+        if let Some(top) = self.stack.last() {
+            let is_key = top.kind == Kind::Set || (top.kind == Kind::Pairs && top.key.is_none());
+            // SAFETY: held.
+            if is_key && unsafe { ffi::PyType_HasFeature(ffi::Py_TYPE(object.get()), ffi::Py_TPFLAGS_TUPLE_SUBCLASS) != 0 } {
+                return Err(decode("a key or member that is not all there", here));
+            }
+        }
+        let Some(entry) = self.numbered.get_mut(number as usize) else { return Ok(object) };
         if entry.state == State::Open {
             entry.state = State::Seen;
             // SAFETY: `object` is alive; what `pad` writes are places that are empty.

@@ -2,7 +2,7 @@
 
 use super::frame::{Deferred, Frame, Kind, Weight, DEFAULT_DICT};
 use super::layout::{put, Build};
-use super::{fill, Decoder, State, UNMARKED};
+use super::{fill, Decoder, UNMARKED};
 use crate::cpython::{dict, replace, text, Obj, Owned};
 use crate::error::{decode, raised, refused, Result};
 use holdall_format::Reader;
@@ -160,9 +160,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                         unsafe { fill::track(dict.get()) };
                     }
                 }
-                if frame.mark != UNMARKED {
-                    self.numbered[frame.mark as usize].state = State::Whole;
-                }
+                self.whole(frame.mark, object.get());
                 Ok(frame.hand_over.then_some(object))
             }
         }
@@ -231,8 +229,8 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                     let set = frame.object.clone().ok_or_else(missing)?;
                     if half_seen && may_run_code(value.get()) {
                         self.deferred.push(Deferred::Member { set, member: value, offset: here });
-                    } else if ffi::PySet_Add(set.get(), value.get()) != 0 {
-                        return Err(refused("a set's member can't be hashed", here));
+                    } else {
+                        add_member(set.get(), value.get(), here)?;
                     }
                 }
                 Kind::Fields => {
@@ -260,6 +258,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 Kind::Array => return self.array_item(at, &value),
                 Kind::Factory => {
                     let object = frame.object.clone().ok_or_else(missing)?;
+                    if value.get() != ffi::Py_None() && ffi::PyCallable_Check(value.get()) == 0 {
+                        return Err(decode("a default factory that can't be called", here));
+                    }
                     if ffi::PyObject_SetAttrString(object.get(), c"default_factory".as_ptr(), value.get()) != 0 {
                         return Err(refused("a default factory can't be set", here));
                     }
@@ -287,17 +288,15 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         Ok(())
     }
 
-    /// Hashes what could not be hashed while its fields were not all there.
-    pub(super) fn finish_deferred(&mut self) -> Result<()> {
-        for deferred in std::mem::take(&mut self.deferred) {
+    /// Hashes what could not be hashed while its fields were not all there, from the `from`th on.
+    pub(super) fn finish_deferred(&mut self, from: usize) -> Result<()> {
+        for deferred in self.deferred.split_off(from) {
             // SAFETY: all are held.
             unsafe {
                 match deferred {
                     Deferred::Item { dict, key, value, offset } => set_item(dict.get(), key.get(), value.get(), offset)?,
                     Deferred::Member { set, member, offset } => {
-                        if ffi::PySet_Add(set.get(), member.get()) != 0 {
-                            return Err(refused("a set's member can't be hashed", offset));
-                        }
+                        add_member(set.get(), member.get(), offset)?;
                     }
                 }
             }
@@ -346,6 +345,7 @@ unsafe fn may_run_code(object: Obj) -> bool {
 unsafe fn set_item(dict: Obj, key: Obj, value: Obj, at: usize) -> Result<()> {
     // SAFETY: alive, says the caller.
     unsafe {
+        let before = dict::len(dict);
         let ordered = addr_of_mut!(crate::cpython::PyODict_Type);
         let failed = if ffi::PyType_IsSubtype(ffi::Py_TYPE(dict), ordered) != 0 {
             // Past what a subclass may have overridden.
@@ -358,6 +358,27 @@ unsafe fn set_item(dict: Obj, key: Obj, value: Obj, at: usize) -> Result<()> {
         };
         if failed != 0 {
             return Err(refused("a key can't be hashed", at));
+        }
+        if dict::len(dict) == before {
+            return Err(decode("the same key twice", at));
+        }
+    }
+    Ok(())
+}
+
+/// Adds a member to a set (or to a frozenset that nobody else has seen).
+///
+/// # Safety
+/// Both are alive, and `set` is a set.
+pub(super) unsafe fn add_member(set: Obj, member: Obj, at: usize) -> Result<()> {
+    // SAFETY: alive, says the caller.
+    unsafe {
+        let before = ffi::PySet_Size(set);
+        if ffi::PySet_Add(set, member) != 0 {
+            return Err(refused("a set's member can't be hashed", at));
+        }
+        if ffi::PySet_Size(set) == before {
+            return Err(decode("the same member twice", at));
         }
     }
     Ok(())

@@ -8,7 +8,7 @@ use crate::cpython::text::Failure;
 use crate::cpython::{dict, float, int, text as strings, Owned};
 use crate::error::{decode, raised, refused, Result};
 use crate::objects;
-use holdall_format::model::{reduce, Bytes, Ints, Known, LayoutKind, Seq};
+use holdall_format::model::{Bytes, Ints, Known, LayoutKind, Seq};
 use holdall_format::{Error as FormatError, Kind as FormatKind, Reader, Token};
 use pyo3::ffi;
 use std::rc::Rc;
@@ -147,8 +147,12 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
 
     /// Pushes a frame; its values are owed from now on.
     #[inline(always)]
-    pub(super) fn push(&mut self, frame: Frame) -> Option<Owned> {
+    pub(super) fn push(&mut self, mut frame: Frame) -> Option<Owned> {
         self.owed += frame.len - frame.at;
+        frame.chain = match self.stack.last() {
+            Some(below) if below.kind.is_value() => below.chain,
+            _ => self.stack.len() as u32,
+        };
         self.stack.push(frame);
         None
     }
@@ -319,17 +323,21 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 Token::DateTime { bits, zoned: true } => self.zoned(bits),
                 Token::Known(known) => self.known(known),
                 Token::Buffer { number, readonly } => {
-                    let buffer = objects::buffer::take(self.py, self.buffers.as_deref(), number, readonly, here)?;
+                    let buffer = objects::buffer::take(self, number, readonly, here)?;
                     self.done(Some(buffer))
                 }
                 Token::Global => self.gather(Make::Global, 2),
                 Token::Persistent => self.gather(Make::Persistent, 1),
                 Token::Reduce(flags) => {
-                    let parts = 2 + (flags & (reduce::ITEMS | reduce::PAIRS | reduce::STATE | reduce::SETTER | reduce::NEW_KEYWORDS)).count_ones();
-                    self.claim(parts as usize, 256)?;
+                    if !objects::reduce::is_sound(flags) {
+                        return Err(decode("a recipe with parts that exclude each other", here));
+                    }
+                    let (made_of, then) = objects::reduce::arity(flags);
+                    self.claim(made_of + then, 256)?;
                     let mark = self.take_mark();
-                    let frame = self.frame(Kind::Reduce, None, parts as usize, mark);
-                    Ok(self.push(Frame { flags, ..frame }))
+                    let make = Make::Recipe { flags, deferred: self.deferred.len() };
+                    let frame = Frame::gather(make, None, made_of + then, mark, here);
+                    Ok(self.push(Frame { kind: Kind::Reduce, ..frame }))
                 }
                 _ => Err(decode("a token out of place", here)),
             }

@@ -152,14 +152,12 @@ impl<W: Writer> Encoder<'_, W> {
         let plan = unsafe { self.plan(ffi::Py_TYPE(object))? };
         // SAFETY: `object` is an instance of the plan's class.
         unsafe {
+            if self.options.trust && self.dispatched(object, &plan)? {
+                return Ok(());
+            }
             match &plan.how {
-                How::Fields if !plan.has_dict => self.slots(object, &plan),
-                How::Fields => {
-                    if self.options.pickle.is_some() && self.dispatched(object)? {
-                        return Ok(());
-                    }
-                    self.fields(object, &plan, LayoutKind::Object)
-                }
+                How::Fields if !plan.has_dict && !self.asks() => self.slots(object, &plan),
+                How::Fields => self.fields(object, &plan, LayoutKind::Object),
                 How::NamedTuple(names) => {
                     let names: Vec<Obj> = names.iter().map(Owned::get).collect();
                     self.layout(LayoutKind::Object, Some(&plan), &names)?;

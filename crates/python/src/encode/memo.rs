@@ -69,6 +69,33 @@ impl Memo {
         }
     }
 
+    fn entry(&mut self, object: Obj) -> Option<&mut Entry> {
+        let mask = self.entries.len() - 1;
+        let mut at = self.slot(object);
+        loop {
+            let entry = self.entries[at & mask];
+            if entry.round != self.round {
+                return None;
+            }
+            if entry.object == object as usize {
+                return Some(&mut self.entries[at & mask]);
+            }
+            at += 1;
+        }
+    }
+
+    /// The object's number, if it has one.
+    pub fn number(&mut self, object: Obj) -> Option<u32> {
+        self.entry(object).map(|entry| entry.number)
+    }
+
+    /// Gives an object that has a number another one.
+    pub fn renumber(&mut self, object: Obj, number: u32) {
+        if let Some(entry) = self.entry(object) {
+            entry.number = number;
+        }
+    }
+
     #[cold]
     #[inline(never)]
     fn grow(&mut self) {

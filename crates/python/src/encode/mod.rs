@@ -3,6 +3,7 @@
 //! An object whose reference count says that only its parent holds it can't be met again: it costs the memo nothing.
 //! All others are looked up by address; the first time they are marked, later they are referred to by number.
 
+mod hooks;
 mod instance;
 pub mod layouts;
 pub mod memo;
@@ -23,6 +24,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::class::plan::Plan;
+use crate::objects::reduce::Recipe;
 
 /// How often an object that nobody else holds is referred to: by its parent.
 pub const BY_PARENT: isize = 1;
@@ -110,6 +112,10 @@ pub enum Part {
     Slots(Owned, Rc<Plan>),
     /// The members of a set, after a set's header.
     Members(Owned),
+    /// What stands for an object; whether that one's mark is also its own.
+    Instead(Owned, bool),
+    /// Nothing; but the object of that number can be referred to from here on.
+    Made(u32),
 }
 
 /// What outlives one message: tables that are used again.
@@ -138,6 +144,13 @@ pub struct Encoder<'t, W: Writer> {
     temporaries: Vec<Owned>,
     /// First number of each text, where equal ones are written once.
     texts: HashMap<TextKey, u32, rustc_hash::FxBuildHasher>,
+    /// Objects whose recipe's arguments are being written, so that they can't be referred to yet; and whether they were
+    /// met among them, and are being written again there.
+    unmade: HashMap<u32, bool, rustc_hash::FxBuildHasher>,
+    /// How many replacements are being written, one within the other.
+    replacing: u32,
+    /// Canonical form: what objects' own code gave in the first walk, which the second writes.
+    pub recipes: HashMap<usize, Rc<Recipe>, rustc_hash::FxBuildHasher>,
     /// Mask and floor of the count from which on an object is looked up: (-1, 0) by what holds it, (0, 0) always,
     /// (0, MAX) never. Two operations without a branch, on every string and container.
     bound: (isize, isize),
@@ -227,6 +240,9 @@ impl<'t, W: Writer> Encoder<'t, W> {
             serial: SERIAL.fetch_add(1, Ordering::Relaxed),
             temporaries: Vec::new(),
             texts: HashMap::default(),
+            unmade: HashMap::default(),
+            replacing: 0,
+            recipes: HashMap::default(),
             bound: match sharing {
                 _ if !options.refs => (0, isize::MAX),
                 Sharing::ByCount => (-1, 0),
@@ -257,6 +273,12 @@ impl<'t, W: Writer> Encoder<'t, W> {
         // The first object has number 0, unmarked: whether anybody else holds it can't be told from its count.
         // SAFETY: `root` is alive for the length of the call, and so is what it holds.
         unsafe {
+            if self.asks() {
+                self.next_number = 1;
+                if self.persistent(root)? {
+                    return self.walk();
+                }
+            }
             if self.leaf_root(root)? {
                 return Ok(());
             }
@@ -332,12 +354,20 @@ impl<'t, W: Writer> Encoder<'t, W> {
                 if let Sharing::Finding(found) = &mut self.sharing {
                     found.insert(object as usize);
                 }
+                if !self.unmade.is_empty() && self.met_unmade(object, number)? {
+                    return Ok(true);
+                }
                 self.w.reference(u64::from(number));
                 Ok(true)
             }
             Met::Never => {
                 self.number()?;
                 self.w.mark();
+                if self.options.trust {
+                    // Its address must not come to mean another object, whatever the code that is called does to its parent.
+                    // SAFETY: alive, says the caller.
+                    self.keep(unsafe { Owned::borrowed(object) });
+                }
                 Ok(false)
             }
         }

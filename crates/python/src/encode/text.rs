@@ -58,6 +58,21 @@ impl<W: Writer> Encoder<'_, W> {
         }
     }
 
+    /// A string without its identity.
+    ///
+    /// # Safety
+    /// `object` is a string.
+    pub(super) unsafe fn plain_text(&mut self, object: Obj) -> Result<()> {
+        // SAFETY: a string, says the caller.
+        unsafe {
+            match text::ascii(object) {
+                Some(bytes) => self.w.text(Text::Ascii(bytes)),
+                None => self.wide_text(object)?,
+            }
+        }
+        Ok(())
+    }
+
     #[cold]
     #[inline(never)]
     unsafe fn wide_text(&mut self, object: Obj) -> Result<()> {

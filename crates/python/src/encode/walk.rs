@@ -95,7 +95,7 @@ impl<W: Writer> Encoder<'_, W> {
             } else {
                 return Ok(false);
             };
-            if self.options.pickle.is_some() {
+            if self.asks() {
                 return Ok(false);
             }
             if !self.met(object, BY_PARENT)? {
@@ -120,9 +120,6 @@ impl<W: Writer> Encoder<'_, W> {
             if let Some(effort) = &mut self.effort {
                 effort.objects -= 1;
             }
-            if self.options.pickle.is_some() && self.persistent(object)? {
-                return Ok(());
-            }
             if self.met(object, held)? {
                 return Ok(());
             }
@@ -138,6 +135,9 @@ impl<W: Writer> Encoder<'_, W> {
     pub(super) unsafe fn open(&mut self, object: Obj, hint: u32) -> Result<()> {
         // SAFETY: alive, says the caller.
         unsafe {
+            if self.asks() {
+                return self.open_asked(object);
+            }
             let class = ffi::Py_TYPE(object);
             if class == addr_of_mut!(ffi::PyDict_Type) {
                 self.dict(object, hint)
@@ -152,7 +152,7 @@ impl<W: Writer> Encoder<'_, W> {
     }
 
     #[inline(never)]
-    unsafe fn other(&mut self, object: Obj, class: *mut ffi::PyTypeObject) -> Result<()> {
+    pub(super) unsafe fn other(&mut self, object: Obj, class: *mut ffi::PyTypeObject) -> Result<()> {
         // SAFETY: alive, says the caller; lengths and data are those of the object's type.
         unsafe {
             if class == addr_of_mut!(ffi::PyBytes_Type) {
@@ -401,18 +401,12 @@ impl<W: Writer> Encoder<'_, W> {
     }
 
     unsafe fn walk_set(&mut self) -> Result<()> {
-        extern "C" {
-            fn _PySet_NextEntry(set: Obj, at: *mut isize, key: *mut Obj, hash: *mut isize) -> i32;
-        }
         let depth = self.tables.stack.len();
         loop {
             let frame = &mut self.tables.stack[depth - 1];
-            let (mut key, mut hash) = (std::ptr::null_mut(), 0);
             // SAFETY: the frame holds a set; the function reads it anew at every step.
             unsafe {
-                if _PySet_NextEntry(frame.object.get(), &mut frame.at, &mut key, &mut hash) == 0 {
-                    break;
-                }
+                let Some(key) = next_member(frame.object.get(), &mut frame.at) else { break };
                 if frame.len == 0 {
                     return Err(encode(CHANGED));
                 }
@@ -440,6 +434,7 @@ impl<W: Writer> Encoder<'_, W> {
             // SAFETY: parts are of the types that their names say, and held by the frame.
             unsafe {
                 match &part {
+                    Part::Value(object) if self.asks() => self.asked(object.get())?,
                     // Held by the frame, by `part`, and by its parent.
                     Part::Value(object) => {
                         self.value(object.get(), BY_PARENT_AND_US + 1)?;
@@ -451,7 +446,13 @@ impl<W: Writer> Encoder<'_, W> {
                     Part::Values(dict) => self.dict_values(dict, layouts::NONE),
                     Part::Slots(object, plan) => self.set_slots(object, plan),
                     Part::Members(set) => self.members(set.get())?,
+                    Part::Instead(object, true) => self.open(object.get(), layouts::NONE)?,
+                    Part::Instead(object, false) => self.value(object.get(), BY_PARENT_AND_US)?,
+                    Part::Made(number) => self.end_arguments(*number),
                 }
+            }
+            if self.asks() {
+                self.take_apart(depth);
             }
             if self.tables.stack.len() != depth {
                 return Ok(());
@@ -471,10 +472,27 @@ impl<W: Writer> Encoder<'_, W> {
                     | Part::Members(object) => {
                         self.temporaries.push(object);
                     }
-                    Part::Slots(..) => {}
+                    Part::Instead(object, _) => {
+                        self.replacing -= 1;
+                        self.temporaries.push(object);
+                    }
+                    Part::Slots(..) | Part::Made(_) => {}
                 }
             }
         }
         Ok(())
     }
+}
+
+/// The next member of a set, borrowed; like `PyDict_Next`.
+///
+/// # Safety
+/// `set` is a set.
+pub(super) unsafe fn next_member(set: Obj, at: &mut isize) -> Option<Obj> {
+    extern "C" {
+        fn _PySet_NextEntry(set: Obj, at: *mut isize, key: *mut Obj, hash: *mut isize) -> i32;
+    }
+    let (mut key, mut hash) = (std::ptr::null_mut(), 0);
+    // SAFETY: a set, says the caller.
+    unsafe { (_PySet_NextEntry(set, at, &mut key, &mut hash) != 0).then_some(key) }
 }

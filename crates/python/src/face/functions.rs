@@ -57,7 +57,7 @@ pub fn encode_into(
     let buffers = buffers.filter(|buffers| !buffers.is_none()).map(options::owned);
     let Workshop { output, tables } = workshop;
     let mut sharing = Sharing::ByCount;
-    let mut first_walk = Vec::new();
+    let (mut first_walk, mut recipes) = Default::default();
     if options.canonical {
         // The first walk only finds what is shared.
         let writer = Writer::new(&mut *output, options.trust);
@@ -65,6 +65,7 @@ pub fn encode_into(
         let mut encoder = unsafe { Encoder::new(py, writer, options, tables, Sharing::Finding(Default::default())) };
         encoder.message(object.as_ptr())?;
         first_walk = encoder.take_temporaries();
+        recipes = std::mem::take(&mut encoder.recipes);
         sharing = encoder.into_found();
         output.reset();
     }
@@ -72,8 +73,9 @@ pub fn encode_into(
     // SAFETY: the GIL is held, as `py` shows.
     let mut encoder = unsafe { Encoder::new(py, writer, options, tables, sharing) };
     encoder.buffers = buffers;
+    encoder.recipes = recipes;
     let result = encoder.message(object.as_ptr());
-    drop(first_walk);
+    drop::<Vec<Owned>>(first_walk);
     result
 }
 
@@ -162,14 +164,10 @@ pub fn decode_message(
     buffers: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Py<PyAny>> {
     let py = data.py();
-    let mut given = None;
-    if let Some(buffers) = buffers.filter(|buffers| !buffers.is_none()) {
-        let mut all = Vec::new();
-        for buffer in buffers.try_iter()? {
-            all.push(options::owned(&buffer?));
-        }
-        given = Some(all);
-    }
+    let given = match buffers.filter(|buffers| !buffers.is_none()) {
+        Some(buffers) => Some(options::owned(&buffers.try_iter()?.into_any())),
+        None => None,
+    };
     // `bytes` never change; of all else a view keeps them in place.
     let view;
     let input = match data.cast_exact::<PyBytes>() {

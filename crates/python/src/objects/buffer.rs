@@ -2,10 +2,11 @@
 
 use super::owned;
 use crate::cpython::Owned;
+use crate::decode::Decoder;
 use crate::encode::{Encoder, Part};
 use crate::error::{decode, Result};
 use holdall_format::model::Known;
-use holdall_format::Writer;
+use holdall_format::{Reader, Writer};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
@@ -48,22 +49,28 @@ pub fn out_of_band<W: Writer>(encoder: &mut Encoder<'_, W>, buffer: &Bound<'_, P
     Ok(true)
 }
 
-/// The out-of-band buffer of that number, as the loader's caller gave it; read-only if it was.
-pub fn take(py: Python<'_>, buffers: Option<&[Owned]>, number: u64, readonly: bool, at: usize) -> Result<Owned> {
-    let Some(buffers) = buffers else {
+/// The next out-of-band buffer, as the loader's caller gave it; read-only if it was.
+pub fn take<'i, R: Reader<'i>>(decoder: &mut Decoder<'i, R>, number: u64, readonly: bool, at: usize) -> Result<Owned> {
+    let py = decoder.py;
+    let Some(buffers) = &decoder.buffers else {
         return Err(decode("the message was stored with buffers out of band: load it with `buffers=`", at));
     };
-    let Some(buffer) = buffers.get(number as usize) else {
+    if number != decoder.buffer_count {
+        return Err(decode("an out-of-band buffer out of order", at));
+    }
+    decoder.buffer_count += 1;
+    // SAFETY: held.
+    let mut buffers = unsafe { Bound::from_borrowed_ptr(py, buffers.get()) }.try_iter()?;
+    let Some(given) = buffers.next().transpose()? else {
         return Err(decode(format_args!("out-of-band buffer {number} was not given"), at));
     };
+    let buffer = owned(&given);
     if !readonly {
-        return Ok(buffer.clone());
+        return Ok(buffer);
     }
-    // SAFETY: held.
-    let given = unsafe { Bound::from_borrowed_ptr(py, buffer.get()) };
     let view = py.import("builtins")?.getattr("memoryview")?.call1((&given,))?;
     if view.getattr("readonly")?.is_truthy()? {
-        return Ok(buffer.clone());
+        return Ok(buffer);
     }
     Ok(owned(&view.call_method0("toreadonly")?))
 }

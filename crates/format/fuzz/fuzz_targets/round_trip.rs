@@ -1,0 +1,247 @@
+//! Any program of calls to a writer: the reader gives back what was written, token by token.
+#![no_main]
+
+use arbitrary::Arbitrary;
+use holdall_format::hold::{file, Reader, Writer};
+use holdall_format::model::{reduce, Bytes, Ints, Known, LayoutKind, Name, Reader as _, Seq, Text, Token, Writer as _};
+use libfuzzer_sys::fuzz_target;
+
+#[derive(Debug, Arbitrary)]
+enum Call {
+    None,
+    Bool(bool),
+    Int(i64),
+    BigInt(Vec<u8>),
+    Float(u64),
+    Complex(u64, u64),
+    Ascii(Vec<u8>),
+    Latin1(Vec<u8>),
+    Ucs2(Vec<u16>),
+    Ucs4(Vec<u32>),
+    Bytes(Vec<u8>),
+    ByteArray(Vec<u8>),
+    Ellipsis,
+    NotImplemented,
+    /// Which container, and of how many empty ones.
+    Container(u8, u8),
+    Ints(bool, Vec<i64>, u8),
+    Floats(bool, Vec<u64>),
+    Bools(bool, Vec<bool>),
+    Texts(bool, Vec<Vec<u8>>),
+    /// Kind, version, names (a reference where there is no text).
+    Layout(u8, u32, Vec<Option<Vec<u8>>>),
+    Instance(u32),
+    Mark,
+    Reference(u32),
+    DateTime(u64, bool),
+    Known(u8),
+    Buffer(u64, bool),
+    Global,
+    Reduce(u8),
+    Persistent,
+}
+
+fn seq(tuple: bool) -> Seq {
+    if tuple {
+        Seq::Tuple
+    } else {
+        Seq::List
+    }
+}
+
+fn ascii(bytes: &[u8]) -> Vec<u8> {
+    bytes.iter().map(|byte| byte & 0x7f).collect()
+}
+
+/// Code points of text as bytes hold it; surrogates stand by themselves.
+fn code_points(text: Bytes<'_>) -> Vec<u32> {
+    match text {
+        Bytes::Ascii(bytes) | Bytes::Latin1(bytes) => bytes.iter().map(|&byte| u32::from(byte)).collect(),
+        Bytes::Ucs2(bytes) => {
+            bytes.chunks(2).map(|pair| u32::from(u16::from_le_bytes([pair[0], pair[1]]))).collect()
+        }
+        Bytes::Utf8(bytes) => {
+            let mut found: Vec<u32> = Vec::new();
+            for &byte in bytes {
+                match byte {
+                    0..0x80 => found.push(u32::from(byte)),
+                    0x80..0xc0 => {
+                        let last = found.last_mut().expect("a first byte");
+                        *last = *last << 6 | u32::from(byte & 0x3f);
+                    }
+                    0xc0..0xe0 => found.push(u32::from(byte & 0x1f)),
+                    0xe0..0xf0 => found.push(u32::from(byte & 0x0f)),
+                    _ => found.push(u32::from(byte & 0x07)),
+                }
+            }
+            found
+        }
+    }
+}
+
+fn kind(code: u8) -> LayoutKind {
+    [LayoutKind::Dict, LayoutKind::Object, LayoutKind::Based, LayoutKind::Enum, LayoutKind::Custom][usize::from(code) % 5]
+}
+
+fn write(w: &mut Writer<Vec<u8>>, call: &Call) {
+    match call {
+        Call::None => w.none(),
+        Call::Bool(value) => w.bool(*value),
+        Call::Int(value) => w.int(*value),
+        Call::BigInt(bytes) => w.bigint(bytes),
+        Call::Float(bits) => w.float(f64::from_bits(*bits)),
+        Call::Complex(real, imag) => w.complex(f64::from_bits(*real), f64::from_bits(*imag)),
+        Call::Ascii(bytes) => w.text(Text::Ascii(&ascii(bytes))),
+        Call::Latin1(bytes) => w.text(Text::Latin1(bytes)),
+        Call::Ucs2(units) => w.text(Text::Ucs2(units)),
+        Call::Ucs4(points) => w.text(Text::Ucs4(&points.iter().map(|point| point % 0x11_0000).collect::<Vec<_>>())),
+        Call::Bytes(bytes) => w.bytes(bytes),
+        Call::ByteArray(bytes) => w.bytearray(bytes),
+        Call::Ellipsis => w.ellipsis(),
+        Call::NotImplemented => w.not_implemented(),
+        Call::Container(which, len) => {
+            let len = usize::from(*len);
+            match which % 5 {
+                0 => w.list(len),
+                1 => w.tuple(len),
+                2 => w.set(len),
+                3 => w.frozenset(len),
+                _ => w.dict(len),
+            }
+            (0..if which % 5 == 4 { 2 * len } else { len }).for_each(|_| w.none());
+        }
+        Call::Ints(tuple, values, block) => {
+            let mut blocks = values.chunks(usize::from(*block) % 7 + 1);
+            let first = blocks.next().unwrap_or(&[]);
+            let mut run = w.ints_begin(seq(*tuple), values.len(), first);
+            w.ints(&mut run, first);
+            blocks.for_each(|block| w.ints(&mut run, block));
+        }
+        Call::Floats(tuple, bits) => {
+            w.floats_begin(seq(*tuple), bits.len());
+            w.floats(&bits.iter().map(|&bits| f64::from_bits(bits)).collect::<Vec<_>>());
+        }
+        Call::Bools(tuple, values) => w.bools(seq(*tuple), &values.iter().map(|&value| u8::from(value)).collect::<Vec<_>>()),
+        Call::Texts(tuple, texts) => {
+            let texts: Vec<Vec<u8>> = texts.iter().map(|text| ascii(&text[..text.len().min(255)])).collect();
+            w.texts(seq(*tuple), &texts.iter().map(|text| text.len() as u8).collect::<Vec<_>>());
+            texts.iter().for_each(|text| w.texts_bytes(text));
+        }
+        Call::Layout(code, version, names) => {
+            let block = w.layout_begin(kind(*code), u64::from(*version), names.len());
+            for name in names {
+                match name {
+                    Some(text) => w.text(Text::Ascii(&ascii(text))),
+                    None => w.reference(7),
+                }
+            }
+            w.layout_end(block);
+        }
+        Call::Instance(number) => w.instance(*number as usize),
+        Call::Mark => w.mark(),
+        Call::Reference(number) => w.reference(u64::from(*number)),
+        Call::DateTime(bits, zoned) => w.datetime(*bits, *zoned),
+        Call::Known(code) => w.known(Known::ALL[usize::from(*code) % Known::ALL.len()]),
+        Call::Buffer(number, readonly) => w.buffer(number >> 1, *readonly),
+        Call::Global => w.global(),
+        Call::Reduce(flags) => w.reduce(flags & reduce::ALL),
+        Call::Persistent => w.persistent(),
+    }
+}
+
+fn check(r: &mut Reader<'_>, call: &Call) {
+    let token = r.next().expect("what was written is read");
+    match (call, token) {
+        (Call::None, Token::None)
+        | (Call::Ellipsis, Token::Ellipsis)
+        | (Call::NotImplemented, Token::NotImplemented)
+        | (Call::Mark, Token::Mark)
+        | (Call::Global, Token::Global)
+        | (Call::Persistent, Token::Persistent) => {}
+        (Call::Bool(value), Token::Bool(found)) => assert_eq!(*value, found),
+        (Call::Int(value), Token::Int(found)) => assert_eq!(*value, found),
+        (Call::BigInt(bytes), Token::BigInt(found))
+        | (Call::Bytes(bytes), Token::Bytes(found))
+        | (Call::ByteArray(bytes), Token::ByteArray(found)) => assert_eq!(bytes, found),
+        (Call::Float(bits), Token::Float(found)) => assert_eq!(*bits, found.to_bits()),
+        (Call::Complex(real, imag), Token::Complex(r, i)) => assert_eq!((*real, *imag), (r.to_bits(), i.to_bits())),
+        (Call::Ascii(bytes), Token::Text(Bytes::Ascii(found))) => assert_eq!(ascii(bytes), found),
+        (Call::Latin1(bytes), Token::Text(Bytes::Latin1(found))) => assert_eq!(bytes, found),
+        (Call::Ucs2(units), Token::Text(text)) => {
+            assert_eq!(units.iter().map(|&unit| u32::from(unit)).collect::<Vec<_>>(), code_points(text));
+        }
+        (Call::Ucs4(points), Token::Text(text)) => {
+            assert_eq!(points.iter().map(|point| point % 0x11_0000).collect::<Vec<_>>(), code_points(text));
+        }
+        (Call::Container(which, len), token) => {
+            let (found, items) = match (which % 5, token) {
+                (0, Token::List(found)) | (1, Token::Tuple(found)) | (2, Token::Set(found)) | (3, Token::FrozenSet(found)) => {
+                    (found, found)
+                }
+                (4, Token::Dict(found)) => (found, 2 * found),
+                (_, other) => panic!("{other:?}"),
+            };
+            assert_eq!(usize::from(*len), found);
+            (0..items).for_each(|_| assert!(matches!(r.next(), Ok(Token::None))));
+        }
+        (Call::Ints(tuple, values, _), Token::Ints(found, run)) => {
+            assert_eq!(seq(*tuple), found);
+            let found: Vec<i64> = match run {
+                Ints::I8(run) => run.iter().map(|&byte| i64::from(byte as i8)).collect(),
+                Ints::I16(run) => run.iter().map(|&bytes| i64::from(i16::from_le_bytes(bytes))).collect(),
+                Ints::I32(run) => run.iter().map(|&bytes| i64::from(i32::from_le_bytes(bytes))).collect(),
+                Ints::I64(run) => run.iter().map(|&bytes| i64::from_le_bytes(bytes)).collect(),
+            };
+            assert_eq!(*values, found);
+        }
+        (Call::Floats(tuple, bits), Token::Floats(found, run)) => {
+            assert_eq!(seq(*tuple), found);
+            assert_eq!(*bits, run.iter().map(|&bytes| u64::from_le_bytes(bytes)).collect::<Vec<_>>());
+        }
+        (Call::Bools(tuple, values), Token::Bools(found, run)) => {
+            assert_eq!(seq(*tuple), found);
+            assert_eq!(*values, run.iter().map(|&byte| byte == 1).collect::<Vec<_>>());
+        }
+        (Call::Texts(tuple, texts), Token::Texts(found, lengths, joined)) => {
+            assert_eq!(seq(*tuple), found);
+            assert_eq!(texts.len(), lengths.len());
+            let all: Vec<u8> = texts.iter().flat_map(|text| ascii(&text[..text.len().min(255)])).collect();
+            assert_eq!(all, joined);
+        }
+        (Call::Layout(code, version, names), Token::NewLayout(layout)) => {
+            assert_eq!((kind(*code), names.len()), (layout.kind, layout.fields));
+            assert_eq!(if layout.kind == LayoutKind::Dict { 0 } else { u64::from(*version) }, layout.version);
+            let found: Vec<Name<'_>> = r.names(&layout).map(|name| name.expect("what was written is read")).collect();
+            assert_eq!(found.len(), names.len());
+            for (name, found) in names.iter().zip(found) {
+                match (name, found) {
+                    (Some(text), Name::Text(Bytes::Ascii(found))) => assert_eq!(ascii(text), found),
+                    (None, Name::Reference(7)) => {}
+                    other => panic!("{other:?}"),
+                }
+            }
+        }
+        (Call::Instance(number), Token::Instance(found)) => assert_eq!(*number as usize, found),
+        (Call::Reference(number), Token::Reference(found)) => assert_eq!(u64::from(*number), found),
+        (Call::DateTime(bits, zoned), Token::DateTime { bits: found, zoned: with }) => {
+            assert_eq!((*bits, *zoned), (found, with));
+        }
+        (Call::Known(code), Token::Known(found)) => assert_eq!(Known::ALL[usize::from(*code) % Known::ALL.len()], found),
+        (Call::Buffer(number, readonly), Token::Buffer { number: found, readonly: with }) => {
+            assert_eq!((number >> 1, *readonly), (found, with));
+        }
+        (Call::Reduce(flags), Token::Reduce(found)) => assert_eq!(flags & reduce::ALL, found),
+        other => panic!("{other:?}"),
+    }
+}
+
+fuzz_target!(|program: Vec<Call>| {
+    let mut w = Writer::new(Vec::new(), true);
+    program.iter().for_each(|call| write(&mut w, call));
+    let message = w.out;
+    let head = file::head(&message);
+    assert_eq!(file::body(&[&head[..], &message].concat()).expect("a file"), message);
+    let mut r = Reader::new(&message, true).expect("a trusted message");
+    program.iter().for_each(|call| check(&mut r, call));
+    r.finish().expect("nothing is left");
+});

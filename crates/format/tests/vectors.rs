@@ -1,0 +1,251 @@
+//! The vectors of `tests/vectors`: every token is read, and what is canonical is written again to the same bytes.
+
+use holdall_format::hold::{file, Reader, Writer};
+use holdall_format::model::{self, Bytes, Ints, Name, Seq, Text, Token};
+use holdall_format::{Error, Kind};
+use model::{Reader as _, Writer as _};
+use serde_json::Value;
+use std::path::PathBuf;
+
+fn folder() -> PathBuf {
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/vectors"))
+}
+
+fn vectors(group: &str) -> Vec<Value> {
+    let text = std::fs::read_to_string(folder().join(format!("{group}.json"))).unwrap();
+    let all: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(all["format"], 1);
+    all["vectors"].as_array().unwrap().clone()
+}
+
+fn bytes(hex: &Value) -> Vec<u8> {
+    let hex = hex.as_str().unwrap();
+    (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap()).collect()
+}
+
+/// Code points of UTF-8 in which surrogates stand by themselves.
+fn code_points(bytes: &[u8]) -> Vec<u32> {
+    let mut found: Vec<u32> = Vec::new();
+    for &byte in bytes {
+        match byte {
+            0..0x80 => found.push(u32::from(byte)),
+            0x80..0xc0 => *found.last_mut().unwrap() = found.last().unwrap() << 6 | u32::from(byte & 0x3f),
+            0xc0..0xe0 => found.push(u32::from(byte & 0x1f)),
+            0xe0..0xf0 => found.push(u32::from(byte & 0x0f)),
+            _ => found.push(u32::from(byte & 0x07)),
+        }
+    }
+    found
+}
+
+fn write_text(w: &mut Writer<Vec<u8>>, text: Bytes<'_>) {
+    match text {
+        Bytes::Ascii(bytes) => w.text(Text::Ascii(bytes)),
+        Bytes::Latin1(bytes) => w.text(Text::Latin1(bytes)),
+        Bytes::Ucs2(bytes) => {
+            let units: Vec<u16> = bytes.as_chunks().0.iter().map(|&pair| u16::from_le_bytes(pair)).collect();
+            w.text(Text::Ucs2(&units));
+        }
+        Bytes::Utf8(bytes) => {
+            let points = code_points(bytes);
+            match points.iter().map(|&point| u16::try_from(point)).collect::<Result<Vec<u16>, _>>() {
+                Ok(units) => w.text(Text::Ucs2(&units)),
+                Err(_) => w.text(Text::Ucs4(&points)),
+            }
+        }
+    }
+}
+
+fn write_ints(w: &mut Writer<Vec<u8>>, seq: Seq, run: Ints<'_>) {
+    let values: Vec<i64> = match run {
+        Ints::I8(run) => run.iter().map(|&byte| i64::from(byte as i8)).collect(),
+        Ints::I16(run) => run.iter().map(|&bytes| i64::from(i16::from_le_bytes(bytes))).collect(),
+        Ints::I32(run) => run.iter().map(|&bytes| i64::from(i32::from_le_bytes(bytes))).collect(),
+        Ints::I64(run) => run.iter().map(|&bytes| i64::from_le_bytes(bytes)).collect(),
+    };
+    // Small blocks, so that runs widen on the way.
+    let mut blocks = values.chunks(3);
+    let first = blocks.next().unwrap_or(&[]);
+    let mut run = w.ints_begin(seq, values.len(), first);
+    w.ints(&mut run, first);
+    for block in blocks {
+        w.ints(&mut run, block);
+    }
+}
+
+fn write(w: &mut Writer<Vec<u8>>, r: &Reader<'_>, token: Token<'_>) -> Result<(), Error> {
+    match token {
+        Token::None => w.none(),
+        Token::Bool(value) => w.bool(value),
+        Token::Int(value) => w.int(value),
+        Token::BigInt(bytes) => w.bigint(bytes),
+        Token::Float(value) => w.float(value),
+        Token::Complex(real, imag) => w.complex(real, imag),
+        Token::Text(text) => write_text(w, text),
+        Token::Bytes(bytes) => w.bytes(bytes),
+        Token::ByteArray(bytes) => w.bytearray(bytes),
+        Token::Ellipsis => w.ellipsis(),
+        Token::NotImplemented => w.not_implemented(),
+        Token::List(len) => w.list(len),
+        Token::Tuple(len) => w.tuple(len),
+        Token::Set(len) => w.set(len),
+        Token::FrozenSet(len) => w.frozenset(len),
+        Token::Dict(len) => w.dict(len),
+        Token::Ints(seq, run) => write_ints(w, seq, run),
+        Token::Floats(seq, run) => {
+            w.floats_begin(seq, run.len());
+            let values: Vec<f64> = run.iter().map(|&bytes| f64::from_le_bytes(bytes)).collect();
+            w.floats(&values);
+        }
+        Token::Bools(seq, run) => w.bools(seq, run),
+        Token::Texts(seq, lengths, joined) => {
+            w.texts(seq, lengths);
+            w.texts_bytes(joined);
+        }
+        Token::NewLayout(layout) => {
+            let block = w.layout_begin(layout.kind, layout.version, layout.fields);
+            for name in r.names(&layout) {
+                match name? {
+                    Name::Text(text) => write_text(w, text),
+                    Name::Reference(number) => w.reference(number),
+                }
+            }
+            w.layout_end(block);
+        }
+        Token::Instance(layout) => w.instance(layout),
+        Token::Mark => w.mark(),
+        Token::Reference(number) => w.reference(number),
+        Token::DateTime { bits, zoned } => w.datetime(bits, zoned),
+        Token::Known(known) => w.known(known),
+        Token::Buffer { number, readonly } => w.buffer(number, readonly),
+        Token::Global => w.global(),
+        Token::Reduce(flags) => w.reduce(flags),
+        Token::Persistent => w.persistent(),
+    }
+    Ok(())
+}
+
+/// How many values are still to come after `token`.
+fn owed(token: &Token<'_>, layouts: &mut Vec<usize>) -> usize {
+    match token {
+        Token::List(len) | Token::Tuple(len) | Token::Set(len) | Token::FrozenSet(len) => *len,
+        Token::Dict(len) => 2 * len,
+        Token::NewLayout(layout) => {
+            let content = usize::from(!matches!(layout.kind, model::LayoutKind::Dict | model::LayoutKind::Object));
+            layouts.push(layout.fields + content);
+            layout.fields + content
+        }
+        Token::Instance(number) => layouts.get(*number).copied().unwrap_or(0),
+        Token::Mark | Token::DateTime { zoned: true, .. } => 1,
+        Token::Known(known) => arity(*known),
+        _ => 0,
+    }
+}
+
+fn arity(known: model::Known) -> usize {
+    use model::Known::*;
+    match known {
+        Utc => 0,
+        Time | Timezone | Fraction | Pattern | Array | Deque | DefaultDict | NumpyScalar => 2,
+        Range | Slice => 3,
+        NdArray => 4,
+        _ => 1,
+    }
+}
+
+/// Reads a message to its end, and writes it again.
+fn again(message: &[u8]) -> Result<Vec<u8>, Error> {
+    let mut r = Reader::new(message, false)?;
+    let mut w = Writer::new(Vec::new(), false);
+    let mut layouts = Vec::new();
+    let mut left = 1;
+    while left > 0 {
+        let token = r.next()?;
+        left = left - 1 + owed(&token, &mut layouts);
+        write(&mut w, &r, token)?;
+    }
+    r.finish()?;
+    Ok(w.out)
+}
+
+#[test]
+fn valid_messages_are_read_and_written_again() {
+    let mut count = 0;
+    for group in ["scalars", "text", "containers", "references", "layouts", "known"] {
+        for vector in vectors(group) {
+            let message = bytes(&vector["bytes"]);
+            let written = again(&message).unwrap_or_else(|error| panic!("{}: {error}", vector["name"]));
+            if vector["canonical"] == true {
+                assert_eq!(written, message, "{}", vector["name"]);
+            } else {
+                // The other form of the same: to be written once more as it is.
+                assert_eq!(again(&written).unwrap(), written, "{}", vector["name"]);
+            }
+            // Every shorter input is refused; the ways in which it is are those of a message that ends early.
+            for len in 0..message.len().min(200) {
+                assert!(again(&message[..len]).is_err(), "{}: {len} bytes", vector["name"]);
+            }
+            count += 1;
+        }
+    }
+    assert!(count > 150, "{count} vectors");
+}
+
+fn name(kind: &Kind) -> &'static str {
+    match kind {
+        Kind::Truncated { .. } => "truncated",
+        Kind::UnknownVersion { .. } => "version",
+        Kind::Trusted => "trusted",
+        Kind::UnknownTag { .. } => "tag",
+        Kind::UnknownCode { .. } => "code",
+        Kind::NotAscii => "ascii",
+        Kind::TooLong => "length",
+        Kind::Trailing { .. } => "trailing",
+        Kind::Checksum => "checksum",
+        Kind::BadFile { .. } => "file",
+        _ => "other",
+    }
+}
+
+#[test]
+fn invalid_messages_are_refused() {
+    for vector in vectors("invalid").iter().filter(|vector| vector["tokens"] == true) {
+        let error = again(&bytes(&vector["bytes"])).expect_err(vector["name"].as_str().unwrap());
+        // A byte that is no bool is reported as an unknown tag.
+        let expected = if vector["error"] == "bool" { "tag" } else { vector["error"].as_str().unwrap() };
+        assert_eq!(name(error.kind()), expected, "{}", vector["name"]);
+        assert_eq!(error.offset() as u64, vector["offset"], "{}", vector["name"]);
+    }
+}
+
+#[test]
+fn files() {
+    for vector in vectors("files") {
+        let data = bytes(&vector["file"]);
+        match (file::body(&data), vector["message"].is_string()) {
+            (Ok(message), true) => {
+                assert_eq!(message, bytes(&vector["message"]));
+                assert_eq!(file::head(message)[..], data[..file::HEAD]);
+            }
+            (Err(error), false) if vector["error"] == "not a file" => assert_eq!(name(error.kind()), "file"),
+            (Err(error), false) => assert_eq!(name(error.kind()), vector["error"]),
+            (found, _) => panic!("{}: {found:?}", vector["name"]),
+        }
+    }
+}
+
+#[test]
+fn released_files_stay_readable() {
+    let mut count = 0;
+    for version in std::fs::read_dir(folder().join("golden")).unwrap() {
+        for path in std::fs::read_dir(version.unwrap().path()).unwrap() {
+            let path = path.unwrap().path();
+            if path.extension().is_some_and(|extension| extension == "hold") {
+                let data = std::fs::read(&path).unwrap();
+                again(file::body(&data).unwrap()).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+                count += 1;
+            }
+        }
+    }
+    assert!(count >= 6);
+}

@@ -1,0 +1,88 @@
+"""The vectors in tests/vectors: what holdall reads, refuses and writes, and files of released versions."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+from typing import Any
+
+import pytest
+
+import holdall
+from tests.support.neutral import describe, relabel, show
+from tests.support.wire_reader import Malformed, Reader
+from tests.vectors.cases import OBJECTS
+
+FOLDER = pathlib.Path(__file__).resolve().parent / "vectors"
+
+
+def vectors(group: str) -> list[Any]:
+    loaded = json.loads((FOLDER / f"{group}.json").read_text(encoding="ascii"))
+    assert loaded["format"] == 1
+    return [pytest.param(one, id=f"{group}-{one['name']}") for one in loaded["vectors"]]
+
+
+VALID = [one for group in OBJECTS for one in vectors(group)]
+
+
+@pytest.mark.parametrize("vector", VALID)
+def test_is_read_as_described(vector: dict[str, Any]) -> None:
+    loaded = holdall.loads(bytes.fromhex(vector["bytes"]), types=holdall.Record)
+    assert show(describe(loaded)) == relabel(vector["value"])
+
+
+@pytest.mark.parametrize("vector", VALID)
+def test_the_page_says_the_same(vector: dict[str, Any]) -> None:
+    assert show(Reader(bytes.fromhex(vector["bytes"])).message(), numbers=True) == vector["value"]
+
+
+@pytest.mark.parametrize("group", OBJECTS)
+def test_canonical_bytes_are_written(group: str) -> None:
+    known = {one.values[0]["name"]: one.values[0] for one in vectors(group)}
+    for name, make in OBJECTS[group].items():
+        assert known[name]["canonical"], name
+        assert holdall.dumps(make(), canonical=True).hex() == known[name]["bytes"], name
+
+
+@pytest.mark.parametrize("vector", vectors("invalid"))
+def test_is_refused(vector: dict[str, Any]) -> None:
+    data = bytes.fromhex(vector["bytes"])
+    with pytest.raises(holdall.DecodeError) as caught:
+        holdall.loads(data)
+    assert caught.value.offset == vector["offset"]
+    assert isinstance(caught.value, holdall.TruncatedError) == (vector["error"] == "truncated")
+
+
+# A reader that only describes makes no dates, paths or hashes, and does not ask what is of one piece.
+NOT_DESCRIBED = {"value", "key", "cycle"}
+
+
+@pytest.mark.parametrize(
+    "vector", [one for one in vectors("invalid") if one.values[0]["error"] not in NOT_DESCRIBED]
+)
+def test_the_page_refuses_it_too(vector: dict[str, Any]) -> None:
+    with pytest.raises(Malformed):
+        Reader(bytes.fromhex(vector["bytes"])).message()
+
+
+@pytest.mark.parametrize("vector", vectors("files"))
+def test_file(vector: dict[str, Any]) -> None:
+    data = bytes.fromhex(vector["file"])
+    if "message" in vector:
+        message = bytes.fromhex(vector["message"])
+        assert holdall.loads(data) == holdall.loads(message)
+        assert b"".join(holdall._core.file_frames(message)) == data[:24]
+        return
+    kinds = {"truncated": holdall.TruncatedError, "checksum": holdall.ChecksumError}
+    with pytest.raises(kinds.get(vector["error"], holdall.DecodeError)):
+        holdall.loads(data)
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("golden/*/*.hold")), ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_released_files_stay_readable(path: pathlib.Path) -> None:
+    value = json.loads(path.with_suffix(".json").read_text(encoding="ascii"))
+    assert show(describe(holdall.load(path, types=holdall.Record))) == relabel(value)
+
+
+def test_there_are_files_of_this_version() -> None:
+    assert list(FOLDER.glob(f"golden/{holdall.__version__}/*.hold"))
