@@ -22,9 +22,7 @@ def test_kind(way: Way, kind: Kind) -> None:
     isomorphic(obj, way(obj))
 
 
-POWERS = sorted(
-    {sign * (1 << bit) + delta for bit in range(130) for sign in (1, -1) for delta in (-1, 0, 1)}
-)
+POWERS = sorted({sign * (1 << bit) + delta for bit in range(130) for sign in (1, -1) for delta in (-1, 0, 1)})
 
 
 def test_ints_at_every_power_of_two(way: Way) -> None:

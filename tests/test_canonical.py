@@ -120,7 +120,9 @@ def test_interned_or_not() -> None:
     assert canonical(models.DPoint(text("left"), 1)) == canonical(models.DPoint(sys.intern("left"), 1))
     assert canonical({text("left"): 1}) == canonical({sys.intern("left"): 1})
     one = text("once or twice")
-    assert canonical([one, one, {one: one}]) == canonical([text("once or twice"), one, {text("once or twice"): one}])
+    assert canonical([one, one, {one: one}]) == canonical(
+        [text("once or twice"), one, {text("once or twice"): one}]
+    )
 
 
 def test_cached_small_values_do_not_count_as_shared() -> None:

@@ -16,7 +16,6 @@ from tests.support.kinds import CLASSES, TYPES, Kind, build, text, third_party, 
 Way = Callable[[object], Any]
 
 
-
 @pytest.mark.parametrize("kind", [*CLASSES, *third_party()], ids=lambda kind: kind.name)
 def test_kind(way: Way, kind: Kind) -> None:
     obj = kind.make()

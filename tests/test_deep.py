@@ -150,7 +150,9 @@ def test_deepcopy_a_million_deep(name: str) -> None:
 
 
 @pytest.mark.xdist_group("memory")
-@pytest.mark.parametrize("options", [{"canonical": True}, {"refs": False}, {"trust": True}, {"intern": True}], ids=str)
+@pytest.mark.parametrize(
+    "options", [{"canonical": True}, {"refs": False}, {"trust": True}, {"intern": True}], ids=str
+)
 def test_other_modes_a_million_deep(options: dict[str, bool]) -> None:
     obj = lists()
     data = in_small_thread(lambda: holdall.dumps(obj, **options))

@@ -24,6 +24,8 @@ from typing import Any
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
 
+import contextlib
+
 import holdall
 from tests.support import models_trusted
 from tests.support.hostile import MEMORY_MULTIPLE
@@ -170,10 +172,8 @@ def watch(process: subprocess.Popen[str], counters: mmap.mmap) -> None:
     """Wait for the child; a number that stands still for long is a hang."""
     last, since = -1, time.monotonic()
     while process.poll() is None:
-        try:
+        with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(0.2)
-        except subprocess.TimeoutExpired:
-            pass
         number = COUNTERS.unpack_from(counters)[0]
         if number != last:
             last, since = number, time.monotonic()

@@ -39,7 +39,9 @@ class Difference(AssertionError):
     """Two graphs differ; the text starts with the path of the first difference."""
 
 
-def isomorphic(a: object, b: object, *, interned: bool = False, ordered: bool = True, identity: bool = True) -> None:
+def isomorphic(
+    a: object, b: object, *, interned: bool = False, ordered: bool = True, identity: bool = True
+) -> None:
     """Raise `Difference` (an AssertionError) unless `a` and `b` are the same graph.
 
     interned: equal strings of `a` may be one object in `b` (always allowed for the keys of dicts).

@@ -134,7 +134,11 @@ def _order(value: Any, depth: int = 3) -> str:
 
 def text(value: str) -> Any:
     """JSON has no lone surrogates that every parser takes."""
-    return value if value.isascii() or not re.search("[\ud800-\udfff]", value) else {"text": list(map(ord, value))}
+    return (
+        value
+        if value.isascii() or not re.search("[\ud800-\udfff]", value)
+        else {"text": list(map(ord, value))}
+    )
 
 
 def show(root: Any, *, numbers: bool = False) -> Any:
@@ -280,14 +284,25 @@ class _Describe:
             node.kind, node.parts = "dict", []
             node.parts += [[self.value(key), self.value(value)] for key, value in obj.items()]
         elif cls is dt.datetime:
-            parts = [obj.year, obj.month, obj.day, obj.hour, obj.minute, obj.second, obj.microsecond, obj.fold]
+            parts = [
+                obj.year,
+                obj.month,
+                obj.day,
+                obj.hour,
+                obj.minute,
+                obj.second,
+                obj.microsecond,
+                obj.fold,
+            ]
             node.kind, node.parts, node.extra = "datetime", parts, {"zone": self.value(obj.tzinfo)}
         elif cls is holdall.Record:
             self.layout(node, obj.type_name, obj.kind, obj.version, obj.fields)
             if obj.kind != "object":
                 node.extra["content"] = self.value(obj.payload)
         elif cls in _PLAIN:
-            self.layout(node, f"{cls.__module__}.{cls.__qualname__}", "object", 1, getattr(obj, "__dict__", {}))
+            self.layout(
+                node, f"{cls.__module__}.{cls.__qualname__}", "object", 1, getattr(obj, "__dict__", {})
+            )
         elif isinstance(obj, BaseException):
             builtin = cls
             found = {name: getattr(obj, name, None) for name in _ERROR_FIELDS if name in dir(builtin)}

@@ -78,7 +78,10 @@ HASHABLE_VALUES = st.one_of(
     st.fractions(),
     st.uuids(),
     NAMES.map(pathlib.PurePosixPath),
-    NAMES.map(pathlib.PureWindowsPath),
+    # some roots of Windows are not what their own text says: no text brings them back
+    NAMES.map(pathlib.PureWindowsPath).filter(
+        lambda path: str(pathlib.PureWindowsPath(str(path))) == str(path)
+    ),
     st.ip_addresses(),
     st.builds(
         lambda address, prefix: ipaddress.ip_network((address, prefix), strict=False),

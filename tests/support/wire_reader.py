@@ -169,7 +169,9 @@ class Reader:
         if name in ("SHAPE", "CLASS"):
             return self.instance(self.layout(name), number)
         if name.startswith("INSTANCE_"):
-            which = {"FIX": lambda: at, "8": lambda: 32 + self.u8(), "32": lambda: self.number("<I")}[name[9:]]()
+            which = {"FIX": lambda: at, "8": lambda: 32 + self.u8(), "32": lambda: self.number("<I")}[
+                name[9:]
+            ]()
             if which >= len(self.layouts):
                 raise Malformed("layout")
             return self.instance(self.layouts[which], number)
@@ -179,7 +181,9 @@ class Reader:
             bits = self.number("<Q")
             widths = [(47, 14), (43, 4), (38, 5), (33, 5), (27, 6), (21, 6), (1, 20), (0, 1)]
             fields = [bits >> low & (1 << width) - 1 for low, width in widths]
-            return Node("datetime", fields, extra={"zone": self.value() if name == "DATETIME_ZONED" else None})
+            return Node(
+                "datetime", fields, extra={"zone": self.value() if name == "DATETIME_ZONED" else None}
+            )
         if name == "BUFFER":
             return Node("buffer", None, extra={"readonly": self.u8() != 0, "of": self.length()})
         if self.trusted and name in ("GLOBAL", "PERSISTENT", "REDUCE"):

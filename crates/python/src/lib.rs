@@ -5,6 +5,7 @@
 //! No byte layout is known here.
 
 mod class;
+mod copy;
 mod cpython;
 mod decode;
 mod encode;

@@ -100,6 +100,15 @@ pub unsafe fn references(object: Obj) -> isize {
     unsafe { ffi::Py_REFCNT(object) }
 }
 
+/// Says how many references there are.
+///
+/// # Safety
+/// `object` is alive, and the caller knows its references.
+pub unsafe fn set_references(object: Obj, count: isize) {
+    // SAFETY: alive, says the caller; the count is the first word of every object.
+    unsafe { object.cast::<isize>().write(count) }
+}
+
 /// Stores into a list's or tuple's slot, dropping what stood there.
 ///
 /// # Safety

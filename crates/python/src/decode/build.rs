@@ -24,14 +24,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             Make::FrozenSet => {
                 // Members keep their hashes: a frozenset is no deeper than nothing, but its members are hashed now.
                 self.weigh_key(frame.weight, at)?;
-                // SAFETY: members are held; a new frozenset that nobody else has seen takes members.
-                unsafe {
-                    let set = Owned::new(ffi::PyFrozenSet_New(std::ptr::null_mut())).ok_or_else(raised)?;
-                    for part in &parts {
-                        super::run::add_member(set.get(), part.get(), at)?;
-                    }
-                    set
-                }
+                let Some(set) = frame.object.take() else { return Err(decode("a frozenset that was not made", at)) };
+                self.fill_frozenset(&set, frame.mark, &parts, at)?;
+                set
             }
             Make::Known(known) => objects::build(self.py, known, &parts, at)?,
             Make::DateTime(bits) => match parts.first() {
@@ -91,6 +86,29 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         };
         self.whole(frame.mark, made.get());
         Ok(made)
+    }
+
+    /// Gives a frozenset that was made empty its members: until then it could only be referred to, from within them.
+    fn fill_frozenset(&mut self, set: &Owned, mark: u32, members: &[Owned], at: usize) -> Result<()> {
+        // CPython lets members be added as long as there is one reference, which is ours; the number's is lent.
+        let lent = (mark != UNMARKED).then(|| self.numbered[mark as usize].object.take()).flatten();
+        drop(lent);
+        // SAFETY: both are held. Where others hold the set too (they can't have hashed it: its frame was open, and keys
+        // that are not all there are refused), its count is set aside while C code adds a member; members whose hash
+        // would run Python code, which could see or drop the set meanwhile, are refused then.
+        unsafe {
+            let others = ffi::Py_REFCNT(set.get());
+            for member in members {
+                if others > 1 && super::run::may_run_code(member.get()) && !super::run::hashes_by_identity(member.get()) {
+                    return Err(decode("a frozenset within its own member, whose hash is that member's own code", at));
+                }
+                crate::cpython::set_references(set.get(), 1);
+                let added = super::run::add_member(set.get(), member.get(), at);
+                crate::cpython::set_references(set.get(), others);
+                added?;
+            }
+        }
+        Ok(())
     }
 
     /// An instance whose builtin value is there: its fields follow.

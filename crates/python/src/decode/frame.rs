@@ -103,14 +103,6 @@ pub struct Weight {
     pub values: u32,
 }
 
-impl Kind {
-    /// Whether what it builds has its value from what it holds, and can't be changed: it can't hold itself through
-    /// its like alone.
-    pub fn is_value(self) -> bool {
-        matches!(self, Kind::Tuple | Kind::Gather)
-    }
-}
-
 impl Weight {
     pub const DEEPEST: u8 = 200;
 
@@ -154,6 +146,18 @@ impl Frame {
     pub fn gather(make: Make, object: Option<Owned>, len: usize, mark: u32, offset: usize) -> Frame {
         let parts = Parts { gathered: Vec::with_capacity(len.min(64)), make: Some(make) };
         Frame { parts: Some(Box::new(parts)), ..Frame::new(Kind::Gather, object, len, mark, offset) }
+    }
+
+    /// Whether what it builds has its value from what it holds, and can't be changed: it can't hold itself through
+    /// its like alone.
+    pub fn is_value(&self) -> bool {
+        match self.kind {
+            Kind::Tuple => true,
+            Kind::Gather => {
+                self.object.is_none() || self.parts.as_ref().is_some_and(|parts| matches!(parts.make, Some(Make::FrozenSet)))
+            }
+            _ => false,
+        }
     }
 
     pub fn gathered(&mut self) -> &mut Vec<Owned> {

@@ -261,7 +261,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         };
         let place = entry.weight.values;
         if let Some(top) = self.stack.last() {
-            if top.kind.is_value() && place >= top.chain && self.stack.get(place as usize).is_some_and(|frame| frame.kind.is_value()) {
+            if top.is_value() && place >= top.chain && self.stack.get(place as usize).is_some_and(Frame::is_value) {
                 return Err(decode("a tuple or its like directly inside itself", here));
             }
         }

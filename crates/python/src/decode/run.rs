@@ -327,7 +327,7 @@ fn weight_of(frame: &Frame) -> Weight {
 ///
 /// # Safety
 /// `object` is alive.
-unsafe fn may_run_code(object: Obj) -> bool {
+pub(super) unsafe fn may_run_code(object: Obj) -> bool {
     // SAFETY: alive, says the caller.
     unsafe {
         let class = ffi::Py_TYPE(object);
@@ -335,6 +335,18 @@ unsafe fn may_run_code(object: Obj) -> bool {
             || class == addr_of_mut!(ffi::PyLong_Type)
             || class == addr_of_mut!(ffi::PyFloat_Type)
             || class == addr_of_mut!(ffi::PyBytes_Type))
+    }
+}
+
+/// Whether an object hashes by what it is, not by what it holds.
+///
+/// # Safety
+/// `object` is alive.
+pub(super) unsafe fn hashes_by_identity(object: Obj) -> bool {
+    // SAFETY: alive, says the caller; the type is static.
+    unsafe {
+        let own = (*ffi::Py_TYPE(object)).tp_hash.map(|hash| hash as usize);
+        own == (*addr_of_mut!(ffi::PyBaseObject_Type)).tp_hash.map(|hash| hash as usize)
     }
 }
 

@@ -150,7 +150,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     pub(super) fn push(&mut self, mut frame: Frame) -> Option<Owned> {
         self.owed += frame.len - frame.at;
         frame.chain = match self.stack.last() {
-            Some(below) if below.kind.is_value() => below.chain,
+            Some(below) if below.is_value() => below.chain,
             _ => self.stack.len() as u32,
         };
         self.stack.push(frame);
@@ -315,7 +315,17 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                     let set = Owned::new(ffi::PySet_New(std::ptr::null_mut())).ok_or_else(raised)?;
                     self.begin_set(set, len, true)
                 }
-                Token::FrozenSet(len) => self.gather(Make::FrozenSet, len),
+                Token::FrozenSet(len) => {
+                    self.claim(len, 224 + 40 * len)?;
+                    let set = Owned::new(ffi::PyFrozenSet_New(std::ptr::null_mut())).ok_or_else(raised)?;
+                    let mark = self.take_mark();
+                    self.opened(mark, set.get());
+                    let frame = Frame::gather(Make::FrozenSet, Some(set), len, mark, here);
+                    if len == 0 {
+                        return self.make(frame).map(Some);
+                    }
+                    Ok(self.push(frame))
+                }
                 Token::DateTime { bits, zoned: false } => {
                     let made = objects::datetime::datetime(bits, ffi::Py_None(), here)?;
                     self.done(Some(made))
