@@ -30,7 +30,10 @@ def next_fastest(record: dict[str, Any], op: str) -> str:
 
 
 def table(results: dict[str, Any]) -> str:
-    lines = ["| data | size ÷ pickle's | dumps | loads | next to it, dumps | next to it, loads |", "|---|---|---|---|---|---|"]
+    lines = [
+        "| data | size ÷ pickle's | dumps | loads | next to it, dumps | next to it, loads |",
+        "|---|---|---|---|---|---|",
+    ]
     for record in results["records"].values():
         times = record["times"]["on"]
         gains = [ratio(times[op], "pickle 5", "holdall") for op in ("dumps", "loads")]
@@ -38,7 +41,7 @@ def table(results: dict[str, Any]) -> str:
         cells = [record["title"], f"{size:.2f}", *(f"{gain:.1f}×" if gain else "" for gain in gains)]
         cells += [next_fastest(record, op) for op in ("dumps", "loads")]
         lines.append(f"| {' | '.join(cells)} |")
-    note = "\"Next to it\" is the fastest peer that gives the values back, and how many times longer it takes than holdall."
+    note = '"Next to it" is the fastest peer that gives the values back, and how many times longer it takes than holdall.'
     return "\n".join([*lines, "", f"{note} {results['machine']}.", ""])
 
 

@@ -174,10 +174,7 @@ def test_subclass_methods_are_not_called(way: Way) -> None:
     """A dict subclass that lies about its items is stored as what it holds."""
     obj = Lying({"a": 1})
     assert dict.__len__(obj) == 1
-    if way is holdall.deepcopy:
-        back = way(obj)
-    else:
-        back = holdall.loads(holdall.dumps(obj), types=[Lying])
+    back = way(obj) if way is holdall.deepcopy else holdall.loads(holdall.dumps(obj), types=[Lying])
     assert type(back) is Lying and dict.items(back) == {"a": 1}.items()
 
 

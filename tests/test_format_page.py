@@ -11,6 +11,7 @@ from tests.support import wire_reader
 from tests.support.kinds import KINDS, Kind
 from tests.support.neutral import describe, show
 
+
 def compare(data: bytes, **options: Any) -> None:
     read = show(wire_reader.Reader(data).message())
     loaded = show(describe(holdall.loads(data, types=holdall.Record, **options)))
@@ -24,7 +25,9 @@ def test_the_page_reads_every_kind(kind: Kind, options: dict[str, bool]) -> None
     try:
         data = holdall.dumps(obj, **options)
     except holdall.EncodeError:
-        assert options == {"refs": False} and "cyclic" in kind.name or kind.name == "exception chain", kind.name
+        assert (options == {"refs": False} and "cyclic" in kind.name) or kind.name == "exception chain", (
+            kind.name
+        )
         return
     compare(data)
 
@@ -48,7 +51,10 @@ def trusted(obj: object) -> Any:
 
 def test_the_page_reads_trusted_messages() -> None:
     assert trusted(len) == {"global": ["builtins", "len"]}
-    made = {"reduce": 4, "values": [{"global": ["builtins", "list"]}, {"tuple": [{"tuple": [1, 2]}]}, {"list": [3]}]}
+    made = {
+        "reduce": 4,
+        "values": [{"global": ["builtins", "list"]}, {"tuple": [{"tuple": [1, 2]}]}, {"list": [3]}],
+    }
     assert trusted(Reduced()) == made
     name = {"global": [__name__, "Counted"]}
     state = {"dict": [["count", 5]]}
@@ -75,6 +81,8 @@ def test_the_page_reads_an_object_made_within_its_own_arguments() -> None:
 
 @pytest.mark.parametrize("cut", range(40))
 def test_the_page_refuses_what_ends_early(cut: int) -> None:
-    data = holdall.dumps([{"a": [1.5, "text"], "b": "é"}, {"a": (1, 2, 3, 4), "b": {5}}, b"bytes", 1 << 70, range(3)])
+    data = holdall.dumps(
+        [{"a": [1.5, "text"], "b": "é"}, {"a": (1, 2, 3, 4), "b": {5}}, b"bytes", 1 << 70, range(3)]
+    )
     with pytest.raises(wire_reader.Malformed):
         wire_reader.Reader(data[: len(data) * cut // 40]).message()

@@ -78,7 +78,9 @@ def test_file(vector: dict[str, Any]) -> None:
         holdall.loads(data)
 
 
-@pytest.mark.parametrize("path", sorted(FOLDER.glob("golden/*/*.hold")), ids=lambda path: f"{path.parent.name}-{path.stem}")
+@pytest.mark.parametrize(
+    "path", sorted(FOLDER.glob("golden/*/*.hold")), ids=lambda path: f"{path.parent.name}-{path.stem}"
+)
 def test_released_files_stay_readable(path: pathlib.Path) -> None:
     value = json.loads(path.with_suffix(".json").read_text(encoding="ascii"))
     assert show(describe(holdall.load(path, types=holdall.Record))) == relabel(value)

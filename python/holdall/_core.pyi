@@ -53,6 +53,9 @@ class Limits:
 
 @final
 class Record:
+    def __new__(cls, type_name: str, fields: dict[str, Any], *, version: int = 1) -> Record: ...
+    @property
+    def kind(self) -> str: ...
     @property
     def type_name(self) -> str: ...
     @property

@@ -6,44 +6,18 @@ It recurses, which a reader for others' data must not.
 
 from __future__ import annotations
 
-import pathlib
-import re
 import struct
 from dataclasses import dataclass
 from typing import Any
 
 from tests.support.neutral import Node
-
-PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "format.md"
+from tests.support.page_tables import FLAGS, KINDS, KNOWN, TAGS, VERSIONS
 
 
 class Malformed(Exception):
     pass
 
 
-def rows(name: str) -> list[list[str]]:
-    """A table of the page, without its head."""
-    page = PAGE.read_text(encoding="utf-8")
-    body = page.split(f"<!-- table: {name} -->\n")[1].split("<!-- end -->")[0]
-    return [[cell.strip() for cell in line.strip("|\n").split("|")] for line in body.splitlines()[2:]]
-
-
-def tags() -> dict[int, tuple[str, int]]:
-    """Tag to its name and place in its row."""
-    found = {}
-    for cells in rows("tags"):
-        ends = [int(byte, 16) for byte in re.findall(r"`(0x\w\w)`", cells[0])]
-        for tag in range(ends[0], ends[-1] + 1):
-            found[tag] = (cells[1], tag - ends[0])
-    return found
-
-
-TAGS = tags()
-TAG = {name: tag - at for tag, (name, at) in TAGS.items()}
-VERSIONS = {int(cells[0].strip("`"), 16): "trusted" in cells[1] for cells in rows("versions")}
-KINDS = {int(code): name for code, name, _ in rows("kinds")}
-KNOWN = {int(code): (name, values) for code, name, values in rows("known")}
-FLAGS = [(int(flag), value != "none") for flag, _, value in rows("flags")]
 # Where only some tags will do (section 6): known type and place to tags.
 DICT, SIZES = ("DICT", "DICT_EMPTY"), ("NONE", "INT_FIX", "INT_8", "INT_16", "INT_32", "INT_64")
 STRICT = {("Deque", 0): SIZES, ("Deque", 1): ("LIST", "LIST_FIX")}

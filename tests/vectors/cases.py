@@ -107,9 +107,26 @@ def nan(payload: int) -> Any:
 
 
 INTS = [0, 1, 47, 48, -1, -16, -17, 127, 128, -128, -129, 32767, 32768, -32768, -32769]
-INTS += [s * (1 << b) + d for b, s, d in [(31, 1, -1), (31, 1, 0), (31, -1, 0), (31, -1, -1), (63, 1, -1), (63, 1, 0)]]
+INTS += [
+    s * (1 << b) + d
+    for b, s, d in [(31, 1, -1), (31, 1, 0), (31, -1, 0), (31, -1, -1), (63, 1, -1), (63, 1, 0)]
+]
 INTS += [-(1 << 63) - 1, 1 << 64, -(1 << 64), 10**40]
-TEXTS = ["", "a", "x" * 47, "x" * 48, "x" * 251, "x" * 252, "é", "ÿ" * 60, "日本語", "日", "aaaa日", "😀", "\0"]
+TEXTS = [
+    "",
+    "a",
+    "x" * 47,
+    "x" * 48,
+    "x" * 251,
+    "x" * 252,
+    "é",
+    "ÿ" * 60,
+    "日本語",
+    "日",
+    "aaaa日",
+    "😀",
+    "\0",
+]
 TEXTS += ["\ud800", "a\udfffb", "😀\ud83d", "\ue000"]
 UTC = dt.timezone.utc
 INDIA = dt.timezone(dt.timedelta(hours=5, minutes=30), "IST")
@@ -135,14 +152,14 @@ SCALARS: Makers = {
 }
 TEXT: Makers = {f"text {at}": lambda value=value: value for at, value in enumerate(TEXTS)}
 CONTAINERS: Makers = {
-    "list empty": lambda: [],
+    "list empty": list,
     "list of 15": lambda: [None] * 15,
     "list of 16": lambda: [None] * 16,
     "list mixed": lambda: [1, "two", 3.0, None, [True]],
     "tuple empty": lambda: (),
     "tuple of 7": lambda: (None,) * 7,
     "tuple of 8": lambda: (None,) * 8,
-    "dict empty": lambda: {},
+    "dict empty": dict,
     "dict by shape": lambda: {"a": 1, "b": [2]},
     "dict of 64 keys": lambda: {f"k{at}": at for at in range(64)},
     "dict of 65 keys": lambda: {f"k{at}": at for at in range(65)},

@@ -42,7 +42,13 @@ def invalid() -> list[dict[str, Any]]:
         else:
             raise AssertionError(f"{name} is not refused")
         found.append(
-            {"name": name, "bytes": data.hex(), "error": error, "offset": offset, "tokens": error in BY_TOKENS}
+            {
+                "name": name,
+                "bytes": data.hex(),
+                "error": error,
+                "offset": offset,
+                "tokens": error in BY_TOKENS,
+            }
         )
     return found
 

@@ -134,12 +134,18 @@ pub enum Token<'i> {
     Mark,
     /// The object of that number, again.
     Reference(u64),
-    /// Date and time packed by [`pack_datetime`]; a zone follows where `zoned`.
-    DateTime { bits: u64, zoned: bool },
+    /// Date and time packed by [`Moment::pack`]; a zone follows where `zoned`.
+    DateTime {
+        bits: u64,
+        zoned: bool,
+    },
     /// A type of a standard library; its values follow, as many as its row in the table says.
     Known(Known),
     /// The bytes of the out-of-band buffer of that number.
-    Buffer { number: u64, readonly: bool },
+    Buffer {
+        number: u64,
+        readonly: bool,
+    },
     /// Trusted messages only: module and qualified name follow.
     Global,
     /// Trusted messages only: function and arguments follow, then what the flags (see [`reduce`]) say.
@@ -189,30 +195,47 @@ known! {
     NdArray, NumpyScalar, BuiltinType, NumpyDtype,
 }
 
-/// Year, month, day, hour, minute, second, microsecond and fold in 61 bits, most significant first, so that the
-/// numbers of two datetimes of one zone compare as they do.
-pub fn pack_datetime(date: (u16, u8, u8), time: (u8, u8, u8), microsecond: u32, fold: bool) -> u64 {
-    let (year, month, day) = date;
-    let (hour, minute, second) = time;
-    u64::from(year) << 47
-        | u64::from(month) << 43
-        | u64::from(day) << 38
-        | u64::from(hour) << 33
-        | u64::from(minute) << 27
-        | u64::from(second) << 21
-        | u64::from(microsecond) << 1
-        | u64::from(fold)
+/// Date and time of day, in parts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Moment {
+    pub year: u32,
+    pub month: u8,
+    pub day: u8,
+    pub hour: u8,
+    pub minute: u8,
+    pub second: u8,
+    pub microsecond: u32,
+    pub fold: bool,
 }
 
-/// Mirror of [`pack_datetime`]; the host checks the ranges.
-#[allow(clippy::cast_possible_truncation)]
-pub fn unpack_datetime(bits: u64) -> ((u32, u8, u8), (u8, u8, u8), u32, bool) {
-    (
-        ((bits >> 47) as u32, (bits >> 43 & 15) as u8, (bits >> 38 & 31) as u8),
-        ((bits >> 33 & 31) as u8, (bits >> 27 & 63) as u8, (bits >> 21 & 63) as u8),
-        (bits >> 1 & 0xf_ffff) as u32,
-        bits & 1 == 1,
-    )
+impl Moment {
+    /// All parts in 61 bits, the most significant first, so that the numbers of two moments of one zone compare as
+    /// they do. Parts beyond their ranges run into each other: whoever makes one has checked them.
+    pub fn pack(self) -> u64 {
+        u64::from(self.year) << 47
+            | u64::from(self.month) << 43
+            | u64::from(self.day) << 38
+            | u64::from(self.hour) << 33
+            | u64::from(self.minute) << 27
+            | u64::from(self.second) << 21
+            | u64::from(self.microsecond) << 1
+            | u64::from(self.fold)
+    }
+
+    /// Mirror of [`Moment::pack`]; whoever reads one checks the ranges.
+    #[allow(clippy::cast_possible_truncation)]
+    pub fn unpack(bits: u64) -> Moment {
+        Moment {
+            year: (bits >> 47) as u32,
+            month: (bits >> 43 & 15) as u8,
+            day: (bits >> 38 & 31) as u8,
+            hour: (bits >> 33 & 31) as u8,
+            minute: (bits >> 27 & 63) as u8,
+            second: (bits >> 21 & 63) as u8,
+            microsecond: (bits >> 1 & 0xf_ffff) as u32,
+            fold: bits & 1 == 1,
+        }
+    }
 }
 
 /// Turns tokens into bytes. Nothing here can fail: what a format can't hold, its constants say beforehand.

@@ -227,7 +227,9 @@ fn files() {
                 assert_eq!(message, bytes(&vector["message"]));
                 assert_eq!(file::head(message)[..], data[..file::HEAD]);
             }
-            (Err(error), false) if vector["error"] == "not a file" => assert_eq!(name(error.kind()), "file"),
+            (Err(error), false) if vector["error"] == "not a file" => {
+                assert_eq!(name(error.kind()), "file")
+            }
             (Err(error), false) => assert_eq!(name(error.kind()), vector["error"]),
             (found, _) => panic!("{}: {found:?}", vector["name"]),
         }

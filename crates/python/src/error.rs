@@ -6,11 +6,21 @@ use pyo3::prelude::*;
 use pyo3::{create_exception, ffi};
 use std::fmt::Display;
 
-create_exception!(holdall, HoldallError, PyValueError, "Base of everything that holdall itself raises.\n\n>>> issubclass(HoldallError, ValueError)\nTrue\n");
+create_exception!(
+    holdall,
+    HoldallError,
+    PyValueError,
+    "Base of everything that holdall itself raises.\n\n>>> issubclass(HoldallError, ValueError)\nTrue\n"
+);
 create_exception!(holdall, EncodeError, HoldallError, "An object can't be stored; the message names its type and the remedy.\n\n>>> try:\n...     dumps(lambda: 1)\n... except EncodeError as error:\n...     print(\"trust=True\" in str(error))\nTrue\n");
 create_exception!(holdall, DecodeError, HoldallError, "Bytes can't be loaded.\n\n`offset`: bytes from the start of the input to the value that was wrong.\n\n>>> try:\n...     loads(dumps(1) + b\"x\")\n... except DecodeError as error:\n...     error.offset\n2\n");
 create_exception!(holdall, TruncatedError, DecodeError, "The input ended early.\n\n>>> try:\n...     loads(dumps(\"abcd\")[:-1])\n... except TruncatedError as error:\n...     print(error)\ntruncated: needs at least 1 more bytes - at byte 2\n");
-create_exception!(holdall, ChecksumError, DecodeError, "A file's bytes do not match their checksum.\n\n>>> issubclass(ChecksumError, DecodeError)\nTrue\n");
+create_exception!(
+    holdall,
+    ChecksumError,
+    DecodeError,
+    "A file's bytes do not match their checksum.\n\n>>> issubclass(ChecksumError, DecodeError)\nTrue\n"
+);
 create_exception!(holdall, LimitError, DecodeError, "One of `Limits` stopped the load; the message names it.\n\n>>> try:\n...     loads(dumps([[[]]]), limits=Limits(depth=2))\n... except LimitError as error:\n...     print(error)\nnested deeper than limits.depth=2 - at byte 3\n");
 create_exception!(holdall, UnknownTypeError, DecodeError, "A class that was not permitted; `type_name` is its stored name, and the message names the remedies.\n\n>>> issubclass(UnknownTypeError, DecodeError)\nTrue\n");
 create_exception!(holdall, ValidationError, DecodeError, "Well formed, but not what was asked for; `path` says where.\n\n>>> issubclass(ValidationError, DecodeError)\nTrue\n");
@@ -84,7 +94,8 @@ pub fn take_data_error() -> Option<String> {
     let py = unsafe { Python::assume_attached() };
     // SAFETY: the same.
     let about_us = unsafe {
-        ffi::PyErr_ExceptionMatches(ffi::PyExc_Exception) == 0 || ffi::PyErr_ExceptionMatches(ffi::PyExc_MemoryError) != 0
+        ffi::PyErr_ExceptionMatches(ffi::PyExc_Exception) == 0
+            || ffi::PyErr_ExceptionMatches(ffi::PyExc_MemoryError) != 0
     };
     if about_us {
         return None;

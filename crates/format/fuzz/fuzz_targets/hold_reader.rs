@@ -7,7 +7,8 @@ use holdall_format::model::{Bytes, Ints, Name, Reader as _, Token};
 use libfuzzer_sys::fuzz_target;
 
 fn is_within(text: Bytes<'_>, input: &[u8]) {
-    let (Bytes::Ascii(bytes) | Bytes::Latin1(bytes) | Bytes::Ucs2(bytes) | Bytes::Utf8(bytes)) = text;
+    let (Bytes::Ascii(bytes) | Bytes::Latin1(bytes) | Bytes::Ucs2(bytes) | Bytes::Utf8(bytes)) =
+        text;
     assert!(bytes.len() <= input.len());
     if let Bytes::Ascii(bytes) = text {
         assert!(bytes.is_ascii());
@@ -15,7 +16,9 @@ fn is_within(text: Bytes<'_>, input: &[u8]) {
 }
 
 fn tokens(input: &[u8], trust: bool) {
-    let Ok(mut r) = Reader::new(input, trust) else { return };
+    let Ok(mut r) = Reader::new(input, trust) else {
+        return;
+    };
     loop {
         let before = r.offset();
         let Ok(token) = r.next() else { return };
@@ -32,7 +35,10 @@ fn tokens(input: &[u8], trust: bool) {
                 assert!(!matches!(run, Ints::I64(run) if run.len() * 8 > input.len()));
             }
             Token::Texts(_, lengths, joined) => {
-                assert_eq!(lengths.iter().map(|&len| usize::from(len)).sum::<usize>(), joined.len());
+                assert_eq!(
+                    lengths.iter().map(|&len| usize::from(len)).sum::<usize>(),
+                    joined.len()
+                );
             }
             Token::Bools(_, run) => assert!(run.iter().all(|&byte| byte < 2)),
             Token::NewLayout(layout) => {

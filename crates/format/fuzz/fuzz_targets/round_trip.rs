@@ -3,7 +3,9 @@
 
 use arbitrary::Arbitrary;
 use holdall_format::hold::{file, Reader, Writer};
-use holdall_format::model::{reduce, Bytes, Ints, Known, LayoutKind, Name, Reader as _, Seq, Text, Token, Writer as _};
+use holdall_format::model::{
+    reduce, Bytes, Ints, Known, LayoutKind, Name, Reader as _, Seq, Text, Token, Writer as _,
+};
 use libfuzzer_sys::fuzz_target;
 
 #[derive(Debug, Arbitrary)]
@@ -56,10 +58,13 @@ fn ascii(bytes: &[u8]) -> Vec<u8> {
 /// Code points of text as bytes hold it; surrogates stand by themselves.
 fn code_points(text: Bytes<'_>) -> Vec<u32> {
     match text {
-        Bytes::Ascii(bytes) | Bytes::Latin1(bytes) => bytes.iter().map(|&byte| u32::from(byte)).collect(),
-        Bytes::Ucs2(bytes) => {
-            bytes.chunks(2).map(|pair| u32::from(u16::from_le_bytes([pair[0], pair[1]]))).collect()
+        Bytes::Ascii(bytes) | Bytes::Latin1(bytes) => {
+            bytes.iter().map(|&byte| u32::from(byte)).collect()
         }
+        Bytes::Ucs2(bytes) => bytes
+            .chunks(2)
+            .map(|pair| u32::from(u16::from_le_bytes([pair[0], pair[1]])))
+            .collect(),
         Bytes::Utf8(bytes) => {
             let mut found: Vec<u32> = Vec::new();
             for &byte in bytes {
@@ -80,7 +85,13 @@ fn code_points(text: Bytes<'_>) -> Vec<u32> {
 }
 
 fn kind(code: u8) -> LayoutKind {
-    [LayoutKind::Dict, LayoutKind::Object, LayoutKind::Based, LayoutKind::Enum, LayoutKind::Custom][usize::from(code) % 5]
+    [
+        LayoutKind::Dict,
+        LayoutKind::Object,
+        LayoutKind::Based,
+        LayoutKind::Enum,
+        LayoutKind::Custom,
+    ][usize::from(code) % 5]
 }
 
 fn write(w: &mut Writer<Vec<u8>>, call: &Call) {
@@ -94,7 +105,12 @@ fn write(w: &mut Writer<Vec<u8>>, call: &Call) {
         Call::Ascii(bytes) => w.text(Text::Ascii(&ascii(bytes))),
         Call::Latin1(bytes) => w.text(Text::Latin1(bytes)),
         Call::Ucs2(units) => w.text(Text::Ucs2(units)),
-        Call::Ucs4(points) => w.text(Text::Ucs4(&points.iter().map(|point| point % 0x11_0000).collect::<Vec<_>>())),
+        Call::Ucs4(points) => w.text(Text::Ucs4(
+            &points
+                .iter()
+                .map(|point| point % 0x11_0000)
+                .collect::<Vec<_>>(),
+        )),
         Call::Bytes(bytes) => w.bytes(bytes),
         Call::ByteArray(bytes) => w.bytearray(bytes),
         Call::Ellipsis => w.ellipsis(),
@@ -119,12 +135,32 @@ fn write(w: &mut Writer<Vec<u8>>, call: &Call) {
         }
         Call::Floats(tuple, bits) => {
             w.floats_begin(seq(*tuple), bits.len());
-            w.floats(&bits.iter().map(|&bits| f64::from_bits(bits)).collect::<Vec<_>>());
+            w.floats(
+                &bits
+                    .iter()
+                    .map(|&bits| f64::from_bits(bits))
+                    .collect::<Vec<_>>(),
+            );
         }
-        Call::Bools(tuple, values) => w.bools(seq(*tuple), &values.iter().map(|&value| u8::from(value)).collect::<Vec<_>>()),
+        Call::Bools(tuple, values) => w.bools(
+            seq(*tuple),
+            &values
+                .iter()
+                .map(|&value| u8::from(value))
+                .collect::<Vec<_>>(),
+        ),
         Call::Texts(tuple, texts) => {
-            let texts: Vec<Vec<u8>> = texts.iter().map(|text| ascii(&text[..text.len().min(255)])).collect();
-            w.texts(seq(*tuple), &texts.iter().map(|text| text.len() as u8).collect::<Vec<_>>());
+            let texts: Vec<Vec<u8>> = texts
+                .iter()
+                .map(|text| ascii(&text[..text.len().min(255)]))
+                .collect();
+            w.texts(
+                seq(*tuple),
+                &texts
+                    .iter()
+                    .map(|text| text.len() as u8)
+                    .collect::<Vec<_>>(),
+            );
             texts.iter().for_each(|text| w.texts_bytes(text));
         }
         Call::Layout(code, version, names) => {
@@ -164,20 +200,35 @@ fn check(r: &mut Reader<'_>, call: &Call) {
         | (Call::Bytes(bytes), Token::Bytes(found))
         | (Call::ByteArray(bytes), Token::ByteArray(found)) => assert_eq!(bytes, found),
         (Call::Float(bits), Token::Float(found)) => assert_eq!(*bits, found.to_bits()),
-        (Call::Complex(real, imag), Token::Complex(r, i)) => assert_eq!((*real, *imag), (r.to_bits(), i.to_bits())),
+        (Call::Complex(real, imag), Token::Complex(r, i)) => {
+            assert_eq!((*real, *imag), (r.to_bits(), i.to_bits()))
+        }
         (Call::Ascii(bytes), Token::Text(Bytes::Ascii(found))) => assert_eq!(ascii(bytes), found),
         (Call::Latin1(bytes), Token::Text(Bytes::Latin1(found))) => assert_eq!(bytes, found),
         (Call::Ucs2(units), Token::Text(text)) => {
-            assert_eq!(units.iter().map(|&unit| u32::from(unit)).collect::<Vec<_>>(), code_points(text));
+            assert_eq!(
+                units
+                    .iter()
+                    .map(|&unit| u32::from(unit))
+                    .collect::<Vec<_>>(),
+                code_points(text)
+            );
         }
         (Call::Ucs4(points), Token::Text(text)) => {
-            assert_eq!(points.iter().map(|point| point % 0x11_0000).collect::<Vec<_>>(), code_points(text));
+            assert_eq!(
+                points
+                    .iter()
+                    .map(|point| point % 0x11_0000)
+                    .collect::<Vec<_>>(),
+                code_points(text)
+            );
         }
         (Call::Container(which, len), token) => {
             let (found, items) = match (which % 5, token) {
-                (0, Token::List(found)) | (1, Token::Tuple(found)) | (2, Token::Set(found)) | (3, Token::FrozenSet(found)) => {
-                    (found, found)
-                }
+                (0, Token::List(found))
+                | (1, Token::Tuple(found))
+                | (2, Token::Set(found))
+                | (3, Token::FrozenSet(found)) => (found, found),
                 (4, Token::Dict(found)) => (found, 2 * found),
                 (_, other) => panic!("{other:?}"),
             };
@@ -188,30 +239,57 @@ fn check(r: &mut Reader<'_>, call: &Call) {
             assert_eq!(seq(*tuple), found);
             let found: Vec<i64> = match run {
                 Ints::I8(run) => run.iter().map(|&byte| i64::from(byte as i8)).collect(),
-                Ints::I16(run) => run.iter().map(|&bytes| i64::from(i16::from_le_bytes(bytes))).collect(),
-                Ints::I32(run) => run.iter().map(|&bytes| i64::from(i32::from_le_bytes(bytes))).collect(),
+                Ints::I16(run) => run
+                    .iter()
+                    .map(|&bytes| i64::from(i16::from_le_bytes(bytes)))
+                    .collect(),
+                Ints::I32(run) => run
+                    .iter()
+                    .map(|&bytes| i64::from(i32::from_le_bytes(bytes)))
+                    .collect(),
                 Ints::I64(run) => run.iter().map(|&bytes| i64::from_le_bytes(bytes)).collect(),
             };
             assert_eq!(*values, found);
         }
         (Call::Floats(tuple, bits), Token::Floats(found, run)) => {
             assert_eq!(seq(*tuple), found);
-            assert_eq!(*bits, run.iter().map(|&bytes| u64::from_le_bytes(bytes)).collect::<Vec<_>>());
+            assert_eq!(
+                *bits,
+                run.iter()
+                    .map(|&bytes| u64::from_le_bytes(bytes))
+                    .collect::<Vec<_>>()
+            );
         }
         (Call::Bools(tuple, values), Token::Bools(found, run)) => {
             assert_eq!(seq(*tuple), found);
-            assert_eq!(*values, run.iter().map(|&byte| byte == 1).collect::<Vec<_>>());
+            assert_eq!(
+                *values,
+                run.iter().map(|&byte| byte == 1).collect::<Vec<_>>()
+            );
         }
         (Call::Texts(tuple, texts), Token::Texts(found, lengths, joined)) => {
             assert_eq!(seq(*tuple), found);
             assert_eq!(texts.len(), lengths.len());
-            let all: Vec<u8> = texts.iter().flat_map(|text| ascii(&text[..text.len().min(255)])).collect();
+            let all: Vec<u8> = texts
+                .iter()
+                .flat_map(|text| ascii(&text[..text.len().min(255)]))
+                .collect();
             assert_eq!(all, joined);
         }
         (Call::Layout(code, version, names), Token::NewLayout(layout)) => {
             assert_eq!((kind(*code), names.len()), (layout.kind, layout.fields));
-            assert_eq!(if layout.kind == LayoutKind::Dict { 0 } else { u64::from(*version) }, layout.version);
-            let found: Vec<Name<'_>> = r.names(&layout).map(|name| name.expect("what was written is read")).collect();
+            assert_eq!(
+                if layout.kind == LayoutKind::Dict {
+                    0
+                } else {
+                    u64::from(*version)
+                },
+                layout.version
+            );
+            let found: Vec<Name<'_>> = r
+                .names(&layout)
+                .map(|name| name.expect("what was written is read"))
+                .collect();
             assert_eq!(found.len(), names.len());
             for (name, found) in names.iter().zip(found) {
                 match (name, found) {
@@ -223,11 +301,25 @@ fn check(r: &mut Reader<'_>, call: &Call) {
         }
         (Call::Instance(number), Token::Instance(found)) => assert_eq!(*number as usize, found),
         (Call::Reference(number), Token::Reference(found)) => assert_eq!(u64::from(*number), found),
-        (Call::DateTime(bits, zoned), Token::DateTime { bits: found, zoned: with }) => {
+        (
+            Call::DateTime(bits, zoned),
+            Token::DateTime {
+                bits: found,
+                zoned: with,
+            },
+        ) => {
             assert_eq!((*bits, *zoned), (found, with));
         }
-        (Call::Known(code), Token::Known(found)) => assert_eq!(Known::ALL[usize::from(*code) % Known::ALL.len()], found),
-        (Call::Buffer(number, readonly), Token::Buffer { number: found, readonly: with }) => {
+        (Call::Known(code), Token::Known(found)) => {
+            assert_eq!(Known::ALL[usize::from(*code) % Known::ALL.len()], found)
+        }
+        (
+            Call::Buffer(number, readonly),
+            Token::Buffer {
+                number: found,
+                readonly: with,
+            },
+        ) => {
             assert_eq!((number >> 1, *readonly), (found, with));
         }
         (Call::Reduce(flags), Token::Reduce(found)) => assert_eq!(flags & reduce::ALL, found),
@@ -240,7 +332,10 @@ fuzz_target!(|program: Vec<Call>| {
     program.iter().for_each(|call| write(&mut w, call));
     let message = w.out;
     let head = file::head(&message);
-    assert_eq!(file::body(&[&head[..], &message].concat()).expect("a file"), message);
+    assert_eq!(
+        file::body(&[&head[..], &message].concat()).expect("a file"),
+        message
+    );
     let mut r = Reader::new(&message, true).expect("a trusted message");
     program.iter().for_each(|call| check(&mut r, call));
     r.finish().expect("nothing is left");

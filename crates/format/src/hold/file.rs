@@ -50,7 +50,10 @@ pub fn total(head: &[u8]) -> Result<usize> {
         return Err(Error::new(Kind::BadFile { why: "not a hold file: it does not begin with HOLD" }, 0));
     }
     if head[4] != VERSION || head[5] != MESSAGE || head[6..8] != [0, 0] {
-        return Err(Error::new(Kind::BadFile { why: "a hold file of a version or kind that this reader does not know" }, 4));
+        return Err(Error::new(
+            Kind::BadFile { why: "a hold file of a version or kind that this reader does not know" },
+            4,
+        ));
     }
     let mut len = [0; 8];
     len.copy_from_slice(&head[8..16]);

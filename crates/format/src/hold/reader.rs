@@ -377,7 +377,11 @@ mod tests {
             (|w| w.text(Text::Ucs2(&[0x65E5])), vec![0xB6, 1, 0xE5, 0x65], "Text(Ucs2([229, 101]))"),
             (|w| w.text(Text::Ucs2(&[0x61, 0x100])), vec![0xB7, 3, 0x61, 0xC4, 0x80], "Text(Utf8([97, 196, 128]))"),
             (|w| w.text(Text::Ucs2(&[0x100])), vec![0xB6, 1, 0, 1], "Text(Ucs2([0, 1]))"),
-            (|w| w.text(Text::Ucs4(&[0x1F600])), vec![0xB7, 4, 0xF0, 0x9F, 0x98, 0x80], "Text(Utf8([240, 159, 152, 128]))"),
+            (
+                |w| w.text(Text::Ucs4(&[0x1F600])),
+                vec![0xB7, 4, 0xF0, 0x9F, 0x98, 0x80],
+                "Text(Utf8([240, 159, 152, 128]))",
+            ),
             (|w| w.bytes(b"ab"), vec![0xB8, 2, 97, 98], "Bytes([97, 98])"),
             (|w| w.bytearray(b""), vec![0xB9, 0], "ByteArray([])"),
             (|w| w.ellipsis(), vec![0xC6], "Ellipsis"),
@@ -393,7 +397,11 @@ mod tests {
             (|w| run(w, &[1, -128]), vec![0xC8, 2, 1, 0x80], "Ints(List, I8([1, 128]))"),
             (|w| run(w, &[1, 128]), vec![0xC9, 2, 1, 0, 128, 0], "Ints(List, I16([[1, 0], [128, 0]]))"),
             (|w| run(w, &[-32_769]), vec![0xCA, 1, 0xFF, 0x7F, 0xFF, 0xFF], "Ints(List, I32([[255, 127, 255, 255]]))"),
-            (|w| run(w, &[1 << 31]), vec![0xCB, 1, 0, 0, 0, 0x80, 0, 0, 0, 0], "Ints(List, I64([[0, 0, 0, 128, 0, 0, 0, 0]]))"),
+            (
+                |w| run(w, &[1 << 31]),
+                vec![0xCB, 1, 0, 0, 0, 0x80, 0, 0, 0, 0],
+                "Ints(List, I64([[0, 0, 0, 128, 0, 0, 0, 0]]))",
+            ),
             (|w| run(w, &[]), vec![0xC8, 0], "Ints(List, I8([]))"),
             (|w| w.bools(Seq::Tuple, &[1, 0]), vec![0xD4, 2, 1, 0], "Bools(Tuple, [1, 0])"),
             (

@@ -176,7 +176,9 @@ unsafe fn slots_of(class: Type) -> Result<(Vec<Slot>, usize)> {
                 }
                 let member = (*item.cast::<ffi::PyMemberDescrObject>()).d_member;
                 const T_OBJECT_EX: i32 = 16;
-                if (*member).type_code != T_OBJECT_EX || (*item.cast::<ffi::PyMemberDescrObject>()).d_common.d_type != base {
+                if (*member).type_code != T_OBJECT_EX
+                    || (*item.cast::<ffi::PyMemberDescrObject>()).d_common.d_type != base
+                {
                     continue;
                 }
                 let name = Owned::new(ffi::PyUnicode_InternFromString((*member).name)).ok_or_else(raised)?;
@@ -265,7 +267,10 @@ unsafe fn has_own_way(py: Python<'_>, class: Type) -> Result<Option<&'static str
         }
         // What class decorators generate stores fields, as we do.
         let module: String = found.getattr("__module__").and_then(|module| module.extract()).unwrap_or_default();
-        if !matches!(module.split('.').next(), Some("dataclasses" | "attr" | "attrs" | "pydantic" | "enum" | "collections")) {
+        if !matches!(
+            module.split('.').next(),
+            Some("dataclasses" | "attr" | "attrs" | "pydantic" | "enum" | "collections")
+        ) {
             return Ok(Some(text));
         }
     }
@@ -286,7 +291,8 @@ unsafe fn make(py: Python<'_>, class: Type) -> Result<Plan> {
         let (slots, slot_count) = slots_of(class)?;
         let has_dict = (*class).tp_dictoffset != 0 || managed_dict(class);
         let how = find_how(py, class, &name, slot_count, registration.as_deref())?;
-        let name = Owned::new(ffi::PyUnicode_FromStringAndSize(name.as_ptr().cast(), name.len() as isize)).ok_or_else(raised)?;
+        let name = Owned::new(ffi::PyUnicode_FromStringAndSize(name.as_ptr().cast(), name.len() as isize))
+            .ok_or_else(raised)?;
         Ok(Plan {
             class,
             weak,
@@ -364,7 +370,8 @@ unsafe fn find_how(
         // As `object.__reduce_ex__` does: an instance larger than what can be seen of it has state that can't be.
         let word = size_of::<usize>() as isize;
         let mut expected = (*solid).tp_basicsize + word * slot_count as isize;
-        expected += word * isize::from((*class).tp_dictoffset != 0 && !managed_dict(class) && (*solid).tp_dictoffset == 0);
+        expected +=
+            word * isize::from((*class).tp_dictoffset != 0 && !managed_dict(class) && (*solid).tp_dictoffset == 0);
         expected += word * isize::from((*class).tp_weaklistoffset > 0 && (*solid).tp_weaklistoffset == 0);
         expected = (expected + word - 1) / word * word;
         if (*class).tp_basicsize > expected || ((*class).tp_itemsize != 0 && base.is_none()) {
@@ -372,7 +379,9 @@ unsafe fn find_how(
         }
         match base {
             Some(base) => Ok(How::Based(base)),
-            None if ffi::PyType_HasFeature(class, ffi::Py_TPFLAGS_HEAPTYPE) != 0 || has_fields(class) => Ok(How::Fields),
+            None if ffi::PyType_HasFeature(class, ffi::Py_TPFLAGS_HEAPTYPE) != 0 || has_fields(class) => {
+                Ok(How::Fields)
+            }
             None if class == addr_of_mut!(ffi::PyBaseObject_Type) => Ok(How::Fields),
             None => Ok(How::Refused("it is no plain data, which needs".into())),
         }

@@ -134,6 +134,12 @@ pub fn register_class(
 /// A call of a user's function with one argument.
 pub fn call(function: &Owned, argument: Obj) -> crate::error::Result<Owned> {
     // SAFETY: both are alive.
-    unsafe { Owned::new(pyo3::ffi::PyObject_CallFunctionObjArgs(function.get(), argument, std::ptr::null_mut::<pyo3::ffi::PyObject>())) }
-        .ok_or_else(crate::error::raised)
+    unsafe {
+        Owned::new(pyo3::ffi::PyObject_CallFunctionObjArgs(
+            function.get(),
+            argument,
+            std::ptr::null_mut::<pyo3::ffi::PyObject>(),
+        ))
+    }
+    .ok_or_else(crate::error::raised)
 }

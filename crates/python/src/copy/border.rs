@@ -75,7 +75,8 @@ impl Copier<'_> {
                 dict
             }
         };
-        let keep = if self.border.given && !self.border.waiting.is_empty() { Some(keep_alive_list(&dict)?) } else { None };
+        let keep =
+            if self.border.given && !self.border.waiting.is_empty() { Some(keep_alive_list(&dict)?) } else { None };
         for number in std::mem::take(&mut self.border.waiting) {
             let entry = &self.tables.numbered[number as usize];
             let Some(copy) = &entry.copy else { continue };

@@ -149,7 +149,8 @@ impl Copier<'_> {
             }
             let keep = intern!(self.py, "K");
             let forc = bound.getattr(intern!(self.py, "flags"))?.getattr(intern!(self.py, "forc"))?.is_truthy()?;
-            let copy = bound.call_method1(intern!(self.py, "copy"), (if forc { keep } else { intern!(self.py, "C") },))?;
+            let copy =
+                bound.call_method1(intern!(self.py, "copy"), (if forc { keep } else { intern!(self.py, "C") },))?;
             if !is_objects {
                 return self.whole(&objects::owned(&copy), number);
             }
@@ -269,7 +270,13 @@ impl Copier<'_> {
     }
 
     /// Copies slots and `__dict__` into an instance that has none of them yet.
-    pub(super) unsafe fn state(&mut self, source: Obj, copy: &Owned, plan: &Rc<Plan>, dict: Option<Owned>) -> Result<()> {
+    pub(super) unsafe fn state(
+        &mut self,
+        source: Obj,
+        copy: &Owned,
+        plan: &Rc<Plan>,
+        dict: Option<Owned>,
+    ) -> Result<()> {
         // SAFETY: instances of the plan's class, says the caller.
         unsafe {
             if copy_slots(source, copy, plan) {

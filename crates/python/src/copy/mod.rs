@@ -101,9 +101,9 @@ struct Copier<'py> {
 /// # Safety
 /// `root` is alive for the length of the call, and `memo` is a dict.
 pub unsafe fn deepcopy(py: Python<'_>, root: Obj, memo: Option<Owned>) -> Result<Owned> {
-    let mut tables = TABLES.take().unwrap_or_else(|| {
-        Box::new(Tables { memo: Memo::new(), numbered: Vec::new(), stack: Vec::new() })
-    });
+    let mut tables = TABLES
+        .take()
+        .unwrap_or_else(|| Box::new(Tables { memo: Memo::new(), numbered: Vec::new(), stack: Vec::new() }));
     // SAFETY: as the caller says.
     let copied = unsafe { Copier::new(py, &mut tables, memo).copy(root) };
     tables.stack.clear();

@@ -197,7 +197,9 @@ impl Copier<'_> {
                     set
                 }
                 (Make::Slice, None) => Owned::new(ffi::PySlice_New(part(0), part(1), part(2))).ok_or_else(raised)?,
-                (Make::Method(function), None) => Owned::new(PyMethod_New(function.get(), part(0))).ok_or_else(raised)?,
+                (Make::Method(function), None) => {
+                    Owned::new(PyMethod_New(function.get(), part(0))).ok_or_else(raised)?
+                }
                 (Make::Proxy, None) => Owned::new(ffi::PyDictProxy_New(part(0))).ok_or_else(raised)?,
                 (Make::Based(base, plan), _) => {
                     let (base, plan, payload) = (*base, plan.clone(), parts[0].clone());

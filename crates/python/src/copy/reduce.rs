@@ -132,7 +132,9 @@ impl Copier<'_> {
     /// # Safety
     /// The frame is a recipe's, whose parts up to `at` are copies.
     pub(super) unsafe fn reduce_part(&mut self, depth: usize, at: usize, made: &Owned, part: Owned) -> Result<()> {
-        let Extra::Recipe(recipe) = &self.tables.stack[depth].extra else { return Err(fault("a frame without its recipe")) };
+        let Extra::Recipe(recipe) = &self.tables.stack[depth].extra else {
+            return Err(fault("a frame without its recipe"));
+        };
         let Make::Reduce(reduce) = &recipe.make else { return Ok(()) };
         let place = at - recipe.made_of;
         let state = usize::from(reduce.has_state);
@@ -146,7 +148,9 @@ impl Copier<'_> {
             if place < reduce.items {
                 let name = intern!(self.py, "append").as_ptr();
                 let end = std::ptr::null_mut::<ffi::PyObject>();
-                return Owned::new(ffi::PyObject_CallMethodObjArgs(made.get(), name, part.get(), end)).map(drop).ok_or_else(raised);
+                return Owned::new(ffi::PyObject_CallMethodObjArgs(made.get(), name, part.get(), end))
+                    .map(drop)
+                    .ok_or_else(raised);
             }
             if (place - reduce.items) % 2 == 1 {
                 let key = recipe.parts[at - 1].clone();
@@ -166,7 +170,8 @@ fn object_reduce_ex(py: Python<'_>) -> Result<Bound<'_, PyAny>> {
 /// Gives an object its state as `copy` does: by setter, by `__setstate__`, or into `__dict__` and slots.
 fn set_state(py: Python<'_>, object: &Owned, state: Owned, setter: Option<Owned>) -> Result<()> {
     // SAFETY: both are held.
-    let (object, state) = unsafe { (Bound::from_borrowed_ptr(py, object.get()), Bound::from_borrowed_ptr(py, state.get())) };
+    let (object, state) =
+        unsafe { (Bound::from_borrowed_ptr(py, object.get()), Bound::from_borrowed_ptr(py, state.get())) };
     if let Some(setter) = setter {
         // SAFETY: held.
         unsafe { Bound::from_borrowed_ptr(py, setter.get()) }.call1((&object, &state))?;

@@ -242,7 +242,9 @@ impl Copier<'_> {
         unsafe {
             match frame.kind {
                 Kind::List => {
-                    if ffi::Py_SIZE(frame.object.get()) as usize != frame.len || !fill::list_item(frame.object.get(), at, copy) {
+                    if ffi::Py_SIZE(frame.object.get()) as usize != frame.len
+                        || !fill::list_item(frame.object.get(), at, copy)
+                    {
                         return Err(fault(CHANGED));
                     }
                 }
@@ -255,7 +257,8 @@ impl Copier<'_> {
                 }
                 Kind::Keyed => {
                     let mut position = Position(at as isize);
-                    let found = position.next(frame.object.get()).filter(|_| dict::len(frame.object.get()) == frame.len);
+                    let found =
+                        position.next(frame.object.get()).filter(|_| dict::len(frame.object.get()) == frame.len);
                     let Some((key, _)) = found else { return Err(fault(CHANGED)) };
                     frame.at = position.0 as usize;
                     let (object, key) = (frame.object.clone(), Owned::borrowed(key));

@@ -69,7 +69,8 @@ pub unsafe fn value(object: Obj) -> Option<i64> {
                 if third >= 8 {
                     return None; // 2**63 and up; -2**63 too, which is written as a big one
                 }
-                let magnitude = u64::from(*digits) | u64::from(*digits.add(1)) << DIGIT_BITS | third << (2 * DIGIT_BITS);
+                let magnitude =
+                    u64::from(*digits) | u64::from(*digits.add(1)) << DIGIT_BITS | third << (2 * DIGIT_BITS);
                 Some(sign * magnitude as i64)
             }
             _ => None,
@@ -89,6 +90,12 @@ pub unsafe fn bytes(object: Obj) -> Option<Vec<u8>> {
         let failed = _PyLong_AsByteArray(object, bytes.as_mut_ptr(), bytes.len(), 1, 1);
         #[cfg(Py_3_13)]
         let failed = _PyLong_AsByteArray(object, bytes.as_mut_ptr(), bytes.len(), 1, 1, 1);
+        // One byte more than needed for -2**(8k-1), whose bits are counted without their sign.
+        if let [.., before, last] = bytes[..] {
+            if (last == 0xff && before >= 0x80) || (last == 0 && before < 0x80) {
+                bytes.pop();
+            }
+        }
         (failed == 0).then_some(bytes)
     }
 }
@@ -124,11 +131,7 @@ pub unsafe fn from_value(value: i64) -> Option<Owned> {
         return Some(unsafe { Owned::borrowed(SMALL[(value - SMALL_MIN) as usize].load(Ordering::Relaxed)) });
     }
     let magnitude = value.unsigned_abs();
-    let count = if magnitude < 1 << DIGIT_BITS {
-        1
-    } else {
-        2 + usize::from(magnitude >> (2 * DIGIT_BITS) != 0)
-    };
+    let count = if magnitude < 1 << DIGIT_BITS { 1 } else { 2 + usize::from(magnitude >> (2 * DIGIT_BITS) != 0) };
     // SAFETY: an int of `count` digits is allocated before its digits are written.
     unsafe {
         let int = allocate(count)?;

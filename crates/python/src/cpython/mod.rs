@@ -80,16 +80,6 @@ impl Drop for Owned {
     }
 }
 
-/// The type of an object.
-///
-/// # Safety
-/// `object` is alive.
-#[inline(always)]
-pub unsafe fn type_of(object: Obj) -> Type {
-    // SAFETY: alive, says the caller.
-    unsafe { ffi::Py_TYPE(object) }
-}
-
 /// How many references there are to `object`; immortal ones have very many.
 ///
 /// # Safety

@@ -211,11 +211,13 @@ pub unsafe fn copy_short(bytes: &[u8], to: *mut u8) {
     unsafe {
         if len <= 16 {
             if len >= 8 {
-                let (head, tail) = (from.cast::<u64>().read_unaligned(), from.add(len - 8).cast::<u64>().read_unaligned());
+                let (head, tail) =
+                    (from.cast::<u64>().read_unaligned(), from.add(len - 8).cast::<u64>().read_unaligned());
                 to.cast::<u64>().write_unaligned(head);
                 to.add(len - 8).cast::<u64>().write_unaligned(tail);
             } else if len >= 4 {
-                let (head, tail) = (from.cast::<u32>().read_unaligned(), from.add(len - 4).cast::<u32>().read_unaligned());
+                let (head, tail) =
+                    (from.cast::<u32>().read_unaligned(), from.add(len - 4).cast::<u32>().read_unaligned());
                 to.cast::<u32>().write_unaligned(head);
                 to.add(len - 4).cast::<u32>().write_unaligned(tail);
             } else if len > 0 {
@@ -225,7 +227,8 @@ pub unsafe fn copy_short(bytes: &[u8], to: *mut u8) {
                 *to.add(len - 1) = tail;
             }
         } else if len <= 32 {
-            let (head, tail) = (from.cast::<u128>().read_unaligned(), from.add(len - 16).cast::<u128>().read_unaligned());
+            let (head, tail) =
+                (from.cast::<u128>().read_unaligned(), from.add(len - 16).cast::<u128>().read_unaligned());
             to.cast::<u128>().write_unaligned(head);
             to.add(len - 16).cast::<u128>().write_unaligned(tail);
         } else {
@@ -250,12 +253,10 @@ pub unsafe fn from_bytes(text: Bytes<'_>) -> Result<Owned, Failure> {
     unsafe {
         match text {
             Bytes::Ascii(bytes) => from_ascii(bytes).ok_or(Failure::Raised),
-            Bytes::Latin1(bytes) => Owned::new(ffi::PyUnicode_DecodeLatin1(
-                bytes.as_ptr().cast(),
-                bytes.len() as isize,
-                std::ptr::null(),
-            ))
-            .ok_or(Failure::Raised),
+            Bytes::Latin1(bytes) => {
+                Owned::new(ffi::PyUnicode_DecodeLatin1(bytes.as_ptr().cast(), bytes.len() as isize, std::ptr::null()))
+                    .ok_or(Failure::Raised)
+            }
             Bytes::Ucs2(bytes) => {
                 // `PyUnicode_FromKindAndData` wants aligned units of this machine's order.
                 let units: Vec<u16> = bytes.as_chunks().0.iter().map(|&pair| u16::from_le_bytes(pair)).collect();

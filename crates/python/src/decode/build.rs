@@ -1,12 +1,12 @@
 //! Objects that are made once all their parts are there.
 
 use super::frame::{Frame, Kind, Make, Parts};
-use crate::class::plan::Base;
 use super::layout::{Build, Layout};
 use super::{Decoder, Numbered, State, UNMARKED};
+use crate::class::plan::Base;
 use crate::class::registry;
 use crate::cpython::Owned;
-use crate::error::{decode, raised, Result};
+use crate::error::{decode, Result};
 use crate::objects;
 use holdall_format::model::{reduce, LayoutKind};
 use holdall_format::Reader;
@@ -35,7 +35,11 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 None => return Err(decode("a datetime without its zone", at)),
             },
             Make::Custom(layout) => {
-                let function = layout.plan.as_ref().and_then(|plan| plan.registration.as_ref()).and_then(|known| known.decode.clone());
+                let function = layout
+                    .plan
+                    .as_ref()
+                    .and_then(|plan| plan.registration.as_ref())
+                    .and_then(|known| known.decode.clone());
                 match (function, parts.first()) {
                     (Some(function), Some(state)) => registry::call(&function, state.get())?,
                     _ => return Err(decode("a class whose `decode` is gone", at)),
@@ -46,7 +50,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 _ => return Err(decode("an enumeration without its member", at)),
             },
             Make::Based(layout) => {
-                let Build::Based { class, base, .. } = &layout.build else { return Err(decode("a layout out of place", at)) };
+                let Build::Based { class, base, .. } = &layout.build else {
+                    return Err(decode("a layout out of place", at));
+                };
                 let payload = parts.pop();
                 // SAFETY: the GIL is held while a decoder lives.
                 let object = unsafe {
@@ -99,7 +105,8 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         unsafe {
             let others = ffi::Py_REFCNT(set.get());
             for member in members {
-                if others > 1 && super::run::may_run_code(member.get()) && !super::run::hashes_by_identity(member.get()) {
+                if others > 1 && super::run::may_run_code(member.get()) && !super::run::hashes_by_identity(member.get())
+                {
                     return Err(decode("a frozenset within its own member, whose hash is that member's own code", at));
                 }
                 crate::cpython::set_references(set.get(), 1);
@@ -151,7 +158,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         };
         // In the order of their flags.
         let then = [reduce::ITEMS, reduce::PAIRS, reduce::STATE, reduce::SETTER];
-        let Some(flag) = then.into_iter().find(|flag| *flags & flag != 0) else { return Err(decode("a recipe out of place", at)) };
+        let Some(flag) = then.into_iter().find(|flag| *flags & flag != 0) else {
+            return Err(decode("a recipe out of place", at));
+        };
         *flags &= !flag;
         if flag == reduce::STATE && *flags & reduce::SETTER != 0 {
             return Ok(()); // kept for the setter
@@ -176,9 +185,8 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             self.opened(mark, made.get());
             return Ok(made);
         }
-        let number = objects::reduce::number(self.py, number).filter(|&number| {
-            matches!(self.numbered.get(number), Some(Numbered { object: None, .. }))
-        });
+        let number = objects::reduce::number(self.py, number)
+            .filter(|&number| matches!(self.numbered.get(number), Some(Numbered { object: None, .. })));
         let Some(number) = number else { return Err(decode("a recipe that makes no object that is being made", at)) };
         let made = objects::reduce::create(self.py, flags, rest, at)?;
         self.opened(number as u32, made.get());

@@ -154,7 +154,8 @@ impl Frame {
         match self.kind {
             Kind::Tuple => true,
             Kind::Gather => {
-                self.object.is_none() || self.parts.as_ref().is_some_and(|parts| matches!(parts.make, Some(Make::FrozenSet)))
+                self.object.is_none()
+                    || self.parts.as_ref().is_some_and(|parts| matches!(parts.make, Some(Make::FrozenSet)))
             }
             _ => false,
         }

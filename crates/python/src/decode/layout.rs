@@ -29,15 +29,32 @@ pub enum Place {
 pub enum Build {
     Dict,
     /// Slots only.
-    Slots { class: Type, offsets: Vec<usize> },
+    Slots {
+        class: Type,
+        offsets: Vec<usize>,
+    },
     /// `__dict__` only, which is copied from the template and filled in place.
-    Attributes { plan: Rc<Plan> },
-    Mixed { plan: Rc<Plan>, places: Vec<Place> },
+    Attributes {
+        plan: Rc<Plan>,
+    },
+    Mixed {
+        plan: Rc<Plan>,
+        places: Vec<Place>,
+    },
     /// The place of each field in the tuple.
-    NamedTuple { class: Type, order: Vec<usize> },
-    Based { class: Type, base: Base, places: Vec<Place> },
+    NamedTuple {
+        class: Type,
+        order: Vec<usize>,
+    },
+    Based {
+        class: Type,
+        base: Base,
+        places: Vec<Place>,
+    },
     /// Through a dict of the fields by name.
-    Upgraded { plan: Rc<Plan> },
+    Upgraded {
+        plan: Rc<Plan>,
+    },
     Enum,
     Custom,
     Record,
@@ -214,11 +231,15 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         if let Some(registration) = &plan.registration {
             for name in &mut layout.names {
                 // SAFETY: strings both.
-                if let Some((_, new)) = registration.renames.iter().find(|(old, _)| unsafe { text::equal(old.get(), name.get()) }) {
+                let is_it = |old: &Owned| unsafe { text::equal(old.get(), name.get()) };
+                if let Some((_, new)) = registration.renames.iter().find(|(old, _)| is_it(old)) {
                     *name = new.clone();
                 }
             }
-            if registration.upgrade.is_some() && registration.version != layout.version && layout.kind == LayoutKind::Object {
+            if registration.upgrade.is_some()
+                && registration.version != layout.version
+                && layout.kind == LayoutKind::Object
+            {
                 return Ok(Build::Upgraded { plan: plan.clone() });
             }
         }
@@ -272,7 +293,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 }
                 Ok(Build::NamedTuple { class, order })
             }
-            (LayoutKind::Based, How::Based(base)) => Ok(Build::Based { class, base: *base, places: places(plan, &layout.names)? }),
+            (LayoutKind::Based, How::Based(base)) => {
+                Ok(Build::Based { class, base: *base, places: places(plan, &layout.names)? })
+            }
             (LayoutKind::Based, _) => Err(mismatch("a subclass of a builtin")),
             _ => Err(decode(
                 format_args!("`{name}` can't be built field by field: `register` it with `encode` and `decode`"),
@@ -409,7 +432,9 @@ pub unsafe fn put(object: Obj, place: &Place, value: Owned, at: usize) -> Result
     // SAFETY: an instance of that class, says the caller.
     unsafe {
         match place {
-            Place::Slot(offset) => crate::cpython::replace(crate::class::state::slot_mut(object, *offset), value.into_raw()),
+            Place::Slot(offset) => {
+                crate::cpython::replace(crate::class::state::slot_mut(object, *offset), value.into_raw())
+            }
             Place::Attribute(name) => {
                 if ffi::PyObject_GenericSetAttr(object, name.get(), value.get()) != 0 {
                     return Err(refused("an attribute can't be set", at));

@@ -34,7 +34,6 @@ pub struct Options {
     pub records: bool,
     pub trust: bool,
     pub limits: Limits,
-    pub dec_hook: Option<Owned>,
     pub persistent_load: Option<Owned>,
     pub find_class: Option<Owned>,
 }
@@ -217,7 +216,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             return match self.options.limits.bytes {
                 Some(bytes) => limit(format_args!("takes more memory than limits.bytes={bytes}"), at),
                 None => limit(
-                    format_args!("takes more memory than {BYTES_PER_BYTE} times its own size, the default of limits.bytes"),
+                    format_args!(
+                        "takes more memory than {BYTES_PER_BYTE} times its own size, the default of limits.bytes"
+                    ),
                     at,
                 ),
             };
@@ -268,7 +269,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         if let Some(top) = self.stack.last() {
             let is_key = top.kind == Kind::Set || (top.kind == Kind::Pairs && top.key.is_none());
             // SAFETY: held.
-            if is_key && unsafe { ffi::PyType_HasFeature(ffi::Py_TYPE(object.get()), ffi::Py_TPFLAGS_TUPLE_SUBCLASS) != 0 } {
+            let is_tuple =
+                unsafe { ffi::PyType_HasFeature(ffi::Py_TYPE(object.get()), ffi::Py_TPFLAGS_TUPLE_SUBCLASS) != 0 };
+            if is_key && is_tuple {
                 return Err(decode("a key or member that is not all there", here));
             }
         }

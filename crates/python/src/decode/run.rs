@@ -135,7 +135,10 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     /// The object of a full frame, if it is to be handed to the frame below.
     fn finish_frame(&mut self, frame: Frame) -> Result<Option<Owned>> {
         if frame.weight.freeing >= Weight::DEEPEST {
-            return Err(decode(format_args!("nested deeper than {} in a type that CPython frees by recursion", Weight::DEEPEST), frame.offset));
+            return Err(decode(
+                format_args!("nested deeper than {} in a type that CPython frees by recursion", Weight::DEEPEST),
+                frame.offset,
+            ));
         }
         match frame.kind {
             Kind::Gather => {
@@ -240,7 +243,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                         Build::Slots { offsets, .. } => {
                             replace(crate::class::state::slot_mut(object.get(), offsets[at]), value.into_raw());
                         }
-                        Build::Mixed { places, .. } | Build::Based { places, .. } => put(object.get(), &places[at], value, here)?,
+                        Build::Mixed { places, .. } | Build::Based { places, .. } => {
+                            put(object.get(), &places[at], value, here)?
+                        }
                         _ => {
                             let dict = frame.key.as_ref().ok_or_else(missing)?;
                             if dict::is_template(dict.get(), frame.len) {
@@ -294,7 +299,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             // SAFETY: all are held.
             unsafe {
                 match deferred {
-                    Deferred::Item { dict, key, value, offset } => set_item(dict.get(), key.get(), value.get(), offset)?,
+                    Deferred::Item { dict, key, value, offset } => {
+                        set_item(dict.get(), key.get(), value.get(), offset)?
+                    }
                     Deferred::Member { set, member, offset } => {
                         add_member(set.get(), member.get(), offset)?;
                     }
@@ -313,7 +320,9 @@ fn weight_of(frame: &Frame) -> Weight {
         Kind::Pairs if frame.flags == DEFAULT_DICT => {
             Weight { freeing: held.freeing.saturating_add(1), ..Weight::default() }
         }
-        Kind::List | Kind::Copied | Kind::Keyed | Kind::Pairs | Kind::Set | Kind::Append | Kind::Factory => Weight::default(),
+        Kind::List | Kind::Copied | Kind::Keyed | Kind::Pairs | Kind::Set | Kind::Append | Kind::Factory => {
+            Weight::default()
+        }
         Kind::Fields | Kind::Reduce => Weight { freeing: 0, ..held },
         Kind::Tuple | Kind::Gather | Kind::Array => Weight {
             depth: held.depth.saturating_add(1),

@@ -294,9 +294,8 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 Token::Bytes(bytes) => {
                     self.done(Owned::new(ffi::PyBytes_FromStringAndSize(bytes.as_ptr().cast(), bytes.len() as isize)))
                 }
-                Token::ByteArray(bytes) => {
-                    self.done(Owned::new(ffi::PyByteArray_FromStringAndSize(bytes.as_ptr().cast(), bytes.len() as isize)))
-                }
+                Token::ByteArray(bytes) => self
+                    .done(Owned::new(ffi::PyByteArray_FromStringAndSize(bytes.as_ptr().cast(), bytes.len() as isize))),
                 Token::Ellipsis => self.done(Some(Owned::borrowed(ffi::Py_Ellipsis()))),
                 Token::NotImplemented => self.done(Some(Owned::borrowed(ffi::Py_NotImplemented()))),
                 Token::Bools(seq, run) => {
@@ -581,7 +580,13 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             Build::Upgraded { plan } => {
                 self.claim(len, layout.bytes)?;
                 // SAFETY: the GIL is held; named tuples are made of their parts, all others exist before.
-                let object = unsafe { if is_tuple(plan.class()) { None } else { Some(plan.fresh()?) } };
+                let object = unsafe {
+                    if is_tuple(plan.class()) {
+                        None
+                    } else {
+                        Some(plan.fresh()?)
+                    }
+                };
                 let mark = self.take_mark();
                 if let Some(object) = &object {
                     self.opened(mark, object.get());
@@ -668,8 +673,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                     (objects::new_of(base, class, None)?, len)
                 }
                 (Base::ByteArray, Token::ByteArray(bytes)) => {
-                    let payload = Owned::new(ffi::PyByteArray_FromStringAndSize(bytes.as_ptr().cast(), bytes.len() as isize))
-                        .ok_or_else(raised)?;
+                    let payload =
+                        Owned::new(ffi::PyByteArray_FromStringAndSize(bytes.as_ptr().cast(), bytes.len() as isize))
+                            .ok_or_else(raised)?;
                     (objects::new_of(base, class, Some(payload))?, 0)
                 }
                 _ => return Err(decode("expected the content of a subclass of a builtin", here)),
@@ -740,4 +746,3 @@ pub(super) unsafe fn is_tuple(class: *mut ffi::PyTypeObject) -> bool {
     // SAFETY: alive, says the caller.
     unsafe { ffi::PyType_HasFeature(class, ffi::Py_TPFLAGS_TUPLE_SUBCLASS) != 0 }
 }
-

@@ -45,7 +45,9 @@ impl<W: Writer> Encoder<'_, W> {
     /// # Safety
     /// `object` is alive.
     pub(super) unsafe fn persistent(&mut self, object: Obj) -> Result<bool> {
-        let Some(hook) = self.options.pickle.as_ref().and_then(|hooks| hooks.persistent_id.as_ref()) else { return Ok(false) };
+        let Some(hook) = self.options.pickle.as_ref().and_then(|hooks| hooks.persistent_id.as_ref()) else {
+            return Ok(false);
+        };
         let id = registry::call(hook, object)?;
         // SAFETY: the id is kept alive.
         unsafe {

@@ -8,9 +8,9 @@ use crate::cpython::{bytes_of, float, int, text, Obj, Owned};
 use crate::error::{encode, raised, Result};
 use crate::objects;
 use holdall_format::model::{Known, LayoutKind, Seq};
-use pyo3::Bound;
 use holdall_format::Writer;
 use pyo3::ffi;
+use pyo3::Bound;
 use std::rc::Rc;
 
 impl<W: Writer> Encoder<'_, W> {
@@ -114,7 +114,9 @@ impl<W: Writer> Encoder<'_, W> {
 
     /// Leaves the slots of an instance that are set to the walk.
     pub(super) unsafe fn set_slots(&mut self, object: &Owned, plan: &Rc<Plan>) {
-        self.tables.stack.push(Frame { extra: Some(Extra::Plan(plan.clone())), ..Frame::new(object.clone(), Kind::Slots) });
+        self.tables
+            .stack
+            .push(Frame { extra: Some(Extra::Plan(plan.clone())), ..Frame::new(object.clone(), Kind::Slots) });
     }
 
     /// Writes the head of an instance of that layout: its number, or all of it where it is new.
@@ -167,7 +169,9 @@ impl<W: Writer> Encoder<'_, W> {
                 How::Based(base) => self.based(object, &plan, *base),
                 How::Enum => self.enumeration(object, &plan),
                 How::Custom => {
-                    let Some(function) = plan.registration.as_ref().and_then(|registration| registration.encode.clone()) else {
+                    let Some(function) =
+                        plan.registration.as_ref().and_then(|registration| registration.encode.clone())
+                    else {
                         return Err(encode("a class was registered anew while it was being stored"));
                     };
                     self.layout(LayoutKind::Custom, Some(&plan), &[])?;
@@ -268,7 +272,12 @@ impl<W: Writer> Encoder<'_, W> {
     }
 
     /// Writes an instance's head; gives its `__dict__`, whose values come last.
-    pub(super) unsafe fn field_names(&mut self, object: Obj, plan: &Rc<Plan>, kind: LayoutKind) -> Result<Option<Owned>> {
+    pub(super) unsafe fn field_names(
+        &mut self,
+        object: Obj,
+        plan: &Rc<Plan>,
+        kind: LayoutKind,
+    ) -> Result<Option<Owned>> {
         // SAFETY: an instance of the plan's class, says the caller.
         unsafe {
             let mut dict = state::dict_of(object, plan)?;
@@ -290,10 +299,8 @@ impl<W: Writer> Encoder<'_, W> {
                 .map(|slot| slot.name.get())
                 .collect();
             if self.options.canonical {
-                dict = dict.map(|dict| objects::sorted_dict(&dict)).transpose()?.map(|dict| {
-                    self.temporaries.push(dict.clone());
-                    dict
-                });
+                dict = dict.map(|dict| objects::sorted_dict(&dict)).transpose()?;
+                self.temporaries.extend(dict.clone());
             }
             if let Some(dict) = &dict {
                 let mut position = Position(0);
@@ -341,8 +348,12 @@ impl<W: Writer> Encoder<'_, W> {
                     let items = objects::collections::ordered_items(object)?;
                     self.then(items);
                 }
-                Base::DefaultDict => objects::collections::encode(self, Known::DefaultDict, &Bound::from_borrowed_ptr(self.py, object))?,
-                Base::Deque => objects::collections::encode(self, Known::Deque, &Bound::from_borrowed_ptr(self.py, object))?,
+                Base::DefaultDict => {
+                    objects::collections::encode(self, Known::DefaultDict, &Bound::from_borrowed_ptr(self.py, object))?
+                }
+                Base::Deque => {
+                    objects::collections::encode(self, Known::Deque, &Bound::from_borrowed_ptr(self.py, object))?
+                }
                 Base::Set => {
                     self.w.set(ffi::PySet_Size(object) as usize);
                     self.members(object)?;
@@ -384,8 +395,9 @@ impl<W: Writer> Encoder<'_, W> {
     pub(crate) fn record(&mut self, kind: LayoutKind, type_name: &str, version: u64, names: Vec<Owned>) -> Result<()> {
         // SAFETY: the names and the new string are held.
         unsafe {
-            let name = Owned::new(ffi::PyUnicode_FromStringAndSize(type_name.as_ptr().cast(), type_name.len() as isize))
-                .ok_or_else(raised)?;
+            let name =
+                Owned::new(ffi::PyUnicode_FromStringAndSize(type_name.as_ptr().cast(), type_name.len() as isize))
+                    .ok_or_else(raised)?;
             // Each record writes a layout of its own: whoever keeps data of lost classes gets it whole, if not small.
             let raw: Vec<Obj> = names.iter().map(Owned::get).collect();
             if raw.iter().any(|&name| !text::is(name)) {

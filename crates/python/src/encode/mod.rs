@@ -98,20 +98,10 @@ enum Extra {
 pub enum Part {
     /// A value like any other.
     Value(Owned),
-    /// The items of a list, after a list's header, without its identity.
-    Items(Owned),
-    /// The items of a dict, after a dict's header, without its identity.
-    Pairs(Owned),
     /// A dict with its header, pair by pair, without its identity.
     Table(Owned),
     /// A builtin value with its header, without its identity: the content of a subclass's instance.
     Body(Owned),
-    /// The values of an instance's `__dict__`, without a header.
-    Values(Owned),
-    /// The set slots of an instance, without a header.
-    Slots(Owned, Rc<Plan>),
-    /// The members of a set, after a set's header.
-    Members(Owned),
     /// What stands for an object; whether that one's mark is also its own.
     Instead(Owned, bool),
     /// Nothing; but the object of that number can be referred to from here on.
@@ -392,14 +382,6 @@ impl<'t, W: Writer> Encoder<'t, W> {
 impl Frame {
     #[inline(always)]
     fn new(object: Owned, kind: Kind) -> Frame {
-        Frame {
-            object,
-            kind,
-            value_next: false,
-            hint: layouts::NONE,
-            at: 0,
-            len: 0,
-            extra: None,
-        }
+        Frame { object, kind, value_next: false, hint: layouts::NONE, at: 0, len: 0, extra: None }
     }
 }

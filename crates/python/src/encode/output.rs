@@ -51,7 +51,11 @@ impl Output {
                 None => {
                     let object = ffi::PyBytes_FromStringAndSize(std::ptr::null(), size);
                     if !object.is_null() {
-                        std::ptr::copy_nonoverlapping(self.start, ffi::PyBytes_AS_STRING(object).cast_mut().cast(), self.len);
+                        std::ptr::copy_nonoverlapping(
+                            self.start,
+                            ffi::PyBytes_AS_STRING(object).cast_mut().cast(),
+                            self.len,
+                        );
                     }
                     object
                 }

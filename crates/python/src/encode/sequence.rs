@@ -110,7 +110,13 @@ impl<W: Writer> Encoder<'_, W> {
         for chunk in items.chunks(block.len()) {
             for (value, &item) in block.iter_mut().zip(chunk) {
                 // SAFETY: alive, says the caller.
-                let number = unsafe { if int::is(item) { int::value(item) } else { None } };
+                let number = unsafe {
+                    if int::is(item) {
+                        int::value(item)
+                    } else {
+                        None
+                    }
+                };
                 let Some(number) = number else {
                     self.w.rollback(start);
                     return false;

@@ -47,7 +47,15 @@ impl<W: Writer> Encoder<'_, W> {
     /// Like [`Encoder::leaf`], for the message's first object, which needs no mark.
     pub(super) unsafe fn leaf_root(&mut self, object: Obj) -> Result<bool> {
         // SAFETY: alive, says the caller. No count is above the highest.
-        unsafe { self.leaf(object, isize::MAX) }
+        unsafe {
+            if crate::cpython::text::is(object) {
+                // Also where equal strings are written once: nothing comes that could refer to it.
+                let parts = crate::cpython::text::parts(object).ok_or_else(raised)?;
+                self.w.text(parts);
+                return Ok(true);
+            }
+            self.leaf(object, isize::MAX)
+        }
     }
 
     #[cold]
@@ -439,13 +447,8 @@ impl<W: Writer> Encoder<'_, W> {
                     Part::Value(object) => {
                         self.value(object.get(), BY_PARENT_AND_US + 1)?;
                     }
-                    Part::Items(list) => self.items(list.get(), Seq::List),
-                    Part::Pairs(dict) => self.pairs(dict.get()),
                     Part::Table(dict) => self.dict_body(dict),
                     Part::Body(object) => self.body(object.get())?,
-                    Part::Values(dict) => self.dict_values(dict, layouts::NONE),
-                    Part::Slots(object, plan) => self.set_slots(object, plan),
-                    Part::Members(set) => self.members(set.get())?,
                     Part::Instead(object, true) => self.open(object.get(), layouts::NONE)?,
                     Part::Instead(object, false) => self.value(object.get(), BY_PARENT_AND_US)?,
                     Part::Made(number) => self.end_arguments(*number),
@@ -463,20 +466,12 @@ impl<W: Writer> Encoder<'_, W> {
             // An address must not come to mean another object before the message is whole.
             for part in *parts {
                 match part {
-                    Part::Value(object)
-                    | Part::Items(object)
-                    | Part::Pairs(object)
-                    | Part::Table(object)
-                    | Part::Body(object)
-                    | Part::Values(object)
-                    | Part::Members(object) => {
-                        self.temporaries.push(object);
-                    }
+                    Part::Value(object) | Part::Table(object) | Part::Body(object) => self.temporaries.push(object),
                     Part::Instead(object, _) => {
                         self.replacing -= 1;
                         self.temporaries.push(object);
                     }
-                    Part::Slots(..) | Part::Made(_) => {}
+                    Part::Made(_) => {}
                 }
             }
         }

@@ -35,7 +35,7 @@ impl Encoder {
     }
 
     /// Store the graph of `obj` as bytes; see `dumps`.
-    #[pyo3(signature = (obj, /, *, buffers = None))]
+    #[pyo3(signature = (obj, buffers = None))]
     fn encode(&self, obj: &Bound<'_, PyAny>, buffers: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
         encode_message(obj, &self.options, buffers)
     }
@@ -43,7 +43,7 @@ impl Encoder {
     /// Store the graph of `obj` into `buffer` from `offset` on; gives the offset of its end.
     ///
     /// What `buffer` held from `offset` on is gone: it ends where the message does.
-    #[pyo3(signature = (obj, buffer, offset = 0, /))]
+    #[pyo3(signature = (obj, buffer, offset = 0))]
     fn encode_into(&self, obj: &Bound<'_, PyAny>, buffer: &Bound<'_, PyByteArray>, offset: usize) -> PyResult<usize> {
         with_workshop(|workshop| {
             encode_into(workshop, obj, &self.options, None)?;
@@ -86,7 +86,7 @@ impl Decoder {
     }
 
     /// Restore the graph in `data`; see `loads`.
-    #[pyo3(signature = (data, /, *, buffers = None))]
+    #[pyo3(signature = (data, buffers = None))]
     fn decode(&self, data: &Bound<'_, PyAny>, buffers: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
         decode_message(data, &self.options, buffers)
     }

@@ -133,7 +133,10 @@ impl View {
         if failed != 0 {
             let error = PyErr::fetch(object.py());
             if error.is_instance_of::<PyTypeError>(object.py()) {
-                return Err(PyTypeError::new_err(format!("expected bytes-like data, got `{}`", object.get_type().name()?)));
+                return Err(PyTypeError::new_err(format!(
+                    "expected bytes-like data, got `{}`",
+                    object.get_type().name()?
+                )));
             }
             return Err(error);
         }

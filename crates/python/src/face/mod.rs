@@ -40,7 +40,7 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module.add(name, class)?;
     }
     module.add_class::<types::Limits>()?;
-    module.add_class::<types::Record>()?;
+    module.add_class::<Record>()?;
     module.add_class::<codec::Encoder>()?;
     module.add_class::<codec::Decoder>()?;
     module.add_function(wrap_pyfunction!(functions::dumps, module)?)?;

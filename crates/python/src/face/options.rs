@@ -53,12 +53,12 @@ pub fn decoding(
             return Err(PyTypeError::new_err("`type` other than Any is not in this version"));
         }
     }
+    hook(dec_hook, "dec_hook")?; // for typed loading: checked, and not called yet
     let mut options = decode::Options {
         types: Vec::new(),
         records: false,
         trust,
         limits: limits.map_or(decode::Limits { depth: None, objects: None, bytes: None }, Limits::bounds),
-        dec_hook: hook(dec_hook, "dec_hook")?,
         persistent_load: None,
         find_class: None,
     };

@@ -126,4 +126,3 @@ pub fn build_array<'py>(py: Python<'py>, parts: &[Bound<'py, PyAny>]) -> PyResul
     array.call_method1("frombytes", (items,))?;
     little(&array)
 }
-

@@ -13,6 +13,13 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 pub fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, known: Known, object: &Bound<'_, PyAny>) -> Result<()> {
+    if matches!(known, Known::OrderedDict | Known::Counter) && is_exact(object, known)? {
+        // Instances of these two may carry attributes, for which their row of the table has no place.
+        if object.getattr("__dict__")?.len()? > 0 {
+            // SAFETY: alive, and its mark was written.
+            return unsafe { encoder.refused(object.as_ptr(), "it carries attributes of its own, which needs") };
+        }
+    }
     encoder.w.known(known);
     match known {
         Known::Deque => {
@@ -53,6 +60,11 @@ pub fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, known: Known, object: &Bo
         }
     }
     Ok(())
+}
+
+fn is_exact(object: &Bound<'_, PyAny>, known: Known) -> Result<bool> {
+    let name = if known == Known::Counter { "Counter" } else { "OrderedDict" };
+    Ok(object.get_type().is(&object.py().import("collections")?.getattr(name)?))
 }
 
 /// Keys and values in turn, in an ordered dict's own order, which its table does not have.

@@ -4,7 +4,7 @@ use super::owned;
 use crate::cpython::{Obj, Owned};
 use crate::encode::{Encoder, Part};
 use crate::error::{decode, raised, refused, Result};
-use holdall_format::model::{pack_datetime, unpack_datetime, Known};
+use holdall_format::model::{Known, Moment};
 use holdall_format::Writer;
 use pyo3::exceptions::PyValueError;
 use pyo3::ffi;
@@ -15,24 +15,18 @@ pub fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, object: &Bound<'_, PyAny>
     let raw = object.as_ptr();
     // SAFETY: a datetime, says the caller; the API was imported when the module was. Every field is in its range.
     unsafe {
-        let date = (
-            ffi::PyDateTime_GET_YEAR(raw) as u16,
-            ffi::PyDateTime_GET_MONTH(raw) as u8,
-            ffi::PyDateTime_GET_DAY(raw) as u8,
-        );
-        let time = (
-            ffi::PyDateTime_DATE_GET_HOUR(raw) as u8,
-            ffi::PyDateTime_DATE_GET_MINUTE(raw) as u8,
-            ffi::PyDateTime_DATE_GET_SECOND(raw) as u8,
-        );
-        let bits = pack_datetime(
-            date,
-            time,
-            ffi::PyDateTime_DATE_GET_MICROSECOND(raw) as u32,
-            ffi::PyDateTime_DATE_GET_FOLD(raw) != 0,
-        );
+        let moment = Moment {
+            year: ffi::PyDateTime_GET_YEAR(raw) as u32,
+            month: ffi::PyDateTime_GET_MONTH(raw) as u8,
+            day: ffi::PyDateTime_GET_DAY(raw) as u8,
+            hour: ffi::PyDateTime_DATE_GET_HOUR(raw) as u8,
+            minute: ffi::PyDateTime_DATE_GET_MINUTE(raw) as u8,
+            second: ffi::PyDateTime_DATE_GET_SECOND(raw) as u8,
+            microsecond: ffi::PyDateTime_DATE_GET_MICROSECOND(raw) as u32,
+            fold: ffi::PyDateTime_DATE_GET_FOLD(raw) != 0,
+        };
         let zone = ffi::PyDateTime_DATE_GET_TZINFO(raw);
-        encoder.w.datetime(bits, zone != ffi::Py_None());
+        encoder.w.datetime(moment.pack(), zone != ffi::Py_None());
         if zone != ffi::Py_None() {
             encoder.zone(zone)?;
         }
@@ -60,20 +54,20 @@ impl<W: Writer> Encoder<'_, W> {
 /// # Safety
 /// `zone` is alive.
 pub unsafe fn datetime(bits: u64, zone: Obj, at: usize) -> Result<Owned> {
-    let ((year, month, day), (hour, minute, second), microsecond, fold) = unpack_datetime(bits);
+    let moment = Moment::unpack(bits);
     // SAFETY: alive, says the caller; the API was imported when the module was, and checks every range.
     unsafe {
         let api = &*ffi::PyDateTimeAPI();
         let made = (api.DateTime_FromDateAndTimeAndFold)(
-            year as i32,
-            i32::from(month),
-            i32::from(day),
-            i32::from(hour),
-            i32::from(minute),
-            i32::from(second),
-            microsecond as i32,
+            moment.year as i32,
+            i32::from(moment.month),
+            i32::from(moment.day),
+            i32::from(moment.hour),
+            i32::from(moment.minute),
+            i32::from(moment.second),
+            moment.microsecond as i32,
             zone,
-            i32::from(fold),
+            i32::from(moment.fold),
             api.DateTimeType,
         );
         Owned::new(made).ok_or_else(|| refused("a datetime out of range", at))
@@ -110,17 +104,15 @@ pub fn encode_part<W: Writer>(encoder: &mut Encoder<'_, W>, known: Known, object
             encoder.w.known(known);
             // SAFETY: a time; every field is in its range.
             unsafe {
-                let bits = pack_datetime(
-                    (0, 0, 0),
-                    (
-                        ffi::PyDateTime_TIME_GET_HOUR(raw) as u8,
-                        ffi::PyDateTime_TIME_GET_MINUTE(raw) as u8,
-                        ffi::PyDateTime_TIME_GET_SECOND(raw) as u8,
-                    ),
-                    ffi::PyDateTime_TIME_GET_MICROSECOND(raw) as u32,
-                    ffi::PyDateTime_TIME_GET_FOLD(raw) != 0,
-                );
-                encoder.w.int(bits as i64);
+                let moment = Moment {
+                    hour: ffi::PyDateTime_TIME_GET_HOUR(raw) as u8,
+                    minute: ffi::PyDateTime_TIME_GET_MINUTE(raw) as u8,
+                    second: ffi::PyDateTime_TIME_GET_SECOND(raw) as u8,
+                    microsecond: ffi::PyDateTime_TIME_GET_MICROSECOND(raw) as u32,
+                    fold: ffi::PyDateTime_TIME_GET_FOLD(raw) != 0,
+                    ..Moment::default()
+                };
+                encoder.w.int(moment.pack() as i64);
                 let zone = ffi::PyDateTime_TIME_GET_TZINFO(raw);
                 encoder.then(vec![Part::Value(Owned::borrowed(zone))]);
             }
@@ -132,7 +124,9 @@ pub fn encode_part<W: Writer>(encoder: &mut Encoder<'_, W>, known: Known, object
         Known::ZoneInfo => {
             let key = object.getattr("key")?;
             if key.is_none() {
-                return Err(crate::error::encode("a `zoneinfo.ZoneInfo` made from a file has no key to be found by again"));
+                return Err(crate::error::encode(
+                    "a `zoneinfo.ZoneInfo` made from a file has no key to be found by again",
+                ));
             }
             encoder.w.known(known);
             encoder.then(vec![Part::Value(owned(&key))]);
@@ -147,7 +141,8 @@ pub fn encode_part<W: Writer>(encoder: &mut Encoder<'_, W>, known: Known, object
             let args = object.call_method0("__getinitargs__")?;
             encoder.w.known(Known::Timezone);
             encode_delta(encoder, &args.get_item(0)?)?;
-            let name = if args.len()? > 1 { owned(&args.get_item(1)?) } else { owned(object.py().None().bind(object.py())) };
+            let name =
+                if args.len()? > 1 { owned(&args.get_item(1)?) } else { owned(object.py().None().bind(object.py())) };
             encoder.then(vec![Part::Value(name)]);
         }
     }
@@ -183,13 +178,15 @@ pub fn build<'py>(py: Python<'py>, known: Known, parts: &[Bound<'py, PyAny>]) ->
         (Known::Date, [ordinal]) => module.getattr("date")?.call_method1("fromordinal", (ordinal,)),
         (Known::Time, [bits, zone]) => {
             let bits: u64 = bits.extract()?;
-            let (date, (hour, minute, second), microsecond, fold) = unpack_datetime(bits);
-            if date != (0, 0, 0) {
+            let moment = Moment::unpack(bits);
+            if (moment.year, moment.month, moment.day) != (0, 0, 0) {
                 return Err(PyValueError::new_err("a time with a date"));
             }
             let keywords = PyDict::new(py);
-            keywords.set_item("fold", u8::from(fold))?;
-            module.getattr("time")?.call((hour, minute, second, microsecond, zone), Some(&keywords))
+            keywords.set_item("fold", u8::from(moment.fold))?;
+            module
+                .getattr("time")?
+                .call((moment.hour, moment.minute, moment.second, moment.microsecond, zone), Some(&keywords))
         }
         (Known::Timedelta, [micros]) => delta(py, micros),
         (Known::Utc, []) => module.getattr("timezone")?.getattr("utc"),

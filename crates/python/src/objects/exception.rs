@@ -19,7 +19,10 @@ const OWN: &[&str] = &["name", "path", "obj", "errno", "strerror", "filename", "
 /// Whether what the builtins have under some name is an exception of theirs.
 pub fn is_builtin(found: &Bound<'_, PyAny>) -> bool {
     let Ok(class) = found.cast::<PyType>() else { return false };
-    let is_own = class.getattr("__module__").and_then(|module| module.extract::<String>()).is_ok_and(|module| module == "builtins");
+    let is_own = class
+        .getattr("__module__")
+        .and_then(|module| module.extract::<String>())
+        .is_ok_and(|module| module == "builtins");
     // SAFETY: alive.
     is_own && unsafe { ffi::PyType_IsSubtype(class.as_ptr().cast(), ffi::PyExc_BaseException.cast()) != 0 }
 }

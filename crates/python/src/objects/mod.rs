@@ -34,7 +34,6 @@ pub enum Family {
     MemoryView,
     PickleBuffer,
     Record,
-    BuiltinType,
 }
 
 /// Modules, names and families. A class of that name is the family's only if it is what its module has there.
@@ -106,7 +105,6 @@ pub unsafe fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, family: Family, ob
         Family::DateTime => datetime::encode(encoder, &bound),
         Family::MemoryView | Family::PickleBuffer => buffer::encode(encoder, &bound),
         Family::Record => record::encode(encoder, &bound),
-        Family::BuiltinType => Err(encode_error("a class out of place")),
         Family::Known(known) => match known {
             Known::Date | Known::Time | Known::Timedelta | Known::Utc | Known::Timezone | Known::ZoneInfo => {
                 datetime::encode_part(encoder, known, &bound)
@@ -138,7 +136,8 @@ pub fn arity(known: Known) -> usize {
 /// Makes an instance of a known type of its values.
 pub fn build(py: Python<'_>, known: Known, parts: &[Owned], at: usize) -> Result<Owned> {
     // SAFETY: `parts` hold them.
-    let parts: Vec<Bound<'_, PyAny>> = parts.iter().map(|part| unsafe { Bound::from_borrowed_ptr(py, part.get()) }).collect();
+    let parts: Vec<Bound<'_, PyAny>> =
+        parts.iter().map(|part| unsafe { Bound::from_borrowed_ptr(py, part.get()) }).collect();
     let made = match known {
         Known::Date | Known::Time | Known::Timedelta | Known::Utc | Known::Timezone | Known::ZoneInfo => {
             datetime::build(py, known, &parts)
@@ -149,7 +148,13 @@ pub fn build(py: Python<'_>, known: Known, parts: &[Owned], at: usize) -> Result
         Known::Array => buffer::build_array(py, &parts),
         Known::MappingProxy => collections::build_proxy(py, &parts),
         Known::BuiltinType => reference::builtin(py, &parts),
-        Known::Deque | Known::OrderedDict | Known::DefaultDict | Known::Counter | Known::NdArray | Known::NumpyScalar | Known::NumpyDtype => {
+        Known::Deque
+        | Known::OrderedDict
+        | Known::DefaultDict
+        | Known::Counter
+        | Known::NdArray
+        | Known::NumpyScalar
+        | Known::NumpyDtype => {
             return Err(decode("a type out of place", at));
         }
         _ => textual::build(py, known, &parts),
@@ -222,7 +227,8 @@ pub unsafe fn new_of(base: Base, class: Type, payload: Option<Owned>) -> Result<
             None => ffi::PyTuple_New(0),
         };
         let args = Owned::new(args).ok_or_else(raised)?;
-        let made = Owned::new(new(class, args.get(), std::ptr::null_mut())).ok_or_else(|| refused("a subclass of a builtin can't be made", 0))?;
+        let made = Owned::new(new(class, args.get(), std::ptr::null_mut()))
+            .ok_or_else(|| refused("a subclass of a builtin can't be made", 0))?;
         if base == Base::ByteArray {
             // A bytearray takes its content when it is initialised.
             if let (Some(init), Some(payload)) = ((*of).tp_init, &payload) {

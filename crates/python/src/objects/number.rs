@@ -9,6 +9,9 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyString};
 
+/// Bits of a denominator from which on a fraction is not reduced again.
+const LARGE: usize = 1 << 14;
+
 pub fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, known: Known, object: &Bound<'_, PyAny>) -> Result<()> {
     encoder.w.known(known);
     let parts = if known == Known::Decimal {
@@ -30,7 +33,16 @@ pub fn build<'py>(py: Python<'py>, known: Known, parts: &[Bound<'py, PyAny>]) ->
         }
         (Known::Fraction, [numerator, denominator]) => {
             let (numerator, denominator) = (numerator.cast::<PyInt>()?, denominator.cast::<PyInt>()?);
-            py.import("fractions")?.getattr("Fraction")?.call1((numerator, denominator))
+            let class = py.import("fractions")?.getattr("Fraction")?;
+            let bits: usize = denominator.call_method0("bit_length")?.extract()?;
+            if bits < LARGE || denominator.lt(1)? {
+                return class.call1((numerator, denominator));
+            }
+            // Reducing it takes quadratic time. What is stored is reduced; a message that lies gets what it asked for.
+            let fraction = class.call_method1("__new__", (&class, 0))?;
+            fraction.setattr("_numerator", numerator)?;
+            fraction.setattr("_denominator", denominator)?;
+            Ok(fraction)
         }
         _ => Err(PyValueError::new_err("another count of values")),
     }

@@ -45,9 +45,10 @@ impl Numpy {
         }
         match py.import("numpy") {
             Ok(module) => Ok(NUMPY.get_or_try_init(py, || Numpy::of(&module))?),
-            Err(error) if error.is_instance_of::<pyo3::exceptions::PyImportError>(py) => {
-                Err(decode("the message holds NumPy data: loading it needs the package numpy, which can't be imported", at))
-            }
+            Err(error) if error.is_instance_of::<pyo3::exceptions::PyImportError>(py) => Err(decode(
+                "the message holds NumPy data: loading it needs the package numpy, which can't be imported",
+                at,
+            )),
             Err(error) => Err(error.into()),
         }
     }
@@ -474,7 +475,8 @@ impl Head {
 /// Puts a value into its place of those that `of_objects` or `of_fields` gave.
 pub fn put(py: Python<'_>, places: &Owned, at: usize, value: &Owned, here: usize) -> Result<()> {
     // SAFETY: held.
-    let (places, value) = unsafe { (Bound::from_borrowed_ptr(py, places.get()), Bound::from_borrowed_ptr(py, value.get())) };
+    let (places, value) =
+        unsafe { (Bound::from_borrowed_ptr(py, places.get()), Bound::from_borrowed_ptr(py, value.get())) };
     let Ok(views) = places.cast::<PyList>() else {
         // SAFETY: alive both; the sequence's own assignment, which takes the value as it is, whatever it holds.
         return match unsafe { ffi::PySequence_SetItem(places.as_ptr(), at as isize, value.as_ptr()) } {

@@ -111,7 +111,9 @@ impl<W: Writer> Encoder<'_, W> {
         };
         if matches!(plan.how, How::Family(_)) {
             // What the class's own module has put there says no more than our own form of it does.
-            let home = |object: &Bound<'_, PyAny>| object.getattr("__module__").and_then(|module| module.extract::<String>()).ok();
+            let home = |object: &Bound<'_, PyAny>| {
+                object.getattr("__module__").and_then(|module| module.extract::<String>()).ok()
+            };
             if home(&reducer) == home(class.as_any()) {
                 return Ok(None);
             }
@@ -199,7 +201,9 @@ impl Recipe {
     /// Takes apart what `__reduce__` gave, and checks it as pickle does.
     fn new(object: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> Result<Recipe> {
         let name = object.get_type().fully_qualified_name()?;
-        let wrong = |what: &str| -> Fault { encode_error(format_args!("can't store a `{name}`: its `__reduce__` gave {what}")) };
+        let wrong = |what: &str| -> Fault {
+            encode_error(format_args!("can't store a `{name}`: its `__reduce__` gave {what}"))
+        };
         let Ok(value) = value.cast::<PyTuple>() else { return Err(wrong("neither a tuple nor the name of a global")) };
         if !(2..=6).contains(&value.len()) {
             return Err(wrong("a tuple that has not 2 to 6 items"));
@@ -315,7 +319,9 @@ pub fn create(py: Python<'_>, flags: u8, parts: &[Owned], at: usize) -> Result<O
     // SAFETY: `parts` hold them.
     let parts: Vec<_> = parts.iter().map(|part| unsafe { Bound::from_borrowed_ptr(py, part.get()) }).collect();
     let [function, args, keywords @ ..] = &parts[..] else { return Err(decode("a recipe without arguments", at)) };
-    let Ok(args) = args.cast::<PyTuple>() else { return Err(decode("expected the arguments of a recipe, a tuple", at)) };
+    let Ok(args) = args.cast::<PyTuple>() else {
+        return Err(decode("expected the arguments of a recipe, a tuple", at));
+    };
     if flags & (reduce::NEW | reduce::NEW_KEYWORDS) == 0 {
         if !function.is_callable() {
             return Err(decode("expected something to call in a recipe", at));
@@ -339,11 +345,14 @@ pub fn create(py: Python<'_>, flags: u8, parts: &[Owned], at: usize) -> Result<O
 /// Does with an object what the part of that flag says.
 pub fn apply(py: Python<'_>, flag: u8, object: &Owned, part: &Owned, at: usize) -> Result<()> {
     // SAFETY: both are held.
-    let (object, part) = unsafe { (Bound::from_borrowed_ptr(py, object.get()), Bound::from_borrowed_ptr(py, part.get())) };
+    let (object, part) =
+        unsafe { (Bound::from_borrowed_ptr(py, object.get()), Bound::from_borrowed_ptr(py, part.get())) };
     match flag {
         reduce::ITEMS => extend(&object, &part, at),
         reduce::PAIRS => {
-            let Ok(pairs) = part.cast_exact::<PyList>() else { return Err(decode("expected the list of a recipe's pairs", at)) };
+            let Ok(pairs) = part.cast_exact::<PyList>() else {
+                return Err(decode("expected the list of a recipe's pairs", at));
+            };
             for pair in pairs {
                 let Ok((key, value)) = pair.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>)>() else {
                     return Err(decode("expected a key and a value in a recipe's pairs", at));
@@ -359,14 +368,17 @@ pub fn apply(py: Python<'_>, flag: u8, object: &Owned, part: &Owned, at: usize) 
 /// Calls a state's setter.
 pub fn set_by(py: Python<'_>, setter: &Owned, object: &Owned, state: &Owned) -> Result<()> {
     // SAFETY: all are held.
-    let [setter, object, state] = [setter, object, state].map(|part| unsafe { Bound::from_borrowed_ptr(py, part.get()) });
+    let [setter, object, state] =
+        [setter, object, state].map(|part| unsafe { Bound::from_borrowed_ptr(py, part.get()) });
     setter.call1((object, state))?;
     Ok(())
 }
 
 fn extend(object: &Bound<'_, PyAny>, items: &Bound<'_, PyAny>, at: usize) -> Result<()> {
     let py = object.py();
-    let Ok(items) = items.cast_exact::<PyList>() else { return Err(decode("expected the list of a recipe's items", at)) };
+    let Ok(items) = items.cast_exact::<PyList>() else {
+        return Err(decode("expected the list of a recipe's items", at));
+    };
     if let Ok(list) = object.cast_exact::<PyList>() {
         list.set_slice(list.len(), list.len(), items.as_any())?;
         return Ok(());

@@ -14,8 +14,21 @@ use pyo3::prelude::*;
 use pyo3::types::{PyString, PyType};
 
 /// Builtin classes whose call with no arguments gives an empty value, and does nothing else.
-const BUILTINS: &[&str] =
-    &["int", "float", "complex", "bool", "str", "bytes", "bytearray", "list", "tuple", "dict", "set", "frozenset", "object"];
+const BUILTINS: &[&str] = &[
+    "int",
+    "float",
+    "complex",
+    "bool",
+    "str",
+    "bytes",
+    "bytearray",
+    "list",
+    "tuple",
+    "dict",
+    "set",
+    "frozenset",
+    "object",
+];
 
 /// Writes None, or a class of the fixed list, as one; says no to everything else.
 pub fn write_builtin<W: Writer>(encoder: &mut Encoder<'_, W>, object: &Bound<'_, PyAny>) -> Result<bool> {
@@ -68,7 +81,9 @@ pub fn write<W: Writer>(
     }
     match look_up(&module, &name)? {
         Found::Object(found) if found.is(object) => {}
-        Found::Object(_) => return Ok(Some(format!("it is stored by its name, and `{module}.{name}` is another object"))),
+        Found::Object(_) => {
+            return Ok(Some(format!("it is stored by its name, and `{module}.{name}` is another object")))
+        }
         Found::Nothing(what) => return Ok(Some(format!("it is stored by its name `{module}.{name}`, and {what}"))),
     }
     encoder.w.global();
@@ -97,7 +112,9 @@ fn look_up<'py>(module: &Bound<'py, PyString>, name: &Bound<'py, PyString>) -> P
     }
     let mut found = match py.import(module) {
         Ok(found) => found.into_any(),
-        Err(error) if is_missing(&error, module)? => return Ok(Found::Nothing(format!("there is no module `{module}`"))),
+        Err(error) if is_missing(&error, module)? => {
+            return Ok(Found::Nothing(format!("there is no module `{module}`")))
+        }
         Err(error) => return Err(error),
     };
     for part in name.to_str()?.split('.') {
@@ -124,7 +141,11 @@ fn is_missing(error: &PyErr, module: &Bound<'_, PyString>) -> PyResult<bool> {
 }
 
 /// By the caller's `find_class`, which alone decides then; else by importing the module.
-fn look_up_by<'py>(hook: Option<&Owned>, module: &Bound<'py, PyString>, name: &Bound<'py, PyString>) -> PyResult<Found<'py>> {
+fn look_up_by<'py>(
+    hook: Option<&Owned>,
+    module: &Bound<'py, PyString>,
+    name: &Bound<'py, PyString>,
+) -> PyResult<Found<'py>> {
     let py = module.py();
     match hook {
         // SAFETY: held by the options.
@@ -143,7 +164,9 @@ pub fn find<'i, R: Reader<'i>>(decoder: &mut Decoder<'i, R>, parts: &[Owned], at
     let parts: Vec<_> = parts.iter().map(|part| unsafe { Bound::from_borrowed_ptr(decoder.py, part.get()) }).collect();
     let wrong = || decode("expected module and name of a class or function", at);
     let [module, name] = &parts[..] else { return Err(wrong()) };
-    let (Ok(module), Ok(name)) = (module.cast_exact::<PyString>(), name.cast_exact::<PyString>()) else { return Err(wrong()) };
+    let (Ok(module), Ok(name)) = (module.cast_exact::<PyString>(), name.cast_exact::<PyString>()) else {
+        return Err(wrong());
+    };
     if module.to_str().is_err() || name.to_str().is_err() {
         return Err(wrong());
     }
@@ -185,7 +208,9 @@ pub fn class_of<'i, R: Reader<'i>>(decoder: &Decoder<'i, R>, stored: &str, at: u
             Ok(Found::Object(found)) if found.is_instance_of::<PyType>() => return Ok(owned(&found)),
             Ok(Found::Object(_)) => missing = format!("`{module}.{name}` is no class"),
             Ok(Found::Nothing(what)) => missing = what,
-            Err(error) if hook.is_some() && is_missing(&error, &module)? => missing = format!("there is no module `{module}`"),
+            Err(error) if hook.is_some() && is_missing(&error, &module)? => {
+                missing = format!("there is no module `{module}`")
+            }
             Err(error) => return Err(error.into()),
         }
     }

@@ -17,7 +17,9 @@ pub fn make(py: Python<'_>, layout: &Layout, object: Option<Owned>, values: Vec<
     let mut fields = PyDict::new(py);
     for (name, value) in layout.names.iter().zip(&values) {
         // SAFETY: both are held.
-        unsafe { fields.set_item(Bound::from_borrowed_ptr(py, name.get()), Bound::from_borrowed_ptr(py, value.get()))? };
+        unsafe {
+            fields.set_item(Bound::from_borrowed_ptr(py, name.get()), Bound::from_borrowed_ptr(py, value.get()))?
+        };
     }
     if let Some(registration) = &plan.registration {
         if let (Some(upgrade), true) = (&registration.upgrade, registration.version != layout.version) {
@@ -46,7 +48,10 @@ pub fn make(py: Python<'_>, layout: &Layout, object: Option<Owned>, values: Vec<
     for missing in defaults::lacking(py, plan.class(), &names)? {
         let value = missing.value(py)?;
         // SAFETY: both are held.
-        unsafe { fields.set_item(Bound::from_borrowed_ptr(py, missing.name.get()), Bound::from_borrowed_ptr(py, value.get()))? };
+        unsafe {
+            fields
+                .set_item(Bound::from_borrowed_ptr(py, missing.name.get()), Bound::from_borrowed_ptr(py, value.get()))?
+        };
     }
     let get = |name: &Owned| -> Result<Option<Owned>> {
         // SAFETY: held.
@@ -70,7 +75,9 @@ pub fn make(py: Python<'_>, layout: &Layout, object: Option<Owned>, values: Vec<
         let rest = PyDict::new(py);
         for (name, value) in &fields {
             match plan.slots.iter().find(|slot| text::equal(slot.name.get(), name.as_ptr())) {
-                Some(slot) => crate::cpython::replace(state::slot_mut(object.get(), slot.offset), owned(&value).into_raw()),
+                Some(slot) => {
+                    crate::cpython::replace(state::slot_mut(object.get(), slot.offset), owned(&value).into_raw())
+                }
                 None => rest.set_item(name, value)?,
             }
         }

@@ -1,0 +1,32 @@
+"""The tables of docs/format.md, read from the page itself."""
+
+from __future__ import annotations
+
+import pathlib
+import re
+
+PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "format.md"
+
+
+def rows(name: str) -> list[list[str]]:
+    """A table of the page, without its head."""
+    page = PAGE.read_text(encoding="utf-8")
+    body = page.split(f"<!-- table: {name} -->\n")[1].split("<!-- end -->")[0]
+    return [[cell.strip() for cell in line.strip("|\n").split("|")] for line in body.splitlines()[2:]]
+
+
+def tags() -> dict[int, tuple[str, int]]:
+    """Tag to its name and place in its row."""
+    found = {}
+    for cells in rows("tags"):
+        ends = [int(byte, 16) for byte in re.findall(r"`(0x\w\w)`", cells[0])]
+        for tag in range(ends[0], ends[-1] + 1):
+            found[tag] = (cells[1], tag - ends[0])
+    return found
+
+
+TAGS = tags()
+VERSIONS = {int(cells[0].strip("`"), 16): "trusted" in cells[1] for cells in rows("versions")}
+KINDS = {int(code): name for code, name, _ in rows("kinds")}
+KNOWN = {int(code): (name, values) for code, name, values in rows("known")}
+FLAGS = [(int(flag), value != "none") for flag, _, value in rows("flags")]
