@@ -522,7 +522,11 @@ def test_a_hook_for_what_even_trust_cannot_store() -> None:
         holdall.dumps([sys], trust=True, enc_hook=lambda obj: obj)
 
 
-@pytest.mark.parametrize("replacement", ["text" * 20, 5, None, [1, 2], (), {"a": 1}, Plain(1)], ids=repr)
+@pytest.mark.parametrize(
+    "replacement",
+    ["text" * 20, 5, None, [1, 2], (), {"a": 1}, Plain(1)],
+    ids=lambda value: type(value).__name__,
+)
 def test_hooks_of_ordinary_messages(replacement: Any) -> None:
     for graph in (sys, [sys, sys], [replacement, sys, sys], [sys, replacement, [sys]]):
         back = holdall.loads(holdall.dumps(graph, enc_hook=lambda obj: replacement), types=Plain)

@@ -260,7 +260,7 @@ BAD_REDUCTIONS: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize("value", BAD_REDUCTIONS, ids=repr)
+@pytest.mark.parametrize("value", BAD_REDUCTIONS, ids=range(len(BAD_REDUCTIONS)))
 def test_reductions_of_the_wrong_shape(value: Any) -> None:
     with pytest.raises(holdall.EncodeError):
         holdall.dumps(BadReduce(value), trust=True)
