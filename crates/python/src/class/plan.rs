@@ -174,7 +174,7 @@ unsafe fn slots_of(class: Type) -> Result<(Vec<Slot>, usize)> {
                 if ffi::Py_TYPE(item) != addr_of_mut!(ffi::PyMemberDescr_Type) {
                     continue;
                 }
-                let member = (*item.cast::<ffi::PyMemberDescrObject>()).d_member;
+                let member = (*item.cast::<ffi::PyMemberDescrObject>()).d_member.cast::<ffi::PyMemberDef>();
                 const T_OBJECT_EX: i32 = 16;
                 if (*member).type_code != T_OBJECT_EX
                     || (*item.cast::<ffi::PyMemberDescrObject>()).d_common.d_type != base

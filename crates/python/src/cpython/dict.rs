@@ -51,6 +51,8 @@ extern "C" {
 
 /// Whether the layouts above are those of this CPython; set by `self_test`.
 static KNOWN: AtomicBool = AtomicBool::new(false);
+/// The same for attributes without a dict.
+static INLINE: AtomicBool = AtomicBool::new(false);
 
 /// # Safety
 /// `dict` is a dict (or of a subclass).
@@ -151,6 +153,42 @@ pub unsafe fn is_template(template: Obj, len: usize) -> bool {
     unsafe { entries(template).is_some_and(|entries| entries.len() == len) }
 }
 
+/// The attributes of an instance that has no `__dict__` object yet, in the order in which they were set: the `at`th name
+/// and value, borrowed; `None` past the last, and where there are none of that kind.
+///
+/// Asking for the `__dict__` would make one, which the instance then drags along.
+///
+/// # Safety
+/// `object` is an instance of a class that manages its instances' dicts (the flag of 3.11).
+#[inline(always)]
+pub unsafe fn attribute(object: Obj, at: usize) -> Option<(Obj, Obj)> {
+    if !cfg!(all(Py_3_11, not(Py_3_13))) || !INLINE.load(Ordering::Relaxed) {
+        return None;
+    }
+    // SAFETY: such an instance has two words before its collector's head: 3.11 keeps values and dict apart, 3.12 tags
+    // one of them. Before the values stand how many there are, and their order; the class has their names.
+    unsafe {
+        let words = object.cast::<*mut u8>();
+        let values = if cfg!(Py_3_12) {
+            let tagged = *words.sub(3);
+            if tagged as usize & 1 == 0 {
+                return None;
+            }
+            tagged.add(1)
+        } else {
+            *words.sub(4)
+        };
+        if values.is_null() || at >= usize::from(*values.sub(2)) {
+            return None;
+        }
+        let place = usize::from(*values.sub(3 + at));
+        let keys = (*ffi::Py_TYPE(object).cast::<ffi::PyHeapTypeObject>()).ht_cached_keys.cast::<Keys>();
+        let start = keys.add(1).cast::<u8>().add(1 << (*keys).log2_index_bytes).cast::<UnicodeEntry>();
+        let value = *values.cast::<Obj>().add(place);
+        (!value.is_null()).then(|| ((*start.add(place)).key, value))
+    }
+}
+
 /// Sets an item whose key is a string.
 ///
 /// # Safety
@@ -207,6 +245,44 @@ pub(super) unsafe fn self_test() -> Result<(), &'static str> {
         ffi::PyDict_SetItem(dict.get(), number.get(), number.get());
         fine = fine && agrees(dict.get()) && entries(dict.get()).is_none();
         KNOWN.store(fine, Ordering::Relaxed);
+        if fine {
+            INLINE.store(true, Ordering::Relaxed);
+            INLINE.store(attributes_agree().unwrap_or(false), Ordering::Relaxed);
+        }
     }
     Ok(())
+}
+
+/// Sets and deletes attributes of an instance, and looks whether they are where [`attribute`] finds them.
+unsafe fn attributes_agree() -> Option<bool> {
+    if !cfg!(all(Py_3_11, not(Py_3_13))) {
+        return Some(false);
+    }
+    // SAFETY: the GIL is held, says the caller of all self tests; all objects are held.
+    unsafe {
+        let arguments = Owned::new(ffi::Py_BuildValue(c"s(){}".as_ptr(), c"Model".as_ptr()))?;
+        let class =
+            Owned::new(ffi::PyObject_CallObject(std::ptr::addr_of_mut!(ffi::PyType_Type).cast(), arguments.get()))?;
+        let make = || Owned::new(ffi::PyObject_CallObject(class.get(), std::ptr::null_mut()));
+        let number = super::int::from_value(1 << 40)?;
+        let first = make()?;
+        for name in [c"a", c"b", c"c"] {
+            ffi::PyObject_SetAttrString(first.get(), name.as_ptr(), number.get());
+        }
+        let second = make()?;
+        for name in [c"c", c"a", c"b"] {
+            ffi::PyObject_SetAttrString(second.get(), name.as_ptr(), number.get());
+        }
+        ffi::PyObject_DelAttrString(second.get(), c"a".as_ptr());
+        if !crate::class::plan::managed_dict(class.get().cast()) {
+            return Some(false);
+        }
+        let is = |at: usize, name: &[u8]| match attribute(second.get(), at) {
+            Some((found, value)) => super::text::ascii(found) == Some(name) && value == number.get(),
+            None => false,
+        };
+        let whole = is(0, b"c") && is(1, b"b") && attribute(second.get(), 2).is_none();
+        let dict = Owned::new(ffi::PyObject_GenericGetDict(second.get(), std::ptr::null_mut()))?;
+        Some(whole && attribute(second.get(), 0).is_none() && len(dict.get()) == 2)
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::frame::{Frame, Kind, Make, Weight, DEFAULT_DICT};
 use super::layout::{Build, Layout};
-use super::{fill, Decoder, Numbered, UNMARKED};
+use super::{fill, Decoder, Numbered, State, UNMARKED};
 use crate::class::plan::Base;
 use crate::cpython::text::Failure;
 use crate::cpython::{dict, float, int, text as strings, Owned};
@@ -49,12 +49,17 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     #[inline(never)]
     fn shared_field(&mut self, token: Token<'i>) -> Result<Option<Owned>> {
         match token {
-            // What is referred to may be a container that the collector must see: those go the long way.
-            Token::Reference(number) => {
-                let known = self.numbered(number)?;
+            // What is referred to may be a container that the collector must see, or one that is not all there: those
+            // go the long way, with a frame for what refers to them.
+            Token::Reference(number) => match self.numbered.get(number as usize) {
                 // SAFETY: held.
-                Ok(unsafe { strings::is(known.get()) }.then_some(known))
-            }
+                Some(Numbered { object: Some(known), state: State::Whole, .. })
+                    if unsafe { strings::is(known.get()) } =>
+                {
+                    Ok(Some(known.clone()))
+                }
+                _ => Ok(None),
+            },
             Token::Mark => {
                 let token = self.r.next()?;
                 let Some(value) = self.leaf(token)? else { return Ok(None) };

@@ -229,6 +229,13 @@ impl Frame {
                         }
                     }
                 }
+                Kind::Attributes => {
+                    for at in 0..self.len {
+                        if let Some((_, value)) = crate::cpython::dict::attribute(object, at) {
+                            add(value);
+                        }
+                    }
+                }
                 Kind::Parts => return,
             }
         }

@@ -1,5 +1,6 @@
 //! Dicts and instances: layouts written once, values by position.
 
+use super::walk::CHANGED;
 use super::{layouts, Encoder, Extra, Frame, Kind, Part, BY_PARENT};
 use crate::class::plan::{self, Base, How, Plan};
 use crate::class::{registry, state};
@@ -265,9 +266,66 @@ impl<W: Writer> Encoder<'_, W> {
     pub(super) unsafe fn fields(&mut self, object: Obj, plan: &Rc<Plan>, kind: LayoutKind) -> Result<()> {
         // SAFETY: an instance of the plan's class, says the caller.
         unsafe {
+            if plan.managed_dict
+                && plan.slots.is_empty()
+                && !self.options.canonical
+                && self.attributes(object, plan, kind)?
+            {
+                return Ok(());
+            }
             let dict = self.field_names(object, plan, kind)?;
             self.field_values(object, plan, dict);
         }
+        Ok(())
+    }
+
+    /// An instance all of whose state is attributes for which it has no `__dict__` object; says no to others.
+    unsafe fn attributes(&mut self, object: Obj, plan: &Rc<Plan>, kind: LayoutKind) -> Result<bool> {
+        let mut names = [std::ptr::null_mut(); layouts::MOST_KEYS];
+        let mut len = 0;
+        // SAFETY: an instance of a class that manages dicts, says the caller; no Python code runs before the frame.
+        unsafe {
+            while let Some((name, _)) = dict::attribute(object, len) {
+                if len == names.len() || text::ascii(name) == Some(b"__orig_class__") {
+                    return Ok(false);
+                }
+                names[len] = name;
+                len += 1;
+            }
+            if len == 0 {
+                return Ok(false);
+            }
+            let layout = self.layout(kind, Some(plan), &names[..len])?;
+            self.last_layout = layout;
+            let frame = Frame { len, hint: layout, ..Frame::new(Owned::borrowed(object), Kind::Attributes) };
+            self.tables.stack.push(frame);
+        }
+        Ok(true)
+    }
+
+    pub(super) unsafe fn walk_attributes(&mut self) -> Result<()> {
+        let depth = self.tables.stack.len();
+        let frame = &self.tables.stack[depth - 1];
+        let (object, mut at, len) = (frame.object.get(), frame.at as usize, frame.len);
+        // SAFETY: the frame holds the instance; an attribute is looked up anew after all that may run Python code.
+        unsafe {
+            while at < len {
+                let Some((_, value)) = dict::attribute(object, at) else { return Err(encode(CHANGED)) };
+                at += 1;
+                if self.leaf(value, BY_PARENT)? {
+                    continue;
+                }
+                self.tables.stack[depth - 1].at = at as isize;
+                self.value(value, BY_PARENT)?;
+                if self.tables.stack.len() != depth {
+                    return Ok(());
+                }
+            }
+            if dict::attribute(object, len).is_some() {
+                return Err(encode(CHANGED));
+            }
+        }
+        self.tables.stack.pop();
         Ok(())
     }
 

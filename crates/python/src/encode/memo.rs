@@ -99,7 +99,9 @@ impl Memo {
     #[cold]
     #[inline(never)]
     fn grow(&mut self) {
-        let larger = vec![EMPTY; self.entries.len() * 4].into();
+        // Small tables grow fast, large ones by what they need: they are most of what a graph of shared objects takes.
+        let factor = if self.entries.len() < START << 5 { 4 } else { 2 };
+        let larger = vec![EMPTY; self.entries.len() * factor].into();
         let old = std::mem::replace(&mut self.entries, larger);
         self.shift = 64 - self.entries.len().trailing_zeros();
         let mask = self.entries.len() - 1;

@@ -66,6 +66,8 @@ enum Kind {
     Set,
     /// Slots of an instance.
     Slots,
+    /// Attributes of an instance that has no `__dict__` object.
+    Attributes,
     /// Temporaries of ours, kept by the frame.
     Parts,
 }

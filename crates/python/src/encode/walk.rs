@@ -12,7 +12,7 @@ use std::ptr::addr_of_mut;
 
 /// In tree mode, how deep the walk goes before it looks for a cycle, the first time.
 const SUSPICIOUS: usize = 1_000;
-const CHANGED: &str = "a container changed its size while it was being stored";
+pub(super) const CHANGED: &str = "a container changed its size while it was being stored";
 
 impl<W: Writer> Encoder<'_, W> {
     /// Writes what needs no frame and keeps no identity, or is a string; says no to the rest.
@@ -278,6 +278,7 @@ impl<W: Writer> Encoder<'_, W> {
                     Kind::Pairs => self.walk_pairs()?,
                     Kind::Set => self.walk_set()?,
                     Kind::Slots => self.walk_slots()?,
+                    Kind::Attributes => self.walk_attributes()?,
                     Kind::Parts => self.walk_parts()?,
                 }
             }
@@ -289,8 +290,16 @@ impl<W: Writer> Encoder<'_, W> {
     #[cold]
     fn refuse_cycle(&self) -> Result<()> {
         let mut seen = HashSet::new();
-        for frame in self.tables.stack.iter().filter(|frame| frame.kind != Kind::Parts) {
-            if !seen.insert((frame.object.get() as usize, frame.kind as u8)) {
+        for frame in &self.tables.stack {
+            let on_the_way = match &frame.extra {
+                // A frame of parts stands for no object; what is being written of it does.
+                Some(Extra::Parts(parts)) => match parts.get((frame.at as usize).wrapping_sub(1)) {
+                    Some(Part::Value(object)) => object.get(),
+                    _ => continue,
+                },
+                _ => frame.object.get(),
+            };
+            if !seen.insert((on_the_way as usize, frame.kind as u8)) {
                 return Err(encode("a container holds itself: store it with refs=True"));
             }
         }

@@ -54,7 +54,13 @@ pub fn encode_into(
     buffers: Option<&Bound<'_, PyAny>>,
 ) -> Result<(), Fault> {
     let py = object.py();
-    let buffers = buffers.filter(|buffers| !buffers.is_none()).map(options::owned);
+    let buffers = buffers.filter(|buffers| !buffers.is_none());
+    if let Some(buffers) = buffers {
+        if !buffers.is_callable() && !buffers.hasattr("append")? {
+            return Err(PyErr::from(PyTypeError::new_err("`buffers` must be a list, a callable or None")).into());
+        }
+    }
+    let buffers = buffers.map(options::owned);
     let Workshop { output, tables } = workshop;
     let mut sharing = Sharing::ByCount;
     let (mut first_walk, mut recipes) = Default::default();
