@@ -262,7 +262,7 @@ def sketch(obj: object, depth: int) -> object:
         return (cls, scalar_bits(obj))
     if isinstance(obj, BY_REFERENCE):
         return id(obj)
-    found = parts(obj)
+    found = _by_name(parts(obj))
     value = (cls, repr(found.value), len(found.children))
     if depth == 0:
         return value

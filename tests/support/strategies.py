@@ -152,7 +152,10 @@ IMMUTABLE: dict[str, Callable[[list[Any]], Any]] = {
     "namedtuple": lambda children: models.NPair(*_padded(children)),
     "dataclass frozen": lambda children: models.DFrozen(*_padded(children)),
     "dataclass frozen slots": lambda children: models.DFrozenSlots(*_padded(children)),
-    "slice": lambda children: slice(*[*_padded(children), None]),
+    # of plain values: a slice can't be made before its parts, as no cycle through it can be
+    "slice": lambda children: slice(
+        *[child if isinstance(child, (int, str)) else None for child in _padded(children)]
+    ),
     **({"attrs frozen": _frozen_attrs} if installed("attrs") else {}),
     **({"msgspec frozen": _frozen_struct} if installed("msgspec") else {}),
     **({"pydantic frozen": _frozen_model} if installed("pydantic") else {}),
