@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import pathlib
+import sys
 from typing import Any, Callable, Iterator
 
 import pytest
@@ -27,7 +28,15 @@ else:
     hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "dev")
 
 
+# No test needs as much: a runaway allocation ends the one process that makes it, not the machine.
+MOST_MEMORY = 8 << 30
+
+
 def pytest_configure(config: pytest.Config) -> None:
+    if sys.platform.startswith("linux"):
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
     config.addinivalue_line("markers", "soak: many rounds of everything; `make soak` runs these alone")
     if not config.pluginmanager.hasplugin("xdist"):
         config.addinivalue_line(

@@ -14,7 +14,7 @@ import holdall
 pytest.importorskip("hypothesis")
 
 from hypothesis import assume, given, settings
-from hypothesis import assume, strategies as st
+from hypothesis import strategies as st
 
 from tests.support import strategies
 from tests.support.isomorphic import isomorphic

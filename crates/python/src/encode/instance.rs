@@ -45,6 +45,9 @@ impl<W: Writer> Encoder<'_, W> {
                         }
                         // What is being written goes on later, below the frame of the value.
                         let at = at + usize::from(done);
+                        if at == entries.len() {
+                            break;
+                        }
                         let frame = Frame {
                             at: at as isize,
                             len: entries.len() - at,
@@ -224,6 +227,10 @@ impl<W: Writer> Encoder<'_, W> {
                 let done = self.shallow(value)?;
                 if done && self.tables.stack.len() == depth {
                     continue;
+                }
+                // After the last slot nothing is left to come back to.
+                if at + usize::from(done) == plan.slots.len() {
+                    break;
                 }
                 let frame = Frame {
                     at: (at + usize::from(done)) as isize,
