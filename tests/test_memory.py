@@ -221,4 +221,6 @@ def test_peaks(name: str, tmp_path: Any) -> None:
         f"dumps used {extra / size:.2f} times its {size} bytes"
     )
     top, kept = run("loads")
-    assert top <= 1.1 * kept + (4 << 20) + WAY_DOWN.get(name, 0), f"loads used {top / kept:.2f} times the {kept} bytes it returned"
+    assert top <= 1.1 * kept + (4 << 20) + WAY_DOWN.get(name, 0), (
+        f"loads used {top / kept:.2f} times the {kept} bytes it returned"
+    )
