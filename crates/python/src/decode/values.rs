@@ -51,15 +51,15 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         match token {
             // What is referred to may be a container that the collector must see, or one that is not all there: those
             // go the long way, with a frame for what refers to them.
-            Token::Reference(number) => match self.numbered.get(number as usize) {
+            Token::Reference(number) => {
+                let Some(Numbered { object: Some(known), state: State::Whole, .. }) =
+                    self.numbered.get(number as usize)
+                else {
+                    return Ok(None);
+                };
                 // SAFETY: held.
-                Some(Numbered { object: Some(known), state: State::Whole, .. })
-                    if unsafe { strings::is(known.get()) } =>
-                {
-                    Ok(Some(known.clone()))
-                }
-                _ => Ok(None),
-            },
+                Ok(unsafe { strings::is(known.get()) }.then(|| known.clone()))
+            }
             Token::Mark => {
                 let token = self.r.next()?;
                 let Some(value) = self.leaf(token)? else { return Ok(None) };

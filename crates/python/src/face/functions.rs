@@ -57,7 +57,7 @@ pub fn encode_into(
     let buffers = buffers.filter(|buffers| !buffers.is_none());
     if let Some(buffers) = buffers {
         if !buffers.is_callable() && !buffers.hasattr("append")? {
-            return Err(PyErr::from(PyTypeError::new_err("`buffers` must be a list, a callable or None")).into());
+            return Err(PyTypeError::new_err("`buffers` must be a list, a callable or None").into());
         }
     }
     let buffers = buffers.map(options::owned);
