@@ -74,3 +74,18 @@ pub unsafe fn set_dict(object: Obj, dict: Owned) -> Result<()> {
     }
     Ok(())
 }
+
+/// A fresh instance, by its class's allocator: no `__new__`, no `__init__`.
+///
+/// # Safety
+/// The GIL is held; `class` is alive, and laid out as its plan says.
+#[inline(always)]
+pub unsafe fn allocate(class: Type, items: isize) -> Result<Owned> {
+    // SAFETY: alive, says the caller; every class has an allocator.
+    unsafe {
+        match (*class).tp_alloc {
+            Some(alloc) => Owned::new(alloc(class, items)).ok_or_else(raised),
+            None => Err(crate::error::refused("a class without an allocator", 0)),
+        }
+    }
+}

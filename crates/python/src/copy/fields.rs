@@ -428,10 +428,7 @@ pub(super) unsafe fn allocate(class: Type, items: isize) -> Result<Owned> {
         if class == addr_of_mut!(ffi::PyTuple_Type) {
             return Owned::new(ffi::PyTuple_New(items)).ok_or_else(raised);
         }
-        match (*class).tp_alloc {
-            Some(alloc) => Owned::new(alloc(class, items)).ok_or_else(raised),
-            None => Err(fault("a class without an allocator")),
-        }
+        state::allocate(class, items)
     }
 }
 

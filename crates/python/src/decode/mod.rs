@@ -7,9 +7,11 @@ mod array;
 mod build;
 pub mod fill;
 mod frame;
+mod instance;
 pub mod keys;
 pub mod layout;
 mod run;
+mod runs;
 mod shapes;
 mod values;
 
@@ -244,6 +246,15 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                         frame.weight.add(*weight);
                     }
                 }
+                Ok(object.clone())
+            }
+            // Referred to before: sound, if not all there. Keys and what is made of its parts look closer.
+            Some(Numbered { object: Some(object), state: State::Seen, .. })
+                if self
+                    .stack
+                    .last()
+                    .is_some_and(|top| matches!(top.kind, Kind::List | Kind::Copied | Kind::Keyed | Kind::Fields)) =>
+            {
                 Ok(object.clone())
             }
             _ => self.unfinished(number),

@@ -1,0 +1,263 @@
+//! Dicts and instances by their layouts: values by position, with no key looked up.
+
+use super::frame::{Frame, Kind, Make};
+use super::layout::{Build, Layout};
+use super::{fill, Decoder, UNMARKED};
+use crate::class::plan::Base;
+use crate::class::state::allocate;
+use crate::cpython::{dict, Owned};
+use crate::error::{decode, raised, Result};
+use crate::objects;
+use holdall_format::model::{Known, LayoutKind};
+use holdall_format::{Reader, Token};
+use pyo3::ffi;
+use std::rc::Rc;
+
+impl<'i, R: Reader<'i>> Decoder<'i, R> {
+    /// An instance of a layout: its values follow.
+    #[inline(always)]
+    pub(super) fn instance(&mut self, layout: &Rc<Layout>) -> Result<Option<Owned>> {
+        let len = layout.names.len();
+        match &layout.build {
+            Build::Dict => self.dict(layout, len),
+            Build::Slots { class, offsets } => {
+                self.claim(len, layout.bytes)?;
+                // SAFETY: the GIL is held; the class is held by the layout's plan's registration, module or options.
+                let object = unsafe { allocate(*class, 0)? };
+                let mark = self.take_mark();
+                self.opened(mark, object.get());
+                for (at, &offset) in offsets.iter().enumerate() {
+                    let before = self.r.offset();
+                    let token = self.r.next()?;
+                    let Some(value) = self.field(token)? else {
+                        self.r.rewind(before);
+                        let frame = self.frame(Kind::Fields, Some(object), len, mark);
+                        return Ok(self.push(Frame { at, layout: Some(layout.clone()), ..frame }));
+                    };
+                    // SAFETY: a slot of a fresh instance of the class that its offset was read from.
+                    unsafe { *crate::class::state::slot_mut(object.get(), offset) = value.into_raw() };
+                }
+                self.whole(mark, object.get());
+                Ok(Some(object))
+            }
+            _ => self.other_instance(layout, len),
+        }
+    }
+
+    /// A dict of known keys.
+    #[inline(always)]
+    fn dict(&mut self, layout: &Rc<Layout>, len: usize) -> Result<Option<Owned>> {
+        self.claim(len, layout.bytes)?;
+        let here = self.r.offset();
+        // SAFETY: the GIL is held while a decoder lives; the copy has a place for each name.
+        unsafe {
+            let Some(template) = layout.template(here)? else {
+                let dict = Owned::new(ffi::PyDict_New()).ok_or_else(raised)?;
+                let mark = self.take_mark();
+                self.opened(mark, dict.get());
+                if len == 0 {
+                    self.whole(mark, dict.get());
+                    return Ok(Some(dict));
+                }
+                let frame = self.frame(Kind::Keyed, Some(dict), len, mark);
+                return Ok(self.push(Frame { layout: Some(layout.clone()), ..frame }));
+            };
+            let dict = Owned::new(ffi::PyDict_Copy(template.get())).ok_or_else(raised)?;
+            let mark = self.take_mark();
+            self.opened(mark, dict.get());
+            for at in 0..len {
+                let before = self.r.offset();
+                let token = self.r.next()?;
+                let Some(value) = self.field(token)? else {
+                    self.r.rewind(before);
+                    let frame = self.frame(Kind::Copied, Some(dict), len, mark);
+                    return Ok(self.push(Frame { at, layout: Some(layout.clone()), ..frame }));
+                };
+                crate::cpython::replace(dict::value_slot(dict.get(), at), value.into_raw());
+            }
+            self.whole(mark, dict.get());
+            Ok(Some(dict))
+        }
+    }
+
+    #[inline(never)]
+    fn other_instance(&mut self, layout: &Rc<Layout>, len: usize) -> Result<Option<Owned>> {
+        match &layout.build {
+            Build::Attributes { plan } => {
+                self.claim(len, layout.bytes)?;
+                let here = self.here();
+                // SAFETY: the GIL is held; the copy has a place for each name.
+                unsafe {
+                    let object = plan.fresh()?;
+                    let mark = self.take_mark();
+                    self.opened(mark, object.get());
+                    let dict = match layout.template(here)? {
+                        Some(template) => Owned::new(ffi::PyDict_Copy(template.get())),
+                        None => Owned::new(ffi::PyDict_New()),
+                    }
+                    .ok_or_else(raised)?;
+                    crate::class::state::set_dict(object.get(), dict.clone())?;
+                    let frame = self.frame(Kind::Fields, Some(object), len, mark);
+                    Ok(self.push(Frame { layout: Some(layout.clone()), key: Some(dict), ..frame }))
+                }
+            }
+            Build::Mixed { plan, .. } => {
+                self.claim(len, layout.bytes)?;
+                // SAFETY: the GIL is held while a decoder lives.
+                let object = unsafe { plan.fresh()? };
+                let mark = self.take_mark();
+                self.opened(mark, object.get());
+                let frame = self.frame(Kind::Fields, Some(object), len, mark);
+                Ok(self.push(Frame { layout: Some(layout.clone()), ..frame }))
+            }
+            Build::NamedTuple { class, .. } => {
+                self.claim(len, layout.bytes)?;
+                // SAFETY: the GIL is held while a decoder lives.
+                let object = unsafe { allocate(*class, len as isize)? };
+                let mark = self.take_mark();
+                self.opened(mark, object.get());
+                let frame = self.frame(Kind::Tuple, Some(object), len, mark);
+                Ok(self.push(Frame { layout: Some(layout.clone()), ..frame }))
+            }
+            Build::Based { class, base, .. } => self.based(layout, *class, *base),
+            Build::Upgraded { plan } => {
+                self.claim(len, layout.bytes)?;
+                // SAFETY: the GIL is held; named tuples are made of their parts, all others exist before.
+                let object = unsafe {
+                    if is_tuple(plan.class()) {
+                        None
+                    } else {
+                        Some(plan.fresh()?)
+                    }
+                };
+                let mark = self.take_mark();
+                if let Some(object) = &object {
+                    self.opened(mark, object.get());
+                }
+                let frame = Frame::gather(Make::Upgraded(layout.clone()), object, len, mark, self.here());
+                if len == 0 {
+                    return self.make(frame).map(Some);
+                }
+                Ok(self.push(frame))
+            }
+            Build::Enum => self.gather(Make::Enum(layout.clone()), 1),
+            Build::Custom => self.gather(Make::Custom(layout.clone()), 1),
+            Build::Record => {
+                let len = len + usize::from(layout.kind != LayoutKind::Object);
+                self.claim(len, layout.bytes)?;
+                let record = objects::record::empty(self.py, layout)?;
+                let mark = self.take_mark();
+                self.opened(mark, record.get());
+                let frame = Frame::gather(Make::Record(layout.clone()), Some(record), len, mark, self.here());
+                if len == 0 {
+                    return self.make(frame).map(Some);
+                }
+                Ok(self.push(frame))
+            }
+            Build::Dict | Build::Slots { .. } => Err(decode("a layout out of place", self.here())),
+        }
+    }
+
+    /// A subclass of a builtin: the builtin's value comes first, then the fields.
+    fn based(&mut self, layout: &Rc<Layout>, class: *mut ffi::PyTypeObject, base: Base) -> Result<Option<Owned>> {
+        let fields = layout.names.len();
+        let here = self.here();
+        // SAFETY: the GIL is held; empty instances are made by the builtin's own constructor.
+        unsafe {
+            match base {
+                Base::List | Base::Dict | Base::OrderedDict | Base::Set | Base::ByteArray | Base::Tuple => {}
+                Base::DefaultDict | Base::Deque => {}
+                Base::Exception if !objects::exception::is_of_parts(self.py, class)? => {
+                    self.claim(fields + 1, layout.bytes + 256)?;
+                    let object = objects::exception::empty(self.py, class, None, here)?;
+                    let mark = self.take_mark();
+                    self.opened(mark, object.get());
+                    let frame = self.frame(Kind::Fields, Some(object.clone()), fields, mark);
+                    self.push(Frame { layout: Some(layout.clone()), ..frame });
+                    let frame = Frame::gather(Make::Exception, Some(object), 1, UNMARKED, here);
+                    return Ok(self.push(Frame { hand_over: false, ..frame }));
+                }
+                _ => return self.gather(Make::Based(layout.clone()), 1),
+            }
+            self.claim(fields + 1, layout.bytes + 256)?;
+            let token = self.r.next()?;
+            let (object, len) = match (base, token) {
+                (Base::List, Token::List(len)) => {
+                    self.claim(len, 8 * len)?;
+                    let object = objects::new_of(base, class, None)?;
+                    // A list of the right length, handed to the instance whole.
+                    let filled = Owned::new(ffi::PyList_New(len as isize)).ok_or_else(raised)?;
+                    fill::pad(filled.get());
+                    if ffi::PyList_SetSlice(object.get(), 0, 0, filled.get()) != 0 {
+                        return Err(raised());
+                    }
+                    (object, len)
+                }
+                (Base::Tuple, Token::Tuple(len)) => {
+                    self.claim(len, 8 * len)?;
+                    (allocate(class, len as isize)?, len)
+                }
+                (Base::DefaultDict, Token::Known(Known::DefaultDict)) => {
+                    (objects::collections::empty_of(self.py, Known::DefaultDict, class, None)?, 1)
+                }
+                (Base::Deque, Token::Known(Known::Deque)) => {
+                    let most = match self.r.next()? {
+                        Token::Int(most) if most >= 0 => Some(most),
+                        Token::None => None,
+                        _ => return Err(decode("expected the maxlen of a deque", here)),
+                    };
+                    let Token::List(len) = self.r.next()? else {
+                        return Err(decode("expected the list of a deque's items", here));
+                    };
+                    self.claim(len, 640 + 8 * len)?;
+                    (objects::collections::empty_of(self.py, Known::Deque, class, most)?, len)
+                }
+                (Base::Dict | Base::OrderedDict, Token::Dict(len)) | (Base::Set, Token::Set(len)) => {
+                    (objects::new_of(base, class, None)?, len)
+                }
+                (Base::ByteArray, Token::ByteArray(bytes)) => {
+                    let payload =
+                        Owned::new(ffi::PyByteArray_FromStringAndSize(bytes.as_ptr().cast(), bytes.len() as isize))
+                            .ok_or_else(raised)?;
+                    (objects::new_of(base, class, Some(payload))?, 0)
+                }
+                _ => return Err(decode("expected the content of a subclass of a builtin", here)),
+            };
+            let mark = self.take_mark();
+            self.opened(mark, object.get());
+            let frame = self.frame(Kind::Fields, Some(object.clone()), fields, mark);
+            // The fields below, the content above: what is on top is built first.
+            self.push(Frame { layout: Some(layout.clone()), ..frame });
+            match base {
+                Base::List | Base::Tuple if len > 0 => {
+                    let kind = if base == Base::List { Kind::List } else { Kind::Tuple };
+                    let frame = self.frame(kind, Some(object), len, UNMARKED);
+                    self.push(Frame { hand_over: false, ..frame });
+                }
+                Base::Dict | Base::OrderedDict => {
+                    self.begin_pairs(object, len, false)?;
+                }
+                Base::Set => {
+                    self.begin_set(object, len, false)?;
+                }
+                Base::DefaultDict => {
+                    let frame = self.frame(Kind::Factory, Some(object), 1, UNMARKED);
+                    self.push(Frame { hand_over: false, ..frame });
+                }
+                Base::Deque if len > 0 => {
+                    let frame = self.frame(Kind::Append, Some(object), len, UNMARKED);
+                    self.push(Frame { hand_over: false, ..frame });
+                }
+                _ => {}
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// # Safety
+/// `class` is alive.
+pub(super) unsafe fn is_tuple(class: *mut ffi::PyTypeObject) -> bool {
+    // SAFETY: alive, says the caller.
+    unsafe { ffi::PyType_HasFeature(class, ffi::Py_TPFLAGS_TUPLE_SUBCLASS) != 0 }
+}

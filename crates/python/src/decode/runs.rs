@@ -1,0 +1,118 @@
+//! Packed runs: lists and tuples of one plain type, made in one loop.
+
+use super::frame::Weight;
+use super::{Decoder, UNMARKED};
+use crate::cpython::{float, int, text as strings, Owned};
+use crate::error::{raised, Result};
+use holdall_format::model::{Ints, Seq};
+use holdall_format::Reader;
+use pyo3::ffi;
+
+impl<'i, R: Reader<'i>> Decoder<'i, R> {
+    /// What hashing a tuple of plain values costs, for who holds it and for who refers to it later.
+    pub(super) fn weigh_run(&mut self, seq: Seq, len: usize) {
+        if seq == Seq::Tuple {
+            let weight = Weight { depth: 1, freeing: 0, values: u32::try_from(len).unwrap_or(u32::MAX) };
+            if self.mark != UNMARKED {
+                self.numbered[self.mark as usize].weight = weight;
+            }
+            if let Some(frame) = self.stack.last_mut() {
+                frame.weight.add(weight);
+            }
+        }
+    }
+
+    /// A list or tuple, and where its places begin.
+    fn sequence(&mut self, seq: Seq, len: usize) -> Result<(Owned, *mut *mut ffi::PyObject)> {
+        // A run is charged with its items: what it takes in memory is at most 40 bytes for each of its own.
+        if self.stack.len() >= self.most_deep || self.objects_left <= len || self.bytes_left < 64 + 40 * len {
+            return Err(self.over(64 + 40 * len));
+        }
+        self.objects_left -= len + 1;
+        self.bytes_left -= 64 + 40 * len;
+        // SAFETY: the GIL is held while a decoder lives; the places are those of the object just made.
+        unsafe {
+            let object = match seq {
+                Seq::List => ffi::PyList_New(len as isize),
+                Seq::Tuple => ffi::PyTuple_New(len as isize),
+            };
+            let object = Owned::new(object).ok_or_else(raised)?;
+            let places = match seq {
+                Seq::List => (*object.get().cast::<ffi::PyListObject>()).ob_item,
+                Seq::Tuple => std::ptr::addr_of_mut!((*object.get().cast::<ffi::PyTupleObject>()).ob_item).cast(),
+            };
+            Ok((object, places))
+        }
+    }
+
+    pub(super) fn floats(&mut self, seq: Seq, run: &[[u8; 8]]) -> Result<Option<Owned>> {
+        let (object, places) = self.sequence(seq, run.len())?;
+        for (at, &bytes) in run.iter().enumerate() {
+            // SAFETY: there are as many places as values, all empty.
+            unsafe { *places.add(at) = float::from_value(f64::from_le_bytes(bytes)).ok_or_else(raised)?.into_raw() };
+        }
+        self.done(Some(object))
+    }
+
+    pub(super) fn ints(&mut self, seq: Seq, run: Ints<'_>) -> Result<Option<Owned>> {
+        let (object, places) = self.sequence(seq, run.len())?;
+        // SAFETY: there are as many places as values, all empty.
+        unsafe {
+            match run {
+                Ints::I8(run) if run.len() >= 64 => {
+                    // Ints have no identity: one object for each value serves the whole run.
+                    let mut made: [Option<Owned>; 256] = [const { None }; 256];
+                    for (at, &byte) in run.iter().enumerate() {
+                        let known = &mut made[usize::from(byte)];
+                        let value = match known {
+                            Some(value) => value,
+                            None => known.insert(int::from_value(i64::from(byte as i8)).ok_or_else(raised)?),
+                        };
+                        *places.add(at) = value.clone().into_raw();
+                    }
+                }
+                Ints::I8(run) => fill_ints(places, run.iter().map(|&byte| i64::from(byte as i8)))?,
+                Ints::I16(run) => fill_ints(places, run.iter().map(|&bytes| i64::from(i16::from_le_bytes(bytes))))?,
+                Ints::I32(run) => fill_ints(places, run.iter().map(|&bytes| i64::from(i32::from_le_bytes(bytes))))?,
+                Ints::I64(run) => fill_ints(places, run.iter().map(|&bytes| i64::from_le_bytes(bytes)))?,
+            }
+        }
+        self.done(Some(object))
+    }
+
+    pub(super) fn bools(&mut self, seq: Seq, run: &[u8]) -> Result<Option<Owned>> {
+        let (object, places) = self.sequence(seq, run.len())?;
+        for (at, &byte) in run.iter().enumerate() {
+            // SAFETY: there are as many places as values, all empty.
+            unsafe {
+                let value = if byte == 1 { ffi::Py_True() } else { ffi::Py_False() };
+                *places.add(at) = Owned::borrowed(value).into_raw();
+            }
+        }
+        self.done(Some(object))
+    }
+
+    pub(super) fn texts(&mut self, seq: Seq, lengths: &[u8], mut joined: &[u8]) -> Result<Option<Owned>> {
+        let (object, places) = self.sequence(seq, lengths.len())?;
+        for (at, &len) in lengths.iter().enumerate() {
+            let (text, rest) = joined.split_at(usize::from(len));
+            joined = rest;
+            // SAFETY: there are as many places as values, all empty; the reader has checked that all is ASCII.
+            unsafe { *places.add(at) = strings::from_ascii(text).ok_or_else(raised)?.into_raw() };
+        }
+        self.done(Some(object))
+    }
+}
+
+/// Makes an int for each value, in order.
+///
+/// # Safety
+/// `places` are as many as values, all empty; the GIL is held.
+#[inline(always)]
+unsafe fn fill_ints(places: *mut *mut ffi::PyObject, values: impl Iterator<Item = i64>) -> Result<()> {
+    for (at, value) in values.enumerate() {
+        // SAFETY: as the caller says.
+        unsafe { *places.add(at) = int::from_value(value).ok_or_else(raised)?.into_raw() };
+    }
+    Ok(())
+}
