@@ -42,9 +42,9 @@ def measure_here(case: Case, budget: Budget, collectors: list[bool]) -> dict[str
         if not verdict.counts:
             continue
         if peer.dumps is not None:
-            stores.append(Job(peer.name, peer.dumps, own))
+            stores.append(Job(peer.name, peer.timed_dumps or peer.dumps, own))
         stored = stored_form(peer, own)
-        restores.append(Job(peer.name, peer.loads, stored))
+        restores.append(Job(peer.name, peer.timed_loads or peer.loads, stored))
         if not peer.bound:
             sizes[peer.name] = sum(map(len, stored)) if case.each else len(stored)
     dumps = [interleave(stores, budget, collect) for collect in collectors]

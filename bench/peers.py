@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import marshal
 import pickle
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -35,17 +36,25 @@ class Peer:
     convert: Function | None = None
     stored: Function | None = None
     bound: bool = False
+    # How the two are timed where items go one by one: each result is dropped before the next, as a queue's are.
+    timed_dumps: Function | None = None
+    timed_loads: Function | None = None
 
     def each(self) -> Peer:
         """The same, for the items of a list one by one."""
         functions = (self.dumps, self.loads, self.convert, self.stored)
         dumps, loads, convert, stored = (None if f is None else partial(over, f) for f in functions)
         assert loads is not None
-        return Peer(self.name, dumps, loads, convert, stored, self.bound)
+        timed = [None if f is None else partial(one_by_one, f) for f in functions[:2]]
+        return Peer(self.name, dumps, loads, convert, stored, self.bound, *timed)
 
 
 def over(function: Function, items: list[Any]) -> list[Any]:
     return list(map(function, items))
+
+
+def one_by_one(function: Function, items: list[Any]) -> None:
+    deque(map(function, items), maxlen=0)
 
 
 def ours(case: Case) -> list[Peer]:
