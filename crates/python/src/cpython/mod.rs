@@ -90,6 +90,19 @@ pub unsafe fn references(object: Obj) -> isize {
     unsafe { ffi::Py_REFCNT(object) }
 }
 
+/// Tells the processor that an object's head is about to be read: those of an instance's fields lie apart, and waiting
+/// for one after the other was a third of the time that dumping nodes took.
+#[inline(always)]
+pub fn prefetch(object: Obj) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a prefetch reads nothing that could be seen, and any address will do.
+    unsafe {
+        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(object.cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = object;
+}
+
 /// Says how many references there are.
 ///
 /// # Safety

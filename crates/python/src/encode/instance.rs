@@ -5,7 +5,7 @@ use super::{layouts, Encoder, Extra, Frame, Kind, Part, BY_PARENT};
 use crate::class::plan::{self, Base, How, Plan};
 use crate::class::{registry, state};
 use crate::cpython::dict::{self, Position};
-use crate::cpython::{bytes_of, float, int, text, Obj, Owned};
+use crate::cpython::{bytes_of, float, int, prefetch, text, Obj, Owned};
 use crate::error::{encode, raised, Result};
 use crate::objects;
 use holdall_format::model::{Known, LayoutKind, Seq};
@@ -207,7 +207,13 @@ impl<W: Writer> Encoder<'_, W> {
     unsafe fn slots(&mut self, object: Obj, plan: &Rc<Plan>) -> Result<()> {
         // SAFETY: an instance of the plan's class, says the caller.
         unsafe {
-            if plan.slots.iter().any(|slot| state::slot(object, slot.offset).is_null()) {
+            let mut all_set = true;
+            for slot in &plan.slots {
+                let value = state::slot(object, slot.offset);
+                prefetch(value);
+                all_set &= !value.is_null();
+            }
+            if !all_set {
                 return self.fields(object, plan, LayoutKind::Object);
             }
             let (serial, layout) = plan.layout.get();

@@ -18,6 +18,8 @@ pub struct Memo {
 }
 
 const START: usize = 1 << 9;
+/// Entries (of 16 bytes) that a thread keeps from one message to the next: fresh pages cost as much as filling them.
+const LARGEST: usize = 1 << 19;
 const EMPTY: Entry = Entry { object: 0, number: 0, round: 0 };
 
 /// What the memo says of an object.
@@ -31,9 +33,13 @@ impl Memo {
         Memo { entries: vec![EMPTY; START].into(), used: 0, round: 1, shift: 64 - START.trailing_zeros() }
     }
 
-    /// Forgets all objects; gives back a table that has grown large.
+    /// Forgets all objects; gives back a table that is very large, or much larger than what it held: small messages
+    /// would miss the cache in it.
     pub fn clear(&mut self) {
-        if self.entries.len() > START << 6 || self.round == u32::MAX {
+        if self.entries.len() > LARGEST
+            || (self.entries.len() > START && self.used * 32 < self.entries.len())
+            || self.round == u32::MAX
+        {
             *self = Memo::new();
         } else {
             self.used = 0;

@@ -2,7 +2,7 @@
 
 use super::{layouts, Encoder, Extra, Frame, Kind, Part, BY_PARENT, BY_PARENT_AND_US};
 use crate::cpython::dict::{self, Position};
-use crate::cpython::{bytes_of, float, int, Obj, Owned};
+use crate::cpython::{bytes_of, float, int, prefetch, Obj, Owned};
 use crate::error::{encode, raised, Result};
 use holdall_format::model::Seq;
 use holdall_format::Writer;
@@ -319,6 +319,9 @@ impl<W: Writer> Encoder<'_, W> {
                 }
                 let Some(&item) = items.get(at) else { break };
                 at += 1;
+                if let Some(&ahead) = items.get(at + 1) {
+                    prefetch(ahead);
+                }
                 if self.leaf(item, BY_PARENT)? {
                     continue;
                 }
