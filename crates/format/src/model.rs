@@ -22,6 +22,8 @@ pub enum Text<'a> {
     /// A unit a character: nothing above U+FFFF, surrogates are lone ones.
     Ucs2(&'a [u16]),
     Ucs4(&'a [u32]),
+    /// The same as UTF-8, where a host happens to have it; no lone surrogates.
+    Utf8(&'a [u8]),
 }
 
 /// How an instance is made from what is stored of it.
@@ -72,6 +74,8 @@ pub enum Bytes<'i> {
     Ucs2(&'i [u8]),
     /// UTF-8 in which lone surrogates may be written as three bytes; not yet checked.
     Utf8(&'i [u8]),
+    /// UTF-8 as the standard has it, without surrogates; not yet checked.
+    StrictUtf8(&'i [u8]),
 }
 
 /// A run of integers of one width, little-endian.
@@ -104,6 +108,8 @@ pub enum Token<'i> {
     None,
     Bool(bool),
     Int(i64),
+    /// Above what [`Token::Int`] holds.
+    UInt(u64),
     /// Two's complement, little-endian.
     BigInt(&'i [u8]),
     Float(f64),
@@ -138,6 +144,16 @@ pub enum Token<'i> {
     DateTime {
         bits: u64,
         zoned: bool,
+    },
+    /// A point in time: since 1970-01-01 UTC, nanoseconds below 1,000,000,000.
+    Timestamp {
+        seconds: i64,
+        nanoseconds: u32,
+    },
+    /// What the format has no meaning for: an application's own type and its bytes.
+    Extension {
+        code: i8,
+        data: &'i [u8],
     },
     /// A type of a standard library; its values follow, as many as its row in the table says.
     Known(Known),
@@ -238,12 +254,21 @@ impl Moment {
     }
 }
 
-/// Turns tokens into bytes. Nothing here can fail: what a format can't hold, its constants say beforehand.
+/// Turns tokens into bytes.
+///
+/// Nothing here fails where it is called: what a format has no form for, its constants say beforehand; what it can't hold
+/// of what it has a form for, [`Writer::refusal`] says in the end. The functions that a constant says no to are never
+/// called.
 pub trait Writer {
     /// Whether [`Writer::mark`] and [`Writer::reference`] exist.
     const REFERENCES: bool;
     /// Whether [`Writer::layout_begin`] and [`Writer::instance`] exist.
     const LAYOUTS: bool;
+    /// Whether runs of one type have a form of their own: [`Writer::ints_begin`] to [`Writer::texts_bytes`].
+    const RUNS: bool;
+    /// Whether there are forms for tuples, sets, complex numbers, dates and all the [`Known`] types. A plain format has
+    /// none, bool, int, float, text, bytes, list, dict and timestamp: a host makes the others of these.
+    const TYPES: bool;
 
     fn none(&mut self);
     fn bool(&mut self, value: bool);
@@ -251,49 +276,135 @@ pub trait Writer {
     /// Two's complement, little-endian, no shorter than needed.
     fn bigint(&mut self, bytes: &[u8]);
     fn float(&mut self, value: f64);
-    fn complex(&mut self, real: f64, imag: f64);
     fn text(&mut self, text: Text<'_>);
     fn bytes(&mut self, bytes: &[u8]);
-    fn bytearray(&mut self, bytes: &[u8]);
-    fn ellipsis(&mut self);
-    fn not_implemented(&mut self);
-
     fn list(&mut self, len: usize);
-    fn tuple(&mut self, len: usize);
-    fn set(&mut self, len: usize);
-    fn frozenset(&mut self, len: usize);
     fn dict(&mut self, len: usize);
 
+    /// Since 1970-01-01 UTC; nanoseconds below 1,000,000,000.
+    fn timestamp(&mut self, _seconds: i64, _nanoseconds: u32) {
+        unreachable!("a format without timestamps")
+    }
+
+    fn extension(&mut self, _code: i8, _data: &[u8]) {
+        unreachable!("a format without extensions")
+    }
+
+    fn complex(&mut self, _real: f64, _imag: f64) {
+        unreachable!("{PLAIN}")
+    }
+
+    fn bytearray(&mut self, _bytes: &[u8]) {
+        unreachable!("{PLAIN}")
+    }
+
+    fn ellipsis(&mut self) {
+        unreachable!("{PLAIN}")
+    }
+
+    fn not_implemented(&mut self) {
+        unreachable!("{PLAIN}")
+    }
+
+    fn tuple(&mut self, _len: usize) {
+        unreachable!("{PLAIN}")
+    }
+
+    fn set(&mut self, _len: usize) {
+        unreachable!("{PLAIN}")
+    }
+
+    fn frozenset(&mut self, _len: usize) {
+        unreachable!("{PLAIN}")
+    }
+
     /// Starts a run of `len` integers; all of them are then given, block by block, to [`Writer::ints`].
-    fn ints_begin(&mut self, seq: Seq, len: usize, first: &[i64]) -> IntRun;
-    fn ints(&mut self, run: &mut IntRun, block: &[i64]);
-    fn floats_begin(&mut self, seq: Seq, len: usize);
-    fn floats(&mut self, block: &[f64]);
-    fn bools(&mut self, seq: Seq, run: &[u8]);
+    fn ints_begin(&mut self, _seq: Seq, _len: usize, _first: &[i64]) -> IntRun {
+        unreachable!("a format without runs")
+    }
+
+    fn ints(&mut self, _run: &mut IntRun, _block: &[i64]) {
+        unreachable!("a format without runs")
+    }
+
+    fn floats_begin(&mut self, _seq: Seq, _len: usize) {
+        unreachable!("a format without runs")
+    }
+
+    fn floats(&mut self, _block: &[f64]) {
+        unreachable!("a format without runs")
+    }
+
+    fn bools(&mut self, _seq: Seq, _run: &[u8]) {
+        unreachable!("a format without runs")
+    }
+
     /// A run of ASCII texts shorter than 256 bytes: all their lengths, then all their bytes.
-    fn texts(&mut self, seq: Seq, lengths: &[u8]);
-    fn texts_bytes(&mut self, text: &[u8]);
+    fn texts(&mut self, _seq: Seq, _lengths: &[u8]) {
+        unreachable!("a format without runs")
+    }
+
+    fn texts_bytes(&mut self, _text: &[u8]) {
+        unreachable!("a format without runs")
+    }
 
     /// Starts a new layout: its names follow ([`Writer::text`], [`Writer::reference`]; a class's own name first),
     /// then [`Writer::layout_end`], then the first instance.
-    fn layout_begin(&mut self, kind: LayoutKind, version: u64, fields: usize) -> usize;
-    fn layout_end(&mut self, block: usize);
-    fn instance(&mut self, layout: usize);
+    fn layout_begin(&mut self, _kind: LayoutKind, _version: u64, _fields: usize) -> usize {
+        unreachable!("a format without layouts")
+    }
 
-    fn mark(&mut self);
-    fn reference(&mut self, number: u64);
+    fn layout_end(&mut self, _block: usize) {
+        unreachable!("a format without layouts")
+    }
 
-    fn datetime(&mut self, bits: u64, zoned: bool);
-    fn known(&mut self, code: Known);
-    fn buffer(&mut self, number: u64, readonly: bool);
-    fn global(&mut self);
-    fn reduce(&mut self, flags: u8);
-    fn persistent(&mut self);
+    fn instance(&mut self, _layout: usize) {
+        unreachable!("a format without layouts")
+    }
+
+    fn mark(&mut self) {
+        unreachable!("a format without references")
+    }
+
+    fn reference(&mut self, _number: u64) {
+        unreachable!("a format without references")
+    }
+
+    fn datetime(&mut self, _bits: u64, _zoned: bool) {
+        unreachable!("{PLAIN}")
+    }
+
+    fn known(&mut self, _code: Known) {
+        unreachable!("{PLAIN}")
+    }
+
+    fn buffer(&mut self, _number: u64, _readonly: bool) {
+        unreachable!("{PLAIN}")
+    }
+
+    fn global(&mut self) {
+        unreachable!("{PLAIN}")
+    }
+
+    fn reduce(&mut self, _flags: u8) {
+        unreachable!("{PLAIN}")
+    }
+
+    fn persistent(&mut self) {
+        unreachable!("{PLAIN}")
+    }
 
     /// How many bytes there are so far; with [`Writer::rollback`], to take back a run that broke off.
     fn position(&self) -> usize;
     fn rollback(&mut self, position: usize);
+
+    /// What was given that the format can't hold, if anything: what was written is void then.
+    fn refusal(&self) -> Option<&'static str> {
+        None
+    }
 }
+
+const PLAIN: &str = "a plain format";
 
 /// A run of integers under way: its width grows as its values need it.
 #[derive(Debug)]
@@ -309,9 +420,22 @@ pub struct IntRun {
 
 /// Turns bytes into tokens. Borrows from the input and allocates nothing.
 pub trait Reader<'i> {
+    /// Whether a dict with the same key twice is an error; else the last of them counts.
+    const UNIQUE_KEYS: bool;
+
     fn next(&mut self) -> Result<Token<'i>>;
+
     /// The names of a layout, one after the other.
-    fn names(&self, layout: &Layout<'i>) -> impl Iterator<Item = Result<Name<'i>>>;
+    fn names(&self, _layout: &Layout<'i>) -> impl Iterator<Item = Result<Name<'i>>> {
+        std::iter::empty()
+    }
+
+    /// The bytes of an ASCII text in its shortest form, for [`Reader::accept`].
+    fn encoded(text: &[u8]) -> Vec<u8>;
+
+    /// Goes on behind `encoded` and says yes, if that is what the input goes on with: one comparison instead of a token.
+    fn accept(&mut self, encoded: &[u8]) -> bool;
+
     /// Bytes from the start of the input to the next token.
     fn offset(&self) -> usize;
     /// Bytes that are left. Every value takes at least one: what claims more than that is refused before it costs.
@@ -320,6 +444,9 @@ pub trait Reader<'i> {
     fn rewind(&mut self, offset: usize);
     /// Checks that nothing is left.
     fn finish(&self) -> Result<()>;
+
     /// Whether the message is of the kind that may name code.
-    fn trusted(&self) -> bool;
+    fn trusted(&self) -> bool {
+        false
+    }
 }

@@ -46,7 +46,7 @@ fn write_text(w: &mut Writer<Vec<u8>>, text: Bytes<'_>) {
             let units: Vec<u16> = bytes.as_chunks().0.iter().map(|&pair| u16::from_le_bytes(pair)).collect();
             w.text(Text::Ucs2(&units));
         }
-        Bytes::Utf8(bytes) => {
+        Bytes::Utf8(bytes) | Bytes::StrictUtf8(bytes) => {
             let points = code_points(bytes);
             match points.iter().map(|&point| u16::try_from(point)).collect::<Result<Vec<u16>, _>>() {
                 Ok(units) => w.text(Text::Ucs2(&units)),
@@ -121,6 +121,7 @@ fn write(w: &mut Writer<Vec<u8>>, r: &Reader<'_>, token: Token<'_>) -> Result<()
         Token::Global => w.global(),
         Token::Reduce(flags) => w.reduce(flags),
         Token::Persistent => w.persistent(),
+        Token::UInt(_) | Token::Timestamp { .. } | Token::Extension { .. } => unreachable!("not of this format"),
     }
     Ok(())
 }

@@ -255,6 +255,8 @@ fn is_ascii(bytes: &[u8]) -> bool {
 }
 
 impl<'i> model::Reader<'i> for Reader<'i> {
+    const UNIQUE_KEYS: bool = true;
+
     #[inline(always)]
     fn next(&mut self) -> Result<Token<'i>> {
         let [tag] = self.array()?;
@@ -304,6 +306,23 @@ impl<'i> model::Reader<'i> for Reader<'i> {
                 Err(error) => Err(error.shifted(at)),
             })
         })
+    }
+
+    fn encoded(text: &[u8]) -> Vec<u8> {
+        let mut writer = super::Writer::new(Vec::new(), false);
+        model::Writer::text(&mut writer, model::Text::Ascii(text));
+        writer.out.split_off(1)
+    }
+
+    #[inline(always)]
+    fn accept(&mut self, encoded: &[u8]) -> bool {
+        match self.rest.strip_prefix(encoded) {
+            Some(rest) => {
+                self.rest = rest;
+                true
+            }
+            None => false,
+        }
     }
 
     #[inline(always)]

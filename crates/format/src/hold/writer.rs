@@ -73,6 +73,7 @@ impl<S: Sink> Writer<S> {
                 text::push_utf8(units.iter().copied(), &mut scratch);
                 self.blob(tag::UTF_8, &scratch);
             }
+            Text::Utf8(bytes) => self.blob(tag::UTF_8, bytes),
             Text::Ascii(bytes) | Text::Latin1(bytes) => self.blob(tag::LATIN_1, bytes),
         }
         self.scratch = scratch;
@@ -146,6 +147,8 @@ fn width_of(block: &[i64]) -> u8 {
 impl<S: Sink> model::Writer for Writer<S> {
     const REFERENCES: bool = true;
     const LAYOUTS: bool = true;
+    const RUNS: bool = true;
+    const TYPES: bool = true;
 
     #[inline(always)]
     fn none(&mut self) {

@@ -267,10 +267,10 @@ pub unsafe fn from_bytes(text: Bytes<'_>) -> Result<Owned, Failure> {
                 ))
                 .ok_or(Failure::Raised)
             }
-            Bytes::Utf8(bytes) => Owned::new(ffi::PyUnicode_DecodeUTF8(
+            Bytes::Utf8(bytes) | Bytes::StrictUtf8(bytes) => Owned::new(ffi::PyUnicode_DecodeUTF8(
                 bytes.as_ptr().cast(),
                 bytes.len() as isize,
-                c"surrogatepass".as_ptr(),
+                if matches!(text, Bytes::Utf8(_)) { c"surrogatepass".as_ptr() } else { std::ptr::null() },
             ))
             .ok_or_else(|| {
                 if ffi::PyErr_ExceptionMatches(ffi::PyExc_UnicodeError) != 0 {
