@@ -24,7 +24,7 @@ pub enum Kind {
     UnknownVersion { byte: u8 },
     /// A trusted message, in a reader that was not told to trust.
     Trusted,
-    /// A tag byte that version 1 gives no meaning to, or that an ordinary message may not hold.
+    /// A tag byte that the format gives no meaning to, or that an ordinary message may not hold.
     UnknownTag { tag: u8 },
     /// A number for a known type that this version has no row for.
     UnknownCode { code: u8 },
@@ -32,6 +32,8 @@ pub enum Kind {
     NotAscii,
     /// Text is not UTF-8 (surrogates are allowed where the tag says so).
     BadUtf8,
+    /// What is marked as a timestamp has a length or nanoseconds that no timestamp has.
+    BadTimestamp,
     /// A length that no address space holds.
     TooLong,
     /// Bytes are left after the message.
@@ -98,6 +100,12 @@ impl fmt::Display for Kind {
             }
             Kind::NotAscii => write!(f, "expected ASCII text, found another byte"),
             Kind::BadUtf8 => write!(f, "expected UTF-8 text, found an invalid sequence"),
+            Kind::BadTimestamp => {
+                write!(
+                    f,
+                    "expected a timestamp (4, 8 or 12 bytes, nanoseconds below 1,000,000,000), found another value"
+                )
+            }
             Kind::TooLong => write!(f, "a length beyond the address space"),
             Kind::Trailing { count } => write!(f, "{count} bytes left over after the message"),
             Kind::BadReference { number } => {
@@ -130,6 +138,10 @@ mod tests {
             (Kind::UnknownCode { code: 99 }, "unknown type code 99 (damaged, or written by a newer version)"),
             (Kind::NotAscii, "expected ASCII text, found another byte"),
             (Kind::BadUtf8, "expected UTF-8 text, found an invalid sequence"),
+            (
+                Kind::BadTimestamp,
+                "expected a timestamp (4, 8 or 12 bytes, nanoseconds below 1,000,000,000), found another value",
+            ),
             (Kind::TooLong, "a length beyond the address space"),
             (Kind::Trailing { count: 2 }, "2 bytes left over after the message"),
             (Kind::BadReference { number: 7 }, "reference to object 7, which was not written before it"),

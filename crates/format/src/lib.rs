@@ -9,7 +9,9 @@
 pub mod error;
 pub mod hold;
 pub mod model;
+pub mod msgpack;
 pub mod sink;
+pub mod table;
 pub mod text;
 
 pub use error::{Error, Kind, Result};

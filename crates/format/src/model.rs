@@ -422,6 +422,8 @@ pub struct IntRun {
 pub trait Reader<'i> {
     /// Whether a dict with the same key twice is an error; else the last of them counts.
     const UNIQUE_KEYS: bool;
+    /// As [`Writer::TYPES`]: whether types are told apart; else text, lists and dicts may stand for others.
+    const TYPES: bool;
 
     fn next(&mut self) -> Result<Token<'i>>;
 
@@ -444,6 +446,12 @@ pub trait Reader<'i> {
     fn rewind(&mut self, offset: usize);
     /// Checks that nothing is left.
     fn finish(&self) -> Result<()>;
+
+    /// Skips a whole value, where that needs no knowledge of what was before it (no layouts, no numbers); says no where
+    /// it does.
+    fn skip(&mut self) -> Result<bool> {
+        Ok(false)
+    }
 
     /// Whether the message is of the kind that may name code.
     fn trusted(&self) -> bool {

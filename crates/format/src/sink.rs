@@ -13,6 +13,12 @@ pub trait Sink {
     /// Appends `head`, then `bytes`: most values are a tag and a few bytes.
     fn put_tagged(&mut self, head: u8, bytes: &[u8]);
 
+    /// Appends `head`, then `bytes`: the same for values whose head is longer than a byte.
+    fn put_headed<const N: usize>(&mut self, head: [u8; N], bytes: &[u8]) {
+        self.put_array(head);
+        self.put(bytes);
+    }
+
     /// How many bytes were appended.
     fn len(&self) -> usize;
 
@@ -39,6 +45,12 @@ impl Sink for Vec<u8> {
     fn put_tagged(&mut self, head: u8, bytes: &[u8]) {
         self.reserve(1 + bytes.len());
         self.push(head);
+        self.extend_from_slice(bytes);
+    }
+
+    fn put_headed<const N: usize>(&mut self, head: [u8; N], bytes: &[u8]) {
+        self.reserve(N + bytes.len());
+        self.extend_from_slice(&head);
         self.extend_from_slice(bytes);
     }
 

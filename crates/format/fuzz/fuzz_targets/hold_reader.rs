@@ -7,8 +7,11 @@ use holdall_format::model::{Bytes, Ints, Name, Reader as _, Token};
 use libfuzzer_sys::fuzz_target;
 
 fn is_within(text: Bytes<'_>, input: &[u8]) {
-    let (Bytes::Ascii(bytes) | Bytes::Latin1(bytes) | Bytes::Ucs2(bytes) | Bytes::Utf8(bytes)) =
-        text;
+    let (Bytes::Ascii(bytes)
+    | Bytes::Latin1(bytes)
+    | Bytes::Ucs2(bytes)
+    | Bytes::Utf8(bytes)
+    | Bytes::StrictUtf8(bytes)) = text;
     assert!(bytes.len() <= input.len());
     if let Bytes::Ascii(bytes) = text {
         assert!(bytes.is_ascii());

@@ -65,7 +65,7 @@ fn code_points(text: Bytes<'_>) -> Vec<u32> {
             .chunks(2)
             .map(|pair| u32::from(u16::from_le_bytes([pair[0], pair[1]])))
             .collect(),
-        Bytes::Utf8(bytes) => {
+        Bytes::Utf8(bytes) | Bytes::StrictUtf8(bytes) => {
             let mut found: Vec<u32> = Vec::new();
             for &byte in bytes {
                 match byte {

@@ -3,33 +3,13 @@
 //! The tables of `docs/format.md` are printed from [`TABLE`] and [`KNOWN`] (`make docs`).
 
 use crate::model::Known;
+use crate::table::tags;
+pub use crate::table::Row;
 
 /// First byte of an ordinary message of version 1.
 pub const VERSION: u8 = 0xC1;
 /// First byte of a trusted message of version 1: one that may name code.
 pub const VERSION_TRUSTED: u8 = 0xD1;
-
-/// A row of the table: the tags `first..=last`, what follows them, what they mean.
-#[derive(Debug)]
-pub struct Row {
-    pub name: &'static str,
-    pub first: u8,
-    pub last: u8,
-    pub payload: &'static str,
-    pub meaning: &'static str,
-}
-
-macro_rules! tags {
-    ($($name:ident $first:literal ..= $last:literal, $payload:literal, $meaning:literal;)*) => {
-        $(
-            #[doc = concat!($meaning, ". Payload: ", $payload, ".")]
-            pub const $name: u8 = $first;
-        )*
-        pub const TABLE: &[Row] = &[
-            $(Row { name: stringify!($name), first: $first, last: $last, payload: $payload, meaning: $meaning },)*
-        ];
-    };
-}
 
 tags! {
     INT_FIX        0x00 ..= 0x3F, "none", "int: 0x00-0x2F are 0 to 47, 0x30-0x3F are -16 to -1";
@@ -179,15 +159,6 @@ pub fn known(code: u8) -> Option<Known> {
 }
 
 const _: () = {
-    // Every byte belongs to exactly one row, and rows stand in order.
-    let mut next = 0;
-    let mut row = 0;
-    while row < TABLE.len() {
-        assert!(TABLE[row].first as usize == next && TABLE[row].first <= TABLE[row].last, "a tag twice, or by no row");
-        next = TABLE[row].last as usize + 1;
-        row += 1;
-    }
-    assert!(next == 256, "tags by no row");
     let mut row = 0;
     while row < KNOWN.len() {
         assert!(KNOWN[row].0 as usize == row + 1, "known codes are dense from 1");

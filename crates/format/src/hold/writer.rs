@@ -56,7 +56,7 @@ impl<S: Sink> Writer<S> {
         let mut scratch = std::mem::take(&mut self.scratch);
         scratch.clear();
         match text {
-            Text::Ucs2(units) if text::utf8_len_ucs2(units) >= 2 * units.len() => {
+            Text::Ucs2(units) if text::utf8_len(units) >= 2 * units.len() => {
                 self.sized(tag::UCS_2, units.len());
                 if cfg!(target_endian = "little") {
                     self.out.put(bytemuck::cast_slice(units));
@@ -66,11 +66,11 @@ impl<S: Sink> Writer<S> {
                 }
             }
             Text::Ucs2(units) => {
-                text::push_utf8(units.iter().map(|&unit| u32::from(unit)), &mut scratch);
+                text::push_utf8(units, &mut scratch);
                 self.blob(tag::UTF_8, &scratch);
             }
             Text::Ucs4(units) => {
-                text::push_utf8(units.iter().copied(), &mut scratch);
+                text::push_utf8(units, &mut scratch);
                 self.blob(tag::UTF_8, &scratch);
             }
             Text::Utf8(bytes) => self.blob(tag::UTF_8, bytes),

@@ -1,0 +1,9 @@
+//! MessagePack: the values of JSON, bytes, timestamps and an application's own types. `docs/msgpack.md` says how Python's
+//! are made of them.
+
+mod reader;
+pub mod tag;
+mod writer;
+
+pub use reader::Reader;
+pub use writer::Writer;
