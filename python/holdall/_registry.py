@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 
 from . import _core
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
+    from typing import TypeAlias
+
+    Rename: TypeAlias = str | Mapping[str, str] | Callable[[str], str | None] | None
 
 _C = TypeVar("_C", bound="type[Any]")
+
+_STYLES = ("lower", "upper", "camel", "pascal", "kebab")
+
+
+class Settings(NamedTuple):
+    """What `register` was told about typed loading and plain formats; `_annotations` reads it."""
+
+    rename: Rename
+    array_like: bool
+    forbid_unknown: bool
+    tag: str | int | None
+    tag_field: str
+    subclasses: tuple[type[Any], ...]
 
 
 @overload
@@ -24,6 +40,12 @@ def register(
     upgrade: Callable[[dict[str, Any], int], Mapping[str, Any]] | None = None,
     encode: Callable[[Any], Any] | None = None,
     decode: Callable[[Any], Any] | None = None,
+    rename: Rename = None,
+    array_like: bool = False,
+    forbid_unknown: bool = False,
+    tag: str | int | bool | None = None,
+    tag_field: str = "type",
+    subclasses: Iterable[type[Any]] = (),
 ) -> _C: ...
 @overload
 def register(
@@ -37,6 +59,12 @@ def register(
     upgrade: Callable[[dict[str, Any], int], Mapping[str, Any]] | None = None,
     encode: Callable[[Any], Any] | None = None,
     decode: Callable[[Any], Any] | None = None,
+    rename: Rename = None,
+    array_like: bool = False,
+    forbid_unknown: bool = False,
+    tag: str | int | bool | None = None,
+    tag_field: str = "type",
+    subclasses: Iterable[type[Any]] = (),
 ) -> Callable[[_C], _C]: ...
 def register(
     cls: _C | None = None,
@@ -49,6 +77,12 @@ def register(
     upgrade: Callable[[dict[str, Any], int], Mapping[str, Any]] | None = None,
     encode: Callable[[Any], Any] | None = None,
     decode: Callable[[Any], Any] | None = None,
+    rename: Rename = None,
+    array_like: bool = False,
+    forbid_unknown: bool = False,
+    tag: str | int | bool | None = None,
+    tag_field: str = "type",
+    subclasses: Iterable[type[Any]] = (),
 ) -> _C | Callable[[_C], _C]:
     """Permit `cls` in every `loads` of this process, and say how it is stored. Works as a call and as a decorator.
 
@@ -60,6 +94,12 @@ def register(
         version isn't the class's own; returns the fields to fill in. The dict is the callee's to change.
     encode, decode: store the one value `encode(obj)` in place of the fields, and build the object by `decode(value)`.
         They come together. An object that takes part in a cycle through its own stored value can't be built this way.
+    rename: what plain formats (MessagePack) call the fields: "lower", "upper", "camel" (userId), "pascal" (UserId), "kebab"
+        (user-id), {field: key} for some, or a function of the field's name that gives the key or None to keep it.
+    array_like: plain formats store the fields in order, without their names.
+    forbid_unknown: typed loading refuses stored fields that the class has not; else they are passed over.
+    tag, tag_field: key and value that tell the class from others of a union in plain formats; True is the class's name.
+    subclasses: classes that may stand where `cls` is annotated. Registered ones always may.
 
     Registering a class anew replaces what was said before. Returns `cls`, unchanged. The registry keeps the class alive.
 
@@ -87,6 +127,12 @@ def register(
                 upgrade=upgrade,
                 encode=encode,
                 decode=decode,
+                rename=rename,
+                array_like=array_like,
+                forbid_unknown=forbid_unknown,
+                tag=tag,
+                tag_field=tag_field,
+                subclasses=subclasses,
             )
 
         return decorator
@@ -113,7 +159,18 @@ def register(
     if (encode is None) != (decode is None):
         raise TypeError("register: encode and decode come together")
 
-    _core.register_class(cls, name, aliases, version, renames, upgrade, encode, decode)
+    if isinstance(rename, str) and rename not in _STYLES:
+        raise TypeError(f"register: rename: expected one of {', '.join(_STYLES)}, a mapping or a callable")
+    if isinstance(tag, bool):
+        tag = cls.__qualname__ if tag else None
+    if tag is not None and not isinstance(tag, (str, int)):
+        raise TypeError(f"register: tag: expected str, int or bool, got {_kind(tag)}")
+    subclasses = tuple(subclasses)
+    for subclass in subclasses:
+        if not (isinstance(subclass, type) and issubclass(subclass, cls)):
+            raise TypeError(f"register: subclasses: expected subclasses of {cls.__qualname__}")
+    settings = Settings(rename, bool(array_like), bool(forbid_unknown), tag, tag_field, subclasses)
+    _core.register_class(cls, name, aliases, version, renames, upgrade, encode, decode, settings)
     return cls
 
 

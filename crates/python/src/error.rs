@@ -1,8 +1,10 @@
 //! What can go wrong in the host, and the exceptions it becomes.
 
+use crate::cpython::Owned;
 use holdall_format::{Error as FormatError, Kind};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::{PyEllipsis, PyTuple};
 use pyo3::{create_exception, ffi};
 use std::fmt::Display;
 
@@ -37,6 +39,17 @@ enum Inner {
     Decode { why: String, at: usize },
     Limit { why: String, at: usize },
     Unknown { name: String, why: String, at: usize },
+    /// Not what the type says; the path from the value outwards.
+    Invalid { why: String, path: Vec<Step>, at: Option<usize> },
+}
+
+/// A step from a container to a value in it.
+#[derive(Debug)]
+pub enum Step {
+    Field(Owned),
+    Index(usize),
+    /// A value under a key, or a key, or a member: which one would show the user's data.
+    Some,
 }
 
 pub type Result<T> = std::result::Result<T, Fault>;
@@ -87,6 +100,13 @@ pub fn unknown_type(name: String, why: String, at: usize) -> Fault {
     Fault(Box::new(Inner::Unknown { name, why, at }))
 }
 
+/// A value that is well formed, but not what the type says.
+#[cold]
+#[inline(never)]
+pub fn invalid(why: impl Display) -> Fault {
+    Fault(Box::new(Inner::Invalid { why: why.to_string(), path: Vec::new(), at: None }))
+}
+
 /// The class name and the text of the exception that is set, if it is an ordinary one: data that can't be built into
 /// an object of CPython's is bad data. `None` for what is not about the data (no memory, an interrupt).
 pub fn take_data_error() -> Option<String> {
@@ -115,6 +135,48 @@ pub fn refused(what: &str, at: usize) -> Fault {
 }
 
 impl Fault {
+    /// The same fault, seen from the container that holds the value.
+    #[cold]
+    #[inline(never)]
+    pub fn within(mut self, step: impl FnOnce() -> Step) -> Fault {
+        if let Inner::Invalid { path, .. } = &mut *self.0 {
+            path.push(step());
+        }
+        self
+    }
+
+    /// The same fault, found `at` bytes into the input, unless it was found before that.
+    #[cold]
+    #[inline(never)]
+    pub fn found(mut self, offset: usize) -> Fault {
+        if let Inner::Invalid { at: at @ None, .. } = &mut *self.0 {
+            *at = Some(offset);
+        }
+        self
+    }
+
+    /// What a method of the user's class raised: a `ValueError` or `TypeError` says in its own words what is wrong.
+    #[cold]
+    pub fn of_user(self, py: Python<'_>) -> Fault {
+        match *self.0 {
+            Inner::Raised(error)
+                if (error.is_instance_of::<PyValueError>(py) || error.is_instance_of::<PyTypeError>(py))
+                    && !error.is_instance_of::<HoldallError>(py) =>
+            {
+                invalid(error.value(py).str().map_or_else(|_| String::new(), |text| text.to_string()))
+            }
+            inner => Fault(Box::new(inner)),
+        }
+    }
+
+    pub fn is_unknown(&self) -> bool {
+        matches!(*self.0, Inner::Unknown { .. })
+    }
+
+    pub fn is_invalid(&self) -> bool {
+        matches!(*self.0, Inner::Invalid { .. })
+    }
+
     /// The exception, for an input that began `base` bytes into what the user gave.
     pub fn into_py(self, base: usize) -> PyErr {
         // SAFETY: called on the way out of a function that Python called.
@@ -136,6 +198,7 @@ impl Fault {
                 located(class, &error, error.offset())
             }
             Inner::Decode { why, at } => located(DecodeError::new_err::<String>, &why, at),
+            Inner::Invalid { why, path, at } => invalid_error(py, why, &path, at.unwrap_or(0) + base),
             Inner::Limit { why, at } => located(LimitError::new_err::<String>, &why, at),
             Inner::Unknown { name, why, at } => {
                 let error = located(UnknownTypeError::new_err::<String>, &why, at);
@@ -144,4 +207,36 @@ impl Fault {
             }
         }
     }
+}
+
+/// A `ValidationError` whose text ends with the path, as in `$.users[3].age`.
+fn invalid_error(py: Python<'_>, why: String, path: &[Step], at: usize) -> PyErr {
+    let (mut text, mut parts) = ("$".to_owned(), Vec::new());
+    for step in path.iter().rev() {
+        match step {
+            Step::Field(name) => {
+                // SAFETY: held.
+                let name = unsafe { Bound::from_borrowed_ptr(py, name.get()) };
+                text.push('.');
+                text.push_str(&name.to_string());
+                parts.push(name);
+            }
+            Step::Index(index) => {
+                text.push_str(&format!("[{index}]"));
+                parts.extend(index.into_pyobject(py).map(Bound::into_any));
+            }
+            Step::Some => {
+                text.push_str("[...]");
+                parts.push(PyEllipsis::get(py).to_owned().into_any());
+            }
+        }
+    }
+    let error = if parts.is_empty() {
+        ValidationError::new_err(why)
+    } else {
+        ValidationError::new_err(format!("{why} - at `{text}`"))
+    };
+    let _ = error.value(py).setattr("offset", at);
+    let _ = PyTuple::new(py, parts).and_then(|path| error.value(py).setattr("path", path));
+    error
 }

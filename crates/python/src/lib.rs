@@ -12,3 +12,4 @@ mod encode;
 mod error;
 mod face;
 mod objects;
+mod schema;

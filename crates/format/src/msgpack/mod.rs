@@ -5,5 +5,5 @@ mod reader;
 pub mod tag;
 mod writer;
 
-pub use reader::Reader;
+pub use reader::{scan, Reader};
 pub use writer::Writer;

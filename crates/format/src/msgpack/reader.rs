@@ -11,12 +11,32 @@ pub struct Reader<'i> {
     input: &'i [u8],
     /// What is left of `input`.
     rest: &'i [u8],
+    /// Text comes as bytes.
+    raw: bool,
+    /// Arrays come as tuples.
+    tuples: bool,
 }
 
 impl<'i> Reader<'i> {
     /// Starts to read a message.
     pub fn new(input: &'i [u8]) -> Self {
-        Reader { input, rest: input }
+        Reader { input, rest: input, raw: false, tuples: false }
+    }
+
+    /// Gives text as bytes, unchecked: what was written before MessagePack told them apart.
+    pub fn with_raw_text(self) -> Self {
+        Reader { raw: true, ..self }
+    }
+
+    /// Gives arrays as tuples.
+    pub fn with_tuples(self) -> Self {
+        Reader { tuples: true, ..self }
+    }
+
+    #[inline(always)]
+    fn sequence(&self, len: usize) -> Result<Token<'i>> {
+        let len = self.claim(len, 1)?;
+        Ok(if self.tuples { Token::Tuple(len) } else { Token::List(len) })
     }
 
     #[cold]
@@ -84,6 +104,9 @@ impl<'i> Reader<'i> {
     #[inline(always)]
     fn utf8(&mut self, len: usize) -> Result<Token<'i>> {
         let bytes = self.take(len)?;
+        if self.raw {
+            return Ok(Token::Bytes(bytes));
+        }
         Ok(Token::Text(if is_ascii(bytes) { Bytes::Ascii(bytes) } else { Bytes::StrictUtf8(bytes) }))
     }
 
@@ -137,7 +160,7 @@ impl<'i> Reader<'i> {
             }
             tag::ARRAY_32 => {
                 let len = self.length_32()?;
-                Token::List(self.claim(len, 1)?)
+                self.sequence(len)?
             }
             tag::MAP_32 => {
                 let len = self.length_32()?;
@@ -158,28 +181,33 @@ impl<'i> Reader<'i> {
         // A fix tag adds 30 values at most and any other no more than the bytes that are left: no sum overflows.
         let mut pending: u64 = 1;
         while pending > 0 {
-            let [tag] = self.array()?;
+            pending += self.skip_token()?;
             pending -= 1;
-            // What is met most is told by jumps, which the processor guesses ahead; the rest by a table, without.
-            if tag < tag::MAP_FIX {
-                continue;
-            }
-            if (tag::STR_FIX..tag::NIL).contains(&tag) {
-                self.take(usize::from(tag - tag::STR_FIX))?;
-                continue;
-            }
-            let size = tag::SIZES[usize::from(tag)];
-            if size == tag::SIZED {
-                pending += self.skip_sized(tag)?;
-                if pending > self.rest.len() as u64 {
-                    return self.error(Kind::Truncated { needed: pending as usize - self.rest.len() });
-                }
-            } else {
-                pending += u64::from(tag::VALUES[usize::from(tag)]);
-                self.take(usize::from(size))?;
+            if pending > self.rest.len() as u64 {
+                return self.error(Kind::Truncated { needed: pending as usize - self.rest.len() });
             }
         }
         Ok(())
+    }
+
+    /// Skips one token; gives how many values it says to follow.
+    #[inline(always)]
+    fn skip_token(&mut self) -> Result<u64> {
+        let [tag] = self.array()?;
+        // What is met most is told by jumps, which the processor guesses ahead; the rest by a table, without.
+        if tag < tag::MAP_FIX {
+            return Ok(0);
+        }
+        if (tag::STR_FIX..tag::NIL).contains(&tag) {
+            self.take(usize::from(tag - tag::STR_FIX))?;
+            return Ok(0);
+        }
+        let size = tag::SIZES[usize::from(tag)];
+        if size == tag::SIZED {
+            return self.skip_sized(tag);
+        }
+        self.take(usize::from(size))?;
+        Ok(u64::from(tag::VALUES[usize::from(tag)]))
     }
 
     /// Skips what a length field counts in bytes; gives what it counts in values.
@@ -205,6 +233,24 @@ impl<'i> Reader<'i> {
     }
 }
 
+/// Looks for the end of a value in a part of a stream, where `pending` values are owed: goes on token by token as far as
+/// whole ones reach. Gives how many bytes these take, and how many values are owed then: 0 at the value's end.
+pub fn scan(input: &[u8], mut pending: u64) -> Result<(usize, u64)> {
+    let mut reader = Reader::new(input);
+    while pending > 0 {
+        let before = reader.rest;
+        match reader.skip_token() {
+            Ok(more) => pending = (pending - 1).saturating_add(more),
+            Err(error) if matches!(error.kind(), Kind::Truncated { .. }) => {
+                reader.rest = before;
+                break;
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok((input.len() - reader.rest.len(), pending))
+}
+
 impl<'i> model::Reader<'i> for Reader<'i> {
     const UNIQUE_KEYS: bool = false;
     const TYPES: bool = false;
@@ -215,7 +261,7 @@ impl<'i> model::Reader<'i> for Reader<'i> {
         Ok(match tag {
             tag::POSITIVE_FIX..tag::MAP_FIX => Token::Int(i64::from(tag)),
             tag::MAP_FIX..tag::ARRAY_FIX => Token::Dict(self.claim(usize::from(tag - tag::MAP_FIX), 2)?),
-            tag::ARRAY_FIX..tag::STR_FIX => Token::List(self.claim(usize::from(tag - tag::ARRAY_FIX), 1)?),
+            tag::ARRAY_FIX..tag::STR_FIX => self.sequence(usize::from(tag - tag::ARRAY_FIX))?,
             tag::STR_FIX..tag::NIL => self.utf8(usize::from(tag - tag::STR_FIX))?,
             tag::NIL => Token::None,
             tag::FALSE => Token::Bool(false),
@@ -230,7 +276,7 @@ impl<'i> model::Reader<'i> for Reader<'i> {
             }
             tag::ARRAY_16 => {
                 let len = self.length_16()?;
-                Token::List(self.claim(len, 1)?)
+                self.sequence(len)?
             }
             tag::MAP_16 => {
                 let len = self.length_16()?;
@@ -592,5 +638,33 @@ mod tests {
             w.text(Text::Ascii(&name));
             assert_eq!(Reader::encoded(&name), w.out);
         }
+    }
+
+    #[test]
+    fn a_scan_stops_after_the_last_whole_token() {
+        let mut w = Writer::new(Vec::new());
+        w.list(2);
+        w.text(Text::Ascii(b"abc"));
+        w.dict(1);
+        w.int(1000);
+        w.none();
+        let ends = [(1, 2), (5, 1), (6, 2), (9, 1), (10, 0)];
+        for len in 0..=w.out.len() {
+            let expected = ends.iter().rev().find(|(end, _)| *end <= len).copied().unwrap_or((0, 1));
+            assert_eq!(scan(&w.out[..len], 1).unwrap(), expected, "{len} bytes");
+            // Going on from there comes to the same end.
+            let (rest, owed) = scan(&w.out[expected.0..], expected.1).unwrap();
+            assert_eq!((expected.0 + rest, owed), (10, 0));
+        }
+        assert!(matches!(scan(&[0xC1], 1).unwrap_err().kind(), Kind::UnknownTag { tag: 0xC1 }));
+    }
+
+    #[test]
+    fn text_as_bytes_and_arrays_as_tuples() {
+        let input = [0x91, 0xA1, 0xFF, 0xDC, 0, 1, 0xC0];
+        let mut r = Reader::new(&input).with_raw_text().with_tuples();
+        assert!(matches!(r.next().unwrap(), Token::Tuple(1)));
+        assert!(matches!(r.next().unwrap(), Token::Bytes([0xFF])));
+        assert!(matches!(r.next().unwrap(), Token::Tuple(1)));
     }
 }

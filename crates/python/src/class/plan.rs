@@ -7,7 +7,7 @@ use crate::objects::Family;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashMap;
 use std::ptr::addr_of_mut;
 use std::rc::Rc;
@@ -77,6 +77,28 @@ pub struct Plan {
     pub registration: Option<Rc<Registration>>,
     /// The layout of an instance whose slots are all set, in the message of that serial number.
     pub layout: Cell<(u64, u32)>,
+    /// How plain formats write instances.
+    plain: OnceCell<Plain>,
+}
+
+/// How plain formats write instances: fields under their keys.
+#[derive(Debug)]
+pub struct Plain {
+    /// `None` where the class declares none: all that an instance holds.
+    pub fields: Option<Vec<PlainField>>,
+    /// Without keys.
+    pub array_like: bool,
+    /// Key and value that tell the class.
+    pub tag: Option<(Owned, Owned)>,
+    /// Whether every field is in a slot.
+    pub in_slots: bool,
+}
+
+#[derive(Debug)]
+pub struct PlainField {
+    pub name: Owned,
+    pub key: Owned,
+    pub slot: Option<usize>,
 }
 
 struct Shared(RefCell<Option<HashMap<usize, Rc<Plan>, rustc_hash::FxBuildHasher>>>);
@@ -305,6 +327,7 @@ unsafe fn make(py: Python<'_>, class: Type) -> Result<Plan> {
             base_new: base_new(class),
             registration,
             layout: Cell::new((0, 0)),
+            plain: OnceCell::new(),
         })
     }
 }
@@ -416,6 +439,42 @@ unsafe fn base_new(class: Type) -> Option<ffi::newfunc> {
 }
 
 impl Plan {
+    /// How plain formats write instances; found out on first use.
+    pub fn plain_form(&self, py: Python<'_>) -> Result<&Plain> {
+        if let Some(known) = self.plain.get() {
+            return Ok(known);
+        }
+        // SAFETY: the plan's class is alive, as an instance of it is being written.
+        let class = unsafe { Bound::from_borrowed_ptr(py, self.class.cast()) };
+        let (fields, array_like, tag): (Option<Vec<(Bound<'_, PyAny>, Bound<'_, PyAny>)>>, bool, Option<(Bound<'_, PyAny>, Bound<'_, PyAny>)>) =
+            py.import("holdall._annotations")?.call_method1("plain_form", (class,))?.extract()?;
+        let owned = |object: &Bound<'_, PyAny>| crate::objects::owned(object);
+        let fields: Option<Vec<PlainField>> = fields.map(|fields| {
+            fields
+                .iter()
+                .map(|(name, key)| {
+                    let slot = self.slots.iter().find(|slot| slot.name.get() == name.as_ptr()).map(|slot| slot.offset);
+                    PlainField { name: owned(name), key: owned(key), slot }
+                })
+                .collect()
+        });
+        let in_slots = fields.as_ref().is_some_and(|fields| fields.iter().all(|field| field.slot.is_some()));
+        let tag = tag.map(|(field, value)| (owned(&field), owned(&value)));
+        Ok(self.plain.get_or_init(|| Plain { fields, array_like, tag, in_slots }))
+    }
+
+    /// Gives fields that were stored under an older name the one they have now.
+    pub fn rename(&self, names: &mut [Owned]) {
+        let Some(registration) = &self.registration else { return };
+        for name in names {
+            // SAFETY: strings both.
+            let is_it = |old: &Owned| unsafe { crate::cpython::text::equal(old.get(), name.get()) };
+            if let Some((_, new)) = registration.renames.iter().find(|(old, _)| is_it(old)) {
+                *name = new.clone();
+            }
+        }
+    }
+
     /// Whether an instance is no more than memory of the class's size.
     pub fn is_bare(&self) -> bool {
         self.base_new.is_none()

@@ -21,12 +21,15 @@ pub struct Registration {
     pub upgrade: Option<Owned>,
     pub encode: Option<Owned>,
     pub decode: Option<Owned>,
+    /// What `_registry.py` keeps for typed loading and plain formats: names, order, tags.
+    pub settings: Option<Owned>,
 }
 
 #[derive(Default)]
 struct Registry {
     by_class: HashMap<usize, Rc<Registration>>,
     by_name: HashMap<String, Rc<Registration>>,
+    generation: u64,
 }
 
 struct Shared(RefCell<Option<Registry>>);
@@ -63,9 +66,14 @@ fn function(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Option<Owned>> {
     Ok(Some(owned(object)))
 }
 
+/// How many times something was registered: what was found out about classes before may be out of date.
+pub fn generation(py: Python<'_>) -> u64 {
+    with(py, |registry| registry.generation)
+}
+
 /// Registers `cls` (the Python function `register` says what for); registering it again replaces what was said before.
 #[pyfunction]
-#[pyo3(signature = (cls, name, aliases, version, renames, upgrade, encode, decode, /))]
+#[pyo3(signature = (cls, name, aliases, version, renames, upgrade, encode, decode, settings, /))]
 #[allow(clippy::too_many_arguments)]
 pub fn register_class(
     cls: &Bound<'_, PyType>,
@@ -76,6 +84,7 @@ pub fn register_class(
     upgrade: &Bound<'_, PyAny>,
     encode: &Bound<'_, PyAny>,
     decode: &Bound<'_, PyAny>,
+    settings: &Bound<'_, PyAny>,
 ) -> PyResult<()> {
     let py = cls.py();
     let class = cls.as_ptr().cast();
@@ -98,6 +107,7 @@ pub fn register_class(
         upgrade: function(upgrade, "upgrade")?,
         encode: function(encode, "encode")?,
         decode: function(decode, "decode")?,
+        settings: (!settings.is_none()).then(|| owned(settings)),
     });
     if registration.encode.is_some() != registration.decode.is_some() {
         return Err(HoldallError::new_err("`encode` and `decode` go together: what one gives, the other takes"));
@@ -110,6 +120,7 @@ pub fn register_class(
                 return Err(name.clone());
             }
         }
+        registry.generation += 1;
         let old = registry.by_class.insert(key, registration.clone());
         if let Some(old) = &old {
             registry.by_name.retain(|_, other| !Rc::ptr_eq(other, old));
@@ -142,4 +153,28 @@ pub fn call(function: &Owned, argument: Obj) -> crate::error::Result<Owned> {
         ))
     }
     .ok_or_else(crate::error::raised)
+}
+
+/// The settings of a registered class, or None; for `_annotations.py`.
+#[pyfunction]
+pub fn class_settings(cls: &Bound<'_, PyType>) -> Option<Py<PyAny>> {
+    let settings = by_class(cls.py(), cls.as_ptr().cast())?.settings.clone()?;
+    // SAFETY: held.
+    Some(unsafe { Bound::from_borrowed_ptr(cls.py(), settings.get()) }.unbind())
+}
+
+/// Registered classes that are subclasses of `cls`; for `_annotations.py`.
+#[pyfunction]
+pub fn registered_subclasses(cls: &Bound<'_, PyType>) -> PyResult<Vec<Py<PyAny>>> {
+    let classes: Vec<Owned> =
+        with(cls.py(), |registry| registry.by_class.values().map(|known| known.class.clone()).collect());
+    let mut found = Vec::new();
+    for class in classes {
+        // SAFETY: held.
+        let class = unsafe { Bound::from_borrowed_ptr(cls.py(), class.get()) };
+        if !class.is(cls) && class.cast::<PyType>()?.is_subclass(cls)? {
+            found.push(class.unbind());
+        }
+    }
+    Ok(found)
 }

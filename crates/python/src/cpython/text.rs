@@ -97,6 +97,24 @@ pub unsafe fn parts<'a>(object: Obj) -> Option<Text<'a>> {
     }
 }
 
+/// The UTF-8 of a string that is not ASCII, where CPython has it from an earlier use.
+///
+/// # Safety
+/// `object` is a string, and outlives the slice.
+pub unsafe fn cached_utf8<'a>(object: Obj) -> Option<&'a [u8]> {
+    // SAFETY: a string, says the caller; one that is compact and not ASCII has length and pointer of its UTF-8 behind its
+    // head, null as long as nobody has asked for it.
+    unsafe {
+        const COMPACT: u32 = 0x20;
+        if (*object.cast::<Layout>()).state & COMPACT_ASCII != COMPACT {
+            return None;
+        }
+        let compact = object.cast::<ffi::PyCompactUnicodeObject>();
+        let start: *const u8 = (*compact).utf8.cast();
+        (!start.is_null()).then(|| std::slice::from_raw_parts(start, (*compact).utf8_length as usize))
+    }
+}
+
 /// Whether CPython has only one such string: those have no identity to keep.
 ///
 /// # Safety

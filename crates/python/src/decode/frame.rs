@@ -2,6 +2,7 @@
 
 use super::layout::Layout;
 use crate::cpython::Owned;
+use crate::schema::{NodeId, ANY};
 use holdall_format::model::Known;
 use std::rc::Rc;
 
@@ -32,6 +33,8 @@ pub enum Kind {
     Gather,
     /// A trusted message's recipe, part by part.
     Reduce,
+    /// Into the fields of an instance of a schema's class, each by its own type.
+    Typed,
 }
 
 /// What a `Gather` frame makes.
@@ -62,8 +65,43 @@ pub enum Make {
     },
 }
 
-/// In a `Pairs` frame's flags: its dict is a default dict.
+/// In a frame's flags. Its dict is a default dict.
 pub const DEFAULT_DICT: u8 = 1;
+/// Each item of the tuple has a type of its own: `item` is the tuple's node.
+pub const FIXED: u8 = 2;
+/// The dict is no plain one, or its keys are no strings.
+pub const ODD: u8 = 4;
+/// The dict is to be shown through a proxy.
+pub const PROXY: u8 = 8;
+
+/// Classes with more fields than this are built with what they lack looked up by reading it back.
+pub const MOST_SEEN: usize = 64;
+
+/// Which fields of an instance have come: one word, as every frame has it.
+#[derive(Debug, Default, Clone, Copy)]
+pub struct Seen(u64);
+
+impl Seen {
+    #[inline(always)]
+    pub fn add(&mut self, field: usize) {
+        self.0 |= 1 << (field % MOST_SEEN);
+    }
+
+    #[inline(always)]
+    pub fn has(self, field: usize) -> bool {
+        self.0 >> (field % MOST_SEEN) & 1 == 1
+    }
+
+    /// Whether the first `fields` have come, all of them; of more than it can tell, never.
+    #[inline(always)]
+    pub fn is_full(self, fields: usize) -> bool {
+        match fields {
+            0..MOST_SEEN => self.0 == (1 << fields) - 1,
+            MOST_SEEN => self.0 == u64::MAX,
+            _ => false,
+        }
+    }
+}
 
 #[derive(Debug)]
 pub struct Frame {
@@ -83,8 +121,16 @@ pub struct Frame {
     pub layout: Option<Rc<Layout>>,
     /// In `Pairs`: the key whose value comes.
     pub key: Option<Owned>,
-    /// In `Pairs`: `DEFAULT_DICT` or nothing.
+    /// `DEFAULT_DICT` and the like.
     pub flags: u8,
+    /// What its values must be; in `Pairs`, and where `FIXED`, the node of the container itself.
+    pub item: NodeId,
+    /// What the object must be made into once it is whole.
+    pub check: NodeId,
+    /// In `Typed`: the field whose value comes, and the one expected after it; then, which have come.
+    pub field: u16,
+    pub next: u16,
+    pub seen: Seen,
     /// How deep, and how much in all, hashing the object would go (see `Weight`).
     pub weight: Weight,
     /// What few frames need, apart: a frame is moved for every container.
@@ -138,6 +184,11 @@ impl Frame {
             object,
             layout: None,
             key: None,
+            item: ANY,
+            check: ANY,
+            field: 0,
+            next: 0,
+            seen: Seen::default(),
             parts: None,
         }
     }

@@ -6,8 +6,10 @@ use super::{fill, Decoder, UNMARKED};
 use crate::class::plan::Base;
 use crate::class::state::allocate;
 use crate::cpython::{dict, Owned};
-use crate::error::{decode, raised, Result};
+use crate::error::{decode, raised, Result, Step};
 use crate::objects;
+use crate::schema::node::accepts;
+use crate::schema::{NodeId, ANY};
 use holdall_format::model::{Known, LayoutKind};
 use holdall_format::{Reader, Token};
 use pyo3::ffi;
@@ -19,7 +21,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     pub(super) fn instance(&mut self, layout: &Rc<Layout>) -> Result<Option<Owned>> {
         let len = layout.names.len();
         match &layout.build {
-            Build::Dict => self.dict(layout, len),
+            Build::Dict => self.dict(layout, len, ANY),
             Build::Slots { class, offsets } => {
                 self.claim(len, layout.bytes)?;
                 // SAFETY: the GIL is held; the class is held by the layout's plan's registration, module or options.
@@ -29,7 +31,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 for (at, &offset) in offsets.iter().enumerate() {
                     let before = self.r.offset();
                     let token = self.r.next()?;
-                    let Some(value) = self.field(token)? else {
+                    let Some(value) = self.field(token, ANY, accepts::ALL)? else {
                         self.r.rewind(before);
                         let frame = self.frame(Kind::Fields, Some(object), len, mark);
                         return Ok(self.push(Frame { at, layout: Some(layout.clone()), ..frame }));
@@ -46,7 +48,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
 
     /// A dict of known keys.
     #[inline(always)]
-    fn dict(&mut self, layout: &Rc<Layout>, len: usize) -> Result<Option<Owned>> {
+    pub(super) fn dict(&mut self, layout: &Rc<Layout>, len: usize, item: NodeId) -> Result<Option<Owned>> {
         self.claim(len, layout.bytes)?;
         let here = self.r.offset();
         // SAFETY: the GIL is held while a decoder lives; the copy has a place for each name.
@@ -60,18 +62,19 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                     return Ok(Some(dict));
                 }
                 let frame = self.frame(Kind::Keyed, Some(dict), len, mark);
-                return Ok(self.push(Frame { layout: Some(layout.clone()), ..frame }));
+                return Ok(self.push(Frame { layout: Some(layout.clone()), item, ..frame }));
             };
             let dict = Owned::new(ffi::PyDict_Copy(template.get())).ok_or_else(raised)?;
             let mark = self.take_mark();
             self.opened(mark, dict.get());
+            let accepts = self.rules.node(item).accepts;
             for at in 0..len {
                 let before = self.r.offset();
                 let token = self.r.next()?;
-                let Some(value) = self.field(token)? else {
+                let Some(value) = self.field(token, item, accepts).map_err(|fault| fault.within(|| Step::Some))? else {
                     self.r.rewind(before);
                     let frame = self.frame(Kind::Copied, Some(dict), len, mark);
-                    return Ok(self.push(Frame { at, layout: Some(layout.clone()), ..frame }));
+                    return Ok(self.push(Frame { at, layout: Some(layout.clone()), item, ..frame }));
                 };
                 crate::cpython::replace(dict::value_slot(dict.get(), at), value.into_raw());
             }
@@ -154,7 +157,13 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 }
                 Ok(self.push(frame))
             }
-            Build::Dict | Build::Slots { .. } => Err(decode("a layout out of place", self.here())),
+            Build::Unresolved => {
+                let layout = self.found_layout(layout)?;
+                self.instance(&layout)
+            }
+            Build::Dict | Build::Slots { .. } | Build::Typed(_) => {
+                Err(decode("a layout out of place", self.here()))
+            }
         }
     }
 
@@ -235,10 +244,10 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                     self.push(Frame { hand_over: false, ..frame });
                 }
                 Base::Dict | Base::OrderedDict => {
-                    self.begin_pairs(object, len, false)?;
+                    self.begin_pairs(object, len, false, ANY)?;
                 }
                 Base::Set => {
-                    self.begin_set(object, len, false)?;
+                    self.begin_set(object, len, false, ANY)?;
                 }
                 Base::DefaultDict => {
                     let frame = self.frame(Kind::Factory, Some(object), 1, UNMARKED);

@@ -1,5 +1,6 @@
 //! Layouts of a message: dict keys with a template to copy, classes with the place of each field.
 
+use super::members::Typed;
 use super::{keys, shapes, Decoder, Numbered};
 use crate::class::plan::{self, Base, How, Plan};
 use crate::class::registry;
@@ -10,7 +11,7 @@ use holdall_format::Reader;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyModule, PyType};
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 
 /// Where a field's value goes.
@@ -20,9 +21,13 @@ pub enum Place {
     /// The instance's `__dict__`, through the generic setter, which keeps it compact.
     Attribute(Owned),
     /// The instance's `__dict__` itself: some data descriptor has the name.
-    Item(Owned),
+    Hidden(Owned),
     /// The class has no such field any more.
     Nowhere,
+    /// A tuple's place.
+    Item(usize),
+    /// A dict's item.
+    Key(Owned),
 }
 
 #[derive(Debug)]
@@ -58,13 +63,17 @@ pub enum Build {
     Enum,
     Custom,
     Record,
+    /// A class of the schema.
+    Typed(Typed),
+    /// Nobody has asked yet which class it is.
+    Unresolved,
 }
 
 #[derive(Debug)]
 pub struct Layout {
     pub kind: LayoutKind,
     pub names: Vec<Owned>,
-    /// Names (by place) that were references, and to which number.
+    /// Names (by their place in the message) that were references, and to which number.
     references: Vec<(usize, u64)>,
     /// The stored class name, and its version.
     pub type_name: Option<Owned>,
@@ -73,10 +82,66 @@ pub struct Layout {
     pub build: Build,
     /// Memory that an instance takes, about, beside its values.
     pub bytes: usize,
+    /// What it was matched with: a schema's serial number, a class in it, and how that is built of this layout.
+    pub matched: RefCell<Vec<(u64, u32, Rc<Layout>)>>,
     template: OnceCell<Option<Owned>>,
 }
 
 impl Layout {
+    /// A layout of the schema's own, which no message has written.
+    pub fn empty(names: Vec<Owned>) -> Layout {
+        Layout {
+            kind: LayoutKind::Dict,
+            bytes: 128,
+            names,
+            references: Vec::new(),
+            type_name: None,
+            version: 0,
+            plan: None,
+            build: Build::Unresolved,
+            matched: RefCell::default(),
+            template: OnceCell::new(),
+        }
+    }
+
+    /// Another way to build what this layout says.
+    pub fn like(&self, build: Build, names: Vec<Owned>) -> Layout {
+        Layout {
+            kind: self.kind,
+            names,
+            references: Vec::new(),
+            type_name: self.type_name.clone(),
+            version: self.version,
+            plan: self.plan.clone(),
+            build,
+            bytes: self.bytes,
+            matched: RefCell::default(),
+            template: OnceCell::new(),
+        }
+    }
+
+    /// All names in the order of the message: a class's own comes first.
+    fn all_names(&self) -> impl Iterator<Item = &Owned> {
+        self.type_name.iter().chain(&self.names)
+    }
+
+    fn name(&self, at: usize) -> Option<&Owned> {
+        self.all_names().nth(at)
+    }
+
+    /// How many of its names have a number.
+    pub fn numbers(&self) -> usize {
+        self.all_names().count() - self.references.len()
+    }
+
+    pub fn stored_name(&self, py: Python<'_>) -> Result<String> {
+        match &self.type_name {
+            // SAFETY: a string that is held.
+            Some(name) => Ok(unsafe { Bound::from_borrowed_ptr(py, name.get()) }.extract::<String>()?),
+            None => Ok("dict".to_owned()),
+        }
+    }
+
     /// A dict of the layout's names, all with `None`, to be copied; `None` where copies can't be filled in place.
     ///
     /// # Safety
@@ -114,18 +179,27 @@ impl Layout {
 impl<'i, R: Reader<'i>> Decoder<'i, R> {
     /// A new layout; one of a dict may be known from an earlier message by the bytes of its names.
     pub(super) fn layout(&mut self, token: &model::Layout<'i>) -> Result<Rc<Layout>> {
-        if token.kind != LayoutKind::Dict {
+        if self.again.is_some() {
+            return self.layout_again();
+        }
+        let classes = token.kind != LayoutKind::Dict;
+        if classes && self.rules.schema.is_none() {
             return self.read_layout(token);
         }
-        if let Some(known) = shapes::find(self.py, token.block) {
+        let shelf = self.rules.schema.map(|schema| &schema.shelf);
+        let known = match shelf {
+            Some(shelf) if classes => shelf.find(self.py, token),
+            _ => shapes::find(self.py, token.block),
+        };
+        if let Some(known) = known {
             // A name that was a reference must be one here, to the same string.
-            let same = |&(at, number): &(usize, u64)| match self.numbered.get(number as usize) {
-                Some(Numbered { object: Some(object), .. }) => object.get() == known.names[at].get(),
+            let same = |&(at, number): &(usize, u64)| match (self.numbered.get(number as usize), known.name(at)) {
+                (Some(Numbered { object: Some(object), .. }), Some(name)) => object.get() == name.get(),
                 _ => false,
             };
             if known.names.len() == token.fields && known.references.iter().all(same) {
                 let mut references = known.references.iter().peekable();
-                for (at, name) in known.names.iter().enumerate() {
+                for (at, name) in known.all_names().enumerate() {
                     if references.next_if(|reference| reference.0 == at).is_none() {
                         self.numbered.push(Numbered::whole(name.clone()));
                     }
@@ -135,11 +209,14 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             }
         }
         let layout = self.read_layout(token)?;
-        shapes::keep(self.py, token.block, &layout);
+        match shelf {
+            Some(shelf) if classes => shelf.keep(self.py, token, &layout),
+            _ => shapes::keep(self.py, token.block, &layout),
+        }
         Ok(layout)
     }
 
-    /// Reads the names of a new layout, and finds out how its instances are made.
+    /// Reads the names of a new layout; without a schema, it also finds out how its instances are made.
     fn read_layout(&mut self, token: &model::Layout<'i>) -> Result<Rc<Layout>> {
         let mut names = Vec::with_capacity(token.fields + 1);
         let classes = token.kind != LayoutKind::Dict;
@@ -185,37 +262,52 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         if names.len() != token.fields + usize::from(classes) {
             return Err(decode("a layout has more or fewer names than it says", token.at));
         }
-        let layout = if classes { self.class_layout(token, names)? } else { dict_layout(names, references) };
-        let layout = Rc::new(layout);
+        let type_name = classes.then(|| names.remove(0));
+        let mut layout = Rc::new(Layout {
+            kind: token.kind,
+            bytes: 128 + 32 * names.len(),
+            names,
+            references,
+            type_name,
+            version: token.version,
+            plan: None,
+            build: if classes { Build::Unresolved } else { Build::Dict },
+            matched: RefCell::default(),
+            template: OnceCell::new(),
+        });
+        if classes && self.rules.schema.is_none() {
+            layout = self.resolved(&layout, token.at)?;
+        }
         self.layouts.push(layout.clone());
         Ok(layout)
     }
 
-    fn class_layout(&mut self, token: &model::Layout<'i>, mut names: Vec<Owned>) -> Result<Layout> {
-        let type_name = names.remove(0);
-        // SAFETY: `type_name` is a string.
-        let name = unsafe { Bound::from_borrowed_ptr(self.py, type_name.get()) }.extract::<String>()?;
-        let mut layout = Layout {
-            kind: token.kind,
-            names,
-            references: Vec::new(),
-            type_name: Some(type_name),
-            version: token.version,
-            plan: None,
-            build: Build::Record,
-            bytes: 256,
-            template: OnceCell::new(),
-        };
-        let Some(class) = self.resolve(&name, token.at)? else {
-            return Ok(layout);
+    /// The layout with the class that its name means here: found once a message, as it is the caller who permits it.
+    pub(super) fn found_layout(&mut self, raw: &Rc<Layout>) -> Result<Rc<Layout>> {
+        let key = Rc::as_ptr(raw) as usize;
+        if let Some(known) = self.found.get(&key) {
+            return Ok(known.clone());
+        }
+        let found = self.resolved(raw, self.here())?;
+        self.found.insert(key, found.clone());
+        Ok(found)
+    }
+
+    /// A class's layout as it was read, with the class and the way its instances are made.
+    fn resolved(&mut self, raw: &Layout, at: usize) -> Result<Rc<Layout>> {
+        let name = raw.stored_name(self.py)?;
+        let mut layout = raw.like(Build::Record, raw.names.clone());
+        layout.bytes = 256;
+        let Some(class) = self.resolve(&name, at)? else {
+            return Ok(Rc::new(layout));
         };
         // SAFETY: `class` is held by the registry, the interpreter or the options.
         let plan = unsafe { plan::of(self.py, class.get().cast())? };
         // SAFETY: the plan's class is alive.
         layout.bytes = unsafe { (*plan.class()).tp_basicsize as usize } + 48 + 32 * layout.names.len();
-        layout.build = self.build_of(&plan, &mut layout, &name, token.at)?;
+        layout.build = self.build_of(&plan, &mut layout, &name, at)?;
         layout.plan = Some(plan);
-        Ok(layout)
+        Ok(Rc::new(layout))
     }
 
     fn build_of(&mut self, plan: &Rc<Plan>, layout: &mut Layout, name: &str, at: usize) -> Result<Build> {
@@ -228,14 +320,8 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             (LayoutKind::Custom, _) => return Err(mismatch("what its registered `encode` gave")),
             _ => {}
         }
+        plan.rename(&mut layout.names);
         if let Some(registration) = &plan.registration {
-            for name in &mut layout.names {
-                // SAFETY: strings both.
-                let is_it = |old: &Owned| unsafe { text::equal(old.get(), name.get()) };
-                if let Some((_, new)) = registration.renames.iter().find(|(old, _)| is_it(old)) {
-                    *name = new.clone();
-                }
-            }
             if registration.upgrade.is_some()
                 && registration.version != layout.version
                 && layout.kind == LayoutKind::Object
@@ -306,12 +392,15 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
 
     /// The class of that stored name, if it is permitted: registered, one of the standard library's plain ones, or
     /// among `types`. Nothing is imported, and no attribute hook of a module runs.
-    fn resolve(&mut self, name: &str, at: usize) -> Result<Option<Owned>> {
+    pub(super) fn resolve(&mut self, name: &str, at: usize) -> Result<Option<Owned>> {
         if let Some(registration) = registry::by_name(self.py, name) {
             return Ok(Some(registration.class.clone()));
         }
         if let Some(class) = crate::objects::permitted(self.py, name)? {
             return Ok(Some(class));
+        }
+        if let Some(class) = self.rules.schema.and_then(|schema| schema.permitted.get(name)) {
+            return Ok(Some(class.clone()));
         }
         for permitted in &self.options.types {
             // SAFETY: held by the options.
@@ -385,22 +474,8 @@ fn in_module(py: Python<'_>, module: &Bound<'_, PyModule>, name: &str) -> Result
     Ok(None)
 }
 
-fn dict_layout(names: Vec<Owned>, references: Vec<(usize, u64)>) -> Layout {
-    Layout {
-        kind: LayoutKind::Dict,
-        bytes: 128 + 32 * names.len(),
-        names,
-        references,
-        type_name: None,
-        version: 0,
-        plan: None,
-        build: Build::Dict,
-        template: OnceCell::new(),
-    }
-}
-
 /// The place of each field in instances of the plan's class. Names are interned.
-fn places(plan: &Plan, names: &[Owned]) -> Result<Vec<Place>> {
+pub(super) fn places(plan: &Plan, names: &[Owned]) -> Result<Vec<Place>> {
     extern "C" {
         fn _PyType_Lookup(class: Type, name: Obj) -> Obj;
     }
@@ -418,7 +493,7 @@ fn places(plan: &Plan, names: &[Owned]) -> Result<Vec<Place>> {
                 let found = _PyType_Lookup(plan.class(), name.get());
                 // A data descriptor would run code, or set something else than the instance's own attribute.
                 let is_data = !found.is_null() && (*ffi::Py_TYPE(found)).tp_descr_set.is_some();
-                Ok(if is_data { Place::Item(name.clone()) } else { Place::Attribute(name.clone()) })
+                Ok(if is_data { Place::Hidden(name.clone()) } else { Place::Attribute(name.clone()) })
             }
         })
         .collect()
@@ -440,9 +515,15 @@ pub unsafe fn put(object: Obj, place: &Place, value: Owned, at: usize) -> Result
                     return Err(refused("an attribute can't be set", at));
                 }
             }
-            Place::Item(name) => {
+            Place::Hidden(name) => {
                 let dict = Owned::new(ffi::PyObject_GenericGetDict(object, std::ptr::null_mut())).ok_or_else(raised)?;
                 if !dict::set(dict.get(), name.get(), value.get()) {
+                    return Err(raised());
+                }
+            }
+            Place::Item(at) => super::fill::tuple_item(object, *at, value),
+            Place::Key(name) => {
+                if !dict::set(object, name.get(), value.get()) {
                     return Err(raised());
                 }
             }

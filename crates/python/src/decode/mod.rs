@@ -10,19 +10,27 @@ mod frame;
 mod instance;
 pub mod keys;
 pub mod layout;
+mod members;
 mod run;
 mod runs;
 mod shapes;
+pub mod shelf;
+mod skip;
+mod typed;
 mod values;
 
 use crate::cpython::{gc, Obj, Owned};
 use crate::error::{self, decode, limit, Result};
 use frame::{Deferred, Frame, Kind, Weight};
+use crate::schema::coerce::Rules;
+use crate::schema::{NodeId, Schema, ANY, UNTYPED};
 use holdall_format::Reader;
 use layout::Layout;
 use pyo3::ffi;
 use pyo3::prelude::*;
+use std::collections::HashMap;
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// No mark.
 pub const UNMARKED: u32 = u32::MAX;
@@ -36,6 +44,16 @@ pub struct Options {
     pub records: bool,
     pub trust: bool,
     pub limits: Limits,
+    /// What the graph must be; `None` is anything.
+    pub schema: Option<Arc<Schema>>,
+    /// Text is no number, and the like.
+    pub strict: bool,
+    pub dec_hook: Option<Owned>,
+    pub ext_hook: Option<Owned>,
+    /// Points in time keep their nanoseconds.
+    pub timestamps: bool,
+    /// Keys are text or bytes.
+    pub strict_keys: bool,
     pub persistent_load: Option<Owned>,
     pub find_class: Option<Owned>,
 }
@@ -55,15 +73,17 @@ struct Numbered {
     object: Option<Owned>,
     weight: Weight,
     state: State,
+    /// What it was built as.
+    node: NodeId,
 }
 
 impl Numbered {
     fn open() -> Numbered {
-        Numbered { object: None, weight: Weight::default(), state: State::Open }
+        Numbered { object: None, weight: Weight::default(), state: State::Open, node: ANY }
     }
 
     fn whole(object: Owned) -> Numbered {
-        Numbered { object: Some(object), weight: Weight::default(), state: State::Whole }
+        Numbered { object: Some(object), weight: Weight::default(), state: State::Whole, node: ANY }
     }
 }
 
@@ -74,6 +94,8 @@ enum State {
     /// The same, and every empty place in it holds `None`, as something else can see it.
     Seen,
     Whole,
+    /// It stands in a field that nobody asked for: `weight.values` is its place in the list of such.
+    Skipped,
 }
 
 /// Builds the graph of one message.
@@ -103,6 +125,12 @@ pub struct Decoder<'i, R: Reader<'i>> {
     pub buffer_count: u64,
     /// The object just made is not all there: its fields follow.
     made_again: bool,
+    rules: Rules<'i>,
+    /// Layouts whose class was found for this message.
+    found: HashMap<usize, Rc<Layout>, rustc_hash::FxBuildHasher>,
+    skipped: Vec<skip::Skipped>,
+    /// Set while something that was skipped is read after all.
+    again: Option<skip::Again>,
     _pause: gc::Pause,
 }
 
@@ -136,6 +164,17 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             buffers,
             buffer_count: 0,
             made_again: false,
+            rules: Rules {
+                py,
+                nodes: options.schema.as_ref().map_or(&UNTYPED, |schema| &schema.nodes),
+                schema: options.schema.as_deref(),
+                strict: options.strict,
+                plain: !R::TYPES,
+                dec_hook: options.dec_hook.as_ref(),
+            },
+            found: HashMap::default(),
+            skipped: Vec::new(),
+            again: None,
             // SAFETY: the GIL is held, says the caller.
             _pause: unsafe { gc::Pause::new() },
         }
@@ -146,9 +185,11 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         // The first object has number 0, unmarked.
         self.numbered.push(Numbered::open());
         self.mark = 0;
-        let root = match self.value()? {
+        let node = self.options.schema.as_ref().map_or(ANY, |schema| schema.root);
+        let accepts = self.rules.node(node).accepts;
+        let root = match self.value(node, accepts).map_err(|fault| fault.found(self.here()))? {
             Some(root) => root,
-            None => self.run()?,
+            None => self.run(0)?,
         };
         self.r.finish()?;
         self.finish_deferred(0)?;
@@ -157,6 +198,16 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
 
     fn here(&self) -> usize {
         self.r.offset()
+    }
+
+    /// Gives the next number to `entry`.
+    #[inline(always)]
+    fn add_numbered(&mut self, entry: Numbered) -> usize {
+        if self.again.is_some() {
+            return self.renumbered(entry);
+        }
+        self.numbered.push(entry);
+        self.numbered.len() - 1
     }
 
     /// Takes the mark that stands for the next object.
@@ -173,7 +224,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             let object = unsafe { Owned::borrowed(object) };
             // While it is open, its weight says where on the stack its frame is.
             let place = Weight { values: self.stack.len() as u32, ..Weight::default() };
-            self.numbered[mark as usize] = Numbered { object: Some(object), weight: place, state: State::Open };
+            self.numbered[mark as usize] = Numbered { object: Some(object), weight: place, state: State::Open, node: ANY };
         }
     }
 
@@ -240,7 +291,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     #[inline(always)]
     fn numbered(&mut self, number: u64) -> Result<Owned> {
         match self.numbered.get(number as usize) {
-            Some(Numbered { object: Some(object), weight, state: State::Whole }) => {
+            Some(Numbered { object: Some(object), weight, state: State::Whole, .. }) => {
                 if *weight != Weight::default() {
                     if let Some(frame) = self.stack.last_mut() {
                         frame.weight.add(*weight);
@@ -253,7 +304,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 if self
                     .stack
                     .last()
-                    .is_some_and(|top| matches!(top.kind, Kind::List | Kind::Copied | Kind::Keyed | Kind::Fields)) =>
+                    .is_some_and(|top| matches!(top.kind, Kind::List | Kind::Copied | Kind::Keyed | Kind::Fields | Kind::Typed)) =>
             {
                 Ok(object.clone())
             }
@@ -268,6 +319,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         let Some(entry) = self.numbered.get_mut(number as usize) else {
             return Err(holdall_format::Error::new(holdall_format::Kind::BadReference { number }, here).into());
         };
+        if entry.state == State::Skipped {
+            return self.read_skipped(number as usize);
+        }
         let Some(object) = entry.object.clone() else {
             return Err(decode("an object that is made of its parts is one of them itself", here));
         };

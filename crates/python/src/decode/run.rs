@@ -1,19 +1,27 @@
 //! The loop: takes the container on top of the stack on by one value after the other, and hands it over when full.
 
-use super::frame::{Deferred, Frame, Kind, Weight, DEFAULT_DICT};
+use super::frame::{Deferred, Frame, Kind, Make, Parts, Weight, DEFAULT_DICT, FIXED, ODD, PROXY};
 use super::layout::{put, Build};
-use super::{fill, Decoder, UNMARKED};
+use super::{fill, keys, Decoder, UNMARKED};
 use crate::cpython::{dict, replace, text, Obj, Owned};
-use crate::error::{decode, raised, refused, Result};
-use holdall_format::Reader;
+use crate::error::{decode, raised, refused, Fault, Result, Step};
+use crate::schema::node::{accepts, SeqKind};
+use crate::schema::{NodeId, ANY};
+use holdall_format::model::Bytes;
+use holdall_format::{Reader, Token};
 use pyo3::ffi;
 use std::ptr::addr_of_mut;
 
-const CHANGED: &str = "a container was changed while it was being loaded";
+pub(super) const CHANGED: &str = "a container was changed while it was being loaded";
+const TWICE: &str = "the same key twice";
 
 impl<'i, R: Reader<'i>> Decoder<'i, R> {
-    /// Works until the stack is empty; gives the object at its bottom.
-    pub(super) fn run(&mut self) -> Result<Owned> {
+    /// Works until no more than `base` frames are left; gives the object of the last of them.
+    pub(super) fn run(&mut self, base: usize) -> Result<Owned> {
+        self.run_down_to(base).map_err(|fault| self.traced(fault))
+    }
+
+    pub(super) fn run_down_to(&mut self, base: usize) -> Result<Owned> {
         loop {
             let Some(top) = self.stack.last() else {
                 return Err(decode("a value without its container", self.here()));
@@ -22,11 +30,19 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 Kind::List => self.run_list()?,
                 Kind::Tuple => self.run_tuple()?,
                 Kind::Copied => self.run_copied()?,
+                Kind::Pairs => self.run_pairs()?,
+                Kind::Typed => self.run_typed()?,
                 _ => self.run_other()?,
             };
             if let Some(frame) = done {
-                let (weight, mark) = (weight_of(&frame), frame.mark);
-                let Some(object) = self.finish_frame(frame)? else { continue };
+                let (weight, mark, check) = (weight_of(&frame), frame.mark, frame.check);
+                let Some(mut object) = self.finish_frame(frame)? else { continue };
+                if check != ANY {
+                    object = self.checked_object(object, check, mark)?;
+                }
+                if self.stack.len() == base {
+                    return Ok(object);
+                }
                 let Some(parent) = self.stack.last_mut() else { return Ok(object) };
                 if weight != Weight::default() {
                     parent.weight.add(weight);
@@ -39,32 +55,73 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         }
     }
 
+    /// A fault with the way to the value that it is about.
+    #[cold]
+    fn traced(&self, mut fault: Fault) -> Fault {
+        if fault.is_invalid() {
+            fault = fault.found(self.here());
+            for frame in self.stack.iter().rev() {
+                if let Some(step) = self.step(frame) {
+                    fault = fault.within(|| step);
+                }
+            }
+        }
+        fault
+    }
+
+    fn step(&self, frame: &Frame) -> Option<Step> {
+        match frame.kind {
+            Kind::List | Kind::Tuple | Kind::Append | Kind::Set => Some(Step::Index(frame.at)),
+            Kind::Gather => match frame.parts.as_deref() {
+                Some(Parts { make: Some(Make::FrozenSet), .. }) => Some(Step::Index(frame.at)),
+                _ => None,
+            },
+            Kind::Copied | Kind::Keyed | Kind::Pairs => Some(Step::Some),
+            Kind::Fields => frame.layout.as_ref()?.names.get(frame.at).cloned().map(Step::Field),
+            Kind::Typed => match &frame.layout.as_ref()?.build {
+                Build::Typed(typed) => self.step_of_field(typed, frame.field),
+                _ => None,
+            },
+            Kind::Array | Kind::Factory | Kind::Reduce => None,
+        }
+    }
+
     /// Takes the full container off the stack.
     #[inline(always)]
-    fn pop(&mut self) -> Option<Frame> {
+    pub(super) fn pop(&mut self) -> Option<Frame> {
         self.stack.pop()
+    }
+
+    /// A fault in the `at`th value of the container on top of the stack, which is told where it stands.
+    #[cold]
+    #[inline(never)]
+    fn stopped(&mut self, depth: usize, at: usize, fault: Fault) -> Fault {
+        self.stack[depth - 1].at = at;
+        fault
     }
 
     #[inline(always)]
     fn run_list(&mut self) -> Result<Option<Frame>> {
         let depth = self.stack.len();
         let frame = &self.stack[depth - 1];
-        let (mut at, len) = (frame.at, frame.len);
+        let (mut at, len, item) = (frame.at, frame.len, frame.item);
+        let accepts = self.rules.node(item).accepts;
         let Some(list) = frame.object.as_ref().map(Owned::get) else { return Err(decode(CHANGED, self.here())) };
         while at < len {
             self.owed -= 1;
-            match self.value()? {
+            match self.value(item, accepts) {
                 // SAFETY: the frame holds the list.
-                Some(value) => unsafe {
+                Ok(Some(value)) => unsafe {
                     if !fill::list_item(list, at, value) {
                         return Err(decode(CHANGED, self.here()));
                     }
                     at += 1;
                 },
-                None => {
+                Ok(None) => {
                     self.stack[depth - 1].at = at;
                     return Ok(None);
                 }
+                Err(fault) => return Err(self.stopped(depth, at, fault)),
             }
         }
         Ok(self.pop())
@@ -74,7 +131,16 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         let depth = self.stack.len();
         while self.stack[depth - 1].at < self.stack[depth - 1].len {
             self.owed -= 1;
-            match self.value()? {
+            let frame = &self.stack[depth - 1];
+            let item = if frame.flags & FIXED == 0 {
+                frame.item
+            } else {
+                match self.rules.node(frame.item).seq.as_ref().map(|seq| &seq.kind) {
+                    Some(SeqKind::Fixed(items)) => items[frame.at],
+                    _ => ANY,
+                }
+            };
+            match self.value(item, self.rules.node(item).accepts)? {
                 Some(value) => self.deliver(value)?,
                 None => return Ok(None),
             }
@@ -86,11 +152,12 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     fn run_copied(&mut self) -> Result<Option<Frame>> {
         let depth = self.stack.len();
         let frame = &self.stack[depth - 1];
-        let (mut at, len) = (frame.at, frame.len);
+        let (mut at, len, item) = (frame.at, frame.len, frame.item);
+        let accepts = self.rules.node(item).accepts;
         let Some(object) = frame.object.as_ref().map(Owned::get) else { return Err(decode(CHANGED, self.here())) };
         while at < len {
             self.owed -= 1;
-            match self.value()? {
+            match self.value(item, accepts)? {
                 // SAFETY: the frame holds the dict, and it still has a place for each name.
                 Some(value) => unsafe {
                     if !dict::is_template(object, len) {
@@ -110,12 +177,92 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         Ok(self.pop())
     }
 
+    fn run_pairs(&mut self) -> Result<Option<Frame>> {
+        let depth = self.stack.len();
+        let (key_node, value_node) = match &self.rules.node(self.stack[depth - 1].item).map {
+            Some(map) => (map.key, map.value),
+            None => (ANY, ANY),
+        };
+        let accepts = (self.rules.node(key_node).accepts, self.rules.node(value_node).accepts);
+        loop {
+            if self.run_named(depth, value_node, accepts)? {
+                return Ok(None);
+            }
+            let frame = &self.stack[depth - 1];
+            if frame.at >= frame.len {
+                return Ok(self.pop());
+            }
+            self.owed -= 1;
+            let (node, accepts) = if frame.key.is_none() { (key_node, accepts.0) } else { (value_node, accepts.1) };
+            match self.value(node, accepts)? {
+                Some(value) => self.deliver(value)?,
+                None => return Ok(None),
+            }
+        }
+    }
+
+    /// Takes pairs for as long as keys are plain text. Says yes if a value was begun that has a frame of its own.
+    #[inline(always)]
+    fn run_named(&mut self, depth: usize, value_node: NodeId, accepts: (u32, u32)) -> Result<bool> {
+        let frame = &self.stack[depth - 1];
+        let (mut at, len) = (frame.at, frame.len);
+        let Some(dict) = frame.object.as_ref().map(Owned::get) else { return Err(decode(CHANGED, self.here())) };
+        // SAFETY: the frame holds it.
+        let is_dict = unsafe { ffi::Py_TYPE(dict) } == addr_of_mut!(ffi::PyDict_Type);
+        if frame.key.is_some() || frame.deferring || !is_dict || accepts.0 & accepts::STR == 0 {
+            return Ok(false);
+        }
+        while at < len {
+            let before = self.r.offset();
+            let Token::Text(Bytes::Ascii(name)) = self.r.next()? else {
+                self.r.rewind(before);
+                break;
+            };
+            // SAFETY: the GIL is held while a decoder lives; the reader has checked that ASCII is.
+            let key = unsafe { keys::name(name) }.ok_or_else(raised)?;
+            self.owed -= 2;
+            let token = self.r.next()?;
+            match self.leaf(token, accepts.1)? {
+                // SAFETY: the frame holds the dict, and nothing has run since its type was looked at but our own code.
+                Some(value) => unsafe {
+                    let count = dict::len(dict);
+                    if !dict::set(dict, key.get(), value.get()) {
+                        return Err(raised());
+                    }
+                    if R::UNIQUE_KEYS && dict::len(dict) == count {
+                        return Err(decode(TWICE, self.here()));
+                    }
+                    at += 2;
+                },
+                None => {
+                    let frame = &mut self.stack[depth - 1];
+                    (frame.at, frame.key) = (at + 1, Some(key));
+                    let value = match token {
+                        Token::Reference(number) if value_node == ANY => Some(self.numbered(number)?),
+                        _ if value_node == ANY => self.node(token)?,
+                        _ => self.typed(token, value_node)?,
+                    };
+                    let Some(value) = value else { return Ok(true) };
+                    self.deliver(value)?;
+                    if self.stack[depth - 1].deferring {
+                        return Ok(false);
+                    }
+                    at += 2;
+                }
+            }
+        }
+        self.stack[depth - 1].at = at;
+        Ok(false)
+    }
+
     #[inline(never)]
     fn run_other(&mut self) -> Result<Option<Frame>> {
         let depth = self.stack.len();
+        let item = self.stack[depth - 1].item;
+        let accepts = self.rules.node(item).accepts;
         while self.stack[depth - 1].at < self.stack[depth - 1].len {
             self.owed -= 1;
-            match self.value()? {
+            match self.value(item, accepts)? {
                 Some(value) => {
                     self.deliver(value)?;
                     // A default dict's factory is followed by a frame for its items.
@@ -142,19 +289,32 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         }
         match frame.kind {
             Kind::Gather => {
-                let hand_over = frame.hand_over;
+                let (hand_over, check) = (frame.hand_over, frame.check);
                 let made = self.make(frame)?;
                 // A subclass of an immutable builtin goes on to its fields: nothing to hand over yet.
                 if self.take_made_again() {
+                    if let Some(above) = self.stack.last_mut() {
+                        above.check = check;
+                    }
                     return Ok(None);
                 }
                 Ok(hand_over.then_some(made))
             }
             Kind::Factory => {
                 let Some(object) = frame.object else { return Err(decode(CHANGED, frame.offset)) };
-                self.default_dict(object, frame.mark, frame.hand_over)
+                let depth = self.stack.len();
+                let done = self.default_dict(object, frame.mark, frame.hand_over)?;
+                if let Some(above) = self.stack.get_mut(depth) {
+                    above.check = frame.check;
+                }
+                Ok(done)
             }
             Kind::Reduce => self.finish_reduce(frame).map(Some),
+            Kind::Typed => self.finish_typed(frame).map(Some),
+            Kind::Pairs | Kind::Keyed if frame.flags & PROXY != 0 => {
+                let Some(object) = frame.object else { return Err(decode(CHANGED, frame.offset)) };
+                self.proxy(object, frame.mark, frame.offset).map(Some)
+            }
             _ => {
                 let Some(object) = frame.object else { return Err(decode(CHANGED, frame.offset)) };
                 if frame.kind == Kind::Fields {
@@ -212,7 +372,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 Kind::Keyed => {
                     let object = frame.object.as_ref().ok_or_else(missing)?;
                     let layout = frame.layout.as_ref().ok_or_else(missing)?;
-                    if !dict::set(object.get(), layout.names[at].get(), value.get()) {
+                    if frame.flags & ODD != 0 {
+                        set_item::<R>(object.get(), layout.names[at].get(), value.get(), here)?;
+                    } else if !dict::set(object.get(), layout.names[at].get(), value.get()) {
                         return Err(raised());
                     }
                 }
@@ -224,7 +386,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                             frame.deferring = true;
                             self.deferred.push(Deferred::Item { dict, key, value, offset: here });
                         } else {
-                            set_item(dict.get(), key.get(), value.get(), here)?;
+                            set_item::<R>(dict.get(), key.get(), value.get(), here)?;
                         }
                     }
                 },
@@ -233,7 +395,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                     if half_seen && may_run_code(value.get()) {
                         self.deferred.push(Deferred::Member { set, member: value, offset: here });
                     } else {
-                        add_member(set.get(), value.get(), here)?;
+                        add_member::<R>(set.get(), value.get(), here)?;
                     }
                 }
                 Kind::Fields => {
@@ -271,6 +433,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                     }
                 }
                 Kind::Gather => frame.gathered().push(value),
+                Kind::Typed => return self.deliver_field(value),
                 Kind::Reduce => {
                     frame.gathered().push(value);
                     return self.reduce_part();
@@ -300,10 +463,10 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             unsafe {
                 match deferred {
                     Deferred::Item { dict, key, value, offset } => {
-                        set_item(dict.get(), key.get(), value.get(), offset)?
+                        set_item::<R>(dict.get(), key.get(), value.get(), offset)?
                     }
                     Deferred::Member { set, member, offset } => {
-                        add_member(set.get(), member.get(), offset)?;
+                        add_member::<R>(set.get(), member.get(), offset)?;
                     }
                 }
             }
@@ -317,13 +480,13 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
 fn weight_of(frame: &Frame) -> Weight {
     let held = frame.weight;
     match frame.kind {
-        Kind::Pairs if frame.flags == DEFAULT_DICT => {
+        Kind::Pairs if frame.flags & (DEFAULT_DICT | PROXY) != 0 => {
             Weight { freeing: held.freeing.saturating_add(1), ..Weight::default() }
         }
         Kind::List | Kind::Copied | Kind::Keyed | Kind::Pairs | Kind::Set | Kind::Append | Kind::Factory => {
             Weight::default()
         }
-        Kind::Fields | Kind::Reduce => Weight { freeing: 0, ..held },
+        Kind::Fields | Kind::Reduce | Kind::Typed => Weight { freeing: 0, ..held },
         Kind::Tuple | Kind::Gather | Kind::Array => Weight {
             depth: held.depth.saturating_add(1),
             freeing: if frame.kind == Kind::Tuple { 0 } else { held.freeing.saturating_add(1) },
@@ -363,7 +526,7 @@ pub(super) unsafe fn hashes_by_identity(object: Obj) -> bool {
 ///
 /// # Safety
 /// All are alive, and `dict` is a dict or of a subclass.
-unsafe fn set_item(dict: Obj, key: Obj, value: Obj, at: usize) -> Result<()> {
+unsafe fn set_item<'i, R: Reader<'i>>(dict: Obj, key: Obj, value: Obj, at: usize) -> Result<()> {
     // SAFETY: alive, says the caller.
     unsafe {
         let before = dict::len(dict);
@@ -380,8 +543,8 @@ unsafe fn set_item(dict: Obj, key: Obj, value: Obj, at: usize) -> Result<()> {
         if failed != 0 {
             return Err(refused("a key can't be hashed", at));
         }
-        if dict::len(dict) == before {
-            return Err(decode("the same key twice", at));
+        if R::UNIQUE_KEYS && dict::len(dict) == before {
+            return Err(decode(TWICE, at));
         }
     }
     Ok(())
@@ -391,14 +554,14 @@ unsafe fn set_item(dict: Obj, key: Obj, value: Obj, at: usize) -> Result<()> {
 ///
 /// # Safety
 /// Both are alive, and `set` is a set.
-pub(super) unsafe fn add_member(set: Obj, member: Obj, at: usize) -> Result<()> {
+pub(super) unsafe fn add_member<'i, R: Reader<'i>>(set: Obj, member: Obj, at: usize) -> Result<()> {
     // SAFETY: alive, says the caller.
     unsafe {
         let before = ffi::PySet_Size(set);
         if ffi::PySet_Add(set, member) != 0 {
             return Err(refused("a set's member can't be hashed", at));
         }
-        if ffi::PySet_Size(set) == before {
+        if R::UNIQUE_KEYS && ffi::PySet_Size(set) == before {
             return Err(decode("the same member twice", at));
         }
     }

@@ -6,6 +6,8 @@ use crate::cpython::text::Failure;
 use crate::cpython::{float, int, text as strings, Owned};
 use crate::error::{decode, raised, Result};
 use crate::objects;
+use crate::schema::node::accepts;
+use crate::schema::{NodeId, ANY};
 use holdall_format::model::{Bytes, Known};
 use holdall_format::{Error as FormatError, Kind as FormatKind, Reader, Token};
 use pyo3::ffi;
@@ -22,16 +24,19 @@ pub(super) fn text(bytes: Bytes<'_>, at: usize) -> Result<Owned> {
 }
 
 impl<'i, R: Reader<'i>> Decoder<'i, R> {
-    /// The next value; `None` if it was begun and its frame pushed.
+    /// The next value, as its node wants it; `None` if it was begun and its frame pushed.
+    ///
+    /// `accepts` is the node's, which loops look up once.
     #[inline(always)]
-    pub(super) fn value(&mut self) -> Result<Option<Owned>> {
+    pub(super) fn value(&mut self, node: NodeId, accepts: u32) -> Result<Option<Owned>> {
         let token = self.r.next()?;
-        match self.leaf(token)? {
+        match self.leaf(token, accepts)? {
             Some(value) => Ok(Some(value)),
             None => match token {
                 // As frequent as leaves in graphs, and as cheap if it does not go through `node`.
-                Token::Reference(number) => self.numbered(number).map(Some),
-                _ => self.node(token),
+                Token::Reference(number) if node == ANY => self.numbered(number).map(Some),
+                _ if node == ANY => self.node(token),
+                _ => self.typed(token, node),
             },
         }
     }
@@ -40,15 +45,16 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     ///
     /// `None` where it is none of these; the token is to be read again then.
     #[inline(always)]
-    pub(super) fn field(&mut self, token: Token<'i>) -> Result<Option<Owned>> {
-        match self.leaf(token)? {
-            None => self.shared_field(token),
+    pub(super) fn field(&mut self, token: Token<'i>, node: NodeId, accepts: u32) -> Result<Option<Owned>> {
+        match self.leaf(token, accepts)? {
+            None if node == ANY => self.shared_field(token, accepts),
+            None => self.typed_field(token, node, accepts),
             value => Ok(value),
         }
     }
 
     #[inline(never)]
-    fn shared_field(&mut self, token: Token<'i>) -> Result<Option<Owned>> {
+    pub(super) fn shared_field(&mut self, token: Token<'i>, accepts: u32) -> Result<Option<Owned>> {
         match token {
             // What is referred to may be a container that the collector must see, or one that is not all there: those
             // go the long way, with a frame for what refers to them.
@@ -59,12 +65,16 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                     return Ok(None);
                 };
                 // SAFETY: held.
-                Ok(unsafe { strings::is(known.get()) }.then(|| known.clone()))
+                let fits = accepts & accepts::STR != 0 && unsafe { strings::is(known.get()) };
+                Ok(fits.then(|| known.clone()))
             }
             Token::Mark => {
+                // What is read again has its numbers already.
+                if self.again.is_some() {
+                    return Ok(None);
+                }
                 let token = self.r.next()?;
-                let Some(value) = self.leaf(token)? else { return Ok(None) };
-                // SAFETY: held.
+                let Some(value) = self.leaf(token, accepts)? else { return Ok(None) };
                 self.numbered.push(Numbered::whole(value.clone()));
                 Ok(Some(value))
             }
@@ -72,21 +82,31 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         }
     }
 
-    /// What most values are.
+    /// What most values are, where they are accepted as they come.
     #[inline(always)]
-    fn leaf(&mut self, token: Token<'i>) -> Result<Option<Owned>> {
+    pub(super) fn leaf(&mut self, token: Token<'i>, accepts: u32) -> Result<Option<Owned>> {
         // SAFETY: the GIL is held while a decoder lives; the reader has checked that ASCII is.
         unsafe {
             let made = match token {
-                Token::Text(Bytes::Ascii(bytes)) => strings::from_ascii(bytes),
-                Token::Int(value) => int::from_value(value),
-                Token::Float(value) => float::from_value(value),
-                Token::None => Some(Owned::borrowed(ffi::Py_None())),
-                Token::Bool(value) => Some(Owned::borrowed(if value { ffi::Py_True() } else { ffi::Py_False() })),
+                Token::Text(Bytes::Ascii(bytes)) if accepts & accepts::STR != 0 => strings::from_ascii(bytes),
+                Token::Int(value) if accepts & accepts::INT != 0 => int::from_value(value),
+                Token::Float(value) if accepts & accepts::FLOAT != 0 => float::from_value(value),
+                Token::None if accepts & accepts::NONE != 0 => Some(Owned::borrowed(ffi::Py_None())),
+                Token::Bool(value) if accepts & accepts::BOOL != 0 => Some(Owned::borrowed(if value { ffi::Py_True() } else { ffi::Py_False() })),
                 _ => return Ok(None),
             };
             made.map(Some).ok_or_else(raised)
         }
+    }
+
+    /// Takes a mark: the number of what follows. `None` where that is there already.
+    pub(super) fn begin_mark(&mut self) -> Result<Option<u32>> {
+        if self.mark != UNMARKED {
+            return Err(decode("a mark of a mark", self.here()));
+        }
+        let mark = self.add_numbered(Numbered::open()) as u32;
+        self.mark = mark;
+        Ok((self.again.is_none() || self.numbered[mark as usize].state != State::Whole).then_some(mark))
     }
 
     /// A value that is no leaf.
@@ -102,14 +122,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 self.instance(&layout)
             }
             Token::Mark => {
-                if self.mark != UNMARKED {
-                    return Err(decode("a mark of a mark", self.here()));
-                }
-                let mark = self.numbered.len() as u32;
-                self.numbered.push(Numbered::open());
-                self.mark = mark;
+                let Some(mark) = self.begin_mark()? else { return self.take_again() };
                 let token = self.r.next()?;
-                if let Some(value) = self.leaf(token)? {
+                if let Some(value) = self.leaf(token, accepts::ALL)? {
                     self.whole(mark, value.get());
                     self.mark = UNMARKED;
                     return Ok(Some(value));
@@ -119,8 +134,8 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 }
                 self.node(token)
             }
-            Token::List(len) => self.begin_list(len),
-            Token::Tuple(len) => self.begin_tuple(len),
+            Token::List(len) => self.begin_list(len, ANY),
+            Token::Tuple(len) => self.begin_tuple(len, ANY, 0),
             Token::Floats(seq, run) => {
                 self.weigh_run(seq, run.len());
                 self.floats(seq, run)
@@ -164,7 +179,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     #[inline(always)]
-    fn begin_list(&mut self, len: usize) -> Result<Option<Owned>> {
+    pub(super) fn begin_list(&mut self, len: usize, item: NodeId) -> Result<Option<Owned>> {
         self.claim(len, 64 + 8 * len)?;
         // SAFETY: the GIL is held while a decoder lives. The list's places are filled before anybody sees it.
         let list = unsafe { Owned::new(ffi::PyList_New(len as isize)) }.ok_or_else(raised)?;
@@ -174,11 +189,11 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         let mark = self.take_mark();
         self.opened(mark, list.get());
         let frame = self.frame(Kind::List, Some(list), len, mark);
-        Ok(self.push(frame))
+        Ok(self.push(Frame { item, ..frame }))
     }
 
     #[inline(always)]
-    fn begin_tuple(&mut self, len: usize) -> Result<Option<Owned>> {
+    pub(super) fn begin_tuple(&mut self, len: usize, item: NodeId, flags: u8) -> Result<Option<Owned>> {
         self.claim(len, 48 + 8 * len)?;
         // SAFETY: as for lists.
         let tuple = unsafe { Owned::new(ffi::PyTuple_New(len as isize)) }.ok_or_else(raised)?;
@@ -188,7 +203,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         let mark = self.take_mark();
         self.opened(mark, tuple.get());
         let frame = self.frame(Kind::Tuple, Some(tuple), len, mark);
-        Ok(self.push(frame))
+        Ok(self.push(Frame { item, flags, ..frame }))
     }
 
     #[inline(never)]
@@ -202,6 +217,19 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                     self.done(Some(made))
                 }
                 Token::BigInt(bytes) => self.done(int::from_bytes(bytes)),
+                Token::UInt(value) => self.done(Owned::new(ffi::PyLong_FromUnsignedLongLong(value))),
+                Token::Timestamp { seconds, nanoseconds } => {
+                    let made = if self.options.timestamps {
+                        objects::plain::exact_timestamp(self.py, seconds, nanoseconds)?
+                    } else {
+                        objects::plain::of_timestamp(self.py, seconds, nanoseconds, here)?
+                    };
+                    self.done(Some(made))
+                }
+                Token::Extension { code, data } => {
+                    let made = objects::plain::of_extension(self.py, code, data, self.options.ext_hook.as_ref())?;
+                    self.done(Some(made))
+                }
                 Token::Complex(real, imag) => self.done(Owned::new(ffi::PyComplex_FromDoubles(real, imag))),
                 Token::Bytes(bytes) => {
                     self.done(Owned::new(ffi::PyBytes_FromStringAndSize(bytes.as_ptr().cast(), bytes.len() as isize)))
@@ -220,23 +248,13 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 }
                 Token::Dict(len) => {
                     let dict = Owned::new(ffi::PyDict_New()).ok_or_else(raised)?;
-                    self.begin_pairs(dict, len, true)
+                    self.begin_pairs(dict, len, true, ANY)
                 }
                 Token::Set(len) => {
                     let set = Owned::new(ffi::PySet_New(std::ptr::null_mut())).ok_or_else(raised)?;
-                    self.begin_set(set, len, true)
+                    self.begin_set(set, len, true, ANY)
                 }
-                Token::FrozenSet(len) => {
-                    self.claim(len, 224 + 40 * len)?;
-                    let set = Owned::new(ffi::PyFrozenSet_New(std::ptr::null_mut())).ok_or_else(raised)?;
-                    let mark = self.take_mark();
-                    self.opened(mark, set.get());
-                    let frame = Frame::gather(Make::FrozenSet, Some(set), len, mark, here);
-                    if len == 0 {
-                        return self.make(frame).map(Some);
-                    }
-                    Ok(self.push(frame))
-                }
+                Token::FrozenSet(len) => self.begin_frozenset(len, ANY),
                 Token::DateTime { bits, zoned: false } => {
                     let made = objects::datetime::datetime(bits, ffi::Py_None(), here)?;
                     self.done(Some(made))
@@ -293,7 +311,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         Ok(self.push(frame))
     }
 
-    pub(super) fn begin_pairs(&mut self, dict: Owned, len: usize, hand_over: bool) -> Result<Option<Owned>> {
+    pub(super) fn begin_pairs(&mut self, dict: Owned, len: usize, hand_over: bool, item: NodeId) -> Result<Option<Owned>> {
         self.claim(2 * len, 64 + 48 * len)?;
         let mark = self.take_mark();
         self.opened(mark, dict.get());
@@ -302,10 +320,10 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             return Ok(hand_over.then_some(dict));
         }
         let frame = self.frame(Kind::Pairs, Some(dict), 2 * len, mark);
-        Ok(self.push(Frame { hand_over, ..frame }))
+        Ok(self.push(Frame { hand_over, item, ..frame }))
     }
 
-    pub(super) fn begin_set(&mut self, set: Owned, len: usize, hand_over: bool) -> Result<Option<Owned>> {
+    pub(super) fn begin_set(&mut self, set: Owned, len: usize, hand_over: bool, item: NodeId) -> Result<Option<Owned>> {
         self.claim(len, 224 + 40 * len)?;
         let mark = self.take_mark();
         self.opened(mark, set.get());
@@ -314,7 +332,20 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             return Ok(hand_over.then_some(set));
         }
         let frame = self.frame(Kind::Set, Some(set), len, mark);
-        Ok(self.push(Frame { hand_over, ..frame }))
+        Ok(self.push(Frame { hand_over, item, ..frame }))
+    }
+
+    pub(super) fn begin_frozenset(&mut self, len: usize, item: NodeId) -> Result<Option<Owned>> {
+        self.claim(len, 224 + 40 * len)?;
+        // SAFETY: the GIL is held while a decoder lives.
+        let set = unsafe { Owned::new(ffi::PyFrozenSet_New(std::ptr::null_mut())) }.ok_or_else(raised)?;
+        let mark = self.take_mark();
+        self.opened(mark, set.get());
+        let frame = Frame::gather(Make::FrozenSet, Some(set), len, mark, self.here());
+        if len == 0 {
+            return self.make(frame).map(Some);
+        }
+        Ok(self.push(Frame { item, ..frame }))
     }
 
     fn known(&mut self, known: Known) -> Result<Option<Owned>> {
@@ -322,21 +353,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             // SAFETY: as in `zoned`.
             Known::Utc => unsafe { self.done(Some(Owned::borrowed(ffi::PyDateTime_TimeZone_UTC()))) },
             Known::Deque => {
-                let here = self.here();
                 let most = self.r.next()?;
-                let deque = objects::collections::deque(self.py, most, here)?;
-                let mark = self.take_mark();
-                self.opened(mark, deque.get());
                 match self.r.next()? {
-                    Token::List(len) => {
-                        self.claim(len, 640 + 8 * len)?;
-                        if len == 0 {
-                            self.whole(mark, deque.get());
-                            return Ok(Some(deque));
-                        }
-                        let frame = self.frame(Kind::Append, Some(deque), len, mark);
-                        Ok(self.push(frame))
-                    }
+                    Token::List(len) => self.begin_deque(len, most, ANY),
                     _ => Err(decode("expected the list of a deque's items", self.here())),
                 }
             }
@@ -359,10 +378,24 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         }
     }
 
+    /// A deque of so many items; `most` is its maxlen.
+    pub(super) fn begin_deque(&mut self, len: usize, most: Token<'i>, item: NodeId) -> Result<Option<Owned>> {
+        let deque = objects::collections::deque(self.py, most, self.here())?;
+        self.claim(len, 640 + 8 * len)?;
+        let mark = self.take_mark();
+        self.opened(mark, deque.get());
+        if len == 0 {
+            self.whole(mark, deque.get());
+            return Ok(Some(deque));
+        }
+        let frame = self.frame(Kind::Append, Some(deque), len, mark);
+        Ok(self.push(Frame { item, ..frame }))
+    }
+
     /// The items of a dict that was made before.
     fn dict_body(&mut self, dict: Owned) -> Result<Option<Owned>> {
         match self.r.next()? {
-            Token::Dict(len) => self.begin_pairs(dict, len, true),
+            Token::Dict(len) => self.begin_pairs(dict, len, true, ANY),
             _ => Err(decode("expected the dict of a mapping's items", self.here())),
         }
     }
@@ -373,7 +406,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             Token::Dict(len) => {
                 self.mark = mark;
                 let depth = self.stack.len();
-                let done = self.begin_pairs(dict, len, hand_over)?;
+                let done = self.begin_pairs(dict, len, hand_over, ANY)?;
                 if let Some(frame) = self.stack.get_mut(depth) {
                     frame.flags = DEFAULT_DICT;
                 }

@@ -236,7 +236,7 @@ impl Frame {
                         }
                     }
                 }
-                Kind::Parts => return,
+                Kind::Parts | Kind::Named => return,
             }
         }
         self.kind = Kind::Parts;

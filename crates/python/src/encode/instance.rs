@@ -60,6 +60,9 @@ impl<W: Writer> Encoder<'_, W> {
                     return Ok(());
                 }
             }
+            if !W::LAYOUTS {
+                return self.plain_dict(object);
+            }
             self.odd_dict(object)
         }
     }
@@ -158,6 +161,9 @@ impl<W: Writer> Encoder<'_, W> {
         let plan = unsafe { self.plan(ffi::Py_TYPE(object))? };
         // SAFETY: `object` is an instance of the plan's class.
         unsafe {
+            if !W::TYPES {
+                return self.plain(object, &plan);
+            }
             if self.options.trust && self.dispatched(object, &plan)? {
                 return Ok(());
             }
@@ -190,7 +196,7 @@ impl<W: Writer> Encoder<'_, W> {
     }
 
     /// The plan of a class; most instances are of the class of the one before.
-    unsafe fn plan(&mut self, class: *mut ffi::PyTypeObject) -> Result<Rc<Plan>> {
+    pub(crate) unsafe fn plan(&mut self, class: *mut ffi::PyTypeObject) -> Result<Rc<Plan>> {
         if let Some(plan) = &self.last_plan {
             if plan.class() == class {
                 return Ok(plan.clone());
@@ -276,7 +282,7 @@ impl<W: Writer> Encoder<'_, W> {
     }
 
     /// Slots that are set, then `__dict__`.
-    pub(super) unsafe fn fields(&mut self, object: Obj, plan: &Rc<Plan>, kind: LayoutKind) -> Result<()> {
+    pub(crate) unsafe fn fields(&mut self, object: Obj, plan: &Rc<Plan>, kind: LayoutKind) -> Result<()> {
         // SAFETY: an instance of the plan's class, says the caller.
         unsafe {
             if plan.managed_dict

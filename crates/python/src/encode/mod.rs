@@ -8,6 +8,7 @@ mod instance;
 pub mod layouts;
 pub mod memo;
 pub mod output;
+mod plain;
 mod sequence;
 mod text;
 mod walk;
@@ -70,6 +71,8 @@ enum Kind {
     Attributes,
     /// Temporaries of ours, kept by the frame.
     Parts,
+    /// Slots of an instance under their keys, in a plain format.
+    Named,
 }
 
 /// A container that is being written. Holds it alive, whatever hooks do to its parent.
@@ -258,7 +261,11 @@ impl<'t, W: Writer> Encoder<'t, W> {
     pub fn message(&mut self, root: Obj) -> Result<()> {
         let result = self.root(root);
         self.tables.stack.clear();
-        result
+        result?;
+        match self.w.refusal() {
+            Some(why) => Err(error::encode(format_args!("can't store {why} in this format"))),
+            None => Ok(()),
+        }
     }
 
     fn root(&mut self, root: Obj) -> Result<()> {

@@ -151,6 +151,18 @@ impl Sink for &mut Output {
     }
 
     #[inline(always)]
+    fn put_headed<const N: usize>(&mut self, head: [u8; N], bytes: &[u8]) {
+        self.room(N + bytes.len());
+        // SAFETY: there is room for the head and `bytes`, which lie elsewhere.
+        unsafe {
+            let to = self.start.add(self.len);
+            to.cast::<[u8; N]>().write_unaligned(head);
+            copy_short(bytes, to.add(N));
+        }
+        self.len += N + bytes.len();
+    }
+
+    #[inline(always)]
     fn len(&self) -> usize {
         self.len
     }

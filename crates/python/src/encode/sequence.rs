@@ -24,18 +24,26 @@ impl<W: Writer> Encoder<'_, W> {
         // SAFETY: of that type, says the caller; nothing below runs Python code before the frame is pushed.
         unsafe {
             let items = items(object, seq);
-            if items.len() >= LEAST_FLOATS && self.run(items, seq) {
+            if W::RUNS && items.len() >= LEAST_FLOATS && self.run(items, seq) {
                 return Ok(());
             }
             match seq {
-                Seq::List => self.w.list(items.len()),
-                Seq::Tuple => self.w.tuple(items.len()),
+                Seq::Tuple if W::TYPES => self.w.tuple(items.len()),
+                _ => self.w.list(items.len()),
             }
-            if items.is_empty() {
+            let mut at = 0;
+            if !W::RUNS {
+                // Lists of leaves, which others would have as a run, need no frame.
+                while at < items.len() && self.leaf(items[at], super::BY_PARENT)? {
+                    at += 1;
+                }
+            }
+            if at == items.len() {
                 return Ok(());
             }
             let kind = if seq == Seq::List { Kind::List } else { Kind::Tuple };
-            self.tables.stack.push(Frame { len: items.len(), ..Frame::new(Owned::borrowed(object), kind) });
+            let frame = Frame { at: at as isize, len: items.len(), ..Frame::new(Owned::borrowed(object), kind) };
+            self.tables.stack.push(frame);
         }
         Ok(())
     }

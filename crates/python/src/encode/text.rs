@@ -65,7 +65,7 @@ impl<W: Writer> Encoder<'_, W> {
     ///
     /// # Safety
     /// `object` is a string.
-    pub(super) unsafe fn plain_text(&mut self, object: Obj) -> Result<()> {
+    pub(crate) unsafe fn plain_text(&mut self, object: Obj) -> Result<()> {
         // SAFETY: a string, says the caller.
         unsafe {
             match text::ascii(object) {
@@ -80,8 +80,13 @@ impl<W: Writer> Encoder<'_, W> {
     #[inline(never)]
     unsafe fn wide_text(&mut self, object: Obj) -> Result<()> {
         // SAFETY: a string, says the caller.
-        let parts = unsafe { text::parts(object) }.ok_or_else(raised)?;
-        self.w.text(parts);
+        let parts = unsafe {
+            match text::cached_utf8(object) {
+                Some(bytes) if !W::TYPES => Some(Text::Utf8(bytes)),
+                _ => text::parts(object),
+            }
+        };
+        self.w.text(parts.ok_or_else(raised)?);
         Ok(())
     }
 

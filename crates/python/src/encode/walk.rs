@@ -60,7 +60,7 @@ impl<W: Writer> Encoder<'_, W> {
 
     #[cold]
     #[inline(never)]
-    pub(super) unsafe fn big(&mut self, object: Obj) -> Result<()> {
+    pub(crate) unsafe fn big(&mut self, object: Obj) -> Result<()> {
         // SAFETY: an int, says the caller.
         let bytes = unsafe { int::bytes(object) }.ok_or_else(raised)?;
         match <[u8; 8]>::try_from(&bytes[..]) {
@@ -119,7 +119,12 @@ impl<W: Writer> Encoder<'_, W> {
         // SAFETY: alive, says the caller.
         unsafe {
             if ffi::Py_TYPE(object) == addr_of_mut!(ffi::PyTuple_Type) && ffi::Py_SIZE(object) == 0 {
-                self.w.tuple(0); // there is only one
+                // There is only one.
+                if W::TYPES {
+                    self.w.tuple(0);
+                } else {
+                    self.w.list(0);
+                }
                 return Ok(());
             }
             if self.effort.is_some_and(|effort| effort.objects == 0) {
@@ -165,6 +170,8 @@ impl<W: Writer> Encoder<'_, W> {
         unsafe {
             if class == addr_of_mut!(ffi::PyBytes_Type) {
                 self.w.bytes(bytes_of(object));
+            } else if !W::TYPES {
+                self.plain_builtin(object, class)?;
             } else if class == addr_of_mut!(ffi::PySet_Type) || class == addr_of_mut!(ffi::PyFrozenSet_Type) {
                 let len = ffi::PySet_Size(object) as usize;
                 if class == addr_of_mut!(ffi::PySet_Type) {
@@ -191,7 +198,7 @@ impl<W: Writer> Encoder<'_, W> {
     }
 
     /// The members of a set whose header was written; in canonical form by their own canonical bytes.
-    pub(super) unsafe fn members(&mut self, set: Obj) -> Result<()> {
+    pub(crate) unsafe fn members(&mut self, set: Obj) -> Result<()> {
         // SAFETY: a set, says the caller.
         unsafe {
             let len = ffi::PySet_Size(set) as usize;
@@ -250,7 +257,7 @@ impl<W: Writer> Encoder<'_, W> {
     }
 
     /// The items of a list or tuple whose header was written.
-    pub(super) unsafe fn items(&mut self, object: Obj, seq: Seq) {
+    pub(crate) unsafe fn items(&mut self, object: Obj, seq: Seq) {
         // SAFETY: of that type, says the caller.
         unsafe {
             let len = ffi::Py_SIZE(object) as usize;
@@ -265,7 +272,7 @@ impl<W: Writer> Encoder<'_, W> {
     pub(super) fn walk(&mut self) -> Result<()> {
         let mut suspicious = SUSPICIOUS;
         while let Some(frame) = self.tables.stack.last() {
-            if !self.options.refs && self.tables.stack.len() > suspicious {
+            if !self.tracks() && self.tables.stack.len() > suspicious {
                 self.refuse_cycle()?;
                 suspicious = self.tables.stack.len() * 2;
             }
@@ -280,6 +287,7 @@ impl<W: Writer> Encoder<'_, W> {
                     Kind::Slots => self.walk_slots()?,
                     Kind::Attributes => self.walk_attributes()?,
                     Kind::Parts => self.walk_parts()?,
+                    Kind::Named => self.walk_named()?,
                 }
             }
         }
@@ -300,7 +308,11 @@ impl<W: Writer> Encoder<'_, W> {
                 _ => frame.object.get(),
             };
             if !seen.insert((on_the_way as usize, frame.kind as u8)) {
-                return Err(encode("a container holds itself: store it with refs=True"));
+                return Err(encode(if W::REFERENCES {
+                    "a container holds itself: store it with refs=True"
+                } else {
+                    "a container holds itself, which the format can't hold"
+                }));
             }
         }
         Ok(())

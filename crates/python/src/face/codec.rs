@@ -1,6 +1,7 @@
 //! `Encoder` and `Decoder`: options read once, for many messages.
 
-use super::functions::{decode_message, encode_into, encode_message, with_workshop};
+use super::functions::{decode_message, encode_into, encode_message, with_workshop, Workshop};
+use crate::error::Fault;
 use super::options;
 use super::types::Limits;
 use crate::{decode, encode};
@@ -47,17 +48,22 @@ impl Encoder {
     fn encode_into(&self, obj: &Bound<'_, PyAny>, buffer: &Bound<'_, PyByteArray>, offset: usize) -> PyResult<usize> {
         with_workshop(|workshop| {
             encode_into(workshop, obj, &self.options, None)?;
-            if offset > buffer.len() {
-                return Err(PyValueError::new_err("`offset` is beyond the end of `buffer`").into());
-            }
-            let message = workshop.output.as_slice();
-            let end = offset + message.len();
-            buffer.resize(end)?;
-            // SAFETY: the GIL is held, no Python code runs, and the bytearray was just made large enough.
-            unsafe { buffer.as_bytes_mut()[offset..].copy_from_slice(message) };
-            Ok(end)
+            put_into(workshop, buffer, offset)
         })
     }
+}
+
+/// Puts the workshop's message into `buffer` from `offset` on; gives the offset of its end, where `buffer` ends then.
+pub fn put_into(workshop: &Workshop, buffer: &Bound<'_, PyByteArray>, offset: usize) -> Result<usize, Fault> {
+    if offset > buffer.len() {
+        return Err(PyValueError::new_err("`offset` is beyond the end of `buffer`").into());
+    }
+    let message = workshop.output.as_slice();
+    let end = offset + message.len();
+    buffer.resize(end)?;
+    // SAFETY: the GIL is held, no Python code runs, and the bytearray was just made large enough.
+    unsafe { buffer.as_bytes_mut()[offset..].copy_from_slice(message) };
+    Ok(end)
 }
 
 /// Loads objects; takes the options of `loads` once.
@@ -81,8 +87,7 @@ impl Decoder {
         dec_hook: Option<&Bound<'_, PyAny>>,
         limits: Option<&Limits>,
     ) -> PyResult<Decoder> {
-        let _ = strict;
-        Ok(Decoder { options: options::decoding(r#type, types, trust, dec_hook, limits)? })
+        Ok(Decoder { options: options::decoding(r#type, types, trust, strict, dec_hook, limits)? })
     }
 
     /// Restore the graph in `data`; see `loads`.

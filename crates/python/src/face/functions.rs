@@ -191,12 +191,22 @@ pub fn decode_message(
     } else {
         (input, 0)
     };
-    let decode = || -> Result<Owned, Fault> {
-        let reader = Reader::new(input, options.trust)?;
-        // SAFETY: the GIL is held, as `py` shows.
-        unsafe { Decoder::new(py, reader, options, given) }.message()
-    };
-    match decode() {
+    match Reader::new(input, options.trust) {
+        Ok(reader) => decode_by(py, reader, options, given, base),
+        Err(error) => Err(Fault::from(error).into_py(base)),
+    }
+}
+
+/// Builds what a reader reads, which began `base` bytes into what the user gave.
+pub fn decode_by<'i, R: holdall_format::Reader<'i>>(
+    py: Python<'i>,
+    reader: R,
+    options: &'i decode::Options,
+    buffers: Option<Owned>,
+    base: usize,
+) -> PyResult<Py<PyAny>> {
+    // SAFETY: the GIL is held, as `py` shows.
+    match unsafe { Decoder::new(py, reader, options, buffers) }.message() {
         // SAFETY: a new reference.
         Ok(object) => Ok(unsafe { Bound::from_owned_ptr(py, object.into_raw()) }.unbind()),
         Err(fault) => Err(fault.into_py(base)),
@@ -239,17 +249,19 @@ pub fn dumps(
 /// Restore the object graph in `data`.
 ///
 /// data: bytes-like, C-contiguous: a message of `dumps` or a file of `dump`. Read only during the call.
-/// type: Any; other annotations come with typed loading.
+/// type: an annotation: what the graph must be, and is built as; `docs/typed.md` says what for. Any takes what comes.
 /// types: a class, a module, `Record`, or an iterable of them: classes that may be built by name. Registered classes
 /// and the standard library's value types always may.
 /// trust: also take trusted messages, which import and call what they name: only from sources that you trust.
-/// strict, dec_hook: for typed loading.
+/// strict: with `type`, refuse text where a number is wanted, and the like; False converts it.
+/// dec_hook: with `type`, called as `dec_hook(annotation, value)` to make what only you know how to make.
 /// limits: bounds on depth, objects and memory; see `Limits` for what holds without.
 /// buffers: the out-of-band buffers that `dumps(..., buffers=)` gave, in order.
 ///
 /// Nothing is imported and nothing called that `data` names, unless `trust`. The cyclic collector is paused meanwhile.
 ///
 /// Raises DecodeError: malformed or left-over bytes; `.offset` counts bytes from the start of `data`.
+/// Raises ValidationError: well formed, but not a `type`; `.path` says where, as in ("users", 3, "name").
 /// Raises UnknownTypeError: a class that is not permitted. Raises LimitError: a bound was passed.
 ///
 /// >>> a, b = loads(dumps([x := [1], x])); a is b
@@ -267,8 +279,7 @@ pub fn loads(
     limits: Option<&Limits>,
     buffers: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Py<PyAny>> {
-    let _ = strict;
-    let options = options::decoding(r#type, types, trust, dec_hook, limits)?;
+    let options = options::decoding(r#type, types, trust, strict, dec_hook, limits)?;
     decode_message(data, &options, buffers)
 }
 
@@ -300,7 +311,7 @@ pub fn loads_pickle(
     find_class: Option<&Bound<'_, PyAny>>,
     buffers: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Py<PyAny>> {
-    let mut options = options::decoding(None, None, true, None, None)?;
+    let mut options = options::decoding(None, None, true, true, None, None)?;
     options.persistent_load = options::hook(persistent_load, "persistent_load")?;
     options.find_class = options::hook(find_class, "find_class")?;
     decode_message(data, &options, buffers)

@@ -3,6 +3,7 @@
 mod codec;
 mod copy;
 mod functions;
+mod msgpack;
 mod options;
 mod types;
 
@@ -51,5 +52,14 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(functions::frame_total, module)?)?;
     module.add_function(wrap_pyfunction!(copy::deepcopy, module)?)?;
     module.add_function(wrap_pyfunction!(crate::class::registry::register_class, module)?)?;
+    module.add_function(wrap_pyfunction!(crate::class::registry::class_settings, module)?)?;
+    module.add_function(wrap_pyfunction!(crate::class::registry::registered_subclasses, module)?)?;
+    module.add_class::<crate::schema::CompiledSchema>()?;
+    module.add_function(wrap_pyfunction!(crate::schema::compile_schema, module)?)?;
+    module.add_function(wrap_pyfunction!(msgpack::dumps, module)?)?;
+    module.add_function(wrap_pyfunction!(msgpack::loads, module)?)?;
+    module.add_function(wrap_pyfunction!(msgpack::scan, module)?)?;
+    module.add("MsgpackEncoder", py.get_type::<msgpack::MsgpackEncoder>())?;
+    module.add("MsgpackDecoder", py.get_type::<msgpack::MsgpackDecoder>())?;
     Ok(())
 }

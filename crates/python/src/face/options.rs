@@ -4,6 +4,7 @@ use super::types::{record_type, Limits};
 use crate::cpython::Owned;
 use crate::decode;
 use crate::encode;
+use crate::schema;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyModule, PyType};
@@ -44,21 +45,24 @@ pub fn decoding(
     kind: Option<&Bound<'_, PyAny>>,
     types: Option<&Bound<'_, PyAny>>,
     trust: bool,
+    strict: bool,
     dec_hook: Option<&Bound<'_, PyAny>>,
     limits: Option<&Limits>,
 ) -> PyResult<decode::Options> {
-    if let Some(kind) = kind {
-        let any = kind.py().import("typing")?.getattr("Any")?;
-        if !kind.is(&any) {
-            return Err(PyTypeError::new_err("`type` other than Any is not in this version"));
-        }
-    }
-    hook(dec_hook, "dec_hook")?; // for typed loading: checked, and not called yet
     let mut options = decode::Options {
         types: Vec::new(),
         records: false,
         trust,
         limits: limits.map_or(decode::Limits { depth: None, objects: None, bytes: None }, Limits::bounds),
+        schema: match kind {
+            Some(kind) => schema::of(kind).map_err(|fault| fault.into_py(0))?,
+            None => None,
+        },
+        strict,
+        dec_hook: hook(dec_hook, "dec_hook")?,
+        ext_hook: None,
+        timestamps: false,
+        strict_keys: false,
         persistent_load: None,
         find_class: None,
     };

@@ -9,6 +9,7 @@ pub mod exception;
 pub mod number;
 pub mod numpy;
 pub mod pattern;
+pub mod plain;
 pub mod record;
 pub mod reduce;
 pub mod reference;
@@ -34,6 +35,9 @@ pub enum Family {
     MemoryView,
     PickleBuffer,
     Record,
+    /// An application's own type in a plain format, and a point in time to the nanosecond.
+    Extension,
+    Timestamp,
 }
 
 /// Modules, names and families. A class of that name is the family's only if it is what its module has there.
@@ -64,6 +68,8 @@ const NAMES: &[(&str, &str, Family)] = &[
     ("collections", "defaultdict", Family::Known(Known::DefaultDict)),
     ("collections", "Counter", Family::Known(Known::Counter)),
     ("pickle", "PickleBuffer", Family::PickleBuffer),
+    ("holdall._values", "Ext", Family::Extension),
+    ("holdall._values", "Timestamp", Family::Timestamp),
 ];
 
 /// The family of a class, if it has one.
@@ -105,6 +111,14 @@ pub unsafe fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, family: Family, ob
         Family::DateTime => datetime::encode(encoder, &bound),
         Family::MemoryView | Family::PickleBuffer => buffer::encode(encoder, &bound),
         Family::Record => record::encode(encoder, &bound),
+        Family::Extension | Family::Timestamp => {
+            // Values of plain formats, to hold: their fields.
+            // SAFETY: alive, says the caller, and an instance of the plan's class.
+            unsafe {
+                let plan = encoder.plan(ffi::Py_TYPE(object))?;
+                encoder.fields(object, &plan, holdall_format::model::LayoutKind::Object)
+            }
+        }
         Family::Known(known) => match known {
             Known::Date | Known::Time | Known::Timedelta | Known::Utc | Known::Timezone | Known::ZoneInfo => {
                 datetime::encode_part(encoder, known, &bound)

@@ -544,3 +544,9 @@ impl Dtype {
         Ok(self.place.get_or_try_init(py, make)?.bind(py).clone())
     }
 }
+
+/// Whether an array's items are numbers, which lists of lists hold as well.
+pub fn is_numeric(array: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let kind: String = array.getattr("dtype")?.getattr("kind")?.extract()?;
+    Ok(matches!(kind.as_str(), "b" | "i" | "u" | "f" | "U"))
+}

@@ -1,0 +1,183 @@
+//! Values that nobody asked for: passed over unread. What they number can still be referred to: such an object is read
+//! after all, where it is asked for.
+
+use super::frame::Weight;
+use super::layout::Layout;
+use super::{Decoder, Numbered, State, UNMARKED};
+use crate::cpython::Owned;
+use crate::error::{decode, Result};
+use crate::objects;
+use crate::schema::node::accepts;
+use crate::schema::ANY;
+use holdall_format::model::{Known, LayoutKind};
+use holdall_format::{Error as FormatError, Kind as FormatKind, Reader, Token};
+use std::rc::Rc;
+
+/// Skipped objects that hold references to other skipped ones, and so on: each takes a bit of the C stack.
+const MOST_WITHIN: usize = 100;
+
+/// A numbered object that was passed over.
+#[derive(Debug, Clone, Copy)]
+pub struct Skipped {
+    /// Where its value begins, and how many layouts there were by then.
+    at: usize,
+    layouts: usize,
+}
+
+/// What of numbers and layouts is met for the second time.
+#[derive(Debug, Clone, Copy)]
+pub struct Again {
+    number: usize,
+    layout: usize,
+    depth: usize,
+}
+
+impl<'i, R: Reader<'i>> Decoder<'i, R> {
+    /// Passes over one value.
+    pub(super) fn skip(&mut self) -> Result<()> {
+        if self.r.skip()? {
+            return Ok(());
+        }
+        // Counts what is to come; a value takes a byte at least, so that the end of the input ends this too.
+        let mut pending: u64 = 1;
+        while pending > 0 {
+            pending -= 1;
+            pending += self.skip_one()?;
+        }
+        Ok(())
+    }
+
+    /// Passes over one token; says how many values belong to it.
+    fn skip_one(&mut self) -> Result<u64> {
+        Ok(match self.r.next()? {
+            Token::List(len) | Token::Tuple(len) | Token::Set(len) | Token::FrozenSet(len) => len as u64,
+            Token::Dict(len) => 2 * len as u64,
+            Token::Mark => {
+                let skipped = Skipped { at: self.r.offset(), layouts: self.layout_count() };
+                let place = Weight { values: self.skipped.len() as u32, ..Weight::default() };
+                self.skipped.push(skipped);
+                self.add_numbered(Numbered { object: None, weight: place, state: State::Skipped, node: ANY });
+                1
+            }
+            Token::NewLayout(token) => {
+                let layout = self.layout(&token)?;
+                values_of(&layout)
+            }
+            Token::Instance(number) => match self.layouts.get(number) {
+                Some(layout) => values_of(layout),
+                None => {
+                    let kind = FormatKind::BadLayout { number: number as u64 };
+                    return Err(FormatError::new(kind, self.here()).into());
+                }
+            },
+            Token::DateTime { zoned, .. } => u64::from(zoned),
+            Token::Known(known) => match known {
+                Known::NdArray => 4,
+                Known::Deque | Known::DefaultDict | Known::NumpyScalar => 2,
+                _ => objects::arity(known) as u64,
+            },
+            Token::Buffer { number, readonly } => {
+                // They come in order: one that is passed over is taken nevertheless.
+                let here = self.here();
+                objects::buffer::take(self, number, readonly, here)?;
+                0
+            }
+            Token::Global => 2,
+            Token::Persistent => 1,
+            Token::Reduce(flags) => {
+                let (made_of, then) = objects::reduce::arity(flags);
+                (made_of + then) as u64
+            }
+            _ => 0,
+        })
+    }
+
+    fn layout_count(&self) -> usize {
+        self.again.map_or(self.layouts.len(), |again| again.layout)
+    }
+
+    /// The next number, of something that has it already: what was skipped is built now, what was built stays.
+    #[cold]
+    pub(super) fn renumbered(&mut self, entry: Numbered) -> usize {
+        let Some(again) = &mut self.again else { return 0 };
+        let number = again.number;
+        again.number += 1;
+        match self.numbered.get_mut(number) {
+            Some(known) if known.state == State::Skipped && entry.state != State::Skipped => *known = entry,
+            _ => {}
+        }
+        number
+    }
+
+    /// The next layout, of one that has its number already.
+    #[cold]
+    pub(super) fn layout_again(&mut self) -> Result<Rc<Layout>> {
+        let here = self.here();
+        let Some(again) = &mut self.again else { return Err(decode("a layout out of place", here)) };
+        let layout = self.layouts.get(again.layout).cloned().ok_or_else(|| decode("a layout out of place", here))?;
+        again.layout += 1;
+        again.number += layout.numbers();
+        Ok(layout)
+    }
+
+    /// An object that is there already, met again where it was written: its mark was taken.
+    pub(super) fn take_again(&mut self) -> Result<Option<Owned>> {
+        let mark = self.take_mark();
+        let known = self.numbered.get(mark as usize).and_then(|numbered| numbered.object.clone());
+        self.skip()?;
+        match known {
+            Some(object) => Ok(Some(object)),
+            None => Err(decode("an object that is made of its parts is one of them itself", self.here())),
+        }
+    }
+
+    /// Builds a numbered object that was passed over.
+    #[cold]
+    pub(super) fn read_skipped(&mut self, number: usize) -> Result<Owned> {
+        let place = self.numbered[number].weight.values as usize;
+        let Some(&Skipped { at, layouts }) = self.skipped.get(place) else {
+            return Err(decode("an object out of place", self.here()));
+        };
+        let depth = self.again.map_or(0, |again| again.depth) + 1;
+        if depth > MOST_WITHIN {
+            return Err(decode(
+                format_args!("objects of fields that are not wanted refer to each other deeper than {MOST_WITHIN}"),
+                at,
+            ));
+        }
+        let (before, back, mark) = (self.again, self.r.offset(), self.take_mark());
+        self.r.rewind(at);
+        self.again = Some(Again { number: number + 1, layout: layouts, depth });
+        self.numbered[number] = Numbered::open();
+        self.mark = number as u32;
+        let base = self.stack.len();
+        // What was owed below is not to be had from here on.
+        let owed = std::mem::take(&mut self.owed);
+        let token = self.r.next()?;
+        let made = match self.leaf(token, accepts::ALL)? {
+            Some(value) => {
+                self.whole(number as u32, value.get());
+                self.mark = UNMARKED;
+                Some(value)
+            }
+            None => self.node(token)?,
+        };
+        let object = match made {
+            Some(object) => object,
+            None => self.run_down_to(base)?,
+        };
+        self.owed = owed;
+        (self.again, self.mark) = (before, mark);
+        self.r.rewind(back);
+        Ok(object)
+    }
+}
+
+/// How many values an instance of a layout has.
+fn values_of(layout: &Layout) -> u64 {
+    match layout.kind {
+        LayoutKind::Dict | LayoutKind::Object => layout.names.len() as u64,
+        LayoutKind::Based => layout.names.len() as u64 + 1,
+        LayoutKind::Enum | LayoutKind::Custom => 1,
+    }
+}

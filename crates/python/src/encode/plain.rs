@@ -1,0 +1,167 @@
+//! Dicts, sets and instances in plain formats, whose keys stand beside their values.
+
+use super::walk::CHANGED;
+use super::{Encoder, Extra, Frame, Kind, BY_PARENT};
+use crate::class::plan::Plan;
+use crate::class::state;
+use crate::cpython::{dict, text, Obj, Owned, Type};
+use crate::error::{encode, Result};
+use holdall_format::model::Text;
+use holdall_format::Writer;
+use pyo3::ffi;
+use std::ptr::addr_of_mut;
+use std::rc::Rc;
+
+impl<W: Writer> Encoder<'_, W> {
+    /// A dict, pair by pair: leaves at once, the rest from a frame.
+    ///
+    /// # Safety
+    /// `object` is a dict.
+    #[inline(always)]
+    pub(super) unsafe fn plain_dict(&mut self, object: Obj) -> Result<()> {
+        // SAFETY: a dict, says the caller; leaves run no Python code, so that its entries stay.
+        unsafe {
+            let len = dict::len(object);
+            self.w.dict(len);
+            let Some(entries) = dict::entries(object) else {
+                self.pairs(object);
+                return Ok(());
+            };
+            for (at, &(key, value)) in entries.iter().enumerate() {
+                self.key(key)?;
+                if !self.leaf(value, BY_PARENT)? {
+                    let frame = Frame {
+                        at: at as isize,
+                        len: len - at,
+                        value_next: true,
+                        ..Frame::new(Owned::borrowed(object), Kind::Pairs)
+                    };
+                    self.tables.stack.push(frame);
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// # Safety
+    /// `key` is a string.
+    #[inline(always)]
+    unsafe fn key(&mut self, key: Obj) -> Result<()> {
+        // SAFETY: a string, says the caller.
+        unsafe {
+            match text::ascii(key) {
+                Some(bytes) => {
+                    self.w.text(Text::Ascii(bytes));
+                    Ok(())
+                }
+                None => self.plain_text(key),
+            }
+        }
+    }
+
+    /// A builtin value that plain formats have no form for.
+    ///
+    /// # Safety
+    /// `object` is alive, and of that class.
+    pub(super) unsafe fn plain_builtin(&mut self, object: Obj, class: Type) -> Result<()> {
+        // SAFETY: alive, says the caller; types are looked at before content is.
+        unsafe {
+            if class == addr_of_mut!(ffi::PySet_Type) || class == addr_of_mut!(ffi::PyFrozenSet_Type) {
+                self.w.list(ffi::PySet_Size(object) as usize);
+                self.members(object)
+            } else if class == addr_of_mut!(ffi::PyByteArray_Type) {
+                let len = ffi::PyByteArray_Size(object) as usize;
+                self.w.bytes(std::slice::from_raw_parts(ffi::PyByteArray_AsString(object).cast(), len));
+                Ok(())
+            } else if class == addr_of_mut!(ffi::PyComplex_Type) {
+                self.plain_complex(object);
+                Ok(())
+            } else if object == ffi::Py_Ellipsis() || object == ffi::Py_NotImplemented() {
+                self.refused(object, "the format has no form for it, which needs")
+            } else {
+                self.instance(object)
+            }
+        }
+    }
+
+    /// An instance all of whose fields are in slots; says no where one is not set.
+    ///
+    /// # Safety
+    /// `object` is an instance of the plan's class.
+    #[inline(always)]
+    pub(crate) unsafe fn plain_slots(&mut self, object: Obj, plan: &Rc<Plan>) -> Result<bool> {
+        let form = plan.plain_form(self.py)?;
+        let Some(fields) = form.fields.as_ref().filter(|_| form.in_slots) else { return Ok(false) };
+        let tagged = usize::from(form.tag.is_some());
+        // SAFETY: an instance of the class that the slots' offsets were read from, says the caller.
+        unsafe {
+            let value = |slot: Option<usize>| slot.map_or(std::ptr::null_mut(), |offset| state::slot(object, offset));
+            if fields.iter().any(|field| value(field.slot).is_null()) {
+                return Ok(false);
+            }
+            if form.array_like {
+                self.w.list(fields.len() + tagged);
+            } else {
+                self.w.dict(fields.len() + tagged);
+            }
+            if let Some((field, value)) = &form.tag {
+                if !form.array_like {
+                    self.key(field.get())?;
+                }
+                self.leaf(value.get(), isize::MAX)?;
+            }
+            for (at, field) in fields.iter().enumerate() {
+                if !form.array_like {
+                    self.key(field.key.get())?;
+                }
+                if !self.leaf(value(field.slot), BY_PARENT)? {
+                    // The key is written: the frame goes on with the value.
+                    let frame = Frame {
+                        at: at as isize,
+                        value_next: true,
+                        extra: Some(Extra::Plan(plan.clone())),
+                        ..Frame::new(Owned::borrowed(object), Kind::Named)
+                    };
+                    self.tables.stack.push(frame);
+                    break;
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    pub(super) unsafe fn walk_named(&mut self) -> Result<()> {
+        let depth = self.tables.stack.len();
+        let frame = &self.tables.stack[depth - 1];
+        let (object, mut at, mut written) = (frame.object.get(), frame.at as usize, frame.value_next);
+        let Some(Extra::Plan(plan)) = &frame.extra else { return Err(encode("a frame without its plan")) };
+        let plan = plan.clone();
+        let form = plan.plain_form(self.py)?;
+        let Some(fields) = &form.fields else { return Err(encode("a frame without its plan")) };
+        // SAFETY: the frame holds an instance of the plan's class; a slot is read anew after all that may run Python code.
+        unsafe {
+            while let Some(field) = fields.get(at) {
+                if !std::mem::take(&mut written) && !form.array_like {
+                    self.key(field.key.get())?;
+                }
+                let value = field.slot.map_or(std::ptr::null_mut(), |offset| state::slot(object, offset));
+                if value.is_null() {
+                    return Err(encode(CHANGED));
+                }
+                at += 1;
+                if self.leaf(value, BY_PARENT)? {
+                    continue;
+                }
+                let frame = &mut self.tables.stack[depth - 1];
+                (frame.at, frame.value_next) = (at as isize, false);
+                self.value(value, BY_PARENT)?;
+                if self.tables.stack.len() != depth {
+                    return Ok(());
+                }
+            }
+        }
+        self.tables.stack.pop();
+        Ok(())
+    }
+}

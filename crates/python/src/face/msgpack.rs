@@ -1,0 +1,190 @@
+//! MessagePack: the same functions and classes for the second format.
+
+use super::functions::{decode_by, with_workshop, View, Workshop};
+use super::options;
+use super::types::Limits;
+use crate::encode::{self, Encoder, Sharing};
+use crate::error::Fault;
+use crate::{decode, encode::output::Output};
+use holdall_format::msgpack::{Reader, Writer};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyByteArray, PyBytes};
+
+fn encode_into(workshop: &mut Workshop, object: &Bound<'_, PyAny>, options: &encode::Options) -> Result<(), Fault> {
+    let Workshop { output, tables } = workshop;
+    let writer = Writer::new(&mut *output);
+    // SAFETY: the GIL is held, as `object` shows.
+    unsafe { Encoder::<Writer<&mut Output>>::new(object.py(), writer, options, tables, Sharing::ByCount) }
+        .message(object.as_ptr())
+}
+
+fn encode_message(object: &Bound<'_, PyAny>, options: &encode::Options) -> PyResult<Py<PyAny>> {
+    let made = with_workshop(|workshop| {
+        encode_into(workshop, object, options)?;
+        workshop.output.take()
+    })?;
+    // SAFETY: a new reference.
+    Ok(unsafe { Bound::from_owned_ptr(object.py(), made.into_raw()) }.unbind())
+}
+
+fn encoding(enc_hook: Option<&Bound<'_, PyAny>>) -> PyResult<encode::Options> {
+    options::encoding(false, false, false, false, enc_hook)
+}
+
+fn decode_message(
+    data: &Bound<'_, PyAny>,
+    options: &decode::Options,
+    form: fn(Reader<'_>) -> Reader<'_>,
+) -> PyResult<Py<PyAny>> {
+    // `bytes` never change; of all else a view keeps them in place.
+    let view;
+    let input = match data.cast_exact::<PyBytes>() {
+        Ok(bytes) => bytes.as_bytes(),
+        Err(_) => {
+            view = View::new(data)?;
+            view.as_slice()
+        }
+    };
+    decode_by(data.py(), form(Reader::new(input)), options, None, 0)
+}
+
+/// Store `obj` as MessagePack.
+///
+/// Shared objects are written again wherever they are met; a cycle is an EncodeError. Classes become maps of their fields;
+/// `docs/msgpack.md` says what each type becomes.
+///
+/// enc_hook: called with an object that can't be stored; what it gives is stored instead.
+///
+/// Raises EncodeError: an object, or an int beyond 64 bits, that the format can't hold.
+///
+/// >>> from holdall import msgpack
+/// >>> msgpack.dumps({"a": 1})
+/// b'\x81\xa1a\x01'
+#[pyfunction]
+#[pyo3(name = "msgpack_dumps", signature = (obj, /, *, enc_hook = None))]
+pub fn dumps(obj: &Bound<'_, PyAny>, enc_hook: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
+    encode_message(obj, &encoding(enc_hook)?)
+}
+
+/// Restore what `data` holds, one value of MessagePack.
+///
+/// type, strict, dec_hook, limits: as for `holdall.loads`. Text stands for dates, decimals and the like where `type` wants
+/// those.
+/// ext_hook: called as `ext_hook(code, data)` for an extension type; without it, an `Ext`.
+///
+/// Raises DecodeError: malformed or left-over bytes; `.offset` counts bytes from the start of `data`.
+/// Raises ValidationError: well formed, but not a `type`. Raises LimitError: a bound was passed.
+///
+/// >>> from holdall import msgpack
+/// >>> msgpack.loads(b'\x81\xa1a\x01', type=dict[str, int])
+/// {'a': 1}
+#[pyfunction]
+#[pyo3(name = "msgpack_loads", signature = (data, /, *, r#type = None, strict = true, dec_hook = None, ext_hook = None, limits = None))]
+pub fn loads(
+    data: &Bound<'_, PyAny>,
+    r#type: Option<&Bound<'_, PyAny>>,
+    strict: bool,
+    dec_hook: Option<&Bound<'_, PyAny>>,
+    ext_hook: Option<&Bound<'_, PyAny>>,
+    limits: Option<&Limits>,
+) -> PyResult<Py<PyAny>> {
+    let mut options = options::decoding(r#type, None, false, strict, dec_hook, limits)?;
+    options.ext_hook = options::hook(ext_hook, "ext_hook")?;
+    decode_message(data, &options, |reader| reader)
+}
+
+/// Stores objects as MessagePack; takes the options of `dumps` once.
+///
+/// >>> from holdall import msgpack
+/// >>> msgpack.Encoder().encode([1, None])
+/// b'\x92\x01\xc0'
+#[pyclass(module = "holdall.msgpack", name = "Encoder", frozen)]
+pub struct MsgpackEncoder {
+    options: encode::Options,
+}
+
+#[pymethods]
+impl MsgpackEncoder {
+    #[new]
+    #[pyo3(signature = (*, enc_hook = None))]
+    fn new(enc_hook: Option<&Bound<'_, PyAny>>) -> PyResult<MsgpackEncoder> {
+        Ok(MsgpackEncoder { options: encoding(enc_hook)? })
+    }
+
+    /// Store `obj` as bytes; see `dumps`.
+    fn encode(&self, obj: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+        encode_message(obj, &self.options)
+    }
+
+    /// Store `obj` into `buffer` from `offset` on; gives the offset of its end, where `buffer` ends then.
+    #[pyo3(signature = (obj, buffer, offset = 0))]
+    fn encode_into(&self, obj: &Bound<'_, PyAny>, buffer: &Bound<'_, PyByteArray>, offset: usize) -> PyResult<usize> {
+        with_workshop(|workshop| {
+            encode_into(workshop, obj, &self.options)?;
+            super::codec::put_into(workshop, buffer, offset)
+        })
+    }
+}
+
+/// Loads objects of MessagePack; takes the options of `loads` once.
+///
+/// raw: text comes as bytes. use_list: arrays come as lists, else as tuples. strict_map_key: keys must be text or bytes.
+/// timestamps: points in time come as `Timestamp`, which keeps nanoseconds, instead of datetimes in UTC.
+///
+/// >>> from holdall import msgpack
+/// >>> msgpack.Decoder(type=list[int]).decode(b'\x91\x01')
+/// [1]
+#[pyclass(module = "holdall.msgpack", name = "Decoder", frozen)]
+pub struct MsgpackDecoder {
+    options: decode::Options,
+    form: fn(Reader<'_>) -> Reader<'_>,
+}
+
+#[pymethods]
+impl MsgpackDecoder {
+    #[new]
+    #[pyo3(signature = (*, r#type = None, strict = true, dec_hook = None, ext_hook = None, limits = None, raw = false, use_list = true, strict_map_key = false, timestamps = false))]
+    #[allow(clippy::too_many_arguments)]
+    fn new(
+        r#type: Option<&Bound<'_, PyAny>>,
+        strict: bool,
+        dec_hook: Option<&Bound<'_, PyAny>>,
+        ext_hook: Option<&Bound<'_, PyAny>>,
+        limits: Option<&Limits>,
+        raw: bool,
+        use_list: bool,
+        strict_map_key: bool,
+        timestamps: bool,
+    ) -> PyResult<MsgpackDecoder> {
+        let mut options = options::decoding(r#type, None, false, strict, dec_hook, limits)?;
+        options.ext_hook = options::hook(ext_hook, "ext_hook")?;
+        options.strict_keys = strict_map_key;
+        options.timestamps = timestamps;
+        let form: fn(Reader<'_>) -> Reader<'_> = match (raw, use_list) {
+            (false, true) => |reader| reader,
+            (false, false) => |reader| reader.with_tuples(),
+            (true, true) => |reader| reader.with_raw_text(),
+            (true, false) => |reader| reader.with_raw_text().with_tuples(),
+        };
+        Ok(MsgpackDecoder { options, form })
+    }
+
+    /// Restore what `data` holds; see `loads`.
+    fn decode(&self, data: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+        decode_message(data, &self.options, self.form)
+    }
+}
+
+/// Looks for the end of a value in a stream: from `start`, where `pending` values are still owed (1 at the beginning of
+/// one). Gives the offset after the last whole token, and how many values are owed then: 0 is a whole value.
+#[pyfunction]
+#[pyo3(name = "msgpack_scan", signature = (data, start, pending, /))]
+pub fn scan(data: &Bound<'_, PyAny>, start: usize, pending: u64) -> PyResult<(usize, u64)> {
+    let view = View::new(data)?;
+    let Some(rest) = view.as_slice().get(start..) else {
+        return Err(PyValueError::new_err("`start` is beyond the end of `data`"));
+    };
+    let (len, pending) = holdall_format::msgpack::scan(rest, pending).map_err(|error| Fault::from(error).into_py(start))?;
+    Ok((start + len, pending))
+}

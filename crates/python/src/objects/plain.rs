@@ -1,0 +1,375 @@
+//! What plain formats have no form for, by what they have: text, numbers, lists and dicts; and points in time and foreign
+//! values as they come from there.
+
+use super::{owned, Family};
+use crate::class::plan::{Base, How, Plan};
+use crate::class::registry;
+use crate::cpython::{bytes_of, float, int, text, Obj, Owned};
+use crate::encode::{Encoder, Part};
+use crate::error::{decode, encode as encode_error, raised, Result};
+use crate::schema::time;
+use holdall_format::model::{Known, Seq};
+use holdall_format::Writer;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyString};
+use std::rc::Rc;
+
+/// A point in time as a datetime in UTC, to the microsecond.
+pub fn of_timestamp(py: Python<'_>, seconds: i64, nanoseconds: u32, at: usize) -> Result<Owned> {
+    match time::moment(py, seconds, nanoseconds)? {
+        Some(made) => Ok(made),
+        None => Err(decode("a timestamp beyond the years 1 to 9999, which datetime has not", at)),
+    }
+}
+
+/// A value of an application's own type: what the hook makes of it, or an `Ext`.
+pub fn of_extension(py: Python<'_>, code: i8, data: &[u8], hook: Option<&Owned>) -> Result<Owned> {
+    let arguments = (code, PyBytes::new(py, data));
+    let made = match hook {
+        // SAFETY: held.
+        Some(hook) => unsafe { Bound::from_borrowed_ptr(py, hook.get()) }.call1(arguments)?,
+        None => py.import("holdall._values")?.getattr("Ext")?.call1(arguments)?,
+    };
+    Ok(owned(&made))
+}
+
+/// The same point in time as an object that keeps its nanoseconds.
+pub fn exact_timestamp(py: Python<'_>, seconds: i64, nanoseconds: u32) -> Result<Owned> {
+    Ok(owned(&py.import("holdall._values")?.getattr("Timestamp")?.call1((seconds, nanoseconds))?))
+}
+
+impl<W: Writer> Encoder<'_, W> {
+    /// Writes an object of a class, in a plain format.
+    ///
+    /// # Safety
+    /// `object` is alive, and an instance of the plan's class.
+    pub(crate) unsafe fn plain(&mut self, object: Obj, plan: &Rc<Plan>) -> Result<()> {
+        // SAFETY: alive, says the caller.
+        let bound = unsafe { Bound::from_borrowed_ptr(self.py, object) };
+        match &plan.how {
+            How::Fields => {
+                // SAFETY: an instance of the plan's class, says the caller.
+                if unsafe { self.plain_slots(object, plan)? } {
+                    return Ok(());
+                }
+                self.plain_fields(&bound, plan)
+            }
+            How::NamedTuple(_) => {
+                // SAFETY: a tuple.
+                unsafe {
+                    self.w.list(ffi::Py_SIZE(object) as usize);
+                    self.items(object, Seq::Tuple);
+                }
+                Ok(())
+            }
+            How::Based(base) => self.plain_based(&bound, *base),
+            How::Enum => {
+                let value = bound.getattr("_value_")?;
+                self.then(vec![Part::Value(owned(&value))]);
+                Ok(())
+            }
+            How::Custom => {
+                let function = plan.registration.as_ref().and_then(|known| known.encode.clone());
+                let Some(function) = function else {
+                    return Err(encode_error("a class was registered anew while it was being stored"));
+                };
+                let state = registry::call(&function, object)?;
+                self.then(vec![Part::Value(state)]);
+                Ok(())
+            }
+            How::Family(family) => self.plain_family(&bound, *family),
+            // SAFETY: alive, says the caller.
+            How::Refused(why) => unsafe { self.refused(object, why) },
+        }
+    }
+
+    /// The fields of an instance by name; without names where its class is registered so.
+    fn plain_fields(&mut self, object: &Bound<'_, PyAny>, plan: &Rc<Plan>) -> Result<()> {
+        let form = plan.plain_form(self.py)?;
+        let tagged = usize::from(form.tag.is_some());
+        let Some(fields) = &form.fields else {
+            return self.plain_state(object, plan);
+        };
+        let mut parts = Vec::with_capacity(2 * (fields.len() + tagged));
+        if let Some((field, value)) = &form.tag {
+            if !form.array_like {
+                parts.push(Part::Value(field.clone()));
+            }
+            parts.push(Part::Value(value.clone()));
+        }
+        for field in fields {
+            let value = match field.slot {
+                // SAFETY: an instance of the class that the slot's offset was read from.
+                Some(offset) => unsafe {
+                    let value = crate::class::state::slot(object.as_ptr(), offset);
+                    if value.is_null() {
+                        None
+                    } else {
+                        Some(Owned::borrowed(value))
+                    }
+                },
+                // SAFETY: both are alive.
+                None => unsafe {
+                    let value = Owned::new(ffi::PyObject_GetAttr(object.as_ptr(), field.name.get()));
+                    if value.is_none() {
+                        if ffi::PyErr_ExceptionMatches(ffi::PyExc_AttributeError) == 0 {
+                            return Err(raised());
+                        }
+                        ffi::PyErr_Clear();
+                    }
+                    value
+                },
+            };
+            match value {
+                Some(value) => {
+                    if !form.array_like {
+                        parts.push(Part::Value(field.key.clone()));
+                    }
+                    parts.push(Part::Value(value));
+                }
+                None if form.array_like => {
+                    let name = object.get_type().qualname()?;
+                    return Err(encode_error(format_args!("can't store a `{name}` by order: one of its fields is not set")));
+                }
+                None => {}
+            }
+        }
+        if form.array_like {
+            self.w.list(parts.len());
+        } else {
+            self.w.dict(parts.len() / 2);
+        }
+        self.then(parts);
+        Ok(())
+    }
+
+    /// All that an instance of a class without declared fields holds.
+    fn plain_state(&mut self, object: &Bound<'_, PyAny>, plan: &Rc<Plan>) -> Result<()> {
+        let mut parts = Vec::new();
+        // SAFETY: an instance of the plan's class; what is found is held by the parts.
+        unsafe {
+            for slot in &plan.slots {
+                let value = crate::class::state::slot(object.as_ptr(), slot.offset);
+                if !value.is_null() {
+                    parts.push(Part::Value(slot.name.clone()));
+                    parts.push(Part::Value(Owned::borrowed(value)));
+                }
+            }
+            if let Some(dict) = crate::class::state::dict_of(object.as_ptr(), plan)? {
+                let mut position = crate::cpython::dict::Position(0);
+                while let Some((key, value)) = position.next(dict.get()) {
+                    if text::ascii(key) != Some(b"__orig_class__") {
+                        parts.push(Part::Value(Owned::borrowed(key)));
+                        parts.push(Part::Value(Owned::borrowed(value)));
+                    }
+                }
+            }
+        }
+        self.w.dict(parts.len() / 2);
+        self.then(parts);
+        Ok(())
+    }
+
+    /// An instance of a subclass of a builtin: its content.
+    fn plain_based(&mut self, object: &Bound<'_, PyAny>, base: Base) -> Result<()> {
+        let raw = object.as_ptr();
+        // SAFETY: an instance of a subclass of `base`, says the plan.
+        unsafe {
+            match base {
+                Base::List => {
+                    self.w.list(ffi::Py_SIZE(raw) as usize);
+                    self.items(raw, Seq::List);
+                }
+                Base::Tuple => {
+                    self.w.list(ffi::Py_SIZE(raw) as usize);
+                    self.items(raw, Seq::Tuple);
+                }
+                Base::Dict | Base::DefaultDict => self.dict_body(&Owned::borrowed(raw)),
+                Base::OrderedDict => {
+                    self.w.dict(crate::cpython::dict::len(raw));
+                    let items = super::collections::ordered_items(raw)?;
+                    self.then(items);
+                }
+                Base::Set | Base::FrozenSet => {
+                    self.w.list(ffi::PySet_Size(raw) as usize);
+                    self.members(raw)?;
+                }
+                Base::Deque => self.plain_items(object)?,
+                Base::Str => self.plain_text(raw)?,
+                Base::Bytes => self.w.bytes(bytes_of(raw)),
+                Base::ByteArray => {
+                    let len = ffi::PyByteArray_Size(raw) as usize;
+                    self.w.bytes(std::slice::from_raw_parts(ffi::PyByteArray_AsString(raw).cast(), len));
+                }
+                Base::Int => match int::value(raw) {
+                    Some(value) => self.w.int(value),
+                    None => self.big(raw)?,
+                },
+                Base::Float => self.w.float(float::value(raw)),
+                Base::Complex => self.plain_complex(raw),
+                Base::Exception => return self.refused(raw, "an exception is no plain data, which needs"),
+            }
+        }
+        Ok(())
+    }
+
+    /// # Safety
+    /// `object` is a complex number.
+    pub(crate) unsafe fn plain_complex(&mut self, object: Obj) {
+        // SAFETY: a complex number, says the caller.
+        let value = unsafe { (*object.cast::<ffi::PyComplexObject>()).cval };
+        self.w.list(2);
+        self.w.float(value.real);
+        self.w.float(value.imag);
+    }
+
+    /// What iterating gives, as a list.
+    fn plain_items(&mut self, object: &Bound<'_, PyAny>) -> Result<()> {
+        let items = object.try_iter()?.map(|item| Ok(Part::Value(owned(&item?)))).collect::<PyResult<Vec<_>>>()?;
+        self.w.list(items.len());
+        self.then(items);
+        Ok(())
+    }
+
+    fn plain_str(&mut self, text: &Bound<'_, PyAny>) -> Result<()> {
+        let text = text.str()?;
+        // SAFETY: a string that is held.
+        unsafe { self.plain_text(text.as_ptr()) }
+    }
+
+    fn plain_family(&mut self, object: &Bound<'_, PyAny>, family: Family) -> Result<()> {
+        let refuse = |encoder: &mut Self| {
+            // SAFETY: alive.
+            unsafe { encoder.refused(object.as_ptr(), "the format has no form for it, which needs") }
+        };
+        match family {
+            Family::DateTime => self.plain_datetime(object),
+            Family::Extension => {
+                let code: i8 = object.getattr("code")?.extract()?;
+                let data = object.getattr("data")?;
+                self.w.extension(code, data.cast::<PyBytes>().map_err(PyErr::from)?.as_bytes());
+                Ok(())
+            }
+            Family::Timestamp => {
+                self.w.timestamp(object.getattr("seconds")?.extract()?, object.getattr("nanoseconds")?.extract()?);
+                Ok(())
+            }
+            Family::MemoryView | Family::PickleBuffer => {
+                let bytes = object.py().get_type::<PyBytes>().call1((object,))?;
+                self.w.bytes(bytes.cast::<PyBytes>().map_err(PyErr::from)?.as_bytes());
+                Ok(())
+            }
+            Family::Record => {
+                let fields = object.getattr("fields")?;
+                self.dict_body(&owned(&fields));
+                Ok(())
+            }
+            Family::Known(known) => match known {
+                Known::Date | Known::Time => self.plain_str(&object.call_method0("isoformat")?),
+                Known::Timedelta => {
+                    let text = time::duration_text(object);
+                    self.plain_str(PyString::new(object.py(), &text).as_any())
+                }
+                Known::Decimal
+                | Known::Fraction
+                | Known::Uuid
+                | Known::PurePosixPath
+                | Known::PureWindowsPath
+                | Known::PosixPath
+                | Known::WindowsPath
+                | Known::IPv4Address
+                | Known::IPv6Address
+                | Known::IPv4Network
+                | Known::IPv6Network
+                | Known::IPv4Interface
+                | Known::IPv6Interface => self.plain_str(object),
+                Known::ZoneInfo => self.plain_str(&object.getattr("key")?),
+                Known::Pattern => {
+                    // Flags have no place in a text; those that every pattern of its kind has need none.
+                    let plain = object.py().import("re")?.call_method1("compile", (object.getattr("pattern")?,))?;
+                    if !plain.getattr("flags")?.eq(object.getattr("flags")?)? {
+                        // SAFETY: alive.
+                        return unsafe { self.refused(object.as_ptr(), "its flags have no form, which needs") };
+                    }
+                    self.then(vec![Part::Value(owned(&object.getattr("pattern")?))]);
+                    Ok(())
+                }
+                Known::Array | Known::NdArray => {
+                    let list = object.call_method0("tolist")?;
+                    if known == Known::NdArray && !super::numpy::is_numeric(object)? {
+                        return refuse(self);
+                    }
+                    self.then(vec![Part::Value(owned(&list))]);
+                    Ok(())
+                }
+                Known::NumpyScalar => {
+                    let item = object.call_method0("item")?;
+                    if item.get_type().is(object.get_type()) {
+                        return refuse(self);
+                    }
+                    self.then(vec![Part::Value(owned(&item))]);
+                    Ok(())
+                }
+                Known::Deque => self.plain_items(object),
+                Known::OrderedDict => {
+                    // SAFETY: an ordered dict.
+                    let items = unsafe { super::collections::ordered_items(object.as_ptr())? };
+                    self.w.dict(items.len() / 2);
+                    self.then(items);
+                    Ok(())
+                }
+                Known::DefaultDict | Known::Counter => {
+                    self.dict_body(&owned(object));
+                    Ok(())
+                }
+                Known::MappingProxy => {
+                    let copy = PyDict::new(object.py());
+                    copy.update(object.cast().map_err(PyErr::from)?)?;
+                    let copy = owned(copy.as_any());
+                    self.then(vec![Part::Table(copy)]);
+                    Ok(())
+                }
+                _ => refuse(self),
+            },
+        }
+    }
+
+    /// With a zone: the point in time; without one: text.
+    fn plain_datetime(&mut self, object: &Bound<'_, PyAny>) -> Result<()> {
+        let raw = object.as_ptr();
+        // SAFETY: a datetime; the API was imported when the module was.
+        unsafe {
+            let zone = ffi::PyDateTime_DATE_GET_TZINFO(raw);
+            if zone == ffi::Py_None() {
+                return self.plain_str(&object.call_method0("isoformat")?);
+            }
+            let day = time::days(
+                i64::from(ffi::PyDateTime_GET_YEAR(raw)),
+                i64::from(ffi::PyDateTime_GET_MONTH(raw)),
+                i64::from(ffi::PyDateTime_GET_DAY(raw)),
+            );
+            let local = day * 86_400
+                + i64::from(ffi::PyDateTime_DATE_GET_HOUR(raw)) * 3600
+                + i64::from(ffi::PyDateTime_DATE_GET_MINUTE(raw)) * 60
+                + i64::from(ffi::PyDateTime_DATE_GET_SECOND(raw));
+            let micros = i64::from(ffi::PyDateTime_DATE_GET_MICROSECOND(raw));
+            let east = if zone == ffi::PyDateTime_TimeZone_UTC() {
+                0
+            } else {
+                let offset = object.call_method0("utcoffset")?;
+                if offset.is_none() {
+                    return self.plain_str(&object.call_method0("isoformat")?);
+                }
+                let delta = offset.as_ptr();
+                (i64::from(ffi::PyDateTime_DELTA_GET_DAYS(delta)) * 86_400
+                    + i64::from(ffi::PyDateTime_DELTA_GET_SECONDS(delta)))
+                    * 1_000_000
+                    + i64::from(ffi::PyDateTime_DELTA_GET_MICROSECONDS(delta))
+            };
+            let whole = local * 1_000_000 + micros - east;
+            self.w.timestamp(whole.div_euclid(1_000_000), whole.rem_euclid(1_000_000) as u32 * 1000);
+        }
+        Ok(())
+    }
+}

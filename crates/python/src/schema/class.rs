@@ -1,0 +1,204 @@
+//! A class of a schema: its fields in order, and what fills in for those that are missing.
+
+use super::node::Scalar;
+use super::{item, optional, NodeId};
+use crate::class::registry;
+use crate::cpython::{Obj, Owned};
+use crate::objects::owned;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyString};
+use std::collections::HashMap;
+
+#[derive(Debug)]
+pub struct Class {
+    /// `None` for a TypedDict, whose instances are dicts.
+    pub class: Option<Owned>,
+    /// How errors call it.
+    pub name: String,
+    pub kind: ClassKind,
+    pub fields: Vec<Field>,
+    /// Fields by their keys in plain formats, as UTF-8; and by their own names.
+    pub by_key: HashMap<Vec<u8>, u32>,
+    pub by_name: HashMap<Vec<u8>, u32>,
+    pub array_like: bool,
+    pub forbid_unknown: bool,
+    /// Key and value that mark its instances in plain formats.
+    pub tag: Option<(Owned, Owned)>,
+    /// Methods to call, without arguments, before the first field and after the last.
+    pub pre_init: Option<Owned>,
+    pub post_init: Option<Owned>,
+    /// What the method after the last field takes: defaults of pseudo-fields.
+    pub init_vars: Vec<Option<Owned>>,
+    /// Field and function that its value goes through.
+    pub converters: Vec<(u32, Owned)>,
+    /// Called with the whole instance.
+    pub validate: Option<Owned>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ClassKind {
+    Fields,
+    NamedTuple,
+    TypedDict,
+    /// Validates, and builds, by its own code.
+    Pydantic,
+}
+
+#[derive(Debug)]
+pub struct Field {
+    /// Interned.
+    pub name: Owned,
+    /// What plain formats call it.
+    pub key: Owned,
+    pub node: NodeId,
+    pub missing: Missing,
+}
+
+/// What stands for a field that is not there.
+#[derive(Debug)]
+pub enum Missing {
+    Refused,
+    Default(Owned),
+    Factory(Owned),
+    /// A factory that takes the instance.
+    FactoryOfSelf(Owned),
+    /// Nothing: the class has the value, or it may be absent.
+    Absent,
+}
+
+impl Class {
+    pub fn compile(described: &Bound<'_, PyDict>) -> PyResult<Class> {
+        let kind: String = item(described, "kind")?;
+        let kind = match kind.as_str() {
+            "namedtuple" => ClassKind::NamedTuple,
+            "typeddict" => ClassKind::TypedDict,
+            "pydantic" => ClassKind::Pydantic,
+            _ => ClassKind::Fields,
+        };
+        let fields: Vec<Field> = item::<Bound<'_, PyList>>(described, "fields")?
+            .iter()
+            .map(|field| Field::compile(&field.cast_into()?))
+            .collect::<PyResult<_>>()?;
+        if fields.len() >= usize::from(u16::MAX) - 1 {
+            return Err(pyo3::exceptions::PyTypeError::new_err("a class with more than 65,000 fields can't be loaded by type"));
+        }
+        let index = |of: fn(&Field) -> &Owned| -> PyResult<HashMap<Vec<u8>, u32>> {
+            (0..).zip(&fields).map(|(at, field)| Ok((utf8(of(field))?, at))).collect()
+        };
+        let (by_key, by_name) = (index(|field| &field.key)?, index(|field| &field.name)?);
+        let class = item::<Bound<'_, PyAny>>(described, "cls")?;
+        let method = |name: &str| -> PyResult<Option<Owned>> { Ok(optional(described, name)?.map(|name| owned(&name))) };
+        let mut converters = Vec::new();
+        if let Some(described) = optional(described, "converters")? {
+            for (name, function) in described.cast::<PyDict>()? {
+                if let Some(&at) = by_name.get(name.cast::<PyString>()?.to_str()?.as_bytes()) {
+                    converters.push((at, owned(&function)));
+                }
+            }
+        }
+        let mut init_vars = Vec::new();
+        if let Some(described) = optional(described, "init_vars")? {
+            for pseudo in described.try_iter()? {
+                init_vars.push(pseudo?.get_item(1).ok().map(|default| owned(&default)));
+            }
+        }
+        let tag = match optional(described, "tag")? {
+            Some(tag) => Some((owned(&tag.get_item(0)?), owned(&tag.get_item(1)?))),
+            None => None,
+        };
+        Ok(Class {
+            class: (kind != ClassKind::TypedDict).then(|| owned(&class)),
+            name: item(described, "name")?,
+            kind,
+            by_key,
+            by_name,
+            array_like: item(described, "array_like")?,
+            forbid_unknown: item(described, "forbid_unknown")?,
+            tag,
+            pre_init: method("pre_init")?,
+            post_init: method("post_init")?,
+            init_vars,
+            converters,
+            validate: method("validate")?,
+            fields,
+        })
+    }
+
+    /// The class as what its registered `decode` makes, if it has one.
+    pub fn registered(&self, py: Python<'_>) -> Option<Scalar> {
+        let class = self.class.as_ref()?;
+        let decode = registry::by_class(py, class.get().cast())?.decode.clone()?;
+        Some(Scalar::Registered { class: class.clone(), decode })
+    }
+
+    pub fn is(&self, class: *mut ffi::PyTypeObject) -> bool {
+        self.class.as_ref().is_some_and(|own| own.get() == class.cast())
+    }
+
+    /// Whether something is to be done once the last field is there.
+    pub fn goes_on(&self) -> bool {
+        self.post_init.is_some() || !self.converters.is_empty() || self.validate.is_some()
+    }
+
+    pub fn visit(&self, see: &mut impl FnMut(Obj)) {
+        let mut show = |object: &Owned| see(object.get());
+        for field in &self.fields {
+            show(&field.name);
+            show(&field.key);
+            if let Missing::Default(of) | Missing::Factory(of) | Missing::FactoryOfSelf(of) = &field.missing {
+                show(of);
+            }
+        }
+        self.class.iter().chain(&self.pre_init).chain(&self.post_init).chain(&self.validate).for_each(&mut show);
+        self.init_vars.iter().flatten().for_each(&mut show);
+        self.converters.iter().for_each(|(_, function)| show(function));
+        self.tag.iter().for_each(|(field, value)| {
+            show(field);
+            show(value);
+        });
+    }
+}
+
+impl Field {
+    fn compile(described: &Bound<'_, PyDict>) -> PyResult<Field> {
+        let flag = |name: &str| -> PyResult<bool> {
+            optional(described, name)?.map_or(Ok(false), |flag| flag.is_truthy())
+        };
+        let missing = if flag("absent_ok")? || flag("class_default")? {
+            Missing::Absent
+        } else if let Some(default) = described.get_item("default")? {
+            Missing::Default(owned(&default))
+        } else if let Some(factory) = optional(described, "factory")? {
+            if flag("factory_self")? {
+                Missing::FactoryOfSelf(owned(&factory))
+            } else {
+                Missing::Factory(owned(&factory))
+            }
+        } else {
+            Missing::Refused
+        };
+        Ok(Field {
+            name: interned(&item::<Bound<'_, PyString>>(described, "name")?)?,
+            key: interned(&item::<Bound<'_, PyString>>(described, "key")?)?,
+            node: item(described, "node")?,
+            missing,
+        })
+    }
+}
+
+/// The characters of a string as UTF-8.
+pub fn utf8(text: &Owned) -> PyResult<Vec<u8>> {
+    // SAFETY: held, and the GIL is too wherever an `Owned` lives.
+    let text = unsafe { Bound::from_borrowed_ptr(Python::assume_attached(), text.get()) };
+    Ok(text.cast::<PyString>()?.to_str()?.as_bytes().to_vec())
+}
+
+fn interned(text: &Bound<'_, PyString>) -> PyResult<Owned> {
+    let mut raw = text.clone().into_any().into_ptr();
+    // SAFETY: a reference of ours to a string; interning may replace it by its equal.
+    unsafe {
+        ffi::PyUnicode_InternInPlace(&mut raw);
+        Owned::new(raw).ok_or_else(|| PyErr::fetch(text.py()))
+    }
+}

@@ -1,0 +1,123 @@
+//! Bounds on numbers and lengths, and patterns of text: what `Annotated` adds to a type.
+
+use super::optional;
+use crate::cpython::{int, text, Obj, Owned};
+use crate::error::{raised, Result};
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+#[derive(Debug, Default)]
+pub struct Constraints {
+    /// Operator, its sign in errors, and the bound.
+    bounds: Vec<(i32, &'static str, Owned)>,
+    multiple_of: Option<Owned>,
+    /// A compiled pattern, to be found anywhere in the text; and its source.
+    pattern: Option<(Owned, String)>,
+    pub min_length: Option<usize>,
+    pub max_length: Option<usize>,
+}
+
+impl Constraints {
+    pub fn compile(described: &Bound<'_, PyAny>) -> PyResult<Option<Box<Constraints>>> {
+        if described.is_none() {
+            return Ok(None);
+        }
+        let described = described.cast::<PyDict>()?;
+        let mut made = Constraints::default();
+        for (name, operator, sign) in
+            [("gt", ffi::Py_GT, ">"), ("ge", ffi::Py_GE, ">="), ("lt", ffi::Py_LT, "<"), ("le", ffi::Py_LE, "<=")]
+        {
+            if let Some(bound) = optional(described, name)? {
+                made.bounds.push((operator, sign, crate::objects::owned(&bound)));
+            }
+        }
+        made.multiple_of = optional(described, "multiple_of")?.map(|factor| crate::objects::owned(&factor));
+        if let Some(pattern) = optional(described, "pattern")? {
+            made.pattern = Some((
+                crate::objects::owned(&pattern.getattr("search")?),
+                pattern.getattr("pattern")?.str()?.to_string(),
+            ));
+        }
+        made.min_length = optional(described, "min_length")?.map(|len| len.extract()).transpose()?;
+        made.max_length = optional(described, "max_length")?.map(|len| len.extract()).transpose()?;
+        Ok(Some(Box::new(made)))
+    }
+
+    pub fn visit(&self, see: &mut impl FnMut(Obj)) {
+        let bounds = self.bounds.iter().map(|(_, _, bound)| bound);
+        let others = self.multiple_of.iter().chain(self.pattern.iter().map(|(search, _)| search));
+        bounds.chain(others).for_each(|object| see(object.get()));
+    }
+
+    /// What `object`, a value of the type called `name`, fails to be; `None` if it is fine.
+    pub fn broken(&self, object: &Owned, name: &str) -> Result<Option<String>> {
+        // SAFETY: all are held; results are new references, truth values or -1.
+        unsafe {
+            for (operator, sign, bound) in &self.bounds {
+                match ffi::PyObject_RichCompareBool(object.get(), bound.get(), *operator) {
+                    1 => {}
+                    0 => return Ok(Some(format!("Expected `{name}` {sign} {}", shown(bound)))),
+                    _ => return Err(raised()),
+                }
+            }
+            if let Some(factor) = &self.multiple_of {
+                let rest = Owned::new(ffi::PyNumber_Remainder(object.get(), factor.get())).ok_or_else(raised)?;
+                match ffi::PyObject_IsTrue(rest.get()) {
+                    0 => {}
+                    1 => return Ok(Some(format!("Expected `{name}` that's a multiple of {}", shown(factor)))),
+                    _ => return Err(raised()),
+                }
+            }
+            if self.min_length.is_some() || self.max_length.is_some() {
+                let len = ffi::PyObject_Size(object.get());
+                if len < 0 {
+                    return Err(raised());
+                }
+                if let Some(why) = self.broken_length(len as usize, name) {
+                    return Ok(Some(why));
+                }
+            }
+            if let Some((search, source)) = &self.pattern {
+                let found = crate::class::registry::call(search, object.get())?;
+                if found.get() == ffi::Py_None() {
+                    return Ok(Some(format!("Expected `{name}` matching regex {source:?}")));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// The same, of a length alone.
+    pub fn broken_length(&self, len: usize, name: &str) -> Option<String> {
+        broken_length(self.min_length, self.max_length, len, name)
+    }
+}
+
+/// What a value of that length fails to be.
+pub fn broken_length(min: Option<usize>, max: Option<usize>, len: usize, name: &str) -> Option<String> {
+    match (min, max) {
+        (Some(min), _) if len < min => Some(format!("Expected `{name}` of length >= {min}")),
+        (_, Some(max)) if len > max => Some(format!("Expected `{name}` of length <= {max}")),
+        _ => None,
+    }
+}
+
+/// A bound as its author wrote it, about.
+fn shown(bound: &Owned) -> String {
+    // SAFETY: held.
+    unsafe {
+        if let (true, Some(value)) = (int::is(bound.get()), int::is(bound.get()).then(|| int::value(bound.get())).flatten())
+        {
+            return value.to_string();
+        }
+        let text = Owned::new(ffi::PyObject_Str(bound.get()));
+        match text.as_ref().and_then(|text| text::ascii(text.get())) {
+            Some(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+            None => {
+                ffi::PyErr_Clear();
+                "its bound".to_owned()
+            }
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! An annotation, compiled once: what may stand where, and how it is built.
+//!
+//! The Python side (`_annotations.py`) takes annotations apart; this is what the decoder walks along. Nodes refer to each
+//! other by index, so that types may refer to themselves.
+
+pub mod class;
+pub mod coerce;
+pub mod constraint;
+pub mod node;
+pub mod time;
+
+use crate::cpython::{Obj, Owned};
+use crate::error::Result;
+use crate::decode::shelf::Shelf;
+use class::Class;
+use node::Node;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyList, PyType};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
+
+/// A node by its index in [`Schema::nodes`].
+pub type NodeId = u32;
+
+/// Anything goes.
+pub const ANY: NodeId = 0;
+
+/// The nodes of a load without `type=`.
+pub static UNTYPED: [Node; 1] = [Node::ANY];
+
+#[derive(Debug)]
+pub struct Schema {
+    pub nodes: Vec<Node>,
+    pub classes: Vec<Class>,
+    pub root: NodeId,
+    /// Tells what was matched against this schema from what was matched against others.
+    pub serial: u64,
+    /// Classes that the annotation names, by their stored names: they may be built.
+    pub permitted: HashMap<String, Owned>,
+    pub shelf: Shelf,
+}
+
+impl Schema {
+    fn compile(described: &Bound<'_, PyDict>) -> PyResult<Schema> {
+        static SERIAL: AtomicU64 = AtomicU64::new(1);
+        let nodes = item::<Bound<'_, PyList>>(described, "nodes")?;
+        let classes = item::<Bound<'_, PyList>>(described, "classes")?;
+        let mut schema = Schema {
+            nodes: nodes.iter().map(|node| Node::compile(&node.cast_into()?)).collect::<PyResult<_>>()?,
+            classes: classes.iter().map(|class| Class::compile(&class.cast_into()?)).collect::<PyResult<_>>()?,
+            root: item(described, "root")?,
+            serial: SERIAL.fetch_add(1, Ordering::Relaxed),
+            permitted: HashMap::new(),
+            shelf: Shelf::default(),
+        };
+        let py = described.py();
+        schema.settle(py)?;
+        let mut permitted = HashMap::new();
+        let named = schema.classes.iter().filter_map(|class| class.class.as_ref());
+        for class in named.chain(schema.nodes.iter().flat_map(Node::classes_of_scalars)) {
+            // SAFETY: held by the schema, and a class.
+            let name = unsafe { class_name(py, class)? };
+            permitted.insert(name, class.clone());
+        }
+        schema.permitted = permitted;
+        Ok(schema)
+    }
+
+    /// What can only be said once all nodes and classes are there.
+    fn settle(&mut self, py: Python<'_>) -> PyResult<()> {
+        for node in &mut self.nodes {
+            // Classes with a registered `decode` are made by it, of whatever their `encode` gave.
+            let mut registered = Vec::new();
+            node.classes.retain(|&index| match self.classes[index as usize].registered(py) {
+                Some(scalar) => {
+                    registered.push(scalar);
+                    false
+                }
+                None => true,
+            });
+            node.scalars.extend(registered);
+        }
+        Ok(())
+    }
+}
+
+/// # Safety
+/// `class` is a class.
+unsafe fn class_name(py: Python<'_>, class: &Owned) -> PyResult<String> {
+    let class = class.get().cast();
+    match crate::class::registry::by_class(py, class) {
+        Some(registration) => Ok(registration.name.clone()),
+        None => crate::class::plan::class_name(py, class),
+    }
+}
+
+/// An entry of a description.
+fn item<'py, T: FromPyObjectOwned<'py>>(described: &Bound<'py, PyDict>, name: &str) -> PyResult<T> {
+    match described.get_item(name)? {
+        Some(found) => found.extract::<T>().map_err(Into::into),
+        None => Err(pyo3::exceptions::PyKeyError::new_err(format!("a description without {name:?}"))),
+    }
+}
+
+/// An entry that may be absent or None.
+fn optional<'py>(described: &Bound<'py, PyDict>, name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
+    Ok(described.get_item(name)?.filter(|found| !found.is_none()))
+}
+
+/// A schema as Python's caches hold it: on the first class that its annotation names, so that it lives as long as that.
+#[pyclass(module = "holdall._core", frozen, weakref)]
+#[derive(Debug)]
+pub struct CompiledSchema {
+    schema: Arc<Schema>,
+    generation: u64,
+}
+
+#[pymethods]
+impl CompiledSchema {
+    fn __traverse__(&self, visit: pyo3::PyVisit<'_>) -> std::result::Result<(), pyo3::PyTraverseError> {
+        // What a load holds besides keeps the count above what the collector finds here: it is garbage only after.
+        if Arc::strong_count(&self.schema) > 1 {
+            return Ok(());
+        }
+        let mut result = Ok(());
+        self.schema.visit(&mut |object| {
+            if result.is_ok() {
+                // SAFETY: alive, as the schema holds it.
+                result = unsafe { visit_raw(&visit, object) };
+            }
+        });
+        result
+    }
+}
+
+/// # Safety
+/// Called by the collector; `object` is alive.
+unsafe fn visit_raw(visit: &pyo3::PyVisit<'_>, object: Obj) -> std::result::Result<(), pyo3::PyTraverseError> {
+    // SAFETY: the collector runs with the GIL held; the reference is neither taken nor given back.
+    let object = unsafe {
+        let py = Python::assume_attached();
+        std::mem::ManuallyDrop::new(Bound::<PyAny>::from_owned_ptr(py, object).unbind())
+    };
+    visit.call(&*object)
+}
+
+impl Schema {
+    /// Shows every object that the schema holds.
+    fn visit(&self, see: &mut impl FnMut(Obj)) {
+        for node in &self.nodes {
+            node.visit(see);
+        }
+        for class in &self.classes {
+            class.visit(see);
+        }
+        for class in self.permitted.values() {
+            see(class.get());
+        }
+    }
+}
+
+/// The schema of an annotation; `None` for Any.
+pub fn of(annotation: &Bound<'_, PyAny>) -> Result<Option<Arc<Schema>>> {
+    let py = annotation.py();
+    static ANY_TYPE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    if annotation.is(ANY_TYPE.import(py, "typing", "Any")?) {
+        return Ok(None);
+    }
+    let generation = crate::class::registry::generation(py);
+    // The usual case: a class that has its schema already.
+    if annotation.is_instance_of::<PyType>() {
+        if let Some(known) = attached(annotation, annotation) {
+            let known = known.get();
+            if known.generation == generation {
+                return Ok(Some(known.schema.clone()));
+            }
+        }
+    }
+    let module = py.import("holdall._annotations")?;
+    let found = module.call_method1("schema", (annotation, generation))?;
+    if found.is_none() {
+        return Ok(None);
+    }
+    Ok(Some(found.cast::<CompiledSchema>().map_err(PyErr::from)?.get().schema.clone()))
+}
+
+/// The schema of `annotation` that the class `anchor` keeps.
+fn attached<'py>(anchor: &Bound<'py, PyAny>, annotation: &Bound<'py, PyAny>) -> Option<Bound<'py, CompiledSchema>> {
+    // SAFETY: a class, checked by the caller; its own dict, past what a metaclass or a base says.
+    let members = unsafe { (*anchor.as_ptr().cast::<pyo3::ffi::PyTypeObject>()).tp_dict };
+    // SAFETY: a class's dict is alive as long as the class.
+    let members = unsafe { Bound::from_borrowed_ptr_or_opt(anchor.py(), members) }?;
+    let kept = members.cast::<PyDict>().ok()?.get_item(pyo3::intern!(anchor.py(), "__holdall_schemas__")).ok()??;
+    kept.cast::<PyDict>().ok()?.get_item(annotation).ok()??.cast_into().ok()
+}
+
+/// For `_annotations.py`, which finds and keeps schemas: compiles what it found out about an annotation.
+#[pyfunction]
+pub fn compile_schema(described: &Bound<'_, PyDict>, generation: u64) -> PyResult<CompiledSchema> {
+    Ok(CompiledSchema { schema: Arc::new(Schema::compile(described)?), generation })
+}

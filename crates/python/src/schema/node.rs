@@ -1,0 +1,304 @@
+//! A node of a schema: every form that a value in one place may have.
+
+use super::constraint::Constraints;
+use super::{item, optional, NodeId};
+use crate::cpython::{Obj, Owned};
+use crate::objects::owned;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyTuple};
+use pyo3::ffi;
+
+/// Leaves that a node takes as they come.
+pub mod accepts {
+    pub const NONE: u32 = 1;
+    pub const BOOL: u32 = 2;
+    pub const INT: u32 = 4;
+    pub const FLOAT: u32 = 8;
+    pub const STR: u32 = 16;
+    pub const BYTES: u32 = 32;
+    pub const ALL: u32 = 63;
+}
+
+#[derive(Debug)]
+pub struct Node {
+    /// See [`accepts`]: one test lets most leaves pass.
+    pub accepts: u32,
+    pub any: bool,
+    /// How errors call it.
+    pub name: String,
+    /// What is tried, in order, where a value is not accepted as it comes.
+    pub scalars: Vec<Scalar>,
+    pub seq: Option<Seq>,
+    pub map: Option<Map>,
+    /// Indices in the schema's classes.
+    pub classes: Vec<u32>,
+    /// How plain formats tell the classes apart: the key that holds the tag, and which class a tag means.
+    pub tag_field: Option<Owned>,
+    pub tags: Option<Owned>,
+    /// The key that only this class requires.
+    pub distinct: Option<Owned>,
+}
+
+#[derive(Debug)]
+pub struct Seq {
+    pub kind: SeqKind,
+    pub min: Option<usize>,
+    pub max: Option<usize>,
+}
+
+#[derive(Debug)]
+pub enum SeqKind {
+    List(NodeId),
+    Tuple(NodeId),
+    Set(NodeId),
+    FrozenSet(NodeId),
+    Deque(NodeId),
+    /// A tuple of that many items, each of its own type.
+    Fixed(Vec<NodeId>),
+    /// An index in the schema's classes.
+    NamedTuple(u32),
+}
+
+impl Seq {
+    pub fn name(&self) -> &'static str {
+        match self.kind {
+            SeqKind::List(_) => "list",
+            SeqKind::Tuple(_) | SeqKind::Fixed(_) | SeqKind::NamedTuple(_) => "tuple",
+            SeqKind::Set(_) => "set",
+            SeqKind::FrozenSet(_) => "frozenset",
+            SeqKind::Deque(_) => "deque",
+        }
+    }
+}
+
+#[derive(Debug)]
+pub struct Map {
+    pub kind: MapKind,
+    pub key: NodeId,
+    pub value: NodeId,
+    pub min: Option<usize>,
+    pub max: Option<usize>,
+}
+
+#[derive(Debug)]
+pub enum MapKind {
+    Dict,
+    OrderedDict,
+    /// With what makes missing values.
+    DefaultDict(Option<Owned>),
+    Counter,
+    MappingProxy,
+    /// An index in the schema's classes.
+    TypedDict(u32),
+}
+
+/// One form of a value that is no container of the schema's own.
+#[derive(Debug)]
+pub enum Scalar {
+    None,
+    Bool,
+    Int(Option<Box<Constraints>>),
+    Float(Option<Box<Constraints>>),
+    Str(Option<Box<Constraints>>),
+    Bytes(Option<Box<Constraints>>),
+    ByteArray(Option<Box<Constraints>>),
+    MemoryView(Option<Box<Constraints>>),
+    Complex,
+    Decimal(Option<Box<Constraints>>),
+    /// Whether it must have a zone (or must not).
+    DateTime(Option<bool>),
+    Date,
+    Time(Option<bool>),
+    Timedelta,
+    Uuid,
+    /// An instance of a class, or made of its text.
+    Value { class: Owned, parse: Option<Owned> },
+    Enum { class: Owned, by_value: Owned },
+    Literal(Vec<Owned>),
+    Numpy { dtype: Option<Owned>, shape: Option<Owned> },
+    /// What the caller's `dec_hook` makes.
+    Custom { annotation: Owned, class: Owned },
+    /// What the registered `decode` makes.
+    Registered { class: Owned, decode: Owned },
+}
+
+impl Node {
+    pub const ANY: Node = Node {
+        accepts: accepts::ALL,
+        any: true,
+        name: String::new(),
+        scalars: Vec::new(),
+        seq: None,
+        map: None,
+        classes: Vec::new(),
+        tag_field: None,
+        tags: None,
+        distinct: None,
+    };
+
+    pub fn compile(described: &Bound<'_, PyDict>) -> PyResult<Node> {
+        if item(described, "any")? {
+            return Ok(Node { name: "Any".to_owned(), ..Node::ANY });
+        }
+        let scalars: Vec<Scalar> = item::<Bound<'_, PyList>>(described, "scalars")?
+            .iter()
+            .map(|scalar| Scalar::compile(&scalar.cast_into()?))
+            .collect::<PyResult<_>>()?;
+        let accepts = scalars.iter().fold(0, |all, scalar| all | scalar.accepts());
+        Ok(Node {
+            accepts,
+            any: false,
+            name: item(described, "name")?,
+            scalars,
+            seq: optional(described, "seq")?.map(|seq| Seq::compile(&seq.cast_into()?)).transpose()?,
+            map: optional(described, "map")?.map(|map| Map::compile(&map.cast_into()?)).transpose()?,
+            classes: item(described, "classes")?,
+            tag_field: optional(described, "tag_field")?.map(|field| owned(&field)),
+            tags: optional(described, "tags")?.filter(|tags| tags.is_truthy().unwrap_or(false)).map(|tags| owned(&tags)),
+            distinct: optional(described, "distinct")?.map(|keys| owned(&keys)),
+        })
+    }
+
+    /// Classes of values that are no classes of the schema's own: they may be built by name too.
+    pub fn classes_of_scalars(&self) -> impl Iterator<Item = &Owned> {
+        self.scalars.iter().filter_map(|scalar| match scalar {
+            Scalar::Enum { class, .. }
+            | Scalar::Custom { class, .. }
+            | Scalar::Registered { class, .. }
+            | Scalar::Value { class, .. } => {
+                // SAFETY: held.
+                let is_class = unsafe { ffi::PyType_Check(class.get()) != 0 };
+                is_class.then_some(class)
+            }
+            _ => None,
+        })
+    }
+
+    pub fn visit(&self, see: &mut impl FnMut(Obj)) {
+        for scalar in &self.scalars {
+            scalar.visit(see);
+        }
+        for object in self.tag_field.iter().chain(&self.tags).chain(&self.distinct) {
+            see(object.get());
+        }
+        if let Some(Map { kind: MapKind::DefaultDict(Some(factory)), .. }) = &self.map {
+            see(factory.get());
+        }
+    }
+}
+
+impl Seq {
+    fn compile(described: &Bound<'_, PyDict>) -> PyResult<Seq> {
+        let kind: String = item(described, "kind")?;
+        let kind = match kind.as_str() {
+            "list" => SeqKind::List(item(described, "item")?),
+            "tuple" => SeqKind::Tuple(item(described, "item")?),
+            "set" => SeqKind::Set(item(described, "item")?),
+            "frozenset" => SeqKind::FrozenSet(item(described, "item")?),
+            "deque" => SeqKind::Deque(item(described, "item")?),
+            "fixed" => SeqKind::Fixed(item(described, "items")?),
+            _ => SeqKind::NamedTuple(item(described, "class")?),
+        };
+        Ok(Seq { kind, min: length(described, "min")?, max: length(described, "max")? })
+    }
+}
+
+fn length(described: &Bound<'_, PyDict>, name: &str) -> PyResult<Option<usize>> {
+    optional(described, name)?.map(|len| len.extract()).transpose()
+}
+
+impl Map {
+    fn compile(described: &Bound<'_, PyDict>) -> PyResult<Map> {
+        let kind: String = item(described, "kind")?;
+        let kind = match kind.as_str() {
+            "dict" => MapKind::Dict,
+            "OrderedDict" => MapKind::OrderedDict,
+            "defaultdict" => MapKind::DefaultDict(optional(described, "factory")?.map(|factory| owned(&factory))),
+            "Counter" => MapKind::Counter,
+            "mappingproxy" => MapKind::MappingProxy,
+            _ => MapKind::TypedDict(item(described, "class")?),
+        };
+        let (key, value) = match kind {
+            MapKind::TypedDict(_) => (super::ANY, super::ANY),
+            _ => (item(described, "key")?, item(described, "value")?),
+        };
+        Ok(Map { kind, key, value, min: length(described, "min")?, max: length(described, "max")? })
+    }
+}
+
+impl Scalar {
+    fn compile(described: &Bound<'_, PyTuple>) -> PyResult<Scalar> {
+        let kind: String = described.get_item(0)?.extract()?;
+        let part = |at: usize| described.get_item(at);
+        let bounds = || match described.get_item(1) {
+            Ok(described) => Constraints::compile(&described),
+            Err(_) => Ok(None),
+        };
+        let given = |at: usize| -> PyResult<Option<Owned>> {
+            let part = part(at)?;
+            Ok((!part.is_none()).then(|| owned(&part)))
+        };
+        Ok(match kind.as_str() {
+            "none" => Scalar::None,
+            "bool" => Scalar::Bool,
+            "int" => Scalar::Int(bounds()?),
+            "float" => Scalar::Float(bounds()?),
+            "str" => Scalar::Str(bounds()?),
+            "bytes" => Scalar::Bytes(bounds()?),
+            "bytearray" => Scalar::ByteArray(bounds()?),
+            "memoryview" => Scalar::MemoryView(bounds()?),
+            "complex" => Scalar::Complex,
+            "decimal" => Scalar::Decimal(bounds()?),
+            "datetime" => Scalar::DateTime(part(1)?.extract()?),
+            "date" => Scalar::Date,
+            "time" => Scalar::Time(part(1)?.extract()?),
+            "timedelta" => Scalar::Timedelta,
+            "uuid" => Scalar::Uuid,
+            "value" => Scalar::Value { class: owned(&part(1)?), parse: given(2)? },
+            "enum" => Scalar::Enum { class: owned(&part(1)?), by_value: owned(&part(2)?) },
+            "literal" => {
+                let values = part(1)?;
+                Scalar::Literal(values.try_iter()?.map(|value| Ok(owned(&value?))).collect::<PyResult<_>>()?)
+            }
+            "numpy" => Scalar::Numpy { dtype: given(1)?, shape: given(2)? },
+            _ => Scalar::Custom { annotation: owned(&part(1)?), class: owned(&part(2)?) },
+        })
+    }
+
+    /// What of it is accepted without a look.
+    fn accepts(&self) -> u32 {
+        match self {
+            Scalar::None => accepts::NONE,
+            Scalar::Bool => accepts::BOOL,
+            Scalar::Int(None) => accepts::INT,
+            Scalar::Float(None) => accepts::FLOAT,
+            Scalar::Str(None) => accepts::STR,
+            Scalar::Bytes(None) => accepts::BYTES,
+            _ => 0,
+        }
+    }
+
+    fn visit(&self, see: &mut impl FnMut(Obj)) {
+        let mut show = |objects: &[Option<&Owned>]| objects.iter().flatten().for_each(|object| see(object.get()));
+        match self {
+            Scalar::Value { class, parse } => show(&[Some(class), parse.as_ref()]),
+            Scalar::Enum { class, by_value } => show(&[Some(class), Some(by_value)]),
+            Scalar::Literal(values) => values.iter().for_each(|value| see(value.get())),
+            Scalar::Numpy { dtype, shape } => show(&[dtype.as_ref(), shape.as_ref()]),
+            Scalar::Custom { annotation, class } => show(&[Some(annotation), Some(class)]),
+            Scalar::Registered { class, decode } => show(&[Some(class), Some(decode)]),
+            Scalar::Int(bounds)
+            | Scalar::Float(bounds)
+            | Scalar::Str(bounds)
+            | Scalar::Bytes(bounds)
+            | Scalar::ByteArray(bounds)
+            | Scalar::MemoryView(bounds)
+            | Scalar::Decimal(bounds) => {
+                if let Some(bounds) = bounds {
+                    bounds.visit(see);
+                }
+            }
+            _ => {}
+        }
+    }
+}
