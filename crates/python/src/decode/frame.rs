@@ -35,6 +35,8 @@ pub enum Kind {
     Reduce,
     /// Into the fields of an instance of a schema's class, each by its own type.
     Typed,
+    /// Into the next value of a dict whose keys are guessed.
+    Guessed,
 }
 
 /// What a `Gather` frame makes.
@@ -73,6 +75,8 @@ pub const FIXED: u8 = 2;
 pub const ODD: u8 = 4;
 /// The dict is to be shown through a proxy.
 pub const PROXY: u8 = 8;
+/// The dict's keys are worth to be kept: others may have them too.
+pub const GUESSED: u8 = 16;
 
 /// Classes with more fields than this are built with what they lack looked up by reading it back.
 pub const MOST_SEEN: usize = 64;

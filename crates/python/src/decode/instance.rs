@@ -161,7 +161,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 let layout = self.found_layout(layout)?;
                 self.instance(&layout)
             }
-            Build::Dict | Build::Slots { .. } | Build::Typed(_) => {
+            Build::Dict | Build::Slots { .. } | Build::Typed(_) | Build::Guessed(_) => {
                 Err(decode("a layout out of place", self.here()))
             }
         }

@@ -65,6 +65,8 @@ pub enum Build {
     Record,
     /// A class of the schema.
     Typed(Typed),
+    /// A dict of a plain format, with its keys as the format writes them.
+    Guessed(Vec<Box<[u8]>>),
     /// Nobody has asked yet which class it is.
     Unresolved,
 }

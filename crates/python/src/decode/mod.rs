@@ -7,6 +7,7 @@ mod array;
 mod build;
 pub mod fill;
 mod frame;
+mod guess;
 mod instance;
 pub mod keys;
 pub mod layout;

@@ -1,6 +1,6 @@
 //! The loop: takes the container on top of the stack on by one value after the other, and hands it over when full.
 
-use super::frame::{Deferred, Frame, Kind, Make, Parts, Weight, DEFAULT_DICT, FIXED, ODD, PROXY};
+use super::frame::{Deferred, Frame, Kind, Make, Parts, Weight, DEFAULT_DICT, FIXED, GUESSED, ODD, PROXY};
 use super::layout::{put, Build};
 use super::{fill, keys, Decoder, UNMARKED};
 use crate::cpython::{dict, replace, text, Obj, Owned};
@@ -32,6 +32,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 Kind::Copied => self.run_copied()?,
                 Kind::Pairs => self.run_pairs()?,
                 Kind::Typed => self.run_typed()?,
+                Kind::Guessed => self.run_guessed()?,
                 _ => self.run_other()?,
             };
             if let Some(frame) = done {
@@ -76,7 +77,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 Some(Parts { make: Some(Make::FrozenSet), .. }) => Some(Step::Index(frame.at)),
                 _ => None,
             },
-            Kind::Copied | Kind::Keyed | Kind::Pairs => Some(Step::Some),
+            Kind::Copied | Kind::Keyed | Kind::Pairs | Kind::Guessed => Some(Step::Some),
             Kind::Fields => frame.layout.as_ref()?.names.get(frame.at).cloned().map(Step::Field),
             Kind::Typed => match &frame.layout.as_ref()?.build {
                 Build::Typed(typed) => self.step_of_field(typed, frame.field),
@@ -317,6 +318,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             }
             _ => {
                 let Some(object) = frame.object else { return Err(decode(CHANGED, frame.offset)) };
+                if frame.flags & GUESSED != 0 {
+                    self.learn(object.get(), frame.len / 2);
+                }
                 if frame.kind == Kind::Fields {
                     if let Some(dict) = &frame.key {
                         // SAFETY: the instance's `__dict__`.
@@ -362,7 +366,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                     };
                     fill::tuple_item(tuple.get(), place, value);
                 }
-                Kind::Copied => {
+                Kind::Copied | Kind::Guessed => {
                     let object = frame.object.as_ref().ok_or_else(missing)?;
                     if !dict::is_template(object.get(), frame.len) {
                         return Err(missing());
@@ -483,7 +487,7 @@ fn weight_of(frame: &Frame) -> Weight {
         Kind::Pairs if frame.flags & (DEFAULT_DICT | PROXY) != 0 => {
             Weight { freeing: held.freeing.saturating_add(1), ..Weight::default() }
         }
-        Kind::List | Kind::Copied | Kind::Keyed | Kind::Pairs | Kind::Set | Kind::Append | Kind::Factory => {
+        Kind::List | Kind::Copied | Kind::Guessed | Kind::Keyed | Kind::Pairs | Kind::Set | Kind::Append | Kind::Factory => {
             Weight::default()
         }
         Kind::Fields | Kind::Reduce | Kind::Typed => Weight { freeing: 0, ..held },

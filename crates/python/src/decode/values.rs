@@ -246,6 +246,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                     self.weigh_run(seq, lengths.len());
                     self.texts(seq, lengths, joined)
                 }
+                Token::Dict(len) if !R::UNIQUE_KEYS => self.begin_guessed(len),
                 Token::Dict(len) => {
                     let dict = Owned::new(ffi::PyDict_New()).ok_or_else(raised)?;
                     self.begin_pairs(dict, len, true, ANY)

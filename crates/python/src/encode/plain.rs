@@ -28,20 +28,72 @@ impl<W: Writer> Encoder<'_, W> {
                 return Ok(());
             };
             for (at, &(key, value)) in entries.iter().enumerate() {
-                self.key(key)?;
-                if !self.leaf(value, BY_PARENT)? {
-                    let frame = Frame {
-                        at: at as isize,
-                        len: len - at,
-                        value_next: true,
-                        ..Frame::new(Owned::borrowed(object), Kind::Pairs)
-                    };
+                if !self.leaf(key, BY_PARENT)? {
+                    let frame = Frame { at: at as isize, len: len - at, ..Frame::new(Owned::borrowed(object), Kind::Pairs) };
                     self.tables.stack.push(frame);
                     return Ok(());
                 }
+                if self.leaf(value, BY_PARENT)? {
+                    continue;
+                }
+                let depth = self.tables.stack.len();
+                let done = self.shallow(value)?;
+                if done && self.tables.stack.len() == depth {
+                    continue;
+                }
+                // What is being written goes on later, below the frame of the value.
+                let at = at + usize::from(done);
+                if at < len {
+                    let frame = Frame {
+                        at: at as isize,
+                        len: len - at,
+                        value_next: !done,
+                        ..Frame::new(Owned::borrowed(object), Kind::Pairs)
+                    };
+                    self.tables.stack.insert(depth, frame);
+                }
+                return Ok(());
             }
         }
         Ok(())
+    }
+
+    /// Goes on with a dict whose entries stand in one array; says no to others, and where a key needs a frame.
+    ///
+    /// # Safety
+    /// The frame on top holds a dict.
+    #[inline(always)]
+    pub(super) unsafe fn walk_plain_pairs(&mut self) -> Result<bool> {
+        let depth = self.tables.stack.len();
+        let frame = &self.tables.stack[depth - 1];
+        let (object, mut at, mut value_next) = (frame.object.get(), frame.at as usize, frame.value_next);
+        let len = at + frame.len;
+        // SAFETY: the frame holds the dict; its entries are read anew after all that may run Python code.
+        unsafe {
+            loop {
+                let Some(entries) = dict::entries(object).filter(|entries| entries.len() == len) else {
+                    return Ok(false);
+                };
+                let Some(&(key, value)) = entries.get(at) else { break };
+                if !std::mem::take(&mut value_next) && !self.leaf(key, BY_PARENT)? {
+                    let frame = &mut self.tables.stack[depth - 1];
+                    (frame.at, frame.len, frame.value_next) = (at as isize, len - at, false);
+                    return Ok(false);
+                }
+                at += 1;
+                if self.leaf(value, BY_PARENT)? {
+                    continue;
+                }
+                let frame = &mut self.tables.stack[depth - 1];
+                (frame.at, frame.len, frame.value_next) = (at as isize, len - at, false);
+                self.node(value, BY_PARENT, super::layouts::NONE)?;
+                if self.tables.stack.len() != depth {
+                    return Ok(true);
+                }
+            }
+        }
+        self.tables.stack.pop();
+        Ok(true)
     }
 
     /// # Safety

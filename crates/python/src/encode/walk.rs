@@ -115,7 +115,7 @@ impl<W: Writer> Encoder<'_, W> {
 
     /// Writes what is no leaf.
     #[inline(always)]
-    unsafe fn node(&mut self, object: Obj, held: isize, hint: u32) -> Result<()> {
+    pub(super) unsafe fn node(&mut self, object: Obj, held: isize, hint: u32) -> Result<()> {
         // SAFETY: alive, says the caller.
         unsafe {
             if ffi::Py_TYPE(object) == addr_of_mut!(ffi::PyTuple_Type) && ffi::Py_SIZE(object) == 0 {
@@ -390,6 +390,10 @@ impl<W: Writer> Encoder<'_, W> {
     }
 
     unsafe fn walk_pairs(&mut self) -> Result<()> {
+        // SAFETY: the frame on top holds a dict.
+        if !W::LAYOUTS && unsafe { self.walk_plain_pairs()? } {
+            return Ok(());
+        }
         let depth = self.tables.stack.len();
         loop {
             let frame = &mut self.tables.stack[depth - 1];
