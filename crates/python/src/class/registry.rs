@@ -155,7 +155,7 @@ pub fn call(function: &Owned, argument: Obj) -> crate::error::Result<Owned> {
     .ok_or_else(crate::error::raised)
 }
 
-/// The settings of a registered class, or None; for `_annotations.py`.
+/// The settings of a registered class, or None; for `_schemas.py`.
 #[pyfunction]
 pub fn class_settings(cls: &Bound<'_, PyType>) -> Option<Py<PyAny>> {
     let settings = by_class(cls.py(), cls.as_ptr().cast())?.settings.clone()?;
@@ -163,7 +163,7 @@ pub fn class_settings(cls: &Bound<'_, PyType>) -> Option<Py<PyAny>> {
     Some(unsafe { Bound::from_borrowed_ptr(cls.py(), settings.get()) }.unbind())
 }
 
-/// Registered classes that are subclasses of `cls`; for `_annotations.py`.
+/// Registered classes that are subclasses of `cls`; for `_schemas.py`.
 #[pyfunction]
 pub fn registered_subclasses(cls: &Bound<'_, PyType>) -> PyResult<Vec<Py<PyAny>>> {
     let classes: Vec<Owned> =

@@ -1,6 +1,6 @@
 //! An annotation, compiled once: what may stand where, and how it is built.
 //!
-//! The Python side (`_annotations.py`) takes annotations apart; this is what the decoder walks along. Nodes refer to each
+//! The Python side (`_annotations`) takes annotations apart; this is what the decoder walks along. Nodes refer to each
 //! other by index, so that types may refer to themselves.
 
 pub mod class;
@@ -114,6 +114,8 @@ fn optional<'py>(described: &Bound<'py, PyDict>, name: &str) -> PyResult<Option<
 #[derive(Debug)]
 pub struct CompiledSchema {
     schema: Arc<Schema>,
+    /// How many times something had been registered when it was compiled.
+    #[pyo3(get)]
     generation: u64,
 }
 
@@ -178,7 +180,7 @@ pub fn of(annotation: &Bound<'_, PyAny>) -> Result<Option<Arc<Schema>>> {
             }
         }
     }
-    let module = py.import("holdall._annotations")?;
+    let module = py.import("holdall._schemas")?;
     let found = module.call_method1("schema", (annotation, generation))?;
     if found.is_none() {
         return Ok(None);
@@ -196,7 +198,7 @@ fn attached<'py>(anchor: &Bound<'py, PyAny>, annotation: &Bound<'py, PyAny>) -> 
     kept.cast::<PyDict>().ok()?.get_item(annotation).ok()??.cast_into().ok()
 }
 
-/// For `_annotations.py`, which finds and keeps schemas: compiles what it found out about an annotation.
+/// For `_schemas.py`, which finds and keeps schemas: compiles what it found out about an annotation.
 #[pyfunction]
 pub fn compile_schema(described: &Bound<'_, PyDict>, generation: u64) -> PyResult<CompiledSchema> {
     Ok(CompiledSchema { schema: Arc::new(Schema::compile(described)?), generation })

@@ -1,0 +1,234 @@
+"""Where an annotation stands: the names it may use, what its type variables mean there, and how errors show it."""
+
+from __future__ import annotations
+
+import builtins
+import re
+import sys
+import types
+import typing
+from typing import TYPE_CHECKING, Any, NamedTuple, Union
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    Bindings = Mapping[Any, "Bound"]
+
+_TYPING = ("typing", "typing_extensions")
+_QUALIFIERS = frozenset({"Final", "Required", "NotRequired", "ReadOnly"})
+_CLASSVAR = re.compile(r"\s*(\w+\s*\.\s*)*ClassVar\b")
+
+
+class Bound(NamedTuple):
+    """What a type variable stands for: an annotation, read where it was written, and its key."""
+
+    annotation: Any
+    scope: Scope
+    key: Any
+
+
+class Scope:
+    """A class body or a module, with what the type variables of its generic class mean."""
+
+    __slots__ = ("_found", "_outer", "_spaces", "bindings", "depth", "module", "owner", "this")
+
+    def __init__(
+        self,
+        owner: type | None = None,
+        module: str | None = None,
+        *,
+        bindings: Bindings | None = None,
+        this: tuple[type, Bindings] | None = None,
+        depth: int = 0,
+    ) -> None:
+        self.owner = owner
+        self.module = module if owner is None else owner.__module__
+        self.bindings: Bindings = bindings or {}
+        # The class that is being described; `owner` is the one of its bases whose body this is.
+        self.this = this
+        # How many generic classes were opened one in the other to get here.
+        self.depth = depth
+        self._found: dict[str, Any] = {}
+        self._outer: dict[str, Scope] = {}
+        self._spaces: tuple[dict[str, Any], dict[str, Any]] | None = None
+
+    def evaluate(self, text: str) -> Any:
+        """The annotation that `text` means here. Raises what evaluating it raises, NameError above all."""
+        if text in self._found:
+            return self._found[text]
+        first, then = self._spaces or self._names()
+        # One name is looked up without the compiler: most annotations are one name.
+        if text.isidentifier():
+            space = first if text in first else then
+            if text not in space:
+                raise NameError(f"name {text!r} is not defined", name=text)
+            found = space[text]
+        else:
+            found = eval(text, then, first)
+        self._found[text] = found
+        return found
+
+    def in_module(self, module: str) -> Scope:
+        """The same place, with the names of another module."""
+        if module == self.module:
+            return self
+        if module not in self._outer:
+            self._outer[module] = Scope(
+                module=module, bindings=self.bindings, this=self.this, depth=self.depth
+            )
+        return self._outer[module]
+
+    def _names(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        # A field's default has the name of the field, which is often the name of its type too: the module's names and the
+        # builtins come before those of the class body.
+        module = sys.modules.get(self.module or "")
+        first: dict[str, Any] = {} if module is None else vars(module)
+        then: dict[str, Any] = {}
+        owner = self.owner
+        if owner is not None:
+            then.update(vars(owner))
+            parameters = {p.__name__: p for p in then.get("__type_params__", ())}
+            # A class knows itself, also where it was made in a function and no module has its name.
+            if "<locals>" in owner.__qualname__:
+                first = {**first, owner.__name__: owner, **parameters}
+            else:
+                first = {**first, **parameters} if parameters else first
+                then.setdefault(owner.__name__, owner)
+        then.update(vars(builtins))
+        self._spaces = first, then
+        return self._spaces
+
+
+def special(form: Any) -> str | None:
+    """Name of a form of `typing` or `typing_extensions`, such as "Literal"; both modules have their own objects."""
+    if isinstance(form, type):
+        return form.__name__ if form.__module__ in _TYPING else None
+    return getattr(form, "_name", None) if type(form).__module__ in _TYPING else None
+
+
+def is_union(annotation: Any) -> bool:
+    return isinstance(annotation, types.UnionType) or getattr(annotation, "__origin__", None) is Union
+
+
+def is_alias(annotation: Any) -> bool:
+    """Whether it was made by `type X = ...`, or by one of the two `TypeAliasType`."""
+    return type(annotation).__name__ == "TypeAliasType" and type(annotation).__module__ in _TYPING
+
+
+def is_variable(annotation: Any) -> bool:
+    """Whether it is a type variable. Some forms of `typing_extensions` pass for one with `isinstance`."""
+    return type(annotation) is typing.TypeVar
+
+
+def text_of(annotation: Any) -> str | None:
+    """The text of a reference that is still to be resolved."""
+    if isinstance(annotation, str):
+        return annotation
+    return getattr(annotation, "__forward_arg__", None) if type(annotation).__name__ == "ForwardRef" else None
+
+
+def _meaning(variable: Any, scope: Scope) -> tuple[Any, Scope]:
+    """What a type variable stands for. One that nothing binds allows what it allows: its default, bound or constraints."""
+    bound = scope.bindings.get(variable)
+    if bound is not None:
+        return bound.annotation, bound.scope
+    if (has_default := getattr(variable, "has_default", None)) is not None and has_default():
+        return variable.__default__, scope
+    if variable.__bound__ is not None:
+        return variable.__bound__, scope
+    if variable.__constraints__:
+        # Constraints may be references yet to be resolved, which `|` doesn't take.
+        return Union[variable.__constraints__], scope  # noqa: UP007
+    return Any, scope
+
+
+def settled(annotation: Any, scope: Scope) -> tuple[Any, Scope]:
+    """Without the forms that only stand for another: type variables, `NewType`, `Final[X]`, `LiteralString`."""
+    while type(annotation) is not type:
+        if annotation is None:
+            return type(None), scope
+        if is_variable(annotation):
+            annotation, scope = _meaning(annotation, scope)
+        elif hasattr(annotation, "__supertype__"):
+            scope = scope.in_module(annotation.__module__)
+            annotation = annotation.__supertype__
+        elif special(getattr(annotation, "__origin__", None)) in _QUALIFIERS:
+            annotation = annotation.__args__[0]
+        elif (name := special(annotation)) == "LiteralString":
+            return str, scope
+        else:
+            return (Any if name in ("Any", "Final") else annotation), scope
+    return annotation, scope
+
+
+def is_classvar_text(text: str) -> bool:
+    return _CLASSVAR.match(text) is not None
+
+
+def own_hints(
+    cls: type, bindings: Bindings, depth: int, bind: Callable[..., tuple[Bindings, int]]
+) -> dict[str, tuple[Any, Scope]]:
+    """What a class and its bases declare: of each name the annotation, and the scope it is written in.
+
+    `bind` says what a generic base's parameters mean where the base is given arguments.
+    """
+    scopes = {cls: Scope(cls, bindings=bindings, this=(cls, bindings), depth=depth)}
+    # A TypedDict's bases are not among its `__mro__`.
+    waiting = [cls] if any("__orig_bases__" in vars(base) for base in cls.__mro__) else []
+    for current in waiting:
+        for written in vars(current).get("__orig_bases__", current.__bases__):
+            base = getattr(written, "__origin__", written)
+            if isinstance(base, type) and base not in scopes:
+                arguments = getattr(written, "__args__", ())
+                meant, _ = bind(base, arguments, scopes[current], written)
+                scopes[base] = Scope(base, bindings=meant, this=(cls, bindings), depth=depth)
+                waiting.append(base)
+    found: dict[str, tuple[Any, Scope]] = {}
+    for base in reversed(cls.__mro__):
+        for name, annotation in _own_annotations(base).items():
+            if base not in scopes:
+                scopes[base] = Scope(base, this=(cls, bindings), depth=depth)
+            found[name] = annotation, scopes[base]
+    if dict in cls.__bases__:
+        for base in waiting[1:]:
+            for name, annotation in _own_annotations(base).items():
+                if found.get(name, (None,))[0] is annotation:
+                    found[name] = annotation, scopes[base]
+    return found
+
+
+def _own_annotations(cls: type) -> Mapping[str, Any]:
+    """What the body of this very class declares."""
+    if sys.version_info >= (3, 14):
+        import annotationlib
+
+        return annotationlib.get_annotations(cls, format=annotationlib.Format.FORWARDREF)
+    found: Mapping[str, Any] = vars(cls).get("__annotations__") or {}
+    return found
+
+
+def show(annotation: Any) -> str:
+    """An annotation as errors show it. Never a value: what was given may be no annotation at all, but data."""
+    text = text_of(annotation)
+    if text is not None:
+        return text
+    if annotation is None or annotation is type(None):
+        return "None"
+    if annotation is ...:
+        return "..."
+    if is_union(annotation):
+        return " | ".join(map(show, annotation.__args__))
+    if hasattr(annotation, "__metadata__"):
+        return show(annotation.__origin__)
+    origin = getattr(annotation, "__origin__", None)
+    if origin is not None:
+        arguments = getattr(annotation, "__args__", ())
+        if special(origin) == "Literal":
+            return "Literal"
+        name = show(origin)
+        return f"{name}[{', '.join(map(show, arguments))}]" if arguments else name
+    if isinstance(annotation, type):
+        return annotation.__qualname__
+    if is_variable(annotation) or is_alias(annotation) or hasattr(annotation, "__supertype__"):
+        return str(annotation.__name__)
+    return special(annotation) or f"<{type(annotation).__name__}>"

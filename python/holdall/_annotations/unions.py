@@ -1,0 +1,158 @@
+"""What a union's members add up to, and how a value's member is found."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .fields import pydantic_keys
+
+# Of these a union has one at most: two would say of the same value what it must be.
+_ONCE = frozenset({"int", "float", "str", "bytes", "bytearray", "memoryview", "decimal"})
+
+
+class Conflict(Exception):
+    """Two members of a union can't be told apart."""
+
+
+class Draft:
+    """A node in the making."""
+
+    def __init__(self, annotation: Any, where: str) -> None:
+        self.annotation = annotation
+        self.where = where
+        self.any = False
+        self.names: list[str] = []
+        self.scalars: list[tuple[Any, ...]] = []
+        self.seq: dict[str, Any] | None = None
+        self.map: dict[str, Any] | None = None
+        self.classes: list[int] = []
+        # References that are being followed: one that comes back to itself adds nothing.
+        self.followed: set[Any] = set()
+        self._known: set[Any] = set()
+
+    def is_empty(self) -> bool:
+        return not (self.any or self.scalars or self.seq or self.map or self.classes)
+
+    def node(self) -> dict[str, Any]:
+        return {
+            "name": "Any" if self.any else " | ".join(self.names),
+            "any": self.any,
+            "scalars": [] if self.any else self.scalars,
+            "seq": None if self.any else self.seq,
+            "map": None if self.any else self.map,
+            "classes": [] if self.any else self.classes,
+            "ambiguous": False,
+            "tag_field": None,
+            "tags": {},
+            "distinct": None,
+        }
+
+    def add_name(self, name: str) -> None:
+        if name not in self.names:
+            self.names.append(name)
+
+    def add_scalar(self, name: str, item: tuple[Any, ...], key: Any = None) -> None:
+        """`key` stands for an item that can't be hashed."""
+        self.add_name(name)
+        tag = item[0]
+        for place, old in enumerate(self.scalars):
+            if old[0] != tag:
+                continue
+            if tag in _ONCE:
+                self.scalars[place] = _wider(name, old, item)
+                return
+            if tag in ("datetime", "time"):
+                self.scalars[place] = old if old == item else (tag, None)
+                return
+            if tag == "literal":
+                self.scalars[place] = ("literal", (*old[1], *item[1]))
+                return
+        key = item if key is None and tag not in _ONCE else key
+        if key is None or key not in self._known:
+            self._known.add(key)
+            self.scalars.append(item)
+
+    def add_sequence(self, name: str, **sequence: Any) -> None:
+        new = {
+            "kind": None,
+            "item": 0,
+            "items": [],
+            "min": None,
+            "max": None,
+            "class": None,
+            **sequence,
+        }
+        if self.seq is not None and self.seq != new:
+            raise Conflict("more than one array-like type in a union")
+        self.add_name(name)
+        self.seq = new
+
+    def add_mapping(self, name: str, **mapping: Any) -> None:
+        new = {
+            "kind": None,
+            "key": 0,
+            "value": 0,
+            "min": None,
+            "max": None,
+            "factory": None,
+            "class": None,
+            **mapping,
+        }
+        if self.map is not None and self.map != new:
+            raise Conflict("more than one mapping-like type in a union")
+        self.add_name(name)
+        self.map = new
+
+    def add_class(self, name: str, index: int) -> None:
+        self.add_name(name)
+        if index not in self.classes:
+            self.classes.append(index)
+
+
+def _wider(name: str, old: tuple[Any, ...], new: tuple[Any, ...]) -> tuple[Any, ...]:
+    if old == new:
+        return old
+    if old[1] is None or new[1] is None:
+        return (*old[:1], None)
+    raise Conflict(f"more than one constrained `{name}` in a union")
+
+
+def tell_apart(node: dict[str, Any], classes: list[dict[str, Any]]) -> None:
+    """Say in `node` how a plain format finds the class of a value. All its classes are described by now.
+
+    Raises Conflict: nothing could.
+    """
+    named = [index for index in node["classes"] if not classes[index]["array_like"]]
+    listed = [index for index in node["classes"] if classes[index]["array_like"]]
+    if listed and node["seq"] is not None:
+        raise Conflict("more than one array-like type in a union")
+    tags = [classes[index]["tag"] for index in node["classes"]]
+    if all(tag is not None and tag[0] == tags[0][0] for tag in tags):
+        node["tag_field"] = tags[0][0]
+        for index, (_, tag) in zip(node["classes"], tags, strict=True):
+            if tag in node["tags"]:
+                raise Conflict(f"two classes have the tag `{tag}`")
+            node["tags"][tag] = index
+    if len(named) > 1:
+        node["distinct"] = _distinct(named, classes)
+    unsure = (len(named) > 1 and node["distinct"] is None) or len(listed) > 1
+    node["ambiguous"] = bool(named and node["map"] is not None) or (unsure and not node["tags"])
+
+
+def _distinct(indices: list[int], classes: list[dict[str, Any]]) -> dict[str, int] | None:
+    """A key for each class that it requires and no other knows; one class may be left over."""
+    keys = {index: _keys(classes[index]) for index in indices}
+    found = {}
+    for index, (required, _) in keys.items():
+        others: set[str] = set().union(*(known for other, (_, known) in keys.items() if other != index))
+        key = next((key for key in required if key not in others), None)
+        if key is not None:
+            found[key] = index
+    return found if len(found) >= len(indices) - 1 else None
+
+
+def _keys(entry: dict[str, Any]) -> tuple[list[str], set[str]]:
+    if entry["kind"] == "pydantic":
+        return pydantic_keys(entry["cls"])
+    fields = entry["fields"]
+    return [field["key"] for field in fields if field["required"]], {field["key"] for field in fields}

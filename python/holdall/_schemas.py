@@ -1,0 +1,88 @@
+"""Schemas of annotations: described once, compiled by the native module, and kept where they go with their class.
+
+A schema holds the classes that it builds. Kept in a table of ours it would hold them for ever; so it is kept on the first
+class that its annotation names, and both go together. Annotations of builtins alone are kept in a small table.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import _core
+from ._annotations import anchor, describe
+from ._annotations.fields import family, members, set_up
+
+_ATTRIBUTE = "__holdall_schemas__"
+# Annotations that name no class of the program's: there are few, and whoever makes ever new ones gets them made anew.
+_MOST = 256
+_builtin: dict[Any, _core.CompiledSchema] = {}
+
+
+def schema(annotation: Any, generation: int) -> _core.CompiledSchema | None:
+    """The compiled schema of `annotation`; None where anything goes.
+
+    generation: how many times something was registered: what was compiled before an earlier one is out of date.
+    """
+    kept = _kept(annotation)
+    try:
+        found = kept.get(annotation)
+    except TypeError:  # an unhashable annotation: Annotated[int, []]
+        return _compile(annotation, generation)
+    if found is None or found.generation != generation:
+        found = _compile(annotation, generation)
+        if len(kept) >= _MOST:
+            kept.clear()
+        kept[annotation] = found
+    return found
+
+
+def _kept(annotation: Any) -> dict[Any, _core.CompiledSchema]:
+    cls = anchor(annotation)
+    if cls is None:
+        return _builtin
+    kept = vars(cls).get(_ATTRIBUTE)
+    if kept is None:
+        kept = {}
+        try:
+            # Past a metaclass that has its own idea of setting attributes.
+            type.__setattr__(cls, _ATTRIBUTE, kept)
+        except TypeError:
+            return _builtin
+    return kept
+
+
+def _compile(annotation: Any, generation: int) -> _core.CompiledSchema:
+    described = describe(annotation, settings=_core.class_settings, subclasses=_subclasses)
+    return _core.compile_schema(described, generation)
+
+
+def _subclasses(cls: type) -> list[type]:
+    settings = _core.class_settings(cls)
+    named = list(settings.subclasses) if settings is not None else []
+    return named + [found for found in _core.registered_subclasses(cls) if found not in named]
+
+
+def plain_form(cls: Any) -> tuple[list[tuple[str, str]] | None, bool, tuple[str, Any] | None]:
+    """How plain formats write instances of `cls`: (name, key) of each field, whether in order without keys, and the tag.
+
+    No fields (None) are for a class that declares none: all that an instance holds is written then.
+    """
+    settings = _core.class_settings(cls)
+    kind = family(cls)
+    if kind == "pydantic":
+        fields = [{"name": name, "key": info.serialization_alias or info.alias or name} for name, info in cls.model_fields.items()]
+        entry: dict[str, Any] = {"array_like": False, "forbid_unknown": False, "tag": None, "fields": fields}
+    elif kind in ("dataclass", "attrs", "msgspec"):
+        fields, entry = members(cls, kind, {})
+        entry["fields"] = fields
+    else:
+        if settings is None:
+            return None, False, None
+        names = [name for base in reversed(cls.__mro__) for name in vars(base).get("__annotations__", {})]
+        if not names:
+            return None, False, None
+        entry = {"array_like": False, "forbid_unknown": False, "tag": None}
+        entry["fields"] = [{"name": name} for name in dict.fromkeys(names)]
+    set_up(entry, settings)
+    pairs = [(field["name"], field["key"]) for field in entry["fields"]]
+    return pairs, entry["array_like"], entry["tag"]
