@@ -99,7 +99,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             return dtype::of_text(self.py, text, at);
         }
         let mark = self.take_mark();
-        let value = self.node(token)?;
+        let value = self.node_of(token)?;
         self.mark = mark;
         match value {
             Some(value) => dtype::of_value(self.py, &value, at),

@@ -29,10 +29,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 let mark = self.take_mark();
                 self.opened(mark, object.get());
                 for (at, &offset) in offsets.iter().enumerate() {
-                    let before = self.r.offset();
-                    let token = self.r.next()?;
-                    let Some(value) = self.field(token, ANY, accepts::ALL)? else {
-                        self.r.rewind(before);
+                    let Some(value) = self.field(ANY, accepts::ALL)? else {
                         let frame = self.frame(Kind::Fields, Some(object), len, mark);
                         return Ok(self.push(Frame { at, layout: Some(layout.clone()), ..frame }));
                     };
@@ -69,10 +66,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             self.opened(mark, dict.get());
             let accepts = self.rules.node(item).accepts;
             for at in 0..len {
-                let before = self.r.offset();
-                let token = self.r.next()?;
-                let Some(value) = self.field(token, item, accepts).map_err(|fault| fault.within(|| Step::Some))? else {
-                    self.r.rewind(before);
+                let Some(value) = self.field(item, accepts).map_err(|fault| fault.within(|| Step::Some))? else {
                     let frame = self.frame(Kind::Copied, Some(dict), len, mark);
                     return Ok(self.push(Frame { at, layout: Some(layout.clone()), item, ..frame }));
                 };

@@ -90,6 +90,13 @@ pub struct Layout {
 }
 
 impl Layout {
+    /// How instances of that class of a schema are built of this layout, if that was found out.
+    #[inline(always)]
+    pub fn matched_with(&self, serial: u64, class: u32) -> Option<Rc<Layout>> {
+        let matched = self.matched.borrow();
+        matched.iter().find(|known| known.0 == serial && known.1 == class).map(|(_, _, layout)| layout.clone())
+    }
+
     /// A layout of the schema's own, which no message has written.
     pub fn empty(names: Vec<Owned>) -> Layout {
         Layout {

@@ -7,7 +7,7 @@ use super::run::CHANGED;
 use super::Decoder;
 use crate::class::plan;
 use crate::class::state::{allocate, slot_mut};
-use crate::cpython::{replace, text, Obj, Owned};
+use crate::cpython::{replace, text, Obj, Owned, Type};
 use crate::error::{decode, invalid, raised, Fault, Result, Step};
 use crate::schema::class::{Class, ClassKind, Field, Missing};
 use crate::schema::node::accepts;
@@ -35,6 +35,15 @@ pub struct Typed {
     missing: Vec<u16>,
     /// Why no instance can be built of this layout.
     refusal: Option<String>,
+    /// The usual case, which has a loop of its own: by position, every stored value into a slot, nothing to do after.
+    slots: Option<Box<[Slot]>>,
+}
+
+#[derive(Debug)]
+struct Slot {
+    offset: u32,
+    accepts: u32,
+    node: NodeId,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,7 +106,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             steps.push(Member { field: at, node: field.node, accepts, place, encoded: encoded.into() });
         }
         layout.build =
-            Build::Typed(Typed { class: index, way, form: Form::Keys, steps, missing: Vec::new(), refusal: None });
+            Build::Typed(Typed { class: index, way, form: Form::Keys, steps, missing: Vec::new(), refusal: None, slots: None });
         let layout = Rc::new(layout);
         schema.shelf.keep_members(self.py, index, &layout);
         Ok(layout)
@@ -106,10 +115,8 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     /// The layout by which instances of a class are built of what `stored` says, position by position.
     pub(super) fn positions_layout(&mut self, stored: &Rc<Layout>, index: u32) -> Result<Rc<Layout>> {
         let Some(schema) = self.rules.schema else { return Err(decode(CHANGED, self.here())) };
-        if let Some((_, _, known)) =
-            stored.matched.borrow().iter().find(|(serial, class, _)| *serial == schema.serial && *class == index)
-        {
-            return Ok(known.clone());
+        if let Some(known) = stored.matched_with(schema.serial, index) {
+            return Ok(known);
         }
         let class = self.class(index)?;
         let of_dict = stored.kind == LayoutKind::Dict;
@@ -147,7 +154,8 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         if let Some(&field) = absent {
             refusal.get_or_insert(lacking(class, field)?);
         }
-        layout.build = Build::Typed(Typed { class: index, way, form: Form::Positions, steps, missing, refusal });
+        let slots = slots_of(class, way, &steps).filter(|_| missing.is_empty() && refusal.is_none());
+        layout.build = Build::Typed(Typed { class: index, way, form: Form::Positions, steps, missing, refusal, slots });
         let layout = Rc::new(layout);
         let mut matched = stored.matched.borrow_mut();
         // Schemas come and go; those in use find their way back in.
@@ -180,9 +188,11 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             let accepts = self.rules.node(field.node).accepts;
             steps.push(Member { field: at, node: field.node, accepts, place, encoded: Box::default() });
         }
-        let missing = (steps.len() - usize::from(tagged)..fields).map(|field| field as u16).collect();
+        let missing: Vec<u16> = (steps.len() - usize::from(tagged)..fields).map(|field| field as u16).collect();
         steps.resize_with(len, || Member::passed_over(SKIPPED));
-        layout.build = Build::Typed(Typed { class: index, way, form: Form::Positions, steps, missing, refusal: None });
+        let slots = slots_of(class, way, &steps).filter(|_| missing.is_empty());
+        layout.build =
+            Build::Typed(Typed { class: index, way, form: Form::Positions, steps, missing, refusal: None, slots });
         let layout = Rc::new(layout);
         if members.matched.borrow().len() < 8 {
             members.matched.borrow_mut().push((key, index, layout.clone()));
@@ -214,7 +224,48 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     /// An instance of a schema's class: `len` values, or pairs, follow.
+    #[inline(always)]
     pub(super) fn begin_typed(&mut self, layout: &Rc<Layout>, len: usize) -> Result<Option<Owned>> {
+        if let (Build::Typed(Typed { slots: Some(slots), .. }), Some(plan)) = (&layout.build, &layout.plan) {
+            return self.begin_slots(layout, slots, plan.class());
+        }
+        self.begin_other(layout, len)
+    }
+
+    #[inline(always)]
+    fn begin_slots(&mut self, layout: &Rc<Layout>, slots: &[Slot], class: Type) -> Result<Option<Owned>> {
+        self.claim(slots.len(), layout.bytes)?;
+        // SAFETY: the GIL is held; the schema holds the class, which is no more than its slots.
+        let object = unsafe { allocate(class, 0)? };
+        let mark = self.take_mark();
+        self.opened(mark, object.get());
+        for (at, slot) in slots.iter().enumerate() {
+            let before = self.r.offset();
+            match self.field(slot.node, slot.accepts) {
+                // SAFETY: a slot of a fresh instance of the class that its offset was read from.
+                Ok(Some(value)) => unsafe { *slot_mut(object.get(), slot.offset as usize) = value.into_raw() },
+                Ok(None) => {
+                    let frame = self.frame(Kind::Typed, Some(object), slots.len(), mark);
+                    return Ok(self.push(Frame { at, layout: Some(layout.clone()), ..frame }));
+                }
+                Err(fault) => return Err(self.at_position(layout, at, fault, before)),
+            }
+        }
+        self.whole(mark, object.get());
+        Ok(Some(object))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn at_position(&self, layout: &Layout, at: usize, fault: Fault, before: usize) -> Fault {
+        match &layout.build {
+            Build::Typed(typed) => self.at_field(typed, typed.steps[at].field, fault, before),
+            _ => fault,
+        }
+    }
+
+    #[inline(never)]
+    fn begin_other(&mut self, layout: &Rc<Layout>, len: usize) -> Result<Option<Owned>> {
         let Build::Typed(typed) = &layout.build else { return Err(decode(CHANGED, self.here())) };
         if let Some(why) = &typed.refusal {
             return Err(invalid(why));
@@ -267,14 +318,10 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 self.skip()?;
             } else {
                 let before = self.r.offset();
-                let token = self.r.next()?;
-                match self.field(token, member.node, member.accepts) {
+                match self.field(member.node, member.accepts) {
                     // SAFETY: an instance of the class that the places were found for.
                     Ok(Some(value)) => unsafe { place(object, &member.place, value, before)? },
-                    Ok(None) => {
-                        self.r.rewind(before);
-                        return Ok(false);
-                    }
+                    Ok(None) => return Ok(false),
                     Err(fault) => return Err(self.at_field(typed, member.field, fault, before)),
                 }
             }
@@ -316,8 +363,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             frame.next = field + 1;
             let member = &typed.steps[field as usize];
             let here = self.r.offset();
-            let token = self.r.next()?;
-            match self.field(token, member.node, member.accepts) {
+            match self.field(member.node, member.accepts) {
                 // SAFETY: an instance of the class that the places were found for.
                 Ok(Some(value)) => unsafe { place(object, &member.place, value, here)? },
                 Ok(None) => {
@@ -608,6 +654,22 @@ impl Typed {
     fn place_of(&self, field: u16) -> Option<&Place> {
         self.steps.iter().find(|member| member.field == field).map(|member| &member.place)
     }
+}
+
+/// The slots of a class for the loop that knows nothing else.
+fn slots_of(class: &Class, way: Way, steps: &[Member]) -> Option<Box<[Slot]>> {
+    if way != Way::Slots || class.goes_on() || class.pre_init.is_some() {
+        return None;
+    }
+    steps
+        .iter()
+        .map(|member| match member.place {
+            Place::Slot(offset) => {
+                Some(Slot { offset: u32::try_from(offset).ok()?, accepts: member.accepts, node: member.node })
+            }
+            _ => None,
+        })
+        .collect()
 }
 
 /// Puts a value into its place: a slot, mostly.

@@ -222,6 +222,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             // SAFETY: the GIL is held while a decoder lives; the reader has checked that ASCII is.
             let key = unsafe { keys::name(name) }.ok_or_else(raised)?;
             self.owed -= 2;
+            let before = self.r.offset();
             let token = self.r.next()?;
             match self.leaf(token, accepts.1)? {
                 // SAFETY: the frame holds the dict, and nothing has run since its type was looked at but our own code.
@@ -240,8 +241,10 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                     (frame.at, frame.key) = (at + 1, Some(key));
                     let value = match token {
                         Token::Reference(number) if value_node == ANY => Some(self.numbered(number)?),
-                        _ if value_node == ANY => self.node(token)?,
-                        _ => self.typed(token, value_node)?,
+                        _ => {
+                            self.r.rewind(before);
+                            self.next_node(value_node)?
+                        }
                     };
                     let Some(value) = value else { return Ok(true) };
                     self.deliver(value)?;

@@ -160,7 +160,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 self.mark = UNMARKED;
                 Some(value)
             }
-            None => self.node(token)?,
+            None => self.node_of(token)?,
         };
         let object = match made {
             Some(object) => object,

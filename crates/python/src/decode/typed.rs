@@ -27,7 +27,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         if node.any {
             return match self.leaf(token, accepts::ALL)? {
                 Some(value) => Ok(Some(value)),
-                None => self.node(token),
+                None => self.node_of(token),
             };
         }
         let mark = self.mark;
@@ -37,7 +37,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             }
             Token::Dict(len) => self.typed_dict(token, len, node, id)?,
             Token::Instance(number) => {
-                let Some(layout) = self.layouts.get(number).cloned() else { return self.node(token) };
+                let Some(layout) = self.layouts.get(number).cloned() else { return self.node_of(token) };
                 self.typed_instance(&layout, node, id)?
             }
             Token::NewLayout(new) => {
@@ -115,7 +115,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 self.whole(mark, value.get());
                 Some(value)
             }
-            None => self.node(token)?,
+            None => self.node_of(token)?,
         };
         match made {
             Some(object) => self.checked_object(object, id, mark).map(Some),
@@ -252,12 +252,12 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             token => token,
         };
         match wanted.kind {
-            SeqKind::List(item) if takes(item) => return self.node(as_list(token)),
-            SeqKind::Tuple(item) if takes(item) && seq == Seq::Tuple => return self.node(token),
+            SeqKind::List(item) if takes(item) => return self.node_of(as_list(token)),
+            SeqKind::Tuple(item) if takes(item) && seq == Seq::Tuple => return self.node_of(token),
             _ => {}
         }
         let mark = self.take_mark();
-        let Some(list) = self.node(as_list(token))? else { return Err(decode("a run out of place", self.here())) };
+        let Some(list) = self.node_of(as_list(token))? else { return Err(decode("a run out of place", self.here())) };
         let items = self.coerced_items(&list, node, len)?;
         self.mark = mark;
         self.container_of(node, items)
@@ -534,7 +534,20 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     /// A dict or an instance by its layout.
+    #[inline(always)]
     fn typed_instance(&mut self, layout: &Rc<Layout>, node: &'i Node, id: NodeId) -> Result<Option<Owned>> {
+        // Most are of the layout of the one before, which was matched then.
+        if let ([class], true, Some(schema)) = (&node.classes[..], node.map.is_none(), self.rules.schema) {
+            let known = layout.matched_with(schema.serial, *class);
+            if let Some(known) = known {
+                return self.begin_typed(&known, layout.names.len());
+            }
+        }
+        self.unmatched_instance(layout, node, id)
+    }
+
+    #[inline(never)]
+    fn unmatched_instance(&mut self, layout: &Rc<Layout>, node: &'i Node, id: NodeId) -> Result<Option<Owned>> {
         if layout.kind == LayoutKind::Dict {
             return self.typed_record(layout, node, id);
         }

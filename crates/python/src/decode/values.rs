@@ -29,31 +29,62 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     /// `accepts` is the node's, which loops look up once.
     #[inline(always)]
     pub(super) fn value(&mut self, node: NodeId, accepts: u32) -> Result<Option<Owned>> {
+        let before = self.r.offset();
         let token = self.r.next()?;
         match self.leaf(token, accepts)? {
             Some(value) => Ok(Some(value)),
             None => match token {
                 // As frequent as leaves in graphs, and as cheap if it does not go through `node`.
                 Token::Reference(number) if node == ANY => self.numbered(number).map(Some),
-                _ if node == ANY => self.node(token),
-                _ => self.typed(token, node),
+                _ => {
+                    self.r.rewind(before);
+                    self.next_node(node)
+                }
             },
+        }
+    }
+
+    /// The next value, which is no leaf that its node takes as it comes.
+    #[inline(never)]
+    pub(super) fn next_node(&mut self, node: NodeId) -> Result<Option<Owned>> {
+        let token = self.r.next()?;
+        match node {
+            ANY => self.node(token),
+            _ => self.typed(token, node),
         }
     }
 
     /// A leaf, or an object that is there already, or a marked leaf: what a loop over fields takes without a frame.
     ///
-    /// `None` where it is none of these; the token is to be read again then.
+    /// `None` where it is none of these; the token is still to be read then. It is read again rather than passed on: a
+    /// token that goes to another function goes through memory, which cost more than a third of loading small instances.
     #[inline(always)]
-    pub(super) fn field(&mut self, token: Token<'i>, node: NodeId, accepts: u32) -> Result<Option<Owned>> {
+    pub(super) fn field(&mut self, node: NodeId, accepts: u32) -> Result<Option<Owned>> {
+        let before = self.r.offset();
+        let token = self.r.next()?;
         match self.leaf(token, accepts)? {
-            None if node == ANY => self.shared_field(token, accepts),
-            None => self.typed_field(token, node, accepts),
+            None => {
+                self.r.rewind(before);
+                self.other_field(node, accepts)
+            }
             value => Ok(value),
         }
     }
 
     #[inline(never)]
+    fn other_field(&mut self, node: NodeId, accepts: u32) -> Result<Option<Owned>> {
+        let before = self.r.offset();
+        let token = self.r.next()?;
+        let found = match node {
+            ANY => self.shared_field(token, accepts)?,
+            _ => self.typed_field(token, node, accepts)?,
+        };
+        if found.is_none() {
+            self.r.rewind(before);
+        }
+        Ok(found)
+    }
+
     pub(super) fn shared_field(&mut self, token: Token<'i>, accepts: u32) -> Result<Option<Owned>> {
         match token {
             // What is referred to may be a container that the collector must see, or one that is not all there: those
@@ -110,8 +141,8 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     /// A value that is no leaf.
-    #[inline(never)]
-    pub(super) fn node(&mut self, token: Token<'i>) -> Result<Option<Owned>> {
+    #[inline(always)]
+    fn node(&mut self, token: Token<'i>) -> Result<Option<Owned>> {
         match token {
             Token::Reference(number) => self.numbered(number).map(Some),
             Token::Instance(number) => {
@@ -121,19 +152,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 let layout = layout.clone();
                 self.instance(&layout)
             }
-            Token::Mark => {
-                let Some(mark) = self.begin_mark()? else { return self.take_again() };
-                let token = self.r.next()?;
-                if let Some(value) = self.leaf(token, accepts::ALL)? {
-                    self.whole(mark, value.get());
-                    self.mark = UNMARKED;
-                    return Ok(Some(value));
-                }
-                if matches!(token, Token::Mark | Token::Reference(_)) {
-                    return Err(decode("a mark of what has a number", self.here()));
-                }
-                self.node(token)
-            }
+            Token::Mark => self.marked(),
             Token::List(len) => self.begin_list(len, ANY),
             Token::Tuple(len) => self.begin_tuple(len, ANY, 0),
             Token::Floats(seq, run) => {
@@ -152,6 +171,30 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             }
             _ => self.rare(token),
         }
+    }
+
+    /// A value that has a number, whose mark was read.
+    #[inline(never)]
+    fn marked(&mut self) -> Result<Option<Owned>> {
+        let Some(mark) = self.begin_mark()? else { return self.take_again() };
+        let before = self.r.offset();
+        let token = self.r.next()?;
+        if let Some(value) = self.leaf(token, accepts::ALL)? {
+            self.whole(mark, value.get());
+            self.mark = UNMARKED;
+            return Ok(Some(value));
+        }
+        if matches!(token, Token::Mark | Token::Reference(_)) {
+            return Err(decode("a mark of what has a number", self.here()));
+        }
+        self.r.rewind(before);
+        self.next_node(ANY)
+    }
+
+    /// [`Decoder::node`] for those who have the token at hand anyway.
+    #[inline(never)]
+    pub(super) fn node_of(&mut self, token: Token<'i>) -> Result<Option<Owned>> {
+        self.node(token)
     }
 
     /// A value that is complete: takes the mark.
