@@ -36,11 +36,25 @@ enum Inner {
     Raised(PyErr),
     Format(FormatError),
     Encode(String),
-    Decode { why: String, at: usize },
-    Limit { why: String, at: usize },
-    Unknown { name: String, why: String, at: usize },
+    Decode {
+        why: String,
+        at: usize,
+    },
+    Limit {
+        why: String,
+        at: usize,
+    },
+    Unknown {
+        name: String,
+        why: String,
+        at: usize,
+    },
     /// Not what the type says; the path from the value outwards.
-    Invalid { why: String, path: Vec<Step>, at: Option<usize> },
+    Invalid {
+        why: String,
+        path: Vec<Step>,
+        at: Option<usize>,
+    },
 }
 
 /// A step from a container to a value in it.

@@ -446,8 +446,9 @@ impl Plan {
         }
         // SAFETY: the plan's class is alive, as an instance of it is being written.
         let class = unsafe { Bound::from_borrowed_ptr(py, self.class.cast()) };
-        let (fields, array_like, tag): (Option<Vec<(Bound<'_, PyAny>, Bound<'_, PyAny>)>>, bool, Option<(Bound<'_, PyAny>, Bound<'_, PyAny>)>) =
-            py.import("holdall._schemas")?.call_method1("plain_form", (class,))?.extract()?;
+        type Pair<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>);
+        let found = py.import("holdall._schemas")?.call_method1("plain_form", (class,))?;
+        let (fields, array_like, tag): (Option<Vec<Pair<'_>>>, bool, Option<Pair<'_>>) = found.extract()?;
         let owned = |object: &Bound<'_, PyAny>| crate::objects::owned(object);
         let fields: Option<Vec<PlainField>> = fields.map(|fields| {
             fields

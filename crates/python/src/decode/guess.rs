@@ -58,7 +58,7 @@ fn find(first: &[u8], len: usize) -> Option<Rc<Layout>> {
 impl<'i, R: Reader<'i>> Decoder<'i, R> {
     /// A dict of a plain format of which nothing is known but its size.
     pub(super) fn begin_guessed(&mut self, len: usize) -> Result<Option<Owned>> {
-        if len < 2 || len > MOST_KEYS {
+        if !(2..=MOST_KEYS).contains(&len) {
             return self.begin_unguessed(len, 0);
         }
         let before = self.r.offset();
@@ -74,9 +74,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             let dict = Owned::new(ffi::PyDict_Copy(template.get())).ok_or_else(raised)?;
             let mark = self.take_mark();
             self.opened(mark, dict.get());
-            for at in 0..len {
+            for (at, key) in encoded.iter().enumerate() {
                 let before = self.r.offset();
-                let value = match self.r.accept(&encoded[at]) {
+                let value = match self.r.accept(key) {
                     true => {
                         let token = self.r.next()?;
                         self.leaf(token, accepts::ALL)?

@@ -1,6 +1,6 @@
 //! Layouts of a message: dict keys with a template to copy, classes with the place of each field.
 
-use super::members::Typed;
+use super::typed::layouts::Typed;
 use super::{keys, shapes, Decoder, Numbered};
 use crate::class::plan::{self, Base, How, Plan};
 use crate::class::registry;

@@ -11,7 +11,6 @@ mod guess;
 mod instance;
 pub mod keys;
 pub mod layout;
-mod members;
 mod run;
 mod runs;
 mod shapes;
@@ -22,9 +21,9 @@ mod values;
 
 use crate::cpython::{gc, Obj, Owned};
 use crate::error::{self, decode, limit, Result};
-use frame::{Deferred, Frame, Kind, Weight};
 use crate::schema::coerce::Rules;
 use crate::schema::{NodeId, Schema, ANY, UNTYPED};
+use frame::{Deferred, Frame, Kind, Weight};
 use holdall_format::Reader;
 use layout::Layout;
 use pyo3::ffi;
@@ -225,7 +224,8 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             let object = unsafe { Owned::borrowed(object) };
             // While it is open, its weight says where on the stack its frame is.
             let place = Weight { values: self.stack.len() as u32, ..Weight::default() };
-            self.numbered[mark as usize] = Numbered { object: Some(object), weight: place, state: State::Open, node: ANY };
+            self.numbered[mark as usize] =
+                Numbered { object: Some(object), weight: place, state: State::Open, node: ANY };
         }
     }
 
@@ -302,10 +302,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             }
             // Referred to before: sound, if not all there. Keys and what is made of its parts look closer.
             Some(Numbered { object: Some(object), state: State::Seen, .. })
-                if self
-                    .stack
-                    .last()
-                    .is_some_and(|top| matches!(top.kind, Kind::List | Kind::Copied | Kind::Keyed | Kind::Fields | Kind::Typed)) =>
+                if self.stack.last().is_some_and(|top| {
+                    matches!(top.kind, Kind::List | Kind::Copied | Kind::Keyed | Kind::Fields | Kind::Typed)
+                }) =>
             {
                 Ok(object.clone())
             }

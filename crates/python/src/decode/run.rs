@@ -490,9 +490,14 @@ fn weight_of(frame: &Frame) -> Weight {
         Kind::Pairs if frame.flags & (DEFAULT_DICT | PROXY) != 0 => {
             Weight { freeing: held.freeing.saturating_add(1), ..Weight::default() }
         }
-        Kind::List | Kind::Copied | Kind::Guessed | Kind::Keyed | Kind::Pairs | Kind::Set | Kind::Append | Kind::Factory => {
-            Weight::default()
-        }
+        Kind::List
+        | Kind::Copied
+        | Kind::Guessed
+        | Kind::Keyed
+        | Kind::Pairs
+        | Kind::Set
+        | Kind::Append
+        | Kind::Factory => Weight::default(),
         Kind::Fields | Kind::Reduce | Kind::Typed => Weight { freeing: 0, ..held },
         Kind::Tuple | Kind::Gather | Kind::Array => Weight {
             depth: held.depth.saturating_add(1),

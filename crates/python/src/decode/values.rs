@@ -123,7 +123,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 Token::Int(value) if accepts & accepts::INT != 0 => int::from_value(value),
                 Token::Float(value) if accepts & accepts::FLOAT != 0 => float::from_value(value),
                 Token::None if accepts & accepts::NONE != 0 => Some(Owned::borrowed(ffi::Py_None())),
-                Token::Bool(value) if accepts & accepts::BOOL != 0 => Some(Owned::borrowed(if value { ffi::Py_True() } else { ffi::Py_False() })),
+                Token::Bool(value) if accepts & accepts::BOOL != 0 => {
+                    Some(Owned::borrowed(if value { ffi::Py_True() } else { ffi::Py_False() }))
+                }
                 _ => return Ok(None),
             };
             made.map(Some).ok_or_else(raised)
@@ -355,7 +357,13 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         Ok(self.push(frame))
     }
 
-    pub(super) fn begin_pairs(&mut self, dict: Owned, len: usize, hand_over: bool, item: NodeId) -> Result<Option<Owned>> {
+    pub(super) fn begin_pairs(
+        &mut self,
+        dict: Owned,
+        len: usize,
+        hand_over: bool,
+        item: NodeId,
+    ) -> Result<Option<Owned>> {
         self.claim(2 * len, 64 + 48 * len)?;
         let mark = self.take_mark();
         self.opened(mark, dict.get());

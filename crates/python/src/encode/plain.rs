@@ -29,7 +29,8 @@ impl<W: Writer> Encoder<'_, W> {
             };
             for (at, &(key, value)) in entries.iter().enumerate() {
                 if !self.leaf(key, BY_PARENT)? {
-                    let frame = Frame { at: at as isize, len: len - at, ..Frame::new(Owned::borrowed(object), Kind::Pairs) };
+                    let frame =
+                        Frame { at: at as isize, len: len - at, ..Frame::new(Owned::borrowed(object), Kind::Pairs) };
                     self.tables.stack.push(frame);
                     return Ok(());
                 }

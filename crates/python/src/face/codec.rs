@@ -1,9 +1,9 @@
 //! `Encoder` and `Decoder`: options read once, for many messages.
 
 use super::functions::{decode_message, encode_into, encode_message, with_workshop, Workshop};
-use crate::error::Fault;
 use super::options;
 use super::types::Limits;
+use crate::error::Fault;
 use crate::{decode, encode};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

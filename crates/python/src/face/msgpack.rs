@@ -185,6 +185,7 @@ pub fn scan(data: &Bound<'_, PyAny>, start: usize, pending: u64) -> PyResult<(us
     let Some(rest) = view.as_slice().get(start..) else {
         return Err(PyValueError::new_err("`start` is beyond the end of `data`"));
     };
-    let (len, pending) = holdall_format::msgpack::scan(rest, pending).map_err(|error| Fault::from(error).into_py(start))?;
+    let (len, pending) =
+        holdall_format::msgpack::scan(rest, pending).map_err(|error| Fault::from(error).into_py(start))?;
     Ok((start + len, pending))
 }

@@ -130,7 +130,9 @@ impl<W: Writer> Encoder<'_, W> {
                 }
                 None if form.array_like => {
                     let name = object.get_type().qualname()?;
-                    return Err(encode_error(format_args!("can't store a `{name}` by order: one of its fields is not set")));
+                    return Err(encode_error(format_args!(
+                        "can't store a `{name}` by order: one of its fields is not set"
+                    )));
                 }
                 None => {}
             }

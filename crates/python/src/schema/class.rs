@@ -81,14 +81,17 @@ impl Class {
             .map(|field| Field::compile(&field.cast_into()?))
             .collect::<PyResult<_>>()?;
         if fields.len() >= usize::from(u16::MAX) - 1 {
-            return Err(pyo3::exceptions::PyTypeError::new_err("a class with more than 65,000 fields can't be loaded by type"));
+            return Err(pyo3::exceptions::PyTypeError::new_err(
+                "a class with more than 65,000 fields can't be loaded by type",
+            ));
         }
         let index = |of: fn(&Field) -> &Owned| -> PyResult<HashMap<Vec<u8>, u32>> {
             (0..).zip(&fields).map(|(at, field)| Ok((utf8(of(field))?, at))).collect()
         };
         let (by_key, by_name) = (index(|field| &field.key)?, index(|field| &field.name)?);
         let class = item::<Bound<'_, PyAny>>(described, "cls")?;
-        let method = |name: &str| -> PyResult<Option<Owned>> { Ok(optional(described, name)?.map(|name| owned(&name))) };
+        let method =
+            |name: &str| -> PyResult<Option<Owned>> { Ok(optional(described, name)?.map(|name| owned(&name))) };
         let mut converters = Vec::new();
         if let Some(described) = optional(described, "converters")? {
             for (name, function) in described.cast::<PyDict>()? {
@@ -162,9 +165,8 @@ impl Class {
 
 impl Field {
     fn compile(described: &Bound<'_, PyDict>) -> PyResult<Field> {
-        let flag = |name: &str| -> PyResult<bool> {
-            optional(described, name)?.map_or(Ok(false), |flag| flag.is_truthy())
-        };
+        let flag =
+            |name: &str| -> PyResult<bool> { optional(described, name)?.map_or(Ok(false), |flag| flag.is_truthy()) };
         let missing = if flag("absent_ok")? || flag("class_default")? {
             Missing::Absent
         } else if let Some(default) = described.get_item("default")? {

@@ -4,18 +4,17 @@
 //! plain formats, `strict=False`, the user's hook, and objects that the message shares between places of other types.
 
 use super::class::{ClassKind, Missing};
-use super::constraint::{broken_length, Constraints};
-use super::node::{accepts, MapKind, Node, Scalar, SeqKind};
+use super::constraint::Constraints;
+use super::node::{accepts, Node, Scalar};
 use super::{time, NodeId, Schema};
 use crate::class::registry::call;
-use crate::cpython::{float, int, text, Obj, Owned, Type};
-use crate::error::{invalid, raised, Fault, Result, Step};
+use crate::cpython::{text, Obj, Owned, Type};
+use crate::error::{invalid, raised, Fault, Result};
 use crate::objects::owned;
-use pyo3::exceptions::{PyArithmeticError, PyNotImplementedError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyArithmeticError, PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
-use std::collections::HashSet;
+use pyo3::types::PyDict;
 use std::ptr::addr_of_mut;
 
 /// What a load goes by.
@@ -30,7 +29,7 @@ pub struct Rules<'s> {
     pub dec_hook: Option<&'s Owned>,
 }
 
-enum Taken {
+pub(super) enum Taken {
     Yes(Owned),
     No,
     /// Of the right kind, but not fit; says why.
@@ -41,7 +40,7 @@ enum Taken {
 ///
 /// # Safety
 /// `object` is alive.
-unsafe fn kind_of(object: Obj) -> u32 {
+pub(super) unsafe fn kind_of(object: Obj) -> u32 {
     // SAFETY: alive, says the caller; the types are static.
     unsafe {
         let class = ffi::Py_TYPE(object);
@@ -115,7 +114,7 @@ impl<'s> Rules<'s> {
         }
     }
 
-    fn bound<'b>(&self, object: &'b Owned) -> Bound<'s, PyAny>
+    pub(super) fn bound<'b>(&self, object: &'b Owned) -> Bound<'s, PyAny>
     where
         's: 'b,
     {
@@ -132,7 +131,7 @@ impl<'s> Rules<'s> {
     }
 
     /// Calls what makes an object of the user's data: that it refuses is about the data.
-    fn made(&self, made: PyResult<Bound<'s, PyAny>>, why: &str) -> Result<Taken> {
+    pub(super) fn made(&self, made: PyResult<Bound<'s, PyAny>>, why: &str) -> Result<Taken> {
         match made {
             Ok(made) => Ok(Taken::Yes(owned(&made))),
             Err(error)
@@ -147,7 +146,7 @@ impl<'s> Rules<'s> {
     }
 
     #[allow(clippy::too_many_lines)] // one arm a scalar
-    fn take(&self, scalar: &Scalar, object: &Owned) -> Result<Taken> {
+    pub(super) fn take(&self, scalar: &Scalar, object: &Owned) -> Result<Taken> {
         // SAFETY: held; types are looked at before content is.
         let kind = unsafe { kind_of(object.get()) };
         // SAFETY: held.
@@ -357,91 +356,6 @@ impl<'s> Rules<'s> {
         }
     }
 
-    fn lax_bool(&self, object: &Owned, kind: u32) -> Taken {
-        // SAFETY: of the type that `kind` says.
-        let value = unsafe {
-            if kind == accepts::INT {
-                match int::value(object.get()) {
-                    Some(0) => Some(false),
-                    Some(1) => Some(true),
-                    _ => None,
-                }
-            } else {
-                match text::ascii(object.get()) {
-                    Some(b"0") => Some(false),
-                    Some(b"1") => Some(true),
-                    Some(text) if text.eq_ignore_ascii_case(b"false") => Some(false),
-                    Some(text) if text.eq_ignore_ascii_case(b"true") => Some(true),
-                    _ => None,
-                }
-            }
-        };
-        // SAFETY: the singletons are alive.
-        value.map_or(Taken::No, |value| unsafe {
-            Taken::Yes(Owned::borrowed(if value { ffi::Py_True() } else { ffi::Py_False() }))
-        })
-    }
-
-    /// An int of its decimal text, or of a float without a fraction.
-    fn lax_int(&self, object: &Owned, kind: u32) -> Result<Option<Owned>> {
-        // SAFETY: of the type that `kind` says; results are new references or null.
-        unsafe {
-            if kind == accepts::FLOAT {
-                let value = float::value(object.get());
-                if !value.is_finite() || value.fract() != 0.0 {
-                    return Ok(None);
-                }
-                return Owned::new(ffi::PyLong_FromDouble(value)).map(Some).ok_or_else(raised);
-            }
-            let Some(digits) = text::ascii(object.get()) else { return Ok(None) };
-            let unsigned = digits.strip_prefix(b"-").unwrap_or(digits);
-            // As JSON has them: no signs, blanks or underscores; and no more than what is read in a moment.
-            let leading_zero = unsigned.len() > 1 && unsigned[0] == b'0';
-            if unsigned.is_empty() || leading_zero || unsigned.len() > 4300 || !unsigned.iter().all(u8::is_ascii_digit) {
-                return Ok(None);
-            }
-            let text = Owned::new(ffi::PyTuple_Pack(1, object.get())).ok_or_else(raised)?;
-            Owned::new(ffi::PyObject_CallObject(addr_of_mut!(ffi::PyLong_Type).cast(), text.get()))
-                .map(Some)
-                .ok_or_else(raised)
-        }
-    }
-
-    fn number_as_float(&self, object: &Owned) -> Option<Owned> {
-        // SAFETY: an int.
-        unsafe {
-            if let Some(value) = int::value(object.get()) {
-                return float::from_value(value as f64);
-            }
-            let value = ffi::PyLong_AsDouble(object.get());
-            if value == -1.0 && !ffi::PyErr_Occurred().is_null() {
-                ffi::PyErr_Clear();
-                return None;
-            }
-            float::from_value(value)
-        }
-    }
-
-    fn text_as_float(&self, object: &Owned) -> Option<Owned> {
-        // SAFETY: a string.
-        unsafe {
-            let digits = text::ascii(object.get())?;
-            let value: f64 = std::str::from_utf8(digits).ok()?.parse().ok()?;
-            // Rust takes "inf" and a leading sign; JSON has none of that, msgspec takes the three names.
-            float::from_value(value)
-        }
-    }
-
-    /// A complex number of its two parts.
-    fn pair_as_complex(&self, object: &Owned) -> Option<Owned> {
-        let (real, imag): (f64, f64) = match self.bound(object).extract::<Vec<f64>>().ok()?[..] {
-            [real, imag] => (real, imag),
-            _ => return None,
-        };
-        // SAFETY: a new reference or null.
-        unsafe { Owned::new(ffi::PyComplex_FromDoubles(real, imag)) }
-    }
-
     /// A member by its value, or by its name.
     fn member(&self, class: &Owned, by_value: &Owned, object: &Owned, kind: u32) -> Result<Taken> {
         let (bound, members) = (self.bound(object), self.bound(class));
@@ -460,7 +374,7 @@ impl<'s> Rules<'s> {
         let by_value = by_value.cast::<PyDict>().map_err(PyErr::from)?;
         let same_kind = |value: &Bound<'_, PyAny>| {
             // True is no 1 here.
-            value.getattr("_value_").is_ok_and(|value| value.get_type().is(&bound.get_type()))
+            value.getattr("_value_").is_ok_and(|value| value.get_type().is(bound.get_type()))
         };
         if let Ok(Some(found)) = by_value.get_item(&bound) {
             if same_kind(&found) || kind != accepts::BOOL {
@@ -489,10 +403,14 @@ impl<'s> Rules<'s> {
         for value in values {
             let known = self.bound(value);
             // 1, 1.0 and True are equal, and not the same literal.
-            if known.is(&given) || (known.get_type().is(&given.get_type()) && known.eq(&given)?) {
+            if known.is(&given) || (known.get_type().is(given.get_type()) && known.eq(&given)?) {
                 return Ok(Taken::Yes(value.clone()));
             }
-            if self.plain && known.getattr("_value_").is_ok_and(|value| value.get_type().is(&given.get_type()) && value.eq(&given).unwrap_or(false)) {
+            if self.plain
+                && known
+                    .getattr("_value_")
+                    .is_ok_and(|value| value.get_type().is(given.get_type()) && value.eq(&given).unwrap_or(false))
+            {
                 return Ok(Taken::Yes(value.clone()));
             }
         }
@@ -503,248 +421,12 @@ impl<'s> Rules<'s> {
         Ok(if of_its_kind { Taken::Broken("Invalid enum value".to_owned()) } else { Taken::No })
     }
 
-    fn array(&self, dtype: Option<&Owned>, shape: Option<&Owned>, object: &Owned) -> Result<Taken> {
-        let numpy = self.py.import("numpy")?;
-        let mut array = self.bound(object);
-        if !array.is_instance(&numpy.getattr("ndarray")?)? {
-            // SAFETY: held.
-            let is_list = unsafe { ffi::Py_TYPE(object.get()) } == addr_of_mut!(ffi::PyList_Type);
-            if !self.plain || !is_list {
-                return Ok(Taken::No);
-            }
-            let made = match dtype {
-                Some(dtype) => numpy.call_method1("array", (array, self.bound(dtype))),
-                None => numpy.call_method1("array", (array,)),
-            };
-            array = match self.made(made, "Expected `ndarray`, got `list` of other values")? {
-                Taken::Yes(made) => self.bound(&made),
-                other => return Ok(other),
-            };
-        } else if let Some(dtype) = dtype {
-            let (wanted, got) = (self.bound(dtype), array.getattr("dtype")?);
-            if !got.eq(&wanted)? {
-                return Ok(Taken::Broken(format!("Expected `ndarray` of dtype `{wanted}`, got `{got}`")));
-            }
-        }
-        if let Some(shape) = shape {
-            let wanted = self.bound(shape);
-            let (wanted, got) = (wanted.cast::<PyTuple>().map_err(PyErr::from)?, array.getattr("shape")?);
-            let got: Vec<usize> = got.extract()?;
-            let open = wanted.iter().position(|len| len.is(self.py.Ellipsis()));
-            let fits = |wanted: &[Bound<'_, PyAny>], got: &[usize]| {
-                wanted.iter().zip(got).all(|(wanted, got)| wanted.is_none() || wanted.extract::<usize>().is_ok_and(|len| len == *got))
-            };
-            let lens: Vec<Bound<'_, PyAny>> = wanted.iter().collect();
-            let fine = match open {
-                None => lens.len() == got.len() && fits(&lens, &got),
-                Some(at) => {
-                    let tail = lens.len() - at - 1;
-                    got.len() >= at + tail && fits(&lens[..at], &got) && fits(&lens[at + 1..], &got[got.len() - tail..])
-                }
-            };
-            if !fine {
-                let show: Vec<String> = lens
-                    .iter()
-                    .map(|len| if len.is_none() { "n".to_owned() } else if len.is(self.py.Ellipsis()) { "...".to_owned() } else { len.to_string() })
-                    .collect();
-                return Ok(Taken::Broken(format!("Expected `ndarray` of shape ({}), got {got:?}", show.join(", "))));
-            }
-        }
-        Ok(Taken::Yes(owned(&array)))
-    }
-
-    /// What the caller's hook makes of it.
-    fn custom(&self, annotation: &Owned, class: &Owned, object: &Owned) -> Result<Taken> {
-        let (bound, class) = (self.bound(object), self.bound(class));
-        if bound.is_instance(&class)? {
-            return Ok(Taken::Yes(object.clone()));
-        }
-        let Some(hook) = self.dec_hook else { return Ok(Taken::No) };
-        match self.bound(hook).call1((self.bound(annotation), bound)) {
-            Ok(made) if made.is_instance(&class)? => Ok(Taken::Yes(owned(&made))),
-            Ok(made) => Err(expected(&class.getattr("__qualname__")?.to_string(), &kind_name(self.py, &owned(&made)))),
-            Err(error) if error.is_instance_of::<PyNotImplementedError>(self.py) => Ok(Taken::No),
-            Err(error) if error.is_instance_of::<PyValueError>(self.py) || error.is_instance_of::<PyTypeError>(self.py) => {
-                // The hook's own words: whoever wrote it decides what they show.
-                Ok(Taken::Broken(error.value(self.py).str().map_or_else(|_| String::new(), |text| text.to_string())))
-            }
-            Err(error) => Err(error.into()),
-        }
-    }
-
-    /// A pydantic model, by its own validation.
-    fn by_pydantic(&self, class: Option<&Owned>, object: &Owned) -> Result<Option<Owned>> {
-        let Some(class) = class.map(|class| self.bound(class)) else { return Ok(None) };
-        let mut given = self.bound(object);
-        let own = given.is_instance(&class)?;
-        if own {
-            // As it was stored, unset fields left out: what it holds is validated anew.
-            let keywords = PyDict::new(self.py);
-            for (name, value) in [("warnings", false), ("exclude_unset", true), ("round_trip", true), ("by_alias", true)] {
-                keywords.set_item(name, value)?;
-            }
-            let private = given.getattr("__pydantic_private__")?;
-            let dumped = given.call_method("model_dump", (), Some(&keywords));
-            given = match self.made(dumped, "a model that holds itself can't be validated")? {
-                Taken::Yes(dumped) => self.bound(&dumped),
-                Taken::Broken(why) => return Err(invalid(why)),
-                Taken::No => return Ok(None),
-            };
-            let made = self.validated(&class, &given)?;
-            if !private.is_none() {
-                self.bound(&made).setattr("__pydantic_private__", private)?;
-            }
-            return Ok(Some(made));
-        }
-        if !given.is_instance_of::<PyDict>() {
-            return Ok(None);
-        }
-        self.validated(&class, &given).map(Some)
-    }
-
-    fn validated(&self, class: &Bound<'s, PyAny>, given: &Bound<'s, PyAny>) -> Result<Owned> {
-        match class.call_method1("model_validate", (given,)) {
-            Ok(made) => Ok(owned(&made)),
-            Err(error) => {
-                let Ok(errors) = error.value(self.py).call_method0("errors") else { return Err(error.into()) };
-                let first = errors.get_item(0)?;
-                let mut fault = invalid(first.get_item("msg")?);
-                let place: Vec<Bound<'_, PyAny>> = first.get_item("loc")?.extract()?;
-                for step in place.iter().rev() {
-                    fault = fault.within(|| match step.extract::<usize>() {
-                        Ok(index) => Step::Index(index),
-                        Err(_) => Step::Field(owned(step)),
-                    });
-                }
-                Err(fault)
-            }
-        }
-    }
-
-    /// Whether an object that is there already, with all it holds, is what the node says: nothing is converted, as others
-    /// hold it too.
-    fn conforms(&self, id: NodeId, object: &Owned) -> Result<bool> {
-        let mut seen = HashSet::new();
-        let mut open = vec![(id, object.clone())];
-        while let Some((id, object)) = open.pop() {
-            let node = self.node(id);
-            // SAFETY: held.
-            if node.any || node.accepts & unsafe { kind_of(object.get()) } != 0 || !seen.insert((id, object.get() as usize)) {
-                continue;
-            }
-            let as_it_is = node.scalars.iter().map(|scalar| self.take(scalar, &object)).find_map(|taken| match taken {
-                Ok(Taken::Yes(made)) => Some(Ok(made.get() == object.get())),
-                Ok(_) => None,
-                Err(error) => Some(Err(error)),
-            });
-            match as_it_is.transpose()? {
-                Some(true) => continue,
-                Some(false) => return Ok(false),
-                None => {}
-            }
-            if !self.parts(node, &object, &mut open)? {
-                return Ok(false);
-            }
-        }
-        Ok(true)
-    }
-
-    /// Adds what a container holds, and what that must be; says no where it is no such container itself.
-    fn parts(&self, node: &Node, object: &Owned, open: &mut Vec<(NodeId, Owned)>) -> Result<bool> {
-        let bound = self.bound(object);
-        // SAFETY: held.
-        let class = unsafe { ffi::Py_TYPE(object.get()) };
-        let builtin = |name: &str, module: &str| -> Result<bool> {
-            Ok(self.py.import(module)?.getattr(name)?.as_ptr() == class.cast())
-        };
-        if let Some(seq) = &node.seq {
-            if broken_length(seq.min, seq.max, bound.len().unwrap_or(0), "").is_some() {
-                return Ok(false);
-            }
-            let item = match &seq.kind {
-                SeqKind::List(item) if class == addr_of_mut!(ffi::PyList_Type) => Some(*item),
-                SeqKind::Tuple(item) if class == addr_of_mut!(ffi::PyTuple_Type) => Some(*item),
-                SeqKind::Set(item) if class == addr_of_mut!(ffi::PySet_Type) => Some(*item),
-                SeqKind::FrozenSet(item) if class == addr_of_mut!(ffi::PyFrozenSet_Type) => Some(*item),
-                SeqKind::Deque(item) if builtin("deque", "collections")? => Some(*item),
-                SeqKind::Fixed(items) if class == addr_of_mut!(ffi::PyTuple_Type) => {
-                    if bound.len()? != items.len() {
-                        return Ok(false);
-                    }
-                    for (item, part) in items.iter().zip(bound.try_iter()?) {
-                        open.push((*item, owned(&part?)));
-                    }
-                    return Ok(true);
-                }
-                SeqKind::NamedTuple(index) => return self.fields(*index, &bound, open),
-                _ => None,
-            };
-            if let Some(item) = item {
-                for part in bound.try_iter()? {
-                    open.push((item, owned(&part?)));
-                }
-                return Ok(true);
-            }
-        }
-        if let Some(map) = &node.map {
-            let is = match map.kind {
-                MapKind::Dict | MapKind::TypedDict(_) => class == addr_of_mut!(ffi::PyDict_Type),
-                MapKind::OrderedDict => builtin("OrderedDict", "collections")?,
-                MapKind::DefaultDict(_) => builtin("defaultdict", "collections")?,
-                MapKind::Counter => builtin("Counter", "collections")?,
-                MapKind::MappingProxy => class == addr_of_mut!(ffi::PyDictProxy_Type),
-            };
-            if is {
-                if let (MapKind::TypedDict(index), Some(schema)) = (&map.kind, self.schema) {
-                    let class = &schema.classes[*index as usize];
-                    for field in &class.fields {
-                        match bound.get_item(self.bound(&field.name)) {
-                            Ok(part) => open.push((field.node, owned(&part))),
-                            Err(_) if matches!(field.missing, Missing::Absent) => {}
-                            Err(_) => return Ok(false),
-                        }
-                    }
-                    return Ok(true);
-                }
-                for pair in bound.call_method0("items")?.try_iter()? {
-                    let (key, value): (Bound<'_, PyAny>, Bound<'_, PyAny>) = pair?.extract()?;
-                    open.push((map.key, owned(&key)));
-                    open.push((map.value, owned(&value)));
-                }
-                return Ok(true);
-            }
-        }
-        for &index in &node.classes {
-            if self.schema.is_some_and(|schema| schema.classes[index as usize].is(class)) {
-                return self.fields(index, &bound, open);
-            }
-        }
-        Ok(false)
-    }
-
-    fn fields(&self, index: u32, object: &Bound<'_, PyAny>, open: &mut Vec<(NodeId, Owned)>) -> Result<bool> {
-        let Some(class) = self.schema.and_then(|schema| schema.classes.get(index as usize)) else { return Ok(false) };
-        if !class.is(object.get_type_ptr()) {
-            return Ok(false);
-        }
-        for field in &class.fields {
-            match object.getattr(self.bound(&field.name).cast::<pyo3::types::PyString>().map_err(PyErr::from)?) {
-                Ok(part) => open.push((field.node, owned(&part))),
-                Err(_) if matches!(field.missing, Missing::Absent) => {}
-                Err(_) => return Ok(false),
-            }
-        }
-        Ok(true)
-    }
-
     /// What a field that was not stored has.
     pub fn missing(&self, missing: &Missing, name: &Owned, object: Obj) -> Result<Option<Owned>> {
         // SAFETY: all are held or alive.
         unsafe {
             match missing {
-                Missing::Refused => {
-                    Err(invalid(format_args!("Object missing required field `{}`", self.bound(name))))
-                }
+                Missing::Refused => Err(invalid(format_args!("Object missing required field `{}`", self.bound(name)))),
                 Missing::Default(value) => Ok(Some(value.clone())),
                 Missing::Factory(factory) => {
                     Owned::new(ffi::PyObject_CallNoArgs(factory.get())).map(Some).ok_or_else(raised)

@@ -107,7 +107,8 @@ pub fn broken_length(min: Option<usize>, max: Option<usize>, len: usize, name: &
 fn shown(bound: &Owned) -> String {
     // SAFETY: held.
     unsafe {
-        if let (true, Some(value)) = (int::is(bound.get()), int::is(bound.get()).then(|| int::value(bound.get())).flatten())
+        if let (true, Some(value)) =
+            (int::is(bound.get()), int::is(bound.get()).then(|| int::value(bound.get())).flatten())
         {
             return value.to_string();
         }

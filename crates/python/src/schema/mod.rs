@@ -5,13 +5,16 @@
 
 pub mod class;
 pub mod coerce;
+mod conform;
 pub mod constraint;
+mod foreign;
+mod lax;
 pub mod node;
 pub mod time;
 
 use crate::cpython::{Obj, Owned};
-use crate::error::Result;
 use crate::decode::shelf::Shelf;
+use crate::error::Result;
 use class::Class;
 use node::Node;
 use pyo3::prelude::*;

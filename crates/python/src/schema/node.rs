@@ -4,9 +4,9 @@ use super::constraint::Constraints;
 use super::{item, optional, NodeId};
 use crate::cpython::{Obj, Owned};
 use crate::objects::owned;
+use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
-use pyo3::ffi;
 
 /// Leaves that a node takes as they come.
 pub mod accepts {
@@ -112,14 +112,29 @@ pub enum Scalar {
     Timedelta,
     Uuid,
     /// An instance of a class, or made of its text.
-    Value { class: Owned, parse: Option<Owned> },
-    Enum { class: Owned, by_value: Owned },
+    Value {
+        class: Owned,
+        parse: Option<Owned>,
+    },
+    Enum {
+        class: Owned,
+        by_value: Owned,
+    },
     Literal(Vec<Owned>),
-    Numpy { dtype: Option<Owned>, shape: Option<Owned> },
+    Numpy {
+        dtype: Option<Owned>,
+        shape: Option<Owned>,
+    },
     /// What the caller's `dec_hook` makes.
-    Custom { annotation: Owned, class: Owned },
+    Custom {
+        annotation: Owned,
+        class: Owned,
+    },
     /// What the registered `decode` makes.
-    Registered { class: Owned, decode: Owned },
+    Registered {
+        class: Owned,
+        decode: Owned,
+    },
 }
 
 impl Node {
@@ -154,7 +169,9 @@ impl Node {
             map: optional(described, "map")?.map(|map| Map::compile(&map.cast_into()?)).transpose()?,
             classes: item(described, "classes")?,
             tag_field: optional(described, "tag_field")?.map(|field| owned(&field)),
-            tags: optional(described, "tags")?.filter(|tags| tags.is_truthy().unwrap_or(false)).map(|tags| owned(&tags)),
+            tags: optional(described, "tags")?
+                .filter(|tags| tags.is_truthy().unwrap_or(false))
+                .map(|tags| owned(&tags)),
             distinct: optional(described, "distinct")?.map(|keys| owned(&keys)),
         })
     }

@@ -1,0 +1,132 @@
+//! What an instance lacks, and what its class does once it is whole.
+
+use super::super::fill::tuple_item;
+use super::super::frame::{Seen, MOST_SEEN};
+use super::super::layout::{places, Place};
+use super::super::Decoder;
+use super::layouts::{Form, Typed};
+use super::members::place;
+use crate::class::plan;
+use crate::cpython::Owned;
+use crate::error::{invalid, raised, Result, Step};
+use crate::schema::class::{Class, ClassKind, Field};
+use holdall_format::Reader;
+use pyo3::ffi;
+
+impl<'i, R: Reader<'i>> Decoder<'i, R> {
+    /// What is missing, then what the class does with a whole instance.
+    #[inline(always)]
+    pub(super) fn after_last(&mut self, typed: &Typed, class: &Class, object: &Owned, seen: Seen) -> Result<()> {
+        if typed.form == Form::Keys && !seen.is_full(class.fields.len()) {
+            let many = class.fields.len() > MOST_SEEN;
+            for field in 0..class.fields.len() {
+                let has = if many { has_field(class, field, object) } else { seen.has(field) };
+                if !has {
+                    self.fill_missing(class, field as u16, Some(&typed.steps[field].place), object)?;
+                }
+            }
+        }
+        if class.goes_on() {
+            self.call_after(class, object)?;
+        }
+        Ok(())
+    }
+
+    #[inline(never)]
+    pub(super) fn fill_missing(&self, class: &Class, field: u16, at: Option<&Place>, object: &Owned) -> Result<()> {
+        let Field { name, missing, .. } = &class.fields[field as usize];
+        let shown = if self.rules.plain { &class.fields[field as usize].key } else { name };
+        let Some(value) = self.rules.missing(missing, shown, object.get())? else { return Ok(()) };
+        match at {
+            // SAFETY: an instance of the class that the places were found for.
+            Some(at) => unsafe { place(object.get(), at, value, self.here()) },
+            None => {
+                // Layouts by position have no place for what is not stored.
+                // SAFETY: both are held.
+                unsafe {
+                    let found = match &class.class {
+                        None => Place::Key(name.clone()),
+                        Some(of) => {
+                            let plan = plan::of(self.py, of.get().cast())?;
+                            match class.kind {
+                                ClassKind::NamedTuple => Place::Item(field as usize),
+                                _ => places(&plan, std::slice::from_ref(name))?.pop().unwrap_or(Place::Nowhere),
+                            }
+                        }
+                    };
+                    place(object.get(), &found, value, self.here())
+                }
+            }
+        }
+    }
+
+    #[inline(never)]
+    pub(super) fn call_after(&mut self, class: &Class, object: &Owned) -> Result<()> {
+        for (field, function) in &class.converters {
+            let name = &class.fields[*field as usize].name;
+            // SAFETY: all are held; results are new references or null.
+            unsafe {
+                let value = Owned::new(ffi::PyObject_GetAttr(object.get(), name.get())).ok_or_else(raised)?;
+                let made = self
+                    .users(crate::class::registry::call(function, value.get()))
+                    .map_err(|fault| fault.within(|| Step::Field(name.clone())))?;
+                if ffi::PyObject_GenericSetAttr(object.get(), name.get(), made.get()) != 0 {
+                    return Err(raised());
+                }
+            }
+        }
+        if let Some(validate) = &class.validate {
+            self.users(crate::class::registry::call(validate, object.get()))?;
+        }
+        if let Some(method) = &class.post_init {
+            let mut arguments = Vec::new();
+            for default in &class.init_vars {
+                match default {
+                    Some(default) => arguments.push(default.clone()),
+                    None => {
+                        return Err(invalid(format_args!(
+                            "`{}` takes an `InitVar` without a default, which is not stored",
+                            class.name
+                        )))
+                    }
+                }
+            }
+            self.call_method(object, method, &arguments)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn call_method(&self, object: &Owned, method: &Owned, arguments: &[Owned]) -> Result<()> {
+        // SAFETY: all are held; results are new references or null.
+        unsafe {
+            let found = Owned::new(ffi::PyObject_GetAttr(object.get(), method.get())).ok_or_else(raised)?;
+            let tuple = Owned::new(ffi::PyTuple_New(arguments.len() as isize)).ok_or_else(raised)?;
+            for (at, argument) in arguments.iter().enumerate() {
+                tuple_item(tuple.get(), at, argument.clone());
+            }
+            let called = Owned::new(ffi::PyObject_CallObject(found.get(), tuple.get())).ok_or_else(raised);
+            self.users(called).map(drop)
+        }
+    }
+
+    /// What code of the user's class gave: that it refuses a value is about the data, and in its own words.
+    pub(super) fn users(&self, called: Result<Owned>) -> Result<Owned> {
+        called.map_err(|fault| fault.of_user(self.py))
+    }
+}
+
+/// Whether an instance has a value in that field, by reading it.
+#[cold]
+fn has_field(class: &Class, field: usize, object: &Owned) -> bool {
+    let name = &class.fields[field].name;
+    // SAFETY: both are held; results are new references or null, and an error is no more than a no.
+    unsafe {
+        let found = match &class.class {
+            None => ffi::PyDict_Contains(object.get(), name.get()) == 1,
+            // A class's own default is no value of the instance: it is set again, which does no harm.
+            Some(_) => Owned::new(ffi::PyObject_GetAttr(object.get(), name.get())).is_some(),
+        };
+        ffi::PyErr_Clear();
+        found
+    }
+}

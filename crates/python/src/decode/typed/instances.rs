@@ -1,0 +1,103 @@
+//! Instances by their layouts: matched with a class of the schema once, then built by position.
+
+use super::super::layout::{Build, Layout};
+use super::super::Decoder;
+use crate::cpython::Owned;
+use crate::error::Result;
+use crate::schema::class::ClassKind;
+use crate::schema::coerce::expected;
+use crate::schema::node::{Node, SeqKind};
+use crate::schema::NodeId;
+use holdall_format::model::LayoutKind;
+use holdall_format::Reader;
+use std::rc::Rc;
+
+impl<'i, R: Reader<'i>> Decoder<'i, R> {
+    /// A dict or an instance by its layout.
+    #[inline(always)]
+    pub(super) fn typed_instance(&mut self, layout: &Rc<Layout>, node: &'i Node, id: NodeId) -> Result<Option<Owned>> {
+        // Most are of the layout of the one before, which was matched then.
+        if let ([class], true, Some(schema)) = (&node.classes[..], node.map.is_none(), self.rules.schema) {
+            let known = layout.matched_with(schema.serial, *class);
+            if let Some(known) = known {
+                return self.begin_typed(&known, layout.names.len());
+            }
+        }
+        self.unmatched_instance(layout, node, id)
+    }
+
+    #[inline(never)]
+    pub(super) fn unmatched_instance(
+        &mut self,
+        layout: &Rc<Layout>,
+        node: &'i Node,
+        id: NodeId,
+    ) -> Result<Option<Owned>> {
+        if layout.kind == LayoutKind::Dict {
+            return self.typed_record(layout, node, id);
+        }
+        let name = layout.stored_name(self.py)?;
+        let found = self.schema_class(&name);
+        if let (Some(class), Some(schema), LayoutKind::Object) = (&found, self.rules.schema, layout.kind) {
+            let class = class.get().cast();
+            let own = |index: u32| schema.classes[index as usize].is(class);
+            let of_node = match node.seq.as_ref().map(|seq| &seq.kind) {
+                Some(SeqKind::NamedTuple(index)) if own(*index) => Some(*index),
+                _ => node.classes.iter().copied().find(|&index| own(index)),
+            };
+            if let Some(index) = of_node {
+                if schema.classes[index as usize].kind != ClassKind::Pydantic && !self.upgrades(&found, layout) {
+                    let layout = self.positions_layout(layout, index)?;
+                    return self.begin_typed(&layout, layout_len(&layout));
+                }
+            }
+        }
+        // By what the class's instances are made of, then looked at: enumerations, foreign classes, upgrades.
+        let known = found.is_some() || self.could_be(&name)?;
+        let takes_others = node.takes_containers() || !node.classes.is_empty() || !node.scalars.is_empty();
+        if !known || !(takes_others || node.seq.is_some()) {
+            return Err(expected(&node.name, &name));
+        }
+        let (depth, mark) = (self.stack.len(), self.mark);
+        match self.instance(layout)? {
+            Some(object) => self.checked_object(object, id, mark).map(Some),
+            None => {
+                if let Some(frame) = self.stack.get_mut(depth) {
+                    frame.check = id;
+                }
+                Ok(None)
+            }
+        }
+    }
+
+    /// The class that a stored name means in this schema.
+    pub(super) fn schema_class(&self, name: &str) -> Option<Owned> {
+        match crate::class::registry::by_name(self.py, name) {
+            Some(registration) => Some(registration.class.clone()),
+            None => self.rules.schema?.permitted.get(name).cloned(),
+        }
+    }
+
+    /// Whether a stored class is one that the caller permits besides, or the standard library's own.
+    pub(super) fn could_be(&mut self, name: &str) -> Result<bool> {
+        match self.resolve(name, self.here()) {
+            Ok(found) => Ok(found.is_some()),
+            Err(fault) if fault.is_unknown() => Ok(false),
+            Err(fault) => Err(fault),
+        }
+    }
+
+    /// Whether what is stored goes through the class's `upgrade`.
+    pub(super) fn upgrades(&self, class: &Option<Owned>, layout: &Layout) -> bool {
+        let Some(class) = class else { return false };
+        crate::class::registry::by_class(self.py, class.get().cast())
+            .is_some_and(|known| known.upgrade.is_some() && known.version != layout.version)
+    }
+}
+
+fn layout_len(layout: &Layout) -> usize {
+    match &layout.build {
+        Build::Typed(typed) => typed.stored(),
+        _ => 0,
+    }
+}

@@ -1,0 +1,258 @@
+//! How a class of the schema is built: key by key, by what a message has stored, or in order.
+
+use super::super::layout::{places, Build, Layout, Place};
+use super::super::run::CHANGED;
+use super::super::Decoder;
+use crate::class::plan;
+use crate::cpython::{text, Owned};
+use crate::error::{decode, invalid, Result};
+use crate::schema::class::{utf8, Class, ClassKind, Missing};
+use crate::schema::{NodeId, ANY};
+use holdall_format::model::LayoutKind;
+use holdall_format::Reader;
+use std::rc::Rc;
+
+/// A stored value that no field takes.
+pub(super) const SKIPPED: u16 = u16::MAX;
+/// The value that tells which class of several it is.
+pub(super) const TAG: u16 = u16::MAX - 1;
+
+/// How a class of the schema is built of what is stored.
+#[derive(Debug)]
+pub struct Typed {
+    /// An index in the schema's classes.
+    pub class: u32,
+    pub(super) way: Way,
+    pub(super) form: Form,
+    /// By position: for each stored value. By key: for each field.
+    pub(super) steps: Vec<Member>,
+    /// By position: the fields that were not stored.
+    pub(super) missing: Vec<u16>,
+    /// Why no instance can be built of this layout.
+    pub(super) refusal: Option<String>,
+    /// The usual case, which has a loop of its own: by position, every stored value into a slot, nothing to do after.
+    pub(super) slots: Option<Box<[Slot]>>,
+}
+
+#[derive(Debug)]
+pub(super) struct Slot {
+    pub(super) offset: u32,
+    pub(super) accepts: u32,
+    pub(super) node: NodeId,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    Positions,
+    Keys,
+}
+
+/// Where the fields are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    /// In slots, all of them.
+    Slots,
+    /// In slots or in `__dict__`.
+    Instance,
+    Tuple,
+    Dict,
+}
+
+#[derive(Debug)]
+pub(super) struct Member {
+    pub(super) field: u16,
+    pub(super) node: NodeId,
+    pub(super) accepts: u32,
+    pub(super) place: Place,
+    /// The key as the format writes it.
+    pub(super) encoded: Box<[u8]>,
+}
+
+impl Member {
+    /// A value that no field takes.
+    pub(super) fn passed_over(field: u16) -> Member {
+        Member { field, node: ANY, accepts: 0, place: Place::Nowhere, encoded: Box::default() }
+    }
+}
+
+impl Typed {
+    /// How many values are stored of an instance.
+    pub fn stored(&self) -> usize {
+        self.steps.len()
+    }
+
+    pub(super) fn place_of(&self, field: u16) -> Option<&Place> {
+        self.steps.iter().find(|member| member.field == field).map(|member| &member.place)
+    }
+}
+
+impl<'i, R: Reader<'i>> Decoder<'i, R> {
+    /// The layout by which instances of a class are built key by key.
+    pub(super) fn members_layout(&mut self, index: u32) -> Result<Rc<Layout>> {
+        let Some(schema) = self.rules.schema else { return Err(decode(CHANGED, self.here())) };
+        if let Some(known) = schema.shelf.members(self.py, index) {
+            return Ok(known);
+        }
+        let class = self.class(index)?;
+        let names: Vec<Owned> = class.fields.iter().map(|field| field.name.clone()).collect();
+        let mut layout = Layout::empty(names);
+        let (way, places) = self.way(class, &mut layout)?;
+        let mut steps = Vec::with_capacity(places.len());
+        for ((at, field), place) in (0..).zip(&class.fields).zip(places) {
+            // SAFETY: a string that is held.
+            let encoded = unsafe { text::ascii(field.key.get()) }.map(R::encoded).unwrap_or_default();
+            let accepts = self.rules.node(field.node).accepts;
+            steps.push(Member { field: at, node: field.node, accepts, place, encoded: encoded.into() });
+        }
+        layout.build = Build::Typed(Typed {
+            class: index,
+            way,
+            form: Form::Keys,
+            steps,
+            missing: Vec::new(),
+            refusal: None,
+            slots: None,
+        });
+        let layout = Rc::new(layout);
+        schema.shelf.keep_members(self.py, index, &layout);
+        Ok(layout)
+    }
+
+    /// The layout by which instances of a class are built of what `stored` says, position by position.
+    pub(super) fn positions_layout(&mut self, stored: &Rc<Layout>, index: u32) -> Result<Rc<Layout>> {
+        let Some(schema) = self.rules.schema else { return Err(decode(CHANGED, self.here())) };
+        if let Some(known) = stored.matched_with(schema.serial, index) {
+            return Ok(known);
+        }
+        let class = self.class(index)?;
+        let of_dict = stored.kind == LayoutKind::Dict;
+        let mut names = stored.names.clone();
+        let mut layout = stored.like(Build::Unresolved, class.fields.iter().map(|field| field.name.clone()).collect());
+        let (way, places) = self.way(class, &mut layout)?;
+        if let (false, Some(plan)) = (of_dict, &layout.plan) {
+            plan.rename(&mut names);
+        }
+        let mut places: Vec<Option<Place>> = places.into_iter().map(Some).collect();
+        let mut refusal = None;
+        let by = if of_dict { &class.by_key } else { &class.by_name };
+        let mut steps = Vec::with_capacity(names.len());
+        for name in &names {
+            let bytes = utf8(name)?;
+            let field = by.get(&bytes).map(|&field| field as u16);
+            let place = field.and_then(|field| places[field as usize].take());
+            let tag = of_dict && class.tag.as_ref().is_some_and(|(tag, _)| utf8(tag).is_ok_and(|tag| tag == bytes));
+            let (field, place) = match (field, place) {
+                (Some(field), Some(place)) => (field, place),
+                _ if tag => (TAG, Place::Nowhere),
+                _ => {
+                    if class.forbid_unknown && refusal.is_none() {
+                        refusal = Some(unknown(&bytes));
+                    }
+                    (SKIPPED, Place::Nowhere)
+                }
+            };
+            let node = class.fields.get(field as usize).map_or(ANY, |field| field.node);
+            let accepts = self.rules.node(node).accepts;
+            steps.push(Member { field, node, accepts, place, encoded: Box::default() });
+        }
+        let missing: Vec<u16> =
+            (0..class.fields.len() as u16).filter(|&field| places[field as usize].is_some()).collect();
+        let absent = missing.iter().find(|&&field| matches!(class.fields[field as usize].missing, Missing::Refused));
+        if let Some(&field) = absent {
+            refusal.get_or_insert(lacking(class, field)?);
+        }
+        let slots = slots_of(class, way, &steps).filter(|_| missing.is_empty() && refusal.is_none());
+        layout.build = Build::Typed(Typed { class: index, way, form: Form::Positions, steps, missing, refusal, slots });
+        let layout = Rc::new(layout);
+        let mut matched = stored.matched.borrow_mut();
+        // Schemas come and go; those in use find their way back in.
+        if matched.len() >= 8 {
+            matched.remove(0);
+        }
+        matched.push((schema.serial, index, layout.clone()));
+        Ok(layout)
+    }
+
+    /// The layout by which instances of a class are built of `len` values in the order of its fields.
+    pub(super) fn order_layout(&mut self, index: u32, len: usize) -> Result<Rc<Layout>> {
+        let members = self.members_layout(index)?;
+        let Some(schema) = self.rules.schema else { return Err(decode(CHANGED, self.here())) };
+        // Beside the layout by keys, under the count of values: there are few of these.
+        let key = (u64::from(index) << 32 | len as u64) ^ schema.serial << 48;
+        if let Some((_, _, known)) = members.matched.borrow().iter().find(|(known, _, _)| *known == key) {
+            return Ok(known.clone());
+        }
+        let class = self.class(index)?;
+        let mut layout = Layout::empty(members.names.clone());
+        let (way, places) = self.way(class, &mut layout)?;
+        let fields = class.fields.len();
+        let tagged = class.tag.is_some() && class.kind == ClassKind::Fields;
+        let mut steps = Vec::with_capacity(len);
+        if tagged {
+            steps.push(Member::passed_over(TAG));
+        }
+        for ((at, field), place) in (0..).zip(&class.fields).zip(places).take(len - steps.len()) {
+            let accepts = self.rules.node(field.node).accepts;
+            steps.push(Member { field: at, node: field.node, accepts, place, encoded: Box::default() });
+        }
+        let missing: Vec<u16> = (steps.len() - usize::from(tagged)..fields).map(|field| field as u16).collect();
+        steps.resize_with(len, || Member::passed_over(SKIPPED));
+        let slots = slots_of(class, way, &steps).filter(|_| missing.is_empty());
+        layout.build =
+            Build::Typed(Typed { class: index, way, form: Form::Positions, steps, missing, refusal: None, slots });
+        let layout = Rc::new(layout);
+        if members.matched.borrow().len() < 8 {
+            members.matched.borrow_mut().push((key, index, layout.clone()));
+        }
+        Ok(layout)
+    }
+
+    /// Where the fields of a class are; the layout gets what instances are made by.
+    pub(super) fn way(&self, class: &Class, layout: &mut Layout) -> Result<(Way, Vec<Place>)> {
+        let Some(of) = &class.class else {
+            layout.bytes = 128 + 64 * class.fields.len();
+            return Ok((Way::Dict, class.fields.iter().map(|field| Place::Key(field.name.clone())).collect()));
+        };
+        // SAFETY: the schema holds the class.
+        let plan = unsafe { plan::of(self.py, of.get().cast())? };
+        // SAFETY: the plan's class is alive.
+        layout.bytes = unsafe { (*plan.class()).tp_basicsize as usize } + 48 + 40 * class.fields.len();
+        layout.plan = Some(plan.clone());
+        if class.kind == ClassKind::NamedTuple {
+            return Ok((Way::Tuple, (0..class.fields.len()).map(Place::Item).collect()));
+        }
+        let names: Vec<Owned> = class.fields.iter().map(|field| field.name.clone()).collect();
+        let places = places(&plan, &names)?;
+        if places.iter().any(|place| matches!(place, Place::Nowhere)) {
+            return Err(invalid(format_args!("`{}` has a field that its instances have no place for", class.name)));
+        }
+        let slots = plan.is_bare() && places.iter().all(|place| matches!(place, Place::Slot(_)));
+        Ok((if slots { Way::Slots } else { Way::Instance }, places))
+    }
+}
+
+/// The slots of a class for the loop that knows nothing else.
+fn slots_of(class: &Class, way: Way, steps: &[Member]) -> Option<Box<[Slot]>> {
+    if way != Way::Slots || class.goes_on() || class.pre_init.is_some() {
+        return None;
+    }
+    steps
+        .iter()
+        .map(|member| match member.place {
+            Place::Slot(offset) => {
+                Some(Slot { offset: u32::try_from(offset).ok()?, accepts: member.accepts, node: member.node })
+            }
+            _ => None,
+        })
+        .collect()
+}
+
+fn lacking(class: &Class, field: u16) -> Result<String> {
+    let name = utf8(&class.fields[field as usize].name)?;
+    Ok(format!("Object missing required field `{}`", String::from_utf8_lossy(&name)))
+}
+
+pub(super) fn unknown(name: &[u8]) -> String {
+    let name = String::from_utf8_lossy(name);
+    format!("Object contains unknown field `{}`", name.chars().take(64).collect::<String>())
+}

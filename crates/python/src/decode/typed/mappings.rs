@@ -1,0 +1,194 @@
+//! Dicts and their like against a schema, pair by pair or by their layout.
+
+use super::super::frame::{Frame, Kind, ODD, PROXY};
+use super::super::layout::{Build, Layout};
+use super::super::Decoder;
+use crate::cpython::Owned;
+use crate::error::{decode, invalid, raised, Result, Step};
+use crate::objects;
+use crate::schema::class::ClassKind;
+use crate::schema::coerce::expected;
+use crate::schema::constraint::broken_length;
+use crate::schema::node::{accepts, MapKind, Node};
+use crate::schema::NodeId;
+use holdall_format::model::Known;
+use holdall_format::{Reader, Token};
+use pyo3::ffi;
+use std::rc::Rc;
+
+impl<'i, R: Reader<'i>> Decoder<'i, R> {
+    pub(super) fn typed_dict(
+        &mut self,
+        token: Token<'i>,
+        len: usize,
+        node: &'i Node,
+        id: NodeId,
+    ) -> Result<Option<Owned>> {
+        if let (Some(map), true) = (&node.map, node.classes.is_empty()) {
+            let known = match &map.kind {
+                MapKind::TypedDict(class) => {
+                    let layout = self.members_layout(*class)?;
+                    return self.begin_typed(&layout, len);
+                }
+                MapKind::Dict | MapKind::MappingProxy => None,
+                MapKind::OrderedDict => Some(Known::OrderedDict),
+                MapKind::DefaultDict(_) => Some(Known::DefaultDict),
+                MapKind::Counter => Some(Known::Counter),
+            };
+            return self.pairs_of(known, len, node, id);
+        }
+        match self.class_by_keys(node, len)? {
+            Some(class) => {
+                let layout = self.members_layout(class)?;
+                self.begin_typed(&layout, len)
+            }
+            None if node.map.is_some() => {
+                let dict = self.empty_mapping(None, node)?;
+                self.begin_pairs(dict, len, true, id)
+            }
+            None if node.takes_containers() || self.by_own_code(node) => self.untyped(token, id),
+            None => Err(self.mismatch(node, &token)),
+        }
+    }
+
+    /// Whether some class of the node validates by code of its own.
+    pub(super) fn by_own_code(&self, node: &Node) -> bool {
+        let Some(schema) = self.rules.schema else { return false };
+        node.classes.iter().any(|&class| schema.classes[class as usize].kind == ClassKind::Pydantic)
+    }
+
+    /// Pairs into a new mapping of that kind.
+    pub(super) fn pairs_of(
+        &mut self,
+        known: Option<Known>,
+        len: usize,
+        node: &'i Node,
+        id: NodeId,
+    ) -> Result<Option<Owned>> {
+        let Some(map) = &node.map else { return Err(decode("a mapping out of place", self.here())) };
+        if let Some(why) = broken_length(map.min, map.max, len, "dict") {
+            return Err(invalid(why));
+        }
+        let dict = self.empty_mapping(known, node)?;
+        if matches!(map.kind, MapKind::MappingProxy) {
+            let (at, mark) = (self.here(), self.take_mark());
+            let depth = self.stack.len();
+            let done = self.begin_pairs(dict, len, true, id)?;
+            if let Some(frame) = self.stack.get_mut(depth) {
+                (frame.flags, frame.mark) = (PROXY, mark);
+            }
+            return done.map(|dict| self.proxy(dict, mark, at)).transpose();
+        }
+        self.begin_pairs(dict, len, true, id)
+    }
+
+    pub(super) fn empty_mapping(&self, known: Option<Known>, node: &Node) -> Result<Owned> {
+        let Some(known) = known else {
+            // SAFETY: the GIL is held while a decoder lives.
+            return unsafe { Owned::new(ffi::PyDict_New()) }.ok_or_else(raised);
+        };
+        let made = objects::collections::empty(self.py, known)?;
+        if let Some(MapKind::DefaultDict(Some(factory))) = node.map.as_ref().map(|map| &map.kind) {
+            // SAFETY: both are held.
+            unsafe {
+                if ffi::PyObject_SetAttrString(made.get(), c"default_factory".as_ptr(), factory.get()) != 0 {
+                    return Err(raised());
+                }
+            }
+        }
+        Ok(made)
+    }
+
+    /// A dict whose items are there, shown through a proxy.
+    pub(in crate::decode) fn proxy(&mut self, dict: Owned, mark: u32, at: usize) -> Result<Owned> {
+        let made = objects::build(self.py, Known::MappingProxy, &[dict], at)?;
+        self.whole(mark, made.get());
+        Ok(made)
+    }
+
+    /// An ordered dict and its like, as hold stores them.
+    pub(super) fn typed_mapping(&mut self, known: Known, node: &'i Node, id: NodeId) -> Result<Option<Owned>> {
+        if known == Known::DefaultDict {
+            // The factory that the type names is used; the stored one is a builtin, or nothing.
+            self.skip()?;
+        }
+        let before = self.r.offset();
+        match self.r.next()? {
+            Token::Dict(len) => self.typed_dict(Token::Dict(len), len, node, id),
+            _ => Err(decode("expected the dict of a mapping's items", before)),
+        }
+    }
+
+    /// A dict of known keys.
+    pub(super) fn typed_record(&mut self, layout: &Rc<Layout>, node: &'i Node, id: NodeId) -> Result<Option<Owned>> {
+        let len = layout.names.len();
+        if let (Some(map), true) = (&node.map, node.classes.is_empty()) {
+            if let MapKind::TypedDict(class) = map.kind {
+                let layout = self.positions_layout(layout, class)?;
+                return self.begin_typed(&layout, len);
+            }
+            return self.record_as_map(layout, node, id);
+        }
+        match self.class_by_names(layout, node)? {
+            Some(class) => {
+                let layout = self.positions_layout(layout, class)?;
+                self.begin_typed(&layout, len)
+            }
+            None if node.map.is_some() => self.record_as_map(layout, node, id),
+            None if node.takes_containers() || self.by_own_code(node) => {
+                let (depth, mark) = (self.stack.len(), self.mark);
+                match self.instance(layout)? {
+                    Some(object) => self.checked_object(object, id, mark).map(Some),
+                    None => {
+                        if let Some(frame) = self.stack.get_mut(depth) {
+                            frame.check = id;
+                        }
+                        Ok(None)
+                    }
+                }
+            }
+            None => Err(expected(&node.name, "dict")),
+        }
+    }
+
+    /// A dict of known keys into a mapping of the node's kind.
+    pub(super) fn record_as_map(&mut self, layout: &Rc<Layout>, node: &'i Node, _id: NodeId) -> Result<Option<Owned>> {
+        let Some(map) = &node.map else { return Err(decode("a mapping out of place", self.here())) };
+        let len = layout.names.len();
+        if let Some(why) = broken_length(map.min, map.max, len, "dict") {
+            return Err(invalid(why));
+        }
+        let plain = self.rules.node(map.key).accepts & accepts::STR != 0;
+        if plain && matches!(map.kind, MapKind::Dict) {
+            return self.dict(layout, len, map.value);
+        }
+        let mut names = layout.names.clone();
+        if !plain {
+            for name in &mut names {
+                *name = self.rules.coerce(map.key, name.clone()).map_err(|fault| fault.within(|| Step::Some))?;
+            }
+        }
+        let known = match map.kind {
+            MapKind::OrderedDict => Some(Known::OrderedDict),
+            MapKind::DefaultDict(_) => Some(Known::DefaultDict),
+            MapKind::Counter => Some(Known::Counter),
+            _ => None,
+        };
+        let dict = self.empty_mapping(known, node)?;
+        self.claim(len, layout.bytes)?;
+        let proxy = matches!(map.kind, MapKind::MappingProxy);
+        let mark = self.take_mark();
+        if !proxy {
+            self.opened(mark, dict.get());
+        }
+        if len == 0 {
+            let made = if proxy { self.proxy(dict, mark, self.here())? } else { dict };
+            self.whole(mark, made.get());
+            return Ok(Some(made));
+        }
+        let frame = self.frame(Kind::Keyed, Some(dict), len, mark);
+        let named = Rc::new(layout.like(Build::Dict, names));
+        let flags = ODD | if proxy { PROXY } else { 0 };
+        Ok(self.push(Frame { layout: Some(named), item: map.value, flags, ..frame }))
+    }
+}

@@ -1,0 +1,367 @@
+//! Instances of a schema's classes, straight into their fields: by position where the message has layouts, else key by
+//! key, the expected one first.
+
+use super::super::frame::{Frame, Kind};
+use super::super::layout::{put, Build, Layout, Place};
+use super::super::run::CHANGED;
+use super::super::Decoder;
+use super::layouts::{unknown, Form, Slot, Typed, Way, SKIPPED, TAG};
+use crate::class::state::{allocate, slot_mut};
+use crate::cpython::{replace, text, Obj, Owned, Type};
+use crate::error::{decode, invalid, raised, Fault, Result, Step};
+use crate::schema::class::{utf8, Class};
+use crate::schema::node::accepts;
+use crate::schema::ANY;
+use holdall_format::model::Bytes;
+use holdall_format::{Reader, Token};
+use pyo3::ffi;
+use std::rc::Rc;
+
+impl<'i, R: Reader<'i>> Decoder<'i, R> {
+    pub(super) fn class(&self, index: u32) -> Result<&'i Class> {
+        match self.rules.schema.and_then(|schema| schema.classes.get(index as usize)) {
+            Some(class) => Ok(class),
+            None => Err(decode("a class that the type does not name", self.here())),
+        }
+    }
+
+    /// An instance of a schema's class: `len` values, or pairs, follow.
+    #[inline(always)]
+    pub(in crate::decode) fn begin_typed(&mut self, layout: &Rc<Layout>, len: usize) -> Result<Option<Owned>> {
+        if let (Build::Typed(Typed { slots: Some(slots), .. }), Some(plan)) = (&layout.build, &layout.plan) {
+            return self.begin_slots(layout, slots, plan.class());
+        }
+        self.begin_other(layout, len)
+    }
+
+    #[inline(always)]
+    pub(super) fn begin_slots(&mut self, layout: &Rc<Layout>, slots: &[Slot], class: Type) -> Result<Option<Owned>> {
+        self.claim(slots.len(), layout.bytes)?;
+        // SAFETY: the GIL is held; the schema holds the class, which is no more than its slots.
+        let object = unsafe { allocate(class, 0)? };
+        let mark = self.take_mark();
+        self.opened(mark, object.get());
+        for (at, slot) in slots.iter().enumerate() {
+            let before = self.r.offset();
+            match self.field(slot.node, slot.accepts) {
+                // SAFETY: a slot of a fresh instance of the class that its offset was read from.
+                Ok(Some(value)) => unsafe { *slot_mut(object.get(), slot.offset as usize) = value.into_raw() },
+                Ok(None) => {
+                    let frame = self.frame(Kind::Typed, Some(object), slots.len(), mark);
+                    return Ok(self.push(Frame { at, layout: Some(layout.clone()), ..frame }));
+                }
+                Err(fault) => return Err(self.at_position(layout, at, fault, before)),
+            }
+        }
+        self.whole(mark, object.get());
+        Ok(Some(object))
+    }
+
+    #[cold]
+    #[inline(never)]
+    pub(super) fn at_position(&self, layout: &Layout, at: usize, fault: Fault, before: usize) -> Fault {
+        match &layout.build {
+            Build::Typed(typed) => self.at_field(typed, typed.steps[at].field, fault, before),
+            _ => fault,
+        }
+    }
+
+    #[inline(never)]
+    pub(super) fn begin_other(&mut self, layout: &Rc<Layout>, len: usize) -> Result<Option<Owned>> {
+        let Build::Typed(typed) = &layout.build else { return Err(decode(CHANGED, self.here())) };
+        if let Some(why) = &typed.refusal {
+            return Err(invalid(why));
+        }
+        let class = self.class(typed.class)?;
+        let values = if typed.form == Form::Keys { 2 * len } else { len };
+        self.claim(values, layout.bytes)?;
+        let object = self.fresh(typed, class, layout)?;
+        let mark = self.take_mark();
+        self.opened(mark, object.get());
+        for &field in &typed.missing {
+            // What is not stored is there first: a value of the message's own may refer to the object.
+            self.fill_missing(class, field, typed.place_of(field), &object)?;
+        }
+        let mut frame = Frame::new(Kind::Typed, None, values, mark, self.here());
+        let whole = match typed.form {
+            Form::Positions => self.positions(typed, object.get(), &mut frame)?,
+            Form::Keys => self.keys(typed, class, object.get(), &mut frame)?,
+        };
+        if !whole {
+            let frame = Frame { object: Some(object), layout: Some(layout.clone()), ..frame };
+            return Ok(self.push(frame));
+        }
+        self.after_last(typed, class, &object, frame.seen)?;
+        self.whole(mark, object.get());
+        Ok(Some(object))
+    }
+
+    pub(super) fn fresh(&self, typed: &Typed, class: &Class, layout: &Layout) -> Result<Owned> {
+        // SAFETY: the GIL is held while a decoder lives; the schema holds the class.
+        let object = unsafe {
+            match (typed.way, &layout.plan) {
+                (Way::Slots, Some(plan)) => allocate(plan.class(), 0)?,
+                (Way::Tuple, Some(plan)) => allocate(plan.class(), class.fields.len() as isize)?,
+                (Way::Instance, Some(plan)) => plan.fresh()?,
+                _ => Owned::new(ffi::PyDict_New()).ok_or_else(raised)?,
+            }
+        };
+        if let Some(method) = &class.pre_init {
+            self.call_method(&object, method, &[])?;
+        }
+        Ok(object)
+    }
+
+    /// Reads leaves by position until the last, which is a yes, or one that needs a frame.
+    #[inline(always)]
+    pub(super) fn positions(&mut self, typed: &Typed, object: Obj, frame: &mut Frame) -> Result<bool> {
+        while let Some(member) = typed.steps.get(frame.at) {
+            if member.field >= TAG {
+                self.skip()?;
+            } else {
+                let before = self.r.offset();
+                match self.field(member.node, member.accepts) {
+                    // SAFETY: an instance of the class that the places were found for.
+                    Ok(Some(value)) => unsafe { place(object, &member.place, value, before)? },
+                    Ok(None) => return Ok(false),
+                    Err(fault) => return Err(self.at_field(typed, member.field, fault, before)),
+                }
+            }
+            frame.at += 1;
+        }
+        Ok(true)
+    }
+
+    #[cold]
+    #[inline(never)]
+    pub(super) fn at_field(&self, typed: &Typed, field: u16, fault: Fault, before: usize) -> Fault {
+        match self.step_of_field(typed, field) {
+            Some(step) => fault.found(before).within(|| step),
+            None => fault,
+        }
+    }
+
+    pub(in crate::decode) fn step_of_field(&self, typed: &Typed, field: u16) -> Option<Step> {
+        let class = self.class(typed.class).ok()?;
+        if field == TAG {
+            return class.tag.as_ref().map(|(tag, _)| Step::Field(tag.clone()));
+        }
+        class
+            .fields
+            .get(field as usize)
+            .map(|field| Step::Field(if self.rules.plain { field.key.clone() } else { field.name.clone() }))
+    }
+
+    /// Reads pairs until the last, which is a yes, or until a value needs a frame: its key is read once more then.
+    #[inline(always)]
+    pub(super) fn keys(&mut self, typed: &Typed, class: &Class, object: Obj, frame: &mut Frame) -> Result<bool> {
+        while frame.at < frame.len {
+            let before = self.r.offset();
+            let field = self.key(typed, class, frame.next)?;
+            if field >= TAG {
+                self.unwanted(class, field)?;
+                frame.at += 2;
+                continue;
+            }
+            frame.next = field + 1;
+            let member = &typed.steps[field as usize];
+            let here = self.r.offset();
+            match self.field(member.node, member.accepts) {
+                // SAFETY: an instance of the class that the places were found for.
+                Ok(Some(value)) => unsafe { place(object, &member.place, value, here)? },
+                Ok(None) => {
+                    self.r.rewind(before);
+                    frame.next = field;
+                    return Ok(false);
+                }
+                Err(fault) => return Err(self.at_field(typed, field, fault, here)),
+            }
+            frame.seen.add(field as usize);
+            frame.at += 2;
+        }
+        Ok(true)
+    }
+
+    /// Which field the next key means.
+    #[inline(always)]
+    pub(super) fn key(&mut self, typed: &Typed, class: &Class, expected: u16) -> Result<u16> {
+        if let Some(member) = typed.steps.get(expected as usize) {
+            if !member.encoded.is_empty() && self.r.accept(&member.encoded) {
+                return Ok(expected);
+            }
+        }
+        self.other_key(class)
+    }
+
+    #[inline(never)]
+    pub(super) fn other_key(&mut self, class: &Class) -> Result<u16> {
+        let before = self.r.offset();
+        let held;
+        let name = match self.r.next()? {
+            Token::Text(Bytes::Ascii(name) | Bytes::StrictUtf8(name)) => name,
+            Token::Mark | Token::Reference(_) | Token::Text(_) => {
+                // Hold's keys may be shared, or be wide.
+                self.r.rewind(before);
+                match self.value(ANY, accepts::ALL)? {
+                    // SAFETY: held.
+                    Some(name) if unsafe { text::is(name.get()) } => {
+                        held = utf8(&name)?;
+                        &held[..]
+                    }
+                    _ => return Err(invalid("Expected `str`").found(before)),
+                }
+            }
+            _ => {
+                self.r.rewind(before);
+                self.skip()?;
+                if class.forbid_unknown {
+                    return Err(invalid("Object contains a key that is no `str`").found(before));
+                }
+                return Ok(SKIPPED);
+            }
+        };
+        if let Some(&field) = class.by_key.get(name) {
+            return Ok(field as u16);
+        }
+        if let Some((tag, _)) = &class.tag {
+            if utf8(tag)? == name {
+                return Ok(TAG);
+            }
+        }
+        if class.forbid_unknown {
+            return Err(invalid(unknown(name)).found(before));
+        }
+        Ok(SKIPPED)
+    }
+
+    /// The value of a key that is no field's.
+    pub(super) fn unwanted(&mut self, class: &Class, field: u16) -> Result<()> {
+        let Some((tag, wanted)) = class.tag.as_ref().filter(|_| field == TAG) else { return self.skip() };
+        let before = self.r.offset();
+        let token = self.r.next()?;
+        let found = self.leaf(token, accepts::INT | accepts::STR)?;
+        // SAFETY: both are held.
+        let same = found
+            .is_some_and(|found| unsafe { ffi::PyObject_RichCompareBool(found.get(), wanted.get(), ffi::Py_EQ) == 1 });
+        if !same {
+            return Err(invalid("Invalid tag").found(before).within(|| Step::Field(tag.clone())));
+        }
+        Ok(())
+    }
+
+    /// Goes on with an instance that has a frame, for as long as its values need none.
+    pub(in crate::decode) fn run_typed(&mut self) -> Result<Option<Frame>> {
+        let depth = self.stack.len();
+        let top = &mut self.stack[depth - 1];
+        let (Some(object), Some(layout)) = (top.object.clone(), top.layout.clone()) else {
+            return Err(decode(CHANGED, self.here()));
+        };
+        let Build::Typed(typed) = &layout.build else { return Err(decode(CHANGED, self.here())) };
+        let class = self.class(typed.class)?;
+        loop {
+            let top = &mut self.stack[depth - 1];
+            if top.at >= top.len {
+                return Ok(self.pop());
+            }
+            let before = self.r.offset();
+            let field = match typed.form {
+                Form::Positions => typed.steps[top.at].field,
+                Form::Keys => {
+                    let expected = top.next;
+                    self.owed -= 1;
+                    self.key(typed, class, expected).inspect_err(|_| self.stack[depth - 1].field = SKIPPED)?
+                }
+            };
+            self.owed -= 1;
+            let top = &mut self.stack[depth - 1];
+            top.field = field;
+            if field >= TAG {
+                match typed.form {
+                    Form::Positions => {
+                        top.at += 1;
+                        self.skip()?;
+                    }
+                    Form::Keys => {
+                        top.at += 2;
+                        top.field = SKIPPED;
+                        self.unwanted(class, field)?;
+                    }
+                }
+                continue;
+            }
+            let member = match typed.form {
+                Form::Positions => &typed.steps[top.at],
+                Form::Keys => {
+                    top.next = field + 1;
+                    &typed.steps[field as usize]
+                }
+            };
+            match self.value(member.node, member.accepts)? {
+                Some(value) => {
+                    // SAFETY: an instance of the class that the places were found for, held.
+                    unsafe { place(object.get(), &member.place, value, before)? };
+                    self.field_done(depth, typed.form, field);
+                }
+                None => return Ok(None),
+            }
+        }
+    }
+
+    pub(super) fn field_done(&mut self, depth: usize, form: Form, field: u16) {
+        let top = &mut self.stack[depth - 1];
+        match form {
+            Form::Positions => top.at += 1,
+            Form::Keys => {
+                top.seen.add(field as usize);
+                top.at += 2;
+            }
+        }
+    }
+
+    /// A field's value that had a frame of its own.
+    pub(in crate::decode) fn deliver_field(&mut self, value: Owned) -> Result<()> {
+        let here = self.here();
+        let depth = self.stack.len();
+        let Some(Frame { object: Some(object), layout: Some(layout), field, at, .. }) = self.stack.last_mut() else {
+            return Err(decode(CHANGED, here));
+        };
+        let Build::Typed(typed) = &layout.build else { return Err(decode(CHANGED, here)) };
+        // `deliver` has counted the value already.
+        let index = if typed.form == Form::Positions { *at - 1 } else { *field as usize };
+        *at -= 1;
+        // SAFETY: an instance of the class that the places were found for, held by its frame.
+        unsafe { place(object.get(), &typed.steps[index].place, value, here)? };
+        let (form, field) = (typed.form, *field);
+        self.field_done(depth, form, field);
+        Ok(())
+    }
+
+    pub(in crate::decode) fn finish_typed(&mut self, frame: Frame) -> Result<Owned> {
+        let (Some(object), Some(layout)) = (&frame.object, &frame.layout) else {
+            return Err(decode(CHANGED, frame.offset));
+        };
+        let Build::Typed(typed) = &layout.build else { return Err(decode(CHANGED, frame.offset)) };
+        let class = self.class(typed.class)?;
+        self.after_last(typed, class, object, frame.seen).map_err(|fault| fault.found(frame.offset))?;
+        self.whole(frame.mark, object.get());
+        Ok(object.clone())
+    }
+}
+
+/// Puts a value into its place: a slot, mostly.
+///
+/// # Safety
+/// `object` is alive, and an instance of the class that the place was found for.
+#[inline(always)]
+pub(super) unsafe fn place(object: Obj, place: &Place, value: Owned, at: usize) -> Result<()> {
+    // SAFETY: of that class, says the caller.
+    unsafe {
+        match place {
+            Place::Slot(offset) => {
+                replace(slot_mut(object, *offset), value.into_raw());
+                Ok(())
+            }
+            _ => put(object, place, value, at),
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! Values against a schema: each token is taken as its node says, or refused.
+
+mod after;
+mod choose;
+mod instances;
+pub mod layouts;
+mod mappings;
+mod members;
+mod sequences;
+
+use super::{Decoder, UNMARKED};
+use crate::cpython::Owned;
+use crate::error::{decode, Fault, Result};
+use crate::schema::coerce::expected;
+use crate::schema::node::{accepts, Node, Scalar};
+use crate::schema::NodeId;
+use holdall_format::model::{Known, Seq};
+use holdall_format::{Reader, Token};
+
+impl<'i, R: Reader<'i>> Decoder<'i, R> {
+    /// A value that its node does not take as it comes.
+    #[inline(never)]
+    pub(super) fn typed(&mut self, token: Token<'i>, id: NodeId) -> Result<Option<Owned>> {
+        let node = self.rules.node(id);
+        if node.any {
+            return match self.leaf(token, accepts::ALL)? {
+                Some(value) => Ok(Some(value)),
+                None => self.node_of(token),
+            };
+        }
+        let mark = self.mark;
+        let made = match token {
+            Token::List(len) | Token::Tuple(len) | Token::Set(len) | Token::FrozenSet(len) => {
+                self.typed_sequence(token, len, node, id)?
+            }
+            Token::Dict(len) => self.typed_dict(token, len, node, id)?,
+            Token::Instance(number) => {
+                let Some(layout) = self.layouts.get(number).cloned() else { return self.node_of(token) };
+                self.typed_instance(&layout, node, id)?
+            }
+            Token::NewLayout(new) => {
+                self.mark = UNMARKED;
+                let layout = self.layout(&new)?;
+                self.mark = mark;
+                self.typed_instance(&layout, node, id)?
+            }
+            Token::Ints(..) | Token::Floats(..) | Token::Bools(..) | Token::Texts(..) => {
+                self.typed_run(token, node, id)?
+            }
+            Token::Known(Known::Deque) => self.typed_deque(token, node, id)?,
+            Token::Known(known @ (Known::OrderedDict | Known::DefaultDict | Known::Counter)) if node.map.is_some() => {
+                self.typed_mapping(known, node, id)?
+            }
+            Token::Mark => {
+                let Some(mark) = self.begin_mark()? else {
+                    let object = self.take_again()?;
+                    return object.map(|object| self.rules.coerce(id, object)).transpose();
+                };
+                let token = self.r.next()?;
+                if matches!(token, Token::Mark | Token::Reference(_)) {
+                    return Err(decode("a mark of what has a number", self.here()));
+                }
+                if let Some(value) = self.leaf(token, node.accepts)? {
+                    self.whole(mark, value.get());
+                    self.mark = UNMARKED;
+                    return Ok(Some(value));
+                }
+                return self.typed(token, id);
+            }
+            Token::Reference(number) => {
+                let object = self.numbered(number)?;
+                if self.numbered.get(number as usize).is_some_and(|known| known.node == id) {
+                    return Ok(Some(object));
+                }
+                return self.rules.coerce(id, object).map(Some);
+            }
+            _ => return self.untyped(token, id),
+        };
+        if mark != UNMARKED {
+            let numbered = &mut self.numbered[mark as usize];
+            if numbered.object.is_some() {
+                numbered.node = id;
+            }
+        }
+        Ok(made)
+    }
+
+    /// A value for a loop over fields, if it needs no frame: `None` else, and the token is to be read again.
+    #[inline(never)]
+    pub(super) fn typed_field(&mut self, token: Token<'i>, id: NodeId, accepts: u32) -> Result<Option<Owned>> {
+        match token {
+            Token::Reference(_) | Token::Mark => self.shared_field(token, accepts),
+            Token::Text(_)
+            | Token::Int(_)
+            | Token::Float(_)
+            | Token::None
+            | Token::Bool(_)
+            | Token::Bytes(_)
+            | Token::UInt(_)
+            | Token::BigInt(_)
+            | Token::Timestamp { .. }
+            | Token::DateTime { zoned: false, .. } => self.untyped(token, id),
+            _ => Ok(None),
+        }
+    }
+
+    /// A value that is built as it comes, and then made into what the node wants.
+    fn untyped(&mut self, token: Token<'i>, id: NodeId) -> Result<Option<Owned>> {
+        let (depth, mark) = (self.stack.len(), self.mark);
+        let made = match self.leaf(token, accepts::ALL)? {
+            Some(value) => {
+                let mark = self.take_mark();
+                self.whole(mark, value.get());
+                Some(value)
+            }
+            None => self.node_of(token)?,
+        };
+        match made {
+            Some(object) => self.checked_object(object, id, mark).map(Some),
+            None => {
+                // The lowest of the frames is the one that gives the object.
+                if let Some(frame) = self.stack.get_mut(depth) {
+                    frame.check = id;
+                }
+                Ok(None)
+            }
+        }
+    }
+
+    /// An object that was built as it came, as the node wants it; what refers to it later gets the same.
+    pub(super) fn checked_object(&mut self, object: Owned, id: NodeId, mark: u32) -> Result<Owned> {
+        let raw = object.get();
+        let made = self.rules.coerce(id, object)?;
+        if made.get() != raw && mark != UNMARKED {
+            let numbered = &mut self.numbered[mark as usize];
+            numbered.object = Some(made.clone());
+            numbered.node = id;
+        }
+        Ok(made)
+    }
+
+    #[cold]
+    fn mismatch(&self, node: &Node, token: &Token<'i>) -> Fault {
+        let got = match token {
+            Token::List(_) => "list".to_owned(),
+            Token::Tuple(_) => "tuple".to_owned(),
+            Token::Set(_) => "set".to_owned(),
+            Token::FrozenSet(_) => "frozenset".to_owned(),
+            Token::Ints(seq, _) | Token::Floats(seq, _) | Token::Bools(seq, _) | Token::Texts(seq, ..) => {
+                if *seq == Seq::List { "list" } else { "tuple" }.to_owned()
+            }
+            Token::Known(Known::Deque) => "deque".to_owned(),
+            _ => "dict".to_owned(),
+        };
+        expected(&node.name, &got)
+    }
+}
+
+impl Node {
+    /// Whether some of its forms may be made of a container.
+    fn takes_containers(&self) -> bool {
+        self.scalars.iter().any(|scalar| {
+            matches!(
+                scalar,
+                Scalar::Complex
+                    | Scalar::Numpy { .. }
+                    | Scalar::Custom { .. }
+                    | Scalar::Registered { .. }
+                    | Scalar::Value { .. }
+                    | Scalar::Enum { .. }
+            )
+        })
+    }
+}

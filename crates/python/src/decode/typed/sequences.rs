@@ -1,0 +1,215 @@
+//! Lists and their like against a schema; packed runs where their values are taken as they come, else one by one.
+
+use super::super::fill::{list_item, tuple_item};
+use super::super::frame::FIXED;
+use super::super::Decoder;
+use crate::cpython::Owned;
+use crate::error::{decode, invalid, raised, Result, Step};
+use crate::objects;
+use crate::schema::class::{ClassKind, Missing};
+use crate::schema::constraint::broken_length;
+use crate::schema::node::{accepts, Node, SeqKind};
+use crate::schema::{NodeId, ANY};
+use holdall_format::model::Seq;
+use holdall_format::{Reader, Token};
+use pyo3::ffi;
+
+impl<'i, R: Reader<'i>> Decoder<'i, R> {
+    pub(super) fn typed_sequence(
+        &mut self,
+        token: Token<'i>,
+        len: usize,
+        node: &'i Node,
+        id: NodeId,
+    ) -> Result<Option<Owned>> {
+        let Some(seq) = &node.seq else {
+            if let Some(class) = self.array_like(node) {
+                return self.by_order(class, len);
+            }
+            return if node.takes_containers() { self.untyped(token, id) } else { Err(self.mismatch(node, &token)) };
+        };
+        if let Some(why) = broken_length(seq.min, seq.max, len, seq.name()) {
+            return Err(invalid(why));
+        }
+        match &seq.kind {
+            SeqKind::List(item) => self.begin_list(len, *item),
+            SeqKind::Tuple(item) => self.begin_tuple(len, *item, 0),
+            SeqKind::Set(item) => {
+                // SAFETY: the GIL is held while a decoder lives.
+                let set = unsafe { Owned::new(ffi::PySet_New(std::ptr::null_mut())) }.ok_or_else(raised)?;
+                self.begin_set(set, len, true, *item)
+            }
+            SeqKind::FrozenSet(item) => self.begin_frozenset(len, *item),
+            SeqKind::Deque(item) => self.begin_deque(len, Token::None, *item),
+            SeqKind::Fixed(items) if items.len() == len => self.begin_tuple(len, id, FIXED),
+            SeqKind::Fixed(items) => {
+                Err(invalid(format_args!("Expected `tuple` of length {}, got {len}", items.len())))
+            }
+            SeqKind::NamedTuple(class) => self.by_order(*class, len),
+        }
+    }
+
+    /// The class whose instances are stored without names, if the node has one.
+    pub(super) fn array_like(&self, node: &Node) -> Option<u32> {
+        let schema = self.rules.schema?;
+        node.classes.iter().copied().find(|&class| schema.classes[class as usize].array_like)
+    }
+
+    /// An instance whose fields come in order, without names.
+    pub(super) fn by_order(&mut self, index: u32, len: usize) -> Result<Option<Owned>> {
+        let Some(schema) = self.rules.schema else { return Err(decode("a class without its schema", self.here())) };
+        let class = &schema.classes[index as usize];
+        let tagged = usize::from(class.tag.is_some() && class.kind == ClassKind::Fields);
+        let most = class.fields.len() + tagged;
+        let least = tagged + class.fields.iter().take_while(|field| matches!(field.missing, Missing::Refused)).count();
+        if len < least {
+            return Err(invalid(format_args!("Expected `{}` of length >= {least}, got {len}", class.name)));
+        }
+        if len > most && (class.forbid_unknown || class.kind == ClassKind::NamedTuple) {
+            return Err(invalid(format_args!("Expected `{}` of length <= {most}, got {len}", class.name)));
+        }
+        let layout = self.order_layout(index, len)?;
+        self.begin_typed(&layout, len)
+    }
+
+    pub(super) fn typed_deque(&mut self, token: Token<'i>, node: &'i Node, id: NodeId) -> Result<Option<Owned>> {
+        let Some(seq) = &node.seq else {
+            return if node.takes_containers() { self.untyped(token, id) } else { Err(self.mismatch(node, &token)) };
+        };
+        let most = self.r.next()?;
+        let inner = self.r.next()?;
+        let Token::List(len) = inner else {
+            return Err(decode("expected the list of a deque's items", self.here()));
+        };
+        match seq.kind {
+            SeqKind::Deque(item) => {
+                if let Some(why) = broken_length(seq.min, seq.max, len, "deque") {
+                    return Err(invalid(why));
+                }
+                self.begin_deque(len, most, item)
+            }
+            _ => self.typed_sequence(inner, len, node, id),
+        }
+    }
+
+    /// A packed run: at once where its values are taken as they are, else value by value.
+    pub(super) fn typed_run(&mut self, token: Token<'i>, node: &'i Node, id: NodeId) -> Result<Option<Owned>> {
+        let (seq, len, kind) = match token {
+            Token::Ints(seq, run) => (seq, run.len(), accepts::INT),
+            Token::Floats(seq, run) => (seq, run.len(), accepts::FLOAT),
+            Token::Bools(seq, run) => (seq, run.len(), accepts::BOOL),
+            Token::Texts(seq, lengths, _) => (seq, lengths.len(), accepts::STR),
+            _ => return Err(decode("a run out of place", self.here())),
+        };
+        let Some(wanted) = &node.seq else {
+            return if node.takes_containers() { self.untyped(token, id) } else { Err(self.mismatch(node, &token)) };
+        };
+        if let Some(why) = broken_length(wanted.min, wanted.max, len, wanted.name()) {
+            return Err(invalid(why));
+        }
+        let takes = |item: NodeId| self.rules.node(item).accepts & kind != 0;
+        let as_list = |token| match token {
+            Token::Ints(_, run) => Token::Ints(Seq::List, run),
+            Token::Floats(_, run) => Token::Floats(Seq::List, run),
+            Token::Bools(_, run) => Token::Bools(Seq::List, run),
+            Token::Texts(_, lengths, joined) => Token::Texts(Seq::List, lengths, joined),
+            token => token,
+        };
+        match wanted.kind {
+            SeqKind::List(item) if takes(item) => return self.node_of(as_list(token)),
+            SeqKind::Tuple(item) if takes(item) && seq == Seq::Tuple => return self.node_of(token),
+            _ => {}
+        }
+        let mark = self.take_mark();
+        let Some(list) = self.node_of(as_list(token))? else { return Err(decode("a run out of place", self.here())) };
+        let items = self.coerced_items(&list, node, len)?;
+        self.mark = mark;
+        self.container_of(node, items)
+    }
+
+    /// The items of a list that was built of a run, each as its node wants it.
+    pub(super) fn coerced_items(&mut self, list: &Owned, node: &Node, len: usize) -> Result<Vec<Owned>> {
+        let Some(seq) = &node.seq else { return Ok(Vec::new()) };
+        let class = |index: &u32| self.rules.schema.and_then(|schema| schema.classes.get(*index as usize));
+        match &seq.kind {
+            SeqKind::Fixed(items) if items.len() != len => {
+                return Err(invalid(format_args!("Expected `tuple` of length {}, got {len}", items.len())))
+            }
+            SeqKind::NamedTuple(index) if class(index).is_some_and(|class| class.fields.len() != len) => {
+                return Err(invalid(format_args!("Expected `{}` of another length, got {len}", node.name)))
+            }
+            _ => {}
+        }
+        (0..len)
+            .map(|at| {
+                let item = match &seq.kind {
+                    SeqKind::List(item)
+                    | SeqKind::Tuple(item)
+                    | SeqKind::Set(item)
+                    | SeqKind::FrozenSet(item)
+                    | SeqKind::Deque(item) => *item,
+                    SeqKind::Fixed(items) => items[at],
+                    SeqKind::NamedTuple(index) => class(index).map_or(ANY, |class| class.fields[at].node),
+                };
+                // SAFETY: a list of ours with that many items.
+                let value = unsafe { Owned::borrowed(ffi::PyList_GET_ITEM(list.get(), at as isize)) };
+                self.rules.coerce(item, value).map_err(|fault| fault.within(|| Step::Index(at)))
+            })
+            .collect()
+    }
+
+    /// A container of values that are all there.
+    pub(super) fn container_of(&mut self, node: &Node, items: Vec<Owned>) -> Result<Option<Owned>> {
+        let Some(seq) = &node.seq else { return Err(decode("a run out of place", self.here())) };
+        let (len, here) = (items.len(), self.here());
+        self.claim(0, 64 + 40 * len)?;
+        // SAFETY: the GIL is held while a decoder lives; objects are new, with a place for each item.
+        let made = unsafe {
+            match &seq.kind {
+                SeqKind::List(_) => {
+                    let list = Owned::new(ffi::PyList_New(len as isize)).ok_or_else(raised)?;
+                    for (at, item) in items.into_iter().enumerate() {
+                        list_item(list.get(), at, item);
+                    }
+                    list
+                }
+                SeqKind::Tuple(_) | SeqKind::Fixed(_) | SeqKind::NamedTuple(_) => {
+                    let tuple = match (&seq.kind, self.rules.schema) {
+                        (SeqKind::NamedTuple(index), Some(schema)) => {
+                            let Some(class) = &schema.classes[*index as usize].class else {
+                                return Err(decode("a class without its schema", here));
+                            };
+                            crate::class::state::allocate(class.get().cast(), len as isize)?
+                        }
+                        _ => Owned::new(ffi::PyTuple_New(len as isize)).ok_or_else(raised)?,
+                    };
+                    for (at, item) in items.into_iter().enumerate() {
+                        tuple_item(tuple.get(), at, item);
+                    }
+                    tuple
+                }
+                SeqKind::Set(_) | SeqKind::FrozenSet(_) => {
+                    let set = match seq.kind {
+                        SeqKind::Set(_) => ffi::PySet_New(std::ptr::null_mut()),
+                        _ => ffi::PyFrozenSet_New(std::ptr::null_mut()),
+                    };
+                    let set = Owned::new(set).ok_or_else(raised)?;
+                    for item in items {
+                        if ffi::PySet_Add(set.get(), item.get()) != 0 {
+                            return Err(raised());
+                        }
+                    }
+                    set
+                }
+                SeqKind::Deque(_) => {
+                    let deque = objects::collections::deque(self.py, Token::None, here)?;
+                    for item in items {
+                        objects::collections::append(deque.get(), item.get())?;
+                    }
+                    deque
+                }
+            }
+        };
+        self.done(Some(made))
+    }
+}

@@ -1,0 +1,138 @@
+//! Containers that are there already, and shared between places of different types: looked through, never changed.
+
+use super::class::Missing;
+use super::coerce::{kind_of, Rules, Taken};
+use super::constraint::broken_length;
+use super::node::{MapKind, Node, SeqKind};
+use super::NodeId;
+use crate::cpython::Owned;
+use crate::error::Result;
+use crate::objects::owned;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use std::collections::HashSet;
+use std::ptr::addr_of_mut;
+
+impl Rules<'_> {
+    /// Whether an object that is there already, with all it holds, is what the node says: nothing is converted, as others
+    /// hold it too.
+    pub(super) fn conforms(&self, id: NodeId, object: &Owned) -> Result<bool> {
+        let mut seen = HashSet::new();
+        let mut open = vec![(id, object.clone())];
+        while let Some((id, object)) = open.pop() {
+            let node = self.node(id);
+            // SAFETY: held.
+            let kind = unsafe { kind_of(object.get()) };
+            if node.any || node.accepts & kind != 0 || !seen.insert((id, object.get() as usize)) {
+                continue;
+            }
+            let as_it_is = node.scalars.iter().map(|scalar| self.take(scalar, &object)).find_map(|taken| match taken {
+                Ok(Taken::Yes(made)) => Some(Ok(made.get() == object.get())),
+                Ok(_) => None,
+                Err(error) => Some(Err(error)),
+            });
+            match as_it_is.transpose()? {
+                Some(true) => continue,
+                Some(false) => return Ok(false),
+                None => {}
+            }
+            if !self.parts(node, &object, &mut open)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Adds what a container holds, and what that must be; says no where it is no such container itself.
+    pub(super) fn parts(&self, node: &Node, object: &Owned, open: &mut Vec<(NodeId, Owned)>) -> Result<bool> {
+        let bound = self.bound(object);
+        // SAFETY: held.
+        let class = unsafe { ffi::Py_TYPE(object.get()) };
+        let builtin = |name: &str, module: &str| -> Result<bool> {
+            Ok(self.py.import(module)?.getattr(name)?.as_ptr() == class.cast())
+        };
+        if let Some(seq) = &node.seq {
+            if broken_length(seq.min, seq.max, bound.len().unwrap_or(0), "").is_some() {
+                return Ok(false);
+            }
+            let item = match &seq.kind {
+                SeqKind::List(item) if class == addr_of_mut!(ffi::PyList_Type) => Some(*item),
+                SeqKind::Tuple(item) if class == addr_of_mut!(ffi::PyTuple_Type) => Some(*item),
+                SeqKind::Set(item) if class == addr_of_mut!(ffi::PySet_Type) => Some(*item),
+                SeqKind::FrozenSet(item) if class == addr_of_mut!(ffi::PyFrozenSet_Type) => Some(*item),
+                SeqKind::Deque(item) if builtin("deque", "collections")? => Some(*item),
+                SeqKind::Fixed(items) if class == addr_of_mut!(ffi::PyTuple_Type) => {
+                    if bound.len()? != items.len() {
+                        return Ok(false);
+                    }
+                    for (item, part) in items.iter().zip(bound.try_iter()?) {
+                        open.push((*item, owned(&part?)));
+                    }
+                    return Ok(true);
+                }
+                SeqKind::NamedTuple(index) => return self.fields(*index, &bound, open),
+                _ => None,
+            };
+            if let Some(item) = item {
+                for part in bound.try_iter()? {
+                    open.push((item, owned(&part?)));
+                }
+                return Ok(true);
+            }
+        }
+        if let Some(map) = &node.map {
+            let is = match map.kind {
+                MapKind::Dict | MapKind::TypedDict(_) => class == addr_of_mut!(ffi::PyDict_Type),
+                MapKind::OrderedDict => builtin("OrderedDict", "collections")?,
+                MapKind::DefaultDict(_) => builtin("defaultdict", "collections")?,
+                MapKind::Counter => builtin("Counter", "collections")?,
+                MapKind::MappingProxy => class == addr_of_mut!(ffi::PyDictProxy_Type),
+            };
+            if is {
+                if let (MapKind::TypedDict(index), Some(schema)) = (&map.kind, self.schema) {
+                    let class = &schema.classes[*index as usize];
+                    for field in &class.fields {
+                        match bound.get_item(self.bound(&field.name)) {
+                            Ok(part) => open.push((field.node, owned(&part))),
+                            Err(_) if matches!(field.missing, Missing::Absent) => {}
+                            Err(_) => return Ok(false),
+                        }
+                    }
+                    return Ok(true);
+                }
+                for pair in bound.call_method0("items")?.try_iter()? {
+                    let (key, value): (Bound<'_, PyAny>, Bound<'_, PyAny>) = pair?.extract()?;
+                    open.push((map.key, owned(&key)));
+                    open.push((map.value, owned(&value)));
+                }
+                return Ok(true);
+            }
+        }
+        for &index in &node.classes {
+            if self.schema.is_some_and(|schema| schema.classes[index as usize].is(class)) {
+                return self.fields(index, &bound, open);
+            }
+        }
+        Ok(false)
+    }
+
+    pub(super) fn fields(
+        &self,
+        index: u32,
+        object: &Bound<'_, PyAny>,
+        open: &mut Vec<(NodeId, Owned)>,
+    ) -> Result<bool> {
+        let Some(class) = self.schema.and_then(|schema| schema.classes.get(index as usize)) else { return Ok(false) };
+        if !class.is(object.get_type_ptr()) {
+            return Ok(false);
+        }
+        for field in &class.fields {
+            match object.getattr(self.bound(&field.name).cast::<pyo3::types::PyString>().map_err(PyErr::from)?) {
+                Ok(part) => open.push((field.node, owned(&part))),
+                Err(_) if matches!(field.missing, Missing::Absent) => {}
+                Err(_) => return Ok(false),
+            }
+        }
+        Ok(true)
+    }
+}

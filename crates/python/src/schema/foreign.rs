@@ -1,0 +1,147 @@
+//! What others validate or make: NumPy's arrays, pydantic's models, the caller's hook.
+
+use super::coerce::{expected, kind_name, Rules, Taken};
+use crate::cpython::Owned;
+use crate::error::{invalid, Result, Step};
+use crate::objects::owned;
+use pyo3::exceptions::{PyNotImplementedError, PyTypeError, PyValueError};
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+use std::ptr::addr_of_mut;
+
+impl<'s> Rules<'s> {
+    pub(super) fn array(&self, dtype: Option<&Owned>, shape: Option<&Owned>, object: &Owned) -> Result<Taken> {
+        let numpy = self.py.import("numpy")?;
+        let mut array = self.bound(object);
+        if !array.is_instance(&numpy.getattr("ndarray")?)? {
+            // SAFETY: held.
+            let is_list = unsafe { ffi::Py_TYPE(object.get()) } == addr_of_mut!(ffi::PyList_Type);
+            if !self.plain || !is_list {
+                return Ok(Taken::No);
+            }
+            let made = match dtype {
+                Some(dtype) => numpy.call_method1("array", (array, self.bound(dtype))),
+                None => numpy.call_method1("array", (array,)),
+            };
+            array = match self.made(made, "Expected `ndarray`, got `list` of other values")? {
+                Taken::Yes(made) => self.bound(&made),
+                other => return Ok(other),
+            };
+        } else if let Some(dtype) = dtype {
+            let (wanted, got) = (self.bound(dtype), array.getattr("dtype")?);
+            // Text of any width, and numbers of either byte order, are of the same type.
+            if !got.getattr("type")?.is(&wanted.getattr("type")?) {
+                return Ok(Taken::Broken(format!("Expected `ndarray` of dtype `{wanted}`, got `{got}`")));
+            }
+        }
+        if let Some(shape) = shape {
+            let wanted = self.bound(shape);
+            let (wanted, got) = (wanted.cast::<PyTuple>().map_err(PyErr::from)?, array.getattr("shape")?);
+            let got: Vec<usize> = got.extract()?;
+            let open = wanted.iter().position(|len| len.is(self.py.Ellipsis()));
+            let fits = |wanted: &[Bound<'_, PyAny>], got: &[usize]| {
+                wanted
+                    .iter()
+                    .zip(got)
+                    .all(|(wanted, got)| wanted.is_none() || wanted.extract::<usize>().is_ok_and(|len| len == *got))
+            };
+            let lens: Vec<Bound<'_, PyAny>> = wanted.iter().collect();
+            let fine = match open {
+                None => lens.len() == got.len() && fits(&lens, &got),
+                Some(at) => {
+                    let tail = lens.len() - at - 1;
+                    got.len() >= at + tail && fits(&lens[..at], &got) && fits(&lens[at + 1..], &got[got.len() - tail..])
+                }
+            };
+            if !fine {
+                let show: Vec<String> = lens
+                    .iter()
+                    .map(|len| {
+                        if len.is_none() {
+                            "n".to_owned()
+                        } else if len.is(self.py.Ellipsis()) {
+                            "...".to_owned()
+                        } else {
+                            len.to_string()
+                        }
+                    })
+                    .collect();
+                return Ok(Taken::Broken(format!("Expected `ndarray` of shape ({}), got {got:?}", show.join(", "))));
+            }
+        }
+        Ok(Taken::Yes(owned(&array)))
+    }
+
+    /// What the caller's hook makes of it.
+    pub(super) fn custom(&self, annotation: &Owned, class: &Owned, object: &Owned) -> Result<Taken> {
+        let (bound, class) = (self.bound(object), self.bound(class));
+        if bound.is_instance(&class)? {
+            return Ok(Taken::Yes(object.clone()));
+        }
+        let Some(hook) = self.dec_hook else { return Ok(Taken::No) };
+        match self.bound(hook).call1((self.bound(annotation), bound)) {
+            Ok(made) if made.is_instance(&class)? => Ok(Taken::Yes(owned(&made))),
+            Ok(made) => Err(expected(&class.getattr("__qualname__")?.to_string(), &kind_name(self.py, &owned(&made)))),
+            Err(error) if error.is_instance_of::<PyNotImplementedError>(self.py) => Ok(Taken::No),
+            Err(error)
+                if error.is_instance_of::<PyValueError>(self.py) || error.is_instance_of::<PyTypeError>(self.py) =>
+            {
+                // The hook's own words: whoever wrote it decides what they show.
+                Ok(Taken::Broken(error.value(self.py).str().map_or_else(|_| String::new(), |text| text.to_string())))
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// A pydantic model, by its own validation.
+    pub(super) fn by_pydantic(&self, class: Option<&Owned>, object: &Owned) -> Result<Option<Owned>> {
+        let Some(class) = class.map(|class| self.bound(class)) else { return Ok(None) };
+        let mut given = self.bound(object);
+        let own = given.is_instance(&class)?;
+        if own {
+            // As it was stored, unset fields left out: what it holds is validated anew.
+            let keywords = PyDict::new(self.py);
+            for (name, value) in
+                [("warnings", false), ("exclude_unset", true), ("round_trip", true), ("by_alias", true)]
+            {
+                keywords.set_item(name, value)?;
+            }
+            let private = given.getattr("__pydantic_private__")?;
+            let dumped = given.call_method("model_dump", (), Some(&keywords));
+            given = match self.made(dumped, "a model that holds itself can't be validated")? {
+                Taken::Yes(dumped) => self.bound(&dumped),
+                Taken::Broken(why) => return Err(invalid(why)),
+                Taken::No => return Ok(None),
+            };
+            let made = self.validated(&class, &given)?;
+            if !private.is_none() {
+                self.bound(&made).setattr("__pydantic_private__", private)?;
+            }
+            return Ok(Some(made));
+        }
+        if !given.is_instance_of::<PyDict>() {
+            return Ok(None);
+        }
+        self.validated(&class, &given).map(Some)
+    }
+
+    pub(super) fn validated(&self, class: &Bound<'s, PyAny>, given: &Bound<'s, PyAny>) -> Result<Owned> {
+        match class.call_method1("model_validate", (given,)) {
+            Ok(made) => Ok(owned(&made)),
+            Err(error) => {
+                let Ok(errors) = error.value(self.py).call_method0("errors") else { return Err(error.into()) };
+                let first = errors.get_item(0)?;
+                let mut fault = invalid(first.get_item("msg")?);
+                let place: Vec<Bound<'_, PyAny>> = first.get_item("loc")?.extract()?;
+                for step in place.iter().rev() {
+                    fault = fault.within(|| match step.extract::<usize>() {
+                        Ok(index) => Step::Index(index),
+                        Err(_) => Step::Field(owned(step)),
+                    });
+                }
+                Err(fault)
+            }
+        }
+    }
+}
