@@ -22,7 +22,7 @@ from typing_extensions import NotRequired, ReadOnly, Required, Self
 
 import holdall
 from tests.support import models_postponed as postponed
-from tests.support.describing import Described, Settings, refusal
+from tests.support.describing import Described, Settings, name_of, refusal
 
 T = TypeVar("T")
 U = TypeVar("U")
@@ -508,7 +508,7 @@ class Named:
         ({"class_": "class", "unknown": "x"}, ["user_id", "_private_name", "HTTPCode", "class"]),
         (lambda name: name.strip("_") if "_" in name else None, ["user_id", "private_name", "HTTPCode", "class"]),
     ],
-    ids=str,
+    ids=name_of,
 )  # fmt: skip
 def test_rename(rename, keys):
     found = Described(Named, settings={Named: Settings(rename=rename)})
@@ -527,7 +527,7 @@ def test_rename(rename, keys):
         (Settings(tag="n", tag_field="class_"), "`Named`: the key `class_` of a field is the tag's"),
         (Settings(tag="n", rename={"class_": "type"}), "`Named`: the key `type` of a field is the tag's"),
     ],
-    ids=str,
+    ids=name_of,
 )  # fmt: skip
 def test_keys_that_cannot_be(settings, text):
     assert refusal(Named, settings={Named: settings}) == text

@@ -29,7 +29,7 @@ import typing_extensions
 
 from holdall._annotations import anchor, describe
 from tests.support import models_postponed
-from tests.support.describing import Described, refusal
+from tests.support.describing import Described, name_of, refusal
 
 T = TypeVar("T")
 Bounded = TypeVar("Bounded", bound=int)
@@ -131,7 +131,7 @@ class NothingDeclared:
         (os.PathLike, "PathLike", ("custom", os.PathLike, os.PathLike)),
         (os.PathLike[str], "PathLike", ("custom", os.PathLike[str], os.PathLike)),
     ],
-    ids=str,
+    ids=name_of,
 )  # fmt: skip
 def test_a_scalar(annotation, name, scalar):
     found = Described(annotation)
@@ -171,7 +171,7 @@ def test_anything(annotation):
         (typing.ForwardRef("User", module=__name__), "User"),
         (list[typing.ForwardRef("UserId", module=__name__)], "list[int]"),
     ],
-    ids=str,
+    ids=name_of,
 )
 def test_forms_that_stand_for_another(annotation, tree):
     assert Described(annotation).tree() == tree
@@ -217,7 +217,7 @@ def test_forms_that_stand_for_another(annotation, tree):
         (typing.Counter, "Counter", "Counter[Any, int]"),
         (types.MappingProxyType[str, int], "mappingproxy", "mappingproxy[str, int]"),
     ],
-    ids=str,
+    ids=name_of,
 )
 def test_a_container(annotation, name, tree):
     found = Described(annotation)
@@ -249,7 +249,7 @@ def test_all_that_a_container_says():
         (list[int], list), (int, int), (dict, dict), (abc.Sequence[int], list), (abc.Mapping[str, int], dict), (set[str], set),
         (collections.Counter[str], collections.Counter), (Optional[int], None), (User, None), (Any, None), (Literal[1], None),
     ],
-    ids=str,
+    ids=name_of,
 )  # fmt: skip
 def test_what_a_defaultdict_makes(value, factory):
     assert Described(typing.DefaultDict[str, value]).node()["map"]["factory"] is factory
@@ -274,7 +274,7 @@ def test_what_a_defaultdict_makes(value, factory):
         (Union[Annotated[OwnInt, 1], OwnInt], "OwnInt", "custom"),
         (list[int | str], "list", "list[int | str]"),
     ],
-    ids=str,
+    ids=name_of,
 )
 def test_a_union(annotation, name, tree):
     found = Described(annotation)
@@ -307,7 +307,7 @@ def test_the_order_of_a_union_is_kept():
         (Union[dict[str, int], collections.Counter[str]], "`dict[str, int] | Counter[str]`: more than one mapping-like type in a union"),
         (list[dict[str, int] | dict[int, str]], "`dict[str, int] | dict[int, str]`: more than one mapping-like type in a union"),
     ],
-    ids=str,
+    ids=name_of,
 )  # fmt: skip
 def test_unions_that_cannot_be_told_apart(annotation, text):
     assert refusal(annotation) == text
@@ -438,7 +438,7 @@ class NotRuntime(typing.Protocol):
         (collections.Counter[str, int], "`Counter[str, int]`: expected 1 type argument"),
         (NotRuntime, "`NotRuntime`: a protocol that is not `runtime_checkable` can't be checked"),
     ],
-    ids=str,
+    ids=name_of,
 )
 def test_what_is_refused(annotation, text):
     assert refusal(annotation) == text
@@ -498,7 +498,7 @@ def test_the_errors_of_a_caller_pass():
         (decimal.Decimal, None),
         (5, None),
     ],
-    ids=str,
+    ids=name_of,
 )
 def test_the_anchor(annotation, expected):
     assert anchor(annotation) is expected

@@ -67,11 +67,12 @@ def test_options_of_wrong_types(options: dict[str, Any]) -> None:
         holdall.dumps([object(), array.array("d", [1.0])], **options)
 
 
-def test_annotations_come_with_a_later_version() -> None:
-    with pytest.raises(TypeError):
-        holdall.loads(holdall.dumps(1), type=int)
-    with pytest.raises(TypeError):
-        holdall.Decoder(type=int)
+def test_types() -> None:
+    assert holdall.loads(holdall.dumps([1]), type=list[int]) == [1]
+    assert holdall.Decoder(type=list[int]).decode(holdall.dumps([1])) == [1]
+    for load in (holdall.Decoder(type=str).decode, lambda data: holdall.loads(data, type=str)):
+        with pytest.raises(holdall.ValidationError, match=r"^Expected `str`, got `int`$"):
+            load(holdall.dumps(1))
 
 
 def test_limits() -> None:

@@ -10,7 +10,7 @@ import sys
 import pytest
 
 REPO = pathlib.Path(__file__).resolve().parents[1]
-PAGES = [REPO / "README.md", *sorted((REPO / "docs").glob("guide-*.md"))]
+PAGES = [REPO / "README.md", REPO / "docs" / "msgpack.md", *sorted((REPO / "docs").glob("guide-*.md"))]
 
 
 def blocks(page: pathlib.Path) -> str:

@@ -10,9 +10,10 @@ import types
 import pytest
 
 import holdall
+import holdall.msgpack.compat
 import holdall.pickle
 
-MODULES = (holdall, holdall.pickle)
+MODULES = (holdall, holdall.msgpack, holdall.msgpack.compat, holdall.pickle)
 # Names that holdall takes over from the standard library have their documentation there; constants have none.
 PUBLIC = {
     f"{module.__name__}.{name}": (module, getattr(module, name))

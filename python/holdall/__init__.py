@@ -3,7 +3,7 @@
 `dumps` and `loads` work on bytes, `dump` and `load` on files, `Encoder` and `Decoder` keep options for many calls.
 `loads` builds builtin and standard value types, and the classes that `register` or `types=` permit; it never imports a
 module and never calls anything that the data names. `holdall.pickle` has the names and signatures of the standard
-library's `pickle`, for trusted data.
+library's `pickle`, for trusted data. `holdall.msgpack` has the same names for MessagePack.
 """
 
 from __future__ import annotations
@@ -32,9 +32,10 @@ from ._files import dump, load
 from ._registry import register
 
 if TYPE_CHECKING:
+    from . import msgpack as msgpack
     from . import pickle as pickle
 
-# Without `pickle`: a star import would hide the standard library's.
+# Without the modules: a star import would hide others of the same names.
 __all__ = [
     "ChecksumError",
     "DecodeError",
@@ -57,15 +58,18 @@ __all__ = [
     "register",
 ]
 
+_MODULES = ("msgpack", "pickle")
+
 
 def __getattr__(name: str) -> Any:
-    # The standard library's pickle, which holdall.pickle leans on, takes longer to import than all of holdall.
-    if name == "pickle":
+    # The standard library's pickle, which holdall.pickle leans on, takes longer to import than all of holdall; and most
+    # programs need one format.
+    if name in _MODULES:
         from importlib import import_module
 
-        return import_module("holdall.pickle")
+        return import_module(f"holdall.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), "pickle"})
+    return sorted({*globals(), *_MODULES})

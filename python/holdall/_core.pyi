@@ -20,6 +20,7 @@ _BytesLike: TypeAlias = _Bytes | bytearray | memoryview | _Buffer
 _Types: TypeAlias = _Class | ModuleType | Iterable[_Class | ModuleType]
 _EncHook: TypeAlias = Callable[[Any], Any]
 _DecHook: TypeAlias = Callable[[_Class, Any], Any]
+_ExtHook: TypeAlias = Callable[[int, _Bytes], Any]
 
 __version__: Final[str]
 
@@ -116,6 +117,41 @@ def loads(
     limits: Limits | None = None,
     buffers: Iterable[Any] | None = None,
 ) -> Any: ...
+
+@final
+class MsgpackEncoder:
+    def __new__(cls, *, enc_hook: _EncHook | None = None, builtin_only: bool = False) -> MsgpackEncoder: ...
+    def encode(self, obj: object) -> bytes: ...
+    def encode_into(self, obj: object, buffer: bytearray, offset: int = 0) -> int: ...
+
+@final
+class MsgpackDecoder:
+    def __new__(
+        cls,
+        *,
+        type: Any = ...,
+        strict: bool = True,
+        dec_hook: _DecHook | None = None,
+        ext_hook: _ExtHook | None = None,
+        limits: Limits | None = None,
+        raw: bool = False,
+        use_list: bool = True,
+        strict_map_key: bool = False,
+        timestamps: bool = False,
+    ) -> MsgpackDecoder: ...
+    def decode(self, data: _BytesLike) -> Any: ...
+
+def msgpack_dumps(obj: object, /, *, enc_hook: _EncHook | None = None) -> bytes: ...
+def msgpack_loads(
+    data: _BytesLike,
+    /,
+    *,
+    type: Any = ...,
+    strict: bool = True,
+    dec_hook: _DecHook | None = None,
+    ext_hook: _ExtHook | None = None,
+    limits: Limits | None = None,
+) -> Any: ...
 def deepcopy(obj: _T, memo: dict[int, Any] | None = None) -> _T: ...
 
 # --- for the Python layer only ---
@@ -126,6 +162,12 @@ def frame_total(head: _BytesLike, /) -> int:
     """Bytes of head, message and tail together; DecodeError if `head` doesn't start a file."""
 
 def file_frames(message: _BytesLike, /) -> tuple[bytes, bytes]: ...
+def msgpack_scan(data: _BytesLike, start: int, pending: int, /) -> tuple[int, int]:
+    """Looks for the end of a value of which `pending` parts are owed at `start` (1 at its beginning).
+
+    Gives the offset after the last whole token, and what is owed there: 0 at the value's end. DecodeError where no value starts.
+    """
+
 def register_class(
     cls: _Class,
     name: str | None,
@@ -140,6 +182,7 @@ def register_class(
 ) -> None: ...
 def class_settings(cls: _Class) -> Any: ...
 def registered_subclasses(cls: _Class) -> list[_Class]: ...
+
 @final
 class CompiledSchema:
     generation: int

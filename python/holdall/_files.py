@@ -65,13 +65,12 @@ def dump(
     """
     if compress is not None:
         raise _core.EncodeError("compress: expected None, this version doesn't compress")
-    target = _path(file)
-    write = None if target is not None else writer(file)
-    message = _core.dumps(obj, refs=refs, canonical=canonical, trust=trust, intern=intern, enc_hook=enc_hook)
-    if target is not None:
-        _replace(target, message)
-    elif write is not None:
-        write_framed(write, message)
+    store(
+        file,
+        lambda: framed(
+            _core.dumps(obj, refs=refs, canonical=canonical, trust=trust, intern=intern, enc_hook=enc_hook)
+        ),
+    )
 
 
 def load(
@@ -105,26 +104,43 @@ def load(
     """
     if mmap:
         raise _core.HoldallError("mmap: expected False, this version doesn't map files")
-    source = _path(file)
-    data: bytes | bytearray
-    if source is not None:
-        with open(source, "rb", buffering=0) as stream:
-            data = stream.read()
-    else:
-        data = read_framed(filler(file))
+    source = path_of(file)
+    data = read_whole(source) if source is not None else read_framed(filler(file))
     return _core.loads(
         data, type=type, types=types, trust=trust, strict=strict, dec_hook=dec_hook, limits=limits
     )
 
 
-def write_framed(write: Callable[[Any], Any], message: bytes) -> None:
-    """Write `message` with its frame, so that others may follow."""
-    head, tail = _core.file_frames(message)
-    if len(message) < _JOIN_BELOW:
-        _write_all(write, b"".join((head, message, tail)))
+def store(file: Path | Writable, encode: Callable[[], tuple[bytes, ...]]) -> None:
+    """Write what `encode` gives to a path, atomically, or to a file object. What is neither is refused before `encode` runs."""
+    target = path_of(file)
+    if target is not None:
+        _replace(target, encode())
     else:
-        for part in (head, message, tail):
-            _write_all(write, part)
+        write = writer(file)
+        write_parts(write, encode())
+
+
+def framed(message: bytes) -> tuple[bytes, ...]:
+    """`message` in its frame, so that others may follow."""
+    head, tail = _core.file_frames(message)
+    return head, message, tail
+
+
+def write_framed(write: Callable[[Any], Any], message: bytes) -> None:
+    write_parts(write, framed(message))
+
+
+def write_parts(write: Callable[[Any], Any], parts: tuple[bytes, ...]) -> None:
+    if sum(map(len, parts)) < _JOIN_BELOW:
+        parts = (b"".join(parts),)
+    for part in parts:
+        _write_all(write, part)
+
+
+def read_whole(path: str) -> bytes:
+    with open(path, "rb", buffering=0) as stream:
+        return stream.read()
 
 
 def read_framed(fill: Callable[[memoryview], int]) -> bytearray:
@@ -134,18 +150,18 @@ def read_framed(fill: Callable[[memoryview], int]) -> bytearray:
     wrong with it.
     """
     data = bytearray()
-    _extend(data, fill, _core.frame_head_size)
+    extend(data, fill, _core.frame_head_size)
     if len(data) < _core.frame_head_size:
         return data
     try:
         total = _core.frame_total(bytes(data))
     except _core.DecodeError:
         total = None
-    _extend(data, fill, total)
+    extend(data, fill, total)
     return data
 
 
-def _extend(data: bytearray, fill: Callable[[memoryview], int], total: int | None) -> None:
+def extend(data: bytearray, fill: Callable[[memoryview], int], total: int | None) -> None:
     """Read until `data` has `total` bytes, or up to the end of the file if that comes first or `total` is None."""
     while total is None or len(data) < total:
         have = len(data)
@@ -188,7 +204,7 @@ def writer(file: Any) -> Callable[[Any], Any]:
     return write
 
 
-def _path(file: object) -> str | None:
+def path_of(file: object) -> str | None:
     return os.fsdecode(file) if isinstance(file, (str, bytes, os.PathLike)) else None
 
 
@@ -205,7 +221,7 @@ def _write_all(write: Callable[[Any], Any], data: bytes) -> None:
             raise BlockingIOError(errno.EAGAIN, "the file object took a part of the data only")
 
 
-def _replace(path: str, message: bytes) -> None:
+def _replace(path: str, parts: tuple[bytes, ...]) -> None:
     # Renaming onto a link would replace the link; what it points to is what the caller means.
     target = os.path.realpath(path)
     try:
@@ -215,7 +231,7 @@ def _replace(path: str, message: bytes) -> None:
     if old is not None and not stat.S_ISREG(old.st_mode):
         # /dev/stdout and the like; a folder is refused by open itself.
         with open(target, "wb", buffering=0) as stream:
-            write_framed(stream.write, message)
+            write_parts(stream.write, parts)
         return
 
     folder, name = os.path.split(target)
@@ -226,7 +242,7 @@ def _replace(path: str, message: bytes) -> None:
     descriptor = os.open(temporary, flags, 0o666 if old is None else 0o600)
     try:
         with open(descriptor, "wb", buffering=0) as stream:
-            write_framed(stream.write, message)
+            write_parts(stream.write, parts)
             if old is not None:
                 _keep_owner_and_mode(descriptor, old)
             os.fsync(descriptor)

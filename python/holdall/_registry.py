@@ -167,7 +167,7 @@ def register(
         raise TypeError(f"register: tag: expected str, int or bool, got {_kind(tag)}")
     subclasses = tuple(subclasses)
     for subclass in subclasses:
-        if not (isinstance(subclass, type) and issubclass(subclass, cls)):
+        if not issubclass(subclass, cls):
             raise TypeError(f"register: subclasses: expected subclasses of {cls.__qualname__}")
     settings = Settings(rename, bool(array_like), bool(forbid_unknown), tag, tag_field, subclasses)
     _core.register_class(cls, name, aliases, version, renames, upgrade, encode, decode, settings)

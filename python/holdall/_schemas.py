@@ -70,7 +70,10 @@ def plain_form(cls: Any) -> tuple[list[tuple[str, str]] | None, bool, tuple[str,
     settings = _core.class_settings(cls)
     kind = family(cls)
     if kind == "pydantic":
-        fields = [{"name": name, "key": info.serialization_alias or info.alias or name} for name, info in cls.model_fields.items()]
+        fields = [
+            {"name": name, "key": info.serialization_alias or info.alias or name}
+            for name, info in cls.model_fields.items()
+        ]
         entry: dict[str, Any] = {"array_like": False, "forbid_unknown": False, "tag": None, "fields": fields}
     elif kind in ("dataclass", "attrs", "msgspec"):
         fields, entry = members(cls, kind, {})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, NamedTuple
 
 from holdall._annotations import describe
@@ -103,3 +104,8 @@ def refusal(annotation: Any, **options: Any) -> str:
     except TypeError as error:
         return str(error)
     raise AssertionError("not refused")
+
+
+def name_of(value: object) -> str:
+    """What a parameter is called: without addresses, which differ from one worker to the next."""
+    return re.sub(r" at 0x[0-9a-f]+", "", str(value))

@@ -79,6 +79,17 @@ pub struct Plan {
     pub layout: Cell<(u64, u32)>,
     /// How plain formats write instances.
     plain: OnceCell<Plain>,
+    pub special: Option<Special>,
+}
+
+/// Classes of Python code whose fields are not what plain formats write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Special {
+    Extension,
+    Timestamp,
+    Mapping,
+    Sequence,
+    Text,
 }
 
 /// How plain formats write instances: fields under their keys.
@@ -291,7 +302,7 @@ unsafe fn has_own_way(py: Python<'_>, class: Type) -> Result<Option<&'static str
         let module: String = found.getattr("__module__").and_then(|module| module.extract()).unwrap_or_default();
         if !matches!(
             module.split('.').next(),
-            Some("dataclasses" | "attr" | "attrs" | "pydantic" | "enum" | "collections")
+            Some("dataclasses" | "attr" | "attrs" | "pydantic" | "enum" | "collections" | "holdall")
         ) {
             return Ok(Some(text));
         }
@@ -313,7 +324,8 @@ unsafe fn make(py: Python<'_>, class: Type) -> Result<Plan> {
         let (slots, slot_count) = slots_of(class)?;
         let has_dict = (*class).tp_dictoffset != 0 || managed_dict(class);
         let how = find_how(py, class, &name, slot_count, registration.as_deref())?;
-        let name = Owned::new(ffi::PyUnicode_FromStringAndSize(name.as_ptr().cast(), name.len() as isize))
+        let stored = name;
+        let name = Owned::new(ffi::PyUnicode_FromStringAndSize(stored.as_ptr().cast(), stored.len() as isize))
             .ok_or_else(raised)?;
         Ok(Plan {
             class,
@@ -328,7 +340,19 @@ unsafe fn make(py: Python<'_>, class: Type) -> Result<Plan> {
             registration,
             layout: Cell::new((0, 0)),
             plain: OnceCell::new(),
+            special: special(&stored),
         })
+    }
+}
+
+fn special(name: &str) -> Option<Special> {
+    match name {
+        "holdall._values.Ext" => Some(Special::Extension),
+        "holdall._values.Timestamp" => Some(Special::Timestamp),
+        "collections.UserDict" | "collections.ChainMap" => Some(Special::Mapping),
+        "collections.UserList" => Some(Special::Sequence),
+        "collections.UserString" => Some(Special::Text),
+        _ => None,
     }
 }
 

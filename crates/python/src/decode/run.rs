@@ -386,6 +386,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                     }
                 }
                 Kind::Pairs => match frame.key.take() {
+                    None if self.options.strict_keys && !text_or_bytes(value.get()) => {
+                        return Err(decode("a key that is neither text nor bytes, with strict_map_key=True", here));
+                    }
                     None => frame.key = Some(value),
                     Some(key) => {
                         let dict = frame.object.clone().ok_or_else(missing)?;
@@ -505,6 +508,13 @@ fn weight_of(frame: &Frame) -> Weight {
             values: held.values.saturating_add(u32::try_from(frame.len).unwrap_or(u32::MAX)),
         },
     }
+}
+
+/// # Safety
+/// `object` is alive.
+unsafe fn text_or_bytes(object: Obj) -> bool {
+    // SAFETY: alive, says the caller.
+    unsafe { text::is(object) || ffi::Py_TYPE(object) == addr_of_mut!(ffi::PyBytes_Type) }
 }
 
 /// Whether hashing it may run Python code, or read an instance that is not all there.

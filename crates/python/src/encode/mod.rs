@@ -41,6 +41,8 @@ pub struct Options {
     /// Equal strings are written once.
     pub intern: bool,
     pub enc_hook: Option<Owned>,
+    /// In plain formats: whatever is of no builtin type goes to `enc_hook`.
+    pub builtin_only: bool,
     pub pickle: Option<Arc<PickleHooks>>,
 }
 

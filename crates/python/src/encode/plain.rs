@@ -120,7 +120,9 @@ impl<W: Writer> Encoder<'_, W> {
     pub(super) unsafe fn plain_builtin(&mut self, object: Obj, class: Type) -> Result<()> {
         // SAFETY: alive, says the caller; types are looked at before content is.
         unsafe {
-            if class == addr_of_mut!(ffi::PySet_Type) || class == addr_of_mut!(ffi::PyFrozenSet_Type) {
+            if self.options.builtin_only && class != addr_of_mut!(ffi::PyByteArray_Type) {
+                self.instance(object)
+            } else if class == addr_of_mut!(ffi::PySet_Type) || class == addr_of_mut!(ffi::PyFrozenSet_Type) {
                 self.w.list(ffi::PySet_Size(object) as usize);
                 self.members(object)
             } else if class == addr_of_mut!(ffi::PyByteArray_Type) {

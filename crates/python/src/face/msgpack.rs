@@ -96,6 +96,8 @@ pub fn loads(
 
 /// Stores objects as MessagePack; takes the options of `dumps` once.
 ///
+/// builtin_only: whatever is of no builtin type, and no `Ext` or `Timestamp`, goes to `enc_hook`.
+///
 /// >>> from holdall import msgpack
 /// >>> msgpack.Encoder().encode([1, None])
 /// b'\x92\x01\xc0'
@@ -107,9 +109,11 @@ pub struct MsgpackEncoder {
 #[pymethods]
 impl MsgpackEncoder {
     #[new]
-    #[pyo3(signature = (*, enc_hook = None))]
-    fn new(enc_hook: Option<&Bound<'_, PyAny>>) -> PyResult<MsgpackEncoder> {
-        Ok(MsgpackEncoder { options: encoding(enc_hook)? })
+    #[pyo3(signature = (*, enc_hook = None, builtin_only = false))]
+    fn new(enc_hook: Option<&Bound<'_, PyAny>>, builtin_only: bool) -> PyResult<MsgpackEncoder> {
+        let mut options = encoding(enc_hook)?;
+        options.builtin_only = builtin_only;
+        Ok(MsgpackEncoder { options })
     }
 
     /// Store `obj` as bytes; see `dumps`.

@@ -37,6 +37,7 @@ pub fn encoding(
         trust,
         intern: intern || canonical,
         enc_hook: hook(enc_hook, "enc_hook")?,
+        builtin_only: false,
         pickle: None,
     })
 }

@@ -35,9 +35,6 @@ pub enum Family {
     MemoryView,
     PickleBuffer,
     Record,
-    /// An application's own type in a plain format, and a point in time to the nanosecond.
-    Extension,
-    Timestamp,
 }
 
 /// Modules, names and families. A class of that name is the family's only if it is what its module has there.
@@ -68,8 +65,6 @@ const NAMES: &[(&str, &str, Family)] = &[
     ("collections", "defaultdict", Family::Known(Known::DefaultDict)),
     ("collections", "Counter", Family::Known(Known::Counter)),
     ("pickle", "PickleBuffer", Family::PickleBuffer),
-    ("holdall._values", "Ext", Family::Extension),
-    ("holdall._values", "Timestamp", Family::Timestamp),
 ];
 
 /// The family of a class, if it has one.
@@ -111,14 +106,6 @@ pub unsafe fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, family: Family, ob
         Family::DateTime => datetime::encode(encoder, &bound),
         Family::MemoryView | Family::PickleBuffer => buffer::encode(encoder, &bound),
         Family::Record => record::encode(encoder, &bound),
-        Family::Extension | Family::Timestamp => {
-            // Values of plain formats, to hold: their fields.
-            // SAFETY: alive, says the caller, and an instance of the plan's class.
-            unsafe {
-                let plan = encoder.plan(ffi::Py_TYPE(object))?;
-                encoder.fields(object, &plan, holdall_format::model::LayoutKind::Object)
-            }
-        }
         Family::Known(known) => match known {
             Known::Date | Known::Time | Known::Timedelta | Known::Utc | Known::Timezone | Known::ZoneInfo => {
                 datetime::encode_part(encoder, known, &bound)
@@ -194,6 +181,8 @@ pub fn permitted(py: Python<'_>, name: &str) -> Result<Option<Owned>> {
             | "collections.ChainMap"
             | "types.SimpleNamespace"
             | "builtins.object"
+            | "holdall._values.Ext"
+            | "holdall._values.Timestamp"
     );
     if !is_plain && module != "builtins" {
         return Ok(None);

@@ -2,7 +2,7 @@
 //! values as they come from there.
 
 use super::{owned, Family};
-use crate::class::plan::{Base, How, Plan};
+use crate::class::plan::{Base, How, Plan, Special};
 use crate::class::registry;
 use crate::cpython::{bytes_of, float, int, text, Obj, Owned};
 use crate::encode::{Encoder, Part};
@@ -39,6 +39,18 @@ pub fn exact_timestamp(py: Python<'_>, seconds: i64, nanoseconds: u32) -> Result
     Ok(owned(&py.import("holdall._values")?.getattr("Timestamp")?.call1((seconds, nanoseconds))?))
 }
 
+/// Whether instances are those of a builtin, or of a type that the format itself has.
+fn is_nearly_builtin(plan: &Plan) -> bool {
+    match &plan.how {
+        _ if plan.special.is_some() => matches!(plan.special, Some(Special::Extension | Special::Timestamp)),
+        How::Family(Family::MemoryView) => true,
+        How::Based(base) => {
+            !matches!(base, Base::Set | Base::FrozenSet | Base::Complex | Base::Deque | Base::Exception)
+        }
+        _ => false,
+    }
+}
+
 impl<W: Writer> Encoder<'_, W> {
     /// Writes an object of a class, in a plain format.
     ///
@@ -47,6 +59,13 @@ impl<W: Writer> Encoder<'_, W> {
     pub(crate) unsafe fn plain(&mut self, object: Obj, plan: &Rc<Plan>) -> Result<()> {
         // SAFETY: alive, says the caller.
         let bound = unsafe { Bound::from_borrowed_ptr(self.py, object) };
+        if self.options.builtin_only && !is_nearly_builtin(plan) {
+            // SAFETY: alive, says the caller.
+            return unsafe { self.refused(object, "only builtin types are asked for, others need") };
+        }
+        if let Some(special) = plan.special {
+            return self.plain_special(&bound, special);
+        }
         match &plan.how {
             How::Fields => {
                 // SAFETY: an instance of the plan's class, says the caller.
@@ -144,6 +163,34 @@ impl<W: Writer> Encoder<'_, W> {
         }
         self.then(parts);
         Ok(())
+    }
+
+    /// An instance of a class that plain formats have a form of their own for; says no to others.
+    fn plain_special(&mut self, object: &Bound<'_, PyAny>, special: Special) -> Result<()> {
+        match special {
+            Special::Extension => {
+                let code: i8 = object.getattr("code")?.extract()?;
+                let data = object.getattr("data")?;
+                self.w.extension(code, data.cast::<PyBytes>().map_err(PyErr::from)?.as_bytes());
+                Ok(())
+            }
+            Special::Timestamp => {
+                self.w.timestamp(object.getattr("seconds")?.extract()?, object.getattr("nanoseconds")?.extract()?);
+                Ok(())
+            }
+            Special::Mapping => {
+                let copy = PyDict::new(object.py());
+                for key in object.try_iter()? {
+                    let key = key?;
+                    let value = object.get_item(&key)?;
+                    copy.set_item(key, value)?;
+                }
+                self.then(vec![Part::Table(owned(copy.as_any()))]);
+                Ok(())
+            }
+            Special::Sequence => self.plain_items(object),
+            Special::Text => self.plain_str(object),
+        }
     }
 
     /// All that an instance of a class without declared fields holds.
@@ -247,16 +294,6 @@ impl<W: Writer> Encoder<'_, W> {
         };
         match family {
             Family::DateTime => self.plain_datetime(object),
-            Family::Extension => {
-                let code: i8 = object.getattr("code")?.extract()?;
-                let data = object.getattr("data")?;
-                self.w.extension(code, data.cast::<PyBytes>().map_err(PyErr::from)?.as_bytes());
-                Ok(())
-            }
-            Family::Timestamp => {
-                self.w.timestamp(object.getattr("seconds")?.extract()?, object.getattr("nanoseconds")?.extract()?);
-                Ok(())
-            }
             Family::MemoryView | Family::PickleBuffer => {
                 let bytes = object.py().get_type::<PyBytes>().call1((object,))?;
                 self.w.bytes(bytes.cast::<PyBytes>().map_err(PyErr::from)?.as_bytes());

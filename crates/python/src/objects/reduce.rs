@@ -47,7 +47,11 @@ impl<W: Writer> Encoder<'_, W> {
                 None => Ok(()),
             };
         }
-        let remedy = "`register(..., encode=..., decode=...)`, or `trust=True` if only trusted readers load it";
+        let remedy = if W::TYPES {
+            "`register(..., encode=..., decode=...)`, or `trust=True` if only trusted readers load it"
+        } else {
+            "an `enc_hook`, or `register(..., encode=..., decode=...)`"
+        };
         self.unstorable(&bound, &format!("{why} {remedy}"))
     }
 

@@ -11,6 +11,7 @@ mod sequences;
 use super::{Decoder, UNMARKED};
 use crate::cpython::Owned;
 use crate::error::{decode, Fault, Result};
+use crate::objects::plain;
 use crate::schema::coerce::expected;
 use crate::schema::node::{accepts, Node, Scalar};
 use crate::schema::NodeId;
@@ -108,6 +109,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     fn untyped(&mut self, token: Token<'i>, id: NodeId) -> Result<Option<Owned>> {
         let (depth, mark) = (self.stack.len(), self.mark);
         let made = match self.leaf(token, accepts::ALL)? {
+            None if matches!(token, Token::Timestamp { .. }) => Some(self.typed_moment(token, self.rules.node(id))?),
             Some(value) => {
                 let mark = self.take_mark();
                 self.whole(mark, value.get());
@@ -125,6 +127,18 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 Ok(None)
             }
         }
+    }
+
+    /// A point in time: to the nanosecond, where a class that keeps it is wanted.
+    fn typed_moment(&mut self, token: Token<'i>, node: &Node) -> Result<Owned> {
+        let Token::Timestamp { seconds, nanoseconds } = token else {
+            return Err(decode("a timestamp out of place", self.here()));
+        };
+        let here = self.here();
+        if node.scalars.iter().any(|scalar| matches!(scalar, Scalar::DateTime(_))) {
+            return plain::of_timestamp(self.py, seconds, nanoseconds, here);
+        }
+        plain::exact_timestamp(self.py, seconds, nanoseconds)
     }
 
     /// An object that was built as it came, as the node wants it; what refers to it later gets the same.

@@ -1,0 +1,126 @@
+"""`dump` and `load`: whole files by path, and one value after another in a binary file object."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from .. import _core, _files
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+# What is read ahead of a value whose size isn't known yet; then as much again as there is, up to the most.
+_FIRST_READ = 1 << 12
+_MOST_READ = 1 << 20
+
+
+def dump(
+    obj: object, file: _files.Path | _files.Writable, *, enc_hook: Callable[[Any], Any] | None = None
+) -> None:
+    """Store `obj` in a file as MessagePack.
+
+    file: a path, which is replaced atomically, as by `holdall.dump`; or a binary file object with `write`, in which several
+        dumps may follow each other. Nothing is put around the values: `load` and `Reader` read them, and other programs too.
+    enc_hook: as for `dumps`.
+
+    Raises EncodeError: as `dumps`, before anything is written. Raises OSError: as the file system says.
+
+    >>> dump({"colour": "green"}, "settings.msgpack")
+    >>> load("settings.msgpack")
+    {'colour': 'green'}
+    """
+    _files.store(file, lambda: (_core.msgpack_dumps(obj, enc_hook=enc_hook),))
+
+
+def load(
+    file: _files.Path | _files.Readable | _files.ReadableInto,
+    *,
+    type: Any = Any,
+    strict: bool = True,
+    dec_hook: Callable[[type[Any], Any], Any] | None = None,
+    ext_hook: Callable[[int, bytes], Any] | None = None,
+    limits: _core.Limits | None = None,
+) -> Any:
+    """Restore the value stored in a file.
+
+    file: a path, which is read whole and holds one value; or a binary file object with `read` or `readinto`, of which one value
+        is read and no byte more, so that the next call finds the next one. Of a file object that can neither `peek` nor `seek`
+        (an unbuffered pipe) a long text is read byte by byte: put an `io.BufferedReader` around it, or use `Reader`.
+    type, strict, dec_hook, ext_hook, limits: as for `loads`.
+
+    Raises DecodeError: as `loads`; `.offset` counts from the start of the value. TruncatedError where nothing is left to read.
+    Raises OSError: as the file system says.
+
+    >>> with open("two.msgpack", "wb") as file:
+    ...     dump("first", file)
+    ...     dump("second", file)
+    >>> with open("two.msgpack", "rb") as file:
+    ...     load(file), load(file)
+    ('first', 'second')
+    """
+    source = _files.path_of(file)
+    data = _read_value(file) if source is None else _files.read_whole(source)
+    return _core.msgpack_loads(
+        data, type=type, strict=strict, dec_hook=dec_hook, ext_hook=ext_hook, limits=limits
+    )
+
+
+def _read_value(file: Any) -> bytearray:
+    """The bytes of one value; fewer where the file ends before it does."""
+    fill = _files.filler(file)
+    if hasattr(file, "peek") and hasattr(file, "read"):
+        return _read_by_peeking(file, fill)
+    seekable = getattr(file, "seekable", None)
+    if seekable is not None and seekable():
+        return _read_ahead(file, fill)
+    return _read_exactly(fill)
+
+
+def _read_by_peeking(file: Any, fill: Callable[[memoryview], int]) -> bytearray:
+    data = bytearray()
+    at, pending = 0, 1
+    while pending:
+        have = len(data)
+        seen = file.peek(1)
+        if not seen:
+            # The end, or nothing there yet: a read tells which.
+            _files.extend(data, fill, have + 1)
+            if len(data) == have:
+                break
+            at, pending = _core.msgpack_scan(data, at, pending)
+            continue
+        data += seen
+        at, pending = _core.msgpack_scan(data, at, pending)
+        # All that an unfinished value has shown is its own.
+        own = at - have if pending == 0 else len(seen)
+        data[have:] = file.read(own)
+    return data
+
+
+def _read_ahead(file: Any, fill: Callable[[memoryview], int]) -> bytearray:
+    data = bytearray()
+    at, pending = 0, 1
+    while pending:
+        have = len(data)
+        _files.extend(data, fill, have + min(max(_FIRST_READ, have), _MOST_READ))
+        if len(data) == have:
+            return data
+        at, pending = _core.msgpack_scan(data, at, pending)
+    if at < len(data):
+        file.seek(at - len(data), os.SEEK_CUR)
+        del data[at:]
+    return data
+
+
+def _read_exactly(fill: Callable[[memoryview], int]) -> bytearray:
+    data = bytearray()
+    at, pending = 0, 1
+    while pending:
+        have = len(data)
+        # Each value that is owed takes a byte or more.
+        _files.extend(data, fill, have + pending)
+        if len(data) == have:
+            break
+        at, pending = _core.msgpack_scan(data, at, pending)
+    return data

@@ -1,0 +1,70 @@
+"""The bytes that begin an array or a map, for those who write and read them apart from what they hold.
+
+The numbers are asked of the core's encoder: they are written down in its tag table, and nowhere else.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from ... import _core
+
+_ARRAY_FIX: Final = _core.msgpack_dumps([])[0]
+_MAP_FIX: Final = _core.msgpack_dumps({})[0]
+_ARRAY_16: Final = _core.msgpack_dumps([None] * 16)[0]
+_MAP_16: Final = _core.msgpack_dumps(dict.fromkeys(range(16)))[0]
+# A head of its own byte holds a count below this.
+_FIX: Final = 16
+MOST: Final = 2**32 - 1
+
+
+class Head(NamedTuple):
+    is_map: bool
+    length: int
+    """Items of an array, pairs of a map."""
+    size: int
+    """Bytes of the head."""
+
+
+def array(count: int) -> bytes:
+    return _head(_ARRAY_FIX, _ARRAY_16, count)
+
+
+def map_(count: int) -> bytes:
+    return _head(_MAP_FIX, _MAP_16, count)
+
+
+def _head(fix: int, wide: int, count: int) -> bytes:
+    if count < _FIX:
+        return bytes((fix + count,))
+    if count < 1 << 16:
+        return bytes((wide,)) + count.to_bytes(2, "big")
+    return bytes((wide + 1,)) + count.to_bytes(4, "big")
+
+
+def size(tag: int) -> int:
+    """How many bytes the head that begins with `tag` has; 0 if it is none of an array or map."""
+    if _ARRAY_FIX <= tag < _ARRAY_FIX + _FIX or _MAP_FIX <= tag < _MAP_FIX + _FIX:
+        return 1
+    if tag in (_ARRAY_16, _MAP_16):
+        return 3
+    if tag in (_ARRAY_16 + 1, _MAP_16 + 1):
+        return 5
+    return 0
+
+
+def is_map(tag: int) -> bool:
+    return _MAP_FIX <= tag < _MAP_FIX + _FIX or tag in (_MAP_16, _MAP_16 + 1)
+
+
+def read(data: memoryview, at: int) -> Head | None:
+    """The head at `at`, all of which is there; None for any other value."""
+    tag = data[at]
+    width = size(tag)
+    if not width:
+        return None
+    if width == 1:
+        length = tag - (_MAP_FIX if is_map(tag) else _ARRAY_FIX)
+    else:
+        length = int.from_bytes(data[at + 1 : at + width], "big")
+    return Head(is_map(tag), length, width)
