@@ -83,8 +83,9 @@ soak: $(EXTENSION) $(VENV)/.stamp-test ## 10,000 round trips and 10,000 failures
 develop: $(EXTENSION) ## build the extension into .venv
 	@$(BIN)/python -c 'import holdall; print("holdall", holdall.__version__, "is ready in $(VENV)")'
 
-docs: ## write the tables of docs/format.md anew from tag.rs
+docs: $(EXTENSION) $(VENV)/.stamp-test ## write the tables of docs/format.md and docs/types.md anew
 	$(TABLES)
+	$(BIN)/python -m tests.support.types_page
 
 vectors: $(EXTENSION) $(VENV)/.stamp-test ## write tests/vectors anew; what was released before must stay readable
 	$(BIN)/python tests/vectors/generate.py

@@ -16,7 +16,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from bench.models import Bar, Baz, Foo, Node, Sample
+from bench.documents import Catalog, Search
+from bench.instances import build
+from bench.models import Bar, Baz, Foo, Message, Node, Sample
 from bench.stand_ins import STAND_INS, WORDS, text
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -34,6 +36,8 @@ class Case:
     deep: peers that recurse need a large stack; all of the case runs in a thread that has one.
     stand_in: generated because the real data is missing; the targets speak of the real data only.
     core: a row that has a stated target (`targets.py`); the others are for orientation.
+    annotation: loads are typed, asked for this (where items go one by one, for each of them).
+    expected: what typed loads give, where it isn't what was stored; such a row is about loads only.
     """
 
     name: str
@@ -45,6 +49,8 @@ class Case:
     core: bool = True
     stand_in: bool = False
     classes: tuple[type, ...] = field(default=())
+    annotation: Any = None
+    expected: Callable[[], Any] | None = None
 
 
 def document(name: str) -> Any:
@@ -107,6 +113,11 @@ def messages(count: int = 2_000) -> list[dict[str, Any]]:
         }
         for _ in range(count)
     ]
+
+
+def typed_messages() -> list[Message]:
+    made: list[Message] = build(list[Message], messages())
+    return made
 
 
 def samples(count: int = 100_000) -> list[Sample]:
@@ -245,6 +256,48 @@ def lisp_cases() -> list[Case]:
     return [case(*row) for row in chosen]
 
 
+def typed_cases() -> list[Case]:
+    """Rows whose loads validate and build what an annotation asks for."""
+    parts = [
+        Case(
+            f"typed_{name.removesuffix('_catalog')}",
+            f"typed: part of {name}.json as dataclasses" + " (generated stand-in)" * stand_in,
+            partial(document, name),
+            stand_in=stand_in,
+            annotation=annotation,
+            expected=partial(made_of_document, annotation, name),
+        )
+        for name, annotation in (("twitter", Search), ("citm_catalog", Catalog))
+        for stand_in in [not has_document(name)]
+    ]
+    return [
+        Case(
+            "typed_serbench",
+            "typed: serbench at 1/10, slotted dataclasses",
+            serbench,
+            annotation=dict[str, list[Foo]],
+        ),
+        Case(
+            "typed_samples",
+            "typed: 100,000 slotted dataclasses (float, str)",
+            samples,
+            annotation=list[Sample],
+        ),
+        Case(
+            "typed_messages",
+            "typed: 2,000 messages as nested dataclasses one by one",
+            typed_messages,
+            each=True,
+            annotation=Message,
+        ),
+        *parts,
+    ]
+
+
+def made_of_document(annotation: Any, name: str) -> Any:
+    return build(annotation, document(name))
+
+
 def cases() -> list[Case]:
     documents = [
         Case(
@@ -292,5 +345,6 @@ def cases() -> list[Case]:
             lambda: {"id": 7, "name": "abcd", "ok": True},
             core=False,
         ),
+        *typed_cases(),
         *lisp_cases(),
     ]

@@ -1,4 +1,4 @@
-"""Puts the figures of the last `make bench` into the README, between its two markers."""
+"""Puts the figures of the last `make bench` into the README, each table between markers of its own."""
 
 from __future__ import annotations
 
@@ -8,22 +8,26 @@ import sys
 from typing import Any
 
 from bench.check import SAME, TREE
+from bench.targets import DOCUMENTS, MSGPACK
 from bench.timing import ratio
 
 REPO = pathlib.Path(__file__).resolve().parents[1]
 START, END = "<!-- figures -->\n", "<!-- end of figures -->"
+TYPED_START, TYPED_END = "<!-- typed figures -->\n", "<!-- end of typed figures -->"
 # Variants of holdall itself, lower bounds, and peers that were given other classes than the user's.
 LEFT_OUT = ("holdall", "floor", "pickle 5")
 
 
-def next_fastest(record: dict[str, Any], op: str) -> str:
+def next_fastest(record: dict[str, Any], op: str, ours: str = "holdall", among: tuple[str, ...] = ()) -> str:
     """The fastest peer that gives the data back, at least as a tree, and how many times longer it takes."""
     times = record["times"]["on"][op]
     found = []
     for name, verdict in record["verdicts"].items():
         if name.startswith(LEFT_OUT) or name.endswith("*") or verdict["kind"] not in (SAME, TREE):
             continue
-        value = ratio(times, name, "holdall")
+        if among and name not in among:
+            continue
+        value = ratio(times, name, ours)
         if value is not None:
             found.append((value, name))
     return "{1} {0:.1f}×".format(*min(found)) if found else ""
@@ -35,6 +39,8 @@ def table(results: dict[str, Any]) -> str:
         "|---|---|---|---|---|---|",
     ]
     for record in results["records"].values():
+        if record["typed"]:
+            continue
         times = record["times"]["on"]
         gains = [ratio(times[op], "pickle 5", "holdall") for op in ("dumps", "loads")]
         size = record["sizes"]["holdall"] / record["sizes"]["pickle 5"]
@@ -45,14 +51,65 @@ def table(results: dict[str, Any]) -> str:
     return "\n".join([*lines, "", f"{note} {results['machine']}.", ""])
 
 
+def against_msgspec(record: dict[str, Any], op: str, ours: str) -> str:
+    """msgspec's time over ours: with the same classes, and in brackets with Structs of its own."""
+    times = record["times"]["on"][op]
+    same, structs = (ratio(times, name, ours) for name in ("msgspec typed", "msgspec Struct*"))
+    return f"{same:.1f}×" + (f" ({structs:.1f}×)" if structs else "") if same else ""
+
+
+def typed_table(results: dict[str, Any]) -> str:
+    records = results["records"]
+    lines = [
+        "| typed | hold, loads | hold, dumps | MessagePack, loads | MessagePack, dumps | hold against pickle: dumps, loads |",
+        "|---|---|---|---|---|---|",
+    ]
+    for record in records.values():
+        if not record["typed"]:
+            continue
+        cells = [record["title"].removeprefix("typed: ")]
+        cells += [
+            against_msgspec(record, op, ours) for ours in ("holdall", MSGPACK) for op in ("loads", "dumps")
+        ]
+        gains = [ratio(record["times"]["on"][op], "pickle 5", "holdall") for op in ("dumps", "loads")]
+        cells.append(", ".join(f"{gain:.1f}×" for gain in gains if gain))
+        lines.append(f"| {' | '.join(cells)} |")
+    lines += [
+        "",
+        "How many times as fast as msgspec with MessagePack and the same dataclasses; in brackets, with Structs of its own.",
+        "",
+        "| MessagePack, untyped | dumps, next to it | loads, next to it |",
+        "|---|---|---|",
+    ]
+    for name in DOCUMENTS:
+        if name in records:
+            cells = [
+                next_fastest(records[name], op, MSGPACK, ("msgspec.msgpack", "ormsgpack"))
+                for op in ("dumps", "loads")
+            ]
+            lines.append(f"| {records[name]['title']} | {' | '.join(cells)} |")
+    return "\n".join([*lines, "", first_use_text(results["first_use"]), ""])
+
+
+def first_use_text(measured: dict[str, dict[str, float | None]]) -> str:
+    parts = [f"{what} {times['holdall']:.1f} ms" for what, times in measured.items() if times.get("holdall")]
+    return f"First use, a class of 50 fields and ten classes within: {', '.join(parts)}."
+
+
+def put(page: str, start: str, end: str, text: str) -> str:
+    if page.count(start) != 1 or page.count(end) != 1:
+        sys.exit(f"the README has no place for these figures: {start.strip()} ... {end}")
+    before, rest = page.split(start)
+    return before + start + text + end + rest.split(end)[1]
+
+
 def main() -> None:
     results = json.loads((REPO / "bench" / "results" / "latest.json").read_text())
     if results["quick"]:
         sys.exit("the last run was a quick one, for orientation only: run `make bench`")
-    page = REPO / "README.md"
-    before, rest = page.read_text(encoding="utf-8").split(START)
-    after = rest.split(END)[1]
-    page.write_text(before + START + table(results) + END + after, encoding="utf-8")
+    path = REPO / "README.md"
+    page = put(path.read_text(encoding="utf-8"), START, END, table(results))
+    path.write_text(put(page, TYPED_START, TYPED_END, typed_table(results)), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -12,6 +12,9 @@ from typing import Any
 from rich.console import Console
 
 from bench.data import ROOT, Case, cases
+from bench.first_use import NAME as FIRST_USE
+from bench.first_use import TITLE as FIRST_USE_TITLE
+from bench.first_use import measure_first_use
 from bench.measure import measure
 from bench.memory import CASES as MEMORY_CASES
 from bench.memory import child_main, measure_memory, supported
@@ -46,7 +49,8 @@ def main(arguments: list[str]) -> None:
     options = parse(arguments)
     known = {case.name: case for case in cases()}
     if options.list:
-        print("\n".join(f"{case.name:40} {case.title}" for case in known.values()))
+        titles = {name: case.title for name, case in known.items()} | {FIRST_USE: FIRST_USE_TITLE}
+        print("\n".join(f"{name:40} {title}" for name, title in titles.items()))
     elif options.memory_child:
         op, name, contestant, stored = options.memory_child
         print(json.dumps(child_main(known[name], op, contestant, Path(stored))))
@@ -59,10 +63,11 @@ def main(arguments: list[str]) -> None:
             )
         )
     else:
-        unknown = [name for name in options.only if name not in known]
+        unknown = [name for name in options.only if name not in known and name != FIRST_USE]
         if unknown:
             sys.exit(f"no data set is called {', '.join(unknown)}; see --list")
-        run_all([known[name] for name in options.only] or list(known.values()), options)
+        chosen = [known[name] for name in options.only or known if name in known]
+        run_all(chosen, options)
 
 
 def budget(case: Case, quick: bool) -> Budget:
@@ -80,6 +85,9 @@ def run_all(chosen: list[Case], options: argparse.Namespace) -> None:
         with console.status(f"measuring {case.title}"):
             record = in_child(case, options)
         report.add(record)
+    if not options.only or FIRST_USE in options.only:
+        with console.status(f"measuring {FIRST_USE_TITLE}"):
+            report.first_use = measure_first_use(options.quick)
     if not options.no_memory:
         if supported():
             for case in chosen:

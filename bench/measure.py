@@ -35,7 +35,9 @@ def measure_here(case: Case, budget: Budget, collectors: list[bool]) -> dict[str
     restores: list[Job] = []
     for peer in peers:
         own = converted.get(peer.name, data)
-        verdict = check(own, partial(round_trip, peer, own), case.each)
+        expected = own if peer.expected is None else peer.expected()
+        verdict = check(expected, partial(round_trip, peer, own), case.each)
+        del expected
         if peer.bound and not verdict.counts:
             continue  # it takes few types; that says nothing about anyone
         verdicts[peer.name] = verdict
@@ -57,6 +59,7 @@ def measure_here(case: Case, budget: Budget, collectors: list[bool]) -> dict[str
         "title": case.title,
         "stand_in": case.stand_in,
         "graph": case.graph,
+        "typed": case.annotation is not None,
         "note": no_floor,
         "sizes": sizes,
         "verdicts": {name: asdict(verdict) for name, verdict in verdicts.items()},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 
 
 @dataclass(slots=True)
@@ -49,3 +50,43 @@ class Node:
     ident: int
     label: str
     neighbours: list  # type: ignore[type-arg]  # pyfory reads the annotation; bare means "any"
+
+
+@dataclass(slots=True)
+class Party:
+    """Who sends or receives a message."""
+
+    id: int
+    name: str
+    address: str
+    verified: bool
+
+
+@dataclass(slots=True)
+class Item:
+    """One of the four things a message speaks of."""
+
+    sku: str
+    count: int
+    price: float
+    note: str
+
+
+@dataclass(slots=True)
+class Message:
+    """A queue message; its fields are the keys of the dicts that `data.messages` makes."""
+
+    id: str
+    sequence: int
+    kind: str
+    created: datetime
+    updated: datetime
+    sender: Party
+    receiver: Party
+    body: str
+    amount: float
+    rates: list[float]
+    tags: list[str]
+    items: list[Item]
+    retry: int | None
+    urgent: bool

@@ -17,6 +17,7 @@ from typing import Any
 
 import holdall
 from bench.data import Case
+from holdall import msgpack
 
 Function = Callable[[Any], Any]
 
@@ -28,6 +29,7 @@ class Peer:
     convert: the same data in the classes this contestant wants, if it wants its own.
     stored: what `loads` reads; by default what `dumps` gave.
     bound: not a rival but the lower bound: no format, no checks.
+    expected: what `loads` is to give, where it isn't what was stored.
     """
 
     name: str
@@ -39,6 +41,7 @@ class Peer:
     # How the two are timed where items go one by one: each result is dropped before the next, as a queue's are.
     timed_dumps: Function | None = None
     timed_loads: Function | None = None
+    expected: Callable[[], Any] | None = None
 
     def each(self) -> Peer:
         """The same, for the items of a list one by one."""
@@ -67,6 +70,8 @@ def ours(case: Case) -> list[Peer]:
         peers.append(Peer("holdall intern=True", partial(holdall.dumps, intern=True), holdall.loads))
     if case.each:
         peers.append(Peer("holdall Encoder", holdall.Encoder().encode, holdall.Decoder().decode))
+    if not case.classes and not case.graph:
+        peers.append(Peer("holdall.msgpack", msgpack.dumps, msgpack.loads))
     return peers
 
 
@@ -164,7 +169,44 @@ def floor_peers(case: Case, floor: ModuleType | None) -> list[Peer]:
     ]
 
 
+def typed_peers(case: Case) -> list[Peer]:
+    """Encoders and decoders kept, for all alike: the fastest way to use each."""
+    wanted = case.annotation
+    peers = [
+        Peer("holdall", holdall.Encoder().encode, holdall.Decoder(type=wanted).decode),
+        Peer("holdall.msgpack", msgpack.Encoder().encode, msgpack.Decoder(type=wanted).decode),
+    ]
+    if case.expected is None:
+        peers.append(Peer("pickle 5", partial(pickle.dumps, protocol=5), pickle.loads))
+    else:
+        peers = [loads_only(peer, case.expected) for peer in peers]
+    return peers + typed_msgspec_peers(case)
+
+
+def typed_msgspec_peers(case: Case) -> list[Peer]:
+    try:
+        from msgspec.msgpack import Decoder, Encoder
+
+        from bench.rows import STRUCTS
+    except ImportError:
+        return []
+    encode = Encoder().encode
+    structs = STRUCTS[case.name]
+    same = Peer("msgspec typed", encode, Decoder(case.annotation).decode)
+    own = Peer("msgspec Struct*", encode, Decoder(structs.annotation).decode, convert=structs.convert)
+    if case.expected is None or structs.expected is None:
+        return [same, own]
+    return [loads_only(same, case.expected), loads_only(own, structs.expected)]
+
+
+def loads_only(peer: Peer, expected: Callable[[], Any]) -> Peer:
+    return Peer(peer.name, None, peer.loads, stored=peer.dumps, expected=expected)
+
+
 def peers_of(case: Case, floor: ModuleType | None) -> list[Peer]:
+    if case.annotation is not None:
+        peers = typed_peers(case)
+        return [peer.each() for peer in peers] if case.each else peers
     peers = [*ours(case), *standard(case), *pyfory_peers(case)]
     if not case.graph:  # a format without references can't take a cycle, however long it tries
         peers += [*msgspec_peers(case), *binary_peers(case)]

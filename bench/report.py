@@ -17,6 +17,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from bench.check import CANNOT, SAME, TREE, WRONG
+from bench.first_use import CONTESTANTS, TITLE, Measured, first_use_lines
 from bench.memory import DUMPS_LIMIT, LOADS_LIMIT
 from bench.targets import Line, judge
 from bench.timing import ratio
@@ -33,6 +34,7 @@ class Report:
         self.quick = quick
         self.records: dict[str, dict[str, Any]] = {}
         self.memory: list[dict[str, Any]] = []
+        self.first_use: Measured = {}
         self.notes: set[str] = set()
 
     def add(self, record: dict[str, Any]) -> None:
@@ -60,7 +62,7 @@ class Report:
 
     def finish(self, folder: Path) -> None:
         """Print the judgement; write `latest.json` and `latest.md` into `folder`."""
-        lines = judge(self.records) + memory_lines(self.memory)
+        lines = judge(self.records) + first_use_lines(self.first_use) + memory_lines(self.memory)
         self.summary(self.console, lines)
         folder.mkdir(parents=True, exist_ok=True)
         everything = {
@@ -68,6 +70,7 @@ class Report:
             "quick": self.quick,
             "targets": [vars(line) for line in lines],
             "memory": self.memory,
+            "first_use": self.first_use,
             "records": self.records,
         }
         (folder / "latest.json").write_text(json.dumps(everything, indent=1))
@@ -81,6 +84,8 @@ class Report:
         self.console.print("Written to bench/results/latest.json and latest.md.")
 
     def summary(self, console: Console, lines: list[Line]) -> None:
+        if self.first_use:
+            console.print(first_use_table(self.first_use))
         if self.memory:
             console.print(memory_table(self.memory))
         console.print(target_table(lines))
@@ -190,6 +195,17 @@ def memory_table(rows: list[dict[str, Any]]) -> Table:
             f"{reference / 1e6:.2f} MB",
             f"{peak / reference:.2f}",
         )
+    return table
+
+
+def first_use_table(measured: Measured) -> Table:
+    table = new_table(f"First use: {TITLE} (bench/first_use.py says how)")
+    table.add_column("")
+    for name in CONTESTANTS:
+        table.add_column(name, justify="right")
+    for what, times in measured.items():
+        cells = [times.get(name) for name in CONTESTANTS]
+        table.add_row(what, *("failed" if cell is None else f"{cell:.2f} ms" for cell in cells))
     return table
 
 

@@ -12,6 +12,7 @@ from bench.timing import ratio
 
 DOCUMENTS = ("twitter", "citm_catalog", "canada", "github_events")
 FAST_FORMATS = ("marshal", "msgspec.msgpack", "ormsgpack", "orjson")
+MSGPACK = "holdall.msgpack"
 Results = dict[str, dict[str, Any]]
 
 
@@ -28,23 +29,25 @@ class Line:
 
 @dataclass(frozen=True)
 class Rival:
-    """`holdall` is at least `factor` times as fast as `peers` (as the fastest of them)."""
+    """`ours` is at least `factor` times as fast as `peers` (as the fastest of them)."""
 
     case: str
     op: str
     peers: tuple[str, ...]
     factor: float
     strict: bool = False
+    ours: str = "holdall"
 
     def judge(self, results: Results) -> Line:
-        what = f"{self.op} vs " + (
+        subject = "" if self.ours == "holdall" else f"{self.ours} "
+        what = f"{subject}{self.op} vs " + (
             self.peers[0] if len(self.peers) == 1 else "fastest of " + ", ".join(self.peers)
         )
         required = f"{'>' if self.strict else '≥'} {self.factor:g}x"
         found = [
             (value, peer)
             for peer in self.peers
-            if (value := rival_ratio(results, self.case, self.op, peer)) is not None
+            if (value := rival_ratio(results, self.case, self.op, peer, ours=self.ours)) is not None
         ]
         if not found:
             return Line(self.case, what, required, "not measured", None)
@@ -117,14 +120,16 @@ class Size:
         )
 
 
-def rival_ratio(results: Results, case: str, op: str, peer: str, collector: str = "on") -> float | None:
-    """Time of `peer` over time of `holdall`, if it gives back what was stored."""
+def rival_ratio(
+    results: Results, case: str, op: str, peer: str, collector: str = "on", ours: str = "holdall"
+) -> float | None:
+    """Time of `peer` over time of `ours`, if it gives back what was stored."""
     record = results.get(case)
     if record is None or collector not in record["times"] or peer not in record["verdicts"]:
         return None
     if record["verdicts"][peer]["kind"] not in ((SAME,) if record["graph"] else (SAME, TREE)):
         return None
-    return ratio(record["times"][collector][op], peer, "holdall")
+    return ratio(record["times"][collector][op], peer, ours)
 
 
 def bound_ratio(results: Results, case: str, op: str, collector: str) -> float | None:
@@ -141,6 +146,24 @@ def bound_ratio(results: Results, case: str, op: str, collector: str) -> float |
 
 def pickle_rows(case: str, dumps: float, loads: float) -> list[Rival]:
     return [Rival(case, "dumps", ("pickle 5",), dumps), Rival(case, "loads", ("pickle 5",), loads)]
+
+
+def typed_rows(case: str) -> list[Rival]:
+    """Many small instances, against the same classes and against msgspec's own."""
+    return [
+        Rival(case, "loads", ("msgspec typed",), 3),
+        Rival(case, "loads", ("msgspec Struct*",), 1.4),
+        Rival(case, "loads", ("msgspec typed",), 1.8, ours=MSGPACK),
+        Rival(case, "dumps", ("msgspec typed",), 5),
+        Rival(case, "dumps", ("pickle 5",), 50),
+    ]
+
+
+def typed_loads(case: str, hold: float, msgpack: float) -> list[Rival]:
+    return [
+        Rival(case, "loads", ("msgspec typed",), hold),
+        Rival(case, "loads", ("msgspec typed",), msgpack, ours=MSGPACK),
+    ]
 
 
 TARGETS: list[Rival | Mean | Bound | Size] = [
@@ -171,6 +194,16 @@ TARGETS: list[Rival | Mean | Bound | Size] = [
     *[Bound(case, "dumps", 2) for case in ("small_ints", "large_ints", "floats")],
     *[Bound(case, "loads", 1.3) for case in ("small_ints", "large_ints", "floats")],
     *pickle_rows("arrays", 2, 1),
+    *typed_rows("typed_serbench"),
+    *typed_rows("typed_samples"),
+    *typed_loads("typed_messages", 1.2, 1.0),
+    Rival("typed_messages", "dumps", ("msgspec typed",), 1.3),
+    *[row for case in ("typed_twitter", "typed_citm") for row in typed_loads(case, 1.5, 1.1)],
+    *[
+        Rival(case, op, ("msgspec.msgpack", "ormsgpack"), 1.0, ours=MSGPACK)
+        for case in DOCUMENTS
+        for op in ("dumps", "loads")
+    ],
 ]
 
 

@@ -70,6 +70,8 @@ def turn(job: Job, estimate: float, collect: bool) -> float:
 
 def interleave(jobs: list[Job], budget: Budget, collect: bool) -> dict[str, list[float]]:
     """Times in ns per call, by contestant, one for each round; the warming calls before aren't kept."""
+    if not jobs:
+        return {}
     estimates = {job.name: warm(job) for job in jobs}
     times: dict[str, list[float]] = {job.name: [] for job in jobs}
     deadline = perf_counter_ns() + int(budget.seconds * 1e9)

@@ -11,6 +11,7 @@ from typing import Any, Callable, Iterator
 import pytest
 
 import holdall
+from tests.support.formats import FORMATS, Format
 from tests.support.kinds import TYPES
 
 REPO = pathlib.Path(__file__).resolve().parents[1]
@@ -76,6 +77,12 @@ WAYS: dict[str, Callable[[object], Any]] = {
 def way(request: pytest.FixtureRequest) -> Callable[[object], Any]:
     """Every way there and back: a case that takes this runs on all of them."""
     return WAYS[request.param]
+
+
+@pytest.fixture(params=list(FORMATS))
+def fmt(request: pytest.FixtureRequest) -> Format:
+    """Every format: a case that takes this runs on all of them."""
+    return FORMATS[request.param]
 
 
 @pytest.fixture(scope="session")

@@ -23,7 +23,7 @@ def test_twenty_thousand_mutations(tmp_path: Path) -> None:
 
 
 def test_inputs_can_be_made_again() -> None:
-    pool = mutate.seeds()
+    pool = mutate.turns()[-1].pool
     assert [mutate.mutated(pool, 1, n) for n in range(50)] == [mutate.mutated(pool, 1, n) for n in range(50)]
     assert mutate.mutated(pool, 1, 7) != mutate.mutated(pool, 2, 7)
 
@@ -33,7 +33,7 @@ CHILD = """
 import os, sys
 sys.path.insert(0, {repo!r})
 from tests.fuzz import mutate
-mutate.attempt = lambda data, number: {wrong} if number == 5 else (True, True)
+mutate.attempt = lambda data, number, turn: {wrong} if number == 5 else (True, True)
 sys.exit(mutate.main())
 """
 
@@ -49,4 +49,4 @@ def test_what_goes_wrong_is_found(tmp_path: Path, wrong: str) -> None:
     )
     assert done.returncode == 1, done.stdout + done.stderr
     assert "attempt 5" in done.stderr and "1 findings" in done.stdout
-    assert (tmp_path / "out" / "seed1-5.hold").exists()
+    assert list((tmp_path / "out").glob("seed1-5.*"))

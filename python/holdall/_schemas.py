@@ -18,6 +18,13 @@ _MOST = 256
 _builtin: dict[Any, _core.CompiledSchema] = {}
 
 
+class _Kept(dict[Any, _core.CompiledSchema]):
+    """The schemas on a class. Where classes are copied or pickled with all they have, it goes along empty."""
+
+    def __reduce__(self) -> tuple[type[_Kept], tuple[()]]:
+        return _Kept, ()
+
+
 def schema(annotation: Any, generation: int) -> _core.CompiledSchema | None:
     """The compiled schema of `annotation`; None where anything goes.
 
@@ -42,7 +49,7 @@ def _kept(annotation: Any) -> dict[Any, _core.CompiledSchema]:
         return _builtin
     kept = vars(cls).get(_ATTRIBUTE)
     if kept is None:
-        kept = {}
+        kept = _Kept()
         try:
             # Past a metaclass that has its own idea of setting attributes.
             type.__setattr__(cls, _ATTRIBUTE, kept)
@@ -59,7 +66,11 @@ def _compile(annotation: Any, generation: int) -> _core.CompiledSchema:
 def _subclasses(cls: type) -> list[type]:
     settings = _core.class_settings(cls)
     named = list(settings.subclasses) if settings is not None else []
-    return named + [found for found in _core.registered_subclasses(cls) if found not in named]
+    try:
+        registered = _core.registered_subclasses(cls)
+    except TypeError:  # a TypedDict, or a protocol that can't be asked
+        return named
+    return named + [found for found in registered if found not in named]
 
 
 def plain_form(cls: Any) -> tuple[list[tuple[str, str]] | None, bool, tuple[str, Any] | None]:

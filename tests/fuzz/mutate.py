@@ -1,5 +1,7 @@
 """Mutation fuzzer: valid messages of every kind, damaged; `loads` may answer or raise our exceptions, nothing else.
 
+Every format takes turns, untyped and by the annotations of `typed_targets`.
+
     python tests/fuzz/mutate.py --seconds 60 --seed 1 --out findings
 
 The work is done in a child process with a bound on its memory. Before each attempt the child writes the attempt's
@@ -20,7 +22,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from typing import Any
+from typing import Any, NamedTuple
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
 
@@ -28,8 +30,10 @@ import contextlib
 
 import holdall
 from tests.support import models_trusted
+from tests.support.formats import FORMATS, Format
 from tests.support.hostile import MEMORY_MULTIPLE
 from tests.support.kinds import KINDS, TYPES
+from tests.support.typed_targets import TARGETS
 
 HANG_SECONDS = 20
 LARGEST_INPUT = 1 << 16
@@ -46,8 +50,17 @@ HUGE = [
 ]
 
 
+class Turn(NamedTuple):
+    """What is damaged, and how it is loaded."""
+
+    fmt: Format
+    # Nothing: it is loaded without a type.
+    annotation: Any
+    pool: list[bytes]
+
+
 def seeds() -> list[bytes]:
-    """Valid messages: every kind, in every mode, and some of them together."""
+    """Valid messages of hold: every kind, in every mode, and some of them together."""
     found = []
     for kind in KINDS:
         found.append(holdall.dumps(kind.make()))
@@ -57,6 +70,32 @@ def seeds() -> list[bytes]:
     for obj in (len, models_trusted.Reduce6(1), models_trusted.Reduce5(a=1), models_trusted.Built(1).method):
         found.append(holdall.dumps(obj, trust=True))
     return [data for data in found if len(data) <= LARGEST_INPUT // 2]
+
+
+def plain_seeds(fmt: Format) -> list[bytes]:
+    """Valid messages of a plain format: what it can store of every kind."""
+    found = []
+    for kind in KINDS:
+        with contextlib.suppress(holdall.EncodeError):
+            found.append(fmt.dumps([kind.make(), {"k": kind.make()}]))
+    return [data for data in found if len(data) <= LARGEST_INPUT // 2]
+
+
+def turns() -> list[Turn]:
+    """They are taken one after the other, by the number of the attempt; untyped ones as often as typed ones."""
+    typed, found = [], []
+    for fmt in FORMATS.values():
+        stored = {name: [fmt.dumps(value) for value in values] for name, _, values in TARGETS}
+        everything = [data for messages in stored.values() for data in messages]
+        # Mostly its own messages: another type's is refused at once.
+        typed.append([Turn(fmt, each, stored[name] * 20 + everything) for name, each, _ in TARGETS])
+    untyped = [
+        Turn(fmt, None, plain_seeds(fmt) + typed[at][0].pool if fmt.plain else seeds())
+        for at, fmt in enumerate(FORMATS.values())
+    ]
+    for each in zip(*typed, strict=True):
+        found += [*each, *untyped]
+    return found
 
 
 def flip(rng: random.Random, data: bytearray, pool: list[bytes]) -> None:
@@ -121,18 +160,22 @@ def mutated(pool: list[bytes], seed: int, number: int) -> bytes:
     return bytes(data[:LARGEST_INPUT])
 
 
-def attempt(data: bytes, number: int) -> tuple[bool, bool]:
+def attempt(data: bytes, number: int, turn: Turn) -> tuple[bool, bool]:
     """Loaded? And dumped again? Anything but our exceptions goes up."""
-    types: Any = (TYPES, TYPES, holdall.Record, ())[number % 4]
+    options: dict[str, Any] = {}
+    if turn.annotation is not None:
+        options = {"type": turn.annotation, "strict": number % 3 > 0}
+    if not turn.fmt.plain:
+        options["types"] = (TYPES, TYPES, holdall.Record, ())[number // 7 % 4]
     try:
-        found = holdall.loads(data, types=types)
+        found = turn.fmt.loads(data, **options)
     except holdall.HoldallError:
         return False, False
-    if number % 8 >= 4:
+    if number // 5 % 2:
         return True, False
     try:
         # what was loaded must be whole: a second look at all of it
-        holdall.dumps(found)
+        turn.fmt.dumps(found)
     except holdall.HoldallError:
         return True, False
     return True, True
@@ -145,7 +188,7 @@ def memory_now() -> int:
 
 def child(args: argparse.Namespace) -> None:
     """Attempts from --first on, until the parent's time or count is over."""
-    pool = seeds()
+    taken = turns()
     with open(args.counters, "r+b") as file:
         counters = mmap.mmap(file.fileno(), COUNTERS.size)
     if sys.platform.startswith("linux"):
@@ -155,7 +198,8 @@ def child(args: argparse.Namespace) -> None:
     end = time.monotonic() + args.seconds
     while done < args.count and (done % 64 or time.monotonic() < end):
         COUNTERS.pack_into(counters, 0, number, done, refused, loaded, again)
-        good, dumped = attempt(mutated(pool, args.seed, number), number)
+        turn = taken[number % len(taken)]
+        good, dumped = attempt(mutated(turn.pool, args.seed, number), number, turn)
         refused += not good
         loaded += good
         again += dumped
@@ -192,7 +236,7 @@ def run(args: argparse.Namespace) -> int:
     started = time.monotonic()
     first, findings = 0, 0
     total = [0, 0, 0, 0]
-    pool = seeds()
+    taken = turns()
     while True:
         left = args.seconds - (time.monotonic() - started)
         if left <= 0 or total[0] >= args.count or findings >= args.most:
@@ -224,26 +268,30 @@ def run(args: argparse.Namespace) -> int:
             break
         findings += 1
         total[0] += 1
-        report(args, number, mutated(pool, args.seed, number), problem)
+        turn = taken[number % len(taken)]
+        report(args, number, turn, mutated(turn.pool, args.seed, number), problem)
         first = number + 1
     seconds = time.monotonic() - started
     print(f"{total[0] / seconds:,.0f} executions/s")
     print(
-        f"{total[0]:,} mutations of {len(pool)} messages with seed {args.seed} in {seconds:.1f} s: "
+        f"{total[0]:,} mutations in {len(taken)} turns with seed {args.seed} in {seconds:.1f} s: "
         f"{total[1]:,} refused, {total[2]:,} loaded ({total[3]:,} dumped again), {findings} findings"
     )
     return 1 if findings else 0
 
 
-def report(args: argparse.Namespace, number: int, data: bytes, problem: str) -> None:
+def report(args: argparse.Namespace, number: int, turn: Turn, data: bytes, problem: str) -> None:
     folder = pathlib.Path(args.out)
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"seed{args.seed}-{number}.hold"
+    path = folder / f"seed{args.seed}-{number}.{turn.fmt.name}"
     path.write_bytes(data)
     path.with_suffix(".txt").write_text(
-        f"attempt {number}, {len(data)} bytes\n{data[:200].hex()}\n{problem}\n"
+        f"attempt {number}, {len(data)} bytes, as {turn.annotation}\n{data[:200].hex()}\n{problem}\n"
     )
-    print(f"finding: attempt {number} ({len(data)} bytes), in {path}\n{problem}", file=sys.stderr)
+    print(
+        f"finding: attempt {number} ({len(data)} bytes, {turn.fmt.name} as {turn.annotation}), in {path}\n{problem}",
+        file=sys.stderr,
+    )
 
 
 def main() -> int:

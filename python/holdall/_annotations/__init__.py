@@ -77,6 +77,8 @@ def _anchor(annotation: Any, seen: set[int]) -> type | None:
     if isinstance(annotation, type) and origin is None:
         goes = annotation.__module__.partition(".")[0] not in sys.stdlib_module_names
         can_hold = annotation.__flags__ & (_HEAP_TYPE | _IMMUTABLE) == _HEAP_TYPE
+        # Whatever a protocol has is something that its classes must have.
+        can_hold = can_hold and not getattr(annotation, "_is_protocol", False)
         return annotation if goes and can_hold else None
     parts: tuple[Any, ...]
     if special(origin) == "Literal":

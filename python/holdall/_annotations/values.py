@@ -135,7 +135,7 @@ def scalar(cls: type, arguments: tuple[Any, ...]) -> Scalar | None:
         return cls.__qualname__, ("value", cls, parse), _NO_RULES
     numpy = sys.modules.get("numpy")
     if numpy is not None and issubclass(cls, (numpy.generic, numpy.dtype)):
-        return cls.__qualname__, ("value", cls, None), _NO_RULES
+        return cls.__qualname__, ("value", cls, cls if issubclass(cls, numpy.datetime64) else None), _NO_RULES
     return None
 
 

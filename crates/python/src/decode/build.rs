@@ -3,7 +3,7 @@
 use super::frame::{Frame, Kind, Make, Parts};
 use super::layout::{Build, Layout};
 use super::{Decoder, Numbered, State, UNMARKED};
-use crate::class::plan::Base;
+use crate::class::plan::{Base, How};
 use crate::class::registry;
 use crate::cpython::Owned;
 use crate::error::{decode, Result};
@@ -25,7 +25,12 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 // Members keep their hashes: a frozenset is no deeper than nothing, but its members are hashed now.
                 self.weigh_key(frame.weight, at)?;
                 let Some(set) = frame.object.take() else { return Err(decode("a frozenset that was not made", at)) };
-                self.fill_frozenset(&set, frame.mark, &parts, at)?;
+                // A subclass's instance is held by the frame of its fields too, and has its number there.
+                let (mark, ours) = match self.stack.last() {
+                    Some(below) if !frame.hand_over => (below.mark, 2),
+                    _ => (frame.mark, 1),
+                };
+                self.fill_frozenset(&set, mark, ours, &parts, at)?;
                 set
             }
             Make::Known(known) => objects::build(self.py, known, &parts, at)?,
@@ -95,18 +100,18 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     /// Gives a frozenset that was made empty its members: until then it could only be referred to, from within them.
-    fn fill_frozenset(&mut self, set: &Owned, mark: u32, members: &[Owned], at: usize) -> Result<()> {
+    fn fill_frozenset(&mut self, set: &Owned, mark: u32, ours: isize, members: &[Owned], at: usize) -> Result<()> {
         // CPython lets members be added as long as there is one reference, which is ours; the number's is lent.
         let lent = (mark != UNMARKED).then(|| self.numbered[mark as usize].object.take()).flatten();
+        let was_lent = lent.is_some();
         drop(lent);
         // SAFETY: both are held. Where others hold the set too (they can't have hashed it: its frame was open, and keys
         // that are not all there are refused), its count is set aside while C code adds a member; members whose hash
-        // would run Python code, which could see or drop the set meanwhile, are refused then.
+        // would run code of a user's class, which could see or drop the set meanwhile, are refused then.
         unsafe {
             let others = ffi::Py_REFCNT(set.get());
             for member in members {
-                if others > 1 && super::run::may_run_code(member.get()) && !super::run::hashes_by_identity(member.get())
-                {
+                if others > ours && self.hashes_by_own_code(member)? {
                     return Err(decode("a frozenset within its own member, whose hash is that member's own code", at));
                 }
                 crate::cpython::set_references(set.get(), 1);
@@ -115,7 +120,22 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 added?;
             }
         }
+        if was_lent {
+            self.numbered[mark as usize].object = Some(set.clone());
+        }
         Ok(())
+    }
+
+    /// Whether hashing an object may run code that is neither CPython's nor of the standard library's value types.
+    fn hashes_by_own_code(&self, object: &Owned) -> Result<bool> {
+        // SAFETY: held, and so is its class.
+        unsafe {
+            if !super::run::may_run_code(object.get()) || super::run::hashes_by_identity(object.get()) {
+                return Ok(false);
+            }
+            let plan = crate::class::plan::of(self.py, ffi::Py_TYPE(object.get()))?;
+            Ok(!matches!(plan.how, How::Family(_)))
+        }
     }
 
     /// An instance whose builtin value is there: its fields follow.

@@ -168,7 +168,8 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         // SAFETY: the GIL is held; empty instances are made by the builtin's own constructor.
         unsafe {
             match base {
-                Base::List | Base::Dict | Base::OrderedDict | Base::Set | Base::ByteArray | Base::Tuple => {}
+                Base::List | Base::Dict | Base::OrderedDict | Base::ByteArray | Base::Tuple => {}
+                Base::Set | Base::FrozenSet => {}
                 Base::DefaultDict | Base::Deque => {}
                 Base::Exception if !objects::exception::is_of_parts(self.py, class)? => {
                     self.claim(fields + 1, layout.bytes + 256)?;
@@ -215,9 +216,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                     self.claim(len, 640 + 8 * len)?;
                     (objects::collections::empty_of(self.py, Known::Deque, class, most)?, len)
                 }
-                (Base::Dict | Base::OrderedDict, Token::Dict(len)) | (Base::Set, Token::Set(len)) => {
-                    (objects::new_of(base, class, None)?, len)
-                }
+                (Base::Dict | Base::OrderedDict, Token::Dict(len))
+                | (Base::Set, Token::Set(len))
+                | (Base::FrozenSet, Token::FrozenSet(len)) => (objects::new_of(base, class, None)?, len),
                 (Base::ByteArray, Token::ByteArray(bytes)) => {
                     let payload =
                         Owned::new(ffi::PyByteArray_FromStringAndSize(bytes.as_ptr().cast(), bytes.len() as isize))
@@ -242,6 +243,10 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 }
                 Base::Set => {
                     self.begin_set(object, len, false, ANY)?;
+                }
+                Base::FrozenSet if len > 0 => {
+                    let frame = Frame::gather(Make::FrozenSet, Some(object), len, UNMARKED, here);
+                    self.push(Frame { hand_over: false, ..frame });
                 }
                 Base::DefaultDict => {
                     let frame = self.frame(Kind::Factory, Some(object), 1, UNMARKED);

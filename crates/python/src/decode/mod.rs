@@ -347,7 +347,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             unsafe {
                 fill::pad(object.get());
                 let class = ffi::Py_TYPE(object.get());
-                if ffi::PyType_HasFeature(class, ffi::Py_TPFLAGS_HEAPTYPE) != 0 {
+                // A frozenset keeps its hash: one of a part of its members would stay.
+                let keeps_hash = class == std::ptr::addr_of_mut!(ffi::PyFrozenSet_Type);
+                if keeps_hash || ffi::PyType_HasFeature(class, ffi::Py_TPFLAGS_HEAPTYPE) != 0 {
                     self.half_seen = true;
                 }
             }

@@ -526,9 +526,12 @@ pub(super) unsafe fn may_run_code(object: Obj) -> bool {
     unsafe {
         let class = ffi::Py_TYPE(object);
         !(text::is(object)
+            || object == ffi::Py_None()
             || class == addr_of_mut!(ffi::PyLong_Type)
             || class == addr_of_mut!(ffi::PyFloat_Type)
-            || class == addr_of_mut!(ffi::PyBytes_Type))
+            || class == addr_of_mut!(ffi::PyBool_Type)
+            || class == addr_of_mut!(ffi::PyBytes_Type)
+            || class == addr_of_mut!(ffi::PyComplex_Type))
     }
 }
 

@@ -103,8 +103,19 @@ impl<W: Writer> Encoder<'_, W> {
             let number = self.next_number;
             if self.tracks() {
                 let known = if self.interns {
-                    let found = *self.texts.entry(TextKey(Owned::borrowed(object))).or_insert(number);
-                    (found != number).then_some(found)
+                    match self.texts.entry(TextKey(Owned::borrowed(object))) {
+                        std::collections::hash_map::Entry::Occupied(entry) => {
+                            // What stood as a value before needs its mark in a canonical message's second walk.
+                            if let Sharing::Finding(found) = &mut self.sharing {
+                                found.insert(entry.key().0.get() as usize);
+                            }
+                            Some(*entry.get())
+                        }
+                        std::collections::hash_map::Entry::Vacant(entry) => {
+                            entry.insert(number);
+                            None
+                        }
+                    }
                 } else if text::is_singleton(object) {
                     None
                 } else {

@@ -1,0 +1,182 @@
+"""Typed loading: reference counts and memory stay level, over thousands of loads that succeed and that fail."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import random
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+import holdall
+from tests.support import typed_models as models
+from tests.support.formats import Format
+from tests.support.typed_cases import CASES, Case, NotLoaded, Refused
+from tests.support.typed_failures import FAILURES
+from tests.support.typed_targets import TARGETS
+from tests.test_refcounts import stays_level
+
+ROUNDS = 3_000
+
+pytestmark = pytest.mark.soak
+
+
+@pytest.fixture(scope="module", autouse=True)
+def only_new_objects() -> Iterator[None]:
+    """The collector leaves what is there already alone: it would take longer than the tests."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.group}-{case.name}")
+def test_every_type(fmt: Format, case: Case) -> None:
+    if isinstance(case.untyped_result(fmt.plain), Refused):
+        return
+    data = fmt.dumps(case.value, **case.dumping)
+    decoder = fmt.decoder(type=case.annotation, **case.loading)
+    fails = isinstance(case.typed_result(fmt.plain), NotLoaded)
+
+    def work() -> None:
+        with contextlib.suppress(holdall.DecodeError) if fails else contextlib.nullcontext():
+            decoder.decode(data)
+
+    stays_level(work, ROUNDS)
+
+
+def test_every_failure(fmt: Format) -> None:
+    failures = [case for case in FAILURES if case.only in ("", fmt.name)]
+    attempts = [
+        (fmt.decoder(type=case.annotation, **case.loading), fmt.dumps(case.value())) for case in failures
+    ]
+
+    def work() -> None:
+        for decoder, data in attempts:
+            with contextlib.suppress(holdall.DecodeError):
+                decoder.decode(data)
+
+    stays_level(work, 200)
+
+
+@pytest.mark.parametrize(("name", "annotation", "values"), TARGETS, ids=[name for name, _, _ in TARGETS])
+def test_damaged_messages(fmt: Format, name: str, annotation: Any, values: list[Any]) -> None:
+    """Cut off at every place, and changed."""
+    decoder = fmt.decoder(type=annotation)
+    rng = random.Random(name)
+    hostile = []
+    for value in values:
+        data = fmt.dumps(value)
+        hostile += [data[:end] for end in range(1, len(data), max(1, len(data) // 60))]
+        for _ in range(60):
+            changed = bytearray(data)
+            changed[rng.randrange(1, len(data))] = rng.randrange(256)
+            hostile.append(bytes(changed))
+
+    def work() -> None:
+        for attempt in hostile:
+            with contextlib.suppress(holdall.DecodeError):
+                decoder.decode(attempt)
+
+    # Enough that what tables of interned names grow by is less than half of it.
+    stays_level(work, 400)
+
+
+def test_cycles_and_what_is_passed_over() -> None:
+    @dataclass
+    class Wanted:
+        item: Any = None
+        others: list[models.User] = field(default_factory=list)
+
+    inner = [models.User("a", 1)]
+    loop: dict[str, Any] = {"skipped": [inner, {"k": inner}], "item": inner, "others": inner}
+    loop["again"] = loop
+    decoder, data = holdall.Decoder(type=Wanted, types=[models]), holdall.dumps(loop)
+    stays_level(lambda: decoder.decode(data), ROUNDS)
+
+
+def test_new_classes_and_annotations(fmt: Format) -> None:
+    """Plans go with their classes."""
+    data = fmt.dumps([{"a": 1, "b": [{"a": 2}]}])
+
+    def work() -> None:
+        made: Any = type("Made", (), {"__annotations__": {"a": int, "b": Any}, "b": None})
+        assert fmt.loads(data, type=list[made])[0].a == 1
+        with contextlib.suppress(holdall.DecodeError):
+            fmt.loads(data, type=made)
+
+    stays_level(work, 300)
+
+
+def test_registering_anew(fmt: Format) -> None:
+    data = fmt.dumps([{"x": 1}])
+
+    def work() -> None:
+        holdall.register(models.Point)
+        assert fmt.loads(data, type=list[models.Point]) == [models.Point(1)]
+
+    stays_level(work, 300)
+
+
+def test_hooks_and_user_code_that_fail(fmt: Format) -> None:
+    @dataclass
+    class Refusing:
+        a: int
+        b: list[int] = field(default_factory=list)
+
+        def __post_init__(self) -> None:
+            raise ZeroDivisionError
+
+    def hook(annotation: Any, obj: Any) -> Any:
+        raise ZeroDivisionError
+
+    first = (fmt.decoder(type=list[Refusing]), fmt.dumps([{"a": 1, "b": [1, 2]}]))
+    second = (fmt.decoder(type=dict[str, models.Foreign], dec_hook=hook), fmt.dumps({"k": ["x"]}))
+
+    def work() -> None:
+        for decoder, data in (first, second):
+            try:
+                decoder.decode(data)
+            except ZeroDivisionError:
+                continue
+            raise AssertionError("the error was lost")
+
+    stays_level(work, ROUNDS)
+
+
+def test_reference_counts_of_what_plans_hold(fmt: Format) -> None:
+    """Defaults, classes and members: each load takes and gives back as many."""
+    default = "".join(["def", "ault"])
+
+    @dataclass
+    class Held:
+        a: str = default
+        b: models.Color = models.Color.RED
+        c: Any = None
+
+    held = {"default": default, "class": Held, "member": models.Color.RED, "none": None, "str": str}
+    decoder, data = fmt.decoder(type=list[Held]), fmt.dumps([{}, {"b": 1, "c": 2}, {"a": "x", "zz": []}])
+    bad = fmt.dumps([{}, {"b": 1}, {"a": 5}])
+
+    def work() -> None:
+        decoder.decode(data)
+        with contextlib.suppress(holdall.ValidationError):
+            decoder.decode(bad)
+
+    def counts() -> dict[str, int]:
+        return {name: sys.getrefcount(obj) for name, obj in held.items()}
+
+    for _ in range(10):
+        work()
+    gc.collect()
+    before = counts()
+    for _ in range(2_000):
+        work()
+    gc.collect()
+    after = counts()
+    for name in held:
+        assert abs(after[name] - before[name]) < 100, name
