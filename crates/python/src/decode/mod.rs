@@ -126,9 +126,14 @@ pub struct Decoder<'i, R: Reader<'i>> {
     /// The object just made is not all there: its fields follow.
     made_again: bool,
     rules: Rules<'i>,
+    /// Where the value begins that is being begun against a node: what is wrong with it is found there.
+    start: usize,
     /// Layouts whose class was found for this message.
     found: HashMap<usize, Rc<Layout>, rustc_hash::FxBuildHasher>,
     skipped: Vec<skip::Skipped>,
+    /// How many looks ahead are under way, and for how many bytes there may yet be some.
+    ahead: u32,
+    ahead_left: usize,
     /// Set while something that was skipped is read after all.
     again: Option<skip::Again>,
     _pause: gc::Pause,
@@ -140,6 +145,8 @@ pub const BYTES_PER_BYTE: usize = 128;
 /// Values that may be hashed as parts of keys, likewise.
 const FREE_HASHES: usize = 1 << 20;
 const HASHES_PER_BYTE: usize = 64;
+/// Bytes that may be looked at ahead, likewise: for each byte as many unions within unions.
+const AHEAD_PER_BYTE: usize = 32;
 
 impl<'i, R: Reader<'i>> Decoder<'i, R> {
     /// # Safety
@@ -172,8 +179,11 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 plain: !R::TYPES,
                 dec_hook: options.dec_hook.as_ref(),
             },
+            start: 0,
             found: HashMap::default(),
             skipped: Vec::new(),
+            ahead: 0,
+            ahead_left: FREE_BYTES.saturating_add(input.saturating_mul(AHEAD_PER_BYTE)),
             again: None,
             // SAFETY: the GIL is held, says the caller.
             _pause: unsafe { gc::Pause::new() },
@@ -224,8 +234,8 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             let object = unsafe { Owned::borrowed(object) };
             // While it is open, its weight says where on the stack its frame is.
             let place = Weight { values: self.stack.len() as u32, ..Weight::default() };
-            self.numbered[mark as usize] =
-                Numbered { object: Some(object), weight: place, state: State::Open, node: ANY };
+            let node = self.numbered[mark as usize].node;
+            self.numbered[mark as usize] = Numbered { object: Some(object), weight: place, state: State::Open, node };
         }
     }
 
@@ -320,7 +330,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             return Err(holdall_format::Error::new(holdall_format::Kind::BadReference { number }, here).into());
         };
         if entry.state == State::Skipped {
-            return self.read_skipped(number as usize);
+            return self.read_skipped(number as usize, ANY);
         }
         let Some(object) = entry.object.clone() else {
             return Err(decode("an object that is made of its parts is one of them itself", here));

@@ -7,8 +7,7 @@ use super::{Decoder, Numbered, State, UNMARKED};
 use crate::cpython::Owned;
 use crate::error::{decode, Result};
 use crate::objects;
-use crate::schema::node::accepts;
-use crate::schema::ANY;
+use crate::schema::{NodeId, ANY};
 use holdall_format::model::{Known, LayoutKind};
 use holdall_format::{Error as FormatError, Kind as FormatKind, Reader, Token};
 use std::rc::Rc;
@@ -78,8 +77,10 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             },
             Token::Buffer { number, readonly } => {
                 // They come in order: one that is passed over is taken nevertheless.
-                let here = self.here();
-                objects::buffer::take(self, number, readonly, here)?;
+                if self.ahead == 0 {
+                    let here = self.here();
+                    objects::buffer::take(self, number, readonly, here)?;
+                }
                 0
             }
             Token::Global => 2,
@@ -131,9 +132,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         }
     }
 
-    /// Builds a numbered object that was passed over.
+    /// Builds a numbered object that was passed over, as the node says that asks for it first.
     #[cold]
-    pub(super) fn read_skipped(&mut self, number: usize) -> Result<Owned> {
+    pub(super) fn read_skipped(&mut self, number: usize, id: NodeId) -> Result<Owned> {
         let place = self.numbered[number].weight.values as usize;
         let Some(&Skipped { at, layouts }) = self.skipped.get(place) else {
             return Err(decode("an object out of place", self.here()));
@@ -154,13 +155,16 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         // What was owed below is not to be had from here on.
         let owed = std::mem::take(&mut self.owed);
         let token = self.r.next()?;
-        let made = match self.leaf(token, accepts::ALL)? {
+        let made = match self.leaf(token, self.rules.node(id).accepts)? {
             Some(value) => {
                 self.whole(number as u32, value.get());
                 self.mark = UNMARKED;
                 Some(value)
             }
-            None => self.node_of(token)?,
+            None => {
+                self.r.rewind(at);
+                self.next_node(id)?
+            }
         };
         let object = match made {
             Some(object) => object,

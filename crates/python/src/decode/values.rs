@@ -47,11 +47,14 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     /// The next value, which is no leaf that its node takes as it comes.
     #[inline(never)]
     pub(super) fn next_node(&mut self, node: NodeId) -> Result<Option<Owned>> {
-        let token = self.r.next()?;
-        match node {
-            ANY => self.node(token),
-            _ => self.typed(token, node),
+        if node == ANY {
+            let token = self.r.next()?;
+            return self.node(token);
         }
+        let start = self.r.offset();
+        self.start = start;
+        let token = self.r.next()?;
+        self.typed(token, node).map_err(|fault| fault.found(start))
     }
 
     /// A leaf, or an object that is there already, or a marked leaf: what a loop over fields takes without a frame.
@@ -77,7 +80,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         let token = self.r.next()?;
         let found = match node {
             ANY => self.shared_field(token, accepts)?,
-            _ => self.typed_field(token, node, accepts)?,
+            _ => self.typed_field(token, node, accepts).map_err(|fault| fault.found(before))?,
         };
         if found.is_none() {
             self.r.rewind(before);

@@ -298,7 +298,7 @@ impl<W: Writer> Encoder<'_, W> {
     #[cold]
     fn refuse_cycle(&self) -> Result<()> {
         let mut seen = HashSet::new();
-        for frame in &self.tables.stack {
+        for (at, frame) in self.tables.stack.iter().enumerate() {
             let on_the_way = match &frame.extra {
                 // A frame of parts stands for no object; what is being written of it does.
                 Some(Extra::Parts(parts)) => match parts.get((frame.at as usize).wrapping_sub(1)) {
@@ -308,14 +308,54 @@ impl<W: Writer> Encoder<'_, W> {
                 _ => frame.object.get(),
             };
             if !seen.insert((on_the_way as usize, frame.kind as u8)) {
+                let place = self.place_of_cycle(at);
                 return Err(encode(if W::REFERENCES {
-                    "a container holds itself: store it with refs=True"
+                    format!("a container holds itself: store it with refs=True - at `{place}`")
                 } else {
-                    "a container holds itself, which the format can't hold"
+                    format!("a container holds itself, which the format can't hold - at `{place}`")
                 }));
             }
         }
         Ok(())
+    }
+
+    /// The way to what the frame of that number holds: fields and indices; keys of dicts are the user's own.
+    #[cold]
+    fn place_of_cycle(&self, until: usize) -> String {
+        let mut place = "$".to_owned();
+        for frame in &self.tables.stack[..until] {
+            let before = (frame.at as usize).saturating_sub(1);
+            match (&frame.kind, &frame.extra) {
+                (Kind::List | Kind::Tuple, _) => place.push_str(&format!("[{before}]")),
+                (Kind::Named, Some(Extra::Plan(plan))) => {
+                    let field = plan.plain_form(self.py).ok().and_then(|form| form.fields.as_ref()?.get(before));
+                    // SAFETY: a string that the plan holds.
+                    let name = field.and_then(|field| unsafe { crate::cpython::text::ascii(field.key.get()) });
+                    place.push_str(&name.map_or("[...]".into(), |name| format!(".{}", String::from_utf8_lossy(name))));
+                }
+                (Kind::Slots, Some(Extra::Plan(plan))) => {
+                    // SAFETY: as above.
+                    let name =
+                        plan.slots.get(before).and_then(|slot| unsafe { crate::cpython::text::ascii(slot.name.get()) });
+                    place.push_str(&name.map_or("[...]".into(), |name| format!(".{}", String::from_utf8_lossy(name))));
+                }
+                (Kind::Parts, Some(Extra::Parts(parts))) => {
+                    // A field's value stands behind its name.
+                    let name = match (frame.at as usize).checked_sub(2).and_then(|name| parts.get(name)) {
+                        // SAFETY: held by the part; looked at before it is read.
+                        Some(Part::Value(name)) if frame.at % 2 == 0 && parts.len() % 2 == 0 => unsafe {
+                            crate::cpython::text::is(name.get())
+                                .then(|| crate::cpython::text::ascii(name.get()))
+                                .flatten()
+                        },
+                        _ => None,
+                    };
+                    place.push_str(&name.map_or("[...]".into(), |name| format!(".{}", String::from_utf8_lossy(name))));
+                }
+                _ => place.push_str("[...]"),
+            }
+        }
+        place
     }
 
     unsafe fn walk_items(&mut self, seq: Seq) -> Result<()> {

@@ -2,7 +2,6 @@
 
 use super::node::Scalar;
 use super::{item, optional, NodeId};
-use crate::class::registry;
 use crate::cpython::{Obj, Owned};
 use crate::objects::owned;
 use pyo3::ffi;
@@ -131,7 +130,7 @@ impl Class {
     /// The class as what its registered `decode` makes, if it has one.
     pub fn registered(&self, py: Python<'_>) -> Option<Scalar> {
         let class = self.class.as_ref()?;
-        let decode = registry::by_class(py, class.get().cast())?.decode.clone()?;
+        let decode = super::registered_decode(py, class)?;
         Some(Scalar::Registered { class: class.clone(), decode })
     }
 

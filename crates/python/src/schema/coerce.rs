@@ -11,10 +11,10 @@ use crate::class::registry::call;
 use crate::cpython::{text, Obj, Owned, Type};
 use crate::error::{invalid, raised, Fault, Result};
 use crate::objects::owned;
-use pyo3::exceptions::{PyArithmeticError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyArithmeticError, PyOSError, PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyTuple};
 use std::ptr::addr_of_mut;
 
 /// What a load goes by.
@@ -29,18 +29,20 @@ pub struct Rules<'s> {
     pub dec_hook: Option<&'s Owned>,
 }
 
-pub(super) enum Taken {
+pub enum Taken {
     Yes(Owned),
     No,
     /// Of the right kind, but not fit; says why.
     Broken(String),
 }
 
+const INVALID_MEMBER: &str = "Invalid enum value";
+
 /// The bit of `accepts` that an object of exactly that type has.
 ///
 /// # Safety
 /// `object` is alive.
-pub(super) unsafe fn kind_of(object: Obj) -> u32 {
+pub unsafe fn kind_of(object: Obj) -> u32 {
     // SAFETY: alive, says the caller; the types are static.
     unsafe {
         let class = ffi::Py_TYPE(object);
@@ -137,6 +139,7 @@ impl<'s> Rules<'s> {
             Err(error)
                 if error.is_instance_of::<PyValueError>(self.py)
                     || error.is_instance_of::<PyTypeError>(self.py)
+                    || error.is_instance_of::<PyOSError>(self.py)
                     || error.is_instance_of::<PyArithmeticError>(self.py) =>
             {
                 Ok(Taken::Broken(why.to_owned()))
@@ -303,6 +306,12 @@ impl<'s> Rules<'s> {
                     return Ok(same());
                 }
                 match parse {
+                    None if self.plain && kind != 0 && kind != accepts::NONE && self.is_numpy(class)? => {
+                        let name = self.bound(class).getattr("__qualname__")?;
+                        let made =
+                            self.py.import("holdall._arrays")?.call_method1("scalar", (self.bound(class), bound));
+                        self.made(made, &format!("Invalid `{name}`"))
+                    }
                     Some(parse) if textual => {
                         let name = self.bound(class).getattr("__qualname__")?;
                         self.made(self.bound(parse).call1((bound,)), &format!("Invalid `{name}`"))
@@ -358,32 +367,32 @@ impl<'s> Rules<'s> {
 
     /// A member by its value, or by its name.
     fn member(&self, class: &Owned, by_value: &Owned, object: &Owned, kind: u32) -> Result<Taken> {
-        let (bound, members) = (self.bound(object), self.bound(class));
-        if bound.is_instance(&members)? {
+        let (given, members) = (self.bound(object), self.bound(class));
+        if given.is_instance(&members)? {
             return Ok(Taken::Yes(object.clone()));
         }
-        if kind == 0 || kind == accepts::NONE {
-            // A value of another type: a list, say, which no dict finds.
-            let known = members.getattr("_value2member_map_")?;
-            let unhashable = members.getattr("_member_map_")?.len()? > known.len()?;
-            if kind == 0 && !unhashable {
-                return Ok(Taken::No);
-            }
+        let mut value = given.clone();
+        // SAFETY: held.
+        if self.plain && unsafe { ffi::Py_TYPE(object.get()) } == addr_of_mut!(ffi::PyList_Type) {
+            // A tuple, as plain formats have it.
+            value = self.py.get_type::<PyTuple>().call1((given.clone(),))?;
         }
         let by_value = self.bound(by_value);
         let by_value = by_value.cast::<PyDict>().map_err(PyErr::from)?;
-        let same_kind = |value: &Bound<'_, PyAny>| {
-            // True is no 1 here.
-            value.getattr("_value_").is_ok_and(|value| value.get_type().is(bound.get_type()))
+        // 1, 1.0 and True are equal, and not the same value.
+        let is_it = |found: &Bound<'_, PyAny>| {
+            found
+                .getattr("_value_")
+                .is_ok_and(|own| own.get_type().is(value.get_type()) || !own.eq(&value).unwrap_or(false))
         };
-        if let Ok(Some(found)) = by_value.get_item(&bound) {
-            if same_kind(&found) || kind != accepts::BOOL {
-                return Ok(Taken::Yes(owned(&found)));
-            }
+        match by_value.get_item(&value) {
+            Ok(Some(found)) if is_it(&found) => return Ok(Taken::Yes(owned(&found))),
+            Ok(Some(_)) if kind != 0 => return Ok(Taken::Broken(INVALID_MEMBER.to_owned())),
+            _ => {}
         }
         if kind == accepts::STR {
             let names = members.getattr("_member_map_")?;
-            if let Some(found) = names.cast::<PyDict>().map_err(PyErr::from)?.get_item(&bound)? {
+            if let Some(found) = names.cast::<PyDict>().map_err(PyErr::from)?.get_item(&given)? {
                 return Ok(Taken::Yes(owned(&found)));
             }
             if !self.strict {
@@ -395,7 +404,17 @@ impl<'s> Rules<'s> {
             }
         }
         // Unions of flags, `_missing_`, and values that have no hash: by the class's own code.
-        self.made(members.call1((bound,)), "Invalid enum value")
+        match self.made(members.call1((&value,)), INVALID_MEMBER)? {
+            Taken::Yes(found) if !is_it(&self.bound(&found)) => Ok(Taken::Broken(INVALID_MEMBER.to_owned())),
+            Taken::Broken(_) if kind == 0 || kind == accepts::NONE => Ok(Taken::No),
+            taken => Ok(taken),
+        }
+    }
+
+    /// Whether a class is one of NumPy's scalars.
+    fn is_numpy(&self, class: &Owned) -> Result<bool> {
+        let module = self.bound(class).getattr("__module__")?;
+        Ok(module.extract::<String>().is_ok_and(|module| module == "numpy"))
     }
 
     fn literal(&self, values: &[Owned], object: &Owned) -> Result<Taken> {
@@ -418,7 +437,7 @@ impl<'s> Rules<'s> {
         let kind = unsafe { kind_of(object.get()) };
         // SAFETY: values of the schema, held.
         let of_its_kind = values.iter().any(|value| unsafe { kind_of(value.get()) } == kind && kind != 0);
-        Ok(if of_its_kind { Taken::Broken("Invalid enum value".to_owned()) } else { Taken::No })
+        Ok(if of_its_kind { Taken::Broken(INVALID_MEMBER.to_owned()) } else { Taken::No })
     }
 
     /// What a field that was not stored has.

@@ -8,12 +8,47 @@ use super::NodeId;
 use crate::cpython::Owned;
 use crate::error::Result;
 use crate::objects::owned;
+use pyo3::exceptions::PyAttributeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use std::collections::HashSet;
 use std::ptr::addr_of_mut;
 
 impl Rules<'_> {
+    /// Whether what was built as one node says is what another says too, as far as can be told without looking into it: it
+    /// may not be all there yet.
+    pub fn is_as_good(&self, built_as: NodeId, wanted: NodeId, object: &Owned) -> bool {
+        let (one, other) = (self.node(built_as), self.node(wanted));
+        // SAFETY: held.
+        let class = unsafe { ffi::Py_TYPE(object.get()) };
+        let own = |node: &Node| {
+            self.schema
+                .and_then(|schema| node.classes.iter().copied().find(|&index| schema.classes[index as usize].is(class)))
+        };
+        if let (Some(one), Some(other)) = (own(one), own(other)) {
+            return one == other;
+        }
+        match (&one.seq, &other.seq) {
+            (Some(one), Some(other)) if one.name() == other.name() => {
+                let same_kind = std::mem::discriminant(&one.kind) == std::mem::discriminant(&other.kind);
+                return same_kind
+                    && !matches!(other.kind, SeqKind::NamedTuple(_))
+                    && one.items() == other.items()
+                    && (other.min, other.max) == (None, None);
+            }
+            _ => {}
+        }
+        match (&one.map, &other.map) {
+            (Some(one), Some(other)) => {
+                (one.key, one.value) == (other.key, other.value)
+                    && std::mem::discriminant(&one.kind) == std::mem::discriminant(&other.kind)
+                    && !matches!(other.kind, MapKind::TypedDict(_))
+                    && (other.min, other.max) == (None, None)
+            }
+            _ => false,
+        }
+    }
+
     /// Whether an object that is there already, with all it holds, is what the node says: nothing is converted, as others
     /// hold it too.
     pub(super) fn conforms(&self, id: NodeId, object: &Owned) -> Result<bool> {
@@ -129,8 +164,9 @@ impl Rules<'_> {
         for field in &class.fields {
             match object.getattr(self.bound(&field.name).cast::<pyo3::types::PyString>().map_err(PyErr::from)?) {
                 Ok(part) => open.push((field.node, owned(&part))),
-                Err(_) if matches!(field.missing, Missing::Absent) => {}
-                Err(_) => return Ok(false),
+                // It is being built, or may be without it: what is whole has what its class requires.
+                Err(error) if error.is_instance_of::<PyAttributeError>(self.py) => {}
+                Err(error) => return Err(error.into()),
             }
         }
         Ok(true)

@@ -2,7 +2,7 @@
 
 use super::optional;
 use crate::cpython::{int, text, Obj, Owned};
-use crate::error::{raised, Result};
+use crate::error::{raised, take_data_error, Result};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -58,15 +58,19 @@ impl Constraints {
                 match ffi::PyObject_RichCompareBool(object.get(), bound.get(), *operator) {
                     1 => {}
                     0 => return Ok(Some(format!("Expected `{name}` {sign} {}", shown(bound)))),
+                    // A NaN that can't be compared is within no bounds.
+                    _ if take_data_error().is_some() => {
+                        return Ok(Some(format!("Expected `{name}` {sign} {}", shown(bound))));
+                    }
                     _ => return Err(raised()),
                 }
             }
             if let Some(factor) = &self.multiple_of {
-                let rest = Owned::new(ffi::PyNumber_Remainder(object.get(), factor.get())).ok_or_else(raised)?;
-                match ffi::PyObject_IsTrue(rest.get()) {
+                let rest = Owned::new(ffi::PyNumber_Remainder(object.get(), factor.get()));
+                match rest.map_or(-1, |rest| ffi::PyObject_IsTrue(rest.get())) {
                     0 => {}
-                    1 => return Ok(Some(format!("Expected `{name}` that's a multiple of {}", shown(factor)))),
-                    _ => return Err(raised()),
+                    -1 if take_data_error().is_none() => return Err(raised()),
+                    _ => return Ok(Some(format!("Expected `{name}` that's a multiple of {}", shown(factor)))),
                 }
             }
             if self.min_length.is_some() || self.max_length.is_some() {

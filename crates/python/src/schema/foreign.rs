@@ -4,7 +4,7 @@ use super::coerce::{expected, kind_name, Rules, Taken};
 use crate::cpython::Owned;
 use crate::error::{invalid, Result, Step};
 use crate::objects::owned;
-use pyo3::exceptions::{PyNotImplementedError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyException, PyNotImplementedError, PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -20,10 +20,8 @@ impl<'s> Rules<'s> {
             if !self.plain || !is_list {
                 return Ok(Taken::No);
             }
-            let made = match dtype {
-                Some(dtype) => numpy.call_method1("array", (array, self.bound(dtype))),
-                None => numpy.call_method1("array", (array,)),
-            };
+            let dtype = dtype.map(|dtype| self.bound(dtype));
+            let made = self.py.import("holdall._arrays")?.call_method1("from_list", (array, dtype));
             array = match self.made(made, "Expected `ndarray`, got `list` of other values")? {
                 Taken::Yes(made) => self.bound(&made),
                 other => return Ok(other),
@@ -107,13 +105,13 @@ impl<'s> Rules<'s> {
             {
                 keywords.set_item(name, value)?;
             }
-            let private = given.getattr("__pydantic_private__")?;
-            let dumped = given.call_method("model_dump", (), Some(&keywords));
-            given = match self.made(dumped, "a model that holds itself can't be validated")? {
-                Taken::Yes(dumped) => self.bound(&dumped),
-                Taken::Broken(why) => return Err(invalid(why)),
-                Taken::No => return Ok(None),
+            // Its state is what the message says: whatever the model's own code makes of it is about the data.
+            let damaged = |error: PyErr| match error.is_instance_of::<PyException>(self.py) {
+                true => invalid("a model whose state its own class can't read: damaged, or one that holds itself"),
+                false => error.into(),
             };
+            let private = given.getattr("__pydantic_private__").map_err(damaged)?;
+            given = given.call_method("model_dump", (), Some(&keywords)).map_err(damaged)?;
             let made = self.validated(&class, &given)?;
             if !private.is_none() {
                 self.bound(&made).setattr("__pydantic_private__", private)?;
@@ -134,10 +132,13 @@ impl<'s> Rules<'s> {
                 let first = errors.get_item(0)?;
                 let mut fault = invalid(first.get_item("msg")?);
                 let place: Vec<Bound<'_, PyAny>> = first.get_item("loc")?.extract()?;
-                for step in place.iter().rev() {
+                for (depth, step) in place.iter().enumerate().rev() {
+                    // Text is a field's name where the model has such a field; a key of a dict is the user's own.
+                    let is_field = depth == 0 && class.getattr("model_fields")?.contains(step)?;
                     fault = fault.within(|| match step.extract::<usize>() {
                         Ok(index) => Step::Index(index),
-                        Err(_) => Step::Field(owned(step)),
+                        Err(_) if is_field => Step::Field(owned(step)),
+                        Err(_) => Step::Some,
                     });
                 }
                 Err(fault)

@@ -16,7 +16,7 @@ use crate::cpython::{Obj, Owned};
 use crate::decode::shelf::Shelf;
 use crate::error::Result;
 use class::Class;
-use node::Node;
+use node::{Node, Scalar};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyList, PyType};
@@ -83,10 +83,24 @@ impl Schema {
                 }
                 None => true,
             });
+            for scalar in &mut node.scalars {
+                if let Scalar::Custom { class, .. } = scalar {
+                    if let Some(decode) = registered_decode(py, class) {
+                        *scalar = Scalar::Registered { class: class.clone(), decode };
+                    }
+                }
+            }
             node.scalars.extend(registered);
         }
         Ok(())
     }
+}
+
+/// The registered function that makes instances of a class of what its `encode` gave.
+fn registered_decode(py: Python<'_>, class: &Owned) -> Option<Owned> {
+    // SAFETY: held.
+    let is_class = unsafe { pyo3::ffi::PyType_Check(class.get()) != 0 };
+    crate::class::registry::by_class(py, is_class.then(|| class.get().cast())?)?.decode.clone()
 }
 
 /// # Safety

@@ -60,6 +60,19 @@ pub enum SeqKind {
 }
 
 impl Seq {
+    /// What each item must be; of a named tuple, nothing.
+    pub fn items(&self) -> &[NodeId] {
+        match &self.kind {
+            SeqKind::List(item)
+            | SeqKind::Tuple(item)
+            | SeqKind::Set(item)
+            | SeqKind::FrozenSet(item)
+            | SeqKind::Deque(item) => std::slice::from_ref(item),
+            SeqKind::Fixed(items) => items,
+            SeqKind::NamedTuple(_) => &[],
+        }
+    }
+
     pub fn name(&self) -> &'static str {
         match self.kind {
             SeqKind::List(_) => "list",

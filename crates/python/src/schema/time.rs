@@ -27,7 +27,8 @@ fn owned<T>(made: PyResult<Bound<'_, T>>) -> Option<Owned> {
 /// `None` for what is no such text.
 pub fn datetime(py: Python<'_>, text: &[u8]) -> Option<Owned> {
     // Bare numbers are points in time to `speedate`; here they are no text of one.
-    let found = text.contains(&b':').then(|| DateTime::parse_bytes_rfc3339(text).ok()).flatten()?;
+    let written = matches!(text.get(10), Some(b'T' | b't' | b' ')) && text.get(16) == Some(&b':');
+    let found = written.then(|| DateTime::parse_bytes_rfc3339(text).ok()).flatten()?;
     let zone = zone(py, found.time.tz_offset).ok()?;
     owned(PyDateTime::new(
         py,
@@ -48,7 +49,7 @@ pub fn date(py: Python<'_>, text: &[u8]) -> Option<Owned> {
 }
 
 pub fn time(py: Python<'_>, text: &[u8]) -> Option<Owned> {
-    let found = Time::parse_bytes(text).ok()?;
+    let found = (text.get(5) == Some(&b':')).then(|| Time::parse_bytes(text).ok()).flatten()?;
     let zone = zone(py, found.tz_offset).ok()?;
     owned(PyTime::new(py, found.hour, found.minute, found.second, found.microsecond, zone.as_ref()))
 }

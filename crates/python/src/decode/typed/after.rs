@@ -9,7 +9,7 @@ use super::members::place;
 use crate::class::plan;
 use crate::cpython::Owned;
 use crate::error::{invalid, raised, Result, Step};
-use crate::schema::class::{Class, ClassKind, Field};
+use crate::schema::class::{Class, ClassKind, Field, Missing};
 use holdall_format::Reader;
 use pyo3::ffi;
 
@@ -24,6 +24,11 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 if !has {
                     self.fill_missing(class, field as u16, Some(&typed.steps[field].place), object)?;
                 }
+            }
+        }
+        for &field in &typed.missing {
+            if matches!(class.fields[usize::from(field)].missing, Missing::FactoryOfSelf(_)) {
+                self.fill_missing(class, field, typed.place_of(field), object)?;
             }
         }
         if class.goes_on() {

@@ -1,13 +1,12 @@
 //! Which class of several a dict is: by its tag, by a key that only one requires, or by what is there.
 
 use super::super::layout::Layout;
-use super::super::Decoder;
+use super::super::{Decoder, Numbered};
 use crate::cpython::Owned;
-use crate::error::{invalid, Result, Step};
+use crate::error::{decode, invalid, Result, Step};
 use crate::schema::class::{utf8, Class, ClassKind, Missing};
 use crate::schema::coerce::expected;
 use crate::schema::node::{accepts, Node};
-use holdall_format::model::Bytes;
 use holdall_format::{Reader, Token};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -16,75 +15,106 @@ use std::collections::HashSet;
 impl<'i, R: Reader<'i>> Decoder<'i, R> {
     /// Which class a dict of a plain format is, by its tag or its keys. `None` where the node has none that dicts are.
     pub(super) fn class_by_keys(&mut self, node: &'i Node, len: usize) -> Result<Option<u32>> {
-        let Some(schema) = self.rules.schema else { return Ok(None) };
-        let of = |class: u32| &schema.classes[class as usize];
-        let fits = |class: &u32| of(*class).kind == ClassKind::Fields && !of(*class).array_like;
-        let mut candidates: Vec<u32> = Vec::new();
-        if let [only] = node.classes[..] {
-            if node.map.is_none() {
-                return Ok(fits(&only).then_some(only));
-            }
-        }
-        candidates.extend(node.classes.iter().copied().filter(fits));
-        if candidates.is_empty() {
-            return Ok(None);
-        }
-        // Looks ahead, and goes back: what is skipped here is read again.
-        let before = self.r.offset();
-        let mut keys = HashSet::new();
-        let mut tagged = None;
-        let tag_field = node.tag_field.as_ref().filter(|_| node.tags.is_some()).map(utf8).transpose()?;
-        for _ in 0..len {
-            let token = self.r.next()?;
-            let name = match token {
-                Token::Text(Bytes::Ascii(name) | Bytes::StrictUtf8(name)) => name,
-                _ => break,
-            };
-            if tag_field.as_deref() == Some(name) {
-                let token = self.r.next()?;
-                tagged = Some(match (self.leaf(token, accepts::INT | accepts::STR)?, &node.tags) {
-                    (Some(value), Some(tags)) => self.tagged(tags, &value)?,
-                    _ => None,
-                });
-                break;
-            }
-            keys.insert(name);
-            self.skip()?;
-        }
-        self.r.rewind(before);
-        self.choose(node, tagged, &keys, &candidates)
+        self.class_of(node, len, None)
     }
 
-    /// As `class_by_keys`, for a dict whose keys are known beforehand; a tag's value is looked at ahead.
+    /// The same for a dict whose keys are known beforehand.
     pub(super) fn class_by_names(&mut self, layout: &Layout, node: &'i Node) -> Result<Option<u32>> {
+        self.class_of(node, layout.names.len(), Some(&layout.names))
+    }
+
+    fn class_of(&mut self, node: &'i Node, len: usize, names: Option<&[Owned]>) -> Result<Option<u32>> {
         let Some(schema) = self.rules.schema else { return Ok(None) };
         let of = |class: u32| &schema.classes[class as usize];
-        let candidates: Vec<u32> =
-            node.classes.iter().copied().filter(|&class| of(class).kind == ClassKind::Fields).collect();
-        if let ([only], true) = (&candidates[..], node.map.is_none()) {
+        // In plain formats a class that is stored in order is no dict.
+        let fits = |class: u32| of(class).kind == ClassKind::Fields && (names.is_some() || !of(class).array_like);
+        let candidates: Vec<u32> = node.classes.iter().copied().filter(|&class| fits(class)).collect();
+        if let ([only], true) = (&candidates[..], node.map.is_none() && node.classes.len() == 1) {
             return Ok(Some(*only));
         }
         if candidates.is_empty() {
             return Ok(None);
         }
-        let names = layout.names.iter().map(utf8).collect::<PyResult<Vec<_>>>()?;
-        let tag_field = node.tag_field.as_ref().filter(|_| node.tags.is_some()).map(utf8).transpose()?;
-        let place = tag_field.and_then(|field| names.iter().position(|name| *name == field));
-        let tagged = match (place, &node.tags) {
-            (Some(0), Some(tags)) => {
-                let before = self.r.offset();
-                let token = self.r.next()?;
-                let value = self.leaf(token, accepts::INT | accepts::STR)?;
-                self.r.rewind(before);
-                Some(match value {
-                    Some(value) => self.tagged(tags, &value)?,
-                    None => None,
-                })
-            }
-            _ => None,
-        };
-        let keys = names.iter().map(|name| &name[..]).collect();
+        // Looks ahead, and goes back as if nothing had been: what is passed over here is read again.
+        let before = self.r.offset();
+        let known = (self.numbered.len(), self.layouts.len(), self.skipped.len(), self.again);
+        self.ahead += 1;
+        let found = self.look_ahead(node, len, names);
+        self.ahead -= 1;
+        self.numbered.truncate(known.0);
+        self.layouts.truncate(known.1);
+        self.skipped.truncate(known.2);
+        self.again = known.3;
+        let seen = self.r.offset() - before;
+        self.r.rewind(before);
+        // A union within a union, and so on, looks at the same bytes again and again.
+        match self.ahead_left.checked_sub(seen) {
+            Some(left) => self.ahead_left = left,
+            None => return Err(decode("looking ahead for tags takes time out of proportion to the message", before)),
+        }
+        let (tagged, keys) = found?;
         self.choose(node, tagged, &keys, &candidates)
+    }
+
+    /// The class that the tag means, if there is one; and all keys, or those before the tag.
+    fn look_ahead(
+        &mut self,
+        node: &'i Node,
+        len: usize,
+        names: Option<&[Owned]>,
+    ) -> Result<(Option<Option<u32>>, HashSet<Vec<u8>>)> {
+        let mut keys = HashSet::new();
+        let tag_field = node.tag_field.as_ref().filter(|_| node.tags.is_some()).map(utf8).transpose()?;
+        let stored = |at: usize| names.and_then(|names| names.get(at));
+        if let (Some(names), false) = (names, tag_field.is_some()) {
+            keys.extend(names.iter().map(utf8).collect::<PyResult<Vec<_>>>()?);
+            return Ok((None, keys));
+        }
+        for at in 0..len {
+            let name = match stored(at) {
+                Some(name) => utf8(name)?,
+                None => match self.plain_value()? {
+                    // SAFETY: held.
+                    Some(name) if unsafe { crate::cpython::text::is(name.get()) } => utf8(&name)?,
+                    // A key that is no text says nothing; it may be a container, which is not passed over yet.
+                    Some(_) => Vec::new(),
+                    None => return Ok((None, keys)),
+                },
+            };
+            if tag_field.as_ref() == Some(&name) {
+                let tagged = match (self.plain_value()?, &node.tags) {
+                    (Some(value), Some(tags)) => self.tagged(tags, &value)?,
+                    _ => None,
+                };
+                return Ok((Some(tagged), keys));
+            }
+            keys.insert(name);
+            self.skip()?;
+        }
+        Ok((None, keys))
+    }
+
+    /// A number or a text, marked or referred to; `None` is another value, of which one token was read.
+    pub(super) fn plain_value(&mut self) -> Result<Option<Owned>> {
+        match self.r.next()? {
+            Token::Mark => {
+                let token = self.r.next()?;
+                let value = self.text_or_int(token)?;
+                if let Some(value) = &value {
+                    self.add_numbered(Numbered::whole(value.clone()));
+                }
+                Ok(value)
+            }
+            Token::Reference(number) => Ok(self.numbered(number).ok()),
+            token => self.text_or_int(token),
+        }
+    }
+
+    fn text_or_int(&mut self, token: Token<'i>) -> Result<Option<Owned>> {
+        match token {
+            Token::Text(bytes) => super::super::values::text(bytes, self.here()).map(Some),
+            token => self.leaf(token, accepts::INT),
+        }
     }
 
     /// The class that a tag's value means.
@@ -92,7 +122,8 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         // SAFETY: both are held.
         let (tags, value) =
             unsafe { (Bound::from_borrowed_ptr(self.py, tags.get()), Bound::from_borrowed_ptr(self.py, value.get())) };
-        match tags.cast::<PyDict>().map_err(PyErr::from)?.get_item(value)? {
+        // A value that has no hash is no tag.
+        match tags.cast::<PyDict>().map_err(PyErr::from)?.get_item(value).ok().flatten() {
             Some(class) => Ok(Some(class.extract()?)),
             None => Ok(None),
         }
@@ -102,7 +133,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         &self,
         node: &Node,
         tagged: Option<Option<u32>>,
-        keys: &HashSet<&[u8]>,
+        keys: &HashSet<Vec<u8>>,
         candidates: &[u32],
     ) -> Result<Option<u32>> {
         match tagged {

@@ -81,7 +81,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     /// Whether a stored class is one that the caller permits besides, or the standard library's own.
     pub(super) fn could_be(&mut self, name: &str) -> Result<bool> {
         match self.resolve(name, self.here()) {
-            Ok(found) => Ok(found.is_some()),
+            Ok(found) => Ok(found.is_some() || self.options.records),
             Err(fault) if fault.is_unknown() => Ok(false),
             Err(fault) => Err(fault),
         }

@@ -1,7 +1,7 @@
 //! Instances of a schema's classes, straight into their fields: by position where the message has layouts, else key by
 //! key, the expected one first.
 
-use super::super::frame::{Frame, Kind};
+use super::super::frame::{Frame, Kind, Seen};
 use super::super::layout::{put, Build, Layout, Place};
 use super::super::run::CHANGED;
 use super::super::Decoder;
@@ -9,7 +9,7 @@ use super::layouts::{unknown, Form, Slot, Typed, Way, SKIPPED, TAG};
 use crate::class::state::{allocate, slot_mut};
 use crate::cpython::{replace, text, Obj, Owned, Type};
 use crate::error::{decode, invalid, raised, Fault, Result, Step};
-use crate::schema::class::{utf8, Class};
+use crate::schema::class::{utf8, Class, Missing};
 use crate::schema::node::accepts;
 use crate::schema::ANY;
 use holdall_format::model::Bytes;
@@ -47,7 +47,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 // SAFETY: a slot of a fresh instance of the class that its offset was read from.
                 Ok(Some(value)) => unsafe { *slot_mut(object.get(), slot.offset as usize) = value.into_raw() },
                 Ok(None) => {
-                    let frame = self.frame(Kind::Typed, Some(object), slots.len(), mark);
+                    let frame = Frame::new(Kind::Typed, Some(object), slots.len(), mark, self.start);
                     return Ok(self.push(Frame { at, layout: Some(layout.clone()), ..frame }));
                 }
                 Err(fault) => return Err(self.at_position(layout, at, fault, before)),
@@ -80,9 +80,11 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         self.opened(mark, object.get());
         for &field in &typed.missing {
             // What is not stored is there first: a value of the message's own may refer to the object.
-            self.fill_missing(class, field, typed.place_of(field), &object)?;
+            if !matches!(class.fields[usize::from(field)].missing, Missing::FactoryOfSelf(_)) {
+                self.fill_missing(class, field, typed.place_of(field), &object)?;
+            }
         }
-        let mut frame = Frame::new(Kind::Typed, None, values, mark, self.here());
+        let mut frame = Frame::new(Kind::Typed, None, values, mark, self.start);
         let whole = match typed.form {
             Form::Positions => self.positions(typed, object.get(), &mut frame)?,
             Form::Keys => self.keys(typed, class, object.get(), &mut frame)?,
@@ -116,7 +118,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     #[inline(always)]
     pub(super) fn positions(&mut self, typed: &Typed, object: Obj, frame: &mut Frame) -> Result<bool> {
         while let Some(member) = typed.steps.get(frame.at) {
-            if member.field >= TAG {
+            if member.field == TAG {
+                self.check_tag(typed)?;
+            } else if member.field == SKIPPED {
                 self.skip()?;
             } else {
                 let before = self.r.offset();
@@ -236,17 +240,54 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
 
     /// The value of a key that is no field's.
     pub(super) fn unwanted(&mut self, class: &Class, field: u16) -> Result<()> {
-        let Some((tag, wanted)) = class.tag.as_ref().filter(|_| field == TAG) else { return self.skip() };
+        if field != TAG {
+            return self.skip();
+        }
         let before = self.r.offset();
-        let token = self.r.next()?;
-        let found = self.leaf(token, accepts::INT | accepts::STR)?;
+        let found = self.plain_value()?;
+        self.same_tag(class, found.as_ref()).map_err(|fault| fault.found(before))
+    }
+
+    fn same_tag(&self, class: &Class, found: Option<&Owned>) -> Result<()> {
+        let Some((tag, wanted)) = &class.tag else { return Ok(()) };
         // SAFETY: both are held.
         let same = found
             .is_some_and(|found| unsafe { ffi::PyObject_RichCompareBool(found.get(), wanted.get(), ffi::Py_EQ) == 1 });
         if !same {
-            return Err(invalid("Invalid tag").found(before).within(|| Step::Field(tag.clone())));
+            return Err(invalid("Invalid tag").within(|| Step::Field(tag.clone())));
         }
         Ok(())
+    }
+
+    /// An instance of values that are all there, in the order of a layout's.
+    pub(super) fn instance_of(&mut self, layout: &Rc<Layout>, values: Vec<Owned>) -> Result<Owned> {
+        let here = self.here();
+        let Build::Typed(typed) = &layout.build else { return Err(decode(CHANGED, here)) };
+        let class = self.class(typed.class)?;
+        self.claim(0, layout.bytes)?;
+        let object = self.fresh(typed, class, layout)?;
+        let mark = self.take_mark();
+        self.opened(mark, object.get());
+        for &field in &typed.missing {
+            self.fill_missing(class, field, typed.place_of(field), &object)?;
+        }
+        for (at, (member, value)) in typed.steps.iter().zip(values).enumerate() {
+            if member.field == TAG {
+                self.same_tag(class, Some(&value)).map_err(|fault| fault.found(here))?;
+            } else if member.field != SKIPPED {
+                let value = self.rules.coerce(member.node, value).map_err(|fault| fault.within(|| Step::Index(at)))?;
+                // SAFETY: an instance of the class that the places were found for.
+                unsafe { place(object.get(), &member.place, value, here)? };
+            }
+        }
+        self.after_last(typed, class, &object, Seen::default())?;
+        self.whole(mark, object.get());
+        Ok(object)
+    }
+
+    fn check_tag(&mut self, typed: &Typed) -> Result<()> {
+        let class = self.class(typed.class)?;
+        self.unwanted(class, TAG)
     }
 
     /// Goes on with an instance that has a frame, for as long as its values need none.
@@ -279,7 +320,8 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 match typed.form {
                     Form::Positions => {
                         top.at += 1;
-                        self.skip()?;
+                        top.field = SKIPPED;
+                        self.unwanted(class, field)?;
                     }
                     Form::Keys => {
                         top.at += 2;

@@ -8,13 +8,13 @@ mod mappings;
 mod members;
 mod sequences;
 
-use super::{Decoder, UNMARKED};
+use super::{Decoder, State, UNMARKED};
 use crate::cpython::Owned;
 use crate::error::{decode, Fault, Result};
 use crate::objects::plain;
-use crate::schema::coerce::expected;
+use crate::schema::coerce::{expected, kind_of};
 use crate::schema::node::{accepts, Node, Scalar};
-use crate::schema::NodeId;
+use crate::schema::{NodeId, ANY};
 use holdall_format::model::{Known, Seq};
 use holdall_format::{Reader, Token};
 
@@ -30,6 +30,10 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             };
         }
         let mark = self.mark;
+        if mark != UNMARKED && !matches!(token, Token::Mark | Token::Reference(_)) {
+            // Also for what refers to it from within. Leaves have no identity to speak of: they are looked at each time.
+            self.numbered[mark as usize].node = id;
+        }
         let made = match token {
             Token::List(len) | Token::Tuple(len) | Token::Set(len) | Token::FrozenSet(len) => {
                 self.typed_sequence(token, len, node, id)?
@@ -68,22 +72,28 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 }
                 return self.typed(token, id);
             }
-            Token::Reference(number) => {
-                let object = self.numbered(number)?;
-                if self.numbered.get(number as usize).is_some_and(|known| known.node == id) {
-                    return Ok(Some(object));
-                }
-                return self.rules.coerce(id, object).map(Some);
+            Token::Reference(number) => return self.typed_reference(number, id).map(Some),
+            Token::Known(Known::MappingProxy) if node.map.is_some() && mark == UNMARKED => {
+                // The dict that it shows: wrapped again where a proxy is wanted.
+                return self.next_node(id);
             }
             _ => return self.untyped(token, id),
         };
-        if mark != UNMARKED {
-            let numbered = &mut self.numbered[mark as usize];
-            if numbered.object.is_some() {
-                numbered.node = id;
-            }
-        }
         Ok(made)
+    }
+
+    /// An object that is there already, if it is what the node says.
+    fn typed_reference(&mut self, number: u64, id: NodeId) -> Result<Owned> {
+        let index = number as usize;
+        if self.numbered.get(index).is_some_and(|known| known.state == State::Skipped) {
+            return self.read_skipped(index, id);
+        }
+        let object = self.numbered(number)?;
+        let built_as = self.numbered.get(index).map_or(ANY, |known| known.node);
+        if built_as == id || (built_as != ANY && self.rules.is_as_good(built_as, id, &object)) {
+            return Ok(object);
+        }
+        self.rules.coerce(id, object)
     }
 
     /// A value for a loop over fields, if it needs no frame: `None` else, and the token is to be read again.
@@ -144,11 +154,17 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     /// An object that was built as it came, as the node wants it; what refers to it later gets the same.
     pub(super) fn checked_object(&mut self, object: Owned, id: NodeId, mark: u32) -> Result<Owned> {
         let raw = object.get();
+        // SAFETY: held.
+        let is_leaf = unsafe { kind_of(raw) } != 0;
         let made = self.rules.coerce(id, object)?;
-        if made.get() != raw && mark != UNMARKED {
+        if mark != UNMARKED {
             let numbered = &mut self.numbered[mark as usize];
-            numbered.object = Some(made.clone());
-            numbered.node = id;
+            if is_leaf {
+                // Another place may want it as another type: it is made of what was stored each time.
+                numbered.node = ANY;
+            } else if made.get() != raw {
+                numbered.object = Some(made.clone());
+            }
         }
         Ok(made)
     }

@@ -57,6 +57,13 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
 
     /// An instance whose fields come in order, without names.
     pub(super) fn by_order(&mut self, index: u32, len: usize) -> Result<Option<Owned>> {
+        self.check_order(index, len)?;
+        let layout = self.order_layout(index, len)?;
+        self.begin_typed(&layout, len)
+    }
+
+    /// Refuses a count of values that the fields of a class in order can't be.
+    fn check_order(&self, index: u32, len: usize) -> Result<()> {
         let Some(schema) = self.rules.schema else { return Err(decode("a class without its schema", self.here())) };
         let class = &schema.classes[index as usize];
         let tagged = usize::from(class.tag.is_some() && class.kind == ClassKind::Fields);
@@ -68,8 +75,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         if len > most && (class.forbid_unknown || class.kind == ClassKind::NamedTuple) {
             return Err(invalid(format_args!("Expected `{}` of length <= {most}, got {len}", class.name)));
         }
-        let layout = self.order_layout(index, len)?;
-        self.begin_typed(&layout, len)
+        Ok(())
     }
 
     pub(super) fn typed_deque(&mut self, token: Token<'i>, node: &'i Node, id: NodeId) -> Result<Option<Owned>> {
@@ -101,6 +107,14 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             Token::Texts(seq, lengths, _) => (seq, lengths.len(), accepts::STR),
             _ => return Err(decode("a run out of place", self.here())),
         };
+        let by_order = match node.seq.as_ref().map(|seq| &seq.kind) {
+            Some(SeqKind::NamedTuple(class)) => Some(*class),
+            Some(_) => None,
+            None => self.array_like(node),
+        };
+        if let Some(class) = by_order {
+            return self.run_by_order(token, class, len);
+        }
         let Some(wanted) = &node.seq else {
             return if node.takes_containers() { self.untyped(token, id) } else { Err(self.mismatch(node, &token)) };
         };
@@ -127,16 +141,26 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         self.container_of(node, items)
     }
 
+    /// A packed run as the fields of a class in order.
+    fn run_by_order(&mut self, token: Token<'i>, index: u32, len: usize) -> Result<Option<Owned>> {
+        self.check_order(index, len)?;
+        let layout = self.order_layout(index, len)?;
+        let mark = self.take_mark();
+        let Some(list) = self.node_of(token)? else { return Err(decode("a run out of place", self.here())) };
+        // SAFETY: a list or tuple of ours with that many items; the new references are held.
+        let items = (0..len as isize)
+            .map(|at| unsafe { Owned::new(ffi::PySequence_GetItem(list.get(), at)) }.ok_or_else(raised))
+            .collect::<Result<Vec<_>>>()?;
+        self.mark = mark;
+        self.instance_of(&layout, items).map(Some)
+    }
+
     /// The items of a list that was built of a run, each as its node wants it.
     pub(super) fn coerced_items(&mut self, list: &Owned, node: &Node, len: usize) -> Result<Vec<Owned>> {
         let Some(seq) = &node.seq else { return Ok(Vec::new()) };
-        let class = |index: &u32| self.rules.schema.and_then(|schema| schema.classes.get(*index as usize));
         match &seq.kind {
             SeqKind::Fixed(items) if items.len() != len => {
                 return Err(invalid(format_args!("Expected `tuple` of length {}, got {len}", items.len())))
-            }
-            SeqKind::NamedTuple(index) if class(index).is_some_and(|class| class.fields.len() != len) => {
-                return Err(invalid(format_args!("Expected `{}` of another length, got {len}", node.name)))
             }
             _ => {}
         }
@@ -149,7 +173,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                     | SeqKind::FrozenSet(item)
                     | SeqKind::Deque(item) => *item,
                     SeqKind::Fixed(items) => items[at],
-                    SeqKind::NamedTuple(index) => class(index).map_or(ANY, |class| class.fields[at].node),
+                    SeqKind::NamedTuple(_) => ANY,
                 };
                 // SAFETY: a list of ours with that many items.
                 let value = unsafe { Owned::borrowed(ffi::PyList_GET_ITEM(list.get(), at as isize)) };
@@ -174,15 +198,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                     list
                 }
                 SeqKind::Tuple(_) | SeqKind::Fixed(_) | SeqKind::NamedTuple(_) => {
-                    let tuple = match (&seq.kind, self.rules.schema) {
-                        (SeqKind::NamedTuple(index), Some(schema)) => {
-                            let Some(class) = &schema.classes[*index as usize].class else {
-                                return Err(decode("a class without its schema", here));
-                            };
-                            crate::class::state::allocate(class.get().cast(), len as isize)?
-                        }
-                        _ => Owned::new(ffi::PyTuple_New(len as isize)).ok_or_else(raised)?,
-                    };
+                    let tuple = Owned::new(ffi::PyTuple_New(len as isize)).ok_or_else(raised)?;
                     for (at, item) in items.into_iter().enumerate() {
                         tuple_item(tuple.get(), at, item);
                     }

@@ -1,0 +1,32 @@
+"""NumPy's arrays and scalars of what plain formats hold of them: lists and numbers. Nothing is rounded to another value."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def from_list(items: list[Any], dtype: Any) -> Any:
+    """An array of nested lists; `dtype` None is what NumPy finds.
+
+    Raises ValueError or TypeError: ragged lists, values that are no numbers or text, or that the dtype can't hold.
+    """
+    found = np.array(items)
+    if found.dtype == object:
+        raise ValueError("ragged lists, or values of different kinds")
+    if dtype is None or found.size == 0:
+        return found if dtype is None else found.astype(dtype)
+    with np.errstate(over="raise", invalid="raise"):
+        made = found.astype(dtype, casting="same_kind")
+    if made.dtype.kind in "iu" and not np.array_equal(made, found):
+        raise ValueError("a number beyond the dtype's range")
+    return made
+
+
+def scalar(cls: Any, value: Any) -> Any:
+    """A NumPy scalar of a number or a text. Raises as `from_list`."""
+    made = from_list([value], np.dtype(cls))[0]
+    if type(made) is not cls:
+        raise TypeError(f"expected {cls.__name__}")
+    return made
