@@ -17,9 +17,11 @@ def from_list(items: list[Any], dtype: Any) -> Any:
         raise ValueError("ragged lists, or values of different kinds")
     if dtype is None or found.size == 0:
         return found if dtype is None else found.astype(dtype)
+    whole = np.dtype(dtype).kind in "iu" and found.dtype.kind in "iu"
     with np.errstate(over="raise", invalid="raise"):
-        made = found.astype(dtype, casting="same_kind")
-    if made.dtype.kind in "iu" and not np.array_equal(made, found):
+        # Between ints NumPy's own check goes by dtypes; here values are looked at.
+        made = found.astype(dtype, casting="unsafe" if whole else "same_kind")
+    if whole and not np.array_equal(made, found):
         raise ValueError("a number beyond the dtype's range")
     return made
 

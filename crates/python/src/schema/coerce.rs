@@ -307,7 +307,10 @@ impl<'s> Rules<'s> {
                 }
                 match parse {
                     None if self.plain && kind != 0 && kind != accepts::NONE && self.is_numpy(class)? => {
-                        let name = self.bound(class).getattr("__qualname__")?;
+                        let name: String = self.bound(class).getattr("__qualname__")?.extract()?;
+                        if (kind == accepts::STR && name != "str_") || (kind == accepts::BYTES && name != "bytes_") {
+                            return Ok(Taken::No);
+                        }
                         let made =
                             self.py.import("holdall._arrays")?.call_method1("scalar", (self.bound(class), bound));
                         self.made(made, &format!("Invalid `{name}`"))
@@ -387,7 +390,7 @@ impl<'s> Rules<'s> {
         };
         match by_value.get_item(&value) {
             Ok(Some(found)) if is_it(&found) => return Ok(Taken::Yes(owned(&found))),
-            Ok(Some(_)) if kind != 0 => return Ok(Taken::Broken(INVALID_MEMBER.to_owned())),
+            Ok(Some(_)) if kind != 0 => return Ok(Taken::No),
             _ => {}
         }
         if kind == accepts::STR {
@@ -405,7 +408,7 @@ impl<'s> Rules<'s> {
         }
         // Unions of flags, `_missing_`, and values that have no hash: by the class's own code.
         match self.made(members.call1((&value,)), INVALID_MEMBER)? {
-            Taken::Yes(found) if !is_it(&self.bound(&found)) => Ok(Taken::Broken(INVALID_MEMBER.to_owned())),
+            Taken::Yes(found) if !is_it(&self.bound(&found)) => Ok(Taken::No),
             Taken::Broken(_) if kind == 0 || kind == accepts::NONE => Ok(Taken::No),
             taken => Ok(taken),
         }

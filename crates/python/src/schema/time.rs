@@ -8,7 +8,13 @@ use crate::error::{raised, Result};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyDate, PyDateTime, PyDelta, PyTime, PyTzInfo};
-use speedate::{Date, DateTime, Duration, Time};
+use speedate::{Date, DateTime, Duration, MicrosecondsPrecisionOverflowBehavior, Time, TimeConfig};
+
+/// More digits than datetime keeps are cut off.
+const CUT: TimeConfig = TimeConfig {
+    microseconds_precision_overflow_behavior: MicrosecondsPrecisionOverflowBehavior::Truncate,
+    unix_timestamp_offset: None,
+};
 
 /// A fixed offset from UTC; UTC itself for none.
 fn zone(py: Python<'_>, seconds: Option<i32>) -> PyResult<Option<Bound<'_, PyTzInfo>>> {
@@ -28,7 +34,7 @@ fn owned<T>(made: PyResult<Bound<'_, T>>) -> Option<Owned> {
 pub fn datetime(py: Python<'_>, text: &[u8]) -> Option<Owned> {
     // Bare numbers are points in time to `speedate`; here they are no text of one.
     let written = matches!(text.get(10), Some(b'T' | b't' | b' ')) && text.get(16) == Some(&b':');
-    let found = written.then(|| DateTime::parse_bytes_rfc3339(text).ok()).flatten()?;
+    let found = written.then(|| DateTime::parse_bytes_rfc3339_with_config(text, &CUT).ok()).flatten()?;
     let zone = zone(py, found.time.tz_offset).ok()?;
     owned(PyDateTime::new(
         py,
@@ -49,7 +55,7 @@ pub fn date(py: Python<'_>, text: &[u8]) -> Option<Owned> {
 }
 
 pub fn time(py: Python<'_>, text: &[u8]) -> Option<Owned> {
-    let found = (text.get(5) == Some(&b':')).then(|| Time::parse_bytes(text).ok()).flatten()?;
+    let found = (text.get(5) == Some(&b':')).then(|| Time::parse_bytes_with_config(text, &CUT).ok()).flatten()?;
     let zone = zone(py, found.tz_offset).ok()?;
     owned(PyTime::new(py, found.hour, found.minute, found.second, found.microsecond, zone.as_ref()))
 }

@@ -12,6 +12,14 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::collections::HashSet;
 
+/// What a look ahead into a dict has found.
+pub(super) struct Ahead {
+    /// The class that the tag means, if any, and where its value stands.
+    tagged: Option<(Option<u32>, usize)>,
+    /// All keys, or those before the tag.
+    keys: HashSet<Vec<u8>>,
+}
+
 impl<'i, R: Reader<'i>> Decoder<'i, R> {
     /// Which class a dict of a plain format is, by its tag or its keys. `None` where the node has none that dicts are.
     pub(super) fn class_by_keys(&mut self, node: &'i Node, len: usize) -> Result<Option<u32>> {
@@ -52,23 +60,17 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             Some(left) => self.ahead_left = left,
             None => return Err(decode("looking ahead for tags takes time out of proportion to the message", before)),
         }
-        let (tagged, keys) = found?;
-        self.choose(node, tagged, &keys, &candidates)
+        self.choose(node, &found?, &candidates)
     }
 
     /// The class that the tag means, if there is one; and all keys, or those before the tag.
-    fn look_ahead(
-        &mut self,
-        node: &'i Node,
-        len: usize,
-        names: Option<&[Owned]>,
-    ) -> Result<(Option<Option<u32>>, HashSet<Vec<u8>>)> {
+    fn look_ahead(&mut self, node: &'i Node, len: usize, names: Option<&[Owned]>) -> Result<Ahead> {
         let mut keys = HashSet::new();
         let tag_field = node.tag_field.as_ref().filter(|_| node.tags.is_some()).map(utf8).transpose()?;
         let stored = |at: usize| names.and_then(|names| names.get(at));
         if let (Some(names), false) = (names, tag_field.is_some()) {
             keys.extend(names.iter().map(utf8).collect::<PyResult<Vec<_>>>()?);
-            return Ok((None, keys));
+            return Ok(Ahead { tagged: None, keys });
         }
         for at in 0..len {
             let name = match stored(at) {
@@ -78,20 +80,21 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                     Some(name) if unsafe { crate::cpython::text::is(name.get()) } => utf8(&name)?,
                     // A key that is no text says nothing; it may be a container, which is not passed over yet.
                     Some(_) => Vec::new(),
-                    None => return Ok((None, keys)),
+                    None => return Ok(Ahead { tagged: None, keys }),
                 },
             };
             if tag_field.as_ref() == Some(&name) {
+                let before = self.r.offset();
                 let tagged = match (self.plain_value()?, &node.tags) {
                     (Some(value), Some(tags)) => self.tagged(tags, &value)?,
                     _ => None,
                 };
-                return Ok((Some(tagged), keys));
+                return Ok(Ahead { tagged: Some((tagged, before)), keys });
             }
             keys.insert(name);
             self.skip()?;
         }
-        Ok((None, keys))
+        Ok(Ahead { tagged: None, keys })
     }
 
     /// A number or a text, marked or referred to; `None` is another value, of which one token was read.
@@ -129,18 +132,13 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         }
     }
 
-    pub(super) fn choose(
-        &self,
-        node: &Node,
-        tagged: Option<Option<u32>>,
-        keys: &HashSet<Vec<u8>>,
-        candidates: &[u32],
-    ) -> Result<Option<u32>> {
-        match tagged {
-            Some(Some(class)) => return Ok(Some(class)),
-            Some(None) => {
+    pub(super) fn choose(&self, node: &Node, ahead: &Ahead, candidates: &[u32]) -> Result<Option<u32>> {
+        let keys = &ahead.keys;
+        match ahead.tagged {
+            Some((Some(class), _)) => return Ok(Some(class)),
+            Some((None, at)) => {
                 let step = node.tag_field.clone().map_or(Step::Some, Step::Field);
-                return Err(invalid("Invalid tag").within(|| step));
+                return Err(invalid("Invalid tag").found(at).within(|| step));
             }
             None => {}
         }

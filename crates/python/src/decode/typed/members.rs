@@ -254,7 +254,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         let same = found
             .is_some_and(|found| unsafe { ffi::PyObject_RichCompareBool(found.get(), wanted.get(), ffi::Py_EQ) == 1 });
         if !same {
-            return Err(invalid("Invalid tag").within(|| Step::Field(tag.clone())));
+            let fault = invalid("Invalid tag");
+            // What is stored in order has no names.
+            return Err(if class.array_like { fault } else { fault.within(|| Step::Field(tag.clone())) });
         }
         Ok(())
     }

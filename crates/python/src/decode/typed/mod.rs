@@ -73,9 +73,15 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 return self.typed(token, id);
             }
             Token::Reference(number) => return self.typed_reference(number, id).map(Some),
-            Token::Known(Known::MappingProxy) if node.map.is_some() && mark == UNMARKED => {
-                // The dict that it shows: wrapped again where a proxy is wanted.
-                return self.next_node(id);
+            Token::Known(Known::MappingProxy) if node.map.is_some() => {
+                // The dict that it shows, wrapped again where a proxy is wanted; one that others show too goes the long way.
+                let before = self.r.offset();
+                let next = self.r.next()?;
+                self.r.rewind(before);
+                return match next {
+                    Token::Mark | Token::Reference(_) => self.untyped(token, id),
+                    _ => self.next_node(id),
+                };
             }
             _ => return self.untyped(token, id),
         };
