@@ -28,7 +28,7 @@ def name() -> str:
 
 def retire(cls: type) -> None:
     """Take its stored name from a class: its program has ended."""
-    register(cls, name=f"retired.{next(_numbers)}")
+    register(cls, name=f"retired.stories.{next(_numbers)}")
 
 
 def written(fmt: Format, cls: type, stored: str, *args: Any, **options: Any) -> bytes:

@@ -57,6 +57,10 @@ def test_offset(fmt: Format, case: Failure) -> None:
         return
     part = encoded(fmt, case.wrong())
     assert data.count(part) == 1
+    if not fmt.plain and case.name.endswith("key"):
+        # Hold's keys stand in a layout, apart from the dict that has them: the dict is what can be pointed at.
+        assert error.offset == data.index(part) - 3
+        return
     assert error.offset == data.index(part)
 
 
