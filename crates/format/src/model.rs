@@ -104,6 +104,7 @@ impl Ints<'_> {
 
 /// What a reader finds next.
 #[derive(Debug, Clone, Copy)]
+#[repr(u64)]
 pub enum Token<'i> {
     None,
     Bool(bool),
