@@ -13,25 +13,28 @@ import holdall
 
 pytest.importorskip("hypothesis")
 
-from hypothesis import assume, given, settings
+from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
 from tests.support import strategies
 from tests.support.isomorphic import isomorphic
 from tests.support.kinds import TYPES, installed
+from tests.support.limits import excused, excused_with_copy, has_members_alike
 
 ENCODER, DECODER = holdall.Encoder(), holdall.Decoder(types=TYPES)
 
 
 @given(strategies.graphs())
 def test_dumps_and_loads(graph: strategies.Graph) -> None:
-    isomorphic(graph.root, holdall.loads(holdall.dumps(graph.root), types=TYPES))
+    with excused():
+        isomorphic(graph.root, holdall.loads(holdall.dumps(graph.root), types=TYPES))
 
 
 @given(strategies.graphs(max_nodes=40))
 @settings(max_examples=60)
 def test_larger_graphs(graph: strategies.Graph) -> None:
-    isomorphic(graph.root, holdall.loads(holdall.dumps(graph.root), types=TYPES))
+    with excused():
+        isomorphic(graph.root, holdall.loads(holdall.dumps(graph.root), types=TYPES))
 
 
 @given(strategies.graphs())
@@ -40,7 +43,8 @@ def test_dump_and_load(graph: strategies.Graph) -> None:
     file = io.BytesIO()
     holdall.dump(graph.root, file)
     file.seek(0)
-    isomorphic(graph.root, holdall.load(file, types=TYPES))
+    with excused():
+        isomorphic(graph.root, holdall.load(file, types=TYPES))
 
 
 @given(strategies.graphs())
@@ -49,51 +53,56 @@ def test_paths(graph: strategies.Graph) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "graph.hold"
         holdall.dump(graph.root, path)
-        isomorphic(graph.root, holdall.load(path, types=TYPES))
+        with excused():
+            isomorphic(graph.root, holdall.load(path, types=TYPES))
 
 
 @given(strategies.graphs())
 @settings(max_examples=100)
 def test_deepcopy(graph: strategies.Graph) -> None:
-    # pydantic's own __deepcopy__ calls copy.deepcopy, which loses what a Struct has beside its fields
-    assume("'pydantic" not in graph.plan or "'msgspec dict" not in graph.plan)
-    isomorphic(graph.root, holdall.deepcopy(graph.root))
+    with excused_with_copy(graph.root):
+        isomorphic(graph.root, holdall.deepcopy(graph.root))
 
 
 @given(st.lists(strategies.graphs(), min_size=1, max_size=3))
 @settings(max_examples=60)
 def test_encoder_and_decoder_keep_nothing(graphs: list[strategies.Graph]) -> None:
     for graph in [*graphs, *graphs]:
-        data = ENCODER.encode(graph.root)
-        isomorphic(graph.root, DECODER.decode(data))
-        buffer = bytearray(b"before")
-        end = ENCODER.encode_into(graph.root, buffer, 6)
-        isomorphic(graph.root, DECODER.decode(memoryview(buffer)[6:end]))
+        with excused():
+            isomorphic(graph.root, DECODER.decode(ENCODER.encode(graph.root)))
+            buffer = bytearray(b"before")
+            end = ENCODER.encode_into(graph.root, buffer, 6)
+            isomorphic(graph.root, DECODER.decode(memoryview(buffer)[6:end]))
 
 
 @given(strategies.graphs())
 @settings(max_examples=100)
 def test_canonical_is_stable(graph: strategies.Graph) -> None:
     data = holdall.dumps(graph.root, canonical=True)
-    back = holdall.loads(data, types=TYPES)
+    with excused():
+        back = holdall.loads(data, types=TYPES)
+        # Another history: made by another way, with other counts of references.
+        again = holdall.loads(holdall.dumps(graph.root), types=TYPES)
     isomorphic(graph.root, back, interned=True, ordered=False)
+    if has_members_alike(graph.root):
+        reject()
     assert holdall.dumps(back, canonical=True) == data
-    # Another history: made by another way, with other counts of references.
-    again = holdall.loads(holdall.dumps(graph.root), types=TYPES)
     assert holdall.dumps(again, canonical=True) == data
 
 
 @given(strategies.graphs())
 @settings(max_examples=100)
 def test_trusted(graph: strategies.Graph) -> None:
-    isomorphic(graph.root, holdall.loads(holdall.dumps(graph.root, trust=True), trust=True))
+    with excused():
+        isomorphic(graph.root, holdall.loads(holdall.dumps(graph.root, trust=True), trust=True))
 
 
 @given(strategies.graphs())
 @settings(max_examples=100)
 def test_interned(graph: strategies.Graph) -> None:
     data = holdall.dumps(graph.root, intern=True)
-    isomorphic(graph.root, holdall.loads(data, types=TYPES), interned=True)
+    with excused():
+        isomorphic(graph.root, holdall.loads(data, types=TYPES), interned=True)
 
 
 @given(strategies.trees())
@@ -108,8 +117,9 @@ def test_trees(tree: Any) -> None:
 @settings(max_examples=100)
 def test_records(graph: strategies.Graph) -> None:
     """Classes that are not at hand are carried through as records."""
-    records = holdall.loads(holdall.dumps(graph.root), types=holdall.Record)
-    isomorphic(graph.root, holdall.loads(holdall.dumps(records), types=TYPES))
+    with excused():
+        records = holdall.loads(holdall.dumps(graph.root), types=holdall.Record)
+        isomorphic(graph.root, holdall.loads(holdall.dumps(records), types=TYPES))
 
 
 @given(strategies.graphs(), st.data())
@@ -130,7 +140,8 @@ def test_random_bytes(data: bytes) -> None:
         except holdall.DecodeError as error:
             assert 0 <= error.offset <= len(first + data)
         else:
-            isomorphic(back, holdall.loads(holdall.dumps(back), types=TYPES))
+            with excused():
+                isomorphic(back, holdall.loads(holdall.dumps(back), types=TYPES))
 
 
 if installed("numpy"):

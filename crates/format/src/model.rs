@@ -104,7 +104,6 @@ impl Ints<'_> {
 
 /// What a reader finds next.
 #[derive(Debug, Clone, Copy)]
-#[repr(u64)]
 pub enum Token<'i> {
     None,
     Bool(bool),
@@ -169,6 +168,34 @@ pub enum Token<'i> {
     Reduce(u8),
     /// Trusted messages only: an id for the host's own hook follows.
     Persistent,
+}
+
+/// What most values are, without all the others: small enough to stay in registers on its way to the host.
+#[derive(Debug, Clone, Copy)]
+pub enum Leaf<'i> {
+    None,
+    Bool(bool),
+    Int(i64),
+    Float(f64),
+    Ascii(&'i [u8]),
+    /// As [`Bytes::StrictUtf8`].
+    Utf8(&'i [u8]),
+    Reference(u64),
+}
+
+impl<'i> From<Leaf<'i>> for Token<'i> {
+    #[inline(always)]
+    fn from(leaf: Leaf<'i>) -> Self {
+        match leaf {
+            Leaf::None => Token::None,
+            Leaf::Bool(value) => Token::Bool(value),
+            Leaf::Int(value) => Token::Int(value),
+            Leaf::Float(value) => Token::Float(value),
+            Leaf::Ascii(bytes) => Token::Text(Bytes::Ascii(bytes)),
+            Leaf::Utf8(bytes) => Token::Text(Bytes::StrictUtf8(bytes)),
+            Leaf::Reference(number) => Token::Reference(number),
+        }
+    }
 }
 
 /// Flags of [`Token::Reduce`]: what follows function and arguments, in this order.
@@ -427,6 +454,9 @@ pub trait Reader<'i> {
     const TYPES: bool;
 
     fn next(&mut self) -> Result<Token<'i>>;
+
+    /// The next token, if it is one of the small ones; `None` leaves it to [`Reader::next`].
+    fn leaf(&mut self) -> Result<Option<Leaf<'i>>>;
 
     /// The names of a layout, one after the other.
     fn names(&self, _layout: &Layout<'i>) -> impl Iterator<Item = Result<Name<'i>>> {

@@ -2,7 +2,7 @@
 
 use super::tag;
 use crate::error::{Error, Kind, Result};
-use crate::model::{self, Bytes, Ints, Layout, LayoutKind, Name, Seq, Token};
+use crate::model::{self, Bytes, Ints, Layout, LayoutKind, Leaf, Name, Seq, Token};
 use crate::text::is_ascii;
 
 /// Reads one message.
@@ -111,12 +111,12 @@ impl<'i> Reader<'i> {
     }
 
     #[inline(always)]
-    fn ascii(&mut self, len: usize) -> Result<Bytes<'i>> {
+    fn ascii(&mut self, len: usize) -> Result<&'i [u8]> {
         let bytes = self.take(len)?;
         if !is_ascii(bytes) {
             return self.error(Kind::NotAscii);
         }
-        Ok(Bytes::Ascii(bytes))
+        Ok(bytes)
     }
 
     fn ints(&mut self, seq: Seq, width: u8) -> Result<Token<'i>> {
@@ -245,37 +245,52 @@ impl<'i> model::Reader<'i> for Reader<'i> {
 
     #[inline(always)]
     fn next(&mut self) -> Result<Token<'i>> {
+        if let Some(leaf) = self.leaf()? {
+            return Ok(leaf.into());
+        }
         let [tag] = self.array()?;
         Ok(match tag {
-            tag::INT_FIX..tag::ASCII_FIX => Token::Int(i64::from(tag) - if tag < 0x30 { 0 } else { 0x40 }),
-            tag::ASCII_FIX..tag::LIST_FIX => Token::Text(self.ascii(usize::from(tag - tag::ASCII_FIX))?),
             tag::LIST_FIX..tag::TUPLE_FIX => Token::List(self.claim(usize::from(tag - tag::LIST_FIX), 1)?),
             tag::TUPLE_FIX..tag::INSTANCE_FIX => Token::Tuple(self.claim(usize::from(tag - tag::TUPLE_FIX), 1)?),
             tag::INSTANCE_FIX..tag::INSTANCE_8 => Token::Instance(usize::from(tag - tag::INSTANCE_FIX)),
             tag::INSTANCE_8 => Token::Instance(tag::INSTANCE_FIX_MAX + 1 + usize::from(self.array::<1>()?[0])),
             tag::INSTANCE_32 => Token::Instance(u32::from_le_bytes(self.array()?) as usize),
-            tag::NONE => Token::None,
-            tag::FALSE => Token::Bool(false),
-            tag::TRUE => Token::Bool(true),
-            tag::INT_8 => Token::Int(i64::from(i8::from_le_bytes(self.array()?))),
-            tag::INT_16 => Token::Int(i64::from(i16::from_le_bytes(self.array()?))),
-            tag::INT_32 => Token::Int(i64::from(i32::from_le_bytes(self.array()?))),
-            tag::INT_64 => Token::Int(i64::from_le_bytes(self.array()?)),
-            tag::FLOAT => Token::Float(f64::from_le_bytes(self.array()?)),
-            tag::ASCII => {
-                let len = self.length()?;
-                Token::Text(self.ascii(len)?)
-            }
             tag::LIST => Token::List(self.values(1)?),
             tag::TUPLE => Token::Tuple(self.values(1)?),
             tag::LIST_F64 => self.floats(Seq::List)?,
             tag::TUPLE_F64 => self.floats(Seq::Tuple)?,
             tag::MARK => Token::Mark,
-            tag::REF_8 => Token::Reference(u64::from(self.array::<1>()?[0])),
-            tag::REF_16 => Token::Reference(u64::from(u16::from_le_bytes(self.array()?))),
-            tag::REF_32 => Token::Reference(u64::from(u32::from_le_bytes(self.array()?))),
             _ => return self.rare(tag),
         })
+    }
+
+    #[inline(always)]
+    fn leaf(&mut self) -> Result<Option<Leaf<'i>>> {
+        let before = self.rest;
+        let [tag] = self.array()?;
+        Ok(Some(match tag {
+            tag::INT_FIX..tag::ASCII_FIX => Leaf::Int(i64::from(tag) - if tag < 0x30 { 0 } else { 0x40 }),
+            tag::ASCII_FIX..tag::LIST_FIX => Leaf::Ascii(self.ascii(usize::from(tag - tag::ASCII_FIX))?),
+            tag::NONE => Leaf::None,
+            tag::FALSE => Leaf::Bool(false),
+            tag::TRUE => Leaf::Bool(true),
+            tag::INT_8 => Leaf::Int(i64::from(i8::from_le_bytes(self.array()?))),
+            tag::INT_16 => Leaf::Int(i64::from(i16::from_le_bytes(self.array()?))),
+            tag::INT_32 => Leaf::Int(i64::from(i32::from_le_bytes(self.array()?))),
+            tag::INT_64 => Leaf::Int(i64::from_le_bytes(self.array()?)),
+            tag::FLOAT => Leaf::Float(f64::from_le_bytes(self.array()?)),
+            tag::ASCII => {
+                let len = self.length()?;
+                Leaf::Ascii(self.ascii(len)?)
+            }
+            tag::REF_8 => Leaf::Reference(u64::from(self.array::<1>()?[0])),
+            tag::REF_16 => Leaf::Reference(u64::from(u16::from_le_bytes(self.array()?))),
+            tag::REF_32 => Leaf::Reference(u64::from(u32::from_le_bytes(self.array()?))),
+            _ => {
+                self.rest = before;
+                return Ok(None);
+            }
+        }))
     }
 
     fn names(&self, layout: &Layout<'i>) -> impl Iterator<Item = Result<Name<'i>>> {

@@ -2,7 +2,7 @@
 
 use super::tag;
 use crate::error::{Error, Kind, Result};
-use crate::model::{self, Bytes, Token};
+use crate::model::{self, Leaf, Token};
 use crate::text::is_ascii;
 
 /// Reads messages, one behind the other.
@@ -102,12 +102,16 @@ impl<'i> Reader<'i> {
     }
 
     #[inline(always)]
-    fn utf8(&mut self, len: usize) -> Result<Token<'i>> {
+    fn utf8(&mut self, len: usize) -> Result<Leaf<'i>> {
         let bytes = self.take(len)?;
+        Ok(if is_ascii(bytes) { Leaf::Ascii(bytes) } else { Leaf::Utf8(bytes) })
+    }
+
+    fn text(&mut self, len: usize) -> Result<Token<'i>> {
         if self.raw {
-            return Ok(Token::Bytes(bytes));
+            return Ok(Token::Bytes(self.take(len)?));
         }
-        Ok(Token::Text(if is_ascii(bytes) { Bytes::Ascii(bytes) } else { Bytes::StrictUtf8(bytes) }))
+        Ok(self.utf8(len)?.into())
     }
 
     fn timestamp(&mut self, data: &[u8]) -> Result<Token<'i>> {
@@ -150,9 +154,11 @@ impl<'i> Reader<'i> {
             tag::INT_32 => Token::Int(i64::from(i32::from_be_bytes(self.array()?))),
             tag::INT_64 => Token::Int(i64::from_be_bytes(self.array()?)),
             tag::FLOAT_32 => Token::Float(f64::from(f32::from_be_bytes(self.array()?))),
-            tag::STR_16 | tag::STR_32 => {
+            // Short texts come here where they are wanted as bytes.
+            tag::STR_FIX..tag::NIL => self.text(usize::from(tag - tag::STR_FIX))?,
+            tag::STR_8..=tag::STR_32 => {
                 let len = self.length(tag, tag::STR_8)?;
-                self.utf8(len)?
+                self.text(len)?
             }
             tag::BIN_8..=tag::BIN_32 => {
                 let len = self.length(tag, tag::BIN_8)?;
@@ -257,23 +263,13 @@ impl<'i> model::Reader<'i> for Reader<'i> {
 
     #[inline(always)]
     fn next(&mut self) -> Result<Token<'i>> {
+        if let Some(leaf) = self.leaf()? {
+            return Ok(leaf.into());
+        }
         let [tag] = self.array()?;
         Ok(match tag {
-            tag::POSITIVE_FIX..tag::MAP_FIX => Token::Int(i64::from(tag)),
             tag::MAP_FIX..tag::ARRAY_FIX => Token::Dict(self.claim(usize::from(tag - tag::MAP_FIX), 2)?),
             tag::ARRAY_FIX..tag::STR_FIX => self.sequence(usize::from(tag - tag::ARRAY_FIX))?,
-            tag::STR_FIX..tag::NIL => self.utf8(usize::from(tag - tag::STR_FIX))?,
-            tag::NIL => Token::None,
-            tag::FALSE => Token::Bool(false),
-            tag::TRUE => Token::Bool(true),
-            tag::FLOAT_64 => Token::Float(f64::from_be_bytes(self.array()?)),
-            tag::UINT_8 => Token::Int(i64::from(u8::from_be_bytes(self.array()?))),
-            tag::UINT_16 => Token::Int(i64::from(u16::from_be_bytes(self.array()?))),
-            tag::UINT_32 => Token::Int(i64::from(u32::from_be_bytes(self.array()?))),
-            tag::STR_8 => {
-                let len = self.length_8()?;
-                self.utf8(len)?
-            }
             tag::ARRAY_16 => {
                 let len = self.length_16()?;
                 self.sequence(len)?
@@ -282,9 +278,34 @@ impl<'i> model::Reader<'i> for Reader<'i> {
                 let len = self.length_16()?;
                 Token::Dict(self.claim(len, 2)?)
             }
-            tag::NEGATIVE_FIX..=u8::MAX => Token::Int(i64::from(tag as i8)),
             _ => return self.rare(tag),
         })
+    }
+
+    #[inline(always)]
+    fn leaf(&mut self) -> Result<Option<Leaf<'i>>> {
+        let before = self.rest;
+        let [tag] = self.array()?;
+        Ok(Some(match tag {
+            tag::POSITIVE_FIX..tag::MAP_FIX => Leaf::Int(i64::from(tag)),
+            tag::STR_FIX..tag::NIL if !self.raw => self.utf8(usize::from(tag - tag::STR_FIX))?,
+            tag::NIL => Leaf::None,
+            tag::FALSE => Leaf::Bool(false),
+            tag::TRUE => Leaf::Bool(true),
+            tag::FLOAT_64 => Leaf::Float(f64::from_be_bytes(self.array()?)),
+            tag::UINT_8 => Leaf::Int(i64::from(u8::from_be_bytes(self.array()?))),
+            tag::UINT_16 => Leaf::Int(i64::from(u16::from_be_bytes(self.array()?))),
+            tag::UINT_32 => Leaf::Int(i64::from(u32::from_be_bytes(self.array()?))),
+            tag::STR_8 if !self.raw => {
+                let len = self.length_8()?;
+                self.utf8(len)?
+            }
+            tag::NEGATIVE_FIX..=u8::MAX => Leaf::Int(i64::from(tag as i8)),
+            _ => {
+                self.rest = before;
+                return Ok(None);
+            }
+        }))
     }
 
     fn encoded(text: &[u8]) -> Vec<u8> {

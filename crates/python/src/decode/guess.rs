@@ -77,10 +77,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             for (at, key) in encoded.iter().enumerate() {
                 let before = self.r.offset();
                 let value = match self.r.accept(key) {
-                    true => {
-                        let token = self.r.next()?;
-                        self.leaf(token, accepts::ALL)?
-                    }
+                    true => self.next_leaf(accepts::ALL)?,
                     false => None,
                 };
                 let Some(value) = value else {

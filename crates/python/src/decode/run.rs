@@ -7,8 +7,8 @@ use crate::cpython::{dict, replace, text, Obj, Owned};
 use crate::error::{decode, raised, refused, Fault, Result, Step};
 use crate::schema::node::{accepts, SeqKind};
 use crate::schema::{NodeId, ANY};
-use holdall_format::model::Bytes;
-use holdall_format::{Reader, Token};
+use holdall_format::model::Leaf;
+use holdall_format::Reader;
 use pyo3::ffi;
 use std::ptr::addr_of_mut;
 
@@ -215,16 +215,14 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         }
         while at < len {
             let before = self.r.offset();
-            let Token::Text(Bytes::Ascii(name)) = self.r.next()? else {
+            let Some(Leaf::Ascii(name)) = self.r.leaf()? else {
                 self.r.rewind(before);
                 break;
             };
             // SAFETY: the GIL is held while a decoder lives; the reader has checked that ASCII is.
             let key = unsafe { keys::name(name) }.ok_or_else(raised)?;
             self.owed -= 2;
-            let before = self.r.offset();
-            let token = self.r.next()?;
-            match self.leaf(token, accepts.1)? {
+            match self.next_leaf(accepts.1)? {
                 // SAFETY: the frame holds the dict, and nothing has run since its type was looked at but our own code.
                 Some(value) => unsafe {
                     let count = dict::len(dict);
@@ -239,14 +237,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 None => {
                     let frame = &mut self.stack[depth - 1];
                     (frame.at, frame.key) = (at + 1, Some(key));
-                    let value = match token {
-                        Token::Reference(number) if value_node == ANY => Some(self.numbered(number)?),
-                        _ => {
-                            self.r.rewind(before);
-                            self.next_node(value_node)?
-                        }
-                    };
-                    let Some(value) = value else { return Ok(true) };
+                    let Some(value) = self.next_node(value_node)? else { return Ok(true) };
                     self.deliver(value)?;
                     if self.stack[depth - 1].deferring {
                         return Ok(false);

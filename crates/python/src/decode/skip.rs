@@ -154,17 +154,13 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         let base = self.stack.len();
         // What was owed below is not to be had from here on.
         let owed = std::mem::take(&mut self.owed);
-        let token = self.r.next()?;
-        let made = match self.leaf(token, self.rules.node(id).accepts)? {
+        let made = match self.next_leaf(self.rules.node(id).accepts)? {
             Some(value) => {
                 self.whole(number as u32, value.get());
                 self.mark = UNMARKED;
                 Some(value)
             }
-            None => {
-                self.r.rewind(at);
-                self.next_node(id)?
-            }
+            None => self.next_node(id)?,
         };
         let object = match made {
             Some(object) => object,

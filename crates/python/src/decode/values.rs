@@ -8,7 +8,7 @@ use crate::error::{decode, raised, Result};
 use crate::objects;
 use crate::schema::node::accepts;
 use crate::schema::{NodeId, ANY};
-use holdall_format::model::{Bytes, Known};
+use holdall_format::model::{Bytes, Known, Leaf};
 use holdall_format::{Error as FormatError, Kind as FormatKind, Reader, Token};
 use pyo3::ffi;
 
@@ -30,17 +30,17 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     #[inline(always)]
     pub(super) fn value(&mut self, node: NodeId, accepts: u32) -> Result<Option<Owned>> {
         let before = self.r.offset();
-        let token = self.r.next()?;
-        match self.leaf(token, accepts)? {
-            Some(value) => Ok(Some(value)),
-            None => match token {
-                // As frequent as leaves in graphs, and as cheap if it does not go through `node`.
-                Token::Reference(number) if node == ANY => self.numbered(number).map(Some),
-                _ => {
-                    self.r.rewind(before);
-                    self.next_node(node)
-                }
-            },
+        let Some(leaf) = self.r.leaf()? else { return self.next_node(node) };
+        if let Some(value) = self.of_leaf(leaf, accepts)? {
+            return Ok(Some(value));
+        }
+        match leaf {
+            // As frequent as leaves in graphs, and as cheap if it does not go through `node`.
+            Leaf::Reference(number) if node == ANY => self.numbered(number).map(Some),
+            _ => {
+                self.r.rewind(before);
+                self.next_node(node)
+            }
         }
     }
 
@@ -59,18 +59,46 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
 
     /// A leaf, or an object that is there already, or a marked leaf: what a loop over fields takes without a frame.
     ///
-    /// `None` where it is none of these; the token is still to be read then. It is read again rather than passed on: a
-    /// token that goes to another function goes through memory, which cost more than a third of loading small instances.
+    /// `None` where it is none of these; the token is still to be read then.
     #[inline(always)]
     pub(super) fn field(&mut self, node: NodeId, accepts: u32) -> Result<Option<Owned>> {
-        let before = self.r.offset();
-        let token = self.r.next()?;
-        match self.leaf(token, accepts)? {
-            None => {
-                self.r.rewind(before);
-                self.other_field(node, accepts)
-            }
+        match self.next_leaf(accepts)? {
+            None => self.other_field(node, accepts),
             value => Ok(value),
+        }
+    }
+
+    /// The next value, if it is a leaf and accepted as it comes; else nothing is read.
+    ///
+    /// A leaf stays in registers. A token that goes to another function goes through memory, in pieces that the processor
+    /// has to put together again: passing it on was more than a third of loading small instances.
+    #[inline(always)]
+    pub(super) fn next_leaf(&mut self, accepts: u32) -> Result<Option<Owned>> {
+        let before = self.r.offset();
+        let Some(leaf) = self.r.leaf()? else { return Ok(None) };
+        let value = self.of_leaf(leaf, accepts)?;
+        if value.is_none() {
+            self.r.rewind(before);
+        }
+        Ok(value)
+    }
+
+    #[inline(always)]
+    fn of_leaf(&mut self, leaf: Leaf<'i>, accepts: u32) -> Result<Option<Owned>> {
+        // SAFETY: the GIL is held while a decoder lives; the reader has checked that ASCII is.
+        unsafe {
+            let made = match leaf {
+                Leaf::Ascii(bytes) if accepts & accepts::STR != 0 => strings::from_ascii(bytes),
+                Leaf::Int(value) if accepts & accepts::INT != 0 => int::from_value(value),
+                Leaf::Float(value) if accepts & accepts::FLOAT != 0 => float::from_value(value),
+                Leaf::None if accepts & accepts::NONE != 0 => Some(Owned::borrowed(ffi::Py_None())),
+                Leaf::Bool(value) if accepts & accepts::BOOL != 0 => {
+                    Some(Owned::borrowed(if value { ffi::Py_True() } else { ffi::Py_False() }))
+                }
+                Leaf::Utf8(bytes) if accepts & accepts::STR != 0 => Some(text(Bytes::StrictUtf8(bytes), self.here())?),
+                _ => return Ok(None),
+            };
+            made.map(Some).ok_or_else(raised)
         }
     }
 
@@ -107,31 +135,11 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 if self.again.is_some() {
                     return Ok(None);
                 }
-                let token = self.r.next()?;
-                let Some(value) = self.leaf(token, accepts)? else { return Ok(None) };
+                let Some(value) = self.next_leaf(accepts)? else { return Ok(None) };
                 self.numbered.push(Numbered::whole(value.clone()));
                 Ok(Some(value))
             }
             _ => Ok(None),
-        }
-    }
-
-    /// What most values are, where they are accepted as they come.
-    #[inline(always)]
-    pub(super) fn leaf(&mut self, token: Token<'i>, accepts: u32) -> Result<Option<Owned>> {
-        // SAFETY: the GIL is held while a decoder lives; the reader has checked that ASCII is.
-        unsafe {
-            let made = match token {
-                Token::Text(Bytes::Ascii(bytes)) if accepts & accepts::STR != 0 => strings::from_ascii(bytes),
-                Token::Int(value) if accepts & accepts::INT != 0 => int::from_value(value),
-                Token::Float(value) if accepts & accepts::FLOAT != 0 => float::from_value(value),
-                Token::None if accepts & accepts::NONE != 0 => Some(Owned::borrowed(ffi::Py_None())),
-                Token::Bool(value) if accepts & accepts::BOOL != 0 => {
-                    Some(Owned::borrowed(if value { ffi::Py_True() } else { ffi::Py_False() }))
-                }
-                _ => return Ok(None),
-            };
-            made.map(Some).ok_or_else(raised)
         }
     }
 
@@ -182,14 +190,13 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     #[inline(never)]
     fn marked(&mut self) -> Result<Option<Owned>> {
         let Some(mark) = self.begin_mark()? else { return self.take_again() };
-        let before = self.r.offset();
-        let token = self.r.next()?;
-        if let Some(value) = self.leaf(token, accepts::ALL)? {
+        if let Some(value) = self.next_leaf(accepts::ALL)? {
             self.whole(mark, value.get());
             self.mark = UNMARKED;
             return Ok(Some(value));
         }
-        if matches!(token, Token::Mark | Token::Reference(_)) {
+        let before = self.r.offset();
+        if matches!(self.r.next()?, Token::Mark | Token::Reference(_)) {
             return Err(decode("a mark of what has a number", self.here()));
         }
         self.r.rewind(before);
@@ -264,6 +271,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                     let made = text(bytes, here)?;
                     self.done(Some(made))
                 }
+                // In forms that no reader hurries for.
+                Token::Int(value) => self.done(int::from_value(value)),
+                Token::Float(value) => self.done(float::from_value(value)),
                 Token::BigInt(bytes) => self.done(int::from_bytes(bytes)),
                 Token::UInt(value) => self.done(Owned::new(ffi::PyLong_FromUnsignedLongLong(value))),
                 Token::Timestamp { seconds, nanoseconds } => {

@@ -2,11 +2,11 @@
 
 use super::super::layout::Layout;
 use super::super::{Decoder, Numbered};
-use crate::cpython::Owned;
-use crate::error::{decode, invalid, Result, Step};
+use crate::cpython::{int, Owned};
+use crate::error::{decode, invalid, raised, Result, Step};
 use crate::schema::class::{utf8, Class, ClassKind, Missing};
 use crate::schema::coerce::expected;
-use crate::schema::node::{accepts, Node};
+use crate::schema::node::Node;
 use holdall_format::{Reader, Token};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -116,7 +116,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     fn text_or_int(&mut self, token: Token<'i>) -> Result<Option<Owned>> {
         match token {
             Token::Text(bytes) => super::super::values::text(bytes, self.here()).map(Some),
-            token => self.leaf(token, accepts::INT),
+            // SAFETY: the GIL is held while a decoder lives.
+            Token::Int(value) => unsafe { int::from_value(value) }.map(Some).ok_or_else(raised),
+            _ => Ok(None),
         }
     }
 

@@ -9,14 +9,15 @@ mod members;
 mod sequences;
 
 use super::{Decoder, State, UNMARKED};
-use crate::cpython::Owned;
+use crate::cpython::{float, int, Owned};
 use crate::error::{decode, Fault, Result};
 use crate::objects::plain;
 use crate::schema::coerce::{expected, kind_of};
-use crate::schema::node::{accepts, Node, Scalar};
+use crate::schema::node::{Node, Scalar};
 use crate::schema::{NodeId, ANY};
 use holdall_format::model::{Known, Seq};
 use holdall_format::{Reader, Token};
+use pyo3::ffi;
 
 impl<'i, R: Reader<'i>> Decoder<'i, R> {
     /// A value that its node does not take as it comes.
@@ -24,10 +25,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     pub(super) fn typed(&mut self, token: Token<'i>, id: NodeId) -> Result<Option<Owned>> {
         let node = self.rules.node(id);
         if node.any {
-            return match self.leaf(token, accepts::ALL)? {
-                Some(value) => Ok(Some(value)),
-                None => self.node_of(token),
-            };
+            return self.any(token);
         }
         let mark = self.mark;
         if mark != UNMARKED && !matches!(token, Token::Mark | Token::Reference(_)) {
@@ -61,14 +59,14 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                     let object = self.take_again()?;
                     return object.map(|object| self.rules.coerce(id, object)).transpose();
                 };
-                let token = self.r.next()?;
-                if matches!(token, Token::Mark | Token::Reference(_)) {
-                    return Err(decode("a mark of what has a number", self.here()));
-                }
-                if let Some(value) = self.leaf(token, node.accepts)? {
+                if let Some(value) = self.next_leaf(node.accepts)? {
                     self.whole(mark, value.get());
                     self.mark = UNMARKED;
                     return Ok(Some(value));
+                }
+                let token = self.r.next()?;
+                if matches!(token, Token::Mark | Token::Reference(_)) {
+                    return Err(decode("a mark of what has a number", self.here()));
                 }
                 return self.typed(token, id);
             }
@@ -102,6 +100,22 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         self.rules.coerce(id, object)
     }
 
+    /// A value that is taken as it comes.
+    fn any(&mut self, token: Token<'i>) -> Result<Option<Owned>> {
+        // SAFETY: the GIL is held while a decoder lives.
+        let leaf = unsafe {
+            match token {
+                Token::Int(value) => int::from_value(value),
+                Token::Float(value) => float::from_value(value),
+                Token::None => Some(Owned::borrowed(ffi::Py_None())),
+                Token::Bool(value) => Some(Owned::borrowed(if value { ffi::Py_True() } else { ffi::Py_False() })),
+                Token::Text(bytes) => Some(super::values::text(bytes, self.here())?),
+                _ => return self.node_of(token),
+            }
+        };
+        self.done(leaf)
+    }
+
     /// A value for a loop over fields, if it needs no frame: `None` else, and the token is to be read again.
     #[inline(never)]
     pub(super) fn typed_field(&mut self, token: Token<'i>, id: NodeId, accepts: u32) -> Result<Option<Owned>> {
@@ -124,14 +138,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     /// A value that is built as it comes, and then made into what the node wants.
     fn untyped(&mut self, token: Token<'i>, id: NodeId) -> Result<Option<Owned>> {
         let (depth, mark) = (self.stack.len(), self.mark);
-        let made = match self.leaf(token, accepts::ALL)? {
-            None if matches!(token, Token::Timestamp { .. }) => Some(self.typed_moment(token, self.rules.node(id))?),
-            Some(value) => {
-                let mark = self.take_mark();
-                self.whole(mark, value.get());
-                Some(value)
-            }
-            None => self.node_of(token)?,
+        let made = match token {
+            Token::Timestamp { .. } => Some(self.typed_moment(token, self.rules.node(id))?),
+            _ => self.any(token)?,
         };
         match made {
             Some(object) => self.checked_object(object, id, mark).map(Some),
