@@ -72,6 +72,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 };
                 crate::cpython::replace(dict::value_slot(dict.get(), at), value.into_raw());
             }
+            if item != ANY {
+                fill::track(dict.get());
+            }
             self.whole(mark, dict.get());
             Ok(Some(dict))
         }

@@ -17,7 +17,8 @@ struct Cache(RefCell<Vec<Entry>>);
 unsafe impl Sync for Cache {}
 static CACHE: Cache = Cache(RefCell::new(Vec::new()));
 
-fn place(block: &[u8]) -> usize {
+/// The place of a block of names in a table of 256.
+pub fn place(block: &[u8]) -> usize {
     let (words, rest) = block.as_chunks::<8>();
     let mix = |hash: u64, word: u64| (hash ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
     let hash = words.iter().fold(block.len() as u64, |hash, &word| mix(hash, u64::from_le_bytes(word)));

@@ -2,22 +2,29 @@
 //! classes are built of it. Permission is no part of it: that is the caller's, message by message.
 
 use super::layout::Layout;
-use holdall_format::model;
+use super::shapes::place;
+use holdall_format::model::{self, LayoutKind};
 use pyo3::prelude::*;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// Layouts of more than this are not kept: whoever sends ever new ones gets no more memory.
-const MOST: usize = 256;
+const SIZE: usize = 256;
+/// Longer blocks are not kept.
 const LONGEST: usize = 4096;
 
-type Key = (u8, u64, Box<[u8]>);
+#[derive(Debug)]
+struct Entry {
+    kind: LayoutKind,
+    version: u64,
+    block: Box<[u8]>,
+    layout: Rc<Layout>,
+}
 
 /// One for each schema.
 #[derive(Debug, Default)]
 pub struct Shelf {
-    layouts: RefCell<HashMap<Key, Rc<Layout>, rustc_hash::FxBuildHasher>>,
+    layouts: RefCell<Vec<Option<Entry>>>,
     /// How classes are built member by member, by their index.
     members: RefCell<HashMap<u32, Rc<Layout>, rustc_hash::FxBuildHasher>>,
 }
@@ -29,17 +36,22 @@ unsafe impl Send for Shelf {}
 
 impl Shelf {
     pub fn find(&self, _py: Python<'_>, token: &model::Layout<'_>) -> Option<Rc<Layout>> {
-        if token.block.len() > LONGEST {
-            return None;
-        }
-        self.layouts.borrow().get(&key(token)).cloned()
+        let layouts = self.layouts.borrow();
+        let entry = layouts.get(place(token.block))?.as_ref()?;
+        let same = entry.kind == token.kind && entry.version == token.version && *entry.block == *token.block;
+        same.then(|| entry.layout.clone())
     }
 
     pub fn keep(&self, _py: Python<'_>, token: &model::Layout<'_>, layout: &Rc<Layout>) {
-        let mut layouts = self.layouts.borrow_mut();
-        if layouts.len() < MOST && token.block.len() <= LONGEST {
-            layouts.insert(key(token), layout.clone());
+        if token.block.len() > LONGEST {
+            return;
         }
+        let mut layouts = self.layouts.borrow_mut();
+        if layouts.is_empty() {
+            layouts.resize_with(SIZE, || None);
+        }
+        let (kind, version, layout) = (token.kind, token.version, layout.clone());
+        layouts[place(token.block)] = Some(Entry { kind, version, block: token.block.into(), layout });
     }
 
     pub fn members(&self, _py: Python<'_>, class: u32) -> Option<Rc<Layout>> {
@@ -49,8 +61,4 @@ impl Shelf {
     pub fn keep_members(&self, _py: Python<'_>, class: u32, layout: &Rc<Layout>) {
         self.members.borrow_mut().insert(class, layout.clone());
     }
-}
-
-fn key(token: &model::Layout<'_>) -> Key {
-    (token.kind as u8, token.version, token.block.into())
 }

@@ -139,8 +139,26 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 self.numbered.push(Numbered::whole(value.clone()));
                 Ok(Some(value))
             }
+            Token::DateTime { bits, zoned } => self.quick_datetime(bits, zoned),
             _ => Ok(None),
         }
+    }
+
+    /// A datetime without a zone, in UTC, or in a zone that is there already.
+    pub(super) fn quick_datetime(&mut self, bits: u64, zoned: bool) -> Result<Option<Owned>> {
+        let at = self.here();
+        // SAFETY: the API was imported when the module was; its UTC lives as long as the interpreter.
+        let zone = unsafe {
+            match zoned {
+                false => Owned::borrowed(ffi::Py_None()),
+                true => match self.r.next()? {
+                    Token::Known(Known::Utc) => Owned::borrowed(ffi::PyDateTime_TimeZone_UTC()),
+                    _ => return Ok(None),
+                },
+            }
+        };
+        // SAFETY: the zone is held.
+        unsafe { objects::datetime::datetime(bits, zone.get(), at) }.map(Some)
     }
 
     /// Takes a mark: the number of what follows. `None` where that is there already.

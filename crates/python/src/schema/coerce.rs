@@ -360,6 +360,9 @@ impl<'s> Rules<'s> {
     }
 
     fn zoned(&self, made: Owned, zoned: Option<bool>, name: &str) -> Taken {
+        if zoned.is_none() {
+            return Taken::Yes(made);
+        }
         let has = self.bound(&made).getattr("tzinfo").is_ok_and(|zone| !zone.is_none());
         match zoned {
             Some(true) if !has => Taken::Broken(format!("Expected `{name}` with a timezone component")),

@@ -16,7 +16,8 @@ pub mod accepts {
     pub const FLOAT: u32 = 8;
     pub const STR: u32 = 16;
     pub const BYTES: u32 = 32;
-    pub const ALL: u32 = 63;
+    pub const DATETIME: u32 = 64;
+    pub const ALL: u32 = 127;
 }
 
 #[derive(Debug)]
@@ -304,6 +305,7 @@ impl Scalar {
             Scalar::Float(None) => accepts::FLOAT,
             Scalar::Str(None) => accepts::STR,
             Scalar::Bytes(None) => accepts::BYTES,
+            Scalar::DateTime(None) => accepts::DATETIME,
             _ => 0,
         }
     }

@@ -13,7 +13,7 @@ use crate::cpython::{float, int, Owned};
 use crate::error::{decode, Fault, Result};
 use crate::objects::plain;
 use crate::schema::coerce::{expected, kind_of};
-use crate::schema::node::{Node, Scalar};
+use crate::schema::node::{accepts, Node, Scalar};
 use crate::schema::{NodeId, ANY};
 use holdall_format::model::{Known, Seq};
 use holdall_format::{Reader, Token};
@@ -71,6 +71,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 return self.typed(token, id);
             }
             Token::Reference(number) => return self.typed_reference(number, id).map(Some),
+            Token::DateTime { .. } | Token::Timestamp { .. } if node.accepts & accepts::DATETIME != 0 => {
+                return self.node_of(token);
+            }
             Token::Known(Known::MappingProxy) if node.map.is_some() => {
                 // The dict that it shows, wrapped again where a proxy is wanted; one that others show too goes the long way.
                 let before = self.r.offset();
@@ -121,6 +124,13 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     pub(super) fn typed_field(&mut self, token: Token<'i>, id: NodeId, accepts: u32) -> Result<Option<Owned>> {
         match token {
             Token::Reference(_) | Token::Mark => self.shared_field(token, accepts),
+            Token::DateTime { bits, zoned } if accepts & accepts::DATETIME != 0 => self.quick_datetime(bits, zoned),
+            // Runs are made at once.
+            Token::Ints(..) | Token::Floats(..) | Token::Bools(..) | Token::Texts(..)
+                if self.rules.node(id).seq.is_some() =>
+            {
+                self.typed_run(token, self.rules.node(id), id)
+            }
             Token::Text(_)
             | Token::Int(_)
             | Token::Float(_)
