@@ -157,9 +157,10 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             r,
             options,
             py,
-            stack: Vec::new(),
-            numbered: Vec::new(),
-            layouts: Vec::new(),
+            // Room for what a message of its size is likely to have: growing by doubling costs a small one five calls.
+            stack: Vec::with_capacity((input / 128).clamp(1, 16)),
+            numbered: Vec::with_capacity((input / 32).clamp(1, 64)),
+            layouts: Vec::with_capacity((input / 256).clamp(1, 8)),
             owed: 0,
             most_deep: options.limits.depth.unwrap_or(usize::MAX),
             objects_left: options.limits.objects.unwrap_or(usize::MAX),
