@@ -9,6 +9,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
 use std::collections::HashMap;
 
+/// Fields by name. Messages look names up and never add one, so that a fast hash does no harm.
+type Names = HashMap<Vec<u8>, u32, rustc_hash::FxBuildHasher>;
+
 #[derive(Debug)]
 pub struct Class {
     /// `None` for a TypedDict, whose instances are dicts.
@@ -18,8 +21,8 @@ pub struct Class {
     pub kind: ClassKind,
     pub fields: Vec<Field>,
     /// Fields by their keys in plain formats, as UTF-8; and by their own names.
-    pub by_key: HashMap<Vec<u8>, u32>,
-    pub by_name: HashMap<Vec<u8>, u32>,
+    pub by_key: Names,
+    pub by_name: Names,
     pub array_like: bool,
     pub forbid_unknown: bool,
     /// Key and value that mark its instances in plain formats.
@@ -84,7 +87,7 @@ impl Class {
                 "a class with more than 65,000 fields can't be loaded by type",
             ));
         }
-        let index = |of: fn(&Field) -> &Owned| -> PyResult<HashMap<Vec<u8>, u32>> {
+        let index = |of: fn(&Field) -> &Owned| -> PyResult<Names> {
             (0..).zip(&fields).map(|(at, field)| Ok((utf8(of(field))?, at))).collect()
         };
         let (by_key, by_name) = (index(|field| &field.key)?, index(|field| &field.name)?);

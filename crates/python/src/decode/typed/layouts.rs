@@ -10,6 +10,7 @@ use crate::schema::class::{utf8, Class, ClassKind, Missing};
 use crate::schema::{NodeId, ANY};
 use holdall_format::model::LayoutKind;
 use holdall_format::Reader;
+use std::cell::RefCell;
 use std::rc::Rc;
 
 /// A stored value that no field takes.
@@ -30,8 +31,17 @@ pub struct Typed {
     pub(super) missing: Vec<u16>,
     /// Why no instance can be built of this layout.
     pub(super) refusal: Option<String>,
+    /// By key: the keys of instances as they came last time, those that no field takes too.
+    pub(super) order: RefCell<Vec<Expected>>,
     /// The usual case, which has a loop of its own: by position, every stored value into a slot, nothing to do after.
     pub(super) slots: Option<Box<[Slot]>>,
+}
+
+/// A key as the format writes it, and the field that it means.
+#[derive(Debug)]
+pub(super) struct Expected {
+    pub(super) encoded: Box<[u8]>,
+    pub(super) field: u16,
 }
 
 #[derive(Debug)]
@@ -64,14 +74,12 @@ pub(super) struct Member {
     pub(super) node: NodeId,
     pub(super) accepts: u32,
     pub(super) place: Place,
-    /// The key as the format writes it.
-    pub(super) encoded: Box<[u8]>,
 }
 
 impl Member {
     /// A value that no field takes.
     pub(super) fn passed_over(field: u16) -> Member {
-        Member { field, node: ANY, accepts: 0, place: Place::Nowhere, encoded: Box::default() }
+        Member { field, node: ANY, accepts: 0, place: Place::Nowhere }
     }
 }
 
@@ -97,12 +105,15 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         let names: Vec<Owned> = class.fields.iter().map(|field| field.name.clone()).collect();
         let mut layout = Layout::empty(names);
         let (way, places) = self.way(class, &mut layout)?;
-        let mut steps = Vec::with_capacity(places.len());
+        let (mut steps, mut order) = (Vec::with_capacity(places.len()), Vec::with_capacity(places.len()));
         for ((at, field), place) in (0..).zip(&class.fields).zip(places) {
             // SAFETY: a string that is held.
             let encoded = unsafe { text::ascii(field.key.get()) }.map(R::encoded).unwrap_or_default();
             let accepts = self.rules.node(field.node).accepts;
-            steps.push(Member { field: at, node: field.node, accepts, place, encoded: encoded.into() });
+            if !encoded.is_empty() {
+                order.push(Expected { encoded: encoded.into(), field: at });
+            }
+            steps.push(Member { field: at, node: field.node, accepts, place });
         }
         layout.build = Build::Typed(Typed {
             class: index,
@@ -111,6 +122,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             steps,
             missing: Vec::new(),
             refusal: None,
+            order: RefCell::new(order),
             slots: None,
         });
         let layout = Rc::new(layout);
@@ -153,7 +165,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             };
             let node = class.fields.get(field as usize).map_or(ANY, |field| field.node);
             let accepts = self.rules.node(node).accepts;
-            steps.push(Member { field, node, accepts, place, encoded: Box::default() });
+            steps.push(Member { field, node, accepts, place });
         }
         let missing: Vec<u16> =
             (0..class.fields.len() as u16).filter(|&field| places[field as usize].is_some()).collect();
@@ -162,7 +174,16 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             refusal.get_or_insert(lacking(class, field)?);
         }
         let slots = slots_of(class, way, &steps).filter(|_| missing.is_empty() && refusal.is_none());
-        layout.build = Build::Typed(Typed { class: index, way, form: Form::Positions, steps, missing, refusal, slots });
+        layout.build = Build::Typed(Typed {
+            class: index,
+            way,
+            form: Form::Positions,
+            steps,
+            missing,
+            refusal,
+            order: RefCell::default(),
+            slots,
+        });
         let layout = Rc::new(layout);
         let mut matched = stored.matched.borrow_mut();
         // Schemas come and go; those in use find their way back in.
@@ -193,13 +214,21 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         }
         for ((at, field), place) in (0..).zip(&class.fields).zip(places).take(len - steps.len()) {
             let accepts = self.rules.node(field.node).accepts;
-            steps.push(Member { field: at, node: field.node, accepts, place, encoded: Box::default() });
+            steps.push(Member { field: at, node: field.node, accepts, place });
         }
         let missing: Vec<u16> = (steps.len() - usize::from(tagged)..fields).map(|field| field as u16).collect();
         steps.resize_with(len, || Member::passed_over(SKIPPED));
         let slots = slots_of(class, way, &steps).filter(|_| missing.is_empty());
-        layout.build =
-            Build::Typed(Typed { class: index, way, form: Form::Positions, steps, missing, refusal: None, slots });
+        layout.build = Build::Typed(Typed {
+            class: index,
+            way,
+            form: Form::Positions,
+            steps,
+            missing,
+            refusal: None,
+            order: RefCell::default(),
+            slots,
+        });
         let layout = Rc::new(layout);
         if members.matched.borrow().len() < 8 {
             members.matched.borrow_mut().push((key, index, layout.clone()));

@@ -5,7 +5,7 @@ use super::super::frame::{Frame, Kind, Seen};
 use super::super::layout::{put, Build, Layout, Place};
 use super::super::run::CHANGED;
 use super::super::Decoder;
-use super::layouts::{unknown, Form, Slot, Typed, Way, SKIPPED, TAG};
+use super::layouts::{unknown, Expected, Form, Slot, Typed, Way, SKIPPED, TAG};
 use crate::class::state::{allocate, slot_mut};
 use crate::cpython::{replace, text, Obj, Owned, Type};
 use crate::error::{decode, invalid, raised, Fault, Result, Step};
@@ -161,13 +161,14 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     pub(super) fn keys(&mut self, typed: &Typed, class: &Class, object: Obj, frame: &mut Frame) -> Result<bool> {
         while frame.at < frame.len {
             let before = self.r.offset();
-            let field = self.key(typed, class, frame.next)?;
+            let mut next = frame.next;
+            let field = self.key(typed, class, &mut next)?;
             if field >= TAG {
                 self.unwanted(class, field)?;
                 frame.at += 2;
+                frame.next = next;
                 continue;
             }
-            frame.next = field + 1;
             let member = &typed.steps[field as usize];
             let here = self.r.offset();
             match self.field(member.node, member.accepts) {
@@ -175,30 +176,48 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 Ok(Some(value)) => unsafe { place(object, &member.place, value, here)? },
                 Ok(None) => {
                     self.r.rewind(before);
-                    frame.next = field;
                     return Ok(false);
                 }
                 Err(fault) => return Err(self.at_field(typed, field, fault, here)),
             }
             frame.seen.add(field as usize);
+            frame.next = next;
             frame.at += 2;
         }
         Ok(true)
     }
 
-    /// Which field the next key means.
+    /// Which field the next key means; `next` is its place in the order in which keys came last time.
     #[inline(always)]
-    pub(super) fn key(&mut self, typed: &Typed, class: &Class, expected: u16) -> Result<u16> {
-        if let Some(member) = typed.steps.get(expected as usize) {
-            if !member.encoded.is_empty() && self.r.accept(&member.encoded) {
-                return Ok(expected);
+    pub(super) fn key(&mut self, typed: &Typed, class: &Class, next: &mut u16) -> Result<u16> {
+        {
+            let order = typed.order.borrow();
+            // A key or two may be missing this time.
+            let ahead = order.get(usize::from(*next)..).unwrap_or_default();
+            for (passed, expected) in (0..3).zip(ahead) {
+                if self.r.accept(&expected.encoded) {
+                    *next += passed + 1;
+                    return Ok(expected.field);
+                }
             }
         }
-        self.other_key(class)
+        self.other_key(typed, class, next)
+    }
+
+    /// Remembers where a key came that was not expected there.
+    fn learn_key(&self, typed: &Typed, name: &[u8], field: u16, next: &mut u16) {
+        const MOST: usize = 256;
+        const LONGEST: usize = 64;
+        let mut order = typed.order.borrow_mut();
+        if order.len() < MOST && name.len() <= LONGEST && name.is_ascii() {
+            let at = usize::from(*next).min(order.len());
+            order.insert(at, Expected { encoded: R::encoded(name).into(), field });
+            *next = at as u16 + 1;
+        }
     }
 
     #[inline(never)]
-    pub(super) fn other_key(&mut self, class: &Class) -> Result<u16> {
+    pub(super) fn other_key(&mut self, typed: &Typed, class: &Class, next: &mut u16) -> Result<u16> {
         let before = self.r.offset();
         let held;
         let name = match self.r.next()? {
@@ -225,6 +244,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             }
         };
         if let Some(&field) = class.by_key.get(name) {
+            self.learn_key(typed, name, field as u16, next);
             return Ok(field as u16);
         }
         if let Some((tag, _)) = &class.tag {
@@ -235,6 +255,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         if class.forbid_unknown {
             return Err(invalid(unknown(name)).found(before));
         }
+        self.learn_key(typed, name, SKIPPED, next);
         Ok(SKIPPED)
     }
 
@@ -310,9 +331,12 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             let field = match typed.form {
                 Form::Positions => typed.steps[top.at].field,
                 Form::Keys => {
-                    let expected = top.next;
+                    let mut next = top.next;
                     self.owed -= 1;
-                    self.key(typed, class, expected).inspect_err(|_| self.stack[depth - 1].field = SKIPPED)?
+                    let field = self.key(typed, class, &mut next);
+                    let top = &mut self.stack[depth - 1];
+                    top.next = next;
+                    field.inspect_err(|_| top.field = SKIPPED)?
                 }
             };
             self.owed -= 1;
@@ -335,10 +359,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             }
             let member = match typed.form {
                 Form::Positions => &typed.steps[top.at],
-                Form::Keys => {
-                    top.next = field + 1;
-                    &typed.steps[field as usize]
-                }
+                Form::Keys => &typed.steps[field as usize],
             };
             match self.value(member.node, member.accepts)? {
                 Some(value) => {
