@@ -57,10 +57,13 @@ rust-lint: $(VENV)/.stamp-venv
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
 
-# The tables in docs/format.md come from tag.rs; one that lags behind is brought up to date here, and fails once.
-docs-lint:
-	@before=$$(mktemp); trap 'rm -f "$$before"' EXIT; cp docs/format.md "$$before"; $(TABLES); \
-	cmp -s "$$before" docs/format.md || { echo 'docs/format.md did not match tag.rs; it does now: commit it'; exit 1; }
+# Tables that are made from the code; one that lags behind is brought up to date here, and fails once.
+DOCS_WITH_TABLES := docs/format.md docs/msgpack.md docs/types.md
+WRITE_TABLES := $(TABLES) && $(BIN)/python -m tests.support.types_page
+docs-lint: $(EXTENSION) $(VENV)/.stamp-test
+	@before=$$(mktemp -d); trap 'rm -rf "$$before"' EXIT; cp $(DOCS_WITH_TABLES) "$$before"; $(WRITE_TABLES) || exit 1; behind=; \
+	for page in $(DOCS_WITH_TABLES); do cmp -s "$$before/$${page##*/}" "$$page" || behind+=" $$page"; done; \
+	test -z "$$behind" || { echo "did not match the code, and does now: commit$$behind"; exit 1; }
 
 cargo-test:
 	cargo test -p holdall-format
@@ -83,9 +86,8 @@ soak: $(EXTENSION) $(VENV)/.stamp-test ## 10,000 round trips and 10,000 failures
 develop: $(EXTENSION) ## build the extension into .venv
 	@$(BIN)/python -c 'import holdall; print("holdall", holdall.__version__, "is ready in $(VENV)")'
 
-docs: $(EXTENSION) $(VENV)/.stamp-test ## write the tables of docs/format.md and docs/types.md anew
-	$(TABLES)
-	$(BIN)/python -m tests.support.types_page
+docs: $(EXTENSION) $(VENV)/.stamp-test ## write the tables of docs/ anew: format.md, msgpack.md, types.md
+	$(WRITE_TABLES)
 
 vectors: $(EXTENSION) $(VENV)/.stamp-test ## write tests/vectors anew; what was released before must stay readable
 	$(BIN)/python tests/vectors/generate.py

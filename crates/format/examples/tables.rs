@@ -1,14 +1,19 @@
-//! Writes the tables of `docs/format.md` anew, so that a tag's number stands in `tag.rs` and nowhere else.
+//! Writes the tables of `docs/format.md` and `docs/msgpack.md` anew, so that a tag's number stands in `tag.rs` and nowhere else.
 //!
 //! A table stands between `<!-- table: NAME -->` and `<!-- end -->`; what is between them is replaced, all else is kept.
 
 use holdall_format::hold::tag;
 use holdall_format::model::reduce;
+use holdall_format::msgpack;
+use holdall_format::table::Row;
 use std::fmt::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
-const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/format.md");
+const PAGES: [&str; 2] = [
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/format.md"),
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/msgpack.md"),
+];
 const END: &str = "<!-- end -->";
 
 /// Rows of equal length; the first is the head.
@@ -39,9 +44,9 @@ fn versions() -> String {
     ])
 }
 
-fn tags() -> String {
+fn tags(all: &[Row]) -> String {
     let mut rows = vec![row(&["tag", "name", "what follows", "meaning"])];
-    for tag::Row { name, first, last, payload, meaning } in tag::TABLE {
+    for Row { name, first, last, payload, meaning } in all {
         let bytes = if first == last { byte(*first) } else { format!("{}-{}", byte(*first), byte(*last)) };
         rows.push(row(&[&bytes, name, payload, meaning]));
     }
@@ -103,11 +108,12 @@ fn regenerate(page: &str) -> Result<String, String> {
         let (_, after) = after.split_once(END).ok_or_else(|| format!("the table {name} has no end"))?;
         let made = match name {
             "versions" => versions(),
-            "tags" => tags(),
+            "tags" => tags(tag::TABLE),
             "lengths" => lengths(),
             "kinds" => kinds(),
             "known" => known(),
             "flags" => flags(),
+            "msgpack tags" => tags(msgpack::tag::TABLE),
             _ => return Err(format!("no table is called {name}")),
         };
         let _ = write!(out, "{before}<!-- table: {name} -->\n{made}{END}");
@@ -117,17 +123,17 @@ fn regenerate(page: &str) -> Result<String, String> {
     Ok(out)
 }
 
+fn rewrite(path: &Path) -> Result<(), String> {
+    let page = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
+    std::fs::write(path, regenerate(&page)?).map_err(|error| error.to_string())
+}
+
 fn main() -> ExitCode {
-    let path = Path::new(PAGE);
-    let result = std::fs::read_to_string(path)
-        .map_err(|error| error.to_string())
-        .and_then(|page| regenerate(&page))
-        .and_then(|page| std::fs::write(path, page).map_err(|error| error.to_string()));
-    match result {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("{}: {error}", path.display());
-            ExitCode::FAILURE
+    for page in PAGES.map(Path::new) {
+        if let Err(error) = rewrite(page) {
+            eprintln!("{}: {error}", page.display());
+            return ExitCode::FAILURE;
         }
     }
+    ExitCode::SUCCESS
 }

@@ -249,7 +249,7 @@ pub fn dumps(
 /// Restore the object graph in `data`.
 ///
 /// data: bytes-like, C-contiguous: a message of `dumps` or a file of `dump`. Read only during the call.
-/// type: an annotation: what the graph must be, and is built as; `docs/typed.md` says what for. Any takes what comes.
+/// type: an annotation: what the graph must be, and is built as; `docs/guide-typed.md` says what for. Any takes what comes.
 /// types: a class, a module, `Record`, or an iterable of them: classes that may be built by name. Registered classes
 /// and the standard library's value types always may.
 /// trust: also take trusted messages, which import and call what they name: only from sources that you trust.
