@@ -371,11 +371,14 @@ impl<W: Writer> Encoder<'_, W> {
                 }
                 let Some(&item) = items.get(at) else { break };
                 at += 1;
-                if let Some(&ahead) = items.get(at + 1) {
+                if let Some(&ahead) = items.get(at + 3) {
                     prefetch(ahead);
                 }
                 if self.leaf(item, BY_PARENT)? {
                     continue;
+                }
+                if let (Some(&next), true) = (items.get(at + 1), W::LAYOUTS) {
+                    self.prefetch_slots(next);
                 }
                 self.tables.stack[depth - 1].at = at as isize;
                 self.last_layout = hint;
