@@ -251,6 +251,14 @@ def test_cycles_through_immutable_containers() -> None:
     assert deepcopy(node.a)[0].a[1] is not node.a[1]
 
 
+@pytest.mark.parametrize("count", [1, 2, 3, 50])
+def test_a_tuple_that_all_its_items_hold(count: int) -> None:
+    items: tuple[list[Any], ...] = tuple([] for _ in range(count))
+    for item in items:
+        item.append(items)
+    isomorphic(items, deepcopy(items))
+
+
 def test_cycles_through_exceptions() -> None:
     error, cause = ValueError([]), KeyError("k")
     error.args[0].append(error)

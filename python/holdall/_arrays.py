@@ -6,15 +6,25 @@ from typing import Any
 
 import numpy as np
 
+_NUMBERS = frozenset((bool, int, float))
+# Text in an array takes the room of the longest for each: so many characters for nothing, and for each there is.
+_FREE_CHARACTERS = 1 << 18
+_CHARACTERS_EACH = 16
+
 
 def from_list(items: list[Any], dtype: Any) -> Any:
     """An array of nested lists; `dtype` None is what NumPy finds.
 
     Raises ValueError or TypeError: ragged lists, values that are no numbers or text, or that the dtype can't hold.
     """
-    found = np.array(items)
-    if found.dtype == object:
+    # As objects first: each item is looked at before it takes any room.
+    objects = np.array(items, dtype=object)
+    kinds = set(map(type, objects.flat))
+    if kinds == {str}:
+        _check_text(objects)
+    elif not kinds <= _NUMBERS:
         raise ValueError("ragged lists, or values of different kinds")
+    found = np.array(items)
     if dtype is None or found.size == 0:
         return found if dtype is None else found.astype(dtype)
     whole = np.dtype(dtype).kind in "iu" and found.dtype.kind in "iu"
@@ -24,6 +34,12 @@ def from_list(items: list[Any], dtype: Any) -> Any:
     if whole and not np.array_equal(made, found):
         raise ValueError("a number beyond the dtype's range")
     return made
+
+
+def _check_text(objects: Any) -> None:
+    lengths = list(map(len, objects.flat))
+    if max(lengths) * len(lengths) > _FREE_CHARACTERS + _CHARACTERS_EACH * sum(lengths):
+        raise ValueError("a text much longer than the others")
 
 
 def scalar(cls: Any, value: Any) -> Any:

@@ -44,8 +44,8 @@ struct Numbered {
     copy: Option<Owned>,
     /// Its content is not all copied.
     open: bool,
-    /// How often its copying was begun.
-    begun: u8,
+    /// How many copies there were to refer to when its copying was last begun.
+    begun: u64,
 }
 
 /// What the next call uses again.
@@ -91,6 +91,8 @@ struct Copier<'py> {
     /// Whether an object was referred to before all its content was there: hashing what holds it would mislead.
     half_seen: bool,
     deferred: Vec<Deferred>,
+    /// How many copies can be referred to.
+    settled: u64,
     /// What the last frame handed over.
     result: Option<Owned>,
     _pause: gc::Pause,
@@ -125,6 +127,7 @@ impl<'py> Copier<'py> {
             border: Border::new(memo),
             half_seen: false,
             deferred: Vec::new(),
+            settled: 0,
             result: None,
             // SAFETY: the GIL is held, as `py` shows, and a copier lives no longer than `py`.
             _pause: unsafe { gc::Pause::new() },
@@ -173,12 +176,12 @@ impl<'py> Copier<'py> {
                     self.half_seen |= entry.open;
                     return Ok(Seen::Copied(copy.clone()));
                 }
-                // It is being made of parts that hold itself. Once more, and all that can be referred to on the way
-                // from it to itself is there by now, unless nothing on that way can be.
-                if entry.begun == 2 {
+                // It is being made of parts that hold itself. Begun once more it ends where one of them can be referred
+                // to by now; where none can that could not the last time, it would go round for ever.
+                if entry.begun == self.settled {
                     return Err(fault("an object that is made of its parts is one of them itself"));
                 }
-                entry.begun += 1;
+                entry.begun = self.settled;
                 Ok(Seen::New(number))
             }
             Met::Never => {
@@ -187,7 +190,7 @@ impl<'py> Copier<'py> {
                 }
                 // SAFETY: alive, says the caller.
                 let source = unsafe { Owned::borrowed(object) };
-                numbered.push(Numbered { source, copy: None, open: true, begun: 1 });
+                numbered.push(Numbered { source, copy: None, open: true, begun: self.settled });
                 if let Some(copy) = self.border.find(object)? {
                     self.half_seen = true;
                     let entry = &mut self.tables.numbered[number as usize];
@@ -205,6 +208,7 @@ impl<'py> Copier<'py> {
     fn settle(&mut self, number: u32, copy: &Owned) {
         if number != UNNUMBERED {
             self.tables.numbered[number as usize].copy = Some(copy.clone());
+            self.settled += 1;
             self.border.note(number);
         }
     }

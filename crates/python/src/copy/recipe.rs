@@ -121,7 +121,7 @@ impl Copier<'_> {
                 return unsafe { self.deliver(recipe.made.unwrap_or(frame.object)) };
             };
             let part = part.get();
-            // As a tuple's, its copying may be begun twice.
+            // As a tuple's, its copying may be begun again.
             let held = if frame.number == UNNUMBERED { BY_PARENT_AND_COPY } else { NEVER };
             // SAFETY: the part is held by the frame, at whose place nothing is put before `value` returns.
             unsafe {

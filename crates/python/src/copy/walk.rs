@@ -285,7 +285,7 @@ impl Copier<'_> {
         let held = match self.tables.stack[depth - 1].number {
             _ if kind != Kind::Shared => BY_PARENT_AND_COPY,
             UNNUMBERED => BY_PARENT,
-            // Its copying may be begun twice: then all that it holds is met twice.
+            // Its copying may be begun again: then all that it holds is met again.
             _ => NEVER,
         };
         loop {

@@ -28,6 +28,7 @@ use holdall_format::Reader;
 use layout::Layout;
 use pyo3::ffi;
 use pyo3::prelude::*;
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -131,9 +132,12 @@ pub struct Decoder<'i, R: Reader<'i>> {
     /// Layouts whose class was found for this message.
     found: HashMap<usize, Rc<Layout>, rustc_hash::FxBuildHasher>,
     skipped: Vec<skip::Skipped>,
-    /// How many looks ahead are under way, and for how many bytes there may yet be some.
+    /// How many looks ahead are under way.
     ahead: u32,
-    ahead_left: usize,
+    /// Bytes that may yet be read for the second time.
+    again_left: usize,
+    /// What shared objects were made into where another type wants them: by number and node.
+    made_into: HashMap<(u32, NodeId), Owned, rustc_hash::FxBuildHasher>,
     /// Set while something that was skipped is read after all.
     again: Option<skip::Again>,
     _pause: gc::Pause,
@@ -145,8 +149,9 @@ pub const BYTES_PER_BYTE: usize = 128;
 /// Values that may be hashed as parts of keys, likewise.
 const FREE_HASHES: usize = 1 << 20;
 const HASHES_PER_BYTE: usize = 64;
-/// Bytes that may be looked at ahead, likewise: for each byte as many unions within unions.
-const AHEAD_PER_BYTE: usize = 32;
+/// Bytes that may be read for the second time, likewise: each as often as there are unions around it, mostly.
+const FREE_AGAIN: usize = 1 << 24;
+const AGAIN_PER_BYTE: usize = 64;
 
 impl<'i, R: Reader<'i>> Decoder<'i, R> {
     /// # Safety
@@ -179,12 +184,14 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 strict: options.strict,
                 plain: !R::TYPES,
                 dec_hook: options.dec_hook.as_ref(),
+                visits_left: Cell::new(FREE_HASHES.saturating_add(input.saturating_mul(HASHES_PER_BYTE))),
             },
             start: 0,
             found: HashMap::default(),
             skipped: Vec::new(),
             ahead: 0,
-            ahead_left: FREE_BYTES.saturating_add(input.saturating_mul(AHEAD_PER_BYTE)),
+            again_left: FREE_AGAIN.saturating_add(input.saturating_mul(AGAIN_PER_BYTE)),
+            made_into: HashMap::default(),
             again: None,
             // SAFETY: the GIL is held, says the caller.
             _pause: unsafe { gc::Pause::new() },
@@ -245,7 +252,8 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     fn whole(&mut self, mark: u32, object: Obj) {
         if mark != UNMARKED {
             let numbered = &mut self.numbered[mark as usize];
-            if numbered.state != State::Whole {
+            // An open object's weight is its place on the stack; that of one that is made at once is its own.
+            if numbered.state != State::Whole && numbered.object.is_some() {
                 numbered.weight = Weight::default();
             }
             numbered.state = State::Whole;

@@ -11,7 +11,7 @@ use std::rc::Rc;
 
 const SIZE: usize = 256;
 /// Longer blocks are not kept.
-const LONGEST: usize = 4096;
+const LONGEST: usize = 2048;
 
 #[derive(Debug)]
 struct Entry {

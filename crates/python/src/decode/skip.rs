@@ -52,9 +52,12 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             Token::List(len) | Token::Tuple(len) | Token::Set(len) | Token::FrozenSet(len) => len as u64,
             Token::Dict(len) => 2 * len as u64,
             Token::Mark => {
-                let skipped = Skipped { at: self.r.offset(), layouts: self.layout_count() };
-                let place = Weight { values: self.skipped.len() as u32, ..Weight::default() };
-                self.skipped.push(skipped);
+                let mut place = Weight::default();
+                // What is passed over for the second time is in the list.
+                if self.again.is_none() {
+                    place.values = self.skipped.len() as u32;
+                    self.skipped.push(Skipped { at: self.r.offset(), layouts: self.layouts.len() });
+                }
                 self.add_numbered(Numbered { object: None, weight: place, state: State::Skipped, node: ANY });
                 1
             }
@@ -93,10 +96,6 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         })
     }
 
-    fn layout_count(&self) -> usize {
-        self.again.map_or(self.layouts.len(), |again| again.layout)
-    }
-
     /// The next number, of something that has it already: what was skipped is built now, what was built stays.
     #[cold]
     pub(super) fn renumbered(&mut self, entry: Numbered) -> usize {
@@ -125,11 +124,27 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     pub(super) fn take_again(&mut self) -> Result<Option<Owned>> {
         let mark = self.take_mark();
         let known = self.numbered.get(mark as usize).and_then(|numbered| numbered.object.clone());
+        let before = self.r.offset();
         self.skip()?;
+        self.read_more_than_once(self.r.offset() - before)?;
         match known {
             Some(object) => Ok(Some(object)),
             None => Err(decode("an object that is made of its parts is one of them itself", self.here())),
         }
+    }
+
+    /// Bytes that are read again have a budget: what refers to what in fields that nobody wants is the message's choice.
+    pub(super) fn read_more_than_once(&mut self, bytes: usize) -> Result<()> {
+        match self.again_left.checked_sub(bytes) {
+            Some(left) => self.again_left = left,
+            None => {
+                return Err(decode(
+                    "the same bytes are read again and again, out of proportion to the message",
+                    self.here(),
+                ))
+            }
+        }
+        Ok(())
     }
 
     /// Builds a numbered object that was passed over, as the node says that asks for it first.
@@ -166,6 +181,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             Some(object) => object,
             None => self.run_down_to(base)?,
         };
+        self.read_more_than_once(self.r.offset() - at)?;
         self.owed = owed;
         (self.again, self.mark) = (before, mark);
         self.r.rewind(back);

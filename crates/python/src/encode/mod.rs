@@ -21,6 +21,7 @@ use memo::{Memo, Met};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use std::collections::{HashMap, HashSet};
+use std::ptr::addr_of_mut;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -346,6 +347,12 @@ impl<'t, W: Writer> Encoder<'t, W> {
 
     #[inline(never)]
     fn met_shared(&mut self, object: Obj) -> Result<bool> {
+        // CPython keeps one object of each of these, of which some of its own functions make more: not the graph's say.
+        // SAFETY: alive, as the caller of `met` says.
+        let has_twins = unsafe { ffi::Py_TYPE(object) == addr_of_mut!(ffi::PyBytes_Type) && ffi::Py_SIZE(object) <= 1 };
+        if self.options.canonical && has_twins {
+            return Ok(false);
+        }
         match &mut self.sharing {
             Sharing::Found(found) if !found.contains(&(object as usize)) => return Ok(false),
             _ => {}

@@ -3,7 +3,7 @@
 use super::super::layout::Layout;
 use super::super::{Decoder, Numbered};
 use crate::cpython::{int, Owned};
-use crate::error::{decode, invalid, raised, Result, Step};
+use crate::error::{invalid, raised, Result, Step};
 use crate::schema::class::{utf8, Class, ClassKind, Missing};
 use crate::schema::coerce::expected;
 use crate::schema::node::Node;
@@ -56,10 +56,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         let seen = self.r.offset() - before;
         self.r.rewind(before);
         // A union within a union, and so on, looks at the same bytes again and again.
-        match self.ahead_left.checked_sub(seen) {
-            Some(left) => self.ahead_left = left,
-            None => return Err(decode("looking ahead for tags takes time out of proportion to the message", before)),
-        }
+        self.read_more_than_once(seen)?;
         self.choose(node, &found?, &candidates)
     }
 
@@ -108,7 +105,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 }
                 Ok(value)
             }
-            Token::Reference(number) => Ok(self.numbered(number).ok()),
+            Token::Reference(number) => self.numbered(number).map(Some),
             token => self.text_or_int(token),
         }
     }

@@ -200,6 +200,8 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         let Some(schema) = self.rules.schema else { return Err(decode(CHANGED, self.here())) };
         // Beside the layout by keys, under the count of values: there are few of these.
         let key = (u64::from(index) << 32 | len as u64) ^ schema.serial << 48;
+        // A step for each value, also for those that no field takes.
+        self.claim(0, 64 * len)?;
         if let Some((_, _, known)) = members.matched.borrow().iter().find(|(known, _, _)| *known == key) {
             return Ok(known.clone());
         }
@@ -230,7 +232,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             slots,
         });
         let layout = Rc::new(layout);
-        if members.matched.borrow().len() < 8 {
+        if members.matched.borrow().len() < 8 && len <= fields + usize::from(tagged) {
             members.matched.borrow_mut().push((key, index, layout.clone()));
         }
         Ok(layout)

@@ -209,7 +209,12 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         const MOST: usize = 256;
         const LONGEST: usize = 64;
         let mut order = typed.order.borrow_mut();
-        if order.len() < MOST && name.len() <= LONGEST && name.is_ascii() {
+        // A message of ever new keys must not spoil it for those that follow.
+        if order.len() == MOST {
+            order.clear();
+            *next = 0;
+        }
+        if name.len() <= LONGEST && name.is_ascii() {
             let at = usize::from(*next).min(order.len());
             order.insert(at, Expected { encoded: R::encoded(name).into(), field });
             *next = at as u16 + 1;

@@ -100,7 +100,17 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         if built_as == id || (built_as != ANY && self.rules.is_as_good(built_as, id, &object)) {
             return Ok(object);
         }
-        self.rules.coerce(id, object)
+        // Once for all that refer to it: what is shared stays shared, and costs once.
+        let key = (index as u32, id);
+        if let Some(known) = self.made_into.get(&key) {
+            return Ok(known.clone());
+        }
+        let whole = self.numbered.get(index).is_some_and(|known| known.state == State::Whole);
+        let made = self.rules.coerce(id, object)?;
+        if whole {
+            self.made_into.insert(key, made.clone());
+        }
+        Ok(made)
     }
 
     /// A value that is taken as it comes.
