@@ -204,6 +204,12 @@ impl<W: Writer> Encoder<'_, W> {
         }
         // SAFETY: the class of a live object.
         let plan = unsafe { plan::of(self.py, class)? };
+        // What hooks and orders want to know of every object, they are asked the long way.
+        self.slots_only = matches!(plan.how, How::Fields)
+            && !plan.has_dict
+            && !self.options.trust
+            && !self.asks()
+            && self.effort.is_none();
         self.last_plan = Some(plan.clone());
         Ok(plan)
     }
@@ -254,6 +260,26 @@ impl<W: Writer> Encoder<'_, W> {
             }
         }
         Ok(())
+    }
+
+    /// Writes an instance of the class of the last one, if that is no more than slots; says no to all else. Lists of such
+    /// are the usual case, and what asks for the class of each takes a fifth of the time.
+    ///
+    /// # Safety
+    /// `object` is alive.
+    #[inline(always)]
+    pub(super) unsafe fn like_the_last(&mut self, object: Obj) -> Result<bool> {
+        // SAFETY: alive, says the caller, and of the class that the plan was made for.
+        unsafe {
+            let plan = match &self.last_plan {
+                Some(plan) if plan.class() == ffi::Py_TYPE(object) && self.slots_only => plan.clone(),
+                _ => return Ok(false),
+            };
+            if !self.met(object, BY_PARENT)? {
+                self.slots(object, &plan)?;
+            }
+        }
+        Ok(true)
     }
 
     /// Has the fields of an instance fetched while the one before it is written, if it is of the same class: they lie

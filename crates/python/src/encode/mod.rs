@@ -165,6 +165,8 @@ pub struct Encoder<'t, W: Writer> {
     interns: bool,
     last_layout: u32,
     last_plan: Option<Rc<Plan>>,
+    /// Whether instances of its class are written as their slots, without a question to anyone.
+    slots_only: bool,
     pub py: Python<'t>,
     _pause: gc::Pause,
 }
@@ -254,6 +256,7 @@ impl<'t, W: Writer> Encoder<'t, W> {
             interns: options.intern && options.refs,
             last_layout: layouts::NONE,
             last_plan: None,
+            slots_only: false,
             py,
             // SAFETY: the GIL is held, says the caller.
             _pause: unsafe { gc::Pause::new() },

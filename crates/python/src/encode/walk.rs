@@ -381,6 +381,12 @@ impl<W: Writer> Encoder<'_, W> {
                     self.prefetch_slots(next);
                 }
                 self.tables.stack[depth - 1].at = at as isize;
+                if W::LAYOUTS && self.like_the_last(item)? {
+                    if self.tables.stack.len() != depth {
+                        return Ok(());
+                    }
+                    continue;
+                }
                 self.last_layout = hint;
                 self.node(item, BY_PARENT, hint)?;
                 hint = self.last_layout;
