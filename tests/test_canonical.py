@@ -134,7 +134,9 @@ def test_cached_small_values_do_not_count_as_shared() -> None:
     assert canonical([5, 5, thousand, thousand, letter, empty, empty]) == data
     # One byte is kept once by some of CPython's functions and not by others.
     separate = [bytes(bytearray(b"x")), bytes(bytearray(b"x")), b""]
-    assert canonical(separate) == canonical([b"x", b"x", b""]) == canonical(holdall.loads(canonical(separate)))
+    assert (
+        canonical(separate) == canonical([b"x", b"x", b""]) == canonical(holdall.loads(canonical(separate)))
+    )
 
 
 def test_dicts_of_every_history() -> None:
