@@ -68,7 +68,15 @@ pub unsafe fn set_dict(object: Obj, dict: Owned) -> Result<()> {
                 return Ok(());
             }
         }
-        if ffi::PyObject_GenericSetDict(object, dict.get(), std::ptr::null_mut()) != 0 {
+        let failed = if cfg!(Py_3_13) {
+            // Since 3.13 `PyObject_GenericSetDict` leaves the values within the instance valid, and those are looked at
+            // first: the descriptor of `__dict__` knows better.
+            let name = Owned::new(ffi::PyUnicode_InternFromString(c"__dict__".as_ptr())).ok_or_else(raised)?;
+            ffi::PyObject_GenericSetAttr(object, name.get(), dict.get())
+        } else {
+            ffi::PyObject_GenericSetDict(object, dict.get(), std::ptr::null_mut())
+        };
+        if failed != 0 {
             return Err(raised());
         }
     }
