@@ -1,6 +1,7 @@
 //! Bytes to tokens. Mirrors [`super::Writer`], function by function; borrows from the input, allocates nothing.
 
 use super::tag;
+use crate::cursor::Cursor;
 use crate::error::{Error, Kind, Result};
 use crate::model::{self, Bytes, Ints, Layout, LayoutKind, Leaf, Name, Seq, Token};
 use crate::text::is_ascii;
@@ -8,74 +9,36 @@ use crate::text::is_ascii;
 /// Reads one message.
 #[derive(Debug, Clone)]
 pub struct Reader<'i> {
-    input: &'i [u8],
-    /// What is left of `input`.
-    rest: &'i [u8],
+    input: Cursor<'i>,
     trusted: bool,
 }
 
 impl<'i> Reader<'i> {
     /// Starts to read a message. A trusted one is refused here, before its body, unless `trust`.
     pub fn new(input: &'i [u8], trust: bool) -> Result<Self> {
-        match input.split_first() {
-            Some((&tag::VERSION, rest)) => Ok(Reader { input, rest, trusted: false }),
-            Some((&tag::VERSION_TRUSTED, rest)) if trust => Ok(Reader { input, rest, trusted: true }),
-            Some((&tag::VERSION_TRUSTED, _)) => Err(Error::new(Kind::Trusted, 0)),
-            Some((&byte, _)) => Err(Error::new(Kind::UnknownVersion { byte }, 0)),
-            None => Err(Error::new(Kind::Truncated { needed: 1 }, 0)),
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn error<T>(&self, kind: Kind) -> Result<T> {
-        Err(Error::new(kind, self.input.len() - self.rest.len()))
-    }
-
-    #[inline(always)]
-    fn take(&mut self, len: usize) -> Result<&'i [u8]> {
-        match self.rest.split_at_checked(len) {
-            Some((head, rest)) => {
-                self.rest = rest;
-                Ok(head)
-            }
-            None => self.error(Kind::Truncated { needed: len - self.rest.len() }),
-        }
-    }
-
-    #[inline(always)]
-    fn array<const N: usize>(&mut self) -> Result<[u8; N]> {
-        match self.rest.split_first_chunk() {
-            Some((head, rest)) => {
-                self.rest = rest;
-                Ok(*head)
-            }
-            None => self.error(Kind::Truncated { needed: N - self.rest.len() }),
-        }
-    }
-
-    /// `len` items of `N` bytes.
-    #[inline(always)]
-    fn chunks<const N: usize>(&mut self, len: usize) -> Result<&'i [[u8; N]]> {
-        match len.checked_mul(N) {
-            Some(bytes) => Ok(self.take(bytes)?.as_chunks().0),
-            None => self.error(Kind::TooLong),
-        }
+        let mut input = Cursor::new(input);
+        let trusted = match input.array()? {
+            [tag::VERSION] => false,
+            [tag::VERSION_TRUSTED] if trust => true,
+            [tag::VERSION_TRUSTED] => return Err(Error::new(Kind::Trusted, 0)),
+            [byte] => return Err(Error::new(Kind::UnknownVersion { byte }, 0)),
+        };
+        Ok(Reader { input, trusted })
     }
 
     #[inline(always)]
     fn length(&mut self) -> Result<usize> {
-        match self.array::<1>()?[0] {
-            tag::LENGTH_16 => Ok(usize::from(u16::from_le_bytes(self.array()?))),
+        match self.input.array::<1>()?[0] {
+            tag::LENGTH_16 => Ok(usize::from(u16::from_le_bytes(self.input.array()?))),
             tag::LENGTH_32 => {
-                let len = u32::from_le_bytes(self.array()?);
+                let len = u32::from_le_bytes(self.input.array()?);
                 self.addressable(u64::from(len))
             }
             tag::LENGTH_64 => {
-                let len = u64::from_le_bytes(self.array()?);
+                let len = u64::from_le_bytes(self.input.array()?);
                 self.addressable(len)
             }
-            255 => self.error(Kind::TooLong),
+            255 => self.input.error(Kind::TooLong),
             len => Ok(usize::from(len)),
         }
     }
@@ -84,7 +47,7 @@ impl<'i> Reader<'i> {
         match isize::try_from(len) {
             #[allow(clippy::cast_sign_loss)]
             Ok(len) => Ok(len as usize),
-            Err(_) => self.error(Kind::TooLong),
+            Err(_) => self.input.error(Kind::TooLong),
         }
     }
 
@@ -93,28 +56,20 @@ impl<'i> Reader<'i> {
     #[inline(always)]
     fn values(&mut self, least: usize) -> Result<usize> {
         let len = self.length()?;
-        self.claim(len, least)
-    }
-
-    #[inline(always)]
-    fn claim(&self, len: usize, least: usize) -> Result<usize> {
-        if len > self.rest.len() / least {
-            return self.error(Kind::Truncated { needed: len.saturating_mul(least) - self.rest.len() });
-        }
-        Ok(len)
+        self.input.claim(len, least)
     }
 
     #[inline(always)]
     fn blob(&mut self) -> Result<&'i [u8]> {
         let len = self.length()?;
-        self.take(len)
+        self.input.take(len)
     }
 
     #[inline(always)]
     fn ascii(&mut self, len: usize) -> Result<&'i [u8]> {
-        let bytes = self.take(len)?;
+        let bytes = self.input.take(len)?;
         if !is_ascii(bytes) {
-            return self.error(Kind::NotAscii);
+            return self.input.error(Kind::NotAscii);
         }
         Ok(bytes)
     }
@@ -122,32 +77,32 @@ impl<'i> Reader<'i> {
     fn ints(&mut self, seq: Seq, width: u8) -> Result<Token<'i>> {
         let len = self.length()?;
         let run = match width {
-            0 => Ints::I8(self.take(len)?),
-            1 => Ints::I16(self.chunks(len)?),
-            2 => Ints::I32(self.chunks(len)?),
-            _ => Ints::I64(self.chunks(len)?),
+            0 => Ints::I8(self.input.take(len)?),
+            1 => Ints::I16(self.input.chunks(len)?),
+            2 => Ints::I32(self.input.chunks(len)?),
+            _ => Ints::I64(self.input.chunks(len)?),
         };
         Ok(Token::Ints(seq, run))
     }
 
     fn floats(&mut self, seq: Seq) -> Result<Token<'i>> {
         let len = self.length()?;
-        Ok(Token::Floats(seq, self.chunks(len)?))
+        Ok(Token::Floats(seq, self.input.chunks(len)?))
     }
 
     fn bools(&mut self, seq: Seq) -> Result<Token<'i>> {
         let run = self.blob()?;
         if run.iter().any(|&byte| byte > 1) {
-            return self.error(Kind::UnknownTag { tag: tag::LIST_BOOL });
+            return self.input.error(Kind::UnknownTag { tag: tag::LIST_BOOL });
         }
         Ok(Token::Bools(seq, run))
     }
 
     fn texts(&mut self, seq: Seq) -> Result<Token<'i>> {
         let lengths = self.blob()?;
-        let text = self.take(lengths.iter().map(|&len| usize::from(len)).sum())?;
+        let text = self.input.take(lengths.iter().map(|&len| usize::from(len)).sum())?;
         if !text.is_ascii() {
-            return self.error(Kind::NotAscii);
+            return self.input.error(Kind::NotAscii);
         }
         Ok(Token::Texts(seq, lengths, text))
     }
@@ -156,32 +111,28 @@ impl<'i> Reader<'i> {
         let version = if kind == LayoutKind::Dict { 0 } else { self.length()? as u64 };
         let fields = self.length()?;
         let len = self.length()?;
-        let at = self.offset_here();
-        let block = self.take(len)?;
+        let at = self.input.offset();
+        let block = self.input.take(len)?;
         // A name takes at least a byte.
         if fields > block.len() {
-            return self.error(Kind::BadName);
+            return self.input.error(Kind::BadName);
         }
         Ok(Token::NewLayout(Layout { kind, version, fields, block, at }))
     }
 
     fn class(&mut self) -> Result<Token<'i>> {
-        match self.array::<1>()?[0] {
+        match self.input.array::<1>()?[0] {
             tag::KIND_OBJECT => self.layout(LayoutKind::Object),
             tag::KIND_BASED => self.layout(LayoutKind::Based),
             tag::KIND_ENUM => self.layout(LayoutKind::Enum),
             tag::KIND_CUSTOM => self.layout(LayoutKind::Custom),
-            code => self.error(Kind::UnknownCode { code }),
+            code => self.input.error(Kind::UnknownCode { code }),
         }
     }
 
     fn buffer(&mut self) -> Result<Token<'i>> {
-        let readonly = self.array::<1>()?[0] != 0;
+        let readonly = self.input.array::<1>()?[0] != 0;
         Ok(Token::Buffer { number: self.length()? as u64, readonly })
-    }
-
-    fn offset_here(&self) -> usize {
-        self.input.len() - self.rest.len()
     }
 
     /// What is not on the way of every small value.
@@ -190,13 +141,13 @@ impl<'i> Reader<'i> {
         Ok(match tag {
             tag::INT_BIG => Token::BigInt(self.blob()?),
             tag::COMPLEX => {
-                let real = f64::from_le_bytes(self.array()?);
-                Token::Complex(real, f64::from_le_bytes(self.array()?))
+                let real = f64::from_le_bytes(self.input.array()?);
+                Token::Complex(real, f64::from_le_bytes(self.input.array()?))
             }
             tag::LATIN_1 => Token::Text(Bytes::Latin1(self.blob()?)),
             tag::UCS_2 => {
                 let len = self.length()?;
-                Token::Text(Bytes::Ucs2(self.chunks::<2>(len)?.as_flattened()))
+                Token::Text(Bytes::Ucs2(self.input.chunks::<2>(len)?.as_flattened()))
             }
             tag::UTF_8 => Token::Text(Bytes::Utf8(self.blob()?)),
             tag::BYTES => Token::Bytes(self.blob()?),
@@ -216,25 +167,25 @@ impl<'i> Reader<'i> {
             tag::TUPLE_BOOL => self.bools(Seq::Tuple)?,
             tag::TUPLE_ASCII => self.texts(Seq::Tuple)?,
             tag::KNOWN_TYPE => {
-                let code = self.array::<1>()?[0];
+                let code = self.input.array::<1>()?[0];
                 match tag::known(code) {
                     Some(known) => Token::Known(known),
-                    None => return self.error(Kind::UnknownCode { code }),
+                    None => return self.input.error(Kind::UnknownCode { code }),
                 }
             }
-            tag::DATETIME => Token::DateTime { bits: u64::from_le_bytes(self.array()?), zoned: false },
-            tag::DATETIME_ZONED => Token::DateTime { bits: u64::from_le_bytes(self.array()?), zoned: true },
+            tag::DATETIME => Token::DateTime { bits: u64::from_le_bytes(self.input.array()?), zoned: false },
+            tag::DATETIME_ZONED => Token::DateTime { bits: u64::from_le_bytes(self.input.array()?), zoned: true },
             tag::BUFFER => self.buffer()?,
             tag::GLOBAL if self.trusted => Token::Global,
             tag::REDUCE if self.trusted => {
-                let flags = self.array::<1>()?[0];
+                let flags = self.input.array::<1>()?[0];
                 if flags & !model::reduce::ALL != 0 {
-                    return self.error(Kind::UnknownCode { code: flags });
+                    return self.input.error(Kind::UnknownCode { code: flags });
                 }
                 Token::Reduce(flags)
             }
             tag::PERSISTENT if self.trusted => Token::Persistent,
-            _ => return self.error(Kind::UnknownTag { tag }),
+            _ => return self.input.error(Kind::UnknownTag { tag }),
         })
     }
 }
@@ -248,13 +199,13 @@ impl<'i> model::Reader<'i> for Reader<'i> {
         if let Some(leaf) = self.leaf()? {
             return Ok(leaf.into());
         }
-        let [tag] = self.array()?;
+        let [tag] = self.input.array()?;
         Ok(match tag {
-            tag::LIST_FIX..tag::TUPLE_FIX => Token::List(self.claim(usize::from(tag - tag::LIST_FIX), 1)?),
-            tag::TUPLE_FIX..tag::INSTANCE_FIX => Token::Tuple(self.claim(usize::from(tag - tag::TUPLE_FIX), 1)?),
+            tag::LIST_FIX..tag::TUPLE_FIX => Token::List(self.input.claim(usize::from(tag - tag::LIST_FIX), 1)?),
+            tag::TUPLE_FIX..tag::INSTANCE_FIX => Token::Tuple(self.input.claim(usize::from(tag - tag::TUPLE_FIX), 1)?),
             tag::INSTANCE_FIX..tag::INSTANCE_8 => Token::Instance(usize::from(tag - tag::INSTANCE_FIX)),
-            tag::INSTANCE_8 => Token::Instance(tag::INSTANCE_FIX_MAX + 1 + usize::from(self.array::<1>()?[0])),
-            tag::INSTANCE_32 => Token::Instance(u32::from_le_bytes(self.array()?) as usize),
+            tag::INSTANCE_8 => Token::Instance(tag::INSTANCE_FIX_MAX + 1 + usize::from(self.input.array::<1>()?[0])),
+            tag::INSTANCE_32 => Token::Instance(u32::from_le_bytes(self.input.array()?) as usize),
             tag::LIST => Token::List(self.values(1)?),
             tag::TUPLE => Token::Tuple(self.values(1)?),
             tag::LIST_F64 => self.floats(Seq::List)?,
@@ -266,44 +217,44 @@ impl<'i> model::Reader<'i> for Reader<'i> {
 
     #[inline(always)]
     fn leaf(&mut self) -> Result<Option<Leaf<'i>>> {
-        let before = self.rest;
-        let [tag] = self.array()?;
+        let before = self.input.clone();
+        let [tag] = self.input.array()?;
         Ok(Some(match tag {
             tag::INT_FIX..tag::ASCII_FIX => Leaf::Int(i64::from(tag) - if tag < 0x30 { 0 } else { 0x40 }),
             tag::ASCII_FIX..tag::LIST_FIX => Leaf::Ascii(self.ascii(usize::from(tag - tag::ASCII_FIX))?),
             tag::NONE => Leaf::None,
             tag::FALSE => Leaf::Bool(false),
             tag::TRUE => Leaf::Bool(true),
-            tag::INT_8 => Leaf::Int(i64::from(i8::from_le_bytes(self.array()?))),
-            tag::INT_16 => Leaf::Int(i64::from(i16::from_le_bytes(self.array()?))),
-            tag::INT_32 => Leaf::Int(i64::from(i32::from_le_bytes(self.array()?))),
-            tag::INT_64 => Leaf::Int(i64::from_le_bytes(self.array()?)),
-            tag::FLOAT => Leaf::Float(f64::from_le_bytes(self.array()?)),
+            tag::INT_8 => Leaf::Int(i64::from(i8::from_le_bytes(self.input.array()?))),
+            tag::INT_16 => Leaf::Int(i64::from(i16::from_le_bytes(self.input.array()?))),
+            tag::INT_32 => Leaf::Int(i64::from(i32::from_le_bytes(self.input.array()?))),
+            tag::INT_64 => Leaf::Int(i64::from_le_bytes(self.input.array()?)),
+            tag::FLOAT => Leaf::Float(f64::from_le_bytes(self.input.array()?)),
             tag::ASCII => {
                 let len = self.length()?;
                 Leaf::Ascii(self.ascii(len)?)
             }
-            tag::REF_8 => Leaf::Reference(u64::from(self.array::<1>()?[0])),
-            tag::REF_16 => Leaf::Reference(u64::from(u16::from_le_bytes(self.array()?))),
-            tag::REF_32 => Leaf::Reference(u64::from(u32::from_le_bytes(self.array()?))),
+            tag::REF_8 => Leaf::Reference(u64::from(self.input.array::<1>()?[0])),
+            tag::REF_16 => Leaf::Reference(u64::from(u16::from_le_bytes(self.input.array()?))),
+            tag::REF_32 => Leaf::Reference(u64::from(u32::from_le_bytes(self.input.array()?))),
             _ => {
-                self.rest = before;
+                self.input = before;
                 return Ok(None);
             }
         }))
     }
 
     fn names(&self, layout: &Layout<'i>) -> impl Iterator<Item = Result<Name<'i>>> {
-        let mut names = Reader { input: layout.block, rest: layout.block, trusted: false };
+        let mut names = Reader { input: Cursor::new(layout.block), trusted: false };
         let at = layout.at;
         std::iter::from_fn(move || {
-            if names.rest.is_empty() {
+            if names.remaining() == 0 {
                 return None;
             }
             Some(match names.next() {
                 Ok(Token::Text(text)) => Ok(Name::Text(text)),
                 Ok(Token::Reference(number)) => Ok(Name::Reference(number)),
-                Ok(_) => Err(Error::new(Kind::BadName, at + names.offset_here())),
+                Ok(_) => Err(Error::new(Kind::BadName, at + names.offset())),
                 Err(error) => Err(error.shifted(at)),
             })
         })
@@ -317,35 +268,26 @@ impl<'i> model::Reader<'i> for Reader<'i> {
 
     #[inline(always)]
     fn accept(&mut self, encoded: &[u8]) -> bool {
-        match self.rest.strip_prefix(encoded) {
-            Some(rest) => {
-                self.rest = rest;
-                true
-            }
-            None => false,
-        }
+        self.input.accept(encoded)
     }
 
     #[inline(always)]
     fn offset(&self) -> usize {
-        self.offset_here()
+        self.input.offset()
     }
 
     #[inline(always)]
     fn remaining(&self) -> usize {
-        self.rest.len()
+        self.input.remaining()
     }
 
     #[inline(always)]
     fn rewind(&mut self, offset: usize) {
-        self.rest = &self.input[offset..];
+        self.input.rewind(offset);
     }
 
     fn finish(&self) -> Result<()> {
-        if self.rest.is_empty() {
-            return Ok(());
-        }
-        self.error(Kind::Trailing { count: self.rest.len() })
+        self.input.finish()
     }
 
     fn trusted(&self) -> bool {

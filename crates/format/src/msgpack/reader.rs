@@ -1,16 +1,15 @@
 //! Bytes to tokens. Mirrors [`super::Writer`], function by function; borrows from the input, allocates nothing.
 
 use super::tag;
-use crate::error::{Error, Kind, Result};
+use crate::cursor::Cursor;
+use crate::error::{Kind, Result};
 use crate::model::{self, Leaf, Token};
 use crate::text::is_ascii;
 
 /// Reads messages, one behind the other.
 #[derive(Debug, Clone)]
 pub struct Reader<'i> {
-    input: &'i [u8],
-    /// What is left of `input`.
-    rest: &'i [u8],
+    input: Cursor<'i>,
     /// Text comes as bytes.
     raw: bool,
     /// Arrays come as tuples.
@@ -20,7 +19,7 @@ pub struct Reader<'i> {
 impl<'i> Reader<'i> {
     /// Starts to read a message.
     pub fn new(input: &'i [u8]) -> Self {
-        Reader { input, rest: input, raw: false, tuples: false }
+        Reader { input: Cursor::new(input), raw: false, tuples: false }
     }
 
     /// Gives text as bytes, unchecked: what was written before MessagePack told them apart.
@@ -35,51 +34,23 @@ impl<'i> Reader<'i> {
 
     #[inline(always)]
     fn sequence(&self, len: usize) -> Result<Token<'i>> {
-        let len = self.claim(len, 1)?;
+        let len = self.input.claim(len, 1)?;
         Ok(if self.tuples { Token::Tuple(len) } else { Token::List(len) })
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn error<T>(&self, kind: Kind) -> Result<T> {
-        Err(Error::new(kind, self.input.len() - self.rest.len()))
-    }
-
-    #[inline(always)]
-    fn take(&mut self, len: usize) -> Result<&'i [u8]> {
-        match self.rest.split_at_checked(len) {
-            Some((head, rest)) => {
-                self.rest = rest;
-                Ok(head)
-            }
-            None => self.error(Kind::Truncated { needed: len - self.rest.len() }),
-        }
-    }
-
-    #[inline(always)]
-    fn array<const N: usize>(&mut self) -> Result<[u8; N]> {
-        match self.rest.split_first_chunk() {
-            Some((head, rest)) => {
-                self.rest = rest;
-                Ok(*head)
-            }
-            None => self.error(Kind::Truncated { needed: N - self.rest.len() }),
-        }
     }
 
     #[inline(always)]
     fn length_8(&mut self) -> Result<usize> {
-        Ok(usize::from(self.array::<1>()?[0]))
+        Ok(usize::from(self.input.array::<1>()?[0]))
     }
 
     #[inline(always)]
     fn length_16(&mut self) -> Result<usize> {
-        Ok(usize::from(u16::from_be_bytes(self.array()?)))
+        Ok(usize::from(u16::from_be_bytes(self.input.array()?)))
     }
 
     #[inline(always)]
     fn length_32(&mut self) -> Result<usize> {
-        Ok(u32::from_be_bytes(self.array()?) as usize)
+        Ok(u32::from_be_bytes(self.input.array()?) as usize)
     }
 
     /// The length of 8, 16 or 32 bits that belongs to `tag`; `first` is that of 8 bits.
@@ -91,25 +62,15 @@ impl<'i> Reader<'i> {
         }
     }
 
-    /// A count of values that follow, each of `least` bytes or more: checked against what is left, so that a host may
-    /// allocate for them.
-    #[inline(always)]
-    fn claim(&self, len: usize, least: usize) -> Result<usize> {
-        if len > self.rest.len() / least {
-            return self.error(Kind::Truncated { needed: len.saturating_mul(least) - self.rest.len() });
-        }
-        Ok(len)
-    }
-
     #[inline(always)]
     fn utf8(&mut self, len: usize) -> Result<Leaf<'i>> {
-        let bytes = self.take(len)?;
+        let bytes = self.input.take(len)?;
         Ok(if is_ascii(bytes) { Leaf::Ascii(bytes) } else { Leaf::Utf8(bytes) })
     }
 
     fn text(&mut self, len: usize) -> Result<Token<'i>> {
         if self.raw {
-            return Ok(Token::Bytes(self.take(len)?));
+            return Ok(Token::Bytes(self.input.take(len)?));
         }
         Ok(self.utf8(len)?.into())
     }
@@ -124,17 +85,17 @@ impl<'i> Reader<'i> {
         } else if let (12, Some((&nanoseconds, seconds))) = (data.len(), data.split_first_chunk()) {
             (seconds.try_into().map_or(0, i64::from_be_bytes), u32::from_be_bytes(nanoseconds))
         } else {
-            return self.error(Kind::BadTimestamp);
+            return self.input.error(Kind::BadTimestamp);
         };
         if nanoseconds > tag::NANOSECONDS_MAX {
-            return self.error(Kind::BadTimestamp);
+            return self.input.error(Kind::BadTimestamp);
         }
         Ok(Token::Timestamp { seconds, nanoseconds })
     }
 
     fn extension(&mut self, len: usize) -> Result<Token<'i>> {
-        let code = i8::from_be_bytes(self.array()?);
-        let data = self.take(len)?;
+        let code = i8::from_be_bytes(self.input.array()?);
+        let data = self.input.take(len)?;
         if code == tag::TIMESTAMP {
             return self.timestamp(data);
         }
@@ -146,14 +107,14 @@ impl<'i> Reader<'i> {
     fn rare(&mut self, tag: u8) -> Result<Token<'i>> {
         Ok(match tag {
             tag::UINT_64 => {
-                let value = u64::from_be_bytes(self.array()?);
+                let value = u64::from_be_bytes(self.input.array()?);
                 i64::try_from(value).map_or(Token::UInt(value), Token::Int)
             }
-            tag::INT_8 => Token::Int(i64::from(i8::from_be_bytes(self.array()?))),
-            tag::INT_16 => Token::Int(i64::from(i16::from_be_bytes(self.array()?))),
-            tag::INT_32 => Token::Int(i64::from(i32::from_be_bytes(self.array()?))),
-            tag::INT_64 => Token::Int(i64::from_be_bytes(self.array()?)),
-            tag::FLOAT_32 => Token::Float(f64::from(f32::from_be_bytes(self.array()?))),
+            tag::INT_8 => Token::Int(i64::from(i8::from_be_bytes(self.input.array()?))),
+            tag::INT_16 => Token::Int(i64::from(i16::from_be_bytes(self.input.array()?))),
+            tag::INT_32 => Token::Int(i64::from(i32::from_be_bytes(self.input.array()?))),
+            tag::INT_64 => Token::Int(i64::from_be_bytes(self.input.array()?)),
+            tag::FLOAT_32 => Token::Float(f64::from(f32::from_be_bytes(self.input.array()?))),
             // Short texts come here where they are wanted as bytes.
             tag::STR_FIX..tag::NIL => self.text(usize::from(tag - tag::STR_FIX))?,
             tag::STR_8..=tag::STR_32 => {
@@ -162,7 +123,7 @@ impl<'i> Reader<'i> {
             }
             tag::BIN_8..=tag::BIN_32 => {
                 let len = self.length(tag, tag::BIN_8)?;
-                Token::Bytes(self.take(len)?)
+                Token::Bytes(self.input.take(len)?)
             }
             tag::ARRAY_32 => {
                 let len = self.length_32()?;
@@ -170,14 +131,14 @@ impl<'i> Reader<'i> {
             }
             tag::MAP_32 => {
                 let len = self.length_32()?;
-                Token::Dict(self.claim(len, 2)?)
+                Token::Dict(self.input.claim(len, 2)?)
             }
             tag::EXT_8..=tag::EXT_32 => {
                 let len = self.length(tag, tag::EXT_8)?;
                 self.extension(len)?
             }
             tag::FIXEXT_1..=tag::FIXEXT_16 => self.extension(1 << (tag - tag::FIXEXT_1))?,
-            _ => return self.error(Kind::UnknownTag { tag }),
+            _ => return self.input.error(Kind::UnknownTag { tag }),
         })
     }
 
@@ -189,8 +150,8 @@ impl<'i> Reader<'i> {
         while pending > 0 {
             pending += self.skip_token()?;
             pending -= 1;
-            if pending > self.rest.len() as u64 {
-                return self.error(Kind::Truncated { needed: pending as usize - self.rest.len() });
+            if pending > self.input.remaining() as u64 {
+                return self.input.error(Kind::Truncated { needed: pending as usize - self.input.remaining() });
             }
         }
         Ok(())
@@ -199,20 +160,20 @@ impl<'i> Reader<'i> {
     /// Skips one token; gives how many values it says to follow.
     #[inline(always)]
     fn skip_token(&mut self) -> Result<u64> {
-        let [tag] = self.array()?;
+        let [tag] = self.input.array()?;
         // What is met most is told by jumps, which the processor guesses ahead; the rest by a table, without.
         if tag < tag::MAP_FIX {
             return Ok(0);
         }
         if (tag::STR_FIX..tag::NIL).contains(&tag) {
-            self.take(usize::from(tag - tag::STR_FIX))?;
+            self.input.take(usize::from(tag - tag::STR_FIX))?;
             return Ok(0);
         }
         let size = tag::SIZES[usize::from(tag)];
         if size == tag::SIZED {
             return self.skip_sized(tag);
         }
-        self.take(usize::from(size))?;
+        self.input.take(usize::from(size))?;
         Ok(u64::from(tag::VALUES[usize::from(tag)]))
     }
 
@@ -225,16 +186,16 @@ impl<'i> Reader<'i> {
             tag::STR_32 | tag::BIN_32 => self.length_32()?,
             tag::EXT_8..=tag::EXT_32 => {
                 let len = self.length(tag, tag::EXT_8)?;
-                self.array::<1>()?;
+                self.input.array::<1>()?;
                 len
             }
             tag::ARRAY_16 => return Ok(self.length_16()? as u64),
             tag::ARRAY_32 => return Ok(self.length_32()? as u64),
             tag::MAP_16 => return Ok(2 * self.length_16()? as u64),
             tag::MAP_32 => return Ok(2 * self.length_32()? as u64),
-            _ => return self.error(Kind::UnknownTag { tag }),
+            _ => return self.input.error(Kind::UnknownTag { tag }),
         };
-        self.take(bytes)?;
+        self.input.take(bytes)?;
         Ok(0)
     }
 }
@@ -244,17 +205,17 @@ impl<'i> Reader<'i> {
 pub fn scan(input: &[u8], mut pending: u64) -> Result<(usize, u64)> {
     let mut reader = Reader::new(input);
     while pending > 0 {
-        let before = reader.rest;
+        let before = reader.input.clone();
         match reader.skip_token() {
             Ok(more) => pending = (pending - 1).saturating_add(more),
             Err(error) if matches!(error.kind(), Kind::Truncated { .. }) => {
-                reader.rest = before;
+                reader.input = before;
                 break;
             }
             Err(error) => return Err(error),
         }
     }
-    Ok((input.len() - reader.rest.len(), pending))
+    Ok((reader.input.offset(), pending))
 }
 
 impl<'i> model::Reader<'i> for Reader<'i> {
@@ -266,9 +227,9 @@ impl<'i> model::Reader<'i> for Reader<'i> {
         if let Some(leaf) = self.leaf()? {
             return Ok(leaf.into());
         }
-        let [tag] = self.array()?;
+        let [tag] = self.input.array()?;
         Ok(match tag {
-            tag::MAP_FIX..tag::ARRAY_FIX => Token::Dict(self.claim(usize::from(tag - tag::MAP_FIX), 2)?),
+            tag::MAP_FIX..tag::ARRAY_FIX => Token::Dict(self.input.claim(usize::from(tag - tag::MAP_FIX), 2)?),
             tag::ARRAY_FIX..tag::STR_FIX => self.sequence(usize::from(tag - tag::ARRAY_FIX))?,
             tag::ARRAY_16 => {
                 let len = self.length_16()?;
@@ -276,7 +237,7 @@ impl<'i> model::Reader<'i> for Reader<'i> {
             }
             tag::MAP_16 => {
                 let len = self.length_16()?;
-                Token::Dict(self.claim(len, 2)?)
+                Token::Dict(self.input.claim(len, 2)?)
             }
             _ => return self.rare(tag),
         })
@@ -284,25 +245,25 @@ impl<'i> model::Reader<'i> for Reader<'i> {
 
     #[inline(always)]
     fn leaf(&mut self) -> Result<Option<Leaf<'i>>> {
-        let before = self.rest;
-        let [tag] = self.array()?;
+        let before = self.input.clone();
+        let [tag] = self.input.array()?;
         Ok(Some(match tag {
             tag::POSITIVE_FIX..tag::MAP_FIX => Leaf::Int(i64::from(tag)),
             tag::STR_FIX..tag::NIL if !self.raw => self.utf8(usize::from(tag - tag::STR_FIX))?,
             tag::NIL => Leaf::None,
             tag::FALSE => Leaf::Bool(false),
             tag::TRUE => Leaf::Bool(true),
-            tag::FLOAT_64 => Leaf::Float(f64::from_be_bytes(self.array()?)),
-            tag::UINT_8 => Leaf::Int(i64::from(u8::from_be_bytes(self.array()?))),
-            tag::UINT_16 => Leaf::Int(i64::from(u16::from_be_bytes(self.array()?))),
-            tag::UINT_32 => Leaf::Int(i64::from(u32::from_be_bytes(self.array()?))),
+            tag::FLOAT_64 => Leaf::Float(f64::from_be_bytes(self.input.array()?)),
+            tag::UINT_8 => Leaf::Int(i64::from(u8::from_be_bytes(self.input.array()?))),
+            tag::UINT_16 => Leaf::Int(i64::from(u16::from_be_bytes(self.input.array()?))),
+            tag::UINT_32 => Leaf::Int(i64::from(u32::from_be_bytes(self.input.array()?))),
             tag::STR_8 if !self.raw => {
                 let len = self.length_8()?;
                 self.utf8(len)?
             }
             tag::NEGATIVE_FIX..=u8::MAX => Leaf::Int(i64::from(tag as i8)),
             _ => {
-                self.rest = before;
+                self.input = before;
                 return Ok(None);
             }
         }))
@@ -316,35 +277,26 @@ impl<'i> model::Reader<'i> for Reader<'i> {
 
     #[inline(always)]
     fn accept(&mut self, encoded: &[u8]) -> bool {
-        match self.rest.strip_prefix(encoded) {
-            Some(rest) => {
-                self.rest = rest;
-                true
-            }
-            None => false,
-        }
+        self.input.accept(encoded)
     }
 
     #[inline(always)]
     fn offset(&self) -> usize {
-        self.input.len() - self.rest.len()
+        self.input.offset()
     }
 
     #[inline(always)]
     fn remaining(&self) -> usize {
-        self.rest.len()
+        self.input.remaining()
     }
 
     #[inline(always)]
     fn rewind(&mut self, offset: usize) {
-        self.rest = &self.input[offset..];
+        self.input.rewind(offset);
     }
 
     fn finish(&self) -> Result<()> {
-        if self.rest.is_empty() {
-            return Ok(());
-        }
-        self.error(Kind::Trailing { count: self.rest.len() })
+        self.input.finish()
     }
 
     #[inline(always)]
