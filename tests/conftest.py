@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import os
 import pathlib
@@ -93,3 +94,12 @@ def shared_json() -> Iterator[pathlib.Path]:
     if not folder.is_dir():
         pytest.skip(f"no JSON documents in {folder}")
     yield folder
+
+
+@pytest.fixture(scope="module")
+def only_new_objects() -> Iterator[None]:
+    """The collector leaves what is there already alone: it would take longer than the tests."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()

@@ -9,9 +9,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import os
-import random
 import sys
-from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -20,43 +18,17 @@ import holdall
 from tests.support import models
 from tests.support.kinds import KINDS as ALL_KINDS
 from tests.support.kinds import TYPES, Kind, text
+from tests.support.level import damaged, stays_level
 
 ROUNDS = 10_000
 # Larger examples get fewer rounds: a leak shows in those as well.
 SLOW_BYTES = 3_000
 
-pytestmark = pytest.mark.soak
-
-
-@pytest.fixture(scope="module", autouse=True)
-def only_new_objects() -> Iterator[None]:
-    """The collector leaves what is there already alone: it would take longer than the tests."""
-    gc.collect()
-    gc.freeze()
-    yield
-    gc.unfreeze()
+pytestmark = [pytest.mark.soak, pytest.mark.usefixtures("only_new_objects")]
 
 
 def rounds_of(data: bytes) -> int:
     return ROUNDS if len(data) < 400 else ROUNDS // 10 if len(data) < SLOW_BYTES else 500
-
-
-def stays_level(work: Callable[[], None], rounds: int) -> None:
-    """Run `work` that many times: nothing may remain.
-
-    Free lists and caches of the interpreter fill up in the first hundreds of rounds, at most once; a leak shows every
-    time, as many blocks as there were rounds or more.
-    """
-    for _ in range(3):
-        gc.collect()
-        blocks, objects = sys.getallocatedblocks(), len(gc.get_objects())
-        for _ in range(rounds):
-            work()
-        gc.collect()
-        grown = max(sys.getallocatedblocks() - blocks, len(gc.get_objects()) - objects)
-        if grown < rounds // 2:
-            return
-    raise AssertionError(f"{grown} blocks more after {rounds} rounds")
 
 
 # NumPy's arrays take no part in garbage collection: a cycle through one is never freed, whoever made it.
@@ -93,12 +65,7 @@ def test_other_modes(kind: Kind) -> None:
 def test_failing_loads(kind: Kind) -> None:
     """Cut off and changed at every place."""
     data = holdall.dumps(kind.make())
-    rng = random.Random(kind.name)
-    hostile = [data[:end] for end in range(1, len(data), max(1, len(data) // 60))]
-    for _ in range(60):
-        changed = bytearray(data)
-        changed[rng.randrange(1, len(data))] = rng.randrange(256)
-        hostile.append(bytes(changed))
+    hostile = damaged(data, kind.name)
 
     def work() -> None:
         for attempt in hostile:

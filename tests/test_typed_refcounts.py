@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
-import random
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,23 +13,14 @@ import pytest
 import holdall
 from tests.support import typed_models as models
 from tests.support.formats import Format
+from tests.support.level import damaged, stays_level
 from tests.support.typed_cases import CASES, Case, NotLoaded, Refused
 from tests.support.typed_failures import FAILURES
 from tests.support.typed_targets import TARGETS
-from tests.test_refcounts import stays_level
 
 ROUNDS = 3_000
 
-pytestmark = pytest.mark.soak
-
-
-@pytest.fixture(scope="module", autouse=True)
-def only_new_objects() -> Iterator[None]:
-    """The collector leaves what is there already alone: it would take longer than the tests."""
-    gc.collect()
-    gc.freeze()
-    yield
-    gc.unfreeze()
+pytestmark = [pytest.mark.soak, pytest.mark.usefixtures("only_new_objects")]
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.group}-{case.name}")
@@ -67,15 +56,7 @@ def test_every_failure(fmt: Format) -> None:
 def test_damaged_messages(fmt: Format, name: str, annotation: Any, values: list[Any]) -> None:
     """Cut off at every place, and changed."""
     decoder = fmt.decoder(type=annotation)
-    rng = random.Random(name)
-    hostile = []
-    for value in values:
-        data = fmt.dumps(value)
-        hostile += [data[:end] for end in range(1, len(data), max(1, len(data) // 60))]
-        for _ in range(60):
-            changed = bytearray(data)
-            changed[rng.randrange(1, len(data))] = rng.randrange(256)
-            hostile.append(bytes(changed))
+    hostile = [attempt for value in values for attempt in damaged(fmt.dumps(value), name)]
 
     def work() -> None:
         for attempt in hostile:

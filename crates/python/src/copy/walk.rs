@@ -338,6 +338,20 @@ impl Copier<'_> {
         }
     }
 
+    /// Copies a value of the frame at `depth`, which goes on at `after` where the value stays what it is. Gives whether
+    /// that frame is still the one to go on with.
+    #[inline(always)]
+    unsafe fn step(&mut self, depth: usize, value: Obj, after: usize) -> Result<bool> {
+        // SAFETY: the caller's frame holds the value.
+        match unsafe { self.value(value, BY_PARENT_AND_COPY, false)? } {
+            Got::Same => self.tables.stack[depth - 1].at = after,
+            // SAFETY: the copy is of the value that the frame is at.
+            Got::Made(copy) => unsafe { self.place(depth - 1, copy)? },
+            Got::Pending => return Ok(false),
+        }
+        Ok(self.tables.stack.len() == depth)
+    }
+
     unsafe fn run_values(&mut self) -> Result<()> {
         let depth = self.tables.stack.len();
         loop {
@@ -349,12 +363,8 @@ impl Copier<'_> {
                 let Some(found) = left.iter().position(|entry| !leaf(entry.1)) else { return self.finish() };
                 let value = left[found].1;
                 frame.at += found;
-                match self.value(value, BY_PARENT_AND_COPY, false)? {
-                    Got::Same => self.tables.stack[depth - 1].at += 1,
-                    Got::Made(copy) => self.place(depth - 1, copy)?,
-                    Got::Pending => return Ok(()),
-                }
-                if self.tables.stack.len() != depth {
+                let after = frame.at + 1;
+                if !self.step(depth, value, after)? {
                     return Ok(());
                 }
             }
@@ -374,12 +384,7 @@ impl Copier<'_> {
                     frame.at = after;
                     continue;
                 }
-                match self.value(value, BY_PARENT_AND_COPY, false)? {
-                    Got::Same => self.tables.stack[depth - 1].at = after,
-                    Got::Made(copy) => self.place(depth - 1, copy)?,
-                    Got::Pending => return Ok(()),
-                }
-                if self.tables.stack.len() != depth {
+                if !self.step(depth, value, after)? {
                     return Ok(());
                 }
             }
@@ -399,12 +404,8 @@ impl Copier<'_> {
                     frame.at += 1;
                     continue;
                 }
-                match self.value(value, BY_PARENT_AND_COPY, false)? {
-                    Got::Same => self.tables.stack[depth - 1].at += 1,
-                    Got::Made(copy) => self.place(depth - 1, copy)?,
-                    Got::Pending => return Ok(()),
-                }
-                if self.tables.stack.len() != depth {
+                let after = frame.at + 1;
+                if !self.step(depth, value, after)? {
                     return Ok(());
                 }
             }

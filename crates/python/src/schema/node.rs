@@ -4,6 +4,7 @@ use super::constraint::Constraints;
 use super::{item, optional, NodeId};
 use crate::cpython::{Obj, Owned};
 use crate::objects::owned;
+use holdall_format::model::Known;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
@@ -104,6 +105,18 @@ pub enum MapKind {
     MappingProxy,
     /// An index in the schema's classes.
     TypedDict(u32),
+}
+
+impl MapKind {
+    /// The standard library's type that is built empty and then filled; none for dicts and what stands on one.
+    pub fn known(&self) -> Option<Known> {
+        match self {
+            MapKind::OrderedDict => Some(Known::OrderedDict),
+            MapKind::DefaultDict(_) => Some(Known::DefaultDict),
+            MapKind::Counter => Some(Known::Counter),
+            MapKind::Dict | MapKind::MappingProxy | MapKind::TypedDict(_) => None,
+        }
+    }
 }
 
 /// One form of a value that is no container of the schema's own.

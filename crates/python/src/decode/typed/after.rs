@@ -2,14 +2,13 @@
 
 use super::super::fill::tuple_item;
 use super::super::frame::{Seen, MOST_SEEN};
-use super::super::layout::{places, Place};
+use super::super::layout::Place;
 use super::super::Decoder;
 use super::layouts::{Form, Typed};
 use super::members::place;
-use crate::class::plan;
 use crate::cpython::Owned;
 use crate::error::{invalid, raised, Result, Step};
-use crate::schema::class::{Class, ClassKind, Field, Missing};
+use crate::schema::class::{Class, Field, Missing};
 use holdall_format::Reader;
 use pyo3::ffi;
 
@@ -22,47 +21,35 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             for field in 0..class.fields.len() {
                 let has = if many { has_field(class, field, object) } else { seen.has(field) };
                 if !has {
-                    self.fill_missing(class, field as u16, Some(&typed.steps[field].place), object)?;
+                    self.fill_missing(class, field as u16, &typed.steps[field].place, object)?;
                 }
             }
         }
-        for &field in &typed.missing {
-            if matches!(class.fields[usize::from(field)].missing, Missing::FactoryOfSelf(_)) {
-                self.fill_missing(class, field, typed.place_of(field), object)?;
-            }
-        }
+        self.fill_defaults(typed, class, object, true)?;
         if class.goes_on() {
             self.call_after(class, object)?;
         }
         Ok(())
     }
 
-    #[inline(never)]
-    pub(super) fn fill_missing(&self, class: &Class, field: u16, at: Option<&Place>, object: &Owned) -> Result<()> {
-        let Field { name, missing, .. } = &class.fields[field as usize];
-        let shown = if self.rules.plain { &class.fields[field as usize].key } else { name };
-        let Some(value) = self.rules.missing(missing, shown, object.get())? else { return Ok(()) };
-        match at {
-            // SAFETY: an instance of the class that the places were found for.
-            Some(at) => unsafe { place(object.get(), at, value, self.here()) },
-            None => {
-                // Layouts by position have no place for what is not stored.
-                // SAFETY: both are held.
-                unsafe {
-                    let found = match &class.class {
-                        None => Place::Key(name.clone()),
-                        Some(of) => {
-                            let plan = plan::of(self.py, of.get().cast())?;
-                            match class.kind {
-                                ClassKind::NamedTuple => Place::Item(field as usize),
-                                _ => places(&plan, std::slice::from_ref(name))?.pop().unwrap_or(Place::Nowhere),
-                            }
-                        }
-                    };
-                    place(object.get(), &found, value, self.here())
-                }
+    /// What a layout by position lacks. Most is there before the values, one of which may refer to the instance; what is
+    /// made of the instance itself comes once these are there.
+    pub(super) fn fill_defaults(&self, typed: &Typed, class: &Class, object: &Owned, of_self: bool) -> Result<()> {
+        for (field, place) in &typed.missing {
+            if of_self == matches!(class.fields[usize::from(*field)].missing, Missing::FactoryOfSelf(_)) {
+                self.fill_missing(class, *field, place, object)?;
             }
         }
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn fill_missing(&self, class: &Class, field: u16, at: &Place, object: &Owned) -> Result<()> {
+        let Field { name, missing, key, .. } = &class.fields[usize::from(field)];
+        let shown = if self.rules.plain { key } else { name };
+        let Some(value) = self.rules.missing(missing, shown, object.get())? else { return Ok(()) };
+        // SAFETY: an instance of the class that the places were found for.
+        unsafe { place(object.get(), at, value, self.here()) }
     }
 
     #[inline(never)]

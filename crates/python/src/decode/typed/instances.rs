@@ -58,16 +58,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         if !known || !(takes_others || node.seq.is_some()) {
             return Err(expected(&node.name, &name));
         }
-        let (depth, mark) = (self.stack.len(), self.mark);
-        match self.instance(layout)? {
-            Some(object) => self.checked_object(object, id, mark).map(Some),
-            None => {
-                if let Some(frame) = self.stack.get_mut(depth) {
-                    frame.check = id;
-                }
-                Ok(None)
-            }
-        }
+        self.looked_at(id, |decoder| decoder.instance(layout))
     }
 
     /// The class that a stored name means in this schema.

@@ -28,7 +28,7 @@ pub struct Typed {
     /// By position: for each stored value. By key: for each field.
     pub(super) steps: Vec<Member>,
     /// By position: the fields that were not stored.
-    pub(super) missing: Vec<u16>,
+    pub(super) missing: Vec<(u16, Place)>,
     /// Why no instance can be built of this layout.
     pub(super) refusal: Option<String>,
     /// By key: the keys of instances as they came last time, those that no field takes too.
@@ -87,10 +87,6 @@ impl Typed {
     /// How many values are stored of an instance.
     pub fn stored(&self) -> usize {
         self.steps.len()
-    }
-
-    pub(super) fn place_of(&self, field: u16) -> Option<&Place> {
-        self.steps.iter().find(|member| member.field == field).map(|member| &member.place)
     }
 }
 
@@ -167,10 +163,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             let accepts = self.rules.node(node).accepts;
             steps.push(Member { field, node, accepts, place });
         }
-        let missing: Vec<u16> =
-            (0..class.fields.len() as u16).filter(|&field| places[field as usize].is_some()).collect();
-        let absent = missing.iter().find(|&&field| matches!(class.fields[field as usize].missing, Missing::Refused));
-        if let Some(&field) = absent {
+        let missing: Vec<(u16, Place)> = (0..).zip(places).filter_map(|(field, place)| Some((field, place?))).collect();
+        let refused = |field: u16| matches!(class.fields[field as usize].missing, Missing::Refused);
+        if let Some(&(field, _)) = missing.iter().find(|(field, _)| refused(*field)) {
             refusal.get_or_insert(lacking(class, field)?);
         }
         let slots = slots_of(class, way, &steps).filter(|_| missing.is_empty() && refusal.is_none());
@@ -197,9 +192,8 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     /// The layout by which instances of a class are built of `len` values in the order of its fields.
     pub(super) fn order_layout(&mut self, index: u32, len: usize) -> Result<Rc<Layout>> {
         let members = self.members_layout(index)?;
-        let Some(schema) = self.rules.schema else { return Err(decode(CHANGED, self.here())) };
-        // Beside the layout by keys, under the count of values: there are few of these.
-        let key = (u64::from(index) << 32 | len as u64) ^ schema.serial << 48;
+        // Beside the layout by keys, which is of this schema and class, under the count of values: there are few of these.
+        let key = len as u64;
         // A step for each value, also for those that no field takes.
         self.claim(0, 64 * len)?;
         if let Some((_, _, known)) = members.matched.borrow().iter().find(|(known, _, _)| *known == key) {
@@ -214,11 +208,12 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         if tagged {
             steps.push(Member::passed_over(TAG));
         }
-        for ((at, field), place) in (0..).zip(&class.fields).zip(places).take(len - steps.len()) {
+        let mut fields_left = (0..).zip(&class.fields).zip(places);
+        for ((at, field), place) in fields_left.by_ref().take(len - steps.len()) {
             let accepts = self.rules.node(field.node).accepts;
             steps.push(Member { field: at, node: field.node, accepts, place });
         }
-        let missing: Vec<u16> = (steps.len() - usize::from(tagged)..fields).map(|field| field as u16).collect();
+        let missing: Vec<(u16, Place)> = fields_left.map(|((at, _), place)| (at, place)).collect();
         steps.resize_with(len, || Member::passed_over(SKIPPED));
         let slots = slots_of(class, way, &steps).filter(|_| missing.is_empty());
         layout.build = Build::Typed(Typed {

@@ -25,17 +25,11 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         id: NodeId,
     ) -> Result<Option<Owned>> {
         if let (Some(map), true) = (&node.map, node.classes.is_empty()) {
-            let known = match &map.kind {
-                MapKind::TypedDict(class) => {
-                    let layout = self.members_layout(*class)?;
-                    return self.begin_typed(&layout, len);
-                }
-                MapKind::Dict | MapKind::MappingProxy => None,
-                MapKind::OrderedDict => Some(Known::OrderedDict),
-                MapKind::DefaultDict(_) => Some(Known::DefaultDict),
-                MapKind::Counter => Some(Known::Counter),
-            };
-            return self.pairs_of(known, len, node, id);
+            if let MapKind::TypedDict(class) = map.kind {
+                let layout = self.members_layout(class)?;
+                return self.begin_typed(&layout, len);
+            }
+            return self.pairs_of(map.kind.known(), len, node, id);
         }
         match self.class_by_keys(node, len)? {
             Some(class) => {
@@ -127,32 +121,23 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 let layout = self.positions_layout(layout, class)?;
                 return self.begin_typed(&layout, len);
             }
-            return self.record_as_map(layout, node, id);
+            return self.record_as_map(layout, node);
         }
         match self.class_by_names(layout, node)? {
             Some(class) => {
                 let layout = self.positions_layout(layout, class)?;
                 self.begin_typed(&layout, len)
             }
-            None if node.map.is_some() => self.record_as_map(layout, node, id),
+            None if node.map.is_some() => self.record_as_map(layout, node),
             None if node.takes_containers() || self.by_own_code(node) => {
-                let (depth, mark) = (self.stack.len(), self.mark);
-                match self.instance(layout)? {
-                    Some(object) => self.checked_object(object, id, mark).map(Some),
-                    None => {
-                        if let Some(frame) = self.stack.get_mut(depth) {
-                            frame.check = id;
-                        }
-                        Ok(None)
-                    }
-                }
+                self.looked_at(id, |decoder| decoder.instance(layout))
             }
             None => Err(expected(&node.name, "dict")),
         }
     }
 
     /// A dict of known keys into a mapping of the node's kind.
-    pub(super) fn record_as_map(&mut self, layout: &Rc<Layout>, node: &'i Node, _id: NodeId) -> Result<Option<Owned>> {
+    pub(super) fn record_as_map(&mut self, layout: &Rc<Layout>, node: &'i Node) -> Result<Option<Owned>> {
         let Some(map) = &node.map else { return Err(decode("a mapping out of place", self.here())) };
         let len = layout.names.len();
         if let Some(why) = broken_length(map.min, map.max, len, "dict") {
@@ -168,13 +153,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 *name = self.rules.coerce(map.key, name.clone()).map_err(|fault| fault.within(|| Step::Some))?;
             }
         }
-        let known = match map.kind {
-            MapKind::OrderedDict => Some(Known::OrderedDict),
-            MapKind::DefaultDict(_) => Some(Known::DefaultDict),
-            MapKind::Counter => Some(Known::Counter),
-            _ => None,
-        };
-        let dict = self.empty_mapping(known, node)?;
+        let dict = self.empty_mapping(map.kind.known(), node)?;
         self.claim(len, layout.bytes)?;
         let proxy = matches!(map.kind, MapKind::MappingProxy);
         let mark = self.take_mark();

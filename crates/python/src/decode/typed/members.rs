@@ -9,7 +9,7 @@ use super::layouts::{unknown, Expected, Form, Slot, Typed, Way, SKIPPED, TAG};
 use crate::class::state::{allocate, slot_mut};
 use crate::cpython::{replace, text, Obj, Owned, Type};
 use crate::error::{decode, invalid, raised, Fault, Result, Step};
-use crate::schema::class::{utf8, Class, Missing};
+use crate::schema::class::{utf8, Class};
 use crate::schema::node::accepts;
 use crate::schema::ANY;
 use holdall_format::model::Bytes;
@@ -78,12 +78,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         let object = self.fresh(typed, class, layout)?;
         let mark = self.take_mark();
         self.opened(mark, object.get());
-        for &field in &typed.missing {
-            // What is not stored is there first: a value of the message's own may refer to the object.
-            if !matches!(class.fields[usize::from(field)].missing, Missing::FactoryOfSelf(_)) {
-                self.fill_missing(class, field, typed.place_of(field), &object)?;
-            }
-        }
+        self.fill_defaults(typed, class, &object, false)?;
         let mut frame = Frame::new(Kind::Typed, None, values, mark, self.start);
         let whole = match typed.form {
             Form::Positions => self.positions(typed, object.get(), &mut frame)?,
@@ -276,10 +271,15 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
 
     fn same_tag(&self, class: &Class, found: Option<&Owned>) -> Result<()> {
         let Some((tag, wanted)) = &class.tag else { return Ok(()) };
-        // SAFETY: both are held.
-        let same = found
-            .is_some_and(|found| unsafe { ffi::PyObject_RichCompareBool(found.get(), wanted.get(), ffi::Py_EQ) == 1 });
-        if !same {
+        let same = match found {
+            // SAFETY: both are held.
+            Some(found) => unsafe { ffi::PyObject_RichCompareBool(found.get(), wanted.get(), ffi::Py_EQ) },
+            None => 0,
+        };
+        if same < 0 {
+            return Err(raised());
+        }
+        if same == 0 {
             let fault = invalid("Invalid tag");
             // What is stored in order has no names.
             return Err(if class.array_like { fault } else { fault.within(|| Step::Field(tag.clone())) });
@@ -296,9 +296,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         let object = self.fresh(typed, class, layout)?;
         let mark = self.take_mark();
         self.opened(mark, object.get());
-        for &field in &typed.missing {
-            self.fill_missing(class, field, typed.place_of(field), &object)?;
-        }
+        self.fill_defaults(typed, class, &object, false)?;
         for (at, (member, value)) in typed.steps.iter().zip(values).enumerate() {
             if member.field == TAG {
                 self.same_tag(class, Some(&value)).map_err(|fault| fault.found(here))?;

@@ -56,8 +56,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             }
             Token::Mark => {
                 let Some(mark) = self.begin_mark()? else {
+                    let index = self.mark as usize;
                     let object = self.take_again()?;
-                    return object.map(|object| self.rules.coerce(id, object)).transpose();
+                    return object.map(|object| self.known_as(index, object, id)).transpose();
                 };
                 if let Some(value) = self.next_leaf(node.accepts)? {
                     self.whole(mark, value.get());
@@ -96,6 +97,11 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             return self.read_skipped(index, id);
         }
         let object = self.numbered(number)?;
+        self.known_as(index, object, id)
+    }
+
+    /// The object of that number as the node wants it.
+    fn known_as(&mut self, index: usize, object: Owned, id: NodeId) -> Result<Owned> {
         let built_as = self.numbered.get(index).map_or(ANY, |known| known.node);
         if built_as == id || (built_as != ANY && self.rules.is_as_good(built_as, id, &object)) {
             return Ok(object);
@@ -157,12 +163,20 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
 
     /// A value that is built as it comes, and then made into what the node wants.
     fn untyped(&mut self, token: Token<'i>, id: NodeId) -> Result<Option<Owned>> {
+        self.looked_at(id, |decoder| match token {
+            Token::Timestamp { .. } => decoder.typed_moment(token, decoder.rules.node(id)).map(Some),
+            _ => decoder.any(token),
+        })
+    }
+
+    /// Builds a value as it comes and has it looked at: now, or once its frame is done.
+    fn looked_at(
+        &mut self,
+        id: NodeId,
+        build: impl FnOnce(&mut Self) -> Result<Option<Owned>>,
+    ) -> Result<Option<Owned>> {
         let (depth, mark) = (self.stack.len(), self.mark);
-        let made = match token {
-            Token::Timestamp { .. } => Some(self.typed_moment(token, self.rules.node(id))?),
-            _ => self.any(token)?,
-        };
-        match made {
+        match build(self)? {
             Some(object) => self.checked_object(object, id, mark).map(Some),
             None => {
                 // The lowest of the frames is the one that gives the object.

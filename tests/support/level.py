@@ -1,0 +1,37 @@
+"""Memory and reference counts that stay level, and messages that are cut off and changed."""
+
+from __future__ import annotations
+
+import gc
+import random
+import sys
+from collections.abc import Callable
+
+
+def stays_level(work: Callable[[], None], rounds: int) -> None:
+    """Run `work` that many times: nothing may remain.
+
+    Free lists and caches of the interpreter fill up in the first hundreds of rounds, at most once; a leak shows every
+    time, as many blocks as there were rounds or more.
+    """
+    for _ in range(3):
+        gc.collect()
+        blocks, objects = sys.getallocatedblocks(), len(gc.get_objects())
+        for _ in range(rounds):
+            work()
+        gc.collect()
+        grown = max(sys.getallocatedblocks() - blocks, len(gc.get_objects()) - objects)
+        if grown < rounds // 2:
+            return
+    raise AssertionError(f"{grown} blocks more after {rounds} rounds")
+
+
+def damaged(data: bytes, seed: str) -> list[bytes]:
+    """`data` cut off at up to 60 places, and with one byte changed, 60 times."""
+    rng = random.Random(seed)
+    hostile = [data[:end] for end in range(1, len(data), max(1, len(data) // 60))]
+    for _ in range(60):
+        changed = bytearray(data)
+        changed[rng.randrange(1, len(data))] = rng.randrange(256)
+        hostile.append(bytes(changed))
+    return hostile
