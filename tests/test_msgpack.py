@@ -30,21 +30,9 @@ import pytest
 import holdall
 from holdall import _core, msgpack
 from holdall.msgpack import Ext, Reader, Timestamp
+from tests.support.messages import VALUES
 
 UTC = datetime.timezone.utc
-VALUES = [
-    None,
-    -1,
-    "é",
-    [],
-    {"a": [1, 2.5, {"b": b"\x00"}]},
-    Ext(7, b"xyz"),
-    "x" * 300,
-    [[[]]],
-    list(range(70_000)),
-    {1: (True, False)},
-    "text" * 100_000,
-]
 
 
 # --- the module ---

@@ -16,21 +16,8 @@ import pytest
 import holdall
 from holdall import _core, msgpack
 from holdall.msgpack import Ext, Reader
+from tests.support.messages import BIG, VALUES
 
-BIG = "text" * 100_000
-VALUES = [
-    None,
-    -1,
-    "é",
-    [],
-    {"a": [1, 2.5, {"b": b"\x00"}]},
-    Ext(7, b"xyz"),
-    "x" * 300,
-    [[[]]],
-    list(range(70_000)),
-    {1: (True, False)},
-    BIG,
-]
 STREAM = b"".join(map(msgpack.dumps, VALUES))
 LOADED = [msgpack.loads(msgpack.dumps(value)) for value in VALUES]
 # What `iter` waits for in vain.
