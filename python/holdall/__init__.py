@@ -3,7 +3,7 @@
 `dumps` and `loads` work on bytes, `dump` and `load` on files, `Encoder` and `Decoder` keep options for many calls.
 `loads` builds builtin and standard value types, and the classes that `register` or `types=` permit; it never imports a
 module and never calls anything that the data names. `holdall.pickle` has the names and signatures of the standard
-library's `pickle`, for trusted data. `holdall.msgpack` has the same names for MessagePack.
+library's `pickle`, for trusted data. `holdall.msgpack` and `holdall.bson` have the same names for other formats.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from ._files import dump, load
 from ._registry import register
 
 if TYPE_CHECKING:
+    from . import bson as bson
     from . import msgpack as msgpack
     from . import pickle as pickle
 
@@ -58,7 +59,7 @@ __all__ = [
     "register",
 ]
 
-_MODULES = ("msgpack", "pickle")
+_MODULES = ("bson", "msgpack", "pickle")
 
 
 def __getattr__(name: str) -> Any:

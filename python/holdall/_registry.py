@@ -94,8 +94,8 @@ def register(
         version isn't the class's own; returns the fields to fill in. The dict is the callee's to change.
     encode, decode: store the one value `encode(obj)` in place of the fields, and build the object by `decode(value)`.
         They come together. An object that takes part in a cycle through its own stored value can't be built this way.
-    rename: what plain formats (MessagePack) call the fields: "lower", "upper", "camel" (userId), "pascal" (UserId), "kebab"
-        (user-id), {field: key} for some, or a function of the field's name that gives the key or None to keep it.
+    rename: what plain formats (MessagePack, BSON) call the fields: "lower", "upper", "camel" (userId), "pascal" (UserId), "kebab"
+        (user-id), {field: key} for some, as {"id": "_id"}, or a function of the field's name that gives the key or None to keep it.
     array_like: plain formats store the fields in order, without their names.
     forbid_unknown: typed loading refuses stored fields that the class has not; else they are passed over.
     tag, tag_field: key and value that tell the class from others of a union in plain formats; True is the class's name.

@@ -1,7 +1,9 @@
-//! Writes the tables of `docs/format.md` and `docs/msgpack.md` anew, so that a tag's number stands in `tag.rs` and nowhere else.
+//! Writes the tables of `docs/format.md`, `docs/msgpack.md` and `docs/bson.md` anew, so that a tag's number stands in `tag.rs`
+//! and nowhere else.
 //!
 //! A table stands between `<!-- table: NAME -->` and `<!-- end -->`; what is between them is replaced, all else is kept.
 
+use holdall_format::bson;
 use holdall_format::hold::tag;
 use holdall_format::model::reduce;
 use holdall_format::msgpack;
@@ -10,9 +12,10 @@ use std::fmt::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
-const PAGES: [&str; 2] = [
+const PAGES: [&str; 3] = [
     concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/format.md"),
     concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/msgpack.md"),
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/bson.md"),
 ];
 const END: &str = "<!-- end -->";
 
@@ -45,7 +48,11 @@ fn versions() -> String {
 }
 
 fn tags(all: &[Row]) -> String {
-    let mut rows = vec![row(&["tag", "name", "what follows", "meaning"])];
+    first_bytes(["tag", "name", "what follows", "meaning"], all)
+}
+
+fn first_bytes(head: [&str; 4], all: &[Row]) -> String {
+    let mut rows = vec![row(&head)];
     for Row { name, first, last, payload, meaning } in all {
         let bytes = if first == last { byte(*first) } else { format!("{}-{}", byte(*first), byte(*last)) };
         rows.push(row(&[&bytes, name, payload, meaning]));
@@ -114,6 +121,7 @@ fn regenerate(page: &str) -> Result<String, String> {
             "known" => known(),
             "flags" => flags(),
             "msgpack tags" => tags(msgpack::tag::TABLE),
+            "bson types" => first_bytes(["type", "name", "value", "meaning"], bson::tag::TABLE),
             _ => return Err(format!("no table is called {name}")),
         };
         let _ = write!(out, "{before}<!-- table: {name} -->\n{made}{END}");

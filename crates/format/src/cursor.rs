@@ -1,6 +1,7 @@
 //! A place in bytes that come from outside: every length is checked against what is left.
 
 use crate::error::{Error, Kind, Result};
+use crate::text;
 
 /// Reads front to back; an error tells where.
 #[derive(Debug, Clone)]
@@ -64,13 +65,25 @@ impl<'i> Cursor<'i> {
     /// Steps over `expected`, if it comes next.
     #[inline(always)]
     pub(crate) fn accept(&mut self, expected: &[u8]) -> bool {
-        match self.rest.strip_prefix(expected) {
-            Some(rest) => {
+        match self.rest.split_at_checked(expected.len()) {
+            Some((head, rest)) if text::same_short(head, expected) => {
                 self.rest = rest;
                 true
             }
-            None => false,
+            _ => false,
         }
+    }
+
+    /// Steps over bytes that were looked at: `len` of [`Self::rest`], or all of them.
+    #[inline(always)]
+    pub(crate) fn skip_over(&mut self, len: usize) {
+        self.rest = self.rest.get(len..).unwrap_or_default();
+    }
+
+    /// All that is left.
+    #[inline(always)]
+    pub(crate) fn rest(&self) -> &'i [u8] {
+        self.rest
     }
 
     #[inline(always)]

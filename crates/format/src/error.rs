@@ -34,6 +34,8 @@ pub enum Kind {
     BadUtf8,
     /// What is marked as a timestamp has a length or nanoseconds that no timestamp has.
     BadTimestamp,
+    /// Bytes that the format gives no meaning to, where each stands for what it should.
+    Malformed { why: &'static str },
     /// A length that no address space holds.
     TooLong,
     /// Bytes are left after the message.
@@ -106,6 +108,7 @@ impl fmt::Display for Kind {
                     "expected a timestamp (4, 8 or 12 bytes, nanoseconds below 1,000,000,000), found another value"
                 )
             }
+            Kind::Malformed { why } => write!(f, "{why}"),
             Kind::TooLong => write!(f, "a length beyond the address space"),
             Kind::Trailing { count } => write!(f, "{count} bytes left over after the message"),
             Kind::BadReference { number } => {
@@ -142,6 +145,7 @@ mod tests {
                 Kind::BadTimestamp,
                 "expected a timestamp (4, 8 or 12 bytes, nanoseconds below 1,000,000,000), found another value",
             ),
+            (Kind::Malformed { why: "a name that does not end" }, "a name that does not end"),
             (Kind::TooLong, "a length beyond the address space"),
             (Kind::Trailing { count: 2 }, "2 bytes left over after the message"),
             (Kind::BadReference { number: 7 }, "reference to object 7, which was not written before it"),

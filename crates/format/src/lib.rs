@@ -6,6 +6,7 @@
 //! place where a byte's meaning is written down), `writer.rs` and `reader.rs`.
 #![forbid(unsafe_code)]
 
+pub mod bson;
 mod cursor;
 pub mod error;
 pub mod hold;

@@ -121,6 +121,10 @@ pub enum Token<'i> {
     NotImplemented,
     /// That many values follow.
     List(usize),
+    /// A list, and a dict of text keys, whose values (or keys and values) follow up to that offset: how many,
+    /// [`Reader::count`] says.
+    Items(usize),
+    Members(usize),
     Tuple(usize),
     Set(usize),
     FrozenSet(usize),
@@ -155,6 +159,8 @@ pub enum Token<'i> {
         code: i8,
         data: &'i [u8],
     },
+    /// A value that databases have.
+    Special(Special<'i>),
     /// A type of a standard library; its values follow, as many as its row in the table says.
     Known(Known),
     /// The bytes of the out-of-band buffer of that number.
@@ -168,6 +174,44 @@ pub enum Token<'i> {
     Reduce(u8),
     /// Trusted messages only: an id for the host's own hook follows.
     Persistent,
+}
+
+/// A value that databases have, and most hosts no type of their own for. Text is UTF-8; where it is read, not yet checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Special<'a> {
+    /// Below and above all other values.
+    MinKey,
+    MaxKey,
+    ObjectId(&'a [u8; 12]),
+    /// Bytes with a meaning.
+    Binary {
+        subtype: u8,
+        data: &'a [u8],
+    },
+    /// A regular expression, without NUL, and its options, a letter each.
+    Regex {
+        pattern: &'a [u8],
+        options: &'a [u8],
+    },
+    /// A document of another collection.
+    Pointer {
+        collection: &'a [u8],
+        id: &'a [u8; 12],
+    },
+    Code(&'a [u8]),
+    /// The dict of its variables follows.
+    ScopedCode(&'a [u8]),
+    /// An int that takes 64 bits whatever its value, where a host wants to tell.
+    Long(i64),
+    /// A database's own clock: seconds since 1970, and a count within the second.
+    Clock {
+        seconds: u32,
+        count: u32,
+    },
+    /// A decimal number of 128 bits (IEEE 754-2008, binary integer decimal), little-endian.
+    Decimal(&'a [u8; 16]),
+    /// A dict that is bytes already. Written, never read.
+    Document(&'a [u8]),
 }
 
 /// What most values are, without all the others: small enough to stay in registers on its way to the host.
@@ -297,6 +341,15 @@ pub trait Writer {
     /// Whether there are forms for tuples, sets, complex numbers, dates and all the [`Known`] types. A plain format has
     /// none, bool, int, float, text, bytes, list, dict and timestamp: a host makes the others of these.
     const TYPES: bool;
+    /// Whether keys are text, which [`Writer::key`] writes.
+    const TEXT_KEYS: bool;
+    /// Whether there are forms for [`Special`] values. Points in time without a zone are in UTC then.
+    const SPECIALS: bool;
+
+    /// A key of a dict: its value comes next.
+    fn key(&mut self, text: Text<'_>) {
+        self.text(text);
+    }
 
     fn none(&mut self);
     fn bool(&mut self, value: bool);
@@ -316,6 +369,10 @@ pub trait Writer {
 
     fn extension(&mut self, _code: i8, _data: &[u8]) {
         unreachable!("a format without extensions")
+    }
+
+    fn special(&mut self, _value: Special<'_>) {
+        unreachable!("a format without a database's values")
     }
 
     fn complex(&mut self, _real: f64, _imag: f64) {
@@ -452,8 +509,16 @@ pub trait Reader<'i> {
     const UNIQUE_KEYS: bool;
     /// As [`Writer::TYPES`]: whether types are told apart; else text, lists and dicts may stand for others.
     const TYPES: bool;
+    /// As [`Writer::TEXT_KEYS`]: other keys are stored as their text.
+    const TEXT_KEYS: bool;
+    /// Where a reader is, to go back to.
+    type Place: Copy;
 
     fn next(&mut self) -> Result<Token<'i>>;
+
+    /// Says that the next value is a dict's key: some formats have keys of a form of their own.
+    #[inline(always)]
+    fn key(&mut self) {}
 
     /// The next token, if it is one of the small ones; `None` leaves it to [`Reader::next`].
     fn leaf(&mut self) -> Result<Option<Leaf<'i>>>;
@@ -463,20 +528,31 @@ pub trait Reader<'i> {
         std::iter::empty()
     }
 
-    /// The bytes of an ASCII text in its shortest form, for [`Reader::accept`].
+    /// The bytes of an ASCII text as a key in its shortest form, for [`Reader::accept`]; none where it can't be a key.
     fn encoded(text: &[u8]) -> Vec<u8>;
 
-    /// Goes on behind `encoded` and says yes, if that is what the input goes on with: one comparison instead of a token.
+    /// Goes on behind the key `encoded` and says yes, if that comes next: one comparison instead of a token.
     fn accept(&mut self, encoded: &[u8]) -> bool;
 
     /// Bytes from the start of the input to the next token.
     fn offset(&self) -> usize;
+    /// The same to the next value itself (or the key, once [`Reader::key`] was called), where something stands before it.
+    #[inline(always)]
+    fn start(&self) -> usize {
+        self.offset()
+    }
     /// Bytes that are left. Every value takes at least one: what claims more than that is refused before it costs.
     fn remaining(&self) -> usize;
-    /// Goes back to an [`Reader::offset`] of before.
-    fn rewind(&mut self, offset: usize);
+    fn place(&self) -> Self::Place;
+    /// Goes back to a [`Reader::place`] of before.
+    fn rewind(&mut self, place: Self::Place);
     /// Checks that nothing is left.
     fn finish(&self) -> Result<()>;
+
+    /// How many values of [`Token::Items`], or pairs of [`Token::Members`], are left up to that offset.
+    fn count(&self, _end: usize) -> Result<usize> {
+        unreachable!("a format whose lists say how long they are")
+    }
 
     /// Skips a whole value, where that needs no knowledge of what was before it (no layouts, no numbers); says no where
     /// it does.

@@ -19,6 +19,15 @@ pub trait Sink {
         self.put(bytes);
     }
 
+    /// Appends `head`, `bytes` and a zero: text that ends with one.
+    fn put_closed<const N: usize>(&mut self, head: [u8; N], bytes: &[u8]) {
+        self.put_headed(head, bytes);
+        self.put_array([0]);
+    }
+
+    /// Appends the first `len` bytes of a block: few, of which the compiler knows the most that there may be.
+    fn put_part<const N: usize>(&mut self, block: [u8; N], len: usize);
+
     /// How many bytes were appended.
     fn len(&self) -> usize;
 
@@ -54,6 +63,10 @@ impl Sink for Vec<u8> {
         self.extend_from_slice(bytes);
     }
 
+    fn put_part<const N: usize>(&mut self, block: [u8; N], len: usize) {
+        self.extend_from_slice(&block[..len]);
+    }
+
     fn len(&self) -> usize {
         self.len()
     }
@@ -64,5 +77,40 @@ impl Sink for Vec<u8> {
 
     fn written(&mut self, from: usize) -> &mut [u8] {
         &mut self[from..]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What each call appends, after what was there before.
+    #[test]
+    fn every_way_to_put() {
+        type Call = fn(&mut Vec<u8>);
+        let calls: [(Call, &[u8]); 10] = [
+            (|out| out.put(b"ab"), b"ab"),
+            (|out| out.put_array([1, 2]), &[1, 2]),
+            (|out| out.put_tagged(7, b"ab"), b"\x07ab"),
+            (|out| out.put_headed([7, 8], b"ab"), b"\x07\x08ab"),
+            (|out| out.put_closed([7, 8], b"ab"), b"\x07\x08ab\0"),
+            (|out| out.put_closed([], b"ab"), b"ab\0"),
+            (|out| out.put_closed([7], b""), b"\x07\0"),
+            (|out| out.put_part([1, 2, 3], 0), &[]),
+            (|out| out.put_part([1, 2, 3], 2), &[1, 2]),
+            (|out| out.put_part([1, 2, 3], 3), &[1, 2, 3]),
+        ];
+        for (call, appended) in calls {
+            let mut out = b"before".to_vec();
+            call(&mut out);
+            assert_eq!(out, [b"before", appended].concat());
+            assert_eq!(Sink::len(&out), out.len());
+            Sink::truncate(&mut out, 3);
+            assert_eq!(out, b"bef");
+        }
+        let mut out = b"before".to_vec();
+        out.written(4)[0] = b'!';
+        assert_eq!(out, b"befo!e");
+        assert!(!Sink::is_empty(&out) && Sink::is_empty(&Vec::new()));
     }
 }

@@ -18,6 +18,42 @@ pub(crate) fn is_ascii(bytes: &[u8]) -> bool {
     bytes.iter().fold(0, |all, &byte| all | byte) < 0x80
 }
 
+/// Whether two slices of one length are the same; without a call for those as short as names are.
+#[inline(always)]
+pub(crate) fn same_short(one: &[u8], other: &[u8]) -> bool {
+    if one.len() > 16 {
+        return one == other;
+    }
+    // Two loads that may overlap, as in `is_ascii`.
+    let word = |chunk: &[u8; 8]| u64::from_ne_bytes(*chunk);
+    if let (Some(a), Some(b), Some(c), Some(d)) =
+        (one.first_chunk(), other.first_chunk(), one.last_chunk(), other.last_chunk())
+    {
+        return (word(a) ^ word(b)) | (word(c) ^ word(d)) == 0;
+    }
+    let word = |chunk: &[u8; 4]| u32::from_ne_bytes(*chunk);
+    if let (Some(a), Some(b), Some(c), Some(d)) =
+        (one.first_chunk(), other.first_chunk(), one.last_chunk(), other.last_chunk())
+    {
+        return (word(a) ^ word(b)) | (word(c) ^ word(d)) == 0;
+    }
+    one.iter().zip(other).fold(0, |all, (a, b)| all | (a ^ b)) == 0
+}
+
+/// Whether a byte is 0; like [`is_ascii`] for the short texts that names are.
+#[inline(always)]
+pub(crate) fn has_nul(bytes: &[u8]) -> bool {
+    const ONES: u64 = u64::from_ne_bytes([1; 8]);
+    let zeros = |word: &[u8; 8]| {
+        let word = u64::from_ne_bytes(*word);
+        word.wrapping_sub(ONES) & !word & (ONES << 7)
+    };
+    match (bytes.first_chunk(), bytes.last_chunk()) {
+        (Some(head), Some(tail)) if bytes.len() <= 16 => (zeros(head) | zeros(tail)) != 0,
+        _ => bytes.contains(&0),
+    }
+}
+
 /// Bytes that `units` need as UTF-8 (lone surrogates as three bytes).
 pub fn utf8_len<U: Copy + Into<u32>>(units: &[U]) -> usize {
     let more = |unit: u32| u16::from(unit >= 0x80) + u16::from(unit >= 0x800) + u16::from(unit >= 0x1_0000);
@@ -143,6 +179,35 @@ mod tests {
             assert_eq!(has_surrogate(&[0x1_f600, u32::from(unit)]), expected);
         }
         assert!(!has_surrogate(&[0x1_d800u32]));
+    }
+
+    #[test]
+    fn a_nul_is_found_at_every_length_and_place() {
+        for len in 0..40 {
+            for fill in [1, b'a', 0x7f, 0x80, 0xff] {
+                let mut text = vec![fill; len];
+                assert!(!has_nul(&text));
+                for at in 0..len {
+                    text[at] = 0;
+                    assert!(has_nul(&text), "{len} bytes, at {at}");
+                    text[at] = fill;
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn slices_are_compared_at_every_length_and_place() {
+        for len in 0..40 {
+            let text: Vec<u8> = (0..len).collect();
+            let mut other = text.clone();
+            assert!(same_short(&text, &other));
+            for at in 0..text.len() {
+                other[at] ^= 0x80;
+                assert!(!same_short(&text, &other), "{len} bytes, at {at}");
+                other[at] = text[at];
+            }
+        }
     }
 
     #[test]

@@ -121,7 +121,14 @@ fn write(w: &mut Writer<Vec<u8>>, r: &Reader<'_>, token: Token<'_>) -> Result<()
         Token::Global => w.global(),
         Token::Reduce(flags) => w.reduce(flags),
         Token::Persistent => w.persistent(),
-        Token::UInt(_) | Token::Timestamp { .. } | Token::Extension { .. } => unreachable!("not of this format"),
+        Token::UInt(_)
+        | Token::Items(_)
+        | Token::Members(_)
+        | Token::Timestamp { .. }
+        | Token::Extension { .. }
+        | Token::Special(_) => {
+            unreachable!("not of this format")
+        }
     }
     Ok(())
 }

@@ -34,6 +34,8 @@ pub struct Fault(Box<Inner>);
 #[derive(Debug)]
 enum Inner {
     Raised(PyErr),
+    /// An exception of the user's own code, which is no other's to explain.
+    LetThrough(PyErr),
     Format(FormatError),
     Encode(String),
     Decode {
@@ -183,6 +185,19 @@ impl Fault {
         }
     }
 
+    /// An exception that was raised, to be let through as it is.
+    #[cold]
+    pub fn let_through(self) -> Fault {
+        match *self.0 {
+            Inner::Raised(error) => Fault(Box::new(Inner::LetThrough(error))),
+            inner => Fault(Box::new(inner)),
+        }
+    }
+
+    pub fn is_let_through(&self) -> bool {
+        matches!(*self.0, Inner::LetThrough(_))
+    }
+
     pub fn is_unknown(&self) -> bool {
         matches!(*self.0, Inner::Unknown { .. })
     }
@@ -201,7 +216,7 @@ impl Fault {
             error
         };
         match *self.0 {
-            Inner::Raised(error) => error,
+            Inner::Raised(error) | Inner::LetThrough(error) => error,
             Inner::Encode(why) => EncodeError::new_err(why),
             Inner::Format(error) => {
                 let class = match error.kind() {

@@ -8,6 +8,7 @@ mod class;
 mod copy;
 mod cpython;
 mod decode;
+mod driver;
 mod encode;
 mod error;
 mod face;

@@ -193,6 +193,8 @@ impl<'i> Reader<'i> {
 impl<'i> model::Reader<'i> for Reader<'i> {
     const UNIQUE_KEYS: bool = true;
     const TYPES: bool = true;
+    const TEXT_KEYS: bool = false;
+    type Place = usize;
 
     #[inline(always)]
     fn next(&mut self) -> Result<Token<'i>> {
@@ -282,8 +284,13 @@ impl<'i> model::Reader<'i> for Reader<'i> {
     }
 
     #[inline(always)]
-    fn rewind(&mut self, offset: usize) {
-        self.input.rewind(offset);
+    fn place(&self) -> usize {
+        self.input.offset()
+    }
+
+    #[inline(always)]
+    fn rewind(&mut self, place: usize) {
+        self.input.rewind(place);
     }
 
     fn finish(&self) -> Result<()> {

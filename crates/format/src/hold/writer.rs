@@ -149,6 +149,8 @@ impl<S: Sink> model::Writer for Writer<S> {
     const LAYOUTS: bool = true;
     const RUNS: bool = true;
     const TYPES: bool = true;
+    const TEXT_KEYS: bool = false;
+    const SPECIALS: bool = false;
 
     #[inline(always)]
     fn none(&mut self) {

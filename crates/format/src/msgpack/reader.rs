@@ -221,6 +221,8 @@ pub fn scan(input: &[u8], mut pending: u64) -> Result<(usize, u64)> {
 impl<'i> model::Reader<'i> for Reader<'i> {
     const UNIQUE_KEYS: bool = false;
     const TYPES: bool = false;
+    const TEXT_KEYS: bool = false;
+    type Place = usize;
 
     #[inline(always)]
     fn next(&mut self) -> Result<Token<'i>> {
@@ -291,8 +293,13 @@ impl<'i> model::Reader<'i> for Reader<'i> {
     }
 
     #[inline(always)]
-    fn rewind(&mut self, offset: usize) {
-        self.input.rewind(offset);
+    fn place(&self) -> usize {
+        self.input.offset()
+    }
+
+    #[inline(always)]
+    fn rewind(&mut self, place: usize) {
+        self.input.rewind(place);
     }
 
     fn finish(&self) -> Result<()> {

@@ -120,6 +120,8 @@ impl<S: Sink> model::Writer for Writer<S> {
     const LAYOUTS: bool = false;
     const RUNS: bool = false;
     const TYPES: bool = false;
+    const TEXT_KEYS: bool = false;
+    const SPECIALS: bool = false;
 
     #[inline(always)]
     fn none(&mut self) {

@@ -3,6 +3,7 @@
 use super::registry::{self, Registration};
 use crate::cpython::{Obj, Owned, Type};
 use crate::error::{raised, Result};
+use crate::objects::special::{self, Marker};
 use crate::objects::Family;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -80,6 +81,8 @@ pub struct Plan {
     /// How plain formats write instances.
     plain: OnceCell<Plain>,
     pub special: Option<Special>,
+    /// Whether an instance may say otherwise than its class what of a database's values it is.
+    pub own_marker: bool,
 }
 
 /// Classes of Python code whose fields are not what plain formats write.
@@ -90,6 +93,8 @@ pub enum Special {
     Mapping,
     Sequence,
     Text,
+    /// A class of a database's values.
+    Database(Marker),
 }
 
 /// How plain formats write instances: fields under their keys.
@@ -340,19 +345,27 @@ unsafe fn make(py: Python<'_>, class: Type) -> Result<Plan> {
             registration,
             layout: Cell::new((0, 0)),
             plain: OnceCell::new(),
-            special: special(&stored),
+            special: special_of(py, class, &stored),
+            own_marker: {
+                let found = lookup(class, c"_type_marker")?;
+                has_dict
+                    || (*class).tp_getattro.map(|own| own as usize)
+                        != Some(ffi::PyObject_GenericGetAttr as *const () as usize)
+                    || !(found.is_null() || crate::cpython::int::is(found))
+            },
         })
     }
 }
 
-fn special(name: &str) -> Option<Special> {
+fn special_of(py: Python<'_>, class: Type, name: &str) -> Option<Special> {
     match name {
         "holdall._values.Ext" => Some(Special::Extension),
         "holdall._values.Timestamp" => Some(Special::Timestamp),
         "collections.UserDict" | "collections.ChainMap" => Some(Special::Mapping),
         "collections.UserList" => Some(Special::Sequence),
         "collections.UserString" => Some(Special::Text),
-        _ => None,
+        // SAFETY: the class that a plan is made for is alive.
+        _ => special::marker_of(&unsafe { Bound::from_borrowed_ptr(py, class.cast()) }),
     }
 }
 

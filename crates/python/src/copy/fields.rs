@@ -384,7 +384,7 @@ impl Copier<'_> {
                 Base::Dict => self.pairs(source, &copy, UNNUMBERED, false),
                 Base::OrderedDict => {
                     let items = objects::collections::ordered_items(source)?;
-                    let value = |part| if let Part::Value(part) = part { Some(part) } else { None };
+                    let value = |part| if let Part::Key(part) | Part::Value(part) = part { Some(part) } else { None };
                     let items = items.into_iter().filter_map(value).collect();
                     self.parts(Kind::Pairs, items, &copy, UNNUMBERED, false);
                 }

@@ -1,6 +1,6 @@
 //! Ints by their digits of 30 bits: `PyLong_AsLongLong` and `PyLong_FromLongLong` take two to four times as long.
 
-use super::{Obj, Owned};
+use super::{Obj, Owned, Type};
 use pyo3::ffi;
 use std::ptr::addr_of_mut;
 use std::sync::atomic::{AtomicPtr, Ordering};
@@ -120,24 +120,45 @@ const SMALL_COUNT: usize = (SMALL_MAX - SMALL_MIN + 1) as usize;
 /// CPython's own small ints, which live as long as the interpreter.
 static SMALL: [AtomicPtr<ffi::PyObject>; SMALL_COUNT] = [const { AtomicPtr::new(std::ptr::null_mut()) }; SMALL_COUNT];
 
-/// An int of that value.
+/// An instance of a subclass of `int` that adds nothing to it.
 ///
 /// # Safety
-/// The GIL is held, and `self_test` was run (it fills the table of small ints).
-#[inline(always)]
-pub unsafe fn from_value(value: i64) -> Option<Owned> {
-    if (SMALL_MIN..=SMALL_MAX).contains(&value) {
-        // SAFETY: the table holds live objects.
-        return Some(unsafe { Owned::borrowed(SMALL[(value - SMALL_MIN) as usize].load(Ordering::Relaxed)) });
-    }
+/// The GIL is held; `class` is alive, and such a subclass.
+pub unsafe fn of_class(class: Type, value: i64) -> Option<Owned> {
     let magnitude = value.unsigned_abs();
-    let count = if magnitude < 1 << DIGIT_BITS { 1 } else { 2 + usize::from(magnitude >> (2 * DIGIT_BITS) != 0) };
-    // SAFETY: an int of `count` digits is allocated before its digits are written.
+    let count = digits_of(magnitude);
+    // SAFETY: an instance of `count` digits is allocated, as the builtin does it, before they are written.
     unsafe {
-        let int = allocate(count)?;
-        let layout = int.get().cast::<Layout>();
+        let int = Owned::new((*class).tp_alloc?(class, count as isize))?;
+        write(int.get(), value, magnitude, count);
+        if value == 0 {
+            (*int.get().cast::<Layout>()).size = if cfg!(Py_3_12) { 1 } else { 0 };
+        }
+        Some(int)
+    }
+}
+
+/// How many digits a magnitude has; 0 has one.
+#[inline(always)]
+fn digits_of(magnitude: u64) -> usize {
+    if magnitude < 1 << DIGIT_BITS {
+        1
+    } else {
+        2 + usize::from(magnitude >> (2 * DIGIT_BITS) != 0)
+    }
+}
+
+/// Writes digits and size of an int that is not 0.
+///
+/// # Safety
+/// `int` is a fresh one with room for `count` digits.
+#[inline(always)]
+unsafe fn write(int: Obj, value: i64, magnitude: u64, count: usize) {
+    const MASK: u64 = (1 << DIGIT_BITS) - 1;
+    let layout = int.cast::<Layout>();
+    // SAFETY: there is room for `count` digits, says the caller.
+    unsafe {
         let digits = addr_of_mut!((*layout).digits).cast::<u32>();
-        const MASK: u64 = (1 << DIGIT_BITS) - 1;
         *digits = (magnitude & MASK) as u32;
         if count > 1 {
             *digits.add(1) = (magnitude >> DIGIT_BITS & MASK) as u32;
@@ -151,6 +172,25 @@ pub unsafe fn from_value(value: i64) -> Option<Owned> {
         } else {
             count as isize
         };
+    }
+}
+
+/// An int of that value.
+///
+/// # Safety
+/// The GIL is held, and `self_test` was run (it fills the table of small ints).
+#[inline(always)]
+pub unsafe fn from_value(value: i64) -> Option<Owned> {
+    if (SMALL_MIN..=SMALL_MAX).contains(&value) {
+        // SAFETY: the table holds live objects.
+        return Some(unsafe { Owned::borrowed(SMALL[(value - SMALL_MIN) as usize].load(Ordering::Relaxed)) });
+    }
+    let magnitude = value.unsigned_abs();
+    let count = digits_of(magnitude);
+    // SAFETY: an int of `count` digits is allocated before its digits are written.
+    unsafe {
+        let int = allocate(count)?;
+        write(int.get(), value, magnitude, count);
         Some(int)
     }
 }

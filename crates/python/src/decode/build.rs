@@ -6,8 +6,10 @@ use super::{Decoder, Numbered, State, UNMARKED};
 use crate::class::plan::{Base, How};
 use crate::class::registry;
 use crate::cpython::Owned;
+use crate::driver::OUTERMOST;
 use crate::error::{decode, Result};
 use crate::objects;
+use crate::schema::ANY;
 use holdall_format::model::{reduce, LayoutKind};
 use holdall_format::Reader;
 use pyo3::ffi;
@@ -93,10 +95,26 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             },
             Make::Global => objects::reference::find(self, &parts, at)?,
             Make::Persistent => objects::reference::persistent(self, &parts, at)?,
+            Make::ScopedCode(code) => match parts.first() {
+                Some(scope) => objects::special::scoped_code(self.py, &code, scope)?,
+                None => return Err(decode("code without its variables", at)),
+            },
             Make::Recipe { .. } => return Err(decode("a recipe out of place", at)),
         };
         self.whole(frame.mark, made.get());
         Ok(made)
+    }
+
+    /// Begins code whose variables follow.
+    pub(crate) fn gather_scope(&mut self, code: Owned) -> Result<Option<Owned>> {
+        self.claim(1, 256)?;
+        let frame = Frame::gather(Make::ScopedCode(code), None, 1, self.take_mark(), self.here());
+        // Where values go through functions, they do in a scope too, which itself does not.
+        let item = match &self.options.driver {
+            Some(driver) if driver.schema().is_some() => OUTERMOST,
+            _ => ANY,
+        };
+        Ok(self.push(Frame { item, ..frame }))
     }
 
     /// Gives a frozenset that was made empty its members: until then it could only be referred to, from within them.

@@ -44,6 +44,23 @@ pub unsafe fn list_item(list: Obj, at: usize, value: Owned) -> bool {
     true
 }
 
+/// Moves values into the first places of a list.
+///
+/// # Safety
+/// `list` is a fresh list of ours, with at least as many places as there are values.
+#[inline(always)]
+pub unsafe fn first_items(list: Obj, values: &mut Vec<Owned>) {
+    // SAFETY: places are empty, and there are enough, says the caller. The values are the list's from here on: the vector
+    // forgets them before anything else can happen.
+    unsafe {
+        let places = (*list.cast::<ffi::PyListObject>()).ob_item;
+        for (at, value) in values.iter().enumerate() {
+            *places.add(at) = value.get();
+        }
+        values.set_len(0);
+    }
+}
+
 /// Stores into a tuple's place.
 ///
 /// # Safety

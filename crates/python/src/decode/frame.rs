@@ -58,6 +58,8 @@ pub enum Make {
     /// Module and name.
     Global,
     Persistent,
+    /// Code of that text; its variables follow.
+    ScopedCode(Owned),
     /// What a recipe's object is made of, then what is done with it.
     Recipe {
         /// Of what is done with it, those that are still to come.
@@ -77,6 +79,8 @@ pub const ODD: u8 = 4;
 pub const PROXY: u8 = 8;
 /// The dict's keys are worth to be kept: others may have them too.
 pub const GUESSED: u8 = 16;
+/// The dict is of a class of the user's, whose own way of setting an item is used.
+pub const DOCUMENT: u8 = 32;
 
 /// Classes with more fields than this are built with what they lack looked up by reading it back.
 pub const MOST_SEEN: usize = 64;

@@ -249,7 +249,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                             name
                         }
                         Name::Text(bytes) => {
-                            let name = super::values::text(bytes, token.at)?;
+                            let name = self.string_of(bytes)?;
                             numbered.push(Numbered::whole(name.clone()));
                             name
                         }

@@ -20,9 +20,11 @@ mod typed;
 mod values;
 
 use crate::cpython::{gc, Obj, Owned};
+use crate::driver::Driver;
 use crate::error::{self, decode, limit, Result};
 use crate::schema::coerce::Rules;
 use crate::schema::{NodeId, Schema, ANY, UNTYPED};
+pub use frame::DOCUMENT;
 use frame::{Deferred, Frame, Kind, Weight};
 use holdall_format::Reader;
 use layout::Layout;
@@ -47,14 +49,20 @@ pub struct Options {
     pub limits: Limits,
     /// What the graph must be; `None` is anything.
     pub schema: Option<Arc<Schema>>,
+    /// Which node of it, if not its root.
+    pub node: Option<NodeId>,
     /// Text is no number, and the like.
     pub strict: bool,
     pub dec_hook: Option<Owned>,
     pub ext_hook: Option<Owned>,
     /// Points in time keep their nanoseconds.
     pub timestamps: bool,
+    /// Points in time have no zone.
+    pub naive: bool,
     /// Keys are text or bytes.
     pub strict_keys: bool,
+    /// As PyMongo does it.
+    pub driver: Option<Arc<Driver>>,
     pub persistent_load: Option<Owned>,
     pub find_class: Option<Owned>,
 }
@@ -131,13 +139,15 @@ pub struct Decoder<'i, R: Reader<'i>> {
     start: usize,
     /// Layouts whose class was found for this message.
     found: HashMap<usize, Rc<Layout>, rustc_hash::FxBuildHasher>,
-    skipped: Vec<skip::Skipped>,
+    skipped: Vec<skip::Skipped<R::Place>>,
     /// How many looks ahead are under way.
     ahead: u32,
     /// Bytes that may yet be read for the second time.
     again_left: usize,
     /// What shared objects were made into where another type wants them: by number and node.
     made_into: HashMap<(u32, NodeId), Owned, rustc_hash::FxBuildHasher>,
+    /// Values of a list that is not counted yet: empty between lists.
+    leaves: Vec<Owned>,
     /// Set while something that was skipped is read after all.
     again: Option<skip::Again>,
     _pause: gc::Pause,
@@ -192,6 +202,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             ahead: 0,
             again_left: FREE_AGAIN.saturating_add(input.saturating_mul(AGAIN_PER_BYTE)),
             made_into: HashMap::default(),
+            leaves: Vec::with_capacity(if R::TEXT_KEYS { (input / 64).clamp(1, 64) } else { 0 }),
             again: None,
             // SAFETY: the GIL is held, says the caller.
             _pause: unsafe { gc::Pause::new() },
@@ -203,7 +214,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         // The first object has number 0, unmarked.
         self.numbered.push(Numbered::open());
         self.mark = 0;
-        let node = self.options.schema.as_ref().map_or(ANY, |schema| schema.root);
+        let node = self.options.schema.as_ref().map_or(ANY, |schema| self.options.node.unwrap_or(schema.root));
         let accepts = self.rules.node(node).accepts;
         let root = match self.value(node, accepts).map_err(|fault| fault.found(self.here()))? {
             Some(root) => root,
@@ -212,6 +223,11 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         self.r.finish()?;
         self.finish_deferred(0)?;
         Ok(root)
+    }
+
+    /// How many containers are open.
+    pub(crate) fn depth(&self) -> usize {
+        self.stack.len()
     }
 
     fn here(&self) -> usize {
@@ -274,6 +290,16 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         self.bytes_left -= bytes;
         if self.owed.saturating_add(len) > self.r.remaining() {
             return Err(self.truncated(len));
+        }
+        Ok(())
+    }
+
+    /// Asks for memory for what is no container, but takes much more of it than of the message.
+    #[inline(always)]
+    fn charge(&mut self, bytes: usize) -> Result<()> {
+        match self.bytes_left.checked_sub(bytes) {
+            Some(left) => self.bytes_left = left,
+            None => return Err(self.over(bytes)),
         }
         Ok(())
     }

@@ -1,14 +1,15 @@
 //! The loop: takes the container on top of the stack on by one value after the other, and hands it over when full.
 
-use super::frame::{Deferred, Frame, Kind, Make, Parts, Weight, DEFAULT_DICT, FIXED, GUESSED, ODD, PROXY};
+use super::frame::{Deferred, Frame, Kind, Make, Parts, Weight, DEFAULT_DICT, DOCUMENT, FIXED, GUESSED, ODD, PROXY};
 use super::layout::{put, Build};
 use super::{fill, keys, Decoder, UNMARKED};
 use crate::cpython::{dict, replace, text, Obj, Owned};
+use crate::driver;
 use crate::error::{decode, raised, refused, Fault, Result, Step};
 use crate::schema::node::{accepts, SeqKind};
 use crate::schema::{NodeId, ANY};
 use holdall_format::model::Leaf;
-use holdall_format::Reader;
+use holdall_format::{Reader, Token};
 use pyo3::ffi;
 use std::ptr::addr_of_mut;
 
@@ -184,9 +185,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             Some(map) => (map.key, map.value),
             None => (ANY, ANY),
         };
-        let accepts = (self.rules.node(key_node).accepts, self.rules.node(value_node).accepts);
+        let taken = (self.rules.node(key_node).accepts, self.rules.node(value_node).accepts);
         loop {
-            if self.run_named(depth, value_node, accepts)? {
+            if self.run_named(depth, value_node, taken)? {
                 return Ok(None);
             }
             let frame = &self.stack[depth - 1];
@@ -194,12 +195,31 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 return Ok(self.pop());
             }
             self.owed -= 1;
-            let (node, accepts) = if frame.key.is_none() { (key_node, accepts.0) } else { (value_node, accepts.1) };
+            let (node, accepts) = if frame.key.is_none() {
+                self.r.key();
+                if R::TEXT_KEYS && taken.0 & accepts::STR == 0 {
+                    let key = self.text_key(key_node)?;
+                    self.deliver(key)?;
+                    continue;
+                }
+                (key_node, taken.0)
+            } else {
+                (value_node, taken.1)
+            };
             match self.value(node, accepts)? {
                 Some(value) => self.deliver(value)?,
                 None => return Ok(None),
             }
         }
+    }
+
+    /// A key that is to be something else than the text it is stored as.
+    #[cold]
+    fn text_key(&mut self, node: NodeId) -> Result<Owned> {
+        let at = self.r.start();
+        let Token::Text(bytes) = self.r.next()? else { return Err(decode("a key that is no text", at)) };
+        let text = self.string_of(bytes)?;
+        self.rules.coerce_key(node, text).map_err(|fault| fault.found(at))
     }
 
     /// Takes pairs for as long as keys are plain text. Says yes if a value was begun that has a frame of its own.
@@ -214,7 +234,8 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             return Ok(false);
         }
         while at < len {
-            let before = self.r.offset();
+            let before = self.r.place();
+            self.r.key();
             let Some(Leaf::Ascii(name)) = self.r.leaf()? else {
                 self.r.rewind(before);
                 break;
@@ -322,6 +343,11 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                     }
                 }
                 self.whole(frame.mark, object.get());
+                // The outermost document is no reference, nor are the variables of code.
+                let in_document = self.stack.last().is_some_and(|parent| parent.kind != Kind::Gather);
+                if R::TEXT_KEYS && frame.kind == Kind::Pairs && self.options.driver.is_some() && in_document {
+                    return self.dereferenced(object).map(Some);
+                }
                 Ok(frame.hand_over.then_some(object))
             }
         }
@@ -383,7 +409,10 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                     None => frame.key = Some(value),
                     Some(key) => {
                         let dict = frame.object.clone().ok_or_else(missing)?;
-                        if frame.deferring || (half_seen && may_run_code(key.get())) {
+                        if frame.flags & DOCUMENT != 0 {
+                            driver::set_item(dict.get(), key.get(), value.get())
+                                .map_err(|fault| self.of_user(1, fault))?;
+                        } else if frame.deferring || (half_seen && may_run_code(key.get())) {
                             frame.deferring = true;
                             self.deferred.push(Deferred::Item { dict, key, value, offset: here });
                         } else {

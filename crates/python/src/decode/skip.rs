@@ -17,8 +17,9 @@ const MOST_WITHIN: usize = 100;
 
 /// A numbered object that was passed over.
 #[derive(Debug, Clone, Copy)]
-pub struct Skipped {
+pub struct Skipped<P> {
     /// Where its value begins, and how many layouts there were by then.
+    place: P,
     at: usize,
     layouts: usize,
 }
@@ -56,7 +57,11 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 // What is passed over for the second time is in the list.
                 if self.again.is_none() {
                     place.values = self.skipped.len() as u32;
-                    self.skipped.push(Skipped { at: self.r.offset(), layouts: self.layouts.len() });
+                    self.skipped.push(Skipped {
+                        place: self.r.place(),
+                        at: self.r.offset(),
+                        layouts: self.layouts.len(),
+                    });
                 }
                 self.add_numbered(Numbered { object: None, weight: place, state: State::Skipped, node: ANY });
                 1
@@ -151,7 +156,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     #[cold]
     pub(super) fn read_skipped(&mut self, number: usize, id: NodeId) -> Result<Owned> {
         let place = self.numbered[number].weight.values as usize;
-        let Some(&Skipped { at, layouts }) = self.skipped.get(place) else {
+        let Some(&Skipped { place, at, layouts }) = self.skipped.get(place) else {
             return Err(decode("an object out of place", self.here()));
         };
         let depth = self.again.map_or(0, |again| again.depth) + 1;
@@ -161,8 +166,8 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 at,
             ));
         }
-        let (before, back, mark) = (self.again, self.r.offset(), self.take_mark());
-        self.r.rewind(at);
+        let (before, back, mark) = (self.again, self.r.place(), self.take_mark());
+        self.r.rewind(place);
         self.again = Some(Again { number: number + 1, layout: layouts, depth });
         self.numbered[number] = Numbered::open();
         self.mark = number as u32;

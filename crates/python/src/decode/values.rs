@@ -1,5 +1,6 @@
 //! The next value: made at once where it is small, else begun, with a frame for what it holds.
 
+use super::fill;
 use super::frame::{Frame, Kind, Make, DEFAULT_DICT};
 use super::{Decoder, Numbered, State, UNMARKED};
 use crate::cpython::text::Failure;
@@ -7,29 +8,38 @@ use crate::cpython::{float, int, text as strings, Owned};
 use crate::error::{decode, raised, Result};
 use crate::objects;
 use crate::schema::node::accepts;
-use crate::schema::{NodeId, ANY};
+use crate::schema::{time, NodeId, ANY};
 use holdall_format::model::{Bytes, Known, Leaf};
 use holdall_format::{Error as FormatError, Kind as FormatKind, Reader, Token};
 use pyo3::ffi;
 
-/// A string of what a format holds.
-#[inline(never)]
-pub(super) fn text(bytes: Bytes<'_>, at: usize) -> Result<Owned> {
-    // SAFETY: the GIL is held while a decoder lives.
-    match unsafe { strings::from_bytes(bytes) } {
-        Ok(text) => Ok(text),
-        Err(Failure::Raised) => Err(raised()),
-        Err(Failure::BadUtf8) => Err(FormatError::new(FormatKind::BadUtf8, at).into()),
-    }
-}
-
 impl<'i, R: Reader<'i>> Decoder<'i, R> {
+    /// A string of what a format holds.
+    #[inline(never)]
+    pub(super) fn string_of(&self, bytes: Bytes<'_>) -> Result<Owned> {
+        // SAFETY: the GIL is held while a decoder lives.
+        match unsafe { strings::from_bytes(bytes) } {
+            Ok(text) => Ok(text),
+            Err(Failure::Raised) => Err(raised()),
+            Err(Failure::BadUtf8) => match bytes {
+                Bytes::StrictUtf8(bytes) => self.lenient(bytes),
+                _ => None,
+            }
+            .unwrap_or_else(|| Err(FormatError::new(FormatKind::BadUtf8, self.here()).into())),
+        }
+    }
+
+    /// The same of UTF-8 that is not checked yet.
+    pub(crate) fn string(&self, utf8: &[u8]) -> Result<Owned> {
+        self.string_of(Bytes::StrictUtf8(utf8))
+    }
+
     /// The next value, as its node wants it; `None` if it was begun and its frame pushed.
     ///
     /// `accepts` is the node's, which loops look up once.
     #[inline(always)]
     pub(super) fn value(&mut self, node: NodeId, accepts: u32) -> Result<Option<Owned>> {
-        let before = self.r.offset();
+        let before = self.r.place();
         let Some(leaf) = self.r.leaf()? else { return self.next_node(node) };
         if let Some(value) = self.of_leaf(leaf, accepts)? {
             return Ok(Some(value));
@@ -51,7 +61,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             let token = self.r.next()?;
             return self.node(token);
         }
-        let start = self.r.offset();
+        let start = self.r.start();
         self.start = start;
         let token = self.r.next()?;
         self.typed(token, node).map_err(|fault| fault.found(start))
@@ -74,7 +84,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     /// has to put together again: passing it on was more than a third of loading small instances.
     #[inline(always)]
     pub(super) fn next_leaf(&mut self, accepts: u32) -> Result<Option<Owned>> {
-        let before = self.r.offset();
+        let before = self.r.place();
         let Some(leaf) = self.r.leaf()? else { return Ok(None) };
         let value = self.of_leaf(leaf, accepts)?;
         if value.is_none() {
@@ -95,7 +105,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 Leaf::Bool(value) if accepts & accepts::BOOL != 0 => {
                     Some(Owned::borrowed(if value { ffi::Py_True() } else { ffi::Py_False() }))
                 }
-                Leaf::Utf8(bytes) if accepts & accepts::STR != 0 => Some(text(Bytes::StrictUtf8(bytes), self.here())?),
+                Leaf::Utf8(bytes) if accepts & accepts::STR != 0 => Some(self.string(bytes)?),
                 _ => return Ok(None),
             };
             made.map(Some).ok_or_else(raised)
@@ -104,11 +114,11 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
 
     #[inline(never)]
     fn other_field(&mut self, node: NodeId, accepts: u32) -> Result<Option<Owned>> {
-        let before = self.r.offset();
+        let (before, start) = (self.r.place(), self.r.start());
         let token = self.r.next()?;
         let found = match node {
             ANY => self.shared_field(token, accepts)?,
-            _ => self.typed_field(token, node, accepts).map_err(|fault| fault.found(before))?,
+            _ => self.typed_field(token, node, accepts).map_err(|fault| fault.found(start))?,
         };
         if found.is_none() {
             self.r.rewind(before);
@@ -185,6 +195,8 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             }
             Token::Mark => self.marked(),
             Token::List(len) => self.begin_list(len, ANY),
+            Token::Items(end) => self.begin_items(end, ANY),
+            Token::Members(end) => self.begin_members(end),
             Token::Tuple(len) => self.begin_tuple(len, ANY, 0),
             Token::Floats(seq, run) => {
                 self.weigh_run(seq, run.len());
@@ -213,7 +225,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             self.mark = UNMARKED;
             return Ok(Some(value));
         }
-        let before = self.r.offset();
+        let before = self.r.place();
         if matches!(self.r.next()?, Token::Mark | Token::Reference(_)) {
             return Err(decode("a mark of what has a number", self.here()));
         }
@@ -252,7 +264,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     #[inline(always)]
-    pub(super) fn begin_list(&mut self, len: usize, item: NodeId) -> Result<Option<Owned>> {
+    pub(crate) fn begin_list(&mut self, len: usize, item: NodeId) -> Result<Option<Owned>> {
         self.claim(len, 64 + 8 * len)?;
         // SAFETY: the GIL is held while a decoder lives. The list's places are filled before anybody sees it.
         let list = unsafe { Owned::new(ffi::PyList_New(len as isize)) }.ok_or_else(raised)?;
@@ -261,8 +273,61 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         }
         let mark = self.take_mark();
         self.opened(mark, list.get());
-        let frame = self.frame(Kind::List, Some(list), len, mark);
-        Ok(self.push(Frame { item, ..frame }))
+        if R::TYPES {
+            let frame = self.frame(Kind::List, Some(list), len, mark);
+            return Ok(self.push(Frame { item, ..frame }));
+        }
+        self.fill_list(list, 0, len, mark, item)
+    }
+
+    /// Goes on with a list of a plain format from its `at`th place on: lists of leaves, which others have as a run, need no
+    /// frame.
+    #[inline(always)]
+    fn fill_list(&mut self, list: Owned, mut at: usize, len: usize, mark: u32, item: NodeId) -> Result<Option<Owned>> {
+        let accepts = self.rules.node(item).accepts;
+        while at < len {
+            let Some(value) = self.next_leaf(accepts)? else {
+                let frame = self.frame(Kind::List, Some(list), len, mark);
+                return Ok(self.push(Frame { at, item, ..frame }));
+            };
+            // SAFETY: the list is ours alone, with a place for each value.
+            unsafe { fill::list_item(list.get(), at, value) };
+            at += 1;
+        }
+        self.whole(mark, list.get());
+        Ok(Some(list))
+    }
+
+    /// A list that ends at that offset: leaves are taken until there is something else, or all are there.
+    #[inline(always)]
+    pub(crate) fn begin_items(&mut self, end: usize, item: NodeId) -> Result<Option<Owned>> {
+        // What is not counted yet has no claim on memory: so many wait for theirs at most.
+        const MOST: usize = 1 << 12;
+        let accepts = self.rules.node(item).accepts;
+        self.leaves.clear();
+        let (mut here, mut begun) = (0, false);
+        while here < MOST && self.r.offset() < end {
+            let Some(value) = self.next_leaf(accepts)? else {
+                // Its type and name were read, which may have been the last bytes.
+                begun = true;
+                break;
+            };
+            self.leaves.push(value);
+            here += 1;
+        }
+        let len = match self.r.offset() == end && !begun {
+            true => here,
+            false => here + self.r.count(end)?,
+        };
+        // Those that are here are owed no more.
+        self.claim(len - here, 64 + 8 * len)?;
+        self.objects_left = self.objects_left.checked_sub(here).ok_or_else(|| self.over(0))?;
+        let mark = self.take_mark();
+        // SAFETY: the GIL is held while a decoder lives. The list's places are filled before anybody sees it.
+        let list = unsafe { Owned::new(ffi::PyList_New(len as isize)) }.ok_or_else(raised)?;
+        // SAFETY: the list is fresh, with `here` places or more.
+        unsafe { fill::first_items(list.get(), &mut self.leaves) };
+        self.fill_list(list, here, len, mark, item)
     }
 
     #[inline(always)]
@@ -286,7 +351,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         unsafe {
             match token {
                 Token::Text(bytes) => {
-                    let made = text(bytes, here)?;
+                    let made = self.string_of(bytes)?;
                     self.done(Some(made))
                 }
                 // In forms that no reader hurries for.
@@ -298,9 +363,16 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                     let made = if self.options.timestamps {
                         objects::plain::exact_timestamp(self.py, seconds, nanoseconds)?
                     } else {
-                        objects::plain::of_timestamp(self.py, seconds, nanoseconds, here)?
+                        self.moment(seconds, nanoseconds, self.options.naive, here)?
                     };
                     self.done(Some(made))
+                }
+                Token::Special(value) => {
+                    self.charge(objects::special::cost(&value))?;
+                    match objects::special::build(self, value)? {
+                        Some(made) => self.done(Some(made)),
+                        None => Ok(None),
+                    }
                 }
                 Token::Extension { code, data } => {
                     let made = objects::plain::of_extension(self.py, code, data, self.options.ext_hook.as_ref())?;
@@ -360,9 +432,31 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         }
     }
 
+    /// A point in time: in UTC, or without a zone in formats that don't say whether there was one.
+    pub(super) fn moment(&mut self, seconds: i64, nanoseconds: u32, naive: bool, at: usize) -> Result<Owned> {
+        if let Some(made) = self.driver_datetime(seconds, nanoseconds)? {
+            return Ok(made);
+        }
+        if R::TEXT_KEYS {
+            // SAFETY: the singletons are alive.
+            let zone = unsafe {
+                if naive {
+                    ffi::Py_None()
+                } else {
+                    ffi::PyDateTime_TimeZone_UTC()
+                }
+            };
+            return match time::moment_in(seconds, nanoseconds, zone)? {
+                Some(made) => Ok(made),
+                None => objects::special::datetime_ms(self.py, seconds, nanoseconds),
+            };
+        }
+        objects::plain::of_timestamp(seconds, nanoseconds, at)
+    }
+
     /// A datetime and its zone, which is almost always UTC or the one of an earlier datetime.
     fn zoned(&mut self, bits: u64) -> Result<Option<Owned>> {
-        let before = self.r.offset();
+        let (before, start) = (self.r.place(), self.r.offset());
         let zone = match self.r.next()? {
             // SAFETY: the API was imported when the module was; its UTC lives as long as the interpreter.
             Token::Known(Known::Utc) => unsafe { Owned::borrowed(ffi::PyDateTime_TimeZone_UTC()) },
@@ -373,7 +467,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             }
         };
         // SAFETY: the zone is held.
-        let made = unsafe { objects::datetime::datetime(bits, zone.get(), before)? };
+        let made = unsafe { objects::datetime::datetime(bits, zone.get(), start)? };
         self.done(Some(made))
     }
 
@@ -386,6 +480,16 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             return self.make(frame).map(Some);
         }
         Ok(self.push(frame))
+    }
+
+    /// A dict, or its like, whose frame has these flags.
+    pub(crate) fn begin_flagged(&mut self, dict: Owned, len: usize, item: NodeId, flags: u8) -> Result<Option<Owned>> {
+        let depth = self.stack.len();
+        let done = self.begin_pairs(dict, len, true, item)?;
+        if let Some(frame) = self.stack.get_mut(depth) {
+            frame.flags = flags;
+        }
+        Ok(done)
     }
 
     pub(super) fn begin_pairs(

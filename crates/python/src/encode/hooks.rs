@@ -13,11 +13,12 @@ use crate::encode::memo::Met;
 use crate::error::{encode, Result};
 use holdall_format::model::Seq;
 use holdall_format::Writer;
+use pyo3::exceptions::PyRecursionError;
 use pyo3::ffi;
 use std::ptr::addr_of_mut;
 
 /// How many replacements within replacements there may be.
-const MOST_REPLACEMENTS: u32 = 1000;
+pub const MOST_REPLACEMENTS: u32 = 1000;
 
 impl<W: Writer> Encoder<'_, W> {
     /// Whether every value is to be asked about.
@@ -125,6 +126,29 @@ impl<W: Writer> Encoder<'_, W> {
         }
         self.replacing += 1;
         self.then(vec![Part::Instead(replacement, number.is_some())]);
+        Ok(())
+    }
+
+    /// How many containers are open.
+    pub(crate) fn depth(&self) -> usize {
+        self.tables.stack.len()
+    }
+
+    /// Says that the frames above `depth` are of what the user's code gave: code that gives new objects for ever has to end.
+    /// Within them no key is looked at, if so.
+    pub(crate) fn given(&mut self, depth: usize, unchecked: bool) -> Result<()> {
+        if self.tables.stack.len() == depth {
+            return Ok(());
+        }
+        if self.replacing == MOST_REPLACEMENTS {
+            return Err(PyRecursionError::new_err("objects within objects that code of the program's gave").into());
+        }
+        self.replacing += 1;
+        self.unchecked += u32::from(unchecked);
+        // SAFETY: the singleton is alive; it stands in for an object.
+        let object = unsafe { Owned::borrowed(ffi::Py_None()) };
+        let extra = Some(Extra::Parts(Box::new(vec![Part::Given { unchecked }])));
+        self.tables.stack.insert(depth, Frame { extra, ..Frame::new(object, Kind::Parts) });
         Ok(())
     }
 

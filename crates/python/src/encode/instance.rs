@@ -498,7 +498,9 @@ impl<W: Writer> Encoder<'_, W> {
                 }
                 Base::Int => match int::value(object) {
                     Some(value) => self.w.int(value),
-                    None => self.big(object)?,
+                    None => {
+                        self.big(object)?;
+                    }
                 },
                 Base::Float => self.w.float(float::value(object)),
                 Base::Complex => {

@@ -14,6 +14,7 @@ mod text;
 mod walk;
 
 use crate::cpython::{gc, references, Obj, Owned};
+use crate::driver::Driver;
 use crate::error::{self, Result};
 use holdall_format::Writer;
 use layouts::Layouts;
@@ -27,6 +28,7 @@ use std::sync::Arc;
 
 use crate::class::plan::Plan;
 use crate::objects::reduce::Recipe;
+pub use hooks::MOST_REPLACEMENTS;
 
 /// How often an object that nobody else holds is referred to: by its parent.
 pub const BY_PARENT: isize = 1;
@@ -44,6 +46,8 @@ pub struct Options {
     pub enc_hook: Option<Owned>,
     /// In plain formats: whatever is of no builtin type goes to `enc_hook`.
     pub builtin_only: bool,
+    /// As PyMongo does it.
+    pub driver: Option<Arc<Driver>>,
     pub pickle: Option<Arc<PickleHooks>>,
 }
 
@@ -106,6 +110,10 @@ enum Extra {
 pub enum Part {
     /// A value like any other.
     Value(Owned),
+    /// A dict's key: the part after it is its value.
+    Key(Owned),
+    /// The same of a class's field, in a plain format: text, which errors may show.
+    Field(Owned),
     /// A dict with its header, pair by pair, without its identity.
     Table(Owned),
     /// A builtin value with its header, without its identity: the content of a subclass's instance.
@@ -114,6 +122,8 @@ pub enum Part {
     Instead(Owned, bool),
     /// Nothing; but the object of that number can be referred to from here on.
     Made(u32),
+    /// Nothing; but what the user's code gave ends here, and if so the document whose keys are not looked at.
+    Given { unchecked: bool },
 }
 
 /// What outlives one message: tables that are used again.
@@ -147,6 +157,8 @@ pub struct Encoder<'t, W: Writer> {
     unmade: HashMap<u32, bool, rustc_hash::FxBuildHasher>,
     /// How many replacements are being written, one within the other.
     replacing: u32,
+    /// How many documents are whose keys are not looked at, where others' are.
+    pub(crate) unchecked: u32,
     /// Canonical form: what objects' own code gave in the first walk, which the second writes.
     pub recipes: HashMap<usize, Rc<Recipe>, rustc_hash::FxBuildHasher>,
     /// Mask and floor of the count from which on an object is looked up: (-1, 0) by what holds it, (0, 0) always,
@@ -242,6 +254,7 @@ impl<'t, W: Writer> Encoder<'t, W> {
             texts: HashMap::default(),
             unmade: HashMap::default(),
             replacing: 0,
+            unchecked: 0,
             recipes: HashMap::default(),
             bound: match sharing {
                 _ if !options.refs => (0, isize::MAX),
@@ -278,6 +291,10 @@ impl<'t, W: Writer> Encoder<'t, W> {
         // The first object has number 0, unmarked: whether anybody else holds it can't be told from its count.
         // SAFETY: `root` is alive for the length of the call, and so is what it holds.
         unsafe {
+            if W::TEXT_KEYS && self.options.driver.is_some() {
+                self.driver_root(root)?;
+                return self.walk();
+            }
             if self.asks() {
                 self.next_number = 1;
                 if self.persistent(root)? {
@@ -394,13 +411,23 @@ impl<'t, W: Writer> Encoder<'t, W> {
     /// Writes `parts` next, in order.
     pub fn then(&mut self, parts: Vec<Part>) {
         // SAFETY: the singleton is alive; it stands in for an object.
-        let object = unsafe { Owned::borrowed(ffi::Py_None()) };
+        self.then_for(unsafe { Owned::borrowed(ffi::Py_None()) }, parts);
+    }
+
+    /// The same of what was made of an object and is written in its place: made anew each time, it says nothing of cycles.
+    pub fn then_for(&mut self, object: Owned, parts: Vec<Part>) {
         let frame = Frame { extra: Some(Extra::Parts(Box::new(parts))), ..Frame::new(object, Kind::Parts) };
         self.tables.stack.push(frame);
     }
 }
 
 impl Frame {
+    /// Whether it is of parts alone.
+    fn stands_for_none(&self) -> bool {
+        // SAFETY: the singleton is alive.
+        self.object.get() == unsafe { ffi::Py_None() }
+    }
+
     #[inline(always)]
     fn new(object: Owned, kind: Kind) -> Frame {
         Frame { object, kind, value_next: false, hint: layouts::NONE, at: 0, len: 0, extra: None }

@@ -163,6 +163,30 @@ impl Sink for &mut Output {
     }
 
     #[inline(always)]
+    fn put_closed<const N: usize>(&mut self, head: [u8; N], bytes: &[u8]) {
+        self.room(N + bytes.len() + 1);
+        // SAFETY: there is room for the head, `bytes`, which lie elsewhere, and the zero.
+        unsafe {
+            let to = self.start.add(self.len);
+            to.cast::<[u8; N]>().write_unaligned(head);
+            copy_short(bytes, to.add(N));
+            *to.add(N + bytes.len()) = 0;
+        }
+        self.len += N + bytes.len() + 1;
+    }
+
+    #[inline(always)]
+    fn put_part<const N: usize>(&mut self, block: [u8; N], len: usize) {
+        const { assert!(N <= SLACK) };
+        // SAFETY: the slack has room for `N` bytes, of which those after `len` do not count.
+        unsafe { self.start.add(self.len).cast::<[u8; N]>().write_unaligned(block) };
+        self.len += len.min(N);
+        if self.len > self.limit {
+            self.grow(0);
+        }
+    }
+
+    #[inline(always)]
     fn len(&self) -> usize {
         self.len
     }
@@ -172,6 +196,7 @@ impl Sink for &mut Output {
     }
 
     fn written(&mut self, from: usize) -> &mut [u8] {
+        let from = from.min(self.len);
         let len = self.len - from;
         // SAFETY: `from..self.len` was written, and is borrowed for as long as the slice lives.
         unsafe { std::slice::from_raw_parts_mut(self.start.add(from), len) }

@@ -5,10 +5,13 @@ use super::{Encoder, Extra, Frame, Kind, BY_PARENT};
 use crate::class::plan::Plan;
 use crate::class::state;
 use crate::cpython::{dict, text, Obj, Owned, Type};
-use crate::error::{encode, Result};
+use crate::error::{encode, raised, Result};
+use crate::objects::plain;
 use holdall_format::model::Text;
 use holdall_format::Writer;
-use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+use pyo3::{ffi, Bound};
 use std::ptr::addr_of_mut;
 use std::rc::Rc;
 
@@ -28,7 +31,7 @@ impl<W: Writer> Encoder<'_, W> {
                 return Ok(());
             };
             for (at, &(key, value)) in entries.iter().enumerate() {
-                if !self.leaf(key, BY_PARENT)? {
+                if !self.key(key, BY_PARENT)? {
                     let frame =
                         Frame { at: at as isize, len: len - at, ..Frame::new(Owned::borrowed(object), Kind::Pairs) };
                     self.tables.stack.push(frame);
@@ -42,17 +45,16 @@ impl<W: Writer> Encoder<'_, W> {
                 if done && self.tables.stack.len() == depth {
                     continue;
                 }
-                // What is being written goes on later, below the frame of the value.
+                // What is being written goes on later, below the frame of the value; also where nothing is left to write, as
+                // it is on the way to the value.
                 let at = at + usize::from(done);
-                if at < len {
-                    let frame = Frame {
-                        at: at as isize,
-                        len: len - at,
-                        value_next: !done,
-                        ..Frame::new(Owned::borrowed(object), Kind::Pairs)
-                    };
-                    self.tables.stack.insert(depth, frame);
-                }
+                let frame = Frame {
+                    at: at as isize,
+                    len: len - at,
+                    value_next: !done,
+                    ..Frame::new(Owned::borrowed(object), Kind::Pairs)
+                };
+                self.tables.stack.insert(depth, frame);
                 return Ok(());
             }
         }
@@ -76,7 +78,7 @@ impl<W: Writer> Encoder<'_, W> {
                     return Ok(false);
                 };
                 let Some(&(key, value)) = entries.get(at) else { break };
-                if !std::mem::take(&mut value_next) && !self.leaf(key, BY_PARENT)? {
+                if !std::mem::take(&mut value_next) && !self.key(key, BY_PARENT)? {
                     let frame = &mut self.tables.stack[depth - 1];
                     (frame.at, frame.len, frame.value_next) = (at as isize, len - at, false);
                     return Ok(false);
@@ -97,20 +99,69 @@ impl<W: Writer> Encoder<'_, W> {
         Ok(true)
     }
 
+    /// A dict's key; says no to one that needs a frame.
+    ///
+    /// # Safety
+    /// `key` is alive.
+    #[inline(always)]
+    pub(super) unsafe fn key(&mut self, key: Obj, held: isize) -> Result<bool> {
+        // SAFETY: alive, says the caller.
+        unsafe {
+            if !W::TEXT_KEYS {
+                return self.leaf(key, held);
+            }
+            match text::is(key) && !self.checks_keys() {
+                true => self.name_key(key)?,
+                false => self.odd_key(key)?,
+            }
+        }
+        Ok(true)
+    }
+
+    /// A key that is text as it stands.
+    ///
     /// # Safety
     /// `key` is a string.
     #[inline(always)]
-    unsafe fn key(&mut self, key: Obj) -> Result<()> {
+    pub(super) unsafe fn name_key(&mut self, key: Obj) -> Result<()> {
         // SAFETY: a string, says the caller.
-        unsafe {
+        let parts = unsafe {
             match text::ascii(key) {
-                Some(bytes) => {
-                    self.w.text(Text::Ascii(bytes));
-                    Ok(())
+                Some(bytes) => Some(Text::Ascii(bytes)),
+                None => text::cached_utf8(key).map(Text::Utf8).or_else(|| text::parts(key)),
+            }
+        };
+        self.w.key(parts.ok_or_else(raised)?);
+        Ok(())
+    }
+
+    /// A key that is no string, where keys are text.
+    #[cold]
+    #[inline(never)]
+    unsafe fn odd_key(&mut self, key: Obj) -> Result<()> {
+        if self.options.driver.is_some() {
+            // SAFETY: alive, says the caller.
+            return unsafe { self.driver_key(key) };
+        }
+        // SAFETY: alive, says the caller.
+        let bound = unsafe { Bound::from_borrowed_ptr(self.py, key) };
+        let text = plain::key_text(&bound)?;
+        // One that is a string of a kind is equal to its text: the dict would have no other such key.
+        let is_string = bound.is_instance_of::<PyString>();
+        if let (Some(Frame { kind: Kind::Pairs, object, .. }), false) = (self.tables.stack.last(), is_string) {
+            // SAFETY: the frame holds a dict; the key is a string.
+            match unsafe { ffi::PyDict_Contains(object.get(), text.get()) } {
+                0 => {}
+                1 => {
+                    return Err(encode(
+                        "can't store a dict with two keys of the same text: keys are text in this format",
+                    ))
                 }
-                None => self.plain_text(key),
+                _ => return Err(raised()),
             }
         }
+        // SAFETY: a string.
+        unsafe { self.name_key(text.get()) }
     }
 
     /// A builtin value that plain formats have no form for.
@@ -120,7 +171,9 @@ impl<W: Writer> Encoder<'_, W> {
     pub(super) unsafe fn plain_builtin(&mut self, object: Obj, class: Type) -> Result<()> {
         // SAFETY: alive, says the caller; types are looked at before content is.
         unsafe {
-            if self.options.builtin_only && class != addr_of_mut!(ffi::PyByteArray_Type) {
+            if self.options.driver.is_some() {
+                self.driver_value(object)
+            } else if self.options.builtin_only && class != addr_of_mut!(ffi::PyByteArray_Type) {
                 self.instance(object)
             } else if class == addr_of_mut!(ffi::PySet_Type) || class == addr_of_mut!(ffi::PyFrozenSet_Type) {
                 self.w.list(ffi::PySet_Size(object) as usize);
@@ -162,13 +215,13 @@ impl<W: Writer> Encoder<'_, W> {
             }
             if let Some((field, value)) = &form.tag {
                 if !form.array_like {
-                    self.key(field.get())?;
+                    self.name_key(field.get())?;
                 }
                 self.leaf(value.get(), isize::MAX)?;
             }
             for (at, field) in fields.iter().enumerate() {
                 if !form.array_like {
-                    self.key(field.key.get())?;
+                    self.name_key(field.key.get())?;
                 }
                 if !self.leaf(value(field.slot), BY_PARENT)? {
                     // The key is written: the frame goes on with the value.
@@ -198,7 +251,7 @@ impl<W: Writer> Encoder<'_, W> {
         unsafe {
             while let Some(field) = fields.get(at) {
                 if !std::mem::take(&mut written) && !form.array_like {
-                    self.key(field.key.get())?;
+                    self.name_key(field.key.get())?;
                 }
                 let value = field.slot.map_or(std::ptr::null_mut(), |offset| state::slot(object, offset));
                 if value.is_null() {

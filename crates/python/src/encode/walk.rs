@@ -20,7 +20,7 @@ impl<W: Writer> Encoder<'_, W> {
     /// # Safety
     /// `object` is alive.
     #[inline(always)]
-    pub(super) unsafe fn leaf(&mut self, object: Obj, held: isize) -> Result<bool> {
+    pub(crate) unsafe fn leaf(&mut self, object: Obj, held: isize) -> Result<bool> {
         // SAFETY: alive, says the caller; the types compared with are static.
         unsafe {
             let class = ffi::Py_TYPE(object);
@@ -29,7 +29,7 @@ impl<W: Writer> Encoder<'_, W> {
             } else if class == addr_of_mut!(ffi::PyLong_Type) {
                 match int::value(object) {
                     Some(value) => self.w.int(value),
-                    None => self.big(object)?,
+                    None => return self.big(object),
                 }
             } else if class == addr_of_mut!(ffi::PyFloat_Type) {
                 self.w.float(float::value(object));
@@ -58,17 +58,22 @@ impl<W: Writer> Encoder<'_, W> {
         }
     }
 
+    /// An int of more than 63 bits; says no to what a fallback of the user's may have to write.
+    ///
+    /// # Safety
+    /// `object` is an int.
     #[cold]
     #[inline(never)]
-    pub(crate) unsafe fn big(&mut self, object: Obj) -> Result<()> {
+    pub(crate) unsafe fn big(&mut self, object: Obj) -> Result<bool> {
         // SAFETY: an int, says the caller.
         let bytes = unsafe { int::bytes(object) }.ok_or_else(raised)?;
         match <[u8; 8]>::try_from(&bytes[..]) {
             // -2**63, which `int::value` leaves to us.
             Ok(bytes) => self.w.int(i64::from_le_bytes(bytes)),
+            Err(_) if self.options.driver.is_some() && bytes.len() > size_of::<i64>() => return Ok(false),
             Err(_) => self.w.bigint(&bytes),
         }
-        Ok(())
+        Ok(true)
     }
 
     /// Writes any object; what it holds may be left to the walk.
@@ -76,7 +81,7 @@ impl<W: Writer> Encoder<'_, W> {
     /// # Safety
     /// `object` is alive.
     #[inline(always)]
-    pub(super) unsafe fn value(&mut self, object: Obj, held: isize) -> Result<()> {
+    pub(crate) unsafe fn value(&mut self, object: Obj, held: isize) -> Result<()> {
         // SAFETY: alive, says the caller.
         unsafe {
             if self.leaf(object, held)? {
@@ -145,7 +150,7 @@ impl<W: Writer> Encoder<'_, W> {
     /// # Safety
     /// `object` is alive.
     #[inline(always)]
-    pub(super) unsafe fn open(&mut self, object: Obj, hint: u32) -> Result<()> {
+    pub(crate) unsafe fn open(&mut self, object: Obj, hint: u32) -> Result<()> {
         // SAFETY: alive, says the caller.
         unsafe {
             if self.asks() {
@@ -300,11 +305,13 @@ impl<W: Writer> Encoder<'_, W> {
         let mut seen = HashSet::new();
         for (at, frame) in self.tables.stack.iter().enumerate() {
             let on_the_way = match &frame.extra {
-                // A frame of parts stands for no object; what is being written of it does.
-                Some(Extra::Parts(parts)) => match parts.get((frame.at as usize).wrapping_sub(1)) {
-                    Some(Part::Value(object)) => object.get(),
-                    _ => continue,
-                },
+                // Few frames of parts stand for an object; else what is being written of it does.
+                Some(Extra::Parts(parts)) if frame.stands_for_none() => {
+                    match parts.get((frame.at as usize).wrapping_sub(1)) {
+                        Some(Part::Value(object)) => object.get(),
+                        _ => continue,
+                    }
+                }
                 _ => frame.object.get(),
             };
             if !seen.insert((on_the_way as usize, frame.kind as u8)) {
@@ -339,15 +346,13 @@ impl<W: Writer> Encoder<'_, W> {
                         plan.slots.get(before).and_then(|slot| unsafe { crate::cpython::text::ascii(slot.name.get()) });
                     place.push_str(&name.map_or("[...]".into(), |name| format!(".{}", String::from_utf8_lossy(name))));
                 }
+                // What is written in an object's place is no step.
+                (Kind::Parts, _) if !frame.stands_for_none() => {}
                 (Kind::Parts, Some(Extra::Parts(parts))) => {
                     // A field's value stands behind its name.
                     let name = match (frame.at as usize).checked_sub(2).and_then(|name| parts.get(name)) {
-                        // SAFETY: held by the part; looked at before it is read.
-                        Some(Part::Value(name)) if frame.at % 2 == 0 && parts.len() % 2 == 0 => unsafe {
-                            crate::cpython::text::is(name.get())
-                                .then(|| crate::cpython::text::ascii(name.get()))
-                                .flatten()
-                        },
+                        // SAFETY: a string that the part holds.
+                        Some(Part::Field(name)) => unsafe { crate::cpython::text::ascii(name.get()) },
                         _ => None,
                     };
                     place.push_str(&name.map_or("[...]".into(), |name| format!(".{}", String::from_utf8_lossy(name))));
@@ -468,7 +473,7 @@ impl<W: Writer> Encoder<'_, W> {
                 } else {
                     // The position stays: the value is found there again once the key is written.
                     frame.value_next = true;
-                    if self.leaf(key, BY_PARENT)? {
+                    if self.key(key, BY_PARENT)? {
                         continue;
                     }
                     self.node(key, BY_PARENT, layouts::NONE)?;
@@ -519,16 +524,26 @@ impl<W: Writer> Encoder<'_, W> {
             // SAFETY: parts are of the types that their names say, and held by the frame.
             unsafe {
                 match &part {
-                    Part::Value(object) if self.asks() => self.asked(object.get())?,
+                    Part::Value(object) | Part::Key(object) if self.asks() => self.asked(object.get())?,
                     // Held by the frame, by `part`, and by its parent.
                     Part::Value(object) => {
                         self.value(object.get(), BY_PARENT_AND_US + 1)?;
                     }
+                    Part::Key(object) => {
+                        if !self.key(object.get(), BY_PARENT_AND_US + 1)? {
+                            self.node(object.get(), BY_PARENT_AND_US + 1, layouts::NONE)?;
+                        }
+                    }
+                    Part::Field(name) => self.name_key(name.get())?,
                     Part::Table(dict) => self.dict_body(dict),
                     Part::Body(object) => self.body(object.get())?,
                     Part::Instead(object, true) => self.open(object.get(), layouts::NONE)?,
                     Part::Instead(object, false) => self.value(object.get(), BY_PARENT_AND_US)?,
                     Part::Made(number) => self.end_arguments(*number),
+                    Part::Given { unchecked } => {
+                        self.replacing -= 1;
+                        self.unchecked -= u32::from(*unchecked);
+                    }
                 }
             }
             if self.asks() {
@@ -543,12 +558,16 @@ impl<W: Writer> Encoder<'_, W> {
             // An address must not come to mean another object before the message is whole.
             for part in *parts {
                 match part {
-                    Part::Value(object) | Part::Table(object) | Part::Body(object) => self.temporaries.push(object),
+                    Part::Value(object)
+                    | Part::Key(object)
+                    | Part::Field(object)
+                    | Part::Table(object)
+                    | Part::Body(object) => self.temporaries.push(object),
                     Part::Instead(object, _) => {
                         self.replacing -= 1;
                         self.temporaries.push(object);
                     }
-                    Part::Made(_) => {}
+                    Part::Made(_) | Part::Given { .. } => {}
                 }
             }
         }

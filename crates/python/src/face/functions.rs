@@ -46,6 +46,49 @@ pub fn with_workshop<T>(work: impl FnOnce(&mut Workshop) -> Result<T, Fault>) ->
     }
 }
 
+/// Writes `object` as a message of a plain format.
+pub fn write_plain<W: holdall_format::Writer>(
+    writer: W,
+    tables: &mut Tables,
+    object: &Bound<'_, PyAny>,
+    options: &encode::Options,
+) -> Result<(), Fault> {
+    write_and(writer, tables, object, options, |_| ())
+}
+
+/// The same; shows the writer as it is in the end.
+pub fn write_and<W: holdall_format::Writer>(
+    writer: W,
+    tables: &mut Tables,
+    object: &Bound<'_, PyAny>,
+    options: &encode::Options,
+    see: impl FnOnce(&W),
+) -> Result<(), Fault> {
+    // SAFETY: the GIL is held, as `object` shows.
+    let mut encoder = unsafe { Encoder::new(object.py(), writer, options, tables, Sharing::ByCount) };
+    let result = encoder.message(object.as_ptr());
+    see(&encoder.w);
+    result
+}
+
+/// The message that `write` leaves in a workshop, as bytes.
+pub fn finished_message(py: Python<'_>, write: impl FnOnce(&mut Workshop) -> Result<(), Fault>) -> PyResult<Py<PyAny>> {
+    let made = with_workshop(|workshop| {
+        write(workshop)?;
+        workshop.output.take()
+    })?;
+    // SAFETY: a new reference.
+    Ok(unsafe { Bound::from_owned_ptr(py, made.into_raw()) }.unbind())
+}
+
+/// Reads the bytes of an object. `bytes` never change; of all else a view keeps them in place.
+pub fn with_bytes<T>(data: &Bound<'_, PyAny>, read: impl FnOnce(&[u8]) -> PyResult<T>) -> PyResult<T> {
+    match data.cast_exact::<PyBytes>() {
+        Ok(bytes) => read(bytes.as_bytes()),
+        Err(_) => read(View::new(data)?.as_slice()),
+    }
+}
+
 /// Writes `object` as a message into the workshop's output.
 pub fn encode_into(
     workshop: &mut Workshop,
@@ -90,12 +133,7 @@ pub fn encode_message(
     options: &encode::Options,
     buffers: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Py<PyAny>> {
-    let made = with_workshop(|workshop| {
-        encode_into(workshop, object, options, buffers)?;
-        workshop.output.take()
-    })?;
-    // SAFETY: a new reference.
-    Ok(unsafe { Bound::from_owned_ptr(object.py(), made.into_raw()) }.unbind())
+    finished_message(object.py(), |workshop| encode_into(workshop, object, options, buffers))
 }
 
 /// The members of a set in the order of their own bytes, each written alone.
@@ -149,6 +187,11 @@ impl View {
         Ok(View(view))
     }
 
+    /// How many bytes the exporter takes for one item.
+    pub fn item_size(&self) -> isize {
+        self.0.itemsize
+    }
+
     pub fn as_slice(&self) -> &[u8] {
         if self.0.len == 0 {
             return &[];
@@ -158,6 +201,12 @@ impl View {
         unsafe { std::slice::from_raw_parts(self.0.buf.cast(), self.0.len as usize) }
     }
 }
+
+// SAFETY: `as_slice` reads what the exporter keeps in place while the view lives, and dropping one happens with the GIL held,
+// as whatever holds a view is an object of Python's or lives within a call.
+unsafe impl Send for View {}
+// SAFETY: the same.
+unsafe impl Sync for View {}
 
 impl Drop for View {
     fn drop(&mut self) {
@@ -205,12 +254,20 @@ pub fn decode_by<'i, R: holdall_format::Reader<'i>>(
     buffers: Option<Owned>,
     base: usize,
 ) -> PyResult<Py<PyAny>> {
+    decoded(py, reader, options, buffers).map_err(|fault| fault.into_py(base))
+}
+
+/// The same, before a fault becomes an exception.
+pub fn decoded<'i, R: holdall_format::Reader<'i>>(
+    py: Python<'i>,
+    reader: R,
+    options: &'i decode::Options,
+    buffers: Option<Owned>,
+) -> Result<Py<PyAny>, Fault> {
     // SAFETY: the GIL is held, as `py` shows.
-    match unsafe { Decoder::new(py, reader, options, buffers) }.message() {
-        // SAFETY: a new reference.
-        Ok(object) => Ok(unsafe { Bound::from_owned_ptr(py, object.into_raw()) }.unbind()),
-        Err(fault) => Err(fault.into_py(base)),
-    }
+    let object = unsafe { Decoder::new(py, reader, options, buffers) }.message()?;
+    // SAFETY: a new reference.
+    Ok(unsafe { Bound::from_owned_ptr(py, object.into_raw()) }.unbind())
 }
 
 /// Store the object graph of `obj` as bytes.

@@ -1,7 +1,9 @@
 //! What Python sees: the module's functions and classes. Options are read here, and nowhere below.
 
+mod bson;
 mod codec;
 mod copy;
+mod document;
 mod functions;
 mod msgpack;
 mod options;
@@ -61,5 +63,14 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(msgpack::scan, module)?)?;
     module.add("MsgpackEncoder", py.get_type::<msgpack::MsgpackEncoder>())?;
     module.add("MsgpackDecoder", py.get_type::<msgpack::MsgpackDecoder>())?;
+    module.add_function(wrap_pyfunction!(bson::dumps, module)?)?;
+    module.add_function(wrap_pyfunction!(bson::loads, module)?)?;
+    module.add("BsonEncoder", py.get_type::<bson::BsonEncoder>())?;
+    module.add("BsonDecoder", py.get_type::<bson::BsonDecoder>())?;
+    module.add("BsonDocument", py.get_type::<document::Document>())?;
+    module.add_function(wrap_pyfunction!(document::open, module)?)?;
+    module.add_function(wrap_pyfunction!(bson::driver_encode, module)?)?;
+    module.add_function(wrap_pyfunction!(bson::driver_decode, module)?)?;
+    module.add_function(wrap_pyfunction!(bson::driver_decode_all, module)?)?;
     Ok(())
 }

@@ -1,31 +1,22 @@
 //! MessagePack: the same functions and classes for the second format.
 
-use super::functions::{decode_by, with_workshop, View, Workshop};
+use super::functions::{decode_by, finished_message, with_bytes, with_workshop, write_plain, View, Workshop};
 use super::options;
 use super::types::Limits;
-use crate::encode::{self, Encoder, Sharing};
 use crate::error::Fault;
-use crate::{decode, encode::output::Output};
+use crate::{decode, encode};
 use holdall_format::msgpack::{Reader, Writer};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyByteArray, PyBytes};
+use pyo3::types::PyByteArray;
 
 fn encode_into(workshop: &mut Workshop, object: &Bound<'_, PyAny>, options: &encode::Options) -> Result<(), Fault> {
     let Workshop { output, tables } = workshop;
-    let writer = Writer::new(&mut *output);
-    // SAFETY: the GIL is held, as `object` shows.
-    unsafe { Encoder::<Writer<&mut Output>>::new(object.py(), writer, options, tables, Sharing::ByCount) }
-        .message(object.as_ptr())
+    write_plain(Writer::new(&mut *output), tables, object, options)
 }
 
 fn encode_message(object: &Bound<'_, PyAny>, options: &encode::Options) -> PyResult<Py<PyAny>> {
-    let made = with_workshop(|workshop| {
-        encode_into(workshop, object, options)?;
-        workshop.output.take()
-    })?;
-    // SAFETY: a new reference.
-    Ok(unsafe { Bound::from_owned_ptr(object.py(), made.into_raw()) }.unbind())
+    finished_message(object.py(), |workshop| encode_into(workshop, object, options))
 }
 
 fn encoding(enc_hook: Option<&Bound<'_, PyAny>>) -> PyResult<encode::Options> {
@@ -37,16 +28,7 @@ fn decode_message(
     options: &decode::Options,
     form: fn(Reader<'_>) -> Reader<'_>,
 ) -> PyResult<Py<PyAny>> {
-    // `bytes` never change; of all else a view keeps them in place.
-    let view;
-    let input = match data.cast_exact::<PyBytes>() {
-        Ok(bytes) => bytes.as_bytes(),
-        Err(_) => {
-            view = View::new(data)?;
-            view.as_slice()
-        }
-    };
-    decode_by(data.py(), form(Reader::new(input)), options, None, 0)
+    with_bytes(data, |input| decode_by(data.py(), form(Reader::new(input)), options, None, 0))
 }
 
 /// Store `obj` as MessagePack.

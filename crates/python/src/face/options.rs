@@ -38,6 +38,7 @@ pub fn encoding(
         intern: intern || canonical,
         enc_hook: hook(enc_hook, "enc_hook")?,
         builtin_only: false,
+        driver: None,
         pickle: None,
     })
 }
@@ -59,11 +60,14 @@ pub fn decoding(
             Some(kind) => schema::of(kind).map_err(|fault| fault.into_py(0))?,
             None => None,
         },
+        node: None,
         strict,
         dec_hook: hook(dec_hook, "dec_hook")?,
         ext_hook: None,
         timestamps: false,
+        naive: false,
         strict_keys: false,
+        driver: None,
         persistent_load: None,
         find_class: None,
     };

@@ -83,7 +83,7 @@ pub unsafe fn ordered_items(object: Obj) -> Result<Vec<Part>> {
             if value.is_null() {
                 return Err(raised());
             }
-            parts.push(Part::Value(key));
+            parts.push(Part::Key(key));
             parts.push(Part::Value(Owned::borrowed(value)));
         }
         if !ffi::PyErr_Occurred().is_null() {

@@ -14,6 +14,7 @@ pub mod record;
 pub mod reduce;
 pub mod reference;
 pub mod span;
+pub mod special;
 pub mod textual;
 pub mod upgrade;
 
@@ -268,4 +269,10 @@ pub fn sorted_dict(dict: &Owned) -> Result<Owned> {
 pub fn owned(object: &Bound<'_, PyAny>) -> Owned {
     // SAFETY: `object` is alive.
     unsafe { Owned::borrowed(object.as_ptr()) }
+}
+
+/// The object that an [`Owned`] holds.
+pub fn held<'py>(py: Python<'py>, object: &Owned) -> Bound<'py, PyAny> {
+    // SAFETY: `object` keeps it alive, and the GIL is held.
+    unsafe { Bound::from_borrowed_ptr(py, object.get()) }
 }

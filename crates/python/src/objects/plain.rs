@@ -1,23 +1,25 @@
 //! What plain formats have no form for, by what they have: text, numbers, lists and dicts; and points in time and foreign
 //! values as they come from there.
 
-use super::{owned, Family};
+use super::{owned, special, Family};
 use crate::class::plan::{Base, How, Plan, Special};
 use crate::class::registry;
 use crate::cpython::{bytes_of, float, int, text, Obj, Owned};
+use crate::driver;
 use crate::encode::{Encoder, Part};
 use crate::error::{decode, encode as encode_error, raised, Result};
 use crate::schema::time;
 use holdall_format::model::{Known, Seq};
 use holdall_format::Writer;
+use pyo3::exceptions::PyValueError;
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyString};
+use pyo3::types::{PyBool, PyBytes, PyDelta, PyDict, PyInt, PyString};
 use std::rc::Rc;
 
 /// A point in time as a datetime in UTC, to the microsecond.
-pub fn of_timestamp(py: Python<'_>, seconds: i64, nanoseconds: u32, at: usize) -> Result<Owned> {
-    match time::moment(py, seconds, nanoseconds)? {
+pub fn of_timestamp(seconds: i64, nanoseconds: u32, at: usize) -> Result<Owned> {
+    match time::moment(seconds, nanoseconds)? {
         Some(made) => Ok(made),
         None => Err(decode("a timestamp beyond the years 1 to 9999, which datetime has not", at)),
     }
@@ -37,6 +39,67 @@ pub fn of_extension(py: Python<'_>, code: i8, data: &[u8], hook: Option<&Owned>)
 /// The same point in time as an object that keeps its nanoseconds.
 pub fn exact_timestamp(py: Python<'_>, seconds: i64, nanoseconds: u32) -> Result<Owned> {
     Ok(owned(&py.import("holdall._values")?.getattr("Timestamp")?.call1((seconds, nanoseconds))?))
+}
+
+/// The text that stands for a key, in a format whose keys are text: an int's digits, what a text type has anyway.
+pub fn key_text(key: &Bound<'_, PyAny>) -> Result<Owned> {
+    let py = key.py();
+    if !key.is_exact_instance_of::<PyInt>() && key.is_instance(&py.import("enum")?.getattr("Enum")?)? {
+        return key_text(&key.getattr("_value_")?);
+    }
+    if let Ok(text) = key.cast::<PyString>() {
+        // The content of a subclass's instance, whatever its `__str__` says.
+        // SAFETY: a string; a new reference or null.
+        return unsafe { Owned::new(ffi::PyUnicode_FromObject(text.as_ptr())) }.ok_or_else(raised);
+    }
+    if key.is_instance_of::<PyInt>() && !key.is_instance_of::<PyBool>() {
+        // SAFETY: an int; its own digits, whatever a subclass's `__str__` says.
+        let digits = unsafe {
+            let repr = (*std::ptr::addr_of_mut!(ffi::PyLong_Type)).tp_repr;
+            Owned::new(repr.map_or(std::ptr::null_mut(), |repr| repr(key.as_ptr())))
+        };
+        return digits.ok_or_else(|| match PyErr::fetch(py) {
+            // Python writes no more of them, and reads no more.
+            error if error.is_instance_of::<PyValueError>(py) => {
+                encode_error("can't store a key that is an int of so many digits")
+            }
+            error => error.into(),
+        });
+    }
+    // SAFETY: the class of a live object.
+    let plan = unsafe { crate::class::plan::of(py, ffi::Py_TYPE(key.as_ptr()))? };
+    match plan.how {
+        How::Family(Family::Known(Known::Date | Known::Time)) => Ok(owned(&key.call_method0("isoformat")?)),
+        How::Family(Family::DateTime) => Ok(owned(&key.call_method0("isoformat")?)),
+        How::Family(Family::Known(Known::Timedelta)) => {
+            Ok(owned(PyString::new(py, &time::duration_text(key)).as_any()))
+        }
+        How::Family(Family::Known(known)) if is_its_text(known) => Ok(owned(key.str()?.as_any())),
+        _ => {
+            let class = key.get_type().fully_qualified_name()?;
+            Err(encode_error(format_args!("can't store a key of type `{class}`: keys are text in this format")))
+        }
+    }
+}
+
+/// Whether `str` of a value says all of it, in a form that its class reads.
+fn is_its_text(known: Known) -> bool {
+    matches!(
+        known,
+        Known::Decimal
+            | Known::Fraction
+            | Known::Uuid
+            | Known::PurePosixPath
+            | Known::PureWindowsPath
+            | Known::PosixPath
+            | Known::WindowsPath
+            | Known::IPv4Address
+            | Known::IPv6Address
+            | Known::IPv4Network
+            | Known::IPv6Network
+            | Known::IPv4Interface
+            | Known::IPv6Interface
+    )
 }
 
 /// Whether instances are those of a builtin, or of a type that the format itself has.
@@ -63,7 +126,7 @@ impl<W: Writer> Encoder<'_, W> {
             // SAFETY: alive, says the caller.
             return unsafe { self.refused(object, "only builtin types are asked for, others need") };
         }
-        if let Some(special) = plan.special {
+        if let Some(special) = plan.special.filter(|special| W::SPECIALS || !matches!(special, Special::Database(_))) {
             return self.plain_special(&bound, special);
         }
         match &plan.how {
@@ -94,7 +157,7 @@ impl<W: Writer> Encoder<'_, W> {
                     return Err(encode_error("a class was registered anew while it was being stored"));
                 };
                 let state = registry::call(&function, object)?;
-                self.then(vec![Part::Value(state)]);
+                self.then_for(owned(&bound), vec![Part::Value(state)]);
                 Ok(())
             }
             How::Family(family) => self.plain_family(&bound, *family),
@@ -113,7 +176,7 @@ impl<W: Writer> Encoder<'_, W> {
         let mut parts = Vec::with_capacity(2 * (fields.len() + tagged));
         if let Some((field, value)) = &form.tag {
             if !form.array_like {
-                parts.push(Part::Value(field.clone()));
+                parts.push(Part::Field(field.clone()));
             }
             parts.push(Part::Value(value.clone()));
         }
@@ -143,7 +206,7 @@ impl<W: Writer> Encoder<'_, W> {
             match value {
                 Some(value) => {
                     if !form.array_like {
-                        parts.push(Part::Value(field.key.clone()));
+                        parts.push(Part::Field(field.key.clone()));
                     }
                     parts.push(Part::Value(value));
                 }
@@ -185,11 +248,12 @@ impl<W: Writer> Encoder<'_, W> {
                     let value = object.get_item(&key)?;
                     copy.set_item(key, value)?;
                 }
-                self.then(vec![Part::Table(owned(copy.as_any()))]);
+                self.then_for(owned(object), vec![Part::Table(owned(copy.as_any()))]);
                 Ok(())
             }
             Special::Sequence => self.plain_items(object),
             Special::Text => self.plain_str(object),
+            Special::Database(marker) => special::encode(self, marker, object),
         }
     }
 
@@ -201,7 +265,7 @@ impl<W: Writer> Encoder<'_, W> {
             for slot in &plan.slots {
                 let value = crate::class::state::slot(object.as_ptr(), slot.offset);
                 if !value.is_null() {
-                    parts.push(Part::Value(slot.name.clone()));
+                    parts.push(Part::Field(slot.name.clone()));
                     parts.push(Part::Value(Owned::borrowed(value)));
                 }
             }
@@ -209,7 +273,8 @@ impl<W: Writer> Encoder<'_, W> {
                 let mut position = crate::cpython::dict::Position(0);
                 while let Some((key, value)) = position.next(dict.get()) {
                     if text::ascii(key) != Some(b"__orig_class__") {
-                        parts.push(Part::Value(Owned::borrowed(key)));
+                        let key = Owned::borrowed(key);
+                        parts.push(if text::is(key.get()) { Part::Field(key) } else { Part::Key(key) });
                         parts.push(Part::Value(Owned::borrowed(value)));
                     }
                 }
@@ -253,7 +318,9 @@ impl<W: Writer> Encoder<'_, W> {
                 }
                 Base::Int => match int::value(raw) {
                     Some(value) => self.w.int(value),
-                    None => self.big(raw)?,
+                    None => {
+                        self.big(raw)?;
+                    }
                 },
                 Base::Float => self.w.float(float::value(raw)),
                 Base::Complex => self.plain_complex(raw),
@@ -305,24 +372,15 @@ impl<W: Writer> Encoder<'_, W> {
                 Ok(())
             }
             Family::Known(known) => match known {
+                Known::Uuid if W::SPECIALS => special::encode_uuid(self, object),
+                Known::Decimal if W::SPECIALS => special::encode_decimal(self, object),
+                Known::Pattern if W::SPECIALS => special::encode_regex(self, object),
                 Known::Date | Known::Time => self.plain_str(&object.call_method0("isoformat")?),
                 Known::Timedelta => {
                     let text = time::duration_text(object);
                     self.plain_str(PyString::new(object.py(), &text).as_any())
                 }
-                Known::Decimal
-                | Known::Fraction
-                | Known::Uuid
-                | Known::PurePosixPath
-                | Known::PureWindowsPath
-                | Known::PosixPath
-                | Known::WindowsPath
-                | Known::IPv4Address
-                | Known::IPv6Address
-                | Known::IPv4Network
-                | Known::IPv6Network
-                | Known::IPv4Interface
-                | Known::IPv6Interface => self.plain_str(object),
+                _ if is_its_text(known) => self.plain_str(object),
                 Known::ZoneInfo => self.plain_str(&object.getattr("key")?),
                 Known::Pattern => {
                     // Flags have no place in a text; those that every pattern of its kind has need none.
@@ -366,7 +424,7 @@ impl<W: Writer> Encoder<'_, W> {
                     let copy = PyDict::new(object.py());
                     copy.update(object.cast().map_err(PyErr::from)?)?;
                     let copy = owned(copy.as_any());
-                    self.then(vec![Part::Table(copy)]);
+                    self.then_for(owned(object), vec![Part::Table(copy)]);
                     Ok(())
                 }
                 _ => refuse(self),
@@ -376,12 +434,20 @@ impl<W: Writer> Encoder<'_, W> {
 
     /// With a zone: the point in time; without one: text.
     fn plain_datetime(&mut self, object: &Bound<'_, PyAny>) -> Result<()> {
+        if self.moment(object)? {
+            return Ok(());
+        }
+        self.plain_str(&object.call_method0("isoformat")?)
+    }
+
+    /// The point in time that a datetime is; says no to one without a zone, where the format does not say what it is then.
+    pub(crate) fn moment(&mut self, object: &Bound<'_, PyAny>) -> Result<bool> {
         let raw = object.as_ptr();
         // SAFETY: a datetime; the API was imported when the module was.
         unsafe {
             let zone = ffi::PyDateTime_DATE_GET_TZINFO(raw);
-            if zone == ffi::Py_None() {
-                return self.plain_str(&object.call_method0("isoformat")?);
+            if zone == ffi::Py_None() && !W::SPECIALS {
+                return Ok(false);
             }
             let day = time::days(
                 i64::from(ffi::PyDateTime_GET_YEAR(raw)),
@@ -393,22 +459,31 @@ impl<W: Writer> Encoder<'_, W> {
                 + i64::from(ffi::PyDateTime_DATE_GET_MINUTE(raw)) * 60
                 + i64::from(ffi::PyDateTime_DATE_GET_SECOND(raw));
             let micros = i64::from(ffi::PyDateTime_DATE_GET_MICROSECOND(raw));
-            let east = if zone == ffi::PyDateTime_TimeZone_UTC() {
+            let east = if zone == ffi::PyDateTime_TimeZone_UTC() || zone == ffi::Py_None() {
                 0
             } else {
                 let offset = object.call_method0("utcoffset")?;
-                if offset.is_none() {
-                    return self.plain_str(&object.call_method0("isoformat")?);
+                if offset.is_none() && !W::SPECIALS {
+                    return Ok(false);
                 }
-                let delta = offset.as_ptr();
-                (i64::from(ffi::PyDateTime_DELTA_GET_DAYS(delta)) * 86_400
-                    + i64::from(ffi::PyDateTime_DELTA_GET_SECONDS(delta)))
-                    * 1_000_000
-                    + i64::from(ffi::PyDateTime_DELTA_GET_MICROSECONDS(delta))
+                match offset.is_none() {
+                    true => 0,
+                    false => {
+                        // A class of the user's may give anything.
+                        let delta = offset.cast::<PyDelta>().map_err(PyErr::from)?.as_ptr();
+                        (i64::from(ffi::PyDateTime_DELTA_GET_DAYS(delta)) * 86_400
+                            + i64::from(ffi::PyDateTime_DELTA_GET_SECONDS(delta)))
+                        .saturating_mul(1_000_000)
+                        .saturating_add(i64::from(ffi::PyDateTime_DELTA_GET_MICROSECONDS(delta)))
+                    }
+                }
             };
-            let whole = local * 1_000_000 + micros - east;
+            let whole = (local * 1_000_000 + micros).saturating_sub(east);
+            if self.options.driver.is_some() {
+                driver::check_moment(whole)?;
+            }
             self.w.timestamp(whole.div_euclid(1_000_000), whole.rem_euclid(1_000_000) as u32 * 1000);
         }
-        Ok(())
+        Ok(true)
     }
 }

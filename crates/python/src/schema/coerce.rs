@@ -10,7 +10,7 @@ use super::{time, NodeId, Schema};
 use crate::class::registry::call;
 use crate::cpython::{text, Obj, Owned, Type};
 use crate::error::{invalid, raised, Fault, Result};
-use crate::objects::owned;
+use crate::objects::{owned, special};
 use pyo3::exceptions::{PyException, PyMemoryError};
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -127,6 +127,33 @@ impl<'s> Rules<'s> {
         }
     }
 
+    /// What the text of a key stands for: what text stands for anywhere, or an int by its digits.
+    pub fn coerce_key(&self, id: NodeId, key: Owned) -> Result<Owned> {
+        let fault = match self.coerce(id, key.clone()) {
+            Err(fault) if fault.is_invalid() => fault,
+            done => return done,
+        };
+        match self.digits_as_int(&key)? {
+            Some(int) => self.coerce(id, int).map_err(|_| fault),
+            None => Err(fault),
+        }
+    }
+
+    /// An int, if a text is no more than its digits, and no more of them than Python itself reads.
+    fn digits_as_int(&self, text: &Owned) -> Result<Option<Owned>> {
+        const MOST: usize = 4300;
+        // SAFETY: a string.
+        let Some(ascii) = (unsafe { text::ascii(text.get()) }) else { return Ok(None) };
+        let digits = ascii.strip_prefix(b"-").unwrap_or(ascii);
+        if !(1..=MOST).contains(&digits.len()) || !digits.iter().all(u8::is_ascii_digit) {
+            return Ok(None);
+        }
+        // SAFETY: the characters of a string end with a NUL; a new reference or null.
+        unsafe { Owned::new(ffi::PyLong_FromString(ascii.as_ptr().cast(), std::ptr::null_mut(), 10)) }
+            .map(Some)
+            .ok_or_else(raised)
+    }
+
     pub(super) fn bound<'b>(&self, object: &'b Owned) -> Bound<'s, PyAny>
     where
         's: 'b,
@@ -238,6 +265,12 @@ impl<'s> Rules<'s> {
                 if bound.is_instance(&decimal)? {
                     return self.within(object.clone(), bounds.as_deref(), "Decimal");
                 }
+                if let (true, Some(made)) = (self.plain && kind == 0, special::as_decimal(&bound)) {
+                    return match self.made(made, "Invalid decimal number")? {
+                        Taken::Yes(made) => self.within(made, bounds.as_deref(), "Decimal"),
+                        other => Ok(other),
+                    };
+                }
                 let given = match kind {
                     accepts::STR if textual => bound,
                     accepts::INT if self.plain || !self.strict => bound,
@@ -314,7 +347,18 @@ impl<'s> Rules<'s> {
                 if bound.is_instance(&self.bound(class))? {
                     return Ok(same());
                 }
+                if let (true, Some(made)) = (self.plain && kind == 0, special::as_pattern(&bound, parse.is_none())) {
+                    return match self.bound(class).is(&self.py.import("re")?.getattr("Pattern")?) {
+                        true => self.made(made, "Invalid `Pattern`"),
+                        false => Ok(Taken::No),
+                    };
+                }
+                // SAFETY: held; the API was imported when the module was.
+                let is_datetime = || unsafe { ffi::PyDateTime_Check(object.get()) } != 0;
                 match parse {
+                    Some(parse) if self.plain && is_datetime() && self.is_numpy(class)? => {
+                        self.made(self.bound(parse).call1((bound,)), "Invalid `datetime64`")
+                    }
                     None if self.plain && kind != 0 && kind != accepts::NONE && self.is_numpy(class)? => {
                         let name: String = self.bound(class).getattr("__qualname__")?.extract()?;
                         if (kind == accepts::STR && name != "str_") || (kind == accepts::BYTES && name != "bytes_") {
@@ -339,6 +383,17 @@ impl<'s> Rules<'s> {
             Scalar::Literal(values) => self.literal(values, object),
             Scalar::Numpy { dtype, shape } => self.array(dtype.as_ref(), shape.as_ref(), object),
             Scalar::Custom { annotation, class } => self.custom(annotation, class, object),
+            Scalar::ByType(functions) => {
+                let function = self
+                    .bound(functions)
+                    .cast::<PyDict>()
+                    .map_err(PyErr::from)?
+                    .get_item(self.bound(object).get_type())?;
+                match function {
+                    Some(function) => Ok(Taken::Yes(call(&owned(&function), object.get())?)),
+                    None => Ok(same()),
+                }
+            }
             Scalar::Registered { class, decode } => {
                 if self.bound(object).is_instance(&self.bound(class))? {
                     return Ok(same());
@@ -441,7 +496,7 @@ impl<'s> Rules<'s> {
     }
 
     /// Whether a class is one of NumPy's scalars.
-    fn is_numpy(&self, class: &Owned) -> Result<bool> {
+    pub(super) fn is_numpy(&self, class: &Owned) -> Result<bool> {
         let module = self.bound(class).getattr("__module__")?;
         Ok(module.extract::<String>().is_ok_and(|module| module == "numpy"))
     }

@@ -1,16 +1,54 @@
-//! What others validate or make: NumPy's arrays, pydantic's models, the caller's hook.
+//! What others validate or make: NumPy's arrays, pydantic's models, a database's values, the caller's hook.
 
 use super::coerce::{expected, kind_name, Rules, Taken};
+use super::node::Scalar;
+use super::NodeId;
 use crate::cpython::Owned;
 use crate::error::{invalid, Result, Step};
 use crate::objects::owned;
+use crate::objects::special::{self, Marker};
 use pyo3::exceptions::{PyException, PyNotImplementedError, PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use std::ptr::addr_of_mut;
 
+/// What a type makes of a point in time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Moment {
+    /// A datetime: nothing is said of zones.
+    Any,
+    Aware,
+    Naive,
+    /// PyMongo's `DatetimeMS`.
+    Milliseconds,
+    /// No datetime.
+    Other,
+}
+
 impl<'s> Rules<'s> {
+    pub fn moment(&self, id: NodeId) -> Result<Moment> {
+        let mut found = Moment::Other;
+        for scalar in &self.node(id).scalars {
+            match scalar {
+                Scalar::DateTime(zoned) => {
+                    return Ok(match zoned {
+                        None => Moment::Any,
+                        Some(true) => Moment::Aware,
+                        Some(false) => Moment::Naive,
+                    })
+                }
+                // NumPy's have no zone.
+                Scalar::Value { class, parse: Some(_) } if self.is_numpy(class)? => found = Moment::Naive,
+                Scalar::Custom { class, .. } if special::is_marked(&self.bound(class), Marker::DatetimeMs) => {
+                    found = Moment::Milliseconds;
+                }
+                _ => {}
+            }
+        }
+        Ok(found)
+    }
+
     pub(super) fn array(&self, dtype: Option<&Owned>, shape: Option<&Owned>, object: &Owned) -> Result<Taken> {
         let numpy = self.py.import("numpy")?;
         let mut array = self.bound(object);
@@ -77,6 +115,9 @@ impl<'s> Rules<'s> {
         if bound.is_instance(&class)? {
             return Ok(Taken::Yes(object.clone()));
         }
+        if let (true, Some(made)) = (self.plain, special::of_python(&class, &bound)) {
+            return self.made(made, &format!("Invalid `{}`", class.getattr("__qualname__")?));
+        }
         let Some(hook) = self.dec_hook else { return Ok(Taken::No) };
         match self.bound(hook).call1((self.bound(annotation), bound)) {
             Ok(made) if made.is_instance(&class)? => Ok(Taken::Yes(owned(&made))),
@@ -125,16 +166,22 @@ impl<'s> Rules<'s> {
     }
 
     pub(super) fn validated(&self, class: &Bound<'s, PyAny>, given: &Bound<'s, PyAny>) -> Result<Owned> {
-        match class.call_method1("model_validate", (given,)) {
+        let mut validated = class.call_method1("model_validate", (given,));
+        // It knows Python's decimal numbers and patterns only, unless its fields are of a database's classes.
+        if validated.is_err() && self.plain && special::make_python(given)? {
+            validated = class.call_method1("model_validate", (given,));
+        }
+        match validated {
             Ok(made) => Ok(owned(&made)),
             Err(error) => {
                 let Ok(errors) = error.value(self.py).call_method0("errors") else { return Err(error.into()) };
                 let first = errors.get_item(0)?;
                 let mut fault = invalid(first.get_item("msg")?);
                 let place: Vec<Bound<'_, PyAny>> = first.get_item("loc")?.extract()?;
+                let names = self.py.import("holdall._annotations.fields")?.call_method1("pydantic_keys", (class,))?;
                 for (depth, step) in place.iter().enumerate().rev() {
                     // Text is a field's name where the model has such a field; a key of a dict is the user's own.
-                    let is_field = depth == 0 && class.getattr("model_fields")?.contains(step)?;
+                    let is_field = depth == 0 && names.get_item(1)?.contains(step)?;
                     fault = fault.within(|| match step.extract::<usize>() {
                         Ok(index) => Step::Index(index),
                         Err(_) if is_field => Step::Field(owned(step)),

@@ -7,7 +7,7 @@ pub mod class;
 pub mod coerce;
 mod conform;
 pub mod constraint;
-mod foreign;
+pub mod foreign;
 mod lax;
 pub mod node;
 pub mod time;
@@ -16,7 +16,7 @@ use crate::cpython::{Obj, Owned};
 use crate::decode::shelf::Shelf;
 use crate::error::Result;
 use class::Class;
-use node::{Node, Scalar};
+use node::{Map, MapKind, Node, Scalar, SeqKind};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyList, PyType};
@@ -47,14 +47,13 @@ pub struct Schema {
 
 impl Schema {
     fn compile(described: &Bound<'_, PyDict>) -> PyResult<Schema> {
-        static SERIAL: AtomicU64 = AtomicU64::new(1);
         let nodes = item::<Bound<'_, PyList>>(described, "nodes")?;
         let classes = item::<Bound<'_, PyList>>(described, "classes")?;
         let mut schema = Schema {
             nodes: nodes.iter().map(|node| Node::compile(&node.cast_into()?)).collect::<PyResult<_>>()?,
             classes: classes.iter().map(|class| Class::compile(&class.cast_into()?)).collect::<PyResult<_>>()?,
             root: item(described, "root")?,
-            serial: SERIAL.fetch_add(1, Ordering::Relaxed),
+            serial: Schema::next_serial(),
             permitted: HashMap::new(),
             shelf: Shelf::default(),
         };
@@ -69,6 +68,47 @@ impl Schema {
         }
         schema.permitted = permitted;
         Ok(schema)
+    }
+
+    /// Of documents whose values go through functions, by their type: the outermost document goes through none.
+    pub fn of_documents(by_type: Owned, outermost: NodeId) -> Schema {
+        let value = outermost + 1;
+        let map = || Some(Map { kind: MapKind::Dict, key: ANY, value, min: None, max: None });
+        let whole = || Node { any: false, accepts: 0, map: map(), ..Node::ANY };
+        let through = Node { scalars: vec![Scalar::ByType(by_type)], ..whole() };
+        Schema {
+            nodes: vec![Node::ANY, whole(), through],
+            classes: Vec::new(),
+            root: outermost,
+            serial: Schema::next_serial(),
+            permitted: HashMap::new(),
+            shelf: Shelf::default(),
+        }
+    }
+
+    /// What a member of that name must be in a dict of the node (without a name, an item of a list); [`ANY`] where the node
+    /// does not say, or says several things.
+    pub fn member(&self, node: NodeId, name: Option<&[u8]>) -> NodeId {
+        let node = &self.nodes[node as usize];
+        let Some(name) = name else {
+            return match node.seq.as_ref().map(|seq| &seq.kind) {
+                Some(SeqKind::List(item) | SeqKind::Tuple(item) | SeqKind::Deque(item)) => *item,
+                _ => ANY,
+            };
+        };
+        let class = match (&node.map, &node.classes[..]) {
+            (Some(Map { kind: MapKind::TypedDict(class), .. }), []) => *class,
+            (Some(map), []) => return map.value,
+            (None, [class]) => *class,
+            _ => return ANY,
+        };
+        let class = &self.classes[class as usize];
+        class.by_key.get(name).map_or(ANY, |&field| class.fields[field as usize].node)
+    }
+
+    fn next_serial() -> u64 {
+        static SERIAL: AtomicU64 = AtomicU64::new(1);
+        SERIAL.fetch_add(1, Ordering::Relaxed)
     }
 
     /// What can only be said once all nodes and classes are there.

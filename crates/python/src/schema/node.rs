@@ -157,6 +157,8 @@ pub enum Scalar {
         annotation: Owned,
         class: Owned,
     },
+    /// What the function for its type makes; without one, the value itself.
+    ByType(Owned),
     /// What the registered `decode` makes.
     Registered {
         class: Owned,
@@ -328,6 +330,7 @@ impl Scalar {
         match self {
             Scalar::Value { class, parse } => show(&[Some(class), parse.as_ref()]),
             Scalar::Enum { class, by_value } => show(&[Some(class), Some(by_value)]),
+            Scalar::ByType(functions) => see(functions.get()),
             Scalar::Literal(values) => values.iter().for_each(|value| see(value.get())),
             Scalar::Numpy { dtype, shape } => show(&[dtype.as_ref(), shape.as_ref()]),
             Scalar::Custom { annotation, class } => show(&[Some(annotation), Some(class)]),

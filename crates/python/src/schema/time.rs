@@ -3,7 +3,7 @@
 //! `speedate` reads them: it is the parser that pydantic keeps, and faster than `fromisoformat`, which before Python 3.11
 //! does not know a `Z`.
 
-use crate::cpython::Owned;
+use crate::cpython::{Obj, Owned};
 use crate::error::{raised, Result};
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -70,9 +70,17 @@ pub fn timedelta(py: Python<'_>, text: &[u8]) -> Option<Owned> {
     owned(PyDelta::new(py, sign * days, sign * seconds, sign * micros, true))
 }
 
-/// The moment that many seconds and nanoseconds after 1970-01-01 UTC, in UTC, to the microsecond; `None` beyond the
+/// The same in UTC.
+pub fn moment(seconds: i64, nanoseconds: u32) -> Result<Option<Owned>> {
+    // SAFETY: the API was imported when the module was; its UTC lives as long as the interpreter.
+    moment_in(seconds, nanoseconds, unsafe { ffi::PyDateTime_TimeZone_UTC() })
+}
+
+/// The moment that many seconds and nanoseconds after 1970-01-01 UTC, to the microsecond; `None` beyond the
 /// years 1 to 9999.
-pub fn moment(py: Python<'_>, seconds: i64, nanoseconds: u32) -> Result<Option<Owned>> {
+///
+/// Its zone is the one given, which must mean UTC: None for no zone.
+pub fn moment_in(seconds: i64, nanoseconds: u32, zone: Obj) -> Result<Option<Owned>> {
     const DAY: i64 = 86_400;
     // 0001-01-01 and 10000-01-01.
     if !(-62_135_596_800..253_402_300_800).contains(&seconds) {
@@ -91,10 +99,9 @@ pub fn moment(py: Python<'_>, seconds: i64, nanoseconds: u32) -> Result<Option<O
             second / 60 % 60,
             second % 60,
             (nanoseconds / 1000) as i32,
-            ffi::PyDateTime_TimeZone_UTC(),
+            zone,
             api.DateTimeType,
         );
-        let _ = py;
         Owned::new(made).map(Some).ok_or_else(raised)
     }
 }

@@ -31,7 +31,22 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         self.class_of(node, layout.names.len(), Some(&layout.names))
     }
 
+    /// The class of a node that dicts of a plain format can be nothing else of.
+    #[inline(always)]
+    pub(super) fn only_class(&self, node: &Node) -> Option<u32> {
+        match (&node.classes[..], &node.map, self.rules.schema) {
+            ([only], None, Some(schema)) => {
+                let class = &schema.classes[*only as usize];
+                (class.kind == ClassKind::Fields && !class.array_like).then_some(*only)
+            }
+            _ => None,
+        }
+    }
+
     fn class_of(&mut self, node: &'i Node, len: usize, names: Option<&[Owned]>) -> Result<Option<u32>> {
+        if let (Some(only), true) = (self.only_class(node), names.is_none()) {
+            return Ok(Some(only));
+        }
         let Some(schema) = self.rules.schema else { return Ok(None) };
         let of = |class: u32| &schema.classes[class as usize];
         // In plain formats a class that is stored in order is no dict.
@@ -44,7 +59,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             return Ok(None);
         }
         // Looks ahead, and goes back as if nothing had been: what is passed over here is read again.
-        let before = self.r.offset();
+        let (before, start) = (self.r.place(), self.r.offset());
         let known = (self.numbered.len(), self.layouts.len(), self.skipped.len(), self.again);
         self.ahead += 1;
         let found = self.look_ahead(node, len, names);
@@ -53,7 +68,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         self.layouts.truncate(known.1);
         self.skipped.truncate(known.2);
         self.again = known.3;
-        let seen = self.r.offset() - before;
+        let seen = self.r.offset() - start;
         self.r.rewind(before);
         // A union within a union, and so on, looks at the same bytes again and again.
         self.read_more_than_once(seen)?;
@@ -72,7 +87,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         for at in 0..len {
             let name = match stored(at) {
                 Some(name) => utf8(name)?,
-                None => match self.plain_value()? {
+                None => match self.plain_key()? {
                     // SAFETY: held.
                     Some(name) if unsafe { crate::cpython::text::is(name.get()) } => utf8(&name)?,
                     // A key that is no text says nothing; it may be a container, which is not passed over yet.
@@ -94,6 +109,11 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         Ok(Ahead { tagged: None, keys })
     }
 
+    fn plain_key(&mut self) -> Result<Option<Owned>> {
+        self.r.key();
+        self.plain_value()
+    }
+
     /// A number or a text, marked or referred to; `None` is another value, of which one token was read.
     pub(super) fn plain_value(&mut self) -> Result<Option<Owned>> {
         match self.r.next()? {
@@ -112,7 +132,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
 
     fn text_or_int(&mut self, token: Token<'i>) -> Result<Option<Owned>> {
         match token {
-            Token::Text(bytes) => super::super::values::text(bytes, self.here()).map(Some),
+            Token::Text(bytes) => self.string_of(bytes).map(Some),
             // SAFETY: the GIL is held while a decoder lives.
             Token::Int(value) => unsafe { int::from_value(value) }.map(Some).ok_or_else(raised),
             _ => Ok(None),

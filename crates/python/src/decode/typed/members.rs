@@ -69,20 +69,12 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     #[inline(never)]
     pub(super) fn begin_other(&mut self, layout: &Rc<Layout>, len: usize) -> Result<Option<Owned>> {
         let Build::Typed(typed) = &layout.build else { return Err(decode(CHANGED, self.here())) };
-        if let Some(why) = &typed.refusal {
-            return Err(invalid(why));
-        }
-        let class = self.class(typed.class)?;
         let values = if typed.form == Form::Keys { 2 * len } else { len };
-        self.claim(values, layout.bytes)?;
-        let object = self.fresh(typed, class, layout)?;
-        let mark = self.take_mark();
-        self.opened(mark, object.get());
-        self.fill_defaults(typed, class, &object, false)?;
+        let (class, object, mark) = self.begun(layout, typed, values)?;
         let mut frame = Frame::new(Kind::Typed, None, values, mark, self.start);
         let whole = match typed.form {
             Form::Positions => self.positions(typed, object.get(), &mut frame)?,
-            Form::Keys => self.keys(typed, class, object.get(), &mut frame)?,
+            Form::Keys => self.keys(typed, class, object.get(), &mut frame, usize::MAX)?,
         };
         if !whole {
             let frame = Frame { object: Some(object), layout: Some(layout.clone()), ..frame };
@@ -91,6 +83,40 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         self.after_last(typed, class, &object, frame.seen)?;
         self.whole(mark, object.get());
         Ok(Some(object))
+    }
+
+    /// An instance of a schema's class, whose members follow up to that offset: counted where one of them needs a frame.
+    #[inline(never)]
+    pub(super) fn begin_uncounted(&mut self, layout: &Rc<Layout>, end: usize) -> Result<Option<Owned>> {
+        let Build::Typed(typed) = &layout.build else { return Err(decode(CHANGED, self.here())) };
+        let (class, object, mark) = self.begun(layout, typed, 0)?;
+        let mut frame = Frame::new(Kind::Typed, None, usize::MAX, mark, self.start);
+        let whole = self.keys(typed, class, object.get(), &mut frame, end)?;
+        self.objects_left = self.objects_left.checked_sub(frame.at).ok_or_else(|| self.over(0))?;
+        if !whole || self.r.offset() != end {
+            let left = 2 * self.r.count(end)?;
+            self.claim(left, 0)?;
+            let frame = Frame { object: Some(object), layout: Some(layout.clone()), len: frame.at + left, ..frame };
+            return Ok(self.push(frame));
+        }
+        self.after_last(typed, class, &object, frame.seen)?;
+        self.whole(mark, object.get());
+        Ok(Some(object))
+    }
+
+    /// An instance with its defaults, before its values; and its mark.
+    #[inline(always)]
+    fn begun(&mut self, layout: &Layout, typed: &Typed, values: usize) -> Result<(&'i Class, Owned, u32)> {
+        if let Some(why) = &typed.refusal {
+            return Err(invalid(why));
+        }
+        let class = self.class(typed.class)?;
+        self.claim(values, layout.bytes)?;
+        let object = self.fresh(typed, class, layout)?;
+        let mark = self.take_mark();
+        self.opened(mark, object.get());
+        self.fill_defaults(typed, class, &object, false)?;
+        Ok((class, object, mark))
     }
 
     pub(super) fn fresh(&self, typed: &Typed, class: &Class, layout: &Layout) -> Result<Owned> {
@@ -153,9 +179,16 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
 
     /// Reads pairs until the last, which is a yes, or until a value needs a frame: its key is read once more then.
     #[inline(always)]
-    pub(super) fn keys(&mut self, typed: &Typed, class: &Class, object: Obj, frame: &mut Frame) -> Result<bool> {
-        while frame.at < frame.len {
-            let before = self.r.offset();
+    pub(super) fn keys(
+        &mut self,
+        typed: &Typed,
+        class: &Class,
+        object: Obj,
+        frame: &mut Frame,
+        end: usize,
+    ) -> Result<bool> {
+        while frame.at < frame.len && (!R::TEXT_KEYS || self.r.offset() < end) {
+            let before = self.r.place();
             let mut next = frame.next;
             let field = self.key(typed, class, &mut next)?;
             if field >= TAG {
@@ -218,8 +251,10 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
 
     #[inline(never)]
     pub(super) fn other_key(&mut self, typed: &Typed, class: &Class, next: &mut u16) -> Result<u16> {
-        let before = self.r.offset();
+        let before = self.r.place();
         let held;
+        self.r.key();
+        let start = self.r.start();
         let name = match self.r.next()? {
             Token::Text(Bytes::Ascii(name) | Bytes::StrictUtf8(name)) => name,
             Token::Mark | Token::Reference(_) | Token::Text(_) => {
@@ -231,14 +266,14 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                         held = utf8(&name)?;
                         &held[..]
                     }
-                    _ => return Err(invalid("Expected `str`").found(before)),
+                    _ => return Err(invalid("Expected `str`").found(start)),
                 }
             }
             _ => {
                 self.r.rewind(before);
                 self.skip()?;
                 if class.forbid_unknown {
-                    return Err(invalid("Object contains a key that is no `str`").found(before));
+                    return Err(invalid("Object contains a key that is no `str`").found(start));
                 }
                 return Ok(SKIPPED);
             }
@@ -253,7 +288,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             }
         }
         if class.forbid_unknown {
-            return Err(invalid(unknown(name)).found(before));
+            return Err(invalid(unknown(name)).found(start));
         }
         self.learn_key(typed, name, SKIPPED, next);
         Ok(SKIPPED)

@@ -11,11 +11,12 @@ mod sequences;
 use super::{Decoder, State, UNMARKED};
 use crate::cpython::{float, int, Owned};
 use crate::error::{decode, Fault, Result};
-use crate::objects::plain;
+use crate::objects::{plain, special};
 use crate::schema::coerce::{expected, kind_of};
-use crate::schema::node::{accepts, Node, Scalar};
+use crate::schema::foreign::Moment;
+use crate::schema::node::{accepts, Node, Scalar, Seq, SeqKind};
 use crate::schema::{NodeId, ANY};
-use holdall_format::model::{Known, Seq};
+use holdall_format::model::{self, Known, Special};
 use holdall_format::{Reader, Token};
 use pyo3::ffi;
 
@@ -27,12 +28,32 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         if node.any {
             return self.any(token);
         }
+        if R::TEXT_KEYS && self.options.driver.is_some() {
+            return self.decoded(token, id);
+        }
         let mark = self.mark;
         if mark != UNMARKED && !matches!(token, Token::Mark | Token::Reference(_)) {
             // Also for what refers to it from within. Leaves have no identity to speak of: they are looked at each time.
             self.numbered[mark as usize].node = id;
         }
         let made = match token {
+            Token::Members(end) => match self.only_class(node) {
+                Some(class) => {
+                    let layout = self.members_layout(class)?;
+                    self.begin_uncounted(&layout, end)?
+                }
+                None => {
+                    let token = Token::Dict(self.r.count(end)?);
+                    return self.typed(token, id);
+                }
+            },
+            Token::Items(end) => match &node.seq {
+                Some(Seq { kind: SeqKind::List(item), min: None, max: None }) => self.begin_items(end, *item)?,
+                _ => {
+                    let token = Token::List(self.r.count(end)?);
+                    return self.typed(token, id);
+                }
+            },
             Token::List(len) | Token::Tuple(len) | Token::Set(len) | Token::FrozenSet(len) => {
                 self.typed_sequence(token, len, node, id)?
             }
@@ -72,12 +93,10 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 return self.typed(token, id);
             }
             Token::Reference(number) => return self.typed_reference(number, id).map(Some),
-            Token::DateTime { .. } | Token::Timestamp { .. } if node.accepts & accepts::DATETIME != 0 => {
-                return self.node_of(token);
-            }
+            Token::DateTime { .. } if node.accepts & accepts::DATETIME != 0 => return self.node_of(token),
             Token::Known(Known::MappingProxy) if node.map.is_some() => {
                 // The dict that it shows, wrapped again where a proxy is wanted; one that others show too goes the long way.
-                let before = self.r.offset();
+                let before = self.r.place();
                 let next = self.r.next()?;
                 self.r.rewind(before);
                 return match next {
@@ -128,7 +147,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 Token::Float(value) => float::from_value(value),
                 Token::None => Some(Owned::borrowed(ffi::Py_None())),
                 Token::Bool(value) => Some(Owned::borrowed(if value { ffi::Py_True() } else { ffi::Py_False() })),
-                Token::Text(bytes) => Some(super::values::text(bytes, self.here())?),
+                Token::Text(bytes) => Some(self.string_of(bytes)?),
                 _ => return self.node_of(token),
             }
         };
@@ -157,20 +176,23 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             | Token::BigInt(_)
             | Token::Timestamp { .. }
             | Token::DateTime { zoned: false, .. } => self.untyped(token, id),
+            // Its variables need a frame.
+            Token::Special(Special::ScopedCode(_)) => Ok(None),
+            Token::Special(_) => self.untyped(token, id),
             _ => Ok(None),
         }
     }
 
     /// A value that is built as it comes, and then made into what the node wants.
-    fn untyped(&mut self, token: Token<'i>, id: NodeId) -> Result<Option<Owned>> {
-        self.looked_at(id, |decoder| match token {
-            Token::Timestamp { .. } => decoder.typed_moment(token, decoder.rules.node(id)).map(Some),
-            _ => decoder.any(token),
-        })
+    pub(crate) fn untyped(&mut self, token: Token<'i>, id: NodeId) -> Result<Option<Owned>> {
+        match token {
+            Token::Timestamp { seconds, nanoseconds } => self.typed_moment(seconds, nanoseconds, id),
+            _ => self.looked_at(id, |decoder| decoder.any(token)),
+        }
     }
 
     /// Builds a value as it comes and has it looked at: now, or once its frame is done.
-    fn looked_at(
+    pub(crate) fn looked_at(
         &mut self,
         id: NodeId,
         build: impl FnOnce(&mut Self) -> Result<Option<Owned>>,
@@ -188,16 +210,26 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         }
     }
 
-    /// A point in time: to the nanosecond, where a class that keeps it is wanted.
-    fn typed_moment(&mut self, token: Token<'i>, node: &Node) -> Result<Owned> {
-        let Token::Timestamp { seconds, nanoseconds } = token else {
-            return Err(decode("a timestamp out of place", self.here()));
+    /// A point in time, as the type says where it does: with or without a zone, or to the nanosecond.
+    fn typed_moment(&mut self, seconds: i64, nanoseconds: u32, id: NodeId) -> Result<Option<Owned>> {
+        let (here, mark) = (self.here(), self.mark);
+        let as_it_comes = self.rules.node(id).accepts & accepts::DATETIME != 0;
+        let wanted = if as_it_comes { Moment::Any } else { self.rules.moment(id)? };
+        let made = match wanted {
+            // Only a database's points in time are not known to be in UTC.
+            Moment::Naive if R::TEXT_KEYS => self.moment(seconds, nanoseconds, true, here)?,
+            Moment::Aware => self.moment(seconds, nanoseconds, false, here)?,
+            Moment::Any | Moment::Naive => self.moment(seconds, nanoseconds, self.options.naive, here)?,
+            Moment::Other if R::TEXT_KEYS => self.moment(seconds, nanoseconds, self.options.naive, here)?,
+            Moment::Other => plain::exact_timestamp(self.py, seconds, nanoseconds)?,
+            Moment::Milliseconds => special::datetime_ms(self.py, seconds, nanoseconds)?,
         };
-        let here = self.here();
-        if node.scalars.iter().any(|scalar| matches!(scalar, Scalar::DateTime(_))) {
-            return plain::of_timestamp(self.py, seconds, nanoseconds, here);
+        // Beyond datetime's years it is none.
+        // SAFETY: held; the API was imported when the module was.
+        if as_it_comes && unsafe { ffi::PyDateTime_Check(made.get()) } != 0 {
+            return self.done(Some(made));
         }
-        plain::exact_timestamp(self.py, seconds, nanoseconds)
+        self.checked_object(made, id, mark).map(Some)
     }
 
     /// An object that was built as it came, as the node wants it; what refers to it later gets the same.
@@ -205,7 +237,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         let raw = object.get();
         // SAFETY: held.
         let is_leaf = unsafe { kind_of(raw) } != 0;
-        let made = self.rules.coerce(id, object)?;
+        let made = self.rules.coerce(id, object).map_err(|fault| self.of_user(1, fault))?;
         if mark != UNMARKED {
             let numbered = &mut self.numbered[mark as usize];
             if is_leaf {
@@ -226,7 +258,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             Token::Set(_) => "set".to_owned(),
             Token::FrozenSet(_) => "frozenset".to_owned(),
             Token::Ints(seq, _) | Token::Floats(seq, _) | Token::Bools(seq, _) | Token::Texts(seq, ..) => {
-                if *seq == Seq::List { "list" } else { "tuple" }.to_owned()
+                if *seq == model::Seq::List { "list" } else { "tuple" }.to_owned()
             }
             Token::Known(Known::Deque) => "deque".to_owned(),
             _ => "dict".to_owned(),

@@ -1,0 +1,587 @@
+//! Bytes to tokens. Mirrors [`super::Writer`]; borrows from the input, allocates nothing.
+//!
+//! BSON does not say how many elements a document has, only where it ends. A host takes small values up to there, and asks for
+//! the count when something else comes, before it makes room: what is left is gone through from name to name, which also
+//! proves that it ends where it should. What is within nested documents is left until they are met. A type byte of 0 can
+//! therefore only be the end of a document that the host has all values of, and is passed over (before the end of one that is not
+//! counted it is refused): the reader needs no stack.
+
+use super::tag::{self, Size};
+use crate::cursor::Cursor;
+use crate::error::{Error, Kind, Result};
+use crate::model::{self, Leaf, Special, Token};
+use crate::text::{is_ascii, same_short};
+
+const DOCUMENT_SHORT: &str = "expected a document of at least 5 bytes, found a smaller length";
+const DOCUMENT_OPEN: &str = "a document that does not end where its length says";
+const TEXT_SHORT: &str = "expected the length of a text, 1 or more, found a smaller number";
+const TEXT_OPEN: &str = "a text that does not end with a NUL";
+const NAME_OPEN: &str = "a name that does not end";
+const NEGATIVE: &str = "expected a length, found a negative number";
+const BAD_BOOL: &str = "expected a bool of 0 or 1, found another byte";
+const OLD_BINARY: &str = "a binary of subtype 2 whose two lengths do not agree";
+const CODE_LENGTHS: &str = "code with variables that do not end where its length says";
+
+/// What comes next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Next {
+    /// An element of an array: type, name, value.
+    Item,
+    /// An element of a document: type, name; then its value.
+    Key,
+    /// The value of that type.
+    Value(u8),
+}
+
+/// Reads one document, or one value of one.
+#[derive(Debug, Clone)]
+pub struct Reader<'i> {
+    input: Cursor<'i>,
+    next: Next,
+    /// Where the container ends that was begun last: until it is counted, nothing says that there is no end before that.
+    open_end: u32,
+    longs: bool,
+}
+
+/// Where in a document a reader is.
+#[derive(Debug, Clone, Copy)]
+pub struct Place {
+    offset: usize,
+    next: Next,
+    open_end: u32,
+}
+
+impl<'i> Reader<'i> {
+    /// Starts to read a document, which is all of `input`.
+    pub fn new(input: &'i [u8]) -> Self {
+        Reader::of_value(tag::DOCUMENT, input)
+    }
+
+    /// Starts to read the value of an element, which is all of `input`.
+    pub fn of_value(tag: u8, input: &'i [u8]) -> Self {
+        Reader { input: Cursor::new(input), next: Next::Value(tag), open_end: 0, longs: false }
+    }
+
+    /// Tells ints of 64 bits apart, whatever their value.
+    pub fn with_longs(self) -> Self {
+        Reader { longs: true, ..self }
+    }
+
+    /// Where the bytes of a binary stand that is all of the input, and how many there are.
+    pub fn binary_data(mut self) -> Result<(usize, usize)> {
+        match self.binary()? {
+            Token::Bytes(data) | Token::Special(Special::Binary { data, .. }) => {
+                Ok((self.input.offset() - data.len(), data.len()))
+            }
+            _ => self.malformed(NEGATIVE),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn malformed<T>(&self, why: &'static str) -> Result<T> {
+        self.input.error(Kind::Malformed { why })
+    }
+
+    /// The type of the next element.
+    #[inline(always)]
+    fn tag(&mut self) -> Result<u8> {
+        loop {
+            let [tag] = self.input.array()?;
+            if tag != tag::END {
+                return Ok(tag);
+            }
+            if self.input.offset() <= self.open_end as usize {
+                return self.malformed(DOCUMENT_OPEN);
+            }
+        }
+    }
+
+    /// The type of the next element of an array; its name says nothing.
+    #[inline(always)]
+    fn item(&mut self) -> Result<u8> {
+        let tag = self.tag()?;
+        // Up to the tenth it is one digit.
+        match self.input.rest() {
+            [digit, 0, ..] if *digit != 0 => self.input.skip_over(2),
+            _ => {
+                self.cstring()?;
+            }
+        }
+        Ok(tag)
+    }
+
+    #[inline(always)]
+    fn name(&mut self) -> Result<Leaf<'i>> {
+        let tag = self.tag()?;
+        let (name, ascii) = self.cstring()?;
+        self.next = Next::Value(tag);
+        Ok(if ascii { Leaf::Ascii(name) } else { Leaf::Utf8(name) })
+    }
+
+    /// Where the next item, or name, begins; where there is none, what comes instead of it.
+    #[inline(never)]
+    fn behind_type(&self) -> usize {
+        let mut ahead = self.clone();
+        let found = match self.next {
+            Next::Item => ahead.item(),
+            _ => ahead.tag(),
+        };
+        found.map_or(self.input.offset(), |_| ahead.input.offset())
+    }
+
+    /// What stands before the next NUL, and whether it is ASCII.
+    #[inline(always)]
+    fn cstring(&mut self) -> Result<(&'i [u8], bool)> {
+        let Some((len, ascii)) = nul(self.input.rest()) else { return self.malformed(NAME_OPEN) };
+        Ok((&self.input.take(len + 1)?[..len], ascii))
+    }
+
+    #[inline(always)]
+    fn i32(&mut self) -> Result<i32> {
+        Ok(i32::from_le_bytes(self.input.array()?))
+    }
+
+    fn u32(&mut self) -> Result<u32> {
+        Ok(u32::from_le_bytes(self.input.array()?))
+    }
+
+    #[inline(always)]
+    fn i64(&mut self) -> Result<i64> {
+        Ok(i64::from_le_bytes(self.input.array()?))
+    }
+
+    /// Text with its length before it and a NUL behind it.
+    #[inline(always)]
+    fn string(&mut self) -> Result<&'i [u8]> {
+        let len = match usize::try_from(self.i32()?) {
+            Ok(len @ 1..) => len,
+            _ => return self.malformed(TEXT_SHORT),
+        };
+        match self.input.take(len)?.split_last() {
+            Some((0, text)) => Ok(text),
+            _ => self.malformed(TEXT_OPEN),
+        }
+    }
+
+    /// Begins a document or an array; gives where its end stands.
+    #[inline(always)]
+    fn container(&mut self) -> Result<usize> {
+        let outermost = self.input.offset() == 0;
+        let body = document_body(self.input.rest(), outermost).map_err(|flaw| self.flawed(flaw))?;
+        self.input.array::<4>()?;
+        match body.last() {
+            Some(&tag::END) => {
+                let end = self.input.offset() + body.len() - 1;
+                // Within a document of 31 bits; where it is not, only a check is lost.
+                self.open_end = u32::try_from(end).unwrap_or(0);
+                Ok(end)
+            }
+            _ => self.malformed(DOCUMENT_OPEN),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn flawed(&self, flaw: Flaw) -> Error {
+        Error::new(flaw.kind, self.input.offset() + flaw.at)
+    }
+
+    fn binary(&mut self) -> Result<Token<'i>> {
+        let Ok(len) = usize::try_from(self.i32()?) else { return self.malformed(NEGATIVE) };
+        let [subtype] = self.input.array()?;
+        let mut data = self.input.take(len)?;
+        if subtype == tag::SUBTYPE_OLD {
+            data = match data.split_first_chunk() {
+                Some((inner, data)) if usize::try_from(i32::from_le_bytes(*inner)) == Ok(data.len()) => data,
+                _ => return self.malformed(OLD_BINARY),
+            };
+        }
+        Ok(if subtype == 0 { Token::Bytes(data) } else { Token::Special(Special::Binary { subtype, data }) })
+    }
+
+    fn object_id(&mut self) -> Result<&'i [u8; tag::OBJECT_ID_LEN]> {
+        let bytes = self.input.chunks(1)?;
+        Ok(&bytes[0])
+    }
+
+    fn scoped_code(&mut self) -> Result<Token<'i>> {
+        let start = self.input.offset();
+        let Ok(len) = usize::try_from(self.i32()?) else { return self.malformed(NEGATIVE) };
+        let code = self.string()?;
+        let scope = document_body(self.input.rest(), false).map_err(|flaw| self.flawed(flaw))?;
+        if self.input.offset() - start + 4 + scope.len() != len {
+            return self.malformed(CODE_LENGTHS);
+        }
+        self.next = Next::Value(tag::DOCUMENT);
+        Ok(Token::Special(Special::ScopedCode(code)))
+    }
+
+    /// What is not on the way of every small value.
+    #[inline(never)]
+    fn rare(&mut self, tag: u8) -> Result<Token<'i>> {
+        Ok(match tag {
+            tag::BINARY => self.binary()?,
+            tag::OBJECT_ID => Token::Special(Special::ObjectId(self.object_id()?)),
+            tag::DATETIME => {
+                let milliseconds = self.i64()?;
+                let nanoseconds = milliseconds.rem_euclid(1000) as u32 * 1_000_000;
+                Token::Timestamp { seconds: milliseconds.div_euclid(1000), nanoseconds }
+            }
+            tag::REGEX => {
+                let (pattern, _) = self.cstring()?;
+                Token::Special(Special::Regex { pattern, options: self.cstring()?.0 })
+            }
+            tag::POINTER => {
+                let collection = self.string()?;
+                Token::Special(Special::Pointer { collection, id: self.object_id()? })
+            }
+            tag::CODE => Token::Special(Special::Code(self.string()?)),
+            tag::SYMBOL => text(self.string()?).into(),
+            tag::SCOPED_CODE => self.scoped_code()?,
+            tag::CLOCK => {
+                let count = self.u32()?;
+                Token::Special(Special::Clock { seconds: self.u32()?, count })
+            }
+            tag::INT_64 => Token::Special(Special::Long(self.i64()?)),
+            tag::DECIMAL => Token::Special(Special::Decimal(&self.input.chunks(1)?[0])),
+            tag::MIN_KEY => Token::Special(Special::MinKey),
+            tag::MAX_KEY => Token::Special(Special::MaxKey),
+            _ => return self.input.error(Kind::UnknownTag { tag }),
+        })
+    }
+}
+
+#[inline(always)]
+fn text(bytes: &[u8]) -> Leaf<'_> {
+    if is_ascii(bytes) {
+        Leaf::Ascii(bytes)
+    } else {
+        Leaf::Utf8(bytes)
+    }
+}
+
+impl<'i> model::Reader<'i> for Reader<'i> {
+    const UNIQUE_KEYS: bool = false;
+    const TYPES: bool = false;
+    const TEXT_KEYS: bool = true;
+    type Place = Place;
+
+    #[inline(always)]
+    fn next(&mut self) -> Result<Token<'i>> {
+        if let Some(leaf) = self.leaf()? {
+            return Ok(leaf.into());
+        }
+        match std::mem::replace(&mut self.next, Next::Item) {
+            Next::Value(tag::DOCUMENT) => Ok(Token::Members(self.container()?)),
+            Next::Value(tag::ARRAY) => Ok(Token::Items(self.container()?)),
+            Next::Value(tag) => self.rare(tag),
+            // No leaf leaves one of these behind.
+            Next::Item | Next::Key => self.rare(tag::END),
+        }
+    }
+
+    #[inline(always)]
+    fn leaf(&mut self) -> Result<Option<Leaf<'i>>> {
+        let tag = match self.next {
+            Next::Value(tag) => tag,
+            Next::Item => self.item()?,
+            Next::Key => return self.name().map(Some),
+        };
+        self.next = Next::Item;
+        Ok(Some(match tag {
+            tag::STRING => text(self.string()?),
+            tag::INT_32 => Leaf::Int(i64::from(self.i32()?)),
+            tag::DOUBLE => Leaf::Float(f64::from_le_bytes(self.input.array()?)),
+            tag::NULL | tag::UNDEFINED => Leaf::None,
+            tag::BOOL => match self.input.array()? {
+                [value @ 0..=1] => Leaf::Bool(value == 1),
+                _ => return self.malformed(BAD_BOOL),
+            },
+            tag::INT_64 if !self.longs => Leaf::Int(self.i64()?),
+            _ => {
+                self.next = Next::Value(tag);
+                return Ok(None);
+            }
+        }))
+    }
+
+    #[inline(always)]
+    fn key(&mut self) {
+        self.next = Next::Key;
+    }
+
+    fn encoded(text: &[u8]) -> Vec<u8> {
+        if text.contains(&0) {
+            return Vec::new();
+        }
+        [text, &[0]].concat()
+    }
+
+    #[inline(always)]
+    fn accept(&mut self, encoded: &[u8]) -> bool {
+        // Behind the ends of documents that are complete.
+        while let [tag::END, ..] = self.input.rest() {
+            if self.input.offset() < self.open_end as usize {
+                return false;
+            }
+            self.input.skip_over(1);
+        }
+        let [tag, rest @ ..] = self.input.rest() else { return false };
+        let same = !encoded.is_empty() && rest.get(..encoded.len()).is_some_and(|head| same_short(head, encoded));
+        if same {
+            self.input.skip_over(1 + encoded.len());
+            self.next = Next::Value(*tag);
+        }
+        same
+    }
+
+    #[inline(always)]
+    fn offset(&self) -> usize {
+        self.input.offset()
+    }
+
+    #[inline(always)]
+    fn start(&self) -> usize {
+        match self.next {
+            Next::Value(_) => self.offset(),
+            Next::Item | Next::Key => self.behind_type(),
+        }
+    }
+
+    #[inline(always)]
+    fn remaining(&self) -> usize {
+        self.input.remaining()
+    }
+
+    #[inline(always)]
+    fn place(&self) -> Place {
+        Place { offset: self.input.offset(), next: self.next, open_end: self.open_end }
+    }
+
+    #[inline(always)]
+    fn rewind(&mut self, place: Place) {
+        self.input.rewind(place.offset);
+        self.next = place.next;
+        self.open_end = place.open_end;
+    }
+
+    #[inline]
+    fn count(&self, end: usize) -> Result<usize> {
+        let body = end.checked_sub(self.input.offset()).and_then(|last| self.input.rest().get(..=last));
+        let Some(body) = body else { return self.malformed(DOCUMENT_OPEN) };
+        let counted = match self.next {
+            // The type and the name of the next one were read.
+            Next::Value(tag) => match value_len(tag, body) {
+                Ok(len) => count(body.get(len..).unwrap_or_default()).map(|others| 1 + others),
+                Err(flaw) => Err(flaw),
+            },
+            _ => count(body),
+        };
+        counted.map_err(|flaw| self.flawed(flaw))
+    }
+
+    fn finish(&self) -> Result<()> {
+        let mut input = self.input.clone();
+        while input.accept(&[tag::END]) {}
+        input.finish()
+    }
+
+    /// Only sizes are looked at.
+    fn skip(&mut self) -> Result<bool> {
+        let tag = match self.next {
+            Next::Value(tag) => tag,
+            Next::Item => self.item()?,
+            Next::Key => {
+                self.name()?;
+                return Ok(true);
+            }
+        };
+        self.next = Next::Item;
+        let len = value_len(tag, self.input.rest()).map_err(|flaw| self.flawed(flaw))?;
+        self.input.take(len)?;
+        Ok(true)
+    }
+}
+
+/// What is wrong with a document, and how far into it.
+#[derive(Debug)]
+struct Flaw {
+    kind: Kind,
+    at: usize,
+}
+
+impl Flaw {
+    #[cold]
+    #[inline(never)]
+    fn malformed<T>(why: &'static str, at: usize) -> std::result::Result<T, Flaw> {
+        Err(Flaw { kind: Kind::Malformed { why }, at })
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn truncated<T>(needed: usize, at: usize) -> std::result::Result<T, Flaw> {
+        Err(Flaw { kind: Kind::Truncated { needed }, at })
+    }
+}
+
+/// The elements of the document at the start of `input`, and its end; the outermost fills all of it.
+#[inline(always)]
+fn document_body(input: &[u8], outermost: bool) -> std::result::Result<&[u8], Flaw> {
+    let Some((len, rest)) = input.split_first_chunk() else { return Flaw::truncated(4 - input.len(), 0) };
+    let len = match usize::try_from(i32::from_le_bytes(*len)) {
+        Ok(len) if len >= tag::DOCUMENT_MIN => len - 4,
+        _ => return Flaw::malformed(DOCUMENT_SHORT, 0),
+    };
+    if outermost && len < rest.len() {
+        return Err(Flaw { kind: Kind::Trailing { count: rest.len() - len }, at: 4 + len });
+    }
+    match rest.get(..len) {
+        Some(body) => Ok(body),
+        None => Flaw::truncated(len - rest.len(), 0),
+    }
+}
+
+/// How many elements there are in `body`, which must end with the last of them and the end of a document.
+#[inline(always)]
+fn count(body: &[u8]) -> std::result::Result<usize, Flaw> {
+    let (mut rest, mut count) = (body, 0);
+    loop {
+        match rest {
+            [tag::END] => return Ok(count),
+            [] | [tag::END, ..] => return Flaw::malformed(DOCUMENT_OPEN, body.len() - rest.len()),
+            [tag, named @ ..] => {
+                let Some((len, _)) = nul(named) else { return Flaw::malformed(NAME_OPEN, body.len() - rest.len()) };
+                let value = &named[len + 1..];
+                match value_len(*tag, value) {
+                    Ok(len) => match value.get(len..) {
+                        Some(after) => rest = after,
+                        None => return Flaw::malformed(DOCUMENT_OPEN, body.len() - value.len()),
+                    },
+                    Err(flaw) => return Err(Flaw { at: flaw.at + body.len() - value.len(), ..flaw }),
+                }
+                count += 1;
+            }
+        }
+    }
+}
+
+/// How many bytes a value of that type at the start of `input` says that it has.
+#[inline(always)]
+fn value_len(tag: u8, input: &[u8]) -> std::result::Result<usize, Flaw> {
+    match tag::SIZES[usize::from(tag)] {
+        Size::Fixed(len) => Ok(usize::from(len)),
+        Size::Regex => match nul(input).and_then(|(first, _)| Some((first, nul(&input[first + 1..])?.0))) {
+            Some((first, second)) => Ok(first + second + 2),
+            None => Flaw::malformed(TEXT_OPEN, 0),
+        },
+        Size::None => Err(Flaw { kind: Kind::UnknownTag { tag }, at: 0 }),
+        sized => {
+            let Some(len) = input.first_chunk() else { return Flaw::truncated(4 - input.len(), 0) };
+            let Ok(len) = usize::try_from(i32::from_le_bytes(*len)) else { return Flaw::malformed(NEGATIVE, 0) };
+            match sized {
+                Size::Counted(more) => Ok(4 + len + usize::from(more)),
+                // What is smaller than its own length is refused where it is read; here it must not be passed over.
+                _ if len < tag::DOCUMENT_MIN => Flaw::malformed(DOCUMENT_SHORT, 0),
+                _ => Ok(len),
+            }
+        }
+    }
+}
+
+/// Bytes before the first NUL, and whether all of them are ASCII. Eight at a time: names are short, so that a function of
+/// the platform's costs more to call than it saves.
+#[inline(always)]
+fn nul(bytes: &[u8]) -> Option<(usize, bool)> {
+    const ONES: u64 = u64::from_ne_bytes([1; 8]);
+    const HIGHS: u64 = u64::from_ne_bytes([0x80; 8]);
+    let (mut rest, mut high) = (bytes, 0);
+    while let Some((word, after)) = rest.split_first_chunk() {
+        let word = u64::from_le_bytes(*word);
+        let zeros = word.wrapping_sub(ONES) & !word & HIGHS;
+        if zeros != 0 {
+            // Up to the lowest zero byte the trick is exact; what it says of those above does not count.
+            high |= word & HIGHS & (zeros & zeros.wrapping_neg()).wrapping_sub(1);
+            return Some((bytes.len() - rest.len() + zeros.trailing_zeros() as usize / 8, high == 0));
+        }
+        high |= word & HIGHS;
+        rest = after;
+    }
+    let len = rest.iter().position(|&byte| byte == 0)?;
+    Some((bytes.len() - rest.len() + len, high == 0 && rest[..len].is_ascii()))
+}
+
+/// The document at the start of `input`, as far as its length says, and what stands behind it.
+pub fn split_first(input: &[u8]) -> Result<(&[u8], &[u8])> {
+    match document_body(input, false) {
+        Ok(body) => Ok(input.split_at(4 + body.len())),
+        Err(flaw) => Err(Error::new(flaw.kind, flaw.at)),
+    }
+}
+
+/// Whether a document's length is that of all of `input`, which ends as documents do. Its elements are not looked at.
+pub fn is_framed(input: &[u8]) -> bool {
+    document_body(input, true).is_ok_and(|body| body.last() == Some(&tag::END))
+}
+
+/// One element of a document, unread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Element<'i> {
+    pub tag: u8,
+    /// UTF-8, not yet checked.
+    pub name: &'i [u8],
+    /// For [`Reader::of_value`].
+    pub value: &'i [u8],
+    /// Where the value begins in the document.
+    pub at: usize,
+}
+
+/// The elements of a document, one after the other. Their values are not looked into.
+#[derive(Debug, Clone)]
+pub struct Elements<'i> {
+    document: &'i [u8],
+    rest: &'i [u8],
+}
+
+impl<'i> Elements<'i> {
+    /// Of a document (or an array) that is all of `document`.
+    pub fn new(document: &'i [u8]) -> Result<Self> {
+        let rest = document_body(document, true).map_err(|flaw| Error::new(flaw.kind, flaw.at))?;
+        Ok(Elements { document, rest })
+    }
+
+    /// From the element on that begins at that offset of a document of which [`Elements::new`] was made.
+    pub fn at(document: &'i [u8], offset: usize) -> Self {
+        Elements { document, rest: document.get(offset..).unwrap_or_default() }
+    }
+
+    fn element(&mut self) -> std::result::Result<Option<Element<'i>>, Flaw> {
+        let (tag, named) = match self.rest {
+            [tag::END] => return Ok(None),
+            [] | [tag::END, ..] => return Flaw::malformed(DOCUMENT_OPEN, 0),
+            [tag, named @ ..] => (*tag, named),
+        };
+        let Some((len, _)) = nul(named) else { return Flaw::malformed(NAME_OPEN, 0) };
+        let (name, rest) = (&named[..len], &named[len + 1..]);
+        let before = len + 2;
+        let len = value_len(tag, rest).map_err(|flaw| Flaw { at: flaw.at + before, ..flaw })?;
+        let Some((value, after)) = rest.split_at_checked(len) else { return Flaw::malformed(DOCUMENT_OPEN, before) };
+        self.rest = after;
+        Ok(Some(Element { tag, name, value, at: self.document.len() - rest.len() }))
+    }
+}
+
+impl<'i> Iterator for Elements<'i> {
+    type Item = Result<Element<'i>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match self.element() {
+            Ok(element) => element.map(Ok),
+            Err(flaw) => {
+                let at = self.document.len() - self.rest.len();
+                self.rest = &[tag::END];
+                Some(Err(Error::new(flaw.kind, at + flaw.at)))
+            }
+        }
+    }
+}

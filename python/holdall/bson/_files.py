@@ -1,0 +1,152 @@
+"""`dump` and `load`: a document in a file; `documents`: one after another, as `mongodump` writes them."""
+
+from __future__ import annotations
+
+import mmap
+import os
+from typing import TYPE_CHECKING, Any
+
+from .. import _core, _files
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+# A document's length, which counts itself.
+_HEAD = 4
+
+
+def dump(
+    obj: object, file: _files.Path | _files.Writable, *, enc_hook: Callable[[Any], Any] | None = None
+) -> None:
+    """Store `obj` in a file as a BSON document.
+
+    file: a path, which is replaced atomically, as by `holdall.dump`; or a binary file object with `write`, in which several
+        dumps may follow each other, as `mongodump` has them.
+    enc_hook: as for `dumps`.
+
+    Raises EncodeError: as `dumps`, before anything is written. Raises OSError: as the file system says.
+
+    >>> dump({"colour": "green"}, "settings.bson")
+    >>> load("settings.bson")
+    {'colour': 'green'}
+    """
+    _files.store(file, lambda: (_core.bson_dumps(obj, enc_hook=enc_hook),))
+
+
+def load(
+    file: _files.Path | _files.Readable | _files.ReadableInto,
+    *,
+    type: Any = Any,
+    strict: bool = True,
+    dec_hook: Callable[[type[Any], Any], Any] | None = None,
+    limits: _core.Limits | None = None,
+    tz_aware: bool = True,
+) -> Any:
+    """Restore the document stored in a file.
+
+    file: a path, which is read whole and holds one document; or a binary file object with `read` or `readinto`, of which one
+        document is read and no byte more, so that the next call finds the next one.
+    type, strict, dec_hook, limits, tz_aware: as for `loads`.
+
+    Raises DecodeError: as `loads`; `.offset` counts from the start of the document. TruncatedError where nothing is left to read.
+    Raises OSError: as the file system says.
+
+    >>> import io
+    >>> file = io.BytesIO(dumps({"n": 1}) + dumps({"n": 2}))
+    >>> load(file), load(file)
+    ({'n': 1}, {'n': 2})
+    """
+    source = _files.path_of(file)
+    data = _read_document(_files.filler(file)) if source is None else _files.read_whole(source)
+    return _core.bson_loads(
+        data, type=type, strict=strict, dec_hook=dec_hook, limits=limits, tz_aware=tz_aware
+    )
+
+
+def _read_document(fill: Callable[[memoryview], int]) -> bytearray:
+    """The bytes of one document; fewer where the file ends before it does."""
+    data = bytearray()
+    _files.extend(data, fill, _HEAD)
+    if len(data) == _HEAD:
+        size = int.from_bytes(data, "little", signed=True)
+        _files.extend(data, fill, max(size, _HEAD))
+    return data
+
+
+def open_file(
+    file: _files.Path,
+    *,
+    type: Any = Any,
+    strict: bool = True,
+    dec_hook: Callable[[type[Any], Any], Any] | None = None,
+    limits: _core.Limits | None = None,
+    tz_aware: bool = True,
+) -> _core.BsonDocument:
+    """The document of a file, to be read where it is touched.
+
+    file: a path. It is mapped into memory; a file that is cut short meanwhile ends the process where the missing part is
+        touched, as with any map. `dump` never does that: it puts a new file in the old one's place.
+    type, strict, dec_hook, limits, tz_aware: as for `Document`.
+
+    Raises DecodeError: it does not hold one document from end to end; for several see `documents`. Raises OSError: as the file
+    system says.
+
+    >>> dump({"users": [{"name": "Ann"}], "n": 1}, "people.bson")
+    >>> with holdall.bson.open("people.bson") as doc:
+    ...     doc["users"][0]["name"], len(doc)
+    ('Ann', 2)
+    """
+    return _core.bson_open(
+        _mapped(file), type=type, strict=strict, dec_hook=dec_hook, limits=limits, tz_aware=tz_aware
+    )
+
+
+def _mapped(file: _files.Path) -> Any:
+    """The bytes of a file: a map, or none where there are none to map."""
+    with open(file, "rb") as opened:
+        if not opened.seek(0, os.SEEK_END):
+            return b""
+        return mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
+
+
+def documents(
+    file: _files.Path | _files.Readable | _files.ReadableInto,
+    *,
+    lazy: bool = False,
+    type: Any = Any,
+    strict: bool = True,
+    dec_hook: Callable[[type[Any], Any], Any] | None = None,
+    limits: _core.Limits | None = None,
+    tz_aware: bool = True,
+) -> Iterator[Any]:
+    """The documents of a file that has one behind the other, one at a time: memory does not grow with the file.
+
+    file: a path, which is mapped into memory; or a binary file object with `read` or `readinto`.
+    lazy: as `Document`s, each read where it is touched.
+    type, strict, dec_hook, limits, tz_aware: as for `loads`, for each document.
+
+    Raises DecodeError: as `loads`, when the document is come to; `.offset` counts from the start of that document.
+
+    >>> import pathlib
+    >>> size = pathlib.Path("two.bson").write_bytes(dumps({"n": 1}) + dumps({"n": 2}))
+    >>> [found["n"] for found in documents("two.bson")]
+    [1, 2]
+    """
+    options: dict[str, Any] = {
+        "type": type, "strict": strict, "dec_hook": dec_hook, "limits": limits, "tz_aware": tz_aware
+    }  # fmt: skip
+    decoder = _core.BsonDecoder(**options)
+    source = _files.path_of(file)
+    if source is None:
+        fill = _files.filler(file)
+        while data := _read_document(fill):
+            yield _core.BsonDocument(data, **options) if lazy else decoder.decode(data)
+        return
+    # Closed with the last view of it: a Document that is still in use keeps it.
+    view = memoryview(_mapped(source))
+    at = 0
+    while at < len(view):
+        size = int.from_bytes(view[at : at + _HEAD], "little", signed=True)
+        part = view[at : at + max(size, _HEAD)]
+        yield _core.BsonDocument(part, **options) if lazy else decoder.decode(part)
+        at += size
