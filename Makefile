@@ -32,7 +32,7 @@ EXTENSION := $(VENV)/.stamp-develop
 ##@ Use
 .PHONY: help demo bench
 help: ## this list
-	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z][a-z-]*:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z][a-z-]*:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: $(EXTENSION) $(VENV)/.stamp-demo ## store and restore four real object graphs, next to pickle
 	@$(BIN)/python demo/run.py
@@ -41,8 +41,8 @@ bench: $(EXTENSION) $(VENV)/.stamp-bench ## every data set against every peer, a
 	@$(BIN)/python bench/run.py $(ARGS)
 
 ##@ Check
-.PHONY: test lint ruff mypy rust-lint docs-lint cargo-test pytest fuzz soak
-test: lint cargo-test pytest ## lint, the Rust tests and the Python tests: what CI runs
+.PHONY: test lint ruff mypy rust-lint docs-lint cargo-test pytest test-mongo fuzz soak
+test: lint cargo-test pytest test-mongo ## lint, the Rust tests and the Python tests: what CI runs
 
 lint: ruff mypy rust-lint docs-lint ## ruff, mypy --strict, rustfmt, clippy -D warnings, generated docs
 
@@ -58,7 +58,7 @@ rust-lint: $(VENV)/.stamp-venv
 	cargo clippy --workspace --all-targets -- -D warnings
 
 # Tables that are made from the code; one that lags behind is brought up to date here, and fails once.
-DOCS_WITH_TABLES := docs/format.md docs/msgpack.md docs/types.md
+DOCS_WITH_TABLES := docs/format.md docs/msgpack.md docs/bson.md docs/types.md
 WRITE_TABLES := $(TABLES) && $(BIN)/python -m tests.support.types_page
 docs-lint: $(EXTENSION) $(VENV)/.stamp-test
 	@before=$$(mktemp -d); trap 'rm -rf "$$before"' EXIT; cp $(DOCS_WITH_TABLES) "$$before"; $(WRITE_TABLES) || exit 1; behind=; \
@@ -70,6 +70,21 @@ cargo-test:
 
 pytest: $(EXTENSION) $(VENV)/.stamp-test
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup -m 'not soak' $(ARGS)
+
+# The server speaks the protocol of MongoDB 4.2, which is too old for PyMongo 4.20: hence an environment of its own.
+MONGO := .venv-mongo
+MONGO_JARS := tests/mongo/lib
+test-mongo: $(EXTENSION) $(MONGO)/.stamp ## PyMongo with this codec and a server; needs java, and mvn once
+	@skip() { echo "test-mongo did not run: $$1"; exit 0; }; \
+	command -v java >/dev/null || skip 'java is missing'; \
+	if [ ! -e $(MONGO_JARS)/.stamp ] || [ tests/mongo/pom.xml -nt $(MONGO_JARS)/.stamp ]; then \
+		command -v mvn >/dev/null || skip 'mvn is missing, which fetches the server'; \
+		rm -rf $(MONGO_JARS); \
+		mvn --batch-mode --quiet --file tests/mongo/pom.xml dependency:copy-dependencies \
+			-DoutputDirectory=$(abspath $(MONGO_JARS)) || skip 'mvn could not fetch the server'; \
+		touch $(MONGO_JARS)/.stamp; \
+	fi; \
+	PYTHONPATH=python $(MONGO)/bin/python -m pytest --confcutdir=tests/mongo tests/mongo tests/test_bson_install.py $(ARGS)
 
 fuzz: $(EXTENSION) $(VENV)/.stamp-test ## mutated inputs through Python and cargo-fuzz, SECONDS=60 each
 	$(BIN)/python tests/fuzz/mutate.py --seconds $(FUZZ_SECONDS)
@@ -86,7 +101,7 @@ soak: $(EXTENSION) $(VENV)/.stamp-test ## 10,000 round trips and 10,000 failures
 develop: $(EXTENSION) ## build the extension into .venv
 	@$(BIN)/python -c 'import holdall; print("holdall", holdall.__version__, "is ready in $(VENV)")'
 
-docs: $(EXTENSION) $(VENV)/.stamp-test ## write the tables of docs/ anew: format.md, msgpack.md, types.md
+docs: $(EXTENSION) $(VENV)/.stamp-test ## write the tables of docs/ anew: format.md, msgpack.md, bson.md, types.md
 	$(WRITE_TABLES)
 
 vectors: $(EXTENSION) $(VENV)/.stamp-test ## write tests/vectors anew; what was released before must stay readable
@@ -107,6 +122,12 @@ $(VENV)/.stamp-venv:
 # One stamp for each dependency group of pyproject.toml.
 $(VENV)/.stamp-%: pyproject.toml | $(VENV)/.stamp-venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group $*
+	@touch $@
+
+# Of the same Python as the extension.
+$(MONGO)/.stamp: Makefile | $(VENV)/.stamp-venv
+	$(BIN)/python -m venv $(MONGO)
+	$(MONGO)/bin/python -m pip install --quiet --disable-pip-version-check 'pymongo==4.13.*' 'pytest>=8'
 	@touch $@
 
 # Python sources are linked into the environment, not copied, so only the Rust side asks for a build.

@@ -21,38 +21,38 @@ LESS_DEEP = 200_000
 TYPES = [models.PlainSlots, models.PlainDict, models.DNode, models.NPoint]
 
 
-def lists() -> Any:
+def lists(depth: int = DEEP) -> Any:
     node: Any = [7]
-    for _ in range(DEEP):
+    for _ in range(depth):
         node = [node]
     return node
 
 
-def linked() -> Any:
+def linked(depth: int = DEEP) -> Any:
     """A linked list of slotted nodes."""
     node = None
-    for value in range(DEEP):
+    for value in range(depth):
         node = build(models.PlainSlots, value=value, right=node)
     return node
 
 
-def dicts() -> Any:
+def dicts(depth: int = DEEP) -> Any:
     node: Any = {"end": True}
-    for _ in range(DEEP):
+    for _ in range(depth):
         node = {"next": node, "flag": None}
     return node
 
 
-def int_keys() -> Any:
+def int_keys(depth: int = LESS_DEEP) -> Any:
     node: Any = {}
-    for value in range(LESS_DEEP):
+    for value in range(depth):
         node = {value: node}
     return node
 
 
-def tuples() -> Any:
+def tuples(depth: int = LESS_DEEP) -> Any:
     node: Any = []
-    for _ in range(LESS_DEEP):
+    for _ in range(depth):
         node = (node, 1)
     return node
 

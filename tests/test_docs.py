@@ -10,7 +10,12 @@ import sys
 import pytest
 
 REPO = pathlib.Path(__file__).resolve().parents[1]
-PAGES = [REPO / "README.md", REPO / "docs" / "msgpack.md", *sorted((REPO / "docs").glob("guide-*.md"))]
+PAGES = [
+    REPO / "README.md",
+    REPO / "docs" / "msgpack.md",
+    REPO / "docs" / "bson.md",
+    *sorted((REPO / "docs").glob("guide-*.md")),
+]
 
 
 def blocks(page: pathlib.Path) -> str:
@@ -31,7 +36,8 @@ def test_the_code_of_a_page_runs(page: pathlib.Path, tmp_path: pathlib.Path) -> 
     code = blocks(page)
     if "numpy" in code:
         pytest.importorskip("numpy")
-    script = tmp_path / f"{page.stem.replace('-', '_')}.py"
+    # No module that a page imports has such a name.
+    script = tmp_path / f"page_{page.stem.replace('-', '_')}.py"
     script.write_text(code, encoding="utf-8")
     run = subprocess.run(
         [sys.executable, "-W", "error", script], cwd=tmp_path, capture_output=True, text=True, timeout=60

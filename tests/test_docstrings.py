@@ -10,10 +10,11 @@ import types
 import pytest
 
 import holdall
+import holdall.bson
 import holdall.msgpack.compat
 import holdall.pickle
 
-MODULES = (holdall, holdall.msgpack, holdall.msgpack.compat, holdall.pickle)
+MODULES = (holdall, holdall.bson, holdall.msgpack, holdall.msgpack.compat, holdall.pickle)
 # Names that holdall takes over from the standard library have their documentation there; constants have none.
 PUBLIC = {
     f"{module.__name__}.{name}": (module, getattr(module, name))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import REPO
-from tests.fuzz import mutate
+from tests.fuzz import bson_documents, bson_doors, mutate
+from tests.support import bson_wire
 
 FUZZER = [sys.executable, str(REPO / "tests" / "fuzz" / "mutate.py")]
 
@@ -23,9 +25,42 @@ def test_twenty_thousand_mutations(tmp_path: Path) -> None:
 
 
 def test_inputs_can_be_made_again() -> None:
-    pool = mutate.turns()[-1].pool
-    assert [mutate.mutated(pool, 1, n) for n in range(50)] == [mutate.mutated(pool, 1, n) for n in range(50)]
-    assert mutate.mutated(pool, 1, 7) != mutate.mutated(pool, 2, 7)
+    by_format = {turn.format: turn for turn in mutate.turns()}
+    assert by_format.keys() == {"hold", "msgpack", "bson"}
+    for turn in by_format.values():
+        assert [mutate.mutated(turn, 1, n) for n in range(50)] == [
+            mutate.mutated(turn, 1, n) for n in range(50)
+        ]
+        assert any(mutate.mutated(turn, 1, n) != mutate.mutated(turn, 2, n) for n in range(5))
+
+
+def test_one_format_alone() -> None:
+    assert {turn.format for turn in mutate.turns("bson")} == {"bson"}
+
+
+def test_every_length_of_bson_at_its_extremes() -> None:
+    refused = loaded = 0
+    doors = [door for door, _ in bson_doors.doors() if not door.name.startswith("loads as")]
+    for message in [*bson_wire.MESSAGES.values(), bson_wire.EVERYTHING]:
+        lengths = bson_documents.structure(message).lengths
+        assert lengths[0] == 0 and len(set(lengths)) == len(lengths)
+        for number, data in enumerate(bson_documents.every_extreme(message)):
+            for door in doors:
+                good, _ = door.load(data, number)
+                loaded += good
+                refused += not good
+    assert loaded > 100 and refused > 10 * loaded
+
+
+def test_elements_are_damaged_in_documents_that_stay_whole() -> None:
+    rng = random.Random(1)
+    pool = list(bson_wire.MESSAGES.values())
+    for mutation in (bson_documents.graft, bson_documents.prune):
+        for message in pool:
+            data = bytearray(message)
+            mutation(rng, data, pool)
+            assert len(data) != len(message)
+            assert bson_doors.loads(bytes(data), 0)[0]
 
 
 # Takes the fuzzer's place in the child: the fifth input goes wrong.

@@ -533,7 +533,7 @@ def test_msgspec_structs(fmt: Format) -> None:
     made = Coded("Ann", [1])
     assert again(fmt, made) == made
     assert make(fmt, {"firstName": "Ann", "was_seen": True}, Coded) == Coded("Ann", [], True)
-    if fmt.plain:
+    if fmt.name == "msgpack":
         assert msgspec.msgpack.decode(fmt.dumps(made), type=Coded) == made
     with pytest.raises(holdall.ValidationError, match="unknown field `first_name`"):
         make(fmt, {"firstName": "Ann", "first_name": "Ann"}, Coded)

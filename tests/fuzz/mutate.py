@@ -1,8 +1,9 @@
 """Mutation fuzzer: valid messages of every kind, damaged; `loads` may answer or raise our exceptions, nothing else.
 
-Every format takes turns, untyped and by the annotations of `typed_targets`.
+Every format takes turns, untyped and by the annotations of `typed_targets`; BSON by each of its doors.
 
     python tests/fuzz/mutate.py --seconds 60 --seed 1 --out findings
+    python tests/fuzz/mutate.py --format bson --count 1000000
 
 The work is done in a child process with a bound on its memory. Before each attempt the child writes the attempt's
 number where the parent can see it, so that a crash or a hang is known by its number; the input is made again from
@@ -22,6 +23,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
@@ -29,6 +31,9 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
 import contextlib
 
 import holdall
+from tests.fuzz import bson_doors
+from tests.fuzz.bson_documents import BSON_MUTATIONS
+from tests.fuzz.mutations import LARGEST_INPUT, MUTATIONS, Mutation
 from tests.support import models_trusted
 from tests.support.formats import FORMATS, Format
 from tests.support.hostile import MEMORY_MULTIPLE
@@ -36,27 +41,21 @@ from tests.support.kinds import KINDS, TYPES
 from tests.support.typed_targets import TARGETS
 
 HANG_SECONDS = 20
-LARGEST_INPUT = 1 << 16
 # What the process may grow by beside the multiple of the largest input: results wait for the collector.
 SLACK = 256 << 20
 # Where the child tells how it stands: number of the attempt, attempts done, refused, loaded, dumped again.
 COUNTERS = struct.Struct("<5q")
-INTERESTING = bytes([0, 1, 2, 0x7F, 0x80, 0xFB, 0xFC, 0xFD, 0xFE, 0xFF])
-HUGE = [
-    b"\xfc\xff\xff",
-    b"\xfd\xff\xff\xff\x7f",
-    b"\xfe\xff\xff\xff\xff\xff\xff\xff\x7f",
-    b"\xfe" + b"\xff" * 8,
-]
 
 
 class Turn(NamedTuple):
-    """What is damaged, and how it is loaded."""
+    """What is damaged, how, and how it is loaded."""
 
-    fmt: Format
-    # Nothing: it is loaded without a type.
-    annotation: Any
+    format: str
+    door: str
     pool: list[bytes]
+    # Of an input and the attempt's number: whether it was loaded, and dumped again. Anything but what may be raised goes up.
+    load: Callable[[bytes, int], tuple[bool, bool]]
+    mutations: list[Mutation] = MUTATIONS
 
 
 def seeds() -> list[bytes]:
@@ -81,104 +80,69 @@ def plain_seeds(fmt: Format) -> list[bytes]:
     return [data for data in found if len(data) <= LARGEST_INPUT // 2]
 
 
-def turns() -> list[Turn]:
+def by_loads(fmt: Format, annotation: Any) -> Callable[[bytes, int], tuple[bool, bool]]:
+    """The door of a format that takes a type, or without one anything."""
+
+    def load(data: bytes, number: int) -> tuple[bool, bool]:
+        options: dict[str, Any] = {}
+        if annotation is not None:
+            options = {"type": annotation, "strict": number % 3 > 0}
+        if not fmt.plain:
+            options["types"] = (TYPES, TYPES, holdall.Record, ())[number // 7 % 4]
+        try:
+            found = fmt.loads(data, **options)
+        except holdall.HoldallError:
+            return False, False
+        if number // 5 % 2:
+            return True, False
+        try:
+            # what was loaded must be whole: a second look at all of it
+            fmt.dumps(found)
+        except holdall.HoldallError:
+            return True, False
+        return True, True
+
+    return load
+
+
+def turns(only: str | None = None) -> list[Turn]:
     """They are taken one after the other, by the number of the attempt; untyped ones as often as typed ones."""
-    typed, found = [], []
+    ways, found = [], []
     for fmt in FORMATS.values():
+        # Its doors are more, and take documents alone.
+        if fmt.name == "bson":
+            continue
         stored = {name: [fmt.dumps(value) for value in values] for name, _, values in TARGETS}
         everything = [data for messages in stored.values() for data in messages]
         # Mostly its own messages: another type's is refused at once.
-        typed.append([Turn(fmt, each, stored[name] * 20 + everything) for name, each, _ in TARGETS])
-    untyped = [
-        Turn(fmt, None, plain_seeds(fmt) + typed[at][0].pool if fmt.plain else seeds())
-        for at, fmt in enumerate(FORMATS.values())
-    ]
-    for each in zip(*typed, strict=True):
-        found += [*each, *untyped]
-    return found
+        ways.append(
+            [
+                Turn(fmt.name, f"loads as {name}", stored[name] * 20 + everything, by_loads(fmt, annotation))
+                for name, annotation, _ in TARGETS
+            ]
+        )
+        pool = plain_seeds(fmt) + ways[-1][0].pool if fmt.plain else seeds()
+        ways.append([Turn(fmt.name, "loads", pool, by_loads(fmt, None))] * len(TARGETS))
+    doors = [Turn("bson", door.name, pool, door.load, BSON_MUTATIONS) for door, pool in bson_doors.doors()]
+    one, typed = doors[: -len(TARGETS)], doors[-len(TARGETS) :]
+    ways += [typed, [one[at % len(one)] for at in range(len(TARGETS))]]
+    for each in zip(*ways, strict=True):
+        found += each
+    return [turn for turn in found if only in (None, turn.format)]
 
 
-def flip(rng: random.Random, data: bytearray, pool: list[bytes]) -> None:
-    for _ in range(rng.choice((1, 1, 1, 2, 3, 8))):
-        data[rng.randrange(len(data))] ^= 1 << rng.randrange(8)
-
-
-def replace(rng: random.Random, data: bytearray, pool: list[bytes]) -> None:
-    for _ in range(rng.choice((1, 1, 2, 4))):
-        data[rng.randrange(len(data))] = rng.choice((rng.randrange(256), rng.choice(INTERESTING)))
-
-
-def truncate(rng: random.Random, data: bytearray, pool: list[bytes]) -> None:
-    del data[rng.randrange(len(data)) :]
-
-
-def delete(rng: random.Random, data: bytearray, pool: list[bytes]) -> None:
-    at = rng.randrange(len(data))
-    del data[at : at + rng.choice((1, 1, 2, 4, 16))]
-
-
-def insert(rng: random.Random, data: bytearray, pool: list[bytes]) -> None:
-    at = rng.randrange(len(data) + 1)
-    data[at:at] = rng.randbytes(rng.choice((1, 1, 2, 4, 16)))
-
-
-def repeat(rng: random.Random, data: bytearray, pool: list[bytes]) -> None:
-    """A piece of the message many times: nesting and length."""
-    at = rng.randrange(len(data))
-    piece = bytes(data[at : at + rng.choice((1, 2, 3, 8, 40))])
-    times = rng.choice((2, 3, 10, 100, 1000))
-    data[at:at] = piece * min(times, max(1, (LARGEST_INPUT - len(data)) // (len(piece) or 1)))
-
-
-def splice(rng: random.Random, data: bytearray, pool: list[bytes]) -> None:
-    """The head of one message and the tail of another, or a piece of another put in."""
-    other = rng.choice(pool)
-    start = rng.randrange(len(other))
-    at = rng.randrange(len(data) + 1)
-    if rng.random() < 0.5:
-        data[at:] = other[start:]
-    else:
-        data[at : at + rng.choice((0, 0, 1, 5))] = other[start : start + rng.choice((1, 4, 20, 200))]
-
-
-def inflate(rng: random.Random, data: bytearray, pool: list[bytes]) -> None:
-    """A byte that may be a length becomes a huge one."""
-    at = rng.randrange(len(data))
-    data[at : at + 1] = rng.choice(HUGE)
-
-
-MUTATIONS = [flip, flip, replace, replace, truncate, delete, insert, repeat, splice, splice, inflate]
-
-
-def mutated(pool: list[bytes], seed: int, number: int) -> bytes:
+def mutated(turn: Turn, seed: int, number: int) -> bytes:
     """The input of an attempt: the same for the same seed and number."""
     rng = random.Random(seed << 40 | number)
-    data = bytearray(rng.choice(pool))
+    data = bytearray(rng.choice(turn.pool))
     for _ in range(rng.choice((1, 1, 1, 2, 3))):
         if data:
-            rng.choice(MUTATIONS)(rng, data, pool)
+            rng.choice(turn.mutations)(rng, data, turn.pool)
     return bytes(data[:LARGEST_INPUT])
 
 
 def attempt(data: bytes, number: int, turn: Turn) -> tuple[bool, bool]:
-    """Loaded? And dumped again? Anything but our exceptions goes up."""
-    options: dict[str, Any] = {}
-    if turn.annotation is not None:
-        options = {"type": turn.annotation, "strict": number % 3 > 0}
-    if not turn.fmt.plain:
-        options["types"] = (TYPES, TYPES, holdall.Record, ())[number // 7 % 4]
-    try:
-        found = turn.fmt.loads(data, **options)
-    except holdall.HoldallError:
-        return False, False
-    if number // 5 % 2:
-        return True, False
-    try:
-        # what was loaded must be whole: a second look at all of it
-        turn.fmt.dumps(found)
-    except holdall.HoldallError:
-        return True, False
-    return True, True
+    return turn.load(data, number)
 
 
 def memory_now() -> int:
@@ -188,7 +152,7 @@ def memory_now() -> int:
 
 def child(args: argparse.Namespace) -> None:
     """Attempts from --first on, until the parent's time or count is over."""
-    taken = turns()
+    taken = turns(args.format)
     with open(args.counters, "r+b") as file:
         counters = mmap.mmap(file.fileno(), COUNTERS.size)
     if sys.platform.startswith("linux"):
@@ -199,7 +163,7 @@ def child(args: argparse.Namespace) -> None:
     while done < args.count and (done % 64 or time.monotonic() < end):
         COUNTERS.pack_into(counters, 0, number, done, refused, loaded, again)
         turn = taken[number % len(taken)]
-        good, dumped = attempt(mutated(turn.pool, args.seed, number), number, turn)
+        good, dumped = attempt(mutated(turn, args.seed, number), number, turn)
         refused += not good
         loaded += good
         again += dumped
@@ -236,7 +200,7 @@ def run(args: argparse.Namespace) -> int:
     started = time.monotonic()
     first, findings = 0, 0
     total = [0, 0, 0, 0]
-    taken = turns()
+    taken = turns(args.format)
     while True:
         left = args.seconds - (time.monotonic() - started)
         if left <= 0 or total[0] >= args.count or findings >= args.most:
@@ -254,6 +218,7 @@ def run(args: argparse.Namespace) -> int:
             }
             command = [sys.executable, "-X", "faulthandler", __file__, "--child"]
             command += [f"--{name}={value}" for name, value in options.items()]
+            command += [f"--format={args.format}"] if args.format else []
             process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
             problem = ""
             try:
@@ -269,7 +234,7 @@ def run(args: argparse.Namespace) -> int:
         findings += 1
         total[0] += 1
         turn = taken[number % len(taken)]
-        report(args, number, turn, mutated(turn.pool, args.seed, number), problem)
+        report(args, number, turn, mutated(turn, args.seed, number), problem)
         first = number + 1
     seconds = time.monotonic() - started
     print(f"{total[0] / seconds:,.0f} executions/s")
@@ -283,13 +248,13 @@ def run(args: argparse.Namespace) -> int:
 def report(args: argparse.Namespace, number: int, turn: Turn, data: bytes, problem: str) -> None:
     folder = pathlib.Path(args.out)
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"seed{args.seed}-{number}.{turn.fmt.name}"
+    path = folder / f"seed{args.seed}-{number}.{turn.format}"
     path.write_bytes(data)
     path.with_suffix(".txt").write_text(
-        f"attempt {number}, {len(data)} bytes, as {turn.annotation}\n{data[:200].hex()}\n{problem}\n"
+        f"attempt {number}, {len(data)} bytes, by {turn.door}\n{data[:200].hex()}\n{problem}\n"
     )
     print(
-        f"finding: attempt {number} ({len(data)} bytes, {turn.fmt.name} as {turn.annotation}), in {path}\n{problem}",
+        f"finding: attempt {number} ({len(data)} bytes, {turn.format} by {turn.door}), in {path}\n{problem}",
         file=sys.stderr,
     )
 
@@ -301,6 +266,7 @@ def main() -> int:
         "--seed", type=int, default=int.from_bytes(os.urandom(3), "big"), help="default: a new one"
     )
     parser.add_argument("--count", type=int, default=1 << 62, help="at most that many mutations")
+    parser.add_argument("--format", choices=list(FORMATS), help="only that one; default: all")
     parser.add_argument("--most", type=int, default=20, help="stop after that many findings")
     parser.add_argument("--out", default="fuzz-findings", help="folder for inputs that went wrong")
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)

@@ -25,6 +25,20 @@ from typing import Annotated, Any, Final, List, Literal, Optional, Tuple, Union
 import annotated_types
 import msgspec
 import numpy as np
+from bson import (
+    SON,
+    Binary,
+    Code,
+    DatetimeMS,
+    DBRef,
+    Decimal128,
+    Int64,
+    MaxKey,
+    MinKey,
+    ObjectId,
+    Regex,
+    Timestamp,
+)
 from numpy.typing import NDArray
 
 from tests.support import typed_models as models
@@ -46,8 +60,13 @@ class _Permitted:
     """The value itself comes back where `types=` permits its class; else it is an UnknownTypeError."""
 
 
+class _Unsaid:
+    """As the other plain formats, or as hold."""
+
+
 SAME: Any = _Same()
 PERMITTED: Any = _Permitted()
+UNSAID: Any = _Unsaid()
 
 
 @dataclass(frozen=True)
@@ -59,23 +78,37 @@ class Case:
     name: str
     annotation: Any
     value: Any
-    # What MessagePack gives without a type.
+    # What plain formats give without a type.
     plain: Any = SAME
     # What hold gives without a type.
     hold: Any = SAME
     typed: Any = SAME
-    # Where MessagePack can't give what hold gives.
-    typed_plain: Any = None
+    # Where plain formats can't give what hold gives.
+    typed_plain: Any = UNSAID
+    # Where BSON differs from MessagePack.
+    bson: Any = UNSAID
+    typed_bson: Any = UNSAID
     dumping: dict[str, Any] = field(default_factory=dict)
     loading: dict[str, Any] = field(default_factory=dict)
 
-    def untyped_result(self, plain: bool) -> Any:
-        return self._result(self.plain if plain else self.hold)
+    def untyped_result(self, fmt: str) -> Any:
+        return self._result(self.said(fmt))
 
-    def typed_result(self, plain: bool) -> Any:
-        if plain and isinstance(self.plain, Refused):
-            return self.plain
-        return self._result(self.typed_plain if plain and self.typed_plain is not None else self.typed)
+    def typed_result(self, fmt: str) -> Any:
+        said = {
+            "hold": [self.typed],
+            "msgpack": [self.typed_plain, self.typed],
+            "bson": [self.typed_bson, self.typed_plain, self.typed],
+        }[fmt]
+        if isinstance(self.said(fmt), Refused):
+            return self.said(fmt)
+        return self._result(next(result for result in said if result is not UNSAID))
+
+    def said(self, fmt: str) -> Any:
+        """What `fmt` gives without a type, as the table has it."""
+        if fmt == "hold":
+            return self.hold
+        return self.plain if fmt == "msgpack" or self.bson is UNSAID else self.bson
 
     def _result(self, said: Any) -> Any:
         return self.value if said is SAME or said is PERMITTED else said
@@ -83,6 +116,7 @@ class Case:
 
 UTC = datetime.timezone.utc
 NO_FORM = Refused("the format has no form for it")
+NO_KEY = Refused("keys are text in this format")
 NOT_THIS_WAY = NotLoaded("Expected")
 
 
@@ -100,7 +134,8 @@ def _builtins() -> list[Case]:
         case("None", type(None), None),
         case("bool", bool, True),
         case("int", int, -3),
-        case("int, of 64 bits", int, 2**64 - 1),
+        case("int, of 64 bits with a sign", int, -(2**63)),
+        case("int, of 64 bits", int, 2**64 - 1, bson=Refused("an int beyond 64 bits")),
         case("int, beyond 64 bits", int, 2**64, Refused("an int beyond 64 bits")),
         case("float", float, 1.5),
         case("float, of an int", float, 2, typed=2.0),
@@ -139,15 +174,15 @@ def _containers() -> list[Case]:
         case("Iterable[str]", abc.Iterable[str], ["a"]),
         case("Set[int]", abc.Set[int], {1}, [1]),
         case("MutableSet[int]", abc.MutableSet[int], {1}, [1]),
-        case("dict", dict, {"a": 1, 2: None}),
-        case("dict[str, int]", dict[str, int], {"a": 1}),
-        case("dict[int, str]", dict[int, str], {1: "a"}),
         case(
-            "dict[tuple[int, int], str]",
-            dict[tuple[int, int], str],
-            {(0, 1): "a"},
-            NotLoaded("a key can't be hashed"),
+            "dict",
+            dict,
+            {"a": 1, 2: None},
+            bson={"a": 1, "2": None},
+            typed_bson={"a": 1, "2": None},
         ),
+        case("dict[str, int]", dict[str, int], {"a": 1}),
+        case("dict[int, str]", dict[int, str], {1: "a", -20: "b"}, bson={"1": "a", "-20": "b"}),
         case("Mapping[str, float]", abc.Mapping[str, float], {"a": 1.5}),
         case("MutableMapping[str, int]", abc.MutableMapping[str, int], {"a": 1}),
         case("OrderedDict[str, int]", collections.OrderedDict[str, int], ordered, {"b": 1, "a": 2}),
@@ -159,6 +194,65 @@ def _containers() -> list[Case]:
             types.MappingProxyType({"a": 1}),
             {"a": 1},
         ),
+    ]
+
+
+def _keys() -> list[Case]:
+    """BSON's keys are text: others are stored as theirs, where they have one that says all."""
+
+    def case(name: str, key: Any, plain: Any = SAME, bson: Any = UNSAID, **more: Any) -> Case:
+        held = {key: 1}
+        annotation = more.pop("annotation", None) or dict[type(key), int]
+        said = [
+            said if said in (SAME, UNSAID) or isinstance(said, (Refused, NotLoaded)) else {said: 1}
+            for said in (plain, bson)
+        ]
+        return Case("Keys of dicts", name, annotation, held, said[0], bson=said[1], **more)
+
+    day, moment = datetime.date(2026, 1, 2), _dated(2026, 1, 2, 3, 4, 5, 678_901, UTC)
+    identifier = uuid.UUID("12345678-1234-5678-1234-567812345678")
+    return [
+        case("str", "é"),
+        case("int", -20, bson="-20"),
+        case("int, beyond 64 bits", 2**70, Refused("an int beyond 64 bits"), bson=str(2**70)),
+        case("int | str", 1, bson="1", typed_bson={"1": 1}, annotation=dict[int | str, int]),
+        case("NewType", 3, bson="3", annotation=dict[models.UserId, int]),
+        case("Literal[1, 2]", 2, bson="2", annotation=dict[Literal[1, 2], int]),
+        case(
+            "Annotated[int, Ge(0)]",
+            3,
+            bson="3",
+            annotation=dict[Annotated[int, annotated_types.Ge(0)], int],
+        ),
+        case("float", 1.5, bson=NO_KEY),
+        case("bool", True, bson=NO_KEY),
+        case("None", None, bson=NO_KEY),
+        case("int | None", None, bson=NO_KEY, annotation=dict[int | None, int]),
+        case("bytes", b"k", bson=NO_KEY),
+        case("tuple[int, int]", (0, 1), NotLoaded("a key can't be hashed"), bson=NO_KEY),
+        case("frozenset[int]", frozenset({1}), NotLoaded("a key can't be hashed"), bson=NO_KEY),
+        case("Enum", models.Color.GREEN, "green", hold=PERMITTED),
+        case("Enum, of an int", models.Color.RED, 1, bson="1", hold=PERMITTED),
+        case(
+            "Enum, of a tuple",
+            models.Color.BLUE,
+            NotLoaded("a key can't be hashed"),
+            bson=NO_KEY,
+            hold=PERMITTED,
+        ),
+        case("IntEnum", models.Level.HIGH, 10, bson="10", hold=PERMITTED),
+        case("str, Enum", models.Unit.METRE, "m", hold=PERMITTED),
+        case("date", day, "2026-01-02"),
+        case("time", datetime.time(1, 2), "01:02:00"),
+        case("timedelta", datetime.timedelta(days=1), "P1D"),
+        case("datetime, naive", moment.replace(tzinfo=None), "2026-01-02T03:04:05.678901"),
+        case("datetime, in UTC", moment, bson="2026-01-02T03:04:05.678901+00:00"),
+        case("UUID", identifier, str(identifier)),
+        case("Decimal", decimal.Decimal("1.10"), "1.10"),
+        case("Fraction", fractions.Fraction(1, 3), "1/3"),
+        case("PurePosixPath", pathlib.PurePosixPath("/a"), "/a"),
+        case("IPv4Address", ipaddress.IPv4Address("10.0.0.1"), "10.0.0.1"),
+        case("NamedTuple", models.Pair(1), NotLoaded("a key can't be hashed"), bson=NO_KEY, hold=PERMITTED),
     ]
 
 
@@ -230,6 +324,7 @@ def _classes() -> list[Case]:
             models.Team,
             team,
             {"name": "t", "users": users[:1], "by_id": {7: users[1]}},
+            bson={"name": "t", "users": users[:1], "by_id": {"7": users[1]}},
         ),
         case("recursive", models.Node, chain, {"value": 1, "next": {"value": 2, "next": None}}),
         case(
@@ -297,7 +392,12 @@ def _standard() -> list[Case]:
     ]
     return [
         case(
-            "datetime, naive", datetime.datetime, _dated(2026, 1, 2, 3, 4, 5, 6), "2026-01-02T03:04:05.000006"
+            "datetime, naive",
+            datetime.datetime,
+            _dated(2026, 1, 2, 3, 4, 5, 6789),
+            "2026-01-02T03:04:05.006789",
+            bson=_dated(2026, 1, 2, 3, 4, 5, 6000, UTC),
+            typed_bson=_dated(2026, 1, 2, 3, 4, 5, 6000, UTC),
         ),
         case(
             "datetime, in nanoseconds",
@@ -320,18 +420,45 @@ def _standard() -> list[Case]:
             Annotated[datetime.datetime, msgspec.Meta(tz=True)],
             _dated(2026, 1, 2, tzinfo=UTC),
         ),
+        case(
+            "Annotated[datetime, Meta(tz=False)]",
+            Annotated[datetime.datetime, msgspec.Meta(tz=False)],
+            _dated(2026, 1, 2),
+            "2026-01-02T00:00:00",
+            bson=_dated(2026, 1, 2, tzinfo=UTC),
+        ),
         case("date", datetime.date, datetime.date(2026, 1, 2), "2026-01-02"),
         case("time", datetime.time, datetime.time(1, 2, 3), "01:02:03"),
         case("time, with a zone", datetime.time, datetime.time(1, 2, tzinfo=UTC), "01:02:00+00:00"),
         case("timedelta", datetime.timedelta, datetime.timedelta(days=1, seconds=2), "P1DT2S"),
         case("timedelta, negative", datetime.timedelta, datetime.timedelta(seconds=-1), "-PT1S"),
         case("timezone", datetime.timezone, UTC, NO_FORM),
-        case("Decimal", decimal.Decimal, decimal.Decimal("1.10"), "1.10"),
-        case("UUID", uuid.UUID, identifier, str(identifier)),
-        *(case(name, cls, value, str(value)) for name, cls, value in texts),
-        case("Pattern[str]", re.Pattern, re.compile("a+"), "a+"),
+        case("Decimal", decimal.Decimal, decimal.Decimal("1.10"), "1.10", bson=Decimal128("1.10")),
         case(
-            "Pattern[str], with flags", re.Pattern, re.compile("a+", re.I), Refused("its flags have no form")
+            "Decimal, of 35 digits",
+            decimal.Decimal,
+            decimal.Decimal("1" * 35),
+            "1" * 35,
+            bson=Refused("more than 34 digits"),
+        ),
+        case("UUID", uuid.UUID, identifier, str(identifier), bson=SAME),
+        *(case(name, cls, value, str(value)) for name, cls, value in texts),
+        case("Pattern[str]", re.Pattern, re.compile("a+"), "a+", bson=Regex("a+", int(re.U))),
+        case(
+            "Pattern[str], with flags",
+            re.Pattern,
+            re.compile("a+", re.I),
+            Refused("its flags have no form"),
+            bson=Regex("a+", int(re.I | re.U)),
+        ),
+        case(
+            "Pattern[bytes]",
+            re.Pattern[bytes],
+            re.compile(b"a+"),
+            b"a+",
+            typed_plain=NOT_THIS_WAY,
+            bson=Regex("a+"),
+            typed_bson=SAME,
         ),
         case("array.array", array.array, array.array("i", [1, 2]), [1, 2], typed_plain=NOT_THIS_WAY),
         case(
@@ -358,6 +485,63 @@ def _numpy() -> list[Case]:
         case("np.float64", np.float64, np.float64(1.5), 1.5),
         case("np.int32", np.int32, np.int32(7), 7),
         case("np.datetime64", np.datetime64, np.datetime64("2026-01-02"), "2026-01-02"),
+        case(
+            "np.datetime64, with a time",
+            np.datetime64,
+            np.datetime64("2026-01-02T03:04:05.678000"),
+            "2026-01-02T03:04:05.678000",
+            bson=_dated(2026, 1, 2, 3, 4, 5, 678_000, UTC),
+        ),
+    ]
+
+
+def _databases() -> list[Case]:
+    """PyMongo's classes, for the values that databases have."""
+    refused = Refused("which needs")
+
+    def case(cls: Any, value: Any, bson: Any = SAME, name: str = "", **more: Any) -> Case:
+        forms = {"plain": refused, "hold": refused, **more}
+        return Case("Databases' own", cls.__name__ + name, cls, value, bson=bson, **forms)
+
+    as_class = {"hold": PERMITTED, "typed_plain": NOT_THIS_WAY, "typed_bson": SAME}
+    moment = DatetimeMS(1_767_323_045_678)
+    return [
+        case(ObjectId, ObjectId("0123456789abcdef01234567")),
+        case(Int64, Int64(5), 5),
+        case(Decimal128, Decimal128("1.10")),
+        case(Binary, Binary(b"ab", 128), name=", of a subtype"),
+        case(Binary, Binary(b"ab", 0), b"ab"),
+        case(Regex, Regex("a+", int(re.I))),
+        case(Timestamp, Timestamp(1, 2)),
+        case(MinKey, MinKey()),
+        case(MaxKey, MaxKey()),
+        case(
+            DBRef, DBRef("people", 5, "db", note="n"), {"$ref": "people", "$id": 5, "$db": "db", "note": "n"}
+        ),
+        case(Code, Code("f()"), plain="f()", **as_class),
+        case(Code, Code("f()", {"a": [1]}), plain="f()", name=", with variables", **as_class),
+        case(
+            DatetimeMS,
+            moment,
+            _dated(2026, 1, 2, 3, 4, 5, 678_000, UTC),
+            plain={"_value": 1_767_323_045_678},
+            **as_class,
+        ),
+        case(
+            DatetimeMS,
+            DatetimeMS(-(2**63)),
+            plain={"_value": -(2**63)},
+            name=", beyond datetime's years",
+            **as_class,
+        ),
+        case(
+            SON,
+            SON([("b", 1), ("a", 2)]),
+            {"b": 1, "a": 2},
+            plain={"b": 1, "a": 2},
+            hold=PERMITTED,
+            typed_plain=NOT_THIS_WAY,
+        ),
     ]
 
 
@@ -388,9 +572,11 @@ def _lax() -> list[Case]:
 CASES: list[Case] = [
     *_builtins(),
     *_containers(),
+    *_keys(),
     *_unions(),
     *_classes(),
     *_standard(),
     *_numpy(),
+    *_databases(),
     *_lax(),
 ]

@@ -46,12 +46,15 @@ class Failure:
     said: str
     path: tuple[Any, ...] = ()
     wrong: Callable[[], Any] | None = None
-    # Where MessagePack, which lacks some types, says something else.
+    # Where plain formats, which lack some types, say something else.
     said_plain: str | None = None
     path_plain: tuple[Any, ...] | None = None
     loading: dict[str, Any] = field(default_factory=dict)
-    # Formats that can store the value, or tell that it is wrong.
+    # Formats that can store the value, or tell that it is wrong: all unless said otherwise.
     only: str = ""
+
+    def concerns(self, fmt: str) -> bool:
+        return fmt in (self.only or fmt).split()
 
     def whole_text(self, plain: bool) -> str:
         said = self.said_plain if plain and self.said_plain is not None else self.said
@@ -323,8 +326,8 @@ def bounds() -> list[Failure]:
     """Constraints, one by one, at the root; and where they stand in something else."""
     meta = msgspec.Meta
 
-    def case(annotation: Any, extra: Any, value: Callable[[], Any], said: str) -> Failure:
-        return Failure(f"{annotation.__name__}, {extra!r}", Annotated[annotation, extra], value, said)
+    def case(annotation: Any, extra: Any, value: Callable[[], Any], said: str, **more: Any) -> Failure:
+        return Failure(f"{annotation.__name__}, {extra!r}", Annotated[annotation, extra], value, said, **more)
 
     return [
         case(int, at.Gt(NUMBER + 1), number, f"Expected `int` > {NUMBER + 1}"),
@@ -346,6 +349,13 @@ def bounds() -> list[Failure]:
             at.MultipleOf(3),
             lambda: decimal.Decimal("9E+999999"),
             "Expected `Decimal` that's a multiple of 3",
+            only="hold msgpack",
+        ),
+        case(
+            decimal.Decimal,
+            at.MultipleOf(7),
+            lambda: decimal.Decimal("9E+6111"),
+            "Expected `Decimal` that's a multiple of 7",
         ),
         case(bytes, at.MaxLen(3), lambda: text().encode(), "Expected `bytes` of length <= 3"),
         case(
@@ -460,12 +470,20 @@ def values() -> list[Failure]:
             "Expected `UUID`, got `bytes`",
             said_plain="Invalid UUID bytes",
         ),
-        Failure("datetime, naive", aware, moment, "Expected `datetime` with a timezone component"),
+        # BSON does not say whether there was a zone: there the type does.
+        Failure(
+            "datetime, naive",
+            aware,
+            moment,
+            "Expected `datetime` with a timezone component",
+            only="hold msgpack",
+        ),
         Failure(
             "datetime, aware",
             naive,
             lambda: moment().replace(tzinfo=UTC),
             "Expected `datetime` with no timezone component",
+            only="hold msgpack",
         ),
         Failure("int, bad text, lax", int, text, "Expected `int`, got `str`", loading={"strict": False}),
         Failure(
