@@ -16,6 +16,10 @@ WRONG = "wrong"
 CANNOT = "cannot"
 
 
+class OtherBytes(Exception):
+    """What was written isn't what it has to be, byte for byte."""
+
+
 @dataclass(frozen=True)
 class Verdict:
     """kind: one of the four above; detail: where it goes wrong, or why it can't."""
@@ -69,6 +73,8 @@ def check(original: Any, round_trip: Callable[[], Any], each: bool) -> Verdict:
     def judge() -> Verdict:
         try:
             restored = round_trip()
+        except OtherBytes as error:
+            return Verdict(WRONG, str(error))
         except Exception as error:  # whatever a peer raises is its answer
             return Verdict(CANNOT, f"{type(error).__name__}: {error}")
         return compare_each(original, restored) if each else compare(original, restored)

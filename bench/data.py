@@ -37,7 +37,8 @@ class Case:
     stand_in: generated because the real data is missing; the targets speak of the real data only.
     core: a row that has a stated target (`targets.py`); the others are for orientation.
     annotation: loads are typed, asked for this (where items go one by one, for each of them).
-    expected: what typed loads give, where it isn't what was stored; such a row is about loads only.
+    expected: what loads give, where it isn't what was stored; a typed row that has it is about loads only.
+    contestants: who takes part, where it isn't everybody who stores Python's objects.
     """
 
     name: str
@@ -51,6 +52,7 @@ class Case:
     classes: tuple[type, ...] = field(default=())
     annotation: Any = None
     expected: Callable[[], Any] | None = None
+    contestants: Callable[[Case], list[Any]] | None = None
 
 
 def document(name: str) -> Any:

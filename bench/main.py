@@ -11,6 +11,7 @@ from typing import Any
 
 from rich.console import Console
 
+from bench.bson_cases import bson_cases
 from bench.data import ROOT, Case, cases
 from bench.first_use import NAME as FIRST_USE
 from bench.first_use import TITLE as FIRST_USE_TITLE
@@ -33,7 +34,11 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     )
     parser.add_argument("--quick", action="store_true", help="fewer rounds: figures for orientation")
     parser.add_argument(
-        "--only", action="append", default=[], metavar="NAME", help="this data set only (may be given again)"
+        "--only",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="this data set only, or all whose names begin so: bson, typed, lisp (may be given again)",
     )
     parser.add_argument(
         "--gc", choices=COLLECTORS, default="both", help="garbage collector on, as users run, or off"
@@ -47,7 +52,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
 
 def main(arguments: list[str]) -> None:
     options = parse(arguments)
-    known = {case.name: case for case in cases()}
+    known = {case.name: case for case in [*cases(), *bson_cases()]}
     if options.list:
         titles = {name: case.title for name, case in known.items()} | {FIRST_USE: FIRST_USE_TITLE}
         print("\n".join(f"{name:40} {title}" for name, title in titles.items()))
@@ -63,11 +68,16 @@ def main(arguments: list[str]) -> None:
             )
         )
     else:
-        unknown = [name for name in options.only if name not in known and name != FIRST_USE]
+        unknown = [name for name in options.only if not called(known, name) and name != FIRST_USE]
         if unknown:
             sys.exit(f"no data set is called {', '.join(unknown)}; see --list")
-        chosen = [known[name] for name in options.only or known if name in known]
-        run_all(chosen, options)
+        names = [name for asked in options.only for name in called(known, asked)] if options.only else known
+        run_all([known[name] for name in dict.fromkeys(names)], options)
+
+
+def called(known: dict[str, Case], asked: str) -> list[str]:
+    """The data set of this name, or the family whose names begin with it."""
+    return [asked] if asked in known else [name for name in known if name.startswith(f"{asked}_")]
 
 
 def budget(case: Case, quick: bool) -> Budget:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import gc
 from dataclasses import asdict
 from functools import partial
+from pathlib import Path
 from typing import Any
 
-from bench.check import Verdict, check
+from bench.check import OtherBytes, Verdict, check
 from bench.data import Case
 from bench.floor_build import load_floor
 from bench.isolate import with_deep_stack
@@ -48,7 +49,7 @@ def measure_here(case: Case, budget: Budget, collectors: list[bool]) -> dict[str
         stored = stored_form(peer, own)
         restores.append(Job(peer.name, peer.timed_loads or peer.loads, stored))
         if not peer.bound:
-            sizes[peer.name] = sum(map(len, stored)) if case.each else len(stored)
+            sizes[peer.name] = sum(map(size_of, stored)) if case.each else size_of(stored)
     dumps = [interleave(stores, budget, collect) for collect in collectors]
     # Who stores objects holds them, and his collector walks them; who restores has only the bytes.
     gc.collect()
@@ -57,6 +58,7 @@ def measure_here(case: Case, budget: Budget, collectors: list[bool]) -> dict[str
     return {
         "case": case.name,
         "title": case.title,
+        "ours": peers[0].name,
         "stand_in": case.stand_in,
         "graph": case.graph,
         "typed": case.annotation is not None,
@@ -85,5 +87,13 @@ def stored_form(peer: Peer, data: Any) -> Any:
     return store(data)
 
 
+def size_of(stored: Any) -> int:
+    """Bytes, or those of a file."""
+    return stored.stat().st_size if isinstance(stored, Path) else len(stored)
+
+
 def round_trip(peer: Peer, data: Any) -> Any:
-    return peer.loads(stored_form(peer, data))
+    stored = stored_form(peer, data)
+    if peer.reference is not None and stored != peer.reference(data):
+        raise OtherBytes("it writes other bytes")
+    return peer.loads(stored)

@@ -10,7 +10,7 @@ import marshal
 import pickle
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from types import ModuleType
 from typing import Any
@@ -30,6 +30,7 @@ class Peer:
     stored: what `loads` reads; by default what `dumps` gave.
     bound: not a rival but the lower bound: no format, no checks.
     expected: what `loads` is to give, where it isn't what was stored.
+    reference: makes the bytes that `dumps` has to give, where there is one right answer.
     """
 
     name: str
@@ -42,14 +43,24 @@ class Peer:
     timed_dumps: Function | None = None
     timed_loads: Function | None = None
     expected: Callable[[], Any] | None = None
+    reference: Function | None = None
 
     def each(self) -> Peer:
         """The same, for the items of a list one by one."""
-        functions = (self.dumps, self.loads, self.convert, self.stored)
-        dumps, loads, convert, stored = (None if f is None else partial(over, f) for f in functions)
-        assert loads is not None
-        timed = [None if f is None else partial(one_by_one, f) for f in functions[:2]]
-        return Peer(self.name, dumps, loads, convert, stored, self.bound, *timed)
+
+        def items(function: Function | None) -> Function | None:
+            return None if function is None else partial(over, function)
+
+        return replace(
+            self,
+            dumps=items(self.dumps),
+            loads=partial(over, self.loads),
+            convert=items(self.convert),
+            stored=items(self.stored),
+            reference=items(self.reference),
+            timed_dumps=None if self.dumps is None else partial(one_by_one, self.dumps),
+            timed_loads=partial(one_by_one, self.loads),
+        )
 
 
 def over(function: Function, items: list[Any]) -> list[Any]:
@@ -204,6 +215,9 @@ def loads_only(peer: Peer, expected: Callable[[], Any]) -> Peer:
 
 
 def peers_of(case: Case, floor: ModuleType | None) -> list[Peer]:
+    if case.contestants is not None:
+        peers = case.contestants(case)
+        return [peer.each() for peer in peers] if case.each else peers
     if case.annotation is not None:
         peers = typed_peers(case)
         return [peer.each() for peer in peers] if case.each else peers

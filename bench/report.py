@@ -19,10 +19,20 @@ from rich.table import Table
 from bench.check import CANNOT, SAME, TREE, WRONG
 from bench.first_use import CONTESTANTS, TITLE, Measured, first_use_lines
 from bench.memory import DUMPS_LIMIT, LOADS_LIMIT
-from bench.targets import Line, judge
+from bench.targets import BSON_DROP_IN, Line, judge
 from bench.timing import ratio
 
-PACKAGES = ("holdall", "msgspec", "ormsgpack", "orjson", "pyfory", "cloudpickle", "numpy")
+PACKAGES = (
+    "holdall",
+    "msgspec",
+    "ormsgpack",
+    "orjson",
+    "pyfory",
+    "cloudpickle",
+    "numpy",
+    "pymongo",
+    "pydantic",
+)
 VERDICT_STYLE = {SAME: "green", TREE: "yellow", WRONG: "red", CANNOT: "dim"}
 
 
@@ -58,6 +68,8 @@ class Report:
                 )
         if any(name.endswith("*") for name in record["verdicts"]):
             console.print("  * the same data in classes of its own", style="dim")
+        if BSON_DROP_IN in record["verdicts"]:
+            console.print("  drop-in: PyMongo's names, encode and decode", style="dim", highlight=False)
         console.print()
 
     def finish(self, folder: Path) -> None:
@@ -119,7 +131,7 @@ def duration(nanoseconds: float) -> str:
 
 
 def case_table(record: dict[str, Any]) -> Table:
-    """Sizes and times; in brackets how many times longer than holdall it took."""
+    """Sizes and times; in brackets how many times longer it took than the first of holdall's."""
     table = new_table(f"{record['title']}  [dim]({record['case']})[/]")
     table.add_column("", no_wrap=True)
     for column in ("bytes", "/pickle"):
@@ -135,10 +147,14 @@ def case_table(record: dict[str, Any]) -> Table:
             continue
         size = record["sizes"].get(name)
         share = f"{size / pickled:.2f}" if size and pickled else ""
-        times = [time_cell(ops[op], name) for ops in record["times"].values() for op in ("dumps", "loads")]
+        times = [
+            time_cell(ops[op], name, record["ours"])
+            for ops in record["times"].values()
+            for op in ("dumps", "loads")
+        ]
         bound = name.startswith("floor")
         back = "lower bound" if bound else f"[{VERDICT_STYLE[kind]}]{kind}[/]"
-        style = "bold" if name == "holdall" else "dim" if bound else None
+        style = "bold" if name == record["ours"] else "dim" if bound else None
         table.add_row(name, f"{size:,}" if size else "", share, *times, back, style=style)
     return table
 
@@ -147,10 +163,10 @@ def new_table(title: str) -> Table:
     return Table(title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD, pad_edge=False)
 
 
-def time_cell(times: dict[str, list[float]], name: str) -> str:
+def time_cell(times: dict[str, list[float]], name: str, ours: str) -> str:
     if name not in times:
         return ""
-    value = ratio(times, name, "holdall")
+    value = ratio(times, name, ours)
     return duration(median(times[name])) + (f" [cyan]({value:.2f})[/]" if value is not None else "")
 
 

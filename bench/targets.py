@@ -13,6 +13,19 @@ from bench.timing import ratio
 DOCUMENTS = ("twitter", "citm_catalog", "canada", "github_events")
 FAST_FORMATS = ("marshal", "msgspec.msgpack", "ormsgpack", "orjson")
 MSGPACK = "holdall.msgpack"
+# `bson_peers.py` says who these are.
+BSON, BSON_DROP_IN, BSON_OPEN = "holdall.bson", "holdall.bson drop-in", "holdall.bson open"
+PYMONGO, PYMONGO_LAZY = "pymongo", "RawBSONDocument"
+BSON_ENCODED = (
+    "bson_twitter",
+    "bson_citm",
+    "bson_canada",
+    "bson_github_events",
+    "bson_messages",
+    "bson_serbench",
+)
+BSON_DECODED = (*BSON_ENCODED, "bson_messages_all")
+BSON_TYPED = ("bson_typed_twitter", "bson_typed_citm", "bson_typed_messages", "bson_typed_serbench")
 Results = dict[str, dict[str, Any]]
 
 
@@ -60,19 +73,22 @@ class Rival:
 
 @dataclass(frozen=True)
 class Mean:
-    """The geometric mean over the JSON documents of the speed relative to pickle."""
+    """The geometric mean over several data sets of the speed of `ours` relative to `peer`."""
 
     op: str
     factor: float
+    data: str = "JSON documents"
+    cases: tuple[str, ...] = DOCUMENTS
+    peer: str = "pickle 5"
+    ours: str = "holdall"
 
     def judge(self, results: Results) -> Line:
-        what, required = f"{self.op} vs pickle 5, geometric mean", f"≥ {self.factor:g}x"
-        found = [rival_ratio(results, case, self.op, "pickle 5") for case in DOCUMENTS]
-        values = [value for value in found if value is not None]
-        if len(values) < len(DOCUMENTS):
-            return Line("JSON documents", what, required, "not measured", None)
-        mean = math.exp(sum(map(math.log, values)) / len(values))
-        return Line("JSON documents", what, required, f"{mean:.2f}x", mean >= self.factor)
+        subject = "" if self.ours == "holdall" else f"{self.ours} "
+        what, required = f"{subject}{self.op} vs {self.peer}, geometric mean", f"≥ {self.factor:g}x"
+        mean = geometric_mean(results, self.cases, self.op, self.peer, self.ours)
+        if mean is None:
+            return Line(self.data, what, required, "not measured", None)
+        return Line(self.data, what, required, f"{mean:.2f}x", mean >= self.factor)
 
 
 @dataclass(frozen=True)
@@ -132,6 +148,15 @@ def rival_ratio(
     return ratio(record["times"][collector][op], peer, ours)
 
 
+def geometric_mean(results: Results, cases: tuple[str, ...], op: str, peer: str, ours: str) -> float | None:
+    """That of `rival_ratio`, if each of `cases` has one."""
+    found = [rival_ratio(results, case, op, peer, ours=ours) for case in cases]
+    values = [value for value in found if value is not None]
+    if len(values) < len(cases):
+        return None
+    return math.exp(sum(map(math.log, values)) / len(values))
+
+
 def bound_ratio(results: Results, case: str, op: str, collector: str) -> float | None:
     """Time of `holdall` over that of the faster of the two lower bounds."""
     record = results.get(case)
@@ -163,6 +188,14 @@ def typed_loads(case: str, hold: float, msgpack: float) -> list[Rival]:
     return [
         Rival(case, "loads", ("msgspec typed",), hold),
         Rival(case, "loads", ("msgspec typed",), msgpack, ours=MSGPACK),
+    ]
+
+
+def bson_rows(op: str, mean: float, least: float, cases: tuple[str, ...], ours: str) -> list[Rival | Mean]:
+    """PyMongo beaten on the whole, and nowhere by less than `least`."""
+    return [
+        Mean(op, mean, "BSON", cases, PYMONGO, ours),
+        *[Rival(case, op, (PYMONGO,), least, ours=ours) for case in cases],
     ]
 
 
@@ -204,6 +237,12 @@ TARGETS: list[Rival | Mean | Bound | Size] = [
         for case in DOCUMENTS
         for op in ("dumps", "loads")
     ],
+    *bson_rows("loads", 2.0, 1.5, BSON_DECODED, BSON_DROP_IN),
+    *bson_rows("loads", 2.0, 1.5, BSON_ENCODED, BSON),
+    *bson_rows("dumps", 2.8, 1.5, BSON_ENCODED, BSON_DROP_IN),
+    *[Rival(case, "loads", ("msgspec.convert",), 3, ours=BSON) for case in BSON_TYPED],
+    *[Rival(case, "loads", ("pydantic", "pydantic Model*"), 6, ours=BSON) for case in BSON_TYPED],
+    Rival("bson_lazy", "loads", (BSON, PYMONGO), 100, ours=BSON_OPEN),
 ]
 
 
