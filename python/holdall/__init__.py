@@ -3,7 +3,8 @@
 `dumps` and `loads` work on bytes, `dump` and `load` on files, `Encoder` and `Decoder` keep options for many calls.
 `loads` builds builtin and standard value types, and the classes that `register` or `types=` permit; it never imports a
 module and never calls anything that the data names. `holdall.pickle` has the names and signatures of the standard
-library's `pickle`, for trusted data. `holdall.msgpack` and `holdall.bson` have the same names for other formats.
+library's `pickle`, for trusted data. `holdall.msgpack` and `holdall.bson` have the same names for other formats, and
+`holdall.julia` reads and writes the files of Julia's BSON.jl.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from ._registry import register
 
 if TYPE_CHECKING:
     from . import bson as bson
+    from . import julia as julia
     from . import msgpack as msgpack
     from . import pickle as pickle
 
@@ -59,7 +61,7 @@ __all__ = [
     "register",
 ]
 
-_MODULES = ("bson", "msgpack", "pickle")
+_MODULES = ("bson", "julia", "msgpack", "pickle")
 
 
 def __getattr__(name: str) -> Any:

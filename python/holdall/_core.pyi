@@ -272,3 +272,31 @@ def bson_open(
 def bson_encode(document: Any, check_keys: bool, codec_options: Any, /) -> bytes: ...
 def bson_decode(data: Any, codec_options: Any, /) -> Any: ...
 def bson_decode_all(data: Any, codec_options: Any, /) -> list[Any]: ...
+
+julia_tags: tuple[str, ...]
+
+def julia_dumps(obj: object, /, *, enc_hook: _EncHook | None = None) -> bytes: ...
+def julia_loads(
+    data: _BytesLike,
+    /,
+    *,
+    types: Any = None,
+    type: Any = ...,
+    strict: bool = True,
+    dec_hook: _DecHook | None = None,
+    limits: Limits | None = None,
+    views: bool = False,
+) -> Any: ...
+def julia_parse(data: _BytesLike, /, *, limits: Limits | None = None) -> Any: ...
+def julia_open(
+    data: _BytesLike,
+    /,
+    *,
+    owned: bool,
+    types: Any = None,
+    type: Any = ...,
+    strict: bool = True,
+    dec_hook: _DecHook | None = None,
+    limits: Limits | None = None,
+    views: bool = False,
+) -> BsonDocument: ...

@@ -1,10 +1,11 @@
-//! Writes the tables of `docs/format.md`, `docs/msgpack.md` and `docs/bson.md` anew, so that a tag's number stands in `tag.rs`
-//! and nowhere else.
+//! Writes the tables of `docs/format.md`, `docs/msgpack.md`, `docs/bson.md` and `docs/julia.md` anew, so that a tag's number (or
+//! name) stands in `tag.rs` and nowhere else.
 //!
 //! A table stands between `<!-- table: NAME -->` and `<!-- end -->`; what is between them is replaced, all else is kept.
 
 use holdall_format::bson;
 use holdall_format::hold::tag;
+use holdall_format::julia;
 use holdall_format::model::reduce;
 use holdall_format::msgpack;
 use holdall_format::table::Row;
@@ -12,10 +13,11 @@ use std::fmt::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
-const PAGES: [&str; 3] = [
+const PAGES: [&str; 4] = [
     concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/format.md"),
     concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/msgpack.md"),
     concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/bson.md"),
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/julia.md"),
 ];
 const END: &str = "<!-- end -->";
 
@@ -56,6 +58,15 @@ fn first_bytes(head: [&str; 4], all: &[Row]) -> String {
     for Row { name, first, last, payload, meaning } in all {
         let bytes = if first == last { byte(*first) } else { format!("{}-{}", byte(*first), byte(*last)) };
         rows.push(row(&[&bytes, name, payload, meaning]));
+    }
+    table(&rows)
+}
+
+fn documents() -> String {
+    let mut rows = vec![row(&["`tag`", "other elements", "what it stands for"])];
+    for julia::tag::Row { name, parts, meaning, .. } in julia::tag::ROWS {
+        let parts: Vec<String> = parts.iter().map(|part| format!("`{part}`")).collect();
+        rows.push(row(&[&format!("`{name}`"), &parts.join(", "), meaning]));
     }
     table(&rows)
 }
@@ -122,6 +133,7 @@ fn regenerate(page: &str) -> Result<String, String> {
             "flags" => flags(),
             "msgpack tags" => tags(msgpack::tag::TABLE),
             "bson types" => first_bytes(["type", "name", "value", "meaning"], bson::tag::TABLE),
+            "julia tags" => documents(),
             _ => return Err(format!("no table is called {name}")),
         };
         let _ = write!(out, "{before}<!-- table: {name} -->\n{made}{END}");

@@ -10,6 +10,7 @@ pub mod bson;
 mod cursor;
 pub mod error;
 pub mod hold;
+pub mod julia;
 pub mod model;
 pub mod msgpack;
 pub mod sink;

@@ -3,6 +3,10 @@
 //! A host *writes* by calling a [`Writer`], and *reads* by asking a [`Reader`] for [`Token`]s. A container's token
 //! says how many values follow; the host keeps the stack, so that no format ever recurses.
 
+mod values;
+
+pub use values::{Form, Moment, Path, Shape, Special, Tagged};
+
 use crate::error::Result;
 
 /// Which of the two sequences of a host a run belongs to.
@@ -161,6 +165,8 @@ pub enum Token<'i> {
     },
     /// A value that databases have.
     Special(Special<'i>),
+    /// A value of a language with types of its own.
+    Tagged(Tagged<'i>),
     /// A type of a standard library; its values follow, as many as its row in the table says.
     Known(Known),
     /// The bytes of the out-of-band buffer of that number.
@@ -174,44 +180,6 @@ pub enum Token<'i> {
     Reduce(u8),
     /// Trusted messages only: an id for the host's own hook follows.
     Persistent,
-}
-
-/// A value that databases have, and most hosts no type of their own for. Text is UTF-8; where it is read, not yet checked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Special<'a> {
-    /// Below and above all other values.
-    MinKey,
-    MaxKey,
-    ObjectId(&'a [u8; 12]),
-    /// Bytes with a meaning.
-    Binary {
-        subtype: u8,
-        data: &'a [u8],
-    },
-    /// A regular expression, without NUL, and its options, a letter each.
-    Regex {
-        pattern: &'a [u8],
-        options: &'a [u8],
-    },
-    /// A document of another collection.
-    Pointer {
-        collection: &'a [u8],
-        id: &'a [u8; 12],
-    },
-    Code(&'a [u8]),
-    /// The dict of its variables follows.
-    ScopedCode(&'a [u8]),
-    /// An int that takes 64 bits whatever its value, where a host wants to tell.
-    Long(i64),
-    /// A database's own clock: seconds since 1970, and a count within the second.
-    Clock {
-        seconds: u32,
-        count: u32,
-    },
-    /// A decimal number of 128 bits (IEEE 754-2008, binary integer decimal), little-endian.
-    Decimal(&'a [u8; 16]),
-    /// A dict that is bytes already. Written, never read.
-    Document(&'a [u8]),
 }
 
 /// What most values are, without all the others: small enough to stay in registers on its way to the host.
@@ -283,49 +251,6 @@ known! {
     NdArray, NumpyScalar, BuiltinType, NumpyDtype,
 }
 
-/// Date and time of day, in parts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Moment {
-    pub year: u32,
-    pub month: u8,
-    pub day: u8,
-    pub hour: u8,
-    pub minute: u8,
-    pub second: u8,
-    pub microsecond: u32,
-    pub fold: bool,
-}
-
-impl Moment {
-    /// All parts in 61 bits, the most significant first, so that the numbers of two moments of one zone compare as
-    /// they do. Parts beyond their ranges run into each other: whoever makes one has checked them.
-    pub fn pack(self) -> u64 {
-        u64::from(self.year) << 47
-            | u64::from(self.month) << 43
-            | u64::from(self.day) << 38
-            | u64::from(self.hour) << 33
-            | u64::from(self.minute) << 27
-            | u64::from(self.second) << 21
-            | u64::from(self.microsecond) << 1
-            | u64::from(self.fold)
-    }
-
-    /// Mirror of [`Moment::pack`]; whoever reads one checks the ranges.
-    #[allow(clippy::cast_possible_truncation)]
-    pub fn unpack(bits: u64) -> Moment {
-        Moment {
-            year: (bits >> 47) as u32,
-            month: (bits >> 43 & 15) as u8,
-            day: (bits >> 38 & 31) as u8,
-            hour: (bits >> 33 & 31) as u8,
-            minute: (bits >> 27 & 63) as u8,
-            second: (bits >> 21 & 63) as u8,
-            microsecond: (bits >> 1 & 0xf_ffff) as u32,
-            fold: bits & 1 == 1,
-        }
-    }
-}
-
 /// Turns tokens into bytes.
 ///
 /// Nothing here fails where it is called: what a format has no form for, its constants say beforehand; what it can't hold
@@ -345,6 +270,9 @@ pub trait Writer {
     const TEXT_KEYS: bool;
     /// Whether there are forms for [`Special`] values. Points in time without a zone are in UTC then.
     const SPECIALS: bool;
+    /// Whether there are forms for [`Tagged`] values, and what is met again stands apart: in its places, the first too, there
+    /// are references, and all such values come at the end.
+    const TAGGED: bool = false;
 
     /// A key of a dict: its value comes next.
     fn key(&mut self, text: Text<'_>) {
@@ -373,6 +301,59 @@ pub trait Writer {
 
     fn special(&mut self, _value: Special<'_>) {
         unreachable!("a format without a database's values")
+    }
+
+    /// An instance of the type with that description: its fields come next.
+    fn structure(&mut self, _class: &[u8], _fields: usize) {
+        unreachable!("{UNTAGGED}")
+    }
+
+    /// A value of a primitive type.
+    fn bits(&mut self, _class: &[u8], _data: &[u8]) {
+        unreachable!("{UNTAGGED}")
+    }
+
+    /// An array whose elements have no references.
+    fn packed(&mut self, _element: &[u8], _shape: &[usize], _data: &[u8]) {
+        unreachable!("{UNTAGGED}")
+    }
+
+    /// Any other array: its elements come next.
+    fn boxed(&mut self, _element: &[u8], _shape: &[usize], _len: usize) {
+        unreachable!("{UNTAGGED}")
+    }
+
+    /// A tagged value whose parts are values themselves: they come next, in the order that the form says.
+    fn tagged(&mut self, _form: Form) {
+        unreachable!("{UNTAGGED}")
+    }
+
+    /// A type, as a value: its description.
+    fn description(&mut self, _description: &[u8]) {
+        unreachable!("{UNTAGGED}")
+    }
+
+    fn module(&mut self, _path: &[&[u8]]) {
+        unreachable!("{UNTAGGED}")
+    }
+
+    fn symbol(&mut self, _name: &[u8]) {
+        unreachable!("{UNTAGGED}")
+    }
+
+    /// An int that takes 32 bits by its type.
+    fn int32(&mut self, _value: i32) {
+        unreachable!("{UNTAGGED}")
+    }
+
+    /// Text as bytes that need not be UTF-8.
+    fn raw_text(&mut self, _bytes: &[u8]) {
+        unreachable!("{UNTAGGED}")
+    }
+
+    /// From here on, all that was referred to, in the order of numbers from 1 on: `len` values follow.
+    fn apart(&mut self, _len: usize) {
+        unreachable!("{UNTAGGED}")
     }
 
     fn complex(&mut self, _real: f64, _imag: f64) {
@@ -490,6 +471,7 @@ pub trait Writer {
 }
 
 const PLAIN: &str = "a plain format";
+const UNTAGGED: &str = "a format whose values have no types of their own";
 
 /// A run of integers under way: its width grows as its values need it.
 #[derive(Debug)]
@@ -552,6 +534,27 @@ pub trait Reader<'i> {
     /// How many values of [`Token::Items`], or pairs of [`Token::Members`], are left up to that offset.
     fn count(&self, _end: usize) -> Result<usize> {
         unreachable!("a format whose lists say how long they are")
+    }
+
+    /// Whether there are [`Token::Tagged`], and values that stand apart, to be referred to by number from 1 on.
+    const TAGGED: bool = false;
+
+    /// Where the values stand that are referred to, in the order of their numbers.
+    fn apart(&mut self) -> Result<Vec<Self::Place>> {
+        Ok(Vec::new())
+    }
+
+    /// Where the description of the type of that number stands.
+    fn type_place(&self, _class: usize) -> Self::Place {
+        unreachable!("{UNTAGGED}")
+    }
+
+    fn shape(_shape: Shape<'i>) -> impl Iterator<Item = Result<usize>> {
+        std::iter::empty()
+    }
+
+    fn path(_path: Path<'i>) -> impl Iterator<Item = Result<&'i [u8]>> {
+        std::iter::empty()
     }
 
     /// Skips a whole value, where that needs no knowledge of what was before it (no layouts, no numbers); says no where

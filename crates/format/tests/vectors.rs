@@ -126,7 +126,8 @@ fn write(w: &mut Writer<Vec<u8>>, r: &Reader<'_>, token: Token<'_>) -> Result<()
         | Token::Members(_)
         | Token::Timestamp { .. }
         | Token::Extension { .. }
-        | Token::Special(_) => {
+        | Token::Special(_)
+        | Token::Tagged(_) => {
             unreachable!("not of this format")
         }
     }

@@ -12,5 +12,6 @@ mod driver;
 mod encode;
 mod error;
 mod face;
+mod julia;
 mod objects;
 mod schema;

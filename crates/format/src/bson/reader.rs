@@ -13,7 +13,7 @@ use crate::model::{self, Leaf, Special, Token};
 use crate::text::{is_ascii, same_short};
 
 const DOCUMENT_SHORT: &str = "expected a document of at least 5 bytes, found a smaller length";
-const DOCUMENT_OPEN: &str = "a document that does not end where its length says";
+pub(crate) const DOCUMENT_OPEN: &str = "a document that does not end where its length says";
 const TEXT_SHORT: &str = "expected the length of a text, 1 or more, found a smaller number";
 const TEXT_OPEN: &str = "a text that does not end with a NUL";
 const NAME_OPEN: &str = "a name that does not end";
@@ -24,7 +24,7 @@ const CODE_LENGTHS: &str = "code with variables that do not end where its length
 
 /// What comes next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Next {
+pub(crate) enum Next {
     /// An element of an array: type, name, value.
     Item,
     /// An element of a document: type, name; then its value.
@@ -36,8 +36,8 @@ enum Next {
 /// Reads one document, or one value of one.
 #[derive(Debug, Clone)]
 pub struct Reader<'i> {
-    input: Cursor<'i>,
-    next: Next,
+    pub(crate) input: Cursor<'i>,
+    pub(crate) next: Next,
     /// Where the container ends that was begun last: until it is counted, nothing says that there is no end before that.
     open_end: u32,
     longs: bool,
@@ -49,6 +49,13 @@ pub struct Place {
     offset: usize,
     next: Next,
     open_end: u32,
+}
+
+impl Place {
+    /// Where a value of that type begins.
+    pub(crate) fn of_value(tag: u8, offset: usize) -> Place {
+        Place { offset, next: Next::Value(tag), open_end: 0 }
+    }
 }
 
 impl<'i> Reader<'i> {
@@ -79,7 +86,7 @@ impl<'i> Reader<'i> {
 
     #[cold]
     #[inline(never)]
-    fn malformed<T>(&self, why: &'static str) -> Result<T> {
+    pub(crate) fn malformed<T>(&self, why: &'static str) -> Result<T> {
         self.input.error(Kind::Malformed { why })
     }
 
@@ -99,7 +106,7 @@ impl<'i> Reader<'i> {
 
     /// The type of the next element of an array; its name says nothing.
     #[inline(always)]
-    fn item(&mut self) -> Result<u8> {
+    pub(crate) fn item(&mut self) -> Result<u8> {
         let tag = self.tag()?;
         // Up to the tenth it is one digit.
         match self.input.rest() {
@@ -112,7 +119,7 @@ impl<'i> Reader<'i> {
     }
 
     #[inline(always)]
-    fn name(&mut self) -> Result<Leaf<'i>> {
+    pub(crate) fn name(&mut self) -> Result<Leaf<'i>> {
         let tag = self.tag()?;
         let (name, ascii) = self.cstring()?;
         self.next = Next::Value(tag);
@@ -164,17 +171,28 @@ impl<'i> Reader<'i> {
         }
     }
 
+    /// Says where the container ends that is being read, as [`Reader::container`] does of one that it begins.
+    pub(crate) fn opened(&mut self, end: usize) {
+        // Within a document of 31 bits; where it is not, only a check is lost.
+        self.open_end = u32::try_from(end).unwrap_or(0);
+    }
+
+    /// Whether an end may come next: that of a container all of whose values are there.
+    #[inline(always)]
+    pub(crate) fn at_end(&self) -> bool {
+        self.input.offset() >= self.open_end as usize && self.input.rest().first() == Some(&tag::END)
+    }
+
     /// Begins a document or an array; gives where its end stands.
     #[inline(always)]
-    fn container(&mut self) -> Result<usize> {
+    pub(crate) fn container(&mut self) -> Result<usize> {
         let outermost = self.input.offset() == 0;
         let body = document_body(self.input.rest(), outermost).map_err(|flaw| self.flawed(flaw))?;
         self.input.array::<4>()?;
         match body.last() {
             Some(&tag::END) => {
                 let end = self.input.offset() + body.len() - 1;
-                // Within a document of 31 bits; where it is not, only a check is lost.
-                self.open_end = u32::try_from(end).unwrap_or(0);
+                self.opened(end);
                 Ok(end)
             }
             _ => self.malformed(DOCUMENT_OPEN),
@@ -183,7 +201,7 @@ impl<'i> Reader<'i> {
 
     #[cold]
     #[inline(never)]
-    fn flawed(&self, flaw: Flaw) -> Error {
+    pub(crate) fn flawed(&self, flaw: Flaw) -> Error {
         Error::new(flaw.kind, self.input.offset() + flaw.at)
     }
 
@@ -215,6 +233,27 @@ impl<'i> Reader<'i> {
         }
         self.next = Next::Value(tag::DOCUMENT);
         Ok(Token::Special(Special::ScopedCode(code)))
+    }
+
+    /// A value of that type, if it is one of the small ones.
+    #[inline(always)]
+    pub(crate) fn leaf_of(&mut self, tag: u8) -> Result<Option<Leaf<'i>>> {
+        self.next = Next::Item;
+        Ok(Some(match tag {
+            tag::STRING => text(self.string()?),
+            tag::INT_32 => Leaf::Int(i64::from(self.i32()?)),
+            tag::DOUBLE => Leaf::Float(f64::from_le_bytes(self.input.array()?)),
+            tag::NULL | tag::UNDEFINED => Leaf::None,
+            tag::BOOL => match self.input.array()? {
+                [value @ 0..=1] => Leaf::Bool(value == 1),
+                _ => return self.malformed(BAD_BOOL),
+            },
+            tag::INT_64 if !self.longs => Leaf::Int(self.i64()?),
+            _ => {
+                self.next = Next::Value(tag);
+                return Ok(None);
+            }
+        }))
     }
 
     /// What is not on the way of every small value.
@@ -288,22 +327,7 @@ impl<'i> model::Reader<'i> for Reader<'i> {
             Next::Item => self.item()?,
             Next::Key => return self.name().map(Some),
         };
-        self.next = Next::Item;
-        Ok(Some(match tag {
-            tag::STRING => text(self.string()?),
-            tag::INT_32 => Leaf::Int(i64::from(self.i32()?)),
-            tag::DOUBLE => Leaf::Float(f64::from_le_bytes(self.input.array()?)),
-            tag::NULL | tag::UNDEFINED => Leaf::None,
-            tag::BOOL => match self.input.array()? {
-                [value @ 0..=1] => Leaf::Bool(value == 1),
-                _ => return self.malformed(BAD_BOOL),
-            },
-            tag::INT_64 if !self.longs => Leaf::Int(self.i64()?),
-            _ => {
-                self.next = Next::Value(tag);
-                return Ok(None);
-            }
-        }))
+        self.leaf_of(tag)
     }
 
     #[inline(always)]
@@ -406,9 +430,9 @@ impl<'i> model::Reader<'i> for Reader<'i> {
 
 /// What is wrong with a document, and how far into it.
 #[derive(Debug)]
-struct Flaw {
-    kind: Kind,
-    at: usize,
+pub(crate) struct Flaw {
+    pub(crate) kind: Kind,
+    pub(crate) at: usize,
 }
 
 impl Flaw {
@@ -427,7 +451,7 @@ impl Flaw {
 
 /// The elements of the document at the start of `input`, and its end; the outermost fills all of it.
 #[inline(always)]
-fn document_body(input: &[u8], outermost: bool) -> std::result::Result<&[u8], Flaw> {
+pub(crate) fn document_body(input: &[u8], outermost: bool) -> std::result::Result<&[u8], Flaw> {
     let Some((len, rest)) = input.split_first_chunk() else { return Flaw::truncated(4 - input.len(), 0) };
     let len = match usize::try_from(i32::from_le_bytes(*len)) {
         Ok(len) if len >= tag::DOCUMENT_MIN => len - 4,
@@ -468,7 +492,7 @@ fn count(body: &[u8]) -> std::result::Result<usize, Flaw> {
 
 /// How many bytes a value of that type at the start of `input` says that it has.
 #[inline(always)]
-fn value_len(tag: u8, input: &[u8]) -> std::result::Result<usize, Flaw> {
+pub(crate) fn value_len(tag: u8, input: &[u8]) -> std::result::Result<usize, Flaw> {
     match tag::SIZES[usize::from(tag)] {
         Size::Fixed(len) => Ok(usize::from(len)),
         Size::Regex => match nul(input).and_then(|(first, _)| Some((first, nul(&input[first + 1..])?.0))) {

@@ -28,6 +28,10 @@ enum Form {
     Array,
     /// Code and its scope: a length, but no end.
     Code,
+    /// A document whose names are known: those from that place on of [`Writer::parts`].
+    Parts,
+    /// An array that is the last element of a document, which ends with it; so far before its length stands that one's.
+    Last(u32),
 }
 
 /// A container whose values are not all written.
@@ -41,6 +45,9 @@ struct Open {
     /// How many items have come: the next one's name.
     items: u32,
 }
+
+/// The number of the first part of a document of parts: arrays don't get so far.
+const PART: u32 = 1 << 31;
 
 impl Open {
     const NONE: Open = Open { form: Form::Document, start: 0, left: usize::MAX, items: 0 };
@@ -77,12 +84,84 @@ pub struct Writer<S: Sink> {
     /// The innermost container, and those that hold it.
     open: Open,
     outer: Vec<Open>,
+    /// Names that a dialect gives the elements of its documents, in the order in which they follow each other.
+    parts: &'static [&'static str],
 }
 
 impl<S: Sink> Writer<S> {
     /// Starts a document.
     pub fn new(out: S) -> Self {
-        Writer { out, refusal: None, type_at: BARE, open: Open::NONE, outer: Vec::new() }
+        Writer { out, refusal: None, type_at: BARE, open: Open::NONE, outer: Vec::new(), parts: &[] }
+    }
+
+    /// The same, with the names of a dialect's parts.
+    pub(crate) fn with_parts(out: S, parts: &'static [&'static str]) -> Self {
+        Writer { parts, ..Writer::new(out) }
+    }
+
+    /// Begins a document of `head` (whole elements), and `len` parts more: those named from `first` on.
+    pub(crate) fn begin_parts(&mut self, head: &[u8], first: usize, len: usize) {
+        self.document_element();
+        let start = self.out.len();
+        self.out.put_array([0; 4]);
+        self.out.put(head);
+        if len == 0 {
+            return self.end_document(start);
+        }
+        #[allow(clippy::cast_possible_truncation)]
+        let items = PART + first as u32;
+        self.outer.push(std::mem::replace(&mut self.open, Open { form: Form::Parts, start, left: len, items }));
+    }
+
+    /// Begins a document of `head`, which ends with the type and the name of an array, and that array, of `len` items.
+    #[inline(always)]
+    pub(crate) fn begin_last(&mut self, head: &[u8], len: usize) {
+        self.document_element();
+        let start = self.out.len();
+        self.out.put_array([0; 4]);
+        self.out.put(head);
+        if len == 0 {
+            self.out.put_array([5, 0, 0, 0, tag::END]);
+            return self.end_document(start);
+        }
+        #[allow(clippy::cast_possible_truncation)]
+        let form = Form::Last((4 + head.len()) as u32);
+        let start = self.out.len();
+        self.out.put_array([0; 4]);
+        self.outer.push(std::mem::replace(&mut self.open, Open { form, start, left: len, items: 0 }));
+    }
+
+    /// A document of `head`, and bytes as its last element, whose type and name end the head.
+    pub(crate) fn whole(&mut self, head: &[u8], data: Option<&[u8]>) {
+        self.document_element();
+        let start = self.out.len();
+        self.out.put_array([0; 4]);
+        self.out.put(head);
+        if let Some(data) = data {
+            let [a, b, c, d] = self.length(data.len());
+            self.out.put_array([a, b, c, d, 0]);
+            self.out.put(data);
+        }
+        self.end_document(start);
+    }
+
+    fn end_document(&mut self, start: usize) {
+        self.out.put_array([tag::END]);
+        let len = self.length(self.out.len() - start);
+        self.out.written(start)[..4].copy_from_slice(&len);
+        self.done();
+    }
+
+    /// Text of bytes that need not be UTF-8.
+    pub(crate) fn text_of(&mut self, bytes: &[u8]) {
+        self.string(tag::STRING, bytes);
+        self.done();
+    }
+
+    pub(crate) fn int32(&mut self, value: i32) {
+        self.element(tag::INT_32);
+        self.out.put_array(value.to_le_bytes());
+        self.done();
     }
 
     #[cold]
@@ -125,6 +204,11 @@ impl<S: Sink> Writer<S> {
 
     #[inline(never)]
     fn long_name(&mut self, tag: u8, number: u32) {
+        if self.open.form == Form::Parts {
+            let name = self.parts.get((number - PART) as usize).copied().unwrap_or_default();
+            self.out.put_closed([tag], name.as_bytes());
+            return;
+        }
         // 10 digits at most.
         let (mut block, mut at, mut rest) = ([0; 12], 11, number);
         while rest > 0 {
@@ -156,6 +240,12 @@ impl<S: Sink> Writer<S> {
             }
             let len = self.length(self.out.len() - start);
             self.out.written(start)[..4].copy_from_slice(&len);
+            if let Form::Last(before) = form {
+                self.out.put_array([tag::END]);
+                let start = start - before as usize;
+                let len = self.length(self.out.len() - start);
+                self.out.written(start)[..4].copy_from_slice(&len);
+            }
             self.open.left = self.open.left.wrapping_sub(1);
         }
     }

@@ -99,6 +99,12 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 Some(scope) => objects::special::scoped_code(self.py, &code, scope)?,
                 None => return Err(decode("code without its variables", at)),
             },
+            make @ (Make::Value(_)
+            | Make::Table(..)
+            | Make::Type(_)
+            | Make::Simple
+            | Make::UnionAll
+            | Make::Anonymous) => self.make_tagged(&make, frame.object.take(), frame.mark, parts, at)?,
             Make::Recipe { .. } => return Err(decode("a recipe out of place", at)),
         };
         self.whole(frame.mark, made.get());

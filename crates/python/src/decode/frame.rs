@@ -2,6 +2,7 @@
 
 use super::layout::Layout;
 use crate::cpython::Owned;
+use crate::julia::Described;
 use crate::schema::{NodeId, ANY};
 use holdall_format::model::Known;
 use std::rc::Rc;
@@ -31,6 +32,8 @@ pub enum Kind {
     Factory,
     /// Gathered; then the object is made of them.
     Gather,
+    /// The same, where arrays among them come as lists.
+    Lists,
     /// A trusted message's recipe, part by part.
     Reduce,
     /// Into the fields of an instance of a schema's class, each by its own type.
@@ -58,6 +61,15 @@ pub enum Make {
     /// Module and name.
     Global,
     Persistent,
+    /// What a function makes of a type and the values of its fields.
+    Value(Rc<Described>),
+    /// A mapping, which the frame holds: its keys and values, which are of these nodes.
+    Table(Rc<Described>, (NodeId, NodeId)),
+    /// A type of that path: its parameters.
+    Type(Owned),
+    Simple,
+    UnionAll,
+    Anonymous,
     /// Code of that text; its variables follow.
     ScopedCode(Owned),
     /// What a recipe's object is made of, then what is done with it.
@@ -212,7 +224,7 @@ impl Frame {
     pub fn is_value(&self) -> bool {
         match self.kind {
             Kind::Tuple => true,
-            Kind::Gather => {
+            Kind::Gather | Kind::Lists => {
                 self.object.is_none()
                     || self.parts.as_ref().is_some_and(|parts| matches!(parts.make, Some(Make::FrozenSet)))
             }

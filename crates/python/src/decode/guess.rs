@@ -5,7 +5,7 @@
 
 use super::frame::{Frame, Kind, GUESSED};
 use super::layout::{Build, Layout};
-use super::Decoder;
+use super::{Decoder, UNMARKED};
 use crate::cpython::{dict, replace, text, Obj, Owned};
 use crate::driver;
 use crate::error::{raised, Result};
@@ -150,6 +150,11 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         }
         if self.r.offset() == end {
             return self.begin_unguessed(0, 0);
+        }
+        if R::TAGGED && self.mark != UNMARKED && self.mark != 0 {
+            // What refers to it must find the dict itself, not one of another shape that it was taken for.
+            let len = self.r.count(end)?;
+            return self.begin_unguessed(len, 0);
         }
         self.leaves.clear();
         let before = self.r.place();

@@ -113,6 +113,11 @@ impl Layout {
         }
     }
 
+    /// Of instances whose fields have these names, in this order.
+    pub fn of_object(names: Vec<Owned>, version: u64) -> Layout {
+        Layout { kind: LayoutKind::Object, version, ..Layout::empty(names) }
+    }
+
     /// Another way to build what this layout says.
     pub fn like(&self, build: Build, names: Vec<Owned>) -> Layout {
         Layout {
@@ -312,11 +317,17 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         };
         // SAFETY: `class` is held by the registry, the interpreter or the options.
         let plan = unsafe { plan::of(self.py, class.get().cast())? };
+        self.resolve_layout(&plan, &mut layout, &name, at)?;
+        Ok(Rc::new(layout))
+    }
+
+    /// Finds out how instances of a class are built of a layout.
+    pub(super) fn resolve_layout(&mut self, plan: &Rc<Plan>, layout: &mut Layout, name: &str, at: usize) -> Result<()> {
         // SAFETY: the plan's class is alive.
         layout.bytes = unsafe { (*plan.class()).tp_basicsize as usize } + 48 + 32 * layout.names.len();
-        layout.build = self.build_of(&plan, &mut layout, &name, at)?;
-        layout.plan = Some(plan);
-        Ok(Rc::new(layout))
+        layout.build = self.build_of(plan, layout, name, at)?;
+        layout.plan = Some(plan.clone());
+        Ok(())
     }
 
     fn build_of(&mut self, plan: &Rc<Plan>, layout: &mut Layout, name: &str, at: usize) -> Result<Build> {

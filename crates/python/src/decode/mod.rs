@@ -16,12 +16,14 @@ mod runs;
 mod shapes;
 pub mod shelf;
 mod skip;
+mod tagged;
 mod typed;
 mod values;
 
 use crate::cpython::{gc, Obj, Owned};
 use crate::driver::Driver;
 use crate::error::{self, decode, limit, Result};
+use crate::julia::{Described, Julia};
 use crate::schema::coerce::Rules;
 use crate::schema::{NodeId, Schema, ANY, UNTYPED};
 pub use frame::DOCUMENT;
@@ -63,6 +65,8 @@ pub struct Options {
     pub strict_keys: bool,
     /// As PyMongo does it.
     pub driver: Option<Arc<Driver>>,
+    /// Values have types of their own, Julia's.
+    pub julia: Option<Arc<Julia>>,
     pub persistent_load: Option<Owned>,
     pub find_class: Option<Owned>,
 }
@@ -148,6 +152,14 @@ pub struct Decoder<'i, R: Reader<'i>> {
     made_into: HashMap<(u32, NodeId), Owned, rustc_hash::FxBuildHasher>,
     /// Values of a list that is not counted yet: empty between lists.
     leaves: Vec<Owned>,
+    /// Tagged values: where those stand that are referred to, and where to go back to from those that are being built.
+    apart: Vec<R::Place>,
+    backs: Vec<tagged::Back<R::Place>>,
+    /// Types by their numbers; how many are being described, one within the other; and their classes.
+    described: Vec<Option<Rc<Described>>>,
+    describing: u32,
+    classes_held: Vec<Owned>,
+    symbols: HashMap<&'i [u8], Owned>,
     /// Set while something that was skipped is read after all.
     again: Option<skip::Again>,
     _pause: gc::Pause,
@@ -203,6 +215,12 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             again_left: FREE_AGAIN.saturating_add(input.saturating_mul(AGAIN_PER_BYTE)),
             made_into: HashMap::default(),
             leaves: Vec::with_capacity(if R::TEXT_KEYS { (input / 64).clamp(1, 64) } else { 0 }),
+            apart: Vec::new(),
+            backs: Vec::new(),
+            described: Vec::new(),
+            describing: 0,
+            classes_held: Vec::new(),
+            symbols: HashMap::new(),
             again: None,
             // SAFETY: the GIL is held, says the caller.
             _pause: unsafe { gc::Pause::new() },
@@ -214,6 +232,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         // The first object has number 0, unmarked.
         self.numbered.push(Numbered::open());
         self.mark = 0;
+        if R::TAGGED {
+            self.find_apart()?;
+        }
         let node = self.options.schema.as_ref().map_or(ANY, |schema| self.options.node.unwrap_or(schema.root));
         let accepts = self.rules.node(node).accepts;
         let root = match self.value(node, accepts).map_err(|fault| fault.found(self.here()))? {
@@ -364,7 +385,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         let Some(entry) = self.numbered.get_mut(number as usize) else {
             return Err(holdall_format::Error::new(holdall_format::Kind::BadReference { number }, here).into());
         };
-        if entry.state == State::Skipped {
+        if entry.state == State::Skipped && !R::TAGGED {
             return self.read_skipped(number as usize, ANY);
         }
         let Some(object) = entry.object.clone() else {

@@ -2,6 +2,7 @@
 
 use super::frame::{Deferred, Frame, Kind, Make, Parts, Weight, DEFAULT_DICT, DOCUMENT, FIXED, GUESSED, ODD, PROXY};
 use super::layout::{put, Build};
+use super::tagged::weight_of_list;
 use super::{fill, keys, Decoder, UNMARKED};
 use crate::cpython::{dict, replace, text, Obj, Owned};
 use crate::driver;
@@ -34,13 +35,20 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 Kind::Pairs => self.run_pairs()?,
                 Kind::Typed => self.run_typed()?,
                 Kind::Guessed => self.run_guessed()?,
+                Kind::Lists => self.run_lists()?,
                 _ => self.run_other()?,
             };
             if let Some(frame) = done {
-                let (weight, mark, check) = (weight_of(&frame), frame.mark, frame.check);
+                let (mut weight, mark, check) = (weight_of(&frame), frame.mark, frame.check);
+                if R::TAGGED && frame.kind == Kind::List {
+                    weight = weight_of_list(&frame, self.stack.last());
+                }
                 let Some(mut object) = self.finish_frame(frame)? else { continue };
                 if check != ANY {
                     object = self.checked_object(object, check, mark)?;
+                }
+                if R::TAGGED {
+                    self.back_from(self.stack.len());
                 }
                 if self.stack.len() == base {
                     return Ok(object);
@@ -84,7 +92,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 Build::Typed(typed) => self.step_of_field(typed, frame.field),
                 _ => None,
             },
-            Kind::Array | Kind::Factory | Kind::Reduce => None,
+            Kind::Array | Kind::Factory | Kind::Reduce | Kind::Lists => None,
         }
     }
 
@@ -304,7 +312,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             ));
         }
         match frame.kind {
-            Kind::Gather => {
+            Kind::Gather | Kind::Lists => {
                 let (hand_over, check) = (frame.hand_over, frame.check);
                 let made = self.make(frame)?;
                 // A subclass of an immutable builtin goes on to its fields: nothing to hand over yet.
@@ -360,10 +368,14 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         let Some(frame) = self.stack.last_mut() else { return Err(decode("a value without its container", here)) };
         let at = frame.at;
         frame.at += 1;
-        if frame.weight != Weight::default() && matches!(frame.kind, Kind::Pairs | Kind::Set) {
+        if frame.weight != Weight::default() && matches!(frame.kind, Kind::Pairs | Kind::Set | Kind::Lists) {
             let weight = frame.weight;
             frame.weight = Weight { depth: 0, values: 0, ..weight };
-            if frame.kind == Kind::Set || frame.key.is_none() {
+            // Of lists, the first has keys.
+            if frame.kind == Kind::Set
+                || (frame.kind == Kind::Lists && at == 0)
+                || (frame.kind == Kind::Pairs && frame.key.is_none())
+            {
                 self.weigh_key(weight, here)?;
             }
         }
@@ -462,7 +474,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                         return Err(refused("a default factory can't be set", here));
                     }
                 }
-                Kind::Gather => frame.gathered().push(value),
+                Kind::Gather | Kind::Lists => frame.gathered().push(value),
                 Kind::Typed => return self.deliver_field(value),
                 Kind::Reduce => {
                     frame.gathered().push(value);
@@ -520,6 +532,7 @@ fn weight_of(frame: &Frame) -> Weight {
         | Kind::Pairs
         | Kind::Set
         | Kind::Append
+        | Kind::Lists
         | Kind::Factory => Weight::default(),
         Kind::Fields | Kind::Reduce | Kind::Typed => Weight { freeing: 0, ..held },
         Kind::Tuple | Kind::Gather | Kind::Array => Weight {

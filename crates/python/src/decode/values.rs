@@ -22,6 +22,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             Ok(text) => Ok(text),
             Err(Failure::Raised) => Err(raised()),
             Err(Failure::BadUtf8) => match bytes {
+                Bytes::StrictUtf8(bytes) if R::TAGGED => Some(escaped(bytes)),
                 Bytes::StrictUtf8(bytes) => self.lenient(bytes),
                 _ => None,
             }
@@ -171,6 +172,16 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         unsafe { objects::datetime::datetime(bits, zone.get(), at) }.map(Some)
     }
 
+    /// The object of that number; where it stands apart, and is not there yet, it is begun.
+    #[inline(always)]
+    pub(super) fn referred(&mut self, number: u64, id: NodeId) -> Result<Option<Owned>> {
+        let index = number as usize;
+        if R::TAGGED && self.numbered.get(index).is_some_and(|known| known.state == State::Skipped) {
+            return self.begin_apart(index, id);
+        }
+        self.numbered(number).map(Some)
+    }
+
     /// Takes a mark: the number of what follows. `None` where that is there already.
     pub(super) fn begin_mark(&mut self) -> Result<Option<u32>> {
         if self.mark != UNMARKED {
@@ -185,7 +196,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     #[inline(always)]
     fn node(&mut self, token: Token<'i>) -> Result<Option<Owned>> {
         match token {
-            Token::Reference(number) => self.numbered(number).map(Some),
+            Token::Reference(number) => self.referred(number, ANY),
             Token::Instance(number) => {
                 let Some(layout) = self.layouts.get(number) else {
                     return Err(FormatError::new(FormatKind::BadLayout { number: number as u64 }, self.here()).into());
@@ -327,6 +338,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         let list = unsafe { Owned::new(ffi::PyList_New(len as isize)) }.ok_or_else(raised)?;
         // SAFETY: the list is fresh, with `here` places or more.
         unsafe { fill::first_items(list.get(), &mut self.leaves) };
+        if R::TAGGED {
+            self.opened(mark, list.get());
+        }
         self.fill_list(list, here, len, mark, item)
     }
 
@@ -379,6 +393,8 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                     self.done(Some(made))
                 }
                 Token::Complex(real, imag) => self.done(Owned::new(ffi::PyComplex_FromDoubles(real, imag))),
+                Token::Tagged(tagged) if R::TAGGED => self.tagged_value(tagged),
+                Token::Bytes(bytes) if R::TAGGED => self.octets(bytes),
                 Token::Bytes(bytes) => {
                     self.done(Owned::new(ffi::PyBytes_FromStringAndSize(bytes.as_ptr().cast(), bytes.len() as isize)))
                 }
@@ -602,4 +618,14 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             _ => Err(decode("expected the dict of a mapping's items", self.here())),
         }
     }
+}
+
+/// Text that is no UTF-8, which some languages allow: as Python's own file names, bytes beyond it are lone surrogates.
+#[cold]
+fn escaped(bytes: &[u8]) -> Result<Owned> {
+    // SAFETY: the GIL is held while a decoder lives; the bytes are readable for their length.
+    unsafe {
+        Owned::new(ffi::PyUnicode_DecodeUTF8(bytes.as_ptr().cast(), bytes.len() as isize, c"surrogateescape".as_ptr()))
+    }
+    .ok_or_else(raised)
 }

@@ -260,7 +260,7 @@ impl Frame {
                         }
                     }
                 }
-                Kind::Parts | Kind::Named => return,
+                Kind::Parts | Kind::Named | Kind::Ordered => return,
             }
         }
         self.kind = Kind::Parts;

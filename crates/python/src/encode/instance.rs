@@ -60,6 +60,9 @@ impl<W: Writer> Encoder<'_, W> {
                     return Ok(());
                 }
             }
+            if W::TAGGED {
+                return self.julia_dict(object);
+            }
             if !W::LAYOUTS {
                 return self.plain_dict(object);
             }

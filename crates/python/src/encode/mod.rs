@@ -7,15 +7,19 @@ mod hooks;
 mod instance;
 pub mod layouts;
 pub mod memo;
+mod ordered;
 pub mod output;
 mod plain;
 mod sequence;
 mod text;
 mod walk;
 
+pub use walk::CHANGED;
+
 use crate::cpython::{gc, references, Obj, Owned};
 use crate::driver::Driver;
 use crate::error::{self, Result};
+use crate::julia::Lowering;
 use holdall_format::Writer;
 use layouts::Layouts;
 use memo::{Memo, Met};
@@ -30,6 +34,8 @@ use crate::class::plan::Plan;
 use crate::objects::reduce::Recipe;
 pub use hooks::MOST_REPLACEMENTS;
 
+/// How far down the way to an object that is met again is looked for that object: a cycle of more is not seen as one.
+const MOST_LOOKED_AT: usize = 10_000;
 /// How often an object that nobody else holds is referred to: by its parent.
 pub const BY_PARENT: isize = 1;
 /// The same where a temporary of ours holds it as well.
@@ -80,6 +86,8 @@ enum Kind {
     Parts,
     /// Slots of an instance under their keys, in a plain format.
     Named,
+    /// Slots of an instance, in an order of the format's.
+    Ordered,
 }
 
 /// A container that is being written. Holds it alive, whatever hooks do to its parent.
@@ -101,6 +109,7 @@ struct Frame {
 /// What a frame of `Slots` or `Parts` needs beside the others.
 enum Extra {
     Plan(Rc<Plan>),
+    Offsets(Rc<[usize]>),
     #[allow(clippy::box_collection)] // a thin pointer: the frame stays small
     Parts(Box<Vec<Part>>),
 }
@@ -118,6 +127,8 @@ pub enum Part {
     Table(Owned),
     /// A builtin value with its header, without its identity: the content of a subclass's instance.
     Body(Owned),
+    /// The bytes of a buffer.
+    Octets(Owned),
     /// What stands for an object; whether that one's mark is also its own.
     Instead(Owned, bool),
     /// Nothing; but the object of that number can be referred to from here on.
@@ -145,7 +156,7 @@ pub struct Encoder<'t, W: Writer> {
     pub options: &'t Options,
     tables: &'t mut Tables,
     /// The number that the next marked object gets.
-    next_number: u32,
+    pub(crate) next_number: u32,
     /// Tells the layouts of this message from those of earlier ones.
     serial: u64,
     /// What was made on the way: kept, so that no address is used twice.
@@ -165,7 +176,7 @@ pub struct Encoder<'t, W: Writer> {
     /// (0, MAX) never. Two operations without a branch, on every string and container.
     bound: (isize, isize),
     /// Canonical form: the first walk finds what is met more than once, the second marks only that.
-    sharing: Sharing,
+    pub(crate) sharing: Sharing,
     /// Set where only the order of a set's members is asked for: how far to look.
     pub effort: Option<Effort>,
     /// Out-of-band buffers: the list they go to, and how many there are.
@@ -173,6 +184,8 @@ pub struct Encoder<'t, W: Writer> {
     pub buffer_count: u64,
     /// NumPy's dtypes taken apart, by address; temporaries keep them.
     pub dtypes: HashMap<usize, Rc<crate::objects::numpy::dtype::Form>, rustc_hash::FxBuildHasher>,
+    /// What is known of Julia's types, where values have types of their own.
+    pub lowering: Option<Box<Lowering>>,
     /// Whether equal strings are written once.
     interns: bool,
     last_layout: u32,
@@ -258,6 +271,8 @@ impl<'t, W: Writer> Encoder<'t, W> {
             recipes: HashMap::default(),
             bound: match sharing {
                 _ if !options.refs => (0, isize::MAX),
+                // What stands apart is found by a first walk, too; but equal graphs need not give equal bytes.
+                _ if W::TAGGED => (-1, 0),
                 Sharing::ByCount => (-1, 0),
                 Sharing::Finding(_) | Sharing::Found(_) => (0, 0),
             },
@@ -266,6 +281,7 @@ impl<'t, W: Writer> Encoder<'t, W> {
             buffers: None,
             buffer_count: 0,
             dtypes: HashMap::default(),
+            lowering: None,
             interns: options.intern && options.refs,
             last_layout: layouts::NONE,
             last_plan: None,
@@ -291,6 +307,9 @@ impl<'t, W: Writer> Encoder<'t, W> {
         // The first object has number 0, unmarked: whether anybody else holds it can't be told from its count.
         // SAFETY: `root` is alive for the length of the call, and so is what it holds.
         unsafe {
+            if W::TAGGED {
+                return self.julia_root(root);
+            }
             if W::TEXT_KEYS && self.options.driver.is_some() {
                 self.driver_root(root)?;
                 return self.walk();
@@ -321,7 +340,12 @@ impl<'t, W: Writer> Encoder<'t, W> {
     /// What `Sharing::Finding` found.
     pub fn into_found(self) -> Sharing {
         match self.sharing {
-            Sharing::Finding(found) => Sharing::Found(found),
+            Sharing::Finding(mut found) => {
+                if let Some(lowering) = &self.lowering {
+                    found.retain(|object| !lowering.is_in_place(*object));
+                }
+                Sharing::Found(found)
+            }
             other => other,
         }
     }
@@ -367,6 +391,9 @@ impl<'t, W: Writer> Encoder<'t, W> {
 
     #[inline(never)]
     fn met_shared(&mut self, object: Obj) -> Result<bool> {
+        if W::TAGGED {
+            return self.met_apart(object);
+        }
         // CPython keeps one object of each of these, of which some of its own functions make more: not the graph's say.
         // SAFETY: alive, as the caller of `met` says.
         let has_twins = unsafe { ffi::Py_TYPE(object) == addr_of_mut!(ffi::PyBytes_Type) && ffi::Py_SIZE(object) <= 1 };
@@ -399,6 +426,55 @@ impl<'t, W: Writer> Encoder<'t, W> {
                 Ok(false)
             }
         }
+    }
+
+    /// The same where all that is met again stands apart: in its place, the first too, there is a reference.
+    fn met_apart(&mut self, object: Obj) -> Result<bool> {
+        // SAFETY: alive, as the caller of `met` says.
+        let class = unsafe { ffi::Py_TYPE(object) };
+        if self.lowering.as_ref().is_some_and(|lowering| lowering.is_value(class)) {
+            return Ok(false);
+        }
+        match &mut self.sharing {
+            Sharing::Found(found) if !found.contains(&(object as usize)) => return Ok(false),
+            Sharing::Finding(found) => {
+                if let Met::Never = self.tables.memo.meet(object, 0) {
+                    return Ok(false);
+                }
+                // What is made of its parts can't stand apart in a cycle: there is nothing to refer to while they are read.
+                if let Some(lowering) = self.lowering.as_mut().filter(|lowering| lowering.makes()) {
+                    let below = self.tables.stack.iter().rev().take(MOST_LOOKED_AT);
+                    if let Some(open) = below.clone().position(|frame| frame.object.get() == object) {
+                        for frame in below.take(open + 1) {
+                            // SAFETY: held by its frame.
+                            let class = unsafe { ffi::Py_TYPE(frame.object.get()) };
+                            if lowering.is_made(class) {
+                                lowering.put_in_place(frame.object.get());
+                            }
+                        }
+                    }
+                    if lowering.is_in_place(object as usize) {
+                        return Ok(false);
+                    }
+                }
+                found.insert(object as usize);
+                return Ok(true);
+            }
+            _ => {}
+        }
+        let number = match self.tables.memo.meet(object, self.next_number) {
+            Met::Before(number) => number,
+            Met::Never => {
+                let number = self.number()?;
+                if let Some(lowering) = &mut self.lowering {
+                    // SAFETY: alive.
+                    lowering.put_apart(unsafe { Owned::borrowed(object) });
+                }
+                number
+            }
+        };
+        self.w.reference(u64::from(number));
+        Ok(true)
     }
 
     /// Keeps a temporary alive until the message is whole.

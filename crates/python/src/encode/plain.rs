@@ -21,7 +21,7 @@ impl<W: Writer> Encoder<'_, W> {
     /// # Safety
     /// `object` is a dict.
     #[inline(always)]
-    pub(super) unsafe fn plain_dict(&mut self, object: Obj) -> Result<()> {
+    pub(crate) unsafe fn plain_dict(&mut self, object: Obj) -> Result<()> {
         // SAFETY: a dict, says the caller; leaves run no Python code, so that its entries stay.
         unsafe {
             let len = dict::len(object);

@@ -28,7 +28,7 @@ impl<W: Writer> Encoder<'_, W> {
                 return Ok(());
             }
             match seq {
-                Seq::Tuple if W::TYPES => self.w.tuple(items.len()),
+                Seq::Tuple if W::TYPES || W::TAGGED => self.w.tuple(items.len()),
                 _ => self.w.list(items.len()),
             }
             let mut at = 0;

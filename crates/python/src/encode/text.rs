@@ -13,7 +13,8 @@ impl<W: Writer> Encoder<'_, W> {
     pub(super) unsafe fn text(&mut self, object: Obj, held: isize) -> Result<()> {
         // SAFETY: a string, says the caller.
         unsafe {
-            if (self.may_be_shared(object, held) || self.interns)
+            if !W::TAGGED
+                && (self.may_be_shared(object, held) || self.interns)
                 && !text::is_singleton(object)
                 && self.met_text(object)?
             {

@@ -6,13 +6,13 @@ use crate::cpython::{bytes_of, float, int, prefetch, Obj, Owned};
 use crate::error::{encode, raised, Result};
 use holdall_format::model::Seq;
 use holdall_format::Writer;
-use pyo3::ffi;
+use pyo3::{ffi, Bound};
 use std::collections::HashSet;
 use std::ptr::addr_of_mut;
 
 /// In tree mode, how deep the walk goes before it looks for a cycle, the first time.
 const SUSPICIOUS: usize = 1_000;
-pub(super) const CHANGED: &str = "a container changed its size while it was being stored";
+pub const CHANGED: &str = "a container changed its size while it was being stored";
 
 impl<W: Writer> Encoder<'_, W> {
     /// Writes what needs no frame and keeps no identity, or is a string; says no to the rest.
@@ -70,6 +70,7 @@ impl<W: Writer> Encoder<'_, W> {
         match <[u8; 8]>::try_from(&bytes[..]) {
             // -2**63, which `int::value` leaves to us.
             Ok(bytes) => self.w.int(i64::from_le_bytes(bytes)),
+            Err(_) if W::TAGGED => return Ok(false),
             Err(_) if self.options.driver.is_some() && bytes.len() > size_of::<i64>() => return Ok(false),
             Err(_) => self.w.bigint(&bytes),
         }
@@ -125,7 +126,7 @@ impl<W: Writer> Encoder<'_, W> {
         unsafe {
             if ffi::Py_TYPE(object) == addr_of_mut!(ffi::PyTuple_Type) && ffi::Py_SIZE(object) == 0 {
                 // There is only one.
-                if W::TYPES {
+                if W::TYPES || W::TAGGED {
                     self.w.tuple(0);
                 } else {
                     self.w.list(0);
@@ -175,6 +176,8 @@ impl<W: Writer> Encoder<'_, W> {
         unsafe {
             if class == addr_of_mut!(ffi::PyBytes_Type) {
                 self.w.bytes(bytes_of(object));
+            } else if W::TAGGED {
+                self.julia_value(object, class)?;
             } else if !W::TYPES {
                 self.plain_builtin(object, class)?;
             } else if class == addr_of_mut!(ffi::PySet_Type) || class == addr_of_mut!(ffi::PyFrozenSet_Type) {
@@ -222,7 +225,7 @@ impl<W: Writer> Encoder<'_, W> {
     }
 
     /// The items of a dict whose header was written, key by key.
-    pub(super) unsafe fn pairs(&mut self, dict: Obj) {
+    pub(crate) unsafe fn pairs(&mut self, dict: Obj) {
         // SAFETY: a dict, says the caller.
         unsafe {
             let len = dict::len(dict);
@@ -274,7 +277,7 @@ impl<W: Writer> Encoder<'_, W> {
     }
 
     /// Works until the stack is empty.
-    pub(super) fn walk(&mut self) -> Result<()> {
+    pub(crate) fn walk(&mut self) -> Result<()> {
         let mut suspicious = SUSPICIOUS;
         while let Some(frame) = self.tables.stack.last() {
             if !self.tracks() && self.tables.stack.len() > suspicious {
@@ -293,6 +296,7 @@ impl<W: Writer> Encoder<'_, W> {
                     Kind::Attributes => self.walk_attributes()?,
                     Kind::Parts => self.walk_parts()?,
                     Kind::Named => self.walk_named()?,
+                    Kind::Ordered => self.walk_ordered()?,
                 }
             }
         }
@@ -385,8 +389,11 @@ impl<W: Writer> Encoder<'_, W> {
                 if let (Some(&next), true) = (items.get(at + 1), W::LAYOUTS) {
                     self.prefetch_slots(next);
                 }
+                if let (Some(&next), true) = (items.get(at + 1), W::TAGGED) {
+                    self.prefetch_mapped(next);
+                }
                 self.tables.stack[depth - 1].at = at as isize;
-                if W::LAYOUTS && self.like_the_last(item)? {
+                if (W::LAYOUTS && self.like_the_last(item)?) || (W::TAGGED && self.mapped_like_the_last(item)?) {
                     if self.tables.stack.len() != depth {
                         return Ok(());
                     }
@@ -537,6 +544,10 @@ impl<W: Writer> Encoder<'_, W> {
                     Part::Field(name) => self.name_key(name.get())?,
                     Part::Table(dict) => self.dict_body(dict),
                     Part::Body(object) => self.body(object.get())?,
+                    Part::Octets(object) => {
+                        let view = crate::face::View::new(&Bound::from_borrowed_ptr(self.py, object.get()))?;
+                        self.w.bytes(view.as_slice());
+                    }
                     Part::Instead(object, true) => self.open(object.get(), layouts::NONE)?,
                     Part::Instead(object, false) => self.value(object.get(), BY_PARENT_AND_US)?,
                     Part::Made(number) => self.end_arguments(*number),
@@ -562,6 +573,7 @@ impl<W: Writer> Encoder<'_, W> {
                     | Part::Key(object)
                     | Part::Field(object)
                     | Part::Table(object)
+                    | Part::Octets(object)
                     | Part::Body(object) => self.temporaries.push(object),
                     Part::Instead(object, _) => {
                         self.replacing -= 1;

@@ -1,16 +1,20 @@
 //! Documents that stay bytes: members are found without being read, and built when they are asked for.
 
 use super::functions::{decode_by, View};
+use super::members::{Members, Yields};
 use super::options;
 use super::types::Limits;
 use crate::decode;
 use crate::error::Fault;
+use crate::julia::utf8;
 use crate::schema::{NodeId, ANY};
 use holdall_format::bson::{tag, Element, Elements, Reader};
+use holdall_format::julia::{self, Apart};
 use pyo3::exceptions::{PyIndexError, PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyMemoryView, PySlice, PyString};
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Up to so many members are searched one by one.
@@ -22,7 +26,17 @@ struct Source {
     data: Py<PyAny>,
     /// Whether closing the document closes `data`: a map that was made for it.
     owned: bool,
+    /// In Julia's dialect, what stands apart in it: its members refer to that.
+    apart: Option<Arc<Apart>>,
+    /// By the description of a type: the names of its fields, where its instances are read field by field.
+    fields: Mutex<HashMap<Box<[u8]>, Known>>,
 }
+
+/// What is known of a type: nothing where its instances are built at once.
+type Known = Option<Arc<Fields>>;
+
+/// The names of an instance's fields, as far as they are known.
+struct Fields(Vec<String>);
 
 impl Source {
     fn view(&self) -> PyResult<Arc<View>> {
@@ -40,7 +54,7 @@ enum Index {
 }
 
 #[derive(Clone, Copy)]
-struct Place {
+pub struct Place {
     tag: u8,
     name_len: u32,
     at: u64,
@@ -48,7 +62,7 @@ struct Place {
 }
 
 impl Place {
-    fn new(element: &Element<'_>) -> Place {
+    pub fn new(element: &Element<'_>) -> Place {
         Place {
             tag: element.tag,
             name_len: element.name.len() as u32,
@@ -91,7 +105,9 @@ pub struct Document {
     source: Arc<Source>,
     start: usize,
     end: usize,
-    array: bool,
+    pub(super) array: bool,
+    /// Of an instance whose fields are this array: their names, and where all of it stands.
+    instance: Option<(Arc<Fields>, Place)>,
     options: Arc<decode::Options>,
     /// The same for members of which the type says nothing.
     untyped: Arc<decode::Options>,
@@ -109,12 +125,23 @@ impl Document {
         let end = view.as_slice().len();
         // The outermost length is checked here, as nothing can be found without it.
         Elements::new(view.as_slice()).map_err(|error| Fault::from(error).into_py(0))?;
-        let source = Source { view: Mutex::new(Some(Arc::new(view))), data: data.clone().unbind(), owned };
+        let apart = match options.julia {
+            Some(_) => Some(Arc::new(Apart::find(view.as_slice()).map_err(|error| Fault::from(error).into_py(0))?)),
+            None => None,
+        };
+        let source = Source {
+            view: Mutex::new(Some(Arc::new(view))),
+            data: data.clone().unbind(),
+            owned,
+            apart,
+            fields: Mutex::default(),
+        };
         Ok(Document {
             source: Arc::new(source),
             start: 0,
             end,
             array: false,
+            instance: None,
             untyped: Arc::new(decode::Options { schema: None, ..options.clone() }),
             options: Arc::new(options),
             index: OnceLock::new(),
@@ -122,12 +149,12 @@ impl Document {
     }
 
     /// Shows the document's bytes.
-    fn see<T>(&self, look: impl FnOnce(&[u8]) -> PyResult<T>) -> PyResult<T> {
+    pub(super) fn see<T>(&self, look: impl FnOnce(&[u8]) -> PyResult<T>) -> PyResult<T> {
         let view = self.source.view()?;
         look(view.as_slice().get(self.start..self.end).unwrap_or_default())
     }
 
-    fn fault(&self, error: holdall_format::Error) -> PyErr {
+    pub(super) fn fault(&self, error: holdall_format::Error) -> PyErr {
         Fault::from(error).into_py(self.start)
     }
 
@@ -141,15 +168,32 @@ impl Document {
             Index::Items(offsets.collect::<Result<_, _>>().map_err(|error| self.fault(error))?)
         } else {
             let places = elements.map(|element| element.map(|element| Place::new(&element)));
-            let places = places.collect::<Result<_, _>>().map_err(|error| self.fault(error))?;
+            let mut places: Vec<_> = places.collect::<Result<_, _>>().map_err(|error| self.fault(error))?;
+            places.retain(|place| !self.is_apart(place.at as usize));
             Index::Members { places, by_name: OnceLock::new() }
         };
         Ok(self.index.get_or_init(|| found))
     }
 
+    /// Whether what stands there is no member, but what members refer to.
+    pub(super) fn is_apart(&self, at: usize) -> bool {
+        self.start == 0 && self.source.apart.as_ref().is_some_and(|apart| apart.holds(at))
+    }
+
     fn find(&self, document: &[u8], key: &Bound<'_, PyAny>) -> PyResult<Found> {
         match self.index(document)? {
             Index::Items(offsets) => {
+                let named = match (&self.instance, key.cast::<PyString>()) {
+                    (Some((fields, _)), Ok(name)) => {
+                        let name = name.to_str().unwrap_or_default();
+                        match fields.0.iter().position(|known| known == name) {
+                            Some(at) => Some(at.into_pyobject(key.py())?.into_any()),
+                            None => return Ok(Found::Missing),
+                        }
+                    }
+                    _ => None,
+                };
+                let key = named.as_ref().unwrap_or(key);
                 if key.is_instance_of::<PySlice>() || !key.hasattr("__index__")? {
                     return Err(PyTypeError::new_err("the items of an array are had by index"));
                 }
@@ -168,9 +212,13 @@ impl Document {
                 let Ok(key) = key.cast::<PyString>() else {
                     return Err(PyTypeError::new_err("the members of a document are had by name"));
                 };
-                // Text that is no UTF-8 is no name.
-                let Ok(name) = key.to_str() else { return Ok(Found::Missing) };
-                let name = name.as_bytes();
+                // Text that is no UTF-8 is no name, but of Julia's.
+                let name = match key.to_str() {
+                    Ok(name) => name.as_bytes().to_vec(),
+                    Err(_) if self.source.apart.is_some() => utf8(key)?,
+                    Err(_) => return Ok(Found::Missing),
+                };
+                let name = &name[..];
                 // Of several with one name the last counts, as in a dict.
                 let found = if places.len() <= FEW {
                     places.iter().rposition(|place| place.name(document) == name)
@@ -192,7 +240,7 @@ impl Document {
         schema.member(self.options.node.unwrap_or(schema.root), key)
     }
 
-    fn value<'py>(
+    pub(super) fn value<'py>(
         &self,
         py: Python<'py>,
         document: &[u8],
@@ -200,18 +248,16 @@ impl Document {
         name: Option<&[u8]>,
     ) -> PyResult<Bound<'py, PyAny>> {
         match self.node_of(name) {
-            ANY if matches!(place.tag, tag::DOCUMENT | tag::ARRAY) => {
+            ANY if matches!(place.tag, tag::DOCUMENT | tag::ARRAY) && !self.is_tagged(place.value(document)) => {
                 let start = self.start + place.at as usize;
-                let within = Document {
-                    source: self.source.clone(),
-                    start,
-                    end: start + place.len as usize,
-                    array: place.tag == tag::ARRAY,
-                    options: self.untyped.clone(),
-                    untyped: self.untyped.clone(),
-                    index: OnceLock::new(),
-                };
+                let within = self.within(start..start + place.len as usize, place.tag == tag::ARRAY, None);
                 Ok(Bound::new(py, within)?.into_any())
+            }
+            ANY if self.source.apart.is_some() && place.tag == tag::DOCUMENT => {
+                match self.instance_at(py, document, place)? {
+                    Some(within) => Ok(Bound::new(py, within)?.into_any()),
+                    None => self.build(py, document, place, &self.untyped),
+                }
             }
             ANY => self.build(py, document, place, &self.untyped),
             node => {
@@ -221,6 +267,51 @@ impl Document {
         }
     }
 
+    /// A part of the document, which is read where it is touched.
+    fn within(&self, bytes: Range<usize>, array: bool, instance: Option<(Arc<Fields>, Place)>) -> Document {
+        Document {
+            source: self.source.clone(),
+            start: bytes.start,
+            end: bytes.end,
+            array,
+            instance,
+            options: self.untyped.clone(),
+            untyped: self.untyped.clone(),
+            index: OnceLock::new(),
+        }
+    }
+
+    /// An instance of a program's own type, field by field; nothing for other tagged documents.
+    fn instance_at(&self, py: Python<'_>, document: &[u8], place: Place) -> PyResult<Option<Document>> {
+        let whole = place.value(document);
+        let (Some(parts), Some(apart), Some(julia)) = (julia::instance(whole), &self.source.apart, &self.untyped.julia)
+        else {
+            return Ok(None);
+        };
+        let description = &whole[parts.class.clone()];
+        let at = self.start + place.at as usize;
+        let known = |fields: &Mutex<HashMap<_, Known>>| {
+            fields.lock().unwrap_or_else(PoisonError::into_inner).get(description).cloned()
+        };
+        let fields = match known(&self.source.fields) {
+            Some(known) => known,
+            None => {
+                let view = self.source.view()?;
+                let (from, to) = (at + parts.class.start, at + parts.class.end);
+                let reader = julia::Reader::of_value(view.as_slice(), apart.clone(), tag::DOCUMENT, from, to);
+                let of_type = decode_by(py, reader, &self.untyped, None, 0)?;
+                let found = julia.fields_of(of_type.bind(py))?.map(|names| Arc::new(Fields(names)));
+                let mut fields = self.source.fields.lock().unwrap_or_else(PoisonError::into_inner);
+                fields.insert(description.into(), found.clone());
+                found
+            }
+        };
+        let Some(fields) = fields else { return Ok(None) };
+        let bytes = at + parts.fields.start..at + parts.fields.end;
+        let place = Place { at: at as u64, ..place };
+        Ok(Some(self.within(bytes, true, Some((fields, place)))))
+    }
+
     fn build<'py>(
         &self,
         py: Python<'py>,
@@ -228,9 +319,43 @@ impl Document {
         place: Place,
         options: &decode::Options,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let reader = Reader::of_value(place.tag, place.value(document));
-        let made = decode_by(py, reader, options, None, self.start + place.at as usize)?;
+        self.build_at(py, document, place, self.start + place.at as usize, options)
+    }
+
+    fn build_at<'py>(
+        &self,
+        py: Python<'py>,
+        document: &[u8],
+        place: Place,
+        at: usize,
+        options: &decode::Options,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let made = match &self.source.apart {
+            None => decode_by(py, Reader::of_value(place.tag, place.value(document)), options, None, at)?,
+            Some(apart) => {
+                let view = self.source.view()?;
+                let end = at + place.len as usize;
+                let reader = julia::Reader::of_value(view.as_slice(), apart.clone(), place.tag, at, end);
+                decode_by(py, reader, options, None, 0)?
+            }
+        };
         Ok(made.into_bound(py))
+    }
+
+    /// Whether a document stands for something else.
+    fn is_tagged(&self, document: &[u8]) -> bool {
+        self.source.apart.is_some() && julia::is_tagged(document)
+    }
+
+    /// The name of a field, if it is known.
+    pub(super) fn field_name(&self, at: &[u8]) -> Option<&str> {
+        let (fields, _) = self.instance.as_ref()?;
+        Some(fields.0.get(std::str::from_utf8(at).ok()?.parse::<usize>().ok()?)?.as_str())
+    }
+
+    /// Whether names need not be UTF-8.
+    pub(super) fn has_odd_names(&self) -> bool {
+        self.source.apart.is_some()
     }
 
     /// A part of the bytes, not copied.
@@ -260,6 +385,9 @@ impl Document {
     fn __getitem__<'py>(&self, py: Python<'py>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
         self.see(|document| match self.find(document, key)? {
             Found::Value(place) => self.value(py, document, place, (!self.array).then(|| place.name(document))),
+            Found::Missing if self.instance.is_some() && key.is_instance_of::<PyString>() => {
+                Err(PyKeyError::new_err(key.clone().unbind()))
+            }
             Found::Missing if self.array => Err(PyIndexError::new_err("index out of range")),
             Found::Missing => Err(PyKeyError::new_err(key.clone().unbind())),
         })
@@ -297,14 +425,19 @@ impl Document {
             }
             let limits = self.options.limits;
             let given = options::decoding(Some(wanted), None, false, self.options.strict, None, None)?;
-            let options =
-                decode::Options { dec_hook: self.options.dec_hook.clone(), naive: self.options.naive, limits, ..given };
+            let options = decode::Options {
+                dec_hook: self.options.dec_hook.clone(),
+                naive: self.options.naive,
+                julia: self.options.julia.clone(),
+                limits,
+                ..given
+            };
             self.build(py, document, place, &options)
         })
     }
 
     fn __contains__(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<bool> {
-        if !self.array {
+        if !self.array || self.instance.is_some() {
             // What is no text is no name.
             return self.see(|document| {
                 Ok(key.is_instance_of::<PyString>() && matches!(self.find(document, key)?, Found::Value(_)))
@@ -358,8 +491,13 @@ impl Document {
     fn load<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.see(|document| {
             let tag = if self.array { tag::ARRAY } else { tag::DOCUMENT };
-            let made = decode_by(py, Reader::of_value(tag, document), &self.options, None, self.start)?;
-            Ok(made.into_bound(py))
+            match self.instance {
+                Some((_, whole)) => self.build_at(py, document, whole, whole.at as usize, &self.options),
+                None => {
+                    let place = Place { tag, name_len: 0, at: 0, len: document.len() as u64 };
+                    self.build(py, document, place, &self.options)
+                }
+            }
         })
     }
 
@@ -389,69 +527,12 @@ impl Document {
     }
 
     fn __repr__(&self) -> String {
-        let what = if self.array { "array" } else { "document" };
+        let what = match (&self.instance, self.array) {
+            (Some(_), _) => "struct",
+            (None, true) => "array",
+            (None, false) => "document",
+        };
         format!("<holdall.bson.Document: {what} of {} bytes>", self.end - self.start)
-    }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Yields {
-    Keys,
-    Values,
-    Items,
-}
-
-/// Goes from member to member, without an index of them.
-#[pyclass(module = "holdall.bson", name = "Members")]
-pub struct Members {
-    document: Py<Document>,
-    /// Where the next element begins.
-    at: usize,
-    yields: Yields,
-}
-
-impl Members {
-    fn new(document: &Bound<'_, Document>, yields: Yields) -> PyResult<Members> {
-        let at = document.get().see(|bytes| {
-            Elements::new(bytes).map_err(|error| document.get().fault(error))?;
-            Ok(tag::HEAD)
-        })?;
-        Ok(Members { document: document.clone().unbind(), at, yields })
-    }
-}
-
-#[pymethods]
-impl Members {
-    fn __iter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
-        slf
-    }
-
-    fn __next__<'py>(&mut self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let document = self.document.get();
-        let (at, yields) = (self.at, self.yields);
-        let found = document.see(|bytes| {
-            let element = Elements::at(bytes, at).next().transpose().map_err(|error| document.fault(error))?;
-            let Some(element) = element else { return Ok(None) };
-            let place = Place::new(&element);
-            let key = || match std::str::from_utf8(element.name) {
-                Ok(name) => Ok(PyString::new(py, name).into_any()),
-                Err(_) => {
-                    let error = holdall_format::Error::new(holdall_format::Kind::BadUtf8, element.at);
-                    Err(document.fault(error))
-                }
-            };
-            let value = || document.value(py, bytes, place, (!document.array).then_some(element.name));
-            let made = match yields {
-                Yields::Keys => key()?,
-                Yields::Values => value()?,
-                Yields::Items => (key()?, value()?).into_pyobject(py)?.into_any(),
-            };
-            Ok(Some((made, element.at + element.value.len())))
-        })?;
-        Ok(found.map(|(made, behind)| {
-            self.at = behind;
-            made
-        }))
     }
 }
 

@@ -5,11 +5,13 @@ mod codec;
 mod copy;
 mod document;
 mod functions;
+mod julia;
+mod members;
 mod msgpack;
 mod options;
 mod types;
 
-pub use functions::canonical_order;
+pub use functions::{canonical_order, View};
 pub use types::{record_type, Record};
 
 use crate::error;
@@ -69,6 +71,11 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("BsonDecoder", py.get_type::<bson::BsonDecoder>())?;
     module.add("BsonDocument", py.get_type::<document::Document>())?;
     module.add_function(wrap_pyfunction!(document::open, module)?)?;
+    module.add("julia_tags", julia::tags(py)?)?;
+    module.add_function(wrap_pyfunction!(julia::dumps, module)?)?;
+    module.add_function(wrap_pyfunction!(julia::loads, module)?)?;
+    module.add_function(wrap_pyfunction!(julia::parse, module)?)?;
+    module.add_function(wrap_pyfunction!(julia::open, module)?)?;
     module.add_function(wrap_pyfunction!(bson::driver_encode, module)?)?;
     module.add_function(wrap_pyfunction!(bson::driver_decode, module)?)?;
     module.add_function(wrap_pyfunction!(bson::driver_decode_all, module)?)?;

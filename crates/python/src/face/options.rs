@@ -68,6 +68,7 @@ pub fn decoding(
         naive: false,
         strict_keys: false,
         driver: None,
+        julia: None,
         persistent_load: None,
         find_class: None,
     };

@@ -472,6 +472,58 @@ impl Head {
     }
 }
 
+/// The dtype of bytes.
+pub fn uint8(py: Python<'_>, at: usize) -> Result<Owned> {
+    Ok(owned(Numpy::get(py, at)?.uint8.bind(py)))
+}
+
+/// All of a buffer as an array of bytes, which keeps its memory in place: what is made of that array does so, too, and what
+/// NumPy makes of a buffer (or a memoryview) itself does not. None without NumPy, or of no bytes.
+pub fn octets(data: &Bound<'_, PyAny>) -> PyResult<Option<Owned>> {
+    let py = data.py();
+    if View::new(data, ffi::PyBUF_SIMPLE)?.0.len == 0 || py.import("numpy").is_err() {
+        return Ok(None);
+    }
+    let made = py.import("numpy")?.call_method1("frombuffer", (data, "uint8"))?;
+    Ok(Some(owned(&made)))
+}
+
+/// An array of that shape, the first index running fastest, with memory of its own.
+fn in_columns<'py>(dtype: &Bound<'py, PyAny>, shape: &[usize], at: usize) -> Result<Bound<'py, PyAny>> {
+    let py = dtype.py();
+    let made = Numpy::get(py, at)?.empty.bind(py).call1((PyTuple::new(py, shape)?, dtype, intern!(py, "F")));
+    made.map_err(|error| refuse(py, error, at))
+}
+
+/// The same, of these bytes.
+pub fn copy_in_columns(dtype: &Bound<'_, PyAny>, shape: &[usize], items: &[u8], at: usize) -> Result<Owned> {
+    let array = in_columns(dtype, shape, at)?;
+    fill(&array, items, at)?;
+    Ok(owned(&array))
+}
+
+/// The same, as a view of another object's memory from there on.
+pub fn view_in_columns(
+    dtype: &Bound<'_, PyAny>,
+    shape: &[usize],
+    owner: &Bound<'_, PyAny>,
+    offset: usize,
+    at: usize,
+) -> Result<Owned> {
+    let py = dtype.py();
+    let parts = (PyTuple::new(py, shape)?, dtype, owner, offset, py.None(), intern!(py, "F"));
+    Ok(owned(&Numpy::get(py, at)?.ndarray.bind(py).call1(parts).map_err(|error| refuse(py, error, at))?))
+}
+
+/// The same of objects, and the places for what it holds, in one row.
+pub fn objects_in_columns(dtype: &Bound<'_, PyAny>, shape: &[usize], at: usize) -> Result<(Owned, Owned)> {
+    let array = in_columns(dtype, shape, at)?;
+    let order = PyDict::new(dtype.py());
+    order.set_item("order", "F")?;
+    let row = array.call_method("reshape", (-1,), Some(&order))?;
+    Ok((owned(&array), owned(&row)))
+}
+
 /// Puts a value into its place of those that `of_objects` or `of_fields` gave.
 pub fn put(py: Python<'_>, places: &Owned, at: usize, value: &Owned, here: usize) -> Result<()> {
     // SAFETY: held.

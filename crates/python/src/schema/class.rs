@@ -191,11 +191,15 @@ impl Field {
     }
 }
 
-/// The characters of a string as UTF-8.
+/// The characters of a string as UTF-8; lone surrogates, which no field's name has, as they would be.
 pub fn utf8(text: &Owned) -> PyResult<Vec<u8>> {
     // SAFETY: held, and the GIL is too wherever an `Owned` lives.
     let text = unsafe { Bound::from_borrowed_ptr(Python::assume_attached(), text.get()) };
-    Ok(text.cast::<PyString>()?.to_str()?.as_bytes().to_vec())
+    let text = text.cast::<PyString>()?;
+    match text.to_str() {
+        Ok(utf8) => Ok(utf8.as_bytes().to_vec()),
+        Err(_) => text.call_method1("encode", ("utf-8", "surrogatepass"))?.extract(),
+    }
 }
 
 fn interned(text: &Bound<'_, PyString>) -> PyResult<Owned> {

@@ -33,7 +33,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
 
     /// The class of a node that dicts of a plain format can be nothing else of.
     #[inline(always)]
-    pub(super) fn only_class(&self, node: &Node) -> Option<u32> {
+    pub(in crate::decode) fn only_class(&self, node: &Node) -> Option<u32> {
         match (&node.classes[..], &node.map, self.rules.schema) {
             ([only], None, Some(schema)) => {
                 let class = &schema.classes[*only as usize];

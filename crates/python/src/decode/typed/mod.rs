@@ -7,6 +7,7 @@ pub mod layouts;
 mod mappings;
 mod members;
 mod sequences;
+mod tagged;
 
 use super::{Decoder, State, UNMARKED};
 use crate::cpython::{float, int, Owned};
@@ -92,6 +93,11 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 }
                 return self.typed(token, id);
             }
+            Token::Tagged(tagged) if R::TAGGED => return self.typed_tagged(tagged, node, id),
+            Token::Bytes(data) if R::TAGGED => return self.typed_octets(data, node, id),
+            Token::Reference(number) if R::TAGGED && self.stands_apart(number) => {
+                return self.begin_apart(number as usize, id);
+            }
             Token::Reference(number) => return self.typed_reference(number, id).map(Some),
             Token::DateTime { .. } if node.accepts & accepts::DATETIME != 0 => return self.node_of(token),
             Token::Known(Known::MappingProxy) if node.map.is_some() => {
@@ -166,6 +172,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             {
                 self.typed_run(token, self.rules.node(id), id)
             }
+            Token::Bytes(data) if R::TAGGED => self.typed_octets(data, self.rules.node(id), id),
             Token::Text(_)
             | Token::Int(_)
             | Token::Float(_)
@@ -237,7 +244,8 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         let raw = object.get();
         // SAFETY: held.
         let is_leaf = unsafe { kind_of(raw) } != 0;
-        let made = self.rules.coerce(id, object).map_err(|fault| self.of_user(1, fault))?;
+        let made = if R::TAGGED { self.tagged_as(object, id) } else { self.rules.coerce(id, object) };
+        let made = made.map_err(|fault| self.of_user(1, fault))?;
         if mark != UNMARKED {
             let numbered = &mut self.numbered[mark as usize];
             if is_leaf {

@@ -1,0 +1,296 @@
+//! Mappings: all their keys, then all their values.
+
+use super::super::frame::{Deferred, Frame, Kind, Make, Parts, Weight};
+use super::super::run::may_run_code;
+use super::super::{fill, Decoder, State, UNMARKED};
+use super::{WRONG_DATA, WRONG_SIZE};
+use crate::cpython::{Obj, Owned};
+use crate::error::{decode, raised, Result};
+use crate::julia::{bound, call, Class, Described};
+use crate::objects::owned;
+use crate::schema::{NodeId, ANY};
+use holdall_format::model::{Shape, Tagged};
+use holdall_format::{Reader, Token};
+use pyo3::exceptions::PyTypeError;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyList, PySet};
+use std::rc::Rc;
+
+impl<'i, R: Reader<'i>> Decoder<'i, R> {
+    /// A mapping: its keys, then its values, of these nodes.
+    pub(in crate::decode) fn table(
+        &mut self,
+        described: &Rc<Described>,
+        nodes: (NodeId, NodeId),
+    ) -> Result<Option<Owned>> {
+        self.claim(2, 320)?;
+        let dict = match &described.class {
+            // What a type says of it, is a plain dict.
+            _ if nodes != (ANY, ANY) => owned(pyo3::types::PyDict::new(self.py).as_any()),
+            Class::Table(factory) => owned(&call(self.py, factory, (bound(self.py, &described.object),))?),
+            _ => return Err(decode(WRONG_DATA, self.here())),
+        };
+        let mark = self.take_mark();
+        self.opened(mark, dict.get());
+        let mut gathered = Vec::with_capacity(2);
+        for node in [nodes.0, nodes.1] {
+            match self.leaves_of(node)? {
+                Some(list) => gathered.push(list),
+                None => break,
+            }
+        }
+        let make = Make::Table(described.clone(), nodes);
+        let parts = Parts { gathered: Vec::new(), make: Some(make) };
+        let at = gathered.len();
+        let frame = Frame { parts: Some(Box::new(parts)), ..self.frame(Kind::Lists, Some(dict), 2, mark) };
+        let mut frame = Frame { at, ..frame };
+        *frame.gathered() = gathered;
+        if at == 2 {
+            return self.make(frame).map(Some);
+        }
+        Ok(self.push(frame))
+    }
+
+    /// A list all of whose values are leaves, or numbers; nothing is read of another.
+    pub(in crate::decode) fn leaves_of(&mut self, item: NodeId) -> Result<Option<Owned>> {
+        let before = self.r.place();
+        let made = match self.r.next()? {
+            Token::Items(end) => {
+                let accepts = self.rules.node(item).accepts;
+                self.leaves.clear();
+                while self.r.offset() < end {
+                    let Some(value) = self.next_leaf(accepts)? else {
+                        self.leaves.clear();
+                        break;
+                    };
+                    self.leaves.push(value);
+                }
+                // An empty list is one of leaves; where something else came, its type and name were read.
+                let whole = self.r.offset() == end;
+                let len = self.leaves.len();
+                if whole {
+                    self.claim(0, 64 + 8 * len)?;
+                    self.objects_left = self.objects_left.checked_sub(len).ok_or_else(|| self.over(0))?;
+                    // SAFETY: the GIL is held; the list is fresh, with a place for each value.
+                    let list = unsafe { Owned::new(ffi::PyList_New(len as isize)) }.ok_or_else(raised)?;
+                    // SAFETY: as above.
+                    unsafe { fill::first_items(list.get(), &mut self.leaves) };
+                    Some(list)
+                } else {
+                    None
+                }
+            }
+            Token::Tagged(Tagged::Packed { element, shape, data }) if item == ANY => {
+                self.numbers(element, shape, data)?
+            }
+            _ => None,
+        };
+        if made.is_none() {
+            self.leaves.clear();
+            self.r.rewind(before);
+        }
+        Ok(made)
+    }
+
+    /// A packed array as a list, if its elements are numbers.
+    pub(in crate::decode) fn numbers(
+        &mut self,
+        element: usize,
+        shape: Shape<'i>,
+        data: &'i [u8],
+    ) -> Result<Option<Owned>> {
+        let described = self.described(element)?;
+        let Class::Number(_, kind) = &described.class else { return Ok(None) };
+        let (shape, count) = self.shape(shape)?;
+        if shape.len() != 1 {
+            return Ok(None);
+        }
+        let size = self.element_size(count, data)?;
+        if size == 0 {
+            // Without elements there is nothing to see of their size.
+            return match count {
+                0 => Ok(Some(owned(PyList::empty(self.py).as_any()))),
+                _ => Err(decode(WRONG_SIZE, self.here())),
+            };
+        }
+        self.claim(0, 64 + 40 * count)?;
+        self.objects_left = self.objects_left.checked_sub(count).ok_or_else(|| self.over(0))?;
+        // SAFETY: the GIL is held; the list is filled before anybody sees it.
+        let list = unsafe { Owned::new(ffi::PyList_New(count as isize)) }.ok_or_else(raised)?;
+        for (at, bytes) in data.chunks_exact(size).enumerate() {
+            let value = kind.read(bytes)?.ok_or_else(|| decode(WRONG_DATA, self.here()))?;
+            // SAFETY: a place for each of `count` values.
+            unsafe { fill::list_item(list.get(), at, value) };
+        }
+        Ok(Some(list))
+    }
+
+    /// A packed array as a list of whatever its elements are.
+    fn values_of(&mut self, element: usize, shape: Shape<'i>, data: &'i [u8]) -> Result<Owned> {
+        let (py, at, julia) = (self.py, self.here(), self.julia()?);
+        let described = self.described(element)?;
+        let (shape, count) = self.shape(shape)?;
+        if shape.len() != 1 {
+            return Err(decode(WRONG_SIZE, at));
+        }
+        self.element_size(count, data)?;
+        self.claim(0, count.saturating_mul(128).saturating_add(data.len().saturating_mul(16)))?;
+        let arguments = (bound(py, &described.object), PyBytes::new(py, data), count, bound(py, &julia.types));
+        let made = call(py, &julia.names.items, arguments);
+        Ok(owned(&made.map_err(|error| self.refuse(error, at))?))
+    }
+
+    /// Goes on with the lists of a `Lists` frame.
+    pub(in crate::decode) fn run_lists(&mut self) -> Result<Option<Frame>> {
+        let depth = self.stack.len();
+        while self.stack[depth - 1].at < self.stack[depth - 1].len {
+            let frame = &self.stack[depth - 1];
+            let item = match frame.parts.as_deref() {
+                Some(Parts { make: Some(Make::Table(_, nodes)), .. }) if frame.at == 0 => nodes.0,
+                Some(Parts { make: Some(Make::Table(_, nodes)), .. }) => nodes.1,
+                _ => ANY,
+            };
+            self.owed -= 1;
+            let before = self.r.place();
+            let value = match self.r.next()? {
+                Token::Items(end) => self.begin_items(end, item)?,
+                Token::Tagged(Tagged::Packed { element, shape, data }) => match self.numbers(element, shape, data)? {
+                    Some(list) if item == ANY => Some(list),
+                    Some(list) => Some(self.coerced(list, item)?),
+                    None => {
+                        let list = self.values_of(element, shape, data)?;
+                        Some(self.coerced(list, item)?)
+                    }
+                },
+                _ => {
+                    self.r.rewind(before);
+                    self.next_node(ANY)?
+                }
+            };
+            match value {
+                Some(value) => self.deliver(value)?,
+                None => return Ok(None),
+            }
+        }
+        Ok(self.pop())
+    }
+
+    /// Each item of a list as a node wants it.
+    pub(in crate::decode) fn coerced(&self, list: Owned, item: NodeId) -> Result<Owned> {
+        if item == ANY {
+            return Ok(list);
+        }
+        let made = PyList::empty(self.py);
+        for value in bound(self.py, &list).try_iter()? {
+            made.append(bound(self.py, &self.rules.coerce(item, owned(&value?))?))?;
+        }
+        Ok(owned(made.as_any()))
+    }
+
+    /// A mapping with its keys and values; where Python can't hash a key, pairs.
+    pub(in crate::decode) fn filled(
+        &mut self,
+        described: &Described,
+        dict: Owned,
+        mark: u32,
+        keys: &Owned,
+        values: &Owned,
+        at: usize,
+    ) -> Result<Owned> {
+        let py = self.py;
+        let listed = |values| as_list(py, values).map_err(|_| decode("a mapping whose keys or values are no list", at));
+        let (keys, values) = (listed(keys)?, listed(values)?);
+        // SAFETY: lists that are held; what they hold is, while they are not changed, and nobody else has them.
+        unsafe {
+            let len = ffi::PyList_Size(keys.get());
+            if ffi::PyList_Size(values.get()) != len {
+                return Err(decode("a mapping of more keys than values, or fewer", at));
+            }
+            self.charge(48 * len as usize)?;
+            let mut deferred = false;
+            for place in 0..len {
+                let key = Owned::borrowed(ffi::PyList_GetItem(keys.get(), place));
+                let value = Owned::borrowed(ffi::PyList_GetItem(values.get(), place));
+                if !is_hashable(key.get()) {
+                    return self.pairs(described, mark, &keys, &values, at);
+                }
+                if self.half_seen && may_run_code(key.get()) {
+                    deferred = true;
+                    self.deferred.push(Deferred::Item { dict: dict.clone(), key, value, offset: at });
+                } else if ffi::PyDict_SetItem(dict.get(), key.get(), value.get()) != 0 {
+                    let error = PyErr::fetch(py);
+                    if !error.is_instance_of::<PyTypeError>(py) {
+                        return Err(self.refuse(error, at));
+                    }
+                    return self.pairs(described, mark, &keys, &values, at);
+                }
+            }
+            // Julia tells some keys apart that Python does not: text and a symbol of the same name.
+            if !deferred && ffi::PyDict_Size(dict.get()) != len {
+                return self.pairs(described, mark, &keys, &values, at);
+            }
+        }
+        Ok(dict)
+    }
+
+    /// A set of the keys of a mapping: those that can't be hashed yet become its members when they do.
+    pub(in crate::decode) fn defer_members(&mut self, set: &Owned, table: &Owned) {
+        if self.deferred.is_empty() || !bound(self.py, set).is_instance_of::<PySet>() {
+            return;
+        }
+        let of_table = |deferred: &Deferred| match deferred {
+            Deferred::Item { dict, key, offset, .. } if dict.get() == table.get() => {
+                Some(Deferred::Member { set: set.clone(), member: key.clone(), offset: *offset })
+            }
+            _ => None,
+        };
+        let members: Vec<Deferred> = self.deferred.iter().filter_map(of_table).collect();
+        self.deferred.extend(members);
+    }
+
+    /// What stands for a mapping whose keys are none in Python.
+    #[cold]
+    fn pairs(&mut self, described: &Described, mark: u32, keys: &Owned, values: &Owned, at: usize) -> Result<Owned> {
+        let py = self.py;
+        if mark != UNMARKED {
+            if self.numbered[mark as usize].state == State::Seen {
+                return Err(decode("a mapping that holds itself, with keys that Python can't hash or tell apart", at));
+            }
+            self.numbered[mark as usize].object = None;
+        }
+        let pairs = (bound(py, &described.object), bound(py, keys), bound(py, values));
+        Ok(owned(&call(py, &self.julia()?.names.pairs, pairs)?))
+    }
+}
+
+/// Whether its class says that it can be hashed.
+///
+/// # Safety
+/// `object` is alive.
+unsafe fn is_hashable(object: Obj) -> bool {
+    // SAFETY: alive, says the caller.
+    let hash = unsafe { (*ffi::Py_TYPE(object)).tp_hash };
+    hash.is_some_and(|hash| hash as *const () != ffi::PyObject_HashNotImplemented as *const ())
+}
+
+/// What a sequence or an array holds, as a list.
+fn as_list(py: Python<'_>, object: &Owned) -> Result<Owned> {
+    let object = bound(py, object);
+    if object.is_exact_instance_of::<PyList>() {
+        return Ok(owned(&object));
+    }
+    if let Some(method) = object.getattr_opt("tolist")? {
+        return Ok(owned(&method.call0()?));
+    }
+    // SAFETY: alive; a new reference.
+    unsafe { Owned::new(ffi::PySequence_List(object.as_ptr())) }.ok_or_else(raised)
+}
+
+/// What hashing the keys of a mapping costs that are in its first list.
+pub(in crate::decode) fn weight_of_list(frame: &Frame, parent: Option<&Frame>) -> Weight {
+    match parent {
+        Some(Frame { kind: Kind::Lists, .. }) if frame.kind == Kind::List => frame.weight,
+        _ => Weight::default(),
+    }
+}

@@ -1,0 +1,68 @@
+"""All that the native side asks Python for, and nothing else.
+
+How an instance is made (`resolve`): see there for what comes with each.
+"""
+
+from __future__ import annotations
+
+from .. import _core
+from ._arrays import array_of, boxed_dtype
+from ._layout import items
+from ._lower import VALUES, lower, lower_pairs, table_of
+from ._make import pairs
+from ._numbers import Int32
+from ._registry import BITS, FIELDS, MAKE, NUMBER, RECORD, TABLE, bits, class_of, is_made, permitted, resolve
+from ._registry import fields_of_type as fields_of
+from ._struct import JuliaStruct, record
+from ._types import BOTTOM, Anonymous, Module, Type, UnionAll
+from ._values import Dict, SimpleVector, Symbol, missing
+
+# What a document's `tag` says where it stands for something else.
+_TAGS = frozenset(_core.julia_tags)
+
+
+def anonymous(params: list[object], typename: object) -> Anonymous:
+    """The type of a function without a name, its parts in the order in which they are stored."""
+    return Anonymous(typename, tuple(params))
+
+
+def is_tag(text: object) -> bool:
+    # Also of a subclass that can't be hashed.
+    return isinstance(text, str) and str.__str__(text) in _TAGS
+
+
+__all__ = [
+    "BITS",
+    "BOTTOM",
+    "FIELDS",
+    "MAKE",
+    "NUMBER",
+    "RECORD",
+    "TABLE",
+    "VALUES",
+    "Dict",
+    "Int32",
+    "JuliaStruct",
+    "Module",
+    "SimpleVector",
+    "Symbol",
+    "Type",
+    "UnionAll",
+    "anonymous",
+    "array_of",
+    "bits",
+    "boxed_dtype",
+    "class_of",
+    "fields_of",
+    "is_made",
+    "is_tag",
+    "items",
+    "lower",
+    "lower_pairs",
+    "missing",
+    "pairs",
+    "permitted",
+    "record",
+    "resolve",
+    "table_of",
+]

@@ -1,0 +1,328 @@
+"""How values without references lie in memory, as Julia lays them out: each field at its alignment, as C has them.
+
+Arrays of such values, and the keys and values of a Dict, are stored as they lie.
+"""
+
+from __future__ import annotations
+
+import datetime
+import enum
+import struct
+import typing
+import uuid
+from typing import TYPE_CHECKING, Any
+
+from . import _numbers, _registry
+from ._parse import known
+from ._struct import Wrapper, record
+from ._types import Type
+from ._values import Bits, Missing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+# Of types within types.
+_MOST_DEPTH = 16
+# No primitive type asks for more, up to Julia 1.11.
+_MOST_ALIGNMENT = 8
+
+_INT64 = known("Int64")
+# Of `struct`, by size.
+_CODES = {
+    "i": {1: "b", 2: "h", 4: "i", 8: "q"},
+    "u": {1: "B", 2: "H", 4: "I", 8: "Q"},
+    "f": {2: "e", 4: "f", 8: "d"},
+}
+
+
+class Layout:
+    """Where the fields of a type are.
+
+    kind: "i", "u", "f" numbers, "b" a Bool, "c" a Char, "e" a member of an enumeration, "s" fields.
+    """
+
+    __slots__ = ("align", "fields", "kind", "size", "type")
+    align: int
+    size: int
+
+    def __init__(
+        self, type_: Type, kind: str, size: int, fields: tuple[tuple[str, Layout], ...] = ()
+    ) -> None:
+        self.type = type_
+        self.kind = kind
+        places: list[tuple[str, int, Layout]] = []
+        end, align = 0, 1
+        for name, field in fields:
+            start = -(-end // field.align) * field.align
+            places.append((name, start, field))
+            end, align = start + field.size, max(align, field.align)
+        self.fields = tuple(places)
+        self.align = align if kind == "s" else min(size, _MOST_ALIGNMENT)
+        self.size = -(-end // align) * align if kind == "s" else size
+
+
+_SCALARS = {
+    **{
+        f"Core.{name}": (kind[0].lower(), bits // 8)
+        for kind in ("Int", "UInt", "Float")
+        for bits in (8, 16, 32, 64, 128)
+        if (name := f"{kind}{bits}") not in ("Float8", "Float128")
+    },
+    "Core.Bool": ("b", 1),
+    "Core.Char": ("c", 4),
+    "Core.Ptr": ("u", 8),
+}
+
+
+def _named_tuple(params: tuple[Any, ...]) -> list[tuple[str, Any]] | None:
+    if len(params) != 2 or not isinstance(params[0], tuple) or not _is_tuple(params[1]):
+        return None
+    names, types = params[0], params[1].params
+    if len(names) != len(types) or not all(isinstance(name, str) for name in names):
+        return None
+    return list(zip(map(str, names), types, strict=True))
+
+
+def _is_tuple(type_: Any) -> bool:
+    return isinstance(type_, Type) and type_.name == "Core.Tuple"
+
+
+def _each(*names: str) -> Callable[[tuple[Any, ...]], list[tuple[str, Any]] | None]:
+    """All fields of the type's one parameter."""
+    return lambda params: [(name, params[0]) for name in names] if len(params) == 1 else None
+
+
+def _same(**fields: Type) -> Callable[[tuple[Any, ...]], list[tuple[str, Any]] | None]:
+    """Fields that no parameter changes."""
+    return lambda params: list(fields.items())
+
+
+_FIELDS: dict[str, Callable[[tuple[Any, ...]], list[tuple[str, Any]] | None]] = {
+    "Core.Nothing": _same(),
+    "Core.NamedTuple": _named_tuple,
+    "Core.Tuple": lambda params: [(f"f{at}", param) for at, param in enumerate(params)],
+    "Base.Complex": _each("re", "im"),
+    "Base.Missing": _same(),
+    "Base.OneTo": _each("stop"),
+    "Base.Pair": lambda params: (
+        list(zip(("first", "second"), params, strict=True)) if len(params) == 2 else None
+    ),
+    "Base.Rational": _each("num", "den"),
+    "Base.Some": _each("value"),
+    "Base.StepRange": lambda params: (
+        [("start", params[0]), ("step", params[1]), ("stop", params[0])] if len(params) == 2 else None
+    ),
+    "Base.TwicePrecision": _each("hi", "lo"),
+    "Base.UUID": _same(value=known("UInt128")),
+    "Base.UnitRange": _each("start", "stop"),
+    "Dates.Date": _same(instant=Type(("Dates", "UTInstant"), (Type(("Dates", "Day")),))),
+    "Dates.DateTime": _same(instant=Type(("Dates", "UTInstant"), (Type(("Dates", "Millisecond")),))),
+    "Dates.Time": _same(instant=Type(("Dates", "Nanosecond"))),
+    "Dates.UTInstant": _each("periods"),
+    **{
+        f"Dates.{unit}": _same(value=_INT64)
+        for unit in "Year Quarter Month Week Day Hour Minute Second Millisecond Microsecond Nanosecond".split()
+    },
+}
+
+
+def layout(type_: Any, types: Any = None, depth: int = 0) -> Layout | None:
+    """How instances of a type lie in memory; None where they hold references, or it isn't known.
+
+    types: as in `resolve`. depth: of types around it.
+    """
+    if not isinstance(type_, Type) or depth > _MOST_DEPTH:
+        return None
+    if type_.name in _SCALARS:
+        return Layout(type_, *_SCALARS[type_.name])
+    mapped = _registry.permitted(types).find(type_)
+    if mapped is not None and issubclass(mapped.cls, enum.Enum):
+        return Layout(type_, "e", _registry.enum_width(mapped.cls)._SIZE)
+    if type_.name in _FIELDS:
+        fields = _FIELDS[type_.name](type_.params)
+    elif mapped is not None:
+        fields = _annotated(mapped, type_)
+    else:
+        fields = None
+    if fields is None:
+        return None
+    laid = []
+    for name, field in fields:
+        found = layout(field, types, depth + 1)
+        if found is None:
+            return None
+        laid.append((name, found))
+    return Layout(type_, "s", 0, tuple(laid))
+
+
+def _annotated(mapped: _registry.Mapped, type_: Type) -> list[tuple[str, Any]] | None:
+    """The fields of a mapped class by its annotations; None where one of them says nothing of Julia's type."""
+    try:
+        hints = typing.get_type_hints(mapped.cls)
+    # Whatever an annotation does when it is evaluated.
+    except Exception:
+        return None
+    if not all(name in hints for name in mapped.names):
+        return None
+    return [(name, julia_type(hints[name], type_)) for name in mapped.names]
+
+
+def julia_type(hint: Any, beside: Type | None = None) -> Any:
+    """The type that an annotation means, if its instances hold no references. `beside`: a type of the same module."""
+    if hint in _HINTS:
+        return _HINTS[hint]
+    if typing.get_origin(hint) is tuple:
+        return known("Tuple", *(julia_type(part, beside) for part in typing.get_args(hint)))
+    if not isinstance(hint, type):
+        return None
+    if hint.__module__ == "numpy":
+        return _NUMPY.get(hint.__name__)
+    mapped = _registry.registered(hint)
+    if mapped is not None:
+        return mapped.type
+    return Type((*beside.path[:-1], hint.__name__)) if beside is not None else None
+
+
+_HINTS: dict[Any, Type] = {
+    bool: known("Bool"),
+    int: _INT64,
+    float: known("Float64"),
+    complex: known("Complex", known("Float64")),
+    type(None): known("Nothing"),
+    datetime.date: Type(("Dates", "Date")),
+    datetime.datetime: Type(("Dates", "DateTime")),
+    datetime.time: Type(("Dates", "Time")),
+    uuid.UUID: known("UUID"),
+    **{getattr(_numbers, name): known(name) for name in _numbers.__all__},
+}
+_NUMPY = {
+    **{
+        name.lower(): known(name)
+        for name in "Int8 Int16 Int32 Int64 UInt8 UInt16 UInt32 UInt64 Float16 Float32 Float64".split()
+    },
+    "bool": known("Bool"),
+    "bool_": known("Bool"),
+    "complex64": known("Complex", known("Float32")),
+    "complex128": known("Complex", known("Float64")),
+}
+
+
+def items(type_: Any, data: Any, count: int, types: Any = None) -> list[Any]:
+    """The values of an array as a Dict's keys or values are: numbers are plain, since the Dict keeps their type.
+
+    data: bytes-like, `count` values one behind the other. A type whose layout isn't known gives `Bits`.
+    """
+    data = bytes(data)
+    laid = layout(type_, types)
+    size = len(data) // count if count else 0
+    if laid is None or laid.size != size:
+        if size == 0:
+            return [built(_registry.resolve(type_, types), type_, [])] * count
+        return [Bits(type_, data[at : at + size]) for at in range(0, size * count, size)]
+    if laid.kind in "iuf" and size <= 8:
+        return list(struct.unpack(f"<{count}{_CODES[laid.kind][size]}", data))
+    read = _reader(laid, types)
+    return [read(data, at * size) for at in range(count)]
+
+
+def _reader(laid: Layout, types: Any) -> Callable[[bytes, int], Any]:
+    """Reads one value at an offset."""
+    size = laid.size
+    if laid.kind in "iu":
+        signed = laid.kind == "i"
+        return lambda data, at: int.from_bytes(data[at : at + size], "little", signed=signed)
+    if laid.kind == "f":
+        unpack = struct.Struct("<" + _CODES["f"][size]).unpack_from
+        return lambda data, at: unpack(data, at)[0]
+    if laid.kind != "s":
+        make = _registry.resolve(laid.type, types)[1]
+        return lambda data, at: make(laid.type, data[at : at + size])
+    parts = [(start, _reader(field, types)) for _, start, field in laid.fields]
+    build = _builder(laid, types)
+    return lambda data, at: build([read(data, at + start) for start, read in parts])
+
+
+def _builder(laid: Layout, types: Any) -> Callable[[list[Any]], Any]:
+    if laid.type.name == "Core.Tuple":
+        return tuple
+    if laid.type.name == "Base.UUID":
+        return lambda values: uuid.UUID(int=values[0])
+    how = _registry.resolve(laid.type, types)
+    return lambda values: built(how, laid.type, values)
+
+
+def built(how: tuple[Any, ...], type_: Any, values: list[Any]) -> Any:
+    """An instance, as `resolve` says how."""
+    if how[0] == _registry.MAKE:
+        return how[1](type_, values)
+    if how[0] != _registry.FIELDS:
+        return record(type_, values)
+    _, cls, names, attribute, _ours = how
+    if len(names) != len(values):
+        return record(type_, values)
+    made = object.__new__(cls)
+    for name, value in zip(names, values, strict=True):
+        object.__setattr__(made, name, value)
+    if attribute is not None:
+        object.__setattr__(made, attribute, type_)
+    return made
+
+
+def pack(laid: Layout, value: Any) -> bytes:
+    """A value as it lies in memory.
+
+    Raises ValueError, TypeError, OverflowError or struct.error: it is of another type.
+    """
+    if isinstance(value, Bits) and len(value.data) == laid.size:
+        return value.data
+    if laid.kind in "iu":
+        return int(_exact(value, int)).to_bytes(laid.size, "little", signed=laid.kind == "i")
+    if laid.kind == "f":
+        number: bytes = {2: _numbers.Float16, 4: _numbers.Float32}.get(laid.size, _Float64)(
+            _exact(value, float)
+        )._bytes()
+        return number
+    if laid.kind == "b":
+        return b"\1" if _exact(value, bool) else b"\0"
+    if laid.kind == "c":
+        return _numbers.Char(_exact(value, str))._bytes()
+    if laid.kind == "e":
+        return int(value.value).to_bytes(
+            laid.size, "little", signed=_registry.enum_width(type(value))._LEAST < 0
+        )
+    if laid.type.name in _SINGLE:
+        _exact(value, _SINGLE[laid.type.name])
+        return b""
+    done = bytearray(laid.size)
+    for (_, start, field), part in zip(laid.fields, _parts(laid, value), strict=True):
+        done[start : start + field.size] = pack(field, part)
+    return bytes(done)
+
+
+_SINGLE = {"Core.Nothing": type(None), "Base.Missing": Missing}
+
+
+class _Float64(float):
+    def _bytes(self) -> bytes:
+        return struct.pack("<d", self)
+
+
+def _exact(value: Any, kind: type[Any]) -> Any:
+    # True is no number here, and 1 is no float.
+    if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+        raise TypeError(f"expected {kind.__name__}")
+    return value
+
+
+def _parts(laid: Layout, value: Any) -> list[Any]:
+    if laid.type.name == "Core.Tuple":
+        return list(_exact(value, tuple))
+    if laid.type.name == "Base.Complex":
+        return [getattr(value, "re", value.real), getattr(value, "im", value.imag)]
+    if laid.type.name == "Base.Rational":
+        return [value.numerator, value.denominator]
+    if isinstance(value, Wrapper):
+        return value._parts()
+    from ._lower import values_of
+
+    return values_of(value)

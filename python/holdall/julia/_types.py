@@ -1,0 +1,479 @@
+"""Julia's types as objects."""
+
+from __future__ import annotations
+
+from typing import Any, final
+
+from .._values import _Frozen
+
+# Julia 1.5's own types by their short names, each with the path that BSON.jl writes.
+_OWN = {
+    ("Core",): (
+        "AbstractArray AbstractChar AbstractFloat AbstractString Any Array Bool Char CodeInfo DataType DenseArray"
+        " Exception Expr Float16 Float32 Float64 Function GlobalRef IO Int128 Int16 Int32 Int64 Int8 Integer"
+        " LineNumberNode Method Module NamedTuple Nothing Number Ptr QuoteNode Real Ref SSAValue Signed SimpleVector"
+        " SlotNumber String Symbol Task Tuple Type TypeName TypeVar TypeofBottom UInt128 UInt16 UInt32 UInt64 UInt8"
+        " Union UnionAll Unsigned Vararg WeakRef"
+    ),
+    ("Main", "Base"): (
+        "AbstractDict AbstractRange AbstractSet AbstractUnitRange BitArray BitSet Complex Dict IdDict ImmutableDict"
+        " Irrational LinRange Missing OneTo OrdinalRange Pair Rational RefValue Regex ReshapedArray Set Slice Some"
+        " StepRange StepRangeLen SubArray SubString TwicePrecision UUID UnitRange VersionNumber"
+    ),
+    ("Main", "Base", "MPFR"): "BigFloat",
+    ("Main", "Base", "GMP"): "BigInt",
+    ("Main", "Base", "IteratorsMD"): "CartesianIndex CartesianIndices",
+}
+SHORT = {name: (*home, name) for home, names in _OWN.items() for name in names.split()}
+
+# Types of Base and Core that are `mutable struct` in Julia 1.5. What is of such a type has an identity.
+_MUTABLE = {
+    *(
+        f"Core.{name}"
+        for name in "Array Box CodeInfo CodeInstance DataType Expr Method MethodInstance MethodTable Module Task"
+        " TypeMapEntry TypeName TypeVar WeakRef".split()
+    ),
+    *(
+        f"Base.{name}"
+        for name in "BitArray Dict Event GMP.BigInt GenericIOBuffer IdDict IdSet MPFR.BigFloat ReentrantLock RefValue"
+        " Regex RegexMatch Semaphore Threads.Atomic Threads.SpinLock WeakKeyDict".split()
+    ),
+    "Random.MersenneTwister",
+}
+
+# What a hostile message may nest: no text needs more, and no stack has room for all of it.
+_MOST_DEPTH = 40
+_MOST_NAMES = 400
+
+
+def canonical(path: tuple[str, ...]) -> str:
+    """A path as one name. That of a type of Base or Core depends on Julia's version: Main may stand before it."""
+    return ".".join(path[1:] if len(path) > 1 and path[0] == "Main" and path[1] in ("Base", "Core") else path)
+
+
+@final
+class Type(_Frozen):
+    """A type of Julia's, as a value of its own and as what `.type` of other values is.
+
+    path: modules and name, as stored: ("Main", "Base", "Dict").
+    params: types, ints, bools, Symbols, tuples and whatever else can be a parameter.
+    mutable: whether instances have an identity (`mutable struct`); None is what is known of the name.
+
+    Equal are types of the same `.name` and parameters; `.name` has no Main before Base and Core. `str()` is what
+    Julia prints; `Type.parse` reads it. Raises TypeError: `path` is no tuple of names, or `params` no tuple.
+
+    >>> Type(("Main", "Base", "Dict"), (Type(("Core", "String")), Type(("Core", "Int64"))))
+    Type.parse('Dict{String, Int64}')
+    >>> Type.parse("Vector{Float32}").params
+    (Type.parse('Float32'), 1)
+    """
+
+    __slots__ = ("_hash", "_mutable", "name", "params", "path")
+    _hash: int
+    _mutable: bool | None
+    name: str
+    params: tuple[Any, ...]
+    path: tuple[str, ...]
+
+    def __new__(
+        cls, path: tuple[str, ...], params: tuple[Any, ...] = (), *, mutable: bool | None = None
+    ) -> Type:
+        text = isinstance(path, str)
+        path, params = tuple(path), tuple(params)
+        if text or not path or not all(isinstance(part, str) for part in path):
+            raise TypeError("Type: path: expected a tuple of names; `Type.parse` reads text")
+        self = object.__new__(cls)
+        name = canonical(path)
+        for slot, value in (("path", path), ("params", params), ("name", name), ("_mutable", mutable)):
+            object.__setattr__(self, slot, value)
+        # Once: what is nested would be hashed again for each type around it.
+        object.__setattr__(self, "_hash", hash((name, *map(_mark, params))))
+        return self
+
+    @staticmethod
+    def parse(text: str) -> Type | Union | _Bottom:
+        """The type that Julia would take `text` for: `Dict{String,Int64}`, `Main.Wrapper{Core.Int64}`.
+
+        A name without a module is Base's or Core's if they have it, else Main's. Raises ValueError: no such text.
+
+        >>> Type.parse("Foo{Int}").path
+        ('Main', 'Foo')
+        """
+        from ._parse import parse
+
+        return parse(text)
+
+    @property
+    def is_mutable(self) -> bool:
+        """Whether instances have an identity, so that sharing them is kept."""
+        return self.name in _MUTABLE if self._mutable is None else self._mutable
+
+    def __eq__(self, other: object) -> bool:
+        return same(self, other) if isinstance(other, Type) else NotImplemented
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __str__(self) -> str:
+        return shown(self)
+
+    def __repr__(self) -> str:
+        return _as_read(self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (self.path, self.params, self._mutable)
+
+
+def _as_read(type_: Any) -> str:
+    """What makes the type again, where it can be read."""
+    text = shown(type_)
+    return f"<{text}>" if " where " in text or "…" in text else f"Type.parse({text!r})"
+
+
+def _restored(path: tuple[str, ...], params: tuple[Any, ...], mutable: bool | None) -> Type:
+    return Type(path, params, mutable=mutable)
+
+
+@final
+class TypeVar:
+    """A variable in a type: the `T` of `Dict{T, T} where T<:Number`.
+
+    Each is itself and no other, whatever it is called.
+    lower, upper: bounds, `BOTTOM` and Any where it has none.
+
+    >>> var = TypeVar(Symbol("T"), BOTTOM, Type.parse("Number"))
+    >>> print(UnionAll(var, Type(("Main", "Base", "Dict"), (var, var))))
+    Dict{T, T} where T<:Number
+    """
+
+    __slots__ = ("lower", "name", "upper")
+
+    def __init__(self, name: str, lower: Any = None, upper: Any = None) -> None:
+        self.name = name
+        self.lower = BOTTOM if lower is None else lower
+        self.upper = ANY if upper is None else upper
+
+    def __str__(self) -> str:
+        return str(self.name)
+
+    def __repr__(self) -> str:
+        return f"TypeVar({str(self.name)!r})"
+
+
+@final
+class UnionAll(_Frozen):
+    """A type with a variable: `Array{T, 1} where T`. Equal are two that differ in their variables' names alone.
+
+    Raises TypeError: `var` is no TypeVar.
+
+    >>> var = TypeVar(Symbol("T"))
+    >>> UnionAll(var, Type(("Core", "Array"), (var, 1)))
+    <Vector{T} where T>
+    """
+
+    __slots__ = ("body", "var")
+    var: TypeVar
+    body: Any
+
+    def __new__(cls, var: TypeVar, body: Any) -> UnionAll:
+        if not isinstance(var, TypeVar):
+            raise TypeError(f"UnionAll: var: expected a TypeVar, got {type(var).__name__}")
+        self = object.__new__(cls)
+        object.__setattr__(self, "var", var)
+        object.__setattr__(self, "body", body)
+        return self
+
+    def __eq__(self, other: object) -> bool:
+        return same(self, other) if isinstance(other, UnionAll) else NotImplemented
+
+    def __hash__(self) -> int:
+        body = self.body
+        while isinstance(body, UnionAll):
+            body = body.body
+        # Not of its parameters: among them is the variable.
+        return hash(("where", getattr(body, "name", None)))
+
+    def __str__(self) -> str:
+        return shown(self)
+
+    def __repr__(self) -> str:
+        return f"<{shown(self)}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return UnionAll, (self.var, self.body)
+
+
+@final
+class Union(_Frozen):
+    """A union of two or more types, in the order in which Julia keeps them; equal in any order.
+
+    >>> Union(Type.parse("Missing"), Type.parse("Int64"))
+    Type.parse('Union{Missing, Int64}')
+    """
+
+    __slots__ = ("members",)
+    members: tuple[Any, ...]
+
+    def __new__(cls, *members: Any) -> Union:
+        flat: list[Any] = []
+        for member in members:
+            flat.extend(member.members if isinstance(member, Union) else (member,))
+        if len(flat) < 2:
+            raise TypeError("Union: expected two types or more")
+        self = object.__new__(cls)
+        object.__setattr__(self, "members", tuple(flat))
+        return self
+
+    def __eq__(self, other: object) -> bool:
+        return same(self, other) if isinstance(other, Union) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(frozenset(map(_mark, self.members)))
+
+    def __str__(self) -> str:
+        return shown(self)
+
+    def __repr__(self) -> str:
+        return _as_read(self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Union, self.members
+
+
+@final
+class _Bottom(_Frozen):
+    """Julia's `Union{}`, the type that no value has. There is one, `BOTTOM`.
+
+    >>> print(BOTTOM)
+    Union{}
+    """
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return "Union{}"
+
+    def __repr__(self) -> str:
+        return "Type.parse('Union{}')"
+
+    def __reduce__(self) -> str:
+        return "BOTTOM"
+
+
+BOTTOM = _Bottom()
+
+
+@final
+class Anonymous:
+    """The type of a function without a name, or of a closure: an instance's values are what it has captured.
+
+    typename: what Julia knows of it, as a record: its name, the names of what it captures, its methods with their code.
+    params: the types of what it captures.
+
+    >>> Anonymous(JuliaStruct("Core.TypeName", ["1.5.3", Symbol("#1#2")]), ())
+    <#1#2>
+    """
+
+    __slots__ = ("params", "typename")
+
+    def __init__(self, typename: Any, params: tuple[Any, ...] = ()) -> None:
+        self.typename = typename
+        self.params = tuple(params)
+
+    @property
+    def name(self) -> str:
+        """Its name in Julia, which is made up there; "" while it isn't known."""
+        # The record may hold itself, and be filled after this type was made.
+        values: Any = getattr(self.typename, "values", ())
+        return str(values[1]) if len(values) > 1 and isinstance(values[1], str) else ""
+
+    @property
+    def is_mutable(self) -> bool:
+        """Closures never are."""
+        return False
+
+    def __str__(self) -> str:
+        return shown(self)
+
+    def __repr__(self) -> str:
+        return f"<{shown(self)}>"
+
+
+@final
+class Module(_Frozen):
+    """A module of Julia's.
+
+    >>> Module(("Main", "Lab"))
+    Module(('Main', 'Lab'))
+    """
+
+    __slots__ = ("path",)
+    path: tuple[str, ...]
+
+    def __new__(cls, path: tuple[str, ...]) -> Module:
+        self = object.__new__(cls)
+        object.__setattr__(self, "path", tuple(path))
+        return self
+
+    def __eq__(self, other: object) -> bool:
+        return self.path == other.path if isinstance(other, Module) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.path)
+
+    def __str__(self) -> str:
+        return ".".join(self.path)
+
+    def __repr__(self) -> str:
+        return f"Module({self.path!r})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Module, (self.path,)
+
+
+def _mark(param: Any) -> Any:
+    """What a parameter adds to the hash: quick, and without going down into what a message may have nested."""
+    if isinstance(param, tuple):
+        return len(param), *(name for name in param if isinstance(name, str))
+    return hash(param) if isinstance(param, (*_KINDS, str, int, float)) else None
+
+
+def same(a: Any, b: Any) -> bool:
+    """Whether two types are one. Takes a step for each pair of their parts, however they are nested and shared."""
+    todo = [(a, b)]
+    seen: set[tuple[int, int]] = set()
+    variables: dict[int, Any] = {}
+    while todo:
+        a, b = todo.pop()
+        if a is b or (id(a), id(b)) in seen or variables.get(id(a)) is b is not None:
+            continue
+        seen.add((id(a), id(b)))
+        if isinstance(a, Type) and isinstance(b, Type):
+            if a.name != b.name or len(a.params) != len(b.params):
+                return False
+            todo.extend(zip(a.params, b.params, strict=True))
+        elif isinstance(a, UnionAll) and isinstance(b, UnionAll):
+            variables[id(a.var)] = b.var
+            todo += [(a.var.lower, b.var.lower), (a.var.upper, b.var.upper), (a.body, b.body)]
+        elif isinstance(a, Union) and isinstance(b, Union):
+            if len(a.members) != len(b.members):
+                return False
+            todo.extend(zip(a.members, _paired(a.members, b.members), strict=True))
+        elif isinstance(a, tuple) and isinstance(b, tuple):
+            if len(a) != len(b):
+                return False
+            todo.extend(zip(a, b, strict=True))
+        elif (
+            isinstance(a, _KINDS)
+            or isinstance(b, _KINDS)
+            or (
+                isinstance(a, bool) is not isinstance(b, bool)
+                or isinstance(a, float) is not isinstance(b, float)
+                or _differ(a, b)
+            )
+        ):
+            return False
+    return True
+
+
+def _differ(a: Any, b: Any) -> bool:
+    try:
+        return bool(a != b)
+    except ValueError:
+        # Arrays: no type has them, but a file may say so.
+        return True
+
+
+def _paired(ours: tuple[Any, ...], theirs: tuple[Any, ...]) -> list[Any]:
+    """The members of another union in the order of ours: by hash, or by name where they have variables of their own."""
+    left = list(theirs)
+    found = []
+    for member in ours:
+        alike = [n for n, other in enumerate(left) if _mark(other) == _mark(member)]
+        named = [n for n, other in enumerate(left) if _name(other) == _name(member)]
+        found.append(left.pop((alike or named or [0])[0]))
+    return found
+
+
+def _name(type_: Any) -> str:
+    name: str = getattr(type_, "name", "")
+    return name
+
+
+def shown(node: Any, *, label: bool = False) -> str:
+    """As Julia prints it; with `label` all modules but a Main before Base and Core stand before the outermost name."""
+    return _Printer().text(node, 0, label)
+
+
+class _Printer:
+    def __init__(self) -> None:
+        self.left = _MOST_NAMES
+
+    def text(self, node: Any, depth: int, label: bool = False) -> str:
+        self.left -= 1
+        if depth > _MOST_DEPTH or self.left < 0:
+            return "…"
+        depth += 1
+        if isinstance(node, Type):
+            return self.type(node, depth, label)
+        if isinstance(node, Anonymous):
+            return (node.name or "#") + (self.braces(node.params, depth) if node.params else "")
+        if isinstance(node, Union):
+            return "Union" + self.braces(node.members, depth)
+        if isinstance(node, UnionAll):
+            return self.where(node, depth)
+        if isinstance(node, tuple):
+            inside = ", ".join(self.text(item, depth) for item in node)
+            return f"({inside},)" if len(node) == 1 else f"({inside})"
+        if isinstance(node, bool):
+            return str(node).lower()
+        if isinstance(node, str):
+            return f":{node!s}"
+        return str(node)
+
+    def type(self, node: Type, depth: int, label: bool) -> str:
+        params = node.params
+        if node.name == "Core.Array" and len(params) == 2 and params[1] in (1, 2) and not label:
+            return ("Vector", "Matrix")[params[1] - 1] + self.braces(params[:1], depth)
+        if node.name == "Core.Tuple" and not params and not label:
+            return "Tuple{}"
+        return (node.name if label else _short(node.name)) + (self.braces(params, depth) if params else "")
+
+    def braces(self, params: tuple[Any, ...], depth: int) -> str:
+        texts = []
+        for param in params:
+            texts.append(self.text(param, depth))
+            if self.left < 0:
+                break
+        return "{" + ", ".join(texts) + "}"
+
+    def where(self, node: Any, depth: int) -> str:
+        variables = []
+        while isinstance(node, UnionAll) and self.left > 0:
+            variables.append(self.variable(node.var, depth))
+            node = node.body
+        inside = ", ".join(variables)
+        return f"{self.text(node, depth)} where {inside if len(variables) == 1 else f'{{{inside}}}'}"
+
+    def variable(self, var: TypeVar, depth: int) -> str:
+        self.left -= 1
+        lower = "" if var.lower is BOTTOM else f"{self.text(var.lower, depth)}<:"
+        upper = "" if var.upper == ANY else f"<:{self.text(var.upper, depth)}"
+        return f"{lower}{var.name}{upper}"
+
+
+def _short(name: str) -> str:
+    """Without its module, where that leaves no doubt."""
+    module, _, last = name.rpartition(".")
+    if last in SHORT:
+        return last if canonical(SHORT[last]) == name else name
+    return last if module == "Main" else name
+
+
+_KINDS = (Type, UnionAll, Union, TypeVar, Anonymous, _Bottom)
+ANY = Type(("Core", "Any"))
+
+
+def declare_mutable(name: str) -> None:
+    """Instances of that type have an identity, in this process."""
+    _MUTABLE.add(name)
