@@ -32,7 +32,7 @@ EXTENSION := $(VENV)/.stamp-develop
 ##@ Use
 .PHONY: help demo bench
 help: ## this list
-	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z][a-z-]*:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z][a-z-]*:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: $(EXTENSION) $(VENV)/.stamp-demo ## store and restore four real object graphs, next to pickle
 	@$(BIN)/python demo/run.py
@@ -41,7 +41,7 @@ bench: $(EXTENSION) $(VENV)/.stamp-bench ## every data set against every peer, a
 	@$(BIN)/python bench/run.py $(ARGS)
 
 ##@ Check
-.PHONY: test lint ruff mypy rust-lint docs-lint cargo-test pytest test-mongo fuzz soak
+.PHONY: test lint ruff mypy rust-lint docs-lint cargo-test pytest test-mongo check-julia fuzz soak
 test: lint cargo-test pytest test-mongo ## lint, the Rust tests and the Python tests: what CI runs
 
 lint: ruff mypy rust-lint docs-lint ## ruff, mypy --strict, rustfmt, clippy -D warnings, generated docs
@@ -58,7 +58,7 @@ rust-lint: $(VENV)/.stamp-venv
 	cargo clippy --workspace --all-targets -- -D warnings
 
 # Tables that are made from the code; one that lags behind is brought up to date here, and fails once.
-DOCS_WITH_TABLES := docs/format.md docs/msgpack.md docs/bson.md docs/types.md
+DOCS_WITH_TABLES := docs/format.md docs/msgpack.md docs/bson.md docs/julia.md docs/types.md
 WRITE_TABLES := $(TABLES) && $(BIN)/python -m tests.support.types_page
 docs-lint: $(EXTENSION) $(VENV)/.stamp-test
 	@before=$$(mktemp -d); trap 'rm -rf "$$before"' EXIT; cp $(DOCS_WITH_TABLES) "$$before"; $(WRITE_TABLES) || exit 1; behind=; \
@@ -86,6 +86,9 @@ test-mongo: $(EXTENSION) $(MONGO)/.stamp ## PyMongo with this codec and a server
 	fi; \
 	PYTHONPATH=python $(MONGO)/bin/python -m pytest --confcutdir=tests/mongo tests/mongo tests/test_bson_install.py $(ARGS)
 
+check-julia: $(EXTENSION) $(VENV)/.stamp-test ## Julia loads what we write, and compares; needs julia with BSON.jl
+	@PYTHON=$(BIN)/python tests/julia/check.sh
+
 fuzz: $(EXTENSION) $(VENV)/.stamp-test ## mutated inputs through Python and cargo-fuzz, SECONDS=60 each
 	$(BIN)/python tests/fuzz/mutate.py --seconds $(FUZZ_SECONDS)
 	@if cargo fuzz --version >/dev/null 2>&1 && rustup toolchain list 2>/dev/null | grep -q ^nightly; then \
@@ -101,7 +104,7 @@ soak: $(EXTENSION) $(VENV)/.stamp-test ## 10,000 round trips and 10,000 failures
 develop: $(EXTENSION) ## build the extension into .venv
 	@$(BIN)/python -c 'import holdall; print("holdall", holdall.__version__, "is ready in $(VENV)")'
 
-docs: $(EXTENSION) $(VENV)/.stamp-test ## write the tables of docs/ anew: format.md, msgpack.md, bson.md, types.md
+docs: $(EXTENSION) $(VENV)/.stamp-test ## write the tables of docs/ anew: format.md, msgpack.md, bson.md, julia.md, types.md
 	$(WRITE_TABLES)
 
 vectors: $(EXTENSION) $(VENV)/.stamp-test ## write tests/vectors anew; what was released before must stay readable

@@ -14,6 +14,7 @@ PAGES = [
     REPO / "README.md",
     REPO / "docs" / "msgpack.md",
     REPO / "docs" / "bson.md",
+    REPO / "docs" / "julia.md",
     *sorted((REPO / "docs").glob("guide-*.md")),
 ]
 

@@ -11,10 +11,11 @@ import pytest
 
 import holdall
 import holdall.bson
+import holdall.julia
 import holdall.msgpack.compat
 import holdall.pickle
 
-MODULES = (holdall, holdall.bson, holdall.msgpack, holdall.msgpack.compat, holdall.pickle)
+MODULES = (holdall, holdall.bson, holdall.julia, holdall.msgpack, holdall.msgpack.compat, holdall.pickle)
 # Names that holdall takes over from the standard library have their documentation there; constants have none.
 PUBLIC = {
     f"{module.__name__}.{name}": (module, getattr(module, name))

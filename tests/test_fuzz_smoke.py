@@ -26,7 +26,7 @@ def test_twenty_thousand_mutations(tmp_path: Path) -> None:
 
 def test_inputs_can_be_made_again() -> None:
     by_format = {turn.format: turn for turn in mutate.turns()}
-    assert by_format.keys() == {"hold", "msgpack", "bson"}
+    assert by_format.keys() == {"hold", "msgpack", "bson", "julia"}
     for turn in by_format.values():
         assert [mutate.mutated(turn, 1, n) for n in range(50)] == [
             mutate.mutated(turn, 1, n) for n in range(50)
@@ -34,8 +34,9 @@ def test_inputs_can_be_made_again() -> None:
         assert any(mutate.mutated(turn, 1, n) != mutate.mutated(turn, 2, n) for n in range(5))
 
 
-def test_one_format_alone() -> None:
-    assert {turn.format for turn in mutate.turns("bson")} == {"bson"}
+@pytest.mark.parametrize("name", ["bson", "julia"])
+def test_one_format_alone(name: str) -> None:
+    assert {turn.format for turn in mutate.turns(name)} == {name}
 
 
 def test_every_length_of_bson_at_its_extremes() -> None:

@@ -1,6 +1,6 @@
 """Mutation fuzzer: valid messages of every kind, damaged; `loads` may answer or raise our exceptions, nothing else.
 
-Every format takes turns, untyped and by the annotations of `typed_targets`; BSON by each of its doors.
+Every format takes turns, untyped and by the annotations of `typed_targets`; BSON and Julia's files by each of their doors.
 
     python tests/fuzz/mutate.py --seconds 60 --seed 1 --out findings
     python tests/fuzz/mutate.py --format bson --count 1000000
@@ -31,8 +31,9 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
 import contextlib
 
 import holdall
-from tests.fuzz import bson_doors
+from tests.fuzz import bson_doors, julia_doors
 from tests.fuzz.bson_documents import BSON_MUTATIONS
+from tests.fuzz.julia_doors import JULIA_MUTATIONS
 from tests.fuzz.mutations import LARGEST_INPUT, MUTATIONS, Mutation
 from tests.support import models_trusted
 from tests.support.formats import FORMATS, Format
@@ -126,6 +127,8 @@ def turns(only: str | None = None) -> list[Turn]:
     doors = [Turn("bson", door.name, pool, door.load, BSON_MUTATIONS) for door, pool in bson_doors.doors()]
     one, typed = doors[: -len(TARGETS)], doors[-len(TARGETS) :]
     ways += [typed, [one[at % len(one)] for at in range(len(TARGETS))]]
+    doors = [Turn("julia", door.name, pool, door.load, JULIA_MUTATIONS) for door, pool in julia_doors.doors()]
+    ways += [[doors[at % len(doors)] for at in range(len(TARGETS))]] * 2
     for each in zip(*ways, strict=True):
         found += each
     return [turn for turn in found if only in (None, turn.format)]
@@ -266,7 +269,7 @@ def main() -> int:
         "--seed", type=int, default=int.from_bytes(os.urandom(3), "big"), help="default: a new one"
     )
     parser.add_argument("--count", type=int, default=1 << 62, help="at most that many mutations")
-    parser.add_argument("--format", choices=list(FORMATS), help="only that one; default: all")
+    parser.add_argument("--format", choices=[*FORMATS, "julia"], help="only that one; default: all")
     parser.add_argument("--most", type=int, default=20, help="stop after that many findings")
     parser.add_argument("--out", default="fuzz-findings", help="folder for inputs that went wrong")
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
