@@ -5,16 +5,15 @@ BSON keeps whole milliseconds and knows no classes, so messages lose their micro
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable
 from dataclasses import asdict
 from datetime import datetime, timedelta
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from bench import bson_peers
-from bench.data import DOCUMENTS, Case, document, has_document, messages, serbench
+from bench.data import DOCUMENTS, Case, document, has_document, messages, scratch_folder, serbench
 from bench.documents import Catalog, Search
 from bench.instances import build
 from bench.models import Foo, Message
@@ -72,17 +71,11 @@ def zoneless_messages() -> list[dict[str, Any]]:
     return made
 
 
-@cache
-def shard_folder() -> tempfile.TemporaryDirectory[str]:
-    """Kept until the process ends, which removes it."""
-    return tempfile.TemporaryDirectory(prefix="holdall-bench-")
-
-
 def shards() -> Path:
     """A file of one document: `SHARDS` members, each a document whose array `messages` holds 2,000 of them."""
     bson = bson_peers.pymongo_codec()
     shard = bson.raw_bson.RawBSONDocument(bson.encode({"messages": bson_messages()}))
-    path = Path(shard_folder().name) / "shards.bson"
+    path = Path(scratch_folder().name) / "shards.bson"
     path.write_bytes(bson.encode({f"shard {number:02}": shard for number in range(SHARDS)}))
     return path
 

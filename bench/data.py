@@ -7,11 +7,12 @@ import json
 import os
 import random
 import sys
+import tempfile
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -34,7 +35,8 @@ class Case:
     each: the object is a list whose items are stored one by one.
     graph: identity matters, so peers that lose it have not restored the data.
     deep: peers that recurse need a large stack; all of the case runs in a thread that has one.
-    stand_in: generated because the real data is missing; the targets speak of the real data only.
+    stand_in: generated because the real data is missing, or shrunk for a quick run; the targets speak of the real data only.
+    heavy: a round takes many seconds, so that there are few.
     core: a row that has a stated target (`targets.py`); the others are for orientation.
     annotation: loads are typed, asked for this (where items go one by one, for each of them).
     expected: what loads give, where it isn't what was stored; a typed row that has it is about loads only.
@@ -47,12 +49,19 @@ class Case:
     each: bool = False
     graph: bool = False
     deep: bool = False
+    heavy: bool = False
     core: bool = True
     stand_in: bool = False
     classes: tuple[type, ...] = field(default=())
     annotation: Any = None
     expected: Callable[[], Any] | None = None
     contestants: Callable[[Case], list[Any]] | None = None
+
+
+@cache
+def scratch_folder() -> tempfile.TemporaryDirectory[str]:
+    """For the files of this process, which removes it when it ends."""
+    return tempfile.TemporaryDirectory(prefix="holdall-bench-")
 
 
 def document(name: str) -> Any:

@@ -16,6 +16,7 @@ from bench.data import ROOT, Case, cases
 from bench.first_use import NAME as FIRST_USE
 from bench.first_use import TITLE as FIRST_USE_TITLE
 from bench.first_use import measure_first_use
+from bench.julia_cases import julia_cases
 from bench.measure import measure
 from bench.memory import CASES as MEMORY_CASES
 from bench.memory import child_main, measure_memory, supported
@@ -23,7 +24,7 @@ from bench.report import Report
 from bench.timing import Budget
 
 QUICK, QUICK_EXTRA = Budget(0.6, 3), Budget(0.3, 3)
-FULL, FULL_EXTRA = Budget(4.0, 7), Budget(1.5, 5)
+FULL, FULL_EXTRA, FULL_HEAVY = Budget(4.0, 7), Budget(1.5, 5), Budget(1.0, 3)
 WIDTH = 140  # where there is no terminal to ask
 COLLECTORS = {"on": [True], "off": [False], "both": [True, False]}
 
@@ -38,7 +39,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
         action="append",
         default=[],
         metavar="NAME",
-        help="this data set only, or all whose names begin so: bson, typed, lisp (may be given again)",
+        help="this data set only, or all whose names begin so: bson, julia, typed, lisp (may be given again)",
     )
     parser.add_argument(
         "--gc", choices=COLLECTORS, default="both", help="garbage collector on, as users run, or off"
@@ -52,7 +53,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
 
 def main(arguments: list[str]) -> None:
     options = parse(arguments)
-    known = {case.name: case for case in [*cases(), *bson_cases()]}
+    known = {case.name: case for case in [*cases(), *bson_cases(), *julia_cases(options.quick)]}
     if options.list:
         titles = {name: case.title for name, case in known.items()} | {FIRST_USE: FIRST_USE_TITLE}
         print("\n".join(f"{name:40} {title}" for name, title in titles.items()))
@@ -83,7 +84,7 @@ def called(known: dict[str, Case], asked: str) -> list[str]:
 def budget(case: Case, quick: bool) -> Budget:
     if quick:
         return QUICK if case.core else QUICK_EXTRA
-    return FULL if case.core else FULL_EXTRA
+    return FULL_HEAVY if case.heavy else FULL if case.core else FULL_EXTRA
 
 
 def run_all(chosen: list[Case], options: argparse.Namespace) -> None:

@@ -24,6 +24,7 @@ from typing import Any
 import holdall
 from bench.data import DOCUMENTS, ROOT, Case
 from bench.isolate import with_deep_stack
+from bench.targets import JULIA_MMAP
 
 CASES = (
     "twitter",
@@ -36,9 +37,12 @@ CASES = (
     "small_ints",
     "large_ints",
     "floats",
+    "julia_arrays",
 )
 COPIES = 20  # of the documents, which alone are too small to tell from the noise
 LOADS_LIMIT, DUMPS_LIMIT = 1.1, 2.2
+MAPPED_CASE = "julia_arrays"
+MAPPED_LIMIT = 10_000_000  # bytes of new memory for a file of any size
 
 
 def supported() -> bool:
@@ -47,6 +51,8 @@ def supported() -> bool:
 
 def measure_memory(case: Case) -> list[dict[str, Any]]:
     """Rows for holdall and pickle: op, contestant, peak, reference (the bytes it is compared with)."""
+    if case.name == MAPPED_CASE:
+        return [measure_mapped(case)]
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         for contestant in ("holdall", "pickle 5"):
@@ -63,6 +69,12 @@ def measure_memory(case: Case) -> list[dict[str, Any]]:
     return rows
 
 
+def measure_mapped(case: Case) -> dict[str, Any]:
+    """The row of a load that maps its file, in place of copying what is in it."""
+    row = {"case": case.name, "contestant": JULIA_MMAP, "op": "loads"}
+    return row | child(["map", case.name, JULIA_MMAP, str(case.make())])
+
+
 def child(arguments: list[str]) -> dict[str, Any]:
     done = subprocess.run(
         [sys.executable, str(ROOT / "bench" / "run.py"), "--memory-child", *arguments],
@@ -77,6 +89,8 @@ def child(arguments: list[str]) -> dict[str, Any]:
 
 def child_main(case: Case, op: str, contestant: str, stored: Path) -> dict[str, Any]:
     """What the child does: `store` leaves the bytes for the two others to find."""
+    if op == "map":
+        return map_file(stored)
     for cls in case.classes:
         holdall.register(cls)
     if contestant == "holdall":
@@ -101,6 +115,19 @@ def run(op: str, case: Case, stored: Path, dumps: Any, loads: Any) -> dict[str, 
     before = settle()
     written = dumps(data)
     return {"peak": high_water() - before, "reference": len(written)}
+
+
+def map_file(path: Path) -> dict[str, Any]:
+    """What the process has for itself: not the file's pages, which the kernel has already and maps (by 2 MB, on some)."""
+    import numpy as np
+
+    from holdall import julia
+
+    julia.loads(julia.dumps({"warm": np.zeros((2, 2), np.float32)}))
+    before, pages = settle(), status("RssFile")
+    arrays = julia.load(path, mmap=True)
+    peak = high_water() - before - (status("RssFile") - pages)
+    return {"peak": peak, "reference": sum(array.nbytes for array in arrays.values())}
 
 
 def settle() -> int:

@@ -18,8 +18,8 @@ from rich.table import Table
 
 from bench.check import CANNOT, SAME, TREE, WRONG
 from bench.first_use import CONTESTANTS, TITLE, Measured, first_use_lines
-from bench.memory import DUMPS_LIMIT, LOADS_LIMIT
-from bench.targets import BSON_DROP_IN, Line, judge
+from bench.memory import DUMPS_LIMIT, LOADS_LIMIT, MAPPED_CASE, MAPPED_LIMIT
+from bench.targets import BSON_DROP_IN, YARDSTICK, Line, judge
 from bench.timing import ratio
 
 PACKAGES = (
@@ -70,6 +70,9 @@ class Report:
             console.print("  * the same data in classes of its own", style="dim")
         if BSON_DROP_IN in record["verdicts"]:
             console.print("  drop-in: PyMongo's names, encode and decode", style="dim", highlight=False)
+        if YARDSTICK in record["verdicts"]:
+            text = "yardstick: pickle.loads of 100,000 slotted dataclasses (float, str), which scales times of another machine"
+            console.print(f"  {text}", style="dim", highlight=False)
         console.print()
 
     def finish(self, folder: Path) -> None:
@@ -173,7 +176,13 @@ def time_cell(times: dict[str, list[float]], name: str, ours: str) -> str:
 def memory_lines(rows: list[dict[str, Any]]) -> list[Line]:
     lines = []
     for row in rows:
-        if row["contestant"] != "holdall" or "error" in row:
+        if "error" in row:
+            continue
+        if row["case"] == MAPPED_CASE:
+            peak = row["peak"]
+            what, required = f"new memory, {row['contestant']}", f"< {MAPPED_LIMIT / 1e6:g} MB"
+            lines.append(Line(MAPPED_CASE, what, required, f"{peak / 1e6:.2f} MB", peak < MAPPED_LIMIT))
+        if row["contestant"] != "holdall":
             continue
         limit = LOADS_LIMIT if row["op"] == "loads" else DUMPS_LIMIT
         value = row["peak"] / row["reference"]

@@ -26,6 +26,19 @@ BSON_ENCODED = (
 )
 BSON_DECODED = (*BSON_ENCODED, "bson_messages_all")
 BSON_TYPED = ("bson_typed_twitter", "bson_typed_citm", "bson_typed_messages", "bson_typed_serbench")
+# `julia_peers.py` says who these are.
+JULIA, JULIA_OPEN, JULIA_MMAP = "holdall.julia", "holdall.julia open", "holdall.julia mmap"
+READ = "read the file"
+YARDSTICK = "yardstick"  # pickle.loads of 100,000 slotted dataclasses (float, str)
+# What BSONqs and BSON.jl took for serbench's document, each at its fastest, and how many times as fast we are to be;
+# measured with Julia 1.5.3 on a machine that took YARDSTICK_SECONDS for the yardstick, with the collector off.
+JULIA_ELSEWHERE = (
+    ("loads", "BSONqs.load", 0.65, 2),
+    ("loads", "BSON.load", 23.3, 40),
+    ("dumps", "BSONqs.bson", 22.5, 25),
+)
+YARDSTICK_SECONDS = 0.043
+SERBENCH_BYTES = 145_900_245  # as BSONqs writes it
 Results = dict[str, dict[str, Any]]
 
 
@@ -136,6 +149,97 @@ class Size:
         )
 
 
+@dataclass(frozen=True)
+class Bytes:
+    """What `contestant` writes is as long as it has to be."""
+
+    case: str
+    count: int
+    contestant: str
+
+    def judge(self, results: Results) -> Line:
+        what, required = f"{self.contestant} size", f"= {self.count:,} bytes"
+        size = results.get(self.case, {}).get("sizes", {}).get(self.contestant)
+        if size is None:
+            return Line(self.case, what, required, "not measured", None)
+        return Line(self.case, what, required, f"{size:,} bytes", size == self.count)
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """`ours` is more than `factor` times as fast as `who`, who took `seconds` on another machine.
+
+    The speed of this machine beside that one is the yardstick's, with the collector off as it was there.
+    """
+
+    case: str
+    op: str
+    who: str
+    seconds: float
+    factor: float
+    collector: str
+    ours: str = JULIA
+
+    def judge(self, results: Results) -> Line:
+        what = f"{self.ours} {self.op} vs {self.who}, collector {self.collector}"
+        required = f"> {self.factor:g}x"
+        found = elsewhere_ratio(results, self)
+        if found is None:
+            return Line(self.case, what, required, "not measured", None)
+        value, took, scale = found
+        measured = f"{value:.2f}x ({took:.3f} s; {self.seconds:g} s × {scale:.2f})"
+        return Line(self.case, what, required, measured, value > self.factor)
+
+
+@dataclass(frozen=True)
+class Within:
+    """`ours` takes at most `factor` times as long as `peer`."""
+
+    case: str
+    op: str
+    ours: str
+    factor: float
+    peer: str
+
+    def judge(self, results: Results) -> Line:
+        what, required = f"{self.ours} {self.op} vs {self.peer}", f"≤ {self.factor:g}x"
+        # The other way round: here ours is the slower one.
+        value = rival_ratio(results, self.case, self.op, self.ours, ours=self.peer)
+        if value is None:
+            return Line(self.case, what, required, "not measured", None)
+        return Line(self.case, what, required, f"{value:.2f}x", value <= self.factor)
+
+
+@dataclass(frozen=True)
+class Under:
+    """`ours` takes less than so many milliseconds."""
+
+    case: str
+    op: str
+    ours: str
+    milliseconds: float
+
+    def judge(self, results: Results) -> Line:
+        what, required = f"{self.ours} {self.op}", f"< {self.milliseconds:g} ms"
+        times = results.get(self.case, {}).get("times", {}).get("on", {}).get(self.op, {}).get(self.ours)
+        if not times:
+            return Line(self.case, what, required, "not measured", None)
+        took = median(times) / 1e6
+        return Line(self.case, what, required, f"{took:.2f} ms", took < self.milliseconds)
+
+
+def elsewhere_ratio(results: Results, target: Elsewhere) -> tuple[float, float, float] | None:
+    """How many times as fast as the other would be here; our seconds; this machine's time over that one's."""
+    times = results.get(target.case, {}).get("times", {})
+    yardstick = times.get("off", {}).get("loads", {}).get(YARDSTICK)
+    took = times.get(target.collector, {}).get(target.op, {}).get(target.ours)
+    if not yardstick or not took:
+        return None
+    scale = median(yardstick) / 1e9 / YARDSTICK_SECONDS
+    seconds = median(took) / 1e9
+    return target.seconds * scale / seconds, seconds, scale
+
+
 def rival_ratio(
     results: Results, case: str, op: str, peer: str, collector: str = "on", ours: str = "holdall"
 ) -> float | None:
@@ -199,7 +303,12 @@ def bson_rows(op: str, mean: float, least: float, cases: tuple[str, ...], ours: 
     ]
 
 
-TARGETS: list[Rival | Mean | Bound | Size] = [
+ELSEWHERE = [
+    Elsewhere("julia_serbench_full", op, who, seconds, factor, collector)
+    for op, who, seconds, factor in JULIA_ELSEWHERE
+    for collector in ("on", "off")
+]
+TARGETS: list[Rival | Mean | Bound | Size | Bytes | Elsewhere | Within | Under] = [
     Size("twitter", 0.87),
     Size("citm_catalog", 0.45),
     Size("canada", 0.88),
@@ -243,6 +352,11 @@ TARGETS: list[Rival | Mean | Bound | Size] = [
     *[Rival(case, "loads", ("msgspec.convert",), 3, ours=BSON) for case in BSON_TYPED],
     *[Rival(case, "loads", ("pydantic", "pydantic Model*"), 6, ours=BSON) for case in BSON_TYPED],
     Rival("bson_lazy", "loads", (BSON, PYMONGO), 100, ours=BSON_OPEN),
+    Bytes("julia_serbench_full", SERBENCH_BYTES, JULIA),
+    *ELSEWHERE,
+    Within("julia_arrays", "loads", JULIA, 1.2, READ),
+    Under("julia_arrays", "loads", JULIA_MMAP, 20),
+    Rival("julia_lazy", "loads", (JULIA,), 100, ours=JULIA_OPEN),
 ]
 
 
