@@ -420,11 +420,15 @@ def test_what_stands_apart_may_stand_anywhere(place: int) -> None:
     assert list(julia.parse(data)) == list(SHARING)
 
 
-def test_sharing_within_a_member_is_kept() -> None:
+def test_what_members_share_is_one_object() -> None:
     doc = julia.open(julia.dumps(SHARING))
-    assert doc["a"] == SHARED and doc["b"][0] == SHARED and doc["b"][0] is not doc["b"][1]
+    assert doc["a"] == SHARED and doc["a"] is doc["b"][0] is doc["b"][1]
     b, c = doc["b"].load(), doc["c"].load()
-    assert b[0] is b[1] and c["x"] is c["y"][0] and b[0] is not c["x"]
+    assert b[0] is b[1] is c["x"] is c["y"][0] is doc["a"] is doc.load()["a"]
+    # By a type, each is what that says.
+    assert doc.get("a", type=tuple[float, ...]) == (1.5,) and doc["a"] is b[0]
+    assert doc.get("a", type=list[float]) == SHARED
+    assert julia.open(julia.dumps(SHARING))["a"] is not doc["a"]
     node = julia.JuliaStruct("Main.Doors.Node", ["self", None])
     node[1] = node
     found = julia.open(julia.dumps({"n": node, "m": [node]}))["n"]

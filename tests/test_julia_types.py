@@ -302,3 +302,12 @@ def test_tuples_nested_deep_are_hashed_all_the_same() -> None:
     for _ in range(200_000):
         inside = (inside,)
     assert isinstance(hash(Type(("Main", "A"), (inside,))), int)
+
+
+@pytest.mark.parametrize("typename", [None, {"data": [1, "name", 3]}, [1, 2, 3], 5, {}.values])
+def test_a_closure_of_a_damaged_file_has_no_name(typename: object) -> None:
+    closure = julia.Anonymous(typename)
+    record = julia.JuliaStruct(closure, [5])
+    assert closure.name == "" and str(closure) == "#" and record[0] == 5 and repr(record)
+    with pytest.raises(AttributeError):
+        _ = record.captured

@@ -103,8 +103,8 @@ def names(type: Any) -> tuple[str, ...]:
     """The fields of a type in their order, () where nobody has said them."""
     if not isinstance(type, Type):
         # A closure's fields are what it captures.
-        typename: Any = getattr(getattr(type, "typename", None), "values", ())
-        captured = typename[2] if len(typename) > 2 else ()
+        values: list[Any] = getattr(type, "known_by", [])
+        captured = values[2] if len(values) > 2 else ()
         return tuple(map(str, captured)) if isinstance(captured, tuple) else ()
     if type.name in DECLARED:
         return DECLARED[type.name]

@@ -281,10 +281,15 @@ class Anonymous:
         self.params = tuple(params)
 
     @property
+    def known_by(self) -> list[Any]:
+        """The values of its `typename`. That record may hold this type, and be filled after it was made; a damaged file has none."""
+        values = getattr(self.typename, "values", None)
+        return values if isinstance(values, list) else []
+
+    @property
     def name(self) -> str:
         """Its name in Julia, which is made up there; "" while it isn't known."""
-        # The record may hold itself, and be filled after this type was made.
-        values: Any = getattr(self.typename, "values", ())
+        values = self.known_by
         return str(values[1]) if len(values) > 1 and isinstance(values[1], str) else ""
 
     @property

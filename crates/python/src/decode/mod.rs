@@ -100,6 +100,13 @@ impl Numbered {
     }
 }
 
+/// An object that is kept from one load to the next of the same document.
+#[derive(Debug, Clone)]
+pub struct Shared {
+    object: Owned,
+    weight: Weight,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     /// Its content is not all there.
@@ -243,6 +250,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         };
         self.r.finish()?;
         self.finish_deferred(0)?;
+        if R::TAGGED {
+            self.keep_apart();
+        }
         Ok(root)
     }
 

@@ -65,6 +65,7 @@ fn decoding(
     limits: Option<&Limits>,
     views: bool,
     raw: bool,
+    lazy: bool,
 ) -> PyResult<decode::Options> {
     let mut options = options::decoding(kind, None, false, strict, dec_hook, limits)?;
     let views = match views {
@@ -74,7 +75,7 @@ fn decoding(
         }
         false => None,
     };
-    options.julia = Some(Arc::new(Julia::new(types, views, raw)?));
+    options.julia = Some(Arc::new(Julia::new(types, views, raw, lazy)?));
     Ok(options)
 }
 
@@ -106,7 +107,7 @@ pub fn loads(
     views: bool,
 ) -> PyResult<Py<PyAny>> {
     let none = data.py().None().into_bound(data.py());
-    let options = decoding(data, r#type, types.unwrap_or(&none), strict, dec_hook, limits, views, false)?;
+    let options = decoding(data, r#type, types.unwrap_or(&none), strict, dec_hook, limits, views, false, false)?;
     with_bytes(data, |input| {
         let reader = Reader::new(input).map_err(|error| Fault::from(error).into_py(0))?;
         decode_by(data.py(), reader, &options, None, 0)
@@ -124,7 +125,7 @@ pub fn loads(
 #[pyo3(name = "julia_parse", signature = (data, /, *, limits = None))]
 pub fn parse(data: &Bound<'_, PyAny>, limits: Option<&Limits>) -> PyResult<Py<PyAny>> {
     let none = data.py().None().into_bound(data.py());
-    let options = decoding(data, None, &none, true, None, limits, false, true)?;
+    let options = decoding(data, None, &none, true, None, limits, false, true, false)?;
     with_bytes(data, |input| {
         let reader = Reader::new(input).map_err(|error| Fault::from(error).into_py(0))?;
         decode_by(data.py(), reader.raw(), &options, None, 0)
@@ -148,6 +149,6 @@ pub fn open(
     views: bool,
 ) -> PyResult<Document> {
     let none = data.py().None().into_bound(data.py());
-    let options = decoding(data, r#type, types.unwrap_or(&none), strict, dec_hook, limits, views, false)?;
+    let options = decoding(data, r#type, types.unwrap_or(&none), strict, dec_hook, limits, views, false, true)?;
     Document::open(data, owned, options)
 }

@@ -10,7 +10,7 @@ pub use encode::Lowering;
 pub use types::{utf8, Types};
 
 use crate::cpython::{float, int, Obj, Owned};
-use crate::decode::layout::Layout;
+use crate::decode::{layout::Layout, Shared};
 use crate::error::{raised, Result};
 use crate::objects::owned;
 use pyo3::prelude::*;
@@ -18,6 +18,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::PyTuple;
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
+use std::sync::Mutex;
 
 /// What of `holdall.julia` is called from here, looked up once.
 #[derive(Debug)]
@@ -99,15 +100,18 @@ pub struct Julia {
     pub views: Option<(Owned, usize)>,
     /// Tagged documents are dicts, as they stand in the file.
     pub raw: bool,
+    /// Of a document that is read where it is touched: the objects that stand apart, as far as they were built. What several
+    /// members refer to is one object.
+    pub shared: Option<Mutex<Vec<Option<Shared>>>>,
 }
 
 impl Julia {
-    pub fn new(types: &Bound<'_, PyAny>, views: Option<(Owned, usize)>, raw: bool) -> PyResult<Julia> {
+    pub fn new(types: &Bound<'_, PyAny>, views: Option<(Owned, usize)>, raw: bool, lazy: bool) -> PyResult<Julia> {
         let names: &Names = Names::get(types.py())?;
         // SAFETY: a static that is never taken back; its lifetime is bound to the GIL's only by its signature.
         let names: &'static Names = unsafe { &*std::ptr::from_ref(names) };
         let types = owned(&call(types.py(), &names.permitted, (types,))?);
-        Ok(Julia { names, types, views, raw })
+        Ok(Julia { names, types, views, raw, shared: lazy.then(Mutex::default) })
     }
 }
 

@@ -2,7 +2,7 @@
 //! it is met first.
 
 use super::super::layout::Layout;
-use super::super::{Decoder, Numbered, State, UNMARKED};
+use super::super::{Decoder, Numbered, Shared, State, UNMARKED};
 use super::Weight;
 use crate::class::plan;
 use crate::cpython::Owned;
@@ -13,6 +13,7 @@ use crate::schema::{NodeId, ANY};
 use holdall_format::{Reader, Token};
 use pyo3::prelude::*;
 use std::rc::Rc;
+use std::sync::PoisonError;
 
 /// Types within types: each takes a bit of the C stack.
 const MOST_DESCRIBED: u32 = 64;
@@ -35,11 +36,36 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         self.apart = self.r.apart()?;
         let len = self.apart.len();
         self.charge(len.saturating_mul(128))?;
+        // By a type they may be something else.
+        let untyped = self.options.julia.as_ref().filter(|_| self.options.schema.is_none());
+        let shared = untyped.and_then(|julia| julia.shared.as_ref());
+        let known = shared.map(|shared| shared.lock().unwrap_or_else(PoisonError::into_inner));
         for place in 0..len {
-            let weight = Weight { values: place as u32, ..Weight::default() };
-            self.numbered.push(Numbered { object: None, weight, state: State::Skipped, node: ANY });
+            self.numbered.push(match known.as_ref().and_then(|known| known.get(place)) {
+                Some(Some(Shared { object, weight })) => {
+                    Numbered { weight: *weight, ..Numbered::whole(object.clone()) }
+                }
+                _ => {
+                    let weight = Weight { values: place as u32, ..Weight::default() };
+                    Numbered { object: None, weight, state: State::Skipped, node: ANY }
+                }
+            });
         }
         Ok(())
+    }
+
+    /// Keeps what stands apart and was built, for whoever reads the same document again. What was built by a type is
+    /// nobody else's.
+    pub(in crate::decode) fn keep_apart(&self) {
+        let Some(shared) = self.options.julia.as_ref().and_then(|julia| julia.shared.as_ref()) else { return };
+        let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
+        shared.resize(self.apart.len(), None);
+        for (kept, numbered) in shared.iter_mut().zip(self.numbered.iter().skip(1)) {
+            if let (None, Numbered { object: Some(object), weight, state: State::Whole, node: ANY }) = (&kept, numbered)
+            {
+                *kept = Some(Shared { object: object.clone(), weight: *weight });
+            }
+        }
     }
 
     /// Whether the object of that number stands apart, and is still to be built.

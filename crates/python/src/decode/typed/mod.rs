@@ -137,7 +137,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             return Ok(known.clone());
         }
         let whole = self.numbered.get(index).is_some_and(|known| known.state == State::Whole);
-        let made = self.rules.coerce(id, object)?;
+        let made = if R::TAGGED { self.tagged_as(object, id)? } else { self.rules.coerce(id, object)? };
         if whole {
             self.made_into.insert(key, made.clone());
         }
