@@ -311,3 +311,10 @@ def test_a_closure_of_a_damaged_file_has_no_name(typename: object) -> None:
     assert closure.name == "" and str(closure) == "#" and record[0] == 5 and repr(record)
     with pytest.raises(AttributeError):
         _ = record.captured
+
+
+def test_bounds_that_are_no_types_are_shown() -> None:
+    np = pytest.importorskip("numpy")
+    for bound in (np.zeros(2, "i4,f8"), np.ones(3), 5, "text"):
+        var = julia.TypeVar("T", julia.BOTTOM, bound)
+        assert "T" in repr(julia.UnionAll(var, julia.Type.parse("Int64")))

@@ -463,7 +463,9 @@ class _Printer:
     def variable(self, var: TypeVar, depth: int) -> str:
         self.left -= 1
         lower = "" if var.lower is BOTTOM else f"{self.text(var.lower, depth)}<:"
-        upper = "" if var.upper == ANY else f"<:{self.text(var.upper, depth)}"
+        # In a damaged file it may be anything, also what can't be compared.
+        is_any = isinstance(var.upper, Type) and var.upper == ANY
+        upper = "" if is_any else f"<:{self.text(var.upper, depth)}"
         return f"{lower}{var.name}{upper}"
 
 
