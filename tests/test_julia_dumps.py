@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import holdall
-from holdall import julia
+from holdall import bson, julia
 from tests.support.julia_messages import backref, message
 
 np = pytest.importorskip("numpy")
@@ -232,3 +232,14 @@ def test_classes_are_not_run() -> None:
     object.__setattr__(made, "b", [made])
     found = there_and_back(made)
     assert type(found) is Guarded and found.a == 1 and found.b[0] is found
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_equal_types_are_one(order: int) -> None:
+    """A file may say of one only that its structs are mutable: it stands apart then, wherever that one comes."""
+    plain, mutable = julia.Type(("Main", "Late")), julia.Type(("Main", "Late"), mutable=True)
+    inner = [julia.Type(("Main", "Held"), (of,)) for of in (plain, mutable)]
+    for types in ([plain, mutable, plain], [plain, plain, mutable], [*inner, plain]):
+        data = julia.dumps({"values": [julia.JuliaStruct(of, [1]) for of in types[::order]]})
+        assert "_backrefs" in bson.loads(data)
+        assert julia.dumps(julia.loads(data)) == data

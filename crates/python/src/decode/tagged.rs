@@ -12,9 +12,8 @@ pub(in crate::decode) use tables::weight_of_list;
 use super::frame::{Frame, Kind, Make, Parts, Weight};
 use super::layout::Layout;
 use super::{fill, Decoder, UNMARKED};
-use crate::class::plan;
 use crate::class::state::{allocate, slot_mut};
-use crate::cpython::{replace, text, Owned};
+use crate::cpython::{replace, Owned};
 use crate::error::{decode, raised, refused, Fault, Result};
 use crate::julia::{bound, call, Class, Described, Names};
 use crate::objects::owned;
@@ -109,21 +108,14 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     /// A type that nobody has a class for: a record of its values.
     pub(in crate::decode) fn record(&mut self, described: &Described, fields: usize) -> Result<Option<Owned>> {
         self.claim(fields, 160 + 8 * fields)?;
-        let class = self.julia()?.names.record.get().cast();
+        let names = self.julia()?.names;
+        let [of_type, values] = names.record_slots;
         // SAFETY: the GIL is held; the class has the two slots, which are empty in a fresh instance.
         let (object, list) = unsafe {
-            let object = allocate(class, 0)?;
+            let object = allocate(names.record.get().cast(), 0)?;
             let list = Owned::new(ffi::PyList_New(fields as isize)).ok_or_else(raised)?;
             // What refers to it from within sees it.
             fill::pad(list.get());
-            let plan = plan::of(self.py, class)?;
-            let [values, of_type] = [c"values", c"type"].map(|name| {
-                let named = |slot: &&plan::Slot| text::ascii(slot.name.get()) == Some(name.to_bytes());
-                plan.slots.iter().find(named).map(|slot| slot.offset)
-            });
-            let (Some(values), Some(of_type)) = (values, of_type) else {
-                return Err(decode("a record without its slots", self.here()));
-            };
             replace(slot_mut(object.get(), values), list.clone().into_raw());
             replace(slot_mut(object.get(), of_type), described.object.clone().into_raw());
             (object, list)

@@ -66,9 +66,7 @@ struct Mapped {
 
 impl Lowering {
     pub fn new(py: Python<'_>) -> PyResult<Lowering> {
-        let names: &Names = Names::get(py)?;
-        // SAFETY: a static that is never taken back.
-        let names: &'static Names = unsafe { &*std::ptr::from_ref(names) };
+        let names = Names::get(py)?;
         let values = bound(py, &names.values).try_iter()?.map(|class| class.map(|class| class.as_ptr() as usize));
         Ok(Lowering {
             names,

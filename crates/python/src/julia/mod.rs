@@ -9,10 +9,12 @@ mod types;
 pub use encode::Lowering;
 pub use types::{utf8, Types};
 
-use crate::cpython::{float, int, Obj, Owned};
+use crate::class::plan;
+use crate::cpython::{float, int, text, Obj, Owned};
 use crate::decode::{layout::Layout, Shared};
 use crate::error::{raised, Result};
 use crate::objects::owned;
+use pyo3::exceptions::PySystemError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyTuple;
@@ -31,6 +33,8 @@ pub struct Names {
     pub symbol: Owned,
     pub simple_vector: Owned,
     pub record: Owned,
+    /// Where a record has its type and its values.
+    pub record_slots: [usize; 2],
     pub int32: Owned,
     pub missing: Owned,
     resolve: Owned,
@@ -54,10 +58,18 @@ pub struct Names {
 static NAMES: PyOnceLock<Names> = PyOnceLock::new();
 
 impl Names {
-    pub fn get(py: Python<'_>) -> PyResult<&Names> {
+    pub fn get(py: Python<'_>) -> PyResult<&'static Names> {
         NAMES.get_or_try_init(py, || {
             let host = py.import("holdall.julia._host")?;
             let get = |name: &str| host.getattr(name).map(|found| owned(&found));
+            let record = host.getattr("JuliaStruct")?;
+            // SAFETY: the GIL is held; the class is.
+            let plan = unsafe { plan::of(py, record.as_ptr().cast()) }.map_err(|fault| fault.into_py(0))?;
+            let slot = |name: &[u8]| {
+                // SAFETY: a string that the plan holds.
+                let found = plan.slots.iter().find(|slot| unsafe { text::ascii(slot.name.get()) } == Some(name));
+                found.map(|slot| slot.offset).ok_or_else(|| PySystemError::new_err("a record without its slots"))
+            };
             Ok(Names {
                 datatype: get("Type")?,
                 union_all: get("UnionAll")?,
@@ -66,7 +78,8 @@ impl Names {
                 module: get("Module")?,
                 symbol: get("Symbol")?,
                 simple_vector: get("SimpleVector")?,
-                record: get("JuliaStruct")?,
+                record: owned(&record),
+                record_slots: [slot(b"type")?, slot(b"values")?],
                 int32: get("Int32")?,
                 missing: get("missing")?,
                 resolve: get("resolve")?,
@@ -107,9 +120,7 @@ pub struct Julia {
 
 impl Julia {
     pub fn new(types: &Bound<'_, PyAny>, views: Option<(Owned, usize)>, raw: bool, lazy: bool) -> PyResult<Julia> {
-        let names: &Names = Names::get(types.py())?;
-        // SAFETY: a static that is never taken back; its lifetime is bound to the GIL's only by its signature.
-        let names: &'static Names = unsafe { &*std::ptr::from_ref(names) };
+        let names = Names::get(types.py())?;
         let types = owned(&call(types.py(), &names.permitted, (types,))?);
         Ok(Julia { names, types, views, raw, shared: lazy.then(Mutex::default) })
     }
@@ -162,9 +173,16 @@ impl Number {
             if !int::is(value) {
                 return Ok(false);
             }
-            let bytes = match int::value(value) {
-                Some(value) => value.to_le_bytes().to_vec(),
-                None => int::bytes(value).ok_or_else(raised)?,
+            let (small, large);
+            let bytes: &[u8] = match int::value(value) {
+                Some(value) => {
+                    small = value.to_le_bytes();
+                    &small
+                }
+                None => {
+                    large = int::bytes(value).ok_or_else(raised)?;
+                    &large
+                }
             };
             let negative = bytes.last().is_some_and(|&byte| byte >= 0x80);
             let sign = if negative { u8::MAX } else { 0 };
@@ -194,11 +212,19 @@ impl Number {
                     None => return Ok(None),
                 },
                 (Number::Float, _) | (_, 0) => return Ok(None),
-                (Number::Signed, _) => match data.first_chunk::<8>() {
-                    Some(bytes) if data.len() == 8 => int::from_value(i64::from_le_bytes(*bytes)),
-                    _ => int::from_bytes(data),
-                },
-                (Number::Unsigned, _) => int::from_bytes(&[data, &[0]].concat()),
+                (_, len) => {
+                    let negative = self == Number::Signed && data[len - 1] >= 0x80;
+                    let mut bytes = [if negative { u8::MAX } else { 0 }; size_of::<i64>()];
+                    match bytes.get_mut(..len) {
+                        // The topmost bit of an unsigned one may be no sign.
+                        Some(low) if self == Number::Signed || len < size_of::<i64>() => {
+                            low.copy_from_slice(data);
+                            int::from_value(i64::from_le_bytes(bytes))
+                        }
+                        _ if self == Number::Signed => int::from_bytes(data),
+                        _ => int::from_bytes(&[data, &[0]].concat()),
+                    }
+                }
             }
         };
         made.map(Some).ok_or_else(raised)
@@ -332,7 +358,7 @@ pub fn resolve<'py>(py: Python<'py>, julia: &Julia, object: &Owned) -> PyResult<
         answer::BITS => Class::Bits(owned(&part(1)?)),
         answer::TABLE => Class::Table(owned(&part(1)?)),
         other => {
-            return Err(pyo3::exceptions::PySystemError::new_err(format!("no answer of `resolve`: {other}")));
+            return Err(PySystemError::new_err(format!("no answer of `resolve`: {other}")));
         }
     }))
 }

@@ -102,11 +102,13 @@ impl Types {
         if described.len() > MOST_DESCRIBED {
             return Err(encode("can't store a type whose description takes more than 1 MiB"));
         }
+        let mutable: bool = object.getattr("is_mutable")?.extract()?;
         if let Some(&known) = self.by_description.get(&described) {
+            // Of a file's types only those that stood apart there are known to be.
+            self.entries[known as usize].mutable |= mutable;
             return Ok(Some(known));
         }
         let number = self.entries.len() as u32;
-        let mutable = object.getattr("is_mutable")?.extract()?;
         self.entries.push(Entry { path, parameters, mutable, uses: 0, written: None });
         self.by_description.insert(described, number);
         Ok(Some(number))
