@@ -15,6 +15,7 @@ from ._core import (
     ChecksumError,
     DecodeError,
     Decoder,
+    Document,
     EncodeError,
     Encoder,
     HoldallError,
@@ -30,6 +31,7 @@ from ._core import (
     loads,
 )
 from ._files import dump, load
+from ._files import open_file as open
 from ._registry import register
 
 if TYPE_CHECKING:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import errno
+import functools
 import io
+import mmap as _mmap
 import os
 import stat
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 from . import _core
 
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     Path: TypeAlias = str | bytes | os.PathLike[str] | os.PathLike[bytes]
+    Compress: TypeAlias = Literal["zstd", "lz4"] | tuple[Literal["zstd"], int] | None
 
     class Writable(Protocol):
         def write(self, data: Any, /) -> Any: ...
@@ -27,8 +30,6 @@ if TYPE_CHECKING:
         def readinto(self, buffer: memoryview, /) -> int | None: ...
 
 
-# Below this, one write of a joined copy costs less than three writes.
-_JOIN_BELOW = 1 << 16
 # No more than this is asked of a file object at first, then as much again as it has given: a head that claims more bytes
 # than follow costs no more than twice what there is.
 _FIRST_READ = 1 << 20
@@ -43,19 +44,26 @@ def dump(
     trust: bool = False,
     intern: bool = False,
     enc_hook: Callable[[Any], Any] | None = None,
-    compress: None = None,
+    compress: Compress = None,
+    sync: bool = True,
+    progress: Callable[[int, int], Any] | None = None,
 ) -> None:
     """Store the object graph of `obj` in a file.
 
     file: a path, or a binary file object with `write`. A path is replaced atomically: until the new content is complete and
-        on the disk, readers and a crash find the old file, and an error leaves it as it was. The file keeps its mode (a new
-        one gets what the umask allows), and a symbolic link keeps pointing where it points. A path that names a device or a
-        pipe is written to in place. Nothing is written at all where `obj` can't be encoded. In a file object several dumps
-        may follow each other; `load` reads them one by one.
+        on the disk, readers and a crash find the old file, and an error leaves it as it was. Whoever has the old file mapped
+        keeps it. The file keeps its mode (a new one gets what the umask allows), and a symbolic link keeps pointing where it
+        points. A path that names a device or a pipe is written to in place. In a file object several dumps may follow each
+        other; `load` reads them one by one.
     refs, canonical, trust, intern, enc_hook: as for `dumps`.
-    compress: not in this version; only None is accepted.
+    compress: "zstd", "lz4", or ("zstd", level) with a level from 1 to 22. In blocks of 1 MiB, by several threads; what doesn't
+        shrink is stored as it is.
+    sync: wait until a path's content is on the disk. Without it a crash of the machine may leave the old file, or an empty one.
+    progress: called now and then as `progress(done, total)`, in bytes before compression.
 
-    The message is complete in memory before the first byte is written, beside `obj` itself.
+    The memory of arrays, bytes and bytearrays of 4 KiB or more is written as it is, without a copy of the whole, and the GIL is
+    released meanwhile: what other threads change in it is stored before or after the change. All the rest is complete in memory
+    before the first byte is written.
 
     Raises EncodeError: as `dumps`. Raises OSError: as the file system says; the folder has to be writable.
 
@@ -63,37 +71,54 @@ def dump(
     >>> load("settings.hold")
     {'colour': 'green'}
     """
-    if compress is not None:
-        raise _core.EncodeError("compress: expected None, this version doesn't compress")
-    store(
-        file,
-        lambda: framed(
-            _core.dumps(obj, refs=refs, canonical=canonical, trust=trust, intern=intern, enc_hook=enc_hook)
-        ),
-    )
+
+    def write(sink: Any) -> None:
+        _core.file_dump(
+            obj,
+            sink,
+            refs=refs,
+            canonical=canonical,
+            trust=trust,
+            intern=intern,
+            enc_hook=enc_hook,
+            compress=compress,
+            progress=progress,
+        )
+
+    target = path_of(file)
+    if target is not None:
+        _replace(target, write, sync)
+    else:
+        write(taker(file))
 
 
 def load(
     file: Path | Readable | ReadableInto,
     *,
-    mmap: bool = False,
+    mmap: bool | Literal["copy"] = False,
     type: Any = Any,
     types: type[Any] | ModuleType | Iterable[type[Any] | ModuleType] = (),
     trust: bool = False,
     strict: bool = True,
     dec_hook: Callable[[type[Any], Any], Any] | None = None,
     limits: _core.Limits | None = None,
+    progress: Callable[[int, int], Any] | None = None,
 ) -> Any:
     """Restore the object graph stored in a file.
 
     file: a path, or a binary file object with `read` or `readinto`. A path is read whole and holds one graph. Of a file
         object just one dump is read, so that the next call finds the next one. Bytes from `dumps`, without what `dump` puts
         around them, are read too; they reach to the end of the file.
-    mmap: not in this version; only False is accepted.
+    mmap: of a path, large arrays are views of the file instead of copies: nothing of them is read before it is touched, and
+        their checksums are not compared (`verify` does that). Bytes, bytearrays and `array.array`s of 4 KiB or more come as
+        memoryviews. `True`: they can't be written to. `"copy"`: what is written stays in memory, and the file as it is. The map
+        closes with the last object that uses it. `dump` never disturbs it, as it puts a new file in the old one's place; a file
+        that something else cuts short ends the process where a missing part is touched. Compressed parts are read as ever.
     type, types, trust, strict, dec_hook, limits: as for `loads`.
+    progress: called now and then as `progress(done, total)`, in bytes.
 
     Raises DecodeError: as `loads`; `.offset` counts from the start of the dump. TruncatedError where nothing is left to read.
-    Raises OSError: as the file system says.
+    Raises ChecksumError: damaged bytes. Raises OSError: as the file system says.
 
     >>> with open("two.hold", "wb") as file:
     ...     dump("first", file)
@@ -102,63 +127,92 @@ def load(
     ...     load(file), load(file)
     ('first', 'second')
     """
-    if mmap:
-        raise _core.HoldallError("mmap: expected False, this version doesn't map files")
+    if mmap not in (False, True, "copy"):
+        raise ValueError('mmap: expected False, True or "copy"')
+    options: dict[str, Any] = {
+        "type": type, "types": types, "trust": trust, "strict": strict, "dec_hook": dec_hook, "limits": limits
+    }  # fmt: skip
     source = path_of(file)
-    data = read_whole(source) if source is not None else read_framed(filler(file))
-    return _core.loads(
-        data, type=type, types=types, trust=trust, strict=strict, dec_hook=dec_hook, limits=limits
-    )
+    if source is None:
+        if mmap:
+            raise TypeError("mmap: expected a path as file")
+        return _core.file_load(filler(file), None, progress=progress, **options)
+    if mmap:
+        return _core.file_load_mapped(mapped(source, mmap == "copy"), mmap == "copy", **options)
+    with open(source, "rb", buffering=0) as stream:
+        status = os.fstat(stream.fileno())
+        size = status.st_size if stat.S_ISREG(status.st_mode) else None
+        opened: Any = stream.fileno() if os.name == "posix" else filler(stream)
+        return _core.file_load(opened, size, progress=progress, **options)
 
 
-def store(file: Path | Writable, encode: Callable[[], tuple[bytes, ...]]) -> None:
+def open_file(
+    file: Path,
+    *,
+    mmap: bool | Literal["copy"] = True,
+    type: Any = Any,
+    types: type[Any] | ModuleType | Iterable[type[Any] | ModuleType] = (),
+    trust: bool = False,
+    strict: bool = True,
+    dec_hook: Callable[[type[Any], Any], Any] | None = None,
+    limits: _core.Limits | None = None,
+) -> _core.Document:
+    """The graph of a file, to be read where it is touched.
+
+    file: a path. It is mapped into memory, and of a large one only what is needed is read: an index says where things are. A bare
+        message of `dumps` is gone over once to make one; a compressed one is unpacked when it is opened.
+    mmap: large arrays are views of the file; "copy": views that can be written to, which leaves the file as it is.
+    type, types, trust, strict, dec_hook, limits: as for `loads`; see `Document` for what `type` does.
+
+    Checksums of what is read in part are not compared: `verify` does that.
+
+    Raises DecodeError: no file of `dump`'s; malformed bytes, when they are come to. Raises OSError: as the file system says.
+
+    >>> dump({"layers": [{"bias": 1}, {"bias": 2}], "epoch": 12}, "model.hold")
+    >>> with holdall.open("model.hold") as doc:
+    ...     doc["layers"][1]["bias"], list(doc)
+    (2, ['layers', 'epoch'])
+    """
+    if mmap not in (True, "copy"):
+        raise ValueError('mmap: expected True or "copy"')
+    options: dict[str, Any] = {
+        "type": type, "types": types, "trust": trust, "strict": strict, "dec_hook": dec_hook, "limits": limits
+    }  # fmt: skip
+    data = mapped(file, mmap == "copy")
+    return _core.open_document(data, "hold", writable=mmap == "copy", **options)
+
+
+def mapped(path: Path, copy: bool = False) -> Any:
+    """The bytes of a file: a map, or none where there are none to map. `copy`: what is written to it stays in memory."""
+    with open(path, "rb") as opened:
+        if not opened.seek(0, os.SEEK_END):
+            return b""
+        access = _mmap.ACCESS_COPY if copy else _mmap.ACCESS_READ
+        return _mmap.mmap(opened.fileno(), 0, access=access)
+
+
+def store(file: Path | Writable, encode: Callable[[], bytes]) -> None:
     """Write what `encode` gives to a path, atomically, or to a file object. What is neither is refused before `encode` runs."""
     target = path_of(file)
-    if target is not None:
-        _replace(target, encode())
-    else:
-        write = writer(file)
-        write_parts(write, encode())
+    if target is None:
+        take = taker(file)
+        take(encode())
+        return
+    data = encode()
 
+    def write(sink: Any) -> None:
+        if isinstance(sink, int):
+            with open(sink, "wb", buffering=0, closefd=False) as stream:
+                _write_all(stream.write, data)
+        else:
+            sink(data)
 
-def framed(message: bytes) -> tuple[bytes, ...]:
-    """`message` in its frame, so that others may follow."""
-    head, tail = _core.file_frames(message)
-    return head, message, tail
-
-
-def write_framed(write: Callable[[Any], Any], message: bytes) -> None:
-    write_parts(write, framed(message))
-
-
-def write_parts(write: Callable[[Any], Any], parts: tuple[bytes, ...]) -> None:
-    if sum(map(len, parts)) < _JOIN_BELOW:
-        parts = (b"".join(parts),)
-    for part in parts:
-        _write_all(write, part)
+    _replace(target, write, True)
 
 
 def read_whole(path: str) -> bytes:
     with open(path, "rb", buffering=0) as stream:
         return stream.read()
-
-
-def read_framed(fill: Callable[[memoryview], int]) -> bytearray:
-    """The bytes of one dump, its frame included; empty at the end of the file.
-
-    What doesn't start with a frame's head is taken up to the end: it is a message from `dumps`, or `loads` says what is
-    wrong with it.
-    """
-    data = bytearray()
-    extend(data, fill, _core.frame_head_size)
-    if len(data) < _core.frame_head_size:
-        return data
-    try:
-        total = _core.frame_total(bytes(data))
-    except _core.DecodeError:
-        total = None
-    extend(data, fill, total)
-    return data
 
 
 def extend(data: bytearray, fill: Callable[[memoryview], int], total: int | None) -> None:
@@ -197,11 +251,12 @@ def filler(file: Any) -> Callable[[memoryview], int]:
     return fill
 
 
-def writer(file: Any) -> Callable[[Any], Any]:
+def taker(file: Any) -> Callable[[bytes], None]:
+    """A function that writes all of some bytes to a binary file object."""
     write: Callable[[Any], Any] | None = getattr(file, "write", None)
     if isinstance(file, io.TextIOBase) or write is None:
         raise TypeError(f"expected a path or a binary file object with write, got {_kind(file)}")
-    return write
+    return functools.partial(_write_all, write)
 
 
 def path_of(file: object) -> str | None:
@@ -221,7 +276,12 @@ def _write_all(write: Callable[[Any], Any], data: bytes) -> None:
             raise BlockingIOError(errno.EAGAIN, "the file object took a part of the data only")
 
 
-def _replace(path: str, parts: tuple[bytes, ...]) -> None:
+def _sink(stream: io.FileIO) -> Any:
+    """What native code writes to: a descriptor, or a function where it knows none."""
+    return stream.fileno() if os.name == "posix" else functools.partial(_write_all, stream.write)
+
+
+def _replace(path: str, write: Callable[[Any], None], sync: bool) -> None:
     # Renaming onto a link would replace the link; what it points to is what the caller means.
     target = os.path.realpath(path)
     try:
@@ -231,7 +291,7 @@ def _replace(path: str, parts: tuple[bytes, ...]) -> None:
     if old is not None and not stat.S_ISREG(old.st_mode):
         # /dev/stdout and the like; a folder is refused by open itself.
         with open(target, "wb", buffering=0) as stream:
-            write_parts(stream.write, parts)
+            write(_sink(stream))
         return
 
     folder, name = os.path.split(target)
@@ -242,16 +302,18 @@ def _replace(path: str, parts: tuple[bytes, ...]) -> None:
     descriptor = os.open(temporary, flags, 0o666 if old is None else 0o600)
     try:
         with open(descriptor, "wb", buffering=0) as stream:
-            write_parts(stream.write, parts)
+            write(_sink(stream))
             if old is not None:
                 _keep_owner_and_mode(descriptor, old)
-            os.fsync(descriptor)
+            if sync:
+                os.fsync(descriptor)
         os.replace(temporary, target)
     except BaseException:
         with suppress(OSError):  # the error under way says more
             os.unlink(temporary)
         raise
-    _sync_folder(folder)
+    if sync:
+        _sync_folder(folder)
 
 
 def _keep_owner_and_mode(descriptor: int, old: os.stat_result) -> None:

@@ -169,7 +169,7 @@ class Pickler:
         buffer_callback: Callable[[PickleBuffer], Any] | None = None,
     ) -> None:
         _check_protocol(protocol, buffer_callback)
-        self._write = _files.writer(file)
+        self._write = _files.taker(file)
         self._buffer_callback = buffer_callback
 
     def dump(self, obj: object, /) -> None:
@@ -181,7 +181,7 @@ class Pickler:
             getattr(self, "dispatch_table", None),
             self._buffer_callback,
         )
-        _files.write_framed(self._write, message)
+        _core.file_write(message, self._write)
 
     def persistent_id(self, obj: Any, /) -> Any:
         """None to store `obj` itself; else what to store for it, which `Unpickler.persistent_load` is called with."""
@@ -224,11 +224,15 @@ class Unpickler:
 
     def load(self) -> Any:
         """Restore the next object graph. EOFError where nothing is left."""
-        data = _files.read_framed(self._fill)
-        if not data:
-            raise EOFError("Ran out of input")
         find_class = _unless_inherited(self.find_class, Unpickler.find_class)
-        return _decode(data, self.persistent_load, find_class, self._buffers)
+        try:
+            return _core.load_pickle(self._fill, self.persistent_load, find_class, self._buffers)
+        except _core.TruncatedError as error:
+            if error.offset == 0:
+                raise EOFError("Ran out of input") from None
+            raise UnpicklingError(str(error)) from error
+        except _core.DecodeError as error:
+            raise UnpicklingError(str(error)) from error
 
     def persistent_load(self, pid: Any, /) -> Any:
         """The object that `Pickler.persistent_id` gave `pid` for."""

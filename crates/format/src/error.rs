@@ -48,6 +48,8 @@ pub enum Kind {
     BadName,
     /// The bytes of a file's frame do not match their checksum.
     Checksum,
+    /// Compressed bytes that become more than is reasonable.
+    Bomb { times: u64 },
     /// Not a file of ours, or of a version that this reader does not know.
     BadFile { why: &'static str },
 }
@@ -119,6 +121,9 @@ impl fmt::Display for Kind {
             }
             Kind::BadName => write!(f, "expected names in a layout, found another value"),
             Kind::Checksum => write!(f, "checksum mismatch: the file is damaged"),
+            Kind::Bomb { times } => {
+                write!(f, "compressed bytes that become more than 64 MiB and {times} times the file")
+            }
             Kind::BadFile { why } => write!(f, "{why}"),
         }
     }
@@ -152,6 +157,7 @@ mod tests {
             (Kind::BadLayout { number: 7 }, "layout 7, which was not written before it"),
             (Kind::BadName, "expected names in a layout, found another value"),
             (Kind::Checksum, "checksum mismatch: the file is damaged"),
+            (Kind::Bomb { times: 128 }, "compressed bytes that become more than 64 MiB and 128 times the file"),
             (Kind::BadFile { why: "not a hold file" }, "not a hold file"),
         ];
         for (kind, text) in texts {

@@ -9,6 +9,17 @@ pub use values::{Form, Moment, Path, Shape, Special, Tagged};
 
 use crate::error::Result;
 
+/// What a buffer outside the message stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lent {
+    /// Itself.
+    Writable,
+    ReadOnly,
+    /// The immutable, or the growing, bytes with its content.
+    Bytes,
+    ByteArray,
+}
+
 /// Which of the two sequences of a host a run belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Seq {
@@ -169,10 +180,10 @@ pub enum Token<'i> {
     Tagged(Tagged<'i>),
     /// A type of a standard library; its values follow, as many as its row in the table says.
     Known(Known),
-    /// The bytes of the out-of-band buffer of that number.
+    /// The buffer of that number, which stands outside the message.
     Buffer {
         number: u64,
-        readonly: bool,
+        lent: Lent,
     },
     /// Trusted messages only: module and qualified name follow.
     Global,
@@ -228,6 +239,11 @@ pub mod reduce {
     /// It is made here, and where its own recipe's arguments are complete it is there already.
     pub const AGAIN: u8 = 64;
     pub const ALL: u8 = 127;
+
+    /// How many values follow a recipe with these flags: function and arguments, and what the flags say.
+    pub fn values(flags: u8) -> usize {
+        2 + (flags & !NEW).count_ones() as usize
+    }
 }
 
 macro_rules! known {
@@ -249,6 +265,51 @@ known! {
     Pattern, Range, Slice, Array,
     Deque, OrderedDict, DefaultDict, Counter, MappingProxy,
     NdArray, NumpyScalar, BuiltinType, NumpyDtype,
+}
+
+impl Known {
+    /// How many values follow it.
+    pub fn values(self) -> usize {
+        match self {
+            Known::Utc => 0,
+            Known::Time | Known::Timezone | Known::Fraction | Known::Pattern | Known::Array => 2,
+            Known::Deque | Known::DefaultDict | Known::NumpyScalar => 2,
+            Known::Range | Known::Slice => 3,
+            Known::NdArray => 4,
+            _ => 1,
+        }
+    }
+}
+
+impl LayoutKind {
+    /// How many values an instance has, beside that of each name.
+    pub fn values(self, names: usize) -> usize {
+        match self {
+            LayoutKind::Dict | LayoutKind::Object => names,
+            LayoutKind::Based => names + 1,
+            LayoutKind::Enum | LayoutKind::Custom => 1,
+        }
+    }
+}
+
+impl Token<'_> {
+    /// How many values belong to it and follow; nothing where its layout's number was not given out, or where only the
+    /// format can tell.
+    pub fn values(&self, layouts: impl FnOnce(usize) -> Option<usize>) -> Option<usize> {
+        Some(match *self {
+            Token::List(len) | Token::Tuple(len) | Token::Set(len) | Token::FrozenSet(len) => len,
+            Token::Dict(len) => len.checked_mul(2)?,
+            Token::NewLayout(layout) => layout.kind.values(layout.fields),
+            Token::Instance(number) => layouts(number)?,
+            Token::DateTime { zoned, .. } => usize::from(zoned),
+            Token::Known(known) => known.values(),
+            Token::Mark | Token::Persistent => 1,
+            Token::Global => 2,
+            Token::Reduce(flags) => reduce::values(flags),
+            Token::Items(_) | Token::Members(_) | Token::Tagged(_) => return None,
+            _ => 0,
+        })
+    }
 }
 
 /// Turns tokens into bytes.
@@ -444,7 +505,7 @@ pub trait Writer {
         unreachable!("{PLAIN}")
     }
 
-    fn buffer(&mut self, _number: u64, _readonly: bool) {
+    fn buffer(&mut self, _number: u64, _lent: Lent) {
         unreachable!("{PLAIN}")
     }
 
@@ -471,6 +532,7 @@ pub trait Writer {
 }
 
 const PLAIN: &str = "a plain format";
+const WHOLE: &str = "a reader that begins at the message's start";
 const UNTAGGED: &str = "a format whose values have no types of their own";
 
 /// A run of integers under way: its width grows as its values need it.
@@ -555,6 +617,25 @@ pub trait Reader<'i> {
 
     fn path(_path: Path<'i>) -> impl Iterator<Item = Result<&'i [u8]>> {
         std::iter::empty()
+    }
+
+    /// Whether it may begin anywhere in a message: [`Reader::counts`], [`Reader::place_of`] and [`Reader::layout_of`] know what
+    /// stands before and behind, and [`Reader::leaf`] leaves references to [`Reader::next`].
+    const PARTIAL: bool = false;
+
+    /// How many objects and layouts were numbered before this place.
+    fn counts(&self) -> Result<(u64, u64)> {
+        unreachable!("{WHOLE}")
+    }
+
+    /// Where the value of the object of that number begins.
+    fn place_of(&self, _number: u64) -> Result<Self::Place> {
+        unreachable!("{WHOLE}")
+    }
+
+    /// The layout of that number, and how many objects were numbered before its names.
+    fn layout_of(&self, _number: usize) -> Result<(Layout<'i>, u64)> {
+        unreachable!("{WHOLE}")
     }
 
     /// Skips a whole value, where that needs no knowledge of what was before it (no layouts, no numbers); says no where

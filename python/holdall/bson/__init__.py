@@ -14,8 +14,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .._core import BsonDecoder as Decoder
-from .._core import BsonDocument as Document
 from .._core import BsonEncoder as Encoder
+from .._core import Document
 from .._core import bson_dumps as dumps
 from .._core import bson_loads as loads
 from ._files import documents, dump, load

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import mmap
-import os
 from typing import TYPE_CHECKING, Any
 
 from .. import _core, _files
@@ -30,7 +28,7 @@ def dump(
     >>> load("settings.bson")
     {'colour': 'green'}
     """
-    _files.store(file, lambda: (_core.bson_dumps(obj, enc_hook=enc_hook),))
+    _files.store(file, lambda: _core.bson_dumps(obj, enc_hook=enc_hook))
 
 
 def load(
@@ -81,7 +79,7 @@ def open_file(
     dec_hook: Callable[[type[Any], Any], Any] | None = None,
     limits: _core.Limits | None = None,
     tz_aware: bool = True,
-) -> _core.BsonDocument:
+) -> _core.Document:
     """The document of a file, to be read where it is touched.
 
     file: a path. It is mapped into memory; a file that is cut short meanwhile ends the process where the missing part is
@@ -96,17 +94,10 @@ def open_file(
     ...     doc["users"][0]["name"], len(doc)
     ('Ann', 2)
     """
-    return _core.bson_open(
-        _mapped(file), type=type, strict=strict, dec_hook=dec_hook, limits=limits, tz_aware=tz_aware
-    )
-
-
-def _mapped(file: _files.Path) -> Any:
-    """The bytes of a file: a map, or none where there are none to map."""
-    with open(file, "rb") as opened:
-        if not opened.seek(0, os.SEEK_END):
-            return b""
-        return mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
+    options: dict[str, Any] = {
+        "type": type, "strict": strict, "dec_hook": dec_hook, "limits": limits, "tz_aware": tz_aware
+    }  # fmt: skip
+    return _core.open_document(_files.mapped(file), "bson", **options)
 
 
 def documents(
@@ -140,13 +131,13 @@ def documents(
     if source is None:
         fill = _files.filler(file)
         while data := _read_document(fill):
-            yield _core.BsonDocument(data, **options) if lazy else decoder.decode(data)
+            yield _core.Document(data, **options) if lazy else decoder.decode(data)
         return
     # Closed with the last view of it: a Document that is still in use keeps it.
-    view = memoryview(_mapped(source))
+    view = memoryview(_files.mapped(source))
     at = 0
     while at < len(view):
         size = int.from_bytes(view[at : at + _HEAD], "little", signed=True)
         part = view[at : at + max(size, _HEAD)]
-        yield _core.BsonDocument(part, **options) if lazy else decoder.decode(part)
+        yield _core.Document(part, **options) if lazy else decoder.decode(part)
         at += size

@@ -64,7 +64,7 @@ def to_json(data_or_obj: Any, *, mode: Literal["canonical", "relaxed"] = "relaxe
 
 def _stored(data_or_obj: Any) -> Any:
     """The bytes of a document."""
-    if isinstance(data_or_obj, _core.BsonDocument):
+    if isinstance(data_or_obj, _core.Document):
         return data_or_obj.raw
     try:
         memoryview(data_or_obj)

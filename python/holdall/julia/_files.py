@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import mmap as _mmap
 import os
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -71,7 +70,7 @@ def open_file(
     strict: bool = True,
     dec_hook: Callable[[type[Any], Any], Any] | None = None,
     limits: _core.Limits | None = None,
-) -> _core.BsonDocument:
+) -> _core.Document:
     """A document that is read where it is touched: `doc[key]` builds one member, `doc.get(key, type=T)` as what it must be.
 
     Parameters are those of `load`. Members that are plain documents or lists, or instances of a program's own types, come as
@@ -99,7 +98,7 @@ def open_file(
             views=views,
         )
     return _core.julia_open(
-        _mapped(path, mmap == "copy"), owned=True, types=types, type=type, strict=strict, dec_hook=dec_hook,
+        _files.mapped(path, mmap == "copy"), owned=True, types=types, type=type, strict=strict, dec_hook=dec_hook,
         limits=limits, views=bool(mmap)
     )  # fmt: skip
 
@@ -118,7 +117,7 @@ def dump(
     >>> load("model.bson")
     {'epoch': 12}
     """
-    _files.store(file, lambda: (_core.julia_dumps(obj, enc_hook=enc_hook),))
+    _files.store(file, lambda: _core.julia_dumps(obj, enc_hook=enc_hook))
 
 
 def parse(file: _Source, *, limits: _core.Limits | None = None) -> dict[str, Any]:
@@ -147,7 +146,7 @@ def _read(file: Any, mmap: bool | Literal["copy"]) -> tuple[Any, bool]:
     path = _path_of(file)
     if path is not None:
         if mmap or os.path.getsize(path) >= _MAPPED_FROM:
-            return _mapped(path, mmap == "copy"), bool(mmap)
+            return _files.mapped(path, mmap == "copy"), bool(mmap)
         return _files.read_whole(path), False
     try:
         view = memoryview(file)
@@ -160,11 +159,3 @@ def _read(file: Any, mmap: bool | Literal["copy"]) -> tuple[Any, bool]:
     if mmap == "copy":
         return bytearray(view), True
     return (view.toreadonly() if mmap else file), bool(mmap)
-
-
-def _mapped(path: str, copy: bool = False) -> Any:
-    """The bytes of a file: a map, or none where there are none to map."""
-    with open(path, "rb") as opened:
-        if not opened.seek(0, os.SEEK_END):
-            return b""
-        return _mmap.mmap(opened.fileno(), 0, access=_mmap.ACCESS_COPY if copy else _mmap.ACCESS_READ)

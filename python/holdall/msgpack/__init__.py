@@ -13,6 +13,7 @@ from .._core import msgpack_dumps as dumps
 from .._core import msgpack_loads as loads
 from .._values import Ext, Timestamp
 from ._files import dump, load
+from ._files import open_file as open
 from ._reader import Reader
 
-__all__ = ["Decoder", "Encoder", "Ext", "Reader", "Timestamp", "dump", "dumps", "load", "loads"]
+__all__ = ["Decoder", "Encoder", "Ext", "Reader", "Timestamp", "dump", "dumps", "load", "loads", "open"]

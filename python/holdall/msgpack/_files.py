@@ -30,7 +30,7 @@ def dump(
     >>> load("settings.msgpack")
     {'colour': 'green'}
     """
-    _files.store(file, lambda: (_core.msgpack_dumps(obj, enc_hook=enc_hook),))
+    _files.store(file, lambda: _core.msgpack_dumps(obj, enc_hook=enc_hook))
 
 
 def load(
@@ -64,6 +64,37 @@ def load(
     return _core.msgpack_loads(
         data, type=type, strict=strict, dec_hook=dec_hook, ext_hook=ext_hook, limits=limits
     )
+
+
+def open_file(
+    file: _files.Path,
+    *,
+    type: Any = Any,
+    strict: bool = True,
+    dec_hook: Callable[[type[Any], Any], Any] | None = None,
+    ext_hook: Callable[[int, bytes], Any] | None = None,
+    limits: _core.Limits | None = None,
+) -> _core.Document:
+    """The value of a file, to be read where it is touched.
+
+    file: a path. It is mapped into memory; a file that is cut short meanwhile ends the process where the missing part is
+        touched, as with any map. `dump` never does that: it puts a new file in the old one's place.
+    type, strict, dec_hook, ext_hook, limits: as for `loads`.
+
+    The format has no index: the first look into an array or a map passes over its values once. Bytes behind the value are not
+    looked at.
+
+    Raises DecodeError: malformed bytes, when they are come to. Raises OSError: as the file system says.
+
+    >>> dump({"users": [{"name": "Ann"}], "n": 1}, "people.msgpack")
+    >>> with holdall.msgpack.open("people.msgpack") as doc:
+    ...     doc["users"][0]["name"], len(doc)
+    ('Ann', 2)
+    """
+    options: dict[str, Any] = {
+        "type": type, "strict": strict, "dec_hook": dec_hook, "ext_hook": ext_hook, "limits": limits
+    }  # fmt: skip
+    return _core.open_document(_files.mapped(file), "msgpack", **options)
 
 
 def _read_value(file: Any) -> bytearray:

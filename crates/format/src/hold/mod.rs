@@ -1,9 +1,14 @@
 //! The hold format: whole object graphs, with shared objects, layouts and packed runs. `docs/format.md` describes it.
 
+pub mod codec;
 pub mod file;
+pub mod frame;
+pub mod index;
+pub mod log;
 mod reader;
 pub mod tag;
 mod writer;
 
+pub use index::Part;
 pub use reader::Reader;
 pub use writer::Writer;

@@ -13,6 +13,32 @@ pub struct Reader<'i> {
     trusted: bool,
 }
 
+/// Mirror of the writer's.
+#[inline(always)]
+pub(super) fn length(input: &mut Cursor<'_>) -> Result<usize> {
+    match input.array::<1>()?[0] {
+        tag::LENGTH_16 => Ok(usize::from(u16::from_le_bytes(input.array()?))),
+        tag::LENGTH_32 => {
+            let len = u32::from_le_bytes(input.array()?);
+            addressable(input, u64::from(len))
+        }
+        tag::LENGTH_64 => {
+            let len = u64::from_le_bytes(input.array()?);
+            addressable(input, len)
+        }
+        255 => input.error(Kind::TooLong),
+        len => Ok(usize::from(len)),
+    }
+}
+
+fn addressable(input: &Cursor<'_>, len: u64) -> Result<usize> {
+    match isize::try_from(len) {
+        #[allow(clippy::cast_sign_loss)]
+        Ok(len) => Ok(len as usize),
+        Err(_) => input.error(Kind::TooLong),
+    }
+}
+
 impl<'i> Reader<'i> {
     /// Starts to read a message. A trusted one is refused here, before its body, unless `trust`.
     pub fn new(input: &'i [u8], trust: bool) -> Result<Self> {
@@ -28,27 +54,14 @@ impl<'i> Reader<'i> {
 
     #[inline(always)]
     fn length(&mut self) -> Result<usize> {
-        match self.input.array::<1>()?[0] {
-            tag::LENGTH_16 => Ok(usize::from(u16::from_le_bytes(self.input.array()?))),
-            tag::LENGTH_32 => {
-                let len = u32::from_le_bytes(self.input.array()?);
-                self.addressable(u64::from(len))
-            }
-            tag::LENGTH_64 => {
-                let len = u64::from_le_bytes(self.input.array()?);
-                self.addressable(len)
-            }
-            255 => self.input.error(Kind::TooLong),
-            len => Ok(usize::from(len)),
-        }
+        length(&mut self.input)
     }
 
-    fn addressable(&self, len: u64) -> Result<usize> {
-        match isize::try_from(len) {
-            #[allow(clippy::cast_sign_loss)]
-            Ok(len) => Ok(len as usize),
-            Err(_) => self.input.error(Kind::TooLong),
-        }
+    /// What stands from `at` on in the same message: the next token is there.
+    pub(super) fn from(message: &'i [u8], at: usize, trusted: bool) -> Self {
+        let mut input = Cursor::new(message);
+        input.skip_over(at);
+        Reader { input, trusted }
     }
 
     /// A count of values that follow, each of `least` bytes or more: checked against what is left, so that a host may
@@ -131,8 +144,9 @@ impl<'i> Reader<'i> {
     }
 
     fn buffer(&mut self) -> Result<Token<'i>> {
-        let readonly = self.input.array::<1>()?[0] != 0;
-        Ok(Token::Buffer { number: self.length()? as u64, readonly })
+        let [code] = self.input.array()?;
+        let Some(lent) = tag::lent(code) else { return self.input.error(Kind::UnknownCode { code }) };
+        Ok(Token::Buffer { number: self.length()? as u64, lent })
     }
 
     /// What is not on the way of every small value.
@@ -400,7 +414,7 @@ mod tests {
             (|w| w.datetime(1, false), vec![0xD7, 1, 0, 0, 0, 0, 0, 0, 0], "DateTime { bits: 1, zoned: false }"),
             (|w| w.datetime(2, true), vec![0xD8, 2, 0, 0, 0, 0, 0, 0, 0], "DateTime { bits: 2, zoned: true }"),
             (|w| w.known(Known::Date), vec![0xD6, 1], "Known(Date)"),
-            (|w| w.buffer(300, true), vec![0xD9, 1, 252, 44, 1], "Buffer { number: 300, readonly: true }"),
+            (|w| w.buffer(300, model::Lent::ReadOnly), vec![0xD9, 1, 252, 44, 1], "Buffer { number: 300, lent: ReadOnly }"),
             (|w| w.global(), vec![0xFD], "Global"),
             (|w| w.reduce(3), vec![0xFE, 3], "Reduce(3)"),
             (|w| w.persistent(), vec![0xFF], "Persistent"),

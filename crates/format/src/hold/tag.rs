@@ -2,7 +2,7 @@
 //!
 //! The tables of `docs/format.md` are printed from [`TABLE`] and [`KNOWN`] (`make docs`).
 
-use crate::model::Known;
+use crate::model::{Lent, Known};
 use crate::table::tags;
 pub use crate::table::Row;
 
@@ -66,7 +66,7 @@ tags! {
     KNOWN_TYPE     0xD6 ..= 0xD6, "code, values", "a type of the standard library: see its table";
     DATETIME       0xD7 ..= 0xD7, "u64", "datetime without a zone, packed";
     DATETIME_ZONED 0xD8 ..= 0xD8, "u64, value", "datetime, packed, and its zone";
-    BUFFER         0xD9 ..= 0xD9, "u8, length", "an out-of-band buffer: 1 if read-only else 0, number";
+    BUFFER         0xD9 ..= 0xD9, "u8, length", "a buffer that stands outside the message: its form, its number";
     RESERVED       0xDA ..= 0xFC, "", "no meaning in version 1: refused";
     GLOBAL         0xFD ..= 0xFD, "value, value", "trusted messages only: module and qualified name of a class or function";
     REDUCE         0xFE ..= 0xFE, "flags, values", "trusted messages only: what `__reduce_ex__` gave";
@@ -166,3 +166,60 @@ const _: () = {
     }
     assert!(LIST_I64 == LIST_I8 + 3 && TUPLE_I64 == TUPLE_I8 + 3, "the widths of a run follow each other");
 };
+
+/// What a buffer outside the message stands for.
+pub const LENT: &[(u8, Lent, &str)] = &[
+    (0, Lent::Writable, "itself"),
+    (1, Lent::ReadOnly, "itself, read-only"),
+    (2, Lent::Bytes, "bytes"),
+    (3, Lent::ByteArray, "bytearray"),
+];
+
+pub fn lent_code(lent: Lent) -> u8 {
+    LENT.iter().find(|row| row.1 == lent).map_or(0, |row| row.0)
+}
+
+pub fn lent(code: u8) -> Option<Lent> {
+    LENT.get(usize::from(code)).map(|row| row.1)
+}
+
+/// A row of the tables of files and frames.
+#[derive(Debug)]
+pub struct Code {
+    pub code: u8,
+    pub name: &'static str,
+    pub meaning: &'static str,
+}
+
+macro_rules! codes {
+    ($table:ident: $($name:ident $code:literal, $meaning:literal;)*) => {
+        $(#[doc = $meaning] pub const $name: u8 = $code;)*
+        pub const $table: &[Code] = &[$(Code { code: $code, name: stringify!($name), meaning: $meaning },)*];
+        const _: () = {
+            let mut row = 0;
+            while row < $table.len() {
+                // Zero is padding; four bits hold the others.
+                assert!($table[row].code as usize == row + 1 && row < 15, "codes are dense from 1");
+                row += 1;
+            }
+        };
+    };
+}
+
+codes! { FILES:
+    FILE_MESSAGE 1, "one frame: the message";
+    FILE_GRAPH 2, "the message, its buffers in order, the index, the end";
+    FILE_LOG 3, "records, one after the other";
+}
+
+codes! { FRAMES:
+    MESSAGE 1, "the message";
+    BUFFER_FRAME 2, "the next of the message's buffers";
+    REST 3, "what the body of the frame before goes on with";
+    INDEX 4, "where things are: section 12";
+    END 5, "u64: where the index frame begins; u64: bytes of the file, this frame included";
+    RECORD 6, "a record of a log: section 13";
+    NAMES 7, "what the record before has named: section 13";
+    RESTART 8, "here a log can be begun to read: section 13";
+    KEYS 9, "keys of a large dict, in the order of their hashes: section 12";
+}

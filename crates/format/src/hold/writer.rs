@@ -1,7 +1,7 @@
 //! Tokens to bytes. [`super::Reader`] mirrors it, function by function.
 
 use super::tag;
-use crate::model::{self, IntRun, Known, LayoutKind, Seq, Text};
+use crate::model::{self, IntRun, Known, LayoutKind, Lent, Seq, Text};
 use crate::sink::Sink;
 use crate::text;
 
@@ -11,6 +11,20 @@ pub struct Writer<S: Sink> {
     pub out: S,
     /// UTF-8 under way.
     scratch: Vec<u8>,
+}
+
+/// A length, in its shortest form.
+#[allow(clippy::cast_possible_truncation)]
+pub(super) fn length(out: &mut impl Sink, len: u64) {
+    if len <= u64::from(tag::LENGTH_FIX) {
+        out.put_array([len as u8]);
+    } else if let Ok(len) = u16::try_from(len) {
+        out.put_tagged(tag::LENGTH_16, &len.to_le_bytes());
+    } else if let Ok(len) = u32::try_from(len) {
+        out.put_tagged(tag::LENGTH_32, &len.to_le_bytes());
+    } else {
+        out.put_tagged(tag::LENGTH_64, &len.to_le_bytes());
+    }
 }
 
 impl<S: Sink> Writer<S> {
@@ -32,17 +46,8 @@ impl<S: Sink> Writer<S> {
         }
     }
 
-    #[allow(clippy::cast_possible_truncation)]
     fn length(&mut self, len: u64) {
-        if len <= u64::from(tag::LENGTH_FIX) {
-            self.out.put_array([len as u8]);
-        } else if let Ok(len) = u16::try_from(len) {
-            self.out.put_tagged(tag::LENGTH_16, &len.to_le_bytes());
-        } else if let Ok(len) = u32::try_from(len) {
-            self.out.put_tagged(tag::LENGTH_32, &len.to_le_bytes());
-        } else {
-            self.out.put_tagged(tag::LENGTH_64, &len.to_le_bytes());
-        }
+        length(&mut self.out, len);
     }
 
     fn blob(&mut self, tag: u8, bytes: &[u8]) {
@@ -379,8 +384,8 @@ impl<S: Sink> model::Writer for Writer<S> {
         self.out.put_array([tag::KNOWN_TYPE, tag::code(code)]);
     }
 
-    fn buffer(&mut self, number: u64, readonly: bool) {
-        self.out.put_array([tag::BUFFER, u8::from(readonly)]);
+    fn buffer(&mut self, number: u64, lent: Lent) {
+        self.out.put_array([tag::BUFFER, tag::lent_code(lent)]);
         self.length(number);
     }
 

@@ -22,6 +22,13 @@ impl<'i> Reader<'i> {
         Reader { input: Cursor::new(input), raw: false, tuples: false }
     }
 
+    /// Starts at a value within a message.
+    pub fn from(message: &'i [u8], at: usize) -> Self {
+        let mut input = Cursor::new(message);
+        input.skip_over(at);
+        Reader { input, raw: false, tuples: false }
+    }
+
     /// Gives text as bytes, unchecked: what was written before MessagePack told them apart.
     pub fn with_raw_text(self) -> Self {
         Reader { raw: true, ..self }

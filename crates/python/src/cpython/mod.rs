@@ -7,6 +7,9 @@ pub mod float;
 pub mod gc;
 pub mod int;
 pub mod text;
+mod view;
+
+pub use view::View;
 
 use pyo3::ffi;
 use std::ptr::NonNull;

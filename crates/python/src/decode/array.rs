@@ -28,10 +28,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 let array = head.of_bytes(self.py, items, at)?;
                 self.done(Some(array))
             }
-            (Content::Bytes, Token::Buffer { number, readonly }) => {
+            (Content::Bytes, Token::Buffer { number, lent }) => {
                 self.claim(0, head.cost)?;
-                let buffer = buffer::take(self, number, readonly, at)?;
-                let array = head.of_buffer(self.py, &buffer, at)?;
+                let array = buffer::array(self, &head, number, lent, at)?;
                 self.done(Some(array))
             }
             (Content::Strings, Token::List(len)) if len == head.count => {

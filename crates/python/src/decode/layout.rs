@@ -273,6 +273,19 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         })();
         self.numbered = numbered;
         read?;
+        let layout = self.layout_named(token, names, references)?;
+        self.layouts.push(layout.clone());
+        Ok(layout)
+    }
+
+    /// A layout whose names were read, a class's own first.
+    pub(super) fn layout_named(
+        &mut self,
+        token: &model::Layout<'i>,
+        mut names: Vec<Owned>,
+        references: Vec<(usize, u64)>,
+    ) -> Result<Rc<Layout>> {
+        let classes = token.kind != LayoutKind::Dict;
         if names.len() != token.fields + usize::from(classes) {
             return Err(decode("a layout has more or fewer names than it says", token.at));
         }
@@ -292,7 +305,6 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         if classes && self.rules.schema.is_none() {
             layout = self.resolved(&layout, token.at)?;
         }
-        self.layouts.push(layout.clone());
         Ok(layout)
     }
 

@@ -11,6 +11,7 @@ mod guess;
 mod instance;
 pub mod keys;
 pub mod layout;
+mod partial;
 mod run;
 mod runs;
 mod shapes;
@@ -24,9 +25,11 @@ use crate::cpython::{gc, Obj, Owned};
 use crate::driver::Driver;
 use crate::error::{self, decode, limit, Result};
 use crate::julia::{Described, Julia};
+use crate::objects::buffer::Lender;
 use crate::schema::coerce::Rules;
 use crate::schema::{NodeId, Schema, ANY, UNTYPED};
 pub use frame::DOCUMENT;
+pub use partial::Kept;
 use frame::{Deferred, Frame, Kind, Weight};
 use holdall_format::Reader;
 use layout::Layout;
@@ -140,9 +143,8 @@ pub struct Decoder<'i, R: Reader<'i>> {
     hashes_left: usize,
     /// What was to be hashed but could not be yet.
     deferred: Vec<Deferred>,
-    /// What gives the out-of-band buffers, one by one, and how many it has given.
-    pub buffers: Option<Owned>,
-    pub buffer_count: u64,
+    /// What gives the buffers that stand outside the message.
+    pub lender: Option<Lender<'i>>,
     /// The object just made is not all there: its fields follow.
     made_again: bool,
     rules: Rules<'i>,
@@ -167,8 +169,10 @@ pub struct Decoder<'i, R: Reader<'i>> {
     describing: u32,
     classes_held: Vec<Owned>,
     symbols: HashMap<&'i [u8], Owned>,
-    /// Set while something that was skipped is read after all.
+    /// Set while something that was skipped is read after all, or a part of a message is read.
     again: Option<skip::Again>,
+    /// Of a part of a message: what is known of the rest.
+    far: partial::Far,
     _pause: gc::Pause,
 }
 
@@ -185,7 +189,7 @@ const AGAIN_PER_BYTE: usize = 64;
 impl<'i, R: Reader<'i>> Decoder<'i, R> {
     /// # Safety
     /// The GIL is held while the decoder lives.
-    pub unsafe fn new(py: Python<'i>, r: R, options: &'i Options, buffers: Option<Owned>) -> Self {
+    pub unsafe fn new(py: Python<'i>, r: R, options: &'i Options, lender: Option<Lender<'i>>) -> Self {
         let input = r.remaining();
         Decoder {
             r,
@@ -203,8 +207,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             half_seen: false,
             hashes_left: FREE_HASHES.saturating_add(input.saturating_mul(HASHES_PER_BYTE)),
             deferred: Vec::new(),
-            buffers,
-            buffer_count: 0,
+            lender,
             made_again: false,
             rules: Rules {
                 py,
@@ -229,6 +232,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             classes_held: Vec::new(),
             symbols: HashMap::new(),
             again: None,
+            far: partial::Far::default(),
             // SAFETY: the GIL is held, says the caller.
             _pause: unsafe { gc::Pause::new() },
         }
@@ -268,11 +272,32 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     /// Gives the next number to `entry`.
     #[inline(always)]
     fn add_numbered(&mut self, entry: Numbered) -> usize {
+        self.add_or_meet(entry).0
+    }
+
+    /// The same; says no to what has the number already, and is there, or being built.
+    #[inline(always)]
+    fn add_or_meet(&mut self, entry: Numbered) -> (usize, bool) {
         if self.again.is_some() {
             return self.renumbered(entry);
         }
         self.numbered.push(entry);
-        self.numbered.len() - 1
+        (self.numbered.len() - 1, true)
+    }
+
+    /// The layout of that number.
+    #[inline(always)]
+    fn layout_of(&mut self, number: usize) -> Result<Rc<Layout>> {
+        if R::PARTIAL {
+            return self.far_layout(number);
+        }
+        match self.layouts.get(number) {
+            Some(layout) => Ok(layout.clone()),
+            None => {
+                let kind = holdall_format::Kind::BadLayout { number: number as u64 };
+                Err(holdall_format::Error::new(kind, self.here()).into())
+            }
+        }
     }
 
     /// Takes the mark that stands for the next object.
@@ -333,6 +358,14 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             None => return Err(self.over(bytes)),
         }
         Ok(())
+    }
+
+    /// The same for a buffer that is a part of the input itself: only a bound that somebody set counts it.
+    pub(crate) fn charge_given(&mut self, bytes: usize) -> Result<()> {
+        match self.options.limits.bytes {
+            Some(_) => self.charge(bytes),
+            None => Ok(()),
+        }
     }
 
     #[cold]

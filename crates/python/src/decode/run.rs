@@ -47,7 +47,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 if check != ANY {
                     object = self.checked_object(object, check, mark)?;
                 }
-                if R::TAGGED {
+                if R::TAGGED || R::PARTIAL {
                     self.back_from(self.stack.len());
                 }
                 if self.stack.len() == base {

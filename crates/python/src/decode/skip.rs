@@ -8,8 +8,7 @@ use crate::cpython::Owned;
 use crate::error::{decode, Result};
 use crate::objects;
 use crate::schema::{NodeId, ANY};
-use holdall_format::model::{Known, LayoutKind};
-use holdall_format::{Error as FormatError, Kind as FormatKind, Reader, Token};
+use holdall_format::{Reader, Token};
 use std::rc::Rc;
 
 /// Skipped objects that hold references to other skipped ones, and so on: each takes a bit of the C stack.
@@ -27,9 +26,9 @@ pub struct Skipped<P> {
 /// What of numbers and layouts is met for the second time.
 #[derive(Debug, Clone, Copy)]
 pub struct Again {
-    number: usize,
-    layout: usize,
-    depth: usize,
+    pub(super) number: usize,
+    pub(super) layout: usize,
+    pub(super) depth: usize,
 }
 
 impl<'i, R: Reader<'i>> Decoder<'i, R> {
@@ -49,9 +48,8 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
 
     /// Passes over one token; says how many values belong to it.
     fn skip_one(&mut self) -> Result<u64> {
-        Ok(match self.r.next()? {
-            Token::List(len) | Token::Tuple(len) | Token::Set(len) | Token::FrozenSet(len) => len as u64,
-            Token::Dict(len) => 2 * len as u64,
+        let token = self.r.next()?;
+        match &token {
             Token::Mark => {
                 let mut place = Weight::default();
                 // What is passed over for the second time is in the list.
@@ -64,54 +62,43 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                     });
                 }
                 self.add_numbered(Numbered { object: None, weight: place, state: State::Skipped, node: ANY });
-                1
             }
-            Token::NewLayout(token) => {
-                let layout = self.layout(&token)?;
-                values_of(&layout)
+            Token::NewLayout(new) => {
+                self.layout(new)?;
             }
-            Token::Instance(number) => match self.layouts.get(number) {
-                Some(layout) => values_of(layout),
-                None => {
-                    let kind = FormatKind::BadLayout { number: number as u64 };
-                    return Err(FormatError::new(kind, self.here()).into());
-                }
-            },
-            Token::DateTime { zoned, .. } => u64::from(zoned),
-            Token::Known(known) => match known {
-                Known::NdArray => 4,
-                Known::Deque | Known::DefaultDict | Known::NumpyScalar => 2,
-                _ => objects::arity(known) as u64,
-            },
-            Token::Buffer { number, readonly } => {
+            Token::Instance(number) => {
+                let layout = self.layout_of(*number)?;
+                return Ok(layout.kind.values(layout.names.len()) as u64);
+            }
+            Token::Buffer { number, lent } if self.ahead == 0 => {
                 // They come in order: one that is passed over is taken nevertheless.
-                if self.ahead == 0 {
-                    let here = self.here();
-                    objects::buffer::take(self, number, readonly, here)?;
-                }
-                0
+                let here = self.here();
+                objects::buffer::pass(self, *number, *lent, here)?;
             }
-            Token::Global => 2,
-            Token::Persistent => 1,
-            Token::Reduce(flags) => {
-                let (made_of, then) = objects::reduce::arity(flags);
-                (made_of + then) as u64
-            }
-            _ => 0,
-        })
+            _ => {}
+        }
+        // Where only the format can tell, it has skipped the value itself.
+        Ok(token.values(|_| None).unwrap_or(0) as u64)
     }
 
     /// The next number, of something that has it already: what was skipped is built now, what was built stays.
+    ///
+    /// Says also whether it is to be built here.
     #[cold]
-    pub(super) fn renumbered(&mut self, entry: Numbered) -> usize {
-        let Some(again) = &mut self.again else { return 0 };
+    pub(super) fn renumbered(&mut self, entry: Numbered) -> (usize, bool) {
+        let Some(again) = &mut self.again else { return (0, false) };
         let number = again.number;
         again.number += 1;
-        match self.numbered.get_mut(number) {
-            Some(known) if known.state == State::Skipped && entry.state != State::Skipped => *known = entry,
-            _ => {}
+        if R::PARTIAL {
+            return self.met_in_part(number as u64, entry);
         }
-        number
+        match self.numbered.get_mut(number) {
+            Some(known) if known.state == State::Skipped && entry.state != State::Skipped => {
+                *known = entry;
+                (number, true)
+            }
+            _ => (number, false),
+        }
     }
 
     /// The next layout, of one that has its number already.
@@ -119,6 +106,16 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     pub(super) fn layout_again(&mut self) -> Result<Rc<Layout>> {
         let here = self.here();
         let Some(again) = &mut self.again else { return Err(decode("a layout out of place", here)) };
+        if R::PARTIAL {
+            let number = again.layout;
+            again.layout += 1;
+            let before = again.number;
+            let layout = self.far_layout(number)?;
+            if let Some(again) = &mut self.again {
+                again.number = before + layout.numbers();
+            }
+            return Ok(layout);
+        }
         let layout = self.layouts.get(again.layout).cloned().ok_or_else(|| decode("a layout out of place", here))?;
         again.layout += 1;
         again.number += layout.numbers();
@@ -128,14 +125,12 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     /// An object that is there already, met again where it was written: its mark was taken.
     pub(super) fn take_again(&mut self) -> Result<Option<Owned>> {
         let mark = self.take_mark();
-        let known = self.numbered.get(mark as usize).and_then(|numbered| numbered.object.clone());
+        // It may be one of those that are being built, further out.
+        let object = self.numbered(u64::from(mark))?;
         let before = self.r.offset();
         self.skip()?;
         self.read_more_than_once(self.r.offset() - before)?;
-        match known {
-            Some(object) => Ok(Some(object)),
-            None => Err(decode("an object that is made of its parts is one of them itself", self.here())),
-        }
+        Ok(Some(object))
     }
 
     /// Bytes that are read again have a budget: what refers to what in fields that nobody wants is the message's choice.
@@ -191,14 +186,5 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         (self.again, self.mark) = (before, mark);
         self.r.rewind(back);
         Ok(object)
-    }
-}
-
-/// How many values an instance of a layout has.
-fn values_of(layout: &Layout) -> u64 {
-    match layout.kind {
-        LayoutKind::Dict | LayoutKind::Object => layout.names.len() as u64,
-        LayoutKind::Based => layout.names.len() as u64 + 1,
-        LayoutKind::Enum | LayoutKind::Custom => 1,
     }
 }

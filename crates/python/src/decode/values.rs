@@ -131,6 +131,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         match token {
             // What is referred to may be a container that the collector must see, or one that is not all there: those
             // go the long way, with a frame for what refers to them.
+            Token::Reference(_) if R::PARTIAL => Ok(None),
             Token::Reference(number) => {
                 let Some(Numbered { object: Some(known), state: State::Whole, .. }) =
                     self.numbered.get(number as usize)
@@ -175,6 +176,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     /// The object of that number; where it stands apart, and is not there yet, it is begun.
     #[inline(always)]
     pub(super) fn referred(&mut self, number: u64, id: NodeId) -> Result<Option<Owned>> {
+        if R::PARTIAL {
+            return self.far_object(number, id);
+        }
         let index = number as usize;
         if R::TAGGED && self.numbered.get(index).is_some_and(|known| known.state == State::Skipped) {
             return self.begin_apart(index, id);
@@ -187,9 +191,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         if self.mark != UNMARKED {
             return Err(decode("a mark of a mark", self.here()));
         }
-        let mark = self.add_numbered(Numbered::open()) as u32;
-        self.mark = mark;
-        Ok((self.again.is_none() || self.numbered[mark as usize].state != State::Whole).then_some(mark))
+        let (mark, new) = self.add_or_meet(Numbered::open());
+        self.mark = mark as u32;
+        Ok(new.then_some(mark as u32))
     }
 
     /// A value that is no leaf.
@@ -198,10 +202,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         match token {
             Token::Reference(number) => self.referred(number, ANY),
             Token::Instance(number) => {
-                let Some(layout) = self.layouts.get(number) else {
-                    return Err(FormatError::new(FormatKind::BadLayout { number: number as u64 }, self.here()).into());
-                };
-                let layout = layout.clone();
+                let layout = self.layout_of(number)?;
                 self.instance(&layout)
             }
             Token::Mark => self.marked(),
@@ -426,8 +427,8 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 }
                 Token::DateTime { bits, zoned: true } => self.zoned(bits),
                 Token::Known(known) => self.known(known),
-                Token::Buffer { number, readonly } => {
-                    let buffer = objects::buffer::take(self, number, readonly, here)?;
+                Token::Buffer { number, lent } => {
+                    let buffer = objects::buffer::take(self, number, lent, here)?;
                     self.done(Some(buffer))
                 }
                 Token::Global => self.gather(Make::Global, 2),
@@ -476,7 +477,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         let zone = match self.r.next()? {
             // SAFETY: the API was imported when the module was; its UTC lives as long as the interpreter.
             Token::Known(Known::Utc) => unsafe { Owned::borrowed(ffi::PyDateTime_TimeZone_UTC()) },
-            Token::Reference(number) => self.numbered(number)?,
+            Token::Reference(number) => self.object_of(number)?,
             _ => {
                 self.r.rewind(before);
                 return self.gather(Make::DateTime(bits), 1);

@@ -16,7 +16,7 @@ mod walk;
 
 pub use walk::CHANGED;
 
-use crate::cpython::{gc, references, Obj, Owned};
+use crate::cpython::{gc, references, Obj, Owned, View};
 use crate::driver::Driver;
 use crate::error::{self, Result};
 use crate::julia::Lowering;
@@ -179,8 +179,8 @@ pub struct Encoder<'t, W: Writer> {
     pub(crate) sharing: Sharing,
     /// Set where only the order of a set's members is asked for: how far to look.
     pub effort: Option<Effort>,
-    /// Out-of-band buffers: the list they go to, and how many there are.
-    pub buffers: Option<Owned>,
+    /// Buffers that stand outside the message: where they go to, and how many there are.
+    pub borrower: Option<Borrower>,
     pub buffer_count: u64,
     /// NumPy's dtypes taken apart, by address; temporaries keep them.
     pub dtypes: HashMap<usize, Rc<crate::objects::numpy::dtype::Form>, rustc_hash::FxBuildHasher>,
@@ -194,6 +194,14 @@ pub struct Encoder<'t, W: Writer> {
     slots_only: bool,
     pub py: Python<'t>,
     _pause: gc::Pause,
+}
+
+/// Who gets buffers that stand outside the message.
+pub enum Borrower {
+    /// A list or a function of the caller's.
+    Given(Owned),
+    /// The file that the message goes to: their memory is written there as it is.
+    File(Vec<View>),
 }
 
 /// A string by its value.
@@ -278,7 +286,7 @@ impl<'t, W: Writer> Encoder<'t, W> {
             },
             sharing,
             effort: None,
-            buffers: None,
+            borrower: None,
             buffer_count: 0,
             dtypes: HashMap::default(),
             lowering: None,
@@ -475,6 +483,11 @@ impl<'t, W: Writer> Encoder<'t, W> {
         };
         self.w.reference(u64::from(number));
         Ok(true)
+    }
+
+    /// Whether the caller wants large buffers out of band.
+    pub(crate) fn gives_buffers(&self) -> bool {
+        matches!(self.borrower, Some(Borrower::Given(_)))
     }
 
     /// Keeps a temporary alive until the message is whole.

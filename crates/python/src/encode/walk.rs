@@ -4,7 +4,8 @@ use super::{layouts, Encoder, Extra, Frame, Kind, Part, BY_PARENT, BY_PARENT_AND
 use crate::cpython::dict::{self, Position};
 use crate::cpython::{bytes_of, float, int, prefetch, Obj, Owned};
 use crate::error::{encode, raised, Result};
-use holdall_format::model::Seq;
+use crate::objects::buffer;
+use holdall_format::model::{Lent, Seq};
 use holdall_format::Writer;
 use pyo3::{ffi, Bound};
 use std::collections::HashSet;
@@ -175,7 +176,10 @@ impl<W: Writer> Encoder<'_, W> {
         // SAFETY: alive, says the caller; lengths and data are those of the object's type.
         unsafe {
             if class == addr_of_mut!(ffi::PyBytes_Type) {
-                self.w.bytes(bytes_of(object));
+                let bytes = bytes_of(object);
+                if !buffer::lend_bytes(self, object, bytes.len(), Lent::Bytes)? {
+                    self.w.bytes(bytes);
+                }
             } else if W::TAGGED {
                 self.julia_value(object, class)?;
             } else if !W::TYPES {
@@ -190,6 +194,9 @@ impl<W: Writer> Encoder<'_, W> {
                 self.members(object)?;
             } else if class == addr_of_mut!(ffi::PyByteArray_Type) {
                 let len = ffi::PyByteArray_Size(object) as usize;
+                if buffer::lend_bytes(self, object, len, Lent::ByteArray)? {
+                    return Ok(());
+                }
                 self.w.bytearray(std::slice::from_raw_parts(ffi::PyByteArray_AsString(object).cast(), len));
             } else if class == addr_of_mut!(ffi::PyComplex_Type) {
                 let value = (*object.cast::<ffi::PyComplexObject>()).cval;
@@ -545,7 +552,7 @@ impl<W: Writer> Encoder<'_, W> {
                     Part::Table(dict) => self.dict_body(dict),
                     Part::Body(object) => self.body(object.get())?,
                     Part::Octets(object) => {
-                        let view = crate::face::View::new(&Bound::from_borrowed_ptr(self.py, object.get()))?;
+                        let view = crate::cpython::View::new(&Bound::from_borrowed_ptr(self.py, object.get()))?;
                         self.w.bytes(view.as_slice());
                     }
                     Part::Instead(object, true) => self.open(object.get(), layouts::NONE)?,

@@ -1,8 +1,9 @@
 //! BSON: the same functions and classes for the third format, and PyMongo's by its own options.
 
 use super::functions::{
-    decode_by, decoded, finished_message, with_bytes, with_workshop, write_and, write_plain, View, Workshop,
+    decode_by, decoded, finished_message, with_bytes, with_workshop, write_and, write_plain, Workshop,
 };
+use crate::cpython::View;
 use super::options;
 use super::types::Limits;
 use crate::driver::{self, Driver, RawDocuments};

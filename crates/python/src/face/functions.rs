@@ -2,14 +2,14 @@
 
 use super::options;
 use super::types::Limits;
-use crate::cpython::Owned;
+use crate::cpython::{Owned, View};
 use crate::decode::{self, Decoder};
 use crate::encode::output::{OutOfMemory, Output};
-use crate::encode::{self, Encoder, PickleHooks, Sharing, Tables};
+use crate::encode::{self, Borrower, Encoder, PickleHooks, Sharing, Tables};
 use crate::error::Fault;
-use holdall_format::hold::{file, Reader, Writer};
+use crate::objects::buffer::Lender;
+use holdall_format::hold::{frame, Reader, Writer};
 use pyo3::exceptions::{PyMemoryError, PyTypeError};
-use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyAny, PyBytes};
 use std::cell::Cell;
@@ -89,21 +89,23 @@ pub fn with_bytes<T>(data: &Bound<'_, PyAny>, read: impl FnOnce(&[u8]) -> PyResu
     }
 }
 
-/// Writes `object` as a message into the workshop's output.
+/// The list or function that takes buffers out of band, if there is one.
+fn borrower(buffers: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Borrower>> {
+    let Some(buffers) = buffers.filter(|buffers| !buffers.is_none()) else { return Ok(None) };
+    if !buffers.is_callable() && !buffers.hasattr("append")? {
+        return Err(PyTypeError::new_err("`buffers` must be a list, a callable or None"));
+    }
+    Ok(Some(Borrower::Given(options::owned(buffers))))
+}
+
+/// Writes `object` as a message into the workshop's output; gives the buffers that a file is to have beside it.
 pub fn encode_into(
     workshop: &mut Workshop,
     object: &Bound<'_, PyAny>,
     options: &encode::Options,
-    buffers: Option<&Bound<'_, PyAny>>,
-) -> Result<(), Fault> {
+    borrower: Option<Borrower>,
+) -> Result<Vec<View>, Fault> {
     let py = object.py();
-    let buffers = buffers.filter(|buffers| !buffers.is_none());
-    if let Some(buffers) = buffers {
-        if !buffers.is_callable() && !buffers.hasattr("append")? {
-            return Err(PyTypeError::new_err("`buffers` must be a list, a callable or None").into());
-        }
-    }
-    let buffers = buffers.map(options::owned);
     let Workshop { output, tables } = workshop;
     let mut sharing = Sharing::ByCount;
     let (mut first_walk, mut recipes) = Default::default();
@@ -121,11 +123,15 @@ pub fn encode_into(
     let writer = Writer::new(&mut *output, options.trust);
     // SAFETY: the GIL is held, as `py` shows.
     let mut encoder = unsafe { Encoder::new(py, writer, options, tables, sharing) };
-    encoder.buffers = buffers;
+    encoder.borrower = borrower;
     encoder.recipes = recipes;
     let result = encoder.message(object.as_ptr());
     drop::<Vec<Owned>>(first_walk);
-    result
+    result?;
+    match encoder.borrower.take() {
+        Some(Borrower::File(views)) => Ok(views),
+        _ => Ok(Vec::new()),
+    }
 }
 
 pub fn encode_message(
@@ -133,7 +139,8 @@ pub fn encode_message(
     options: &encode::Options,
     buffers: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Py<PyAny>> {
-    finished_message(object.py(), |workshop| encode_into(workshop, object, options, buffers))
+    let borrower = borrower(buffers)?;
+    finished_message(object.py(), |workshop| encode_into(workshop, object, options, borrower).map(drop))
 }
 
 /// The members of a set in the order of their own bytes, each written alone.
@@ -166,55 +173,6 @@ pub fn canonical_order(
     Ok(members.into_iter().map(|(_, member)| member).collect())
 }
 
-/// A view of somebody's bytes, released when dropped.
-pub struct View(ffi::Py_buffer);
-
-impl View {
-    pub fn new(object: &Bound<'_, PyAny>) -> PyResult<View> {
-        let mut view = ffi::Py_buffer::new();
-        // SAFETY: the view is released in `drop`. While it lives the exporter keeps its bytes where they are.
-        let failed = unsafe { ffi::PyObject_GetBuffer(object.as_ptr(), &mut view, ffi::PyBUF_SIMPLE) };
-        if failed != 0 {
-            let error = PyErr::fetch(object.py());
-            if error.is_instance_of::<PyTypeError>(object.py()) {
-                return Err(PyTypeError::new_err(format!(
-                    "expected bytes-like data, got `{}`",
-                    object.get_type().name()?
-                )));
-            }
-            return Err(error);
-        }
-        Ok(View(view))
-    }
-
-    /// How many bytes the exporter takes for one item.
-    pub fn item_size(&self) -> isize {
-        self.0.itemsize
-    }
-
-    pub fn as_slice(&self) -> &[u8] {
-        if self.0.len == 0 {
-            return &[];
-        }
-        // SAFETY: the exporter promises `len` readable bytes while the view lives. A bytearray can't be resized
-        // meanwhile; another thread, or a hook, that writes into it changes values that are copied out once each.
-        unsafe { std::slice::from_raw_parts(self.0.buf.cast(), self.0.len as usize) }
-    }
-}
-
-// SAFETY: `as_slice` reads what the exporter keeps in place while the view lives, and dropping one happens with the GIL held,
-// as whatever holds a view is an object of Python's or lives within a call.
-unsafe impl Send for View {}
-// SAFETY: the same.
-unsafe impl Sync for View {}
-
-impl Drop for View {
-    fn drop(&mut self) {
-        // SAFETY: filled by `PyObject_GetBuffer`; the GIL is held, as views never leave the call.
-        unsafe { ffi::PyBuffer_Release(&mut self.0) };
-    }
-}
-
 /// Builds what `data` holds, a message or a file.
 pub fn decode_message(
     data: &Bound<'_, PyAny>,
@@ -235,14 +193,12 @@ pub fn decode_message(
             view.as_slice()
         }
     };
-    let (input, base) = if file::is_file(input) {
-        (file::body(input).map_err(|error| Fault::from(error).into_py(0))?, file::HEAD)
-    } else {
-        (input, 0)
-    };
+    if frame::is_file(input) {
+        return super::files::load_bytes(py, input, options, given);
+    }
     match Reader::new(input, options.trust) {
-        Ok(reader) => decode_by(py, reader, options, given, base),
-        Err(error) => Err(Fault::from(error).into_py(base)),
+        Ok(reader) => decode_by(py, reader, options, given.map(|given| Lender::Given(given, 0)), 0),
+        Err(error) => Err(Fault::from(error).into_py(0)),
     }
 }
 
@@ -251,10 +207,10 @@ pub fn decode_by<'i, R: holdall_format::Reader<'i>>(
     py: Python<'i>,
     reader: R,
     options: &'i decode::Options,
-    buffers: Option<Owned>,
+    lender: Option<Lender<'i>>,
     base: usize,
 ) -> PyResult<Py<PyAny>> {
-    decoded(py, reader, options, buffers).map_err(|fault| fault.into_py(base))
+    decoded(py, reader, options, lender).map_err(|fault| fault.into_py(base))
 }
 
 /// The same, before a fault becomes an exception.
@@ -262,12 +218,18 @@ pub fn decoded<'i, R: holdall_format::Reader<'i>>(
     py: Python<'i>,
     reader: R,
     options: &'i decode::Options,
-    buffers: Option<Owned>,
+    lender: Option<Lender<'i>>,
 ) -> Result<Py<PyAny>, Fault> {
     // SAFETY: the GIL is held, as `py` shows.
-    let object = unsafe { Decoder::new(py, reader, options, buffers) }.message()?;
+    let object = unsafe { Decoder::new(py, reader, options, lender) }.message()?;
     // SAFETY: a new reference.
     Ok(unsafe { Bound::from_owned_ptr(py, object.into_raw()) }.unbind())
+}
+
+/// An object as the options' type wants it.
+pub fn converted<'py>(object: &Bound<'py, PyAny>, options: &decode::Options) -> PyResult<Bound<'py, PyAny>> {
+    let message = encode_message(object, &options::encoding(true, false, false, false, None)?, None)?;
+    Ok(decode_message(message.bind(object.py()), options, None)?.into_bound(object.py()))
 }
 
 /// Store the object graph of `obj` as bytes.
@@ -368,20 +330,6 @@ pub fn loads_pickle(
     find_class: Option<&Bound<'_, PyAny>>,
     buffers: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Py<PyAny>> {
-    let mut options = options::decoding(None, None, true, true, None, None)?;
-    options.persistent_load = options::hook(persistent_load, "persistent_load")?;
-    options.find_class = options::hook(find_class, "find_class")?;
+    let options = options::unpickling(persistent_load, find_class)?;
     decode_message(data, &options, buffers)
-}
-
-/// What stands before and after a message in a file.
-#[pyfunction]
-pub fn file_frames<'py>(py: Python<'py>, message: &[u8]) -> (Bound<'py, PyBytes>, Bound<'py, PyBytes>) {
-    (PyBytes::new(py, &file::head(message)), PyBytes::new(py, b""))
-}
-
-/// Length of a whole file, from its first `frame_head_size` bytes.
-#[pyfunction]
-pub fn frame_total(head: &[u8]) -> PyResult<usize> {
-    file::total(head).map_err(|error| Fault::from(error).into_py(0))
 }

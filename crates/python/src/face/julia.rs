@@ -1,6 +1,6 @@
 //! Julia's files: the same functions for the dialect of BSON that BSON.jl and BSONqs write.
 
-use super::document::Document;
+use super::document::{open_bson, Document};
 use super::functions::{decode_by, finished_message, with_bytes, Workshop};
 use super::options;
 use super::types::Limits;
@@ -150,5 +150,5 @@ pub fn open(
 ) -> PyResult<Document> {
     let none = data.py().None().into_bound(data.py());
     let options = decoding(data, r#type, types.unwrap_or(&none), strict, dec_hook, limits, views, false, true)?;
-    Document::open(data, owned, options)
+    open_bson(data, owned, options)
 }

@@ -4,14 +4,14 @@ mod bson;
 mod codec;
 mod copy;
 mod document;
+mod files;
 mod functions;
 mod julia;
-mod members;
 mod msgpack;
 mod options;
 mod types;
 
-pub use functions::{canonical_order, View};
+pub use functions::canonical_order;
 pub use types::{record_type, Record};
 
 use crate::error;
@@ -31,7 +31,6 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
         }
     }
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
-    module.add("frame_head_size", holdall_format::hold::file::HEAD)?;
     for (name, class) in [
         ("HoldallError", py.get_type::<error::HoldallError>()),
         ("EncodeError", py.get_type::<error::EncodeError>()),
@@ -52,8 +51,11 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(functions::loads, module)?)?;
     module.add_function(wrap_pyfunction!(functions::dumps_pickle, module)?)?;
     module.add_function(wrap_pyfunction!(functions::loads_pickle, module)?)?;
-    module.add_function(wrap_pyfunction!(functions::file_frames, module)?)?;
-    module.add_function(wrap_pyfunction!(functions::frame_total, module)?)?;
+    module.add_function(wrap_pyfunction!(files::dump, module)?)?;
+    module.add_function(wrap_pyfunction!(files::load, module)?)?;
+    module.add_function(wrap_pyfunction!(files::load_mapped, module)?)?;
+    module.add_function(wrap_pyfunction!(files::load_pickle, module)?)?;
+    module.add_function(wrap_pyfunction!(files::file_write, module)?)?;
     module.add_function(wrap_pyfunction!(copy::deepcopy, module)?)?;
     module.add_function(wrap_pyfunction!(crate::class::registry::register_class, module)?)?;
     module.add_function(wrap_pyfunction!(crate::class::registry::class_settings, module)?)?;
@@ -69,7 +71,7 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(bson::loads, module)?)?;
     module.add("BsonEncoder", py.get_type::<bson::BsonEncoder>())?;
     module.add("BsonDecoder", py.get_type::<bson::BsonDecoder>())?;
-    module.add("BsonDocument", py.get_type::<document::Document>())?;
+    module.add_class::<document::Document>()?;
     module.add_function(wrap_pyfunction!(document::open, module)?)?;
     module.add("julia_tags", julia::tags(py)?)?;
     module.add_function(wrap_pyfunction!(julia::dumps, module)?)?;

@@ -1,6 +1,7 @@
 //! MessagePack: the same functions and classes for the second format.
 
-use super::functions::{decode_by, finished_message, with_bytes, with_workshop, write_plain, View, Workshop};
+use super::functions::{decode_by, finished_message, with_bytes, with_workshop, write_plain, Workshop};
+use crate::cpython::View;
 use super::options;
 use super::types::Limits;
 use crate::error::Fault;
@@ -21,6 +22,18 @@ fn encode_message(object: &Bound<'_, PyAny>, options: &encode::Options) -> PyRes
 
 fn encoding(enc_hook: Option<&Bound<'_, PyAny>>) -> PyResult<encode::Options> {
     options::encoding(false, false, false, false, enc_hook)
+}
+
+pub fn decoding(
+    kind: Option<&Bound<'_, PyAny>>,
+    strict: bool,
+    dec_hook: Option<&Bound<'_, PyAny>>,
+    ext_hook: Option<&Bound<'_, PyAny>>,
+    limits: Option<&Limits>,
+) -> PyResult<decode::Options> {
+    let mut options = options::decoding(kind, None, false, strict, dec_hook, limits)?;
+    options.ext_hook = options::hook(ext_hook, "ext_hook")?;
+    Ok(options)
 }
 
 fn decode_message(
@@ -71,8 +84,7 @@ pub fn loads(
     ext_hook: Option<&Bound<'_, PyAny>>,
     limits: Option<&Limits>,
 ) -> PyResult<Py<PyAny>> {
-    let mut options = options::decoding(r#type, None, false, strict, dec_hook, limits)?;
-    options.ext_hook = options::hook(ext_hook, "ext_hook")?;
+    let options = decoding(r#type, strict, dec_hook, ext_hook, limits)?;
     decode_message(data, &options, |reader| reader)
 }
 
@@ -143,8 +155,7 @@ impl MsgpackDecoder {
         strict_map_key: bool,
         timestamps: bool,
     ) -> PyResult<MsgpackDecoder> {
-        let mut options = options::decoding(r#type, None, false, strict, dec_hook, limits)?;
-        options.ext_hook = options::hook(ext_hook, "ext_hook")?;
+        let mut options = decoding(r#type, strict, dec_hook, ext_hook, limits)?;
         options.strict_keys = strict_map_key;
         options.timestamps = timestamps;
         let form: fn(Reader<'_>) -> Reader<'_> = match (raw, use_list) {

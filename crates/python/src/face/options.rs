@@ -78,6 +78,17 @@ pub fn decoding(
     Ok(options)
 }
 
+/// As pickle loads: whatever is named.
+pub fn unpickling(
+    persistent_load: Option<&Bound<'_, PyAny>>,
+    find_class: Option<&Bound<'_, PyAny>>,
+) -> PyResult<decode::Options> {
+    let mut options = decoding(None, None, true, true, None, None)?;
+    options.persistent_load = hook(persistent_load, "persistent_load")?;
+    options.find_class = hook(find_class, "find_class")?;
+    Ok(options)
+}
+
 fn permit(options: &mut decode::Options, given: &Bound<'_, PyAny>, nested: bool) -> PyResult<()> {
     if given.as_ptr() == record_type(given.py()) {
         options.records = true;

@@ -9,7 +9,7 @@ use crate::cpython::dict::{self, Position};
 use crate::cpython::{Obj, Owned, Type};
 use crate::encode::{layouts, Encoder, Part, Sharing, BY_PARENT, CHANGED};
 use crate::error::{encode, raised, EncodeError, Result};
-use crate::face::View;
+use crate::cpython::View;
 use crate::objects::owned;
 use holdall_format::model::Form;
 use holdall_format::Writer;

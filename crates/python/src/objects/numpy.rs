@@ -6,11 +6,11 @@
 pub mod dtype;
 
 use super::{buffer, owned, Family};
-use crate::cpython::{bytes_of, text, Owned, Type};
+use crate::cpython::{bytes_of, text, Owned, Type, View};
 use crate::encode::{Encoder, Part, BY_PARENT_AND_US};
 use crate::error::{decode, encode as encode_error, raised, refused, Fault, Result};
 use dtype::{Content, Dtype, Form, Shape};
-use holdall_format::model::{Bytes, Known, Text};
+use holdall_format::model::{Bytes, Known, Lent, Text};
 use holdall_format::{Reader, Token, Writer};
 use pyo3::ffi;
 use pyo3::intern;
@@ -234,7 +234,7 @@ fn encode_bytes<W: Writer>(
     dtype: &Bound<'_, PyAny>,
     form: &Form,
 ) -> Result<()> {
-    let view = View::new(array, ffi::PyBUF_STRIDES)?;
+    let view = View::with(array, ffi::PyBUF_STRIDES)?;
     let in_order = view.is_contiguous(b'C');
     if !in_order && !view.is_contiguous(b'F') {
         drop(view);
@@ -242,12 +242,16 @@ fn encode_bytes<W: Writer>(
     }
     head(encoder, dtype, form, view.dims(), !in_order)?;
     let mask = form.mask();
-    if encoder.buffers.is_some() && view.0.len > 0 && mask.is_none() {
+    if mask.is_none() && buffer::is_lent(encoder, view.len()) {
+        buffer::lend(encoder, view, Lent::Writable);
+        return Ok(());
+    }
+    if encoder.gives_buffers() && view.len() > 0 && mask.is_none() {
         // As plain bytes: some dtypes can't be exported as what they are.
         let source = if in_order { array.clone() } else { array.getattr("T")? };
-        let bytes = numpy.ndarray.bind(array.py()).call1(((view.0.len,), &numpy.uint8, source))?;
+        let bytes = numpy.ndarray.bind(array.py()).call1(((view.len(),), &numpy.uint8, source))?;
         let block = array.py().import("pickle")?.getattr("PickleBuffer")?.call1((bytes,))?;
-        if buffer::out_of_band(encoder, &block, view.0.readonly != 0)? {
+        if buffer::out_of_band(encoder, &block, view.is_read_only())? {
             return Ok(());
         }
     }
@@ -287,55 +291,12 @@ fn encode_scalar<W: Writer>(encoder: &mut Encoder<'_, W>, numpy: &Numpy, scalar:
     };
     encoder.w.known(Known::NumpyScalar);
     write_dtype(encoder, &dtype, &form)?;
-    let view = View::new(scalar, ffi::PyBUF_SIMPLE)?;
+    let view = View::with(scalar, ffi::PyBUF_SIMPLE)?;
     match form.mask() {
         None => encoder.w.bytes(view.as_slice()),
         Some(mask) => encoder.w.bytes(&masked(view.as_slice(), &mask)),
     }
     Ok(())
-}
-
-/// Somebody's memory, released when dropped.
-struct View(ffi::Py_buffer);
-
-impl View {
-    fn new(object: &Bound<'_, PyAny>, flags: std::ffi::c_int) -> PyResult<View> {
-        let mut view = ffi::Py_buffer::new();
-        // SAFETY: `object` is alive; the view is released in `drop`.
-        if unsafe { ffi::PyObject_GetBuffer(object.as_ptr(), &mut view, flags) } != 0 {
-            return Err(PyErr::fetch(object.py()));
-        }
-        Ok(View(view))
-    }
-
-    fn dims(&self) -> &[isize] {
-        if self.0.ndim == 0 {
-            return &[];
-        }
-        // SAFETY: asked for with the view, which owns as many lengths as dimensions.
-        unsafe { std::slice::from_raw_parts(self.0.shape, self.0.ndim as usize) }
-    }
-
-    fn is_contiguous(&self, order: u8) -> bool {
-        // SAFETY: a view that is not released.
-        unsafe { ffi::PyBuffer_IsContiguous(&self.0, order as std::ffi::c_char) != 0 }
-    }
-
-    /// The bytes of a contiguous view. No Python code may run while the slice lives.
-    fn as_slice(&self) -> &[u8] {
-        if self.0.len == 0 {
-            return &[];
-        }
-        // SAFETY: contiguous: there are `len` readable bytes for as long as the view lives, and the GIL is held.
-        unsafe { std::slice::from_raw_parts(self.0.buf.cast(), self.0.len as usize) }
-    }
-}
-
-impl Drop for View {
-    fn drop(&mut self) {
-        // SAFETY: filled by `PyObject_GetBuffer`; views never leave the calls that hold the GIL.
-        unsafe { ffi::PyBuffer_Release(&mut self.0) };
-    }
 }
 
 /// What NumPy refused to build.
@@ -399,9 +360,31 @@ impl Head {
     }
 
     pub fn of_bytes(&self, py: Python<'_>, items: &[u8], at: usize) -> Result<Owned> {
-        self.is_size(items.len(), at)?;
+        let copy = |to: &mut [u8]| {
+            to.copy_from_slice(items);
+            Ok(())
+        };
+        self.of_source(py, items.len(), copy, at)
+    }
+
+    /// An array of `len` bytes, which `fill` puts into its memory.
+    pub fn of_source(
+        &self,
+        py: Python<'_>,
+        len: usize,
+        fill: impl FnOnce(&mut [u8]) -> Result<()>,
+        at: usize,
+    ) -> Result<Owned> {
+        self.is_size(len, at)?;
         let array = self.empty(py, at)?;
-        fill(&array, items, at)?;
+        if len > 0 {
+            let view = View::with(&array, ffi::PyBUF_WRITABLE | ffi::PyBUF_STRIDES)?;
+            if view.len() != len || !(view.is_contiguous(b'C') || view.is_contiguous(b'F')) {
+                return Err(decode("an array of another size than was asked for", at));
+            }
+            // SAFETY: writable, and of an array that nobody has seen yet; its dtype has no object pointers.
+            fill(unsafe { view.as_mut_slice() })?;
+        }
         Ok(owned(&array))
     }
 
@@ -410,8 +393,8 @@ impl Head {
         // SAFETY: held.
         let buffer = unsafe { Bound::from_borrowed_ptr(py, buffer.get()) };
         let refuse = |error| refuse(py, error, at);
-        let len = View::new(&buffer, ffi::PyBUF_SIMPLE).map_err(refuse)?.0.len;
-        self.is_size(len as usize, at)?;
+        let len = View::with(&buffer, ffi::PyBUF_SIMPLE).map_err(refuse)?.len();
+        self.is_size(len, at)?;
         let order = if self.fortran { "F" } else { "C" };
         let parts = (self.shape.tuple(py)?, self.dtype.object.bind(py), buffer, 0, py.None(), order);
         Ok(owned(&Numpy::get(py, at)?.ndarray.bind(py).call1(parts).map_err(refuse)?))
@@ -481,7 +464,7 @@ pub fn uint8(py: Python<'_>, at: usize) -> Result<Owned> {
 /// NumPy makes of a buffer (or a memoryview) itself does not. None without NumPy, or of no bytes.
 pub fn octets(data: &Bound<'_, PyAny>) -> PyResult<Option<Owned>> {
     let py = data.py();
-    if View::new(data, ffi::PyBUF_SIMPLE)?.0.len == 0 || py.import("numpy").is_err() {
+    if View::new(data)?.len() == 0 || py.import("numpy").is_err() {
         return Ok(None);
     }
     let made = py.import("numpy")?.call_method1("frombuffer", (data, "uint8"))?;
@@ -551,13 +534,13 @@ fn fill(array: &Bound<'_, PyAny>, items: &[u8], at: usize) -> Result<()> {
     if items.is_empty() {
         return Ok(());
     }
-    let view = View::new(array, ffi::PyBUF_WRITABLE | ffi::PyBUF_STRIDES)?;
-    if view.0.len as usize != items.len() || !(view.is_contiguous(b'C') || view.is_contiguous(b'F')) {
+    let view = View::with(array, ffi::PyBUF_WRITABLE | ffi::PyBUF_STRIDES)?;
+    if view.len() != items.len() || !(view.is_contiguous(b'C') || view.is_contiguous(b'F')) {
         return Err(decode("an array of another size than was asked for", at));
     }
     // SAFETY: the array is new, contiguous, and of as many bytes; no object pointers are among them, as its dtype has
     // none.
-    unsafe { std::ptr::copy_nonoverlapping(items.as_ptr(), view.0.buf.cast(), items.len()) };
+    unsafe { view.as_mut_slice() }.copy_from_slice(items);
     Ok(())
 }
 

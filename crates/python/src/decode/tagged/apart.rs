@@ -2,6 +2,7 @@
 //! it is met first.
 
 use super::super::layout::Layout;
+use super::super::skip::Again;
 use super::super::{Decoder, Numbered, Shared, State, UNMARKED};
 use super::Weight;
 use crate::class::plan;
@@ -24,6 +25,7 @@ pub struct Back<P> {
     mark: u32,
     owed: usize,
     depth: usize,
+    again: Option<Again>,
 }
 
 impl<'i, R: Reader<'i>> Decoder<'i, R> {
@@ -135,7 +137,19 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         let Some(place) = self.apart.get(place).copied() else {
             return Err(decode("an object out of place", self.here()));
         };
+        self.begin_at(place, number, id, None)
+    }
+
+    /// Begins the object of that number where it stands, and has whoever needs it come back here. `again`: what is numbered there.
+    pub(in crate::decode) fn begin_at(
+        &mut self,
+        place: R::Place,
+        number: usize,
+        id: NodeId,
+        again: Option<Again>,
+    ) -> Result<Option<Owned>> {
         let back = Back {
+            again: std::mem::replace(&mut self.again, again),
             place: self.r.place(),
             mark: self.take_mark(),
             owed: std::mem::take(&mut self.owed),
@@ -169,7 +183,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
 
     pub(in crate::decode) fn come_back(&mut self, back: Back<R::Place>) {
         self.r.rewind(back.place);
-        (self.mark, self.owed) = (back.mark, back.owed);
+        (self.mark, self.owed, self.again) = (back.mark, back.owed, back.again);
     }
 
     /// After an object is whole: goes back to where it was referred to, if it stood apart.

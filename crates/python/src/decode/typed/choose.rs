@@ -68,6 +68,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         self.layouts.truncate(known.1);
         self.skipped.truncate(known.2);
         self.again = known.3;
+        self.forget_far(known.0);
         let seen = self.r.offset() - start;
         self.r.rewind(before);
         // A union within a union, and so on, looks at the same bytes again and again.
@@ -125,7 +126,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 }
                 Ok(value)
             }
-            Token::Reference(number) => self.numbered(number).map(Some),
+            Token::Reference(number) => self.object_of(number).map(Some),
             token => self.text_or_int(token),
         }
     }

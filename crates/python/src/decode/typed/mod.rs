@@ -60,7 +60,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             }
             Token::Dict(len) => self.typed_dict(token, len, node, id)?,
             Token::Instance(number) => {
-                let Some(layout) = self.layouts.get(number).cloned() else { return self.node_of(token) };
+                let layout = self.layout_of(number)?;
                 self.typed_instance(&layout, node, id)?
             }
             Token::NewLayout(new) => {
@@ -95,6 +95,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             }
             Token::Tagged(tagged) if R::TAGGED => return self.typed_tagged(tagged, node, id),
             Token::Bytes(data) if R::TAGGED => return self.typed_octets(data, node, id),
+            Token::Reference(number) if R::PARTIAL => return self.far_typed(number, id),
             Token::Reference(number) if R::TAGGED && self.stands_apart(number) => {
                 return self.begin_apart(number as usize, id);
             }
@@ -126,7 +127,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     /// The object of that number as the node wants it.
-    fn known_as(&mut self, index: usize, object: Owned, id: NodeId) -> Result<Owned> {
+    pub(super) fn known_as(&mut self, index: usize, object: Owned, id: NodeId) -> Result<Owned> {
         let built_as = self.numbered.get(index).map_or(ANY, |known| known.node);
         if built_as == id || (built_as != ANY && self.rules.is_as_good(built_as, id, &object)) {
             return Ok(object);

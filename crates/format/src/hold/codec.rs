@@ -1,0 +1,132 @@
+//! Compressed bodies: a body is cut into blocks, each a frame of its own, so that several threads can work on them and one
+//! can be read without the others.
+
+use crate::error::{Error, Kind, Result};
+
+/// The most that one block holds before it is compressed.
+pub const BLOCK: usize = 1 << 20;
+/// What stands before compressed bytes: how many they become, u32.
+pub const RAW: usize = 4;
+
+/// How a frame's body is stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Codec {
+    Stored = 0,
+    Zstd = 1,
+    Lz4 = 2,
+}
+
+impl Codec {
+    pub fn of(code: u8) -> Option<Codec> {
+        [Codec::Stored, Codec::Zstd, Codec::Lz4].into_iter().find(|codec| *codec as u8 == code)
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Codec::Stored => "stored",
+            Codec::Zstd => "zstd",
+            Codec::Lz4 => "lz4",
+        }
+    }
+}
+
+/// How bodies are to be compressed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Compression {
+    pub codec: Codec,
+    /// Of zstd, 1 to 22; others have none.
+    pub level: i32,
+}
+
+/// The body of a compressed frame; none where that would not be smaller.
+#[allow(clippy::cast_possible_truncation)]
+pub fn compress(block: &[u8], how: Compression) -> Option<Vec<u8>> {
+    let mut body = (block.len() as u32).to_le_bytes().to_vec();
+    match how.codec {
+        Codec::Stored => return None,
+        Codec::Zstd => {
+            // What would be longer than the block does not fit, and is an error: the block is stored then.
+            body.resize(RAW + block.len(), 0);
+            let len = zstd::bulk::compress_to_buffer(block, &mut body[RAW..], how.level).ok()?;
+            body.truncate(RAW + len);
+        }
+        Codec::Lz4 => {
+            body.resize(RAW + lz4_flex::block::get_maximum_output_size(block.len()), 0);
+            let len = lz4_flex::block::compress_into(block, &mut body[RAW..]).ok()?;
+            body.truncate(RAW + len);
+        }
+    }
+    (body.len() < block.len()).then_some(body)
+}
+
+/// How many bytes a compressed body becomes: no more than a block has.
+pub fn raw_len(body: &[u8], at: usize) -> Result<usize> {
+    let Some(raw) = body.first_chunk::<RAW>() else {
+        return Err(Error::new(Kind::Truncated { needed: RAW - body.len() }, at));
+    };
+    match u32::from_le_bytes(*raw) as usize {
+        len if len <= BLOCK => Ok(len),
+        _ => Err(Error::new(Kind::BadFile { why: "a compressed block that is too large" }, at)),
+    }
+}
+
+/// Mirror of [`compress`], into memory of just that size.
+pub fn decompress(codec: Codec, body: &[u8], to: &mut [u8], at: usize) -> Result<()> {
+    let packed = body.get(RAW..).unwrap_or_default();
+    let len = match codec {
+        Codec::Stored => None,
+        Codec::Zstd => zstd::bulk::decompress_to_buffer(packed, to).ok(),
+        Codec::Lz4 => lz4_flex::block::decompress_into(packed, to).ok(),
+    };
+    if len == Some(to.len()) {
+        return Ok(());
+    }
+    Err(Error::new(Kind::BadFile { why: "a compressed block that does not become what it says" }, at))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOW: [Compression; 2] =
+        [Compression { codec: Codec::Zstd, level: 3 }, Compression { codec: Codec::Lz4, level: 0 }];
+
+    #[test]
+    fn there_and_back() {
+        let block: Vec<u8> = (0..BLOCK).map(|at| (at / 7 % 251) as u8).collect();
+        for how in HOW {
+            let body = compress(&block, how).unwrap();
+            assert!(body.len() < block.len() / 4);
+            assert_eq!(raw_len(&body, 0).unwrap(), block.len());
+            let mut back = vec![0; block.len()];
+            decompress(how.codec, &body, &mut back, 0).unwrap();
+            assert_eq!(back, block);
+            assert!(decompress(how.codec, &body, &mut back[1..], 0).is_err());
+            assert!(decompress(how.codec, &body[..body.len() / 2], &mut back, 0).is_err());
+        }
+    }
+
+    #[test]
+    fn what_does_not_shrink_is_left() {
+        // A generator of Knuth's: no two bytes that follow each other are alike.
+        let mut state = 1u64;
+        let noise: Vec<u8> = std::iter::repeat_with(|| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 56) as u8
+        })
+        .take(10_000)
+        .collect();
+        for how in HOW {
+            assert_eq!(compress(&noise, how), None);
+            assert_eq!(compress(b"", how), None);
+        }
+        assert_eq!(compress(&[0; 100], Compression { codec: Codec::Stored, level: 0 }), None);
+    }
+
+    #[test]
+    fn a_block_says_how_large_it_is() {
+        assert_eq!(raw_len(&[1, 2], 9).unwrap_err().kind(), &Kind::Truncated { needed: 2 });
+        assert!(raw_len(&(BLOCK as u32 + 1).to_le_bytes(), 0).is_err());
+    }
+}

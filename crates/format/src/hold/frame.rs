@@ -1,0 +1,265 @@
+//! What a file consists of: a start of eight bytes, then frames, each with its kind, its length and two checksums.
+//!
+//! ```text
+//! start   4  magic: HOLD
+//!         1  version: 1
+//!         1  kind of the file: see `tag::FILES`
+//!         2  low 16 bits of the xxh3-64 of the six bytes before
+//!
+//! frame   1  kind (see `tag::FRAMES`), | codec << 4, | 64 if the body goes on in the next frame
+//!         5  length of the body, u40
+//!         2  low 16 bits of the xxh3-64 of the six bytes before, seeded by where the frame begins
+//!         n  body
+//!         8  xxh3-64 of the body; its seed is the xxh3-64 of the head, seeded by where the frame begins
+//! ```
+//!
+//! The two checksums have two uses: one that holds says how far to go to the next frame, whatever is wrong with the body.
+//! As both know where the frame stands, a file that is stored within another, or was moved by a damage, is never taken
+//! for a part of it. Between frames there may be zeros, which put the body of a large buffer on a multiple of 64.
+
+use super::codec::Codec;
+use super::tag;
+use crate::error::{Error, Kind, Result};
+use std::ops::Range;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
+
+pub const MAGIC: [u8; 4] = *b"HOLD";
+/// Bytes of a file's start, and of a frame's head and its tail.
+pub const START: usize = 8;
+pub const HEAD: usize = 8;
+pub const TAIL: usize = 8;
+/// What the bodies of large buffers are aligned to.
+pub const ALIGN: u64 = 64;
+/// A body can't be longer.
+pub const MOST: u64 = (1 << 40) - 1;
+const VERSION: u8 = 1;
+const MORE: u8 = 64;
+
+/// Whether bytes are a file rather than a bare message.
+pub fn is_file(input: &[u8]) -> bool {
+    // A prefix of the magic is a file cut short.
+    !input.is_empty() && MAGIC.iter().zip(input).all(|(one, other)| one == other)
+}
+
+#[allow(clippy::cast_possible_truncation)]
+fn short(bytes: &[u8], seed: u64) -> [u8; 2] {
+    (xxh3_64_with_seed(bytes, seed) as u16).to_le_bytes()
+}
+
+/// The first bytes of a file of that kind.
+pub fn start(kind: u8) -> [u8; START] {
+    let mut start = [0; START];
+    start[..4].copy_from_slice(&MAGIC);
+    start[4] = VERSION;
+    start[5] = kind;
+    let check = short(&start[..6], 0);
+    start[6..].copy_from_slice(&check);
+    start
+}
+
+/// Mirror of [`start`].
+pub fn parse_start(bytes: &[u8]) -> Result<u8> {
+    let Some(start) = bytes.first_chunk::<START>() else {
+        return Err(Error::new(Kind::Truncated { needed: START - bytes.len() }, bytes.len()));
+    };
+    if start[..4] != MAGIC {
+        return Err(Error::new(Kind::BadFile { why: "not a hold file: it does not begin with HOLD" }, 0));
+    }
+    if start[6..] != short(&start[..6], 0) {
+        return Err(Error::new(Kind::Checksum, START));
+    }
+    if start[4] != VERSION || !tag::FILES.iter().any(|row| row.code == start[5]) {
+        let why = "a hold file of a version or kind that this reader does not know";
+        return Err(Error::new(Kind::BadFile { why }, 4));
+    }
+    Ok(start[5])
+}
+
+/// What stands before a frame's body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Head {
+    pub kind: u8,
+    pub codec: Codec,
+    /// The body goes on in the next frame.
+    pub more: bool,
+    /// Bytes of the body as it is stored.
+    pub len: u64,
+}
+
+impl Head {
+    pub fn new(kind: u8, len: u64) -> Head {
+        Head { kind, codec: Codec::Stored, more: false, len }
+    }
+
+    /// The head of a frame that begins at that offset of its file.
+    pub fn to_bytes(self, at: u64) -> [u8; HEAD] {
+        let mut head = [0; HEAD];
+        head[..6].copy_from_slice(&(self.len << 8).to_le_bytes()[..6]);
+        head[0] = self.kind | (self.codec as u8) << 4 | if self.more { MORE } else { 0 };
+        let check = short(&head[..6], at);
+        head[6..].copy_from_slice(&check);
+        head
+    }
+
+    /// Mirror of [`Head::to_bytes`].
+    pub fn parse(head: [u8; HEAD], at: u64) -> Result<Head> {
+        let damaged = || Error::new(Kind::Checksum, usize::try_from(at).unwrap_or(usize::MAX));
+        if head[6..] != short(&head[..6], at) {
+            return Err(damaged());
+        }
+        let kind = head[0] & 15;
+        match (Codec::of(head[0] >> 4 & 3), tag::FRAMES.iter().any(|row| row.code == kind)) {
+            (Some(codec), true) if head[0] & 128 == 0 => {
+                let len = u64::from_le_bytes(head) >> 8 & MOST;
+                Ok(Head { kind, codec, more: head[0] & MORE != 0, len })
+            }
+            _ => Err(Error::new(
+                Kind::BadFile { why: "a frame of a kind that this reader does not know" },
+                usize::try_from(at).unwrap_or(usize::MAX),
+            )),
+        }
+    }
+}
+
+/// The seed of a body's checksum.
+pub fn seed(head: [u8; HEAD], at: u64) -> u64 {
+    xxh3_64_with_seed(&head, at)
+}
+
+/// What stands behind a body that is at hand as a whole.
+pub fn tail(body: &[u8], seed: u64) -> [u8; TAIL] {
+    xxh3_64_with_seed(body, seed).to_le_bytes()
+}
+
+/// The checksum of bytes that are no frame.
+pub fn sum(bytes: &[u8]) -> u64 {
+    xxh3_64(bytes)
+}
+
+/// How many zeros stand before the head of a frame, so that its body is aligned.
+#[allow(clippy::cast_possible_truncation)]
+pub fn padding(at: u64) -> usize {
+    (ALIGN - (at + HEAD as u64) % ALIGN) as usize % ALIGN as usize
+}
+
+/// A frame in bytes that are at hand.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Frame {
+    pub head: Head,
+    /// Where it begins, where its body stands, and where it ends.
+    pub at: usize,
+    pub body: Range<usize>,
+    pub end: usize,
+    /// Where the bytes begin in their file.
+    base: u64,
+}
+
+impl Frame {
+    /// The frame at that place, or behind the zeros there; none at the end of the bytes. Its body is not looked at.
+    pub fn at(file: &[u8], at: usize) -> Result<Option<Frame>> {
+        Frame::within(file, at, 0)
+    }
+
+    /// The same in a part of a file that begins `base` bytes into it.
+    pub fn within(file: &[u8], at: usize, base: u64) -> Result<Option<Frame>> {
+        let rest = file.get(at..).unwrap_or_default();
+        let Some(zeros) = rest.iter().take(ALIGN as usize).position(|&byte| byte != 0) else {
+            return match rest.len() {
+                0 => Ok(None),
+                // Padding without what it is for.
+                1..64 => Err(Error::new(Kind::Truncated { needed: HEAD + TAIL }, file.len())),
+                _ => Err(Error::new(Kind::Checksum, at)),
+            };
+        };
+        let at = at + zeros;
+        let Some(&head) = rest[zeros..].first_chunk::<HEAD>() else {
+            return Err(Error::new(Kind::Truncated { needed: HEAD - (rest.len() - zeros) }, file.len()));
+        };
+        let head = Head::parse(head, base + at as u64)?;
+        let body = at + HEAD;
+        let end = usize::try_from(head.len).ok().and_then(|len| body.checked_add(len)?.checked_add(TAIL));
+        let Some(end) = end else { return Err(Error::new(Kind::TooLong, at)) };
+        if end > file.len() {
+            return Err(Error::new(Kind::Truncated { needed: end - file.len() }, file.len()));
+        }
+        Ok(Some(Frame { head, at, body: body..end - TAIL, end, base }))
+    }
+
+    /// The body, whose checksum is compared.
+    pub fn verified<'i>(&self, file: &'i [u8]) -> Result<&'i [u8]> {
+        let body = &file[self.body.clone()];
+        let mut head = [0; HEAD];
+        head.copy_from_slice(&file[self.at..][..HEAD]);
+        if tail(body, seed(head, self.base + self.at as u64)) != file[self.body.end..self.end] {
+            let at = usize::try_from(self.base).unwrap_or(usize::MAX).saturating_add(self.body.start);
+            return Err(Error::new(Kind::Checksum, at));
+        }
+        Ok(body)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn framed(head: Head, at: u64, body: &[u8]) -> Vec<u8> {
+        let head = head.to_bytes(at);
+        [&head[..], body, &tail(body, seed(head, at))].concat()
+    }
+
+    #[test]
+    fn every_head_there_and_back() {
+        for row in tag::FRAMES {
+            for codec in [Codec::Stored, Codec::Zstd, Codec::Lz4] {
+                for (more, len) in [(false, 0), (true, 1), (false, 1 << 32), (true, MOST)] {
+                    let head = Head { kind: row.code, codec, more, len };
+                    assert_eq!(Head::parse(head.to_bytes(77), 77).unwrap(), head);
+                    assert_eq!(Head::parse(head.to_bytes(77), 78).unwrap_err().kind(), &Kind::Checksum);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_flipped_bit_of_a_start_is_seen() {
+        for row in tag::FILES {
+            let whole = start(row.code);
+            assert_eq!(parse_start(&whole).unwrap(), row.code);
+            for bit in 0..whole.len() * 8 {
+                let mut bad = whole;
+                bad[bit / 8] ^= 1 << (bit % 8);
+                assert!(parse_start(&bad).is_err(), "bit {bit}");
+            }
+            for len in 0..START {
+                assert!(matches!(parse_start(&whole[..len]).unwrap_err().kind(), Kind::Truncated { .. }));
+            }
+        }
+    }
+
+    #[test]
+    fn every_flipped_bit_of_a_frame_is_seen() {
+        let before = [0; 3];
+        let file = [&before[..], &framed(Head::new(tag::MESSAGE, 5), 3, b"hello")].concat();
+        let frame = Frame::at(&file, 0).unwrap().unwrap();
+        assert_eq!((frame.at, frame.end, frame.verified(&file).unwrap()), (3, file.len(), &b"hello"[..]));
+        for bit in 0..file.len() * 8 {
+            let mut bad = file.clone();
+            bad[bit / 8] ^= 1 << (bit % 8);
+            let seen = Frame::at(&bad, 0).map(|frame| frame.map(|frame| frame.verified(&bad).map(<[u8]>::to_vec)));
+            assert!(!matches!(seen, Ok(Some(Ok(_)))), "bit {bit}");
+        }
+        for len in 4..file.len() {
+            assert!(matches!(Frame::at(&file[..len], 0).unwrap_err().kind(), Kind::Truncated { .. }), "{len} bytes");
+        }
+        assert_eq!(Frame::at(&file, file.len()).unwrap(), None);
+    }
+
+    #[test]
+    fn padding_aligns_the_body() {
+        for at in 0..200 {
+            let padded = padding(at);
+            assert!(padded < 64);
+            assert_eq!((at + padded as u64 + HEAD as u64) % 64, 0);
+        }
+    }
+}

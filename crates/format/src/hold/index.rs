@@ -1,0 +1,635 @@
+//! Where things are inside a message, so that one of them can be read without the others.
+//!
+//! A message has no offsets in it: it is read front to back. An index is made by going over its tokens once; it holds
+//! - checkpoints: a place every *span* bytes, with how many objects and layouts were numbered before;
+//! - containers that take a span or more: where they end, and where every so manieth of their values begins;
+//! - layouts: where each is written;
+//! - keys of large dicts, by hash.
+//!
+//! From the nearest of these places it is never more than about a span to what is looked for. Its size does not grow beyond
+//! some tens of thousands of entries, as spans grow with the message.
+
+use super::frame::{self, Frame};
+use super::reader::{self, Reader};
+use super::{tag, writer};
+use crate::cursor::Cursor;
+use crate::error::{Error, Kind, Result};
+use crate::model::{self, Layout, Reader as _, Token, Writer as _};
+
+const LEAST_SPAN: usize = 1 << 12;
+const MOST_SPANS: usize = 1 << 14;
+/// Containers nested deeper are not in an index: there would be no end of them.
+const MOST_DEEP: usize = 64;
+/// Dicts with fewer items are searched.
+const LEAST_KEYS: usize = 64;
+/// Bytes of a key's entry: its hash, and where it stands.
+const KEY: usize = 4 + 8;
+/// Keys in one frame.
+const PAGE: usize = 1 << 12;
+
+/// A body of a file, and where its frames begin.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Extent {
+    pub at: u64,
+    pub len: u64,
+    /// Of a compressed body: where each of its blocks begins. Each holds `codec::BLOCK` bytes, but the last.
+    pub blocks: Vec<u64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Checkpoint {
+    at: u64,
+    numbers: u64,
+    layouts: u64,
+}
+
+/// A place within a container: the value of that number begins there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Point {
+    value: u64,
+    at: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Container {
+    at: u64,
+    end: u64,
+    points: Vec<Point>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct LayoutAt {
+    at: u64,
+    /// Objects that were numbered before its names.
+    numbers: u64,
+    /// How many values an instance has.
+    values: u64,
+}
+
+/// The keys of a dict, in the order of their hashes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Keys {
+    /// Of which dict.
+    at: u64,
+    /// Whether all keys are text: one that is not found is not there then.
+    complete: bool,
+    pages: Pages,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Pages {
+    Here(Vec<(u32, u64)>),
+    /// Frames of the file: each with the hash of its first key, and where it begins.
+    InFile(Vec<(u32, u64)>),
+}
+
+/// What is known of the inside of a message, and where a file has it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Index {
+    pub message: Extent,
+    pub buffers: Vec<Extent>,
+    numbers: u64,
+    checkpoints: Vec<Checkpoint>,
+    layouts: Vec<LayoutAt>,
+    containers: Vec<Container>,
+    keys: Vec<Keys>,
+}
+
+/// Where a dict's key may stand.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Search {
+    /// At one of these places, or nowhere.
+    Only(Vec<u64>),
+    /// At one of these places, or at any other.
+    First(Vec<u64>),
+}
+
+struct Open {
+    at: u64,
+    next: u64,
+    len: u64,
+    last: u64,
+    points: Vec<Point>,
+    keys: Option<Box<Keys>>,
+}
+
+struct Scan<'i> {
+    r: Reader<'i>,
+    message: &'i [u8],
+    span: u64,
+    index: Index,
+    stack: Vec<Open>,
+    /// Where each numbered object's value begins.
+    starts: Vec<u64>,
+}
+
+impl Scan<'_> {
+    fn run(&mut self) -> Result<()> {
+        let mut next_checkpoint = 0;
+        loop {
+            let at = self.r.offset() as u64;
+            if at >= next_checkpoint {
+                let layouts = self.index.layouts.len() as u64;
+                self.index.checkpoints.push(Checkpoint { at, numbers: self.starts.len() as u64, layouts });
+                next_checkpoint = at + self.span;
+            }
+            let mut is_key = false;
+            if let Some(top) = self.stack.last_mut() {
+                if at - top.last >= self.span {
+                    top.points.push(Point { value: top.next, at });
+                    top.last = at;
+                }
+                is_key = top.keys.is_some() && top.next % 2 == 0;
+                top.next += 1;
+            }
+            if is_key {
+                self.key(at)?;
+            }
+            if self.r.leaf()?.is_none() {
+                let mut token = self.r.next()?;
+                let mut start = at;
+                if let Token::Mark = token {
+                    start = self.r.offset() as u64;
+                    self.starts.push(start);
+                    token = self.r.next()?;
+                }
+                if self.begin(start, &token)? {
+                    continue;
+                }
+            }
+            let end = self.r.offset() as u64;
+            while self.stack.last().is_some_and(|top| top.next == top.len) {
+                self.close(end);
+            }
+            if self.stack.is_empty() {
+                return self.r.finish();
+            }
+        }
+    }
+
+    /// Says yes if values of it follow.
+    fn begin(&mut self, start: u64, token: &Token<'_>) -> Result<bool> {
+        if let Token::NewLayout(layout) = token {
+            let numbers = self.starts.len() as u64;
+            let values = layout.kind.values(layout.fields) as u64;
+            for (at, name) in names_at(self.message, layout) {
+                if name? {
+                    self.starts.push(at as u64);
+                }
+            }
+            self.index.layouts.push(LayoutAt { at: start, numbers, values });
+        }
+        let layouts = &self.index.layouts;
+        let values = token.values(|number| layouts.get(number).map(|layout| layout.values as usize));
+        let Some(len) = values else {
+            return Err(Error::new(Kind::Malformed { why: "a token without a length" }, self.r.offset()));
+        };
+        if len == 0 {
+            return Ok(false);
+        }
+        let keys = match token {
+            Token::Dict(items) if *items >= LEAST_KEYS => {
+                Some(Box::new(Keys { at: start, complete: true, pages: Pages::Here(Vec::new()) }))
+            }
+            _ => None,
+        };
+        let last = self.r.offset() as u64;
+        self.stack.push(Open { at: start, next: 0, len: len as u64, last, points: Vec::new(), keys });
+        Ok(true)
+    }
+
+    fn close(&mut self, end: u64) {
+        let Some(open) = self.stack.pop() else { return };
+        if end - open.at < self.span || self.stack.len() >= MOST_DEEP {
+            return;
+        }
+        if let Some(mut keys) = open.keys {
+            if let Pages::Here(entries) = &mut keys.pages {
+                entries.sort_unstable();
+            }
+            self.index.keys.push(*keys);
+        }
+        self.index.containers.push(Container { at: open.at, end, points: open.points });
+    }
+
+    /// Notes the key of a large dict that comes next.
+    fn key(&mut self, at: u64) -> Result<()> {
+        let hash = key_hash(self.message, &self.starts, at as usize)?;
+        if let Some(Open { keys: Some(keys), .. }) = self.stack.last_mut() {
+            match (&mut keys.pages, hash) {
+                (Pages::Here(entries), Some(hash)) => entries.push((hash, at)),
+                _ => keys.complete = false,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The hash of the text that stands there, or is referred to; none of what is no text.
+fn key_hash(message: &[u8], starts: &[u64], at: usize) -> Result<Option<u32>> {
+    let mut r = Reader::from(message, at, true);
+    let mut from = at;
+    let mut token = r.next()?;
+    if let Token::Mark = token {
+        from = r.offset();
+        token = r.next()?;
+    } else if let Token::Reference(number) = token {
+        let Some(&start) = starts.get(number as usize) else { return Ok(None) };
+        from = start as usize;
+        r = Reader::from(message, from, true);
+        token = r.next()?;
+    }
+    Ok(matches!(token, Token::Text(_)).then(|| hash_of(&message[from..r.offset()])))
+}
+
+/// The hash of a key, of its bytes as a writer writes them.
+#[allow(clippy::cast_possible_truncation)]
+fn hash_of(encoded: &[u8]) -> u32 {
+    frame::sum(encoded) as u32
+}
+
+/// Where each name of a layout stands, and whether it is text (which has a number).
+fn names_at<'i>(message: &'i [u8], layout: &Layout<'i>) -> impl Iterator<Item = (usize, Result<bool>)> + use<'i> {
+    let end = layout.at + layout.block.len();
+    let mut r = Reader::from(message, layout.at, false);
+    std::iter::from_fn(move || {
+        let at = r.offset();
+        if at >= end {
+            return None;
+        }
+        Some((at, r.next().map(|token| matches!(token, Token::Text(_)))))
+    })
+}
+
+impl Index {
+    /// Goes over a message; one that can't be read has an empty index.
+    pub fn of_message(message: &[u8]) -> Index {
+        Index::scan(message).unwrap_or_default()
+    }
+
+    pub fn scan(message: &[u8]) -> Result<Index> {
+        let r = Reader::new(message, true)?;
+        let span = (message.len() / MOST_SPANS).max(LEAST_SPAN) as u64;
+        // The message's first value has number 0.
+        let starts = vec![r.offset() as u64];
+        let mut scan = Scan { r, message, span, index: Index::default(), stack: Vec::new(), starts };
+        scan.run()?;
+        let mut index = scan.index;
+        index.numbers = scan.starts.len() as u64;
+        index.containers.sort_unstable_by_key(|container| container.at);
+        index.keys.sort_unstable_by_key(|keys| keys.at);
+        Ok(index)
+    }
+
+    /// Whether it says nothing of the message.
+    pub fn is_empty(&self) -> bool {
+        self.checkpoints.is_empty()
+    }
+
+    /// The checkpoint at or before the first for which `beyond` holds.
+    fn checkpoint(&self, beyond: impl Fn(&Checkpoint) -> bool) -> Result<Checkpoint> {
+        let at = self.checkpoints.partition_point(|checkpoint| !beyond(checkpoint));
+        let found = at.checked_sub(1).and_then(|at| self.checkpoints.get(at)).copied();
+        found.ok_or_else(|| Error::new(Kind::BadFile { why: "an index that says nothing of a place" }, 0))
+    }
+
+    /// How many objects and layouts were numbered before that place, which a value begins at.
+    pub fn counts(&self, message: &[u8], at: usize) -> Result<(u64, u64)> {
+        let from = self.checkpoint(|checkpoint| checkpoint.at > at as u64)?;
+        let (mut numbers, mut layouts) = (from.numbers, from.layouts);
+        let mut r = Reader::from(message, from.at as usize, true);
+        while r.offset() < at {
+            match r.next()? {
+                Token::Mark => numbers += 1,
+                Token::NewLayout(layout) => {
+                    layouts += 1;
+                    for (_, name) in names_at(message, &layout) {
+                        numbers += u64::from(name?);
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok((numbers, layouts))
+    }
+
+    /// Where the value of the object of that number begins.
+    pub fn place_of(&self, message: &[u8], number: u64) -> Result<usize> {
+        let bad = || Error::new(Kind::BadReference { number }, 0);
+        if number >= self.numbers {
+            return Err(bad());
+        }
+        if number == 0 {
+            return Ok(1);
+        }
+        let from = self.checkpoint(|checkpoint| checkpoint.numbers > number)?;
+        let mut numbers = from.numbers;
+        let mut r = Reader::from(message, from.at as usize, true);
+        while r.remaining() > 0 {
+            match r.next()? {
+                Token::Mark if numbers == number => return Ok(r.offset()),
+                Token::Mark => numbers += 1,
+                Token::NewLayout(layout) => {
+                    for (at, name) in names_at(message, &layout) {
+                        if name? {
+                            if numbers == number {
+                                return Ok(at);
+                            }
+                            numbers += 1;
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        Err(bad())
+    }
+
+    /// The layout of that number, and how many objects were numbered before its names.
+    pub fn layout<'i>(&self, message: &'i [u8], number: usize) -> Result<(Layout<'i>, u64)> {
+        let known = self.layouts.get(number).copied();
+        let Some(known) = known else { return Err(Error::new(Kind::BadLayout { number: number as u64 }, 0)) };
+        match Reader::from(message, known.at as usize, true).next()? {
+            Token::NewLayout(layout) => Ok((layout, known.numbers)),
+            _ => Err(Error::new(Kind::BadLayout { number: number as u64 }, known.at as usize)),
+        }
+    }
+
+    fn container(&self, at: usize) -> Option<&Container> {
+        let found = self.containers.binary_search_by_key(&(at as u64), |container| container.at).ok()?;
+        self.containers.get(found)
+    }
+
+    /// How many bytes the value takes that begins there, if it is a large container.
+    pub fn end_of(&self, at: usize) -> Option<usize> {
+        self.container(at).map(|container| container.end as usize)
+    }
+
+    /// Passes over the value that begins there: gives where the next begins.
+    pub fn skip(&self, message: &[u8], at: usize) -> Result<usize> {
+        let mut r = Reader::from(message, at, true);
+        let mut pending: u64 = 1;
+        while pending > 0 {
+            pending -= 1;
+            if r.leaf()?.is_some() {
+                continue;
+            }
+            let at = r.offset();
+            let token = r.next()?;
+            let values = token.values(|number| self.layouts.get(number).map(|layout| layout.values as usize));
+            let Some(values) = values else { return Err(Error::new(Kind::BadLayout { number: 0 }, at)) };
+            if values > 1 {
+                if let Some(end) = self.end_of(at).filter(|&end| end > at && end <= message.len()) {
+                    r.rewind(end);
+                    continue;
+                }
+            }
+            pending = pending.saturating_add(values as u64);
+        }
+        Ok(r.offset())
+    }
+
+    /// Where the `value`th value of the container at `at` begins, whose first begins at `first`.
+    pub fn value(&self, message: &[u8], at: usize, first: usize, value: usize) -> Result<usize> {
+        let (mut place, mut left) = (first, value);
+        if let Some(container) = self.container(at) {
+            let points = &container.points;
+            let found = points.partition_point(|point| point.value <= value as u64);
+            if let Some(point) = found.checked_sub(1).and_then(|found| points.get(found)) {
+                (place, left) = (point.at as usize, value - point.value as usize);
+            }
+        }
+        for _ in 0..left {
+            place = self.skip(message, place)?;
+        }
+        Ok(place)
+    }
+
+    /// Where a text may stand as a key of the dict at `at`, if its keys are in the index. `text` is as a writer writes it;
+    /// `file` is the file that the index came from, for the frames that hold keys.
+    pub fn search(&self, file: &[u8], at: usize, text: model::Text<'_>) -> Result<Option<Search>> {
+        let Ok(found) = self.keys.binary_search_by_key(&(at as u64), |keys| keys.at) else { return Ok(None) };
+        let keys = &self.keys[found];
+        let mut w = writer::Writer::new(Vec::new(), false);
+        w.text(text);
+        let hash = hash_of(&w.out[1..]);
+        let places = match &keys.pages {
+            Pages::Here(entries) => matching(entries.iter().copied(), hash),
+            Pages::InFile(pages) => {
+                let mut places = Vec::new();
+                let from = pages.partition_point(|page| page.0 < hash).saturating_sub(1);
+                for &(_, at) in pages[from..].iter().take_while(|page| page.0 <= hash) {
+                    let frame = Frame::at(file, usize::try_from(at).unwrap_or(usize::MAX))?;
+                    let Some(frame) = frame.filter(|frame| frame.head.kind == tag::KEYS) else {
+                        return Err(Error::new(Kind::BadFile { why: "an index whose keys are not where it says" }, 0));
+                    };
+                    places.extend(matching(entries(frame.verified(file)?), hash));
+                }
+                places
+            }
+        };
+        Ok(Some(if keys.complete { Search::Only(places) } else { Search::First(places) }))
+    }
+
+    /// Gives the keys of large dicts to `write`, frame by frame, which says where each is.
+    pub fn put_keys<E>(&mut self, mut write: impl FnMut(&[u8]) -> std::result::Result<u64, E>) -> std::result::Result<(), E> {
+        for keys in &mut self.keys {
+            if let Pages::Here(entries) = &keys.pages {
+                let mut pages = Vec::with_capacity(entries.len().div_ceil(PAGE));
+                for page in entries.chunks(PAGE) {
+                    let body: Vec<u8> =
+                        page.iter().flat_map(|(hash, at)| [&hash.to_le_bytes()[..], &at.to_le_bytes()].concat()).collect();
+                    pages.push((page[0].0, write(&body)?));
+                }
+                keys.pages = Pages::InFile(pages);
+            }
+        }
+        Ok(())
+    }
+
+    /// The body of an index's frame.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        let mut put = |value: u64| writer::length(&mut out, value);
+        put_extent(&mut put, &self.message);
+        put(self.buffers.len() as u64);
+        self.buffers.iter().for_each(|extent| put_extent(&mut put, extent));
+        put(self.numbers);
+        put(self.layouts.len() as u64);
+        for layout in &self.layouts {
+            [layout.at, layout.numbers, layout.values].into_iter().for_each(&mut put);
+        }
+        put(self.checkpoints.len() as u64);
+        for checkpoint in &self.checkpoints {
+            [checkpoint.at, checkpoint.numbers, checkpoint.layouts].into_iter().for_each(&mut put);
+        }
+        put(self.containers.len() as u64);
+        for container in &self.containers {
+            [container.at, container.end, container.points.len() as u64].into_iter().for_each(&mut put);
+            for point in &container.points {
+                [point.value, point.at].into_iter().for_each(&mut put);
+            }
+        }
+        put(self.keys.len() as u64);
+        for keys in &self.keys {
+            let pages: &[_] = if let Pages::InFile(pages) = &keys.pages { pages } else { &[] };
+            [keys.at, u64::from(keys.complete), pages.len() as u64].into_iter().for_each(&mut put);
+            for &(hash, at) in pages {
+                [u64::from(hash), at].into_iter().for_each(&mut put);
+            }
+        }
+        out
+    }
+
+    /// Mirror of [`Index::to_bytes`].
+    pub fn parse(body: &[u8]) -> Result<Index> {
+        let mut input = Cursor::new(body);
+        let r = &mut input;
+        let mut index = Index { message: take_extent(r)?, ..Index::default() };
+        index.buffers = many(r, 3, take_extent)?;
+        index.numbers = take(r)?;
+        index.layouts = many(r, 3, |r| Ok(LayoutAt { at: take(r)?, numbers: take(r)?, values: take(r)? }))?;
+        index.checkpoints = many(r, 3, |r| Ok(Checkpoint { at: take(r)?, numbers: take(r)?, layouts: take(r)? }))?;
+        index.containers = many(r, 3, |r| {
+            let (at, end) = (take(r)?, take(r)?);
+            Ok(Container { at, end, points: many(r, 2, |r| Ok(Point { value: take(r)?, at: take(r)? }))? })
+        })?;
+        index.keys = many(r, 3, |r| {
+            let (at, complete) = (take(r)?, take(r)? != 0);
+            let pages = many(r, 2, |r| {
+                let hash = u32::try_from(take(r)?);
+                Ok((hash.map_err(|_| Error::new(Kind::TooLong, r.offset()))?, take(r)?))
+            })?;
+            Ok(Keys { at, complete, pages: Pages::InFile(pages) })
+        })?;
+        input.finish()?;
+        Ok(index)
+    }
+}
+
+fn entries(page: &[u8]) -> impl Iterator<Item = (u32, u64)> + '_ {
+    page.as_chunks::<KEY>().0.iter().map(|entry| {
+        let [a, b, c, d, at @ ..] = *entry;
+        (u32::from_le_bytes([a, b, c, d]), u64::from_le_bytes(at))
+    })
+}
+
+fn matching(entries: impl Iterator<Item = (u32, u64)>, hash: u32) -> Vec<u64> {
+    entries.filter(|entry| entry.0 == hash).map(|entry| entry.1).collect()
+}
+
+fn put_extent(put: &mut impl FnMut(u64), extent: &Extent) {
+    [extent.at, extent.len, extent.blocks.len() as u64].into_iter().for_each(&mut *put);
+    extent.blocks.iter().for_each(|&at| put(at));
+}
+
+fn take_extent(r: &mut Cursor<'_>) -> Result<Extent> {
+    Ok(Extent { at: take(r)?, len: take(r)?, blocks: many(r, 1, take)? })
+}
+
+fn take(r: &mut Cursor<'_>) -> Result<u64> {
+    reader::length(r).map(|value| value as u64)
+}
+
+/// A count, and so many of what takes at least `least` bytes.
+fn many<T>(r: &mut Cursor<'_>, least: usize, mut read: impl FnMut(&mut Cursor<'_>) -> Result<T>) -> Result<Vec<T>> {
+    let len = reader::length(r)?;
+    let len = r.claim(len, least)?;
+    (0..len).map(|_| read(r)).collect()
+}
+
+/// Reads values from anywhere in a message.
+#[derive(Debug, Clone)]
+pub struct Part<'i> {
+    r: Reader<'i>,
+    message: &'i [u8],
+    index: &'i Index,
+}
+
+impl<'i> Part<'i> {
+    /// Begins with the value at `at`. A trusted message is refused, unless `trust`.
+    pub fn new(message: &'i [u8], index: &'i Index, at: usize, trust: bool) -> Result<Self> {
+        let whole = Reader::new(message, trust)?;
+        Ok(Part { r: Reader::from(message, at, whole.trusted()), message, index })
+    }
+}
+
+impl<'i> model::Reader<'i> for Part<'i> {
+    const UNIQUE_KEYS: bool = true;
+    const TYPES: bool = true;
+    const TEXT_KEYS: bool = false;
+    const PARTIAL: bool = true;
+    type Place = usize;
+
+    #[inline(always)]
+    fn next(&mut self) -> Result<Token<'i>> {
+        self.r.next()
+    }
+
+    #[inline(always)]
+    fn leaf(&mut self) -> Result<Option<model::Leaf<'i>>> {
+        let before = self.r.place();
+        match self.r.leaf()? {
+            // What is referred to may have to be read first.
+            Some(model::Leaf::Reference(_)) => {
+                self.r.rewind(before);
+                Ok(None)
+            }
+            leaf => Ok(leaf),
+        }
+    }
+
+    fn names(&self, layout: &Layout<'i>) -> impl Iterator<Item = Result<model::Name<'i>>> {
+        self.r.names(layout)
+    }
+
+    fn encoded(text: &[u8]) -> Vec<u8> {
+        Reader::encoded(text)
+    }
+
+    #[inline(always)]
+    fn accept(&mut self, encoded: &[u8]) -> bool {
+        self.r.accept(encoded)
+    }
+
+    #[inline(always)]
+    fn offset(&self) -> usize {
+        self.r.offset()
+    }
+
+    #[inline(always)]
+    fn remaining(&self) -> usize {
+        self.r.remaining()
+    }
+
+    #[inline(always)]
+    fn place(&self) -> usize {
+        self.r.place()
+    }
+
+    #[inline(always)]
+    fn rewind(&mut self, place: usize) {
+        self.r.rewind(place);
+    }
+
+    /// What follows is not its own.
+    fn finish(&self) -> Result<()> {
+        Ok(())
+    }
+
+    fn trusted(&self) -> bool {
+        self.r.trusted()
+    }
+
+    fn counts(&self) -> Result<(u64, u64)> {
+        self.index.counts(self.message, self.r.offset())
+    }
+
+    fn place_of(&self, number: u64) -> Result<usize> {
+        self.index.place_of(self.message, number)
+    }
+
+    fn layout_of(&self, number: usize) -> Result<(Layout<'i>, u64)> {
+        self.index.layout(self.message, number)
+    }
+}

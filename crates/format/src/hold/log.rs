@@ -1,0 +1,410 @@
+//! A log: records one after the other, each in a frame of its own, appended for ever.
+//!
+//! Records of one *section* share names: layouts, and texts that were marked, keep their numbers for the records that follow. So
+//! that a record that is lost takes no other with it, what it has named is written once more behind it, in a frame of names.
+//! A section begins with a restart, where nothing has a name: here a reader can begin. Restarts know where others are before them:
+//! the one with number `n` knows those 1, 2, 4 ... before it, as far as these divide `n`.
+
+use super::frame::{self, Frame, Head, HEAD, START, TAIL};
+use super::reader::{self, Reader};
+use super::{tag, writer};
+use crate::cursor::Cursor;
+use crate::error::{Error, Kind, Result};
+use crate::model::{Layout, LayoutKind, Name, Reader as _, Token, Writer as _};
+
+/// Appends a frame that begins at offset `at` of its file.
+fn put(out: &mut Vec<u8>, at: u64, kind: u8, parts: [&[u8]; 2]) {
+    let head = Head::new(kind, (parts[0].len() + parts[1].len()) as u64).to_bytes(at);
+    out.extend_from_slice(&head);
+    let body = out.len();
+    out.extend_from_slice(parts[0]);
+    out.extend_from_slice(parts[1]);
+    let tail = frame::tail(&out[body..], frame::seed(head, at));
+    out.extend_from_slice(&tail);
+}
+
+/// Appends a record to `out`: `named` is how many names its section had before, `at` where it begins in the file.
+pub fn put_record(out: &mut Vec<u8>, at: u64, named: u64, message: &[u8]) {
+    let mut head = Vec::with_capacity(9);
+    writer::length(&mut head, named);
+    put(out, at, tag::RECORD, [&head, message]);
+}
+
+/// Appends what a record has named, if anything; says how many names that are. `texts` is how many texts had names before.
+pub fn put_names(out: &mut Vec<u8>, at: u64, named: u64, texts: u64, message: &[u8]) -> Result<u64> {
+    let Names { new_texts, layouts } = names_of(texts, message)?;
+    let count = (new_texts.len() + layouts.len()) as u64;
+    if count > 0 {
+        let mut w = writer::Writer::new(Vec::new(), false);
+        w.out.clear();
+        writer::length(&mut w.out, named);
+        writer::length(&mut w.out, new_texts.len() as u64);
+        new_texts.iter().for_each(|text| w.out.extend_from_slice(text));
+        writer::length(&mut w.out, layouts.len() as u64);
+        for layout in layouts {
+            let block = w.layout_begin(layout.kind, layout.version, layout.fields);
+            layout.names.iter().for_each(|&name| w.reference(name));
+            w.layout_end(block);
+        }
+        put(out, at, tag::NAMES, [&w.out, &[]]);
+    }
+    Ok(count)
+}
+
+struct Names<'i> {
+    /// As they are written.
+    new_texts: Vec<&'i [u8]>,
+    layouts: Vec<Named>,
+}
+
+struct Named {
+    kind: LayoutKind,
+    version: u64,
+    fields: usize,
+    /// Numbers of texts, a class's own first.
+    names: Vec<u64>,
+}
+
+impl<'i> Names<'i> {
+    /// Gives a text the next number that lasts; `texts` had one before.
+    fn text(&mut self, texts: u64, lasting: &mut Vec<Option<u64>>, bytes: &'i [u8]) -> u64 {
+        let number = texts + self.new_texts.len() as u64;
+        self.new_texts.push(bytes);
+        lasting.push(Some(number));
+        number
+    }
+}
+
+/// What a message names that begins with `texts` numbered ones.
+fn names_of(texts: u64, message: &[u8]) -> Result<Names<'_>> {
+    let mut r = Reader::new(message, true)?;
+    let mut names = Names { new_texts: Vec::new(), layouts: Vec::new() };
+    // What of the message's own numbers is a text: its number for the records that follow.
+    let mut lasting: Vec<Option<u64>> = vec![None];
+    while r.remaining() > 0 {
+        if r.leaf()?.is_some() {
+            continue;
+        }
+        match r.next()? {
+            Token::Mark => {
+                let (before, place) = (r.offset(), r.place());
+                match r.next()? {
+                    Token::Text(_) => {
+                        let bytes = message.get(before..r.offset()).unwrap_or_default();
+                        names.text(texts, &mut lasting, bytes);
+                    }
+                    _ => {
+                        lasting.push(None);
+                        r.rewind(place);
+                    }
+                }
+            }
+            Token::NewLayout(layout) => {
+                let named = layout_names(&mut r, message, &layout, |name| match name {
+                    Ok(bytes) => Some(names.text(texts, &mut lasting, bytes)),
+                    Err(number) if number < texts => Some(number),
+                    Err(number) => lasting.get((number - texts) as usize).copied().flatten(),
+                })?;
+                names.layouts.push(named);
+            }
+            _ => {}
+        }
+    }
+    Ok(names)
+}
+
+/// The names of a layout by their numbers; `number` gives that of a text, or of what is referred to.
+fn layout_names<'i>(
+    r: &mut Reader<'i>,
+    message: &'i [u8],
+    layout: &Layout<'i>,
+    mut number: impl FnMut(std::result::Result<&'i [u8], u64>) -> Option<u64>,
+) -> Result<Named> {
+    let bad = || Error::new(Kind::BadName, layout.at);
+    let mut block = Reader::from(&message[..layout.at + layout.block.len()], layout.at, false);
+    let mut names = Vec::with_capacity(layout.fields + 1);
+    for name in r.names(layout) {
+        let before = block.offset();
+        block.next()?;
+        let found = match name? {
+            Name::Text(_) => number(Ok(&message[before..block.offset()])),
+            Name::Reference(name) => number(Err(name)),
+        };
+        names.push(found.ok_or_else(bad)?);
+    }
+    Ok(Named { kind: layout.kind, version: layout.version, fields: layout.fields, names })
+}
+
+/// Appends a restart: `record` is the number of the record that comes next, `number` that of the restart, `before` where those are
+/// that it knows.
+pub fn put_restart(out: &mut Vec<u8>, at: u64, record: u64, number: u64, before: &[u64]) {
+    let body: Vec<u8> = [record, number].iter().chain(before).flat_map(|value| value.to_le_bytes()).collect();
+    put(out, at, tag::RESTART, [&body, &[]]);
+}
+
+/// A place to begin.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Restart {
+    /// Where its frame begins.
+    pub at: u64,
+    /// The number of the record that comes next.
+    pub record: u64,
+    pub number: u64,
+    /// Where the restarts are that stand 1, 2, 4 ... before it.
+    pub before: Vec<u64>,
+}
+
+impl Restart {
+    pub fn parse(body: &[u8], at: u64) -> Result<Restart> {
+        let bad = || Error::new(Kind::BadFile { why: "a restart that says nothing" }, place(at));
+        let (values, rest) = body.as_chunks::<8>();
+        let mut values = values.iter().map(|value| u64::from_le_bytes(*value));
+        let (Some(record), Some(number), []) = (values.next(), values.next(), rest) else { return Err(bad()) };
+        Ok(Restart { at, record, number, before: values.collect() })
+    }
+
+    /// The places that the restart after this one knows.
+    pub fn known_to_next(&self, earlier: impl Fn(u64) -> Option<u64>) -> Vec<u64> {
+        let next = self.number + 1;
+        (0..=next.trailing_zeros())
+            .map_while(|power| match power {
+                0 => Some(self.at),
+                _ => earlier(next.checked_sub(1 << power)?),
+            })
+            .collect()
+    }
+}
+
+/// How many names a record's section had before it, and its message.
+pub fn record(body: &[u8]) -> Result<(u64, &[u8])> {
+    let mut input = Cursor::new(body);
+    let named = reader::length(&mut input)?;
+    Ok((named as u64, input.rest()))
+}
+
+/// What a frame of names holds: texts, then layouts, to be read by a [`Reader`].
+#[derive(Debug)]
+pub struct NamesReader<'i> {
+    /// How many names there were before.
+    pub named: u64,
+    body: &'i [u8],
+    at: usize,
+    left: usize,
+    in_layouts: bool,
+}
+
+impl<'i> NamesReader<'i> {
+    pub fn new(body: &'i [u8]) -> Result<Self> {
+        let mut input = Cursor::new(body);
+        let named = reader::length(&mut input)? as u64;
+        let left = reader::length(&mut input)?;
+        Ok(NamesReader { named, body, at: input.offset(), left, in_layouts: false })
+    }
+
+    /// The next text or layout.
+    pub fn next(&mut self) -> Result<Option<Token<'i>>> {
+        while self.left == 0 {
+            if self.in_layouts {
+                return Ok(None);
+            }
+            let mut input = Cursor::new(self.body);
+            input.skip_over(self.at);
+            self.left = reader::length(&mut input)?;
+            (self.at, self.in_layouts) = (input.offset(), true);
+        }
+        let mut r = Reader::from(self.body, self.at, false);
+        let token = r.next()?;
+        (self.at, self.left) = (r.offset(), self.left - 1);
+        match (&token, self.in_layouts) {
+            (Token::Text(_), false) | (Token::NewLayout(_), true) => Ok(Some(token)),
+            _ => Err(Error::new(Kind::BadName, self.at)),
+        }
+    }
+}
+
+fn place(at: u64) -> usize {
+    usize::try_from(at).unwrap_or(usize::MAX)
+}
+
+/// What stands next in a log.
+#[derive(Debug)]
+pub enum Next {
+    Frame(Frame),
+    /// The bytes end here, or before the frame does: so many are needed in all, at least.
+    More(usize),
+    /// No frame stands here; or one whose body is damaged: it ends there.
+    Damaged(Error, Option<usize>),
+}
+
+/// Looks at the frame at `at` of `bytes`, which begin `base` bytes into the log.
+pub fn next(bytes: &[u8], at: usize, base: u64) -> Next {
+    let rest = bytes.len().saturating_sub(at);
+    if rest < HEAD {
+        return Next::More(HEAD + TAIL);
+    }
+    match Frame::within(bytes, at, base) {
+        Ok(Some(frame)) if matches!(frame.head.kind, tag::RECORD | tag::NAMES | tag::RESTART) && frame.at == at => {
+            match frame.verified(bytes) {
+                Ok(_) => Next::Frame(frame),
+                Err(error) => Next::Damaged(error, Some(frame.end)),
+            }
+        }
+        Ok(_) => Next::Damaged(Error::new(Kind::Checksum, place(base) + at), None),
+        Err(error) => match error.kind() {
+            Kind::Truncated { needed } => Next::More(rest + needed),
+            _ => Next::Damaged(error, None),
+        },
+    }
+}
+
+/// The first whole frame at or behind `from`; or else where one may begin that needs more bytes than there are.
+pub fn find(bytes: &[u8], from: usize, base: u64) -> (Option<Frame>, usize) {
+    let mut waiting = None;
+    // What looks like a frame's head once in 65,536 places costs a look at its body: hostile bytes may have more of those.
+    let mut budget = bytes.len().saturating_mul(16);
+    for at in from..bytes.len() {
+        if !matches!(bytes[at] & 15, tag::RECORD | tag::NAMES | tag::RESTART) {
+            continue;
+        }
+        match next(bytes, at, base) {
+            Next::Frame(frame) => return (Some(frame), at),
+            Next::More(_) => {
+                waiting.get_or_insert(at);
+            }
+            Next::Damaged(_, end) => {
+                budget = budget.saturating_sub(end.map_or(0, |end| end - at));
+                if budget == 0 {
+                    break;
+                }
+            }
+        }
+    }
+    (None, waiting.unwrap_or(bytes.len()))
+}
+
+/// The last restart that begins before `end` of `bytes`.
+pub fn last_restart(bytes: &[u8], end: usize, base: u64) -> Option<Restart> {
+    let starts = (0..end.min(bytes.len())).rev().filter(|&at| bytes[at] == tag::RESTART);
+    starts.into_iter().find_map(|at| match next(bytes, at, base) {
+        Next::Frame(frame) => Restart::parse(&bytes[frame.body], base + at as u64).ok(),
+        _ => None,
+    })
+}
+
+/// The first bytes of a log.
+pub fn start() -> [u8; START] {
+    frame::start(tag::FILE_LOG)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Text;
+
+    fn message(numbers: u64) -> Vec<u8> {
+        let mut w = writer::Writer::new(Vec::new(), false);
+        w.list(3);
+        let block = w.layout_begin(LayoutKind::Dict, 0, 2);
+        w.text(Text::Ascii(b"id"));
+        w.text(Text::Ascii(b"name"));
+        w.layout_end(block);
+        w.int(1);
+        w.mark();
+        w.text(Text::Ascii(b"ann"));
+        w.mark();
+        w.list(0);
+        w.reference(numbers + 3);
+        w.out
+    }
+
+    #[test]
+    fn names_are_what_a_record_has_named() {
+        for texts in [0, 5] {
+            let mut out = Vec::new();
+            assert_eq!(put_names(&mut out, 8, 9, texts, &message(texts)).unwrap(), 4);
+            let frame = Frame::within(&out, 0, 8).unwrap().unwrap();
+            let mut names = NamesReader::new(frame.verified(&out).unwrap()).unwrap();
+            assert_eq!(names.named, 9);
+            let mut found = Vec::new();
+            while let Some(token) = names.next().unwrap() {
+                found.push(match token {
+                    Token::Text(text) => format!("{text:?}"),
+                    Token::NewLayout(layout) => {
+                        let r = Reader::from(layout.block, 0, false);
+                        let names: Vec<_> = r.names(&layout).map(|name| name.unwrap()).collect();
+                        assert_eq!(names, [Name::Reference(texts), Name::Reference(texts + 1)]);
+                        format!("{:?} of {}", layout.kind, layout.fields)
+                    }
+                    _ => unreachable!(),
+                });
+            }
+            assert_eq!(found[3], "Dict of 2");
+            assert_eq!(found.len(), 4);
+        }
+        let mut w = writer::Writer::new(Vec::new(), false);
+        w.int(5);
+        assert_eq!(put_names(&mut Vec::new(), 0, 0, 0, &w.out).unwrap(), 0);
+    }
+
+    fn log() -> (Vec<u8>, Vec<usize>) {
+        let mut out = start().to_vec();
+        let mut ends = vec![out.len()];
+        let mut put = |write: &dyn Fn(&mut Vec<u8>, u64)| {
+            let at = out.len() as u64;
+            write(&mut out, at);
+            ends.push(out.len());
+        };
+        put(&|out, at| put_restart(out, at, 0, 0, &[]));
+        put(&|out, at| put_record(out, at, 0, &message(0)));
+        put(&|out, at| {
+            put_names(out, at, 0, 0, &message(0)).unwrap();
+        });
+        put(&|out, at| put_record(out, at, 4, &[0xC1, 5]));
+        put(&|out, at| put_restart(out, at, 2, 1, &[8]));
+        (out, ends)
+    }
+
+    #[test]
+    fn frame_after_frame_and_over_damage() {
+        let (log, ends) = log();
+        for pair in ends.windows(2) {
+            assert!(matches!(next(&log, pair[0], 0), Next::Frame(frame) if frame.end == pair[1]));
+            for len in pair[0]..pair[1] {
+                assert!(matches!(next(&log[..len], pair[0], 0), Next::More(_)), "{len}");
+            }
+            for bit in pair[0] * 8..pair[1] * 8 {
+                let mut bad = log.clone();
+                bad[bit / 8] ^= 1 << (bit % 8);
+                let Next::Damaged(_, end) = next(&bad, pair[0], 0) else { panic!("bit {bit}") };
+                // Where the head holds, the next frame is known; else it is found.
+                let found = end.unwrap_or_else(|| find(&bad, pair[0] + 1, 0).1);
+                // Of the last bytes it can't be told yet that no frame begins there.
+                let last = pair[1] == log.len() && found > pair[1] - HEAD;
+                assert!(found == pair[1] || last, "bit {bit}");
+            }
+        }
+        assert!(matches!(next(&log, log.len(), 0), Next::More(_)));
+    }
+
+    #[test]
+    fn a_log_within_a_record_is_not_taken_for_the_log() {
+        let (inner, _) = log();
+        let mut w = writer::Writer::new(Vec::new(), false);
+        w.bytes(&inner);
+        let mut out = start().to_vec();
+        put_record(&mut out, 8, 0, &w.out);
+        out[9] ^= 1;
+        let (found, waiting) = find(&out, 8, 0);
+        assert!(found.is_none() && waiting > out.len() - HEAD);
+    }
+
+    #[test]
+    fn restarts_know_others() {
+        let (log, ends) = log();
+        let last = last_restart(&log, log.len(), 0).unwrap();
+        assert_eq!(last, Restart { at: ends[4] as u64, record: 2, number: 1, before: vec![8] });
+        assert_eq!(last_restart(&log, ends[4], 0).unwrap().number, 0);
+        assert_eq!(last.known_to_next(|number| (number == 0).then_some(8)), vec![last.at, 8]);
+        assert_eq!(last_restart(&log[8..], ends[4] - 8, 8).unwrap().at, 8);
+    }
+}

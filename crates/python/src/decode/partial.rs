@@ -1,0 +1,219 @@
+//! Parts of a message: values are built from anywhere in it, and what they refer to is built where it stands.
+//!
+//! Objects have the numbers of the message. Those that a part needs get an entry each, in the order in which they are met;
+//! `Far` says which. What was built is kept for the next part, so that what two parts share is one object.
+
+use super::layout::Layout;
+use super::skip::Again;
+use super::{Decoder, Numbered, Shared, State, UNMARKED};
+use crate::cpython::{text, Owned};
+use crate::error::{decode, Result};
+use crate::schema::{NodeId, ANY};
+use holdall_format::model::Name;
+use holdall_format::Reader;
+use rustc_hash::FxHashMap;
+use std::rc::Rc;
+
+/// Objects that need each other before they can go on: each takes a bit of the C stack.
+const MOST_WITHIN: usize = 100;
+
+/// What is known of a message beside the part that is being read.
+#[derive(Default)]
+pub struct Far {
+    /// The entry of each object that was met, by its number in the message.
+    entries: FxHashMap<u64, u32>,
+    kept: Kept,
+}
+
+/// What was built of a message, from one part to the next.
+#[derive(Default)]
+pub struct Kept {
+    objects: FxHashMap<u64, Shared>,
+    layouts: FxHashMap<usize, Rc<Layout>>,
+}
+
+// SAFETY: it is touched and dropped with the GIL held, as all that it holds has to be: it belongs to an object of Python's.
+unsafe impl Send for Kept {}
+
+impl Kept {
+    /// Takes in what somebody else has built meanwhile; what is here stays.
+    pub fn merge(&mut self, other: Kept) {
+        for (number, object) in other.objects {
+            self.objects.entry(number).or_insert(object);
+        }
+        for (number, layout) in other.layouts {
+            self.layouts.entry(number).or_insert(layout);
+        }
+    }
+}
+
+impl<'i, R: Reader<'i>> Decoder<'i, R> {
+    /// Builds the value that comes next, or the object of that number, and gives back what is known now.
+    pub fn part(&mut self, kept: Kept, number: Option<u64>) -> (Result<Owned>, Kept) {
+        self.far.kept = kept;
+        let made = self.next_part(number);
+        let mut kept = std::mem::take(&mut self.far.kept);
+        if made.is_ok() {
+            for (&number, &entry) in &self.far.entries {
+                if let Some(Numbered { object: Some(object), weight, state: State::Whole, node: ANY }) =
+                    self.numbered.get(entry as usize)
+                {
+                    kept.objects.entry(number).or_insert_with(|| Shared { object: object.clone(), weight: *weight });
+                }
+            }
+        }
+        (made, kept)
+    }
+
+    fn next_part(&mut self, number: Option<u64>) -> Result<Owned> {
+        self.again = Some(self.numbering(0)?);
+        let node = self.options.schema.as_ref().map_or(ANY, |schema| self.options.node.unwrap_or(schema.root));
+        let accepts = self.rules.node(node).accepts;
+        let made = match number {
+            Some(number) => self.far_object(number, node),
+            None => self.value(node, accepts),
+        };
+        let root = match made.map_err(|fault| fault.found(self.here()))? {
+            Some(root) => root,
+            None => self.run(0)?,
+        };
+        self.finish_deferred(0)?;
+        Ok(root)
+    }
+
+    /// What is numbered next at this place.
+    fn numbering(&self, depth: usize) -> Result<Again> {
+        let (number, layout) = self.r.counts()?;
+        Ok(Again { number: number as usize, layout: layout as usize, depth })
+    }
+
+    /// The entry of an object, if it was met in this part or kept from another.
+    fn entry(&mut self, number: u64) -> Option<usize> {
+        if let Some(&entry) = self.far.entries.get(&number) {
+            return Some(entry as usize);
+        }
+        // By a type it may be something else.
+        let Shared { object, weight } = self.far.kept.objects.get(&number).filter(|_| self.rules.schema.is_none())?;
+        let entry = Numbered { weight: *weight, ..Numbered::whole(object.clone()) };
+        Some(self.add_entry(number, entry))
+    }
+
+    fn add_entry(&mut self, number: u64, entry: Numbered) -> usize {
+        self.numbered.push(entry);
+        let at = self.numbered.len() - 1;
+        self.far.entries.insert(number, at as u32);
+        at
+    }
+
+    /// The entry of an object that stands here; and whether it is to be built here.
+    pub(super) fn met_in_part(&mut self, number: u64, entry: Numbered) -> (usize, bool) {
+        match self.entry(number) {
+            Some(known) => (known, false),
+            None if entry.state == State::Skipped => (UNMARKED as usize, false),
+            None => (self.add_entry(number, entry), true),
+        }
+    }
+
+    /// Forgets the entries from `len` on, which are gone.
+    pub(super) fn forget_far(&mut self, len: usize) {
+        if R::PARTIAL {
+            self.far.entries.retain(|_, entry| (*entry as usize) < len);
+        }
+    }
+
+    /// The object of that number, which is begun where it stands if it is not there yet.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn far_object(&mut self, number: u64, id: NodeId) -> Result<Option<Owned>> {
+        if let Some(entry) = self.entry(number) {
+            return self.numbered(entry as u64).map(Some);
+        }
+        let (place, again) = self.far_place(number)?;
+        let entry = self.add_entry(number, Numbered::open());
+        self.begin_at(place, entry, id, Some(again))
+    }
+
+    /// The same as a node wants it.
+    pub(super) fn far_typed(&mut self, number: u64, id: NodeId) -> Result<Option<Owned>> {
+        match self.entry(number) {
+            Some(entry) => {
+                let object = self.numbered(entry as u64)?;
+                self.known_as(entry, object, id).map(Some)
+            }
+            None => self.far_object(number, id),
+        }
+    }
+
+    fn far_place(&mut self, number: u64) -> Result<(R::Place, Again)> {
+        let place = self.r.place_of(number)?;
+        let (back, depth) = (self.r.place(), self.again.map_or(0, |again| again.depth));
+        self.r.rewind(place);
+        let again = self.numbering(depth);
+        self.r.rewind(back);
+        Ok((place, again?))
+    }
+
+    /// The object of that number, whole: for those who can't wait.
+    pub(super) fn object_of(&mut self, number: u64) -> Result<Owned> {
+        if !R::PARTIAL {
+            return self.numbered(number);
+        }
+        if let Some(entry) = self.entry(number) {
+            return self.numbered(entry as u64);
+        }
+        let (place, mut again) = self.far_place(number)?;
+        again.depth += 1;
+        if again.depth > MOST_WITHIN {
+            return Err(decode(format_args!("objects that need each other deeper than {MOST_WITHIN}"), self.here()));
+        }
+        let (mark, owed) = (self.take_mark(), std::mem::take(&mut self.owed));
+        let back = self.r.place();
+        let before = self.again.replace(again);
+        let base = self.stack.len();
+        let entry = self.add_entry(number, Numbered::open());
+        self.r.rewind(place);
+        self.mark = entry as u32;
+        let object = match self.next_node(ANY)? {
+            Some(object) => object,
+            None => self.run_down_to(base)?,
+        };
+        self.whole(entry as u32, object.get());
+        self.r.rewind(back);
+        (self.again, self.mark, self.owed) = (before, mark, owed);
+        Ok(object)
+    }
+
+    /// The layout of that number.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn far_layout(&mut self, number: usize) -> Result<Rc<Layout>> {
+        if let Some(known) = self.far.kept.layouts.get(&number) {
+            return Ok(known.clone());
+        }
+        let (token, mut next) = self.r.layout_of(number)?;
+        self.claim(0, 64 * token.fields.min(token.block.len()))?;
+        let names = self.r.names(&token).collect::<std::result::Result<Vec<_>, _>>()?;
+        let (mut held, mut references) = (Vec::with_capacity(names.len()), Vec::new());
+        for (at, name) in names.into_iter().enumerate() {
+            held.push(match name {
+                Name::Reference(number) => {
+                    references.push((at, number));
+                    self.object_of(number)?
+                }
+                Name::Text(bytes) => {
+                    let made = self.string_of(bytes)?;
+                    let (entry, new) = self.met_in_part(next, Numbered::whole(made.clone()));
+                    next += 1;
+                    if new { made } else { self.numbered(entry as u64)? }
+                }
+            });
+            // SAFETY: held, and the GIL is too.
+            if held.last().is_some_and(|name| unsafe { !text::is(name.get()) }) {
+                return Err(decode("a layout's name refers to no text", token.at));
+            }
+        }
+        let layout = self.layout_named(&token, held, references)?;
+        self.far.kept.layouts.insert(number, layout.clone());
+        Ok(layout)
+    }
+}

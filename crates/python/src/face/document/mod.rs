@@ -1,0 +1,282 @@
+//! Documents that stay bytes: members are found without being read, and built when they are asked for.
+
+mod bson;
+mod hold;
+mod members;
+mod msgpack;
+mod source;
+mod tokens;
+
+use super::options;
+use super::types::Limits;
+use members::{Members, Yields};
+use pyo3::exceptions::{PyIndexError, PyKeyError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyList, PySlice, PySliceMethods, PyString, PyTuple};
+
+pub use bson::open as open_bson;
+
+/// What a document is made of: how its members are found and built, by its format.
+trait Inside: Send + Sync {
+    /// As users know it, with its format.
+    fn kind(&self) -> String;
+    /// Bytes that it takes.
+    fn size(&self) -> usize;
+    /// Whether members are had by index.
+    fn is_sequence(&self) -> bool;
+    /// Whether they have names: of fields, where it is a sequence.
+    fn has_names(&self) -> bool;
+    fn len(&self, py: Python<'_>) -> PyResult<usize>;
+    fn find(&self, key: &Bound<'_, PyAny>) -> PyResult<Option<Member>>;
+    /// Where the members begin.
+    fn start(&self) -> PyResult<Cursor>;
+    /// The member there, and where the next one is.
+    fn next(&self, py: Python<'_>, at: Cursor) -> PyResult<Option<(Member, Cursor)>>;
+    fn key<'py>(&self, py: Python<'py>, member: &Member) -> PyResult<Bound<'py, PyAny>>;
+    /// What `doc[key]` gives.
+    fn value<'py>(&self, py: Python<'py>, member: &Member) -> PyResult<Bound<'py, PyAny>>;
+    /// The member as what it must be.
+    fn value_as<'py>(
+        &self,
+        py: Python<'py>,
+        member: &Member,
+        wanted: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>>;
+    fn load<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>>;
+    fn raw<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>>;
+    fn close(&self, py: Python<'_>) -> PyResult<()>;
+}
+
+/// A member, as its document's format finds it again.
+#[derive(Debug, Clone, Copy, Default)]
+struct Member {
+    /// In BSON: the type's byte.
+    tag: u8,
+    /// In BSON: how long the name is, which stands right before.
+    name_len: u32,
+    /// Its place among the others, if that is known.
+    index: usize,
+    /// Where its key begins, if it has one of its own.
+    key: usize,
+    /// Where its value begins, and how long it is, if that is known.
+    at: usize,
+    len: usize,
+}
+
+/// A place between two members.
+#[derive(Debug, Clone, Copy)]
+struct Cursor {
+    index: usize,
+    at: usize,
+}
+
+/// A document (or a list, or an instance in one) that is read where it is touched.
+///
+/// data: bytes-like; it is kept, and must not change meanwhile. `holdall.open`, `holdall.bson.open`, `holdall.msgpack.open` and
+///     `holdall.julia.open` map files.
+/// format: "bson", "msgpack" or "hold".
+/// type: an annotation of the whole: what it says of a member, `doc[key]` builds. Without it members that are dicts, lists, tuples or
+///     instances come as Documents themselves, all others as `loads` gives them.
+/// types, trust, strict, dec_hook, limits: as for `loads`. tz_aware: as for `holdall.bson.loads`.
+///
+/// `doc[key]` (or `doc[index]` in a list, whose slices give lists of members), `get`, `in`, `len`, iteration over keys (or a list's
+/// values), `keys`, `values`, `items`; `raw` is a view of the bytes, and `load()` builds all of it. What is not touched is not
+/// checked. In hold, an object that several members share is one object, whichever is asked for first; so is the Document of
+/// such a one while somebody has it. A Document closes when it is no longer used, or by `close`, or at the end of `with`.
+///
+/// Raises DecodeError: malformed bytes, when they are come to; `.offset` counts from the start of `data`.
+/// Raises KeyError, IndexError: no such member. Raises ValueError: it is closed.
+///
+/// >>> from holdall import bson
+/// >>> doc = Document(bson.dumps({"users": [{"name": "Ann"}], "n": 1}), format="bson")
+/// >>> doc["users"][0]["name"], len(doc), "n" in doc, list(doc)
+/// ('Ann', 2, True, ['users', 'n'])
+/// >>> Document(dumps({"sizes": [1, 2, 3]}), format="hold")["sizes"][-2:]
+/// [2, 3]
+#[pyclass(module = "holdall", frozen, weakref)]
+pub struct Document {
+    inside: Box<dyn Inside>,
+}
+
+impl Document {
+    fn new(inside: impl Inside + 'static) -> Document {
+        Document { inside: Box::new(inside) }
+    }
+
+    fn missing(&self, key: &Bound<'_, PyAny>) -> PyErr {
+        if self.inside.is_sequence() && !key.is_instance_of::<PyString>() {
+            return PyIndexError::new_err("index out of range");
+        }
+        PyKeyError::new_err(key.clone().unbind())
+    }
+}
+
+#[pymethods]
+impl Document {
+    #[new]
+    #[pyo3(signature = (data, /, *, format = "bson", r#type = None, types = None, trust = false, strict = true, dec_hook = None, limits = None, tz_aware = true))]
+    #[allow(clippy::too_many_arguments)]
+    fn of_data(
+        data: &Bound<'_, PyAny>,
+        format: &str,
+        r#type: Option<&Bound<'_, PyAny>>,
+        types: Option<&Bound<'_, PyAny>>,
+        trust: bool,
+        strict: bool,
+        dec_hook: Option<&Bound<'_, PyAny>>,
+        limits: Option<&Limits>,
+        tz_aware: bool,
+    ) -> PyResult<Document> {
+        match format {
+            "bson" => bson::open(data, false, super::bson::decoding(r#type, strict, dec_hook, limits, tz_aware)?),
+            "msgpack" => {
+                msgpack::open(data, false, super::msgpack::decoding(r#type, strict, dec_hook, None, limits)?)
+            }
+            "hold" => {
+                hold::open(data, false, false, options::decoding(r#type, types, trust, strict, dec_hook, limits)?)
+            }
+            _ => Err(PyValueError::new_err("format: expected \"bson\", \"msgpack\" or \"hold\"")),
+        }
+    }
+
+    fn __getitem__<'py>(&self, py: Python<'py>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        if let (Ok(slice), true) = (key.cast::<PySlice>(), self.inside.is_sequence()) {
+            let range = slice.indices(self.inside.len(py)? as isize)?;
+            let members = PyList::empty(py);
+            let mut at = range.start;
+            for _ in 0..range.slicelength {
+                members.append(self.__getitem__(py, at.into_pyobject(py)?.as_any())?)?;
+                at += range.step;
+            }
+            return Ok(members.into_any());
+        }
+        match self.inside.find(key)? {
+            Some(member) => self.inside.value(py, &member),
+            None => Err(self.missing(key)),
+        }
+    }
+
+    /// The member of that key (or index), or `default` where there is none.
+    ///
+    /// type: what the member must be, and is built as. With `memoryview`, bytes are a view of the document's own, not copied.
+    ///
+    /// Raises ValidationError: it is not a `type`. Raises DecodeError: malformed bytes.
+    ///
+    /// >>> from holdall import bson
+    /// >>> doc = bson.Document(bson.dumps({"sizes": [1, 2]}))
+    /// >>> doc.get("sizes", type=tuple[int, ...]), doc.get("colour", "green")
+    /// ((1, 2), 'green')
+    #[pyo3(signature = (key, /, default = None, *, r#type = None))]
+    fn get<'py>(
+        &self,
+        py: Python<'py>,
+        key: &Bound<'py, PyAny>,
+        default: Option<Bound<'py, PyAny>>,
+        r#type: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        match (self.inside.find(key)?, r#type) {
+            (None, _) => Ok(default.unwrap_or_else(|| py.None().into_bound(py))),
+            (Some(member), None) => self.inside.value(py, &member),
+            (Some(member), Some(wanted)) => self.inside.value_as(py, &member, wanted),
+        }
+    }
+
+    fn __contains__(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<bool> {
+        if self.inside.has_names() {
+            return match self.inside.find(key) {
+                Ok(found) => Ok(found.is_some() && (!self.inside.is_sequence() || key.is_instance_of::<PyString>())),
+                // What can be no key is none.
+                Err(error) if error.is_instance_of::<PyTypeError>(py) => Ok(false),
+                Err(error) => Err(error),
+            };
+        }
+        let mut at = self.inside.start()?;
+        while let Some((member, next)) = self.inside.next(py, at)? {
+            if self.inside.value(py, &member)?.eq(key)? {
+                return Ok(true);
+            }
+            at = next;
+        }
+        Ok(false)
+    }
+
+    fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
+        self.inside.len(py)
+    }
+
+    /// Over keys; over the values of a list.
+    fn __iter__(slf: &Bound<'_, Self>) -> PyResult<Members> {
+        let sequence = slf.get().inside.is_sequence();
+        Members::new(slf, if sequence { Yields::Values } else { Yields::Keys })
+    }
+
+    /// The keys of the members, in order; names of an instance's fields; text of a list's indices in BSON, else indices.
+    fn keys(slf: &Bound<'_, Self>) -> PyResult<Members> {
+        Members::new(slf, Yields::Keys)
+    }
+
+    /// The members, in order, each as `doc[key]` gives it.
+    fn values(slf: &Bound<'_, Self>) -> PyResult<Members> {
+        Members::new(slf, Yields::Values)
+    }
+
+    /// Keys and members, in order.
+    fn items(slf: &Bound<'_, Self>) -> PyResult<Members> {
+        Members::new(slf, Yields::Items)
+    }
+
+    /// The document's own bytes: a view that keeps them alive.
+    #[getter]
+    fn raw<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.inside.raw(py)
+    }
+
+    /// Builds all of it: a dict (or list), or what the document's type says.
+    fn load<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.inside.load(py)
+    }
+
+    /// Lets go of the bytes, for this document and all that came from it; views of them stay good.
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        self.inside.close(py)
+    }
+
+    fn __enter__<'py>(slf: Bound<'py, Self>) -> Bound<'py, Self> {
+        slf
+    }
+
+    #[pyo3(signature = (*_args))]
+    fn __exit__(&self, py: Python<'_>, _args: &Bound<'_, PyTuple>) -> PyResult<()> {
+        self.close(py)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<holdall.Document: {} of {} bytes>", self.inside.kind(), self.inside.size())
+    }
+}
+
+/// A document in a map that was made for it, which closes with it.
+#[pyfunction]
+#[pyo3(name = "open_document", signature = (data, format, /, *, r#type = None, types = None, trust = false, strict = true, dec_hook = None, ext_hook = None, limits = None, tz_aware = true, writable = false))]
+#[allow(clippy::too_many_arguments)]
+pub fn open(
+    data: &Bound<'_, PyAny>,
+    format: &str,
+    r#type: Option<&Bound<'_, PyAny>>,
+    types: Option<&Bound<'_, PyAny>>,
+    trust: bool,
+    strict: bool,
+    dec_hook: Option<&Bound<'_, PyAny>>,
+    ext_hook: Option<&Bound<'_, PyAny>>,
+    limits: Option<&Limits>,
+    tz_aware: bool,
+    writable: bool,
+) -> PyResult<Document> {
+    match format {
+        "bson" => bson::open(data, true, super::bson::decoding(r#type, strict, dec_hook, limits, tz_aware)?),
+        "msgpack" => {
+            msgpack::open(data, true, super::msgpack::decoding(r#type, strict, dec_hook, ext_hook, limits)?)
+        }
+        _ => hold::open(data, true, writable, options::decoding(r#type, types, trust, strict, dec_hook, limits)?),
+    }
+}

@@ -1,0 +1,599 @@
+//! Files: graphs written to and read from descriptors, file objects and maps.
+
+use super::functions::{decode_by, decoded, encode_into, with_workshop, Workshop};
+use super::options;
+use super::types::Limits;
+use crate::cpython::View;
+use crate::decode;
+use crate::encode::Borrower;
+use crate::error::{Fault, Result as HostResult};
+use crate::objects::buffer::{Lender, Source};
+use holdall_format::hold::codec::{Codec, Compression};
+use holdall_format::hold::file::{self, Body, Graph, Parts};
+use holdall_format::hold::{frame, tag, Reader};
+use holdall_format::model::Lent;
+use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyByteArray, PyBytes, PyMemoryView, PySlice};
+use std::io::{self, Read, Write};
+
+use crate::cpython::Owned;
+
+/// How often progress is told, and signals are looked for: every so many bytes.
+const STEP: u64 = 8 << 20;
+
+/// An exception of the operating system, as Python raises it.
+pub fn os_error(error: &io::Error) -> PyErr {
+    match error.raw_os_error() {
+        // Python finds the class and the text by the number.
+        Some(code) => Python::attach(|py| {
+            let text = py.import("os").and_then(|os| os.call_method1("strerror", (code,)));
+            match text {
+                Ok(text) => PyOSError::new_err((code, text.unbind())),
+                Err(error) => error,
+            }
+        }),
+        None => PyOSError::new_err(error.to_string()),
+    }
+}
+
+/// Carries exceptions through code that knows none: the first one is kept.
+#[derive(Default)]
+struct Raised(Option<PyErr>);
+
+impl Raised {
+    fn keep<T>(&mut self, result: PyResult<T>) -> io::Result<T> {
+        result.map_err(|error| {
+            self.0.get_or_insert(error);
+            io::Error::other("an exception")
+        })
+    }
+
+    fn or(self, error: &io::Error) -> PyErr {
+        self.0.unwrap_or_else(|| os_error(error))
+    }
+}
+
+/// Tells a caller's function how far something is, now and then.
+pub struct Progress {
+    callback: Option<Py<PyAny>>,
+    total: u64,
+    told: u64,
+}
+
+impl Progress {
+    pub fn new(callback: Option<&Bound<'_, PyAny>>, total: u64) -> PyResult<Progress> {
+        let callback = match callback.filter(|callback| !callback.is_none()) {
+            Some(callback) if !callback.is_callable() => {
+                return Err(PyTypeError::new_err("`progress` must be callable or None"))
+            }
+            callback => callback.map(|callback| callback.clone().unbind()),
+        };
+        Ok(Progress { callback, total, told: 0 })
+    }
+
+    /// `done` bytes are done.
+    pub fn at(&mut self, done: u64) -> PyResult<()> {
+        if done < self.told + STEP && (done < self.total || done == self.told) {
+            return Ok(());
+        }
+        self.told = done;
+        Python::attach(|py| {
+            py.check_signals()?;
+            match &self.callback {
+                Some(callback) => callback.call1(py, (done, self.total.max(done))).map(drop),
+                None => Ok(()),
+            }
+        })
+    }
+}
+
+/// Where a file goes to.
+enum Sink {
+    #[cfg(unix)]
+    Descriptor(Descriptor),
+    /// A function that takes bytes, all of them.
+    Function(Py<PyAny>),
+}
+
+impl Sink {
+    fn new(sink: &Bound<'_, PyAny>) -> PyResult<Sink> {
+        #[cfg(unix)]
+        if let Ok(descriptor) = sink.extract::<i32>() {
+            return Ok(Sink::Descriptor(Descriptor::new(descriptor)));
+        }
+        Ok(Sink::Function(sink.clone().unbind()))
+    }
+
+    fn write(&mut self, bytes: &[u8], raised: &mut Raised) -> io::Result<()> {
+        match self {
+            #[cfg(unix)]
+            Sink::Descriptor(file) => file.0.write_all(bytes),
+            Sink::Function(write) => {
+                raised.keep(Python::attach(|py| write.call1(py, (PyBytes::new(py, bytes),)).map(drop)))
+            }
+        }
+    }
+}
+
+/// A file that stays the caller's to close.
+#[cfg(unix)]
+struct Descriptor(std::mem::ManuallyDrop<std::fs::File>);
+
+#[cfg(unix)]
+impl Descriptor {
+    fn new(descriptor: i32) -> Descriptor {
+        use std::os::fd::FromRawFd;
+        // SAFETY: the caller has it open for the length of the call; it is not closed here.
+        Descriptor(std::mem::ManuallyDrop::new(unsafe { std::fs::File::from_raw_fd(descriptor) }))
+    }
+}
+
+#[cfg(unix)]
+impl Read for Descriptor {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        self.0.read(to)
+    }
+}
+
+struct Out<'s> {
+    sink: &'s mut Sink,
+    raised: &'s mut Raised,
+}
+
+impl Write for Out<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.sink.write(bytes, self.raised).map(|()| bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// How bodies are to be compressed: None, "zstd", "lz4", or a pair of "zstd" and its level.
+pub fn compression(compress: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Compression>> {
+    let Some(compress) = compress.filter(|compress| !compress.is_none()) else { return Ok(None) };
+    let wrong = || PyValueError::new_err("compress: expected None, \"zstd\", \"lz4\" or (\"zstd\", level 1 to 22)");
+    let (name, level) = match compress.extract::<String>() {
+        Ok(name) => (name, 3),
+        Err(_) => compress.extract::<(String, i32)>().map_err(|_| wrong())?,
+    };
+    match name.as_str() {
+        "zstd" if (1..=22).contains(&level) => Ok(Some(Compression { codec: Codec::Zstd, level })),
+        "lz4" => Ok(Some(Compression { codec: Codec::Lz4, level: 0 })),
+        _ => Err(wrong()),
+    }
+}
+
+/// Writes a file to a descriptor, or to a function that takes all the bytes it gets.
+#[pyfunction]
+#[pyo3(name = "file_dump", signature = (obj, sink, /, *, refs, canonical, trust, intern, enc_hook, compress, progress))]
+#[allow(clippy::too_many_arguments)]
+pub fn dump(
+    obj: &Bound<'_, PyAny>,
+    sink: &Bound<'_, PyAny>,
+    refs: bool,
+    canonical: bool,
+    trust: bool,
+    intern: bool,
+    enc_hook: Option<&Bound<'_, PyAny>>,
+    compress: Option<&Bound<'_, PyAny>>,
+    progress: Option<&Bound<'_, PyAny>>,
+) -> PyResult<u64> {
+    let options = options::encoding(refs, canonical, trust, intern, enc_hook)?;
+    let compression = compression(compress)?;
+    let sink = Sink::new(sink)?;
+    let progress = Progress::new(progress, 0)?;
+    with_workshop(|workshop: &mut Workshop| {
+        let views = encode_into(workshop, obj, &options, Some(Borrower::File(Vec::new())))?;
+        let buffers: Vec<&[u8]> = views.iter().map(View::as_slice).collect();
+        write(obj.py(), workshop.output.as_slice(), &buffers, sink, compression, progress).map_err(Fault::from)
+    })
+}
+
+/// Writes a message that is there already as a file; for `holdall.pickle`.
+#[pyfunction]
+pub fn file_write(py: Python<'_>, message: &[u8], sink: &Bound<'_, PyAny>) -> PyResult<u64> {
+    write(py, message, &[], Sink::new(sink)?, None, Progress::new(None, 0)?)
+}
+
+fn write(
+    py: Python<'_>,
+    message: &[u8],
+    buffers: &[&[u8]],
+    mut sink: Sink,
+    compression: Option<Compression>,
+    mut progress: Progress,
+) -> PyResult<u64> {
+    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let graph = Graph { message, buffers, compression, threads };
+    progress.total = graph.len();
+    let (mut raised, mut told) = (Raised::default(), Raised::default());
+    let written = py.detach(|| {
+        let mut out = Out { sink: &mut sink, raised: &mut raised };
+        file::write(&mut out, &graph, &mut |done| told.keep(progress.at(done)))
+    });
+    written.map_err(|error| Raised(raised.0.or(told.0)).or(&error))
+}
+
+/// Where a file comes from, front to back.
+enum Input {
+    #[cfg(unix)]
+    Descriptor(io::BufReader<Descriptor>),
+    /// A function that fills a buffer, and what it fills.
+    Function(Py<PyAny>, Py<PyByteArray>),
+}
+
+/// What is asked of a file object at once, at most.
+const CHUNK: usize = 1 << 18;
+
+struct Stream {
+    input: Input,
+    raised: Raised,
+}
+
+impl Stream {
+    fn new(source: &Bound<'_, PyAny>) -> PyResult<Stream> {
+        let py = source.py();
+        #[cfg(unix)]
+        if let Ok(descriptor) = source.extract::<i32>() {
+            let input = Input::Descriptor(io::BufReader::with_capacity(1 << 16, Descriptor::new(descriptor)));
+            return Ok(Stream { input, raised: Raised::default() });
+        }
+        let scratch = PyByteArray::new(py, &[]).unbind();
+        Ok(Stream { input: Input::Function(source.clone().unbind(), scratch), raised: Raised::default() })
+    }
+}
+
+impl Read for Stream {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        match &mut self.input {
+            #[cfg(unix)]
+            Input::Descriptor(file) => file.read(to),
+            Input::Function(fill, scratch) => {
+                let len = to.len().min(CHUNK);
+                let filled = Python::attach(|py| {
+                    let scratch = scratch.bind(py);
+                    if scratch.len() < len {
+                        scratch.resize(len)?;
+                    }
+                    let view = PyMemoryView::from(scratch.as_any())?;
+                    let part = view.get_item(PySlice::new(py, 0, len as isize, 1))?;
+                    let count: usize = fill.bind(py).call1((&part,))?.extract()?;
+                    part.call_method0("release")?;
+                    view.call_method0("release")?;
+                    let count = count.min(len);
+                    // SAFETY: the GIL is held, and no Python code runs while the bytes are copied.
+                    to[..count].copy_from_slice(unsafe { &scratch.as_bytes()[..count] });
+                    Ok(count)
+                });
+                self.raised.keep(filled)
+            }
+        }
+    }
+}
+
+/// The buffers of a file that is read front to back: they come in order, each once.
+struct InOrder<'r, R> {
+    reader: &'r mut file::Reader<R>,
+    next: u64,
+    body: Option<Body>,
+    /// A body whose length could not be believed before it was read.
+    collected: Option<Vec<u8>>,
+    done: u64,
+    progress: &'r mut Progress,
+    raised: Raised,
+}
+
+impl<R: Read + Send> InOrder<'_, R> {
+    fn fault(&mut self, fault: file::Fault) -> Fault {
+        match fault {
+            file::Fault::Bytes(error) => Outside(error).into(),
+            file::Fault::Io(error) => match self.raised.0.take() {
+                Some(error) => error.into(),
+                None => Outside(error).into(),
+            },
+        }
+    }
+}
+
+/// What is wrong with the file, not with the message in it: its offset counts from the file's start.
+struct Outside<E>(E);
+
+impl From<Outside<holdall_format::Error>> for Fault {
+    fn from(error: Outside<holdall_format::Error>) -> Fault {
+        Fault::from(Fault::from(error.0).into_py(0))
+    }
+}
+
+impl From<Outside<io::Error>> for Fault {
+    fn from(error: Outside<io::Error>) -> Fault {
+        os_error(&error.0).into()
+    }
+}
+
+impl<R: Read + Send> Source for InOrder<'_, R> {
+    fn view(&mut self, _py: Python<'_>, _number: u64, _lent: Lent, _at: usize) -> HostResult<Option<Owned>> {
+        Ok(None)
+    }
+
+    fn len(&mut self, py: Python<'_>, number: u64, at: usize) -> HostResult<usize> {
+        if number < self.next {
+            return Err(crate::error::decode("a buffer that was there before", at));
+        }
+        let (reader, next) = (&mut *self.reader, &mut self.next);
+        let (progress, raised, done) = (&mut *self.progress, &mut self.raised, self.done);
+        let found = py.detach(|| {
+            loop {
+                let body = reader.body(tag::BUFFER_FRAME)?;
+                let wanted = *next == number;
+                *next += 1;
+                if !wanted {
+                    reader.pass(&body)?;
+                    continue;
+                }
+                let sure = file::Reader::<R>::is_exact(&body) && reader.is_plausible(&body);
+                let collected = match sure {
+                    true => None,
+                    false => Some(reader.collect(&body, &mut |part| raised.keep(progress.at(done + part)))?),
+                };
+                return Ok((body, collected));
+            }
+        });
+        let (body, collected) = found.map_err(|fault| self.fault(fault))?;
+        let len = collected.as_ref().map_or(body.len, |bytes| bytes.len() as u64);
+        self.done += len;
+        (self.body, self.collected) = (Some(body), collected);
+        usize::try_from(len).map_err(|_| crate::error::decode("a length beyond the address space", at))
+    }
+
+    fn fill(&mut self, py: Python<'_>, to: &mut [u8]) -> HostResult<()> {
+        if let Some(bytes) = self.collected.take() {
+            to.copy_from_slice(&bytes);
+            return Ok(());
+        }
+        let Some(body) = self.body.take() else { return Ok(()) };
+        let before = self.done - body.len;
+        let (reader, progress, raised) = (&mut *self.reader, &mut *self.progress, &mut self.raised);
+        let filled = py.detach(|| reader.fill(&body, to, &mut |part| raised.keep(progress.at(before + part))));
+        filled.map_err(|fault| self.fault(fault))
+    }
+}
+
+/// The graph that comes next in a reader whose start was read.
+fn graph<R: Read + Send>(
+    py: Python<'_>,
+    reader: &mut file::Reader<R>,
+    kind: u8,
+    options: &decode::Options,
+    given: Option<Owned>,
+    progress: &mut Progress,
+) -> Result<Py<PyAny>, Fault> {
+    if kind == tag::FILE_LOG {
+        let why = "a log of records: read it with holdall.Reader";
+        let error = holdall_format::Error::new(holdall_format::Kind::BadFile { why }, 5);
+        return Err(Outside(error).into());
+    }
+    let mut raised = Raised::default();
+    let read = py.detach(|| {
+        let body = reader.body(tag::MESSAGE)?;
+        let base = reader.offset();
+        Ok((reader.collect(&body, &mut |done| raised.keep(progress.at(done)))?, base))
+    });
+    let (message, base) = match read {
+        Ok(read) => read,
+        Err(file::Fault::Bytes(error)) => return Err(Outside(error).into()),
+        Err(file::Fault::Io(error)) => return Err(raised.or(&error).into()),
+    };
+    let base = usize::try_from(base).unwrap_or(usize::MAX);
+    let hold = Reader::new(&message, options.trust).map_err(|error| Outside(error.shifted(base)))?;
+    let mut source = InOrder {
+        reader,
+        next: 0,
+        body: None,
+        collected: None,
+        done: message.len() as u64,
+        progress,
+        raised: Raised::default(),
+    };
+    let lender = given.map_or(Lender::File(&mut source), |given| Lender::Given(given, 0));
+    let made = decoded(py, hold, options, Some(lender));
+    let made = made.map_err(|fault| Fault::from(fault.into_py(base)))?;
+    let finished = py.detach(|| reader.finish(kind));
+    match finished {
+        Ok(()) => {
+            progress.at(progress.total.max(progress.told))?;
+            Ok(made)
+        }
+        Err(file::Fault::Bytes(error)) => Err(Outside(error).into()),
+        Err(file::Fault::Io(error)) => Err(os_error(&error).into()),
+    }
+}
+
+/// Builds what a file's bytes hold.
+pub fn load_bytes(
+    py: Python<'_>,
+    input: &[u8],
+    options: &decode::Options,
+    given: Option<Owned>,
+) -> PyResult<Py<PyAny>> {
+    let kind = frame::parse_start(input).map_err(|error| Fault::from(error).into_py(0))?;
+    let mut reader = file::Reader::new(&input[frame::START..], Some(input.len() as u64));
+    let mut progress = Progress::new(None, 0)?;
+    let made = graph(py, &mut reader, kind, options, given, &mut progress).map_err(|fault| fault.into_py(0))?;
+    trailing(input.len() as u64, reader.offset())?;
+    Ok(made)
+}
+
+fn trailing(size: u64, end: u64) -> PyResult<()> {
+    if size > end {
+        let kind = holdall_format::Kind::Trailing { count: usize::try_from(size - end).unwrap_or(usize::MAX) };
+        let error = holdall_format::Error::new(kind, usize::try_from(end).unwrap_or(usize::MAX));
+        return Err(Fault::from(error).into_py(0));
+    }
+    Ok(())
+}
+
+/// Builds what a descriptor's file holds (all of it, `size` bytes), or the next graph of a function that fills a buffer.
+///
+/// What does not begin like a file is a bare message up to the end.
+#[pyfunction]
+#[pyo3(name = "file_load", signature = (source, size, /, *, r#type, types, trust, strict, dec_hook, limits, progress))]
+#[allow(clippy::too_many_arguments)]
+pub fn load(
+    source: &Bound<'_, PyAny>,
+    size: Option<u64>,
+    r#type: Option<&Bound<'_, PyAny>>,
+    types: Option<&Bound<'_, PyAny>>,
+    trust: bool,
+    strict: bool,
+    dec_hook: Option<&Bound<'_, PyAny>>,
+    limits: Option<&Limits>,
+    progress: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Py<PyAny>> {
+    let options = options::decoding(r#type, types, trust, strict, dec_hook, limits)?;
+    load_by(source, size, &options, None, Progress::new(progress, size.unwrap_or(0))?)
+}
+
+/// The next graph of a function that fills a buffer, with pickle's hooks; for `holdall.pickle`.
+#[pyfunction]
+#[pyo3(signature = (fill, persistent_load, find_class, buffers, /))]
+pub fn load_pickle(
+    fill: &Bound<'_, PyAny>,
+    persistent_load: Option<&Bound<'_, PyAny>>,
+    find_class: Option<&Bound<'_, PyAny>>,
+    buffers: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Py<PyAny>> {
+    let options = options::unpickling(persistent_load, find_class)?;
+    let given = buffers.filter(|buffers| !buffers.is_none()).map(options::owned);
+    load_by(fill, None, &options, given, Progress::new(None, 0)?)
+}
+
+fn load_by(
+    source: &Bound<'_, PyAny>,
+    size: Option<u64>,
+    options: &decode::Options,
+    given: Option<Owned>,
+    mut progress: Progress,
+) -> PyResult<Py<PyAny>> {
+    let py = source.py();
+    let mut stream = Stream::new(source)?;
+    let mut head = Vec::with_capacity(frame::START);
+    let taken = py.detach(|| (&mut stream).take(frame::START as u64).read_to_end(&mut head));
+    taken.map_err(|error| std::mem::take(&mut stream.raised).or(&error))?;
+    if !frame::is_file(&head) {
+        let rest = py.detach(|| stream.read_to_end(&mut head));
+        rest.map_err(|error| std::mem::take(&mut stream.raised).or(&error))?;
+        return match Reader::new(&head, options.trust) {
+            Ok(reader) => decode_by(py, reader, options, given.map(|given| Lender::Given(given, 0)), 0),
+            Err(error) => Err(Fault::from(error).into_py(0)),
+        };
+    }
+    let kind = frame::parse_start(&head).map_err(|error| Fault::from(error).into_py(0))?;
+    let mut reader = file::Reader::new(stream, size);
+    let made = graph(py, &mut reader, kind, options, given, &mut progress);
+    let made = made.map_err(|fault| match reader.input.raised.0.take() {
+        Some(error) => error,
+        None => fault.into_py(0),
+    })?;
+    if let Some(size) = size {
+        trailing(size, reader.offset())?;
+    }
+    Ok(made)
+}
+
+/// The buffers of a file that is mapped into memory: views of it, in any order.
+pub struct Mapped<'p> {
+    pub data: &'p Py<PyAny>,
+    pub file: &'p [u8],
+    pub parts: &'p Parts,
+    /// Views may be written to: what is written stays in memory.
+    pub writable: bool,
+    unpacked: Option<Vec<u8>>,
+    /// What may yet be unpacked.
+    left: u64,
+}
+
+impl<'p> Mapped<'p> {
+    pub fn new(data: &'p Py<PyAny>, file: &'p [u8], parts: &'p Parts, writable: bool) -> Self {
+        let left = (64u64 << 20).saturating_add((file.len() as u64).saturating_mul(128));
+        Mapped { data, file, parts, writable, unpacked: None, left }
+    }
+}
+
+impl Source for Mapped<'_> {
+    fn view(&mut self, py: Python<'_>, number: u64, lent: Lent, at: usize) -> HostResult<Option<Owned>> {
+        let extent = usize::try_from(number).ok().and_then(|number| self.parts.buffers.get(number));
+        let Some(extent) = extent else { return Err(crate::error::decode("a buffer that is not there", at)) };
+        let body = file::plain(self.file, extent, tag::BUFFER_FRAME, false).map_err(Outside)?;
+        let Some(body) = body else {
+            self.left = self.left.checked_sub(extent.len).ok_or_else(|| {
+                crate::error::limit("compressed buffers that are unpacked again and again", at)
+            })?;
+            self.unpacked = Some(py.detach(|| file::unpacked(self.file, extent, tag::BUFFER_FRAME)).map_err(Outside)?);
+            return Ok(None);
+        };
+        let start = body.as_ptr() as usize - self.file.as_ptr() as usize;
+        let whole = PyMemoryView::from(self.data.bind(py))?;
+        let mut view = whole.get_item(PySlice::new(py, start as isize, (start + body.len()) as isize, 1))?;
+        if lent != Lent::ByteArray && lent != Lent::Writable || !self.writable {
+            view = view.call_method0("toreadonly")?;
+        }
+        Ok(Some(options::owned(&view)))
+    }
+
+    fn len(&mut self, _py: Python<'_>, _number: u64, _at: usize) -> HostResult<usize> {
+        Ok(self.unpacked.as_ref().map_or(0, Vec::len))
+    }
+
+    fn fill(&mut self, _py: Python<'_>, to: &mut [u8]) -> HostResult<()> {
+        if let Some(bytes) = self.unpacked.take() {
+            to.copy_from_slice(&bytes);
+        }
+        Ok(())
+    }
+}
+
+/// Builds what a map of a file holds: large buffers are views of it.
+#[pyfunction]
+#[pyo3(name = "file_load_mapped", signature = (data, writable, /, *, r#type, types, trust, strict, dec_hook, limits))]
+#[allow(clippy::too_many_arguments)]
+pub fn load_mapped(
+    data: &Bound<'_, PyAny>,
+    writable: bool,
+    r#type: Option<&Bound<'_, PyAny>>,
+    types: Option<&Bound<'_, PyAny>>,
+    trust: bool,
+    strict: bool,
+    dec_hook: Option<&Bound<'_, PyAny>>,
+    limits: Option<&Limits>,
+) -> PyResult<Py<PyAny>> {
+    let py = data.py();
+    let options = options::decoding(r#type, types, trust, strict, dec_hook, limits)?;
+    let view = View::new(data)?;
+    let input = view.as_slice();
+    let raise = |error| Fault::from(error).into_py(0);
+    if !frame::is_file(input) {
+        let reader = Reader::new(input, options.trust).map_err(raise)?;
+        return decode_by(py, reader, &options, None, 0);
+    }
+    let parts = Parts::of(input).map_err(raise)?;
+    let stored = file::plain(input, &parts.message, tag::MESSAGE, true).map_err(raise)?;
+    let (unpacked, base);
+    let message = match stored {
+        Some(message) => {
+            base = message.as_ptr() as usize - input.as_ptr() as usize;
+            message
+        }
+        None => {
+            base = 0;
+            unpacked = py.detach(|| file::unpacked(input, &parts.message, tag::MESSAGE)).map_err(raise)?;
+            &unpacked
+        }
+    };
+    let data = data.clone().unbind();
+    let mut source = Mapped::new(&data, input, &parts, writable);
+    let reader = Reader::new(message, options.trust).map_err(|error| raise(error.shifted(base)))?;
+    decode_by(py, reader, &options, Some(Lender::File(&mut source)), base)
+}
