@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ._core import (
     ChecksumError,
+    Damage,
     DecodeError,
     Decoder,
     Document,
@@ -32,9 +33,11 @@ from ._core import (
 )
 from ._files import dump, load
 from ._files import open_file as open
+from ._log import Reader, Report, Writer, file_kind, verify
 from ._registry import register
 
 if TYPE_CHECKING:
+    from . import aio as aio
     from . import bson as bson
     from . import julia as julia
     from . import msgpack as msgpack
@@ -43,27 +46,34 @@ if TYPE_CHECKING:
 # Without the modules: a star import would hide others of the same names.
 __all__ = [
     "ChecksumError",
+    "Damage",
     "DecodeError",
     "Decoder",
+    "Document",
     "EncodeError",
     "Encoder",
     "HoldallError",
     "LimitError",
     "Limits",
+    "Reader",
     "Record",
+    "Report",
     "TruncatedError",
     "UnknownTypeError",
     "ValidationError",
+    "Writer",
     "__version__",
     "deepcopy",
     "dump",
     "dumps",
+    "file_kind",
     "load",
     "loads",
     "register",
+    "verify",
 ]
 
-_MODULES = ("bson", "julia", "msgpack", "pickle")
+_MODULES = ("aio", "bson", "julia", "msgpack", "pickle")
 
 
 def __getattr__(name: str) -> Any:

@@ -87,7 +87,7 @@ def dump(
 
     target = path_of(file)
     if target is not None:
-        _replace(target, write, sync)
+        replace(target, write, sync)
     else:
         write(taker(file))
 
@@ -207,7 +207,7 @@ def store(file: Path | Writable, encode: Callable[[], bytes]) -> None:
         else:
             sink(data)
 
-    _replace(target, write, True)
+    replace(target, write)
 
 
 def read_whole(path: str) -> bytes:
@@ -281,7 +281,8 @@ def _sink(stream: io.FileIO) -> Any:
     return stream.fileno() if os.name == "posix" else functools.partial(_write_all, stream.write)
 
 
-def _replace(path: str, write: Callable[[Any], None], sync: bool) -> None:
+def replace(path: str, write: Callable[[Any], None], sync: bool = True) -> None:
+    """Put what `write` gives to a sink in the place of a file, atomically."""
     # Renaming onto a link would replace the link; what it points to is what the caller means.
     target = os.path.realpath(path)
     try:
@@ -313,7 +314,7 @@ def _replace(path: str, write: Callable[[Any], None], sync: bool) -> None:
             os.unlink(temporary)
         raise
     if sync:
-        _sync_folder(folder)
+        sync_folder(folder)
 
 
 def _keep_owner_and_mode(descriptor: int, old: os.stat_result) -> None:
@@ -327,7 +328,7 @@ def _keep_owner_and_mode(descriptor: int, old: os.stat_result) -> None:
     os.fchmod(descriptor, stat.S_IMODE(old.st_mode))
 
 
-def _sync_folder(folder: str) -> None:
+def sync_folder(folder: str) -> None:
     """Make the rename last; without this a crash may bring the old file back (never a torn one)."""
     if os.name == "nt":
         return

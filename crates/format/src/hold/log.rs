@@ -5,16 +5,25 @@
 //! A section begins with a restart, where nothing has a name: here a reader can begin. Restarts know where others are before them:
 //! the one with number `n` knows those 1, 2, 4 ... before it, as far as these divide `n`.
 
+use super::codec::{self, Codec, Compression, BLOCK};
 use super::frame::{self, Frame, Head, HEAD, START, TAIL};
 use super::reader::{self, Reader};
 use super::{tag, writer};
 use crate::cursor::Cursor;
 use crate::error::{Error, Kind, Result};
 use crate::model::{Layout, LayoutKind, Name, Reader as _, Token, Writer as _};
+use std::borrow::Cow;
+
+/// Records of fewer bytes are not compressed.
+const LEAST_COMPRESSED: usize = 256;
 
 /// Appends a frame that begins at offset `at` of its file.
 fn put(out: &mut Vec<u8>, at: u64, kind: u8, parts: [&[u8]; 2]) {
-    let head = Head::new(kind, (parts[0].len() + parts[1].len()) as u64).to_bytes(at);
+    put_as(out, at, Head::new(kind, (parts[0].len() + parts[1].len()) as u64), parts);
+}
+
+fn put_as(out: &mut Vec<u8>, at: u64, head: Head, parts: [&[u8]; 2]) {
+    let head = head.to_bytes(at);
     out.extend_from_slice(&head);
     let body = out.len();
     out.extend_from_slice(parts[0]);
@@ -24,17 +33,24 @@ fn put(out: &mut Vec<u8>, at: u64, kind: u8, parts: [&[u8]; 2]) {
 }
 
 /// Appends a record to `out`: `named` is how many names its section had before, `at` where it begins in the file.
-pub fn put_record(out: &mut Vec<u8>, at: u64, named: u64, message: &[u8]) {
+pub fn put_record(out: &mut Vec<u8>, at: u64, named: u64, message: &[u8], how: Option<Compression>) {
     let mut head = Vec::with_capacity(9);
     writer::length(&mut head, named);
+    // A small record has nothing to gain, and a large one would have to be cut.
+    let how = how.filter(|_| (LEAST_COMPRESSED..BLOCK - head.len()).contains(&message.len()));
+    if let Some((how, body)) = how.and_then(|how| Some((how, codec::compress(&[&head, message].concat(), how)?))) {
+        put_as(out, at, Head { codec: how.codec, ..Head::new(tag::RECORD, body.len() as u64) }, [&body, &[]]);
+        return;
+    }
     put(out, at, tag::RECORD, [&head, message]);
 }
 
-/// Appends what a record has named, if anything; says how many names that are. `texts` is how many texts had names before.
-pub fn put_names(out: &mut Vec<u8>, at: u64, named: u64, texts: u64, message: &[u8]) -> Result<u64> {
+/// Appends what a record has named, if anything; says how many texts and layouts that are. `texts` is how many texts had numbers
+/// before, `named` the same of all names.
+pub fn put_names(out: &mut Vec<u8>, at: u64, named: u64, texts: u64, message: &[u8]) -> Result<(u64, u64)> {
     let Names { new_texts, layouts } = names_of(texts, message)?;
-    let count = (new_texts.len() + layouts.len()) as u64;
-    if count > 0 {
+    let count = (new_texts.len() as u64, layouts.len() as u64);
+    if count != (0, 0) {
         let mut w = writer::Writer::new(Vec::new(), false);
         w.out.clear();
         writer::length(&mut w.out, named);
@@ -175,6 +191,22 @@ impl Restart {
     }
 }
 
+/// A frame's body, unpacked.
+pub fn unpacked<'i>(bytes: &'i [u8], frame: &Frame) -> Result<Cow<'i, [u8]>> {
+    let body = &bytes[frame.body.clone()];
+    if frame.head.codec == Codec::Stored {
+        return Ok(Cow::Borrowed(body));
+    }
+    let mut to = vec![0; codec::raw_len(body, frame.body.start)?];
+    codec::decompress(frame.head.codec, body, &mut to, frame.body.start)?;
+    Ok(Cow::Owned(to))
+}
+
+/// The same frame as it would be written at another place.
+pub fn put_again(out: &mut Vec<u8>, at: u64, frame: &Frame, bytes: &[u8]) {
+    put_as(out, at, frame.head, [&bytes[frame.body.clone()], &[]]);
+}
+
 /// How many names a record's section had before it, and its message.
 pub fn record(body: &[u8]) -> Result<(u64, &[u8])> {
     let mut input = Cursor::new(body);
@@ -199,6 +231,11 @@ impl<'i> NamesReader<'i> {
         let named = reader::length(&mut input)? as u64;
         let left = reader::length(&mut input)?;
         Ok(NamesReader { named, body, at: input.offset(), left, in_layouts: false })
+    }
+
+    /// A reader of the layouts' blocks.
+    pub fn reader(&self) -> Reader<'i> {
+        Reader::from(self.body, self.body.len(), false)
     }
 
     /// The next text or layout.
@@ -321,7 +358,7 @@ mod tests {
     fn names_are_what_a_record_has_named() {
         for texts in [0, 5] {
             let mut out = Vec::new();
-            assert_eq!(put_names(&mut out, 8, 9, texts, &message(texts)).unwrap(), 4);
+            assert_eq!(put_names(&mut out, 8, 9, texts, &message(texts)).unwrap(), (3, 1));
             let frame = Frame::within(&out, 0, 8).unwrap().unwrap();
             let mut names = NamesReader::new(frame.verified(&out).unwrap()).unwrap();
             assert_eq!(names.named, 9);
@@ -343,7 +380,7 @@ mod tests {
         }
         let mut w = writer::Writer::new(Vec::new(), false);
         w.int(5);
-        assert_eq!(put_names(&mut Vec::new(), 0, 0, 0, &w.out).unwrap(), 0);
+        assert_eq!(put_names(&mut Vec::new(), 0, 0, 0, &w.out).unwrap(), (0, 0));
     }
 
     fn log() -> (Vec<u8>, Vec<usize>) {
@@ -355,11 +392,11 @@ mod tests {
             ends.push(out.len());
         };
         put(&|out, at| put_restart(out, at, 0, 0, &[]));
-        put(&|out, at| put_record(out, at, 0, &message(0)));
+        put(&|out, at| put_record(out, at, 0, &message(0), None));
         put(&|out, at| {
             put_names(out, at, 0, 0, &message(0)).unwrap();
         });
-        put(&|out, at| put_record(out, at, 4, &[0xC1, 5]));
+        put(&|out, at| put_record(out, at, 4, &[0xC1, 5], None));
         put(&|out, at| put_restart(out, at, 2, 1, &[8]));
         (out, ends)
     }
@@ -392,7 +429,7 @@ mod tests {
         let mut w = writer::Writer::new(Vec::new(), false);
         w.bytes(&inner);
         let mut out = start().to_vec();
-        put_record(&mut out, 8, 0, &w.out);
+        put_record(&mut out, 8, 0, &w.out, None);
         out[9] ^= 1;
         let (found, waiting) = find(&out, 8, 0);
         assert!(found.is_none() && waiting > out.len() - HEAD);

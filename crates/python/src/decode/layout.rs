@@ -303,7 +303,12 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             template: OnceCell::new(),
         });
         if classes && self.rules.schema.is_none() {
-            layout = self.resolved(&layout, token.at)?;
+            match self.resolved(&layout, token.at) {
+                Ok(resolved) => layout = resolved,
+                // Whoever meets an instance of it is told.
+                Err(fault) if self.learns && fault.is_unknown() => {}
+                Err(fault) => return Err(fault),
+            }
         }
         Ok(layout)
     }

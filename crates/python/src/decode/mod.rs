@@ -16,6 +16,7 @@ mod run;
 mod runs;
 mod shapes;
 pub mod shelf;
+mod section;
 mod skip;
 mod tagged;
 mod typed;
@@ -30,6 +31,7 @@ use crate::schema::coerce::Rules;
 use crate::schema::{NodeId, Schema, ANY, UNTYPED};
 pub use frame::DOCUMENT;
 pub use partial::Kept;
+pub use section::Section;
 use frame::{Deferred, Frame, Kind, Weight};
 use holdall_format::Reader;
 use layout::Layout;
@@ -152,6 +154,8 @@ pub struct Decoder<'i, R: Reader<'i>> {
     start: usize,
     /// Layouts whose class was found for this message.
     found: HashMap<usize, Rc<Layout>, rustc_hash::FxBuildHasher>,
+    /// Classes that are not permitted are no error before they are used.
+    learns: bool,
     skipped: Vec<skip::Skipped<R::Place>>,
     /// How many looks ahead are under way.
     ahead: u32,
@@ -220,6 +224,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             },
             start: 0,
             found: HashMap::default(),
+            learns: false,
             skipped: Vec::new(),
             ahead: 0,
             again_left: FREE_AGAIN.saturating_add(input.saturating_mul(AGAIN_PER_BYTE)),
@@ -240,9 +245,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
 
     /// Builds the whole graph.
     pub fn message(&mut self) -> Result<Owned> {
-        // The first object has number 0, unmarked.
+        // The first object has number 0, unmarked; in a log's section, the first that is free.
+        self.mark = self.numbered.len() as u32;
         self.numbered.push(Numbered::open());
-        self.mark = 0;
         if R::TAGGED {
             self.find_apart()?;
         }

@@ -153,6 +153,9 @@ impl<W: Writer> Encoder<'_, W> {
                 self.name(name)?;
             }
             self.w.layout_end(block);
+            if let (Some(section), Some(plan)) = (&mut self.section, plan) {
+                section.keep(Owned::borrowed(plan.class().cast()));
+            }
             Ok(self.tables.layouts.add(class, names, hash))
         }
     }
@@ -532,6 +535,9 @@ impl<W: Writer> Encoder<'_, W> {
                 return Err(encode("a record has a field whose name is no `str`"));
             }
             let block = self.w.layout_begin(kind, version, raw.len());
+            if let Some(section) = &mut self.section {
+                section.keep(name.clone());
+            }
             let name = self.keep(name);
             self.name(name)?;
             for &name in &raw {

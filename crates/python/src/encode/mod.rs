@@ -9,11 +9,13 @@ pub mod layouts;
 pub mod memo;
 mod ordered;
 pub mod output;
+mod section;
 mod plain;
 mod sequence;
 mod text;
 mod walk;
 
+pub use section::Section;
 pub use walk::CHANGED;
 
 use crate::cpython::{gc, references, Obj, Owned, View};
@@ -192,6 +194,8 @@ pub struct Encoder<'t, W: Writer> {
     last_plan: Option<Rc<Plan>>,
     /// Whether instances of its class are written as their slots, without a question to anyone.
     slots_only: bool,
+    /// Of a record in a log: what the records before it have named.
+    section: Option<Section>,
     pub py: Python<'t>,
     _pause: gc::Pause,
 }
@@ -247,6 +251,13 @@ impl Effort {
     }
 }
 
+/// Tells the layouts of one message, or of one section of a log, from those of others.
+fn next_serial() -> u64 {
+    use std::sync::atomic::{AtomicU64, Ordering};
+    static SERIAL: AtomicU64 = AtomicU64::new(1);
+    SERIAL.fetch_add(1, Ordering::Relaxed)
+}
+
 #[derive(Debug)]
 pub enum Sharing {
     /// Reference counts tell what can't be shared; what else there is gets a mark.
@@ -261,16 +272,14 @@ impl<'t, W: Writer> Encoder<'t, W> {
     /// # Safety
     /// The GIL is held while the encoder lives.
     pub unsafe fn new(py: Python<'t>, w: W, options: &'t Options, tables: &'t mut Tables, sharing: Sharing) -> Self {
-        use std::sync::atomic::{AtomicU64, Ordering};
-        static SERIAL: AtomicU64 = AtomicU64::new(1);
-        tables.memo.clear();
         tables.layouts.clear();
+        tables.memo.clear();
         Encoder {
             w,
             options,
             tables,
             next_number: 0,
-            serial: SERIAL.fetch_add(1, Ordering::Relaxed),
+            serial: next_serial(),
             temporaries: Vec::new(),
             texts: HashMap::default(),
             unmade: HashMap::default(),
@@ -294,6 +303,7 @@ impl<'t, W: Writer> Encoder<'t, W> {
             last_layout: layouts::NONE,
             last_plan: None,
             slots_only: false,
+            section: None,
             py,
             // SAFETY: the GIL is held, says the caller.
             _pause: unsafe { gc::Pause::new() },
@@ -323,7 +333,7 @@ impl<'t, W: Writer> Encoder<'t, W> {
                 return self.walk();
             }
             if self.asks() {
-                self.next_number = 1;
+                self.next_number = 1 + self.base();
                 if self.persistent(root)? {
                     return self.walk();
                 }
@@ -331,9 +341,9 @@ impl<'t, W: Writer> Encoder<'t, W> {
             if self.leaf_root(root)? {
                 return Ok(());
             }
-            self.next_number = 1;
+            self.next_number = 1 + self.base();
             if self.tracks() {
-                self.tables.memo.meet(root, 0);
+                self.tables.memo.meet(root, self.base());
             }
             self.open(root, layouts::NONE)?;
         }

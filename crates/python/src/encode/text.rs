@@ -54,6 +54,10 @@ impl<W: Writer> Encoder<'_, W> {
                         return Ok(false);
                     }
                 }
+                // SAFETY: a string, says the caller.
+                if self.section.as_mut().is_some_and(|section| unsafe { !section.names(object) }) {
+                    return Ok(false);
+                }
                 entry.insert(number);
                 self.number()?;
                 self.w.mark();
@@ -113,6 +117,9 @@ impl<W: Writer> Encoder<'_, W> {
                             Some(*entry.get())
                         }
                         std::collections::hash_map::Entry::Vacant(entry) => {
+                            if let Some(section) = &mut self.section {
+                                section.named(Owned::borrowed(object));
+                            }
                             entry.insert(number);
                             None
                         }

@@ -39,17 +39,17 @@ pub fn os_error(error: &io::Error) -> PyErr {
 
 /// Carries exceptions through code that knows none: the first one is kept.
 #[derive(Default)]
-struct Raised(Option<PyErr>);
+pub struct Raised(pub Option<PyErr>);
 
 impl Raised {
-    fn keep<T>(&mut self, result: PyResult<T>) -> io::Result<T> {
+    pub fn keep<T>(&mut self, result: PyResult<T>) -> io::Result<T> {
         result.map_err(|error| {
             self.0.get_or_insert(error);
             io::Error::other("an exception")
         })
     }
 
-    fn or(self, error: &io::Error) -> PyErr {
+    pub fn or(self, error: &io::Error) -> PyErr {
         self.0.unwrap_or_else(|| os_error(error))
     }
 }
@@ -89,36 +89,99 @@ impl Progress {
 }
 
 /// Where a file goes to.
-enum Sink {
+pub enum Sink {
     #[cfg(unix)]
     Descriptor(Descriptor),
-    /// A function that takes bytes, all of them.
-    Function(Py<PyAny>),
+    /// A function that takes bytes, all of them; and one that has them on the disk.
+    Function(Py<PyAny>, Option<Py<PyAny>>),
 }
 
 impl Sink {
     fn new(sink: &Bound<'_, PyAny>) -> PyResult<Sink> {
+        Sink::with_flush(sink, None)
+    }
+
+    pub fn with_flush(sink: &Bound<'_, PyAny>, flush: Option<Py<PyAny>>) -> PyResult<Sink> {
         #[cfg(unix)]
         if let Ok(descriptor) = sink.extract::<i32>() {
             return Ok(Sink::Descriptor(Descriptor::new(descriptor)));
         }
-        Ok(Sink::Function(sink.clone().unbind()))
+        Ok(Sink::Function(sink.clone().unbind(), flush))
     }
 
-    fn write(&mut self, bytes: &[u8], raised: &mut Raised) -> io::Result<()> {
+    pub fn write(&mut self, bytes: &[u8], raised: &mut Raised) -> io::Result<()> {
         match self {
             #[cfg(unix)]
             Sink::Descriptor(file) => file.0.write_all(bytes),
-            Sink::Function(write) => {
+            Sink::Function(write, _) => {
                 raised.keep(Python::attach(|py| write.call1(py, (PyBytes::new(py, bytes),)).map(drop)))
             }
+        }
+    }
+
+    /// Writes to that place of a file; to a function, what comes next.
+    pub fn write_at(&mut self, bytes: &[u8], _at: u64, raised: &mut Raised) -> io::Result<()> {
+        match self {
+            #[cfg(unix)]
+            Sink::Descriptor(file) => std::os::unix::fs::FileExt::write_all_at(&*file.0, bytes, _at),
+            Sink::Function(..) => self.write(bytes, raised),
+        }
+    }
+
+    /// Waits until all is on the disk.
+    pub fn sync(&mut self, raised: &mut Raised) -> io::Result<()> {
+        match self {
+            #[cfg(unix)]
+            Sink::Descriptor(file) => file.0.sync_data(),
+            Sink::Function(_, Some(flush)) => raised.keep(Python::attach(|py| flush.call0(py).map(drop))),
+            Sink::Function(_, None) => Ok(()),
+        }
+    }
+
+    /// Cuts a file to that size.
+    pub fn cut(&mut self, _size: u64) -> io::Result<()> {
+        match self {
+            #[cfg(unix)]
+            Sink::Descriptor(file) => file.0.set_len(_size),
+            Sink::Function(..) => Err(io::ErrorKind::Unsupported.into()),
+        }
+    }
+
+    pub fn size(&self) -> io::Result<u64> {
+        match self {
+            #[cfg(unix)]
+            Sink::Descriptor(file) => file.0.metadata().map(|status| status.len()),
+            Sink::Function(..) => Err(io::ErrorKind::Unsupported.into()),
+        }
+    }
+
+    /// Up to `len` bytes of a file from that place on.
+    pub fn read_at(&self, _at: u64, _len: usize) -> io::Result<Vec<u8>> {
+        match self {
+            #[cfg(unix)]
+            Sink::Descriptor(file) => {
+                let left = self.size()?.saturating_sub(_at);
+                let mut bytes = vec![0; usize::try_from(left).unwrap_or(usize::MAX).min(_len)];
+                let mut filled = 0;
+                while filled < bytes.len() {
+                    match std::os::unix::fs::FileExt::read_at(&*file.0, &mut bytes[filled..], _at + filled as u64) {
+                        Ok(0) => break,
+                        Ok(count) => filled += count,
+                        Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                        Err(error) => return Err(error),
+                    }
+                }
+                bytes.truncate(filled);
+                Ok(bytes)
+            }
+            Sink::Function(..) => Err(io::ErrorKind::Unsupported.into()),
         }
     }
 }
 
 /// A file that stays the caller's to close.
 #[cfg(unix)]
-struct Descriptor(std::mem::ManuallyDrop<std::fs::File>);
+pub struct Descriptor(std::mem::ManuallyDrop<std::fs::File>);
 
 #[cfg(unix)]
 impl Descriptor {
@@ -228,13 +291,13 @@ enum Input {
 /// What is asked of a file object at once, at most.
 const CHUNK: usize = 1 << 18;
 
-struct Stream {
+pub struct Stream {
     input: Input,
-    raised: Raised,
+    pub raised: Raised,
 }
 
 impl Stream {
-    fn new(source: &Bound<'_, PyAny>) -> PyResult<Stream> {
+    pub fn new(source: &Bound<'_, PyAny>) -> PyResult<Stream> {
         let py = source.py();
         #[cfg(unix)]
         if let Ok(descriptor) = source.extract::<i32>() {

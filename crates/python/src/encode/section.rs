@@ -1,0 +1,114 @@
+//! Sections of a log: what a record has named, those after it refer to.
+
+use super::{layouts, next_serial, Encoder, Options, Sharing, Tables, TextKey};
+use crate::cpython::{references, text, Obj, Owned};
+use holdall_format::Writer;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use std::collections::{HashMap, HashSet};
+
+/// A longer text that only its parent holds has no number: it is unlikely to come again.
+const MOST_CHARACTERS: isize = 256;
+/// Texts that were met once are remembered by their hash, so many of them.
+const MOST_SEEN: usize = 1 << 16;
+
+/// What the records of a section have named so far. The section's layouts are in its [`Tables`].
+pub struct Section {
+    serial: u64,
+    texts: HashMap<TextKey, u32, rustc_hash::FxBuildHasher>,
+    /// Hashes of texts that were met: the second time such a one comes, it gets a number.
+    seen: HashSet<u64, rustc_hash::FxBuildHasher>,
+    /// Texts that the record under way has named, in order.
+    new: Vec<Owned>,
+    /// Classes and names whose addresses stand for them.
+    kept: Vec<Owned>,
+}
+
+impl Section {
+    /// Begins a section; forgets the layouts in `tables`.
+    pub fn begin(tables: &mut Tables) -> Section {
+        tables.layouts.clear();
+        Section {
+            serial: next_serial(),
+            texts: HashMap::default(),
+            seen: HashSet::default(),
+            new: Vec::new(),
+            kept: Vec::new(),
+        }
+    }
+
+    /// Whether a text that is met for the first time gets a number.
+    ///
+    /// # Safety
+    /// `object` is a string.
+    pub(super) unsafe fn names(&mut self, object: Obj) -> bool {
+        // SAFETY: a string, says the caller.
+        unsafe {
+            if references(object) <= 1 {
+                if ffi::PyUnicode_GET_LENGTH(object) > MOST_CHARACTERS {
+                    return false;
+                }
+                if self.seen.len() >= MOST_SEEN {
+                    self.seen.clear();
+                }
+                if self.seen.insert(text::hash(object) as u64) {
+                    return false;
+                }
+            }
+            self.new.push(Owned::borrowed(object));
+        }
+        true
+    }
+
+    pub(super) fn named(&mut self, text: Owned) {
+        self.new.push(text);
+    }
+
+    pub(super) fn keep(&mut self, object: Owned) {
+        self.kept.push(object);
+    }
+}
+
+impl<'t, W: Writer> Encoder<'t, W> {
+    /// Goes on with a section.
+    ///
+    /// # Safety
+    /// The GIL is held while the encoder lives. `tables` are those that the section was begun with, and used for it alone.
+    pub unsafe fn of_section(
+        py: Python<'t>,
+        w: W,
+        options: &'t Options,
+        tables: &'t mut Tables,
+        mut section: Section,
+    ) -> Self {
+        let layouts = std::mem::replace(&mut tables.layouts, layouts::Layouts::new());
+        // SAFETY: as the caller says.
+        let mut encoder = unsafe { Encoder::new(py, w, options, tables, Sharing::ByCount) };
+        encoder.tables.layouts = layouts;
+        encoder.serial = section.serial;
+        encoder.texts = std::mem::take(&mut section.texts);
+        encoder.interns = options.refs;
+        encoder.section = Some(section);
+        encoder
+    }
+
+    /// The number of the first object.
+    pub(super) fn base(&self) -> u32 {
+        match &self.section {
+            // What the record itself has named is no part of it.
+            Some(section) => (self.texts.len() - section.new.len()) as u32,
+            None => 0,
+        }
+    }
+
+    /// The section for the next record. What this one has named keeps its number from now on.
+    pub fn into_section(mut self) -> Option<Section> {
+        let mut section = self.section.take()?;
+        section.texts = std::mem::take(&mut self.texts);
+        let base = section.texts.len() - section.new.len();
+        for (at, text) in section.new.drain(..).enumerate() {
+            section.texts.insert(TextKey(text), (base + at) as u32);
+        }
+        Some(section)
+    }
+}

@@ -1,0 +1,172 @@
+//! What is whole in a file, and what is not.
+
+use super::Damage;
+use crate::cpython::View;
+use crate::error::Fault;
+use crate::face::files::{Progress, Raised, Sink};
+use holdall_format::hold::file::Parts;
+use holdall_format::hold::frame::Frame;
+use holdall_format::hold::index::Index;
+use holdall_format::hold::log::{self, Next, Restart};
+use holdall_format::hold::{frame, tag, Reader};
+use holdall_format::{Error, Kind};
+use pyo3::prelude::*;
+use std::collections::HashMap;
+
+/// kind, frames, records (of a log), damages.
+type Found = (&'static str, u64, Option<u64>, Vec<Damage>);
+
+fn damage(offset: usize, end: usize, error: &Error) -> Damage {
+    Damage { offset: offset as u64, size: end.saturating_sub(offset) as u64, reason: error.to_string() }
+}
+
+/// Compares every checksum of a file that is mapped.
+#[pyfunction]
+#[pyo3(name = "file_verify")]
+pub fn verify(data: &Bound<'_, PyAny>, progress: Option<&Bound<'_, PyAny>>) -> PyResult<Found> {
+    let py = data.py();
+    let view = View::new(data)?;
+    let input = view.as_slice();
+    let mut progress = Progress::new(progress, input.len() as u64)?;
+    py.detach(|| {
+        if !frame::is_file(input) {
+            let found = Index::scan(input).err().map(|error| damage(error.offset(), input.len(), &error));
+            return Ok(("message", 0, None, found.into_iter().collect()));
+        }
+        match frame::parse_start(input) {
+            Ok(tag::FILE_LOG) => verify_log(input, Vec::new(), &mut progress),
+            Ok(_) => verify_graph(input, &mut progress),
+            // What follows says what it was.
+            Err(error) => {
+                let first = damage(0, frame::START, &error);
+                let is_log = matches!(log::next(input, frame::START, 0), Next::Frame(_));
+                if is_log {
+                    return verify_log(input, vec![first], &mut progress);
+                }
+                Ok(("graph", 0, None, vec![first]))
+            }
+        }
+    })
+}
+
+fn verify_graph(input: &[u8], progress: &mut Progress) -> PyResult<Found> {
+    let (mut at, mut frames, mut found) = (frame::START, 0, Vec::new());
+    loop {
+        match Frame::at(input, at) {
+            Ok(None) => break,
+            Ok(Some(frame)) => {
+                frames += 1;
+                if let Err(error) = frame.verified(input) {
+                    found.push(damage(frame.at, frame.end, &error));
+                }
+                at = frame.end;
+                progress.at(at as u64)?;
+            }
+            // The next frame can't be told without its head.
+            Err(error) => {
+                found.push(damage(at, input.len(), &error));
+                break;
+            }
+        }
+    }
+    if found.is_empty() {
+        if let Err(error) = Parts::of(input) {
+            found.push(damage(error.offset().min(input.len()), input.len(), &error));
+        }
+    }
+    Ok(("graph", frames, None, found))
+}
+
+/// Goes over the frames of a log; `see` gets each that is whole.
+fn over(input: &[u8], found: &mut Vec<Damage>, mut see: impl FnMut(&Frame) -> PyResult<()>) -> PyResult<()> {
+    let mut at = frame::START;
+    while at < input.len() {
+        match log::next(input, at, 0) {
+            Next::Frame(frame) => {
+                see(&frame)?;
+                at = frame.end;
+            }
+            Next::Damaged(error, Some(end)) => {
+                found.push(damage(at, end, &error));
+                at = end;
+            }
+            other => {
+                let error = match other {
+                    Next::Damaged(error, _) => error,
+                    Next::More(needed) => {
+                        Error::new(Kind::Truncated { needed: needed.saturating_sub(input.len() - at) }, input.len())
+                    }
+                    Next::Frame(_) => continue,
+                };
+                let next = log::find(input, at + 1, 0).0.map_or(input.len(), |frame| frame.at);
+                found.push(damage(at, next, &error));
+                at = next;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn verify_log(input: &[u8], mut found: Vec<Damage>, progress: &mut Progress) -> PyResult<Found> {
+    let (mut frames, mut records) = (0, 0);
+    over(input, &mut found, |frame| {
+        frames += 1;
+        records += u64::from(frame.head.kind == tag::RECORD);
+        progress.at(frame.end as u64)
+    })?;
+    progress.at(input.len() as u64)?;
+    Ok(("log", frames, Some(records), found))
+}
+
+/// Writes what is whole of a log that is mapped to a descriptor, or to a function that takes all bytes it gets; gives how many
+/// records that are.
+#[pyfunction]
+#[pyo3(name = "log_repair")]
+pub fn repair(data: &Bound<'_, PyAny>, sink: &Bound<'_, PyAny>) -> PyResult<u64> {
+    let py = data.py();
+    let view = View::new(data)?;
+    let input = view.as_slice();
+    let mut sink = Sink::with_flush(sink, None)?;
+    let (mut out, mut at, mut records) = (log::start().to_vec(), 0u64, 0);
+    let (mut last, mut places): (Option<Restart>, HashMap<u64, u64>) = (None, HashMap::new());
+    let mut flush = |out: &mut Vec<u8>, at: &mut u64, least: usize| -> PyResult<()> {
+        if out.len() < least {
+            return Ok(());
+        }
+        let mut raised = Raised::default();
+        let written = py.detach(|| sink.write(out, &mut raised));
+        written.map_err(|error| raised.or(&error))?;
+        *at += out.len() as u64;
+        out.clear();
+        Ok(())
+    };
+    over(input, &mut Vec::new(), |frame| {
+        let here = at + out.len() as u64;
+        let restart = || log::unpacked(input, frame).and_then(|body| Restart::parse(&body, frame.at as u64));
+        if frame.head.kind == tag::RESTART {
+            // The same restart, between other places.
+            let old = restart().map_err(|error| Fault::from(error).into_py(0))?;
+            let number = last.as_ref().map_or(0, |last| last.number + 1);
+            let before = last.as_ref().map_or(Vec::new(), |last| last.known_to_next(|at| places.get(&at).copied()));
+            log::put_restart(&mut out, here, old.record, number, &before);
+            places.insert(number, here);
+            last = Some(Restart { at: here, record: old.record, number, before });
+        } else {
+            records += u64::from(frame.head.kind == tag::RECORD);
+            log::put_again(&mut out, here, frame, input);
+        }
+        flush(&mut out, &mut at, 1 << 18)
+    })?;
+    flush(&mut out, &mut at, 0)?;
+    Ok(records)
+}
+
+/// What a file holds by its first bytes: "graph", "log" or "message"; None: something else.
+#[pyfunction]
+pub fn file_kind(start: &[u8]) -> Option<&'static str> {
+    match frame::parse_start(start) {
+        Ok(tag::FILE_LOG) => Some("log"),
+        Ok(_) => Some("graph"),
+        Err(_) => Reader::new(start, true).is_ok().then_some("message"),
+    }
+}

@@ -1,0 +1,526 @@
+//! Records of a log, one after the other.
+
+use super::writer::{last_restart, restart_at};
+use super::Damage;
+use crate::decode::{self, Decoder, Section};
+use crate::error::Fault;
+use crate::face::files::{os_error, Raised, Sink, Stream};
+use crate::face::options;
+use crate::face::types::Limits;
+use holdall_format::hold::log::{self, NamesReader, Next, Restart};
+use holdall_format::hold::{frame, tag, Reader};
+use holdall_format::{Error, Kind};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use std::io::{self, Read};
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+/// What is read at once, at least.
+const STEP: usize = 1 << 18;
+/// How often a log that is followed is asked whether it has grown.
+const PAUSE: Duration = Duration::from_millis(20);
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Repair {
+    /// A damage is an error.
+    None,
+    /// The log ends there.
+    Stop,
+    /// It goes on with the next frame that is whole.
+    Skip,
+}
+
+enum Input {
+    /// A file, read from any place.
+    File(Sink),
+    Stream(Stream),
+    /// Bytes that are fed.
+    Fed,
+}
+
+/// Reads a log.
+#[pyclass(module = "holdall")]
+pub struct LogReader {
+    state: Mutex<Option<State>>,
+    options: decode::Options,
+    repair: Repair,
+    follow: bool,
+}
+
+struct State {
+    input: Input,
+    /// What was read of the log, and where that begins in it.
+    bytes: Vec<u8>,
+    base: u64,
+    /// Where the next frame begins, from `base`.
+    at: usize,
+    started: bool,
+    section: Section,
+    /// The number of the next record.
+    record: u64,
+    /// Should what the last record has named be damaged, it is found there.
+    last: Option<Last>,
+    damage: Vec<Damage>,
+    ended: bool,
+    /// No more bytes will be fed.
+    fed_whole: bool,
+}
+
+/// The last record's message.
+struct Last {
+    /// In what was read, or in what was unpacked of it.
+    at: Range<usize>,
+    unpacked: Option<Vec<u8>>,
+    /// How many names there were before.
+    named: u64,
+}
+
+/// What comes next.
+enum Step {
+    Record(Py<PyAny>),
+    /// Nothing yet, or nothing any more.
+    Pause,
+    End,
+    Again,
+}
+
+impl State {
+    fn offset(&self) -> u64 {
+        self.base + self.at as u64
+    }
+
+    /// Reads more; says how much.
+    fn read(&mut self, py: Python<'_>, wanted: usize) -> PyResult<usize> {
+        // What is done with is given back now and then; the last record is kept until what it has named is there.
+        let kept = self.last.as_ref().filter(|last| last.unpacked.is_none());
+        let done = kept.map_or(self.at, |last| last.at.start.min(self.at));
+        if done > STEP {
+            self.bytes.drain(..done);
+            (self.base, self.at) = (self.base + done as u64, self.at - done);
+            if let Some(last) = self.last.as_mut().filter(|last| last.unpacked.is_none()) {
+                last.at = last.at.start - done..last.at.end - done;
+            }
+        }
+        let have = self.bytes.len();
+        // No more at once than there is already: what a damaged head claims may not be there.
+        let step = wanted.saturating_sub(have - self.at).clamp(STEP, have.max(STEP));
+        let from = self.base + have as u64;
+        let mut raised = Raised::default();
+        let bytes = &mut self.bytes;
+        let input = &mut self.input;
+        let read = py.detach(|| match input {
+            Input::File(file) => {
+                let more = file.read_at(from, step)?;
+                bytes.extend_from_slice(&more);
+                io::Result::Ok(more.len())
+            }
+            Input::Stream(stream) => {
+                bytes.resize(have + step, 0);
+                let count = stream.read(&mut bytes[have..]);
+                bytes.truncate(have + count.as_ref().map_or(0, |count| *count));
+                raised.0 = stream.raised.0.take();
+                count
+            }
+            Input::Fed => Ok(0),
+        });
+        read.map_err(|error| raised.or(&error))
+    }
+
+    /// Whether bytes may come that are not here yet.
+    fn may_grow(&self, follow: bool) -> bool {
+        follow || (matches!(self.input, Input::Fed) && !self.fed_whole)
+    }
+
+    /// The error of a damage, or its note.
+    fn damaged(&mut self, repair: Repair, end: u64, error: Error) -> PyResult<()> {
+        if repair == Repair::None {
+            self.ended = true;
+            return Err(Fault::from(error).into_py(0));
+        }
+        let offset = self.offset();
+        self.damage.push(Damage { offset, size: end.saturating_sub(offset), reason: error.to_string() });
+        Ok(())
+    }
+
+    /// All that is left is no log, or not yet.
+    fn tail(&mut self, py: Python<'_>, repair: Repair, follow: bool, error: Error) -> PyResult<Step> {
+        if self.may_grow(follow) {
+            return Ok(Step::Pause);
+        }
+        while self.read(py, usize::MAX)? > 0 {}
+        let end = self.base + self.bytes.len() as u64;
+        self.damaged(repair, end, error)?;
+        self.ended = true;
+        Ok(Step::End)
+    }
+
+    fn step(&mut self, py: Python<'_>, options: &decode::Options, repair: Repair, follow: bool) -> PyResult<Step> {
+        if self.ended {
+            return Ok(Step::End);
+        }
+        if !self.started {
+            return self.start(py, repair, follow);
+        }
+        match log::next(&self.bytes, self.at, self.base) {
+            Next::Frame(found) => {
+                let begins = self.at;
+                self.at = found.end;
+                let body = log::unpacked(&self.bytes, &found).map_err(|error| Fault::from(error).into_py(0))?;
+                match found.head.kind {
+                    tag::RECORD => {
+                        let body = body.into_owned_if(found.head.codec);
+                        self.record(py, options, repair, begins, found.body, body)
+                    }
+                    tag::NAMES => {
+                        let body = body.into_owned();
+                        self.learn(py, options, &body);
+                        Ok(Step::Again)
+                    }
+                    _ => {
+                        if let Ok(restart) = Restart::parse(&body, 0) {
+                            self.record = restart.record;
+                        }
+                        self.section.clear();
+                        self.last = None;
+                        Ok(Step::Again)
+                    }
+                }
+            }
+            Next::More(needed) => {
+                if self.read(py, needed)? > 0 {
+                    return Ok(Step::Again);
+                }
+                let left = self.bytes.len() - self.at;
+                if left == 0 {
+                    if self.may_grow(follow) {
+                        return Ok(Step::Pause);
+                    }
+                    self.ended = true;
+                    return Ok(Step::End);
+                }
+                // Cut short; or its length is wrong, and others follow.
+                if repair == Repair::Skip && !self.may_grow(follow) {
+                    if let (Some(found), _) = log::find(&self.bytes, self.at + 1, self.base) {
+                        return self.pass(repair, found.at, Error::new(Kind::Checksum, self.at + self.base as usize));
+                    }
+                }
+                let error = Error::new(Kind::Truncated { needed: needed - left }, self.base as usize + self.bytes.len());
+                self.tail(py, repair, follow, error)
+            }
+            Next::Damaged(error, end) => {
+                if repair != Repair::Skip {
+                    self.damaged(repair, end.map_or(self.offset(), |end| self.base + end as u64), error)?;
+                    if end.is_none() {
+                        while self.read(py, usize::MAX)? > 0 {}
+                        let end = self.base + self.bytes.len() as u64;
+                        if let Some(damage) = self.damage.last_mut() {
+                            damage.size = end - damage.offset;
+                        }
+                    }
+                    self.ended = true;
+                    return Ok(Step::End);
+                }
+                if let Some(end) = end {
+                    return self.pass(repair, end, error);
+                }
+                match log::find(&self.bytes, self.at + 1, self.base) {
+                    (Some(found), _) => self.pass(repair, found.at, error),
+                    (None, _) => {
+                        let wanted = self.bytes.len() - self.at + STEP;
+                        if self.read(py, wanted)? > 0 {
+                            return Ok(Step::Again);
+                        }
+                        self.tail(py, repair, follow, error)
+                    }
+                }
+            }
+        }
+    }
+
+    /// Notes a damage up to `end`, and goes on there.
+    fn pass(&mut self, repair: Repair, end: usize, error: Error) -> PyResult<Step> {
+        let to = self.base + end as u64;
+        self.damaged(repair, to, error)?;
+        self.at = end;
+        Ok(Step::Again)
+    }
+
+    fn start(&mut self, py: Python<'_>, repair: Repair, follow: bool) -> PyResult<Step> {
+        if self.bytes.len() < frame::START {
+            if self.read(py, frame::START)? > 0 {
+                return Ok(Step::Again);
+            }
+            if self.may_grow(follow) {
+                return Ok(Step::Pause);
+            }
+            if self.bytes.is_empty() {
+                let error = Error::new(Kind::Truncated { needed: frame::START }, 0);
+                self.ended = true;
+                return Err(Fault::from(error).into_py(0));
+            }
+        }
+        self.started = true;
+        match frame::parse_start(&self.bytes) {
+            Ok(tag::FILE_LOG) => self.at = frame::START,
+            Ok(_) => {
+                self.ended = true;
+                let why = "a file of one graph, no log of records: load it with holdall.load";
+                return Err(Fault::from(Error::new(Kind::BadFile { why }, 5)).into_py(0));
+            }
+            Err(error) if repair == Repair::Skip => return self.pass(repair, frame::START, error),
+            Err(error) => {
+                let end = self.base + self.bytes.len() as u64;
+                self.damaged(repair, end, error)?;
+                self.ended = true;
+                return Ok(Step::End);
+            }
+        }
+        Ok(Step::Again)
+    }
+
+    /// Learns what the record before has named, if that is news.
+    fn learn(&mut self, py: Python<'_>, options: &decode::Options, body: &[u8]) {
+        let Ok(mut names) = NamesReader::new(body) else { return };
+        if names.named != self.section.named() {
+            return;
+        }
+        // SAFETY: the GIL is held, as `py` shows.
+        let mut decoder = unsafe { Decoder::new(py, names.reader(), options, None) };
+        // What can't be learnt is missing where it is used, which is seen there.
+        let _ = decoder.learn_names(&mut self.section, &mut names);
+    }
+
+    fn record(
+        &mut self,
+        py: Python<'_>,
+        options: &decode::Options,
+        repair: Repair,
+        begins: usize,
+        range: Range<usize>,
+        unpacked: Option<Vec<u8>>,
+    ) -> PyResult<Step> {
+        let begin = self.base as usize + range.start;
+        let body = unpacked.as_deref().unwrap_or(&self.bytes[range.clone()]);
+        let (named, message) = log::record(body).map_err(|error| Fault::from(error.shifted(begin)).into_py(0))?;
+        let head = body.len() - message.len();
+        if named != self.section.named() {
+            self.catch_up(py, options, named);
+        }
+        if named != self.section.named() {
+            let why = "a record that needs names of a lost one";
+            let error = Error::new(Kind::BadFile { why }, self.base as usize + begins);
+            let end = std::mem::replace(&mut self.at, begins);
+            self.damaged(repair, self.base + end as u64, error)?;
+            self.at = end;
+            self.record += 1;
+            self.ended = repair == Repair::Stop;
+            return Ok(Step::Again);
+        }
+        self.record += 1;
+        let base = begin + head;
+        let message = &unpacked.as_deref().unwrap_or(&self.bytes[range.clone()])[head..];
+        let reader = Reader::new(message, options.trust).map_err(|error| Fault::from(error).into_py(base))?;
+        // SAFETY: the GIL is held, as `py` shows.
+        let mut decoder = unsafe { Decoder::new(py, reader, options, None) };
+        let made = decoder.log_record(&mut self.section);
+        drop(decoder);
+        let at = match &unpacked {
+            Some(body) => head..body.len(),
+            None => range.start + head..range.end,
+        };
+        self.last = Some(Last { at, unpacked, named });
+        let made = made.map_err(|fault| fault.into_py(base))?;
+        // SAFETY: a new reference.
+        Ok(Step::Record(unsafe { Bound::from_owned_ptr(py, made.into_raw()) }.unbind()))
+    }
+
+    /// Finds names that a record needs: of a section whose restart is lost there are none yet; and what stood in a damaged frame
+    /// of names stands in the record before it as well.
+    fn catch_up(&mut self, py: Python<'_>, options: &decode::Options, named: u64) {
+        if named == 0 {
+            return self.section.clear();
+        }
+        let Some(last) = self.last.as_ref().filter(|last| last.named == self.section.named()) else { return };
+        let message = &last.unpacked.as_ref().unwrap_or(&self.bytes)[last.at.clone()];
+        let mut names = Vec::new();
+        if log::put_names(&mut names, 0, last.named, self.section.texts(), message).is_ok() && !names.is_empty() {
+            self.learn(py, options, &names[frame::HEAD..names.len() - frame::TAIL]);
+        }
+    }
+
+    /// Goes to a record, by the restart that is nearest before it.
+    fn seek(&mut self, py: Python<'_>, record: u64) -> PyResult<()> {
+        let Input::File(file) = &self.input else {
+            return Err(PyValueError::new_err("only a log that is opened by its path can be sought in"));
+        };
+        let found = py.detach(|| {
+            let size = file.size()?;
+            let mut at = last_restart(file, size)?;
+            while let Some(restart) = &at {
+                if restart.record <= record {
+                    break;
+                }
+                // As far back as does not go beyond: the restarts it knows are 1, 2, 4 ... before it.
+                let mut next = None;
+                for &place in restart.before.iter().rev().filter(|&&place| place < restart.at) {
+                    next = restart_at(file, place)?;
+                    if next.as_ref().is_some_and(|next| next.record > record) {
+                        break;
+                    }
+                }
+                at = match next {
+                    Some(next) => Some(next),
+                    None => last_restart(file, restart.at)?,
+                };
+            }
+            io::Result::Ok(at)
+        });
+        let found = found.map_err(|error| os_error(&error))?;
+        (self.base, self.record) = found.map_or((0, 0), |restart| (restart.at, restart.record));
+        self.bytes.clear();
+        (self.at, self.started, self.ended, self.last) = (0, self.base > 0, false, None);
+        self.section.clear();
+        Ok(())
+    }
+}
+
+/// A body that had to be unpacked.
+trait IntoOwnedIf {
+    fn into_owned_if(self, codec: holdall_format::hold::codec::Codec) -> Option<Vec<u8>>;
+}
+
+impl IntoOwnedIf for std::borrow::Cow<'_, [u8]> {
+    fn into_owned_if(self, codec: holdall_format::hold::codec::Codec) -> Option<Vec<u8>> {
+        (codec != holdall_format::hold::codec::Codec::Stored).then(|| self.into_owned())
+    }
+}
+
+impl LogReader {
+    fn with<T>(&self, act: impl FnOnce(&mut State) -> PyResult<T>) -> PyResult<T> {
+        let taken = self.state.try_lock().map_or(None, |mut state| state.take());
+        let Some(mut state) = taken else { return Err(PyValueError::new_err("the log is closed, or in use")) };
+        let done = act(&mut state);
+        *self.state.lock().unwrap_or_else(PoisonError::into_inner) = Some(state);
+        done
+    }
+}
+
+#[pymethods]
+impl LogReader {
+    /// source: a descriptor that stays the caller's to close, a function that fills a buffer, or None: bytes are fed.
+    #[new]
+    #[pyo3(signature = (source, /, *, repair, follow, r#type, types, trust, strict, dec_hook, limits))]
+    #[allow(clippy::too_many_arguments)]
+    fn new(
+        source: Option<&Bound<'_, PyAny>>,
+        repair: Option<&str>,
+        follow: bool,
+        r#type: Option<&Bound<'_, PyAny>>,
+        types: Option<&Bound<'_, PyAny>>,
+        trust: bool,
+        strict: bool,
+        dec_hook: Option<&Bound<'_, PyAny>>,
+        limits: Option<&Limits>,
+    ) -> PyResult<LogReader> {
+        let repair = match repair {
+            None => Repair::None,
+            Some("stop") => Repair::Stop,
+            Some("skip") => Repair::Skip,
+            Some(_) => return Err(PyValueError::new_err("repair: expected None, \"stop\" or \"skip\"")),
+        };
+        let input = match source {
+            None => Input::Fed,
+            Some(source) if source.extract::<i32>().is_ok() => Input::File(Sink::with_flush(source, None)?),
+            Some(source) => Input::Stream(Stream::new(source)?),
+        };
+        let state = State {
+            input,
+            bytes: Vec::new(),
+            base: 0,
+            at: 0,
+            started: false,
+            section: Section::default(),
+            record: 0,
+            last: None,
+            damage: Vec::new(),
+            ended: false,
+            fed_whole: false,
+        };
+        let options = options::decoding(r#type, types, trust, strict, dec_hook, limits)?;
+        Ok(LogReader { state: Mutex::new(Some(state)), options, repair, follow })
+    }
+
+    fn __iter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        slf
+    }
+
+    fn __next__(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
+        loop {
+            match self.with(|state| state.step(py, &self.options, self.repair, self.follow))? {
+                Step::Record(object) => return Ok(Some(object)),
+                Step::End => return Ok(None),
+                Step::Again => {}
+                Step::Pause if !self.follow => return Ok(None),
+                Step::Pause => {
+                    py.detach(|| std::thread::sleep(PAUSE));
+                    py.check_signals()?;
+                    if self.state.lock().unwrap_or_else(PoisonError::into_inner).is_none() {
+                        return Ok(None);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Goes to the record of that number: it comes next. Beyond the last, nothing does.
+    fn seek(&self, py: Python<'_>, record: u64) -> PyResult<()> {
+        self.with(|state| state.seek(py, record))?;
+        // Within the section record by record: what they name is needed.
+        while self.with(|state| Ok(state.record < record && !state.ended))? {
+            match self.with(|state| state.step(py, &self.options, self.repair, false)) {
+                Ok(Step::Pause | Step::End) => break,
+                Ok(_) => {}
+                // What is wrong with a record that nobody asked for is nobody's concern, but a damage is.
+                Err(error) if self.with(|state| Ok(state.ended))? => return Err(error),
+                Err(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn feed(&self, data: &Bound<'_, PyAny>) -> PyResult<()> {
+        let view = crate::cpython::View::new(data)?;
+        self.with(|state| match state.input {
+            Input::Fed => {
+                state.bytes.extend_from_slice(view.as_slice());
+                state.ended = false;
+                Ok(())
+            }
+            _ => Err(PyValueError::new_err("only a Reader of None can be fed")),
+        })
+    }
+
+    /// No more bytes will be fed.
+    fn end(&self) -> PyResult<()> {
+        self.with(|state| {
+            state.fed_whole = true;
+            Ok(())
+        })
+    }
+
+    #[getter]
+    fn record(&self) -> PyResult<u64> {
+        self.with(|state| Ok(state.record))
+    }
+
+    #[getter]
+    fn damage(&self) -> PyResult<Vec<Damage>> {
+        self.with(|state| Ok(state.damage.clone()))
+    }
+
+    fn close(&self) {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).take();
+    }
+}

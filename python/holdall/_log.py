@@ -1,0 +1,301 @@
+"""`Writer` and `Reader`: a log of records in a file that grows; `verify`: what of a file is whole."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from . import _core, _files
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from types import ModuleType
+
+
+class Writer:
+    """Appends records to a log.
+
+    file: a path, or a binary file object with `write` (and `flush`, to be called where records are to be on the disk).
+    append: go on with the log that the path holds, if there is one; else it is written anew. What a crash has left of a record
+        that was never whole is cut off first; `cut` says how many bytes that were.
+    sync: "always": `write` returns when the record is on the disk. "batch": records are gathered, and are on the disk after every
+        MiB or so, and after `flush` and `close`. "never": gathered likewise, and left to the operating system.
+    refs, trust, enc_hook: as for `dumps`, for each record. compress: "zstd", "lz4" or ("zstd", level): records of 256 bytes or more,
+        where that makes them smaller.
+
+    A record is a graph of its own: what two of them share is two objects when they are read. But their key lists, classes and
+    repeated texts are written once for all records of about a MiB, so that small records stay small. A record that fails to be
+    written (an OSError, or an EncodeError) is not in the log; those before it are, and the next may follow.
+
+    One thread at a time may use it. One process at a time may write to a log; any number may read.
+
+    >>> with holdall.Writer("events.log") as log:
+    ...     log.write({"event": "start", "at": 1}), log.write({"event": "stop", "at": 5})
+    (0, 1)
+    >>> [record["at"] for record in holdall.Reader("events.log")]
+    [1, 5]
+    """
+
+    def __init__(
+        self,
+        file: _files.Path | _files.Writable,
+        *,
+        append: bool = False,
+        sync: Literal["always", "batch", "never"] = "batch",
+        refs: bool = True,
+        trust: bool = False,
+        enc_hook: Callable[[Any], Any] | None = None,
+        compress: _files.Compress = None,
+    ) -> None:
+        options: dict[str, Any] = {
+            "sync": sync, "refs": refs, "trust": trust, "enc_hook": enc_hook, "compress": compress
+        }  # fmt: skip
+        self._opened: io.FileIO | None = None
+        path = _files.path_of(file)
+        if path is None:
+            if append:
+                raise TypeError("append: expected a path as file")
+            self._core = _core.LogWriter(
+                _files.taker(file), append=False, flush=getattr(file, "flush", None), **options
+            )
+            return
+        is_new = not os.path.exists(path)
+        flags = os.O_RDWR | os.O_CREAT | (0 if append else os.O_TRUNC) | getattr(os, "O_BINARY", 0)
+        self._opened = open(os.open(path, flags, 0o666), "r+b", buffering=0)  # noqa: SIM115
+        try:
+            self._core = _core.LogWriter(self._opened.fileno(), append=append, **options)
+            if is_new and sync != "never":
+                # The file's name is to be there after a crash as well as what is in it.
+                self.flush()
+                _files.sync_folder(os.path.dirname(os.path.abspath(path)))
+        except BaseException:
+            self._opened.close()
+            raise
+
+    def write(self, obj: object, /) -> int:
+        """Append the graph of `obj`; gives its number, the first is 0.
+
+        Raises EncodeError: it can't be stored. Raises OSError: as the file system says; the record is not in the log then.
+        """
+        return self._core.write(obj)
+
+    def flush(self) -> None:
+        """Write all records that were gathered; unless `sync="never"`, wait until they are on the disk."""
+        self._core.flush()
+
+    @property
+    def records(self) -> int:
+        """How many records the log has: the number of the next."""
+        return self._core.records
+
+    @property
+    def cut(self) -> int:
+        """Bytes at the log's end that were no whole record, and were cut off when it was opened to be appended to."""
+        return self._core.cut
+
+    def close(self) -> None:
+        """Flush, and let go of the file. A second call does nothing."""
+        if self._core is _CLOSED:
+            return
+        try:
+            self._core.flush()
+        finally:
+            self._core.close()
+            self._core = _CLOSED
+            if self._opened is not None:
+                self._opened.close()
+
+    def __enter__(self) -> Writer:
+        return self
+
+    def __exit__(self, *args: object) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        if getattr(self, "_core", _CLOSED) is not _CLOSED:
+            with contextlib.suppress(Exception):
+                self.close()
+
+
+class _Closed:
+    """What is left of a closed log."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise ValueError("the log is closed")
+
+
+_CLOSED: Any = _Closed()
+
+
+class Reader:
+    """Goes through the records of a log.
+
+    file: a path; a binary file object with `read` or `readinto`, which need not seek; or None: bytes are given to `feed`.
+    repair: what to do where the log is damaged. None: an error, after all records before it. "stop": the log ends there. "skip": it
+        goes on with the next record that is whole. In both cases `damage` says what was passed over.
+    follow: wait for more at the end of the log, until `close` is called.
+    type, types, trust, strict, dec_hook, limits: as for `loads`, for each record.
+
+    Raises DecodeError: damaged bytes, or a record that can't be built; `.offset` counts from the log's start. After a record that
+    can't be built (UnknownTypeError, ValidationError, LimitError) the next one can be read.
+    Raises OSError: as the file system says.
+
+    >>> with holdall.Writer("numbers.log") as log:
+    ...     for number in range(1000):
+    ...         at = log.write({"number": number})
+    >>> with holdall.Reader("numbers.log") as log:
+    ...     log.seek(998)
+    ...     list(log)
+    [{'number': 998}, {'number': 999}]
+    """
+
+    def __init__(
+        self,
+        file: _files.Path | _files.Readable | _files.ReadableInto | None,
+        *,
+        repair: Literal["stop", "skip"] | None = None,
+        follow: bool = False,
+        type: Any = Any,
+        types: type[Any] | ModuleType | Iterable[type[Any] | ModuleType] = (),
+        trust: bool = False,
+        strict: bool = True,
+        dec_hook: Callable[[type[Any], Any], Any] | None = None,
+        limits: _core.Limits | None = None,
+    ) -> None:
+        options: dict[str, Any] = {
+            "repair": repair, "follow": follow, "type": type, "types": types, "trust": trust, "strict": strict,
+            "dec_hook": dec_hook, "limits": limits
+        }  # fmt: skip
+        self._opened: io.FileIO | None = None
+        path = None if file is None else _files.path_of(file)
+        if path is None:
+            self._core = _core.LogReader(None if file is None else _files.filler(file), **options)
+            return
+        self._opened = open(path, "rb", buffering=0)  # noqa: SIM115
+        try:
+            self._core = _core.LogReader(self._opened.fileno(), **options)
+        except BaseException:
+            self._opened.close()
+            raise
+
+    def __iter__(self) -> Iterator[Any]:
+        return self
+
+    def __next__(self) -> Any:
+        return self._core.__next__()
+
+    def read(self) -> Any:
+        """The next record. Raises EOFError where there is none (any more, or yet)."""
+        for record in self._core:
+            return record
+        raise EOFError("no more records")
+
+    def seek(self, record: int, /) -> None:
+        """Go to the record of that number, by the path's restart points: no more than about a MiB is read."""
+        self._core.seek(record)
+
+    def feed(self, data: bytes | bytearray | memoryview, /) -> None:
+        """Give more bytes to a Reader of None; iteration then goes on as far as there are whole records."""
+        self._core.feed(data)
+
+    def end(self) -> None:
+        """Say that no more bytes will be fed: what is not whole then is damaged."""
+        self._core.end()
+
+    @property
+    def record(self) -> int:
+        """The number of the next record."""
+        return self._core.record
+
+    @property
+    def damage(self) -> list[_core.Damage]:
+        """What was passed over so far."""
+        return self._core.damage
+
+    def close(self) -> None:
+        """Let go of the file; one that is being followed ends. A second call does nothing."""
+        self._core.close()
+        if self._opened is not None:
+            self._opened.close()
+
+    def __enter__(self) -> Reader:
+        return self
+
+    def __exit__(self, *args: object) -> None:
+        self.close()
+
+
+@dataclass(frozen=True)
+class Report:
+    """What `verify` found.
+
+    kind: "graph" (a file of `dump`), "log" or "message" (bytes of `dumps`). frames: how many are whole. records: of a log. bytes: the
+    file's size. damage: what is not whole. repaired: what was done about it.
+    """
+
+    kind: str
+    frames: int
+    records: int | None
+    bytes: int
+    damage: list[_core.Damage]
+    repaired: str | None = None
+
+    @property
+    def ok(self) -> bool:
+        """Whether all of it is whole."""
+        return not self.damage
+
+
+def verify(
+    file: _files.Path, *, repair: bool = False, progress: Callable[[int, int], Any] | None = None
+) -> Report:
+    """Compare every checksum of a file; nothing of it is built.
+
+    file: the path of a file of `dump`, of a log, or of a bare message (which has no checksums: its tokens are gone over).
+    repair: write a damaged log anew, with all records that are whole; the damaged one stays beside it, with ".damaged" behind its
+        name (and a number, if there is one).
+    progress: called now and then as `progress(done, total)`, in bytes.
+
+    Raises OSError: as the file system says. Raises HoldallError: `repair` of what is no log.
+
+    >>> dump([1, 2, 3], "list.hold")
+    >>> holdall.verify("list.hold").ok
+    True
+    """
+    path = os.fsdecode(file)
+    data = _files.mapped(path)
+    kind, frames, records, damage = _core.file_verify(data, progress)
+    repaired = None
+    if repair and damage:
+        if kind != "log":
+            raise _core.HoldallError("only logs can be repaired: what a graph has lost can't be told")
+        repaired = _repair(path, data)
+    return Report(kind, frames, records, len(data), damage, repaired)
+
+
+def _repair(path: str, data: Any) -> str:
+    kept = f"{path}.damaged"
+    number = 1
+    while os.path.lexists(kept):
+        number += 1
+        kept = f"{path}.damaged.{number}"
+    os.link(os.path.realpath(path), kept)
+    counts: list[int] = []
+    _files.replace(path, lambda sink: counts.append(_core.log_repair(data, sink)))
+    return f"{counts[0]} records written anew; the damaged log is {os.path.basename(kept)}"
+
+
+def file_kind(file: _files.Path) -> Literal["graph", "log", "message"] | None:
+    """What a file holds by its first bytes: a graph of `dump`, a log, a bare message of `dumps`; None: something else.
+
+    >>> dump(1, "one.hold")
+    >>> holdall.file_kind("one.hold")
+    'graph'
+    """
+    with open(file, "rb") as opened:
+        start = opened.read(_core.file_start_size)
+    kind: Literal["graph", "log", "message"] | None = _core.file_kind(start)
+    return kind
