@@ -8,7 +8,6 @@ use crate::cpython::Owned;
 use crate::error::{decode, Result};
 use crate::objects;
 use crate::schema::{NodeId, ANY};
-use holdall_format::model::{Known, LayoutKind};
 use holdall_format::{Error as FormatError, Kind as FormatKind, Reader, Token};
 use std::rc::Rc;
 
@@ -50,8 +49,6 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     /// Passes over one token; says how many values belong to it.
     fn skip_one(&mut self) -> Result<u64> {
         Ok(match self.r.next()? {
-            Token::List(len) | Token::Tuple(len) | Token::Set(len) | Token::FrozenSet(len) => len as u64,
-            Token::Dict(len) => 2 * len as u64,
             Token::Mark => {
                 let mut place = Weight::default();
                 // What is passed over for the second time is in the list.
@@ -68,20 +65,14 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             }
             Token::NewLayout(token) => {
                 let layout = self.layout(&token)?;
-                values_of(&layout)
+                layout.kind.values(layout.names.len())
             }
             Token::Instance(number) => match self.layouts.get(number) {
-                Some(layout) => values_of(layout),
+                Some(layout) => layout.kind.values(layout.names.len()),
                 None => {
                     let kind = FormatKind::BadLayout { number: number as u64 };
                     return Err(FormatError::new(kind, self.here()).into());
                 }
-            },
-            Token::DateTime { zoned, .. } => u64::from(zoned),
-            Token::Known(known) => match known {
-                Known::NdArray => 4,
-                Known::Deque | Known::DefaultDict | Known::NumpyScalar => 2,
-                _ => objects::arity(known) as u64,
             },
             Token::Buffer { number, readonly } => {
                 // They come in order: one that is passed over is taken nevertheless.
@@ -91,13 +82,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 }
                 0
             }
-            Token::Global => 2,
-            Token::Persistent => 1,
-            Token::Reduce(flags) => {
-                let (made_of, then) = objects::reduce::arity(flags);
-                (made_of + then) as u64
-            }
-            _ => 0,
+            token => token.values(),
         })
     }
 
@@ -191,14 +176,5 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         (self.again, self.mark) = (before, mark);
         self.r.rewind(back);
         Ok(object)
-    }
-}
-
-/// How many values an instance of a layout has.
-fn values_of(layout: &Layout) -> u64 {
-    match layout.kind {
-        LayoutKind::Dict | LayoutKind::Object => layout.names.len() as u64,
-        LayoutKind::Based => layout.names.len() as u64 + 1,
-        LayoutKind::Enum | LayoutKind::Custom => 1,
     }
 }
