@@ -9,6 +9,7 @@ mod julia;
 mod members;
 mod msgpack;
 mod options;
+mod outline;
 mod types;
 
 pub use functions::{canonical_order, View};
@@ -55,6 +56,7 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(functions::file_frames, module)?)?;
     module.add_function(wrap_pyfunction!(functions::frame_total, module)?)?;
     module.add_function(wrap_pyfunction!(copy::deepcopy, module)?)?;
+    module.add_function(wrap_pyfunction!(outline::outline, module)?)?;
     module.add_function(wrap_pyfunction!(crate::class::registry::register_class, module)?)?;
     module.add_function(wrap_pyfunction!(crate::class::registry::class_settings, module)?)?;
     module.add_function(wrap_pyfunction!(crate::class::registry::registered_subclasses, module)?)?;
