@@ -171,12 +171,16 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
             self.at = self.r.offset();
             let start = self.at;
             self.outermost = (at < self.options.most).then_some(Key::Apart);
-            self.numbered_value(Some(at as u64 + 1))?;
+            let walked = self.numbered_value(Some(at as u64 + 1));
+            if walked.is_err() {
+                self.broken_off();
+            }
             // They were taken for what the outermost value has beside its members.
             let sum = &mut self.sums[Kind::Dict.index()];
             sum.bytes = sum.bytes.wrapping_sub((self.at - start) as u64);
+            self.at = end;
+            walked?;
         }
-        self.at = end;
         finished
     }
 
