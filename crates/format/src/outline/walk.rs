@@ -2,17 +2,16 @@
 //! holds a shown value is shown.
 
 mod parts;
+mod place;
 mod totals;
 
 use super::kind::Kind;
 use super::text::{self, shortened};
-use super::{Key, Node, Options, Outline, Rest, Sum};
+use super::{Key, Node, Options, Outline, Sum};
 use crate::bson::reader::DOCUMENT_OPEN;
 use crate::error::{Error, Kind as Flaw, Result};
-use crate::model::{Bytes, Ints, Layout, Reader, Seq, Special, Token};
+use crate::model::{Bytes, Ints, Layout, Leaf, Reader, Seq, Special, Token};
 
-/// Kinds that are told apart among the members of one container that are not shown.
-const MOST_KINDS: usize = 16;
 /// Parts of a name or a shape that are kept.
 const MOST_PARTS: usize = 32;
 const MARK_OF_MARK: &str = "a mark of a mark or of a reference";
@@ -198,12 +197,17 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
                     return Err(Error::new(Flaw::Malformed { why: DOCUMENT_OPEN }, self.at));
                 }
             } else {
+                if !R::TEXT_KEYS && self.stack.len() != self.shown.len() {
+                    self.leaves()?;
+                }
+                let Some(frame) = self.stack.last_mut() else { return Ok(()) };
                 if frame.left == 0 {
                     self.close()?;
                     continue;
                 }
                 frame.left -= 1;
             }
+            let Some(frame) = self.stack.last_mut() else { return Ok(()) };
             // Of pairs an odd number is left behind the key.
             let is_key = frame.members == Members::Pairs && frame.left % 2 == 1;
             if frame.members == Members::Named {
@@ -212,6 +216,35 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
                 self.r.key();
             }
             self.value(None, is_key)?;
+        }
+        Ok(())
+    }
+
+    /// The small values that come next in a container that is not shown: most values, at a third of the cost of all others.
+    fn leaves(&mut self) -> Result<()> {
+        let most = self.stack.last().map_or(0, |frame| frame.left);
+        let mut left = most;
+        while left > 0 {
+            let Some(leaf) = self.r.leaf()? else { break };
+            let kind = match leaf {
+                Leaf::None => Kind::None,
+                Leaf::Bool(_) => Kind::Bool,
+                Leaf::Int(_) => Kind::Int,
+                Leaf::Float(_) => Kind::Float,
+                Leaf::Ascii(_) | Leaf::Utf8(_) => Kind::Str,
+                Leaf::Reference(number) => {
+                    self.refer(number)?;
+                    Kind::Reference
+                }
+            };
+            left -= 1;
+            let end = self.r.offset();
+            self.sums[kind.index()].add(1, end - self.at);
+            self.at = end;
+        }
+        self.values += most - left;
+        if let Some(frame) = self.stack.last_mut() {
+            frame.left = left;
         }
         Ok(())
     }
@@ -450,102 +483,6 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
         self.at = self.at.min(self.input.len());
         while !self.stack.is_empty() {
             self.pop(false);
-        }
-    }
-
-    fn rest(&mut self, kind: Option<Kind>, class: u32, sum: Sum) -> Rest {
-        Rest { kind, name: self.class_name(class), sum }
-    }
-
-    /// Notes a value where it is: as a node, in the sums of what is not shown, or as a key.
-    fn place(&mut self, met: Met, kind: Kind, class: u32, bytes: usize, told: Told) {
-        if self.stack.len() != self.shown.len() {
-            return;
-        }
-        if met.is_key {
-            let known = self.shown.last().is_some_and(|shown| shown.key.is_some());
-            if !known && self.shows_next() {
-                let text = told.target.and_then(|number| self.text_of(number));
-                self.shown_key(text.map_or_else(|| Key::Other(kind.label().into()), Key::Text));
-            }
-            return;
-        }
-        if !met.shown {
-            // Of a container it is known when it is closed how much it takes.
-            self.add_rest(kind, class, bytes);
-            return;
-        }
-        let key = self.key();
-        let (rest, name) = match told.rest {
-            Some((kind, sum)) if sum.values > 0 => (vec![self.rest(Some(kind), 0, sum)], None),
-            _ => (Vec::new(), self.class_name(class)),
-        };
-        self.nodes.push(Node {
-            depth: self.shown.len(),
-            key,
-            kind,
-            name: told.name.or(name),
-            offset: met.start,
-            bytes,
-            items: told.items,
-            number: met.number,
-            references: 0,
-            target: told.target,
-            value: told.value,
-            rest,
-            whole: true,
-        });
-    }
-
-    fn shown_key(&mut self, key: Key) {
-        if let Some(shown) = self.shown.last_mut() {
-            shown.key = Some(key);
-        }
-    }
-
-    /// The key of the value that is placed next.
-    fn key(&mut self) -> Key {
-        let (Some(frame), Some(shown)) = (self.stack.last_mut(), self.shown.last_mut()) else {
-            return self.outermost.take().unwrap_or(Key::Root);
-        };
-        let at = shown.taken;
-        shown.taken += 1;
-        match frame.members {
-            Members::Content => {
-                frame.members = Members::Fields;
-                Key::Content
-            }
-            Members::Fields => {
-                let name = shown.names.next().unwrap_or_default();
-                if frame.kind == Kind::Dict {
-                    Key::Text(name)
-                } else {
-                    Key::Field(name)
-                }
-            }
-            Members::Pairs | Members::Named => shown.key.take().unwrap_or(Key::Item(at)),
-            Members::Items => Key::Item(at),
-        }
-    }
-
-    /// Adds to what is not shown of the innermost container, if that is shown itself.
-    fn add_rest(&mut self, kind: Kind, class: u32, bytes: usize) {
-        if self.stack.len() != self.shown.len() {
-            return;
-        }
-        let Some(shown) = self.shown.last_mut() else { return };
-        shown.taken += 1;
-        let mut row = shown.rest.iter().position(|row| row.0 == Some(kind) && row.1 == class);
-        if row.is_none() {
-            let (kind, class) = if shown.rest.len() < MOST_KINDS { (Some(kind), class) } else { (None, 0) };
-            row = shown.rest.iter().position(|row| kind.is_none() && row.0.is_none());
-            if row.is_none() {
-                row = Some(shown.rest.len());
-                shown.rest.push((kind, class, Sum::default()));
-            }
-        }
-        if let Some(row) = row.and_then(|row| shown.rest.get_mut(row)) {
-            row.2.add(1, bytes);
         }
     }
 }
