@@ -20,7 +20,7 @@ const TOO_MANY: &str = "more values than bytes";
 
 /// What the members of a container are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Members {
+pub(super) enum Members {
     Items,
     /// A key, a value, and so on: keys are values.
     Pairs,
@@ -34,7 +34,7 @@ enum Members {
 
 /// An open container.
 #[derive(Debug)]
-struct Frame {
+pub(super) struct Frame {
     start: usize,
     /// How many values are still to come; or, of one that does not say, where it ends.
     left: u64,
