@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import ModuleType
-from typing import Any, Final, Protocol, TypeAlias, TypeVar, final, type_check_only
+from typing import Any, Final, Protocol, TypeAlias, TypedDict, TypeVar, final, type_check_only
 
 _T = TypeVar("_T")
 _T_co = TypeVar("_T_co", covariant=True)
@@ -300,3 +300,113 @@ def julia_open(
     limits: Limits | None = None,
     views: bool = False,
 ) -> BsonDocument: ...
+
+@type_check_only
+class OutlineSum(TypedDict):
+    """Values of one kind. `bytes` are their own: of a container, without its members'."""
+
+    kind: str
+    values: int
+    bytes: int
+
+@type_check_only
+class OutlineRest(TypedDict):
+    """Members of one kind that are not shown; `bytes` with all that they hold. No kind: all for which there was no room."""
+
+    kind: str | None
+    name: str | None
+    values: int
+    bytes: int
+
+@type_check_only
+class OutlineNode(TypedDict):
+    """A value that is shown.
+
+    depth: of how many others it is a part.
+    role: what its key is: "root", "item" (an index), "key" (of a dict), "other" (a key that is no text: its kind), "field",
+        "content" (of an instance: what it is beside its fields), "apart" (a value that is only referred to).
+    name: what more there is of the kind: an instance's class, an array's dtype and shape.
+    offset, bytes: where it begins in the data, and all that it takes.
+    items: items, pairs or fields. number: what it can be referred to by; references: how often it is.
+    target: of a reference, the number. value: if short values are told.
+    rest: members that are not shown. whole: all of it is there.
+    """
+
+    depth: int
+    role: str
+    key: str | int | None
+    kind: str
+    name: str | None
+    offset: int
+    bytes: int
+    items: int
+    number: int | None
+    references: int
+    target: int | None
+    value: str | None
+    rest: list[OutlineRest]
+    whole: bool
+
+@type_check_only
+class OutlineClass(TypedDict):
+    """Instances of a layout or described type; `bytes` with all that they hold, what is within each other once.
+
+    kind: "dict", "object", "based", "enum", "custom" or "described".
+    fields: the first of the `field_count` names.
+    """
+
+    kind: str
+    name: str | None
+    version: int
+    fields: list[str]
+    field_count: int
+    values: int
+    bytes: int
+
+@type_check_only
+class OutlineReferred(TypedDict):
+    number: int
+    references: int
+    kind: str
+    name: str | None
+    offset: int | None
+
+@type_check_only
+class Outline(TypedDict):
+    """What bytes hold.
+
+    nodes: in the order of the bytes, each before what it holds.
+    kinds, classes, referred: the largest first; the last two up to `most`.
+    numbered, shared: objects with a number, and those that are referred to. references: how often, together.
+    start: bytes before the message. head: before its value. read: from `start` to where the value, or what is sound, ends:
+        `head` and the bytes of `kinds` together. left: bytes behind that.
+    error, error_offset: what ended it, and where in the data.
+    """
+
+    nodes: list[OutlineNode]
+    kinds: list[OutlineSum]
+    classes: list[OutlineClass]
+    class_count: int
+    referred: list[OutlineReferred]
+    numbered: int
+    shared: int
+    references: int
+    start: int
+    head: int
+    read: int
+    left: int
+    error: str | None
+    error_offset: int | None
+
+def outline(data: _BytesLike, format: str, /, *, depth: int, most: int, values: bool = False) -> Outline: ...
+
+@type_check_only
+class FileFrame(TypedDict):
+    """A frame of a file: its body's place and length, and how long that is unpacked. ok: whether its checksum holds."""
+
+    kind: str
+    codec: str | None
+    offset: int
+    size: int
+    raw_size: int | None
+    ok: bool | None

@@ -13,6 +13,7 @@ pub mod hold;
 pub mod julia;
 pub mod model;
 pub mod msgpack;
+pub mod outline;
 pub mod sink;
 pub mod table;
 pub mod text;

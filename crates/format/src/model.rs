@@ -56,6 +56,17 @@ pub enum LayoutKind {
     Custom,
 }
 
+impl LayoutKind {
+    /// How many values an instance has, where its layout has that many fields.
+    pub fn values(self, fields: usize) -> u64 {
+        match self {
+            LayoutKind::Dict | LayoutKind::Object => fields as u64,
+            LayoutKind::Based => fields as u64 + 1,
+            LayoutKind::Enum | LayoutKind::Custom => 1,
+        }
+    }
+}
+
 /// The key list of dicts, or the class and field names of instances: written once, then referred to by number.
 ///
 /// `block` holds the names (a class's own name first), to be read by [`Reader::names`]. Each name that is text gets
@@ -193,6 +204,28 @@ pub enum Token<'i> {
     Persistent,
 }
 
+impl Token<'_> {
+    /// How many values follow that belong to it. Of an [`Token::Instance`] its layout says that, of [`Token::Items`] and
+    /// [`Token::Members`] the reader: here it is 0.
+    pub fn values(&self) -> u64 {
+        match *self {
+            Token::List(len) | Token::Tuple(len) | Token::Set(len) | Token::FrozenSet(len) => len as u64,
+            Token::Dict(len) => 2 * len as u64,
+            Token::NewLayout(layout) => layout.kind.values(layout.fields),
+            Token::Mark | Token::Persistent | Token::Special(Special::ScopedCode(_)) => 1,
+            Token::DateTime { zoned, .. } => u64::from(zoned),
+            Token::Known(known) => known.values() as u64,
+            Token::Tagged(tagged) => tagged.values() as u64,
+            Token::Global => 2,
+            Token::Reduce(flags) => {
+                let (made_of, then) = reduce::values(flags);
+                (made_of + then) as u64
+            }
+            _ => 0,
+        }
+    }
+}
+
 /// What most values are, without all the others: small enough to stay in registers on its way to the host.
 #[derive(Debug, Clone, Copy)]
 pub enum Leaf<'i> {
@@ -240,9 +273,11 @@ pub mod reduce {
     pub const AGAIN: u8 = 64;
     pub const ALL: u8 = 127;
 
-    /// How many values follow a recipe with these flags: function and arguments, and what the flags say.
-    pub fn values(flags: u8) -> usize {
-        2 + (flags & !NEW).count_ones() as usize
+    /// How many of a recipe's parts the object is made of, and how many follow those.
+    pub fn values(flags: u8) -> (usize, usize) {
+        let then = flags & (ITEMS | PAIRS | STATE | SETTER);
+        let made_of = flags & (NEW_KEYWORDS | AGAIN);
+        (2 + made_of.count_ones() as usize, then.count_ones() as usize)
     }
 }
 
@@ -268,7 +303,7 @@ known! {
 }
 
 impl Known {
-    /// How many values follow it.
+    /// How many values follow.
     pub fn values(self) -> usize {
         match self {
             Known::Utc => 0,
@@ -278,37 +313,6 @@ impl Known {
             Known::NdArray => 4,
             _ => 1,
         }
-    }
-}
-
-impl LayoutKind {
-    /// How many values an instance has, beside that of each name.
-    pub fn values(self, names: usize) -> usize {
-        match self {
-            LayoutKind::Dict | LayoutKind::Object => names,
-            LayoutKind::Based => names + 1,
-            LayoutKind::Enum | LayoutKind::Custom => 1,
-        }
-    }
-}
-
-impl Token<'_> {
-    /// How many values belong to it and follow; nothing where its layout's number was not given out, or where only the
-    /// format can tell.
-    pub fn values(&self, layouts: impl FnOnce(usize) -> Option<usize>) -> Option<usize> {
-        Some(match *self {
-            Token::List(len) | Token::Tuple(len) | Token::Set(len) | Token::FrozenSet(len) => len,
-            Token::Dict(len) => len.checked_mul(2)?,
-            Token::NewLayout(layout) => layout.kind.values(layout.fields),
-            Token::Instance(number) => layouts(number)?,
-            Token::DateTime { zoned, .. } => usize::from(zoned),
-            Token::Known(known) => known.values(),
-            Token::Mark | Token::Persistent => 1,
-            Token::Global => 2,
-            Token::Reduce(flags) => reduce::values(flags),
-            Token::Items(_) | Token::Members(_) | Token::Tagged(_) => return None,
-            _ => 0,
-        })
     }
 }
 

@@ -41,6 +41,7 @@ pub struct Reader<'i> {
     /// Where the container ends that was begun last: until it is counted, nothing says that there is no end before that.
     open_end: u32,
     longs: bool,
+    damaged: bool,
 }
 
 /// Where in a document a reader is.
@@ -66,12 +67,17 @@ impl<'i> Reader<'i> {
 
     /// Starts to read the value of an element, which is all of `input`.
     pub fn of_value(tag: u8, input: &'i [u8]) -> Self {
-        Reader { input: Cursor::new(input), next: Next::Value(tag), open_end: 0, longs: false }
+        Reader { input: Cursor::new(input), next: Next::Value(tag), open_end: 0, longs: false, damaged: false }
     }
 
     /// Tells ints of 64 bits apart, whatever their value.
     pub fn with_longs(self) -> Self {
         Reader { longs: true, ..self }
+    }
+
+    /// Also goes into containers that don't end where they say: what stands there up to the damage can be shown.
+    pub fn damaged(self) -> Self {
+        Reader { damaged: true, ..self }
     }
 
     /// Where the bytes of a binary stand that is all of the input, and how many there are.
@@ -187,7 +193,10 @@ impl<'i> Reader<'i> {
     #[inline(always)]
     pub(crate) fn container(&mut self) -> Result<usize> {
         let outermost = self.input.offset() == 0;
-        let body = document_body(self.input.rest(), outermost).map_err(|flaw| self.flawed(flaw))?;
+        let body = match document_body(self.input.rest(), outermost) {
+            Ok(body) => body,
+            Err(flaw) => return self.unbounded(flaw),
+        };
         self.input.array::<4>()?;
         match body.last() {
             Some(&tag::END) => {
@@ -195,8 +204,23 @@ impl<'i> Reader<'i> {
                 self.opened(end);
                 Ok(end)
             }
+            _ if self.damaged => Ok(self.input.offset() + body.len() - 1),
             _ => self.malformed(DOCUMENT_OPEN),
         }
+    }
+
+    /// Begins a container that the input is too short, or too long, for.
+    #[cold]
+    #[inline(never)]
+    fn unbounded(&mut self, flaw: Flaw) -> Result<usize> {
+        if !self.damaged || matches!(flaw.kind, Kind::Malformed { .. }) {
+            return Err(self.flawed(flaw));
+        }
+        let start = self.input.offset();
+        let len = u32::from_le_bytes(self.input.array()?) as usize;
+        let end = start + len - 1;
+        self.opened(end);
+        Ok(end)
     }
 
     #[cold]

@@ -641,13 +641,20 @@ pub fn plain<'i>(file: &'i [u8], extent: &Extent, kind: u8, verify: bool) -> Res
 
 /// The body that begins there, unpacked; `file` is the whole of it.
 pub fn unpacked(file: &[u8], extent: &Extent, kind: u8) -> Result<Vec<u8>> {
-    let mut reader = Reader::new(file.get(place(extent.at)..).unwrap_or_default(), Some(file.len() as u64));
-    reader.at = extent.at;
-    let read = reader.body(kind).and_then(|body| reader.collect(&body, &mut |_| Ok(())));
-    match read {
-        Ok(bytes) if bytes.len() as u64 == extent.len => Ok(bytes),
-        Ok(_) => Err(unexpected(place(extent.at))),
-        Err(Fault::Bytes(error)) => Err(error),
-        Err(Fault::Io(_)) => Err(unexpected(place(extent.at))),
+    let bytes = unpacked_at(file, extent.at, kind)?;
+    if bytes.len() as u64 != extent.len {
+        return Err(unexpected(place(extent.at)));
     }
+    Ok(bytes)
+}
+
+/// The same of a body whose length nobody has said.
+pub fn unpacked_at(file: &[u8], at: u64, kind: u8) -> Result<Vec<u8>> {
+    let mut reader = Reader::new(file.get(place(at)..).unwrap_or_default(), Some(file.len() as u64));
+    reader.at = at;
+    let read = reader.body(kind).and_then(|body| reader.collect(&body, &mut |_| Ok(())));
+    read.map_err(|fault| match fault {
+        Fault::Bytes(error) => error,
+        Fault::Io(_) => unexpected(place(at)),
+    })
 }

@@ -171,7 +171,7 @@ impl Scan<'_> {
     fn begin(&mut self, start: u64, token: &Token<'_>) -> Result<bool> {
         if let Token::NewLayout(layout) = token {
             let numbers = self.starts.len() as u64;
-            let values = layout.kind.values(layout.fields) as u64;
+            let values = layout.kind.values(layout.fields);
             for (at, name) in names_at(self.message, layout) {
                 if name? {
                     self.starts.push(at as u64);
@@ -179,11 +179,7 @@ impl Scan<'_> {
             }
             self.index.layouts.push(LayoutAt { at: start, numbers, values });
         }
-        let layouts = &self.index.layouts;
-        let values = token.values(|number| layouts.get(number).map(|layout| layout.values as usize));
-        let Some(len) = values else {
-            return Err(Error::new(Kind::Malformed { why: "a token without a length" }, self.r.offset()));
-        };
+        let len = self.index.values(token, start as usize)?;
         if len == 0 {
             return Ok(false);
         }
@@ -194,7 +190,7 @@ impl Scan<'_> {
             _ => None,
         };
         let last = self.r.offset() as u64;
-        self.stack.push(Open { at: start, next: 0, len: len as u64, last, points: Vec::new(), keys });
+        self.stack.push(Open { at: start, next: 0, len, last, points: Vec::new(), keys });
         Ok(true)
     }
 
@@ -360,6 +356,17 @@ impl Index {
         self.containers.get(found)
     }
 
+    /// How many values belong to a token and follow it.
+    fn values(&self, token: &Token<'_>, at: usize) -> Result<u64> {
+        match *token {
+            Token::Instance(number) => match self.layouts.get(number) {
+                Some(layout) => Ok(layout.values),
+                None => Err(Error::new(Kind::BadLayout { number: number as u64 }, at)),
+            },
+            _ => Ok(token.values()),
+        }
+    }
+
     /// How many bytes the value takes that begins there, if it is a large container.
     pub fn end_of(&self, at: usize) -> Option<usize> {
         self.container(at).map(|container| container.end as usize)
@@ -376,15 +383,14 @@ impl Index {
             }
             let at = r.offset();
             let token = r.next()?;
-            let values = token.values(|number| self.layouts.get(number).map(|layout| layout.values as usize));
-            let Some(values) = values else { return Err(Error::new(Kind::BadLayout { number: 0 }, at)) };
+            let values = self.values(&token, at)?;
             if values > 1 {
                 if let Some(end) = self.end_of(at).filter(|&end| end > at && end <= message.len()) {
                     r.rewind(end);
                     continue;
                 }
             }
-            pending = pending.saturating_add(values as u64);
+            pending = pending.saturating_add(values);
         }
         Ok(r.offset())
     }

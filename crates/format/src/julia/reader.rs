@@ -71,6 +71,9 @@ pub struct Reader<'i> {
     stop: usize,
     /// Whether documents are taken as they are, but for references.
     raw: bool,
+    /// Whether documents with a tag that are damaged are taken as they are, and what was wrong with the first of them.
+    damaged: bool,
+    flaw: Option<Error>,
     /// From the end of a part to what comes after it, where that stands elsewhere.
     jumps: HashMap<usize, usize>,
     /// Types by number: their bytes, and where they stand.
@@ -97,12 +100,24 @@ impl<'i> Reader<'i> {
             apart,
             stop,
             raw: false,
+            damaged: false,
+            flaw: None,
             jumps: HashMap::new(),
             types: Vec::new(),
             known: HashMap::new(),
             recent: [0; RECENT],
             turn: 0,
         }
+    }
+
+    /// Starts to read a document of which only some may be there, or sound: what stands up to the damage can be shown.
+    pub fn damaged(document: &'i [u8]) -> Self {
+        let (apart, flaw) = match Apart::find(document) {
+            Ok(apart) => (apart, None),
+            Err(flaw) => (Apart::default(), Some(flaw)),
+        };
+        let reader = Reader::of_value(document, Arc::new(apart), bytes::DOCUMENT, 0, document.len());
+        Reader { bson: reader.bson.damaged(), damaged: true, flaw, ..reader }
     }
 
     /// Takes tagged documents as dicts; what is referred to still is one object.
@@ -128,16 +143,22 @@ impl<'i> Reader<'i> {
     #[cold]
     #[inline(never)]
     fn settle_slowly(&mut self) {
-        if let Next::Value(_) = self.bson.next {
-            return;
+        self.bson = self.settled();
+    }
+
+    /// Where reading goes on.
+    fn settled(&self) -> bson::Reader<'i> {
+        let mut bson = self.bson.clone();
+        if let Next::Value(_) = bson.next {
+            return bson;
         }
         loop {
-            if let Some(to) = self.jump_from(self.bson.input.offset()) {
-                self.bson.input.rewind(to);
-            } else if self.bson.at_end() {
-                self.bson.input.skip_over(1);
+            if let Some(to) = self.jump_from(bson.input.offset()) {
+                bson.input.rewind(to);
+            } else if bson.at_end() {
+                bson.input.skip_over(1);
             } else {
-                return;
+                return bson;
             }
         }
     }
@@ -204,6 +225,17 @@ impl<'i> Reader<'i> {
         let end = self.bson.container()?;
         self.bson.next = Next::Item;
         self.bson.count(end)
+    }
+
+    /// A document with a tag; nothing, if the next one has none.
+    #[inline(always)]
+    fn described(&mut self) -> Result<Option<Token<'i>>> {
+        if !self.raw {
+            if let Some(token) = self.usual()? {
+                return Ok(Some(token));
+            }
+        }
+        self.tagged()
     }
 
     /// Whatever document with a tag comes next; nothing, if it is none.
@@ -370,14 +402,16 @@ impl<'i> model::Reader<'i> for Reader<'i> {
                 }))
             }
             Next::Value(bytes::DOCUMENT) => {
-                if !self.raw {
-                    if let Some(token) = self.usual()? {
-                        return Ok(token);
+                let before = self.bson.place();
+                match self.described() {
+                    Ok(Some(token)) => Ok(token),
+                    Ok(None) => self.bson.next(),
+                    Err(flaw) if self.damaged => {
+                        self.bson.rewind(before);
+                        self.flaw.get_or_insert(flaw);
+                        self.bson.next()
                     }
-                }
-                match self.tagged()? {
-                    Some(token) => Ok(token),
-                    None => self.bson.next(),
+                    Err(flaw) => Err(flaw),
                 }
             }
             // Of whatever subtype: Julia knows but one kind of bytes.
@@ -435,7 +469,11 @@ impl<'i> model::Reader<'i> for Reader<'i> {
 
     #[inline(always)]
     fn start(&self) -> usize {
-        self.bson.start()
+        if self.jumps.is_empty() {
+            self.bson.start()
+        } else {
+            self.settled().start()
+        }
     }
 
     #[inline(always)]
@@ -485,6 +523,9 @@ impl<'i> model::Reader<'i> for Reader<'i> {
     }
 
     fn finish(&self) -> Result<()> {
+        if let Some(flaw) = &self.flaw {
+            return Err(Error::new(flaw.kind().clone(), flaw.offset()));
+        }
         let mut at = self.bson.offset();
         loop {
             if let Some(to) = self.jump_from(at).filter(|&to| to > at) {

@@ -87,6 +87,19 @@ pub enum Tagged<'a> {
     Anonymous,
 }
 
+impl Tagged<'_> {
+    /// How many values follow.
+    pub fn values(&self) -> usize {
+        match *self {
+            Tagged::Struct { fields, .. } => fields,
+            Tagged::Boxed { len, .. } | Tagged::Tuple(len) | Tagged::Simple(len) => len,
+            Tagged::Type { parameters, .. } => usize::from(parameters),
+            Tagged::UnionAll | Tagged::Anonymous => 2,
+            _ => 0,
+        }
+    }
+}
+
 /// A tagged value of parts that are values themselves, as it is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {

@@ -188,7 +188,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         };
         let deferred = *deferred;
         let Some(object) = frame.object.clone() else {
-            if gathered.len() < objects::reduce::arity(*flags).0 {
+            if gathered.len() < reduce::values(*flags).0 {
                 return Ok(());
             }
             let (flags, parts) = (*flags, std::mem::take(gathered));

@@ -77,8 +77,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             }
             _ => {}
         }
-        // Where only the format can tell, it has skipped the value itself.
-        Ok(token.values(|_| None).unwrap_or(0) as u64)
+        Ok(token.values() as u64)
     }
 
     /// The next number, of something that has it already: what was skipped is built now, what was built stays.

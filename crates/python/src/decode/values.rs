@@ -9,7 +9,7 @@ use crate::error::{decode, raised, Result};
 use crate::objects;
 use crate::schema::node::accepts;
 use crate::schema::{time, NodeId, ANY};
-use holdall_format::model::{Bytes, Known, Leaf};
+use holdall_format::model::{reduce, Bytes, Known, Leaf};
 use holdall_format::{Error as FormatError, Kind as FormatKind, Reader, Token};
 use pyo3::ffi;
 
@@ -437,7 +437,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                     if !objects::reduce::is_sound(flags) {
                         return Err(decode("a recipe with parts that exclude each other", here));
                     }
-                    let (made_of, then) = objects::reduce::arity(flags);
+                    let (made_of, then) = reduce::values(flags);
                     self.claim(made_of + then, 256)?;
                     let mark = self.take_mark();
                     let make = Make::Recipe { flags, deferred: self.deferred.len() };
@@ -578,7 +578,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             Known::NdArray => self.array(),
             Known::NumpyScalar => self.numpy_scalar(),
             Known::NumpyDtype => self.numpy_dtype(),
-            _ => self.gather(Make::Known(known), objects::arity(known)),
+            _ => self.gather(Make::Known(known), known.values()),
         }
     }
 

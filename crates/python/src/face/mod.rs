@@ -10,6 +10,7 @@ mod julia;
 mod log;
 mod msgpack;
 mod options;
+mod outline;
 mod types;
 
 pub use functions::canonical_order;
@@ -63,8 +64,11 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(log::check::verify, module)?)?;
     module.add_function(wrap_pyfunction!(log::check::repair, module)?)?;
     module.add_function(wrap_pyfunction!(log::check::file_kind, module)?)?;
+    module.add_function(wrap_pyfunction!(log::check::frames_of, module)?)?;
+    module.add_function(wrap_pyfunction!(log::check::file_body, module)?)?;
     module.add("file_start_size", holdall_format::hold::frame::START)?;
     module.add_function(wrap_pyfunction!(copy::deepcopy, module)?)?;
+    module.add_function(wrap_pyfunction!(outline::outline, module)?)?;
     module.add_function(wrap_pyfunction!(crate::class::registry::register_class, module)?)?;
     module.add_function(wrap_pyfunction!(crate::class::registry::class_settings, module)?)?;
     module.add_function(wrap_pyfunction!(crate::class::registry::registered_subclasses, module)?)?;

@@ -125,16 +125,6 @@ pub unsafe fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, family: Family, ob
     }
 }
 
-/// How many values follow a known type's code, for those that are made once all are there.
-pub fn arity(known: Known) -> usize {
-    match known {
-        Known::Utc => 0,
-        Known::Time | Known::Timezone | Known::Fraction | Known::Pattern | Known::Array => 2,
-        Known::Range | Known::Slice => 3,
-        _ => 1,
-    }
-}
-
 /// Makes an instance of a known type of its values.
 pub fn build(py: Python<'_>, known: Known, parts: &[Owned], at: usize) -> Result<Owned> {
     // SAFETY: `parts` hold them.

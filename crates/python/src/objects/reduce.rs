@@ -299,13 +299,6 @@ impl Recipe {
     }
 }
 
-/// How many of a recipe's parts the object is made of, and how many follow those.
-pub fn arity(flags: u8) -> (usize, usize) {
-    let then = flags & (reduce::ITEMS | reduce::PAIRS | reduce::STATE | reduce::SETTER);
-    let made_of = flags & (reduce::NEW_KEYWORDS | reduce::AGAIN);
-    (2 + made_of.count_ones() as usize, then.count_ones() as usize)
-}
-
 /// Whether such a recipe can have been written.
 pub fn is_sound(flags: u8) -> bool {
     let both_new = reduce::NEW | reduce::NEW_KEYWORDS;

@@ -4,13 +4,15 @@ use super::Damage;
 use crate::cpython::View;
 use crate::error::Fault;
 use crate::face::files::{Progress, Raised, Sink};
-use holdall_format::hold::file::Parts;
+use holdall_format::hold::codec;
+use holdall_format::hold::file::{self, Parts};
 use holdall_format::hold::frame::Frame;
 use holdall_format::hold::index::Index;
 use holdall_format::hold::log::{self, Next, Restart};
 use holdall_format::hold::{frame, tag, Reader};
 use holdall_format::{Error, Kind};
 use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
 use std::collections::HashMap;
 
 /// kind, frames, records (of a log), damages.
@@ -169,4 +171,44 @@ pub fn file_kind(start: &[u8]) -> Option<&'static str> {
         Ok(_) => Some("graph"),
         Err(_) => Reader::new(start, true).is_ok().then_some("message"),
     }
+}
+
+/// The frames of a file, as far as they can be told apart: of each a dict with `kind`, `codec`, `at` (where it begins), `offset` and
+/// `size` of its body, `raw_size` (what that becomes, where it is compressed), and `ok`: whether its checksum is right. `most`: of
+/// so many it is compared.
+#[pyfunction]
+#[pyo3(name = "file_frames_of", signature = (data, /, *, most = 1 << 20))]
+pub fn frames_of<'py>(data: &Bound<'py, PyAny>, most: usize) -> PyResult<Vec<Bound<'py, PyDict>>> {
+    let py = data.py();
+    let view = View::new(data)?;
+    let input = view.as_slice();
+    let (mut at, mut found) = (frame::START, Vec::new());
+    while let Ok(Some(frame)) = Frame::at(input, at) {
+        let told = PyDict::new(py);
+        let name = tag::FRAMES.iter().find(|row| row.code == frame.head.kind).map_or("", |row| row.name);
+        let name = name.trim_end_matches("_FRAME").to_ascii_lowercase();
+        told.set_item("kind", name)?;
+        told.set_item("codec", frame.head.codec.name())?;
+        told.set_item("at", frame.at)?;
+        told.set_item("offset", frame.body.start)?;
+        told.set_item("size", frame.body.len())?;
+        let raw = codec::raw_len(&input[frame.body.clone()], 0).ok();
+        told.set_item("raw_size", raw.filter(|_| frame.head.codec != codec::Codec::Stored && !frame.head.more))?;
+        let ok = (found.len() < most).then(|| py.detach(|| frame.verified(input).is_ok()));
+        told.set_item("ok", ok)?;
+        at = frame.end;
+        found.push(told);
+    }
+    Ok(found)
+}
+
+/// The body that begins with the frame at `at`, unpacked.
+///
+/// Raises DecodeError: it is damaged.
+#[pyfunction]
+pub fn file_body<'py>(data: &Bound<'py, PyAny>, at: u64, message: bool) -> PyResult<Bound<'py, PyBytes>> {
+    let view = View::new(data)?;
+    let kind = if message { tag::MESSAGE } else { tag::BUFFER_FRAME };
+    let body = file::unpacked_at(view.as_slice(), at, kind).map_err(|error| Fault::from(error).into_py(0))?;
+    Ok(PyBytes::new(data.py(), &body))
 }

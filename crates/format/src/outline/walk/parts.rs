@@ -1,0 +1,322 @@
+//! Values whose parts are no values to whoever made them, and what numbers stand for.
+
+use super::super::text::{self, shortened};
+use super::{frame, kind_of, Error, Flaw, Frame, Kind, Members, Met, Numbered, Result, Row, Told, Walk};
+use super::{MOST_PARTS, NO_CONTENT};
+use crate::model::{Known, Layout, LayoutKind, Name, Reader, Tagged, Token};
+
+/// A dtype that is more than its text.
+const STRUCTURED: &str = "structured";
+
+impl<'i, R: Reader<'i>> Walk<'i, R> {
+    pub(super) fn add_number(&mut self, what: Numbered<'i, R::Place>) {
+        self.numbers.push(what);
+        self.references.push(0);
+    }
+
+    pub(super) fn refer(&mut self, number: u64) -> Result<()> {
+        if let Some(references) = usize::try_from(number).ok().and_then(|number| self.references.get_mut(number)) {
+            *references = references.saturating_add(1);
+            return Ok(());
+        }
+        let error = Error::new(Flaw::BadReference { number }, self.r.offset());
+        // Of a damaged document the list of what stands apart may be missing, at its end.
+        if R::TAGGED {
+            self.flaw.get_or_insert(error);
+            return Ok(());
+        }
+        Err(error)
+    }
+
+    /// The text of that number, if it is one.
+    pub(super) fn text_of(&mut self, number: u64) -> Option<String> {
+        let token = match *self.numbers.get(usize::try_from(number).ok()?)? {
+            Numbered::Name(name) => return Some(shortened(name)),
+            Numbered::Value(place) => self.token_at(place),
+        };
+        match token? {
+            Token::Text(text) => Some(shortened(text)),
+            _ => None,
+        }
+    }
+
+    /// What stands there, which was read before.
+    pub(super) fn token_at(&mut self, place: R::Place) -> Option<Token<'i>> {
+        let here = self.r.place();
+        self.r.rewind(place);
+        let token = self.r.next();
+        self.r.rewind(here);
+        token.ok()
+    }
+
+    pub(super) fn row(&mut self, class: u32) -> Option<&mut Row<'i>> {
+        self.rows.get_mut((class as usize).checked_sub(1)?)
+    }
+
+    /// Adds a layout; its texts get numbers.
+    pub(super) fn layout(&mut self, layout: Layout<'i>) -> Result<usize> {
+        let mut names = layout.fields + usize::from(layout.kind != LayoutKind::Dict);
+        let bad = || Error::new(Flaw::BadName, layout.at);
+        for name in self.r.names(&layout) {
+            names = names.checked_sub(1).ok_or_else(bad)?;
+            match name? {
+                Name::Text(text) => {
+                    self.numbers.push(Numbered::Name(text));
+                    self.references.push(0);
+                }
+                Name::Reference(number) => {
+                    let known = usize::try_from(number).ok().and_then(|number| self.references.get_mut(number));
+                    let Some(references) = known else {
+                        return Err(Error::new(Flaw::BadReference { number }, layout.at));
+                    };
+                    *references = references.saturating_add(1);
+                }
+            }
+        }
+        if names != 0 {
+            return Err(bad());
+        }
+        self.rows.push(Row { layout: Some(layout), ..Row::default() });
+        Ok(self.rows.len() - 1)
+    }
+
+    /// The names of a layout's fields, as many as may be shown.
+    pub(super) fn names(&mut self, layout: &Layout<'i>) -> Vec<String> {
+        let class = usize::from(layout.kind != LayoutKind::Dict);
+        let names: Vec<_> = self.r.names(layout).skip(class).take(self.options.most).map_while(Result::ok).collect();
+        names.into_iter().map(|name| self.name_text(name)).collect()
+    }
+
+    pub(super) fn name_text(&mut self, name: Name<'i>) -> String {
+        match name {
+            Name::Text(text) => shortened(text),
+            Name::Reference(number) => self.text_of(number).unwrap_or_default(),
+        }
+    }
+
+    pub(super) fn instance(&mut self, met: Met, row: usize) -> Result<()> {
+        let Some(layout) = self.rows.get(row).and_then(|row| row.layout) else { return Ok(()) };
+        let class = row as u32 + 1;
+        let left = layout.kind.values(layout.fields);
+        let kind = Kind::of_layout(layout.kind);
+        let members = match layout.kind {
+            LayoutKind::Dict | LayoutKind::Object => Members::Fields,
+            LayoutKind::Based | LayoutKind::Custom => Members::Content,
+            LayoutKind::Enum => {
+                self.absorb(left, met.shown && self.options.values)?;
+                let value = self.parts.first().cloned();
+                self.class_leaf(met, kind, class, Told { value, ..Told::default() });
+                return Ok(());
+            }
+        };
+        self.open_frame(met, Told::default(), Frame { left, class, members, ..frame(met, kind) });
+        Ok(())
+    }
+
+    /// Goes on behind values that are parts of another; keeps the texts among them, if they are to be told.
+    pub(super) fn absorb(&mut self, values: u64, told: bool) -> Result<()> {
+        self.parts.clear();
+        let mut pending = values;
+        while pending > 0 {
+            pending -= 1;
+            if R::TEXT_KEYS {
+                self.r.skip()?;
+                continue;
+            }
+            let token = self.r.next()?;
+            if told && self.parts.len() < MOST_PARTS {
+                match token {
+                    Token::Text(text) => self.parts.push(shortened(text)),
+                    Token::Reference(number) => {
+                        let text = self.text_of(number);
+                        self.parts.extend(text);
+                    }
+                    _ => {}
+                }
+            }
+            pending = pending.saturating_add(self.belongs(token)?);
+        }
+        Ok(())
+    }
+
+    /// How many values belong to a token that is part of a value.
+    fn belongs(&mut self, token: Token<'i>) -> Result<u64> {
+        match token {
+            Token::Mark => self.add_number(Numbered::Value(self.r.place())),
+            Token::Reference(number) => self.refer(number)?,
+            Token::NewLayout(layout) => {
+                self.layout(layout)?;
+            }
+            Token::Instance(number) => {
+                let Some(layout) = self.rows.get(number).and_then(|row| row.layout) else {
+                    return Err(Error::new(Flaw::BadLayout { number: number as u64 }, self.r.offset()));
+                };
+                return Ok(layout.kind.values(layout.fields));
+            }
+            _ => {}
+        }
+        Ok(token.values())
+    }
+
+    pub(super) fn known(&mut self, known: Known, met: Met) -> Result<()> {
+        let kind = Kind::known(known);
+        let told = met.shown && self.options.values;
+        match known {
+            Known::Slice => self.open(met, kind, known.values() as u64, Members::Items),
+            Known::MappingProxy => self.open(met, kind, 1, Members::Content),
+            Known::OrderedDict | Known::Counter => self.pairs(met, kind)?,
+            Known::DefaultDict => {
+                self.absorb(1, false)?;
+                self.pairs(met, kind)?;
+            }
+            Known::Deque => {
+                self.absorb(1, false)?;
+                match self.r.next()? {
+                    Token::List(len) => self.open(met, kind, len as u64, Members::Items),
+                    _ => return Err(self.lacks_content()),
+                }
+            }
+            Known::NdArray => self.array(met)?,
+            Known::NumpyScalar | Known::NumpyDtype | Known::BuiltinType | Known::Array => {
+                self.absorb(known.values() as u64, met.shown)?;
+                // Of a dtype with fields these are names.
+                let name = if self.parts.len() > 1 { Some(STRUCTURED.into()) } else { self.parts.first().cloned() };
+                self.leaf(met, kind, Told { name, ..Told::default() });
+            }
+            _ => {
+                self.absorb(known.values() as u64, told)?;
+                let value = self.parts.first().cloned();
+                self.leaf(met, kind, Told { value, ..Told::default() });
+            }
+        }
+        Ok(())
+    }
+
+    fn lacks_content(&self) -> Error {
+        Error::new(Flaw::Malformed { why: NO_CONTENT }, self.r.offset())
+    }
+
+    fn pairs(&mut self, met: Met, kind: Kind) -> Result<()> {
+        match self.r.next()? {
+            Token::Dict(len) => {
+                self.open(met, kind, 2 * len as u64, Members::Pairs);
+                Ok(())
+            }
+            _ => Err(self.lacks_content()),
+        }
+    }
+
+    /// An array: its type, shape and order, then its items.
+    fn array(&mut self, met: Met) -> Result<()> {
+        let kind = Kind::known(Known::NdArray);
+        let dtype = self.r.next()?;
+        let parts = self.belongs(dtype)?;
+        self.absorb(parts, false)?;
+        let Token::Tuple(dims) = self.r.next()? else { return Err(self.lacks_content()) };
+        let mut shape = Vec::new();
+        let mut items: u64 = 1;
+        for _ in 0..dims {
+            let token = self.r.next()?;
+            if let (Token::Int(len), true) = (token, shape.len() < MOST_PARTS) {
+                items = items.saturating_mul(u64::try_from(len).unwrap_or(0));
+                shape.push(len.to_string());
+            }
+            let parts = self.belongs(token)?;
+            self.absorb(parts, false)?;
+        }
+        self.absorb(1, false)?;
+        let dtype = match dtype {
+            Token::Text(dtype) => shortened(dtype),
+            _ => STRUCTURED.into(),
+        };
+        let name = met.shown.then(|| format!("{dtype} {}", text::shape(&shape)));
+        let told = Told { name, items, ..Told::default() };
+        match self.r.next()? {
+            Token::List(len) => self.open_frame(met, told, Frame { left: len as u64, ..frame(met, kind) }),
+            token => {
+                let parts = self.belongs(token)?;
+                self.absorb(parts, false)?;
+                self.leaf(met, kind, told);
+            }
+        }
+        Ok(())
+    }
+
+    /// Where the document there says that it ends.
+    pub(super) fn document_end(&self, start: usize) -> usize {
+        let len = self.input.get(start..).and_then(|rest| rest.first_chunk()).map_or(0, |len| u32::from_le_bytes(*len));
+        start.saturating_add(len as usize)
+    }
+
+    /// The place of a described type among the rows, from 1 on.
+    fn class(&mut self, class: usize) -> u32 {
+        if self.rows.len() <= class {
+            self.rows.resize(class + 1, Row::default());
+        }
+        class as u32 + 1
+    }
+
+    pub(super) fn tagged(&mut self, tagged: Tagged<'i>, met: Met) -> Result<()> {
+        let token = Token::Tagged(tagged);
+        let kind = kind_of(&token);
+        let close = self.document_end(met.start);
+        let new = Frame { left: tagged.values() as u64, close, ..frame(met, kind) };
+        match tagged {
+            Tagged::Struct { class, .. } => {
+                let class = self.class(class);
+                self.open_frame(met, Told::default(), Frame { class, ..new });
+            }
+            Tagged::Bits { class, .. } => {
+                let class = self.class(class);
+                self.class_leaf(met, kind, class, Told::default());
+            }
+            Tagged::Packed { element, shape, .. } => {
+                let told = self.described_array(met, element, R::shape(shape));
+                self.leaf(met, kind, told);
+            }
+            Tagged::Boxed { element, shape, .. } => {
+                let told = self.described_array(met, element, R::shape(shape));
+                self.open_frame(met, told, new);
+            }
+            Tagged::Tuple(_) | Tagged::Simple(_) => self.open_frame(met, Told::default(), new),
+            Tagged::Type { .. } | Tagged::UnionAll | Tagged::Anonymous => {
+                self.absorb(tagged.values() as u64, false)?;
+                self.leaf(met, kind, Told { end: Some(close.min(self.input.len())), ..Told::default() });
+            }
+            Tagged::Symbol(_) | Tagged::Int32(_) | Tagged::Bottom | Tagged::Module(_) => self.plain_leaf(&token, met),
+        }
+        Ok(())
+    }
+
+    fn described_array(&mut self, met: Met, element: usize, dims: impl Iterator<Item = Result<usize>>) -> Told {
+        if !met.shown {
+            return Told::default();
+        }
+        let class = self.class(element);
+        let element = self.class_name(class).unwrap_or_default();
+        let dims: Vec<usize> = dims.take(MOST_PARTS).map_while(Result::ok).collect();
+        let items = dims.iter().fold(1, |items: u64, &len| items.saturating_mul(len as u64));
+        let shape: Vec<String> = dims.iter().map(usize::to_string).collect();
+        Told { name: Some(format!("{element} {}", text::shape(&shape))), items, ..Told::default() }
+    }
+
+    /// The name of a class, unless it is a dict's layout.
+    pub(super) fn class_name(&mut self, class: u32) -> Option<String> {
+        let at = (class as usize).checked_sub(1)?;
+        match self.rows.get(at)?.layout {
+            Some(layout) if layout.kind == LayoutKind::Dict => None,
+            Some(layout) => {
+                let name = self.r.names(&layout).next()?.ok()?;
+                Some(self.name_text(name))
+            }
+            None => {
+                let here = self.r.place();
+                let place = self.r.type_place(at);
+                self.r.rewind(place);
+                let name = text::described(&mut self.r, &self.apart);
+                self.r.rewind(here);
+                Some(name)
+            }
+        }
+    }
+}

@@ -1,0 +1,384 @@
+"""`holdall inspect`: what a file holds, and what takes the room in it, without loading it."""
+
+from __future__ import annotations
+
+import json
+import mmap
+import re
+import sys
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+from rich.tree import Tree
+
+from .. import _core
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+FORMATS = ("hold", "bson", "julia", "msgpack")
+# First bytes of a message that is no file: the versions of ordinary and trusted ones.
+_MESSAGES = (0xC1, 0xD1)
+_SHORTEST_BSON = 5
+# A document of Julia's says so by its first value that has a type; looking for one ends here.
+_LOOK_FOR_TAGS = 1 << 20
+_TAG = re.compile(
+    rb"\x02tag\x00.\x00\x00\x00(?:%s)\x00" % b"|".join(tag.encode() for tag in _core.julia_tags), re.DOTALL
+)
+_MOST_FIELDS = 6
+
+
+@dataclass
+class Part:
+    """A message, document or value of a file."""
+
+    offset: int
+    size: int
+    outline: _core.Outline
+
+
+@dataclass
+class Found:
+    """What a file holds."""
+
+    format: str
+    size: int
+    frames: list[_core.FileFrame]
+    parts: list[Part]
+    # Bytes behind the last part that was looked at.
+    left: int = 0
+    # What is wrong with the file around its parts.
+    error: str | None = None
+    error_offset: int | None = None
+
+    def damage(self) -> tuple[str, int] | None:
+        """The first thing that is wrong, and where in the file."""
+        if self.error is not None:
+            return self.error, self.error_offset or 0
+        for part in self.parts:
+            if part.outline["error"] is not None:
+                return part.outline["error"], part.offset + (part.outline["error_offset"] or 0)
+        return None
+
+
+@contextmanager
+def _mapped(path: Path) -> Iterator[memoryview]:
+    with path.open("rb") as file:
+        try:
+            mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        except ValueError:  # an empty file can't be mapped
+            yield memoryview(b"")
+            return
+        with mapped, memoryview(mapped) as view:
+            yield view
+
+
+def guess(data: memoryview, suffix: str = "") -> str:
+    """The format of bytes, by how they begin, and of a file's name where they are cut off."""
+    start = bytes(data[:_SHORTEST_BSON])
+    if start and b"HOLD".startswith(start[:4]):
+        return "hold"
+    length = int.from_bytes(start[:4], "little")
+    is_bson = _SHORTEST_BSON <= length <= len(data) and data[length - 1] == 0
+    if is_bson or suffix == ".bson":
+        return "julia" if _TAG.search(data[:_LOOK_FOR_TAGS]) else "bson"
+    if start and start[0] in _MESSAGES and suffix not in {".msgpack", ".mp"}:
+        return "hold"
+    return "msgpack"
+
+
+def _frames(data: memoryview) -> list[_core.FileFrame]:
+    """The frames of a hold file; none of a message without a file around it."""
+    if bytes(data[:4]) != b"HOLD":
+        return []
+    frames_of = getattr(_core, "file_frames_of", None)
+    if frames_of is not None:
+        found: list[_core.FileFrame] = frames_of(data)
+        return found
+    size = max(0, len(data) - _core.frame_head_size)
+    return [
+        {
+            "kind": "message",
+            "codec": "stored",
+            "offset": _core.frame_head_size,
+            "size": size,
+            "raw_size": size,
+            "ok": None,
+        }
+    ]
+
+
+def _is_readable(frame: _core.FileFrame) -> bool:
+    """Whether a frame's body is a message that stands there as it is."""
+    return frame["kind"] in {"message", "record"} and frame["codec"] in {None, "stored"}
+
+
+def look(data: memoryview, form: str, *, depth: int, most: int, values: bool) -> Found:
+    """What `data` holds, which is in the format `form`."""
+    found = Found(form, len(data), _frames(data) if form == "hold" else [], [])
+
+    def outlined(offset: int, end: int) -> Part:
+        with data[offset:end] as part:
+            outline = _core.outline(part, form, depth=depth, most=most, values=values)
+        return Part(offset, outline["start"] + outline["read"], outline)
+
+    if found.frames:
+        for frame in [frame for frame in found.frames if _is_readable(frame)][: max(most, 1)]:
+            found.parts.append(outlined(frame["offset"], frame["offset"] + frame["size"]))
+        broken = [frame for frame in found.frames if frame["ok"] is False]
+        if broken:
+            found.error, found.error_offset = "checksum mismatch: the frame is damaged", broken[0]["offset"]
+        return found
+    at = 0
+    while not found.parts or (at < len(data) and len(found.parts) < most):
+        part = outlined(at, len(data))
+        found.parts.append(part)
+        at += part.size
+        if part.outline["error"] is not None:
+            break
+    found.left = len(data) - at
+    return found
+
+
+def human(count: int) -> str:
+    """Bytes as people say them."""
+    size = float(count)
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if size < 1024:
+            return f"{count} B" if unit == "B" else f"{size:.1f} {unit}"
+        size /= 1024
+    return f"{size:.1f} TiB"
+
+
+def _share(count: int, whole: int) -> str:
+    return f"{100 * count / whole:.0f}%" if whole else ""
+
+
+def _what(kind: str | None, name: str | None) -> str:
+    if kind is None:
+        return "others"
+    if name is None:
+        return kind
+    return name if kind == "instance" else f"{kind} {name}"
+
+
+def _label(node: _core.OutlineNode, whole: int) -> Text:
+    """A line of the tree."""
+    label = Text(no_wrap=True, overflow="ellipsis")
+    key = {
+        "root": "",
+        "content": "content",
+        "apart": "apart",
+        "item": f"[{node['key']}]",
+        "other": f"({node['key']})",
+    }
+    name = key.get(node["role"], str(node["key"]))
+    if name:
+        label.append(f"{name}: ", "bold" if node["role"] in {"key", "field"} else "dim")
+    if node["target"] is not None:
+        return label.append(f"-> #{node['target']}", "magenta")
+    label.append(_what(node["kind"], node["name"]), "cyan")
+    if node["value"] is not None:
+        label.append(f" {node['value']}", "green")
+    if node["items"]:
+        label.append(f", {node['items']:,} item{'' if node['items'] == 1 else 's'}")
+    label.append(f", {human(node['bytes'])} {_share(node['bytes'], whole)}", "dim")
+    if node["references"]:
+        label.append(f" #{node['number']}", "magenta")
+    if not node["whole"]:
+        label.append(" cut off", "red")
+    return label
+
+
+def _hidden(node: _core.OutlineNode) -> Text | None:
+    """What of a node's members is not shown."""
+    if not node["rest"]:
+        return None
+    count = sum(rest["values"] for rest in node["rest"])
+    rows = [
+        f"{rest['values']:,} {_what(rest['kind'], rest['name'])} {human(rest['bytes'])}"
+        for rest in node["rest"]
+    ]
+    text = rows[0] if len(rows) == 1 else f"{count:,}: " + ", ".join(rows)
+    return Text(f"… {text}", "dim", no_wrap=True, overflow="ellipsis")
+
+
+def _trees(outline: _core.Outline, whole: int) -> Iterator[Tree]:
+    """The nodes as trees: the value, and what stands apart from it."""
+    open_: list[tuple[Tree, _core.OutlineNode]] = []
+
+    def close(depth: int) -> None:
+        while len(open_) > depth:
+            tree, node = open_.pop()
+            hidden = _hidden(node)
+            if hidden is not None:
+                tree.add(hidden)
+
+    root = None
+    for node in outline["nodes"]:
+        close(node["depth"])
+        label = _label(node, whole)
+        if open_:
+            tree = open_[-1][0].add(label)
+        else:
+            if root is not None:
+                yield root
+            tree = root = Tree(label)
+        open_.append((tree, node))
+    close(0)
+    if root is not None:
+        yield root
+
+
+def _kinds(outline: _core.Outline, whole: int) -> Table:
+    table = Table("kind", box=None)
+    for column in ("values", "bytes", "share"):
+        table.add_column(column, justify="right")
+    for row in outline["kinds"]:
+        table.add_row(row["kind"], f"{row['values']:,}", human(row["bytes"]), _share(row["bytes"], whole))
+    return table
+
+
+def _classes(outline: _core.Outline, whole: int) -> Table:
+    table = Table("class or layout", box=None)
+    for column in ("instances", "bytes", "share"):
+        table.add_column(column, justify="right")
+    table.add_column("fields", no_wrap=True)
+    for row in outline["classes"]:
+        fields = ", ".join(row["fields"][:_MOST_FIELDS])
+        if row["field_count"] > _MOST_FIELDS:
+            fields += f", … {row['field_count'] - _MOST_FIELDS:,} more"
+        name = row["name"] if row["name"] is not None else row["kind"]
+        table.add_row(
+            Text(name), f"{row['values']:,}", human(row["bytes"]), _share(row["bytes"], whole), Text(fields)
+        )
+    more = outline["class_count"] - len(outline["classes"])
+    if more > 0:
+        table.add_row(Text(f"… {more:,} more", "dim"))
+    return table
+
+
+def _sharing(outline: _core.Outline, start: int) -> Table:
+    table = Table("object", "what", box=None)
+    table.add_column("references", justify="right")
+    table.add_column("offset", justify="right")
+    for row in outline["referred"]:
+        offset = "" if row["offset"] is None else f"{start + row['offset']:,}"
+        table.add_row(
+            f"#{row['number']}", Text(_what(row["kind"], row["name"])), f"{row['references']:,}", offset
+        )
+    return table
+
+
+def _frame_table(frames: list[_core.FileFrame], most: int) -> Table:
+    table = Table("frame", "codec", box=None)
+    for column in ("offset", "bytes", "unpacked"):
+        table.add_column(column, justify="right")
+    table.add_column("checksum")
+    for frame in frames[:most]:
+        said = {True: Text("ok", "green"), False: Text("wrong", "red"), None: Text("not checked", "dim")}[
+            frame["ok"]
+        ]
+        unpacked = "" if frame["raw_size"] is None else human(frame["raw_size"])
+        table.add_row(
+            frame["kind"], frame["codec"] or "", f"{frame['offset']:,}", human(frame["size"]), unpacked, said
+        )
+    if len(frames) > most:
+        table.add_row(Text(f"… {len(frames) - most:,} more", "dim"))
+    return table
+
+
+def _titled(console: Console, title: str, table: Table) -> None:
+    console.print(Text(f"\n{title}", "bold"))
+    console.print(table)
+
+
+def show(console: Console, path: Path, found: Found, most: int) -> None:
+    """Print all that was found."""
+    console.print(
+        Text.assemble((str(path), "bold"), f"  {found.format}  {human(found.size)} ({found.size:,} bytes)")
+    )
+    if found.frames:
+        _titled(console, "frames", _frame_table(found.frames, most))
+    for number, part in enumerate(found.parts):
+        outline = part.outline
+        if len(found.parts) > 1:
+            console.print(Text(f"\n{number + 1}. at byte {part.offset:,}, {human(part.size)}", "bold"))
+        console.print()
+        for tree in _trees(outline, part.size):
+            console.print(tree)
+        if outline["kinds"]:
+            _titled(console, "by kind", _kinds(outline, part.size))
+        if outline["classes"]:
+            _titled(console, "by class, with all that they hold", _classes(outline, part.size))
+        if outline["referred"]:
+            title = f"shared objects: {outline['shared']:,}; references to them: {outline['references']:,}"
+            _titled(console, title, _sharing(outline, part.offset))
+    if found.left and found.damage() is None:
+        console.print(Text(f"… {found.left:,} bytes follow that were not looked at", "dim"))
+    damage = found.damage()
+    if damage is not None:
+        console.print(Text(f"damaged: {damage[0]} - at byte {damage[1]:,}", "bold red"))
+
+
+def _as_json(path: Path, found: Found) -> str:
+    parts = [{"offset": part.offset, "size": part.size, **part.outline} for part in found.parts]
+    damage = found.damage()
+    told: dict[str, Any] = {
+        "file": str(path),
+        "format": found.format,
+        "size": found.size,
+        "frames": found.frames,
+        "parts": parts,
+        "left": found.left,
+        "error": damage and damage[0],
+        "error_offset": damage and damage[1],
+    }
+    return json.dumps(told, indent=2)
+
+
+@click.command("inspect")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option(
+    "--depth", type=click.IntRange(0), default=3, show_default=True, help="Levels of members that are shown."
+)
+@click.option(
+    "--most",
+    type=click.IntRange(0),
+    default=10,
+    show_default=True,
+    help="Members of each container that are shown.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON: nodes in order, each with its depth.")
+@click.option("--values", is_flag=True, help="Show short values too: numbers, the beginning of texts.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["auto", *FORMATS]),
+    default="auto",
+    show_default=True,
+    help="How FILE is written.",
+)
+def command(file: Path, depth: int, most: int, as_json: bool, values: bool, form: str) -> None:
+    """Show what FILE holds: types, counts, bytes, sharing.
+
+    Nothing is loaded and nothing is run, whatever the file says. Of the data only keys and names of fields are shown, unless
+    --values is given. Of a damaged file all is shown that stands before the damage; the exit code is 1.
+    """
+    with _mapped(file) as data:
+        chosen = guess(data, file.suffix) if form == "auto" else form
+        found = look(data, chosen, depth=depth, most=most, values=values)
+    if as_json:
+        click.echo(_as_json(file, found))
+    else:
+        # What goes into a pipe is not for a screen of so many columns.
+        console = Console(highlight=False, width=None if sys.stdout.isatty() else 200)
+        show(console, file, found, most)
+    if found.damage() is not None:
+        sys.exit(1)
