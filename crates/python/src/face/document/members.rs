@@ -20,6 +20,7 @@ pub struct Members {
 
 impl Members {
     pub fn new(document: &Bound<'_, Document>, yields: Yields) -> PyResult<Members> {
+        document.get().inside.meet(document)?;
         let at = document.get().inside.start()?;
         Ok(Members { document: document.clone().unbind(), at, yields })
     }

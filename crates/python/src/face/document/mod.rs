@@ -24,6 +24,10 @@ trait Inside: Send + Sync {
     fn size(&self) -> usize;
     /// Whether members are had by index.
     fn is_sequence(&self) -> bool;
+    /// Shows the object of Python's that it is in: who refers to it gets that.
+    fn meet(&self, _document: &Bound<'_, Document>) -> PyResult<()> {
+        Ok(())
+    }
     /// Whether they have names: of fields, where it is a sequence.
     fn has_names(&self) -> bool;
     fn len(&self, py: Python<'_>) -> PyResult<usize>;
@@ -139,20 +143,22 @@ impl Document {
         }
     }
 
-    fn __getitem__<'py>(&self, py: Python<'py>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        if let (Ok(slice), true) = (key.cast::<PySlice>(), self.inside.is_sequence()) {
-            let range = slice.indices(self.inside.len(py)? as isize)?;
+    fn __getitem__<'py>(slf: &Bound<'py, Self>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let (py, inside) = (slf.py(), &slf.get().inside);
+        inside.meet(slf)?;
+        if let (Ok(slice), true) = (key.cast::<PySlice>(), inside.is_sequence()) {
+            let range = slice.indices(inside.len(py)? as isize)?;
             let members = PyList::empty(py);
             let mut at = range.start;
             for _ in 0..range.slicelength {
-                members.append(self.__getitem__(py, at.into_pyobject(py)?.as_any())?)?;
+                members.append(Document::__getitem__(slf, at.into_pyobject(py)?.as_any())?)?;
                 at += range.step;
             }
             return Ok(members.into_any());
         }
-        match self.inside.find(key)? {
-            Some(member) => self.inside.value(py, &member),
-            None => Err(self.missing(key)),
+        match inside.find(key)? {
+            Some(member) => inside.value(py, &member),
+            None => Err(slf.get().missing(key)),
         }
     }
 
@@ -168,16 +174,17 @@ impl Document {
     /// ((1, 2), 'green')
     #[pyo3(signature = (key, /, default = None, *, r#type = None))]
     fn get<'py>(
-        &self,
-        py: Python<'py>,
+        slf: &Bound<'py, Self>,
         key: &Bound<'py, PyAny>,
         default: Option<Bound<'py, PyAny>>,
         r#type: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        match (self.inside.find(key)?, r#type) {
+        let (py, inside) = (slf.py(), &slf.get().inside);
+        inside.meet(slf)?;
+        match (inside.find(key)?, r#type) {
             (None, _) => Ok(default.unwrap_or_else(|| py.None().into_bound(py))),
-            (Some(member), None) => self.inside.value(py, &member),
-            (Some(member), Some(wanted)) => self.inside.value_as(py, &member, wanted),
+            (Some(member), None) => inside.value(py, &member),
+            (Some(member), Some(wanted)) => inside.value_as(py, &member, wanted),
         }
     }
 

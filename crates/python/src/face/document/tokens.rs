@@ -108,6 +108,8 @@ struct Part<F> {
     /// Of what no index knows: places of values, and of text keys by their hash.
     points: OnceLock<Vec<(usize, usize)>>,
     keys: OnceLock<HashMap<u64, Vec<Member>>>,
+    /// Whether the document that it is in is known to those who refer to it.
+    met: OnceLock<()>,
 }
 
 /// The document of a whole message, whose first value stands at `at`.
@@ -130,6 +132,7 @@ pub fn open<F: Form>(
         options: Arc::new(options),
         points: OnceLock::new(),
         keys: OnceLock::new(),
+        met: OnceLock::new(),
     };
     Ok(Document::new(part))
 }
@@ -367,6 +370,13 @@ impl<F: Form> Inside for Part<F> {
         !self.is_sequence()
     }
 
+    fn meet(&self, document: &Bound<'_, Document>) -> PyResult<()> {
+        match self.number {
+            Some(number) if self.met.set(()).is_ok() => self.shared.documents.keep(number, document),
+            _ => Ok(()),
+        }
+    }
+
     fn len(&self, _py: Python<'_>) -> PyResult<usize> {
         self.form().source().view()?;
         match &self.shape {
@@ -479,11 +489,10 @@ impl<F: Form> Inside for Part<F> {
                 untyped: self.untyped.clone(),
                 points: OnceLock::new(),
                 keys: OnceLock::new(),
+                met: OnceLock::new(),
             };
             let document = Bound::new(py, Document::new(part))?;
-            if let Some(number) = number {
-                self.shared.documents.keep(number, &document)?;
-            }
+            document.get().inside.meet(&document)?;
             Ok(document.into_any())
         })
     }
