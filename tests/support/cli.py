@@ -1,0 +1,46 @@
+"""Running the command line in tests."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import Any, NamedTuple
+
+import holdall
+
+# Of functions that the command line uses, which are there: logs, documents of hold and MessagePack.
+HAS_LOGS = all(
+    hasattr(holdall, name) for name in ("Reader", "Writer", "Document", "open", "file_kind", "verify")
+)
+
+
+class Ran(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+def run(*args: Any, **environment: str) -> Ran:
+    """The command as users start it, in a process of its own."""
+    env = {**os.environ, "PYTHONUTF8": "1", **environment}
+    done = subprocess.run(
+        [sys.executable, "-m", "holdall", *map(str, args)],
+        capture_output=True,
+        text=True,
+        env=env,
+        timeout=60,
+    )
+    return Ran(done.returncode, done.stdout, done.stderr)
+
+
+def invoke(*args: Any, **options: Any) -> Ran:
+    """The command in this process. A traceback is a failed test."""
+    from click.testing import CliRunner
+
+    from holdall._cli._app import holdall as command
+
+    result = CliRunner().invoke(command, [*map(str, args)], **options)
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return Ran(result.exit_code, result.stdout, result.stderr)
