@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from .._core import __version__
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
@@ -233,7 +235,7 @@ Examples:
     "--color", type=click.Choice(["auto", "always", "never"]), default="auto", show_default=True,
     help="Colours; auto: on a terminal, unless NO_COLOR is set.",
 )  # fmt: skip
-@click.version_option(package_name="holdall", message="holdall %(version)s")
+@click.version_option(__version__, message="holdall %(version)s")
 @click.pass_context
 def holdall(ctx: click.Context, color: str) -> None:
     """Look at, convert, compare and check files of hold, BSON, Julia's BSON, MessagePack, JSON and pickle."""

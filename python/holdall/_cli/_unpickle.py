@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import pickletools
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import holdall
@@ -67,6 +68,12 @@ class _Machine:
         self.weights: dict[int, tuple[Any, int, int]] = {}
 
     def run(self) -> Any:
+        with warnings.catch_warnings():
+            # Of escapes that text of Python 2 doesn't have.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            return self.steps()
+
+    def steps(self) -> Any:
         # Each step is told to the generator by asking for the next one; the stream stands where that begins.
         steps = pickletools.genops(self.stream)
         do = _DO
