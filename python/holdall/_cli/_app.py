@@ -101,9 +101,15 @@ def _run(run: Callable[[], Any]) -> int:
             os.dup2(nowhere.fileno(), sys.stdout.fileno())
         return PIPE_CLOSED
     except Failure as failure:
-        click.echo(f"{click.style('holdall:', fg='red', bold=True)} {failure}", err=True)
-        return failure.code
+        return tell(failure)
     return code if isinstance(code, int) else OK
+
+
+def tell(failure: Failure) -> int:
+    """Print what failed; its exit code."""
+    sys.stdout.flush()
+    click.echo(f"{click.style('holdall:', fg='red', bold=True)} {failure}", err=True)
+    return failure.code
 
 
 def _failure(error: Exception) -> Failure:

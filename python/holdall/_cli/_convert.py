@@ -6,7 +6,6 @@ import errno
 import os
 import stat
 from contextlib import contextmanager, suppress
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,7 +14,7 @@ import holdall
 
 from . import _paths
 from ._app import Failure, about
-from ._formats import FORMATS, WRITABLE, by_extension, detect, encoder, has_many, records
+from ._formats import FORMATS, WRITABLE, by_extension, detect, encoder, records, several
 from ._nodes import node
 from ._options import File, from_option, records_option
 from ._progress import progress
@@ -27,6 +26,8 @@ if TYPE_CHECKING:
 _hold: Any = holdall
 
 _ELSE = "convert to hold, which holds any value of Python's, or to json, where what JSON lacks is tagged"
+# Each costs a part of the value, encoded again.
+_MOST_STEPS = 500
 _REMEDIES = {
     "bson": _ELSE,
     "msgpack": _ELSE,
@@ -79,15 +80,16 @@ def command(
         raise Failure(target, "--compress is for hold files")
     _check_target(target, force)
     with progress(source) as report, about(source):
-        several = has_many(source, format)
-        values = records(source, format, as_records=as_records, progress=report)
         # A source that can't be read is no reason to touch the target.
-        first = next(values, None) if several else next(values)
+        many, values = several(
+            source, format, records(source, format, as_records=as_records, progress=report)
+        )
+        if many:
+            _write_several(_reading(source, values), target, to, compress)
+            return
+        value = next(values)
     with about(target), replaced(target) as temporary, progress(target) as report:
-        if not several:
-            _write_one(first, temporary, to, compress, report)
-        else:
-            _write_several(_reading(source, chain([first], values)), temporary, to, compress)
+        _write_one(value, temporary, to, compress, report)
 
 
 def _check_target(target: str, force: bool) -> None:
@@ -117,13 +119,14 @@ def _write_one(value: Any, path: str, to: str, compress: str | None, report: Any
             file.write(encoder(to)(value))
 
 
-def _write_several(values: Iterator[Any], path: str, to: str, compress: str | None) -> None:
+def _write_several(values: Iterator[Any], target: str, to: str, compress: str | None) -> None:
     place, value = -1, None
     if to == "julia":
         raise Failure(
-            None, "a file of Julia's holds one document, and there are several records: choose another format"
+            target,
+            "a file of Julia's holds one document, and there are several records: choose another format",
         )
-    with _blaming(lambda: value, to, lambda: (place,)):
+    with about(target), replaced(target) as path, _blaming(lambda: value, to, lambda: (place,)):
         if to == "hold":
             options = {"compress": compress} if compress else {}
             with _hold.Writer(path, **options) as log:
@@ -206,7 +209,7 @@ def culprit(value: Any, to: str) -> tuple[tuple[Any, ...], Any] | None:
         return (), value
     path: tuple[Any, ...] = ()
     within = {id(value)}
-    while True:
+    while len(path) < _MOST_STEPS:
         parts = node(value)
         for step, child in parts.items if parts is not None else ():
             if id(child) in within:
@@ -217,3 +220,4 @@ def culprit(value: Any, to: str) -> tuple[tuple[Any, ...], Any] | None:
                 break
         else:
             return path, value
+    return path, value

@@ -9,7 +9,7 @@ import click
 from . import _json
 from ._app import DIFFERENT, OK, about, output
 from ._compare import Change, compare
-from ._formats import detect, has_many, records
+from ._formats import detect, records, several
 from ._options import File, format_option, records_option
 from ._pretty import short
 from ._progress import progress
@@ -71,19 +71,20 @@ def command(
 
 
 def _changes(old: tuple[str, str | None], new: tuple[str, str | None], as_records: bool) -> Iterator[Change]:
-    sides = []
+    found: list[Iterator[Any]] = []
+    are_many = False
     for path, given in (old, new):
         with about(path):
             format = detect(path, given)
-            sides.append((path, format, has_many(path, format)))
-    found = [_values(path, format, as_records) for path, format, _ in sides]
-    several = any(many for _, _, many in sides)
+            many, values = several(path, format, _values(path, format, as_records))
+            found.append(values)
+            are_many = are_many or many
     place = 0
     while True:
         left, right = (next(values, _END) for values in found)
         if left is _END and right is _END:
             return
-        prefix = f"[{place}]" if several else ""
+        prefix = f"[{place}]" if are_many else ""
         if left is _END or right is _END:
             kind = "added" if left is _END else "removed"
             yield Change(f"${prefix}", kind, None if left is _END else left, None if right is _END else right)

@@ -6,6 +6,7 @@ import json
 import mmap
 import os
 from importlib.util import find_spec
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 import holdall
@@ -146,16 +147,16 @@ def records(
             return
         found = iter([_hold.load(path, types=classes(), progress=progress)])
     elif format == "bson":
-        yield from _documents(path, start)
+        yield from _documents(path, start, progress)
         return
     elif format == "msgpack":
-        found = _msgpack(path)
+        found = _msgpack(path, progress)
     elif format == "julia":
         found = iter([holdall.julia.load(path)])
     elif format == "json":
         found = iter([_json(path)])
     elif format == "jsonl":
-        found = _json_lines(path)
+        found = _json_lines(path, progress)
     else:
         found = _pickles(path, as_records)
     for place, value in enumerate(found):
@@ -163,9 +164,9 @@ def records(
             yield value
 
 
-def _documents(path: str, start: int) -> Iterator[Any]:
+def _documents(path: str, start: int, progress: Progress) -> Iterator[Any]:
     """Those that are passed over aren't decoded."""
-    at = 0
+    at, size = 0, os.path.getsize(path)
     for place, document in enumerate(holdall.bson.documents(path, lazy=True)):
         if place >= start:
             try:
@@ -174,6 +175,8 @@ def _documents(path: str, start: int) -> Iterator[Any]:
                 raise _moved(error, at) from None
             yield value
         at += len(document.raw)
+        if progress is not None:
+            progress(at, size)
 
 
 def _moved(error: holdall.DecodeError, by: int) -> holdall.DecodeError:
@@ -184,11 +187,15 @@ def _moved(error: holdall.DecodeError, by: int) -> holdall.DecodeError:
     return located(type(error), str(error).removesuffix(f" - at byte {offset}"), offset + by)
 
 
-def _msgpack(path: str) -> Iterator[Any]:
-    with holdall.msgpack.Reader(path, max_buffer=max(os.path.getsize(path), 1)) as reader:
-        if not os.path.getsize(path):
+def _msgpack(path: str, progress: Progress) -> Iterator[Any]:
+    size = os.path.getsize(path)
+    with holdall.msgpack.Reader(path, max_buffer=max(size, 1)) as reader:
+        if not size:
             raise located(holdall.TruncatedError, "truncated: needs at least 1 more bytes", 0)
-        yield from reader
+        for value in reader:
+            yield value
+            if progress is not None:
+                progress(reader.offset, size)
 
 
 def _pickles(path: str, as_records: bool) -> Iterator[Any]:
@@ -203,13 +210,15 @@ def _json(path: str) -> Any:
         return _parsed(file.read(), 0)
 
 
-def _json_lines(path: str) -> Iterator[Any]:
-    at = 0
+def _json_lines(path: str, progress: Progress) -> Iterator[Any]:
+    at, size = 0, os.path.getsize(path)
     with open(path, "rb") as file:
         for line in file:
             if line.strip():
                 yield _parsed(line, at)
             at += len(line)
+            if progress is not None:
+                progress(at, size)
 
 
 def _parsed(data: bytes, at: int) -> Any:
@@ -225,9 +234,9 @@ def _parsed(data: bytes, at: int) -> Any:
         raise located(holdall.DecodeError, f"not JSON: {_lower(error.msg)}", where) from None
     except RecursionError:
         raise located(holdall.DecodeError, "nested too deep for Python's JSON", at) from None
+    except (TypeError, KeyError, IndexError, AttributeError, ArithmeticError):
+        raise located(holdall.DecodeError, "a tag with content that it can't have", at) from None
     except ValueError as error:
-        if isinstance(error, holdall.HoldallError):
-            raise
         raise located(holdall.DecodeError, f"not JSON: {_lower(str(error))}", at) from None
 
 
@@ -246,8 +255,16 @@ def located(kind: type[holdall.DecodeError], why: str, offset: int) -> holdall.D
     return error
 
 
+def several(path: str, format: str, values: Iterator[Any]) -> tuple[bool, Iterator[Any]]:
+    """Whether the values of a file are records, of which there may be any number, and all of them again."""
+    if format == "jsonl" or (format == "hold" and has_many(path, format)):
+        return True, values
+    first = list(islice(values, 2))
+    return len(first) != 1, chain(first, values)
+
+
 def has_many(path: str, format: str) -> bool:
-    """Whether a file may hold several values: it is a log, or more follows its first value."""
+    """The same, without reading values; of pickles, which are read whole, it can't tell."""
     if format == "hold":
         return bool(_hold.file_kind(path) == "log")
     if format == "jsonl":
@@ -258,8 +275,6 @@ def has_many(path: str, format: str) -> bool:
             return length != file.seek(0, os.SEEK_END)
     if format == "msgpack":
         return _first_ends(path) < os.path.getsize(path)
-    if format == "pickle":
-        return _first_pickle_ends(path) < os.path.getsize(path)
     return False
 
 
@@ -269,18 +284,6 @@ def _first_ends(path: str) -> int:
         data: Any = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if os.path.getsize(path) else b""
     at, _ = holdall._core.msgpack_scan(data, 0, 1)
     return at
-
-
-def _first_pickle_ends(path: str) -> int:
-    import pickletools
-
-    with open(path, "rb") as file:
-        data = file.read()
-    try:
-        return 1 + max(at for _, _, at in pickletools.genops(data) if at is not None)
-    except Exception:
-        # Whoever reads it says what is wrong.
-        return len(data)
 
 
 def opened(path: str, format: str) -> Any:

@@ -9,7 +9,7 @@ import click
 
 from . import _json, _paths
 from ._app import DIFFERENT, Failure, about, output
-from ._formats import detect, has_many, is_document, opened, records
+from ._formats import detect, has_many, is_document, opened, records, several
 from ._options import File, from_option, json_option, records_option
 from ._pretty import pretty
 
@@ -52,11 +52,16 @@ def command(file: str, path: str, as_json: bool, given: str | None, as_records: 
 
 def _find(file: str, format: str, steps: tuple[Any, ...], as_records: bool) -> Any:
     place = 0
-    if has_many(file, format):
-        value: Any = _record(file, format, steps, as_records)
+    value: Any
+    if format == "pickle":
+        many, values = several(file, format, records(file, format, as_records=as_records))
+    else:
+        many, values = has_many(file, format), None
+    if many:
+        value = _record(file, format, steps, as_records)
         place, steps = 1, steps[1:]
-    elif format == "pickle":
-        value = next(records(file, format, as_records=as_records))
+    elif values is not None:
+        value = next(values)
     else:
         value = opened(file, format)
     try:

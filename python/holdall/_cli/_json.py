@@ -398,10 +398,20 @@ _MAPPINGS: dict[str, Callable[[dict[str, Any]], Any]] = {
 }
 
 
+def _complex(real: float, imaginary: float) -> complex:
+    return complex(real, imaginary)
+
+
+# Bytes of an array of text, whose items all take as much room as it says.
+_MOST_TEXT = 1 << 28
+
+
 def _numpy_array(content: Any, whole: dict[str, Any]) -> Any:
     import numpy
 
     dtype = numpy.dtype(whole["dtype"])
+    if dtype.itemsize * len(content) > _MOST_TEXT and dtype.itemsize > 16:
+        raise ValueError("an array of text with more room than is read from JSON")
     if dtype.kind in "Mm":
         flat = numpy.array(content, "i8").view(dtype)
     elif dtype.kind == "S":
@@ -428,7 +438,7 @@ _READ: dict[str, Callable[[Any, dict[str, Any]], Any]] = {
     "$int": lambda content, _: int(content, 16),
     "$bytes": lambda content, _: base64.b64decode(content, validate=True),
     "$bytearray": lambda content, _: bytearray(base64.b64decode(content, validate=True)),
-    "$complex": lambda content, _: complex(*(float(restore(part)) for part in content)),
+    "$complex": lambda content, _: _complex(*(float(restore(part)) for part in content)),
     "$range": lambda content, _: range(*content),
     "$datetime": lambda content, _: datetime.datetime.fromisoformat(content),
     "$date": lambda content, _: datetime.date.fromisoformat(content),

@@ -93,7 +93,7 @@ def lookup(value: Any, steps: Iterable[Any]) -> Any:
     for place, step in enumerate(steps):
         try:
             value = _step(value, step)
-        except (KeyError, IndexError, AttributeError, TypeError):
+        except (KeyError, IndexError, AttributeError, TypeError, ValueError):
             raise Missing(place, _instead(value, step)) from None
     return value
 

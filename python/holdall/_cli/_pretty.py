@@ -115,13 +115,16 @@ class _Printer:
         if parts is None:
             yield leaf(value), style_of(value)
             return
+        if not parts.size:
+            yield parts.head + parts.tail, _head_style(parts)
+            return
         here = _Open(parent, step, parts, value)
-        before = self.met.get(id(value)) if parts.size else None
+        before = self.met.get(id(value))
         if before is None or (isinstance(value, IMMUTABLE) and id(value) not in self.open):
             line = _line(value, self.width - at, self.met, here)
             if line is not None:
                 pieces, opened = line
-                for found in (here, *opened) if parts.size else ():
+                for found in (here, *opened):
                     self.met.setdefault(id(found.value), found)
                 yield from pieces
                 return

@@ -8,7 +8,7 @@ import click
 
 import holdall
 
-from ._app import DIFFERENT, OK, Failure, explained, output
+from ._app import DIFFERENT, OK, Failure, explained, output, tell
 from ._formats import detect, records
 from ._options import File, from_option
 from ._progress import progress
@@ -53,7 +53,8 @@ def _verify(file: str, repair: bool, quiet: bool, given: str | None) -> int:
                     None,
                 )
     except (OSError, holdall.HoldallError, MemoryError) as error:
-        raise explained(file, error) from None
+        # The other files are looked at all the same.
+        return tell(explained(file, error))
     if not damage:
         if not quiet:
             out.print([(file, ""), (": ", ""), ("ok", "text"), (f" ({facts})\n", "note")])
@@ -63,8 +64,8 @@ def _verify(file: str, repair: bool, quiet: bool, given: str | None) -> int:
     if repaired:
         out.print([(file, ""), (": ", ""), ("repaired", "name"), (f": {repaired}\n", "")])
         return OK
-    if repair and format != "hold":
-        raise Failure(file, "only logs can be repaired", code=DIFFERENT)
+    if repair:
+        tell(Failure(file, "it can't be repaired: only logs can"))
     return DIFFERENT
 
 
