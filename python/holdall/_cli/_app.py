@@ -48,6 +48,10 @@ class Failure(Exception):
         return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text)
 
 
+class _PipeClosed(Exception):
+    """A BrokenPipeError, past click, which would end with 1: an exit code that says something else here."""
+
+
 class Commands(click.Group):
     """A group whose commands are modules, and whose errors are one line."""
 
@@ -74,6 +78,12 @@ class Commands(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl([(name, COMMANDS[name]) for name in self.list_commands(ctx)])
 
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            raise _PipeClosed from None
+
     def main(self, *args: Any, standalone_mode: bool = True, **extra: Any) -> Any:
         # click has a form of this method for each mode.
         run: Any = partial(super().main, *args, standalone_mode=False, **extra)
@@ -88,13 +98,13 @@ def _run(run: Callable[[], Any]) -> int:
         try:
             code = run()
             sys.stdout.flush()
-        except BrokenPipeError:
+        except (BrokenPipeError, _PipeClosed):
             raise
         except Exception as error:
             # Before the message, so that it stands behind what was printed.
             sys.stdout.flush()
             raise _failure(error) from None
-    except BrokenPipeError:
+    except (BrokenPipeError, _PipeClosed):
         # Whoever read the output has enough, as `head` does; Python would complain about it at exit.
         # Where stdout is no real file, as in tests, there is nothing to complain about.
         with open(os.devnull, "w") as nowhere, suppress(OSError, ValueError):
