@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import holdall
-from holdall._cli import _json
+from holdall._cli import _json, _paths
 from holdall._cli._pretty import pretty, short
 from tests.support.isomorphic import isomorphic
 
@@ -139,6 +139,25 @@ def test_short():
     assert short("x" * 10_000_000, 20) == "'" + "x" * 16 + "..."
     assert short([1, 2], 20) == "[1, 2]"
     assert short(a_cycle()) == "{'a': [1], 'me': <...>, 'again': <...>}"
+
+
+def test_nothing_moves_the_cursor():
+    nasty = "a\x1b[31m\x9b\n\u2028\x7f"
+    found = {
+        nasty: record(**{nasty: nasty}),
+        "b": holdall.Record(nasty, {}),
+        "c": types.SimpleNamespace(**{nasty: 1}),
+    }
+    for shown in (
+        text(found).replace("\n", ""),
+        text(found, 10).replace("\n", ""),
+        _json.dumps(found),
+        short(found),
+        _paths.show([nasty]),
+    ):
+        assert shown.isprintable(), ascii(shown)
+    assert _paths.parse(_paths.show([nasty])) == (nasty,)
+    isomorphic(back({nasty: [nasty]}), {nasty: [nasty]}, interned=True)
 
 
 def test_digits_that_python_does_not_write():

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .._core import __version__
+from ._paths import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-# One module `_NAME.py` for each, with the command as `command`. It is imported when it is asked for; the help of all needs
-# none of them.
+# One module `_NAME.py` for each, with the command as `command`. It is imported when it is asked for; the help
+# of all needs none of them.
 COMMANDS = {
     "cat": "print the values of a file, as Python or JSON",
     "get": "print one member of a file, without reading the rest",
@@ -45,7 +46,7 @@ class Failure(Exception):
     def __str__(self) -> str:
         text = f"{self.file}: {self.message}" if self.file else self.message
         # What a file's name or a path may hold must not make lines of its own.
-        return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text)
+        return printable(text)
 
 
 class _PipeClosed(Exception):

@@ -28,10 +28,11 @@ def command(
 ) -> None:
     """Print the values of FILE, as Python.
 
-    Of a log, a dump of several BSON documents or a stream of MessagePack each record in turn, in constant memory. Instances are
-    shown as records. A container that was shown before is `<as at PATH>`.
+    Of a log, a dump of several BSON documents or a stream of MessagePack each record in turn, in constant
+    memory. Instances are shown as records. A container that was shown before is `<as at PATH>`.
 
-    With --json each record is one line. What JSON lacks is tagged: {"$tuple": [1, 2]}, {"$bytes": "aGk="}, {"$ref": "$.users[0]"}.
+    With --json each record is one line. What JSON lacks is tagged: {"$tuple": [1, 2]}, {"$bytes": "aGk="},
+    {"$ref": "$.users[0]"}.
 
     \b
     Example:

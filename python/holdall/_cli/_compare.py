@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 
 
 class Change(NamedTuple):
-    """A difference. kind: "added", "removed", "changed" or "type"; note: what to say in place of the values."""
+    """A difference.
+
+    kind: "added", "removed", "changed" or "type". note: what to say in place of the values.
+    """
 
     path: str
     kind: str
@@ -39,9 +42,9 @@ class _Place(NamedTuple):
 def compare(old: Any, new: Any) -> Iterator[Change]:
     """The differences of two values, in the order of the first one.
 
-    Values have to be of one type: `1`, `True` and `1.0` differ. NaN is NaN, and -0.0 is not 0.0. Items of sequences are
-    compared by place, sets and keys of dicts by value, without their order. Two containers are compared once, wherever they meet again:
-    cycles end, and who shares what is no difference.
+    Values have to be of one type: `1`, `True` and `1.0` differ. NaN is NaN, and -0.0 is not 0.0. Items of
+    sequences are compared by place, sets and keys of dicts by value, without their order. Two containers are
+    compared once, wherever they meet again: cycles end, and who shares what is no difference.
     """
     stack: list[Any] = [(old, new, _Place(None, None))]
     met: dict[tuple[int, int], tuple[Any, Any]] = {}

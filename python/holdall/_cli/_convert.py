@@ -54,13 +54,13 @@ def command(
 ) -> None:
     """Write the values of IN to OUT in another format.
 
-    Formats are hold, bson, julia, msgpack, json and jsonl; pickle is read, not written. Several records (a log, a dump of
-    documents, a stream, lines of JSON) become a log, documents, a stream, lines; in json, a list. OUT is replaced when all of it is
-    written, and stays as it was after an error.
+    Formats are hold, bson, julia, msgpack, json and jsonl; pickle is read, not written. Several records (a
+    log, a dump of documents, a stream, lines of JSON) become a log, documents, a stream, lines; in json, a
+    list. OUT is replaced when all of it is written, and stays as it was after an error.
 
-    Instances become records; in formats without records, maps of their fields. In bson and msgpack tuples and sets become
-    lists, and shared values are written at each of their places. JSON tags what it lacks (see `holdall cat --help`), and
-    comes back as it was. Pickles are read as data: nothing is imported or called.
+    Instances become records; in formats without records, maps of their fields. In bson and msgpack tuples and
+    sets become lists, and shared values are written at each of their places. JSON tags what it lacks (see
+    `holdall cat --help`), and comes back as it was. Pickles are read as data: nothing is imported or called.
 
     \b
     Examples:
@@ -85,7 +85,9 @@ def command(
             source, format, records(source, format, as_records=as_records, progress=report)
         )
         if many:
-            _write_several(_reading(source, values), target, to, compress)
+            if compress:
+                raise Failure(target, "several records become a log, which --compress is not for")
+            _write_several(_reading(source, values), target, to)
             return
         value = next(values)
     with about(target), replaced(target) as temporary, progress(target) as report:
@@ -119,7 +121,7 @@ def _write_one(value: Any, path: str, to: str, compress: str | None, report: Any
             file.write(encoder(to)(value))
 
 
-def _write_several(values: Iterator[Any], target: str, to: str, compress: str | None) -> None:
+def _write_several(values: Iterator[Any], target: str, to: str) -> None:
     place, value = -1, None
     if to == "julia":
         raise Failure(
@@ -128,8 +130,7 @@ def _write_several(values: Iterator[Any], target: str, to: str, compress: str | 
         )
     with about(target), replaced(target) as path, _blaming(lambda: value, to, lambda: (place,)):
         if to == "hold":
-            options = {"compress": compress} if compress else {}
-            with _hold.Writer(path, **options) as log:
+            with _hold.Writer(path) as log:
                 for place, value in enumerate(values):  # noqa: B007
                     log.write(value)
             return
@@ -147,7 +148,8 @@ def _write_several(values: Iterator[Any], target: str, to: str, compress: str | 
 
 @contextmanager
 def replaced(target: str) -> Iterator[str]:
-    """A path to write to, which takes the target's place at the end; after an error it is gone, and the target as it was.
+    """A path to write to, which takes the target's place at the end; after an error it is gone, and the
+    target as it was.
 
     What is no file (a device, a pipe) is written to in place.
     """

@@ -11,6 +11,7 @@ from ._app import DIFFERENT, OK, about, output
 from ._compare import Change, compare
 from ._formats import detect, records, several
 from ._options import File, format_option, records_option
+from ._paths import printable
 from ._pretty import short
 from ._progress import progress
 
@@ -46,9 +47,9 @@ def command(
 ) -> int:
     """Compare the values of A and B, whatever their formats, and print where they differ.
 
-    + added, - removed, ~ changed, ! of another type. Lists are compared place by place; the order of sets and dicts does not
-    matter. NaN equals NaN; 1, True and 1.0 differ. Of arrays it says how many items differ. Records of two logs are
-    compared pair by pair, one pair in memory at a time.
+    + added, - removed, ~ changed, ! of another type. Lists are compared place by place; the order of sets and
+    dicts does not matter. NaN equals NaN; 1, True and 1.0 differ. Of arrays it says how many items differ.
+    Records of two logs are compared pair by pair, one pair in memory at a time.
 
     Exit code 0: equal, 1: different, 2: an error.
 
@@ -107,7 +108,7 @@ def _line(change: Change) -> Iterator[tuple[str, str]]:
     yield f"{sign} {change.path}", style
     yield ": ", ""
     if change.note:
-        yield change.note, ""
+        yield printable(change.note), ""
         if change.kind == "type" and not _is_large(change.old, change.new):
             yield f" ({short(change.old, _WIDTH)} -> {short(change.new, _WIDTH)})", "note"
     elif change.kind == "changed":

@@ -120,7 +120,7 @@ def _is_old_pickle(file: Any) -> bool:
 
 
 def classes() -> tuple[Any, ...]:
-    """What instances in hold files become: values of the other formats are what they were, all else records."""
+    """What instances in hold files become: values of the other formats what they were, all else records."""
     found = [holdall.Record, holdall.julia, holdall.msgpack.Ext, holdall.msgpack.Timestamp]
     if find_spec("bson") is not None:
         found += [getattr(holdall.bson, name) for name in _OF_BSON]
@@ -133,7 +133,8 @@ _OF_BSON = "Binary Code DBRef Decimal128 Int64 MaxKey MinKey ObjectId Regex Time
 def records(
     path: str, format: str, *, start: int = 0, as_records: bool = False, progress: Progress = None
 ) -> Iterator[Any]:
-    """The values of a file one by one: the records of a log, the documents of a dump, the values of a stream; else the one value.
+    """The values of a file one by one: the records of a log, the documents of a dump, the values of a stream;
+    else the one value.
 
     start: how many are passed over. as_records: instances in pickles become records.
     Memory doesn't grow with how many there are, except of pickles.

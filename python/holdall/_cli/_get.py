@@ -23,8 +23,9 @@ from ._pretty import pretty
 def command(file: str, path: str, as_json: bool, given: str | None, as_records: bool) -> None:
     """Print what stands at PATH in FILE. Of files that allow it, nothing else is read.
 
-    PATH is like users[3].name, with or without `$.` before it; ["odd key"] or [b"key"] for keys that are no names; [-1] is the
-    last. Of a file with several records the first step is a record's number. Exit code 1: nothing is there.
+    PATH is like users[3].name, with or without `$.` before it; ["odd key"] or [b"key"] for keys that are no
+    names; [-1] is the last. Of a file with several records the first step is a record's number. Exit code 1:
+    nothing is there.
 
     \b
     Example:

@@ -1,4 +1,5 @@
-"""What names in a pickle may stand for: a fixed table of values that are data, each with what makes it of its arguments.
+"""What names in a pickle may stand for: a fixed table of values that are data, each with what makes it of its
+arguments.
 
 Every function here checks the types of its arguments before it uses them: they come from the pickle.
 """
@@ -19,6 +20,8 @@ import zoneinfo
 from typing import TYPE_CHECKING, Any
 
 import holdall
+
+from ._paths import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -66,7 +69,7 @@ class Global:
 
     def __str__(self) -> str:
         text = f"{self.module}.{self.name}"
-        text = "".join(letter if letter.isprintable() else "?" for letter in text[: _LONGEST_NAME + 1])
+        text = printable(text[: _LONGEST_NAME + 1])
         return text if len(text) <= _LONGEST_NAME else text[:_LONGEST_NAME] + "..."
 
 
@@ -85,7 +88,7 @@ _NO_CLASSES_OF_ITS_OWN = {
 
 
 class Pending:
-    """An object that was begun, and waits for the state that makes it. `finish(machine, state)` gives the object."""
+    """An object that was begun, and waits for its state: `finish(machine, state)` gives it."""
 
     __slots__ = ("cls", "finish", "keys", "offset")
 

@@ -1,4 +1,4 @@
-"""Values as JSON and back. What JSON lacks is an object with one key more than it needs: `{"$tuple": [1, 2]}`.
+"""Values as JSON and back. What JSON lacks is an object whose first key says what it is.
 
 | value | JSON |
 |---|---|
@@ -7,7 +7,7 @@
 | tuple, set, frozenset, deque, ... | `{"$tuple": [...]}`, `{"$set": [...]}`, ... |
 | nan, inf, -inf | `{"$float": "nan"}` |
 | bytes, bytearray | `{"$bytes": "<base64>"}`, `{"$bytearray": "<base64>"}` |
-| datetime, date, time, timedelta, Decimal, UUID, Fraction, Path | `{"$datetime": "2026-01-02T03:04:05"}`, ... |
+| datetime, date, time, timedelta, Decimal, UUID, ... | `{"$datetime": "2026-01-02T03:04:05"}`, ... |
 | complex | `{"$complex": [real, imaginary]}` |
 | Record | `{"$record": {name: value, ...}, "type": "shop.Order"}` |
 | arrays of numbers | `{"$array": [...], "dtype": "<f8", "shape": [2, 2]}` |
@@ -28,6 +28,7 @@ import json
 import math
 import os
 import pathlib
+import re
 import types
 import uuid
 from typing import TYPE_CHECKING, Any
@@ -41,11 +42,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 # Names that `restore` knows; the rest is for the eye.
-TAGS = frozenset(
-    "$tuple $set $frozenset $deque $dict $ordereddict $defaultdict $counter $mappingproxy $namespace $chainmap $float"
-    " $bytes $bytearray $complex $range $slice $datetime $date $time $timedelta $decimal $uuid $fraction $path $record"
-    " $array $scalar $int $ref $repr".split()
-)
+_NAMES = """
+    tuple set frozenset deque dict ordereddict defaultdict counter namespace chainmap float int complex range
+    bytes bytearray datetime date time timedelta decimal uuid fraction path record array scalar ref repr
+"""
+TAGS = frozenset(f"${name}" for name in _NAMES.split())
 _encode = json.encoder.encode_basestring
 
 
@@ -67,7 +68,8 @@ class _Open:
 
 
 def pieces(value: Any) -> Iterator[str]:
-    """The JSON text of a value, in one line. Any depth; a container that is met again is a `$ref` to where it stood first."""
+    """The JSON text of a value, in one line. Any depth; a container that is met again is a `$ref` to where it
+    stood first."""
     met: dict[int, _Open] = {}
     stack: list[_Open] = []
     yield from _begin(value, None, None, met, stack)
@@ -130,7 +132,7 @@ def _begin(
         if name == "record" and parts.name != "record":
             extra["kind"] = parts.name
         for key, what in extra.items():
-            closing += f', "{key}": {json.dumps(what, ensure_ascii=False)}'
+            closing += f', "{key}": {json.dumps(what)}'
         closing += "}"
     if parent is not None and not parent.plain and parent.parts.kind in ("map", "fields"):
         closing += "]"
@@ -140,24 +142,19 @@ def _begin(
     yield opening
 
 
+# Half of a surrogate pair has no UTF-8; the others may move the cursor of a terminal, or end a line.
+_ESCAPED = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+
+
 def _text(text: str) -> str:
-    # Half of a surrogate pair has no UTF-8: it is written as an escape.
-    return _encode(text) if text.isascii() or not _has_surrogates(text) else json.dumps(text)
-
-
-def _has_surrogates(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return True
-    return False
+    return json.dumps(text) if _ESCAPED.search(text) else _encode(text)
 
 
 def _is_flat(items: Any) -> bool:
     kinds = set(map(type, items))
     if kinds <= {int, bool, type(None)}:
         return all(type(item) is not int or item.bit_length() < 1 << 13 for item in items)
-    return kinds == {str} and not any(map(_has_surrogates, items))
+    return kinds == {str} and not any(map(_ESCAPED.search, items))
 
 
 def _is_json_object(value: dict[Any, Any]) -> bool:
@@ -173,7 +170,7 @@ def _path(here: _Open | None) -> str:
 
 
 def _tagged(name: str, value: Any, **more: Any) -> str:
-    return json.dumps({f"${name}": value, **more}, ensure_ascii=False)
+    return json.dumps({f"${name}": value, **more})
 
 
 def _leaf(value: Any) -> str:

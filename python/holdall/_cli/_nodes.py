@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import holdall
 
+from ._paths import printable
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -107,17 +109,25 @@ def _record(value: Any) -> Node:
         return Node(
             "fields",
             "enum",
-            f"{value.type_name}.{value.payload}",
+            printable(f"{value.type_name}.{value.payload}"),
             "",
             iter(()),
             0,
             extra | {"member": value.payload},
         )
     if value.kind == "object":
-        return Node("fields", "record", f"{value.type_name}(", ")", iter(fields.items()), len(fields), extra)
+        return Node(
+            "fields",
+            "record",
+            printable(f"{value.type_name}("),
+            ")",
+            iter(fields.items()),
+            len(fields),
+            extra,
+        )
     # What a builtin base or a registered `encode` gave stands first, under no name of its own.
     items = iter([("*", value.payload), *fields.items()])
-    return Node("fields", value.kind, f"{value.type_name}(", ")", items, len(fields) + 1, extra)
+    return Node("fields", value.kind, printable(f"{value.type_name}("), ")", items, len(fields) + 1, extra)
 
 
 def _array(value: Any) -> Node | None:
@@ -146,7 +156,7 @@ def _of_julia(value: Any) -> Node | None:
         label = getattr(value.type, "name", None) or str(value.type)
         names = value._names() or range(len(value))
         items = zip(names, value.values, strict=True)
-        return Node("fields", "julia", f"{label}(", ")", iter(items), len(value), {"type": label})
+        return Node("fields", "julia", printable(f"{label}("), ")", iter(items), len(value), {"type": label})
     if cls in (julia.Dict, julia.IdDict):
         return Node("map", "julia", f"{name}({{", "})", iter(value.items()), len(value), extra)
     if cls is julia.Set:

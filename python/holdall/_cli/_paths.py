@@ -24,10 +24,16 @@ class Missing(Exception):
         self.why = why
 
 
+def printable(text: str) -> str:
+    """Text from a file that is no literal: what may move a terminal's cursor, or end a line, as escapes."""
+    return text if text.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
 def parse(text: str) -> tuple[Any, ...]:
     """The steps of a path: text for a name or key, ints for indexes, any other literal for other keys.
 
-    `$` at the start and the first dot may be left out; what is no plain name stands in brackets, as Python writes it.
+    `$` at the start and the first dot may be left out; what is no plain name stands in brackets, as Python
+    writes it.
 
     Raises ValueError: it says at which character the path is none.
 
@@ -81,7 +87,7 @@ def show(steps: Iterable[Any]) -> str:
         elif _NAME.fullmatch(step):
             parts.append(f".{step}")
         else:
-            parts.append(f"[{json.dumps(step, ensure_ascii=False)}]")
+            parts.append(f"[{printable(json.dumps(step, ensure_ascii=False))}]")
     return "".join(parts)
 
 
@@ -112,7 +118,12 @@ def _step(value: Any, step: Any) -> Any:
             return value.fields[step]
         return _step(value.payload, step)
     if isinstance(value, holdall.Document):
-        return value[step + len(value) if type(step) is int and step < 0 else step]
+        try:
+            return value[step]
+        except (KeyError, IndexError):
+            if type(step) is not int or step >= 0:
+                raise
+            return value[step + len(value)]
     if isinstance(value, (str, bytes, bytearray)) or value is None:
         raise TypeError
     if type(step) is int or not isinstance(step, str):
@@ -125,7 +136,7 @@ def _step(value: Any, step: Any) -> Any:
 
 
 def _field(value: Any, step: Any) -> Any:
-    """A field that is data: nothing that a class defines is run, but for the properties of holdall's own classes."""
+    """A field that is data: of what a class defines, nothing is run."""
     names: Any = getattr(type(value), "_NAMES", None) or getattr(type(value), "_fields", None)
     own = getattr(value, "_names", None)
     if not names and callable(own):

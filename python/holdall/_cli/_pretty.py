@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _INDENT = 2
-# Deeper than this lines are no further indented: a list in a list a million times would take a terabyte of spaces.
+# Deeper than this lines are no further indented: a list in a list a million times would take a terabyte of
+# spaces.
 _MOST_INDENT = 60
 _AGAIN = "<...>"
 _NUMBERS = frozenset((int, float, complex, bool, type(None)))
@@ -43,8 +44,9 @@ def short(value: Any, limit: int = 60) -> str:
 def pretty(value: Any, width: int = 100) -> Iterator[tuple[str, str]]:
     """A value's text in pieces, each with the name of its style or "".
 
-    A container that fits into the rest of a line is one line, else each of its items begins one. A container that was shown
-    before is `<as at PATH>`, or `<within PATH>` inside itself; an immutable one that fits into a line is shown again.
+    A container that fits into the rest of a line is one line, else each of its items begins one. A container
+    that was shown before is `<as at PATH>`, or `<within PATH>` inside itself; an immutable one that fits into
+    a line is shown again.
     """
     yield from _Printer(width).run(value)
 
@@ -148,8 +150,10 @@ class _Printer:
 def _line(
     value: Any, room: int, met: dict[int, _Open], here: _Open
 ) -> tuple[list[tuple[str, str]], list[_Open]] | None:
-    """The pieces of a value that fits into a line, and the containers in it; None of one that doesn't fit, or holds what was
-    shown before."""
+    """The pieces of a value that fits into a line, and the containers in it.
+
+    None of one that doesn't fit, or holds what was shown before.
+    """
     pieces: list[tuple[str, str]] = []
     opened: list[_Open] = []
     # Its own comma takes a place, too.
@@ -220,7 +224,7 @@ def _label(parts: Node, step: Any) -> tuple[str, str, str]:
     if parts.kind == "map":
         return short(step, 200), "key", ": "
     if parts.kind == "fields" and isinstance(step, str) and step != "*":
-        return step, "key", "="
+        return _paths.printable(step), "key", "="
     return "", "", ""
 
 

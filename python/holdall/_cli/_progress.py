@@ -16,7 +16,7 @@ _AFTER_SECONDS = 0.5
 
 @contextmanager
 def progress(label: str) -> Iterator[Callable[[int, int], None] | None]:
-    """A function that takes how many bytes are done and how many there are; None where stderr is no terminal."""
+    """A function that takes how many bytes are done, and of how many; None where stderr is no terminal."""
     if not sys.stderr.isatty():
         yield None
         return

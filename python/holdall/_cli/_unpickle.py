@@ -1,8 +1,8 @@
-"""Pickles, read as data: a machine of its own for pickle's instructions, which imports nothing and calls nothing that the
-data names.
+"""Pickles, read as data: a machine of its own for pickle's instructions, which imports nothing and calls
+nothing that the data names.
 
-It builds builtin values, the standard library's value types, NumPy's arrays, and (asked to) records in place of instances.
-A name that stands for anything else is refused.
+It builds builtin values, the standard library's value types, NumPy's arrays, and (asked to) records in place
+of instances. A name that stands for anything else is refused.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from ._harmless import Global, Pending, Refused
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-# Bounds, in units of the input's size, on what costs no input: copies of shared values, and hashes of shared keys. A pickle
-# that a program wrote stays far below.
+# Bounds, in units of the input's size, on what costs no input: copies of shared values, and hashes of shared
+# keys. A pickle that a program wrote stays far below.
 _MOST_COPIED = 64
 _MOST_HASHED = 64
 _GRACE = 1 << 20
@@ -39,7 +39,8 @@ def values(data: bytes, *, records: bool = False) -> Iterator[Any]:
 
     Memory is in proportion to the input. Protocols 0 to 5.
 
-    Raises DecodeError: malformed, or it names what would be code; `.offset` says where. Raises TruncatedError: it ends early.
+    Raises DecodeError: malformed, or it names what would be code; `.offset` says where. Raises
+    TruncatedError: it ends early.
     """
     at = 0
     while True:
@@ -482,8 +483,8 @@ def _kind(value: object) -> str:
 
 _DO: dict[str, Callable[[_Machine, Any], None]] = {
     **dict.fromkeys(
-        "INT BININT BININT1 BININT2 LONG LONG1 LONG4 FLOAT BINFLOAT UNICODE BINUNICODE SHORT_BINUNICODE BINUNICODE8"
-        " BINBYTES SHORT_BINBYTES BINBYTES8 BYTEARRAY8".split(),
+        "INT BININT BININT1 BININT2 LONG LONG1 LONG4 FLOAT BINFLOAT UNICODE BINUNICODE SHORT_BINUNICODE"
+        " BINUNICODE8 BINBYTES SHORT_BINBYTES BINBYTES8 BYTEARRAY8".split(),
         _push,
     ),
     **dict.fromkeys(("STRING", "BINSTRING", "SHORT_BINSTRING"), _byte_text),

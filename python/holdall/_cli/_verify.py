@@ -24,8 +24,8 @@ _hold: Any = holdall
 def command(files: tuple[str, ...], repair: bool, quiet: bool, given: str | None) -> int:
     """Read every frame and checksum of each FILE, and print `ok` or where it is damaged.
 
-    Files of other formats than hold have no checksums: all their values are decoded. A damaged log keeps its whole records with
-    --repair.
+    Files of other formats than hold have no checksums: all their values are decoded. A damaged log keeps its
+    whole records with --repair.
 
     Exit code 0: all are whole, or were repaired; 1: one is damaged; 2: one can't be read.
 
@@ -44,7 +44,9 @@ def _verify(file: str, repair: bool, quiet: bool, given: str | None) -> int:
             if format == "hold":
                 found = _hold.verify(file, repair=repair, progress=report)
                 damage = [(each.offset, f"{each.reason} ({each.size:,} bytes)") for each in found.damage]
-                facts = _facts(found.kind, records=found.records, frames=found.frames, size=found.bytes)
+                facts = _facts(
+                    found.kind or format, records=found.records, frames=found.frames, size=found.bytes
+                )
                 repaired = found.repaired
             else:
                 count, damage = _decoded(file, format)
