@@ -162,6 +162,9 @@ def test_text_of_python_2():
     assert read(b"S'abc'\n.") == "abc"
     assert read(b"U\x03abc.") == "abc"
     assert read(b"U\x01\xff.") == b"\xff"
+    assert read(b"(lp0\nS'\\xff\\n'\np1\naS'a'\nag1\na.") == [b"\xff\n", "a", b"\xff\n"]
+    date = b"cdatetime\ndate\np0\n(S'\\x07\\xe4\\x01\\x02'\np1\ntp2\nRp3\n."
+    assert read(date) == datetime.date(2020, 1, 2)
 
 
 def test_names_of_python_2():

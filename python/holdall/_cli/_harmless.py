@@ -373,7 +373,7 @@ def _array(machine: Any, code: Any, items: Any) -> array.array[Any]:
 def _typecode(cls: Any, code: Any) -> Any:
     if cls is not None and (type(cls) is not Global or cls.path != ("array", "array")):
         raise Refused("a class of arrays that is not the standard library's")
-    if _want(code, str) not in "bBuhHiIlLqQfd" or len(code) != 1:
+    if _want(code, str) not in array.typecodes or len(code) != 1:
         raise Refused("a type code that no array has")
     return code
 

@@ -7,6 +7,7 @@ of instances. A name that stands for anything else is refused.
 
 from __future__ import annotations
 
+import codecs
 import io
 import pickletools
 import warnings
@@ -53,6 +54,7 @@ def values(data: bytes, *, records: bool = False) -> Iterator[Any]:
 
 class _Machine:
     def __init__(self, data: bytes, at: int, records: bool) -> None:
+        self.data = data
         self.size = len(data)
         self.stream = io.BytesIO(data)
         self.stream.seek(at)
@@ -86,6 +88,10 @@ class _Machine:
                 except StopIteration:
                     raise Refused("expected an instruction, found none") from None
                 except ValueError as error:
+                    if isinstance(error, UnicodeDecodeError) and self.data[self.at : self.at + 1] == b"S":
+                        self.push(self.old_bytes())
+                        steps = pickletools.genops(self.stream)
+                        continue
                     raise self.malformed(error) from None
                 if op.name == "STOP":
                     break
@@ -111,6 +117,12 @@ class _Machine:
             why = f"an argument that can't be ({type(error).__name__})"
             raise located(holdall.DecodeError, why, self.at) from None
         return result
+
+    def old_bytes(self) -> bytes:
+        """Python 2's `str` in quotes that is no ASCII, which pickletools doesn't take; dates have one."""
+        self.stream.seek(self.at + 1)
+        line = self.stream.readline().rstrip(b"\n")
+        return codecs.escape_decode(line[1:-1])[0]
 
     def malformed(self, error: ValueError) -> holdall.DecodeError:
         text = str(error)
