@@ -9,6 +9,7 @@ import random
 import signal
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 
@@ -128,8 +129,22 @@ def test_colours():
     coloured = invoke("--color", "always", "cat", "v.bson").out
     assert "\x1b[36m1\x1b[0m" in coloured
     assert invoke("--color", "never", "cat", "v.bson").out == "{'a': 1}\n"
-    assert "\x1b" in invoke("--color", "always", "cat", "missing", color=True).err
-    assert invoke("cat", "v.bson", color=True, env={"NO_COLOR": "1"}).out == "{'a': 1}\n"
+    assert "\x1b" in invoke("--color", "always", "cat", "missing").err
+    assert "\x1b" not in invoke("--color", "never", "cat", "missing", color=True).err
+
+
+def test_colours_on_a_terminal(monkeypatch):
+    from holdall._cli._app import Output
+
+    terminal = SimpleNamespace(isatty=lambda: True)
+    monkeypatch.setenv("TERM", "xterm")
+    assert Output("auto").has_color(terminal) and not Output("never").has_color(terminal)
+    assert not Output("auto").has_color(SimpleNamespace(isatty=lambda: False))
+    monkeypatch.setenv("TERM", "dumb")
+    assert not Output("auto").has_color(terminal) and Output("always").has_color(terminal)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert not Output("auto").has_color(terminal) and Output("always").has_color(terminal)
 
 
 # --- cat ---
@@ -361,14 +376,14 @@ def test_verify_finds_a_damaged_hold_file():
 
 
 def test_verify_tells_what_a_report_says(monkeypatch):
-    from types import SimpleNamespace as Some
-
     asked = []
     damage = [
-        Some(offset=1000, size=24, reason="checksum mismatch"),
-        Some(offset=2000, size=7, reason="truncated"),
+        SimpleNamespace(offset=1000, size=24, reason="checksum mismatch"),
+        SimpleNamespace(offset=2000, size=7, reason="truncated"),
     ]
-    report = Some(ok=False, kind="log", frames=9, records=7, bytes=2007, damage=damage, repaired=None)
+    report = SimpleNamespace(
+        ok=False, kind="log", frames=9, records=7, bytes=2007, damage=damage, repaired=None
+    )
     monkeypatch.setattr(
         holdall,
         "verify",

@@ -165,6 +165,15 @@ def test_convert_compresses_no_log():
     assert done.code == 2 and done.err.startswith("holdall: new.hold: several records become a log")
 
 
+def test_convert_of_an_extension_that_only_msgpack_has():
+    holdall.msgpack.dump({"a": holdall.msgpack.Ext(5, b"x")}, "v.msgpack")
+    assert invoke("convert", "v.msgpack", "v.hold").code == 0
+    assert invoke("convert", "v.hold", "w.msgpack").code == 0
+    assert invoke("diff", "v.msgpack", "w.msgpack") == (0, "", "")
+    assert invoke("convert", "v.msgpack", "v.bson").code == 2
+    assert not os.path.exists("v.bson")
+
+
 def test_convert_says_in_which_record():
     write_log({"n": 1}, {"n": [2**70]})
     done = invoke("convert", "log.hold", "log.msgpack")

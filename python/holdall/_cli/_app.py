@@ -56,6 +56,8 @@ class _PipeClosed(Exception):
 class Commands(click.Group):
     """A group whose commands are modules, and whose errors are one line."""
 
+    output: Output
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         return [name for name in COMMANDS if find_spec(f"{__package__}._{name}")]
 
@@ -90,18 +92,20 @@ class Commands(click.Group):
         run: Any = partial(super().main, *args, standalone_mode=False, **extra)
         if not standalone_mode:
             return run()
-        sys.exit(_run(run))
+        self.output = Output("auto")
+        sys.exit(_run(run, self))
 
 
-def _run(run: Callable[[], Any]) -> int:
+def _run(run: Callable[[], Any], group: Commands) -> int:
     """Run a command; its exit code. Errors are told on stderr, in one line each."""
     try:
         try:
             code = run()
             sys.stdout.flush()
-        except (BrokenPipeError, _PipeClosed):
+        except (BrokenPipeError, _PipeClosed, SystemExit, KeyboardInterrupt):
             raise
-        except Exception as error:
+        # Also what is no Exception: a panic of the native module.
+        except BaseException as error:
             # Before the message, so that it stands behind what was printed.
             sys.stdout.flush()
             raise _failure(error) from None
@@ -112,18 +116,20 @@ def _run(run: Callable[[], Any]) -> int:
             os.dup2(nowhere.fileno(), sys.stdout.fileno())
         return PIPE_CLOSED
     except Failure as failure:
-        return tell(failure)
+        return tell(failure, group.output)
     return code if isinstance(code, int) else OK
 
 
-def tell(failure: Failure) -> int:
+def tell(failure: Failure, out: Output) -> int:
     """Print what failed; its exit code."""
     sys.stdout.flush()
-    click.echo(f"{click.style('holdall:', fg='red', bold=True)} {failure}", err=True)
+    click.echo(
+        f"{click.style('holdall:', fg='red', bold=True)} {failure}", err=True, color=out.has_color(sys.stderr)
+    )
     return failure.code
 
 
-def _failure(error: Exception) -> Failure:
+def _failure(error: BaseException) -> Failure:
     if isinstance(error, Failure):
         return error
     if isinstance(error, click.UsageError):
@@ -257,4 +263,6 @@ Examples:
 def holdall(ctx: click.Context, color: str) -> None:
     """Look at, convert, compare and check files of hold, BSON, Julia's BSON, MessagePack, JSON and pickle."""
     ctx.obj = Output(color)
-    ctx.color = None if color == "auto" and not os.environ.get("NO_COLOR") else color == "always"
+    if isinstance(ctx.command, Commands):
+        # For errors, which are told when the context is gone.
+        ctx.command.output = ctx.obj

@@ -56,7 +56,7 @@ def _verify(file: str, repair: bool, quiet: bool, given: str | None) -> int:
                 )
     except (OSError, holdall.HoldallError, MemoryError) as error:
         # The other files are looked at all the same.
-        return tell(explained(file, error))
+        return tell(explained(file, error), out)
     if not damage:
         if not quiet:
             out.print([(file, ""), (": ", ""), ("ok", "text"), (f" ({facts})\n", "note")])
@@ -67,7 +67,7 @@ def _verify(file: str, repair: bool, quiet: bool, given: str | None) -> int:
         out.print([(file, ""), (": ", ""), ("repaired", "name"), (f": {repaired}\n", "")])
         return OK
     if repair:
-        tell(Failure(file, "it can't be repaired: only logs can"))
+        tell(Failure(file, "it can't be repaired: only logs can"), out)
     return DIFFERENT
 
 
