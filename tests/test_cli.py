@@ -209,6 +209,16 @@ def test_cat_prints_every_record():
         assert invoke("cat", path, "--limit", 0) == (0, "", "")
 
 
+def test_lines_of_json_under_another_name():
+    with open("log.json", "w") as file:
+        file.write('{"n": 0}\n{"n": 1}\n')
+    done = invoke("cat", "log.json")
+    assert done == (
+        2, "", "holdall: log.json: not JSON: extra data; lines of JSON are `--from jsonl` (offset 9)\n"
+    )  # fmt: skip
+    assert invoke("cat", "log.json", "--from", "jsonl").out == "{'n': 0}\n{'n': 1}\n"
+
+
 def test_cat_prints_what_is_whole_before_the_error():
     with open("log.bson", "wb") as file:
         file.write(holdall.bson.dumps({"n": 0}) + holdall.bson.dumps({"n": 1})[:-3])
@@ -495,7 +505,12 @@ def test_help_imports_no_command():
         "print(*[name for name in sys.modules if name.startswith('holdall._cli.')], 'numpy' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert set(done.stdout.splitlines()[-1].split()) == {"holdall._cli._app", "holdall._cli._paths", "False"}
+    assert set(done.stdout.splitlines()[-1].split()) == {
+        "holdall._cli._app",
+        "holdall._cli._foreign",
+        "holdall._cli._paths",
+        "False",
+    }
 
 
 @pytest.mark.skipif(os.name == "nt", reason="pipes of POSIX")

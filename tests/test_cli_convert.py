@@ -13,7 +13,7 @@ pytest.importorskip("click")
 
 import holdall
 from tests.support import cli_stand_ins
-from tests.support.cli import HAS_LOGS, invoke, write_all, write_log
+from tests.support.cli import HAS_LOGS, invoke, run, write_all, write_log
 
 needs_logs = pytest.mark.skipif(not HAS_LOGS, reason="hold files need what this build doesn't have")
 
@@ -163,6 +163,36 @@ def test_convert_compresses_no_log():
     write_log({"n": 1})
     done = invoke("convert", "log.hold", "new.hold", "--compress", "zstd")
     assert done.code == 2 and done.err.startswith("holdall: new.hold: several records become a log")
+
+
+def test_convert_of_values_of_databases():
+    bson = pytest.importorskip("bson")
+    made = {
+        "_id": bson.ObjectId(b"x" * 12), "re": bson.Regex("a", 2), "d": bson.Decimal128("1.50"), "c": bson.Code("f()", {"x": 1}),
+        "n": bson.Int64(5), "t": bson.Timestamp(1, 2), "least": bson.MinKey(), "most": bson.MaxKey(), "b": bson.Binary(b"x", 5),
+        "ref": bson.DBRef("a", 1, "db", x=1),
+    }  # fmt: skip
+    data = bson.encode(made)
+    with open("v.bson", "wb") as file:
+        file.write(data)
+    assert run("convert", "v.bson", "v.hold") == (0, "", "")
+    assert run("convert", "v.hold", "w.bson") == (0, "", "")
+    with open("w.bson", "rb") as file:
+        assert bson.decode(file.read()) == bson.decode(data)
+    assert run("diff", "v.bson", "v.hold") == (0, "", "")
+    assert run("get", "v.hold", "_id").out == f"ObjectId('{'78' * 12}')\n"
+
+
+def test_convert_of_julias_values():
+    julia = holdall.julia
+    made = {"ref": julia.Ref(5), "pair": julia.Pair("a", 1), "f": julia.Float32(1.5), "days": julia.Period(3, "Day"),
+            "missing": julia.missing, "expr": julia.JuliaStruct("Expr", [julia.Symbol("call"), [1]])}  # fmt: skip
+    julia.dump(made, "v.bson")
+    assert run("convert", "v.bson", "v.hold") == (0, "", "")
+    assert run("convert", "v.hold", "w.bson", "--to", "julia") == (0, "", "")
+    for path in ("v.hold", "w.bson"):
+        assert run("diff", "v.bson", path) == (0, "", "")
+    assert repr(julia.load("w.bson")) == repr(julia.load("v.bson"))
 
 
 def test_convert_of_an_extension_that_only_msgpack_has():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pathlib
 import pickle
 import subprocess
 import sys
@@ -17,6 +18,16 @@ HAS_LOGS = all(
 )
 
 
+REPO = pathlib.Path(__file__).resolve().parents[2]
+_WITH_STAND_INS = """
+import pytest
+from tests.support import cli_stand_ins
+cli_stand_ins.install(pytest.MonkeyPatch())
+from holdall._cli import main
+main()
+"""
+
+
 class Ran(NamedTuple):
     code: int
     out: str
@@ -26,13 +37,12 @@ class Ran(NamedTuple):
 def run(*args: Any, **environment: str) -> Ran:
     """The command as users start it, in a process of its own."""
     env = {**os.environ, "PYTHONUTF8": "1", **environment}
-    done = subprocess.run(
-        [sys.executable, "-m", "holdall", *map(str, args)],
-        capture_output=True,
-        text=True,
-        env=env,
-        timeout=60,
-    )
+    start = ["-m", "holdall"]
+    if not HAS_LOGS:
+        env["PYTHONPATH"] = os.pathsep.join((str(REPO), env.get("PYTHONPATH", "")))
+        start = ["-c", _WITH_STAND_INS]
+    command = [sys.executable, *start, *map(str, args)]
+    done = subprocess.run(command, capture_output=True, text=True, env=env, timeout=60)
     return Ran(done.returncode, done.stdout, done.stderr)
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import mmap
 import os
-from importlib.util import find_spec
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 import holdall
+
+from . import _foreign
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -121,13 +122,8 @@ def _is_old_pickle(file: Any) -> bool:
 
 def classes() -> tuple[Any, ...]:
     """What instances in hold files become: values of the other formats what they were, all else records."""
-    found = [holdall.Record, holdall.julia, holdall.msgpack.Ext, holdall.msgpack.Timestamp]
-    if find_spec("bson") is not None:
-        found += [getattr(holdall.bson, name) for name in _OF_BSON]
-    return tuple(found)
-
-
-_OF_BSON = "Binary Code DBRef Decimal128 Int64 MaxKey MinKey ObjectId Regex Timestamp".split()
+    _foreign.register()
+    return holdall.Record, holdall.julia, holdall.msgpack.Ext, holdall.msgpack.Timestamp
 
 
 def records(
@@ -232,7 +228,8 @@ def _parsed(data: bytes, at: int) -> Any:
         raise located(holdall.DecodeError, "expected UTF-8, found something else", at + error.start) from None
     except json.JSONDecodeError as error:
         where = at + len(text[: error.pos].encode())
-        raise located(holdall.DecodeError, f"not JSON: {_lower(error.msg)}", where) from None
+        hint = "; lines of JSON are `--from jsonl`" if error.msg == "Extra data" else ""
+        raise located(holdall.DecodeError, f"not JSON: {_lower(error.msg)}{hint}", where) from None
     except RecursionError:
         raise located(holdall.DecodeError, "nested too deep for Python's JSON", at) from None
     except (TypeError, KeyError, IndexError, AttributeError, ArithmeticError):
@@ -319,4 +316,5 @@ def encoder(format: str) -> Callable[[Any], bytes]:
         from ._json import dumps
 
         return lambda value: dumps(value).encode() + b"\n"
+    _foreign.register()
     return holdall.dumps

@@ -153,10 +153,13 @@ def _of_julia(value: Any) -> Node | None:
     name = cls.__name__
     extra: dict[str, Any] = {"type": name}
     if cls is julia.JuliaStruct:
-        label = getattr(value.type, "name", None) or str(value.type)
-        names = value._names() or range(len(value))
-        items = zip(names, value.values, strict=True)
-        return Node("fields", "julia", printable(f"{label}("), ")", iter(items), len(value), {"type": label})
+        values = getattr(value, "values", None)
+        if type(values) is not list:
+            return None
+        label = str(getattr(getattr(value, "type", None), "name", None) or leaf(getattr(value, "type", None)))
+        names = _names(value) or range(len(values))
+        items = zip(names, values, strict=True)
+        return Node("fields", "julia", printable(f"{label}("), ")", iter(items), len(values), {"type": label})
     if cls in (julia.Dict, julia.IdDict):
         return Node("map", "julia", f"{name}({{", "})", iter(value.items()), len(value), extra)
     if cls is julia.Set:
@@ -165,9 +168,18 @@ def _of_julia(value: Any) -> Node | None:
         return Node("list", "julia", f"{name}([", "])", iter(enumerate(value)), len(value), extra)
     fields = getattr(cls, "_NAMES", None)
     if fields and cls.__module__.startswith("holdall.julia"):
-        pairs = iter([(field, getattr(value, field)) for field in fields])
+        pairs = iter([(field, getattr(value, field, None)) for field in fields])
         return Node("fields", "julia", f"{name}(", ")", pairs, len(fields), extra)
     return None
+
+
+def _names(value: Any) -> tuple[str, ...]:
+    try:
+        names: tuple[str, ...] = value._names()
+    except (TypeError, AttributeError):
+        # Its type is none, in a damaged file.
+        return ()
+    return names
 
 
 def leaf(value: Any, most: int | None = None) -> str:
@@ -176,6 +188,7 @@ def leaf(value: Any, most: int | None = None) -> str:
         value = value[: most + 1]
     try:
         return repr(value)
-    except (RecursionError, ValueError, TypeError, AttributeError):
-        # An int of more digits than Python turns into text, for one.
+    except Exception:
+        # An int of more digits than Python turns into text; an instance that a damaged file has filled with
+        # anything.
         return hex(value) if type(value) is int else f"<{type(value).__name__}>"
