@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from functools import cache
 from importlib.util import find_spec
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import holdall
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 # What is registered holds for the whole process, also for typed loading: only a command with one
 # to itself does it.
@@ -29,7 +32,7 @@ def register() -> None:
         (julia.Missing, lambda value: None, lambda _: julia.missing),
         (type(julia.BOTTOM), lambda value: None, lambda _: julia.BOTTOM),
     ):
-        holdall.register(cls, encode=encode, decode=decode)
+        holdall.register(cls, encode=encode, decode=_checked(cls, decode))
     if find_spec("bson") is None:
         return
     bson: Any = holdall.bson
@@ -50,7 +53,19 @@ def register() -> None:
         (bson.MaxKey, lambda value: None, lambda _: bson.MaxKey()),
     ]
     for cls, encode, decode in values:
-        holdall.register(cls, encode=encode, decode=decode)
+        holdall.register(cls, encode=encode, decode=_checked(cls, decode))
+
+
+def _checked(cls: type, decode: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """What a damaged file gives is no error of the program's."""
+
+    def checked(stored: Any) -> Any:
+        try:
+            return decode(stored)
+        except Exception:
+            raise holdall.HoldallError(f"content that a `{cls.__name__}` can't have") from None
+
+    return checked
 
 
 def _reference(parts: dict[str, Any]) -> Any:
