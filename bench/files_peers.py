@@ -92,7 +92,8 @@ def summary(arrays: dict[str, Any]) -> dict[str, Any]:
     """What tells one set of arrays from another: types, shapes, bytes."""
     return {
         name: (array.dtype.str, array.shape, hashlib.sha1(array).hexdigest())
-        for name, array in arrays.items()
+        # safetensors has an order of its own.
+        for name, array in sorted(arrays.items())
     }
 
 
@@ -241,7 +242,8 @@ def reader(peer: Peer) -> Peer:
 
 def opened_member(key: Any, path: Path) -> Any:
     with holdall.open(path) as document:
-        return document[key]
+        found = document[key]
+        return found.load() if isinstance(found, holdall.Document) else found
 
 
 def member_peers(case: Case) -> list[Peer]:

@@ -87,7 +87,8 @@ def measure_mapped(case: Case) -> dict[str, Any]:
 def measure_dump(case: Case) -> dict[str, Any]:
     """The row of a dump that writes arrays from where they are."""
     row = {"case": case.name, "contestant": HOLD_DUMP, "op": "dumps"}
-    return row | child(["dump", case.name, HOLD_DUMP, str(Path(scratch_folder().name) / "dumped.hold")])
+    path = Path(scratch_folder().name) / "dumped.hold"
+    return row | child(["dump", case.name, HOLD_DUMP, str(path)], case.stand_in)
 
 
 def measure_touched(case: Case) -> dict[str, Any]:
@@ -98,12 +99,18 @@ def measure_touched(case: Case) -> dict[str, Any]:
         path = Child(case.make).result()
     except (RuntimeError, Crashed) as error:
         return row | {"error": str(error)}
-    return row | child(["touch", case.name, HOLD_OPEN, str(path)])
+    return row | child(["touch", case.name, HOLD_OPEN, str(path)], case.stand_in)
 
 
-def child(arguments: list[str]) -> dict[str, Any]:
+def child(arguments: list[str], quick: bool = False) -> dict[str, Any]:
     done = subprocess.run(
-        [sys.executable, str(ROOT / "bench" / "run.py"), "--memory-child", *arguments],
+        [
+            sys.executable,
+            str(ROOT / "bench" / "run.py"),
+            "--memory-child",
+            *arguments,
+            *["--quick"] * quick,
+        ],
         capture_output=True,
         text=True,
     )

@@ -25,12 +25,13 @@ LIMIT = 0.01  # of the file
 def touch(path: Path, key: Any) -> dict[str, int]:
     """What a child does. peak: bytes of the file that are mapped; read: those that the kernel has read."""
     forget(path)
-    # What is read for the first time in a process, of libraries say, isn't the file's.
     before = cached(path)
     if before > os.path.getsize(path) // 1000:
         raise RuntimeError(f"the kernel keeps {before:,} bytes of the file, whatever it is told")
     with holdall.open(path) as document:
-        document[key]
+        member = document[key]
+        if isinstance(member, holdall.Document):
+            member.load()
         mapped = resident(path)
     return {"peak": mapped, "reference": os.path.getsize(path), "read": cached(path)}
 
