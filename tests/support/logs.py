@@ -51,6 +51,10 @@ def small(number: int) -> dict[str, Any]:
     return {"id": number, "name": f"name {number % 3}", "level": "info"}
 
 
+def smalls(count: int, first: int = 0) -> list[Any]:
+    return [small(number) for number in range(first, first + count)]
+
+
 def write(path: Path, records: Sequence[object], **options: Any) -> None:
     with holdall.Writer(path, **{"sync": "never", **options}) as log:
         for one in records:
