@@ -11,7 +11,7 @@ import pytest
 
 import holdall
 from tests.support import logs
-from tests.support.logs import Frame, flipped, frames, read, small, smalls, write
+from tests.support.logs import Frame, flipped, frames, put, read, small, smalls, write
 
 
 @dataclass
@@ -82,7 +82,7 @@ def before(whole: bytes, offset: int) -> list[Any]:
 
 def test_the_log_has_all_kinds_of_frames(whole: bytes, path: Path) -> None:
     assert {whole[frame.begin] & 15 for frame in frames(whole)} == {logs.RECORD, logs.NAMES, logs.RESTART}
-    path.write_bytes(whole)
+    put(path, whole)
     assert recovered(path, None) == (records(), [])
     report = holdall.verify(path)
     assert report.ok and report.damage == []
@@ -95,7 +95,7 @@ def test_the_log_has_all_kinds_of_frames(whole: bytes, path: Path) -> None:
 
 def test_every_bit_is_checked(whole: bytes, path: Path) -> None:
     for bit in range(8 * len(whole)):
-        path.write_bytes(flipped(whole, bit))
+        put(path, flipped(whole, bit))
         report = holdall.verify(path)
         assert not report.ok and report.damage, bit
         if bit >= 8 * logs.START:
@@ -105,7 +105,7 @@ def test_every_bit_is_checked(whole: bytes, path: Path) -> None:
 
 def test_a_bit_takes_its_record_and_no_other(whole: bytes, path: Path) -> None:
     for bit in range(8 * len(whole)):
-        path.write_bytes(flipped(whole, bit))
+        put(path, flipped(whole, bit))
         found, damage = recovered(path, "skip")
         expected = records()
         if bit >= 8 * logs.START:
@@ -119,7 +119,7 @@ def test_a_bit_takes_its_record_and_no_other(whole: bytes, path: Path) -> None:
 
 def test_a_bit_ends_the_log_for_those_who_stop(whole: bytes, path: Path) -> None:
     for bit in range(8 * logs.START, 8 * len(whole), 3):
-        path.write_bytes(flipped(whole, bit))
+        put(path, flipped(whole, bit))
         frame = frame_of(whole, bit // 8)
         found, damage = recovered(path, "stop")
         assert found == before(whole, frame.begin), bit
@@ -152,7 +152,7 @@ def test_numbers_after_a_lost_record(whole: bytes, path: Path) -> None:
     for frame in frames(whole):
         if frame.record is None:
             continue
-        path.write_bytes(flipped(whole, 8 * (frame.begin + logs.HEAD)))
+        put(path, flipped(whole, 8 * (frame.begin + logs.HEAD)))
         with holdall.Reader(path, repair="skip", types=[Point]) as log:
             for number in reversed(range(len(records()))):
                 if number != frame.record:
@@ -164,7 +164,7 @@ def test_numbers_after_a_lost_record(whole: bytes, path: Path) -> None:
 def test_numbers_after_a_lost_head(whole: bytes, path: Path) -> None:
     """At the latest from the next session on they are right again."""
     first = next(frame for frame in frames(whole) if frame.record == 2)
-    path.write_bytes(flipped(whole, 8 * first.begin + 20))
+    put(path, flipped(whole, 8 * first.begin + 20))
     with holdall.Reader(path, repair="skip", types=[Point]) as log:
         for number in (7, 5, 6):
             log.seek(number)
@@ -184,7 +184,7 @@ def test_whatever_is_found_was_written(whole: bytes, path: Path, seed: int) -> N
             data[at : at + rng.choice([0, size])] = rng.choice(
                 [b"", rng.randbytes(size), bytes(size), data[other : other + size]]
             )
-        path.write_bytes(data)
+        put(path, data)
         expected = iter(records())
         if not data:
             continue
@@ -205,7 +205,7 @@ def test_a_log_within_a_record_is_no_part_of_the_log(whole: bytes, path: Path) -
     data = path.read_bytes()
     hit = next(frame for frame in frames(data) if frame.record == 1)
     for bit in (8 * hit.begin + 3, 8 * hit.begin + 20, 8 * hit.begin + 50, 8 * hit.begin + 400):
-        path.write_bytes(flipped(data, bit))
+        put(path, flipped(data, bit))
         assert recovered(path, "skip")[0] == [small(0), small(2)]
 
 
@@ -216,7 +216,7 @@ def test_bits_of_packed_records(path: Path, compress: Any) -> None:
     data = path.read_bytes()
     assert len(data) < 4 * 500
     for bit in range(8 * logs.START, 8 * len(data), 7):
-        path.write_bytes(flipped(data, bit))
+        put(path, flipped(data, bit))
         lost = frame_of(data, bit // 8).record
         assert not holdall.verify(path).ok
         assert recovered(path, "skip")[0] == [one for one in made if one["number"] != lost], bit
@@ -228,7 +228,7 @@ def test_bits_of_packed_records(path: Path, compress: Any) -> None:
 def test_every_torn_end(whole: bytes, path: Path) -> None:
     borders = {logs.START, *(frame.end for frame in frames(whole))}
     for end in range(1, len(whole)):
-        path.write_bytes(whole[:end])
+        put(path, whole[:end])
         expected = before(whole, end)
         begin = max((border for border in borders if border <= end), default=0)
         for repair in ("stop", "skip"):
@@ -247,7 +247,7 @@ def test_every_torn_end(whole: bytes, path: Path) -> None:
 
 def test_an_empty_file(path: Path) -> None:
     """What a crash may leave of a log that was just made."""
-    path.write_bytes(b"")
+    put(path, b"")
     assert recovered(path, "stop")[0] == recovered(path, "skip")[0] == []
     with pytest.raises(holdall.TruncatedError):
         read(path)
@@ -261,7 +261,7 @@ def test_a_torn_log_goes_on(whole: bytes, path: Path, torn: str) -> None:
         left = {"cut": b"", "zeros": bytes(40), "other bytes": bytes(range(1, 41))}[torn]
         if end < logs.START:
             left = b""  # it would be no log
-        path.write_bytes(whole[:end] + left)
+        put(path, whole[:end] + left)
         expected = before(whole, end)
         with holdall.Writer(path, append=True, sync="never") as log:
             assert log.records == len(expected), end
@@ -279,7 +279,7 @@ def test_a_log_with_a_damage_within_goes_on(whole: bytes, path: Path) -> None:
         frame = frame_of(whole, bit // 8)
         if frame.end == len(whole):
             break
-        path.write_bytes(flipped(whole, bit))
+        put(path, flipped(whole, bit))
         write(path, smalls(2, 100), append=True)
         expected = [one for number, one in enumerate(records()) if number != frame.record]
         assert recovered(path, "skip")[0] == [*expected, *smalls(2, 100)], bit
@@ -289,8 +289,8 @@ def test_a_log_with_a_damage_within_goes_on(whole: bytes, path: Path) -> None:
 
 
 def test_verify_repairs_a_log(whole: bytes, path: Path) -> None:
-    for bit in range(8 * logs.START, 8 * len(whole), 13):
-        path.write_bytes(flipped(whole, bit))
+    for bit in range(8 * logs.START, 8 * len(whole), 41):
+        put(path, flipped(whole, bit))
         lost = frame_of(whole, bit // 8).record
         expected = [one for number, one in enumerate(records()) if number != lost]
         report = holdall.verify(path, repair=True)
@@ -304,7 +304,7 @@ def test_verify_repairs_a_log(whole: bytes, path: Path) -> None:
 
 
 def test_verify_leaves_a_whole_log_as_it_is(whole: bytes, path: Path) -> None:
-    path.write_bytes(whole)
+    put(path, whole)
     report = holdall.verify(path, repair=True)
     assert report.ok and not report.repaired
     assert path.read_bytes() == whole and [one.name for one in path.parent.iterdir()] == [path.name]
@@ -314,7 +314,7 @@ def test_verify_only_repairs_logs(path: Path) -> None:
     holdall.dump([1, 2, "three"], path)
     assert holdall.verify(path).ok and holdall.verify(path).kind == "graph"
     data = flipped(path.read_bytes(), 8 * 20)
-    path.write_bytes(data)
+    put(path, data)
     assert not holdall.verify(path).ok
     with pytest.raises(holdall.HoldallError):
         holdall.verify(path, repair=True)

@@ -61,6 +61,12 @@ def write(path: Path, records: Sequence[object], **options: Any) -> None:
             log.write(one)
 
 
+def put(path: Path, data: bytes) -> None:
+    """A new file: for one that is overwritten some file systems wait for the disk, thousands of times."""
+    path.unlink(missing_ok=True)
+    path.write_bytes(data)
+
+
 def read(path: Any, **options: Any) -> list[Any]:
     with holdall.Reader(path, **options) as log:
         return list(log)
