@@ -81,7 +81,8 @@ def kill_many(folder: Path, sync: str, kills: int) -> None:
         known = max(known, acknowledged)
         known = check_after_kill(path, sync, known)
         if known and rng.random() < 0.5:
-            tear(path, rng)
+            tear(path, known, rng)
+            known = check_after_kill(path, "torn", known)
     path = folder / "0.log"
     with holdall.Writer(path, append=True) as log:
         count = log.records
@@ -91,15 +92,17 @@ def kill_many(folder: Path, sync: str, kills: int) -> None:
     assert holdall.verify(path).ok
 
 
-def tear(path: Path, rng: random.Random) -> None:
-    """What a machine that lost power may leave behind the last record: a part of the next, or room without content."""
-    data = path.read_bytes()
-    with open(path, "ab") as file:
-        if rng.random() < 0.5:
-            file.write(bytes(rng.randrange(1, 5000)))
-        else:
-            begin, end = next((frame.begin, frame.end) for frame in logs.frames(data) if frame.record == 0)
-            file.write(data[begin : rng.randrange(begin + 1, end)])
+def tear(path: Path, count: int, rng: random.Random) -> None:
+    """What a machine that lost power may leave of the next record: a part of it, and zeros where the rest was to be."""
+    other = path.with_suffix(".next")
+    shutil.copyfile(path, other)
+    with holdall.Writer(other, append=True, sync="never") as log:
+        begin = os.path.getsize(other)  # what the last one left is cut off
+        assert log.write(logs.record(count)) == count
+    whole = other.read_bytes()
+    # Its frames are small beside its content, so that a place anywhere in it would seldom be in them.
+    end = begin + min(rng.choice([8, 40, 60, 200, len(whole)]), rng.randrange(len(whole) - begin))
+    path.write_bytes(whole[:end] + bytes(rng.choice([0, 20, len(whole) - end])))
 
 
 @pytest.mark.parametrize("sync", SYNCS)

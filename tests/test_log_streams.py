@@ -65,8 +65,9 @@ def test_follow_sees_what_a_thread_appends(path: Path) -> None:
 
 
 def test_follow_ends_when_it_is_closed(path: Path) -> None:
+    """Whatever it is at: looking at the file, or waiting. The file's descriptor may be another file's a moment later."""
     write(path, smalls(3))
-    for _ in range(5):
+    for number in range(80):
         reader = holdall.Reader(path, follow=True)
         found: list[Any] = []
 
@@ -76,7 +77,8 @@ def test_follow_ends_when_it_is_closed(path: Path) -> None:
 
         thread, outcome = in_thread(follow)
         while len(found) < 3 and thread.is_alive():
-            time.sleep(0.005)
+            time.sleep(0.001)
+        time.sleep(number % 40 / 2000)
         reader.close()
         thread.join(20)
         assert not thread.is_alive() and outcome == [None], outcome
