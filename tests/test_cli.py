@@ -16,18 +16,13 @@ import pytest
 pytest.importorskip("click")
 
 import holdall
-from tests.support import cli_stand_ins
-from tests.support.cli import HAS_LOGS, invoke, run, write_all, write_log
-
-needs_logs = pytest.mark.skipif(not HAS_LOGS, reason="hold files need what this build doesn't have")
+from tests.support.cli import invoke, run, write_all, write_log
 
 
 @pytest.fixture(autouse=True)
 def here(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("NO_COLOR", raising=False)
-    if not HAS_LOGS:
-        cli_stand_ins.install(monkeypatch)
     return tmp_path
 
 
@@ -419,7 +414,6 @@ def test_verify_tells_what_a_report_says(monkeypatch):
     assert asked == [False, True, True, False]
 
 
-@needs_logs
 def test_verify_repairs_a_torn_log():
     write_log(*({"n": n} for n in range(5)))
     with open("log.hold", "rb+") as file:

@@ -12,18 +12,13 @@ import pytest
 pytest.importorskip("click")
 
 import holdall
-from tests.support import cli_stand_ins
-from tests.support.cli import HAS_LOGS, invoke, run, write_all, write_log
-
-needs_logs = pytest.mark.skipif(not HAS_LOGS, reason="hold files need what this build doesn't have")
+from tests.support.cli import invoke, run, write_all, write_log
 
 
 @pytest.fixture(autouse=True)
 def here(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("NO_COLOR", raising=False)
-    if not HAS_LOGS:
-        cli_stand_ins.install(monkeypatch)
     return tmp_path
 
 
@@ -227,7 +222,6 @@ def test_convert_refuses(args, message):
     assert os.listdir() == ["v.bson"]
 
 
-@needs_logs
 def test_convert_compresses():
     holdall.msgpack.dump(["the same text"] * 1000 + [{"k" * 50: n} for n in range(100)], "v.msgpack")
     for name in ("zstd", "lz4"):

@@ -11,13 +11,6 @@ from hypothesis import strategies as st
 
 import holdall
 from holdall._cli import _paths
-from tests.support import cli_stand_ins
-
-
-@pytest.fixture(autouse=True)
-def parts(monkeypatch):
-    if not hasattr(holdall, "Document"):
-        cli_stand_ins.install(monkeypatch)
 
 
 @pytest.mark.parametrize(

@@ -229,10 +229,15 @@ def extend(data: bytearray, fill: Callable[[memoryview], int], total: int | None
             break
 
 
-def filler(file: Any) -> Callable[[memoryview], int]:
-    """A function that reads a binary file object into a buffer and returns how many bytes; 0 means the end."""
-    read: Any = getattr(file, "read", None)
-    readinto: Any = getattr(file, "readinto", None)
+def filler(file: Any, *, eager: bool = False) -> Callable[[memoryview], int]:
+    """A function that reads a binary file object into a buffer and returns how many bytes; 0 means the end.
+
+    eager: it gives what is there, where the file object can say that, instead of waiting for all that was asked for.
+    """
+    read: Any = getattr(file, "read1", None) if eager else None
+    readinto: Any = getattr(file, "readinto1", None) if eager else None
+    if read is None and readinto is None:
+        read, readinto = getattr(file, "read", None), getattr(file, "readinto", None)
     if isinstance(file, io.TextIOBase) or (read is None and readinto is None):
         raise TypeError(f"expected a path or a binary file object with read or readinto, got {_kind(file)}")
 

@@ -172,7 +172,7 @@ class Reader:
         self._opened: io.FileIO | None = None
         path = None if file is None else _files.path_of(file)
         if path is None:
-            self._core = _core.LogReader(None if file is None else _files.filler(file), **options)
+            self._core = _core.LogReader(None if file is None else _files.filler(file, eager=True), **options)
             return
         self._opened = open(path, "rb", buffering=0)  # noqa: SIM115
         try:

@@ -12,21 +12,6 @@ from typing import Any, NamedTuple
 
 import holdall
 
-# Of functions that the command line uses, which are there: logs, documents of hold and MessagePack.
-HAS_LOGS = all(
-    hasattr(holdall, name) for name in ("Reader", "Writer", "Document", "open", "file_kind", "verify")
-)
-
-
-REPO = pathlib.Path(__file__).resolve().parents[2]
-_WITH_STAND_INS = """
-import pytest
-from tests.support import cli_stand_ins
-cli_stand_ins.install(pytest.MonkeyPatch())
-from holdall._cli import main
-main()
-"""
-
 
 class Ran(NamedTuple):
     code: int
@@ -37,11 +22,7 @@ class Ran(NamedTuple):
 def run(*args: Any, **environment: str) -> Ran:
     """The command as users start it, in a process of its own."""
     env = {**os.environ, "PYTHONUTF8": "1", **environment}
-    start = ["-m", "holdall"]
-    if not HAS_LOGS:
-        env["PYTHONPATH"] = os.pathsep.join((str(REPO), env.get("PYTHONPATH", "")))
-        start = ["-c", _WITH_STAND_INS]
-    command = [sys.executable, *start, *map(str, args)]
+    command = [sys.executable, "-m", "holdall", *map(str, args)]
     done = subprocess.run(command, capture_output=True, text=True, env=env, timeout=60)
     return Ran(done.returncode, done.stdout, done.stderr)
 

@@ -139,7 +139,9 @@ def records(
     """
     if format == "hold":
         if _hold.file_kind(path) == "log":
-            with _hold.Reader(path, types=classes(), start=start) as reader:
+            with _hold.Reader(path, types=classes()) as reader:
+                if start:
+                    reader.seek(start)
                 yield from reader
             return
         found = iter([_hold.load(path, types=classes(), progress=progress)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import mmap
 import re
@@ -17,10 +18,10 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
-from .. import _core
+from .. import Reader, Record, _core, dumps
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 FORMATS = ("hold", "bson", "julia", "msgpack")
 # First bytes of a message that is no file: the versions of ordinary and trusted ones.
@@ -93,47 +94,58 @@ def guess(data: memoryview, suffix: str = "") -> str:
     return "msgpack"
 
 
-def _frames(data: memoryview) -> list[_core.FileFrame]:
-    """The frames of a hold file; none of a message without a file around it."""
-    if bytes(data[:4]) != b"HOLD":
-        return []
-    frames_of = getattr(_core, "file_frames_of", None)
-    if frames_of is not None:
-        found: list[_core.FileFrame] = frames_of(data)
-        return found
-    size = max(0, len(data) - _core.frame_head_size)
-    return [
-        {
-            "kind": "message",
-            "codec": "stored",
-            "offset": _core.frame_head_size,
-            "size": size,
-            "raw_size": size,
-            "ok": None,
-        }
-    ]
+def _parts_of_file(data: memoryview, found: Found, most: int, outline: Callable[[Any], _core.Outline]) -> None:
+    """The message of a hold file, or the first records of a log; and the first thing that is wrong around them."""
+    found.frames = _core.file_frames_of(data)
+    for frame in found.frames:
+        if frame["kind"] == "message":
+            if frame["codec"] == "stored":
+                body: Any = data[frame["offset"] : frame["offset"] + frame["size"]]
+            elif frame["ok"]:
+                body = _core.file_body(data, frame["at"], True)
+            else:
+                continue
+            told = outline(body)
+            found.parts.append(Part(frame["offset"], told["read"], told))
+    records = [frame for frame in found.frames if frame["kind"] == "record" and frame["ok"]][: max(most, 1)]
+    if records:
+        # What records have in common stands in others of them: each is built and looked at by itself.
+        log = Reader(_Bytes(data), repair="skip", types=Record)
+        for frame, record in zip(records, log, strict=False):
+            told = outline(dumps(record))
+            found.parts.append(Part(frame["offset"], told["read"], told))
+    _, _, _, damage = _core.file_verify(data, None)
+    if damage:
+        found.error, found.error_offset = damage[0].reason, damage[0].offset
 
 
-def _is_readable(frame: _core.FileFrame) -> bool:
-    """Whether a frame's body is a message that stands there as it is."""
-    return frame["kind"] in {"message", "record"} and frame["codec"] in {None, "stored"}
+class _Bytes(io.RawIOBase):
+    """Bytes as a file object, not copied."""
+
+    def __init__(self, data: memoryview) -> None:
+        self._data, self._at = data, 0
+
+    def readinto(self, buffer: Any) -> int:
+        part = self._data[self._at : self._at + len(buffer)]
+        buffer[: len(part)] = part
+        self._at += len(part)
+        return len(part)
 
 
 def look(data: memoryview, form: str, *, depth: int, most: int, values: bool) -> Found:
     """What `data` holds, which is in the format `form`."""
-    found = Found(form, len(data), _frames(data) if form == "hold" else [], [])
+    found = Found(form, len(data), [], [])
+
+    def outline(part: Any) -> _core.Outline:
+        return _core.outline(part, form, depth=depth, most=most, values=values)
 
     def outlined(offset: int, end: int) -> Part:
         with data[offset:end] as part:
-            outline = _core.outline(part, form, depth=depth, most=most, values=values)
-        return Part(offset, outline["start"] + outline["read"], outline)
+            told = outline(part)
+        return Part(offset, told["start"] + told["read"], told)
 
-    if found.frames:
-        for frame in [frame for frame in found.frames if _is_readable(frame)][: max(most, 1)]:
-            found.parts.append(outlined(frame["offset"], frame["offset"] + frame["size"]))
-        broken = [frame for frame in found.frames if frame["ok"] is False]
-        if broken:
-            found.error, found.error_offset = "checksum mismatch: the frame is damaged", broken[0]["offset"]
+    if form == "hold" and bytes(data[:4]) == b"HOLD":
+        _parts_of_file(data, found, most, outline)
         return found
     at = 0
     while not found.parts or (at < len(data) and len(found.parts) < most):

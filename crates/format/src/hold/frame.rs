@@ -185,6 +185,14 @@ impl Frame {
         Ok(Some(Frame { head, at, body: body..end - TAIL, end, base }))
     }
 
+    /// The frame at that place of which only a part is there: its head, and what comes of its body.
+    pub fn cut_short(file: &[u8], at: usize) -> Option<Frame> {
+        let rest = file.get(at..)?;
+        let at = at + rest.iter().take(ALIGN as usize).position(|&byte| byte != 0)?;
+        let head = Head::parse(*file[at..].first_chunk::<HEAD>()?, at as u64).ok()?;
+        Some(Frame { head, at, body: at + HEAD..file.len(), end: file.len(), base: 0 })
+    }
+
     /// The body, whose checksum is compared.
     pub fn verified<'i>(&self, file: &'i [u8]) -> Result<&'i [u8]> {
         let body = &file[self.body.clone()];

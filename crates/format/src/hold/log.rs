@@ -269,8 +269,8 @@ pub enum Next {
     Frame(Frame),
     /// The bytes end here, or before the frame does: so many are needed in all, at least.
     More(usize),
-    /// No frame stands here; or one whose body is damaged: it ends there.
-    Damaged(Error, Option<usize>),
+    /// No frame stands here; or one whose body is damaged.
+    Damaged(Error, Option<Frame>),
 }
 
 /// Looks at the frame at `at` of `bytes`, which begin `base` bytes into the log.
@@ -283,7 +283,7 @@ pub fn next(bytes: &[u8], at: usize, base: u64) -> Next {
         Ok(Some(frame)) if matches!(frame.head.kind, tag::RECORD | tag::NAMES | tag::RESTART) && frame.at == at => {
             match frame.verified(bytes) {
                 Ok(_) => Next::Frame(frame),
-                Err(error) => Next::Damaged(error, Some(frame.end)),
+                Err(error) => Next::Damaged(error, Some(frame)),
             }
         }
         Ok(_) => Next::Damaged(Error::new(Kind::Checksum, place(base) + at), None),
@@ -308,8 +308,8 @@ pub fn find(bytes: &[u8], from: usize, base: u64) -> (Option<Frame>, usize) {
             Next::More(_) => {
                 waiting.get_or_insert(at);
             }
-            Next::Damaged(_, end) => {
-                budget = budget.saturating_sub(end.map_or(0, |end| end - at));
+            Next::Damaged(_, frame) => {
+                budget = budget.saturating_sub(frame.map_or(0, |frame| frame.end - at));
                 if budget == 0 {
                     break;
                 }
@@ -412,9 +412,9 @@ mod tests {
             for bit in pair[0] * 8..pair[1] * 8 {
                 let mut bad = log.clone();
                 bad[bit / 8] ^= 1 << (bit % 8);
-                let Next::Damaged(_, end) = next(&bad, pair[0], 0) else { panic!("bit {bit}") };
+                let Next::Damaged(_, damaged) = next(&bad, pair[0], 0) else { panic!("bit {bit}") };
                 // Where the head holds, the next frame is known; else it is found.
-                let found = end.unwrap_or_else(|| find(&bad, pair[0] + 1, 0).1);
+                let found = damaged.map_or_else(|| find(&bad, pair[0] + 1, 0).1, |frame| frame.end);
                 // Of the last bytes it can't be told yet that no frame begins there.
                 let last = pair[1] == log.len() && found > pair[1] - HEAD;
                 assert!(found == pair[1] || last, "bit {bit}");

@@ -88,9 +88,9 @@ fn over(input: &[u8], found: &mut Vec<Damage>, mut see: impl FnMut(&Frame) -> Py
                 see(&frame)?;
                 at = frame.end;
             }
-            Next::Damaged(error, Some(end)) => {
-                found.push(damage(at, end, &error));
-                at = end;
+            Next::Damaged(error, Some(damaged)) => {
+                found.push(damage(at, damaged.end, &error));
+                at = damaged.end;
             }
             other => {
                 let error = match other {
@@ -173,6 +173,14 @@ pub fn file_kind(start: &[u8]) -> Option<&'static str> {
     }
 }
 
+/// The frame at that place, and whether it is all there.
+fn frame_or_rest(input: &[u8], at: usize) -> Option<(Frame, bool)> {
+    match Frame::at(input, at) {
+        Ok(frame) => Some((frame?, true)),
+        Err(_) => Frame::cut_short(input, at).map(|frame| (frame, false)),
+    }
+}
+
 /// The frames of a file, as far as they can be told apart: of each a dict with `kind`, `codec`, `at` (where it begins), `offset` and
 /// `size` of its body, `raw_size` (what that becomes, where it is compressed), and `ok`: whether its checksum is right. `most`: of
 /// so many it is compared.
@@ -183,7 +191,7 @@ pub fn frames_of<'py>(data: &Bound<'py, PyAny>, most: usize) -> PyResult<Vec<Bou
     let view = View::new(data)?;
     let input = view.as_slice();
     let (mut at, mut found) = (frame::START, Vec::new());
-    while let Ok(Some(frame)) = Frame::at(input, at) {
+    while let Some((frame, whole)) = frame_or_rest(input, at) {
         let told = PyDict::new(py);
         let name = tag::FRAMES.iter().find(|row| row.code == frame.head.kind).map_or("", |row| row.name);
         let name = name.trim_end_matches("_FRAME").to_ascii_lowercase();
@@ -194,7 +202,7 @@ pub fn frames_of<'py>(data: &Bound<'py, PyAny>, most: usize) -> PyResult<Vec<Bou
         told.set_item("size", frame.body.len())?;
         let raw = codec::raw_len(&input[frame.body.clone()], 0).ok();
         told.set_item("raw_size", raw.filter(|_| frame.head.codec != codec::Codec::Stored && !frame.head.more))?;
-        let ok = (found.len() < most).then(|| py.detach(|| frame.verified(input).is_ok()));
+        let ok = (found.len() < most || !whole).then(|| whole && py.detach(|| frame.verified(input).is_ok()));
         told.set_item("ok", ok)?;
         at = frame.end;
         found.push(told);

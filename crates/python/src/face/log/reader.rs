@@ -209,9 +209,10 @@ impl State {
                 let error = Error::new(Kind::Truncated { needed: needed - left }, self.base as usize + self.bytes.len());
                 self.tail(py, repair, follow, error)
             }
-            Next::Damaged(error, end) => {
+            Next::Damaged(error, damaged) => {
                 if repair != Repair::Skip {
-                    self.damaged(repair, end.map_or(self.offset(), |end| self.base + end as u64), error)?;
+                    let end = damaged.as_ref().map(|frame| self.base + frame.end as u64);
+                    self.damaged(repair, end.unwrap_or(self.offset()), error)?;
                     if end.is_none() {
                         while self.read(py, usize::MAX)? > 0 {}
                         let end = self.base + self.bytes.len() as u64;
@@ -222,8 +223,9 @@ impl State {
                     self.ended = true;
                     return Ok(Step::End);
                 }
-                if let Some(end) = end {
-                    return self.pass(repair, end, error);
+                if let Some(frame) = damaged {
+                    self.record += u64::from(frame.head.kind == tag::RECORD);
+                    return self.pass(repair, frame.end, error);
                 }
                 match log::find(&self.bytes, self.at + 1, self.base) {
                     (Some(found), _) => self.pass(repair, found.at, error),
@@ -255,11 +257,12 @@ impl State {
             if self.may_grow(follow) {
                 return Ok(Step::Pause);
             }
-            if self.bytes.is_empty() {
-                let error = Error::new(Kind::Truncated { needed: frame::START }, 0);
-                self.ended = true;
-                return Err(Fault::from(error).into_py(0));
+            self.ended = true;
+            let len = self.bytes.len();
+            if len > 0 || repair == Repair::None {
+                self.damaged(repair, len as u64, Error::new(Kind::Truncated { needed: frame::START - len }, len))?;
             }
+            return Ok(Step::End);
         }
         self.started = true;
         match frame::parse_start(&self.bytes) {

@@ -327,21 +327,22 @@ impl End {
             Some(last) => (sink.read_at(last.at, usize::try_from(size - last.at).unwrap_or(usize::MAX))?, last.at),
             None => (sink.read_at(end.at, usize::try_from(size - end.at).unwrap_or(usize::MAX))?, end.at),
         };
-        let mut place = 0;
+        let (mut place, mut lost) = (0, 0);
         if let Some(last) = &last {
             (end.records, end.at) = (last.record, last.at);
         }
         loop {
             match log::next(&bytes, place, base) {
                 Next::Frame(frame) => {
-                    end.records += u64::from(frame.head.kind == tag::RECORD);
+                    end.records += lost + u64::from(frame.head.kind == tag::RECORD);
+                    lost = 0;
                     place = frame.end;
                     end.at = base + place as u64;
                 }
-                // A frame that is damaged within, but whole, is passed over.
-                Next::Damaged(_, Some(behind)) => {
-                    place = behind;
-                    end.at = base + place as u64;
+                // It is passed over, if whole ones follow; else it may be what a crash has left of the last.
+                Next::Damaged(_, Some(damaged)) => {
+                    lost += u64::from(damaged.head.kind == tag::RECORD);
+                    place = damaged.end;
                 }
                 Next::More(_) | Next::Damaged(_, None) => match log::find(&bytes, place + 1, base) {
                     (Some(frame), _) => place = frame.at,
