@@ -31,7 +31,7 @@ from ._core import (
     loads,
 )
 from ._files import dump, load
-from ._files import open_file as open
+from ._files import open_file as open  # noqa: F401 - public, but no star import should hide Python's own
 from ._registry import register
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ __all__ = [
     "ChecksumError",
     "DecodeError",
     "Decoder",
+    "Document",
     "EncodeError",
     "Encoder",
     "HoldallError",

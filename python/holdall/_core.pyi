@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import ModuleType
-from typing import Any, Final, Protocol, TypeAlias, TypeVar, final, type_check_only
+from typing import Any, Final, Literal, Protocol, TypeAlias, TypeVar, final, type_check_only
 
 _T = TypeVar("_T")
 _T_co = TypeVar("_T_co", covariant=True)
@@ -170,31 +170,35 @@ class BsonDecoder:
     ) -> BsonDecoder: ...
     def decode(self, data: _BytesLike) -> Any: ...
 
-class BsonDocument:
+@final
+class Document:
     def __new__(
         cls,
         data: _BytesLike,
         /,
         *,
+        format: Literal["bson", "msgpack", "hold"] = "bson",
         type: Any = ...,
+        types: _Types = (),
+        trust: bool = False,
         strict: bool = True,
         dec_hook: _DecHook | None = None,
         limits: Limits | None = None,
         tz_aware: bool = True,
-    ) -> BsonDocument: ...
-    def __getitem__(self, key: str | int) -> Any: ...
-    def __contains__(self, key: object) -> bool: ...
+    ) -> Document: ...
+    def __getitem__(self, key: Any, /) -> Any: ...
+    def __contains__(self, key: object, /) -> bool: ...
     def __len__(self) -> int: ...
     def __iter__(self) -> Iterator[Any]: ...
-    def get(self, key: str | int, /, default: Any = None, *, type: Any = ...) -> Any: ...
-    def keys(self) -> Iterator[str]: ...
+    def get(self, key: Any, /, default: Any = None, *, type: Any = ...) -> Any: ...
+    def keys(self) -> Iterator[Any]: ...
     def values(self) -> Iterator[Any]: ...
-    def items(self) -> Iterator[tuple[str, Any]]: ...
+    def items(self) -> Iterator[tuple[Any, Any]]: ...
     @property
     def raw(self) -> memoryview: ...
     def load(self) -> Any: ...
     def close(self) -> None: ...
-    def __enter__(self) -> BsonDocument: ...
+    def __enter__(self) -> Document: ...
     def __exit__(self, *args: object) -> None: ...
 
 def bson_dumps(obj: object, /, *, enc_hook: _EncHook | None = None) -> bytes: ...
@@ -212,12 +216,83 @@ def deepcopy(obj: _T, memo: dict[int, Any] | None = None) -> _T: ...
 
 # --- for the Python layer only ---
 
-frame_head_size: Final[int]
+# A descriptor, or a function that writes all of the bytes it is given.
+_Sink: TypeAlias = int | Callable[[_Bytes], Any]
+# A descriptor, or a function that fills a buffer and says how many bytes there were.
+_Fill: TypeAlias = Callable[[memoryview], int]
+_Progress: TypeAlias = Callable[[int, int], Any]
 
-def frame_total(head: _BytesLike, /) -> int:
-    """Bytes of head, message and tail together; DecodeError if `head` doesn't start a file."""
+def file_dump(
+    obj: object,
+    sink: _Sink,
+    /,
+    *,
+    refs: bool,
+    canonical: bool,
+    trust: bool,
+    intern: bool,
+    enc_hook: _EncHook | None,
+    compress: str | tuple[str, int] | None,
+    progress: _Progress | None,
+) -> int:
+    """Writes a file; gives its size."""
 
-def file_frames(message: _BytesLike, /) -> tuple[bytes, bytes]: ...
+def file_write(message: _Bytes, sink: _Sink, /) -> int:
+    """Writes a message as a file; gives its size."""
+
+def file_load(
+    source: int | _Fill,
+    size: int | None,
+    /,
+    *,
+    type: Any,
+    types: _Types,
+    trust: bool,
+    strict: bool,
+    dec_hook: _DecHook | None,
+    limits: Limits | None,
+    progress: _Progress | None,
+) -> Any:
+    """What a file holds that has `size` bytes; without a size the next graph, and no byte more is read."""
+
+def file_load_mapped(
+    data: _BytesLike,
+    writable: bool,
+    /,
+    *,
+    type: Any,
+    types: _Types,
+    trust: bool,
+    strict: bool,
+    dec_hook: _DecHook | None,
+    limits: Limits | None,
+) -> Any:
+    """What a map of a file holds: large buffers are views of it."""
+
+def load_pickle(
+    fill: _Fill,
+    persistent_load: Callable[[Any], Any] | None,
+    find_class: Callable[[str, str], Any] | None,
+    buffers: Iterable[Any] | None,
+    /,
+) -> Any: ...
+def open_document(
+    data: _BytesLike,
+    format: Literal["bson", "msgpack", "hold"],
+    /,
+    *,
+    type: Any = ...,
+    types: _Types = (),
+    trust: bool = False,
+    strict: bool = True,
+    dec_hook: _DecHook | None = None,
+    ext_hook: _ExtHook | None = None,
+    limits: Limits | None = None,
+    tz_aware: bool = True,
+    writable: bool = False,
+) -> Document:
+    """A document in a map that was made for it, which closes with it."""
+
 def msgpack_scan(data: _BytesLike, start: int, pending: int, /) -> tuple[int, int]:
     """Looks for the end of a value of which `pending` parts are owed at `start` (1 at its beginning).
 
@@ -259,16 +334,6 @@ def loads_pickle(
     buffers: Iterable[Any] | None,
     /,
 ) -> Any: ...
-def bson_open(
-    data: _BytesLike,
-    /,
-    *,
-    type: Any = ...,
-    strict: bool = True,
-    dec_hook: _DecHook | None = None,
-    limits: Limits | None = None,
-    tz_aware: bool = True,
-) -> BsonDocument: ...
 def bson_encode(document: Any, check_keys: bool, codec_options: Any, /) -> bytes: ...
 def bson_decode(data: Any, codec_options: Any, /) -> Any: ...
 def bson_decode_all(data: Any, codec_options: Any, /) -> list[Any]: ...
@@ -299,4 +364,4 @@ def julia_open(
     dec_hook: _DecHook | None = None,
     limits: Limits | None = None,
     views: bool = False,
-) -> BsonDocument: ...
+) -> Document: ...
