@@ -3,7 +3,7 @@
 use super::functions::{decode_by, decoded, encode_into, with_workshop, Workshop};
 use super::options;
 use super::types::Limits;
-use crate::cpython::View;
+use crate::cpython::{part, View};
 use crate::decode;
 use crate::encode::Borrower;
 use crate::error::{Fault, Result as HostResult};
@@ -14,7 +14,7 @@ use holdall_format::hold::{frame, tag, Reader};
 use holdall_format::model::Lent;
 use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyByteArray, PyBytes, PyMemoryView, PySlice};
+use pyo3::types::{PyByteArray, PyBytes, PyMemoryView};
 use std::io::{self, Read, Write};
 
 use crate::cpython::Owned;
@@ -259,7 +259,7 @@ impl Read for Stream {
                         scratch.resize(len)?;
                     }
                     let view = PyMemoryView::from(scratch.as_any())?;
-                    let part = view.get_item(PySlice::new(py, 0, len as isize, 1))?;
+                    let part = part(view.as_any(), 0, len)?;
                     let count: usize = fill.bind(py).call1((&part,))?.extract()?;
                     part.call_method0("release")?;
                     view.call_method0("release")?;
@@ -536,7 +536,7 @@ impl Source for Mapped<'_> {
         };
         let start = body.as_ptr() as usize - self.file.as_ptr() as usize;
         let whole = PyMemoryView::from(self.data.bind(py))?;
-        let mut view = whole.get_item(PySlice::new(py, start as isize, (start + body.len()) as isize, 1))?;
+        let mut view = part(whole.as_any(), start, start + body.len())?;
         if lent != Lent::ByteArray && lent != Lent::Writable || !self.writable {
             view = view.call_method0("toreadonly")?;
         }
