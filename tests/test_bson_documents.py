@@ -46,7 +46,7 @@ def test_members():
     assert [whole(value) for value in doc.values()] == list(VALUES.values())
     assert doc.load() == VALUES
     assert "int" in doc and "none" in doc and "nothing" not in doc and 5 not in doc and "\ud800" not in doc
-    assert repr(doc) == f"<holdall.bson.Document: document of {len(bson.dumps(VALUES))} bytes>"
+    assert repr(doc) == f"<holdall.Document: bson document of {len(bson.dumps(VALUES))} bytes>"
 
 
 def test_items():
@@ -55,11 +55,12 @@ def test_items():
     assert items[0] == 1 and items[-1]["four"] == 4 and items[-4] == 1 and whole(items[2]) == [3]
     assert "two" in items and 5 not in items
     assert list(items.keys()) == ["0", "1", "2", "3"]
-    assert repr(items).startswith("<holdall.bson.Document: array of ")
+    assert repr(items).startswith("<holdall.Document: bson array of ")
     for missing in (4, -5, 2**40):
         with pytest.raises(IndexError):
             items[missing]
-    for wrong in ("0", slice(1), 1.0, None):
+    assert items[:2] == [1, "two"] and items[3:0:-2][1] == "two" and items[9:] == []
+    for wrong in ("0", 1.0, None):
         with pytest.raises(TypeError):
             items[wrong]
 
@@ -267,7 +268,7 @@ def touched(value: Any) -> Any:
     """All of a value, by the members of its members."""
     if not isinstance(value, bson.Document):
         return value
-    if repr(value).startswith("<holdall.bson.Document: array"):
+    if repr(value).startswith("<holdall.Document: bson array"):
         return [touched(value[at]) for at in range(len(value))]
     return {key: touched(value[key]) for key in value}
 

@@ -20,8 +20,8 @@ MODULES = (holdall, holdall.bson, holdall.julia, holdall.msgpack, holdall.msgpac
 PUBLIC = {
     f"{module.__name__}.{name}": (module, getattr(module, name))
     for module in MODULES
-    for name in module.__all__
-    if getattr(getattr(module, name), "__module__", "").startswith("holdall")
+    for name in [*module.__all__, "open"]
+    if getattr(getattr(module, name, None), "__module__", "").startswith("holdall")
 }
 
 
@@ -49,7 +49,9 @@ def namespace(monkeypatch, tmp_path, request):
     module = types.ModuleType("example_" + request.node.callspec.id.replace(".", "_"))
     monkeypatch.setitem(sys.modules, module.__name__, module)
     source, _ = PUBLIC[request.node.callspec.id]
-    vars(module).update({name: getattr(source, name) for name in source.__all__}, holdall=holdall)
+    # In examples `open` is Python's own.
+    public = {name: getattr(source, name) for name in source.__all__ if name != "open"}
+    vars(module).update(public, holdall=holdall)
     return vars(module)
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import array
+import io
 from typing import Any
 
 import pytest
 
 import holdall
-from tests.support import wire_reader
+from tests.support import file_frames, wire_reader
 from tests.support.kinds import KINDS, Kind
 from tests.support.neutral import describe, show
 
@@ -30,6 +32,37 @@ def test_the_page_reads_every_kind(kind: Kind, options: dict[str, bool]) -> None
         )
         return
     compare(data)
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+@pytest.mark.parametrize("compress", [None, "lz4"])
+def test_the_page_reads_files(kind: Kind, compress: Any) -> None:
+    # A cousin that is large enough to stand outside the message, and one that just isn't.
+    obj = [kind.make(), bytes(4096), bytearray(5000), b"x" * 4095, array.array("d", range(512))]
+    file = io.BytesIO()
+    try:
+        holdall.dump(obj, file, compress=compress)
+    except holdall.EncodeError:
+        assert kind.name == "exception chain"
+        return
+    data = file.getvalue()
+    assert len(file_frames.parse(data)[0].buffers) >= 3
+    assert show(file_frames.described(data)) == show(describe(holdall.loads(data, types=holdall.Record)))
+
+
+@pytest.mark.parametrize("size", [0, 1, 3, 4, 8, 9, 16, 17, 64, 65, 128, 129, 240, 241, 1024, 1025, 5000])
+def test_checksums_of_every_length(size: int) -> None:
+    """Each of ours is found by the other's, and the other way round."""
+    data = bytes(number * 7 % 251 for number in range(size))
+    file = io.BytesIO()
+    holdall.dump([data], file)
+    made, _ = file_frames.parse(file.getvalue())
+    assert made.buffers == ([data] if size >= 4096 else [])
+    # A tag that means nothing: what is refused is the message, not the frame.
+    message = file_frames.Frame(file_frames.MESSAGE, b"\xc1\xda" + data)
+    with pytest.raises(holdall.DecodeError) as caught:
+        holdall.loads(file_frames.forged(file_frames.MESSAGE_FILE, [message]))
+    assert not isinstance(caught.value, holdall.ChecksumError)
 
 
 class Reduced:

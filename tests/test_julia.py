@@ -341,11 +341,11 @@ def test_plain_documents_and_lists_stay_documents() -> None:
         layer["absent"]
     with pytest.raises(IndexError):
         layer[2]
-    assert repr(layer).startswith("<holdall.bson.Document: struct of ")
+    assert repr(layer).startswith("<holdall.Document: julia struct of ")
     for name in ("symbol", "pair", "bytes"):
         assert not isinstance(doc[name], bson.Document)
     assert {key: value for key, value in options.items() if key == "rate"} == {"rate": 0.5}
-    assert repr(options).startswith("<holdall.bson.Document: document of ")
+    assert repr(options).startswith("<holdall.Document: julia document of ")
 
 
 def test_types_of_members() -> None:

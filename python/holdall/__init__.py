@@ -32,7 +32,7 @@ from ._core import (
     loads,
 )
 from ._files import dump, load
-from ._files import open_file as open
+from ._files import open_file as open  # noqa: F401 - public, but no star import should hide Python's own
 from ._log import Reader, Report, Writer, file_kind, verify
 from ._registry import register
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import ModuleType
-from typing import Any, Final, Protocol, TypeAlias, TypedDict, TypeVar, final, type_check_only
+from typing import Any, Final, Literal, Protocol, TypeAlias, TypedDict, TypeVar, final, type_check_only
 
 _T = TypeVar("_T")
 _T_co = TypeVar("_T_co", covariant=True)
@@ -170,31 +170,35 @@ class BsonDecoder:
     ) -> BsonDecoder: ...
     def decode(self, data: _BytesLike) -> Any: ...
 
-class BsonDocument:
+@final
+class Document:
     def __new__(
         cls,
         data: _BytesLike,
         /,
         *,
+        format: Literal["bson", "msgpack", "hold"] = "bson",
         type: Any = ...,
+        types: _Types = (),
+        trust: bool = False,
         strict: bool = True,
         dec_hook: _DecHook | None = None,
         limits: Limits | None = None,
         tz_aware: bool = True,
-    ) -> BsonDocument: ...
-    def __getitem__(self, key: str | int) -> Any: ...
-    def __contains__(self, key: object) -> bool: ...
+    ) -> Document: ...
+    def __getitem__(self, key: Any, /) -> Any: ...
+    def __contains__(self, key: object, /) -> bool: ...
     def __len__(self) -> int: ...
     def __iter__(self) -> Iterator[Any]: ...
-    def get(self, key: str | int, /, default: Any = None, *, type: Any = ...) -> Any: ...
-    def keys(self) -> Iterator[str]: ...
+    def get(self, key: Any, /, default: Any = None, *, type: Any = ...) -> Any: ...
+    def keys(self) -> Iterator[Any]: ...
     def values(self) -> Iterator[Any]: ...
-    def items(self) -> Iterator[tuple[str, Any]]: ...
+    def items(self) -> Iterator[tuple[Any, Any]]: ...
     @property
     def raw(self) -> memoryview: ...
     def load(self) -> Any: ...
     def close(self) -> None: ...
-    def __enter__(self) -> BsonDocument: ...
+    def __enter__(self) -> Document: ...
     def __exit__(self, *args: object) -> None: ...
 
 def bson_dumps(obj: object, /, *, enc_hook: _EncHook | None = None) -> bytes: ...
@@ -212,12 +216,84 @@ def deepcopy(obj: _T, memo: dict[int, Any] | None = None) -> _T: ...
 
 # --- for the Python layer only ---
 
-frame_head_size: Final[int]
+# A descriptor, or a function that writes all of the bytes it is given.
+_Sink: TypeAlias = int | Callable[[_Bytes], Any]
+# A descriptor, or a function that fills a buffer and says how many bytes there were.
+_Fill: TypeAlias = Callable[[memoryview], int]
+_Progress: TypeAlias = Callable[[int, int], Any]
 
-def frame_total(head: _BytesLike, /) -> int:
-    """Bytes of head, message and tail together; DecodeError if `head` doesn't start a file."""
+def file_dump(
+    obj: object,
+    sink: _Sink,
+    /,
+    *,
+    refs: bool,
+    canonical: bool,
+    trust: bool,
+    intern: bool,
+    enc_hook: _EncHook | None,
+    compress: str | tuple[str, int] | None,
+    sync: bool,
+    progress: _Progress | None,
+) -> int:
+    """Writes a file; gives its size."""
 
-def file_frames(message: _BytesLike, /) -> tuple[bytes, bytes]: ...
+def file_write(message: _Bytes, sink: _Sink, /) -> int:
+    """Writes a message as a file; gives its size."""
+
+def file_load(
+    source: int | _Fill,
+    size: int | None,
+    /,
+    *,
+    type: Any,
+    types: _Types,
+    trust: bool,
+    strict: bool,
+    dec_hook: _DecHook | None,
+    limits: Limits | None,
+    progress: _Progress | None,
+) -> Any:
+    """What a file holds that has `size` bytes; without a size the next graph, and no byte more is read."""
+
+def file_load_mapped(
+    data: _BytesLike,
+    writable: bool,
+    /,
+    *,
+    type: Any,
+    types: _Types,
+    trust: bool,
+    strict: bool,
+    dec_hook: _DecHook | None,
+    limits: Limits | None,
+) -> Any:
+    """What a map of a file holds: large buffers are views of it."""
+
+def load_pickle(
+    fill: _Fill,
+    persistent_load: Callable[[Any], Any] | None,
+    find_class: Callable[[str, str], Any] | None,
+    buffers: Iterable[Any] | None,
+    /,
+) -> Any: ...
+def open_document(
+    data: _BytesLike,
+    format: Literal["bson", "msgpack", "hold"],
+    /,
+    *,
+    type: Any = ...,
+    types: _Types = (),
+    trust: bool = False,
+    strict: bool = True,
+    dec_hook: _DecHook | None = None,
+    ext_hook: _ExtHook | None = None,
+    limits: Limits | None = None,
+    tz_aware: bool = True,
+    writable: bool = False,
+) -> Document:
+    """A document in a map that was made for it, which closes with it."""
+
 def msgpack_scan(data: _BytesLike, start: int, pending: int, /) -> tuple[int, int]:
     """Looks for the end of a value of which `pending` parts are owed at `start` (1 at its beginning).
 
@@ -259,16 +335,6 @@ def loads_pickle(
     buffers: Iterable[Any] | None,
     /,
 ) -> Any: ...
-def bson_open(
-    data: _BytesLike,
-    /,
-    *,
-    type: Any = ...,
-    strict: bool = True,
-    dec_hook: _DecHook | None = None,
-    limits: Limits | None = None,
-    tz_aware: bool = True,
-) -> BsonDocument: ...
 def bson_encode(document: Any, check_keys: bool, codec_options: Any, /) -> bytes: ...
 def bson_decode(data: Any, codec_options: Any, /) -> Any: ...
 def bson_decode_all(data: Any, codec_options: Any, /) -> list[Any]: ...
@@ -299,7 +365,7 @@ def julia_open(
     dec_hook: _DecHook | None = None,
     limits: Limits | None = None,
     views: bool = False,
-) -> BsonDocument: ...
+) -> Document: ...
 
 @type_check_only
 class OutlineSum(TypedDict):
@@ -400,13 +466,91 @@ class Outline(TypedDict):
 
 def outline(data: _BytesLike, format: str, /, *, depth: int, most: int, values: bool = False) -> Outline: ...
 
+# --- files and logs, for the Python layer only ---
+
+file_start_size: Final[int]
+
 @type_check_only
 class FileFrame(TypedDict):
-    """A frame of a file: its body's place and length, and how long that is unpacked. ok: whether its checksum holds."""
+    """A frame of a file: where it begins, its body's place and length, and how long a compressed one is unpacked.
+
+    ok: whether its checksum holds; False too where it is cut short.
+    """
 
     kind: str
-    codec: str | None
+    codec: str
+    at: int
     offset: int
     size: int
     raw_size: int | None
     ok: bool | None
+
+def file_frames_of(data: _BytesLike, /, *, most: int = ...) -> list[FileFrame]: ...
+def file_body(data: _BytesLike, at: int, message: bool) -> bytes: ...
+def file_kind(start: bytes) -> Literal["graph", "log", "message"] | None: ...
+def file_verify(
+    data: _BytesLike, progress: Callable[[int, int], Any] | None
+) -> tuple[str, int, int | None, list[Damage]]:
+    """Kind, whole frames, records of a log, what is damaged."""
+
+def log_repair(data: _BytesLike, sink: int | Callable[[bytes], Any]) -> int:
+    """Writes what is whole of a log; gives how many records that are."""
+
+@final
+class Damage:
+    @property
+    def offset(self) -> int: ...
+    @property
+    def size(self) -> int: ...
+    @property
+    def reason(self) -> str: ...
+
+@final
+class LogWriter:
+    def __new__(
+        cls,
+        sink: int | Callable[[bytes], Any],
+        /,
+        *,
+        append: bool,
+        sync: str,
+        refs: bool,
+        trust: bool,
+        enc_hook: _EncHook | None,
+        compress: str | tuple[str, int] | None,
+        flush: Callable[[], Any] | None = None,
+    ) -> LogWriter: ...
+    def write(self, obj: object) -> int: ...
+    def flush(self) -> None: ...
+    def close(self) -> None: ...
+    @property
+    def records(self) -> int: ...
+    @property
+    def cut(self) -> int: ...
+
+@final
+class LogReader:
+    def __new__(
+        cls,
+        source: int | Callable[[memoryview], int] | None,
+        /,
+        *,
+        repair: str | None,
+        follow: bool,
+        type: Any,
+        types: _Types,
+        trust: bool,
+        strict: bool,
+        dec_hook: _DecHook | None,
+        limits: Limits | None,
+    ) -> LogReader: ...
+    def __iter__(self) -> LogReader: ...
+    def __next__(self) -> Any: ...
+    def seek(self, record: int) -> None: ...
+    def feed(self, data: _BytesLike) -> None: ...
+    def end(self) -> None: ...
+    def close(self) -> None: ...
+    @property
+    def record(self) -> int: ...
+    @property
+    def damage(self) -> list[Damage]: ...

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import io
 import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -53,7 +52,6 @@ class Writer:
         options: dict[str, Any] = {
             "sync": sync, "refs": refs, "trust": trust, "enc_hook": enc_hook, "compress": compress
         }  # fmt: skip
-        self._opened: io.FileIO | None = None
         path = _files.path_of(file)
         if path is None:
             if append:
@@ -64,16 +62,11 @@ class Writer:
             return
         is_new = not os.path.exists(path)
         flags = os.O_RDWR | os.O_CREAT | (0 if append else os.O_TRUNC) | getattr(os, "O_BINARY", 0)
-        self._opened = open(os.open(path, flags, 0o666), "r+b", buffering=0)  # noqa: SIM115
-        try:
-            self._core = _core.LogWriter(self._opened.fileno(), append=append, **options)
-            if is_new and sync != "never":
-                # The file's name is to be there after a crash as well as what is in it.
-                self.flush()
-                _files.sync_folder(os.path.dirname(os.path.abspath(path)))
-        except BaseException:
-            self._opened.close()
-            raise
+        self._core = _core.LogWriter(os.open(path, flags, 0o666), append=append, **options)
+        if is_new and sync != "never":
+            # The file's name is to be there after a crash as well as what is in it.
+            self.flush()
+            _files.sync_folder(os.path.dirname(os.path.abspath(path)))
 
     def write(self, obj: object, /) -> int:
         """Append the graph of `obj`; gives its number, the first is 0.
@@ -105,8 +98,6 @@ class Writer:
         finally:
             self._core.close()
             self._core = _CLOSED
-            if self._opened is not None:
-                self._opened.close()
 
     def __enter__(self) -> Writer:
         return self
@@ -169,17 +160,11 @@ class Reader:
             "repair": repair, "follow": follow, "type": type, "types": types, "trust": trust, "strict": strict,
             "dec_hook": dec_hook, "limits": limits
         }  # fmt: skip
-        self._opened: io.FileIO | None = None
         path = None if file is None else _files.path_of(file)
         if path is None:
             self._core = _core.LogReader(None if file is None else _files.filler(file, eager=True), **options)
             return
-        self._opened = open(path, "rb", buffering=0)  # noqa: SIM115
-        try:
-            self._core = _core.LogReader(self._opened.fileno(), **options)
-        except BaseException:
-            self._opened.close()
-            raise
+        self._core = _core.LogReader(os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0)), **options)
 
     def __iter__(self) -> Iterator[Any]:
         return self
@@ -218,8 +203,6 @@ class Reader:
     def close(self) -> None:
         """Let go of the file; one that is being followed ends. A second call does nothing."""
         self._core.close()
-        if self._opened is not None:
-            self._opened.close()
 
     def __enter__(self) -> Reader:
         return self

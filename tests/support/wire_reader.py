@@ -7,6 +7,7 @@ It recurses, which a reader for others' data must not.
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,10 +35,11 @@ class Layout:
 
 
 class Reader:
-    def __init__(self, data: bytes, trust: bool = False) -> None:
+    def __init__(self, data: bytes, trust: bool = False, buffers: Sequence[bytes] | None = None) -> None:
         if data[:1] and data[0] not in VERSIONS:
             raise Malformed("version")
         self.data, self.at, self.end = data, 0, len(data)
+        self.buffers = buffers
         self.trusted = VERSIONS[self.u8()]
         if self.trusted and not trust:
             raise Malformed("trusted")
@@ -159,10 +161,20 @@ class Reader:
                 "datetime", fields, extra={"zone": self.value() if name == "DATETIME_ZONED" else None}
             )
         if name == "BUFFER":
-            return Node("buffer", None, extra={"readonly": self.u8() != 0, "of": self.length()})
+            return self.buffer()
         if self.trusted and name in ("GLOBAL", "PERSISTENT", "REDUCE"):
             return self.code(name, number)
         raise Malformed("tag")
+
+    def buffer(self) -> Node:
+        form, number = self.u8(), self.length()
+        if form > 3:
+            raise Malformed("form")
+        if self.buffers is None:
+            return Node("buffer", None, extra={"form": form, "of": number})
+        if number >= len(self.buffers):
+            raise Malformed("buffer")
+        return Node("bytearray" if form == 3 else "bytes", self.buffers[number])
 
     def bits(self) -> str:
         return self.take(8)[::-1].hex()

@@ -18,6 +18,9 @@ import uuid
 import zoneinfo
 from typing import Any, Callable
 
+from tests.support import file_frames
+from tests.support.file_frames import Frame
+
 
 def named(cls: Any, module: str = "vectors") -> Any:
     """The class under a name that does not hang on where this file is."""
@@ -358,3 +361,118 @@ INVALID: list[tuple[str, str, str]] = [
 ]
 # What a reader of tokens sees without keeping count of objects and layouts.
 BY_TOKENS = {"truncated", "version", "trusted", "trailing", "tag", "length", "ascii", "bool", "code"}
+
+
+# --- files -----------------------------------------------------------------------------------------------------------
+def buffers() -> Any:
+    blob = bytes(range(256)) * 16
+    return {
+        "bytes": blob,
+        "bytearray": bytearray(reversed(blob)),
+        "array": array.array("d", range(512)),
+        "again": blob,
+    }
+
+
+def table() -> Any:
+    return {f"key {number}": [number, None, f"value {number}"] for number in range(300)}
+
+
+# What is stored, and options of `dump`.
+FILES: dict[str, tuple[Callable[[], Any], dict[str, Any]]] = {
+    "small": (lambda: 1, {}),
+    "text": (lambda: "hello", {}),
+    "longer than 240 bytes": (lambda: list(range(500)), {}),
+    "buffers": (buffers, {}),
+    "zstd": (table, {"compress": "zstd"}),
+    "lz4": (table, {"compress": "lz4"}),
+    "buffers by zstd": (buffers, {"compress": ("zstd", 19)}),
+    "buffers by lz4": (buffers, {"compress": "lz4"}),
+    "blocks by zstd": (lambda: [bytes(2_500_000), 7], {"compress": "zstd"}),
+    "blocks by lz4": (lambda: [bytes(2_500_000), 7], {"compress": "lz4"}),
+}
+
+
+def flipped(data: bytes, at: int) -> bytes:
+    at %= len(data)
+    return data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :]
+
+
+def small(*frames: Frame, kind: int = file_frames.GRAPH_FILE) -> bytes:
+    return file_frames.forged(kind, list(frames))
+
+
+def begun(version: int, kind: int) -> bytes:
+    """The small file's frame behind another start."""
+    return file_frames.begin(kind, version) + file_frames.framed(ONE, 8)
+
+
+ONE = Frame(file_frames.MESSAGE, b"\xc1\x01")
+# A message that is buffer 0, as bytes.
+LENT = Frame(file_frames.MESSAGE, b"\xc1\xd9\x02\x00")
+
+# Why it is refused, and how it is made of the files above.
+BAD_FILES: dict[str, tuple[str, Callable[[dict[str, bytes]], bytes]]] = {
+    "another magic": ("not a file", lambda good: b"HOLE" + good["small"][4:]),
+    "start cut short": ("truncated", lambda good: good["small"][:7]),
+    "no frame": ("truncated", lambda good: good["small"][:8]),
+    "head cut short": ("truncated", lambda good: good["small"][:15]),
+    "body cut short": ("truncated", lambda good: good["small"][:17]),
+    "tail cut short": ("truncated", lambda good: good["small"][:-1]),
+    "start flipped": ("checksum", lambda good: flipped(good["small"], 5)),
+    "checksum of the start flipped": ("checksum", lambda good: flipped(good["small"], 7)),
+    "head flipped": ("checksum", lambda good: flipped(good["small"], 9)),
+    "checksum of the head flipped": ("checksum", lambda good: flipped(good["small"], 14)),
+    "body flipped": ("checksum", lambda good: flipped(good["small"], 17)),
+    "tail flipped": ("checksum", lambda good: flipped(good["small"], -1)),
+    "another version": ("file", lambda _: begun(2, file_frames.MESSAGE_FILE)),
+    "kind 0": ("file", lambda _: begun(1, 0)),
+    "kind of no file": ("file", lambda _: begun(1, 4)),
+    "bytes after the file": ("trailing", lambda good: good["small"] + b"\0"),
+    "moved": ("checksum", lambda good: good["small"][:8] + bytes(1) + good["small"][8:]),
+    "too much padding": ("checksum", lambda good: good["small"][:8] + bytes(64) + good["small"][8:]),
+    "no end": ("truncated", lambda _: small(ONE)),
+    "buffer that is missing": ("file", lambda good: small(LENT, Frame(file_frames.INDEX, b""))),
+    "buffer flipped": ("checksum", lambda good: flipped(good["buffers"], 300)),
+    "index flipped": ("checksum", lambda good: flipped(good["buffers"], -44)),
+    "end flipped": ("checksum", lambda good: flipped(good["buffers"], -9)),
+    "end cut off": ("truncated", lambda good: good["buffers"][:-32]),
+    "block of zstd flipped": ("checksum", lambda good: flipped(good["zstd"], 40)),
+    "block of lz4 flipped": ("checksum", lambda good: flipped(good["lz4"], 40)),
+    "message in a frame of a buffer": (
+        "file",
+        lambda _: small(Frame(file_frames.BUFFER, ONE.body), kind=file_frames.MESSAGE_FILE),
+    ),
+    "codec 3": (
+        "file",
+        lambda _: small(Frame(file_frames.MESSAGE, ONE.body, codec=3), kind=file_frames.MESSAGE_FILE),
+    ),
+    "block that is larger than a block": (
+        "file",
+        lambda _: small(
+            Frame(file_frames.MESSAGE, struct.pack("<I", (1 << 20) + 1) + b"\x20\xc1\x01", file_frames.LZ4)
+        ),
+    ),
+    "block that becomes less than it says": (
+        "file",
+        lambda _: small(Frame(file_frames.MESSAGE, struct.pack("<I", 9) + b"\x20\xc1\x01", file_frames.LZ4)),
+    ),
+    "body of a terabyte": (
+        "bomb",
+        lambda _: small(Frame(file_frames.MESSAGE, struct.pack("<Q", 1 << 40) + ONE.body, more=True)),
+    ),
+    "body that is longer than it says": (
+        "file",
+        lambda _: small(
+            Frame(file_frames.MESSAGE, struct.pack("<Q", 1) + b"\xc1", more=True),
+            Frame(file_frames.REST, b"\x01"),
+        ),
+    ),
+    "body that is shorter than it says": (
+        "file",
+        lambda _: small(
+            Frame(file_frames.MESSAGE, struct.pack("<Q", 3) + b"\xc1", more=True),
+            Frame(file_frames.REST, b"\x01"),
+        ),
+    ),
+}

@@ -5,6 +5,7 @@ Bytes come from holdall, their description from the reader that was written from
 
 from __future__ import annotations
 
+import io
 import json
 import pathlib
 import sys
@@ -14,9 +15,11 @@ FOLDER = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(FOLDER.parents[1]))
 
 import holdall  # noqa: E402
+from tests.support import file_frames  # noqa: E402
 from tests.support.neutral import show  # noqa: E402
 from tests.support.wire_reader import Reader  # noqa: E402
-from tests.vectors.cases import BY_TOKENS, BYTES, INVALID, OBJECTS  # noqa: E402
+from tests.support.xxh3 import xxh3  # noqa: E402
+from tests.vectors.cases import BAD_FILES, BY_TOKENS, BYTES, FILES, INVALID, OBJECTS  # noqa: E402
 
 
 def vector(name: str, data: bytes, canonical: bool) -> dict[str, Any]:
@@ -53,35 +56,59 @@ def invalid() -> list[dict[str, Any]]:
     return found
 
 
+def dumped(obj: object, **options: Any) -> bytes:
+    file = io.BytesIO()
+    holdall.dump(obj, file, canonical=True, **options)
+    return file.getvalue()
+
+
 def files() -> list[dict[str, Any]]:
     found = []
-    for name, obj in (("small", 1), ("text", "hello"), ("longer than 240 bytes", list(range(500)))):
-        message = holdall.dumps(obj, canonical=True)
-        head, tail = holdall._core.file_frames(message)
-        found.append({"name": name, "file": (head + message + tail).hex(), "message": message.hex()})
-    good = bytes.fromhex(found[0]["file"])
-    bad = {
-        "magic": ("not a file", b"HOLE" + good[4:]),
-        "version of the frame": ("file", good[:4] + b"\x02" + good[5:]),
-        "kind of the frame": ("file", good[:5] + b"\x02" + good[6:]),
-        "reserved bytes": ("file", good[:6] + b"\x01" + good[7:]),
-        "checksum": ("checksum", good[:-1] + b"\x02"),
-        "cut short": ("truncated", good[:-1]),
-        "head cut short": ("truncated", good[:20]),
-        "bytes after the file": ("trailing", good + b"\x00"),
-    }
-    return found + [{"name": name, "file": data.hex(), "error": error} for name, (error, data) in bad.items()]
+    for name, (make, options) in FILES.items():
+        data = dumped(make(), **options)
+        # The same without compression: nothing but zstd reads zstd.
+        plain, _ = file_frames.parse(dumped(make()))
+        parsed, _ = file_frames.parse(data)
+        assert all(
+            one in (None, whole)
+            for one, whole in zip(
+                [parsed.message, *parsed.buffers], [plain.message, *plain.buffers], strict=True
+            )
+        )
+        found.append(
+            {
+                "name": name,
+                "file": data.hex(),
+                "frames": [[frame.kind, frame.codec, frame.at, len(frame.body)] for frame in parsed.frames],
+                "message": plain.message.hex(),
+                "buffers": [{"bytes": len(body), "xxh3": f"{xxh3(body):016x}"} for body in plain.buffers],
+            }
+        )
+    good = {one["name"]: bytes.fromhex(one["file"]) for one in found}
+    return found + [
+        {"name": name, "file": damage(good).hex(), "error": error}
+        for name, (error, damage) in BAD_FILES.items()
+    ]
 
 
 def golden(folder: pathlib.Path) -> None:
     """Files of this version, once and for all."""
     folder.mkdir(parents=True)
     for group, makers in OBJECTS.items():
-        obj = {name: make() for name, make in makers.items()}
         path = folder / f"{group}.hold"
-        holdall.dump(obj, path)
-        value = show(Reader(path.read_bytes()[24:]).message(), numbers=True)
-        path.with_suffix(".json").write_text(json.dumps(value, indent=1) + "\n", encoding="ascii")
+        holdall.dump({name: make() for name, make in makers.items()}, path)
+        write_value(path, path.read_bytes())
+    for name, (make, options) in FILES.items():
+        if not name.startswith("blocks"):  # their description would be long
+            path = folder / f"file-{name.replace(' ', '-')}.hold"
+            holdall.dump(make(), path, canonical=True, **options)
+            write_value(path, dumped(make()))
+
+
+def write_value(path: pathlib.Path, data: bytes) -> None:
+    """What a file says, read from one that needs no zstd."""
+    value = show(file_frames.described(data), numbers=True)
+    path.with_suffix(".json").write_text(json.dumps(value, indent=1) + "\n", encoding="ascii")
 
 
 def main() -> None:

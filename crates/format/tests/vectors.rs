@@ -1,6 +1,7 @@
 //! The vectors of `tests/vectors`: every token is read, and what is canonical is written again to the same bytes.
 
-use holdall_format::hold::{file, Reader, Writer};
+use holdall_format::hold::file::{self, Fault, Parts};
+use holdall_format::hold::{frame, tag, Reader, Writer};
 use holdall_format::model::{self, Bytes, Ints, Name, Seq, Text, Token};
 use holdall_format::{Error, Kind};
 use model::{Reader as _, Writer as _};
@@ -117,7 +118,7 @@ fn write(w: &mut Writer<Vec<u8>>, r: &Reader<'_>, token: Token<'_>) -> Result<()
         Token::Reference(number) => w.reference(number),
         Token::DateTime { bits, zoned } => w.datetime(bits, zoned),
         Token::Known(known) => w.known(known),
-        Token::Buffer { number, readonly } => w.buffer(number, readonly),
+        Token::Buffer { number, lent } => w.buffer(number, lent),
         Token::Global => w.global(),
         Token::Reduce(flags) => w.reduce(flags),
         Token::Persistent => w.persistent(),
@@ -212,6 +213,7 @@ fn name(kind: &Kind) -> &'static str {
         Kind::Trailing { .. } => "trailing",
         Kind::Checksum => "checksum",
         Kind::BadFile { .. } => "file",
+        Kind::Bomb { .. } => "bomb",
         _ => "other",
     }
 }
@@ -227,21 +229,71 @@ fn invalid_messages_are_refused() {
     }
 }
 
+/// A file's message and its buffers, read front to back.
+fn streamed(data: &[u8], buffers: usize) -> Result<Vec<Vec<u8>>, Error> {
+    let kind = frame::parse_start(data)?;
+    let mut reader = file::Reader::new(&data[frame::START..], Some(data.len() as u64));
+    let mut body = |kind: u8| {
+        let body = reader.body(kind)?;
+        reader.collect(&body, &mut |_| Ok(()))
+    };
+    let mut read = || {
+        let mut found = vec![body(tag::MESSAGE)?];
+        for _ in 0..buffers {
+            found.push(body(tag::BUFFER_FRAME)?);
+        }
+        Ok(found)
+    };
+    let bytes = |fault| match fault {
+        Fault::Bytes(error) => error,
+        Fault::Io(error) => panic!("{error}"),
+    };
+    let found = read().map_err(bytes)?;
+    reader.finish(kind).map_err(bytes)?;
+    match data.len() as u64 - reader.offset() {
+        0 => Ok(found),
+        count => Err(Error::new(Kind::Trailing { count: count as usize }, data.len())),
+    }
+}
+
+/// The same from a file that is at hand whole.
+fn at_hand(data: &[u8]) -> Result<Vec<Vec<u8>>, Error> {
+    let parts = Parts::of(data)?;
+    let mut found = vec![file::unpacked(data, &parts.message, tag::MESSAGE)?];
+    for extent in &parts.buffers {
+        let body = file::unpacked(data, extent, tag::BUFFER_FRAME)?;
+        if let Some(plain) = file::plain(data, extent, tag::BUFFER_FRAME, true)? {
+            assert_eq!(plain, body);
+        }
+        found.push(body);
+    }
+    Ok(found)
+}
+
 #[test]
 fn files() {
     for vector in vectors("files") {
         let data = bytes(&vector["file"]);
-        match (file::body(&data), vector["message"].is_string()) {
-            (Ok(message), true) => {
-                assert_eq!(message, bytes(&vector["message"]));
-                assert_eq!(file::head(message)[..], data[..file::HEAD]);
+        let name_of = &vector["name"];
+        if vector["message"].is_string() {
+            let buffers = vector["buffers"].as_array().unwrap();
+            let found = streamed(&data, buffers.len()).unwrap_or_else(|error| panic!("{name_of}: {error}"));
+            assert_eq!(found[0], bytes(&vector["message"]), "{name_of}");
+            for (body, known) in found[1..].iter().zip(buffers) {
+                assert_eq!(body.len() as u64, known["bytes"], "{name_of}");
+                assert_eq!(format!("{:016x}", frame::sum(body)), known["xxh3"], "{name_of}");
             }
-            (Err(error), false) if vector["error"] == "not a file" => {
-                assert_eq!(name(error.kind()), "file")
-            }
-            (Err(error), false) => assert_eq!(name(error.kind()), vector["error"]),
-            (found, _) => panic!("{}: {found:?}", vector["name"]),
+            assert_eq!(at_hand(&data).unwrap(), found, "{name_of}");
+            continue;
         }
+        let buffers = usize::from(vector["name"].as_str().unwrap().starts_with("buffer"));
+        let error = streamed(&data, buffers).expect_err(name_of.as_str().unwrap());
+        let expected = match vector["error"].as_str().unwrap() {
+            "not a file" => "file",
+            expected => expected,
+        };
+        assert_eq!(name(error.kind()), expected, "{name_of}");
+        assert!(at_hand(&data).is_err(), "{name_of}");
     }
 }
 
@@ -253,10 +305,11 @@ fn released_files_stay_readable() {
             let path = path.unwrap().path();
             if path.extension().is_some_and(|extension| extension == "hold") {
                 let data = std::fs::read(&path).unwrap();
-                again(file::body(&data).unwrap()).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+                let bodies = at_hand(&data).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+                again(&bodies[0]).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
                 count += 1;
             }
         }
     }
-    assert!(count >= 6);
+    assert!(count >= 14);
 }

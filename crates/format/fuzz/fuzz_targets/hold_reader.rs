@@ -2,7 +2,9 @@
 //! may claim more than the input holds.
 #![no_main]
 
-use holdall_format::hold::{file, Reader};
+use holdall_format::hold::file::{self, Parts};
+use holdall_format::hold::index::Index;
+use holdall_format::hold::{frame, tag, Reader};
 use holdall_format::model::{Bytes, Ints, Name, Reader as _, Token};
 use libfuzzer_sys::fuzz_target;
 
@@ -63,11 +65,46 @@ fn tokens(input: &[u8], trust: bool) {
     }
 }
 
+/// A file that is at hand whole, then front to back.
+fn whole(input: &[u8]) {
+    if let Ok(parts) = Parts::of(input) {
+        if let Ok(message) = file::unpacked(input, &parts.message, tag::MESSAGE) {
+            tokens(&message, true);
+            parts_of(&message, parts.index.as_ref());
+        }
+        for extent in &parts.buffers {
+            let _ = file::unpacked(input, extent, tag::BUFFER_FRAME);
+        }
+    }
+    let Ok(kind) = frame::parse_start(input) else { return };
+    let mut reader = file::Reader::new(&input[frame::START..], Some(input.len() as u64));
+    if let Ok(body) = reader.body(tag::MESSAGE) {
+        if reader.collect(&body, &mut |_| Ok(())).is_ok() {
+            let _ = reader.finish(kind);
+        }
+    }
+}
+
+/// Whatever an index says, what is found by it is an error or a place.
+fn parts_of(message: &[u8], index: Option<&Index>) {
+    let made = Index::of_message(message);
+    for index in index.into_iter().chain([&made]) {
+        for number in 0..8 {
+            let _ = index.place_of(message, number);
+            let _ = index.layout(message, number as usize);
+        }
+        for at in 0..message.len().min(64) {
+            let _ = index.counts(message, at);
+            let _ = index.skip(message, at);
+            let _ = index.value(message, 1, at, 3);
+        }
+    }
+}
+
 fuzz_target!(|input: &[u8]| {
     tokens(input, false);
     tokens(input, true);
-    if let Ok(body) = file::body(input) {
-        assert!(file::is_file(input));
-        tokens(body, true);
+    if frame::is_file(input) {
+        whole(input);
     }
 });

@@ -2,9 +2,10 @@
 #![no_main]
 
 use arbitrary::Arbitrary;
-use holdall_format::hold::{file, Reader, Writer};
+use holdall_format::hold::file::{self, Graph, Parts};
+use holdall_format::hold::{tag, Reader, Writer};
 use holdall_format::model::{
-    reduce, Bytes, Ints, Known, LayoutKind, Name, Reader as _, Seq, Text, Token, Writer as _,
+    reduce, Bytes, Ints, Known, LayoutKind, Lent, Name, Reader as _, Seq, Text, Token, Writer as _,
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -37,10 +38,14 @@ enum Call {
     Reference(u32),
     DateTime(u64, bool),
     Known(u8),
-    Buffer(u64, bool),
+    Buffer(u64, u8),
     Global,
     Reduce(u8),
     Persistent,
+}
+
+fn lent(form: u8) -> Lent {
+    tag::LENT[usize::from(form) % tag::LENT.len()].1
 }
 
 fn seq(tuple: bool) -> Seq {
@@ -178,7 +183,7 @@ fn write(w: &mut Writer<Vec<u8>>, call: &Call) {
         Call::Reference(number) => w.reference(u64::from(*number)),
         Call::DateTime(bits, zoned) => w.datetime(*bits, *zoned),
         Call::Known(code) => w.known(Known::ALL[usize::from(*code) % Known::ALL.len()]),
-        Call::Buffer(number, readonly) => w.buffer(number >> 1, *readonly),
+        Call::Buffer(number, form) => w.buffer(number >> 1, lent(*form)),
         Call::Global => w.global(),
         Call::Reduce(flags) => w.reduce(flags & reduce::ALL),
         Call::Persistent => w.persistent(),
@@ -314,13 +319,13 @@ fn check(r: &mut Reader<'_>, call: &Call) {
             assert_eq!(Known::ALL[usize::from(*code) % Known::ALL.len()], found)
         }
         (
-            Call::Buffer(number, readonly),
+            Call::Buffer(number, form),
             Token::Buffer {
                 number: found,
-                readonly: with,
+                lent: with,
             },
         ) => {
-            assert_eq!((number >> 1, *readonly), (found, with));
+            assert_eq!((number >> 1, lent(*form)), (found, with));
         }
         (Call::Reduce(flags), Token::Reduce(found)) => assert_eq!(flags & reduce::ALL, found),
         other => panic!("{other:?}"),
@@ -331,9 +336,21 @@ fuzz_target!(|program: Vec<Call>| {
     let mut w = Writer::new(Vec::new(), true);
     program.iter().for_each(|call| write(&mut w, call));
     let message = w.out;
-    let head = file::head(&message);
+    let graph = Graph {
+        message: &message,
+        buffers: &[&message],
+        compression: None,
+        threads: 1,
+    };
+    let mut whole = Vec::new();
+    file::write(&mut whole, &graph, &mut |_| Ok(())).expect("written to memory");
+    let parts = Parts::of(&whole).expect("a file");
     assert_eq!(
-        file::body(&[&head[..], &message].concat()).expect("a file"),
+        file::unpacked(&whole, &parts.message, tag::MESSAGE).expect("the message"),
+        message
+    );
+    assert_eq!(
+        file::unpacked(&whole, &parts.buffers[0], tag::BUFFER_FRAME).expect("the buffer"),
         message
     );
     let mut r = Reader::new(&message, true).expect("a trusted message");

@@ -287,6 +287,33 @@ pub struct Body {
     pub len: u64,
 }
 
+/// Where a body goes to.
+enum Room<'t> {
+    /// Memory for all of it.
+    Whole { to: &'t mut [u8], filled: usize },
+    /// Memory that is had as bytes come.
+    Growing(Vec<u8>),
+}
+
+impl Room<'_> {
+    /// The next so many bytes; none where there is no room for them.
+    fn next(&mut self, len: usize) -> Option<&mut [u8]> {
+        match self {
+            Room::Whole { to, filled } => {
+                let from = *filled;
+                let part = to.get_mut(from..)?.get_mut(..len)?;
+                *filled += len;
+                Some(part)
+            }
+            Room::Growing(to) => {
+                let from = to.len();
+                to.resize(from + len, 0);
+                Some(&mut to[from..])
+            }
+        }
+    }
+}
+
 /// Reads a file front to back, from a source that need not seek.
 #[derive(Debug)]
 pub struct Reader<R> {
@@ -376,7 +403,16 @@ impl<R: io::Read> Reader<R> {
         Ok(body)
     }
 
-    /// Refuses what becomes much more than it is.
+    /// Takes note of what was read and what it becomes: no writer makes it so much more.
+    fn count(&mut self, raw: u64, stored: u64) -> std::result::Result<(), Fault> {
+        (self.raw, self.stored) = (self.raw.saturating_add(raw), self.stored.saturating_add(stored));
+        if self.raw > FREE_RAW.saturating_add(self.stored.saturating_mul(RAW_PER_BYTE)) {
+            return self.error(Kind::Bomb { times: RAW_PER_BYTE });
+        }
+        Ok(())
+    }
+
+    /// Refuses what would become much more than the file is, before memory is had for it.
     fn unpacks(&self, len: u64) -> std::result::Result<(), Fault> {
         let Some(size) = self.size else { return Ok(()) };
         if self.raw.saturating_add(len) > FREE_RAW.saturating_add(size.saturating_mul(RAW_PER_BYTE)) {
@@ -402,6 +438,21 @@ impl<R: io::Read> Reader<R> {
         to: &mut [u8],
         progress: &mut dyn FnMut(u64) -> io::Result<()>,
     ) -> std::result::Result<(), Fault> {
+        let len = to.len();
+        let filled = self.frames(body, &mut Room::Whole { to, filled: 0 }, progress)?;
+        if filled != len {
+            return self.error(Kind::BadFile { why: "a body that is shorter than it says" });
+        }
+        Ok(())
+    }
+
+    /// Reads the frames of a body, one after the other; gives how many bytes they became.
+    fn frames(
+        &mut self,
+        body: &Body,
+        to: &mut Room<'_>,
+        progress: &mut dyn FnMut(u64) -> io::Result<()>,
+    ) -> std::result::Result<usize, Fault> {
         let (mut head, mut seed, mut filled) = (body.head, body.seed, 0);
         let mut prefix: &[u8] = if head.more { &body.total } else { &[] };
         loop {
@@ -412,17 +463,23 @@ impl<R: io::Read> Reader<R> {
             };
             let at = self.at;
             if head.codec == Codec::Stored {
-                let Some(rest) = usize::try_from(len).ok().and_then(|len| to.get_mut(filled..)?.get_mut(..len)) else {
+                if len > body.len - filled as u64 {
                     return self.error(Kind::BadFile { why: "a body that is longer than it says" });
-                };
-                for chunk in rest.chunks_mut(STAGE) {
+                }
+                let mut left = len;
+                while left > 0 {
+                    let step = place(left).min(STAGE);
+                    let Some(chunk) = to.next(step) else {
+                        return self.error(Kind::BadFile { why: "a body that is longer than it says" });
+                    };
                     self.exactly(chunk)?;
                     hasher.update(chunk);
-                    filled += chunk.len();
+                    filled += step;
+                    left -= step as u64;
                     progress(filled as u64)?;
                 }
                 self.tail(&hasher, at)?;
-                self.raw += len;
+                self.count(len, len)?;
             } else {
                 if len > (BLOCK + codec::RAW) as u64 {
                     return self.error(Kind::BadFile { why: "a compressed block that is too large" });
@@ -433,18 +490,17 @@ impl<R: io::Read> Reader<R> {
                 hasher.update(&packed);
                 self.tail(&hasher, at)?;
                 let raw = codec::raw_len(&packed, place(at))?;
-                let Some(rest) = to.get_mut(filled..).and_then(|rest| rest.get_mut(..raw)) else {
+                self.count(raw as u64, len)?;
+                let Some(rest) = to.next(raw).filter(|_| raw as u64 <= body.len - filled as u64) else {
                     return self.error(Kind::BadFile { why: "a body that is longer than it says" });
                 };
                 codec::decompress(head.codec, &packed, rest, place(at))?;
                 filled += raw;
-                self.raw += raw as u64;
                 self.scratch = packed;
                 progress(filled as u64)?;
             }
-            self.stored += len;
             if !head.more {
-                break;
+                return Ok(filled);
             }
             prefix = &[];
             (head, seed) = self.head()?;
@@ -452,10 +508,6 @@ impl<R: io::Read> Reader<R> {
                 return self.error(Kind::BadFile { why: "a frame of another kind than comes here" });
             }
         }
-        if filled != to.len() {
-            return self.error(Kind::BadFile { why: "a body that is shorter than it says" });
-        }
-        Ok(())
     }
 
     fn tail(&mut self, hasher: &Xxh3, at: u64) -> std::result::Result<(), Fault> {
@@ -485,10 +537,9 @@ impl<R: io::Read> Reader<R> {
             hasher.update(&packed);
             self.tail(&hasher, at)?;
             let raw = codec::raw_len(&packed, place(at))?;
-            self.unpacks(raw as u64)?;
+            self.count(raw as u64, packed.len() as u64)?;
             let mut to = vec![0; raw];
             codec::decompress(body.head.codec, &packed, &mut to, place(at))?;
-            (self.raw, self.stored) = (self.raw + raw as u64, self.stored + packed.len() as u64);
             progress(raw as u64)?;
             return Ok(to);
         }
@@ -497,22 +548,12 @@ impl<R: io::Read> Reader<R> {
             self.fill(body, &mut to, progress)?;
             return Ok(to);
         }
-        if body.head.more {
-            return self.error(Kind::Bomb { times: RAW_PER_BYTE });
+        let mut room = Room::Growing(Vec::new());
+        let filled = self.frames(body, &mut room, progress)?;
+        match room {
+            Room::Growing(to) if filled as u64 == body.len => Ok(to),
+            _ => self.error(Kind::BadFile { why: "a body that is shorter than it says" }),
         }
-        let mut to = Vec::new();
-        let mut hasher = Xxh3::with_seed(body.seed);
-        let at = self.at;
-        while (to.len() as u64) < body.len {
-            let have = to.len();
-            let step = place((body.len - have as u64).min(have.max(STAGE) as u64));
-            to.resize(have + step, 0);
-            self.exactly(&mut to[have..])?;
-            hasher.update(&to[have..]);
-            progress(to.len() as u64)?;
-        }
-        self.tail(&hasher, at)?;
-        Ok(to)
     }
 
     /// Passes over a body.

@@ -9,7 +9,7 @@ pub mod int;
 pub mod text;
 mod view;
 
-pub use view::View;
+pub use view::{part, View};
 
 use pyo3::ffi;
 use std::ptr::NonNull;

@@ -3,6 +3,7 @@
 use pyo3::exceptions::PyTypeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
+use pyo3::types::PySlice;
 
 /// A view of somebody's memory, released when dropped.
 pub struct View(ffi::Py_buffer);
@@ -82,6 +83,11 @@ impl View {
         // SAFETY: as in `as_slice`; that nobody else uses it, the caller says.
         unsafe { std::slice::from_raw_parts_mut(self.0.buf.cast(), self.len()) }
     }
+}
+
+/// A part of an object that takes slices. (`PySlice::new` of PyO3 0.30 never gives back the numbers it makes.)
+pub fn part<'py>(of: &Bound<'py, PyAny>, start: usize, end: usize) -> PyResult<Bound<'py, PyAny>> {
+    of.get_item(of.py().get_type::<PySlice>().call1((start, end))?)
 }
 
 // SAFETY: `as_slice` reads what the exporter keeps in place while the view lives, and dropping one happens with the GIL held,

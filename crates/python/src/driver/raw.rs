@@ -1,11 +1,12 @@
 //! Documents that stay bytes until somebody looks into them, of which the class says how: PyMongo's `RawBSONDocument`.
 
 use super::Driver;
+use crate::cpython::part;
 use crate::objects::held;
 use holdall_format::bson;
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyByteArray, PyBytes, PyMemoryView, PySlice};
+use pyo3::types::{PyByteArray, PyBytes, PyMemoryView};
 use std::ops::Range;
 
 /// Whether a class, or an instance, says of itself that it is one.
@@ -58,8 +59,7 @@ impl<'a, 'py> RawDocuments<'a, 'py> {
             _ if is_whole || !self.may_be_view(document.len()) => PyBytes::new(py, document).into_any(),
             _ => {
                 let whole = self.whole.get_or_insert_with(|| PyBytes::new(py, self.input).into_any());
-                let part = PySlice::new(py, at.start as isize, at.end as isize, 1);
-                PyMemoryView::from(whole)?.get_item(part)?
+                part(PyMemoryView::from(whole)?.as_any(), at.start, at.end)?
             }
         };
         Ok(self.class.call1((content, held(py, &self.driver.options)))?.unbind())

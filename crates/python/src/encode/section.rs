@@ -1,13 +1,13 @@
 //! Sections of a log: what a record has named, those after it refer to.
 
 use super::{layouts, next_serial, Encoder, Options, Sharing, Tables, TextKey};
-use crate::cpython::{references, text, Obj, Owned};
+use crate::cpython::{text, Obj, Owned};
 use holdall_format::Writer;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use std::collections::{HashMap, HashSet};
 
-/// A longer text that only its parent holds has no number: it is unlikely to come again.
+/// A longer text has no number: it is unlikely to come again.
 const MOST_CHARACTERS: isize = 256;
 /// Texts that were met once are remembered by their hash, so many of them.
 const MOST_SEEN: usize = 1 << 16;
@@ -44,16 +44,14 @@ impl Section {
     pub(super) unsafe fn names(&mut self, object: Obj) -> bool {
         // SAFETY: a string, says the caller.
         unsafe {
-            if references(object) <= 1 {
-                if ffi::PyUnicode_GET_LENGTH(object) > MOST_CHARACTERS {
-                    return false;
-                }
-                if self.seen.len() >= MOST_SEEN {
-                    self.seen.clear();
-                }
-                if self.seen.insert(text::hash(object) as u64) {
-                    return false;
-                }
+            if ffi::PyUnicode_GET_LENGTH(object) > MOST_CHARACTERS {
+                return false;
+            }
+            if self.seen.len() >= MOST_SEEN {
+                self.seen.clear();
+            }
+            if self.seen.insert(text::hash(object) as u64) {
+                return false;
             }
             self.new.push(Owned::borrowed(object));
         }

@@ -3,7 +3,7 @@
 use super::functions::{decode_by, decoded, encode_into, with_workshop, Workshop};
 use super::options;
 use super::types::Limits;
-use crate::cpython::View;
+use crate::cpython::{part, View};
 use crate::decode;
 use crate::encode::Borrower;
 use crate::error::{Fault, Result as HostResult};
@@ -14,7 +14,7 @@ use holdall_format::hold::{frame, tag, Reader};
 use holdall_format::model::Lent;
 use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyByteArray, PyBytes, PyMemoryView, PySlice};
+use pyo3::types::{PyByteArray, PyBytes, PyMemoryView};
 use std::io::{self, Read, Write};
 use std::sync::mpsc::{sync_channel, Receiver, SyncSender};
 
@@ -105,7 +105,7 @@ impl Sink {
     pub fn with_flush(sink: &Bound<'_, PyAny>, flush: Option<Py<PyAny>>) -> PyResult<Sink> {
         #[cfg(unix)]
         if let Ok(descriptor) = sink.extract::<i32>() {
-            return Ok(Sink::Descriptor(Descriptor::new(descriptor)));
+            return Ok(Sink::Descriptor(Descriptor::new(descriptor, false)));
         }
         Ok(Sink::Function(sink.clone().unbind(), flush))
     }
@@ -126,6 +126,14 @@ impl Sink {
             #[cfg(unix)]
             Sink::Descriptor(file) => std::os::unix::fs::FileExt::write_all_at(&*file.0, bytes, _at),
             Sink::Function(..) => self.write(bytes, raised),
+        }
+    }
+
+    /// Takes over the descriptor: it is closed with this.
+    pub fn own(&mut self) {
+        #[cfg(unix)]
+        if let Sink::Descriptor(descriptor) = self {
+            descriptor.1 = true;
         }
     }
 
@@ -205,16 +213,26 @@ impl Sink {
     }
 }
 
-/// A file that stays the caller's to close.
+/// A file that stays the caller's to close, unless it is owned.
 #[cfg(unix)]
-pub struct Descriptor(std::mem::ManuallyDrop<std::fs::File>);
+pub struct Descriptor(std::mem::ManuallyDrop<std::fs::File>, bool);
 
 #[cfg(unix)]
 impl Descriptor {
-    fn new(descriptor: i32) -> Descriptor {
+    fn new(descriptor: i32, owned: bool) -> Descriptor {
         use std::os::fd::FromRawFd;
-        // SAFETY: the caller has it open for the length of the call; it is not closed here.
-        Descriptor(std::mem::ManuallyDrop::new(unsafe { std::fs::File::from_raw_fd(descriptor) }))
+        // SAFETY: the caller has it open for as long as it is used here, or leaves it to us, and to nobody else.
+        Descriptor(std::mem::ManuallyDrop::new(unsafe { std::fs::File::from_raw_fd(descriptor) }), owned)
+    }
+}
+
+#[cfg(unix)]
+impl Drop for Descriptor {
+    fn drop(&mut self) {
+        if self.1 {
+            // SAFETY: it is not used after this.
+            unsafe { std::mem::ManuallyDrop::drop(&mut self.0) };
+        }
     }
 }
 
@@ -423,7 +441,7 @@ impl Read for Stream {
                         scratch.resize(len)?;
                     }
                     let view = PyMemoryView::from(scratch.as_any())?;
-                    let part = view.get_item(PySlice::new(py, 0, len as isize, 1))?;
+                    let part = part(view.as_any(), 0, len)?;
                     let count: usize = fill.bind(py).call1((&part,))?.extract()?;
                     part.call_method0("release")?;
                     view.call_method0("release")?;
@@ -700,7 +718,7 @@ impl Source for Mapped<'_> {
         };
         let start = body.as_ptr() as usize - self.file.as_ptr() as usize;
         let whole = PyMemoryView::from(self.data.bind(py))?;
-        let mut view = whole.get_item(PySlice::new(py, start as isize, (start + body.len()) as isize, 1))?;
+        let mut view = part(whole.as_any(), start, start + body.len())?;
         if lent != Lent::ByteArray && lent != Lent::Writable || !self.writable {
             view = view.call_method0("toreadonly")?;
         }

@@ -7,7 +7,47 @@ mod writer;
 pub use reader::LogReader;
 pub use writer::LogWriter;
 
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// What one call at a time may use, and anybody may close.
+pub struct InUse<T> {
+    /// Taken out while it is used: a hook, or another thread meanwhile, finds nothing.
+    state: Mutex<Option<T>>,
+    closed: AtomicBool,
+}
+
+impl<T> InUse<T> {
+    fn new(state: T) -> Self {
+        InUse { state: Mutex::new(Some(state)), closed: AtomicBool::new(false) }
+    }
+
+    fn with<U>(&self, act: impl FnOnce(&mut T) -> PyResult<U>) -> PyResult<U> {
+        let taken = self.state.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(mut state) = taken else {
+            let why = if self.is_closed() { "the log is closed" } else { "the log is in use" };
+            return Err(PyValueError::new_err(why));
+        };
+        let done = act(&mut state);
+        let mut place = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        // Closed meanwhile, it goes now.
+        if !self.is_closed() {
+            *place = Some(state);
+        }
+        done
+    }
+
+    fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::Acquire)
+    }
+
+    fn close(&self) {
+        self.closed.store(true, Ordering::Release);
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).take();
+    }
+}
 
 /// A part of a file that can't be read.
 ///

@@ -95,7 +95,7 @@ struct Cursor {
 /// >>> doc = Document(bson.dumps({"users": [{"name": "Ann"}], "n": 1}), format="bson")
 /// >>> doc["users"][0]["name"], len(doc), "n" in doc, list(doc)
 /// ('Ann', 2, True, ['users', 'n'])
-/// >>> Document(dumps({"sizes": [1, 2, 3]}), format="hold")["sizes"][-2:]
+/// >>> Document(holdall.dumps({"sizes": [1, 2, 3]}), format="hold")["sizes"][-2:]
 /// [2, 3]
 #[pyclass(module = "holdall", frozen, weakref)]
 pub struct Document {

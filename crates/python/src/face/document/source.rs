@@ -1,9 +1,9 @@
 //! The bytes that a document and all within it share.
 
-use crate::cpython::View;
+use crate::cpython::{part, View};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyMemoryView, PySlice};
+use pyo3::types::PyMemoryView;
 use std::sync::{Arc, Mutex, PoisonError};
 
 pub struct Source {
@@ -28,7 +28,7 @@ impl Source {
         self.view()?;
         let whole = PyMemoryView::from(self.data.bind(py))?;
         let whole = whole.call_method0("toreadonly")?.call_method1("cast", ("B",))?;
-        whole.get_item(PySlice::new(py, start as isize, (start + len) as isize, 1))
+        part(&whole, start, start + len)
     }
 
     pub fn close(&self, py: Python<'_>) -> PyResult<()> {

@@ -1,7 +1,7 @@
 //! Records of a log, one after the other.
 
 use super::writer::{last_restart, restart_at};
-use super::Damage;
+use super::{Damage, InUse};
 use crate::decode::{self, Decoder, Section};
 use crate::error::Fault;
 use crate::face::files::{os_error, Raised, Sink, Stream};
@@ -14,7 +14,6 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::io::{self, Read};
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// What is read at once, at least.
@@ -43,7 +42,7 @@ enum Input {
 /// Reads a log.
 #[pyclass(module = "holdall")]
 pub struct LogReader {
-    state: Mutex<Option<State>>,
+    state: InUse<State>,
     options: decode::Options,
     repair: Repair,
     follow: bool,
@@ -147,6 +146,10 @@ impl State {
     /// All that is left is no log, or not yet.
     fn tail(&mut self, py: Python<'_>, repair: Repair, follow: bool, error: Error) -> PyResult<Step> {
         if self.may_grow(follow) {
+            if matches!(self.input, Input::File(_)) {
+                // What is not whole may be cut off by who writes next: it is read again.
+                self.bytes.truncate(self.at);
+            }
             return Ok(Step::Pause);
         }
         while self.read(py, usize::MAX)? > 0 {}
@@ -210,6 +213,10 @@ impl State {
                 self.tail(py, repair, follow, error)
             }
             Next::Damaged(error, damaged) => {
+                let is_last = damaged.as_ref().is_none_or(|frame| frame.end >= self.bytes.len());
+                if follow && is_last && self.read(py, STEP)? == 0 {
+                    return self.tail(py, repair, follow, error);
+                }
                 if repair != Repair::Skip {
                     let end = damaged.as_ref().map(|frame| self.base + frame.end as u64);
                     self.damaged(repair, end.unwrap_or(self.offset()), error)?;
@@ -400,19 +407,9 @@ impl IntoOwnedIf for std::borrow::Cow<'_, [u8]> {
     }
 }
 
-impl LogReader {
-    fn with<T>(&self, act: impl FnOnce(&mut State) -> PyResult<T>) -> PyResult<T> {
-        let taken = self.state.try_lock().map_or(None, |mut state| state.take());
-        let Some(mut state) = taken else { return Err(PyValueError::new_err("the log is closed, or in use")) };
-        let done = act(&mut state);
-        *self.state.lock().unwrap_or_else(PoisonError::into_inner) = Some(state);
-        done
-    }
-}
-
 #[pymethods]
 impl LogReader {
-    /// source: a descriptor that stays the caller's to close, a function that fills a buffer, or None: bytes are fed.
+    /// source: a descriptor, which is closed with the log, a function that fills a buffer, or None: bytes are fed.
     #[new]
     #[pyo3(signature = (source, /, *, repair, follow, r#type, types, trust, strict, dec_hook, limits))]
     #[allow(clippy::too_many_arguments)]
@@ -435,7 +432,11 @@ impl LogReader {
         };
         let input = match source {
             None => Input::Fed,
-            Some(source) if source.extract::<i32>().is_ok() => Input::File(Sink::with_flush(source, None)?),
+            Some(source) if source.extract::<i32>().is_ok() => {
+                let mut file = Sink::with_flush(source, None)?;
+                file.own();
+                Input::File(file)
+            }
             Some(source) => Input::Stream(Stream::new(source)?),
         };
         let state = State {
@@ -452,7 +453,7 @@ impl LogReader {
             fed_whole: false,
         };
         let options = options::decoding(r#type, types, trust, strict, dec_hook, limits)?;
-        Ok(LogReader { state: Mutex::new(Some(state)), options, repair, follow })
+        Ok(LogReader { state: InUse::new(state), options, repair, follow })
     }
 
     fn __iter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
@@ -461,7 +462,7 @@ impl LogReader {
 
     fn __next__(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
         loop {
-            match self.with(|state| state.step(py, &self.options, self.repair, self.follow))? {
+            match self.state.with(|state| state.step(py, &self.options, self.repair, self.follow))? {
                 Step::Record(object) => return Ok(Some(object)),
                 Step::End => return Ok(None),
                 Step::Again => {}
@@ -469,7 +470,7 @@ impl LogReader {
                 Step::Pause => {
                     py.detach(|| std::thread::sleep(PAUSE));
                     py.check_signals()?;
-                    if self.state.lock().unwrap_or_else(PoisonError::into_inner).is_none() {
+                    if self.state.is_closed() {
                         return Ok(None);
                     }
                 }
@@ -479,14 +480,14 @@ impl LogReader {
 
     /// Goes to the record of that number: it comes next. Beyond the last, nothing does.
     fn seek(&self, py: Python<'_>, record: u64) -> PyResult<()> {
-        self.with(|state| state.seek(py, record))?;
+        self.state.with(|state| state.seek(py, record))?;
         // Within the section record by record: what they name is needed.
-        while self.with(|state| Ok(state.record < record && !state.ended))? {
-            match self.with(|state| state.step(py, &self.options, self.repair, false)) {
+        while self.state.with(|state| Ok(state.record < record && !state.ended))? {
+            match self.state.with(|state| state.step(py, &self.options, self.repair, false)) {
                 Ok(Step::Pause | Step::End) => break,
                 Ok(_) => {}
                 // What is wrong with a record that nobody asked for is nobody's concern, but a damage is.
-                Err(error) if self.with(|state| Ok(state.ended))? => return Err(error),
+                Err(error) if self.state.with(|state| Ok(state.ended))? => return Err(error),
                 Err(_) => {}
             }
         }
@@ -495,7 +496,7 @@ impl LogReader {
 
     fn feed(&self, data: &Bound<'_, PyAny>) -> PyResult<()> {
         let view = crate::cpython::View::new(data)?;
-        self.with(|state| match state.input {
+        self.state.with(|state| match state.input {
             Input::Fed => {
                 state.bytes.extend_from_slice(view.as_slice());
                 state.ended = false;
@@ -507,7 +508,7 @@ impl LogReader {
 
     /// No more bytes will be fed.
     fn end(&self) -> PyResult<()> {
-        self.with(|state| {
+        self.state.with(|state| {
             state.fed_whole = true;
             Ok(())
         })
@@ -515,15 +516,15 @@ impl LogReader {
 
     #[getter]
     fn record(&self) -> PyResult<u64> {
-        self.with(|state| Ok(state.record))
+        self.state.with(|state| Ok(state.record))
     }
 
     #[getter]
     fn damage(&self) -> PyResult<Vec<Damage>> {
-        self.with(|state| Ok(state.damage.clone()))
+        self.state.with(|state| Ok(state.damage.clone()))
     }
 
     fn close(&self) {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).take();
+        self.state.close();
     }
 }

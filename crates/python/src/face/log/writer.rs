@@ -1,5 +1,6 @@
 //! The end of a log that grows.
 
+use super::InUse;
 use crate::encode::{self, Encoder, Section, Tables};
 use crate::error::Fault;
 use crate::face::files::{compression, os_error, Raised, Sink};
@@ -11,7 +12,6 @@ use holdall_format::hold::{frame, tag, Writer};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
 
 /// A section is no longer, so that no more than that is read to get to a record, and what it has named stays small.
 const SECTION: u64 = 1 << 20;
@@ -28,8 +28,7 @@ enum Sync {
 /// Appends records.
 #[pyclass(module = "holdall")]
 pub struct LogWriter {
-    /// Nothing once it is closed.
-    state: Mutex<Option<State>>,
+    state: InUse<State>,
     options: encode::Options,
     compression: Option<Compression>,
     sync: Sync,
@@ -159,21 +158,10 @@ impl State {
     }
 }
 
-impl LogWriter {
-    fn with<T>(&self, act: impl FnOnce(&mut State) -> PyResult<T>) -> PyResult<T> {
-        // Taken out while it is used: a hook, or another thread meanwhile, finds it in use.
-        let taken = self.state.try_lock().map_or(None, |mut state| state.take());
-        let Some(mut state) = taken else { return Err(PyValueError::new_err("the log is closed, or in use")) };
-        let done = act(&mut state);
-        *self.state.lock().unwrap_or_else(PoisonError::into_inner) = Some(state);
-        done
-    }
-}
-
 #[pymethods]
 impl LogWriter {
-    /// sink: a descriptor that stays the caller's to close, or a function that takes all bytes it gets. append: go on with what
-    /// the descriptor's file holds. flush: called to have a function's bytes on the disk.
+    /// sink: a descriptor, which is closed with the log, or a function that takes all bytes it gets. append: go on with what the
+    /// descriptor's file holds. flush: called to have a function's bytes on the disk.
     #[new]
     #[pyo3(signature = (sink, /, *, append, sync, refs, trust, enc_hook, compress, flush = None))]
     #[allow(clippy::too_many_arguments)]
@@ -194,8 +182,10 @@ impl LogWriter {
             "never" => Sync::Never,
             _ => return Err(PyValueError::new_err("sync: expected \"always\", \"batch\" or \"never\"")),
         };
+        let mut sink = Sink::with_flush(sink, flush)?;
+        sink.own();
         let mut state = State {
-            sink: Sink::with_flush(sink, flush)?,
+            sink,
             waiting: Vec::new(),
             written: 0,
             unsynced: false,
@@ -222,25 +212,36 @@ impl LogWriter {
             (state.last, state.restarts) = (end.last, end.restarts);
         }
         let options = options::encoding(refs, false, trust, false, enc_hook)?;
-        Ok(LogWriter { state: Mutex::new(Some(state)), options, compression: compression(compress)?, sync })
+        Ok(LogWriter { state: InUse::new(state), options, compression: compression(compress)?, sync })
     }
 
     /// Appends a record; gives its number.
     fn write(&self, obj: &Bound<'_, PyAny>) -> PyResult<u64> {
         let py = obj.py();
-        self.with(|state| {
+        self.state.with(|state| {
             let before = (state.waiting.len(), state.last.clone());
             state.put(obj, &self.options, self.compression).map_err(|fault| fault.into_py(0))?;
             let section_ended = state.at() - state.began >= SECTION;
             if self.sync == Sync::Always || state.waiting.len() >= WAITING || section_ended {
+                let from = state.written;
                 if let Err(error) = state.write(py) {
                     // Those before it go on waiting; this one is the caller's again.
                     state.take_back(before);
                     return Err(error);
                 }
+                if self.sync == Sync::Always {
+                    if let Err(error) = state.sync(py) {
+                        // It is not on the disk: the caller may write it again.
+                        state.broken = py.detach(|| state.sink.cut(from)).is_err();
+                        state.written = from;
+                        state.take_back((0, before.1));
+                        return Err(error);
+                    }
+                }
             }
-            if self.sync == Sync::Always || (self.sync == Sync::Batch && section_ended) {
-                state.sync(py)?;
+            if self.sync == Sync::Batch && section_ended {
+                // What can't be said of it here, `flush` says.
+                let _ = state.sync(py);
             }
             state.records += 1;
             Ok(state.records - 1)
@@ -249,7 +250,7 @@ impl LogWriter {
 
     /// Writes what waits; unless `sync="never"`, waits until it is on the disk.
     fn flush(&self, py: Python<'_>) -> PyResult<()> {
-        self.with(|state| {
+        self.state.with(|state| {
             if state.written == 0 && state.waiting.is_empty() {
                 state.waiting.extend_from_slice(&log::start());
             }
@@ -263,17 +264,17 @@ impl LogWriter {
 
     /// Lets go of everything, written or not.
     fn close(&self) {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).take();
+        self.state.close();
     }
 
     #[getter]
     fn records(&self) -> PyResult<u64> {
-        self.with(|state| Ok(state.records))
+        self.state.with(|state| Ok(state.records))
     }
 
     #[getter]
     fn cut(&self) -> PyResult<u64> {
-        self.with(|state| Ok(state.cut))
+        self.state.with(|state| Ok(state.cut))
     }
 }
 
