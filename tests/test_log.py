@@ -278,6 +278,13 @@ def test_a_list_of_small_dicts_shares_as_well(path: Path) -> None:
     assert read(path) == records
 
 
+def test_a_text_that_nobody_repeats_is_written_once(path: Path) -> None:
+    """It needs no number, and is not worth a frame of names: those are written again for who has lost the record."""
+    records = [{"id": number, "text": f"said once, {number:>20}"} for number in range(10_000)]
+    assert bytes_each(path, records) < 27 + len(records[0]["text"])
+    assert read(path) == records
+
+
 def test_names_are_written_again_now_and_then(path: Path) -> None:
     """So that no record is far from a place where reading can begin: a section takes about a MiB."""
     write(path, [{"a key of its own": number, "body": bytes(1000)} for number in range(4000)])
