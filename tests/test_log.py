@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import io
 import os
 import random
@@ -145,6 +147,42 @@ def test_a_record_that_cannot_be_stored_takes_no_number(path: Path) -> None:
             assert log.records == 1
         assert log.write(small(1)) == 1
     assert read(path) == smalls(2)
+
+
+def test_a_hook_may_not_write_to_the_log_that_asks_it(path: Path) -> None:
+    def also(obj: object) -> Any:
+        with pytest.raises(ValueError, match="in use"):
+            log.write("also")
+        return "a lock"
+
+    with holdall.Writer(path, enc_hook=also) as log:
+        assert [log.write(threading.Lock()), log.write(1)] == [0, 1]
+    assert read(path) == ["a lock", 1]
+
+
+def test_a_record_that_is_not_on_the_disk_is_not_there_twice() -> None:
+    """The disk can't be reached for once: whoever writes the record again, since it was not acknowledged, has it once."""
+
+    class File(io.BytesIO):
+        failures = 1
+
+        def flush(self) -> None:
+            if self.tell() > 100 and self.failures:
+                self.failures -= 1
+                raise OSError(errno.EIO, "not now")
+
+    file = File()
+    log = holdall.Writer(file, sync="always")
+    with pytest.raises(OSError):
+        for number in range(10):
+            assert log.write(small(number)) == number
+    # It may say that it can't go on.
+    with contextlib.suppress(ValueError):
+        assert log.write(small(number)) == number
+        assert log.write(small(number + 1)) == number + 1
+        log.close()
+    found = read(io.BytesIO(file.getvalue()))
+    assert found == smalls(len(found)) and len(found) >= number
 
 
 def test_an_empty_log(path: Path) -> None:
