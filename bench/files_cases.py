@@ -103,7 +103,7 @@ def files_cases(quick: bool = False) -> list[Case]:
     def array_case(name: str, title: str, synced: bool) -> Case:
         peers = partial(files_peers.array_peers, shapes=shapes, synced=synced)
         expected = partial(files_peers.summary_of, make)
-        return case(name, title, make, peers, expected=expected, heavy=True)
+        return case(name, title, make, peers, expected=expected)
 
     def member_case(name: str, title: str, make: Callable[[], Path], key: Any, value: Any) -> Case:
         peers = files_peers.member_peers

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import io
 import os
 import random
@@ -147,6 +149,42 @@ def test_a_record_that_cannot_be_stored_takes_no_number(path: Path) -> None:
     assert read(path) == smalls(2)
 
 
+def test_a_hook_may_not_write_to_the_log_that_asks_it(path: Path) -> None:
+    def also(obj: object) -> Any:
+        with pytest.raises(ValueError, match="in use"):
+            log.write("also")
+        return "a lock"
+
+    with holdall.Writer(path, enc_hook=also) as log:
+        assert [log.write(threading.Lock()), log.write(1)] == [0, 1]
+    assert read(path) == ["a lock", 1]
+
+
+def test_a_record_that_is_not_on_the_disk_is_not_there_twice() -> None:
+    """The disk can't be reached for once: whoever writes the record again, since it was not acknowledged, has it once."""
+
+    class File(io.BytesIO):
+        failures = 1
+
+        def flush(self) -> None:
+            if self.tell() > 100 and self.failures:
+                self.failures -= 1
+                raise OSError(errno.EIO, "not now")
+
+    file = File()
+    log = holdall.Writer(file, sync="always")
+    with pytest.raises(OSError):
+        for number in range(10):
+            assert log.write(small(number)) == number
+    # It may say that it can't go on.
+    with contextlib.suppress(ValueError):
+        assert log.write(small(number)) == number
+        assert log.write(small(number + 1)) == number + 1
+        log.close()
+    found = read(io.BytesIO(file.getvalue()))
+    assert found == smalls(len(found)) and len(found) >= number
+
+
 def test_an_empty_log(path: Path) -> None:
     holdall.Writer(path).close()
     assert read(path) == []
@@ -275,6 +313,13 @@ def test_small_instances_stay_small(path: Path) -> None:
 def test_a_list_of_small_dicts_shares_as_well(path: Path) -> None:
     records = [smalls(5, number) for number in range(2000)]
     assert bytes_each(path, records) < 20 + 5 * 9
+    assert read(path) == records
+
+
+def test_a_text_that_nobody_repeats_is_written_once(path: Path) -> None:
+    """It needs no number, and is not worth a frame of names: those are written again for who has lost the record."""
+    records = [{"id": number, "text": f"said once, {number:>20}"} for number in range(10_000)]
+    assert bytes_each(path, records) < 27 + len(records[0]["text"])
     assert read(path) == records
 
 

@@ -103,6 +103,25 @@ def test_follow_goes_over_sessions_and_waits_for_whole_records(path: Path) -> No
         assert reader.damage == []
 
 
+def test_follow_goes_on_where_a_torn_end_was_cut_off(path: Path) -> None:
+    """It has seen a part of a record whose writer died. The next writer puts another in its place."""
+    write(path, smalls(5))
+    whole = path.read_bytes()
+    last = logs.frames(whole)[-1]
+    for end in range(last.begin + 1, last.end):
+        logs.put(path, whole[:end])
+        with holdall.Reader(path, follow=True) as reader:
+            assert [reader.read() for _ in range(4)] == smalls(4)
+            thread, outcome = in_thread(lambda reader=reader: [reader.read(), reader.read()])
+            time.sleep(0.002)  # it waits for the rest
+            with holdall.Writer(path, append=True, sync="never") as log:
+                assert log.write({"instead of": "the other"}) == 4
+                log.write(small(5))
+            thread.join(2)
+            assert outcome == [[{"instead of": "the other"}, small(5)]], (end, outcome)
+            assert reader.damage == []
+
+
 def test_follow_sees_what_a_process_appends(path: Path) -> None:
     command = [sys.executable, "-m", "tests.support.log_child", "append", str(path), "always"]
     with subprocess.Popen(command, cwd=REPO, stdout=subprocess.PIPE) as child:
