@@ -114,7 +114,7 @@ class _Show:
         if node.kind == "datetime":
             return {"datetime": node.parts, "zone": self.value(node.extra["zone"])}
         if node.kind == "buffer":
-            return {"buffer": node.extra["of"], "readonly": node.extra["readonly"]}
+            return {"buffer": node.extra["of"], "form": node.extra["form"]}
         if node.kind == "known":
             return {"known": node.extra["known"], "values": [self.value(part) for part in node.parts]}
         if node.kind == "reduce":

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tests.support.neutral import Node
-from tests.support.page_tables import FLAGS, KINDS, KNOWN, TAGS, VERSIONS
+from tests.support.page_tables import FLAGS, KINDS, KNOWN, LENT, TAGS, VERSIONS
 
 
 class Malformed(Exception):
@@ -159,7 +159,10 @@ class Reader:
                 "datetime", fields, extra={"zone": self.value() if name == "DATETIME_ZONED" else None}
             )
         if name == "BUFFER":
-            return Node("buffer", None, extra={"readonly": self.u8() != 0, "of": self.length()})
+            form = self.u8()
+            if form not in LENT:
+                raise Malformed("form")
+            return Node("buffer", None, extra={"form": LENT[form], "of": self.length()})
         if self.trusted and name in ("GLOBAL", "PERSISTENT", "REDUCE"):
             return self.code(name, number)
         raise Malformed("tag")
