@@ -41,7 +41,7 @@ bench: $(EXTENSION) $(VENV)/.stamp-bench ## every data set against every peer, a
 	@$(BIN)/python bench/run.py $(ARGS)
 
 ##@ Check
-.PHONY: test lint ruff mypy rust-lint docs-lint cargo-test pytest test-mongo check-julia fuzz soak
+.PHONY: test lint ruff mypy rust-lint docs-lint cargo-test pytest test-mongo check-julia fuzz soak soak-log
 test: lint cargo-test pytest test-mongo ## lint, the Rust tests and the Python tests: what CI runs
 
 lint: ruff mypy rust-lint docs-lint ## ruff, mypy --strict, rustfmt, clippy -D warnings, generated docs
@@ -98,6 +98,9 @@ fuzz: $(EXTENSION) $(VENV)/.stamp-test ## mutated inputs through Python and carg
 
 soak: $(EXTENSION) $(VENV)/.stamp-test ## 10,000 round trips and 10,000 failures of every kind, counts and memory level
 	$(BIN)/python -m pytest -m soak $(ARGS)
+
+soak-log: $(EXTENSION) $(VENV)/.stamp-test ## 10 GB through Writer and Reader: speed, and memory that does not grow
+	$(BIN)/python tests/soak_log.py $(ARGS)
 
 ##@ Make
 .PHONY: develop docs vectors format

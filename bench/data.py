@@ -41,6 +41,9 @@ class Case:
     annotation: loads are typed, asked for this (where items go one by one, for each of them).
     expected: what loads give, where it isn't what was stored; a typed row that has it is about loads only.
     contestants: who takes part, where it isn't everybody who stores Python's objects.
+    apart: each contestant is timed in a process of its own, where nobody else's memory is in the way.
+    key: of a file, the member that is read.
+    records: how many the data are, where the report is to say what one takes.
     """
 
     name: str
@@ -56,6 +59,9 @@ class Case:
     annotation: Any = None
     expected: Callable[[], Any] | None = None
     contestants: Callable[[Case], list[Any]] | None = None
+    apart: bool = False
+    key: Any = None
+    records: int | None = None
 
 
 @cache

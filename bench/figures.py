@@ -15,13 +15,22 @@ from bench.targets import (
     BSON_OPEN,
     DOCUMENTS,
     ELSEWHERE,
+    HOLD,
+    HOLD_MMAP,
+    HOLD_OPEN,
+    JOBLIB,
     JULIA,
     JULIA_MMAP,
     JULIA_OPEN,
     MSGPACK,
+    PICKLE,
     PYMONGO,
     PYMONGO_LAZY,
+    RAW,
     READ,
+    SAFE_FILE,
+    SAFE_OPEN,
+    SAVEZ,
     Results,
     elsewhere_ratio,
     rival_ratio,
@@ -33,6 +42,7 @@ START, END = "<!-- figures -->\n", "<!-- end of figures -->"
 TYPED_START, TYPED_END = "<!-- typed figures -->\n", "<!-- end of typed figures -->"
 BSON_START, BSON_END = "<!-- bson figures -->\n", "<!-- end of bson figures -->"
 JULIA_START, JULIA_END = "<!-- julia figures -->\n", "<!-- end of julia figures -->"
+FILES_START, FILES_END = "<!-- files figures -->\n", "<!-- end of files figures -->"
 # Variants of holdall itself, lower bounds, and peers that were given other classes than the user's.
 LEFT_OUT = ("holdall", "floor", "pickle 5")
 
@@ -58,7 +68,7 @@ def table(results: dict[str, Any]) -> str:
         "|---|---|---|---|---|---|",
     ]
     for record in results["records"].values():
-        if record["typed"] or record["ours"] != "holdall":
+        if record["typed"] or record["ours"] != "holdall" or record["case"].startswith("files_"):
             continue
         times = record["times"]["on"]
         gains = [ratio(times[op], "pickle 5", "holdall") for op in ("dumps", "loads")]
@@ -217,6 +227,65 @@ def julia_files(records: Results) -> list[str]:
     return lines
 
 
+def files_table(results: dict[str, Any]) -> str:
+    """Against the disk and those who write arrays; then what is read of a large file, and a log's records."""
+    records: Results = {
+        name: r for name, r in results["records"].items() if name.startswith("files_") and not r["stand_in"]
+    }
+    peers = (RAW, PICKLE, JOBLIB, SAVEZ, SAFE_FILE)
+    lines = [f"| 38 arrays, 548 MiB | {' | '.join(peers)} |", "|---|" + "---|" * len(peers)]
+    for name, op, title in (
+        ("files_arrays", "dumps", "dump"),
+        ("files_arrays_unsynced", "dumps", "dump, `sync=False`"),
+        ("files_arrays", "loads", "load"),
+    ):
+        gains = [rival_ratio(records, name, op, peer) for peer in peers]
+        lines.append(f"| {title} | {' | '.join(f'{gain:.2f}×' if gain else '' for gain in gains)} |")
+    lines += [
+        "",
+        "How many times as fast as the others. Raw bytes: the arrays' memory written as it is, and the file read into fresh memory.",
+        "",
+    ]
+    return "\n".join([*lines, *files_members(records), *files_log(records)])
+
+
+def files_members(records: Results) -> list[str]:
+    """A sentence for each way to read a part of a file."""
+    lines = []
+    touched = [
+        rival_ratio(records, "files_touch", "loads", peer, ours=HOLD_MMAP) for peer in (SAFE_OPEN, SAFE_FILE)
+    ]
+    if all(touched):
+        one, whole = touched
+        lines += [
+            f"One of these arrays, by `load(mmap=True)`: {one:.1f}× as fast as safetensors' `safe_open`, {whole:,.0f}× as its `load_file`.",
+            "",
+        ]
+    for name, what in (
+        ("files_member", "One of 1,000,000 members of a file of 1 GB"),
+        ("files_element", "The last of 10,000,000 elements"),
+    ):
+        times = records.get(name, {}).get("times", {}).get("on", {}).get("loads", {}).get(HOLD_OPEN)
+        if times:
+            lines += [f"{what}, by `open`: {median(times) / 1e6:.2f} ms.", ""]
+    return lines
+
+
+def files_log(records: Results) -> list[str]:
+    log = records.get("files_log")
+    if log is None:
+        return []
+    count, times = log["records"], log["times"]["on"]
+    lines = [
+        f"| {log['title'].partition(': ')[2]} | bytes for each | million written in a second | million read |",
+        "|---|---|---|---|",
+    ]
+    for name in sorted(log["sizes"], key=lambda name: name != HOLD):
+        speeds = [f"{count / median(times[op][name]) * 1e3:.2f}" for op in ("dumps", "loads")]
+        lines.append(f"| {name} | {log['sizes'][name] / count:.1f} | {' | '.join(speeds)} |")
+    return [*lines, ""]
+
+
 def first_use_text(measured: dict[str, dict[str, float | None]]) -> str:
     parts = [f"{what} {times['holdall']:.1f} ms" for what, times in measured.items() if times.get("holdall")]
     return f"First use, a class of 50 fields and ten classes within: {', '.join(parts)}."
@@ -236,7 +305,8 @@ def main() -> None:
     path = REPO / "README.md"
     page = put(path.read_text(encoding="utf-8"), START, END, table(results))
     page = put(page, TYPED_START, TYPED_END, typed_table(results))
-    path.write_text(put(page, BSON_START, BSON_END, bson_table(results)), encoding="utf-8")
+    page = put(page, BSON_START, BSON_END, bson_table(results))
+    path.write_text(put(page, FILES_START, FILES_END, files_table(results)), encoding="utf-8")
     path = REPO / "docs" / "julia.md"
     page = path.read_text(encoding="utf-8")
     path.write_text(put(page, JULIA_START, JULIA_END, julia_table(results)), encoding="utf-8")

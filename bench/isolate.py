@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import multiprocessing
 import os
 import pickle
 import signal
@@ -50,6 +52,58 @@ class Child:
         if kind == "error":
             raise RuntimeError(value)
         return value
+
+
+class Worker:
+    """`function` in a forked child that lives until the end of `with`; it is called there whenever this is.
+
+    Where there is no fork the function runs in this process.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function, self.pid = function, 0
+
+    def __enter__(self) -> Worker:
+        if hasattr(os, "fork"):
+            self.pipe, theirs = multiprocessing.Pipe()
+            self.pid = os.fork()
+            if self.pid == 0:
+                serve(self.function, theirs)
+            theirs.close()
+        return self
+
+    def __call__(self, *arguments: Any) -> Any:
+        if self.pid == 0:
+            return self.function(*arguments)
+        self.pipe.send(arguments)
+        try:
+            kind, value = self.pipe.recv()
+        except EOFError:
+            raise Crashed("no answer") from None
+        if kind == "error":
+            raise RuntimeError(value)
+        return value
+
+    def __exit__(self, *_: object) -> None:
+        if self.pid == 0:
+            return
+        # Later children hold this end too, so that closing it would tell nothing; one that crashed reads no more.
+        with contextlib.suppress(OSError):
+            self.pipe.send(None)
+        self.pipe.close()
+        os.waitpid(self.pid, 0)
+
+
+def serve(function: Callable[..., Any], pipe: Any) -> NoReturn:
+    try:
+        while (arguments := pipe.recv()) is not None:
+            try:
+                answer = ("value", function(*arguments))
+            except BaseException as error:  # told to the parent, which raises it
+                answer = ("error", f"{type(error).__name__}: {error}")
+            pipe.send(answer)
+    finally:
+        os._exit(0)
 
 
 def run_child(function: Callable[[], Any], writer: int) -> NoReturn:

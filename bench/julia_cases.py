@@ -62,28 +62,31 @@ def text_in_serbench(bars: int = BARS) -> Any:
     return julia_peers.nested_text(julia_serbench(bars))
 
 
-def weights(narrower: int = 1) -> dict[str, Any]:
-    """Those of VGG19: 38 arrays of Float32, 548 MiB in all, each in Julia's order.
+def weight_shapes(narrower: int = 1) -> dict[str, tuple[int, ...]]:
+    """VGG19's, of 548 MiB as Float32.
 
     narrower: by how much each layer is, and the picture that the network sees.
     """
-    import numpy as np
-
-    rng = np.random.default_rng(SEED)
     widths = [64] * 2 + [128] * 2 + [256] * 4 + [512] * 8
     channels = [3, *(width // narrower for width in widths)]
     shapes: list[tuple[int, ...]] = [(3, 3, *pair) for pair in pairwise(channels)]
     dense = [7 * 7 * channels[-1], 4096 // narrower, 4096 // narrower, 1000]
     shapes += [(outputs, inputs) for inputs, outputs in pairwise(dense)]
-
-    def array(shape: tuple[int, ...]) -> Any:
-        return rng.random(shape[::-1], dtype=np.float32).T
-
-    made = {}
+    named: dict[str, tuple[int, ...]] = {}
     for number, shape in enumerate(shapes, 1):
         outputs = shape[0] if len(shape) == 2 else shape[-1]
-        made |= {f"W{number:02}": array(shape), f"b{number:02}": array((outputs,))}
-    return made
+        named |= {f"W{number:02}": shape, f"b{number:02}": (outputs,)}
+    return named
+
+
+def weights(narrower: int = 1) -> dict[str, Any]:
+    """38 arrays of Float32, 548 MiB in all, each in Julia's order."""
+    import numpy as np
+
+    rng = np.random.default_rng(SEED)
+    return {
+        name: rng.random(shape[::-1], dtype=np.float32).T for name, shape in weight_shapes(narrower).items()
+    }
 
 
 def weights_file(narrower: int = 1) -> Path:

@@ -13,6 +13,7 @@ from rich.console import Console
 
 from bench.bson_cases import bson_cases
 from bench.data import ROOT, Case, cases
+from bench.files_cases import files_cases
 from bench.first_use import NAME as FIRST_USE
 from bench.first_use import TITLE as FIRST_USE_TITLE
 from bench.first_use import measure_first_use
@@ -39,7 +40,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
         action="append",
         default=[],
         metavar="NAME",
-        help="this data set only, or all whose names begin so: bson, julia, typed, lisp (may be given again)",
+        help="this data set only, or all whose names begin so: bson, files, julia, typed, lisp (may be given again)",
     )
     parser.add_argument(
         "--gc", choices=COLLECTORS, default="both", help="garbage collector on, as users run, or off"
@@ -53,7 +54,10 @@ def parse(arguments: list[str]) -> argparse.Namespace:
 
 def main(arguments: list[str]) -> None:
     options = parse(arguments)
-    known = {case.name: case for case in [*cases(), *bson_cases(), *julia_cases(options.quick)]}
+    known = {
+        case.name: case
+        for case in [*cases(), *bson_cases(), *julia_cases(options.quick), *files_cases(options.quick)]
+    }
     if options.list:
         titles = {name: case.title for name, case in known.items()} | {FIRST_USE: FIRST_USE_TITLE}
         print("\n".join(f"{name:40} {title}" for name, title in titles.items()))

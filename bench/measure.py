@@ -45,16 +45,17 @@ def measure_here(case: Case, budget: Budget, collectors: list[bool]) -> dict[str
         if not verdict.counts:
             continue
         if peer.dumps is not None:
-            stores.append(Job(peer.name, peer.timed_dumps or peer.dumps, own))
+            stores.append(Job(peer.name, peer.timed_dumps or peer.dumps, own, peer.before))
         stored = stored_form(peer, own)
-        restores.append(Job(peer.name, peer.timed_loads or peer.loads, stored))
+        if peer.loads_timed:
+            restores.append(Job(peer.name, peer.timed_loads or peer.loads, stored))
         if not peer.bound:
             sizes[peer.name] = sum(map(size_of, stored)) if case.each else size_of(stored)
-    dumps = [interleave(stores, budget, collect) for collect in collectors]
+    dumps = [interleave(stores, budget, collect, case.apart) for collect in collectors]
     # Who stores objects holds them, and his collector walks them; who restores has only the bytes.
     gc.collect()
     gc.freeze()
-    loads = [interleave(restores, budget, collect) for collect in collectors]
+    loads = [interleave(restores, budget, collect, case.apart) for collect in collectors]
     return {
         "case": case.name,
         "title": case.title,
@@ -62,6 +63,7 @@ def measure_here(case: Case, budget: Budget, collectors: list[bool]) -> dict[str
         "stand_in": case.stand_in,
         "graph": case.graph,
         "typed": case.annotation is not None,
+        "records": case.records,
         "note": no_floor,
         "sizes": sizes,
         "verdicts": {name: asdict(verdict) for name, verdict in verdicts.items()},

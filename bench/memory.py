@@ -22,9 +22,10 @@ from pathlib import Path
 from typing import Any
 
 import holdall
-from bench.data import DOCUMENTS, ROOT, Case
-from bench.isolate import with_deep_stack
-from bench.targets import JULIA_MMAP
+from bench import touched
+from bench.data import DOCUMENTS, ROOT, Case, scratch_folder
+from bench.isolate import Child, Crashed, with_deep_stack
+from bench.targets import HOLD_DUMP, HOLD_OPEN, JULIA_MMAP
 
 CASES = (
     "twitter",
@@ -38,11 +39,15 @@ CASES = (
     "large_ints",
     "floats",
     "julia_arrays",
+    "files_arrays",
+    *touched.CASES,
 )
 COPIES = 20  # of the documents, which alone are too small to tell from the noise
 LOADS_LIMIT, DUMPS_LIMIT = 1.1, 2.2
 MAPPED_CASE = "julia_arrays"
 MAPPED_LIMIT = 10_000_000  # bytes of new memory for a file of any size
+DUMP_CASE = "files_arrays"
+DUMP_LIMIT = 16_000_000  # bytes of new memory for arrays of any size
 
 
 def supported() -> bool:
@@ -53,6 +58,10 @@ def measure_memory(case: Case) -> list[dict[str, Any]]:
     """Rows for holdall and pickle: op, contestant, peak, reference (the bytes it is compared with)."""
     if case.name == MAPPED_CASE:
         return [measure_mapped(case)]
+    if case.name == DUMP_CASE:
+        return [measure_dump(case)]
+    if case.name in touched.CASES:
+        return [measure_touched(case)]
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         for contestant in ("holdall", "pickle 5"):
@@ -75,9 +84,33 @@ def measure_mapped(case: Case) -> dict[str, Any]:
     return row | child(["map", case.name, JULIA_MMAP, str(case.make())])
 
 
-def child(arguments: list[str]) -> dict[str, Any]:
+def measure_dump(case: Case) -> dict[str, Any]:
+    """The row of a dump that writes arrays from where they are."""
+    row = {"case": case.name, "contestant": HOLD_DUMP, "op": "dumps"}
+    path = Path(scratch_folder().name) / "dumped.hold"
+    return row | child(["dump", case.name, HOLD_DUMP, str(path)], case.stand_in)
+
+
+def measure_touched(case: Case) -> dict[str, Any]:
+    """The row of one member of a large file: no memory but the file's, see `touched.py`."""
+    row = {"case": case.name, "contestant": HOLD_OPEN, "op": "pages"}
+    scratch_folder()  # made here, since the child leaves without cleaning up
+    try:
+        path = Child(case.make).result()
+    except (RuntimeError, Crashed) as error:
+        return row | {"error": str(error)}
+    return row | child(["touch", case.name, HOLD_OPEN, str(path)], case.stand_in)
+
+
+def child(arguments: list[str], quick: bool = False) -> dict[str, Any]:
     done = subprocess.run(
-        [sys.executable, str(ROOT / "bench" / "run.py"), "--memory-child", *arguments],
+        [
+            sys.executable,
+            str(ROOT / "bench" / "run.py"),
+            "--memory-child",
+            *arguments,
+            *["--quick"] * quick,
+        ],
         capture_output=True,
         text=True,
     )
@@ -91,6 +124,10 @@ def child_main(case: Case, op: str, contestant: str, stored: Path) -> dict[str, 
     """What the child does: `store` leaves the bytes for the two others to find."""
     if op == "map":
         return map_file(stored)
+    if op == "dump":
+        return dump_file(case, stored)
+    if op == "touch":
+        return touched.touch(stored, case.key)
     for cls in case.classes:
         holdall.register(cls)
     if contestant == "holdall":
@@ -127,6 +164,19 @@ def map_file(path: Path) -> dict[str, Any]:
     before, pages = settle(), status("RssFile")
     arrays = julia.load(path, mmap=True)
     peak = high_water() - before - (status("RssFile") - pages)
+    return {"peak": peak, "reference": sum(array.nbytes for array in arrays.values())}
+
+
+def dump_file(case: Case, path: Path) -> dict[str, Any]:
+    """The arrays are in memory before; what the kernel keeps of the file is not the process's."""
+    import numpy as np
+
+    holdall.dump({"warm": np.zeros((1 << 10, 2), np.float32)}, path)
+    arrays = case.make()
+    before = settle()
+    holdall.dump(arrays, path)
+    peak = high_water() - before
+    path.unlink()
     return {"peak": peak, "reference": sum(array.nbytes for array in arrays.values())}
 
 

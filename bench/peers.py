@@ -31,6 +31,8 @@ class Peer:
     bound: not a rival but the lower bound: no format, no checks.
     expected: what `loads` is to give, where it isn't what was stored.
     reference: makes the bytes that `dumps` has to give, where there is one right answer.
+    before: called before each timed `dumps`, outside of its time.
+    loads_timed: False where `loads` is only there to check what `dumps` wrote.
     """
 
     name: str
@@ -44,6 +46,8 @@ class Peer:
     timed_loads: Function | None = None
     expected: Callable[[], Any] | None = None
     reference: Function | None = None
+    before: Callable[[], None] | None = None
+    loads_timed: bool = True
 
     def each(self) -> Peer:
         """The same, for the items of a list one by one."""

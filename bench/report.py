@@ -18,9 +18,11 @@ from rich.table import Table
 
 from bench.check import CANNOT, SAME, TREE, WRONG
 from bench.first_use import CONTESTANTS, TITLE, Measured, first_use_lines
-from bench.memory import DUMPS_LIMIT, LOADS_LIMIT, MAPPED_CASE, MAPPED_LIMIT
-from bench.targets import BSON_DROP_IN, YARDSTICK, Line, judge
+from bench.memory import DUMP_CASE, DUMP_LIMIT, DUMPS_LIMIT, LOADS_LIMIT, MAPPED_CASE, MAPPED_LIMIT
+from bench.targets import BSON_DROP_IN, RAW, YARDSTICK, Line, judge
 from bench.timing import ratio
+from bench.touched import CASES as TOUCHED_CASES
+from bench.touched import LIMIT as TOUCHED_LIMIT
 
 PACKAGES = (
     "holdall",
@@ -32,7 +34,11 @@ PACKAGES = (
     "numpy",
     "pymongo",
     "pydantic",
+    "joblib",
+    "safetensors",
 )
+# Of memory that the arrays of a file need.
+MEMORY_LIMITS = {MAPPED_CASE: MAPPED_LIMIT, DUMP_CASE: DUMP_LIMIT}
 VERDICT_STYLE = {SAME: "green", TREE: "yellow", WRONG: "red", CANNOT: "dim"}
 
 
@@ -73,6 +79,11 @@ class Report:
         if YARDSTICK in record["verdicts"]:
             text = "yardstick: pickle.loads of 100,000 slotted dataclasses (float, str), which scales times of another machine"
             console.print(f"  {text}", style="dim", highlight=False)
+        if RAW in record["verdicts"]:
+            text = "raw bytes: what the disk and the kernel can do, with no format at all"
+            console.print(f"  {text}", style="dim", highlight=False)
+        for line in record_lines(record):
+            console.print(f"  {line}", highlight=False)
         console.print()
 
     def finish(self, folder: Path) -> None:
@@ -162,6 +173,20 @@ def case_table(record: dict[str, Any]) -> Table:
     return table
 
 
+def record_lines(record: dict[str, Any]) -> list[str]:
+    """Of a log: what a record takes of each contestant's time and bytes."""
+    count = record["records"]
+    if count is None:
+        return []
+    times = record["times"].get("on") or record["times"]["off"]
+    return [
+        f"{name}: {size / count:.1f} bytes for a record; "
+        f"{count / median(times['dumps'][name]) * 1e3:.2f} million written in a second, "
+        f"{count / median(times['loads'][name]) * 1e3:.2f} million read"
+        for name, size in record["sizes"].items()
+    ]
+
+
 def new_table(title: str) -> Table:
     return Table(title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD, pad_edge=False)
 
@@ -178,10 +203,15 @@ def memory_lines(rows: list[dict[str, Any]]) -> list[Line]:
     for row in rows:
         if "error" in row:
             continue
-        if row["case"] == MAPPED_CASE:
-            peak = row["peak"]
-            what, required = f"new memory, {row['contestant']}", f"< {MAPPED_LIMIT / 1e6:g} MB"
-            lines.append(Line(MAPPED_CASE, what, required, f"{peak / 1e6:.2f} MB", peak < MAPPED_LIMIT))
+        if row["case"] in MEMORY_LIMITS:
+            peak, most = row["peak"], MEMORY_LIMITS[row["case"]]
+            what, required = f"new memory, {row['contestant']}", f"< {most / 1e6:g} MB"
+            lines.append(Line(row["case"], what, required, f"{peak / 1e6:.2f} MB", peak < most))
+        if row["case"] in TOUCHED_CASES:
+            share = row["peak"] / row["reference"]
+            what, required = f"pages touched, {row['contestant']}", f"< {TOUCHED_LIMIT:.0%} of the file"
+            measured = f"{share:.3%} (read ahead by the kernel: {row['read'] / row['reference']:.1%})"
+            lines.append(Line(row["case"], what, required, measured, share < TOUCHED_LIMIT))
         if row["contestant"] != "holdall":
             continue
         limit = LOADS_LIMIT if row["op"] == "loads" else DUMPS_LIMIT

@@ -39,6 +39,11 @@ JULIA_ELSEWHERE = (
 )
 YARDSTICK_SECONDS = 0.043
 SERBENCH_BYTES = 145_900_245  # as BSONqs writes it
+# `files_peers.py` says who these are.
+HOLD, HOLD_MMAP, HOLD_OPEN, HOLD_DUMP = "holdall", "holdall mmap", "holdall open", "holdall dump"
+RAW, PICKLE, JOBLIB, SAVEZ = "raw bytes", "pickle 5", "joblib", "numpy.savez"
+SAFE_FILE, SAFE_OPEN = "safetensors", "safetensors safe_open"
+ARRAY_FILES = (PICKLE, JOBLIB, SAVEZ, SAFE_FILE)
 Results = dict[str, dict[str, Any]]
 
 
@@ -303,6 +308,14 @@ def bson_rows(op: str, mean: float, least: float, cases: tuple[str, ...], ours: 
     ]
 
 
+def file_rows(case: str, *ops: str) -> list[Rival]:
+    """Nearly as fast as the disk, or the kernel where nobody waits for it; and to store, faster than anybody else."""
+    return [
+        *[Rival(case, op, (RAW,), 0.9) for op in ops],
+        *[Rival(case, "dumps", (peer,), 1.0, strict=True) for peer in ARRAY_FILES],
+    ]
+
+
 ELSEWHERE = [
     Elsewhere("julia_serbench_full", op, who, seconds, factor, collector)
     for op, who, seconds, factor in JULIA_ELSEWHERE
@@ -357,6 +370,10 @@ TARGETS: list[Rival | Mean | Bound | Size | Bytes | Elsewhere | Within | Under] 
     Within("julia_arrays", "loads", JULIA, 1.2, READ),
     Under("julia_arrays", "loads", JULIA_MMAP, 20),
     Rival("julia_lazy", "loads", (JULIA,), 100, ours=JULIA_OPEN),
+    *file_rows("files_arrays", "dumps", "loads"),
+    *file_rows("files_arrays_unsynced", "dumps"),
+    *[Within("files_touch", "loads", HOLD_MMAP, 1.0, peer) for peer in (SAFE_OPEN, SAFE_FILE)],
+    *[Under(case, "loads", HOLD_OPEN, 5) for case in ("files_member", "files_element")],
 ]
 
 

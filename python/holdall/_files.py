@@ -82,6 +82,7 @@ def dump(
             intern=intern,
             enc_hook=enc_hook,
             compress=compress,
+            sync=sync,
             progress=progress,
         )
 

@@ -65,18 +65,31 @@ impl Graph<'_> {
     }
 }
 
+/// Takes the bytes of a file, part by part, and gives back memory for the next: as it may still be at work on the last, that need
+/// not be the same.
+pub trait Output {
+    fn take(&mut self, part: Vec<u8>) -> io::Result<Vec<u8>>;
+}
+
+impl Output for Vec<u8> {
+    fn take(&mut self, mut part: Vec<u8>) -> io::Result<Vec<u8>> {
+        self.append(&mut part);
+        Ok(part)
+    }
+}
+
 /// Writes a file to `out`; says after each part how many of [`Graph::len`] bytes are done. Gives the size of the file.
 pub fn write(
-    out: &mut impl io::Write,
+    out: &mut impl Output,
     graph: &Graph<'_>,
     progress: &mut dyn FnMut(u64) -> io::Result<()>,
 ) -> io::Result<u64> {
-    let mut writer = Writer { out, staged: Vec::new(), at: 0, raw: 0, stored: 0, done: 0, progress };
+    let mut writer = Writer { out, staged: Vec::with_capacity(STAGE), at: 0, raw: 0, stored: 0, done: 0, progress };
     writer.graph(graph)?;
     Ok(writer.at)
 }
 
-struct Writer<'w, W: io::Write> {
+struct Writer<'w, W> {
     out: &'w mut W,
     staged: Vec<u8>,
     /// How much was written, what is staged included.
@@ -88,7 +101,7 @@ struct Writer<'w, W: io::Write> {
     progress: &'w mut dyn FnMut(u64) -> io::Result<()>,
 }
 
-impl<W: io::Write> Writer<'_, W> {
+impl<W: Output> Writer<'_, W> {
     fn graph(&mut self, graph: &Graph<'_>) -> io::Result<()> {
         let small = graph.buffers.is_empty() && graph.message.len() < INDEXED && graph.compression.is_none();
         self.put(&frame::start(if small { tag::FILE_MESSAGE } else { tag::FILE_GRAPH }))?;
@@ -158,15 +171,18 @@ impl<W: io::Write> Writer<'_, W> {
         let mut hasher = Xxh3::with_seed(seed);
         let counts = matches!(head.kind, tag::MESSAGE | tag::BUFFER_FRAME) && head.codec == Codec::Stored;
         for part in parts {
-            for chunk in part.chunks(STAGE) {
+            let mut rest = *part;
+            while !rest.is_empty() {
+                if self.staged.len() == STAGE {
+                    self.flush()?;
+                }
+                let (chunk, behind) = rest.split_at(rest.len().min(STAGE - self.staged.len()));
                 let from = self.stage(chunk)?;
                 hasher.update(&self.staged[from..]);
-                if counts && chunk.len() == STAGE {
-                    self.advance(STAGE as u64)?;
+                rest = behind;
+                if counts {
+                    self.advance(chunk.len() as u64)?;
                 }
-            }
-            if counts && part.len() % STAGE != 0 {
-                self.done += (part.len() % STAGE) as u64;
             }
         }
         self.put(&hasher.digest().to_le_bytes())
@@ -253,8 +269,10 @@ impl<W: io::Write> Writer<'_, W> {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        self.out.write_all(&self.staged)?;
-        self.staged.clear();
+        if !self.staged.is_empty() {
+            self.staged = self.out.take(std::mem::take(&mut self.staged))?;
+            self.staged.clear();
+        }
         Ok(())
     }
 }

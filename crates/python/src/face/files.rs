@@ -9,13 +9,14 @@ use crate::encode::Borrower;
 use crate::error::{Fault, Result as HostResult};
 use crate::objects::buffer::{Lender, Source};
 use holdall_format::hold::codec::{Codec, Compression};
-use holdall_format::hold::file::{self, Body, Graph, Parts};
+use holdall_format::hold::file::{self, Body, Graph, Output, Parts};
 use holdall_format::hold::{frame, tag, Reader};
 use holdall_format::model::Lent;
 use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyMemoryView, PySlice};
 use std::io::{self, Read, Write};
+use std::sync::mpsc::{sync_channel, Receiver, SyncSender};
 
 use crate::cpython::Owned;
 
@@ -128,6 +129,31 @@ impl Sink {
         }
     }
 
+    fn is_file(&self) -> bool {
+        match self {
+            #[cfg(unix)]
+            Sink::Descriptor(_) => true,
+            Sink::Function(..) => false,
+        }
+    }
+
+    /// Has the disk begin with a part of a file, without waiting for it; where that can't be said, the system chooses when.
+    fn begin_sync(&self, _from: u64, _len: u64) {
+        #[cfg(target_os = "linux")]
+        if let Sink::Descriptor(file) = self {
+            use std::os::fd::AsRawFd;
+            // SAFETY: the descriptor is open; nothing is read or written here.
+            unsafe {
+                libc::sync_file_range(
+                    file.0.as_raw_fd(),
+                    _from as libc::off64_t,
+                    _len as libc::off64_t,
+                    libc::SYNC_FILE_RANGE_WRITE,
+                );
+            }
+        }
+    }
+
     /// Waits until all is on the disk.
     pub fn sync(&mut self, raised: &mut Raised) -> io::Result<()> {
         match self {
@@ -199,19 +225,81 @@ impl Read for Descriptor {
     }
 }
 
-struct Out<'s> {
+/// Writes each part before it takes the next.
+struct Direct<'s> {
     sink: &'s mut Sink,
     raised: &'s mut Raised,
 }
 
-impl Write for Out<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.sink.write(bytes, self.raised).map(|()| bytes.len())
+impl Output for Direct<'_> {
+    fn take(&mut self, part: Vec<u8>) -> io::Result<Vec<u8>> {
+        self.sink.write(&part, self.raised).map(|()| part)
     }
+}
 
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
+/// From so many bytes on a thread of its own writes what another has gathered: making the checksums takes a third as long as
+/// writing.
+const AHEAD_FROM: u64 = 4 << 20;
+/// Parts that may be on their way: few enough to stay in the processor's cache.
+const AHEAD: usize = 2;
+
+/// Hands parts to a thread that writes them.
+struct Ahead {
+    parts: SyncSender<Vec<u8>>,
+    written: Receiver<Vec<u8>>,
+    /// How many parts were made.
+    made: usize,
+}
+
+impl Output for Ahead {
+    fn take(&mut self, part: Vec<u8>) -> io::Result<Vec<u8>> {
+        let gone = || io::Error::other("the thread that writes has ended");
+        let size = part.capacity();
+        self.parts.send(part).map_err(|_| gone())?;
+        if self.made <= AHEAD {
+            self.made += 1;
+            return Ok(Vec::with_capacity(size));
+        }
+        self.written.recv().map_err(|_| gone())
     }
+}
+
+/// Has the disk begin with what was written before all of it is, if the caller is going to wait for that.
+const DISK_STEP: u64 = 16 << 20;
+
+fn write_ahead(
+    sink: &mut Sink,
+    raised: &mut Raised,
+    graph: &Graph<'_>,
+    sync: bool,
+    progress: &mut dyn FnMut(u64) -> io::Result<()>,
+) -> io::Result<u64> {
+    std::thread::scope(|scope| {
+        let (parts, incoming) = sync_channel::<Vec<u8>>(AHEAD);
+        let (back, written) = std::sync::mpsc::channel();
+        let writer = scope.spawn(move || {
+            let (mut at, mut begun) = (0, 0);
+            for part in incoming {
+                sink.write(&part, raised)?;
+                at += part.len() as u64;
+                if sync && at - begun >= DISK_STEP {
+                    sink.begin_sync(begun, at - begun);
+                    begun = at;
+                }
+                // Whoever would use it again may be done.
+                let _ = back.send(part);
+            }
+            io::Result::Ok(())
+        });
+        let mut ahead = Ahead { parts, written, made: 1 };
+        let done = file::write(&mut ahead, graph, progress);
+        drop(ahead);
+        match writer.join() {
+            Ok(Ok(())) => done,
+            Ok(Err(error)) => Err(error),
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    })
 }
 
 /// How bodies are to be compressed: None, "zstd", "lz4", or a pair of "zstd" and its level.
@@ -231,7 +319,7 @@ pub fn compression(compress: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Compr
 
 /// Writes a file to a descriptor, or to a function that takes all the bytes it gets.
 #[pyfunction]
-#[pyo3(name = "file_dump", signature = (obj, sink, /, *, refs, canonical, trust, intern, enc_hook, compress, progress))]
+#[pyo3(name = "file_dump", signature = (obj, sink, /, *, refs, canonical, trust, intern, enc_hook, compress, sync, progress))]
 #[allow(clippy::too_many_arguments)]
 pub fn dump(
     obj: &Bound<'_, PyAny>,
@@ -242,6 +330,7 @@ pub fn dump(
     intern: bool,
     enc_hook: Option<&Bound<'_, PyAny>>,
     compress: Option<&Bound<'_, PyAny>>,
+    sync: bool,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<u64> {
     let options = options::encoding(refs, canonical, trust, intern, enc_hook)?;
@@ -251,14 +340,23 @@ pub fn dump(
     with_workshop(|workshop: &mut Workshop| {
         let views = encode_into(workshop, obj, &options, Some(Borrower::File(Vec::new())))?;
         let buffers: Vec<&[u8]> = views.iter().map(View::as_slice).collect();
-        write(obj.py(), workshop.output.as_slice(), &buffers, sink, compression, progress).map_err(Fault::from)
+        let how = How { compression, sync };
+        write(obj.py(), workshop.output.as_slice(), &buffers, sink, how, progress).map_err(Fault::from)
     })
 }
 
 /// Writes a message that is there already as a file; for `holdall.pickle`.
 #[pyfunction]
 pub fn file_write(py: Python<'_>, message: &[u8], sink: &Bound<'_, PyAny>) -> PyResult<u64> {
-    write(py, message, &[], Sink::new(sink)?, None, Progress::new(None, 0)?)
+    let how = How { compression: None, sync: false };
+    write(py, message, &[], Sink::new(sink)?, how, Progress::new(None, 0)?)
+}
+
+/// How a file is written.
+struct How {
+    compression: Option<Compression>,
+    /// Whether the caller is going to wait until it is on the disk.
+    sync: bool,
 }
 
 fn write(
@@ -266,16 +364,19 @@ fn write(
     message: &[u8],
     buffers: &[&[u8]],
     mut sink: Sink,
-    compression: Option<Compression>,
+    how: How,
     mut progress: Progress,
 ) -> PyResult<u64> {
     let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let graph = Graph { message, buffers, compression, threads };
+    let graph = Graph { message, buffers, compression: how.compression, threads };
     progress.total = graph.len();
     let (mut raised, mut told) = (Raised::default(), Raised::default());
     let written = py.detach(|| {
-        let mut out = Out { sink: &mut sink, raised: &mut raised };
-        file::write(&mut out, &graph, &mut |done| told.keep(progress.at(done)))
+        let progress = &mut |done| told.keep(progress.at(done));
+        if graph.len() >= AHEAD_FROM && sink.is_file() {
+            return write_ahead(&mut sink, &mut raised, &graph, how.sync, progress);
+        }
+        file::write(&mut Direct { sink: &mut sink, raised: &mut raised }, &graph, progress)
     });
     written.map_err(|error| Raised(raised.0.or(told.0)).or(&error))
 }

@@ -1,0 +1,188 @@
+"""Where two values differ: by type, by what they hold, by path."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from . import _paths
+from ._nodes import Node, is_array, node
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+class Change(NamedTuple):
+    """A difference.
+
+    kind: "added", "removed", "changed" or "type". note: what to say in place of the values.
+    """
+
+    path: str
+    kind: str
+    old: Any = None
+    new: Any = None
+    note: str = ""
+
+
+class _Place(NamedTuple):
+    """A path as a chain, which costs nothing until it is shown."""
+
+    parent: Any
+    step: Any
+
+    def show(self) -> str:
+        steps, here = [], self
+        while here.parent is not None:
+            steps.append(here.step)
+            here = here.parent
+        return _paths.show(reversed(steps))
+
+
+def compare(old: Any, new: Any) -> Iterator[Change]:
+    """The differences of two values, in the order of the first one.
+
+    Values have to be of one type: `1`, `True` and `1.0` differ. NaN is NaN, and -0.0 is not 0.0. Items of
+    sequences are compared by place, sets and keys of dicts by value, without their order. Two containers are
+    compared once, wherever they meet again: cycles end, and who shares what is no difference.
+    """
+    stack: list[Any] = [(old, new, _Place(None, None))]
+    met: dict[tuple[int, int], tuple[Any, Any]] = {}
+    while stack:
+        left, right, place = stack.pop()
+        if isinstance(left, Change):
+            yield left
+            continue
+        if left is right and not isinstance(left, float):
+            continue
+        a, b = node(left), node(right)
+        if a is None or b is None:
+            yield from _leaves(left, right, place, both=a is b)
+            continue
+        if (id(left), id(right)) in met:
+            continue
+        # The values are kept, so that their numbers stay theirs.
+        met[id(left), id(right)] = (left, right)
+        if (a.name, a.extra) != (b.name, b.extra):
+            yield Change(place.show(), "type", left, right, _kinds(a, b))
+            if a.kind != b.kind:
+                continue
+        found = _COMPARE[a.kind](a, b, place)
+        found.reverse()
+        stack.extend(found)
+
+
+def _leaves(left: Any, right: Any, place: _Place, both: bool) -> Iterator[Change]:
+    if not both or type(left) is not type(right):
+        yield Change(place.show(), "type", left, right, f"{_named(left)} became {_named(right)}")
+    elif is_array(left):
+        note = _arrays(left, right)
+        if note:
+            yield Change(place.show(), "changed", left, right, note)
+    elif not same(left, right):
+        yield Change(place.show(), "changed", left, right)
+
+
+def same(left: Any, right: Any) -> bool:
+    """Of two values of one type that hold no others."""
+    if isinstance(left, float):
+        if left != left or right != right:
+            return left != left and right != right
+        return left == right and math.copysign(1, left) == math.copysign(1, right)
+    try:
+        if bool(left == right):
+            return True
+        # NaNs of NumPy's and Decimal's, complex numbers with one.
+        return bool(left != left and right != right) and repr(left) == repr(right)
+    except Exception:
+        return repr(left) == repr(right)
+
+
+def _named(value: Any) -> str:
+    parts = node(value)
+    return type(value).__name__ if parts is None else _container(parts)
+
+
+def _container(parts: Node) -> str:
+    return str(parts.extra.get("type", parts.name))
+
+
+def _kinds(a: Node, b: Node) -> str:
+    old, new = _container(a), _container(b)
+    if old == new:
+        rest = [
+            f"{key} {a.extra.get(key)} became {b.extra.get(key)}"
+            for key in {**a.extra, **b.extra}
+            if a.extra.get(key) != b.extra.get(key)
+        ]
+        return f"{old}: {', '.join(rest)}" if rest else f"{a.name} became {b.name}"
+    return f"{old} became {new}"
+
+
+def _arrays(left: Any, right: Any) -> str:
+    if left.dtype != right.dtype or left.shape != right.shape:
+        return f"array {left.dtype}{list(left.shape)} became {right.dtype}{list(right.shape)}"
+    import numpy
+
+    differ = left != right
+    if left.dtype.kind in "fcmM":
+        differ &= (
+            ~(numpy.isnan(left) & numpy.isnan(right))
+            if left.dtype.kind in "fc"
+            else ~(numpy.isnat(left) & numpy.isnat(right))
+        )
+    count = int(numpy.count_nonzero(differ))
+    if not count:
+        return ""
+    at = [int(place) for place in numpy.argwhere(differ)[0]]
+    values = f"{left[tuple(at)]} became {right[tuple(at)]}" if left.dtype.names is None else "of its records"
+    return f"{count} of {left.size} items differ, first at {at}: {values}"
+
+
+def _sequences(a: Node, b: Node, place: _Place) -> list[Any]:
+    found: list[Any] = []
+    while True:
+        left, right = next(a.items, None), next(b.items, None)
+        if left is None and right is None:
+            return found
+        if left is None and right is not None:
+            found.append((Change(_Place(place, right[0]).show(), "added", new=right[1]), None, None))
+        elif right is None and left is not None:
+            found.append((Change(_Place(place, left[0]).show(), "removed", old=left[1]), None, None))
+        elif left is not None and right is not None:
+            found.append((left[1], right[1], _Place(place, left[0])))
+
+
+def _key(key: Any) -> Any:
+    """A key that tells 1 from True and 1.0, and finds NaN again."""
+    if isinstance(key, float) and key != key:
+        return float, "nan"
+    if type(key) is tuple:
+        return tuple, tuple(map(_key, key))
+    return type(key), key
+
+
+def _mappings(a: Node, b: Node, place: _Place) -> list[Any]:
+    found: list[Any] = []
+    rest = {_key(step): (step, child) for step, child in b.items}
+    for step, child in a.items:
+        other = rest.pop(_key(step), None)
+        if other is None:
+            found.append((Change(_Place(place, step).show(), "removed", old=child), None, None))
+        else:
+            found.append((child, other[1], _Place(place, step)))
+    found.extend(
+        (Change(_Place(place, step).show(), "added", new=child), None, None) for step, child in rest.values()
+    )
+    return found
+
+
+def _sets(a: Node, b: Node, place: _Place) -> list[Any]:
+    old = {_key(member): member for _, member in a.items}
+    new = {_key(member): member for _, member in b.items}
+    path = place.show()
+    found = [(Change(path, "removed", old=old[key]), None, None) for key in old if key not in new]
+    return found + [(Change(path, "added", new=new[key]), None, None) for key in new if key not in old]
+
+
+_COMPARE = {"list": _sequences, "map": _mappings, "fields": _mappings, "set": _sets}

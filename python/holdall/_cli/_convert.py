@@ -1,0 +1,227 @@
+"""`holdall convert`: a file in another format."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+import click
+
+import holdall
+
+from . import _foreign, _paths
+from ._app import Failure, about
+from ._formats import FORMATS, WRITABLE, by_extension, detect, encoder, records, several
+from ._nodes import node
+from ._options import File, from_option, records_option
+from ._progress import progress
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+# Its arguments for compression and progress.
+_hold: Any = holdall
+
+_ELSE = "convert to hold, which holds any value of Python's, or to json, where what JSON lacks is tagged"
+# Each costs a part of the value, encoded again.
+_MOST_STEPS = 500
+_REMEDIES = {
+    "bson": _ELSE,
+    "msgpack": _ELSE,
+    "julia": "convert to hold; or load it in Python, and say what the class is with `holdall.julia.struct`",
+}
+
+
+@click.command("convert")
+@click.argument("source", metavar="IN", type=File)
+@click.argument("target", metavar="OUT", type=File)
+@from_option
+@click.option("--to", "to", type=click.Choice(FORMATS), help="The format of OUT; else by its extension.")
+@click.option("--compress", type=click.Choice(["zstd", "lz4"]), help="Compress a hold file.")
+@click.option("--force", is_flag=True, help="Replace OUT if it is there.")
+@records_option
+def command(
+    source: str,
+    target: str,
+    given: str | None,
+    to: str | None,
+    compress: str | None,
+    force: bool,
+    as_records: bool,
+) -> None:
+    """Write the values of IN to OUT in another format.
+
+    Formats are hold, bson, julia, msgpack, json and jsonl; pickle is read, not written. Several records (a
+    log, a dump of documents, a stream, lines of JSON) become a log, documents, a stream, lines; in json, a
+    list. OUT is replaced when all of it is written, and stays as it was after an error.
+
+    Instances become records; in formats without records, maps of their fields. In bson and msgpack tuples and
+    sets become lists, and shared values are written at each of their places. JSON tags what it lacks (see
+    `holdall cat --help`), and comes back as it was. Pickles are read as data: nothing is imported or called.
+
+    \b
+    Examples:
+      holdall convert old.pickle new.hold --compress zstd
+      holdall convert events.hold events.jsonl
+    """
+    with about(source):
+        format = detect(source, given)
+    to = to or by_extension(target)
+    if to is None:
+        raise Failure(target, "its extension says no format: say which with --to")
+    if to not in WRITABLE:
+        raise Failure(
+            target, "pickles are read, not written: they run code when they are loaded; convert to hold"
+        )
+    if compress and to != "hold":
+        raise Failure(target, "--compress is for hold files")
+    _check_target(target, force)
+    with progress(source) as report, about(source):
+        # A source that can't be read is no reason to touch the target.
+        many, values = several(
+            source, format, records(source, format, as_records=as_records, progress=report)
+        )
+        if many:
+            if compress:
+                raise Failure(target, "several records become a log, which --compress is not for")
+            _write_several(_reading(source, values), target, to)
+            return
+        value = next(values)
+    with about(target), replaced(target) as temporary, progress(target) as report:
+        _write_one(value, temporary, to, compress, report)
+
+
+def _check_target(target: str, force: bool) -> None:
+    if not force and os.path.isfile(target):
+        raise Failure(target, "it exists; --force replaces it")
+
+
+def _reading(source: str, values: Iterator[Any]) -> Iterator[Any]:
+    """What goes wrong while records are read is an error of the source."""
+    with about(source):
+        yield from values
+
+
+def _write_one(value: Any, path: str, to: str, compress: str | None, report: Any) -> None:
+    with _blaming(lambda: value, to):
+        if to == "hold":
+            _foreign.register()
+            _hold.dump(value, path, compress=compress, progress=report)
+            return
+        if to in ("json", "jsonl"):
+            from ._json import pieces
+
+            with open(path, "w", encoding="utf-8", newline="\n") as text:
+                text.writelines(pieces(value))
+                text.write("\n")
+            return
+        with open(path, "wb") as file:
+            file.write(encoder(to)(value))
+
+
+def _write_several(values: Iterator[Any], target: str, to: str) -> None:
+    place, value = -1, None
+    if to == "julia":
+        raise Failure(
+            target,
+            "a file of Julia's holds one document, and there are several records: choose another format",
+        )
+    with about(target), replaced(target) as path, _blaming(lambda: value, to, lambda: (place,)):
+        if to == "hold":
+            _foreign.register()
+            with _hold.Writer(path) as log:
+                for place, value in enumerate(values):  # noqa: B007
+                    log.write(value)
+            return
+        encode = encoder(to)
+        with open(path, "wb") as file:
+            for place, value in enumerate(values):
+                if to == "json":
+                    file.write(b",\n" if place else b"[\n")
+                    file.write(encode(value)[:-1])
+                else:
+                    file.write(encode(value))
+            if to == "json":
+                file.write(b"\n]\n" if place >= 0 else b"[]\n")
+
+
+@contextmanager
+def replaced(target: str) -> Iterator[str]:
+    """A path to write to, which takes the target's place at the end; after an error it is gone, and the
+    target as it was.
+
+    What is no file (a device, a pipe) is written to in place.
+    """
+    target = os.path.realpath(target)
+    old = os.stat(target) if os.path.exists(target) else None
+    if old is not None and not stat.S_ISREG(old.st_mode):
+        yield target
+        return
+    folder, name = os.path.split(target)
+    if not os.path.isdir(folder):
+        # Else the error would name the temporary file.
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), folder)
+    temporary = os.path.join(folder, f".{name[:40]}.{os.urandom(8).hex()}.tmp")
+    try:
+        yield temporary
+        if old is not None:
+            os.chmod(temporary, stat.S_IMODE(old.st_mode))
+        with open(temporary, "rb+") as file:
+            os.fsync(file.fileno())
+        os.replace(temporary, target)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(temporary)
+        raise
+
+
+@contextmanager
+def _blaming(value: Callable[[], Any], to: str, at: Callable[[], tuple[int, ...]] = tuple) -> Iterator[None]:
+    """An EncodeError says which value it is about, and what else can be done."""
+    try:
+        yield
+    except holdall.EncodeError as error:
+        found = culprit(value(), to)
+        where = (
+            str(error) if found is None else f"{error_text(error)} - at `{_paths.show((*at(), *found[0]))}`"
+        )
+        kind = "" if found is None else f" (`{type(found[1]).__name__}`)"
+        remedy = f"; {_REMEDIES[to]}" if to in _REMEDIES else ""
+        raise Failure(None, f"{where}{kind}{remedy}") from None
+
+
+def error_text(error: Exception) -> str:
+    """Without the path, which may be shortened."""
+    return str(error).split(" - at `")[0]
+
+
+def culprit(value: Any, to: str) -> tuple[tuple[Any, ...], Any] | None:
+    """Where a format fails: the path of a value that it can't hold although its parts, if any, would do."""
+    encode = encoder(to)
+
+    def fails(found: Any) -> bool:
+        try:
+            encode({"value": found})
+        except holdall.EncodeError:
+            return True
+        return False
+
+    if to in ("bson", "julia") and not isinstance(value, dict):
+        return (), value
+    path: tuple[Any, ...] = ()
+    within = {id(value)}
+    while len(path) < _MOST_STEPS:
+        parts = node(value)
+        for step, child in parts.items if parts is not None else ():
+            if id(child) in within:
+                return (*path, step), child
+            if fails(child):
+                path, value = (*path, step), child
+                within.add(id(value))
+                break
+        else:
+            return path, value
+    return path, value

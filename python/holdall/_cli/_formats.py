@@ -1,0 +1,320 @@
+"""Which format a file has, and its values, read and written the same way for all of them."""
+
+from __future__ import annotations
+
+import json
+import mmap
+import os
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any
+
+import holdall
+
+from . import _foreign
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    Progress = Callable[[int, int], None] | None
+
+FORMATS = ("hold", "bson", "julia", "msgpack", "json", "jsonl", "pickle")
+# What `convert` writes.
+WRITABLE = FORMATS[:-1]
+_EXTENSIONS = {
+    ".hold": "hold",
+    ".bson": "bson",
+    ".msgpack": "msgpack",
+    ".mpk": "msgpack",
+    ".mp": "msgpack",
+    ".json": "json",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".pickle": "pickle",
+    ".pkl": "pickle",
+}
+# Looked at to tell formats apart; where a file of Julia's has its first tag.
+_HEAD = 1 << 12
+_TAG_WITHIN = 1 << 22
+# A pickle without a head is read whole to be told from MessagePack; no longer one.
+_OLD_PICKLE = 1 << 20
+
+# holdall's functions, with arguments that its older stubs don't have.
+_hold: Any = holdall
+
+
+def by_extension(path: str) -> str | None:
+    return _EXTENSIONS.get(os.path.splitext(path)[1].lower())
+
+
+def detect(path: str, given: str | None = None) -> str:
+    """The format of a file: the one that is given, that of its extension, or what its bytes look like.
+
+    BSON and Julia's have one extension: there, the bytes tell.
+
+    Raises OSError: as the file system says.
+    """
+    if given is not None:
+        return given
+    named = by_extension(path)
+    if named is None or named == "bson":
+        found = by_content(path)
+        return found if named is None or found == "julia" else named
+    return named
+
+
+def by_content(path: str) -> str:
+    """What a file's bytes look like. MessagePack where they look like nothing else: any byte may start it."""
+    with open(path, "rb") as file:
+        head = file.read(_HEAD)
+        size = file.seek(0, os.SEEK_END)
+        if head[:4] == b"HOLD" or head[:1] == b"\xc1" or (head[:1] == b"\xd1" and size != 3):
+            return "hold"
+        if head[:1] == b"\x80" and head[1:2] and head[1] in range(2, 6):
+            return "pickle"
+        length = int.from_bytes(head[:4], "little", signed=True)
+        if 5 <= length <= size:
+            file.seek(length - 1)
+            if file.read(1) == b"\0" and head[4] in _BSON_TYPES:
+                return "julia" if length == size and _is_julia(path, file) else "bson"
+        if _is_json(head):
+            return "json"
+        return "pickle" if size <= _OLD_PICKLE and _is_old_pickle(file) else "msgpack"
+
+
+_BSON_TYPES = frozenset((*range(0x14), 0x7F, 0xFF))
+
+
+def _is_julia(path: str, file: Any) -> bool:
+    file.seek(0)
+    head = file.read(_TAG_WITHIN)
+    at = head.find(b"\x02tag\0")
+    while at >= 0:
+        size = int.from_bytes(head[at + 5 : at + 9], "little")
+        if size < 32 and head[at + 9 : at + 8 + size].decode("latin-1") in holdall._core.julia_tags:
+            return True
+        at = head.find(b"\x02tag\0", at + 1)
+    # The list of shared values stands last, and may be the only sign.
+    return b"\x04_backrefs\0" in head
+
+
+def _is_json(head: bytes) -> bool:
+    text = head.lstrip(b" \t\r\n")
+    # A digit is a number of MessagePack's, too; people write the former.
+    begins = (
+        text[:1] in (b"{", b"[", b'"', b"-") or text[:1].isdigit() or text[:4] in (b"true", b"null", b"fals")
+    )
+    return begins and not any(byte < 0x20 and byte not in b"\t\r\n" for byte in text)
+
+
+def _is_old_pickle(file: Any) -> bool:
+    import pickletools
+
+    file.seek(0)
+    data = file.read()
+    if data[-1:] != b"." or data[:1] not in b"(]})clIJKMLFGVSX.":
+        return False
+    try:
+        return sum(1 for _ in pickletools.genops(data)) > 1
+    except Exception:
+        # Whatever it says: it is none.
+        return False
+
+
+def classes() -> tuple[Any, ...]:
+    """What instances in hold files become: values of the other formats what they were, all else records."""
+    _foreign.register()
+    return holdall.Record, holdall.julia, holdall.msgpack.Ext, holdall.msgpack.Timestamp
+
+
+def records(
+    path: str, format: str, *, start: int = 0, as_records: bool = False, progress: Progress = None
+) -> Iterator[Any]:
+    """The values of a file one by one: the records of a log, the documents of a dump, the values of a stream;
+    else the one value.
+
+    start: how many are passed over. as_records: instances in pickles become records.
+    Memory doesn't grow with how many there are, except of pickles.
+
+    Raises DecodeError: as the format's `load`. Raises OSError: as the file system says.
+    """
+    if format == "hold":
+        if _hold.file_kind(path) == "log":
+            with _hold.Reader(path, types=classes(), start=start) as reader:
+                yield from reader
+            return
+        found = iter([_hold.load(path, types=classes(), progress=progress)])
+    elif format == "bson":
+        yield from _documents(path, start, progress)
+        return
+    elif format == "msgpack":
+        found = _msgpack(path, progress)
+    elif format == "julia":
+        found = iter([holdall.julia.load(path)])
+    elif format == "json":
+        found = iter([_json(path)])
+    elif format == "jsonl":
+        found = _json_lines(path, progress)
+    else:
+        found = _pickles(path, as_records)
+    for place, value in enumerate(found):
+        if place >= start:
+            yield value
+
+
+def _documents(path: str, start: int, progress: Progress) -> Iterator[Any]:
+    """Those that are passed over aren't decoded."""
+    at, size = 0, os.path.getsize(path)
+    for place, document in enumerate(holdall.bson.documents(path, lazy=True)):
+        if place >= start:
+            try:
+                value = document.load()
+            except holdall.DecodeError as error:
+                raise _moved(error, at) from None
+            yield value
+        at += len(document.raw)
+        if progress is not None:
+            progress(at, size)
+
+
+def _moved(error: holdall.DecodeError, by: int) -> holdall.DecodeError:
+    """With an offset from the start of the file, not of the document."""
+    offset = getattr(error, "offset", None)
+    if not by or offset is None:
+        return error
+    return located(type(error), str(error).removesuffix(f" - at byte {offset}"), offset + by)
+
+
+def _msgpack(path: str, progress: Progress) -> Iterator[Any]:
+    size = os.path.getsize(path)
+    with holdall.msgpack.Reader(path, max_buffer=max(size, 1)) as reader:
+        if not size:
+            raise located(holdall.TruncatedError, "truncated: needs at least 1 more bytes", 0)
+        for value in reader:
+            yield value
+            if progress is not None:
+                progress(reader.offset, size)
+
+
+def _pickles(path: str, as_records: bool) -> Iterator[Any]:
+    from . import _unpickle
+
+    with open(path, "rb") as file:
+        yield from _unpickle.values(file.read(), records=as_records)
+
+
+def _json(path: str) -> Any:
+    with open(path, "rb") as file:
+        return _parsed(file.read(), 0)
+
+
+def _json_lines(path: str, progress: Progress) -> Iterator[Any]:
+    at, size = 0, os.path.getsize(path)
+    with open(path, "rb") as file:
+        for line in file:
+            if line.strip():
+                yield _parsed(line, at)
+            at += len(line)
+            if progress is not None:
+                progress(at, size)
+
+
+def _parsed(data: bytes, at: int) -> Any:
+    from . import _json as tagged
+
+    try:
+        text = data.decode("utf-8-sig")
+        return tagged.restore(json.loads(text, parse_constant=_no_constant))
+    except UnicodeDecodeError as error:
+        raise located(holdall.DecodeError, "expected UTF-8, found something else", at + error.start) from None
+    except json.JSONDecodeError as error:
+        where = at + len(text[: error.pos].encode())
+        hint = "; lines of JSON are `--from jsonl`" if error.msg == "Extra data" else ""
+        raise located(holdall.DecodeError, f"not JSON: {_lower(error.msg)}{hint}", where) from None
+    except RecursionError:
+        raise located(holdall.DecodeError, "nested too deep for Python's JSON", at) from None
+    except (TypeError, KeyError, IndexError, AttributeError, ArithmeticError):
+        raise located(holdall.DecodeError, "a tag with content that it can't have", at) from None
+    except ValueError as error:
+        raise located(holdall.DecodeError, f"not JSON: {_lower(str(error))}", at) from None
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"found {name}, which is no JSON")
+
+
+def _lower(text: str) -> str:
+    return text[:1].lower() + text[1:]
+
+
+def located(kind: type[holdall.DecodeError], why: str, offset: int) -> holdall.DecodeError:
+    """An error at an offset, worded as the native ones are."""
+    error = kind(f"{why} - at byte {offset}")
+    error.offset = offset
+    return error
+
+
+def several(path: str, format: str, values: Iterator[Any]) -> tuple[bool, Iterator[Any]]:
+    """Whether the values of a file are records, of which there may be any number, and all of them again."""
+    if format == "jsonl" or (format == "hold" and has_many(path, format)):
+        return True, values
+    first = list(islice(values, 2))
+    return len(first) != 1, chain(first, values)
+
+
+def has_many(path: str, format: str) -> bool:
+    """The same, without reading values; of pickles, which are read whole, it can't tell."""
+    if format == "hold":
+        return bool(_hold.file_kind(path) == "log")
+    if format == "jsonl":
+        return True
+    if format == "bson":
+        with open(path, "rb") as file:
+            length = int.from_bytes(file.read(4), "little", signed=True)
+            return length != file.seek(0, os.SEEK_END)
+    if format == "msgpack":
+        return _first_ends(path) < os.path.getsize(path)
+    return False
+
+
+def _first_ends(path: str) -> int:
+    """Where the first value of MessagePack ends; nothing is built."""
+    with open(path, "rb") as file:
+        data: Any = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if os.path.getsize(path) else b""
+    at, _ = holdall._core.msgpack_scan(data, 0, 1)
+    return at
+
+
+def opened(path: str, format: str) -> Any:
+    """A file that is read where it is touched, if its format can; else its value.
+
+    Raises DecodeError, OSError: as `records`.
+    """
+    if format == "hold" and _hold.file_kind(path) == "graph":
+        return _hold.open(path, types=classes())
+    if format in ("bson", "julia", "msgpack"):
+        module: Any = getattr(holdall, format)
+        return module.open(path)
+    return next(records(path, format))
+
+
+def is_document(value: Any) -> bool:
+    return isinstance(value, _hold.Document)
+
+
+def encoder(format: str) -> Callable[[Any], bytes]:
+    """A function that gives a value's bytes in a format in which values follow each other.
+
+    Raises EncodeError: from the function, where the format can't hold the value.
+    """
+    if format == "bson":
+        return holdall.bson.Encoder().encode
+    if format == "msgpack":
+        return holdall.msgpack.Encoder().encode
+    if format == "julia":
+        return holdall.julia.dumps
+    if format in ("json", "jsonl"):
+        from ._json import dumps
+
+        return lambda value: dumps(value).encode() + b"\n"
+    _foreign.register()
+    return holdall.dumps

@@ -1,0 +1,194 @@
+"""What values consist of: the one table that printing, JSON and comparing go by."""
+
+from __future__ import annotations
+
+import collections
+import sys
+import types
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import holdall
+
+from ._paths import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+class Node(NamedTuple):
+    """A container, taken apart.
+
+    kind: "list" has items by number, "map" values by key, "set" members, "fields" values by name.
+    name: what tells containers of one kind apart; in JSON it is `$name`. "list" and "dict" are JSON's own.
+    head, tail: what stands before and behind the items, as Python writes it.
+    items: pairs of a step (index, key or name; None of a member) and what stands there.
+    size: how many items.
+    extra: what else there is to know of it, as plain values.
+    """
+
+    kind: str
+    name: str
+    head: str
+    tail: str
+    items: Iterator[tuple[Any, Any]]
+    size: int
+    extra: dict[str, Any]
+
+
+_BRACKETS: dict[type, tuple[str, str, str]] = {
+    list: ("list", "[", "]"),
+    tuple: ("tuple", "(", ")"),
+    set: ("set", "{", "}"),
+    frozenset: ("frozenset", "frozenset({", "})"),
+    dict: ("dict", "{", "}"),
+    collections.OrderedDict: ("ordereddict", "OrderedDict({", "})"),
+    collections.Counter: ("counter", "Counter({", "})"),
+    types.MappingProxyType: ("mappingproxy", "mappingproxy({", "})"),
+}
+_EMPTY: dict[type, str] = {
+    set: "set()",
+    frozenset: "frozenset()",
+    collections.OrderedDict: "OrderedDict()",
+    collections.Counter: "Counter()",
+}
+
+# Whether one object stands in two places can't be told from the outside.
+IMMUTABLE = (tuple, frozenset)
+
+
+def node(value: Any) -> Node | None:
+    """A container's parts; None of a value that has none."""
+    cls = type(value)
+    brackets = _BRACKETS.get(cls)
+    if brackets is not None:
+        name, head, tail = brackets
+        if not value and cls in _EMPTY:
+            head, tail = _EMPTY[cls], ""
+        elif cls is tuple and len(value) == 1:
+            tail = ",)"
+        return _builtin(value, name, head, tail)
+    if cls is holdall.Record:
+        return _record(value)
+    if cls is collections.deque:
+        tail = "])" if value.maxlen is None else f"], maxlen={value.maxlen})"
+        extra = {} if value.maxlen is None else {"maxlen": value.maxlen}
+        return Node("list", "deque", "deque([", tail, iter(enumerate(value)), len(value), extra)
+    if cls is collections.defaultdict:
+        factory = getattr(value.default_factory, "__name__", None)
+        head = f"defaultdict({factory}, {{"
+        return Node("map", "defaultdict", head, "})", iter(value.items()), len(value), {"factory": factory})
+    if cls is types.SimpleNamespace:
+        fields = vars(value)
+        return Node("fields", "namespace", "namespace(", ")", iter(fields.items()), len(fields), {})
+    if cls is collections.ChainMap:
+        return Node("list", "chainmap", "ChainMap(", ")", iter(enumerate(value.maps)), len(value.maps), {})
+    if isinstance(value, BaseException):
+        items = enumerate(value.args)
+        return Node(
+            "list", "exception", f"{cls.__name__}(", ")", iter(items), len(value.args), {"type": cls.__name__}
+        )
+    return _array(value) or _of_julia(value)
+
+
+def _builtin(value: Any, name: str, head: str, tail: str) -> Node:
+    items: Iterator[tuple[Any, Any]]
+    if name in ("list", "tuple"):
+        kind, items = "list", enumerate(value)
+    elif name in ("set", "frozenset"):
+        kind, items = "set", ((None, member) for member in value)
+    else:
+        kind, items = "map", iter(value.items())
+    return Node(kind, name, head, tail, items, len(value), {})
+
+
+def _record(value: Any) -> Node:
+    fields, extra = value.fields, {"type": value.type_name}
+    if value.version != 1:
+        extra["version"] = value.version
+    if value.kind == "enum":
+        return Node(
+            "fields",
+            "enum",
+            printable(f"{value.type_name}.{value.payload}"),
+            "",
+            iter(()),
+            0,
+            extra | {"member": value.payload},
+        )
+    if value.kind == "object":
+        return Node(
+            "fields",
+            "record",
+            printable(f"{value.type_name}("),
+            ")",
+            iter(fields.items()),
+            len(fields),
+            extra,
+        )
+    # What a builtin base or a registered `encode` gave stands first, under no name of its own.
+    items = iter([("*", value.payload), *fields.items()])
+    return Node("fields", value.kind, printable(f"{value.type_name}("), ")", items, len(fields) + 1, extra)
+
+
+def _array(value: Any) -> Node | None:
+    """An array of objects; of numbers an array is one value."""
+    if is_array(value) and value.dtype == object:
+        extra = {"shape": list(value.shape)}
+        tail = "], dtype=object)" if value.ndim == 1 else f"], dtype=object, shape={value.shape})"
+        return Node("list", "objects", "array([", tail, iter(enumerate(value.flat)), value.size, extra)
+    return None
+
+
+def is_array(value: Any) -> bool:
+    """Whether it is NumPy's; NumPy isn't imported for the question."""
+    numpy = sys.modules.get("numpy")
+    return numpy is not None and isinstance(value, numpy.ndarray)
+
+
+def _of_julia(value: Any) -> Node | None:
+    if "holdall.julia" not in sys.modules:
+        return None
+    julia: Any = holdall.julia
+    cls = type(value)
+    name = cls.__name__
+    extra: dict[str, Any] = {"type": name}
+    if cls is julia.JuliaStruct:
+        values = getattr(value, "values", None)
+        if type(values) is not list:
+            return None
+        label = str(getattr(getattr(value, "type", None), "name", None) or leaf(getattr(value, "type", None)))
+        names = _names(value) or range(len(values))
+        items = zip(names, values, strict=True)
+        return Node("fields", "julia", printable(f"{label}("), ")", iter(items), len(values), {"type": label})
+    if cls in (julia.Dict, julia.IdDict):
+        return Node("map", "julia", f"{name}({{", "})", iter(value.items()), len(value), extra)
+    if cls is julia.Set:
+        return Node("set", "julia", "Set({", "})", ((None, member) for member in value), len(value), extra)
+    if cls in (julia.NamedTuple, julia.SimpleVector, julia.Pairs):
+        return Node("list", "julia", f"{name}([", "])", iter(enumerate(value)), len(value), extra)
+    fields = getattr(cls, "_NAMES", None)
+    if fields and cls.__module__.startswith("holdall.julia"):
+        pairs = iter([(field, getattr(value, field, None)) for field in fields])
+        return Node("fields", "julia", f"{name}(", ")", pairs, len(fields), extra)
+    return None
+
+
+def _names(value: Any) -> tuple[str, ...]:
+    try:
+        names: tuple[str, ...] = value._names()
+    except (TypeError, AttributeError):
+        # Its type is none, in a damaged file.
+        return ()
+    return names
+
+
+def leaf(value: Any, most: int | None = None) -> str:
+    """A value without parts, as Python writes it; of text longer than `most`, no more than its beginning."""
+    if most is not None and isinstance(value, (str, bytes, bytearray)) and len(value) > most:
+        value = value[: most + 1]
+    try:
+        return repr(value)
+    except Exception:
+        # An int of more digits than Python turns into text; an instance that a damaged file has filled with
+        # anything.
+        return hex(value) if type(value) is int else f"<{type(value).__name__}>"

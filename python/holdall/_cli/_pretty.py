@@ -1,0 +1,242 @@
+"""Values as Python writes them, at any depth, in lines that fit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from . import _paths
+from ._nodes import IMMUTABLE, Node, leaf, node
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_INDENT = 2
+# Deeper than this lines are no further indented: a list in a list a million times would take a terabyte of
+# spaces.
+_MOST_INDENT = 60
+_AGAIN = "<...>"
+_NUMBERS = frozenset((int, float, complex, bool, type(None)))
+
+# Of a kind of text, what `click.style` takes.
+STYLES: dict[str, dict[str, Any]] = {
+    "text": {"fg": "green"},
+    "number": {"fg": "cyan"},
+    "constant": {"fg": "magenta", "italic": True},
+    "key": {"fg": "blue"},
+    "name": {"fg": "yellow"},
+    "note": {"dim": True},
+    "removed": {"fg": "red"},
+}
+
+
+def short(value: Any, limit: int = 60) -> str:
+    """A value in one line of at most `limit` characters; only as much of it is looked at."""
+    parts: list[str] = []
+    size = 0
+    for text, _ in _flat(value, limit):
+        parts.append(text)
+        size += len(text)
+        if size > limit:
+            return "".join(parts)[: limit - 3] + "..."
+    return "".join(parts)
+
+
+def pretty(value: Any, width: int = 100) -> Iterator[tuple[str, str]]:
+    """A value's text in pieces, each with the name of its style or "".
+
+    A container that fits into the rest of a line is one line, else each of its items begins one. A container
+    that was shown before is `<as at PATH>`, or `<within PATH>` inside itself; an immutable one that fits into
+    a line is shown again.
+    """
+    yield from _Printer(width).run(value)
+
+
+class _Open:
+    """A container whose items are being printed."""
+
+    def __init__(self, parent: _Open | None, step: Any, parts: Node, value: Any) -> None:
+        self.parent = parent
+        self.step = step
+        self.parts = parts
+        self.value = value
+        self.first = True
+        # Numbers fill lines, up to this column so far.
+        self.fills = False
+        self.column = 0
+        self.depth: int = 0 if parent is None else parent.depth + 1
+
+    def path(self) -> str:
+        steps: list[Any] = []
+        here: _Open | None = self
+        while here is not None and here.parent is not None:
+            steps.append(here.step)
+            here = here.parent
+        return _paths.show(reversed(steps))
+
+
+class _Printer:
+    def __init__(self, width: int) -> None:
+        self.width = width
+        self.met: dict[int, _Open] = {}
+        self.open: set[int] = set()
+
+    def run(self, value: Any) -> Iterator[tuple[str, str]]:
+        stack: list[_Open] = []
+        yield from self.begin(value, None, None, stack, 0)
+        while stack:
+            top = stack[-1]
+            try:
+                step, child = next(top.parts.items)
+            except StopIteration:
+                stack.pop()
+                self.open.discard(id(top.value))
+                yield ",\n" + " " * min(_INDENT * top.depth, _MOST_INDENT), ""
+                yield top.parts.tail.removeprefix(","), ""
+                continue
+            indent = min(_INDENT * (top.depth + 1), _MOST_INDENT)
+            if top.fills and not top.first and top.column + len(leaf(child)) + 3 <= self.width:
+                text = leaf(child)
+                top.column += len(text) + 2
+                yield ", ", ""
+                yield text, style_of(child)
+                continue
+            yield ("\n" if top.first else ",\n"), ""
+            top.first = False
+            top.column = indent + (len(leaf(child)) if top.fills else 0)
+            yield " " * indent, ""
+            label, style, between = _label(top.parts, step)
+            if label:
+                yield label, style
+                yield between, ""
+            yield from self.begin(child, top, step, stack, indent + len(label) + len(between))
+
+    def begin(
+        self, value: Any, parent: _Open | None, step: Any, stack: list[_Open], at: int
+    ) -> Iterator[tuple[str, str]]:
+        parts = node(value)
+        if parts is None:
+            yield leaf(value), style_of(value)
+            return
+        if not parts.size:
+            yield parts.head + parts.tail, _head_style(parts)
+            return
+        here = _Open(parent, step, parts, value)
+        before = self.met.get(id(value))
+        if before is None or (isinstance(value, IMMUTABLE) and id(value) not in self.open):
+            line = _line(value, self.width - at, self.met, here)
+            if line is not None:
+                pieces, opened = line
+                for found in (here, *opened):
+                    self.met.setdefault(id(found.value), found)
+                yield from pieces
+                return
+        if before is not None:
+            word = "within" if id(value) in self.open else "as at"
+            yield f"<{word} {before.path()}>", "note"
+            return
+        here.parts = parts
+        here.first = True
+        here.fills = (
+            parts.kind == "list" and _NUMBERS.issuperset(map(type, value))
+            if type(value) in (list, tuple)
+            else False
+        )
+        self.met[id(value)] = here
+        self.open.add(id(value))
+        stack.append(here)
+        yield parts.head, _head_style(parts)
+
+
+def _line(
+    value: Any, room: int, met: dict[int, _Open], here: _Open
+) -> tuple[list[tuple[str, str]], list[_Open]] | None:
+    """The pieces of a value that fits into a line, and the containers in it.
+
+    None of one that doesn't fit, or holds what was shown before.
+    """
+    pieces: list[tuple[str, str]] = []
+    opened: list[_Open] = []
+    # Its own comma takes a place, too.
+    left = room - 1
+    for piece in _flat(value, room, here, met, opened):
+        pieces.append(piece)
+        left -= len(piece[0])
+        if left < 0 or "\n" in piece[0] or piece[0] == _AGAIN:
+            return None
+    return pieces, opened
+
+
+def _flat(
+    value: Any,
+    most: int,
+    here: _Open | None = None,
+    met: dict[int, _Open] | None = None,
+    opened: list[_Open] | None = None,
+) -> Iterator[tuple[str, str]]:
+    """A value's text without lines; <...> in place of what holds itself or stands in it twice.
+
+    Of longer texts than `most` the rest is left out: who asks does not want it.
+    """
+    first = node(value)
+    if first is None:
+        yield leaf(value, most), style_of(value)
+        return
+    yield first.head, _head_style(first)
+    stack = [here or _Open(None, None, first, value)]
+    stack[0].parts = first
+    seen = {id(value)}
+    while stack:
+        top = stack[-1]
+        try:
+            step, child = next(top.parts.items)
+        except StopIteration:
+            stack.pop()
+            top.first = True
+            yield top.parts.tail, ""
+            continue
+        if not top.first:
+            yield ", ", ""
+        top.first = False
+        label, style, between = _label(top.parts, step)
+        if label:
+            yield label, style
+            yield between, ""
+        inner = node(child)
+        if inner is None:
+            yield leaf(child, most), style_of(child)
+        elif (
+            (id(child) in seen or (met and id(child) in met))
+            and inner.size
+            and not isinstance(child, IMMUTABLE)
+        ):
+            yield _AGAIN, "note"
+        else:
+            seen.add(id(child))
+            nested = _Open(top, step, inner, child)
+            if opened is not None and inner.size:
+                opened.append(nested)
+            yield inner.head, _head_style(inner)
+            stack.append(nested)
+
+
+def _label(parts: Node, step: Any) -> tuple[str, str, str]:
+    """What stands before an item, its style, and what is between both."""
+    if parts.kind == "map":
+        return short(step, 200), "key", ": "
+    if parts.kind == "fields" and isinstance(step, str) and step != "*":
+        return _paths.printable(step), "key", "="
+    return "", "", ""
+
+
+def _head_style(parts: Node) -> str:
+    return "name" if parts.head[:1].isalpha() else ""
+
+
+def style_of(value: Any) -> str:
+    if value is None or isinstance(value, bool):
+        return "constant"
+    if isinstance(value, (int, float, complex)):
+        return "number"
+    if isinstance(value, (str, bytes, bytearray)):
+        return "text"
+    return "name"

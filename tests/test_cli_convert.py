@@ -1,0 +1,237 @@
+"""`holdall convert`: what comes of each format in another, and what stays as it was."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import stat
+
+import pytest
+
+pytest.importorskip("click")
+
+import holdall
+from tests.support import cli_stand_ins
+from tests.support.cli import HAS_LOGS, invoke, run, write_all, write_log
+
+needs_logs = pytest.mark.skipif(not HAS_LOGS, reason="hold files need what this build doesn't have")
+
+
+@pytest.fixture(autouse=True)
+def here(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    if not HAS_LOGS:
+        cli_stand_ins.install(monkeypatch)
+    return tmp_path
+
+
+class Point:
+    def __init__(self, x, y):
+        self.x, self.y = x, y
+
+
+NAME = f"{__name__}.Point"
+
+
+@pytest.mark.parametrize("target", ["hold", "bson", "msgpack", "json", "julia"])
+def test_convert_between_all_formats(target):
+    content = {"a": [1, None, 2.5], "b": {"c": "é"}}
+    for path in write_all(content):
+        assert invoke("convert", path, f"new.{target}", "--to", target, "--force") == (0, "", "")
+        assert (
+            invoke("cat", f"new.{target}", "--from", target).out == "{'a': [1, None, 2.5], 'b': {'c': 'é'}}\n"
+        )
+
+
+def test_convert_keeps_what_json_lacks_in_json():
+    shared = [1, (2, {3})]
+    content = {"x": shared, "y": shared, 5: b"k", "p": Point(1, 2)}
+    content["me"] = content
+    holdall.dump(content, "v.hold")
+    assert invoke("convert", "v.hold", "v.json").code == 0
+    assert invoke("convert", "v.json", "w.hold").code == 0
+    assert invoke("diff", "v.hold", "w.hold") == (0, "", "")
+    again = holdall.load("w.hold", types=holdall.Record)
+    assert again["x"] is again["y"] and again["me"] is again
+
+
+def test_convert_of_pickles():
+    content = {"a": (1, {2}), "b": [b"x", 2**70]}
+    content["me"] = content
+    for protocol in range(6):
+        with open("v.pickle", "wb") as file:
+            pickle.dump(content, file, protocol)
+        assert invoke("convert", "v.pickle", "v.hold", "--force") == (0, "", "")
+        found = holdall.load("v.hold")
+        assert found["a"] == content["a"] and found["b"] == content["b"] and found["me"] is found
+
+
+def test_convert_never_runs_a_pickle(capfd):
+    with open("evil.pickle", "wb") as file:
+        file.write(b"cos\nsystem\n(S'echo should not run; touch ran'\ntR.")
+    done = invoke("convert", "evil.pickle", "v.hold", "--records")
+    assert done == (
+        2,
+        "",
+        "holdall: evil.pickle: `os.system` would have to be imported and called, which is never done (offset 0)\n",
+    )
+    assert os.listdir() == ["evil.pickle"] and capfd.readouterr().out == ""
+
+
+def test_convert_of_records():
+    records = [{"n": n, "t": "x"} for n in range(3)]
+    write_log(*records)
+    paths = ["log.bson", "log.msgpack", "log.jsonl", "log2.hold"]
+    for source in ["log.hold", *paths]:
+        for target in paths:
+            if source != target:
+                assert invoke("convert", source, target, "--force") == (0, "", "")
+                assert [
+                    json.loads(line) for line in invoke("cat", target, "--json").out.splitlines()
+                ] == records
+    assert invoke("convert", "log.bson", "list.json") == (0, "", "")
+    with open("list.json") as file:
+        assert json.load(file) == records
+    done = invoke("convert", "log.bson", "new.x", "--to", "julia")
+    assert done.code == 2 and "one document" in done.err and not os.path.exists("new.x")
+
+
+def test_convert_replaces_only_when_told_and_when_all_is_written():
+    holdall.bson.dump({"a": 1}, "v.bson")
+    with open("out.json", "w") as file:
+        file.write("old")
+    os.chmod("out.json", 0o640)
+    assert invoke("convert", "v.bson", "out.json") == (
+        2,
+        "",
+        "holdall: out.json: it exists; --force replaces it\n",
+    )
+    with open("out.json") as file:
+        assert file.read() == "old"
+    os.symlink("out.json", "link.json")
+    assert invoke("convert", "v.bson", "link.json", "--force").code == 0
+    assert os.path.islink("link.json")
+    with open("out.json") as file:
+        assert file.read() == '{"a": 1}\n'
+    assert stat.S_IMODE(os.stat("out.json").st_mode) == 0o640
+    # The second record is no good: the target stays, and nothing lies beside it.
+    with open("two.bson", "wb") as file:
+        file.write(holdall.bson.dumps({"a": 1}) + holdall.bson.dumps({"a": 1})[:-1] + b"x")
+    before = sorted(os.listdir())
+    done = invoke("convert", "two.bson", "out.json", "--force")
+    assert done.code == 2 and done.err.startswith("holdall: two.bson: ")
+    with open("out.json") as file:
+        assert file.read() == '{"a": 1}\n'
+    assert sorted(os.listdir()) == before
+
+
+@pytest.mark.parametrize(
+    "content, target, parts",
+    [
+        ({"a": [1, {"b": 2**70}]}, "bson", ["int beyond 64 bits", "`$.a[1].b` (`int`)", "convert to hold"]),
+        ({"a": {"x y": [2**70]}}, "msgpack", ["int beyond 64 bits", '`$.a["x y"][0]` (`int`)', "or to json"]),
+        ([1], "bson", ["root that is no dict", "`$` (`list`)"]),
+        ([1], "julia", ["must be a dict of names", "`$` (`list`)"]),
+        ({"a": [Point(1, 2)]}, "julia", ["`Record`", "`$.a[0]` (`Record`)", "holdall.julia.struct"]),
+    ],
+)
+def test_convert_says_what_the_target_can_not_hold(content, target, parts):
+    holdall.dump(content, "v.hold")
+    with open("out.x", "w") as file:
+        file.write("old")
+    done = invoke("convert", "v.hold", "out.x", "--to", target, "--force")
+    assert done.code == 2 and done.out == "" and done.err.count("\n") == 1
+    assert done.err.startswith("holdall: out.x: ")
+    for part in parts:
+        assert part in done.err
+    with open("out.x") as file:
+        assert file.read() == "old"
+    assert sorted(os.listdir()) == ["out.x", "v.hold"]
+
+
+def test_convert_says_where_a_cycle_is():
+    content = {"a": [1]}
+    content["a"].append(content["a"])
+    holdall.dump(content, "v.hold")
+    done = invoke("convert", "v.hold", "v.msgpack")
+    assert done.code == 2 and "holds itself" in done.err and "`$.a[1]` (`list`)" in done.err
+
+
+def test_convert_compresses_no_log():
+    write_log({"n": 1})
+    done = invoke("convert", "log.hold", "new.hold", "--compress", "zstd")
+    assert done.code == 2 and done.err.startswith("holdall: new.hold: several records become a log")
+
+
+def test_convert_of_values_of_databases():
+    bson = pytest.importorskip("bson")
+    made = {
+        "_id": bson.ObjectId(b"x" * 12), "re": bson.Regex("a", 2), "d": bson.Decimal128("1.50"), "c": bson.Code("f()", {"x": 1}),
+        "n": bson.Int64(5), "t": bson.Timestamp(1, 2), "least": bson.MinKey(), "most": bson.MaxKey(), "b": bson.Binary(b"x", 5),
+        "ref": bson.DBRef("a", 1, "db", x=1),
+    }  # fmt: skip
+    data = bson.encode(made)
+    with open("v.bson", "wb") as file:
+        file.write(data)
+    assert run("convert", "v.bson", "v.hold") == (0, "", "")
+    assert run("convert", "v.hold", "w.bson") == (0, "", "")
+    with open("w.bson", "rb") as file:
+        assert bson.decode(file.read()) == bson.decode(data)
+    assert run("diff", "v.bson", "v.hold") == (0, "", "")
+    assert run("get", "v.hold", "_id").out == f"ObjectId('{'78' * 12}')\n"
+
+
+def test_convert_of_julias_values():
+    julia = holdall.julia
+    made = {"ref": julia.Ref(5), "pair": julia.Pair("a", 1), "f": julia.Float32(1.5), "days": julia.Period(3, "Day"),
+            "missing": julia.missing, "expr": julia.JuliaStruct("Expr", [julia.Symbol("call"), [1]])}  # fmt: skip
+    julia.dump(made, "v.bson")
+    assert run("convert", "v.bson", "v.hold") == (0, "", "")
+    assert run("convert", "v.hold", "w.bson", "--to", "julia") == (0, "", "")
+    for path in ("v.hold", "w.bson"):
+        assert run("diff", "v.bson", path) == (0, "", "")
+    assert repr(julia.load("w.bson")) == repr(julia.load("v.bson"))
+
+
+def test_convert_of_an_extension_that_only_msgpack_has():
+    holdall.msgpack.dump({"a": holdall.msgpack.Ext(5, b"x")}, "v.msgpack")
+    assert invoke("convert", "v.msgpack", "v.hold").code == 0
+    assert invoke("convert", "v.hold", "w.msgpack").code == 0
+    assert invoke("diff", "v.msgpack", "w.msgpack") == (0, "", "")
+    assert invoke("convert", "v.msgpack", "v.bson").code == 2
+    assert not os.path.exists("v.bson")
+
+
+def test_convert_says_in_which_record():
+    write_log({"n": 1}, {"n": [2**70]})
+    done = invoke("convert", "log.hold", "log.msgpack")
+    assert done.code == 2 and "`$[1].n[0]` (`int`)" in done.err
+    assert os.listdir() == ["log.hold"]
+
+
+@pytest.mark.parametrize(
+    "args, message",
+    [
+        ("v.bson out", "out: its extension says no format: say which with --to"),
+        ("v.bson out.pickle", "out.pickle: pickles are read, not written"),
+        ("v.bson out.json --compress zstd", "out.json: --compress is for hold files"),
+        ("v.bson missing/out.json", "missing: no such file or directory"),
+    ],
+)
+def test_convert_refuses(args, message):
+    holdall.bson.dump({"a": 1}, "v.bson")
+    done = invoke("convert", *args.split())
+    assert done.code == 2 and message in done.err
+    assert os.listdir() == ["v.bson"]
+
+
+@needs_logs
+def test_convert_compresses():
+    holdall.msgpack.dump(["the same text"] * 1000 + [{"k" * 50: n} for n in range(100)], "v.msgpack")
+    for name in ("zstd", "lz4"):
+        assert invoke("convert", "v.msgpack", f"{name}.hold", "--compress", name) == (0, "", "")
+        assert holdall.load(f"{name}.hold") == holdall.msgpack.load("v.msgpack")
+    assert invoke("convert", "v.msgpack", "none.hold") == (0, "", "")
+    assert os.path.getsize("zstd.hold") < os.path.getsize("none.hold")

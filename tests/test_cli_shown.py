@@ -1,0 +1,294 @@
+"""How values are printed: as Python, and as JSON, which comes back as what it was."""
+
+from __future__ import annotations
+
+import collections
+import datetime
+import decimal
+import fractions
+import json
+import math
+import pathlib
+import types
+import uuid
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import holdall
+from holdall._cli import _json, _paths
+from holdall._cli._pretty import pretty, short
+from tests.support.isomorphic import isomorphic
+
+
+def text(value, width=100):
+    return "".join(piece for piece, _ in pretty(value, width))
+
+
+def back(value):
+    return _json.restore(json.loads(_json.dumps(value)))
+
+
+def a_cycle():
+    made = {"a": [1]}
+    made["me"] = made
+    made["again"] = made["a"]
+    return made
+
+
+def record(**fields):
+    return holdall.Record("shop.Order", fields)
+
+
+# --- as Python ---
+
+
+@pytest.mark.parametrize(
+    "value, shown",
+    [
+        (None, "None"),
+        ("a\n", r"'a\n'"),
+        ([], "[]"),
+        ((1,), "(1,)"),
+        ({1: [2, (3,)], "a": {}}, "{1: [2, (3,)], 'a': {}}"),
+        (set(), "set()"),
+        (frozenset({1}), "frozenset({1})"),
+        (collections.deque([1], 2), "deque([1], maxlen=2)"),
+        (collections.OrderedDict(a=1), "OrderedDict({'a': 1})"),
+        (collections.defaultdict(list, a=[1]), "defaultdict(list, {'a': [1]})"),
+        (collections.Counter("aa"), "Counter({'a': 2})"),
+        (types.SimpleNamespace(a=1), "namespace(a=1)"),
+        (ValueError("x", 1), "ValueError('x', 1)"),
+        (record(id=7, tags={"a"}), "shop.Order(id=7, tags={'a'})"),
+        ([[1], [1]], "[[1], [1]]"),
+    ],
+)
+def test_in_one_line(value, shown):
+    assert text(value) == shown
+
+
+def test_in_lines_that_fit():
+    value = {"name": "x" * 20, "one": (["y" * 20],), "many": list(range(12))}
+    assert text(value, 40) == (
+        "{\n"
+        f"  'name': '{'x' * 20}',\n"
+        f"  'one': (['{'y' * 20}'],),\n"
+        "  'many': [\n"
+        "    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10,\n"
+        "    11,\n"
+        "  ],\n"
+        "}"
+    )
+    assert text((["y" * 40],), 40) == f"(\n  [\n    '{'y' * 40}',\n  ],\n)"
+
+
+def test_what_was_shown_before_is_named():
+    assert text(a_cycle()) == "{\n  'a': [1],\n  'me': <within $>,\n  'again': <as at $.a>,\n}"
+    shared = [1]
+    assert text([[shared], [shared]]) == "[\n  [[1]],\n  [\n    <as at $[0][0]>,\n  ],\n]"
+    pair = (1, 2)
+    assert text([pair, pair]) == "[(1, 2), (1, 2)]"
+    me = record()
+    me.fields["me"] = me
+    assert text([me]) == "[\n  shop.Order(\n    me=<within $[0]>,\n  ),\n]"
+
+
+@given(
+    st.recursive(
+        st.integers() | st.text(max_size=5) | st.none(),
+        lambda inner: (
+            st.lists(inner)
+            | st.dictionaries(st.text(max_size=5), inner)
+            | st.tuples(inner)
+            | st.tuples(inner, inner)
+        ),
+    ),
+    st.integers(1, 60),
+)
+def test_a_tree_is_the_python_that_makes_it(value, width):
+    # Equal empty or shared parts may be one object.
+    shown = text(value, width)
+    if "<" not in shown:
+        assert eval(shown) == value
+
+
+def test_any_depth():
+    value = []
+    for _ in range(20_000):
+        value = [value]
+    assert text(value).count("[") == 20_001
+    assert short(value).startswith("[[[") and len(short(value)) == 60
+    assert _json.dumps(value).count("[") == 20_001
+
+
+def test_what_is_shared_a_thousand_times_is_shown_once():
+    value = []
+    for _ in range(100):
+        value = [value, value]
+    tupled = ()
+    for _ in range(100):
+        tupled = (tupled, tupled)
+    for found in (value, tupled):
+        assert len(text(found)) < 200_000
+        assert len(_json.dumps(found)) < 200_000
+        assert len(short(found)) <= 60
+
+
+def test_short():
+    assert short("x" * 10_000_000, 20) == "'" + "x" * 16 + "..."
+    assert short([1, 2], 20) == "[1, 2]"
+    assert short(a_cycle()) == "{'a': [1], 'me': <...>, 'again': <...>}"
+
+
+def test_nothing_moves_the_cursor():
+    nasty = "a\x1b[31m\x9b\n\u2028\x7f"
+    found = {
+        nasty: record(**{nasty: nasty}),
+        "b": holdall.Record(nasty, {}),
+        "c": types.SimpleNamespace(**{nasty: 1}),
+    }
+    for shown in (
+        text(found).replace("\n", ""),
+        text(found, 10).replace("\n", ""),
+        _json.dumps(found),
+        short(found),
+        _paths.show([nasty]),
+    ):
+        assert shown.isprintable(), ascii(shown)
+    assert _paths.parse(_paths.show([nasty])) == (nasty,)
+    isomorphic(back({nasty: [nasty]}), {nasty: [nasty]}, interned=True)
+
+
+def test_digits_that_python_does_not_write():
+    value = 10**5000
+    assert text(value) == hex(value)
+    assert back(value) == value
+
+
+def test_arrays():
+    np = pytest.importorskip("numpy")
+    assert text(np.arange(3)) == "array([0, 1, 2])"
+    value = np.array([1, None, "a"], object)
+    assert text(value) == "array([1, None, 'a'], dtype=object)"
+    value[0] = value
+    assert "<within $>" in text(value)
+
+
+# --- as JSON ---
+
+
+EXACT = {
+    "plain": {"a": [1, 2.5, "é\n", None, True, {}], "b": []},
+    "keys": {1: "a", None: "b", (1, "x"): "c", b"k": {2.5: 1}, "s": 1}, "a tag as a key": {"$tuple": [1]}, "dollar": {"$gt": 5},
+    "tuples": (1, (), ([],)), "sets": [{1, 2}, frozenset({("a", 1)}), set()],
+    "floats": [math.nan, math.inf, -math.inf, -0.0, 1e300], "complex": [1 + 2j, complex("nan-infj")],
+    "bytes": [b"\x00\xff", bytearray(b"ab"), b""], "surrogates": "\ud800x", "range": range(1, 9, 2),
+    "times": [datetime.datetime(2026, 1, 2, 3, 4, 5, 6), datetime.datetime(2026, 1, 2, tzinfo=datetime.timezone.utc),
+              datetime.date(2026, 1, 2), datetime.time(1, 2, 3), datetime.timedelta(-1, 2, 3)],
+    "numbers": [decimal.Decimal("1.50"), fractions.Fraction(1, 3), uuid.UUID(int=5), 2**200], "paths": [pathlib.Path("/a/b"), pathlib.PureWindowsPath("c:/x")],
+    "collections": [collections.OrderedDict([("b", 1), (2, [3])]), collections.defaultdict(list, {"a": [1]}), collections.Counter("aab"),
+                    collections.deque([1, [2]], 3), collections.deque(), collections.ChainMap({"a": 1}, {})],
+    "namespace": types.SimpleNamespace(a=1, b=[2]), "cycle": a_cycle(),
+    "shared": [[1], *[[{"x": 1}]] * 2, collections.deque([[1]])],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_json_comes_back_as_it_was(name):
+    isomorphic(EXACT[name], back(EXACT[name]))
+
+
+def test_shared_containers_stay_one():
+    shared = {"x": [1]}
+    inside = [shared]
+    value = {
+        "a": (inside,),
+        "b": [shared, shared["x"]],
+        "c": {1: shared},
+        "d": collections.OrderedDict(e=inside),
+    }
+    isomorphic(value, back(value))
+    me = record(id=1)
+    me.fields["me"] = [me]
+    found = back([me, me])
+    assert found[0] is found[1] is found[0].fields["me"][0]
+    assert (found[0].type_name, found[0].fields["id"]) == ("shop.Order", 1)
+
+
+def test_an_array_comes_back_as_it_was():
+    np = pytest.importorskip("numpy")
+    for value in [
+        np.arange(6.0).reshape(2, 3), np.array([1, math.nan, math.inf], "f4"), np.array([1 + 2j, complex("nan")]), np.zeros((0, 2)),
+        np.arange(3, dtype=">u2"), np.array([True]), np.array(["a", "bcd"]), np.array([b"a", b"\xff"]),
+        np.array(["2026-01-02", "NaT"], "M8[D]"), np.float32(1.5), np.int8(-1), np.array(5),
+    ]:  # fmt: skip
+        isomorphic(value, back(value))
+
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.just(math.nan) | st.text() | st.binary() | st.complex_numbers(allow_nan=False) | st.dates() | st.decimals(allow_nan=False),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text() | st.sampled_from(sorted(_json.TAGS)) | st.integers(), inner)
+    | st.lists(inner).map(tuple) | st.frozensets(st.integers() | st.text()),
+    max_leaves=20,
+)  # fmt: skip
+
+
+@given(values)
+def test_any_value_comes_back(value):
+    isomorphic(value, back(value), interned=True, identity=False)
+
+
+@given(
+    st.recursive(
+        st.none()
+        | st.booleans()
+        | st.integers()
+        | st.floats(allow_nan=False, allow_infinity=False)
+        | st.text(),
+        lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    )
+)
+def test_plain_values_are_plain_json(value):
+    assert json.loads(_json.dumps(value)) == value
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        '{"$ref": "$.a"}', '{"a": {"$ref": "#/x"}}', '{"$bytes": "*"}', '{"$set": [[]]}', '{"$fraction": [1, 0]}', '{"$datetime": 5}',
+        '{"$decimal": "x"}', '{"$complex": [1]}', '{"$array": [1], "dtype": "O"}', '{"$array": [1], "dtype": "f8", "shape": [2]}',
+        '{"$array": ["a"], "dtype": "U1000000000"}', '{"$dict": [[[], 1]]}',
+    ],
+)  # fmt: skip
+def test_tags_with_the_wrong_content(written):
+    with pytest.raises((ValueError, TypeError, ArithmeticError, KeyError)):
+        _json.restore(json.loads(written))
+
+
+def test_what_is_no_tag_after_all_stays_a_dict():
+    for found in [
+        {"$set": {"a": 1}},
+        {"$ref": 5},
+        {"$tuple": None},
+        {"$unknown": 1},
+        {"$repr": "x"},
+        {"$record": 1},
+        {"$dict": [1]},
+    ]:
+        assert _json.restore(found) == found
+
+
+def test_what_has_no_form_is_text():
+    assert json.loads(_json.dumps([len, 1])) == [
+        {"$repr": "<built-in function len>", "type": "builtins.builtin_function_or_method"},
+        1,
+    ]
+    assert json.loads(_json.dumps(ValueError("x"))) == {"$exception": ["x"], "type": "ValueError"}
+
+
+def test_julias_values():
+    julia = holdall.julia
+    assert _json.dumps({"s": julia.Symbol("a"), "f": julia.Float32(1.5), "r": julia.Ref([1])}) == (
+        '{"s": "a", "f": 1.5, "r": {"$julia": {"x": [1]}, "type": "Ref"}}'
+    )
