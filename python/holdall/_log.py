@@ -179,7 +179,7 @@ class Reader:
         raise EOFError("no more records")
 
     def seek(self, record: int, /) -> None:
-        """Go to the record of that number, by the path's restart points: no more than about a MiB is read."""
+        """Go to the record of that number, by the path's restart points: no more than a few MiB are read."""
         self._core.seek(record)
 
     def feed(self, data: bytes | bytearray | memoryview, /) -> None:

@@ -30,3 +30,14 @@ VERSIONS = {int(cells[0].strip("`"), 16): "trusted" in cells[1] for cells in row
 KINDS = {int(code): name for code, name, _ in rows("kinds")}
 KNOWN = {int(code): (name, values) for code, name, values in rows("known")}
 FLAGS = [(int(flag), value != "none") for flag, _, value in rows("flags")]
+LENT = {int(code): meaning for code, meaning in rows("lent")}
+FILES = {int(code): name for code, name, _ in rows("files")}
+FRAMES = {int(code): name for code, name, _ in rows("frames")}
+CODECS = {int(code): name for code, name, _ in rows("codecs")}
+
+
+def example(name: str) -> bytes:
+    """The bytes of an annotated example: what stands before two blanks on each line of its block."""
+    page = PAGE.read_text(encoding="utf-8")
+    block = page.split(f"<!-- bytes: {name} -->\n```\n")[1].split("```")[0]
+    return bytes.fromhex("".join(re.split(r"  +", line.strip())[0] for line in block.splitlines()))

@@ -4,6 +4,7 @@
 //! A table stands between `<!-- table: NAME -->` and `<!-- end -->`; what is between them is replaced, all else is kept.
 
 use holdall_format::bson;
+use holdall_format::hold::codec::Codec;
 use holdall_format::hold::tag;
 use holdall_format::julia;
 use holdall_format::model::reduce;
@@ -117,6 +118,31 @@ fn flags() -> String {
     table(&rows)
 }
 
+fn codes(of: &str, all: &[tag::Code]) -> String {
+    let mut rows = vec![row(&["kind", "name", of])];
+    rows.extend(all.iter().map(|code| row(&[&code.code.to_string(), code.name, code.meaning])));
+    table(&rows)
+}
+
+fn lent() -> String {
+    let mut rows = vec![row(&["form", "what stands in its place"])];
+    rows.extend(tag::LENT.iter().map(|(code, _, meaning)| row(&[&code.to_string(), meaning])));
+    table(&rows)
+}
+
+fn codecs() -> String {
+    let mut rows = vec![row(&["codec", "name", "compressed bytes"])];
+    for codec in (0..4).filter_map(Codec::of) {
+        let bytes = match codec {
+            Codec::Stored => "none: the body stands as it is",
+            Codec::Zstd => "a frame of Zstandard (RFC 8878)",
+            Codec::Lz4 => "a block of LZ4, without LZ4's own frame or a size",
+        };
+        rows.push(row(&[&(codec as u8).to_string(), codec.name(), bytes]));
+    }
+    table(&rows)
+}
+
 /// `page` with every table written anew; an unknown name or a missing end is an error.
 fn regenerate(page: &str) -> Result<String, String> {
     let mut out = String::with_capacity(page.len());
@@ -131,6 +157,10 @@ fn regenerate(page: &str) -> Result<String, String> {
             "kinds" => kinds(),
             "known" => known(),
             "flags" => flags(),
+            "files" => codes("what is behind the start", tag::FILES),
+            "frames" => codes("body", tag::FRAMES),
+            "lent" => lent(),
+            "codecs" => codecs(),
             "msgpack tags" => tags(msgpack::tag::TABLE),
             "bson types" => first_bytes(["type", "name", "value", "meaning"], bson::tag::TABLE),
             "julia tags" => documents(),

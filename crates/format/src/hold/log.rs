@@ -32,10 +32,27 @@ fn put_as(out: &mut Vec<u8>, at: u64, head: Head, parts: [&[u8]; 2]) {
     out.extend_from_slice(&tail);
 }
 
-/// Appends a record to `out`: `named` is how many names its section had before, `at` where it begins in the file.
-pub fn put_record(out: &mut Vec<u8>, at: u64, named: u64, message: &[u8], how: Option<Compression>) {
-    let mut head = Vec::with_capacity(9);
-    writer::length(&mut head, named);
+/// What a record needs of its section.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Named {
+    /// The section's number: that of its restart.
+    pub section: u64,
+    /// How many texts and layouts had names before.
+    pub texts: u64,
+    pub layouts: u64,
+}
+
+impl Named {
+    fn all(self) -> u64 {
+        self.texts + self.layouts
+    }
+}
+
+/// Appends a record to `out`, which begins at `at` in the file.
+pub fn put_record(out: &mut Vec<u8>, at: u64, named: Named, message: &[u8], how: Option<Compression>) {
+    let mut head = Vec::with_capacity(18);
+    writer::length(&mut head, named.section);
+    writer::length(&mut head, named.all());
     // A small record has nothing to gain, and a large one would have to be cut.
     let how = how.filter(|_| (LEAST_COMPRESSED..BLOCK - head.len()).contains(&message.len()));
     if let Some((how, body)) = how.and_then(|how| Some((how, codec::compress(&[&head, message].concat(), how)?))) {
@@ -45,15 +62,15 @@ pub fn put_record(out: &mut Vec<u8>, at: u64, named: u64, message: &[u8], how: O
     put(out, at, tag::RECORD, [&head, message]);
 }
 
-/// Appends what a record has named, if anything; says how many texts and layouts that are. `texts` is how many texts had numbers
-/// before, `named` the same of all names.
-pub fn put_names(out: &mut Vec<u8>, at: u64, named: u64, texts: u64, message: &[u8]) -> Result<(u64, u64)> {
-    let Names { new_texts, layouts } = names_of(texts, message)?;
-    let count = (new_texts.len() as u64, layouts.len() as u64);
-    if count != (0, 0) {
+/// Appends what a record has named, if anything; gives what there is now.
+pub fn put_names(out: &mut Vec<u8>, at: u64, named: Named, message: &[u8]) -> Result<Named> {
+    let Names { new_texts, layouts } = names_of(named.texts, message)?;
+    let (texts, shapes) = (new_texts.len() as u64, layouts.len() as u64);
+    if texts + shapes > 0 {
         let mut w = writer::Writer::new(Vec::new(), false);
         w.out.clear();
-        writer::length(&mut w.out, named);
+        writer::length(&mut w.out, named.section);
+        writer::length(&mut w.out, named.all());
         writer::length(&mut w.out, new_texts.len() as u64);
         new_texts.iter().for_each(|text| w.out.extend_from_slice(text));
         writer::length(&mut w.out, layouts.len() as u64);
@@ -64,16 +81,16 @@ pub fn put_names(out: &mut Vec<u8>, at: u64, named: u64, texts: u64, message: &[
         }
         put(out, at, tag::NAMES, [&w.out, &[]]);
     }
-    Ok(count)
+    Ok(Named { texts: named.texts + texts, layouts: named.layouts + shapes, ..named })
 }
 
 struct Names<'i> {
     /// As they are written.
     new_texts: Vec<&'i [u8]>,
-    layouts: Vec<Named>,
+    layouts: Vec<NewLayout>,
 }
 
-struct Named {
+struct NewLayout {
     kind: LayoutKind,
     version: u64,
     fields: usize,
@@ -135,7 +152,7 @@ fn layout_names<'i>(
     message: &'i [u8],
     layout: &Layout<'i>,
     mut number: impl FnMut(std::result::Result<&'i [u8], u64>) -> Option<u64>,
-) -> Result<Named> {
+) -> Result<NewLayout> {
     let bad = || Error::new(Kind::BadName, layout.at);
     let mut block = Reader::from(&message[..layout.at + layout.block.len()], layout.at, false);
     let mut names = Vec::with_capacity(layout.fields + 1);
@@ -148,7 +165,7 @@ fn layout_names<'i>(
         };
         names.push(found.ok_or_else(bad)?);
     }
-    Ok(Named { kind: layout.kind, version: layout.version, fields: layout.fields, names })
+    Ok(NewLayout { kind: layout.kind, version: layout.version, fields: layout.fields, names })
 }
 
 /// Appends a restart: `record` is the number of the record that comes next, `number` that of the restart, `before` where those are
@@ -179,9 +196,8 @@ impl Restart {
         Ok(Restart { at, record, number, before: values.collect() })
     }
 
-    /// The places that the restart after this one knows.
-    pub fn known_to_next(&self, earlier: impl Fn(u64) -> Option<u64>) -> Vec<u64> {
-        let next = self.number + 1;
+    /// The places that a restart knows which has the number `next`, and comes after this one.
+    pub fn known_to(&self, next: u64, earlier: impl Fn(u64) -> Option<u64>) -> Vec<u64> {
         (0..=next.trailing_zeros())
             .map_while(|power| match power {
                 0 => Some(self.at),
@@ -207,16 +223,18 @@ pub fn put_again(out: &mut Vec<u8>, at: u64, frame: &Frame, bytes: &[u8]) {
     put_as(out, at, frame.head, [&bytes[frame.body.clone()], &[]]);
 }
 
-/// How many names a record's section had before it, and its message.
-pub fn record(body: &[u8]) -> Result<(u64, &[u8])> {
+/// A record's section, how many names that had before it, and its message.
+pub fn record(body: &[u8]) -> Result<(u64, u64, &[u8])> {
     let mut input = Cursor::new(body);
+    let section = reader::length(&mut input)?;
     let named = reader::length(&mut input)?;
-    Ok((named as u64, input.rest()))
+    Ok((section as u64, named as u64, input.rest()))
 }
 
 /// What a frame of names holds: texts, then layouts, to be read by a [`Reader`].
 #[derive(Debug)]
 pub struct NamesReader<'i> {
+    pub section: u64,
     /// How many names there were before.
     pub named: u64,
     body: &'i [u8],
@@ -228,9 +246,10 @@ pub struct NamesReader<'i> {
 impl<'i> NamesReader<'i> {
     pub fn new(body: &'i [u8]) -> Result<Self> {
         let mut input = Cursor::new(body);
+        let section = reader::length(&mut input)? as u64;
         let named = reader::length(&mut input)? as u64;
         let left = reader::length(&mut input)?;
-        Ok(NamesReader { named, body, at: input.offset(), left, in_layouts: false })
+        Ok(NamesReader { section, named, body, at: input.offset(), left, in_layouts: false })
     }
 
     /// A reader of the layouts' blocks.
@@ -358,10 +377,12 @@ mod tests {
     fn names_are_what_a_record_has_named() {
         for texts in [0, 5] {
             let mut out = Vec::new();
-            assert_eq!(put_names(&mut out, 8, 9, texts, &message(texts)).unwrap(), (3, 1));
+            let named = Named { section: 2, texts, layouts: 4 };
+            let after = put_names(&mut out, 8, named, &message(texts)).unwrap();
+            assert_eq!(after, Named { texts: texts + 3, layouts: 5, ..named });
             let frame = Frame::within(&out, 0, 8).unwrap().unwrap();
             let mut names = NamesReader::new(frame.verified(&out).unwrap()).unwrap();
-            assert_eq!(names.named, 9);
+            assert_eq!((names.section, names.named), (2, texts + 4));
             let mut found = Vec::new();
             while let Some(token) = names.next().unwrap() {
                 found.push(match token {
@@ -380,7 +401,7 @@ mod tests {
         }
         let mut w = writer::Writer::new(Vec::new(), false);
         w.int(5);
-        assert_eq!(put_names(&mut Vec::new(), 0, 0, 0, &w.out).unwrap(), (0, 0));
+        assert_eq!(put_names(&mut Vec::new(), 0, Named::default(), &w.out).unwrap(), Named::default());
     }
 
     fn log() -> (Vec<u8>, Vec<usize>) {
@@ -392,11 +413,11 @@ mod tests {
             ends.push(out.len());
         };
         put(&|out, at| put_restart(out, at, 0, 0, &[]));
-        put(&|out, at| put_record(out, at, 0, &message(0), None));
+        put(&|out, at| put_record(out, at, Named::default(), &message(0), None));
         put(&|out, at| {
-            put_names(out, at, 0, 0, &message(0)).unwrap();
+            put_names(out, at, Named::default(), &message(0)).unwrap();
         });
-        put(&|out, at| put_record(out, at, 4, &[0xC1, 5], None));
+        put(&|out, at| put_record(out, at, Named { texts: 3, layouts: 1, section: 0 }, &[0xC1, 5], None));
         put(&|out, at| put_restart(out, at, 2, 1, &[8]));
         (out, ends)
     }
@@ -429,7 +450,7 @@ mod tests {
         let mut w = writer::Writer::new(Vec::new(), false);
         w.bytes(&inner);
         let mut out = start().to_vec();
-        put_record(&mut out, 8, 0, &w.out, None);
+        put_record(&mut out, 8, Named::default(), &w.out, None);
         out[9] ^= 1;
         let (found, waiting) = find(&out, 8, 0);
         assert!(found.is_none() && waiting > out.len() - HEAD);
@@ -441,7 +462,7 @@ mod tests {
         let last = last_restart(&log, log.len(), 0).unwrap();
         assert_eq!(last, Restart { at: ends[4] as u64, record: 2, number: 1, before: vec![8] });
         assert_eq!(last_restart(&log, ends[4], 0).unwrap().number, 0);
-        assert_eq!(last.known_to_next(|number| (number == 0).then_some(8)), vec![last.at, 8]);
+        assert_eq!(last.known_to(2, |number| (number == 0).then_some(8)), vec![last.at, 8]);
         assert_eq!(last_restart(&log[8..], ends[4] - 8, 8).unwrap().at, 8);
     }
 }

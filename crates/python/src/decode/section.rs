@@ -30,6 +30,10 @@ impl Section {
         self.texts.len() as u64
     }
 
+    pub fn layouts(&self) -> u64 {
+        self.layouts.len() as u64
+    }
+
     pub fn clear(&mut self) {
         self.texts.clear();
         self.layouts.clear();

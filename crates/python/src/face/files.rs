@@ -420,7 +420,7 @@ impl Stream {
         let py = source.py();
         #[cfg(unix)]
         if let Ok(descriptor) = source.extract::<i32>() {
-            let input = Input::Descriptor(io::BufReader::with_capacity(1 << 16, Descriptor::new(descriptor)));
+            let input = Input::Descriptor(io::BufReader::with_capacity(1 << 16, Descriptor::new(descriptor, false)));
             return Ok(Stream { input, raised: Raised::default() });
         }
         let scratch = PyByteArray::new(py, &[]).unbind();

@@ -1,6 +1,6 @@
 //! Blocks of bytes that others own: memoryview (as its bytes), PickleBuffer, array.array; and out-of-band buffers.
 
-use super::numpy::Head;
+use super::numpy::{octets, Head};
 use super::owned;
 use crate::cpython::{Obj, Owned, View};
 use crate::decode::Decoder;
@@ -191,7 +191,10 @@ pub fn array<'i, R: Reader<'i>>(
         let Some(Lender::File(source)) = decoder.lender.take() else { return Err(decode("no file", at)) };
         let made = (|| {
             if let Some(view) = source.view(py, number, lent, at)? {
-                return head.of_buffer(py, &view, at);
+                // An array of a memoryview would not keep its memory in place.
+                // SAFETY: held.
+                let octets = octets(unsafe { &Bound::from_borrowed_ptr(py, view.get()) })?;
+                return head.of_buffer(py, octets.as_ref().unwrap_or(&view), at);
             }
             let len = source.len(py, number, at)?;
             decoder.charge_given(len)?;

@@ -148,11 +148,13 @@ pub fn repair(data: &Bound<'_, PyAny>, sink: &Bound<'_, PyAny>) -> PyResult<u64>
         if frame.head.kind == tag::RESTART {
             // The same restart, between other places.
             let old = restart().map_err(|error| Fault::from(error).into_py(0))?;
-            let number = last.as_ref().map_or(0, |last| last.number + 1);
-            let before = last.as_ref().map_or(Vec::new(), |last| last.known_to_next(|at| places.get(&at).copied()));
-            log::put_restart(&mut out, here, old.record, number, &before);
+            let (record, number) = (old.record, old.number);
+            let before = last.as_ref().map_or(Vec::new(), |last| {
+                last.known_to(number, |number| places.get(&number).copied())
+            });
+            log::put_restart(&mut out, here, record, number, &before);
             places.insert(number, here);
-            last = Some(Restart { at: here, record: old.record, number, before });
+            last = Some(Restart { at: here, record, number, before });
         } else {
             records += u64::from(frame.head.kind == tag::RECORD);
             log::put_again(&mut out, here, frame, input);

@@ -7,7 +7,7 @@ use crate::error::Fault;
 use crate::face::files::{os_error, Raised, Sink, Stream};
 use crate::face::options;
 use crate::face::types::Limits;
-use holdall_format::hold::log::{self, NamesReader, Next, Restart};
+use holdall_format::hold::log::{self, Named, NamesReader, Next, Restart};
 use holdall_format::hold::{frame, tag, Reader};
 use holdall_format::{Error, Kind};
 use pyo3::exceptions::PyValueError;
@@ -57,6 +57,8 @@ struct State {
     at: usize,
     started: bool,
     section: Section,
+    /// The number of that section.
+    number: u64,
     /// The number of the next record.
     record: u64,
     /// Should what the last record has named be damaged, it is found there.
@@ -73,7 +75,7 @@ struct Last {
     at: Range<usize>,
     unpacked: Option<Vec<u8>>,
     /// How many names there were before.
-    named: u64,
+    named: Named,
 }
 
 /// What comes next.
@@ -184,9 +186,8 @@ impl State {
                     _ => {
                         if let Ok(restart) = Restart::parse(&body, 0) {
                             self.record = restart.record;
+                            self.begin(restart.number);
                         }
-                        self.section.clear();
-                        self.last = None;
                         Ok(Step::Again)
                     }
                 }
@@ -290,10 +291,29 @@ impl State {
         Ok(Step::Again)
     }
 
+    /// Begins a section: nothing has a name.
+    fn begin(&mut self, number: u64) {
+        self.number = number;
+        self.section.clear();
+        self.last = None;
+    }
+
+    fn named(&self) -> Named {
+        Named { section: self.number, texts: self.section.texts(), layouts: self.section.layouts() }
+    }
+
+    /// Whether these are the names there are.
+    fn has(&self, section: u64, named: u64) -> bool {
+        section == self.number && named == self.section.named()
+    }
+
     /// Learns what the record before has named, if that is news.
     fn learn(&mut self, py: Python<'_>, options: &decode::Options, body: &[u8]) {
         let Ok(mut names) = NamesReader::new(body) else { return };
-        if names.named != self.section.named() {
+        if names.section != self.number && names.named == 0 {
+            self.begin(names.section);
+        }
+        if !self.has(names.section, names.named) {
             return;
         }
         // SAFETY: the GIL is held, as `py` shows.
@@ -313,12 +333,12 @@ impl State {
     ) -> PyResult<Step> {
         let begin = self.base as usize + range.start;
         let body = unpacked.as_deref().unwrap_or(&self.bytes[range.clone()]);
-        let (named, message) = log::record(body).map_err(|error| Fault::from(error.shifted(begin)).into_py(0))?;
+        let (section, named, message) = log::record(body).map_err(|error| Fault::from(error.shifted(begin)).into_py(0))?;
         let head = body.len() - message.len();
-        if named != self.section.named() {
-            self.catch_up(py, options, named);
+        if !self.has(section, named) {
+            self.catch_up(py, options, section, named);
         }
-        if named != self.section.named() {
+        if !self.has(section, named) {
             let why = "a record that needs names of a lost one";
             let error = Error::new(Kind::BadFile { why }, self.base as usize + begins);
             let end = std::mem::replace(&mut self.at, begins);
@@ -340,7 +360,7 @@ impl State {
             Some(body) => head..body.len(),
             None => range.start + head..range.end,
         };
-        self.last = Some(Last { at, unpacked, named });
+        self.last = Some(Last { at, unpacked, named: self.named() });
         let made = made.map_err(|fault| fault.into_py(base))?;
         // SAFETY: a new reference.
         Ok(Step::Record(unsafe { Bound::from_owned_ptr(py, made.into_raw()) }.unbind()))
@@ -348,14 +368,14 @@ impl State {
 
     /// Finds names that a record needs: of a section whose restart is lost there are none yet; and what stood in a damaged frame
     /// of names stands in the record before it as well.
-    fn catch_up(&mut self, py: Python<'_>, options: &decode::Options, named: u64) {
-        if named == 0 {
-            return self.section.clear();
+    fn catch_up(&mut self, py: Python<'_>, options: &decode::Options, section: u64, named: u64) {
+        if named == 0 && section != self.number {
+            return self.begin(section);
         }
-        let Some(last) = self.last.as_ref().filter(|last| last.named == self.section.named()) else { return };
+        let Some(last) = self.last.as_ref().filter(|last| last.named == self.named()) else { return };
         let message = &last.unpacked.as_ref().unwrap_or(&self.bytes)[last.at.clone()];
         let mut names = Vec::new();
-        if log::put_names(&mut names, 0, last.named, self.section.texts(), message).is_ok() && !names.is_empty() {
+        if log::put_names(&mut names, 0, last.named, message).is_ok() && !names.is_empty() {
             self.learn(py, options, &names[frame::HEAD..names.len() - frame::TAIL]);
         }
     }
@@ -446,6 +466,7 @@ impl LogReader {
             at: 0,
             started: false,
             section: Section::default(),
+            number: 0,
             record: 0,
             last: None,
             damage: Vec::new(),

@@ -7,7 +7,7 @@ use crate::face::files::{compression, os_error, Raised, Sink};
 use crate::face::functions::with_workshop;
 use crate::face::options;
 use holdall_format::hold::codec::Compression;
-use holdall_format::hold::log::{self, Next, Restart};
+use holdall_format::hold::log::{self, Named, Next, Restart};
 use holdall_format::hold::{frame, tag, Writer};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -46,8 +46,7 @@ struct State {
     /// Nothing before the first record, and after a failure: the next one begins a section.
     section: Option<Section>,
     began: u64,
-    texts: u64,
-    layouts: u64,
+    named: Named,
     last: Option<Restart>,
     restarts: HashMap<u64, u64>,
     /// A failed write left the file longer than it should be, and it can't be cut: nothing more can follow.
@@ -67,13 +66,13 @@ impl State {
         let at = self.at();
         let number = self.last.as_ref().map_or(0, |last| last.number + 1);
         let before = self.last.as_ref().map_or(Vec::new(), |last| {
-            last.known_to_next(|number| self.restarts.get(&number).copied())
+            last.known_to(number, |number| self.restarts.get(&number).copied())
         });
         log::put_restart(&mut self.waiting, at, self.records, number, &before);
         self.restarts.insert(number, at);
         self.last = Some(Restart { at, record: self.records, number, before });
         self.section = Some(Section::begin(&mut self.tables));
-        (self.began, self.texts, self.layouts) = (at, 0, 0);
+        (self.began, self.named) = (at, Named { section: number, ..Named::default() });
     }
 
     /// Puts a record behind what waits. On an error nothing has changed, but that the next record begins a section.
@@ -116,12 +115,10 @@ impl State {
             encoder.message(obj.as_ptr())?;
             self.section = encoder.into_section();
             let message = workshop.output.as_slice();
-            let named = self.texts + self.layouts;
             let at = self.written + self.waiting.len() as u64;
-            log::put_record(&mut self.waiting, at, named, message, how);
+            log::put_record(&mut self.waiting, at, self.named, message, how);
             let at = self.written + self.waiting.len() as u64;
-            let (texts, layouts) = log::put_names(&mut self.waiting, at, named, self.texts, message)?;
-            (self.texts, self.layouts) = (self.texts + texts, self.layouts + layouts);
+            self.named = log::put_names(&mut self.waiting, at, self.named, message)?;
             Ok(())
         })
         .map_err(Fault::from)
@@ -193,8 +190,7 @@ impl LogWriter {
             tables: Box::new(Tables::new()),
             section: None,
             began: 0,
-            texts: 0,
-            layouts: 0,
+            named: Named::default(),
             last: None,
             restarts: HashMap::new(),
             broken: false,
@@ -367,7 +363,7 @@ impl End {
 }
 
 /// Bytes that are looked through at once for a restart, from the end.
-const STEP: u64 = 4 << 20;
+const STEP: u64 = 3 << 19;
 
 /// The last restart before `end`.
 pub fn last_restart(sink: &Sink, end: u64) -> Result<Option<Restart>, std::io::Error> {
