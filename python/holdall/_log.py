@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -29,7 +30,9 @@ class Writer:
     repeated texts are written once for all records of about a MiB, so that small records stay small. A record that fails to be
     written (an OSError, or an EncodeError) is not in the log; those before it are, and the next may follow.
 
-    One thread at a time may use it. One process at a time may write to a log; any number may read.
+    One thread at a time may use it. A log has one Writer at a time, which on POSIX systems a lock sees to, and any number of Readers.
+
+    Raises BlockingIOError: another Writer has the log open. Raises OSError: as the file system says.
 
     >>> with holdall.Writer("events.log") as log:
     ...     log.write({"event": "start", "at": 1}), log.write({"event": "stop", "at": 5})
@@ -61,8 +64,8 @@ class Writer:
             )
             return
         is_new = not os.path.exists(path)
-        flags = os.O_RDWR | os.O_CREAT | (0 if append else os.O_TRUNC) | getattr(os, "O_BINARY", 0)
-        self._core = _core.LogWriter(os.open(path, flags, 0o666), append=append, **options)
+        descriptor = _opened_alone(path, append)
+        self._core = _core.LogWriter(descriptor, append=append, **options)
         if is_new and sync != "never":
             # The file's name is to be there after a crash as well as what is in it.
             self.flush()
@@ -109,6 +112,25 @@ class Writer:
         if getattr(self, "_core", _CLOSED) is not _CLOSED:
             with contextlib.suppress(Exception):
                 self.close()
+
+
+def _opened_alone(path: str, append: bool) -> int:
+    """A descriptor of the log at `path`, which nobody else may write to while it is open."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o666)
+    try:
+        if os.name == "posix":
+            import fcntl
+
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise BlockingIOError(errno.EWOULDBLOCK, "another Writer has the log open", path) from None
+        if not append:
+            os.truncate(descriptor, 0)
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
 
 
 class _Closed:
