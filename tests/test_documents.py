@@ -339,8 +339,20 @@ def in_parts(doc: Document, order: list[int]) -> list[Any]:
     return found
 
 
-def plainly_shared(obj: Any) -> bool:
-    return not isinstance(obj, (int, float, complex, bool, type(None)))
+class Pair:
+    """Has its fields in either order, so that there are two layouts of one class, and the second refers to names of the first."""
+
+    def __init__(self, other: Any, turned: bool) -> None:
+        self.__dict__.update({"b": 1, "a": other} if turned else {"a": other, "b": 1})
+
+
+@pytest.mark.parametrize("order", itertools.permutations(range(4)), ids=str)
+def test_layouts_that_refer_to_names(order: tuple[int, ...]) -> None:
+    """What comes behind such a layout has the number that it has in the message."""
+    shared, text = [1], "".join(["a te", "xt"])
+    obj = [Pair(Pair(text, True), False), [shared, text], shared, text]
+    one = HOLD.of(obj, types=Pair)
+    isomorphic(obj, in_parts(one, [*order, *order]))
 
 
 @settings(max_examples=150)
@@ -351,12 +363,12 @@ def test_parts_of_random_graphs(drawn: list[Graph], rng: random.Random) -> None:
     # Each thing is met in several members.
     obj = [pool[0], pool[-1], [pool[0], pool], {"again": pool[-1], "pool": pool}, *pool, pool[0]]
     data = holdall.dumps(obj)
-    eager = holdall.loads(data, types=TYPES)
     one = Document(data, format="hold", types=TYPES)
     order = [*range(len(obj)), *range(len(obj))]
     rng.shuffle(order)
-    isomorphic(eager, in_parts(one, order))
-    isomorphic(eager, Document(data, format="hold", types=TYPES).load())
+    # Not with what a load gives: there keys of equal text are one object, as it remembers them.
+    isomorphic(obj, in_parts(one, order))
+    isomorphic(obj, Document(data, format="hold", types=TYPES).load())
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
@@ -457,7 +469,7 @@ def test_large_lists(doc: Doc, name: str, tmp_path: pathlib.Path) -> None:
         assert items.load() == obj
     # Without an index of the file's.
     items = doc.of({"list": obj})["list"]
-    for at in (len(obj) - 1, 0, 77, 20_0):
+    for at in (len(obj) - 1, 0, 33):
         assert whole(items[at]) == obj[at]
 
 
