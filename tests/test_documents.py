@@ -166,7 +166,7 @@ def test_a_single_value(value: Any) -> None:
     for doc in DOCS[:2]:
         one = doc.of(value)
         assert one.load() == value and bytes(one.raw) == doc.dumps(value)[doc is HOLD :]
-        for act in (len, list, lambda one: one["a"], lambda one: one.keys(), lambda one: "a" in one):
+        for act in (len, list, lambda one: one["a"], lambda one: one.keys()):
             with pytest.raises(TypeError):
                 act(one)
 
