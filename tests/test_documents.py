@@ -715,7 +715,7 @@ VALUES = st.recursive(
 )
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(st.dictionaries(TEXT, VALUES, max_size=20))
 def test_lazily_read_is_eagerly_read(value: Any) -> None:
     for doc in DOCS:
