@@ -431,7 +431,7 @@ impl<R: io::Read> Reader<R> {
         body.len <= FREE_RAW || self.size.is_some()
     }
 
-    /// Reads a body into memory of its length; tells after each part how many bytes of it are there.
+    /// Reads a body into memory of its length; tells after each part how far the source is read.
     pub fn fill(
         &mut self,
         body: &Body,
@@ -476,7 +476,7 @@ impl<R: io::Read> Reader<R> {
                     hasher.update(chunk);
                     filled += step;
                     left -= step as u64;
-                    progress(filled as u64)?;
+                    progress(self.at)?;
                 }
                 self.tail(&hasher, at)?;
                 self.count(len, len)?;
@@ -497,7 +497,7 @@ impl<R: io::Read> Reader<R> {
                 codec::decompress(head.codec, &packed, rest, place(at))?;
                 filled += raw;
                 self.scratch = packed;
-                progress(filled as u64)?;
+                progress(self.at)?;
             }
             if !head.more {
                 return Ok(filled);
@@ -540,7 +540,7 @@ impl<R: io::Read> Reader<R> {
             self.count(raw as u64, packed.len() as u64)?;
             let mut to = vec![0; raw];
             codec::decompress(body.head.codec, &packed, &mut to, place(at))?;
-            progress(raw as u64)?;
+            progress(self.at)?;
             return Ok(to);
         }
         if self.is_plausible(body) {

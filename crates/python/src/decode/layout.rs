@@ -77,6 +77,8 @@ pub struct Layout {
     pub names: Vec<Owned>,
     /// Names (by their place in the message) that were references, and to which number.
     references: Vec<(usize, u64)>,
+    /// How many of its names have a number, in the message that it was read from.
+    pub numbers: usize,
     /// The stored class name, and its version.
     pub type_name: Option<Owned>,
     pub version: u64,
@@ -104,6 +106,7 @@ impl Layout {
             bytes: 128,
             names,
             references: Vec::new(),
+            numbers: 0,
             type_name: None,
             version: 0,
             plan: None,
@@ -124,6 +127,7 @@ impl Layout {
             kind: self.kind,
             names,
             references: Vec::new(),
+            numbers: self.numbers,
             type_name: self.type_name.clone(),
             version: self.version,
             plan: self.plan.clone(),
@@ -141,11 +145,6 @@ impl Layout {
 
     fn name(&self, at: usize) -> Option<&Owned> {
         self.all_names().nth(at)
-    }
-
-    /// How many of its names have a number.
-    pub fn numbers(&self) -> usize {
-        self.all_names().count() - self.references.len()
     }
 
     pub fn stored_name(&self, py: Python<'_>) -> Result<String> {
@@ -289,12 +288,14 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         if names.len() != token.fields + usize::from(classes) {
             return Err(decode("a layout has more or fewer names than it says", token.at));
         }
+        let numbers = names.len() - references.len();
         let type_name = classes.then(|| names.remove(0));
         let mut layout = Rc::new(Layout {
             kind: token.kind,
             bytes: 128 + 32 * names.len(),
             names,
             references,
+            numbers,
             type_name,
             version: token.version,
             plan: None,

@@ -111,13 +111,13 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             let before = again.number;
             let layout = self.far_layout(number)?;
             if let Some(again) = &mut self.again {
-                again.number = before + layout.numbers();
+                again.number = before + layout.numbers;
             }
             return Ok(layout);
         }
         let layout = self.layouts.get(again.layout).cloned().ok_or_else(|| decode("a layout out of place", here))?;
         again.layout += 1;
-        again.number += layout.numbers();
+        again.number += layout.numbers;
         Ok(layout)
     }
 

@@ -463,7 +463,6 @@ struct InOrder<'r, R> {
     body: Option<Body>,
     /// A body whose length could not be believed before it was read.
     collected: Option<Vec<u8>>,
-    done: u64,
     progress: &'r mut Progress,
     raised: Raised,
 }
@@ -505,7 +504,7 @@ impl<R: Read + Send> Source for InOrder<'_, R> {
             return Err(crate::error::decode("a buffer that was there before", at));
         }
         let (reader, next) = (&mut *self.reader, &mut self.next);
-        let (progress, raised, done) = (&mut *self.progress, &mut self.raised, self.done);
+        let (progress, raised) = (&mut *self.progress, &mut self.raised);
         let found = py.detach(|| {
             loop {
                 let body = reader.body(tag::BUFFER_FRAME)?;
@@ -518,14 +517,13 @@ impl<R: Read + Send> Source for InOrder<'_, R> {
                 let sure = file::Reader::<R>::is_exact(&body) && reader.is_plausible(&body);
                 let collected = match sure {
                     true => None,
-                    false => Some(reader.collect(&body, &mut |part| raised.keep(progress.at(done + part)))?),
+                    false => Some(reader.collect(&body, &mut |at| raised.keep(progress.at(at)))?),
                 };
                 return Ok((body, collected));
             }
         });
         let (body, collected) = found.map_err(|fault| self.fault(fault))?;
         let len = collected.as_ref().map_or(body.len, |bytes| bytes.len() as u64);
-        self.done += len;
         (self.body, self.collected) = (Some(body), collected);
         usize::try_from(len).map_err(|_| crate::error::decode("a length beyond the address space", at))
     }
@@ -536,9 +534,8 @@ impl<R: Read + Send> Source for InOrder<'_, R> {
             return Ok(());
         }
         let Some(body) = self.body.take() else { return Ok(()) };
-        let before = self.done - body.len;
         let (reader, progress, raised) = (&mut *self.reader, &mut *self.progress, &mut self.raised);
-        let filled = py.detach(|| reader.fill(&body, to, &mut |part| raised.keep(progress.at(before + part))));
+        let filled = py.detach(|| reader.fill(&body, to, &mut |at| raised.keep(progress.at(at))));
         filled.map_err(|fault| self.fault(fault))
     }
 }
@@ -575,7 +572,6 @@ fn graph<R: Read + Send>(
         next: 0,
         body: None,
         collected: None,
-        done: message.len() as u64,
         progress,
         raised: Raised::default(),
     };
