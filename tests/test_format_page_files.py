@@ -216,4 +216,4 @@ def test_a_lost_record_takes_no_other_along(which: int, tmp_path: pathlib.Path) 
 @pytest.mark.parametrize("size", range(8, 170, 7))
 def test_a_log_cut_short(size: int) -> None:
     log = Log(example("log")[:size], False)
-    assert len(log.records) == (size >= 78) + (size >= 145)
+    assert len(log.records) == (size >= 79) + (size >= 142)

@@ -239,6 +239,11 @@ class Report:
 
     kind: "graph" (a file of `dump`), "log" or "message" (bytes of `dumps`). frames: how many are whole. records: of a log. bytes: the
     file's size. damage: what is not whole. repaired: what was done about it.
+
+    >>> dump([1, 2, 3], "list.hold")
+    >>> report = holdall.verify("list.hold")
+    >>> report.ok, report.kind, report.frames, report.damage
+    (True, 'graph', 1, [])
     """
 
     kind: str

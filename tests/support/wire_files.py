@@ -258,8 +258,8 @@ class Record(Reader):
         return value
 
     def value(self, number: int | None = None) -> Any:
-        is_text = TAGS[self.data[self.at]][0] in ("ASCII_FIX", "ASCII", "LATIN_1", "UCS_2", "UTF_8")
-        if number is not None and number != self.known and is_text:
+        if number is not None and TAGS[self.data[self.at - 1]][0] == "NAMED":
+            assert TAGS[self.data[self.at]][0] in ("ASCII_FIX", "ASCII", "LATIN_1", "UCS_2", "UTF_8")
             self.lasting.append(number)
         return super().value(number)
 
@@ -285,6 +285,7 @@ class Log:
         if kind_of(file) != "FILE_LOG":
             raise Malformed("kind")
         self.file, self.by_names = file, by_names
+        self.section = 0
         self.texts: list[Node] = []
         self.layouts: list[Layout] = []
         self.restarts: list[Restart] = []
@@ -303,10 +304,9 @@ class Log:
 
     def record(self, body: bytes, at: int) -> None:
         r = Reader(b"\xc1" + body)
-        named, message = r.length(), body[r.at - 1 :]
-        if named == 0:
-            self.texts, self.layouts = [], []
-        if named != len(self.texts) + len(self.layouts):
+        section, named = r.length(), r.length()
+        message = body[r.at - 1 :]
+        if not self.has(section, named):
             self.lost += 1
             return
         record = Record(message, self.texts, self.layouts)
@@ -315,9 +315,15 @@ class Log:
             self.texts = self.texts + [record.numbered[number] for number in record.lasting]
             self.layouts = record.layouts
 
+    def has(self, section: int, named: int) -> bool:
+        """Whether that many names of that section are known; a section whose restart is lost begins without."""
+        if section != self.section and named == 0:
+            self.section, self.texts, self.layouts = section, [], []
+        return section == self.section and named == len(self.texts) + len(self.layouts)
+
     def names(self, body: bytes, at: int) -> None:
         r = Reader(b"\xc1" + body)
-        if not self.by_names or r.length() != len(self.texts) + len(self.layouts):
+        if not self.has(r.length(), r.length()) or not self.by_names:
             return
         self.texts = self.texts + [r.value() for _ in range(r.length())]
         r.numbered, r.layouts = list(self.texts), list(self.layouts)
@@ -331,4 +337,4 @@ class Log:
     def restart(self, body: bytes, at: int) -> None:
         values = [number(body[place : place + 8]) for place in range(0, len(body), 8)]
         self.restarts.append(Restart(at, values[0], values[1], values[2:]))
-        self.texts, self.layouts = [], []
+        self.section, self.texts, self.layouts = values[1], [], []

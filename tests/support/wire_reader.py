@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tests.support.neutral import Node
-from tests.support.page_tables import FLAGS, KINDS, KNOWN, TAGS, VERSIONS
+from tests.support.page_tables import FLAGS, KINDS, KNOWN, LENT, TAGS, VERSIONS
 
 
 class Malformed(Exception):
@@ -95,9 +95,9 @@ class Reader:
     def value(self, number: int | None = None) -> Any:
         """The next value; `number` is its own where it was marked (or is the first)."""
         name, at = TAGS[self.u8()]
-        if name in ("MARK", "REF_8", "REF_16", "REF_32") and number is not None:
+        if name in ("MARK", "NAMED", "REF_8", "REF_16", "REF_32") and number is not None:
             raise Malformed("mark")
-        if name == "MARK":
+        if name in ("MARK", "NAMED"):
             self.numbered.append(None)
             return self.value(len(self.numbered) - 1)
         if name.startswith("REF_"):
@@ -168,10 +168,10 @@ class Reader:
 
     def buffer(self) -> Node:
         form, number = self.u8(), self.length()
-        if form > 3:
+        if form not in LENT:
             raise Malformed("form")
         if self.buffers is None:
-            return Node("buffer", None, extra={"form": form, "of": number})
+            return Node("buffer", None, extra={"form": LENT[form], "of": number})
         if number >= len(self.buffers):
             raise Malformed("buffer")
         return Node("bytearray" if form == 3 else "bytes", self.buffers[number])

@@ -306,7 +306,7 @@ INVALID: list[tuple[str, str, str]] = [
     ("text", "68656C6C6F", "version"),
     ("trusted", "D1 00", "trusted"),
     ("bytes after the value", "C1 00 00", "trailing"),
-    ("reserved tag", "C1 DA", "tag"),
+    ("reserved tag", "C1 DB", "tag"),
     ("last reserved tag", "C1 FC", "tag"),
     ("global in an ordinary message", "C1 FD 42 6F73 46 73797374656D", "tag"),
     ("reduce in an ordinary message", "C1 FE 00", "tag"),

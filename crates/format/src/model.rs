@@ -497,6 +497,11 @@ pub trait Writer {
         unreachable!("a format without references")
     }
 
+    /// The same of a text that records after this one may refer to as well.
+    fn mark_named(&mut self) {
+        self.mark();
+    }
+
     fn reference(&mut self, _number: u64) {
         unreachable!("a format without references")
     }

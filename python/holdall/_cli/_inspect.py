@@ -94,7 +94,9 @@ def guess(data: memoryview, suffix: str = "") -> str:
     return "msgpack"
 
 
-def _parts_of_file(data: memoryview, found: Found, most: int, outline: Callable[[Any], _core.Outline]) -> None:
+def _parts_of_file(
+    data: memoryview, found: Found, most: int, outline: Callable[[Any], _core.Outline]
+) -> None:
     """The message of a hold file, or the first records of a log; and the first thing that is wrong around them."""
     found.frames = _core.file_frames_of(data)
     for frame in found.frames:

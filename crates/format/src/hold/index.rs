@@ -438,13 +438,18 @@ impl Index {
     }
 
     /// Gives the keys of large dicts to `write`, frame by frame, which says where each is.
-    pub fn put_keys<E>(&mut self, mut write: impl FnMut(&[u8]) -> std::result::Result<u64, E>) -> std::result::Result<(), E> {
+    pub fn put_keys<E>(
+        &mut self,
+        mut write: impl FnMut(&[u8]) -> std::result::Result<u64, E>,
+    ) -> std::result::Result<(), E> {
         for keys in &mut self.keys {
             if let Pages::Here(entries) = &keys.pages {
                 let mut pages = Vec::with_capacity(entries.len().div_ceil(PAGE));
                 for page in entries.chunks(PAGE) {
-                    let body: Vec<u8> =
-                        page.iter().flat_map(|(hash, at)| [&hash.to_le_bytes()[..], &at.to_le_bytes()].concat()).collect();
+                    let body: Vec<u8> = page
+                        .iter()
+                        .flat_map(|(hash, at)| [&hash.to_le_bytes()[..], &at.to_le_bytes()].concat())
+                        .collect();
                     pages.push((page[0].0, write(&body)?));
                 }
                 keys.pages = Pages::InFile(pages);

@@ -1,6 +1,6 @@
 //! A log: records one after the other, each in a frame of its own, appended for ever.
 //!
-//! Records of one *section* share names: layouts, and texts that were marked, keep their numbers for the records that follow. So
+//! Records of one *section* share names: layouts, and texts that were marked as named, keep their numbers for the records that follow. So
 //! that a record that is lost takes no other with it, what it has named is written once more behind it, in a frame of names.
 //! A section begins with a restart, where nothing has a name: here a reader can begin. Restarts know where others are before them:
 //! the one with number `n` knows those 1, 2, 4 ... before it, as far as these divide `n`.
@@ -118,11 +118,13 @@ fn names_of(texts: u64, message: &[u8]) -> Result<Names<'_>> {
         if r.leaf()?.is_some() {
             continue;
         }
+        let at = r.offset();
         match r.next()? {
             Token::Mark => {
                 let (before, place) = (r.offset(), r.place());
+                let lasts = message.get(at) == Some(&tag::NAMED);
                 match r.next()? {
-                    Token::Text(_) => {
+                    Token::Text(_) if lasts => {
                         let bytes = message.get(before..r.offset()).unwrap_or_default();
                         names.text(texts, &mut lasting, bytes);
                     }
@@ -258,7 +260,7 @@ impl<'i> NamesReader<'i> {
     }
 
     /// The next text or layout.
-    pub fn next(&mut self) -> Result<Option<Token<'i>>> {
+    pub fn token(&mut self) -> Result<Option<Token<'i>>> {
         while self.left == 0 {
             if self.in_layouts {
                 return Ok(None);
@@ -359,14 +361,16 @@ mod tests {
 
     fn message(numbers: u64) -> Vec<u8> {
         let mut w = writer::Writer::new(Vec::new(), false);
-        w.list(3);
+        w.list(4);
         let block = w.layout_begin(LayoutKind::Dict, 0, 2);
         w.text(Text::Ascii(b"id"));
         w.text(Text::Ascii(b"name"));
         w.layout_end(block);
         w.int(1);
-        w.mark();
+        w.mark_named();
         w.text(Text::Ascii(b"ann"));
+        w.mark();
+        w.text(Text::Ascii(b"bob"));
         w.mark();
         w.list(0);
         w.reference(numbers + 3);
@@ -384,7 +388,7 @@ mod tests {
             let mut names = NamesReader::new(frame.verified(&out).unwrap()).unwrap();
             assert_eq!((names.section, names.named), (2, texts + 4));
             let mut found = Vec::new();
-            while let Some(token) = names.next().unwrap() {
+            while let Some(token) = names.token().unwrap() {
                 found.push(match token {
                     Token::Text(text) => format!("{text:?}"),
                     Token::NewLayout(layout) => {

@@ -190,6 +190,7 @@ impl<'i> Reader<'i> {
             tag::DATETIME => Token::DateTime { bits: u64::from_le_bytes(self.input.array()?), zoned: false },
             tag::DATETIME_ZONED => Token::DateTime { bits: u64::from_le_bytes(self.input.array()?), zoned: true },
             tag::BUFFER => self.buffer()?,
+            tag::NAMED => Token::Mark,
             tag::GLOBAL if self.trusted => Token::Global,
             tag::REDUCE if self.trusted => {
                 let flags = self.input.array::<1>()?[0];
@@ -414,7 +415,11 @@ mod tests {
             (|w| w.datetime(1, false), vec![0xD7, 1, 0, 0, 0, 0, 0, 0, 0], "DateTime { bits: 1, zoned: false }"),
             (|w| w.datetime(2, true), vec![0xD8, 2, 0, 0, 0, 0, 0, 0, 0], "DateTime { bits: 2, zoned: true }"),
             (|w| w.known(Known::Date), vec![0xD6, 1], "Known(Date)"),
-            (|w| w.buffer(300, model::Lent::ReadOnly), vec![0xD9, 1, 252, 44, 1], "Buffer { number: 300, lent: ReadOnly }"),
+            (
+                |w| w.buffer(300, model::Lent::ReadOnly),
+                vec![0xD9, 1, 252, 44, 1],
+                "Buffer { number: 300, lent: ReadOnly }",
+            ),
             (|w| w.global(), vec![0xFD], "Global"),
             (|w| w.reduce(3), vec![0xFE, 3], "Reduce(3)"),
             (|w| w.persistent(), vec![0xFF], "Persistent"),

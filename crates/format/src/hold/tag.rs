@@ -2,7 +2,7 @@
 //!
 //! The tables of `docs/format.md` are printed from [`TABLE`] and [`KNOWN`] (`make docs`).
 
-use crate::model::{Lent, Known};
+use crate::model::{Known, Lent};
 use crate::table::tags;
 pub use crate::table::Row;
 
@@ -67,7 +67,8 @@ tags! {
     DATETIME       0xD7 ..= 0xD7, "u64", "datetime without a zone, packed";
     DATETIME_ZONED 0xD8 ..= 0xD8, "u64, value", "datetime, packed, and its zone";
     BUFFER         0xD9 ..= 0xD9, "u8, length", "a buffer that stands outside the message: its form, its number";
-    RESERVED       0xDA ..= 0xFC, "", "no meaning in version 1: refused";
+    NAMED          0xDA ..= 0xDA, "value", "as MARK, of a text; in a log's record it lasts: section 13";
+    RESERVED       0xDB ..= 0xFC, "", "no meaning in version 1: refused";
     GLOBAL         0xFD ..= 0xFD, "value, value", "trusted messages only: module and qualified name of a class or function";
     REDUCE         0xFE ..= 0xFE, "flags, values", "trusted messages only: what `__reduce_ex__` gave";
     PERSISTENT     0xFF ..= 0xFF, "value", "trusted messages only: an id for the reader's own hook";

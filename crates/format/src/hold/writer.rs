@@ -360,6 +360,10 @@ impl<S: Sink> model::Writer for Writer<S> {
         self.out.put_array([tag::MARK]);
     }
 
+    fn mark_named(&mut self) {
+        self.out.put_array([tag::NAMED]);
+    }
+
     #[inline(always)]
     fn reference(&mut self, number: u64) {
         if let Ok(number) = u8::try_from(number) {

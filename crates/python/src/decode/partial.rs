@@ -204,7 +204,11 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                     let made = self.string_of(bytes)?;
                     let (entry, new) = self.met_in_part(next, Numbered::whole(made.clone()));
                     next += 1;
-                    if new { made } else { self.numbered(entry as u64)? }
+                    if new {
+                        made
+                    } else {
+                        self.numbered(entry as u64)?
+                    }
                 }
             });
             // SAFETY: held, and the GIL is too.

@@ -66,7 +66,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     fn names(&mut self, names: &mut NamesReader<'i>) -> Result<()> {
-        while let Some(token) = names.next()? {
+        while let Some(token) = names.token()? {
             match token {
                 Token::Text(bytes) => {
                     let text = self.string_of(bytes)?;

@@ -68,7 +68,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             }
             Token::Instance(number) => {
                 let layout = self.layout_of(*number)?;
-                return Ok(layout.kind.values(layout.names.len()) as u64);
+                return Ok(layout.kind.values(layout.names.len()));
             }
             Token::Buffer { number, lent } if self.ahead == 0 => {
                 // They come in order: one that is passed over is taken nevertheless.
@@ -77,7 +77,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             }
             _ => {}
         }
-        Ok(token.values() as u64)
+        Ok(token.values())
     }
 
     /// The next number, of something that has it already: what was skipped is built now, what was built stays.

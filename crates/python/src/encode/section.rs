@@ -1,7 +1,7 @@
 //! Sections of a log: what a record has named, those after it refer to.
 
-use super::{layouts, next_serial, Encoder, Options, Sharing, Tables, TextKey};
-use crate::cpython::{text, Obj, Owned};
+use super::{layouts, next_serial, Encoder, Options, Sharing, Tables, TextKey, BY_PARENT};
+use crate::cpython::{references, text, Obj, Owned};
 use holdall_format::Writer;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -12,14 +12,25 @@ const MOST_CHARACTERS: isize = 256;
 /// Texts that were met once are remembered by their hash, so many of them.
 const MOST_SEEN: usize = 1 << 16;
 
+/// What becomes of a text that is met for the first time in a record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lasts {
+    /// It is written without a number.
+    Unmarked,
+    /// It has one in this record alone.
+    No,
+    Yes,
+}
+
 /// What the records of a section have named so far. The section's layouts are in its [`Tables`].
 pub struct Section {
     serial: u64,
     texts: HashMap<TextKey, u32, rustc_hash::FxBuildHasher>,
     /// Hashes of texts that were met: the second time such a one comes, it gets a number.
     seen: HashSet<u64, rustc_hash::FxBuildHasher>,
-    /// Texts that the record under way has named, in order.
+    /// Texts that the record under way has named, in order; and those that have a number in it alone.
     new: Vec<Owned>,
+    here: Vec<Owned>,
     /// Classes and names whose addresses stand for them.
     kept: Vec<Owned>,
 }
@@ -33,29 +44,33 @@ impl Section {
             texts: HashMap::default(),
             seen: HashSet::default(),
             new: Vec::new(),
+            here: Vec::new(),
             kept: Vec::new(),
         }
     }
 
-    /// Whether a text that is met for the first time gets a number.
+    /// Whether a text that has no number gets one, and whether it keeps it for the records that follow.
     ///
     /// # Safety
     /// `object` is a string.
-    pub(super) unsafe fn names(&mut self, object: Obj) -> bool {
+    pub(super) unsafe fn meet(&mut self, object: Obj) -> Lasts {
         // SAFETY: a string, says the caller.
         unsafe {
-            if ffi::PyUnicode_GET_LENGTH(object) > MOST_CHARACTERS {
-                return false;
-            }
+            let short = ffi::PyUnicode_GET_LENGTH(object) <= MOST_CHARACTERS;
             if self.seen.len() >= MOST_SEEN {
                 self.seen.clear();
             }
-            if self.seen.insert(text::hash(object) as u64) {
-                return false;
+            if short && !self.seen.insert(text::hash(object) as u64) {
+                self.new.push(Owned::borrowed(object));
+                return Lasts::Yes;
             }
-            self.new.push(Owned::borrowed(object));
+            if references(object) <= BY_PARENT {
+                return Lasts::Unmarked;
+            }
+            // It may be met again within this record.
+            self.here.push(Owned::borrowed(object));
+            Lasts::No
         }
-        true
     }
 
     pub(super) fn named(&mut self, text: Owned) {
@@ -94,7 +109,7 @@ impl<'t, W: Writer> Encoder<'t, W> {
     pub(super) fn base(&self) -> u32 {
         match &self.section {
             // What the record itself has named is no part of it.
-            Some(section) => (self.texts.len() - section.new.len()) as u32,
+            Some(section) => (self.texts.len() - section.new.len() - section.here.len()) as u32,
             None => 0,
         }
     }
@@ -103,6 +118,9 @@ impl<'t, W: Writer> Encoder<'t, W> {
     pub fn into_section(mut self) -> Option<Section> {
         let mut section = self.section.take()?;
         section.texts = std::mem::take(&mut self.texts);
+        for text in section.here.drain(..) {
+            section.texts.remove(&TextKey(text));
+        }
         let base = section.texts.len() - section.new.len();
         for (at, text) in section.new.drain(..).enumerate() {
             section.texts.insert(TextKey(text), (base + at) as u32);

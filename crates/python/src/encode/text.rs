@@ -1,5 +1,6 @@
 //! Strings: written with their characters, or as a reference to where they were.
 
+use super::section::Lasts;
 use super::{Encoder, Sharing, TextKey};
 use crate::cpython::{text, Obj, Owned};
 use crate::error::{encode, raised, Result};
@@ -55,12 +56,16 @@ impl<W: Writer> Encoder<'_, W> {
                     }
                 }
                 // SAFETY: a string, says the caller.
-                if self.section.as_mut().is_some_and(|section| unsafe { !section.names(object) }) {
+                let kept = self.section.as_mut().map_or(Lasts::No, |section| unsafe { section.meet(object) });
+                if kept == Lasts::Unmarked {
                     return Ok(false);
                 }
                 entry.insert(number);
                 self.number()?;
-                self.w.mark();
+                match kept {
+                    Lasts::Yes => self.w.mark_named(),
+                    _ => self.w.mark(),
+                }
                 Ok(false)
             }
         }

@@ -3,9 +3,9 @@
 use super::functions::{
     decode_by, decoded, finished_message, with_bytes, with_workshop, write_and, write_plain, Workshop,
 };
-use crate::cpython::View;
 use super::options;
 use super::types::Limits;
+use crate::cpython::View;
 use crate::driver::{self, Driver, RawDocuments};
 use crate::error::Fault;
 use crate::{decode, encode};

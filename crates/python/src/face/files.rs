@@ -505,22 +505,20 @@ impl<R: Read + Send> Source for InOrder<'_, R> {
         }
         let (reader, next) = (&mut *self.reader, &mut self.next);
         let (progress, raised) = (&mut *self.progress, &mut self.raised);
-        let found = py.detach(|| {
-            loop {
-                let body = reader.body(tag::BUFFER_FRAME)?;
-                let wanted = *next == number;
-                *next += 1;
-                if !wanted {
-                    reader.pass(&body)?;
-                    continue;
-                }
-                let sure = file::Reader::<R>::is_exact(&body) && reader.is_plausible(&body);
-                let collected = match sure {
-                    true => None,
-                    false => Some(reader.collect(&body, &mut |at| raised.keep(progress.at(at)))?),
-                };
-                return Ok((body, collected));
+        let found = py.detach(|| loop {
+            let body = reader.body(tag::BUFFER_FRAME)?;
+            let wanted = *next == number;
+            *next += 1;
+            if !wanted {
+                reader.pass(&body)?;
+                continue;
             }
+            let sure = file::Reader::<R>::is_exact(&body) && reader.is_plausible(&body);
+            let collected = match sure {
+                true => None,
+                false => Some(reader.collect(&body, &mut |at| raised.keep(progress.at(at)))?),
+            };
+            return Ok((body, collected));
         });
         let (body, collected) = found.map_err(|fault| self.fault(fault))?;
         let len = collected.as_ref().map_or(body.len, |bytes| bytes.len() as u64);
@@ -567,14 +565,7 @@ fn graph<R: Read + Send>(
     };
     let base = usize::try_from(base).unwrap_or(usize::MAX);
     let hold = Reader::new(&message, options.trust).map_err(|error| Outside(error.shifted(base)))?;
-    let mut source = InOrder {
-        reader,
-        next: 0,
-        body: None,
-        collected: None,
-        progress,
-        raised: Raised::default(),
-    };
+    let mut source = InOrder { reader, next: 0, body: None, collected: None, progress, raised: Raised::default() };
     let lender = given.map_or(Lender::File(&mut source), |given| Lender::Given(given, 0));
     let made = decoded(py, hold, options, Some(lender));
     let made = made.map_err(|fault| Fault::from(fault.into_py(base)))?;
@@ -706,9 +697,10 @@ impl Source for Mapped<'_> {
         let Some(extent) = extent else { return Err(crate::error::decode("a buffer that is not there", at)) };
         let body = file::plain(self.file, extent, tag::BUFFER_FRAME, false).map_err(Outside)?;
         let Some(body) = body else {
-            self.left = self.left.checked_sub(extent.len).ok_or_else(|| {
-                crate::error::limit("compressed buffers that are unpacked again and again", at)
-            })?;
+            self.left = self
+                .left
+                .checked_sub(extent.len)
+                .ok_or_else(|| crate::error::limit("compressed buffers that are unpacked again and again", at))?;
             self.unpacked = Some(py.detach(|| file::unpacked(self.file, extent, tag::BUFFER_FRAME)).map_err(Outside)?);
             return Ok(None);
         };

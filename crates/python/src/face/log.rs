@@ -52,6 +52,13 @@ impl<T> InUse<T> {
 /// A part of a file that can't be read.
 ///
 /// offset: where it begins, in bytes from the file's start. size: how many bytes it takes. reason: what is wrong.
+///
+/// >>> with holdall.Writer("torn.log") as log:
+/// ...     at = log.write({"event": "start"})
+/// >>> import os
+/// >>> os.truncate("torn.log", os.path.getsize("torn.log") - 3)
+/// >>> [(damage.offset, damage.size) for damage in holdall.verify("torn.log").damage]
+/// [(75, 28)]
 #[pyclass(module = "holdall", frozen, get_all, eq)]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Damage {

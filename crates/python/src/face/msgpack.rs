@@ -1,9 +1,9 @@
 //! MessagePack: the same functions and classes for the second format.
 
 use super::functions::{decode_by, finished_message, with_bytes, with_workshop, write_plain, Workshop};
-use crate::cpython::View;
 use super::options;
 use super::types::Limits;
+use crate::cpython::View;
 use crate::error::Fault;
 use crate::{decode, encode};
 use holdall_format::msgpack::{Reader, Writer};

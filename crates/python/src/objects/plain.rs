@@ -231,7 +231,9 @@ impl<W: Writer> Encoder<'_, W> {
     /// An instance of a class that plain formats have a form of their own for; says no to others.
     fn plain_special(&mut self, object: &Bound<'_, PyAny>, special: Special) -> Result<()> {
         match special {
-            Special::Extension if W::TEXT_KEYS => Err(crate::error::encode("can't store an `Ext`: only MessagePack has a form for it")),
+            Special::Extension if W::TEXT_KEYS => {
+                Err(crate::error::encode("can't store an `Ext`: only MessagePack has a form for it"))
+            }
             Special::Extension => {
                 let code: i8 = object.getattr("code")?.extract()?;
                 let data = object.getattr("data")?;

@@ -72,13 +72,7 @@ impl Hold {
         Ok(names)
     }
 
-    fn once(
-        &self,
-        py: Python<'_>,
-        view: &View,
-        target: Target,
-        options: &decode::Options,
-    ) -> PyResult<Py<PyAny>> {
+    fn once(&self, py: Python<'_>, view: &View, target: Target, options: &decode::Options) -> PyResult<Py<PyAny>> {
         let (message, base) = self.message(view);
         let raise = |error: holdall_format::Error| Fault::from(error.shifted(base)).into_py(0);
         let (at, number) = match target {
@@ -173,7 +167,7 @@ impl Form for Hold {
             Err(error)
                 if options.schema.is_none()
                     && !matches!(target, Target::Number(0))
-                    && error.get_type(py).is(&py.get_type::<DecodeError>()) =>
+                    && error.get_type(py).is(py.get_type::<DecodeError>()) =>
             {
                 self.once(py, view, Target::Number(0), options)?;
                 self.once(py, view, target, options)

@@ -133,9 +133,7 @@ impl Document {
     ) -> PyResult<Document> {
         match format {
             "bson" => bson::open(data, false, super::bson::decoding(r#type, strict, dec_hook, limits, tz_aware)?),
-            "msgpack" => {
-                msgpack::open(data, false, super::msgpack::decoding(r#type, strict, dec_hook, None, limits)?)
-            }
+            "msgpack" => msgpack::open(data, false, super::msgpack::decoding(r#type, strict, dec_hook, None, limits)?),
             "hold" => {
                 hold::open(data, false, false, options::decoding(r#type, types, trust, strict, dec_hook, limits)?)
             }
@@ -281,9 +279,7 @@ pub fn open(
 ) -> PyResult<Document> {
     match format {
         "bson" => bson::open(data, true, super::bson::decoding(r#type, strict, dec_hook, limits, tz_aware)?),
-        "msgpack" => {
-            msgpack::open(data, true, super::msgpack::decoding(r#type, strict, dec_hook, ext_hook, limits)?)
-        }
+        "msgpack" => msgpack::open(data, true, super::msgpack::decoding(r#type, strict, dec_hook, ext_hook, limits)?),
         _ => hold::open(data, true, writable, options::decoding(r#type, types, trust, strict, dec_hook, limits)?),
     }
 }

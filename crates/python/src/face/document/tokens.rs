@@ -31,13 +31,25 @@ pub struct Names(pub Vec<Py<PyString>>);
 pub enum Shape {
     /// It is built at once.
     Leaf,
-    List { len: usize, first: usize },
+    List {
+        len: usize,
+        first: usize,
+    },
     /// A list whose items stand in one run.
-    Run { len: usize },
+    Run {
+        len: usize,
+    },
     /// Keys and values in turn.
-    Table { len: usize, first: usize },
+    Table {
+        len: usize,
+        first: usize,
+    },
     /// Values by position. `class`: they are the fields of an instance.
-    Fields { names: Arc<Names>, first: usize, class: bool },
+    Fields {
+        names: Arc<Names>,
+        first: usize,
+        class: bool,
+    },
 }
 
 /// What is to be built: a value by its place, or an object by its number.
@@ -65,13 +77,7 @@ pub trait Form: Send + Sync + Sized + 'static {
     fn value(&self, message: &[u8], container: usize, first: usize, value: usize) -> Option<Result<usize>>;
     /// Where a key may stand, if an index can tell.
     fn search(&self, view: &View, message: &[u8], container: usize, key: Text<'_>) -> Result<Option<Search>>;
-    fn build(
-        &self,
-        py: Python<'_>,
-        view: &View,
-        target: Target,
-        options: &decode::Options,
-    ) -> PyResult<Py<PyAny>>;
+    fn build(&self, py: Python<'_>, view: &View, target: Target, options: &decode::Options) -> PyResult<Py<PyAny>>;
 }
 
 /// Documents of objects that have a number, while somebody has them.

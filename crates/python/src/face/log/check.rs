@@ -149,9 +149,8 @@ pub fn repair(data: &Bound<'_, PyAny>, sink: &Bound<'_, PyAny>) -> PyResult<u64>
             // The same restart, between other places.
             let old = restart().map_err(|error| Fault::from(error).into_py(0))?;
             let (record, number) = (old.record, old.number);
-            let before = last.as_ref().map_or(Vec::new(), |last| {
-                last.known_to(number, |number| places.get(&number).copied())
-            });
+            let before =
+                last.as_ref().map_or(Vec::new(), |last| last.known_to(number, |number| places.get(&number).copied()));
             log::put_restart(&mut out, here, record, number, &before);
             places.insert(number, here);
             last = Some(Restart { at: here, record, number, before });

@@ -210,7 +210,8 @@ impl State {
                         return self.pass(repair, found.at, Error::new(Kind::Checksum, self.at + self.base as usize));
                     }
                 }
-                let error = Error::new(Kind::Truncated { needed: needed - left }, self.base as usize + self.bytes.len());
+                let error =
+                    Error::new(Kind::Truncated { needed: needed - left }, self.base as usize + self.bytes.len());
                 self.tail(py, repair, follow, error)
             }
             Next::Damaged(error, damaged) => {
@@ -333,7 +334,8 @@ impl State {
     ) -> PyResult<Step> {
         let begin = self.base as usize + range.start;
         let body = unpacked.as_deref().unwrap_or(&self.bytes[range.clone()]);
-        let (section, named, message) = log::record(body).map_err(|error| Fault::from(error.shifted(begin)).into_py(0))?;
+        let (section, named, message) =
+            log::record(body).map_err(|error| Fault::from(error.shifted(begin)).into_py(0))?;
         let head = body.len() - message.len();
         if !self.has(section, named) {
             self.catch_up(py, options, section, named);

@@ -65,9 +65,10 @@ impl State {
     fn restart(&mut self) {
         let at = self.at();
         let number = self.last.as_ref().map_or(0, |last| last.number + 1);
-        let before = self.last.as_ref().map_or(Vec::new(), |last| {
-            last.known_to(number, |number| self.restarts.get(&number).copied())
-        });
+        let before = self
+            .last
+            .as_ref()
+            .map_or(Vec::new(), |last| last.known_to(number, |number| self.restarts.get(&number).copied()));
         log::put_restart(&mut self.waiting, at, self.records, number, &before);
         self.restarts.insert(number, at);
         self.last = Some(Restart { at, record: self.records, number, before });
@@ -76,7 +77,12 @@ impl State {
     }
 
     /// Puts a record behind what waits. On an error nothing has changed, but that the next record begins a section.
-    fn put(&mut self, obj: &Bound<'_, PyAny>, options: &encode::Options, how: Option<Compression>) -> Result<(), Fault> {
+    fn put(
+        &mut self,
+        obj: &Bound<'_, PyAny>,
+        options: &encode::Options,
+        how: Option<Compression>,
+    ) -> Result<(), Fault> {
         let before = (self.waiting.len(), self.last.clone());
         let put = self.try_put(obj, options, how);
         if put.is_err() {
@@ -110,8 +116,7 @@ impl State {
         with_workshop(|workshop| {
             let writer = Writer::new(&mut workshop.output, options.trust);
             // SAFETY: the GIL is held, as `obj` shows; the tables are this log's own.
-            let mut encoder =
-                unsafe { Encoder::of_section(obj.py(), writer, options, &mut self.tables, section) };
+            let mut encoder = unsafe { Encoder::of_section(obj.py(), writer, options, &mut self.tables, section) };
             encoder.message(obj.as_ptr())?;
             self.section = encoder.into_section();
             let message = workshop.output.as_slice();
