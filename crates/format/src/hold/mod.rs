@@ -5,10 +5,11 @@ pub mod file;
 pub mod frame;
 pub mod index;
 pub mod log;
+mod part;
 mod reader;
 pub mod tag;
 mod writer;
 
-pub use index::Part;
+pub use part::Part;
 pub use reader::Reader;
 pub use writer::Writer;

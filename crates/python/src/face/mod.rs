@@ -11,6 +11,7 @@ mod log;
 mod msgpack;
 mod options;
 mod outline;
+mod streams;
 mod types;
 
 pub use functions::canonical_order;

@@ -3,7 +3,7 @@
 use super::Damage;
 use crate::cpython::View;
 use crate::error::Fault;
-use crate::face::files::{Progress, Raised, Sink};
+use crate::face::streams::{Progress, Raised, Sink};
 use holdall_format::hold::codec;
 use holdall_format::hold::file::{self, Parts};
 use holdall_format::hold::frame::Frame;

@@ -3,9 +3,10 @@
 use super::InUse;
 use crate::encode::{self, Encoder, Section, Tables};
 use crate::error::Fault;
-use crate::face::files::{compression, os_error, Raised, Sink};
+use crate::face::files::compression;
 use crate::face::functions::with_workshop;
 use crate::face::options;
+use crate::face::streams::{os_error, Raised, Sink};
 use holdall_format::hold::codec::Compression;
 use holdall_format::hold::log::{self, Named, Next, Restart};
 use holdall_format::hold::{frame, tag, Writer};

@@ -1,0 +1,102 @@
+//! A part of a message: [`super::Reader`], begun anywhere, with an index for what stands elsewhere.
+
+use super::index::Index;
+use super::Reader;
+use crate::error::Result;
+use crate::model::{self, Layout, Reader as _, Token};
+
+/// Reads values from anywhere in a message.
+#[derive(Debug, Clone)]
+pub struct Part<'i> {
+    r: Reader<'i>,
+    message: &'i [u8],
+    index: &'i Index,
+}
+
+impl<'i> Part<'i> {
+    /// Begins with the value at `at`. A trusted message is refused, unless `trust`.
+    pub fn new(message: &'i [u8], index: &'i Index, at: usize, trust: bool) -> Result<Self> {
+        let whole = Reader::new(message, trust)?;
+        Ok(Part { r: Reader::from(message, at, whole.trusted()), message, index })
+    }
+}
+
+impl<'i> model::Reader<'i> for Part<'i> {
+    const UNIQUE_KEYS: bool = true;
+    const TYPES: bool = true;
+    const TEXT_KEYS: bool = false;
+    const PARTIAL: bool = true;
+    type Place = usize;
+
+    #[inline(always)]
+    fn next(&mut self) -> Result<Token<'i>> {
+        self.r.next()
+    }
+
+    #[inline(always)]
+    fn leaf(&mut self) -> Result<Option<model::Leaf<'i>>> {
+        let before = self.r.place();
+        match self.r.leaf()? {
+            // What is referred to may have to be read first.
+            Some(model::Leaf::Reference(_)) => {
+                self.r.rewind(before);
+                Ok(None)
+            }
+            leaf => Ok(leaf),
+        }
+    }
+
+    fn names(&self, layout: &Layout<'i>) -> impl Iterator<Item = Result<model::Name<'i>>> {
+        self.r.names(layout)
+    }
+
+    fn encoded(text: &[u8]) -> Vec<u8> {
+        Reader::encoded(text)
+    }
+
+    #[inline(always)]
+    fn accept(&mut self, encoded: &[u8]) -> bool {
+        self.r.accept(encoded)
+    }
+
+    #[inline(always)]
+    fn offset(&self) -> usize {
+        self.r.offset()
+    }
+
+    #[inline(always)]
+    fn remaining(&self) -> usize {
+        self.r.remaining()
+    }
+
+    #[inline(always)]
+    fn place(&self) -> usize {
+        self.r.place()
+    }
+
+    #[inline(always)]
+    fn rewind(&mut self, place: usize) {
+        self.r.rewind(place);
+    }
+
+    /// What follows is not its own.
+    fn finish(&self) -> Result<()> {
+        Ok(())
+    }
+
+    fn trusted(&self) -> bool {
+        self.r.trusted()
+    }
+
+    fn counts(&self) -> Result<(u64, u64)> {
+        self.index.counts(self.message, self.r.offset())
+    }
+
+    fn place_of(&self, number: u64) -> Result<usize> {
+        self.index.place_of(self.message, number)
+    }
+
+    fn layout_of(&self, number: usize) -> Result<(Layout<'i>, u64)> {
+        self.index.layout(self.message, number)
+    }
+}
