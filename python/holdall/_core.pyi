@@ -246,6 +246,7 @@ def file_load(
     size: int | None,
     /,
     *,
+    whole: bool,
     type: Any,
     types: _Types,
     trust: bool,
@@ -254,7 +255,7 @@ def file_load(
     limits: Limits | None,
     progress: _Progress | None,
 ) -> Any:
-    """What a file holds that has `size` bytes; without a size the next graph, and no byte more is read."""
+    """The next graph, of `size` bytes that there are, if that is known. whole: it is all of them; else no byte more is read."""
 
 def file_load_mapped(
     data: _BytesLike,

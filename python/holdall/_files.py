@@ -137,14 +137,23 @@ def load(
     if source is None:
         if mmap:
             raise TypeError("mmap: expected a path as file")
-        return _core.file_load(filler(file), None, progress=progress, **options)
+        return _core.file_load(filler(file), _left(file), whole=False, progress=progress, **options)
     if mmap:
         return _core.file_load_mapped(mapped(source, mmap == "copy"), mmap == "copy", **options)
     with open(source, "rb", buffering=0) as stream:
         status = os.fstat(stream.fileno())
         size = status.st_size if stat.S_ISREG(status.st_mode) else None
         opened: Any = stream.fileno() if os.name == "posix" else filler(stream)
-        return _core.file_load(opened, size, progress=progress, **options)
+        return _core.file_load(opened, size, whole=True, progress=progress, **options)
+
+
+def _left(file: Any) -> int | None:
+    """How many bytes a file object of Python's own has left, if that can be told."""
+    raw = file.raw if type(file) in (io.BufferedReader, io.BufferedRandom) else file
+    if type(raw) is not io.FileIO:
+        return None
+    status = os.fstat(raw.fileno())
+    return max(0, status.st_size - file.tell()) if stat.S_ISREG(status.st_mode) else None
 
 
 def open_file(

@@ -5,8 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from . import _core, _files
 
@@ -233,8 +232,7 @@ class Reader:
         self.close()
 
 
-@dataclass(frozen=True)
-class Report:
+class Report(NamedTuple):
     """What `verify` found.
 
     kind: "graph" (a file of `dump`), "log" or "message" (bytes of `dumps`). frames: how many are whole. records: of a log. bytes: the

@@ -222,6 +222,7 @@ impl Fault {
                 let class = match error.kind() {
                     Kind::Truncated { .. } => TruncatedError::new_err::<String>,
                     Kind::Checksum => ChecksumError::new_err::<String>,
+                    Kind::Bomb { .. } => LimitError::new_err::<String>,
                     _ => DecodeError::new_err::<String>,
                 };
                 located(class, &error, error.offset())

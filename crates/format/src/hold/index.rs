@@ -437,6 +437,12 @@ impl Index {
         Ok(Some(if keys.complete { Search::Only(places) } else { Search::First(places) }))
     }
 
+    /// Whether all keys of the dict at `at` are known to be text.
+    pub fn has_text_keys(&self, at: usize) -> bool {
+        let found = self.keys.binary_search_by_key(&(at as u64), |keys| keys.at);
+        found.is_ok_and(|found| self.keys[found].complete)
+    }
+
     /// Gives the keys of large dicts to `write`, frame by frame, which says where each is.
     pub fn put_keys<E>(
         &mut self,

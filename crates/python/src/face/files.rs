@@ -240,15 +240,17 @@ fn trailing(size: u64, end: u64) -> PyResult<()> {
     Ok(())
 }
 
-/// Builds what a descriptor's file holds (all of it, `size` bytes), or the next graph of a function that fills a buffer.
+/// Builds what a descriptor's file holds, or the next graph of a function that fills a buffer. `size`: bytes that there are, if that
+/// is known; `whole`: the graph is all of them.
 ///
 /// What does not begin like a file is a bare message up to the end.
 #[pyfunction]
-#[pyo3(name = "file_load", signature = (source, size, /, *, r#type, types, trust, strict, dec_hook, limits, progress))]
+#[pyo3(name = "file_load", signature = (source, size, /, *, whole, r#type, types, trust, strict, dec_hook, limits, progress))]
 #[allow(clippy::too_many_arguments)]
 pub fn load(
     source: &Bound<'_, PyAny>,
     size: Option<u64>,
+    whole: bool,
     r#type: Option<&Bound<'_, PyAny>>,
     types: Option<&Bound<'_, PyAny>>,
     trust: bool,
@@ -258,7 +260,7 @@ pub fn load(
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Py<PyAny>> {
     let options = options::decoding(r#type, types, trust, strict, dec_hook, limits)?;
-    load_by(source, size, &options, None, Progress::new(progress, size.unwrap_or(0))?)
+    load_by(source, size, whole, &options, None, Progress::new(progress, size.unwrap_or(0))?)
 }
 
 /// The next graph of a function that fills a buffer, with pickle's hooks; for `holdall.pickle`.
@@ -272,12 +274,13 @@ pub fn load_pickle(
 ) -> PyResult<Py<PyAny>> {
     let options = options::unpickling(persistent_load, find_class)?;
     let given = buffers.filter(|buffers| !buffers.is_none()).map(options::owned);
-    load_by(fill, None, &options, given, Progress::new(None, 0)?)
+    load_by(fill, None, false, &options, given, Progress::new(None, 0)?)
 }
 
 fn load_by(
     source: &Bound<'_, PyAny>,
     size: Option<u64>,
+    whole: bool,
     options: &decode::Options,
     given: Option<Owned>,
     mut progress: Progress,
@@ -302,7 +305,7 @@ fn load_by(
         Some(error) => error,
         None => fault.into_py(0),
     })?;
-    if let Some(size) = size {
+    if let Some(size) = size.filter(|_| whole) {
         trailing(size, reader.offset())?;
     }
     Ok(made)

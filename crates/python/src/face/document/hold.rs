@@ -160,6 +160,10 @@ impl Form for Hold {
         self.index.search(view.as_slice(), container, key)
     }
 
+    fn has_text_keys(&self, container: usize) -> bool {
+        self.index.has_text_keys(container)
+    }
+
     fn build(&self, py: Python<'_>, view: &View, target: Target, options: &decode::Options) -> PyResult<Py<PyAny>> {
         let made = self.once(py, view, target, options);
         match made {

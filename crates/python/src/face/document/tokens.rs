@@ -77,6 +77,10 @@ pub trait Form: Send + Sync + Sized + 'static {
     fn value(&self, message: &[u8], container: usize, first: usize, value: usize) -> Option<Result<usize>>;
     /// Where a key may stand, if an index can tell.
     fn search(&self, view: &View, message: &[u8], container: usize, key: Text<'_>) -> Result<Option<Search>>;
+    /// Whether an index says that all keys of a dict are text.
+    fn has_text_keys(&self, _container: usize) -> bool {
+        false
+    }
     fn build(&self, py: Python<'_>, view: &View, target: Target, options: &decode::Options) -> PyResult<Py<PyAny>>;
 }
 
@@ -259,6 +263,9 @@ impl<F: Form> Part<F> {
                 }
                 _ => {}
             }
+        }
+        if !wanted.is_instance_of::<PyString>() && form.has_text_keys(self.at) {
+            return Ok(None);
         }
         let mut at = self.first();
         let mut found = None;
