@@ -8,6 +8,9 @@ use crate::hold::tag;
 use std::io;
 use xxhash_rust::xxh3::Xxh3;
 
+/// From so many bytes on two threads read a body.
+const AHEAD_FROM: usize = 4 << 20;
+
 /// A body that is about to be read.
 #[derive(Debug, Clone, Copy)]
 pub struct Body {
@@ -166,11 +169,46 @@ impl<R: io::Read> Reader<R> {
         progress: &mut dyn FnMut(u64) -> io::Result<()>,
     ) -> Result<(), Fault> {
         let len = to.len();
+        let single = body.head.codec == Codec::Stored && !body.head.more && body.len == len as u64;
+        if single && len >= AHEAD_FROM {
+            return self.fill_ahead(body, to, progress);
+        }
         let filled = self.frames(body, &mut Room::Whole { to, filled: 0 }, progress)?;
         if filled != len {
             return self.error(Kind::BadFile { why: "a body that is shorter than it says" });
         }
         Ok(())
+    }
+
+    /// The same of a large body in one frame: a thread of its own makes the checksum of what another has read.
+    fn fill_ahead(
+        &mut self,
+        body: &Body,
+        to: &mut [u8],
+        progress: &mut dyn FnMut(u64) -> io::Result<()>,
+    ) -> Result<(), Fault> {
+        let (at, seed) = (self.at, body.seed);
+        let hasher = std::thread::scope(|scope| -> Result<Xxh3, Fault> {
+            let (chunks, read) = std::sync::mpsc::channel::<&[u8]>();
+            let hashed = scope.spawn(move || {
+                let mut hasher = Xxh3::with_seed(seed);
+                read.into_iter().for_each(|chunk| hasher.update(chunk));
+                hasher
+            });
+            for chunk in to.chunks_mut(STAGE) {
+                self.exactly(chunk)?;
+                // It is gone only if it has panicked, which `join` tells.
+                let _ = chunks.send(chunk);
+                progress(self.at)?;
+            }
+            drop(chunks);
+            match hashed.join() {
+                Ok(hasher) => Ok(hasher),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        });
+        self.tail(&hasher?, at)?;
+        self.count(body.len, body.len)
     }
 
     /// Reads the frames of a body, one after the other; gives how many bytes they became.
