@@ -9,7 +9,7 @@ use std::io;
 use xxhash_rust::xxh3::Xxh3;
 
 /// From so many bytes on two threads read a body.
-const AHEAD_FROM: usize = 4 << 20;
+const AHEAD_FROM: usize = 1 << 20;
 
 /// A body that is about to be read.
 #[derive(Debug, Clone, Copy)]
