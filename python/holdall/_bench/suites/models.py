@@ -90,3 +90,30 @@ class Message:
     items: list[Item]
     retry: int | None
     urgent: bool
+
+
+class Plain:
+    """An ordinary class: its attributes are in a dict."""
+
+    def __init__(self, number: int, text: str) -> None:
+        self.number = number
+        self.text = text
+
+
+@dataclass(slots=True)
+class Address:
+    """Where people live, several of them at times."""
+
+    street: str
+    state: str
+    zip: str
+
+
+@dataclass(slots=True)
+class Person:
+    first: str
+    second: str
+    age: int
+    addresses: list[Address]
+    telephone: str
+    email: str

@@ -1,0 +1,60 @@
+"""Those that take Python's objects as they are."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from .base import Codec, Ends, Unsuitable
+
+if TYPE_CHECKING:
+    from ..data import Subject
+
+
+def pyfory(pyfory: Any, subject: Subject, refs: bool) -> Ends:
+    if not refs and subject.data.identity and subject.data.deep:
+        raise Unsuitable("no cycles")
+    # Its safety limits are raised so that large data fit at all.
+    fory = pyfory.Fory(
+        xlang=False,
+        ref=refs,
+        strict=True,
+        max_depth=1_000_000_000,
+        max_graph_memory_bytes=1 << 40,
+        max_unbacked_container_items=1 << 40,
+    )
+    for cls in subject.classes:
+        fory.register(cls)
+    return Ends(fory.dumps, fory.loads)
+
+
+def pickle_like(module: Any, subject: Subject) -> Ends:
+    return Ends(partial(module.dumps, protocol=5), module.loads)
+
+
+def quickle(quickle: Any, subject: Subject) -> Ends:
+    """Its Structs apart, it takes builtin values and enums only."""
+    return Ends(quickle.Encoder().dumps, quickle.Decoder().loads)
+
+
+GRAPHS = (
+    Codec(
+        "pyfory",
+        "pyfory",
+        "pyfory",
+        "any tree, classes registered",
+        "`Fory(ref=False)`, native mode",
+        partial(pyfory, refs=False),
+    ),
+    Codec(
+        "pyfory refs",
+        "pyfory",
+        "pyfory",
+        "most graphs, classes registered",
+        "`Fory(ref=True)`, native mode",
+        partial(pyfory, refs=True),
+    ),
+    Codec("cloudpickle", "cloudpickle", "cloudpickle", "any graph; runs code", "protocol 5", pickle_like),
+    Codec("dill", "dill", "dill", "any graph; runs code", "protocol 5", pickle_like),
+    Codec("quickle", "quickle", "quickle", "graphs of builtin values", "`Encoder().dumps`, `Decoder().loads`", quickle),
+)

@@ -1,0 +1,109 @@
+"""What a data set is, and what can be told of any data: its classes, its volume."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+SEED = 20_26
+
+
+@dataclass(frozen=True)
+class Data:
+    """A data set, made anew from a fixed seed in each process that stores it.
+
+    each: the value is a list, whose items are stored one by one.
+    identity: it matters what is shared with what, so that a codec that loses it has not restored the data.
+    deep: codecs that recurse need a large stack, and get it.
+    annotation: what the data are (where items go one by one, each of them), for codecs that load by type.
+    curve: it is a point of the curve of this name.
+    note: what one has to know to read the figures.
+    """
+
+    name: str
+    suite: str
+    title: str
+    make: Callable[[], Any]
+    each: bool = False
+    identity: bool = False
+    deep: bool = False
+    annotation: Any = None
+    curve: str = ""
+    note: str = ""
+
+
+@dataclass
+class Subject:
+    """The data of one data set as a codec gets to know them before it begins.
+
+    sample: the value, or the first of the items. classes: of its instances.
+    """
+
+    data: Data
+    sample: Any
+    classes: list[type]
+    arrays: bool
+
+
+def subject(data: Data, value: Any) -> Subject:
+    found = classes_in(value)
+    sample = value[0] if data.each else value
+    return Subject(data, sample, [cls for cls in found if is_users(cls)], any(map(is_array, found)))
+
+
+def classes_in(value: Any) -> list[type]:
+    """The types of everything that can be reached from `value`, classes themselves left out, in order of appearance."""
+    found: dict[type, None] = {}
+    for obj in reachable(value):
+        found[type(obj)] = None
+    return list(found)
+
+
+def is_users(cls: type) -> bool:
+    """Does a codec have to be told about it? Not about what Python and NumPy have."""
+    root = (cls.__module__ or "").partition(".")[0]
+    return root not in sys.stdlib_module_names and root != "numpy" or root == "__main__"
+
+
+def is_array(cls: type) -> bool:
+    return cls.__module__ == "numpy" and cls.__name__ == "ndarray"
+
+
+def volume(value: Any) -> int:
+    """Bytes of what the data say, counted alike for all codecs: text and bytes by their length, numbers as 8 bytes,
+    arrays by theirs, containers nothing; each object once, but numbers wherever they stand."""
+    total = 0
+    for obj in reachable(value, again=(int, float)):
+        cls = type(obj)
+        if cls is str or cls is bytes or cls is bytearray:
+            total += len(obj)
+        elif cls is int or cls is float:
+            total += 8
+        elif is_array(cls):
+            total += obj.nbytes
+    return total
+
+
+def reachable(value: Any, again: tuple[type, ...] = ()) -> Any:
+    """Every object once (but those of the classes in `again` each time), the parts of classes and modules left out."""
+    seen: set[int] = set()
+    stack = [value]
+    while stack:
+        obj = stack.pop()
+        cls = type(obj)
+        if cls not in again:
+            if id(obj) in seen:
+                continue
+            seen.add(id(obj))
+        yield obj
+        if cls in LEAVES or isinstance(obj, type):
+            continue
+        # The fields of an instance; its class and what belongs to that are not data.
+        stack.extend(part for part in gc.get_referents(obj) if not isinstance(part, NOT_DATA))
+
+
+LEAVES = frozenset({int, float, str, bytes, bool, type(None), complex, bytearray})
+NOT_DATA = (type, type(sys), type(classes_in), type(len))
