@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,17 +49,17 @@ class Subject:
 
 
 def subject(data: Data, value: Any) -> Subject:
-    found = classes_in(value)
     sample = value[0] if data.each else value
+    found = classes_in(value[:ENOUGH_ITEMS] if data.each else value)
     return Subject(data, sample, [cls for cls in found if is_users(cls)], any(map(is_array, found)))
 
 
 def classes_in(value: Any) -> list[type]:
     """The types of everything that can be reached from `value`, classes themselves left out, in order of appearance."""
-    found: dict[type, None] = {}
-    for obj in reachable(value):
-        found[type(obj)] = None
-    return list(found)
+    found = dict.fromkeys([type(value)])
+    for parts in reachable(value):
+        found.update(dict.fromkeys(map(type, parts)))
+    return [cls for cls in found if not issubclass(cls, NOT_DATA)]
 
 
 def is_users(cls: type) -> bool:
@@ -76,34 +76,34 @@ def volume(value: Any) -> int:
     """Bytes of what the data say, counted alike for all codecs: text and bytes by their length, numbers as 8 bytes,
     arrays by theirs, containers nothing; each object once, but numbers wherever they stand."""
     total = 0
-    for obj in reachable(value, again=(int, float)):
-        cls = type(obj)
-        if cls is str or cls is bytes or cls is bytearray:
-            total += len(obj)
-        elif cls is int or cls is float:
-            total += 8
-        elif is_array(cls):
-            total += obj.nbytes
+    seen: set[int] = set()
+    for parts in reachable([value]):
+        for part in parts:
+            cls = type(part)
+            if cls is int or cls is float:
+                total += 8
+            elif cls in WITH_LENGTH or is_array(cls):
+                if id(part) not in seen:
+                    seen.add(id(part))
+                    total += part.nbytes if is_array(cls) else len(part)
     return total
 
 
-def reachable(value: Any, again: tuple[type, ...] = ()) -> Any:
-    """Every object once (but those of the classes in `again` each time), the parts of classes and modules left out."""
-    seen: set[int] = set()
+def reachable(value: Any) -> Iterator[list[Any]]:
+    """What every object consists of, each object once; classes, functions and modules left out with what is in them."""
+    seen = {id(value)}
     stack = [value]
     while stack:
-        obj = stack.pop()
-        cls = type(obj)
-        if cls not in again:
-            if id(obj) in seen:
-                continue
-            seen.add(id(obj))
-        yield obj
-        if cls in LEAVES or isinstance(obj, type):
-            continue
-        # The fields of an instance; its class and what belongs to that are not data.
-        stack.extend(part for part in gc.get_referents(obj) if not isinstance(part, NOT_DATA))
+        parts = gc.get_referents(stack.pop())
+        yield parts
+        for part in parts:
+            if type(part) not in LEAVES and id(part) not in seen and not isinstance(part, NOT_DATA):
+                seen.add(id(part))
+                stack.append(part)
 
 
 LEAVES = frozenset({int, float, str, bytes, bool, type(None), complex, bytearray})
+WITH_LENGTH = frozenset({str, bytes, bytearray})
 NOT_DATA = (type, type(sys), type(classes_in), type(len))
+# Items of one data set have the same classes; these many are looked at.
+ENOUGH_ITEMS = 200

@@ -28,6 +28,8 @@ from .results import COLLECTORS, FAILED, OPS, Absent, Change, DataSet, Fidelity,
 # Of the memory that is free, for the processes of one data set.
 MEMORY_SHARE = 0.6
 MOST_ROUNDS = 41
+# Seconds that all turns of a round take: above the first, a codec has no more than the fewest rounds; above the second, one.
+SLOW, SLOWEST = 0.5, 3.0
 
 
 @dataclass(frozen=True)
@@ -132,6 +134,10 @@ class Contestant:
     @property
     def running(self) -> bool:
         return bool(self.found) and not self.reason
+
+    def most_rounds(self, settings: Settings) -> int:
+        seconds = sum(self.found.get("estimates", {}).values()) * len(settings.collectors) / 1e9
+        return 1 if seconds > SLOWEST else settings.min_rounds if seconds > SLOW else MOST_ROUNDS
 
     @property
     def memory(self) -> int:
@@ -291,7 +297,8 @@ def run_rounds(
         for op in OPS:
             for collector in settings.collectors:
                 for contestant in wave[shift:] + wave[:shift]:
-                    contestant.turn(op, collector)
+                    if done < contestant.most_rounds(settings):
+                        contestant.turn(op, collector)
         done += 1
         if not wave:
             return

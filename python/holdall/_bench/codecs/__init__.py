@@ -6,7 +6,7 @@ asked for, and options are set that let it take the data at all. What it restore
 
 from __future__ import annotations
 
-from .base import Codec, Ends, Unsuitable
+from .base import PYTHON, Codec, Ends, Unsuitable
 from .bound import BOUND
 from .graphs import GRAPHS
 from .ours import OURS
@@ -15,7 +15,7 @@ from .plain import PLAIN
 from .standard import STANDARD
 from .tensors import TENSORS
 
-__all__ = ["CODECS", "Codec", "Ends", "Unsuitable", "by_name", "chosen"]
+__all__ = ["CODECS", "PYTHON", "Codec", "Ends", "Unsuitable", "by_name", "chosen"]
 
 CODECS: tuple[Codec, ...] = (*OURS, *STANDARD, *PLAIN, *GRAPHS, *TENSORS, *BOUND)
 

@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from ..data import Subject
 
 Function = Callable[[Any], Any]
+# In place of a distribution's name: what comes with Python.
+PYTHON = "Python"
 
 
 class Unsuitable(Exception):
@@ -68,6 +70,14 @@ def first_that_works(sample: Any, *ways: Function) -> Function:
             continue
         return way
     return ways[-1]
+
+
+def fields_of(value: Any) -> dict[str, Any]:
+    """A hook for values that a format has no form for: dataclasses as dicts."""
+    fields = getattr(value, "__dataclass_fields__", None)
+    if fields is None:
+        raise TypeError(f"no form for {type(value).__qualname__}")
+    return {name: getattr(value, name) for name in fields}
 
 
 def only_arrays(subject: Subject) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from .base import Codec, Ends, Unsuitable, first_that_works
+from .base import Codec, Ends, Unsuitable, fields_of, first_that_works
 from .ours import in_document, out_of_document
 from .structs import structs_of
 
@@ -66,7 +66,7 @@ def has_dates(sample: Any) -> bool:
 
 def msgpack(msgpack: Any, subject: Subject, tuples: bool = False) -> Ends:
     needs_tree(subject)
-    packer = msgpack.Packer(datetime=has_dates(subject.sample))
+    packer = msgpack.Packer(datetime=has_dates(subject.sample), default=fields_of if subject.classes else None)
     unpack = partial(msgpack.unpackb, strict_map_key=False, timestamp=3, use_list=not tuples)
     return Ends(packer.pack, unpack)
 
@@ -82,12 +82,20 @@ def orjson(orjson: Any, subject: Subject) -> Ends:
 def cbor2(cbor2: Any, subject: Subject, sharing: bool = False) -> Ends:
     if not sharing:
         needs_tree(subject)
+
+    def default(encoder: Any, value: Any) -> None:
+        encoder.encode(fields_of(value))
+
+    if subject.classes:
+        return Ends(partial(cbor2.dumps, value_sharing=sharing, default=default), cbor2.loads)
     return Ends(partial(cbor2.dumps, value_sharing=sharing), cbor2.loads)
 
 
 def bson(bson: Any, subject: Subject) -> Ends:
     """PyMongo's; the outermost value has to be a document."""
     needs_tree(subject)
+    if subject.classes:
+        raise Unsuitable("no classes")
     options = bson.codec_options.CodecOptions(tz_aware=True)
     ends = Ends(bson.encode, partial(bson.decode, codec_options=options))
     if isinstance(subject.sample, dict):
@@ -151,7 +159,7 @@ PLAIN = (
         "`packb`, `unpackb`; options only where the data need them",
         ormsgpack,
     ),
-    Codec("msgpack", "msgpack", "msgpack", MSGPACK, "`Packer().pack`, `unpackb`", msgpack),
+    Codec("msgpack", "msgpack", "msgpack", MSGPACK, "`Packer().pack`, `unpackb`; a hook for dataclasses", msgpack),
     Codec(
         "msgpack tuples",
         "msgpack",
@@ -161,7 +169,7 @@ PLAIN = (
         partial(msgpack, tuples=True),
     ),
     Codec("orjson", "orjson", "orjson", JSON, "`dumps`, `loads`; options only where the data need them", orjson),
-    Codec("cbor2", "cbor2", "cbor2", "trees of CBOR's values", "`dumps`, `loads`", cbor2),
+    Codec("cbor2", "cbor2", "cbor2", "trees of CBOR's values", "`dumps`, `loads`; a hook for dataclasses", cbor2),
     Codec(
         "cbor2 sharing",
         "cbor2",

@@ -6,7 +6,7 @@ from datetime import date, datetime, time
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from .base import Codec, Ends, Unsuitable
+from .base import PYTHON, Codec, Ends, Unsuitable, fields_of
 
 if TYPE_CHECKING:
     from ..data import Subject
@@ -38,17 +38,14 @@ def as_json(value: Any) -> Any:
     """What its documentation recommends: a hook for what JSON lacks."""
     if isinstance(value, (datetime, date, time)):
         return value.isoformat()
-    fields = getattr(value, "__dataclass_fields__", None)
-    if fields is not None:
-        return {name: getattr(value, name) for name in fields}
-    raise TypeError(f"JSON has no form for {type(value).__qualname__}")
+    return fields_of(value)
 
 
 STANDARD = (
-    Codec("pickle", "Python", "pickle", "nearly any graph; runs code", "protocol 5", pickle),
+    Codec("pickle", PYTHON, "pickle", "nearly any graph; runs code", "protocol 5", pickle),
     Codec(
         "marshal",
-        "Python",
+        PYTHON,
         "marshal",
         "builtin values, for one version of Python",
         "`dumps`, `loads`",
@@ -56,7 +53,7 @@ STANDARD = (
     ),
     Codec(
         "json",
-        "Python",
+        PYTHON,
         "json",
         "JSON's values",
         "`JSONEncoder` without spaces, a hook for dates and dataclasses",

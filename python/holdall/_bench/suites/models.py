@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Optional
 
 
 @dataclass(slots=True)
@@ -88,7 +89,7 @@ class Message:
     rates: list[float]
     tags: list[str]
     items: list[Item]
-    retry: int | None
+    retry: Optional[int]  # noqa: UP045 - pyfory reads the annotation, and knows no `int | None`
     urgent: bool
 
 

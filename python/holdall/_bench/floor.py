@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .build import load
+from .floor_build import load
 
 _extension = load()
 
