@@ -8,24 +8,27 @@ import os
 import random
 import sys
 import tempfile
-import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta, timezone
 from functools import cache, partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from bench.documents import Catalog, Search
-from bench.instances import build
-from bench.models import Bar, Baz, Foo, Message, Node, Sample
-from bench.stand_ins import STAND_INS, WORDS, text
+from holdall._bench.data import SEED
+from holdall._bench.suites.arrays import matrices as arrays
+from holdall._bench.suites.bakeoff import messages, typed_messages
+from holdall._bench.suites.documents import DOCUMENTS
+from holdall._bench.suites.graphs import clusters, component
+from holdall._bench.suites.instances import build
+from holdall._bench.suites.models import Bar, Baz, Foo, Message, Node, Sample
+from holdall._bench.suites.serbench import serbench
+from holdall._bench.suites.stand_ins import STAND_INS
+from holdall._bench.suites.structures import fixnums, floats, samples, tiny_ints, unicode_strings
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = Path(os.environ.get("HOLDALL_SHARED", ROOT.parent / "shared"))
-SEED = 20_26
-DOCUMENTS = ("twitter", "citm_catalog", "canada", "github_events")
 
 
 @dataclass(frozen=True)
@@ -80,126 +83,6 @@ def document(name: str) -> Any:
 
 def has_document(name: str) -> bool:
     return (SHARED / "data" / "json" / f"{name}.json").exists()
-
-
-def messages(count: int = 2_000) -> list[dict[str, Any]]:
-    """Queue messages of about 1.6 kB: ids, text, floats, zoned datetimes, nested lists and dicts."""
-    rng = random.Random(SEED)
-    start = datetime(2026, 1, 1, tzinfo=timezone.utc)  # most peers keep no other zone
-
-    def moment() -> datetime:
-        return start + timedelta(microseconds=rng.randrange(10**13))
-
-    def ident() -> str:
-        return str(uuid.UUID(int=rng.getrandbits(128), version=4))
-
-    return [
-        {
-            "id": ident(),
-            "sequence": rng.getrandbits(48),
-            "kind": rng.choice(["order", "refund", "shipment", "note"]),
-            "created": moment(),
-            "updated": moment(),
-            "sender": {
-                "id": rng.getrandbits(31),
-                "name": text(rng, 2),
-                "address": text(rng, 6),
-                "verified": rng.random() < 0.5,
-            },
-            "receiver": {
-                "id": rng.getrandbits(31),
-                "name": text(rng, 2),
-                "address": text(rng, 6),
-                "verified": rng.random() < 0.5,
-            },
-            "body": text(rng, rng.randrange(110, 160)),
-            "amount": rng.random() * 1000,
-            "rates": [rng.random() for _ in range(8)],
-            "tags": rng.choices(WORDS, k=6),
-            "items": [
-                {
-                    "sku": ident(),
-                    "count": rng.randrange(1, 300),
-                    "price": rng.random() * 100,
-                    "note": text(rng, 4),
-                }
-                for _ in range(4)
-            ],
-            "retry": None,
-            "urgent": rng.random() < 0.1,
-        }
-        for _ in range(count)
-    ]
-
-
-def typed_messages() -> list[Message]:
-    made: list[Message] = build(list[Message], messages())
-    return made
-
-
-def samples(count: int = 100_000) -> list[Sample]:
-    rng = random.Random(SEED)
-    return [Sample(rng.random(), str(rng.randrange(100))) for _ in range(count)]
-
-
-def serbench(bars: int = 200) -> dict[str, list[Foo]]:
-    """serbench's document: 3 keys x 3 Foo x `bars` Bar x 50 Baz (2,000 in the original)."""
-
-    def bar(i: int) -> Bar:
-        return Bar(i, [Baz(str(i), str(j)) for j in range(1, 51)], {str(i): i})
-
-    return {
-        key: [Foo("a", "b", "c", "d", "e", [bar(i) for i in range(1, bars + 1)]) for _ in range(3)]
-        for key in ("x", "y", "z")
-    }
-
-
-def clusters(count: int = 200_000, size: int = 20) -> list[Node]:
-    """Nodes that know three others of their cluster: many small cyclic components."""
-    rng = random.Random(SEED)
-    nodes = [Node(i, f"node {i}", []) for i in range(count)]
-    for start in range(0, count, size):
-        cluster = nodes[start : start + size]
-        for node in cluster:
-            node.neighbours.extend(rng.choices(cluster, k=3))
-    return nodes
-
-
-def component(count: int = 200_000) -> list[Node]:
-    """The next node and two of all nodes as neighbours: one component, as deep as it has nodes."""
-    rng = random.Random(SEED)
-    nodes = [Node(i, f"node {i}", []) for i in range(count)]
-    for i, node in enumerate(nodes):
-        node.neighbours.append(nodes[(i + 1) % count])
-        node.neighbours.extend(rng.choices(nodes, k=2))
-    return nodes
-
-
-def small_ints(count: int = 1_000_000) -> list[int]:
-    rng = random.Random(SEED)
-    return rng.choices(range(-16, 17), k=count)
-
-
-def large_ints(count: int = 1_000_000) -> list[int]:
-    rng = random.Random(SEED)
-    return [(1 << 60) | rng.getrandbits(60) for _ in range(count)]
-
-
-def floats(count: int = 1_000_000) -> list[float]:
-    rng = random.Random(SEED)
-    return [rng.random() for _ in range(count)]
-
-
-def arrays(count: int = 100) -> list[Any]:
-    import numpy as np
-
-    rng = np.random.default_rng(SEED)
-    return [rng.random((100, 100)) for _ in range(count)]
-
-
-def unicode_strings(count: int = 100_000) -> list[str]:
-    rng = random.Random(SEED)
-    return [f"{rng.randrange(1_000_000)}α" for _ in range(count)]
 
 
 def strings_of_few_kinds(count: int = 100_000, kinds: int = 500) -> list[str]:
@@ -347,8 +230,8 @@ def cases() -> list[Case]:
             deep=True,
             classes=(Node,),
         ),
-        Case("small_ints", "1,000,000 ints, -16..16", small_ints),
-        Case("large_ints", "1,000,000 ints of 61 bits", large_ints),
+        Case("small_ints", "1,000,000 ints, -16..16", tiny_ints),
+        Case("large_ints", "1,000,000 ints of 61 bits", fixnums),
         Case("floats", "1,000,000 floats", floats),
         Case("arrays", "100 arrays 100x100 float64", arrays),
         Case("unicode_strings", "100,000 short unicode strings", unicode_strings, core=False),

@@ -18,9 +18,9 @@ from typing import Any
 
 from bench.bson_peers import pymongo_codec
 from bench.data import Case, samples
-from bench.models import Bar, Baz, Foo
 from bench.peers import Peer
 from bench.targets import BSON_DROP_IN, JULIA, JULIA_MMAP, JULIA_OPEN, PYMONGO, READ, YARDSTICK
+from holdall._bench.suites.models import Bar, Baz, Foo
 
 
 def map_classes() -> None:

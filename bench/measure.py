@@ -6,14 +6,15 @@ import gc
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from bench.check import OtherBytes, Verdict, check
 from bench.data import Case
-from bench.floor_build import load_floor
-from bench.isolate import with_deep_stack
 from bench.peers import Peer, peers_of
 from bench.timing import Budget, Job, interleave
+from holdall._bench.floor_build import NotBuilt, build, load
+from holdall._bench.isolate import with_deep_stack
 
 
 def measure(case: Case, budget: Budget, collectors: list[bool]) -> dict[str, Any]:
@@ -23,7 +24,7 @@ def measure(case: Case, budget: Budget, collectors: list[bool]) -> dict[str, Any
 
 
 def measure_here(case: Case, budget: Budget, collectors: list[bool]) -> dict[str, Any]:
-    floor, no_floor = load_floor()
+    floor, no_floor = lower_bound()
     peers = peers_of(case, floor)
     converted = convert(case, peers)
     # What the libraries and other classes' copies of the data weigh must not slow down anyone's collector.
@@ -72,6 +73,15 @@ def measure_here(case: Case, budget: Budget, collectors: list[bool]) -> dict[str
             for i, collect in enumerate(collectors)
         },
     }
+
+
+def lower_bound() -> tuple[ModuleType | None, str]:
+    """The module, or None and why it isn't there."""
+    try:
+        build()
+        return load(), ""
+    except NotBuilt as reason:
+        return None, f"no lower bound: {reason}"
 
 
 def convert(case: Case, peers: list[Peer]) -> dict[str, Any]:

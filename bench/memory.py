@@ -9,11 +9,8 @@ pages. It is set against the objects' own sizes (sys.getsizeof of every distinct
 
 from __future__ import annotations
 
-import contextlib
-import ctypes
 import gc
 import json
-import os
 import pickle
 import subprocess
 import sys
@@ -24,8 +21,9 @@ from typing import Any
 import holdall
 from bench import touched
 from bench.data import DOCUMENTS, ROOT, Case, scratch_folder
-from bench.isolate import Child, Crashed, with_deep_stack
 from bench.targets import HOLD_DUMP, HOLD_OPEN, JULIA_MMAP
+from holdall._bench.isolate import Child, Crashed, with_deep_stack
+from holdall._bench.memory import high_water, settle, status
 
 CASES = (
     "twitter",
@@ -48,10 +46,6 @@ MAPPED_CASE = "julia_arrays"
 MAPPED_LIMIT = 10_000_000  # bytes of new memory for a file of any size
 DUMP_CASE = "files_arrays"
 DUMP_LIMIT = 16_000_000  # bytes of new memory for arrays of any size
-
-
-def supported() -> bool:
-    return os.access("/proc/self/clear_refs", os.W_OK)
 
 
 def measure_memory(case: Case) -> list[dict[str, Any]]:
@@ -178,27 +172,6 @@ def dump_file(case: Case, path: Path) -> dict[str, Any]:
     peak = high_water() - before
     path.unlink()
     return {"peak": peak, "reference": sum(array.nbytes for array in arrays.values())}
-
-
-def settle() -> int:
-    """Resident bytes, after giving back what is free and resetting the high-water mark."""
-    gc.collect()
-    # Where there is no glibc what is free stays resident, and the figure errs on the low side.
-    with contextlib.suppress(AttributeError):
-        ctypes.CDLL(None).malloc_trim(0)
-    Path("/proc/self/clear_refs").write_text("5")
-    return status("VmRSS")
-
-
-def high_water() -> int:
-    return status("VmHWM")
-
-
-def status(field: str) -> int:
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith(field + ":"):
-            return int(line.split()[1]) * 1024
-    raise RuntimeError(f"no {field} in /proc/self/status")
 
 
 def total_size(root: Any) -> int:

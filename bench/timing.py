@@ -1,27 +1,22 @@
 """Interleaved timing: every contestant runs once per round, in an order that rotates.
 
 A figure is the median over the rounds; a ratio is the median of the ratios of each round, so that a machine that
-slows down half-way slows both of its terms. Results are freed outside the timed window, and each turn begins with a
-full collection, so that nobody pays for the garbage of the one before.
+slows down half-way slows both of its terms.
 """
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
-from itertools import repeat
 from statistics import median
 from time import perf_counter_ns
 from typing import Any
 
-from bench.isolate import Worker
+from holdall._bench.isolate import Worker
+from holdall._bench.timing import turn, warm
 
-TINY_NS = 20_000  # below this the clock's own cost shows: time a batch of calls
-BATCH_NS = 2_000_000
-TURN_NS = 20_000_000  # one turn repeats its call for about this long
 MAX_ROUNDS = 41
 
 
@@ -41,41 +36,6 @@ class Budget:
 
     seconds: float
     min_rounds: int
-
-
-def one_by_one(job: Job, calls: int) -> float:
-    call, argument = job.call, job.argument
-    total = 0
-    for _ in repeat(None, calls):
-        if job.before is not None:
-            job.before()
-        start = perf_counter_ns()
-        result = call(argument)
-        total += perf_counter_ns() - start
-        del result
-    return total / calls
-
-
-def batch(call: Callable[[Any], Any], argument: Any, calls: int) -> float:
-    """For calls too short to time alone. The (small) results are freed inside the window, for all alike."""
-    turns = repeat(None, calls)
-    start = perf_counter_ns()
-    for _ in turns:
-        call(argument)
-    return (perf_counter_ns() - start) / calls
-
-
-def turn(job: Job, estimate: float, collect: bool) -> float:
-    """Nanoseconds per call of one contestant's turn."""
-    gc.collect()
-    if not collect:
-        gc.disable()
-    try:
-        if estimate < TINY_NS and job.before is None:
-            return batch(job.call, job.argument, max(1, int(BATCH_NS / max(estimate, 20.0))))
-        return one_by_one(job, max(1, min(200, int(TURN_NS / estimate))))
-    finally:
-        gc.enable()
 
 
 def interleave(jobs: list[Job], budget: Budget, collect: bool, apart: bool = False) -> dict[str, list[float]]:
@@ -103,13 +63,9 @@ def interleave(jobs: list[Job], budget: Budget, collect: bool, apart: bool = Fal
 
 
 def warm_or_turn(job: Job, collect: bool, estimate: float | None = None) -> float:
-    return warm(job) if estimate is None else turn(job, estimate, collect)
-
-
-def warm(job: Job) -> float:
-    """A first guess at the time of one call, in ns."""
-    first = one_by_one(job, 1)
-    return first if first > TURN_NS else one_by_one(job, 3)
+    if estimate is None:
+        return warm(job.call, job.argument, job.before)
+    return turn(job.call, job.argument, estimate, collect, job.before)
 
 
 def ratio(times: dict[str, list[float]], slower: str, faster: str) -> float | None:

@@ -31,11 +31,11 @@ from rich.table import Table
 
 import holdall
 from bench.check import CANNOT, SAME, TREE, Verdict, compare
-from bench.isolate import Child, with_deep_stack
 from bench.peers import Peer
 from bench.timing import Budget, Job, interleave, ratio
 from demo import records
 from demo.graphs import count_objects, import_graph, iso_databases, iso_registry, locale_data, syntax_trees
+from holdall._bench.isolate import Child, with_deep_stack
 
 BUDGET = Budget(seconds=1.0, min_rounds=2)
 WIDTH = 110  # where there is no terminal to ask

@@ -23,10 +23,10 @@ from bench import files_cases, files_peers, targets, touched  # noqa: E402
 from bench.check import SAME, TREE  # noqa: E402
 from bench.data import Case, scratch_folder  # noqa: E402
 from bench.files_cases import element, elements_file, member, member_key, members_file  # noqa: E402
-from bench.isolate import Child, Crashed, Worker  # noqa: E402
 from bench.julia_cases import weight_shapes  # noqa: E402
 from bench.measure import measure  # noqa: E402
 from bench.timing import Budget, Job, interleave  # noqa: E402
+from holdall._bench.isolate import Child, Crashed, Worker  # noqa: E402
 
 NARROW = 64
 

@@ -14,7 +14,6 @@ pytest.importorskip("bson")
 from bench import julia_cases, julia_peers, targets  # noqa: E402
 from bench.check import SAME  # noqa: E402
 from bench.data import Case, scratch_folder  # noqa: E402
-from bench.isolate import Child  # noqa: E402
 from bench.julia_peers import (  # noqa: E402
     array_peers,
     document_peers,
@@ -25,6 +24,7 @@ from bench.julia_peers import (  # noqa: E402
 )
 from bench.measure import measure  # noqa: E402
 from bench.timing import Budget  # noqa: E402
+from holdall._bench.isolate import Child  # noqa: E402
 
 NARROW = 64
 
@@ -132,8 +132,9 @@ def test_quick_runs_have_all_of_them_small() -> None:
 
 
 def test_a_mapped_file_costs_little(tmp_path: Path) -> None:
-    from bench.memory import map_file, supported
+    from bench.memory import map_file
     from holdall import julia
+    from holdall._bench.memory import supported
 
     if not supported():
         pytest.skip("/proc/self/clear_refs is not to be had here")

@@ -65,7 +65,7 @@ def classes_in(value: Any) -> list[type]:
 def is_users(cls: type) -> bool:
     """Does a codec have to be told about it? Not about what Python and NumPy have."""
     root = (cls.__module__ or "").partition(".")[0]
-    return root not in sys.stdlib_module_names and root != "numpy" or root == "__main__"
+    return (root not in sys.stdlib_module_names and root != "numpy") or root == "__main__"
 
 
 def is_array(cls: type) -> bool:
@@ -82,10 +82,9 @@ def volume(value: Any) -> int:
             cls = type(part)
             if cls is int or cls is float:
                 total += 8
-            elif cls in WITH_LENGTH or is_array(cls):
-                if id(part) not in seen:
-                    seen.add(id(part))
-                    total += part.nbytes if is_array(cls) else len(part)
+            elif (cls in WITH_LENGTH or is_array(cls)) and id(part) not in seen:
+                seen.add(id(part))
+                total += part.nbytes if is_array(cls) else len(part)
     return total
 
 

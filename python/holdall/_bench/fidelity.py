@@ -1,4 +1,7 @@
-from .results import *
 import pickle
-def compare(a,b):
-    return Fidelity(SAME if pickle.dumps(a,5)==pickle.dumps(b,5) else CHANGED, [])
+
+from .results import *
+
+
+def compare(a, b):
+    return Fidelity(SAME if pickle.dumps(a, 5) == pickle.dumps(b, 5) else CHANGED, [])

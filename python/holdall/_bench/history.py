@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import holdall
@@ -90,8 +92,6 @@ def timing_of(run: Run, data_set: str, codec: str, op: str) -> Timing | None:
 
 
 def drift_of(found: list[tuple[str, str, str, Timing, Timing]]) -> float:
-    from statistics import median
-
     others = [
         before.median / now.median
         for _, codec, _, before, now in found
@@ -102,7 +102,7 @@ def drift_of(found: list[tuple[str, str, str, Timing, Timing]]) -> float:
 
 
 def noise_of(before: Timing, now: Timing) -> float:
-    return max(TOLERANCE, SPREADS * (before.spread**2 + now.spread**2) ** 0.5)
+    return max(TOLERANCE, SPREADS * math.hypot(before.spread, now.spread))
 
 
 def lines(comparisons: list[Comparison]) -> Iterator[tuple[str, str]]:
@@ -118,7 +118,7 @@ def lines(comparisons: list[Comparison]) -> Iterator[tuple[str, str]]:
         changed = each.slower or each.speedup > 1 + each.noise
         if ours or changed:
             mark = "slower" if each.slower else "faster" if changed else "same, within the noise"
-            style = "removed" if each.slower and ours else "added" if changed and ours else "note"
+            style = "removed" if each.slower and ours else "text" if changed and ours else "note"
             yield (
                 f"  {each.data_set:20} {each.codec:24} {each.op:6} {each.speedup:6.2f}x  "
                 f"{mark} (noise {each.noise:.0%})",

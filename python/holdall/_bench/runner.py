@@ -16,6 +16,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from time import monotonic
 from typing import Any
 
@@ -70,7 +71,7 @@ class Contestant:
         self.skipped = False
         self.times: dict[tuple[str, str], list[float]] = {}
         self.collected: dict[str, list[float]] = {}
-        self._errors = tempfile.TemporaryFile()
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed in `close`
         self._process = subprocess.Popen(
             [sys.executable, "-m", "holdall._bench.worker"],
             stdin=subprocess.PIPE,
@@ -143,8 +144,8 @@ class Contestant:
     def memory(self) -> int:
         """Resident bytes of its process."""
         with contextlib.suppress(OSError, ValueError):
-            with open(f"/proc/{self._process.pid}/statm") as file:
-                return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+            fields = Path(f"/proc/{self._process.pid}/statm").read_text().split()
+            return int(fields[1]) * os.sysconf("SC_PAGE_SIZE")
         return 0
 
     def close(self) -> None:
@@ -205,7 +206,7 @@ class Contestant:
         deadline = None if patience is None else monotonic() + patience
         while b"\n" not in self._waiting:
             left = None if deadline is None else deadline - monotonic()
-            if left is not None and left <= 0 or not self._selector.select(left):
+            if (left is not None and left <= 0) or not self._selector.select(left):
                 raise Gone(f"`{at}` takes longer than {patience:g} s")
             chunk = os.read(self._process.stdout.fileno(), 1 << 16)
             if not chunk:

@@ -150,8 +150,7 @@ def curve_table(name: str, points: list[DataSet]) -> Table:
             found = [data.outcome(codec) for data in points]
             times = [outcome.time(op) if outcome else None for outcome in found]
             costs = [
-                None if time is None else time / data.volume
-                for time, data in zip(times, points, strict=True)
+                None if time is None else time / data.volume for time, data in zip(times, points, strict=True)
             ]
             known = [cost for cost in costs if cost is not None]
             if not known:
@@ -171,7 +170,10 @@ def footnotes(run: Run) -> Group:
             "Dim: what came back is not what was stored, or it is the lower bound.",
             style="dim",
         ),
-        Text(f"{machine.processor}, {machine.cores} cores{memory}, {machine.system}, {machine.python}", style="dim"),
+        Text(
+            f"{machine.processor}, {machine.cores} cores{memory}, {machine.system}, {machine.python}",
+            style="dim",
+        ),
         Text(", ".join(f"{name} {version}" for name, version in run.versions.items()), style="dim"),
     ]
     lines += [Text(note, style="yellow") for note in run.notes]

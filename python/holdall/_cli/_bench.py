@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from .._bench.runner import Progress, Settings
 
 DATA_HELP = "Your own data: FILE.py:FUNCTION, or a JSON, hold, MessagePack or BSON file. May be given again."
-CODEC_HELP = "This codec or package only; or FILE.py with `dumps` and `loads`, to be added. May be given again."
+CODEC_HELP = (
+    "This codec or package only; or FILE.py with `dumps` and `loads`, to be added. May be given again."
+)
 _Out: Any = click.Path(dir_okay=False, allow_dash=True)
 
 
@@ -27,18 +29,56 @@ _Out: Any = click.Path(dir_okay=False, allow_dash=True)
 @click.option("--data", "own", metavar="SOURCE", multiple=True, help=DATA_HELP)
 @click.option("--codec", "codecs", metavar="CODEC", multiple=True, help=CODEC_HELP)
 @click.option("--full", is_flag=True, help="As much data as the originals have; takes far longer.")
-@click.option("--seconds", type=click.FloatRange(0), default=6.0, show_default=True, help="For the rounds of one data set.")
+@click.option(
+    "--seconds",
+    type=click.FloatRange(0),
+    default=6.0,
+    show_default=True,
+    help="For the rounds of one data set.",
+)
 @click.option("--rounds", type=click.IntRange(1), default=3, show_default=True, help="At least so many.")
-@click.option("--patience", type=click.FloatRange(0.1), metavar="SECONDS", help="For any one call; by default 20, with --full 300.")
-@click.option("--collector", type=click.Choice(["on", "off", "both"]), default="both", show_default=True, help="Python's garbage collector during the timed calls.")
+@click.option(
+    "--patience",
+    type=click.FloatRange(0.1),
+    metavar="SECONDS",
+    help="For any one call; by default 20, with --full 300.",
+)
+@click.option(
+    "--collector",
+    type=click.Choice(["on", "off", "both"]),
+    default="both",
+    show_default=True,
+    help="Python's garbage collector during the timed calls.",
+)
 @click.option("--no-memory", is_flag=True, help="Leave out peak memory and what Python allocates.")
-@click.option("--corpora", type=click.Path(exists=True, file_okay=False), help="A folder with twitter.json and its like, for `documents`.")
+@click.option(
+    "--corpora",
+    type=click.Path(exists=True, file_okay=False),
+    help="A folder with twitter.json and its like, for `documents`.",
+)
 @click.option("--json", "json_file", type=_Out, help="Write everything as JSON; - is stdout.")
 @click.option("--csv", "csv_file", type=_Out, help="Write a row for each codec and data set; - is stdout.")
-@click.option("--html", "html_file", type=click.Path(dir_okay=False), help="Write one page with tables and plots. Needs plotly.")
-@click.option("--history", type=click.Path(dir_okay=False), metavar="FILE.hold", help="Keep the results there; print the speedup against the last.")
-@click.option("--check", is_flag=True, help="Exit with 1 where holdall is slower than --history says, beyond the noise.")
-@click.option("--list", "listing", is_flag=True, help="Print the suites, their data sets and the codecs, and measure nothing.")
+@click.option(
+    "--html",
+    "html_file",
+    type=click.Path(dir_okay=False),
+    help="Write one page with tables and plots. Needs plotly.",
+)
+@click.option(
+    "--history",
+    type=click.Path(dir_okay=False),
+    metavar="FILE.hold",
+    help="Keep the results there; print the speedup against the last.",
+)
+@click.option(
+    "--check", is_flag=True, help="Exit with 1 where holdall is slower than --history says, beyond the noise."
+)
+@click.option(
+    "--list",
+    "listing",
+    is_flag=True,
+    help="Print the suites, their data sets and the codecs, and measure nothing.",
+)
 @click.option("--build-floor", is_flag=True, help="Compile the lower bound, a C extension, once; CPython 3.11.")  # fmt: skip
 def command(
     suites: tuple[str, ...],
@@ -116,7 +156,9 @@ def _measure(suites: list[str], own: list[str], asked: tuple[str, ...], settings
     try:
         names = chosen(tuple(name for name in asked if not name.endswith(".py")), files)
     except LookupError as missing:
-        raise Failure("bench", f"no codec or package `{missing.args[0]}`; `holdall bench --list` has them") from None
+        raise Failure(
+            "bench", f"no codec or package `{missing.args[0]}`; `holdall bench --list` has them"
+        ) from None
     sources = list(all_sources(suites, own, settings.full))
     for what, find in [(name, by_name) for name in files] + [
         (source[1], lambda _, source=source: find_data(source, settings.full))

@@ -56,5 +56,12 @@ GRAPHS = (
     ),
     Codec("cloudpickle", "cloudpickle", "cloudpickle", "any graph; runs code", "protocol 5", pickle_like),
     Codec("dill", "dill", "dill", "any graph; runs code", "protocol 5", pickle_like),
-    Codec("quickle", "quickle", "quickle", "graphs of builtin values", "`Encoder().dumps`, `Decoder().loads`", quickle),
+    Codec(
+        "quickle",
+        "quickle",
+        "quickle",
+        "graphs of builtin values",
+        "`Encoder().dumps`, `Decoder().loads`",
+        quickle,
+    ),
 )

@@ -82,7 +82,9 @@ def out_of_document(document: Any) -> Any:
 
 
 OURS = (
-    Codec("holdall", "holdall", "holdall", "any graph", "`Encoder().encode`, `Decoder(types=…).decode`", ends),
+    Codec(
+        "holdall", "holdall", "holdall", "any graph", "`Encoder().encode`, `Decoder(types=…).decode`", ends
+    ),
     Codec(
         "holdall refs=False",
         "holdall",

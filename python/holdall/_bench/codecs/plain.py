@@ -66,7 +66,9 @@ def has_dates(sample: Any) -> bool:
 
 def msgpack(msgpack: Any, subject: Subject, tuples: bool = False) -> Ends:
     needs_tree(subject)
-    packer = msgpack.Packer(datetime=has_dates(subject.sample), default=fields_of if subject.classes else None)
+    packer = msgpack.Packer(
+        datetime=has_dates(subject.sample), default=fields_of if subject.classes else None
+    )
     unpack = partial(msgpack.unpackb, strict_map_key=False, timestamp=3, use_list=not tuples)
     return Ends(packer.pack, unpack)
 
@@ -76,7 +78,9 @@ def orjson(orjson: Any, subject: Subject) -> Ends:
     keys, arrays = orjson.OPT_NON_STR_KEYS, orjson.OPT_SERIALIZE_NUMPY
     if subject.arrays:
         return Ends(partial(orjson.dumps, option=arrays), orjson.loads)
-    return Ends(first_that_works(subject.sample, orjson.dumps, partial(orjson.dumps, option=keys)), orjson.loads)
+    return Ends(
+        first_that_works(subject.sample, orjson.dumps, partial(orjson.dumps, option=keys)), orjson.loads
+    )
 
 
 def cbor2(cbor2: Any, subject: Subject, sharing: bool = False) -> Ends:
@@ -142,7 +146,14 @@ PLAIN = (
         "Structs in place of the dataclasses, `array_like=True`",
         msgspec_structs,
     ),
-    Codec("msgspec.json", "msgspec", "msgspec.json", JSON, "JSON: `Encoder().encode`, `Decoder().decode`", msgspec),
+    Codec(
+        "msgspec.json",
+        "msgspec",
+        "msgspec.json",
+        JSON,
+        "JSON: `Encoder().encode`, `Decoder().decode`",
+        msgspec,
+    ),
     Codec(
         "msgspec.json typed",
         "msgspec",
@@ -159,7 +170,14 @@ PLAIN = (
         "`packb`, `unpackb`; options only where the data need them",
         ormsgpack,
     ),
-    Codec("msgpack", "msgpack", "msgpack", MSGPACK, "`Packer().pack`, `unpackb`; a hook for dataclasses", msgpack),
+    Codec(
+        "msgpack",
+        "msgpack",
+        "msgpack",
+        MSGPACK,
+        "`Packer().pack`, `unpackb`; a hook for dataclasses",
+        msgpack,
+    ),
     Codec(
         "msgpack tuples",
         "msgpack",
@@ -168,8 +186,12 @@ PLAIN = (
         "the same with `use_list=False`, its documentation's advice for speed",
         partial(msgpack, tuples=True),
     ),
-    Codec("orjson", "orjson", "orjson", JSON, "`dumps`, `loads`; options only where the data need them", orjson),
-    Codec("cbor2", "cbor2", "cbor2", "trees of CBOR's values", "`dumps`, `loads`; a hook for dataclasses", cbor2),
+    Codec(
+        "orjson", "orjson", "orjson", JSON, "`dumps`, `loads`; options only where the data need them", orjson
+    ),
+    Codec(
+        "cbor2", "cbor2", "cbor2", "trees of CBOR's values", "`dumps`, `loads`; a hook for dataclasses", cbor2
+    ),
     Codec(
         "cbor2 sharing",
         "cbor2",
@@ -178,7 +200,9 @@ PLAIN = (
         "`dumps(value_sharing=True)`, `loads`",
         partial(cbor2, sharing=True),
     ),
-    Codec("bson", "pymongo", "bson", "documents", "`encode`, `decode` with `tz_aware`; its C extension", bson),
+    Codec(
+        "bson", "pymongo", "bson", "documents", "`encode`, `decode` with `tz_aware`; its C extension", bson
+    ),
     Codec(
         "PyYAML",
         "PyYAML",

@@ -122,7 +122,14 @@ def arrow_tensors(arrow: Any, subject: Subject) -> Ends:
 ARRAYS = "dicts and lists of arrays"
 
 TENSORS = (
-    Codec("joblib", "joblib", "joblib", "any graph; runs code", "`dump` and `load` in memory; for arrays", joblib),
+    Codec(
+        "joblib",
+        "joblib",
+        "joblib",
+        "any graph; runs code",
+        "`dump` and `load` in memory; for arrays",
+        joblib,
+    ),
     Codec(
         "joblib mmap",
         "joblib",

@@ -153,7 +153,9 @@ def data_sets(full: bool) -> list[Data]:
         add(name="unicode_strings", title="100,000 short texts with a Greek letter", make=unicode_strings),
         add(name="mixed", title=f"{count:,} mixed values", make=partial(mixed, count)),
         add(name="matrices", title="100 matrices 100x100 float64", make=matrices),
-        add(name="specialised_arrays", title="arrays of 100,000 of 13 element types", make=specialised_arrays),
+        add(
+            name="specialised_arrays", title="arrays of 100,000 of 13 element types", make=specialised_arrays
+        ),
         add(name="one_string", title=f"{count:,} times one text", make=partial(one_string, count)),
         add(
             name="people",
