@@ -93,7 +93,9 @@ def reachable(value: Any) -> Iterator[list[Any]]:
     seen = {id(value)}
     stack = [value]
     while stack:
-        parts = gc.get_referents(stack.pop())
+        obj = stack.pop()
+        # The collector's view of a dict leaves out keys that are text.
+        parts = [*obj.keys(), *obj.values()] if type(obj) is dict else gc.get_referents(obj)
         yield parts
         for part in parts:
             if type(part) not in LEAVES and id(part) not in seen and not isinstance(part, NOT_DATA):

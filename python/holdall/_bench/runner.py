@@ -42,7 +42,7 @@ class Settings:
 
     seconds: float = 6.0
     min_rounds: int = 3
-    patience: float = 20.0
+    patience: float = 10.0
     collectors: tuple[str, ...] = COLLECTORS
     memory: bool = True
     full: bool = False
@@ -137,7 +137,9 @@ class Contestant:
         return bool(self.found) and not self.reason
 
     def most_rounds(self, settings: Settings) -> int:
-        seconds = sum(self.found.get("estimates", {}).values()) * len(settings.collectors) / 1e9
+        if self.found["once"]:
+            return 0
+        seconds = sum(self.found["estimates"].values()) * len(settings.collectors) / 1e9
         return 1 if seconds > SLOWEST else settings.min_rounds if seconds > SLOW else MOST_ROUNDS
 
     @property
@@ -184,6 +186,8 @@ class Contestant:
             if rounds:
                 pauses = self.collected.get(op, []) if collector == "on" else []
                 timings[collector] = Timing(rounds, sum(pauses) / len(pauses) if pauses else None)
+        if self.found["once"]:
+            timings["on"] = Timing([self.found["first"][op]])
         return Operation(
             self.found["first"][op],
             timings.get("on"),

@@ -8,19 +8,23 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from .results import CHANGED, COPIES, FAILED, SAME, DataSet, Operation, Outcome, Run, Timing
+from .results import CHANGED, COPIES, FAILED, SAME, DataSet, Operation, Outcome, Run
 from .units import amount, spread, time_text
 
 STAR = "★"
+HEADINGS = ("dumps", "±", "loads", "±", "bytes", "first dumps", "first loads", "collector", "peak")
+NARROW = ("dumps", "loads", "bytes")
+WIDE = 140
 STYLES = {SAME: "", COPIES: "yellow", CHANGED: "yellow", FAILED: "red"}
 
 
 def show(run: Run, console: Console) -> None:
     """Print everything: the answer first, then a table for each data set, then what one has to know."""
+    wide = console.width >= WIDE
     for suite, data_sets in run.suites():
         console.rule(f"[bold]{suite}", align="left")
         for data in data_sets:
-            console.print(data_table(data))
+            console.print(data_table(data, wide))
             console.print(answer(data))
             console.print()
     for name, points in run.curves.items():
@@ -29,17 +33,26 @@ def show(run: Run, console: Console) -> None:
     console.print(footnotes(run))
 
 
-def data_table(data: DataSet) -> Table:
-    title = data.title + (f"\n{data.note}" if data.note else "")
+def data_table(data: DataSet, wide: bool) -> Table:
+    """wide: with the columns that one can do without."""
+    each = " (times for one of them)" if data.items else ""
+    title = data.title + each + (f"\n{data.note}" if data.note else "")
     table = Table(title=title, title_justify="left", title_style="bold", header_style="bold", expand=False)
     table.add_column("codec", no_wrap=True)
-    for heading in ("dumps", "±", "loads", "±", "bytes", "first dumps", "first loads", "collector", "peak"):
-        table.add_column(heading, justify="right", no_wrap=True)
+    for heading in HEADINGS:
+        if wide or heading in NARROW:
+            table.add_column(heading, justify="right", no_wrap=True)
     table.add_column("what came back", overflow="fold", min_width=20)
-    unit = data.items
     best = {op: data.best(op) for op in ("dumps", "loads")}
     for outcome in ordered(data):
-        table.add_row(*cells(data, outcome, best, unit), style=row_style(data, outcome))
+        found = list(cells(data, outcome, best, data.items))
+        if not wide:
+            found = [
+                found[0],
+                *(found[i + 1] for i, name in enumerate(HEADINGS) if name in NARROW),
+                found[-1],
+            ]
+        table.add_row(*found, style=row_style(data, outcome))
     return table
 
 
@@ -144,6 +157,13 @@ def curve_table(name: str, points: list[DataSet]) -> Table:
     for data in points:
         table.add_column(amount(data.volume), justify="right")
     table.add_column("largest ÷ smallest", justify="right")
+    for cells in curve_rows(points):
+        table.add_row(*cells)
+    return table
+
+
+def curve_rows(points: list[DataSet]) -> Iterator[list[str]]:
+    """For each codec and operation: its name, nanoseconds per byte at each point, the largest over the smallest."""
     codecs = dict.fromkeys(outcome.codec for data in points for outcome in data.outcomes)
     for codec in codecs:
         for op in ("dumps", "loads"):
@@ -153,11 +173,9 @@ def curve_table(name: str, points: list[DataSet]) -> Table:
                 None if time is None else time / data.volume for time, data in zip(times, points, strict=True)
             ]
             known = [cost for cost in costs if cost is not None]
-            if not known:
-                continue
-            row = ["" if cost is None else f"{cost:.2f}" for cost in costs]
-            table.add_row(f"{codec} {op}", *row, f"{max(known) / min(known):.2f}")
-    return table
+            if known:
+                row = ["" if cost is None else f"{cost:.2f}" for cost in costs]
+                yield [f"{codec} {op}", *row, f"{max(known) / min(known):.2f}"]
 
 
 def footnotes(run: Run) -> Group:
@@ -185,7 +203,3 @@ def footnotes(run: Run) -> Group:
             lines.append(Text(f"absent: {', '.join(names)}: {reason}", style="yellow"))
     lines.append(Text(f"{run.command}: {run.seconds:.0f} s, {run.when}", style="dim"))
     return Group(*lines)
-
-
-def usual(timing: Timing | None) -> float | None:
-    return timing.median if timing else None

@@ -32,6 +32,8 @@ from .timing import turn
 
 # Items one by one are so many that a pass takes this long, where all of them would take longer.
 PASS_NS = 100_000_000
+# A codec whose first call takes so long is not called again.
+LONG_NS = 2_000_000_000
 FEWEST_ITEMS = 10
 FEW_ITEMS = 50
 LONGEST_REASON = 160
@@ -92,7 +94,7 @@ def work(job: dict[str, Any], data: Data, channel: Channel) -> None:
     channel.say(at="check")
     bench.check()
     channel.say(at="memory")
-    if job["memory"]:
+    if job["memory"] and not bench.found["once"]:
         bench.measure_memory()
     channel.say(ready=bench.found)
     for line in sys.stdin:
@@ -171,10 +173,13 @@ class Bench:
             function = getattr(self.ends, op)
             if function is not None:
                 self.calls[op] = deque_of(function) if self.data.each else function
-        # The second call is a guess at what a turn will take; the first has compiled, imported, filled caches.
+        first: dict[str, float] = self.found["first"]
+        # Where the first call took that long, what it compiled, imported and cached doesn't count; it is the only one.
+        self.found["once"] = not self.data.each and any(took > LONG_NS for took in first.values())
         for op, call in self.calls.items():
+            # Else the second call is a guess at what a turn will take.
             self.channel.say(at=op)
-            self.estimates[op] = clocked(call, self.argument(op))[0]
+            self.estimates[op] = first[op] if self.found["once"] else clocked(call, self.argument(op))[0]
         self.found["estimates"] = self.estimates
 
     def argument(self, op: str) -> Any:

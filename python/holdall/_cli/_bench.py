@@ -41,7 +41,7 @@ _Out: Any = click.Path(dir_okay=False, allow_dash=True)
     "--patience",
     type=click.FloatRange(0.1),
     metavar="SECONDS",
-    help="For any one call; by default 20, with --full 300.",
+    help="For any one call; by default 10, with --full 300.",
 )
 @click.option(
     "--collector",
@@ -58,6 +58,7 @@ _Out: Any = click.Path(dir_okay=False, allow_dash=True)
 )
 @click.option("--json", "json_file", type=_Out, help="Write everything as JSON; - is stdout.")
 @click.option("--csv", "csv_file", type=_Out, help="Write a row for each codec and data set; - is stdout.")
+@click.option("--markdown", "markdown_file", type=_Out, help="Write tables for a page; - is stdout.")
 @click.option(
     "--html",
     "html_file",
@@ -79,7 +80,9 @@ _Out: Any = click.Path(dir_okay=False, allow_dash=True)
     is_flag=True,
     help="Print the suites, their data sets and the codecs, and measure nothing.",
 )
-@click.option("--build-floor", is_flag=True, help="Compile the lower bound, a C extension, once; CPython 3.11.")  # fmt: skip
+@click.option(
+    "--build-floor", is_flag=True, help="Compile the lower bound, a C extension, once; CPython 3.11."
+)
 def command(
     suites: tuple[str, ...],
     own: tuple[str, ...],
@@ -93,6 +96,7 @@ def command(
     corpora: str | None,
     json_file: str | None,
     csv_file: str | None,
+    markdown_file: str | None,
     html_file: str | None,
     history: str | None,
     check: bool,
@@ -111,6 +115,8 @@ def command(
       holdall bench --data records.py:load --codec holdall --codec msgspec --codec pickle
       holdall bench documents --corpora data/json --html report.html
     """
+    from .._bench.export import as_csv, as_json
+    from .._bench.markdown import as_markdown
     from .._bench.runner import Settings
 
     if build_floor:
@@ -127,18 +133,17 @@ def command(
         return OK
     collectors = ("on", "off") if collector == "both" else (collector,)
     settings = Settings(
-        seconds, rounds, patience or (300.0 if full else 20.0), collectors, memory=not no_memory, full=full
+        seconds, rounds, patience or (300.0 if full else 10.0), collectors, memory=not no_memory, full=full
     )
     if html_file:
         _need("plotly", "the page's plots")
     run = _measure(asked, list(own), codecs, settings)
-    if "-" not in (json_file, csv_file):
+    written = ((json_file, as_json), (csv_file, as_csv), (markdown_file, as_markdown))
+    if not any(path == "-" for path, _ in written):
         _show(run)
-    for path, made in ((json_file, "as_json"), (csv_file, "as_csv")):
+    for path, made in written:
         if path:
-            from .._bench import export
-
-            _write(path, getattr(export, made)(run))
+            _write(path, made(run))
     if html_file:
         from .._bench.page import write_page
 
