@@ -28,6 +28,8 @@ def own_data(given: str) -> Data:
     path, function = split(given)
     if function:
         return made_by(path, function)
+    if not Path(path).is_file():
+        raise FileNotFoundError(2, "No such file or directory", path)
     return Data(
         name=Path(path).name,
         suite=OWN,

@@ -59,6 +59,10 @@ class Gone(Exception):
     """A worker that gives no more answers; the text says why."""
 
 
+class NoData(Exception):
+    """The data can't be made, by no process; the text says why."""
+
+
 class Contestant:
     """One codec's process for one data set."""
 
@@ -86,7 +90,7 @@ class Contestant:
         self._send(
             source=source,
             full=settings.full,
-            codec=codec.name,
+            codec=codec.path or codec.name,
             memory=settings.memory,
             volume=volume,
         )
@@ -108,6 +112,9 @@ class Contestant:
                 self.absent = answer.get("absent", "")
                 self.reason = answer.get("failed", "")
                 if "broken" in answer:
+                    if at == "data":
+                        self.close()
+                        raise NoData(answer["broken"])
                     raise Gone(answer["broken"])
                 if self.skipped or self.absent or self.reason:
                     self.close()

@@ -155,7 +155,7 @@ def _measure(suites: list[str], own: list[str], asked: tuple[str, ...], settings
     from .._bench.codecs import by_name, chosen
     from .._bench.own_data import find_data
     from .._bench.run import run
-    from .._bench.runner import all_sources
+    from .._bench.runner import NoData, all_sources
 
     files = tuple(os.path.abspath(name) for name in asked if name.endswith(".py"))
     try:
@@ -180,8 +180,11 @@ def _measure(suites: list[str], own: list[str], asked: tuple[str, ...], settings
         except Exception as error:
             raise Failure(what, f"{type(error).__name__}: {error}") from None
     command = " ".join(["holdall", "bench", *map(shlex.quote, sys.argv[2:])])
-    with _Bar() as bar:
-        return run(sources, names, settings, bar.progress, command)
+    try:
+        with _Bar() as bar:
+            return run(sources, names, settings, bar.progress, command)
+    except NoData as error:
+        raise Failure(None, f"the data can't be made: {error}") from None
 
 
 class _Bar:

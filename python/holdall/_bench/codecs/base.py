@@ -49,7 +49,7 @@ class Codec:
 
     package: the distribution, whose version is told. module: what is imported, and given to `make`.
     keeps: what it can keep, in a few words. way: how it is used here.
-    bound: no codec, but the lower bound.
+    bound: no codec, but the lower bound. path: of the user's file that it is in.
     """
 
     name: str
@@ -59,6 +59,7 @@ class Codec:
     way: str
     make: Callable[[Any, Subject], Ends]
     bound: bool = False
+    path: str = ""
 
 
 def first_that_works(sample: Any, *ways: Function) -> Function:

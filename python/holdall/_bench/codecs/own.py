@@ -32,4 +32,5 @@ def own_codec(path: str) -> Codec:
         str(getattr(module, "keeps", "")),
         str(getattr(module, "way", "")),
         make,
+        path=path,
     )
