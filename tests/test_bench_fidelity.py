@@ -2,31 +2,11 @@
 
 from __future__ import annotations
 
-import collections
 import dataclasses
-import datetime as dt
-import decimal
 import enum
-import fractions
-import json
-import marshal
-import math
-import pathlib
-import pickle
-import struct
-import types
-import uuid
-import zoneinfo
-from array import array
 from typing import Any, NamedTuple
 
-import pytest
-
-import holdall
-from holdall._bench.fidelity import compare
-from holdall._bench.results import CHANGED, COPIES, SAME, Fidelity
-from tests.support import models
-from tests.support.kinds import KINDS, TYPES, installed, nan, text
+from holdall._bench.results import Fidelity
 
 
 class Color(enum.Enum):

@@ -48,7 +48,8 @@ class Fidelity:
         """In a few words."""
         if self.verdict == FAILED:
             return self.reason
-        return ", ".join(change.what for change in self.changes) or "everything kept"
+        changes = ", ".join(change.what for change in self.changes)
+        return "; ".join(filter(None, ("everything kept", changes))) if self.verdict == SAME else changes
 
 
 @dataclass
