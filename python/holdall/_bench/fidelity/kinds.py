@@ -228,6 +228,7 @@ BASES: dict[type, tuple[str, Callable[[Any], Any]]] = {
     # its order is not that of the dict it is
     collections.OrderedDict: (MAPPING, lambda obj: dict(collections.OrderedDict.items(obj))),
     types.MappingProxyType: (MAPPING, dict),
+    types.SimpleNamespace: (FIELDS, _nothing),
     BaseException: (FIELDS, _nothing),
 }
 
@@ -245,6 +246,7 @@ MUTABLE = (
     set,
     dict,
     collections.OrderedDict,
+    types.SimpleNamespace,
     BaseException,
 )
 

@@ -19,11 +19,15 @@ KindOf = Callable[[type], Kind]
 
 
 def pair_up(
-    ours: list[Any], theirs: list[Any], kind_of: KindOf, known: Callable[[Any], Any]
+    ours: list[Any],
+    theirs: list[Any],
+    kind_of: KindOf,
+    known: Callable[[Any], Any],
+    fits: Callable[[Any, Any], bool] | None = None,
 ) -> tuple[list[tuple[Any, Any]], list[Any], list[Any], bool]:
     """The pairs, in our order; what has no partner, of both; whether some look alike, so that the choice may be wrong.
 
-    known: what an object of ours became, if that is known.
+    known: what an object of ours became, if that is known. fits: decides between those that look alike.
     """
     partners: dict[int, Any] = {}
     alike = False
@@ -44,15 +48,21 @@ def pair_up(
         for index in left:
             group = groups.get(sketch(ours[index], kind_of, loosely))
             if group:
-                alike = alike or (len(group) > 1 and kind_of(type(ours[index])).bound)
-                partners[index] = group.pop()
+                chosen = -1
+                if len(group) > 1 and kind_of(type(ours[index])).bound:
+                    alike = True
+                    if fits is not None:
+                        fitting = (at for at in reversed(range(len(group))) if fits(ours[index], group[at]))
+                        chosen = next(fitting, -1)
+                partners[index] = group.pop(chosen)
                 by_id.pop(id(partners[index]), None)
     left = [index for index in left if index not in partners]
     right = [each for each in right if id(each) in by_id]
     # Whose contents changed too is taken to have kept its place among the others.
     if len(left) == len(right):
         for index, each in zip(left, right, strict=True):
-            if type(ours[index]) not in PLAIN or type(each) not in PLAIN:
+            cls = type(ours[index])
+            if cls is not type(each) or cls not in PLAIN:
                 partners[index] = each
                 by_id.pop(id(each))
         left = [index for index in left if index not in partners]
@@ -70,10 +80,12 @@ def sketch(obj: Any, kind_of: KindOf, loosely: bool, depth: int = DEPTH) -> Hash
             return text
     elif cls in PLAIN:
         return (cls, obj)
+    elif cls is tuple and PLAIN.issuperset(types := tuple(map(type, obj))):
+        return (types, obj)
     kind = kind_of(cls)
     if kind.shape == REFERENCE:
         return id(obj)
-    name: Hashable = None if loosely else cls
+    name: Hashable = () if loosely else (cls,)
     if kind.shape == VALUE and not kind.has_fields:
         return (name, repr(kind.take(obj)))
     if depth == 0:

@@ -6,7 +6,7 @@ import collections
 import gc
 import operator
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 from holdall._bench.fidelity.arrays import array_changes
@@ -27,6 +27,7 @@ from holdall._bench.fidelity.pairing import PLAIN, as_text, pair_up
 from holdall._bench.fidelity.paths import ATTRIBUTE, INDEX, KEY, MEMBER, PREFIX, Frame, told
 from holdall._bench.fidelity.proof import same_pickles
 from holdall._bench.fidelity.values import (
+    NAN_PAYLOAD,
     float_change,
     is_other_value,
     same_float,
@@ -43,6 +44,8 @@ _SCALARS = frozenset({int, bool, type(None)})
 # Lists of one of these are compared by Python itself, once they are so long that it pays.
 _FLAT = _SCALARS | {float}
 _LONG = 16
+# Objects to look at, at most, to find out which members of sets are which.
+TRIALS = 1_000_000
 
 
 def compare(original: Any, restored: Any) -> Fidelity:
@@ -85,6 +88,7 @@ class _Walk:
         self.kept: list[Any] = []
         self.stack: list[Frame] = []
         self.undecided: list[tuple[Any, Any, str]] = []
+        self.trials = TRIALS
 
     # --- the walk -------------------------------------------------------------------------------------------------
     def run(self, original: Any, restored: Any) -> None:
@@ -123,7 +127,7 @@ class _Walk:
                         continue
                     if cls is float:
                         if (a != b or not a) and not same_float(a, b):
-                            self.note(float_change(a, b))
+                            self.notes((float_change(a, b),))
                         continue
                 enter(a, b)
                 if len(stack) != depth:
@@ -147,6 +151,12 @@ class _Walk:
                 if self.bind(a, b):
                     self.mapping(a, b)
                 return
+        elif cls is tuple and type(b) is list:
+            # what most formats do
+            self.note("tuple → list")
+            if self.bind(a, b):
+                self.sequence(a, b)
+            return
         try:
             if cls is type(b):
                 self.alike(a, b, self.kind(cls))
@@ -333,7 +343,8 @@ class _Walk:
                 if types <= {str, bytes}:
                     self.push(ours, [others[member] for member in ours], MEMBER)
                 return
-        pairs, lost, added, alike = pair_up(ours, theirs, self.kind, self.partner)
+        fits = self.fits if final else None
+        pairs, lost, added, alike = pair_up(ours, theirs, self.kind, self.partner, fits)
         if alike and not final:
             self.undecided.append((a, b, told(self.stack)))
             return
@@ -345,6 +356,23 @@ class _Walk:
 
     def partner(self, a: Any) -> Any:
         return self.forward.get(id(a))
+
+    def fits(self, a: Any, b: Any) -> bool:
+        """May `a` have become `b`, after all that is known? Then it is known."""
+        if self.trials <= 0:
+            return False
+        trial = _Walk()
+        trial.kinds, trial.kept = self.kinds, self.kept
+        trial.forward, trial.backward = self.forward.copy(), self.backward.copy()
+        trial.push([a], [b], PREFIX, [""])
+        trial.drain()
+        self.trials -= len(trial.forward)
+        if any(weight > UNSEEN for _, weight in trial.found.values()):
+            return False
+        self.forward.update(trial.forward)
+        self.backward.update(trial.backward)
+        self.undecided.extend(trial.undecided)
+        return True
 
     # --- two types ------------------------------------------------------------------------------------------------
     def unlike(self, a: Any, b: Any) -> None:
@@ -366,13 +394,18 @@ class _Walk:
             # nothing in common: a layout of its own, which says nothing about what is lost
             if any(name in theirs for name in ours):
                 self.mapping(ours, theirs, ATTRIBUTE)
-        elif (items := self.items(a, kind_a)) is not None and (others := self.items(b, kind_b)) is not None:
-            self.sequence(items, others)
+        elif shape_a == shape_b == VALUE:
+            if is_other_value(a, b):
+                self.note(f"value changed: {kind_a.name}")
+        elif SEQUENCE in (shape_a, shape_b) and (items := self.items(a, kind_a)) is not None:
+            others = self.items(b, kind_b)
+            if others is not None:
+                self.sequence(items, others)
         elif shape_a == FIELDS and ours and shape_b == SEQUENCE:
             values = list(kind_b.take(b))
             if len(values) == len(ours):
                 self.push(ours.values(), values, ATTRIBUTE, list(ours))
-        elif VALUE in (shape_a, shape_b) and is_other_value(a, b):
+        elif shape_a == REFERENCE and is_other_value(a, b):
             self.note(f"value changed: {kind_a.name}")
 
     def named(self, obj: Any, kind: Kind) -> dict[Any, Any] | None:
@@ -393,7 +426,8 @@ class _Walk:
         if kind.items is None:
             return None
         found = kind.items(obj)
-        return self.keep(found) if hasattr(found, "__len__") else None
+        # an array without dimensions gives its one element
+        return self.keep(found) if kind.shape == VALUE or type(found) is list else None
 
     def keep(self, made: Any) -> Any:
         self.kept.append(made)
@@ -409,9 +443,10 @@ class _Walk:
         else:
             known[0].count += count
 
-    def notes(self, changes: Iterator[str]) -> None:
+    def notes(self, changes: Iterable[str]) -> None:
+        """Of a value. Every NaN is one value, whatever its other bits are."""
         for what in changes:
-            self.note(what)
+            self.note(what, UNSEEN if what == NAN_PAYLOAD else ALTERED)
 
     def resized(self, parts: str, before: int, after: int) -> None:
         self.note(f"{parts} {'lost' if before > after else 'added'}", count=abs(before - after))
