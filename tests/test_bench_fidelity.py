@@ -165,6 +165,8 @@ CASES: dict[str, tuple[Any, Any, str, dict[str, tuple[int, str]]]] = {
     "instance as another layout": (Data(1), {"__data__": [1]}, CHANGED, {"Data → dict": (1, "$")}),
     "instance as another": (plain(Plain, a=1), plain(Other, a=2), CHANGED, {"Plain → Other": (1, "$"), "value changed: int": (1, "$.a")}),
     "dict as instance": ({"a": 1}, plain(Plain, a=1), CHANGED, {"dict → Plain": (1, "$")}),
+    "user dict": (collections.UserDict(a=(1,)), {"a": [1]}, CHANGED, {"UserDict → dict": (1, "$"), "tuple → list": (1, "$.a")}),
+    "user list": (collections.UserList([1]), [2], CHANGED, {"UserList → list": (1, "$"), "value changed: int": (1, "$[0]")}),
     "namespace": (types.SimpleNamespace(a=1), {"a": 1}, CHANGED, {"SimpleNamespace → dict": (1, "$")}),
     "own text": ([Text("a")], ["a"], CHANGED, {"Text → str": (1, "$[0]")}),
     "enum": ([Color.RED, Color.BLUE], [1, "blue"], CHANGED, {"Color → int": (1, "$[0]"), "Color → str": (1, "$[1]")}),
@@ -276,6 +278,45 @@ def check(original: Any, restored: Any, verdict: str, changes: dict[str, tuple[i
 @pytest.mark.parametrize("name", CASES)
 def test_changes(name: str) -> None:
     check(*CASES[name])
+
+
+class Hostile:
+    """Whatever Python code of it is called raises."""
+
+    def fail(self, *arguments: Any) -> Any:
+        raise RuntimeError("called")
+
+    __getattribute__ = __eq__ = __bool__ = __len__ = __iter__ = fail  # type: ignore[assignment]
+
+    def __hash__(self) -> int:
+        return 1  # all alike, so that a dict would ask `__eq__`
+
+
+class HostileList(list):
+    __iter__ = __len__ = __eq__ = __getitem__ = Hostile.fail  # type: ignore[assignment]
+    __hash__ = None  # type: ignore[assignment]
+
+
+class HostileDict(dict):
+    __iter__ = __len__ = __eq__ = __getitem__ = keys = items = values = Hostile.fail  # type: ignore[assignment]
+    __hash__ = None  # type: ignore[assignment]
+
+
+def test_no_code_of_a_class_is_called(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(walk, "same_pickles", lambda a, b: False)
+
+    def make(key: Any) -> list[Any]:
+        return [{Hostile(): 1}, {Hostile()}, HostileList([1, Hostile()]), HostileDict({Hostile(): 2, key: 3})]
+
+    check(make("a"), make("a"), SAME, {})
+    check(HostileList([1]), [1], CHANGED, {"HostileList → list": (1, "$")})
+    check([Hostile()], [{}], CHANGED, {"Hostile → dict": (1, "$[0]")})
+    check(
+        [HostileDict(a=1)],
+        [{"a": 2}],
+        CHANGED,
+        {"HostileDict → dict": (1, "$[0]"), "value changed: int": (1, "$[0].a")},
+    )
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -99,8 +99,8 @@ def sketch(obj: Any, kind_of: KindOf, loosely: bool, depth: int = DEPTH) -> Hash
             return (name, tuple(each))
         return (name, frozenset(Counter(each).items()))
     if kind.shape == FIELDS or kind.shape == MAPPING:
-        fields = kind.fields(obj) if kind.shape == FIELDS else kind.take(obj)
-        named = {field: value for field, value in fields.items() if type(field) is str}
+        fields = kind.fields(obj).items() if kind.shape == FIELDS else list(zip(*kind.take(obj), strict=True))
+        named = {field: value for field, value in fields if type(field) is str}
         parts = [
             (field, sketch(named[field], kind_of, loosely, depth - 1)) for field in sorted(named)[:WIDTH]
         ]
@@ -110,26 +110,27 @@ def sketch(obj: Any, kind_of: KindOf, loosely: bool, depth: int = DEPTH) -> Hash
 
 def as_text(obj: Any) -> str | None:
     """What formats whose keys are text make of a key."""
-    if isinstance(obj, enum.Enum):
-        return as_text(obj.value)
+    # `isinstance` would ask the object
     cls = type(obj)
+    if issubclass(cls, enum.Enum):
+        return as_text(obj.value)
     if cls is bool:
         return "true" if obj else "false"
     if obj is None:
         return "null"
     if cls is float:
         return repr(int(obj)) if obj.is_integer() else repr(obj)
-    if isinstance(obj, str):
+    if issubclass(cls, str):
         return str.__str__(obj)
-    if isinstance(obj, bytes):
+    if issubclass(cls, bytes):
         try:
-            return obj.decode()
+            return bytes.decode(obj)
         except UnicodeDecodeError:
             return base64.b64encode(obj).decode()
-    if isinstance(obj, int):
+    if issubclass(cls, int):
         return int.__repr__(obj)
-    if isinstance(obj, (datetime.date, datetime.time)):
-        return obj.isoformat()
+    if issubclass(cls, (datetime.date, datetime.time)):
+        return str(obj.isoformat())
     if cls.__module__ in ("uuid", "decimal", "pathlib", "fractions", "ipaddress"):
         return str(obj)
     return None
