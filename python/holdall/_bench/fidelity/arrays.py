@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from holdall._bench.fidelity.values import ROUNDED
+from holdall._bench.fidelity.values import NAN_PAYLOAD, ROUNDED
 
 # Elements compared at once, so that arrays larger than memory (memory maps) can be.
 CHUNK = 1 << 20
@@ -27,7 +27,7 @@ def array_changes(a: Any, b: Any) -> Iterator[tuple[str, bool]]:
     elif not a.dtype.hasobject and not b.dtype.hasobject:
         changed = _values(a, b)
         if changed:
-            yield changed, True
+            yield changed, changed != NAN_PAYLOAD
 
 
 def _dtype_change(a: Any, b: Any) -> str:
@@ -72,7 +72,11 @@ def _values(a: Any, b: Any) -> str:
             return f"value changed: {told}"
         equal = (x == y) | ((x != x) & (y != y))
         if equal.all():
-            changed = changed or f"{told}: NaN payload or sign of zero changed"
+            parts = [(x.real, y.real), (x.imag, y.imag)] if x.dtype.kind == "c" else [(x, y)]
+            if all((np.signbit(p) == np.signbit(q))[p == 0].all() for p, q in parts):
+                changed = changed or NAN_PAYLOAD
+            else:
+                changed = "sign of zero changed" if changed in ("", NAN_PAYLOAD) else changed
         elif np.isclose(x, y, rtol=ROUNDED, atol=0, equal_nan=True).all():
             changed = f"{told} rounded"
         else:

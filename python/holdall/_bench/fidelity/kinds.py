@@ -27,7 +27,7 @@ VALUE = "value"  # `take` gives something whose == is exact
 REFERENCE = "reference"  # named, not stored: classes, functions, members of enums
 SEQUENCE = "sequence"  # `take` gives the items
 MEMBERS = "members"  # `take` gives the items, which have no order
-MAPPING = "mapping"  # `take` gives a dict
+MAPPING = "mapping"  # `take` gives the keys and the values, as two lists
 FIELDS = "fields"  # only attributes
 ARRAY = "array"  # of NumPy: ndarray and its subclasses
 REDUCED = "reduced"  # `take` gives what `__reduce_ex__` tells
@@ -224,10 +224,15 @@ BASES: dict[type, tuple[str, Callable[[Any], Any]]] = {
     collections.deque: (SEQUENCE, collections.deque.__iter__),
     set: (MEMBERS, set.__iter__),
     frozenset: (MEMBERS, frozenset.__iter__),
-    dict: (MAPPING, lambda obj: dict(dict.items(obj))),
+    # no dict is made of them, which would call the keys' own code
+    dict: (MAPPING, lambda obj: (list(dict.keys(obj)), list(dict.values(obj)))),
     # its order is not that of the dict it is
-    collections.OrderedDict: (MAPPING, lambda obj: dict(collections.OrderedDict.items(obj))),
-    types.MappingProxyType: (MAPPING, dict),
+    collections.OrderedDict: (
+        MAPPING,
+        lambda obj: (list(collections.OrderedDict.keys(obj)), list(collections.OrderedDict.values(obj))),
+    ),
+    types.MappingProxyType: (MAPPING, lambda obj: (list(obj), list(obj.values()))),
+    types.SimpleNamespace: (FIELDS, _nothing),
     BaseException: (FIELDS, _nothing),
 }
 
@@ -245,6 +250,7 @@ MUTABLE = (
     set,
     dict,
     collections.OrderedDict,
+    types.SimpleNamespace,
     BaseException,
 )
 

@@ -19,11 +19,15 @@ KindOf = Callable[[type], Kind]
 
 
 def pair_up(
-    ours: list[Any], theirs: list[Any], kind_of: KindOf, known: Callable[[Any], Any]
+    ours: list[Any],
+    theirs: list[Any],
+    kind_of: KindOf,
+    known: Callable[[Any], Any],
+    fits: Callable[[Any, Any], bool] | None = None,
 ) -> tuple[list[tuple[Any, Any]], list[Any], list[Any], bool]:
     """The pairs, in our order; what has no partner, of both; whether some look alike, so that the choice may be wrong.
 
-    known: what an object of ours became, if that is known.
+    known: what an object of ours became, if that is known. fits: decides between those that look alike.
     """
     partners: dict[int, Any] = {}
     alike = False
@@ -44,15 +48,21 @@ def pair_up(
         for index in left:
             group = groups.get(sketch(ours[index], kind_of, loosely))
             if group:
-                alike = alike or (len(group) > 1 and kind_of(type(ours[index])).bound)
-                partners[index] = group.pop()
+                chosen = -1
+                if len(group) > 1 and kind_of(type(ours[index])).bound:
+                    alike = True
+                    if fits is not None:
+                        fitting = (at for at in reversed(range(len(group))) if fits(ours[index], group[at]))
+                        chosen = next(fitting, -1)
+                partners[index] = group.pop(chosen)
                 by_id.pop(id(partners[index]), None)
     left = [index for index in left if index not in partners]
     right = [each for each in right if id(each) in by_id]
     # Whose contents changed too is taken to have kept its place among the others.
     if len(left) == len(right):
         for index, each in zip(left, right, strict=True):
-            if type(ours[index]) not in PLAIN or type(each) not in PLAIN:
+            cls = type(ours[index])
+            if cls is not type(each) or cls not in PLAIN:
                 partners[index] = each
                 by_id.pop(id(each))
         left = [index for index in left if index not in partners]
@@ -70,10 +80,12 @@ def sketch(obj: Any, kind_of: KindOf, loosely: bool, depth: int = DEPTH) -> Hash
             return text
     elif cls in PLAIN:
         return (cls, obj)
+    elif cls is tuple and PLAIN.issuperset(types := tuple(map(type, obj))):
+        return (types, obj)
     kind = kind_of(cls)
     if kind.shape == REFERENCE:
         return id(obj)
-    name: Hashable = None if loosely else cls
+    name: Hashable = () if loosely else (cls,)
     if kind.shape == VALUE and not kind.has_fields:
         return (name, repr(kind.take(obj)))
     if depth == 0:
@@ -87,8 +99,8 @@ def sketch(obj: Any, kind_of: KindOf, loosely: bool, depth: int = DEPTH) -> Hash
             return (name, tuple(each))
         return (name, frozenset(Counter(each).items()))
     if kind.shape == FIELDS or kind.shape == MAPPING:
-        fields = kind.fields(obj) if kind.shape == FIELDS else kind.take(obj)
-        named = {field: value for field, value in fields.items() if type(field) is str}
+        fields = kind.fields(obj).items() if kind.shape == FIELDS else list(zip(*kind.take(obj), strict=True))
+        named = {field: value for field, value in fields if type(field) is str}
         parts = [
             (field, sketch(named[field], kind_of, loosely, depth - 1)) for field in sorted(named)[:WIDTH]
         ]
@@ -98,26 +110,27 @@ def sketch(obj: Any, kind_of: KindOf, loosely: bool, depth: int = DEPTH) -> Hash
 
 def as_text(obj: Any) -> str | None:
     """What formats whose keys are text make of a key."""
-    if isinstance(obj, enum.Enum):
-        return as_text(obj.value)
+    # `isinstance` would ask the object
     cls = type(obj)
+    if issubclass(cls, enum.Enum):
+        return as_text(obj.value)
     if cls is bool:
         return "true" if obj else "false"
     if obj is None:
         return "null"
     if cls is float:
         return repr(int(obj)) if obj.is_integer() else repr(obj)
-    if isinstance(obj, str):
+    if issubclass(cls, str):
         return str.__str__(obj)
-    if isinstance(obj, bytes):
+    if issubclass(cls, bytes):
         try:
-            return obj.decode()
+            return bytes.decode(obj)
         except UnicodeDecodeError:
             return base64.b64encode(obj).decode()
-    if isinstance(obj, int):
+    if issubclass(cls, int):
         return int.__repr__(obj)
-    if isinstance(obj, (datetime.date, datetime.time)):
-        return obj.isoformat()
+    if issubclass(cls, (datetime.date, datetime.time)):
+        return str(obj.isoformat())
     if cls.__module__ in ("uuid", "decimal", "pathlib", "fractions", "ipaddress"):
         return str(obj)
     return None

@@ -53,8 +53,7 @@ def _named(style: int, name: Any) -> str:
         return f"[{name}]" if abs(name) < 10**LONGEST else "[<int>]"
     if type(name) is not str:
         return f"[<{name_of(type(name))}>]"
-    if len(name) > LONGEST:
-        name = f"{name[:LONGEST]}…"
-    if style == ATTRIBUTE or _NAME.match(name):
-        return f".{name}"
-    return f"[{ascii(name) if not name.isprintable() else repr(name)}]"
+    short = name if len(name) <= LONGEST else f"{name[:LONGEST]}…"
+    if style == ATTRIBUTE or _NAME.match(name[: LONGEST + 1]):
+        return f".{short}"
+    return f"[{short!r}]" if short.isprintable() else f"[{short!a}]"

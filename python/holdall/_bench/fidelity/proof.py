@@ -7,7 +7,7 @@ import pickle
 import sys
 from typing import Any
 
-from holdall._bench.fidelity.kinds import ARRAY, REFERENCE, Kind
+from holdall._bench.fidelity.kinds import ARRAY, REDUCED, REFERENCE, Kind
 
 # Above what Python itself sets, the pickler may run out of the stack before it notices.
 SAFE_RECURSION = 5_000
@@ -72,11 +72,11 @@ class _Pickler(pickle.Pickler):
 
 def _tells_all(cls: type) -> bool:
     kind = Kind(cls)
-    if kind.shape == REFERENCE:
+    if kind.shape == REFERENCE or kind.shape == REDUCED:
         return True
     if kind.shape == ARRAY or kind.base is BaseException:
         return False
     own = cls.__mro__[: cls.__mro__.index(kind.base or object)]
     found = [vars(owner)[name] for owner in own for name in _TELLING if name in vars(owner)]
-    # of C code, and what dataclasses make of slots
-    return all(getattr(each, "__module__", None) in (None, "dataclasses") for each in found)
+    # what dataclasses make of slots tells all; C code may forget the attributes of a subclass
+    return all(getattr(each, "__module__", None) == "dataclasses" for each in found)

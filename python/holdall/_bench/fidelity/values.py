@@ -16,6 +16,7 @@ from holdall._bench.fidelity.kinds import Kind, name_of, zone_told
 NUMBERS = (bool, int, float, decimal.Decimal, fractions.Fraction)
 # Above what a float of 32 bits rounds by (6e-8), below what anybody would call another value.
 ROUNDED = 1e-6
+NAN_PAYLOAD = "NaN payload changed"
 
 _UTC = datetime.timezone.utc
 _MILLISECOND = datetime.timedelta(milliseconds=1)
@@ -39,7 +40,7 @@ def value_changes(kind: Kind, a: Any, b: Any) -> Iterator[str]:
 def float_change(a: float, b: float, name: str = "float") -> str:
     """Of two floats with different bits."""
     if math.isnan(a) and math.isnan(b):
-        return "NaN payload changed"
+        return NAN_PAYLOAD
     if a == b:
         return "sign of zero lost" if math.copysign(1, a) < 0 else "sign of zero changed"
     if not math.isnan(a) and math.isclose(a, b, rel_tol=ROUNDED):
@@ -126,7 +127,7 @@ def _plain(value: Any) -> Any:
         return float(value)
     if isinstance(value, int):
         return int(value)
-    if type(value).__module__ == "numpy" and hasattr(value, "item"):
+    if type(value).__module__ == "numpy" and getattr(value, "shape", None) == ():
         return value.item()
     return value
 

@@ -6,7 +6,7 @@ import collections
 import gc
 import operator
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 from holdall._bench.fidelity.arrays import array_changes
@@ -27,6 +27,7 @@ from holdall._bench.fidelity.pairing import PLAIN, as_text, pair_up
 from holdall._bench.fidelity.paths import ATTRIBUTE, INDEX, KEY, MEMBER, PREFIX, Frame, told
 from holdall._bench.fidelity.proof import same_pickles
 from holdall._bench.fidelity.values import (
+    NAN_PAYLOAD,
     float_change,
     is_other_value,
     same_float,
@@ -43,6 +44,9 @@ _SCALARS = frozenset({int, bool, type(None)})
 # Lists of one of these are compared by Python itself, once they are so long that it pays.
 _FLAT = _SCALARS | {float}
 _LONG = 16
+_WRAPPERS = (collections.UserDict, collections.UserList, collections.UserString)
+# Objects to look at, at most, to find out which members of sets are which.
+TRIALS = 1_000_000
 
 
 def compare(original: Any, restored: Any) -> Fidelity:
@@ -85,6 +89,7 @@ class _Walk:
         self.kept: list[Any] = []
         self.stack: list[Frame] = []
         self.undecided: list[tuple[Any, Any, str]] = []
+        self.trials = TRIALS
 
     # --- the walk -------------------------------------------------------------------------------------------------
     def run(self, original: Any, restored: Any) -> None:
@@ -95,7 +100,12 @@ class _Walk:
             a, b, where = self.undecided.pop()
             self.push([None], [None], PREFIX, [where])
             next(self.stack[-1][0])
-            self.members(a, b, final=True)
+            try:
+                self.members(a, b, final=True)
+            except MemoryError:
+                raise
+            except Exception:
+                self.note(f"cannot be compared: {name_of(type(a))}")
             self.drain()
 
     def drain(self) -> None:
@@ -123,7 +133,7 @@ class _Walk:
                         continue
                     if cls is float:
                         if (a != b or not a) and not same_float(a, b):
-                            self.note(float_change(a, b))
+                            self.notes((float_change(a, b),))
                         continue
                 enter(a, b)
                 if len(stack) != depth:
@@ -143,12 +153,17 @@ class _Walk:
                 if self.bind(a, b):
                     self.sequence(a, b)
                 return
-            if cls is dict:
-                if self.bind(a, b):
-                    self.mapping(a, b)
-                return
+        elif cls is tuple and type(b) is list:
+            # what most formats do
+            self.note("tuple → list")
+            if self.bind(a, b):
+                self.sequence(a, b)
+            return
         try:
-            if cls is type(b):
+            if cls is type(b) is dict:
+                if self.bind(a, b):
+                    self.mapping(list(a), a.values(), list(b), b.values())
+            elif cls is type(b):
                 self.alike(a, b, self.kind(cls))
             else:
                 self.unlike(a, b)
@@ -228,7 +243,7 @@ class _Walk:
                 self.note("maxlen changed")
             self.sequence(list(kind.take(a)), list(kind.take(b)))
         elif shape == MAPPING:
-            self.mapping(kind.take(a), kind.take(b))
+            self.mapping(*kind.take(a), *kind.take(b))
         elif shape == MEMBERS:
             self.members(a, b)
         elif shape == ARRAY:
@@ -262,8 +277,7 @@ class _Walk:
         if common:
             self.push([a[name] for name in common], [b[name] for name in common], ATTRIBUTE, common)
 
-    def mapping(self, a: dict[Any, Any], b: dict[Any, Any], style: int = KEY) -> None:
-        ours, theirs = list(a), list(b)
+    def mapping(self, ours: list[Any], values: Any, theirs: list[Any], others: Any, style: int = KEY) -> None:
         types = set(map(type, ours))
         plain = len(types) == 1 and types <= PLAIN and types == set(map(type, theirs))
         if plain and ours == theirs:
@@ -272,12 +286,12 @@ class _Walk:
                 for key, other in zip(ours, theirs, strict=True):
                     if key is not other and texts.get(id(key)) is not other:
                         self.key_text(key, other)
-            self.push(a.values(), b.values(), style, ours)
+            self.push(values, others, style, ours)
             return
         if ours or theirs:
-            self.keys(a, b, ours, theirs, style)
+            self.keys(ours, values, theirs, others, style)
 
-    def keys(self, a: Any, b: Any, ours: list[Any], theirs: list[Any], style: int) -> None:
+    def keys(self, ours: list[Any], values: Any, theirs: list[Any], others: Any, style: int) -> None:
         """Of dicts whose keys are not the same at first sight."""
         told = [as_text(key) for key in ours]
         if None not in told and len(set(told)) == len(told) and told == [as_text(key) for key in theirs]:
@@ -305,8 +319,13 @@ class _Walk:
             if type(key) is type(other) or not (type(key) in PLAIN or type(other) in PLAIN):
                 parts.append((key, other))
         if pairs:
+            # by identity: a look-up would call the keys' own code
+            a, b = (
+                dict(zip(map(id, ours), values, strict=True)),
+                dict(zip(map(id, theirs), others, strict=True)),
+            )
             names = [key for key, _ in pairs]
-            self.push([a[key] for key in names], [b[key] for _, key in pairs], style, names)
+            self.push([a[id(key)] for key in names], [b[id(key)] for _, key in pairs], style, names)
         if parts:
             self.push([key for key, _ in parts], [key for _, key in parts], MEMBER)
 
@@ -333,7 +352,8 @@ class _Walk:
                 if types <= {str, bytes}:
                     self.push(ours, [others[member] for member in ours], MEMBER)
                 return
-        pairs, lost, added, alike = pair_up(ours, theirs, self.kind, self.partner)
+        fits = self.fits if final else None
+        pairs, lost, added, alike = pair_up(ours, theirs, self.kind, self.partner, fits)
         if alike and not final:
             self.undecided.append((a, b, told(self.stack)))
             return
@@ -346,11 +366,31 @@ class _Walk:
     def partner(self, a: Any) -> Any:
         return self.forward.get(id(a))
 
+    def fits(self, a: Any, b: Any) -> bool:
+        """May `a` have become `b`, after all that is known? Then it is known."""
+        if self.trials <= 0:
+            return False
+        trial = _Walk()
+        trial.kinds, trial.kept = self.kinds, self.kept
+        trial.forward, trial.backward = self.forward.copy(), self.backward.copy()
+        trial.push([a], [b], PREFIX, [""])
+        trial.drain()
+        self.trials -= len(trial.forward)
+        if any(weight > UNSEEN for _, weight in trial.found.values()):
+            return False
+        self.forward.update(trial.forward)
+        self.backward.update(trial.backward)
+        self.undecided.extend(trial.undecided)
+        return True
+
     # --- two types ------------------------------------------------------------------------------------------------
     def unlike(self, a: Any, b: Any) -> None:
         """Of two objects of different types: what is inside may be the same all the same."""
         self.note(type_change(a, b))
         kind_a, kind_b = self.kind(type(a)), self.kind(type(b))
+        if issubclass(type(a), _WRAPPERS):
+            self.push([kind_a.fields(a)["data"]], [b], PREFIX, [""])
+            return
         if kind_a.bound and kind_b.bound and not self.bind(a, b):
             return
         shape_a, shape_b = kind_a.shape, kind_b.shape
@@ -361,27 +401,31 @@ class _Walk:
             return
         ours, theirs = self.named(a, kind_a), self.named(b, kind_b)
         if shape_a == shape_b == MAPPING:
-            self.mapping(kind_a.take(a), kind_b.take(b))
+            self.mapping(*kind_a.take(a), *kind_b.take(b))
         elif ours is not None and theirs is not None:
             # nothing in common: a layout of its own, which says nothing about what is lost
             if any(name in theirs for name in ours):
-                self.mapping(ours, theirs, ATTRIBUTE)
-        elif (items := self.items(a, kind_a)) is not None and (others := self.items(b, kind_b)) is not None:
-            self.sequence(items, others)
+                self.mapping(list(ours), ours.values(), list(theirs), theirs.values(), ATTRIBUTE)
+        elif shape_a == shape_b == VALUE:
+            if is_other_value(a, b):
+                self.note(f"value changed: {kind_a.name}")
+        elif SEQUENCE in (shape_a, shape_b) and (items := self.items(a, kind_a)) is not None:
+            others = self.items(b, kind_b)
+            if others is not None:
+                self.sequence(items, others)
         elif shape_a == FIELDS and ours and shape_b == SEQUENCE:
             values = list(kind_b.take(b))
             if len(values) == len(ours):
                 self.push(ours.values(), values, ATTRIBUTE, list(ours))
-        elif VALUE in (shape_a, shape_b) and is_other_value(a, b):
+        elif shape_a == REFERENCE and is_other_value(a, b):
             self.note(f"value changed: {kind_a.name}")
 
-    def named(self, obj: Any, kind: Kind) -> dict[Any, Any] | None:
+    def named(self, obj: Any, kind: Kind) -> dict[str, Any] | None:
         """Its parts by name, if they have names."""
         if kind.shape == FIELDS:
             return kind.fields(obj)
         if kind.shape == MAPPING:
-            taken: dict[Any, Any] = kind.take(obj)
-            return taken
+            return {key: value for key, value in zip(*kind.take(obj), strict=True) if type(key) is str}
         if kind.base is tuple and hasattr(type(obj), "_fields"):
             return dict(zip(type(obj)._fields, tuple.__iter__(obj), strict=False))
         return None
@@ -393,7 +437,8 @@ class _Walk:
         if kind.items is None:
             return None
         found = kind.items(obj)
-        return self.keep(found) if hasattr(found, "__len__") else None
+        # an array without dimensions gives its one element
+        return self.keep(found) if kind.shape == VALUE or type(found) is list else None
 
     def keep(self, made: Any) -> Any:
         self.kept.append(made)
@@ -409,9 +454,10 @@ class _Walk:
         else:
             known[0].count += count
 
-    def notes(self, changes: Iterator[str]) -> None:
+    def notes(self, changes: Iterable[str]) -> None:
+        """Of a value. Every NaN is one value, whatever its other bits are."""
         for what in changes:
-            self.note(what)
+            self.note(what, UNSEEN if what == NAN_PAYLOAD else ALTERED)
 
     def resized(self, parts: str, before: int, after: int) -> None:
         self.note(f"{parts} {'lost' if before > after else 'added'}", count=abs(before - after))
