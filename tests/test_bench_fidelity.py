@@ -539,10 +539,13 @@ def arrays() -> dict[str, tuple[Any, Any, str, dict[str, tuple[int, str]]]]:
 
     frozen = np.zeros(3)
     frozen.flags.writeable = False
+    mapped = np.zeros(3).view(np.memmap)
     inner = [1]
     made: list[tuple[str, Any, Any, str, list[str]]] = [
         ("same", np.arange(3), np.arange(3), SAME, []),
         ("a view", np.arange(6)[::2], np.arange(6)[::2].copy(), SAME, []),
+        ("a view of a file", np.zeros(3), mapped, SAME, ["ndarray → memmap"]),
+        ("another view of a file", np.ones(3), mapped, CHANGED, ["value changed: float64 array", "ndarray → memmap"]),
         ("read-only", np.zeros(3), frozen, SAME, ["array read-only"]),
         ("dtype", np.zeros(3), np.zeros(3, "f4"), CHANGED, ["float64 → float32 array"]),
         ("byte order", np.ones(3, ">i4"), np.ones(3, "<i4"), CHANGED, ["array byte order changed"]),

@@ -35,7 +35,7 @@ class Fidelity:
 
     verdict: SAME, all values and types, and who is shared with whom; COPIES, all values and types, but what was one
     object is several; CHANGED, other values or types; FAILED, nothing: `reason` says why.
-    changes: the kinds of differences, the most frequent first. A SAME may have some: those nobody can see by comparing,
+    changes: the kinds of differences, those that matter first, then the most frequent. A SAME may have some: those nobody can see by comparing,
     as texts that were one object.
     """
 

@@ -25,6 +25,8 @@ def show(run: Run, console: Console) -> None:
         console.rule(f"[bold]{suite}", align="left")
         for data in data_sets:
             console.print(data_table(data, wide))
+            for line in failures(data):
+                console.print(line)
             console.print(answer(data))
             console.print()
     for name, points in run.curves.items():
@@ -45,6 +47,8 @@ def data_table(data: DataSet, wide: bool) -> Table:
     table.add_column("what came back", overflow="fold", min_width=20)
     best = {op: data.best(op) for op in ("dumps", "loads")}
     for outcome in ordered(data):
+        if outcome.fidelity.verdict == FAILED:
+            continue
         found = list(cells(data, outcome, best, data.items))
         if not wide:
             found = [
@@ -66,6 +70,16 @@ def ordered(data: DataSet) -> list[Outcome]:
         return (2 if outcome.bound else 0 if data.keeps(outcome) else 1), total
 
     return sorted(data.outcomes, key=rank)
+
+
+def failures(data: DataSet) -> Iterator[Text]:
+    """Those that can't, by the reason."""
+    reasons: dict[str, list[str]] = {}
+    for outcome in data.outcomes:
+        if outcome.fidelity.verdict == FAILED:
+            reasons.setdefault(outcome.fidelity.reason, []).append(outcome.codec)
+    for reason, names in reasons.items():
+        yield Text(f"✗ {', '.join(names)}: {reason}", style="red")
 
 
 def row_style(data: DataSet, outcome: Outcome) -> str:

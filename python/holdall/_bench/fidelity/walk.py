@@ -386,8 +386,13 @@ class _Walk:
     # --- two types ------------------------------------------------------------------------------------------------
     def unlike(self, a: Any, b: Any) -> None:
         """Of two objects of different types: what is inside may be the same all the same."""
-        self.note(type_change(a, b))
         kind_a, kind_b = self.kind(type(a)), self.kind(type(b))
+        if kind_a.shape == kind_b.shape == ARRAY:
+            # A view of a file is an array to every program.
+            self.note(type_change(a, b), UNSEEN if kind_b.name == "memmap" else ALTERED)
+            self.alike(a, b, kind_a)
+            return
+        self.note(type_change(a, b))
         if issubclass(type(a), _WRAPPERS):
             self.push([kind_a.fields(a)["data"]], [b], PREFIX, [""])
             return
@@ -463,9 +468,10 @@ class _Walk:
         self.note(f"{parts} {'lost' if before > after else 'added'}", count=abs(before - after))
 
     def fidelity(self) -> Fidelity:
-        heaviest = max((weight for _, weight in self.found.values()), default=UNSEEN)
-        changes = sorted((change for change, _ in self.found.values()), key=lambda change: -change.count)
-        return Fidelity(_VERDICTS[heaviest], changes)
+        """What weighs most comes first; then what is most frequent."""
+        found = sorted(self.found.values(), key=lambda pair: (-pair[1], -pair[0].count))
+        heaviest = found[0][1] if found else UNSEEN
+        return Fidelity(_VERDICTS[heaviest], [change for change, _ in found])
 
 
 def _same_flat(a: Any, b: Any) -> bool:
