@@ -156,8 +156,8 @@ def _operation(view: View, data: DataSet, op: str, shown: Unit) -> Iterator[Colu
         if timing is None:
             return Cell(None)
         best = data.best(op, collector) is outcome
-        shown = f"±{timing.spread:.0%}" if len(timing.rounds) > 1 else "once"
-        spread = f'<span class="spread" title="half of what lies between the quartiles">{shown}</span>'
+        told = f"±{timing.spread:.0%}" if len(timing.rounds) > 1 else "once"
+        spread = f'<span class="spread" title="half of what lies between the quartiles">{told}</span>'
         html = f"{_star(f'fastest {op}') if best else ''}{shown.of(timing.median / count)}{spread}"
         return Cell(timing.median, html)
 
