@@ -428,6 +428,29 @@ def test_progress_of_small_files(tmp_path: pathlib.Path) -> None:
         holdall.load(path, progress="yes")
 
 
+def test_progress_where_the_size_is_not_known() -> None:
+    """Every 8 MiB, and not with each piece that is read."""
+    obj = [bytes(3 << 20) for _ in range(9)]
+    file = io.BytesIO()
+    holdall.dump(obj, file)
+    file.seek(0)
+    source = io.BufferedReader(OnlyReads(file))
+    calls: list[Any] = []
+    assert holdall.load(source, progress=lambda *call: calls.append(call)) == obj
+    assert 2 <= len(calls) <= 3 and all(done == total for done, total in calls), calls
+
+
+class OnlyReads(io.RawIOBase):
+    def __init__(self, file: io.BytesIO) -> None:
+        self.file = file
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, to: Any) -> int:
+        return self.file.readinto(to)
+
+
 class Stop(Exception):
     pass
 

@@ -122,6 +122,49 @@ def test_follow_goes_on_where_a_torn_end_was_cut_off(path: Path) -> None:
             assert reader.damage == []
 
 
+@pytest.mark.parametrize("repair", [None, "stop", "skip"])
+@pytest.mark.parametrize("size", [40, 700_000])
+def test_follow_waits_where_nothing_whole_follows(path: Path, repair: Any, size: int) -> None:
+    """Other bytes at the end may be what a crash has left: the next writer cuts them off."""
+    write(path, smalls(3))
+    with open(path, "ab") as file:
+        file.write(random.Random(size).randbytes(size))
+    with holdall.Reader(path, follow=True, repair=repair) as reader:
+        thread, outcome = in_thread(lambda: list(itertools.islice(reader, 5)))
+        time.sleep(0.1)
+        assert thread.is_alive(), outcome
+        write(path, smalls(2, 3), append=True)
+        thread.join(20)
+        assert outcome == [smalls(5)] and reader.damage == []
+
+
+@pytest.mark.parametrize("repair", [None, "stop", "skip"])
+@pytest.mark.parametrize("size", [40, 700_000])
+def test_follow_goes_over_damage_where_whole_ones_follow(path: Path, repair: Any, size: int) -> None:
+    write(path, [*smalls(3), {"body": bytes(size)}, *smalls(2, 4)])
+    data = bytearray(path.read_bytes())
+    hit = next(frame for frame in logs.frames(data) if frame.record == 3)
+    end = next(frame for frame in logs.frames(data) if frame.record == 4).begin
+    data[hit.begin : hit.end] = random.Random(size).randbytes(hit.end - hit.begin)
+    logs.put(path, data)
+    with holdall.Reader(path, follow=True, repair=repair) as reader:
+        thread, outcome = in_thread(lambda: list(itertools.islice(reader, 6)))
+        if repair is None:
+            thread.join(20)
+            assert isinstance(outcome[0], holdall.ChecksumError) and outcome[0].offset == hit.begin
+            return
+        if repair == "skip":
+            time.sleep(0.05)
+            write(path, smalls(1, 6), append=True)
+        thread.join(20)
+        [(offset, damaged, _)] = [(one.offset, one.size, one.reason) for one in reader.damage]
+        assert offset == hit.begin
+        if repair == "stop":
+            assert outcome == [smalls(3)] and offset + damaged == len(data)
+        else:
+            assert outcome == [[*smalls(3), *smalls(3, 4)]] and hit.end <= offset + damaged <= end
+
+
 def test_follow_sees_what_a_process_appends(path: Path) -> None:
     command = [sys.executable, "-m", "tests.support.log_child", "append", str(path), "always"]
     with subprocess.Popen(command, cwd=REPO, stdout=subprocess.PIPE) as child:

@@ -3,6 +3,7 @@
 mod bson;
 mod codec;
 mod copy;
+mod descriptor;
 mod document;
 mod files;
 mod functions;
