@@ -71,6 +71,7 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("file_start_size", holdall_format::hold::frame::START)?;
     module.add_function(wrap_pyfunction!(copy::deepcopy, module)?)?;
     module.add_function(wrap_pyfunction!(outline::outline, module)?)?;
+    module.add_function(wrap_pyfunction!(outline::guess_format, module)?)?;
     module.add_function(wrap_pyfunction!(crate::class::registry::register_class, module)?)?;
     module.add_function(wrap_pyfunction!(crate::class::registry::class_settings, module)?)?;
     module.add_function(wrap_pyfunction!(crate::class::registry::registered_subclasses, module)?)?;
