@@ -343,13 +343,10 @@ def test_verify_of_what_is_missing(path: Path) -> None:
 PEAK = """
 import json, sys
 import holdall
-
-def memory(field):
-    with open("/proc/self/status") as file:
-        return next(int(line.split()[1]) * 1024 for line in file if line.startswith(field))
+from tests.support.peak import peak
 
 path, repair, source = sys.argv[1:]
-before = memory("VmRSS")
+before = peak()
 file = path if source == "path" else open(path, "rb")
 with holdall.Reader(file, repair=None if repair == "None" else repair) as log:
     found = []
@@ -360,7 +357,7 @@ with holdall.Reader(file, repair=None if repair == "None" else repair) as log:
     except holdall.TruncatedError as caught:
         error = str(caught)
     damage = [(one.offset, one.size) for one in log.damage]
-print(json.dumps([found, damage, error, memory("VmHWM") - before]))
+print(json.dumps([found, damage, error, peak() - before]))
 """
 HOLE = 96 << 20
 
@@ -389,7 +386,6 @@ def wrecked(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Frame]
     return path, kept
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="memory is measured as Linux shows it")
 @pytest.mark.parametrize(("source", "repair"), [("path", "stop"), ("path", "skip"), ("file", "stop")])
 @pytest.mark.xdist_group("memory")
 def test_memory_over_a_large_damage(wrecked: tuple[Path, list[Frame]], repair: Any, source: str) -> None:
@@ -407,7 +403,6 @@ def test_memory_over_a_large_damage(wrecked: tuple[Path, list[Frame]], repair: A
         assert offset + size <= kept[-2].begin
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="memory is measured as Linux shows it")
 @pytest.mark.parametrize("repair", REPAIRS)
 @pytest.mark.xdist_group("memory")
 def test_memory_over_a_large_torn_end(path: Path, repair: Any) -> None:
