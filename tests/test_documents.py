@@ -196,6 +196,74 @@ def test_close(doc: Doc, tmp_path: pathlib.Path) -> None:
     assert repr(one).startswith("<holdall.Document: ")
 
 
+RUNS: list[list[Any]] = [
+    [1, 2, 3] * 5, [300] * 9, [70_000] * 9, [1 << 40] * 9, [1.5] * 9, [True, False] * 5, [f"text {number}" for number in range(30)],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("run", RUNS, ids=lambda run: f"{run[0]}")
+def test_a_run_that_became_another(run: list[Any]) -> None:
+    """Nobody can keep others from writing to a file or a bytearray that a document shows."""
+    data = bytearray(HOLD.dumps(run))
+    document = Document(data, format="hold")
+    assert whole(document) == run and data[2] == len(run)
+    last = document[len(run) - 1]
+    data[2] = len(run) - 1
+    error = "^the bytes of the document have changed since it was opened - at byte 1$"
+    with pytest.raises(holdall.DecodeError, match=error):
+        document[len(run) - 1]
+    assert document[0] == run[0] or isinstance(last, str)  # (of texts the lengths stand first)
+    data[1:3] = HOLD.dumps([])[1:2] + b"\0"
+    with pytest.raises(holdall.DecodeError, match=error):
+        document[0]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_data_that_changes_under_a_document(doc: Doc, seed: int) -> None:
+    """Any answer or error will do, but no crash, and nothing that is no ordinary exception."""
+    rng = random.Random(seed)
+    obj = {
+        "ints": [1, 2, 300], "floats": [1.5, 2.5], "texts": ["one", "two"], "bools": [True, False], "bytes": b"some bytes",
+        "dicts": [{"x": number, "y": [number]} for number in range(20)], "table": {f"key {number}": number for number in range(40)},
+    }  # fmt: skip
+    whole_data = doc.dumps(obj)
+
+    def touch(one: Any, depth: int = 0) -> None:
+        if not isinstance(one, Document) or depth > 4:
+            return
+        for act in (
+            lambda: one.load(),
+            lambda: bytes(one.raw),
+            lambda: len(one),
+            lambda: repr(one),
+            lambda: one["key 7"],
+            lambda: one[1],
+            lambda: one.get("texts", type=list[str]),
+            lambda: [touch(member, depth + 1) for member in one.values()],
+            lambda: [touch(member, depth + 1) for member in one],
+        ):
+            with contextlib.suppress(Exception):
+                act()
+
+    for _ in range(150):
+        data = bytearray(whole_data)
+        one = Document(data, format=doc.name)  # type: ignore[arg-type]
+        known = [one[name] for name in obj if name != "bytes"]
+        if rng.random() < 0.5:  # places of members are known
+            touch(one)
+        steps = iter(known[-2])
+        next(steps)
+        for _ in range(rng.choice([1, 3, 30])):
+            at = rng.randrange(len(data))
+            size = rng.choice([1, 1, 4, 30])
+            change = rng.choice([rng.randbytes(size), bytes(size), whole_data[:size], b"\xff" * size])
+            data[at : at + size] = change[: len(data) - at]
+        for part in (one, *known):
+            touch(part)
+        with contextlib.suppress(Exception):
+            touch(next(steps))
+
+
 @pytest.mark.skipif(not os.path.exists("/proc/self/fd"), reason="needs /proc")
 def test_nothing_stays_open(doc: Doc, tmp_path: pathlib.Path) -> None:
     path = tmp_path / "a"
@@ -204,6 +272,7 @@ def test_nothing_stays_open(doc: Doc, tmp_path: pathlib.Path) -> None:
     def maps() -> int:
         return pathlib.Path("/proc/self/maps").read_text().count(str(path))
 
+    gc.collect()  # what other tests have left open
     before = len(os.listdir("/proc/self/fd"))
     one = doc.open(path)
     assert maps() == 1

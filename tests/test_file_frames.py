@@ -428,6 +428,29 @@ def test_progress_of_small_files(tmp_path: pathlib.Path) -> None:
         holdall.load(path, progress="yes")
 
 
+def test_progress_where_the_size_is_not_known() -> None:
+    """Every 8 MiB, and not with each piece that is read."""
+    obj = [bytes(3 << 20) for _ in range(9)]
+    file = io.BytesIO()
+    holdall.dump(obj, file)
+    file.seek(0)
+    source = io.BufferedReader(OnlyReads(file))
+    calls: list[Any] = []
+    assert holdall.load(source, progress=lambda *call: calls.append(call)) == obj
+    assert 2 <= len(calls) <= 3 and all(done == total for done, total in calls), calls
+
+
+class OnlyReads(io.RawIOBase):
+    def __init__(self, file: io.BytesIO) -> None:
+        self.file = file
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, to: Any) -> int:
+        return self.file.readinto(to)
+
+
 class Stop(Exception):
     pass
 
@@ -710,9 +733,10 @@ def test_forged_indexes(fill: int, tmp_path: pathlib.Path) -> None:
 # --- what unpacks to much more than it is --------------------------------------------------------------------------------
 BOMBS = textwrap.dedent(
     """
-    import io, resource, struct, sys
+    import io, struct, sys
     import holdall
     from tests.support import file_frames as ff
+    from tests.support.peak import peak
     from tests.test_file_frames import graph, lent
 
     def block(size, kind=ff.BUFFER, more=False, total=None):
@@ -737,7 +761,7 @@ BOMBS = textwrap.dedent(
         # One buffer, which every reference unpacks anew.
         message = b"\\xc1\\xba\\xfc" + struct.pack("<H", MANY) + lent(0) * MANY
         data = graph(message, block(1 << 20))
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    before = peak()
     path = sys.argv[3]
     open(path, "wb").write(data)
     found = []
@@ -747,7 +771,7 @@ BOMBS = textwrap.dedent(
             found.append(type(read()).__name__)
         except holdall.DecodeError as error:
             found.append(type(error).__name__)
-    grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) << 10
+    grown = peak() - before
     print(len(data), grown, *found)
     """
 )
@@ -868,20 +892,19 @@ def test_without_sync(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -
 # --- memory ----------------------------------------------------------------------------------------------------------------
 MEMORY = textwrap.dedent(
     """
-    import resource, sys
+    import sys
     import numpy as np
     import holdall
+    from tests.support.peak import peak
 
     step, path, compress = sys.argv[1], sys.argv[2], eval(sys.argv[3])
     # Nothing in it repeats itself.
     size = 160 << 20
     if step == "dump":
         obj = {"a": np.random.default_rng(1).integers(0, 255, size, np.uint8), "b": [1, 2]}
-        peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
         before = peak()
         holdall.dump(obj, path, compress=compress)
     else:
-        peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
         holdall.loads(holdall.dumps([np.zeros(9000)]))
         before = peak()
         how = {"load": False, "map": True, "copy": "copy", "object": False}[step]

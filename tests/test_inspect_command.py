@@ -82,14 +82,21 @@ def test_command_on_what_is_no_file(tmp_path: pathlib.Path) -> None:
     assert run(str(tmp_path / "text"), "--format", "hold").exit_code == 1
 
 
-def test_formats_are_guessed() -> None:
+def test_formats_are_guessed(tmp_path: pathlib.Path) -> None:
+    def guess(data: bytes, name: str = "file") -> str:
+        path = tmp_path / name
+        path.write_bytes(data)
+        return _inspect.format_of(path)
+
     for form, dumps in FORMATS.items():
         value: Any = {"a": 1j} if form == "julia" else {"a": 1}
-        assert _inspect.guess(memoryview(dumps(value))) == form
-    assert _inspect.guess(memoryview(holdall.dumps([len], trust=True))) == "hold"
-    assert _inspect.guess(memoryview(b"HOLD")) == _inspect.guess(memoryview(b"HO")) == "hold"
-    assert _inspect.guess(memoryview(FORMATS["bson"]({"a": 1})[:-1]), ".bson") == "bson"
-    assert _inspect.guess(memoryview(b"\xd1\0\1"), ".msgpack") == "msgpack"
+        assert guess(dumps(value)) == form
+    assert guess(holdall.dumps([len], trust=True)) == "hold"
+    assert guess(b"HOLD") == guess(b"HO") == guess(b"", "a.hold") == "hold"
+    assert guess(FORMATS["bson"]({"a": 1})[:-1], "a.bson") == "bson"
+    assert guess(FORMATS["julia"]({"a": 1j})[:-1], "a.bson") == "julia"
+    assert guess(b"\xd1\0\1") == guess(b"\xd1\0\1\0", "a.msgpack") == "msgpack"
+    assert guess(b"{}", "a.json") == guess(b"{}") == guess(b"") == "msgpack"
 
 
 def test_sizes_are_told_as_people_do() -> None:

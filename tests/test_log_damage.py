@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import random
+import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,6 +13,7 @@ from typing import Any
 import pytest
 
 import holdall
+from tests.conftest import REPO
 from tests.support import logs
 from tests.support.logs import Frame, flipped, frames, put, read, small, smalls, write
 
@@ -332,3 +336,83 @@ def test_verify_tells_how_far_it_is(path: Path) -> None:
 def test_verify_of_what_is_missing(path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         holdall.verify(path)
+
+
+# --- memory ---
+
+PEAK = """
+import json, sys
+import holdall
+from tests.support.peak import peak
+
+path, repair, source = sys.argv[1:]
+before = peak()
+file = path if source == "path" else open(path, "rb")
+with holdall.Reader(file, repair=None if repair == "None" else repair) as log:
+    found = []
+    try:
+        for one in log:
+            found.append(one["number"])
+        error = None
+    except holdall.TruncatedError as caught:
+        error = str(caught)
+    damage = [(one.offset, one.size) for one in log.damage]
+print(json.dumps([found, damage, error, peak() - before]))
+"""
+HOLE = 96 << 20
+
+
+def read_in_child(path: Path, repair: Any, source: str) -> tuple[list[int], list[list[int]], str | None]:
+    """What a process of its own finds; its memory stays small beside the damage."""
+    command = [sys.executable, "-c", PEAK, str(path), str(repair), source]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=REPO)
+    assert done.returncode == 0, done.stderr[-2000:]
+    found, damage, error, grown = json.loads(done.stdout)
+    assert grown < 24 << 20, grown
+    return found, damage, error
+
+
+@pytest.fixture(scope="module")
+def wrecked(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Frame]]:
+    """A log of whose records all but the first and the last two were overwritten with other bytes."""
+    path = tmp_path_factory.mktemp("log") / "wrecked.log"
+    body = random.Random(1).randbytes(1 << 20)
+    write(path, [{"number": number, "body": body} for number in range(HOLE // len(body))])
+    data = bytearray(path.read_bytes())
+    kept = [frame for frame in frames(bytes(data)) if frame.record is not None]
+    begin, end = kept[1].begin, kept[-3].end
+    data[begin:end] = random.Random(2).randbytes(end - begin)
+    put(path, data)
+    return path, kept
+
+
+@pytest.mark.parametrize(("source", "repair"), [("path", "stop"), ("path", "skip"), ("file", "stop")])
+@pytest.mark.xdist_group("memory")
+def test_memory_over_a_large_damage(wrecked: tuple[Path, list[Frame]], repair: Any, source: str) -> None:
+    """(Where a stream ends is not known: one who skips waits for the end of what looks like a frame, one MiB in one by chance.)"""
+    path, kept = wrecked
+    found, damage, error = read_in_child(path, repair, source)
+    assert error is None
+    [(offset, size)] = damage
+    assert offset == kept[1].begin
+    if repair == "stop":
+        assert found == [0] and offset + size == path.stat().st_size
+    else:
+        # The number is that of the restart before it, if there is one.
+        assert len(found) == 3 and found[1:] == [kept[-2].record, kept[-1].record]
+        assert offset + size <= kept[-2].begin
+
+
+@pytest.mark.parametrize("repair", REPAIRS)
+@pytest.mark.xdist_group("memory")
+def test_memory_over_a_large_torn_end(path: Path, repair: Any) -> None:
+    """The head of the last record says how much there should be: what there is of it is not read."""
+    write(path, [{"number": 0}, {"number": 1, "body": random.Random(3).randbytes(HOLE)}])
+    data = path.read_bytes()
+    torn = next(frame for frame in frames(data) if frame.record == 1)
+    end = torn.end - 1000
+    put(path, data[:end])
+    found, damage, error = read_in_child(path, repair, "path")
+    assert found == [0]
+    assert damage == ([] if repair is None else [[torn.begin, end - torn.begin]])
+    assert error == (f"truncated: needs at least 1000 more bytes - at byte {end}" if repair is None else None)

@@ -122,6 +122,49 @@ def test_follow_goes_on_where_a_torn_end_was_cut_off(path: Path) -> None:
             assert reader.damage == []
 
 
+@pytest.mark.parametrize("repair", [None, "stop", "skip"])
+@pytest.mark.parametrize("size", [40, 700_000])
+def test_follow_waits_where_nothing_whole_follows(path: Path, repair: Any, size: int) -> None:
+    """Other bytes at the end may be what a crash has left: the next writer cuts them off."""
+    write(path, smalls(3))
+    with open(path, "ab") as file:
+        file.write(random.Random(size).randbytes(size))
+    with holdall.Reader(path, follow=True, repair=repair) as reader:
+        thread, outcome = in_thread(lambda: list(itertools.islice(reader, 5)))
+        time.sleep(0.1)
+        assert thread.is_alive(), outcome
+        write(path, smalls(2, 3), append=True)
+        thread.join(20)
+        assert outcome == [smalls(5)] and reader.damage == []
+
+
+@pytest.mark.parametrize("repair", [None, "stop", "skip"])
+@pytest.mark.parametrize("size", [40, 700_000])
+def test_follow_goes_over_damage_where_whole_ones_follow(path: Path, repair: Any, size: int) -> None:
+    write(path, [*smalls(3), {"body": bytes(size)}, *smalls(2, 4)])
+    data = bytearray(path.read_bytes())
+    hit = next(frame for frame in logs.frames(data) if frame.record == 3)
+    end = next(frame for frame in logs.frames(data) if frame.record == 4).begin
+    data[hit.begin : hit.end] = random.Random(size).randbytes(hit.end - hit.begin)
+    logs.put(path, data)
+    with holdall.Reader(path, follow=True, repair=repair) as reader:
+        thread, outcome = in_thread(lambda: list(itertools.islice(reader, 6)))
+        if repair is None:
+            thread.join(20)
+            assert isinstance(outcome[0], holdall.ChecksumError) and outcome[0].offset == hit.begin
+            return
+        if repair == "skip":
+            time.sleep(0.05)
+            write(path, smalls(1, 6), append=True)
+        thread.join(20)
+        [(offset, damaged, _)] = [(one.offset, one.size, one.reason) for one in reader.damage]
+        assert offset == hit.begin
+        if repair == "stop":
+            assert outcome == [smalls(3)] and offset + damaged == len(data)
+        else:
+            assert outcome == [[*smalls(3), *smalls(3, 4)]] and hit.end <= offset + damaged <= end
+
+
 def test_follow_sees_what_a_process_appends(path: Path) -> None:
     command = [sys.executable, "-m", "tests.support.log_child", "append", str(path), "always"]
     with subprocess.Popen(command, cwd=REPO, stdout=subprocess.PIPE) as child:
@@ -339,3 +382,67 @@ def test_an_async_stream_that_ends_within_a_record(repair: Any) -> None:
         return found
 
     assert asyncio.run(main()) == records[:-1]
+
+
+# --- systems whose files have no descriptors as POSIX has them ---
+
+
+@pytest.fixture
+def no_descriptors(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(holdall._files, "DESCRIPTORS", False)
+
+
+@pytest.mark.usefixtures("no_descriptors")
+@pytest.mark.parametrize("sync", ["always", "batch", "never"])
+@pytest.mark.parametrize("append", [False, True])
+def test_logs_without_descriptors(path: Path, sync: Any, append: bool) -> None:
+    records = [*smalls(20), {"large": bytes(3 << 20)}, *smalls(20, 20)]
+    with holdall.Writer(path, sync=sync, append=append) as log:
+        assert [log.write(one) for one in records] == list(range(41))
+    log.close()
+    data = path.read_bytes()
+    assert read(path) == records and holdall.verify(path).records == 41
+    logs.put(path, data[:-3])
+    with holdall.Reader(path, repair="skip") as reader:
+        assert list(reader) == records[:-1]
+        assert [one.offset + one.size for one in reader.damage] == [len(data) - 3]
+    assert holdall.verify(path, repair=True).repaired
+    assert read(path) == records[:-1]
+    # A new one takes its place.
+    write(path, smalls(2))
+    assert read(path) == smalls(2)
+
+
+@pytest.mark.usefixtures("no_descriptors")
+def test_what_needs_descriptors_says_so(path: Path) -> None:
+    write(path, smalls(3))
+    before = path.read_bytes()
+    error = "^append: only POSIX systems can go on with a log; write another, and read one after the other$"
+    with pytest.raises(NotImplementedError, match=error):
+        holdall.Writer(path, append=True)
+    assert path.read_bytes() == before
+    with holdall.Reader(path) as reader:
+        with pytest.raises(
+            NotImplementedError, match="^seek: only POSIX systems can; read one record after the other$"
+        ):
+            reader.seek(1)
+        assert list(reader) == smalls(3)
+
+
+@pytest.mark.usefixtures("no_descriptors")
+def test_follow_without_descriptors(path: Path) -> None:
+    with holdall.Writer(path, sync="never") as log:
+        log.write(small(0))
+        log.flush()
+        reader = holdall.Reader(path, follow=True)
+        found: list[Any] = []
+        thread, outcome = in_thread(lambda: found.extend(iter(reader)))
+        for number in range(1, 10):
+            log.write(small(number))
+            log.flush()
+            time.sleep(0.005)
+        while len(found) < 10 and thread.is_alive():
+            time.sleep(0.001)
+        reader.close()
+        thread.join(20)
+    assert outcome == [None] and found == smalls(10)

@@ -19,8 +19,9 @@ from tests.support.hostile import MEMORY_MULTIPLE
 SLACK = 24 << 20
 
 PROBE = """
-import importlib, json, resource, sys
+import importlib, json, sys
 import holdall
+from tests.support.peak import peak
 module = importlib.import_module(sys.argv[1])
 options = {"types": holdall.Record} if module is holdall else {}
 data = sys.stdin.buffer.read()
@@ -33,14 +34,14 @@ for warm in (b"", data[:1], module.dumps({"l": [1, {"a": 2}]})):
         module.loads(warm)
     except holdall.DecodeError:
         pass
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+before = peak()
 try:
     found = module.loads(data, **options)
     verdict = "loaded"
 except holdall.DecodeError as error:
     verdict = type(error).__name__
-after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-print(json.dumps([verdict, (after - before) * 1024]))
+after = peak()
+print(json.dumps([verdict, after - before]))
 """
 
 

@@ -465,6 +465,9 @@ class Outline(TypedDict):
     error: str | None
     error_offset: int | None
 
+def guess_format(
+    data: _BytesLike, /, *, is_bson: bool = False
+) -> Literal["hold", "bson", "julia", "json", "pickle"] | None: ...
 def outline(data: _BytesLike, format: str, /, *, depth: int, most: int, values: bool = False) -> Outline: ...
 
 # --- files and logs, for the Python layer only ---

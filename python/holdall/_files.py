@@ -30,6 +30,8 @@ if TYPE_CHECKING:
         def readinto(self, buffer: memoryview, /) -> int | None: ...
 
 
+# Whether native code takes files by their descriptors; else it calls file objects.
+DESCRIPTORS = os.name == "posix"
 # No more than this is asked of a file object at first, then as much again as it has given: a head that claims more bytes
 # than follow costs no more than twice what there is.
 _FIRST_READ = 1 << 20
@@ -143,7 +145,7 @@ def load(
     with open(source, "rb", buffering=0) as stream:
         status = os.fstat(stream.fileno())
         size = status.st_size if stat.S_ISREG(status.st_mode) else None
-        opened: Any = stream.fileno() if os.name == "posix" else filler(stream)
+        opened: Any = stream.fileno() if DESCRIPTORS else filler(stream)
         return _core.file_load(opened, size, whole=True, progress=progress, **options)
 
 
@@ -293,7 +295,7 @@ def _write_all(write: Callable[[Any], Any], data: bytes) -> None:
 
 def _sink(stream: io.FileIO) -> Any:
     """What native code writes to: a descriptor, or a function where it knows none."""
-    return stream.fileno() if os.name == "posix" else functools.partial(_write_all, stream.write)
+    return stream.fileno() if DESCRIPTORS else functools.partial(_write_all, stream.write)
 
 
 def replace(path: str, write: Callable[[Any], None], sync: bool = True) -> None:

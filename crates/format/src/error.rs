@@ -5,10 +5,10 @@ use std::fmt;
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// Why bytes could not be read, and where.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Error(Box<Inner>);
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Inner {
     kind: Kind,
     offset: usize,

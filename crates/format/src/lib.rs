@@ -9,6 +9,7 @@
 pub mod bson;
 mod cursor;
 pub mod error;
+pub mod guess;
 pub mod hold;
 pub mod julia;
 pub mod model;

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import holdall
 
+from .. import _core, _files
 from . import _foreign
 
 if TYPE_CHECKING:
@@ -32,9 +33,6 @@ _EXTENSIONS = {
     ".pickle": "pickle",
     ".pkl": "pickle",
 }
-# Looked at to tell formats apart; where a file of Julia's has its first tag.
-_HEAD = 1 << 12
-_TAG_WITHIN = 1 << 22
 # A pickle without a head is read whole to be told from MessagePack; no longer one.
 _OLD_PICKLE = 1 << 20
 
@@ -56,61 +54,24 @@ def detect(path: str, given: str | None = None) -> str:
     if given is not None:
         return given
     named = by_extension(path)
-    if named is None or named == "bson":
-        found = by_content(path)
-        return found if named is None or found == "julia" else named
-    return named
+    return by_content(path, is_bson=named == "bson") if named in {None, "bson"} else named
 
 
-def by_content(path: str) -> str:
-    """What a file's bytes look like. MessagePack where they look like nothing else: any byte may start it."""
-    with open(path, "rb") as file:
-        head = file.read(_HEAD)
-        size = file.seek(0, os.SEEK_END)
-        if head[:4] == b"HOLD" or head[:1] == b"\xc1" or (head[:1] == b"\xd1" and size != 3):
-            return "hold"
-        if head[:1] == b"\x80" and head[1:2] and head[1] in range(2, 6):
-            return "pickle"
-        length = int.from_bytes(head[:4], "little", signed=True)
-        if 5 <= length <= size:
-            file.seek(length - 1)
-            if file.read(1) == b"\0" and head[4] in _BSON_TYPES:
-                return "julia" if length == size and _is_julia(path, file) else "bson"
-        if _is_json(head):
-            return "json"
-        return "pickle" if size <= _OLD_PICKLE and _is_old_pickle(file) else "msgpack"
+def by_content(path: str, *, is_bson: bool = False) -> str:
+    """What a file's bytes look like. MessagePack where they look like nothing else: any byte may start it.
+
+    is_bson: they are BSON, of one kind or the other, even if they are cut off.
+    """
+    data = _files.mapped(path)
+    found = _core.guess_format(data, is_bson=is_bson)
+    if found is not None:
+        return found
+    return "pickle" if len(data) <= _OLD_PICKLE and _is_old_pickle(data[:]) else "msgpack"
 
 
-_BSON_TYPES = frozenset((*range(0x14), 0x7F, 0xFF))
-
-
-def _is_julia(path: str, file: Any) -> bool:
-    file.seek(0)
-    head = file.read(_TAG_WITHIN)
-    at = head.find(b"\x02tag\0")
-    while at >= 0:
-        size = int.from_bytes(head[at + 5 : at + 9], "little")
-        if size < 32 and head[at + 9 : at + 8 + size].decode("latin-1") in holdall._core.julia_tags:
-            return True
-        at = head.find(b"\x02tag\0", at + 1)
-    # The list of shared values stands last, and may be the only sign.
-    return b"\x04_backrefs\0" in head
-
-
-def _is_json(head: bytes) -> bool:
-    text = head.lstrip(b" \t\r\n")
-    # A digit is a number of MessagePack's, too; people write the former.
-    begins = (
-        text[:1] in (b"{", b"[", b'"', b"-") or text[:1].isdigit() or text[:4] in (b"true", b"null", b"fals")
-    )
-    return begins and not any(byte < 0x20 and byte not in b"\t\r\n" for byte in text)
-
-
-def _is_old_pickle(file: Any) -> bool:
+def _is_old_pickle(data: bytes) -> bool:
     import pickletools
 
-    file.seek(0)
-    data = file.read()
     if data[-1:] != b"." or data[:1] not in b"(]})clIJKMLFGVSX.":
         return False
     try:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import mmap
-import re
 import sys
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,19 +18,12 @@ from rich.text import Text
 from rich.tree import Tree
 
 from .. import Reader, Record, _core, dumps
+from ._formats import detect
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 FORMATS = ("hold", "bson", "julia", "msgpack")
-# First bytes of a message that is no file: the versions of ordinary and trusted ones.
-_MESSAGES = (0xC1, 0xD1)
-_SHORTEST_BSON = 5
-# A document of Julia's says so by its first value that has a type; looking for one ends here.
-_LOOK_FOR_TAGS = 1 << 20
-_TAG = re.compile(
-    rb"\x02tag\x00.\x00\x00\x00(?:%s)\x00" % b"|".join(tag.encode() for tag in _core.julia_tags), re.DOTALL
-)
 _MOST_FIELDS = 6
 
 
@@ -80,18 +72,10 @@ def _mapped(path: Path) -> Iterator[memoryview]:
             yield view
 
 
-def guess(data: memoryview, suffix: str = "") -> str:
-    """The format of bytes, by how they begin, and of a file's name where they are cut off."""
-    start = bytes(data[:_SHORTEST_BSON])
-    if start and b"HOLD".startswith(start[:4]):
-        return "hold"
-    length = int.from_bytes(start[:4], "little")
-    is_bson = _SHORTEST_BSON <= length <= len(data) and data[length - 1] == 0
-    if is_bson or suffix == ".bson":
-        return "julia" if _TAG.search(data[:_LOOK_FOR_TAGS]) else "bson"
-    if start and start[0] in _MESSAGES and suffix not in {".msgpack", ".mp"}:
-        return "hold"
-    return "msgpack"
+def format_of(path: Path) -> str:
+    """The format of a file; MessagePack where it has none of those that can be inspected."""
+    found = detect(str(path))
+    return found if found in FORMATS else "msgpack"
 
 
 def _parts_of_file(
@@ -386,7 +370,7 @@ def command(file: Path, depth: int, most: int, as_json: bool, values: bool, form
     --values is given. Of a damaged file all is shown that stands before the damage; the exit code is 1.
     """
     with _mapped(file) as data:
-        chosen = guess(data, file.suffix) if form == "auto" else form
+        chosen = format_of(file) if form == "auto" else form
         found = look(data, chosen, depth=depth, most=most, values=values)
     if as_json:
         click.echo(_as_json(file, found))

@@ -46,6 +46,11 @@ impl From<Error> for Fault {
     }
 }
 
+/// What is stored in so many bytes becomes no more than this.
+pub fn most_unpacked(stored: u64) -> u64 {
+    FREE_RAW.saturating_add(stored.saturating_mul(RAW_PER_BYTE))
+}
+
 fn place(at: u64) -> usize {
     usize::try_from(at).unwrap_or(usize::MAX)
 }

@@ -12,7 +12,6 @@ use super::{tag, writer};
 use crate::cursor::Cursor;
 use crate::error::{Error, Kind, Result};
 use crate::model::{Layout, LayoutKind, Name, Reader as _, Token, Writer as _};
-use std::borrow::Cow;
 
 /// Records of fewer bytes are not compressed.
 const LEAST_COMPRESSED: usize = 256;
@@ -64,24 +63,31 @@ pub fn put_record(out: &mut Vec<u8>, at: u64, named: Named, message: &[u8], how:
 
 /// Appends what a record has named, if anything; gives what there is now.
 pub fn put_names(out: &mut Vec<u8>, at: u64, named: Named, message: &[u8]) -> Result<Named> {
+    let Some((body, named)) = names_body(named, message)? else { return Ok(named) };
+    put(out, at, tag::NAMES, [&body, &[]]);
+    Ok(named)
+}
+
+/// The body of a frame of what a record has named, if anything; and what there is then.
+pub fn names_body(named: Named, message: &[u8]) -> Result<Option<(Vec<u8>, Named)>> {
     let Names { new_texts, layouts } = names_of(named.texts, message)?;
     let (texts, shapes) = (new_texts.len() as u64, layouts.len() as u64);
-    if texts + shapes > 0 {
-        let mut w = writer::Writer::new(Vec::new(), false);
-        w.out.clear();
-        writer::length(&mut w.out, named.section);
-        writer::length(&mut w.out, named.all());
-        writer::length(&mut w.out, new_texts.len() as u64);
-        new_texts.iter().for_each(|text| w.out.extend_from_slice(text));
-        writer::length(&mut w.out, layouts.len() as u64);
-        for layout in layouts {
-            let block = w.layout_begin(layout.kind, layout.version, layout.fields);
-            layout.names.iter().for_each(|&name| w.reference(name));
-            w.layout_end(block);
-        }
-        put(out, at, tag::NAMES, [&w.out, &[]]);
+    if texts + shapes == 0 {
+        return Ok(None);
     }
-    Ok(Named { texts: named.texts + texts, layouts: named.layouts + shapes, ..named })
+    let mut w = writer::Writer::new(Vec::new(), false);
+    w.out.clear();
+    writer::length(&mut w.out, named.section);
+    writer::length(&mut w.out, named.all());
+    writer::length(&mut w.out, texts);
+    new_texts.iter().for_each(|text| w.out.extend_from_slice(text));
+    writer::length(&mut w.out, shapes);
+    for layout in layouts {
+        let block = w.layout_begin(layout.kind, layout.version, layout.fields);
+        layout.names.iter().for_each(|&name| w.reference(name));
+        w.layout_end(block);
+    }
+    Ok(Some((w.out, Named { texts: named.texts + texts, layouts: named.layouts + shapes, ..named })))
 }
 
 struct Names<'i> {
@@ -209,15 +215,15 @@ impl Restart {
     }
 }
 
-/// A frame's body, unpacked.
-pub fn unpacked<'i>(bytes: &'i [u8], frame: &Frame) -> Result<Cow<'i, [u8]>> {
+/// A frame's body, unpacked; nothing where it is stored as it is.
+pub fn unpacked(bytes: &[u8], frame: &Frame) -> Result<Option<Vec<u8>>> {
     let body = &bytes[frame.body.clone()];
     if frame.head.codec == Codec::Stored {
-        return Ok(Cow::Borrowed(body));
+        return Ok(None);
     }
     let mut to = vec![0; codec::raw_len(body, frame.body.start)?];
     codec::decompress(frame.head.codec, body, &mut to, frame.body.start)?;
-    Ok(Cow::Owned(to))
+    Ok(Some(to))
 }
 
 /// The same frame as it would be written at another place.
@@ -315,29 +321,85 @@ pub fn next(bytes: &[u8], at: usize, base: u64) -> Next {
     }
 }
 
-/// The first whole frame at or behind `from`; or else where one may begin that needs more bytes than there are.
-pub fn find(bytes: &[u8], from: usize, base: u64) -> (Option<Frame>, usize) {
-    let mut waiting = None;
-    // What looks like a frame's head once in 65,536 places costs a look at its body: hostile bytes may have more of those.
-    let mut budget = bytes.len().saturating_mul(16);
-    for at in from..bytes.len() {
-        if !matches!(bytes[at] & 15, tag::RECORD | tag::NAMES | tag::RESTART) {
-            continue;
+/// The first whole frame at or behind `from` of bytes that are all there are.
+pub fn find(bytes: &[u8], from: usize, base: u64) -> Option<Frame> {
+    Search::new(base + from as u64, base + bytes.len() as u64).next(bytes, base)
+}
+
+/// Looks for a whole frame behind a damage, in bytes that come piece by piece; no place is looked at twice.
+#[derive(Debug)]
+pub struct Search {
+    from: u64,
+    /// As far as the log goes, if that is known: what would go on behind it is no frame.
+    size: u64,
+    /// All places before were looked at.
+    looked: u64,
+    /// Places where heads stand whose frames are not all there, and where these end.
+    waiting: Vec<[u64; 2]>,
+    /// Bytes of bodies whose checksums were made.
+    spent: u64,
+}
+
+impl Search {
+    /// What looks like a head once in 65,536 places costs a look at its body; hostile bytes may have more of those. So many
+    /// times each byte is looked at, at most.
+    const LOOKS: u64 = 16;
+    /// Terabytes of damage do not have as many heads by chance.
+    const MOST_WAITING: usize = 1 << 16;
+
+    /// Looks from that offset of a log on, which has so many bytes, or `u64::MAX`: that is not known.
+    pub fn new(from: u64, size: u64) -> Search {
+        Search { from, size, looked: from, waiting: Vec::new(), spent: 0 }
+    }
+
+    /// From here on bytes are still needed.
+    pub fn needs(&self) -> u64 {
+        self.waiting.first().map_or(self.looked, |&[at, _]| at)
+    }
+
+    /// The next whole frame in `bytes`, which begin `base` bytes into the log, at [`Search::needs`] or before.
+    pub fn next(&mut self, bytes: &[u8], base: u64) -> Option<Frame> {
+        let end = base.saturating_add(bytes.len() as u64).min(self.size);
+        for [at, ends] in std::mem::take(&mut self.waiting) {
+            if ends > end {
+                self.waiting.push([at, ends]);
+            } else if let Some(frame) = self.whole(bytes, base, [at, ends], end) {
+                return Some(frame);
+            }
         }
-        match next(bytes, at, base) {
-            Next::Frame(frame) => return (Some(frame), at),
-            Next::More(_) => {
-                waiting.get_or_insert(at);
+        while self.looked + HEAD as u64 <= end {
+            let at = self.looked;
+            self.looked += 1;
+            let Some(&head) = bytes.get(place(at.checked_sub(base)?)..).and_then(|rest| rest.first_chunk()) else {
+                break;
+            };
+            if !matches!(head[0] & 15, tag::RECORD | tag::NAMES | tag::RESTART) {
+                continue;
             }
-            Next::Damaged(_, frame) => {
-                budget = budget.saturating_sub(frame.map_or(0, |frame| frame.end - at));
-                if budget == 0 {
-                    break;
+            let Ok(head) = Head::parse(head, at) else { continue };
+            let ends = (at + (HEAD + TAIL) as u64).saturating_add(head.len);
+            if ends <= end {
+                if let Some(frame) = self.whole(bytes, base, [at, ends], end) {
+                    return Some(frame);
                 }
+            } else if ends <= self.size && self.waiting.len() < Self::MOST_WAITING {
+                self.waiting.push([at, ends]);
             }
+        }
+        None
+    }
+
+    fn whole(&mut self, bytes: &[u8], base: u64, [at, ends]: [u64; 2], end: u64) -> Option<Frame> {
+        let spent = self.spent.saturating_add(ends - at);
+        if spent > (end - self.from).saturating_mul(Self::LOOKS) {
+            return None;
+        }
+        self.spent = spent;
+        match next(bytes, place(at.checked_sub(base)?), base) {
+            Next::Frame(frame) => Some(frame),
+            _ => None,
         }
     }
-    (None, waiting.unwrap_or(bytes.len()))
 }
 
 /// The last restart that begins before `end` of `bytes`.
@@ -426,6 +488,12 @@ mod tests {
         (out, ends)
     }
 
+    /// The next whole frame, or else from where on one may still come.
+    fn behind(bytes: &[u8], from: usize) -> usize {
+        let mut search = Search::new(from as u64, u64::MAX);
+        search.next(bytes, 0).map_or_else(|| place(search.needs()), |frame| frame.at)
+    }
+
     #[test]
     fn frame_after_frame_and_over_damage() {
         let (log, ends) = log();
@@ -439,7 +507,7 @@ mod tests {
                 bad[bit / 8] ^= 1 << (bit % 8);
                 let Next::Damaged(_, damaged) = next(&bad, pair[0], 0) else { panic!("bit {bit}") };
                 // Where the head holds, the next frame is known; else it is found.
-                let found = damaged.map_or_else(|| find(&bad, pair[0] + 1, 0).1, |frame| frame.end);
+                let found = damaged.map_or_else(|| behind(&bad, pair[0] + 1), |frame| frame.end);
                 // Of the last bytes it can't be told yet that no frame begins there.
                 let last = pair[1] == log.len() && found > pair[1] - HEAD;
                 assert!(found == pair[1] || last, "bit {bit}");
@@ -456,8 +524,62 @@ mod tests {
         let mut out = start().to_vec();
         put_record(&mut out, 8, Named::default(), &w.out, None);
         out[9] ^= 1;
-        let (found, waiting) = find(&out, 8, 0);
-        assert!(found.is_none() && waiting > out.len() - HEAD);
+        assert!(find(&out, 8, 0).is_none() && behind(&out, 8) > out.len() - HEAD);
+    }
+
+    #[test]
+    fn a_search_goes_on_where_it_was() {
+        let (log, ends) = log();
+        // All that is needed is kept, and nothing else.
+        for step in [1, 3, 7, 8, 40, 1000] {
+            let mut search = Search::new(9, u64::MAX);
+            let (mut kept, mut from, mut to) = (Vec::new(), 9, 9);
+            let found = loop {
+                if let Some(frame) = search.next(&kept, from as u64) {
+                    break Some(from + frame.at);
+                }
+                if to == log.len() {
+                    break None;
+                }
+                kept.drain(..place(search.needs()) - from);
+                from = place(search.needs());
+                let next = log.len().min(to + step);
+                kept.extend_from_slice(&log[to..next]);
+                to = next;
+            };
+            assert_eq!(found, Some(ends[1]), "{step}");
+        }
+    }
+
+    #[test]
+    fn heads_by_chance_are_waited_for_while_the_log_may_have_them() {
+        let head = Head::new(tag::RECORD, 1000).to_bytes(20);
+        let mut bytes = [&[0; 20][..], &head, &[0; 100]].concat();
+        let mut search = Search::new(0, u64::MAX);
+        assert!(search.next(&bytes, 0).is_none() && search.needs() == 20);
+        // What is whole behind it is found meanwhile.
+        let at = bytes.len() as u64;
+        put_restart(&mut bytes, at, 0, 0, &[]);
+        assert_eq!(search.next(&bytes, 0).map(|frame| frame.at), Some(at as usize));
+        // Where the log ends before, it is none.
+        let mut search = Search::new(0, 20 + 1000 + 15);
+        assert!(search.next(&bytes[..128], 0).is_none() && search.needs() == 128 - 7);
+        let mut search = Search::new(0, 20 + 1000 + 16);
+        assert!(search.next(&bytes[..128], 0).is_none() && search.needs() == 20);
+        bytes.truncate(128);
+        bytes.resize(2000, 0);
+        assert!(search.next(&bytes, 0).is_none() && search.needs() == 20 + 1000 + 16 - 7);
+    }
+
+    #[test]
+    fn a_search_among_hostile_heads_ends_soon() {
+        let mut bytes = Vec::new();
+        while bytes.len() < 1 << 20 {
+            bytes.extend_from_slice(&Head::new(tag::RECORD, 1 << 19).to_bytes(bytes.len() as u64));
+        }
+        let mut search = Search::new(0, bytes.len() as u64);
+        assert!(search.next(&bytes, 0).is_none());
+        assert!(search.spent > 15 << 20 && search.spent <= 16 << 20 && search.needs() == bytes.len() as u64 - 7);
     }
 
     #[test]

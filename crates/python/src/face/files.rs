@@ -51,7 +51,7 @@ pub fn dump(
 ) -> PyResult<u64> {
     let options = options::encoding(refs, canonical, trust, intern, enc_hook)?;
     let compression = compression(compress)?;
-    let sink = Sink::new(sink)?;
+    let sink = Sink::new(sink);
     let progress = Progress::new(progress, 0)?;
     with_workshop(|workshop: &mut Workshop| {
         let views = encode_into(workshop, obj, &options, Some(Borrower::File(Vec::new())))?;
@@ -65,7 +65,7 @@ pub fn dump(
 #[pyfunction]
 pub fn file_write(py: Python<'_>, message: &[u8], sink: &Bound<'_, PyAny>) -> PyResult<u64> {
     let how = How { compression: None, sync: false };
-    write(py, message, &[], Sink::new(sink)?, how, Progress::new(None, 0)?)
+    write(py, message, &[], Sink::new(sink), how, Progress::new(None, 0)?)
 }
 
 /// How a file is written.
@@ -286,7 +286,7 @@ fn load_by(
     mut progress: Progress,
 ) -> PyResult<Py<PyAny>> {
     let py = source.py();
-    let mut stream = Stream::new(source)?;
+    let mut stream = Stream::new(source);
     let mut head = Vec::with_capacity(frame::START);
     let taken = py.detach(|| (&mut stream).take(frame::START as u64).read_to_end(&mut head));
     taken.map_err(|error| std::mem::take(&mut stream.raised).or(&error))?;
@@ -325,8 +325,7 @@ pub struct Mapped<'p> {
 
 impl<'p> Mapped<'p> {
     pub fn new(data: &'p Py<PyAny>, file: &'p [u8], parts: &'p Parts, writable: bool) -> Self {
-        let left = (64u64 << 20).saturating_add((file.len() as u64).saturating_mul(128));
-        Mapped { data, file, parts, writable, unpacked: None, left }
+        Mapped { data, file, parts, writable, unpacked: None, left: file::most_unpacked(file.len() as u64) }
     }
 }
 

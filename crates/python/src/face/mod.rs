@@ -3,6 +3,7 @@
 mod bson;
 mod codec;
 mod copy;
+mod descriptor;
 mod document;
 mod files;
 mod functions;
@@ -70,6 +71,7 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("file_start_size", holdall_format::hold::frame::START)?;
     module.add_function(wrap_pyfunction!(copy::deepcopy, module)?)?;
     module.add_function(wrap_pyfunction!(outline::outline, module)?)?;
+    module.add_function(wrap_pyfunction!(outline::guess_format, module)?)?;
     module.add_function(wrap_pyfunction!(crate::class::registry::register_class, module)?)?;
     module.add_function(wrap_pyfunction!(crate::class::registry::class_settings, module)?)?;
     module.add_function(wrap_pyfunction!(crate::class::registry::registered_subclasses, module)?)?;

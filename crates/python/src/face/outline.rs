@@ -1,13 +1,30 @@
-//! `outline`: what bytes hold, for those who look at them.
+//! `outline`: what bytes hold, for those who look at them; `guess_format`: which format they are in.
 
 use super::functions::with_bytes;
 use holdall_format::hold;
 use holdall_format::model::LayoutKind;
 use holdall_format::outline::{outline as outline_of, Class, Key, Kind, Node, Options, Outline, Referred, Rest, Sum};
-use holdall_format::{bson, julia, msgpack};
+use holdall_format::{bson, guess, julia, msgpack};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
+
+/// Which format the bytes of a file look like: "hold", "bson", "julia", "json" or "pickle"; None: nothing that can be told from
+/// MessagePack, which may begin with any byte.
+///
+/// data: bytes-like, C-contiguous; of a large file little is looked at.
+/// is_bson: they are known to be BSON, even if they are cut off: gives "bson" or "julia".
+///
+/// >>> guess_format(dumps(1)), guess_format(bson.dumps({})), guess_format(b'{"a": 1}'), guess_format(msgpack.dumps([]))
+/// ('hold', 'bson', 'json', None)
+#[pyfunction]
+#[pyo3(signature = (data, /, *, is_bson = false))]
+pub fn guess_format(data: &Bound<'_, PyAny>, is_bson: bool) -> PyResult<Option<&'static str>> {
+    with_bytes(data, |data| {
+        let found = if is_bson { Some(guess::of_bson(data)) } else { guess::guess(data) };
+        Ok(found.map(guess::Format::name))
+    })
+}
 
 /// What bytes hold, without building it.
 ///

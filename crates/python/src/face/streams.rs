@@ -1,11 +1,12 @@
 //! Where files go to and come from: descriptors and file objects; and how far they are.
 
+use super::descriptor::Descriptor;
 use crate::cpython::part;
 use holdall_format::hold::file::{self, Graph, Output};
 use pyo3::exceptions::{PyOSError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyMemoryView};
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::sync::mpsc::{sync_channel, Receiver, SyncSender};
 
 /// How often progress is told, and signals are looked for: every so many bytes.
@@ -63,7 +64,8 @@ impl Progress {
 
     /// `done` bytes are done.
     pub fn at(&mut self, done: u64) -> PyResult<()> {
-        if done < self.told + STEP && (done < self.total || done == self.told) {
+        let at_the_end = self.total > 0 && done >= self.total && done != self.told;
+        if done < self.told + STEP && !at_the_end {
             return Ok(());
         }
         self.told = done;
@@ -79,29 +81,23 @@ impl Progress {
 
 /// Where a file goes to.
 pub enum Sink {
-    #[cfg(unix)]
     Descriptor(Descriptor),
     /// A function that takes bytes, all of them; and one that has them on the disk.
     Function(Py<PyAny>, Option<Py<PyAny>>),
 }
 
 impl Sink {
-    pub fn new(sink: &Bound<'_, PyAny>) -> PyResult<Sink> {
-        Sink::with_flush(sink, None)
-    }
-
-    pub fn with_flush(sink: &Bound<'_, PyAny>, flush: Option<Py<PyAny>>) -> PyResult<Sink> {
-        #[cfg(unix)]
-        if let Ok(descriptor) = sink.extract::<i32>() {
-            return Ok(Sink::Descriptor(Descriptor::new(descriptor, false)));
+    /// A descriptor that stays the caller's, or a function.
+    pub fn new(sink: &Bound<'_, PyAny>) -> Sink {
+        match Descriptor::of(sink, false) {
+            Some(descriptor) => Sink::Descriptor(descriptor),
+            None => Sink::Function(sink.clone().unbind(), None),
         }
-        Ok(Sink::Function(sink.clone().unbind(), flush))
     }
 
     pub fn write(&mut self, bytes: &[u8], raised: &mut Raised) -> io::Result<()> {
         match self {
-            #[cfg(unix)]
-            Sink::Descriptor(file) => file.0.write_all(bytes),
+            Sink::Descriptor(file) => file.write(bytes),
             Sink::Function(write, _) => {
                 raised.keep(Python::attach(|py| write.call1(py, (PyBytes::new(py, bytes),)).map(drop)))
             }
@@ -109,19 +105,27 @@ impl Sink {
     }
 
     /// Writes to that place of a file; to a function, what comes next.
-    pub fn write_at(&mut self, bytes: &[u8], _at: u64, raised: &mut Raised) -> io::Result<()> {
+    pub fn write_at(&mut self, bytes: &[u8], at: u64, raised: &mut Raised) -> io::Result<()> {
         match self {
-            #[cfg(unix)]
-            Sink::Descriptor(file) => std::os::unix::fs::FileExt::write_all_at(&*file.0, bytes, _at),
+            Sink::Descriptor(file) => file.write_at(bytes, at),
             Sink::Function(..) => self.write(bytes, raised),
         }
     }
 
-    /// Takes over the descriptor: it is closed with this.
-    pub fn own(&mut self) {
-        #[cfg(unix)]
-        if let Sink::Descriptor(descriptor) = self {
-            descriptor.1 = true;
+    /// Waits until all is on the disk.
+    pub fn sync(&mut self, raised: &mut Raised) -> io::Result<()> {
+        match self {
+            Sink::Descriptor(file) => file.sync(),
+            Sink::Function(_, Some(flush)) => raised.keep(Python::attach(|py| flush.call0(py).map(drop))),
+            Sink::Function(_, None) => Ok(()),
+        }
+    }
+
+    /// Takes back what was written behind that place, where that can be done.
+    pub fn cut(&mut self, size: u64) -> io::Result<()> {
+        match self {
+            Sink::Descriptor(file) => file.cut(size),
+            Sink::Function(..) => Err(io::ErrorKind::Unsupported.into()),
         }
     }
 
@@ -134,115 +138,10 @@ impl Sink {
         sync: bool,
         progress: &mut dyn FnMut(u64) -> io::Result<()>,
     ) -> io::Result<u64> {
-        if graph.len() >= AHEAD_FROM && self.is_file() {
-            return write_ahead(self, raised, graph, sync, progress);
-        }
-        file::write(&mut Direct { sink: self, raised }, graph, progress)
-    }
-
-    fn is_file(&self) -> bool {
         match self {
-            #[cfg(unix)]
-            Sink::Descriptor(_) => true,
-            Sink::Function(..) => false,
+            Sink::Descriptor(file) if graph.len() >= AHEAD_FROM => write_ahead(file, graph, sync, progress),
+            _ => file::write(&mut Direct { sink: self, raised }, graph, progress),
         }
-    }
-
-    /// Has the disk begin with a part of a file, without waiting for it; where that can't be said, the system chooses when.
-    fn begin_sync(&self, _from: u64, _len: u64) {
-        #[cfg(target_os = "linux")]
-        if let Sink::Descriptor(file) = self {
-            use std::os::fd::AsRawFd;
-            // SAFETY: the descriptor is open; nothing is read or written here.
-            unsafe {
-                libc::sync_file_range(
-                    file.0.as_raw_fd(),
-                    _from as libc::off64_t,
-                    _len as libc::off64_t,
-                    libc::SYNC_FILE_RANGE_WRITE,
-                );
-            }
-        }
-    }
-
-    /// Waits until all is on the disk.
-    pub fn sync(&mut self, raised: &mut Raised) -> io::Result<()> {
-        match self {
-            #[cfg(unix)]
-            Sink::Descriptor(file) => file.0.sync_data(),
-            Sink::Function(_, Some(flush)) => raised.keep(Python::attach(|py| flush.call0(py).map(drop))),
-            Sink::Function(_, None) => Ok(()),
-        }
-    }
-
-    /// Cuts a file to that size.
-    pub fn cut(&mut self, _size: u64) -> io::Result<()> {
-        match self {
-            #[cfg(unix)]
-            Sink::Descriptor(file) => file.0.set_len(_size),
-            Sink::Function(..) => Err(io::ErrorKind::Unsupported.into()),
-        }
-    }
-
-    pub fn size(&self) -> io::Result<u64> {
-        match self {
-            #[cfg(unix)]
-            Sink::Descriptor(file) => file.0.metadata().map(|status| status.len()),
-            Sink::Function(..) => Err(io::ErrorKind::Unsupported.into()),
-        }
-    }
-
-    /// Up to `len` bytes of a file from that place on.
-    pub fn read_at(&self, _at: u64, _len: usize) -> io::Result<Vec<u8>> {
-        match self {
-            #[cfg(unix)]
-            Sink::Descriptor(file) => {
-                let left = self.size()?.saturating_sub(_at);
-                let mut bytes = vec![0; usize::try_from(left).unwrap_or(usize::MAX).min(_len)];
-                let mut filled = 0;
-                while filled < bytes.len() {
-                    match std::os::unix::fs::FileExt::read_at(&*file.0, &mut bytes[filled..], _at + filled as u64) {
-                        Ok(0) => break,
-                        Ok(count) => filled += count,
-                        Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                        Err(error) => return Err(error),
-                    }
-                }
-                bytes.truncate(filled);
-                Ok(bytes)
-            }
-            Sink::Function(..) => Err(io::ErrorKind::Unsupported.into()),
-        }
-    }
-}
-
-/// A file that stays the caller's to close, unless it is owned.
-#[cfg(unix)]
-pub struct Descriptor(std::mem::ManuallyDrop<std::fs::File>, bool);
-
-#[cfg(unix)]
-impl Descriptor {
-    fn new(descriptor: i32, owned: bool) -> Descriptor {
-        use std::os::fd::FromRawFd;
-        // SAFETY: the caller has it open for as long as it is used here, or leaves it to us, and to nobody else.
-        Descriptor(std::mem::ManuallyDrop::new(unsafe { std::fs::File::from_raw_fd(descriptor) }), owned)
-    }
-}
-
-#[cfg(unix)]
-impl Drop for Descriptor {
-    fn drop(&mut self) {
-        if self.1 {
-            // SAFETY: it is not used after this.
-            unsafe { std::mem::ManuallyDrop::drop(&mut self.0) };
-        }
-    }
-}
-
-#[cfg(unix)]
-impl Read for Descriptor {
-    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
-        self.0.read(to)
     }
 }
 
@@ -289,8 +188,7 @@ impl Output for Ahead {
 const DISK_STEP: u64 = 16 << 20;
 
 fn write_ahead(
-    sink: &mut Sink,
-    raised: &mut Raised,
+    file: &Descriptor,
     graph: &Graph<'_>,
     sync: bool,
     progress: &mut dyn FnMut(u64) -> io::Result<()>,
@@ -301,10 +199,10 @@ fn write_ahead(
         let writer = scope.spawn(move || {
             let (mut at, mut begun) = (0, 0);
             for part in incoming {
-                sink.write(&part, raised)?;
+                file.write(&part)?;
                 at += part.len() as u64;
                 if sync && at - begun >= DISK_STEP {
-                    sink.begin_sync(begun, at - begun);
+                    file.begin_sync(begun, at - begun);
                     begun = at;
                 }
                 // Whoever would use it again may be done.
@@ -325,7 +223,6 @@ fn write_ahead(
 
 /// Where a file comes from, front to back.
 enum Input {
-    #[cfg(unix)]
     Descriptor(io::BufReader<Descriptor>),
     /// A function that fills a buffer, and what it fills.
     Function(Py<PyAny>, Py<PyByteArray>),
@@ -340,22 +237,18 @@ pub struct Stream {
 }
 
 impl Stream {
-    pub fn new(source: &Bound<'_, PyAny>) -> PyResult<Stream> {
-        let py = source.py();
-        #[cfg(unix)]
-        if let Ok(descriptor) = source.extract::<i32>() {
-            let input = Input::Descriptor(io::BufReader::with_capacity(1 << 16, Descriptor::new(descriptor, false)));
-            return Ok(Stream { input, raised: Raised::default() });
-        }
-        let scratch = PyByteArray::new(py, &[]).unbind();
-        Ok(Stream { input: Input::Function(source.clone().unbind(), scratch), raised: Raised::default() })
+    pub fn new(source: &Bound<'_, PyAny>) -> Stream {
+        let input = match Descriptor::of(source, false) {
+            Some(descriptor) => Input::Descriptor(io::BufReader::with_capacity(1 << 16, descriptor)),
+            None => Input::Function(source.clone().unbind(), PyByteArray::new(source.py(), &[]).unbind()),
+        };
+        Stream { input, raised: Raised::default() }
     }
 }
 
 impl Read for Stream {
     fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
         match &mut self.input {
-            #[cfg(unix)]
             Input::Descriptor(file) => file.read(to),
             Input::Function(fill, scratch) => {
                 let len = to.len().min(CHUNK);

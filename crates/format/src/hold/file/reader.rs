@@ -1,6 +1,6 @@
 //! A file to a graph, front to back, from a source that need not seek.
 
-use super::{place, Fault, FREE_RAW, RAW_PER_BYTE, STAGE, TOTAL};
+use super::{most_unpacked, place, Fault, FREE_RAW, RAW_PER_BYTE, STAGE, TOTAL};
 use crate::error::{Error, Kind};
 use crate::hold::codec::{self, Codec, BLOCK};
 use crate::hold::frame::{self, Head, ALIGN, HEAD, START, TAIL};
@@ -136,7 +136,7 @@ impl<R: io::Read> Reader<R> {
     /// Takes note of what was read and what it becomes: no writer makes it so much more.
     fn count(&mut self, raw: u64, stored: u64) -> Result<(), Fault> {
         (self.raw, self.stored) = (self.raw.saturating_add(raw), self.stored.saturating_add(stored));
-        if self.raw > FREE_RAW.saturating_add(self.stored.saturating_mul(RAW_PER_BYTE)) {
+        if self.raw > most_unpacked(self.stored) {
             return self.error(Kind::Bomb { times: RAW_PER_BYTE });
         }
         Ok(())
@@ -145,7 +145,7 @@ impl<R: io::Read> Reader<R> {
     /// Refuses what would become much more than the file is, before memory is had for it.
     fn unpacks(&self, len: u64) -> Result<(), Fault> {
         let Some(size) = self.size else { return Ok(()) };
-        if self.raw.saturating_add(len) > FREE_RAW.saturating_add(size.saturating_mul(RAW_PER_BYTE)) {
+        if self.raw.saturating_add(len) > most_unpacked(size) {
             return self.error(Kind::Bomb { times: RAW_PER_BYTE });
         }
         Ok(())

@@ -65,7 +65,7 @@ impl Form for Msgpack {
         let message = view.as_slice();
         let Target::At(at) = target else { unreachable!("objects have no numbers here") };
         let end = self.skip(message, at).map_err(|error| Fault::from(error).into_py(0))?;
-        decode_by(py, Reader::new(&message[at..end]), options, None, at)
+        decode_by(py, Reader::new(message.get(at..end).unwrap_or_default()), options, None, at)
     }
 }
 

@@ -10,10 +10,10 @@ use crate::face::options;
 use crate::schema::{NodeId, ANY};
 use holdall_format::hold::index::Search;
 use holdall_format::model::{Bytes, Ints, Text};
-use holdall_format::{Result, Token};
+use holdall_format::{Error, Kind, Result, Token};
 use pyo3::exceptions::{PyKeyError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyMemoryView, PyString, PyWeakrefMethods, PyWeakrefReference};
+use pyo3::types::{PyBool, PyFloat, PyInt, PyMemoryView, PyString, PyWeakrefMethods, PyWeakrefReference};
 use std::collections::HashMap;
 use std::hash::BuildHasher;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -158,7 +158,7 @@ impl<F: Form> Part<F> {
         look(&view, message)
     }
 
-    fn fault(&self, view: &View, error: holdall_format::Error) -> PyErr {
+    fn fault(&self, view: &View, error: Error) -> PyErr {
         Fault::from(error).into_py(self.form().message(view).1)
     }
 
@@ -325,22 +325,29 @@ impl<F: Form> Part<F> {
         Ok(self.form().build(py, view, target, options)?.into_bound(py))
     }
 
-    /// An item of a run.
+    /// An item of a run. What was there when the document was opened may be something else by now: nobody can keep others from
+    /// writing to a file, or to a bytearray.
     fn item<'py>(&self, py: Python<'py>, view: &View, message: &[u8], index: usize) -> PyResult<Bound<'py, PyAny>> {
         let token = self.form().token(message, self.at).map_err(|error| self.fault(view, error))?;
-        Ok(match token {
-            Token::Ints(_, Ints::I8(run)) => (run[index] as i8).into_pyobject(py)?.into_any(),
-            Token::Ints(_, Ints::I16(run)) => i16::from_le_bytes(run[index]).into_pyobject(py)?.into_any(),
-            Token::Ints(_, Ints::I32(run)) => i32::from_le_bytes(run[index]).into_pyobject(py)?.into_any(),
-            Token::Ints(_, Ints::I64(run)) => i64::from_le_bytes(run[index]).into_pyobject(py)?.into_any(),
-            Token::Floats(_, run) => f64::from_le_bytes(run[index]).into_pyobject(py)?.into_any(),
-            Token::Bools(_, run) => (run[index] != 0).into_pyobject(py)?.to_owned().into_any(),
+        let int = |item: i64| PyInt::new(py, item).into_any();
+        let item = match token {
+            Token::Ints(_, Ints::I8(run)) => run.get(index).map(|&item| int(i64::from(item as i8))),
+            Token::Ints(_, Ints::I16(run)) => run.get(index).map(|&item| int(i64::from(i16::from_le_bytes(item)))),
+            Token::Ints(_, Ints::I32(run)) => run.get(index).map(|&item| int(i64::from(i32::from_le_bytes(item)))),
+            Token::Ints(_, Ints::I64(run)) => run.get(index).map(|&item| int(i64::from_le_bytes(item))),
+            Token::Floats(_, run) => run.get(index).map(|&item| PyFloat::new(py, f64::from_le_bytes(item)).into_any()),
+            Token::Bools(_, run) => run.get(index).map(|&item| PyBool::new(py, item != 0).to_owned().into_any()),
             Token::Texts(_, lengths, joined) => {
-                let from: usize = lengths[..index].iter().map(|&len| usize::from(len)).sum();
-                string(py, Bytes::Ascii(&joined[from..from + usize::from(lengths[index])]))?
+                let text = lengths.get(..index).zip(lengths.get(index)).and_then(|(before, &len)| {
+                    let from: usize = before.iter().map(|&len| usize::from(len)).sum();
+                    joined.get(from..from + usize::from(len))
+                });
+                text.map(|text| string(py, Bytes::Ascii(text))).transpose()?
             }
-            _ => return Err(PyTypeError::new_err("a run of another type")),
-        })
+            _ => None,
+        };
+        let why = "the bytes of the document have changed since it was opened";
+        item.ok_or_else(|| self.fault(view, Error::new(Kind::Malformed { why }, self.at)))
     }
 }
 
@@ -353,9 +360,7 @@ pub fn string<'py>(py: Python<'py>, bytes: Bytes<'_>) -> PyResult<Bound<'py, PyA
         match text::from_bytes(bytes) {
             Ok(made) => Ok(Bound::from_owned_ptr(py, made.into_raw())),
             Err(text::Failure::Raised) => Err(PyErr::fetch(py)),
-            Err(text::Failure::BadUtf8) => {
-                Err(Fault::from(holdall_format::Error::new(holdall_format::Kind::BadUtf8, 0)).into_py(0))
-            }
+            Err(text::Failure::BadUtf8) => Err(Fault::from(Error::new(Kind::BadUtf8, 0)).into_py(0)),
         }
     }
 }
@@ -561,7 +566,8 @@ impl<F: Form> Inside for Part<F> {
                 return self.form().source().part(py, base + self.at, end - self.at);
             }
             // Unpacked: there is nothing to look at in place.
-            Ok(PyMemoryView::from(pyo3::types::PyBytes::new(py, &message[self.at..end]).as_any())?.into_any())
+            let part = message.get(self.at..end).unwrap_or_default();
+            Ok(PyMemoryView::from(pyo3::types::PyBytes::new(py, part).as_any())?.into_any())
         })
     }
 

@@ -100,7 +100,7 @@ fn over(input: &[u8], found: &mut Vec<Damage>, mut see: impl FnMut(&Frame) -> Py
                     }
                     Next::Frame(_) => continue,
                 };
-                let next = log::find(input, at + 1, 0).0.map_or(input.len(), |frame| frame.at);
+                let next = log::find(input, at + 1, 0).map_or(input.len(), |frame| frame.at);
                 found.push(damage(at, next, &error));
                 at = next;
             }
@@ -128,7 +128,7 @@ pub fn repair(data: &Bound<'_, PyAny>, sink: &Bound<'_, PyAny>) -> PyResult<u64>
     let py = data.py();
     let view = View::new(data)?;
     let input = view.as_slice();
-    let mut sink = Sink::with_flush(sink, None)?;
+    let mut sink = Sink::new(sink);
     let (mut out, mut at, mut records) = (log::start().to_vec(), 0u64, 0);
     let (mut last, mut places): (Option<Restart>, HashMap<u64, u64>) = (None, HashMap::new());
     let mut flush = |out: &mut Vec<u8>, at: &mut u64, least: usize| -> PyResult<()> {
@@ -144,7 +144,10 @@ pub fn repair(data: &Bound<'_, PyAny>, sink: &Bound<'_, PyAny>) -> PyResult<u64>
     };
     over(input, &mut Vec::new(), |frame| {
         let here = at + out.len() as u64;
-        let restart = || log::unpacked(input, frame).and_then(|body| Restart::parse(&body, frame.at as u64));
+        let restart = || {
+            let unpacked = log::unpacked(input, frame)?;
+            Restart::parse(unpacked.as_deref().unwrap_or(&input[frame.body.clone()]), frame.at as u64)
+        };
         if frame.head.kind == tag::RESTART {
             // The same restart, between other places.
             let old = restart().map_err(|error| Fault::from(error).into_py(0))?;

@@ -1,11 +1,15 @@
 //! Records of a log, one after the other.
 
+mod damage;
+
+use self::damage::Lost;
 use super::writer::{last_restart, restart_at};
 use super::{Damage, InUse};
 use crate::decode::{self, Decoder, Section};
 use crate::error::Fault;
+use crate::face::descriptor::Descriptor;
 use crate::face::options;
-use crate::face::streams::{os_error, Raised, Sink, Stream};
+use crate::face::streams::{os_error, Raised, Stream};
 use crate::face::types::Limits;
 use holdall_format::hold::log::{self, Named, NamesReader, Next, Restart};
 use holdall_format::hold::{frame, tag, Reader};
@@ -33,7 +37,7 @@ enum Repair {
 
 enum Input {
     /// A file, read from any place.
-    File(Sink),
+    File(Descriptor),
     Stream(Stream),
     /// Bytes that are fed.
     Fed,
@@ -64,6 +68,8 @@ struct State {
     /// Should what the last record has named be damaged, it is found there.
     last: Option<Last>,
     damage: Vec<Damage>,
+    /// A damage whose end is not found yet.
+    lost: Option<Lost>,
     ended: bool,
     /// No more bytes will be fed.
     fed_whole: bool,
@@ -76,6 +82,10 @@ struct Last {
     unpacked: Option<Vec<u8>>,
     /// How many names there were before.
     named: Named,
+}
+
+fn place(at: u64) -> usize {
+    usize::try_from(at).unwrap_or(usize::MAX)
 }
 
 /// What comes next.
@@ -134,31 +144,12 @@ impl State {
         follow || (matches!(self.input, Input::Fed) && !self.fed_whole)
     }
 
-    /// The error of a damage, or its note.
-    fn damaged(&mut self, repair: Repair, end: u64, error: Error) -> PyResult<()> {
-        if repair == Repair::None {
-            self.ended = true;
-            return Err(Fault::from(error).into_py(0));
+    /// How long the log is by now, where that can be said.
+    fn size(&self, py: Python<'_>) -> PyResult<Option<u64>> {
+        match &self.input {
+            Input::File(file) => Ok(Some(py.detach(|| file.size()).map_err(|error| os_error(&error))?)),
+            _ => Ok(None),
         }
-        let offset = self.offset();
-        self.damage.push(Damage { offset, size: end.saturating_sub(offset), reason: error.to_string() });
-        Ok(())
-    }
-
-    /// All that is left is no log, or not yet.
-    fn tail(&mut self, py: Python<'_>, repair: Repair, follow: bool, error: Error) -> PyResult<Step> {
-        if self.may_grow(follow) {
-            if matches!(self.input, Input::File(_)) {
-                // What is not whole may be cut off by who writes next: it is read again.
-                self.bytes.truncate(self.at);
-            }
-            return Ok(Step::Pause);
-        }
-        while self.read(py, usize::MAX)? > 0 {}
-        let end = self.base + self.bytes.len() as u64;
-        self.damaged(repair, end, error)?;
-        self.ended = true;
-        Ok(Step::End)
     }
 
     fn step(&mut self, py: Python<'_>, options: &decode::Options, repair: Repair, follow: bool) -> PyResult<Step> {
@@ -168,23 +159,24 @@ impl State {
         if !self.started {
             return self.start(py, repair, follow);
         }
+        if let Some(lost) = self.lost.take() {
+            return self.look_on(py, repair, follow, lost);
+        }
         match log::next(&self.bytes, self.at, self.base) {
             Next::Frame(found) => {
                 let begins = self.at;
                 self.at = found.end;
-                let body = log::unpacked(&self.bytes, &found).map_err(|error| Fault::from(error).into_py(0))?;
+                let unpacked = log::unpacked(&self.bytes, &found).map_err(|error| Fault::from(error).into_py(0))?;
                 match found.head.kind {
-                    tag::RECORD => {
-                        let body = body.into_owned_if(found.head.codec);
-                        self.record(py, options, repair, begins, found.body, body)
-                    }
+                    tag::RECORD => self.record(py, options, repair, begins, found.body, unpacked),
                     tag::NAMES => {
-                        let body = body.into_owned();
+                        let body = unpacked.unwrap_or_else(|| self.bytes[found.body].to_vec());
                         self.learn(py, options, &body);
                         Ok(Step::Again)
                     }
                     _ => {
-                        if let Ok(restart) = Restart::parse(&body, 0) {
+                        let body = unpacked.as_deref().unwrap_or(&self.bytes[found.body]);
+                        if let Ok(restart) = Restart::parse(body, 0) {
                             self.record = restart.record;
                             self.begin(restart.number);
                         }
@@ -193,69 +185,52 @@ impl State {
                 }
             }
             Next::More(needed) => {
-                if self.read(py, needed)? > 0 {
+                // What a damaged head claims a file to have is not read as far as the file goes.
+                let size = self.size(py)?;
+                let left = size.map(|size| usize::try_from(size.saturating_sub(self.offset())).unwrap_or(usize::MAX));
+                let have = self.bytes.len() - self.at;
+                let is_there = have < frame::HEAD || left.is_none_or(|left| needed <= left);
+                if is_there && self.read(py, needed)? > 0 {
                     return Ok(Step::Again);
                 }
-                let left = self.bytes.len() - self.at;
-                if left == 0 {
-                    if self.may_grow(follow) {
-                        return Ok(Step::Pause);
-                    }
+                if self.may_grow(follow) {
+                    return Ok(self.wait());
+                }
+                if have == 0 {
                     self.ended = true;
                     return Ok(Step::End);
                 }
-                // Cut short; or its length is wrong, and others follow.
-                if repair == Repair::Skip && !self.may_grow(follow) {
-                    if let (Some(found), _) = log::find(&self.bytes, self.at + 1, self.base) {
-                        return self.pass(repair, found.at, Error::new(Kind::Checksum, self.at + self.base as usize));
-                    }
+                let left = left.map_or(have, |left| left.max(have));
+                let end = place(self.offset()).saturating_add(left);
+                let error = Error::new(Kind::Truncated { needed: needed.saturating_sub(left) }, end);
+                match repair {
+                    // Cut short; or its length is wrong, and others follow.
+                    Repair::Skip => self.lose(py, error),
+                    _ => self.end(py, repair, self.offset(), &error),
                 }
-                let error =
-                    Error::new(Kind::Truncated { needed: needed - left }, self.base as usize + self.bytes.len());
-                self.tail(py, repair, follow, error)
             }
             Next::Damaged(error, damaged) => {
-                let is_last = damaged.as_ref().is_none_or(|frame| frame.end >= self.bytes.len());
-                if follow && is_last && self.read(py, STEP)? == 0 {
-                    return self.tail(py, repair, follow, error);
-                }
-                if repair != Repair::Skip {
-                    let end = damaged.as_ref().map(|frame| self.base + frame.end as u64);
-                    self.damaged(repair, end.unwrap_or(self.offset()), error)?;
-                    if end.is_none() {
-                        while self.read(py, usize::MAX)? > 0 {}
-                        let end = self.base + self.bytes.len() as u64;
-                        if let Some(damage) = self.damage.last_mut() {
-                            damage.size = end - damage.offset;
-                        }
+                let may_be_cut = follow && matches!(self.input, Input::File(_));
+                match damaged {
+                    // Whoever writes next may cut off what is last.
+                    Some(frame) if may_be_cut && frame.end >= self.bytes.len() => match self.read(py, 0)? {
+                        0 => Ok(self.wait()),
+                        _ => Ok(Step::Again),
+                    },
+                    None if may_be_cut || repair == Repair::Skip => self.lose(py, error),
+                    Some(frame) if repair == Repair::Skip => {
+                        self.record += u64::from(frame.head.kind == tag::RECORD);
+                        self.pass(repair, frame.end, &error)
                     }
-                    self.ended = true;
-                    return Ok(Step::End);
-                }
-                if let Some(frame) = damaged {
-                    self.record += u64::from(frame.head.kind == tag::RECORD);
-                    return self.pass(repair, frame.end, error);
-                }
-                match log::find(&self.bytes, self.at + 1, self.base) {
-                    (Some(found), _) => self.pass(repair, found.at, error),
-                    (None, _) => {
-                        let wanted = self.bytes.len() - self.at + STEP;
-                        if self.read(py, wanted)? > 0 {
-                            return Ok(Step::Again);
-                        }
-                        self.tail(py, repair, follow, error)
+                    Some(frame) => {
+                        self.ended = true;
+                        self.damaged(repair, self.offset(), self.base + frame.end as u64, &error)?;
+                        Ok(Step::End)
                     }
+                    None => self.end(py, repair, self.offset(), &error),
                 }
             }
         }
-    }
-
-    /// Notes a damage up to `end`, and goes on there.
-    fn pass(&mut self, repair: Repair, end: usize, error: Error) -> PyResult<Step> {
-        let to = self.base + end as u64;
-        self.damaged(repair, to, error)?;
-        self.at = end;
-        Ok(Step::Again)
     }
 
     fn start(&mut self, py: Python<'_>, repair: Repair, follow: bool) -> PyResult<Step> {
@@ -269,7 +244,8 @@ impl State {
             self.ended = true;
             let len = self.bytes.len();
             if len > 0 || repair == Repair::None {
-                self.damaged(repair, len as u64, Error::new(Kind::Truncated { needed: frame::START - len }, len))?;
+                let error = Error::new(Kind::Truncated { needed: frame::START - len }, len);
+                self.damaged(repair, 0, len as u64, &error)?;
             }
             return Ok(Step::End);
         }
@@ -281,13 +257,8 @@ impl State {
                 let why = "a file of one graph, no log of records: load it with holdall.load";
                 return Err(Fault::from(Error::new(Kind::BadFile { why }, 5)).into_py(0));
             }
-            Err(error) if repair == Repair::Skip => return self.pass(repair, frame::START, error),
-            Err(error) => {
-                let end = self.base + self.bytes.len() as u64;
-                self.damaged(repair, end, error)?;
-                self.ended = true;
-                return Ok(Step::End);
-            }
+            Err(error) if repair == Repair::Skip => return self.pass(repair, frame::START, &error),
+            Err(error) => return self.end(py, repair, 0, &error),
         }
         Ok(Step::Again)
     }
@@ -343,9 +314,7 @@ impl State {
         if !self.has(section, named) {
             let why = "a record that needs names of a lost one";
             let error = Error::new(Kind::BadFile { why }, self.base as usize + begins);
-            let end = std::mem::replace(&mut self.at, begins);
-            self.damaged(repair, self.base + end as u64, error)?;
-            self.at = end;
+            self.damaged(repair, self.base + begins as u64, self.offset(), &error)?;
             self.record += 1;
             self.ended = repair == Repair::Stop;
             return Ok(Step::Again);
@@ -376,9 +345,8 @@ impl State {
         }
         let Some(last) = self.last.as_ref().filter(|last| last.named == self.named()) else { return };
         let message = &last.unpacked.as_ref().unwrap_or(&self.bytes)[last.at.clone()];
-        let mut names = Vec::new();
-        if log::put_names(&mut names, 0, last.named, message).is_ok() && !names.is_empty() {
-            self.learn(py, options, &names[frame::HEAD..names.len() - frame::TAIL]);
+        if let Ok(Some((names, _))) = log::names_body(last.named, message) {
+            self.learn(py, options, &names);
         }
     }
 
@@ -412,20 +380,9 @@ impl State {
         let found = found.map_err(|error| os_error(&error))?;
         (self.base, self.record) = found.map_or((0, 0), |restart| (restart.at, restart.record));
         self.bytes.clear();
-        (self.at, self.started, self.ended, self.last) = (0, self.base > 0, false, None);
-        self.section.clear();
+        (self.at, self.started, self.ended, self.lost) = (0, self.base > 0, false, None);
+        self.begin(0);
         Ok(())
-    }
-}
-
-/// A body that had to be unpacked.
-trait IntoOwnedIf {
-    fn into_owned_if(self, codec: holdall_format::hold::codec::Codec) -> Option<Vec<u8>>;
-}
-
-impl IntoOwnedIf for std::borrow::Cow<'_, [u8]> {
-    fn into_owned_if(self, codec: holdall_format::hold::codec::Codec) -> Option<Vec<u8>> {
-        (codec != holdall_format::hold::codec::Codec::Stored).then(|| self.into_owned())
     }
 }
 
@@ -454,12 +411,10 @@ impl LogReader {
         };
         let input = match source {
             None => Input::Fed,
-            Some(source) if source.extract::<i32>().is_ok() => {
-                let mut file = Sink::with_flush(source, None)?;
-                file.own();
-                Input::File(file)
-            }
-            Some(source) => Input::Stream(Stream::new(source)?),
+            Some(source) => match Descriptor::of(source, true) {
+                Some(file) => Input::File(file),
+                None => Input::Stream(Stream::new(source)),
+            },
         };
         let state = State {
             input,
@@ -472,6 +427,7 @@ impl LogReader {
             record: 0,
             last: None,
             damage: Vec::new(),
+            lost: None,
             ended: false,
             fed_whole: false,
         };

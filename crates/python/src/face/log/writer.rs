@@ -3,6 +3,7 @@
 use super::InUse;
 use crate::encode::{self, Encoder, Section, Tables};
 use crate::error::Fault;
+use crate::face::descriptor::Descriptor;
 use crate::face::files::compression;
 use crate::face::functions::with_workshop;
 use crate::face::options;
@@ -185,8 +186,10 @@ impl LogWriter {
             "never" => Sync::Never,
             _ => return Err(PyValueError::new_err("sync: expected \"always\", \"batch\" or \"never\"")),
         };
-        let mut sink = Sink::with_flush(sink, flush)?;
-        sink.own();
+        let sink = match Descriptor::of(sink, true) {
+            Some(descriptor) => Sink::Descriptor(descriptor),
+            None => Sink::Function(sink.clone().unbind(), flush),
+        };
         let mut state = State {
             sink,
             waiting: Vec::new(),
@@ -202,13 +205,13 @@ impl LogWriter {
             broken: false,
             cut: 0,
         };
-        if append {
-            let end = py.detach(|| End::find(&state.sink)).map_err(|error| match error {
+        if let (Sink::Descriptor(file), true) = (&state.sink, append) {
+            let end = py.detach(|| End::find(file)).map_err(|error| match error {
                 EndError::Io(error) => os_error(&error),
                 EndError::Bytes(error) => Fault::from(error).into_py(0),
             })?;
             if end.size > end.at {
-                py.detach(|| state.sink.cut(end.at)).map_err(|error| os_error(&error))?;
+                py.detach(|| file.cut(end.at)).map_err(|error| os_error(&error))?;
             }
             (state.written, state.records, state.cut) = (end.at, end.records, end.size - end.at);
             (state.last, state.restarts) = (end.last, end.restarts);
@@ -308,27 +311,27 @@ impl From<holdall_format::Error> for EndError {
 }
 
 impl End {
-    fn find(sink: &Sink) -> Result<End, EndError> {
-        let size = sink.size()?;
+    fn find(file: &Descriptor) -> Result<End, EndError> {
+        let size = file.size()?;
         let mut end = End { at: 0, size, records: 0, last: None, restarts: HashMap::new() };
         if size < frame::START as u64 {
             // What was cut short within its first bytes is begun anew; anything else is no log.
-            let start = sink.read_at(0, frame::START)?;
+            let start = file.read_at(0, frame::START)?;
             if !log::start().starts_with(&start) {
                 let why = "not a log: it does not begin with HOLD";
                 return Err(holdall_format::Error::new(holdall_format::Kind::BadFile { why }, 0).into());
             }
             return Ok(end);
         }
-        if frame::parse_start(&sink.read_at(0, frame::START)?)? != tag::FILE_LOG {
+        if frame::parse_start(&file.read_at(0, frame::START)?)? != tag::FILE_LOG {
             let why = "a file of one graph, no log of records: write to another";
             return Err(holdall_format::Error::new(holdall_format::Kind::BadFile { why }, 5).into());
         }
         end.at = frame::START as u64;
-        let last = last_restart(sink, size)?;
+        let last = last_restart(file, size)?;
         let (mut bytes, base) = match &last {
-            Some(last) => (sink.read_at(last.at, usize::try_from(size - last.at).unwrap_or(usize::MAX))?, last.at),
-            None => (sink.read_at(end.at, usize::try_from(size - end.at).unwrap_or(usize::MAX))?, end.at),
+            Some(last) => (file.read_at(last.at, usize::try_from(size - last.at).unwrap_or(usize::MAX))?, last.at),
+            None => (file.read_at(end.at, usize::try_from(size - end.at).unwrap_or(usize::MAX))?, end.at),
         };
         let (mut place, mut lost) = (0, 0);
         if let Some(last) = &last {
@@ -348,8 +351,8 @@ impl End {
                     place = damaged.end;
                 }
                 Next::More(_) | Next::Damaged(_, None) => match log::find(&bytes, place + 1, base) {
-                    (Some(frame), _) => place = frame.at,
-                    (None, _) => break,
+                    Some(frame) => place = frame.at,
+                    None => break,
                 },
             }
         }
@@ -359,7 +362,7 @@ impl End {
         while let Some(restart) = walk {
             end.restarts.insert(restart.number, restart.at);
             walk = match restart.before.first() {
-                Some(&at) if at < restart.at => restart_at(sink, at)?,
+                Some(&at) if at < restart.at => restart_at(file, at)?,
                 _ => None,
             };
         }
@@ -372,13 +375,13 @@ impl End {
 const STEP: u64 = 3 << 19;
 
 /// The last restart before `end`.
-pub fn last_restart(sink: &Sink, end: u64) -> Result<Option<Restart>, std::io::Error> {
+pub fn last_restart(file: &Descriptor, end: u64) -> Result<Option<Restart>, std::io::Error> {
     let mut upper = end;
     while upper > frame::START as u64 {
         let from = upper.saturating_sub(STEP).max(frame::START as u64);
         // A restart that begins before `upper` may end behind it.
         let len = usize::try_from(upper - from).unwrap_or(usize::MAX) + 4096;
-        let bytes = sink.read_at(from, len)?;
+        let bytes = file.read_at(from, len)?;
         let within = usize::try_from(upper - from).unwrap_or(usize::MAX);
         if let Some(restart) = log::last_restart(&bytes, within, from) {
             return Ok(Some(restart));
@@ -389,8 +392,8 @@ pub fn last_restart(sink: &Sink, end: u64) -> Result<Option<Restart>, std::io::E
 }
 
 /// The restart whose frame begins there.
-pub fn restart_at(sink: &Sink, at: u64) -> Result<Option<Restart>, std::io::Error> {
-    let bytes = sink.read_at(at, 4096)?;
+pub fn restart_at(file: &Descriptor, at: u64) -> Result<Option<Restart>, std::io::Error> {
+    let bytes = file.read_at(at, 4096)?;
     Ok(match log::next(&bytes, 0, at) {
         Next::Frame(frame) if frame.head.kind == tag::RESTART => Restart::parse(&bytes[frame.body], at).ok(),
         _ => None,
