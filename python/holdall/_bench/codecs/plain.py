@@ -90,9 +90,9 @@ def cbor2(cbor2: Any, subject: Subject, sharing: bool = False) -> Ends:
     def default(encoder: Any, value: Any) -> None:
         encoder.encode(fields_of(value))
 
-    if subject.classes:
-        return Ends(partial(cbor2.dumps, value_sharing=sharing, default=default), cbor2.loads)
-    return Ends(partial(cbor2.dumps, value_sharing=sharing), cbor2.loads)
+    hook = {"default": default} if subject.classes else {}
+    depth = {"max_depth": DEEPEST} if subject.data.deep else {}
+    return Ends(partial(cbor2.dumps, value_sharing=sharing, **hook), partial(cbor2.loads, **depth))
 
 
 def bson(bson: Any, subject: Subject) -> Ends:
@@ -118,6 +118,9 @@ def yaml(yaml: Any, subject: Subject) -> Ends:
 
     return Ends(dumps, partial(yaml.load, Loader=loader))
 
+
+# Where the stack is large; by default cbor2 stops at 400.
+DEEPEST = 1_000_000
 
 JSON, MSGPACK = "JSON's values", "trees of MessagePack's values"
 
