@@ -1,13 +1,14 @@
 //! Class plans: how instances of a class are taken apart and made, found out once per class and cached.
 
 use super::registry::{self, Registration};
-use crate::cpython::{Obj, Owned, Type};
+use crate::cpython::{text, Obj, Owned, Type};
+use crate::decode::layout::next_serial;
 use crate::error::{raised, Result};
 use crate::objects::special::{self, Marker};
 use crate::objects::Family;
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::PyType;
+use pyo3::types::{PyString, PyType};
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashMap;
 use std::ptr::addr_of_mut;
@@ -63,6 +64,8 @@ pub enum How {
 #[derive(Debug)]
 pub struct Plan {
     class: Type,
+    /// What layouts are matched with: no other plan has it, also not the next one of the same class.
+    pub serial: u64,
     /// A weak reference to `class`: tells that the address still means it.
     weak: Owned,
     /// The stored name: "module.qualname" unless registered otherwise.
@@ -174,14 +177,74 @@ pub fn class_name(py: Python<'_>, class: Type) -> PyResult<String> {
     Ok(format!("{module}.{name}"))
 }
 
+/// Whether that is the class's `class_name`; that text is made only where a metaclass may have its own say.
+pub fn is_named(class: &Bound<'_, PyType>, name: &str) -> PyResult<bool> {
+    let py = class.py();
+    let raw: Type = class.as_ptr().cast();
+    // SAFETY: a class is alive, and so are its metaclass and its dict; from the look-up on, no Python code runs.
+    unsafe {
+        if ffi::PyType_HasFeature(raw, ffi::Py_TPFLAGS_HEAPTYPE) != 0 && has_usual_names(py, ffi::Py_TYPE(raw.cast())) {
+            let module = ffi::PyDict_GetItem((*raw).tp_dict, pyo3::intern!(py, "__module__").as_ptr());
+            let qualname = (*raw.cast::<ffi::PyHeapTypeObject>()).ht_qualname;
+            if !module.is_null() && text::is(module) && text::is(qualname) {
+                if let (Some(module), Some(qualname)) = (text::ascii(module), text::ascii(qualname)) {
+                    let rest = name.as_bytes().strip_prefix(module).and_then(|rest| rest.strip_prefix(b"."));
+                    return Ok(rest == Some(qualname));
+                }
+            }
+        }
+    }
+    Ok(class_name(py, raw)? == name)
+}
+
+/// Whether classes of that metaclass have their names from `type` itself.
+///
+/// # Safety
+/// `metaclass` is alive.
+unsafe fn has_usual_names(py: Python<'_>, metaclass: Type) -> bool {
+    let usual = addr_of_mut!(ffi::PyType_Type);
+    let names = [pyo3::intern!(py, "__module__"), pyo3::intern!(py, "__qualname__")];
+    // SAFETY: alive, says the caller; what is found is only compared.
+    unsafe {
+        let looked_up = |of: Type, name: &Bound<'_, PyString>| _PyType_Lookup(of, name.as_ptr());
+        let getter = |of: Type| (*of).tp_getattro.map(|own| own as usize);
+        metaclass == usual
+            || (getter(metaclass) == getter(usual)
+                && names.iter().all(|name| looked_up(metaclass, name) == looked_up(usual, name)))
+    }
+}
+
+extern "C" {
+    fn _PyType_Lookup(class: Type, name: Obj) -> Obj;
+}
+
+/// CPython's number for what the class and its bases have under their names: another one once something is set there (not
+/// if an attribute's value is changed within itself). 0: it gives none.
+///
+/// # Safety
+/// `class` is alive.
+pub unsafe fn version_of(class: Type) -> Result<u32> {
+    // Before 3.12 a flag says so as well.
+    const VALID: std::ffi::c_ulong = 1 << 19;
+    // SAFETY: alive, says the caller.
+    unsafe {
+        let given = || match (*class).tp_version_tag {
+            version if cfg!(Py_3_12) || ffi::PyType_HasFeature(class, VALID) != 0 => version,
+            _ => 0,
+        };
+        if given() == 0 {
+            // It is given when something is looked up.
+            lookup(class, c"__slots__")?;
+        }
+        Ok(given())
+    }
+}
+
 /// The attribute that `class` itself or a base defines, not through a metaclass: borrowed, or null.
 ///
 /// # Safety
 /// `class` is alive.
 unsafe fn lookup(class: Type, name: &std::ffi::CStr) -> Result<Obj> {
-    extern "C" {
-        fn _PyType_Lookup(class: Type, name: Obj) -> Obj;
-    }
     // SAFETY: alive, says the caller.
     unsafe {
         let name = Owned::new(ffi::PyUnicode_InternFromString(name.as_ptr())).ok_or_else(raised)?;
@@ -334,6 +397,7 @@ unsafe fn make(py: Python<'_>, class: Type) -> Result<Plan> {
             .ok_or_else(raised)?;
         Ok(Plan {
             class,
+            serial: next_serial(),
             weak,
             name,
             version: registration.as_ref().map_or(1, |registration| registration.version),
@@ -506,7 +570,7 @@ impl Plan {
         let Some(registration) = &self.registration else { return };
         for name in names {
             // SAFETY: strings both.
-            let is_it = |old: &Owned| unsafe { crate::cpython::text::equal(old.get(), name.get()) };
+            let is_it = |old: &Owned| unsafe { text::equal(old.get(), name.get()) };
             if let Some((_, new)) = registration.renames.iter().find(|(old, _)| is_it(old)) {
                 *name = new.clone();
             }

@@ -2,11 +2,12 @@
 
 use super::plan;
 use crate::cpython::{Obj, Owned, Type};
+use crate::decode::shelf;
 use crate::error::HoldallError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple, PyType};
+use rustc_hash::FxHashMap;
 use std::cell::RefCell;
-use std::collections::HashMap;
 use std::rc::Rc;
 
 /// One registered class.
@@ -25,10 +26,11 @@ pub struct Registration {
     pub settings: Option<Owned>,
 }
 
+/// Names are hashed quickly, not against collisions: the program chooses those in the tables, not the data.
 #[derive(Default)]
 struct Registry {
-    by_class: HashMap<usize, Rc<Registration>>,
-    by_name: HashMap<String, Rc<Registration>>,
+    by_class: FxHashMap<usize, Rc<Registration>>,
+    by_name: FxHashMap<String, Rc<Registration>>,
     generation: u64,
 }
 
@@ -133,6 +135,7 @@ pub fn register_class(
     match replaced {
         Ok(old) => {
             plan::forget(py, class);
+            shelf::without_schema(py).clear(py);
             drop(old); // outside of the registry: a destructor may run Python code
             Ok(())
         }

@@ -1,7 +1,7 @@
 //! Layouts of a message: dict keys with a template to copy, classes with the place of each field.
 
 use super::typed::layouts::Typed;
-use super::{keys, shapes, Decoder, Numbered};
+use super::{keys, shapes, shelf, Decoder, Numbered};
 use crate::class::plan::{self, Base, How, Plan};
 use crate::class::registry;
 use crate::cpython::{dict, text, Obj, Owned, Type};
@@ -13,6 +13,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyModule, PyType};
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Where a field's value goes.
 #[derive(Debug)]
@@ -86,17 +87,37 @@ pub struct Layout {
     pub build: Build,
     /// Memory that an instance takes, about, beside its values.
     pub bytes: usize,
-    /// What it was matched with: a schema's serial number, a class in it, and how that is built of this layout.
+    /// What it was matched with, and how instances are built of this layout then: a schema's serial number with a class
+    /// in it, or a plan's with the version of its class.
     pub matched: RefCell<Vec<(u64, u32, Rc<Layout>)>>,
     template: OnceCell<Option<Owned>>,
 }
 
+/// The serial number of records, which depend on nothing but the layout.
+const RECORDS: u64 = 0;
+
+/// A number for what layouts are matched with: no two schemas or plans of the process have the same.
+pub fn next_serial() -> u64 {
+    static SERIAL: AtomicU64 = AtomicU64::new(RECORDS + 1);
+    SERIAL.fetch_add(1, Ordering::Relaxed)
+}
+
 impl Layout {
-    /// How instances of that class of a schema are built of this layout, if that was found out.
+    /// How instances are built of this layout, if that was found out.
     #[inline(always)]
     pub fn matched_with(&self, serial: u64, class: u32) -> Option<Rc<Layout>> {
         let matched = self.matched.borrow();
         matched.iter().find(|known| known.0 == serial && known.1 == class).map(|(_, _, layout)| layout.clone())
+    }
+
+    /// Keeps what was found out.
+    pub fn match_with(&self, serial: u64, class: u32, layout: &Rc<Layout>) {
+        let mut matched = self.matched.borrow_mut();
+        // Schemas and plans come and go; those in use find their way back in.
+        let old = (matched.len() >= 8).then(|| matched.remove(0));
+        matched.push((serial, class, layout.clone()));
+        drop(matched);
+        drop(old); // after: destructors may run Python code
     }
 
     /// A layout of the schema's own, which no message has written.
@@ -147,11 +168,16 @@ impl Layout {
         self.all_names().nth(at)
     }
 
-    pub fn stored_name(&self, py: Python<'_>) -> Result<String> {
-        match &self.type_name {
-            // SAFETY: a string that is held.
-            Some(name) => Ok(unsafe { Bound::from_borrowed_ptr(py, name.get()) }.extract::<String>()?),
-            None => Ok("dict".to_owned()),
+    pub fn stored_name(&self, _py: Python<'_>) -> Result<&str> {
+        let Some(name) = &self.type_name else { return Ok("dict") };
+        // SAFETY: a string that is held, and that keeps its UTF-8.
+        unsafe {
+            let mut len = 0;
+            let data = ffi::PyUnicode_AsUTF8AndSize(name.get(), &mut len);
+            if data.is_null() {
+                return Err(raised());
+            }
+            Ok(std::str::from_utf8_unchecked(std::slice::from_raw_parts(data.cast(), len as usize)))
         }
     }
 
@@ -190,19 +216,18 @@ impl Layout {
 }
 
 impl<'i, R: Reader<'i>> Decoder<'i, R> {
-    /// A new layout; one of a dict may be known from an earlier message by the bytes of its names.
+    /// A new layout, which may be known from an earlier message by its bytes. Who permits its class is asked each time.
     pub(super) fn layout(&mut self, token: &model::Layout<'i>) -> Result<Rc<Layout>> {
         if self.again.is_some() {
             return self.layout_again();
         }
         let classes = token.kind != LayoutKind::Dict;
-        if classes && self.rules.schema.is_none() {
-            return self.read_layout(token);
-        }
-        let shelf = self.rules.schema.map(|schema| &schema.shelf);
-        let known = match shelf {
-            Some(shelf) if classes => shelf.find(self.py, token),
-            _ => shapes::find(self.py, token.block),
+        // Each name becomes a string of at least 50 bytes, in this message or in an earlier one.
+        self.claim(0, 64 * token.fields.min(token.block.len()))?;
+        let shelf = self.rules.schema.map_or(shelf::without_schema(self.py), |schema| &schema.shelf);
+        let known = match classes {
+            true => shelf.find(self.py, token),
+            false => shapes::find(self.py, token.block),
         };
         if let Some(known) = known {
             // A name that was a reference must be one here, to the same string.
@@ -217,24 +242,25 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                         self.numbered.push(Numbered::whole(name.clone()));
                     }
                 }
-                self.layouts.push(known.clone());
-                return Ok(known);
+                let layout = self.settled(known, token.at)?;
+                self.layouts.push(layout.clone());
+                return Ok(layout);
             }
         }
-        let layout = self.read_layout(token)?;
-        match shelf {
-            Some(shelf) if classes => shelf.keep(self.py, token, &layout),
-            _ => shapes::keep(self.py, token.block, &layout),
+        let read = self.read_layout(token)?;
+        let layout = self.settled(read.clone(), token.at)?;
+        self.layouts.push(layout.clone());
+        match classes {
+            true => shelf.keep(self.py, token, &read),
+            false => shapes::keep(self.py, token.block, &read),
         }
         Ok(layout)
     }
 
-    /// Reads the names of a new layout; without a schema, it also finds out how its instances are made.
+    /// Reads the names of a new layout.
     fn read_layout(&mut self, token: &model::Layout<'i>) -> Result<Rc<Layout>> {
         let mut names = Vec::with_capacity(token.fields + 1);
         let classes = token.kind != LayoutKind::Dict;
-        // Each name becomes a string of at least 50 bytes.
-        self.claim(0, 64 * token.fields.min(token.block.len()))?;
         let block = self.r.names(token);
         let mut references = Vec::new();
         let mut numbered = std::mem::take(&mut self.numbered);
@@ -272,46 +298,19 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         })();
         self.numbered = numbered;
         read?;
-        let layout = self.layout_named(token, names, references)?;
-        self.layouts.push(layout.clone());
-        Ok(layout)
+        layout_named(token, names, references)
     }
 
-    /// A layout whose names were read, a class's own first.
-    pub(super) fn layout_named(
-        &mut self,
-        token: &model::Layout<'i>,
-        mut names: Vec<Owned>,
-        references: Vec<(usize, u64)>,
-    ) -> Result<Rc<Layout>> {
-        let classes = token.kind != LayoutKind::Dict;
-        if names.len() != token.fields + usize::from(classes) {
-            return Err(decode("a layout has more or fewer names than it says", token.at));
+    /// The layout by which instances are built; without a schema, their class is found now.
+    pub(super) fn settled(&mut self, read: Rc<Layout>, at: usize) -> Result<Rc<Layout>> {
+        if read.kind == LayoutKind::Dict || self.rules.schema.is_some() {
+            return Ok(read);
         }
-        let numbers = names.len() - references.len();
-        let type_name = classes.then(|| names.remove(0));
-        let mut layout = Rc::new(Layout {
-            kind: token.kind,
-            bytes: 128 + 32 * names.len(),
-            names,
-            references,
-            numbers,
-            type_name,
-            version: token.version,
-            plan: None,
-            build: if classes { Build::Unresolved } else { Build::Dict },
-            matched: RefCell::default(),
-            template: OnceCell::new(),
-        });
-        if classes && self.rules.schema.is_none() {
-            match self.resolved(&layout, token.at) {
-                Ok(resolved) => layout = resolved,
-                // Whoever meets an instance of it is told.
-                Err(fault) if self.learns && fault.is_unknown() => {}
-                Err(fault) => return Err(fault),
-            }
+        match self.resolved(&read, at) {
+            // Whoever meets an instance of it is told.
+            Err(fault) if self.learns && fault.is_unknown() => Ok(read),
+            resolved => resolved,
         }
-        Ok(layout)
     }
 
     /// The layout with the class that its name means here: found once a message, as it is the caller who permits it.
@@ -325,18 +324,35 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         Ok(found)
     }
 
-    /// A class's layout as it was read, with the class and the way its instances are made.
+    /// A class's layout as it was read, with the class and the way its instances are made. Which class it is, and whether
+    /// it is permitted, is found out anew; how instances are made stays as long as the plan, and the class as it is.
     fn resolved(&mut self, raw: &Layout, at: usize) -> Result<Rc<Layout>> {
         let name = raw.stored_name(self.py)?;
-        let mut layout = raw.like(Build::Record, raw.names.clone());
-        layout.bytes = 256;
-        let Some(class) = self.resolve(&name, at)? else {
-            return Ok(Rc::new(layout));
+        let Some(class) = self.resolve(name, at)? else {
+            if let Some(known) = raw.matched_with(RECORDS, 0) {
+                return Ok(known);
+            }
+            let layout = Rc::new(Layout { bytes: 256, ..raw.like(Build::Record, raw.names.clone()) });
+            raw.match_with(RECORDS, 0, &layout);
+            return Ok(layout);
         };
-        // SAFETY: `class` is held by the registry, the interpreter or the options.
-        let plan = unsafe { plan::of(self.py, class.get().cast())? };
-        self.resolve_layout(&plan, &mut layout, &name, at)?;
-        Ok(Rc::new(layout))
+        // SAFETY: `class` is held here.
+        let (plan, version) = unsafe {
+            let class = class.get().cast();
+            // First the version: what changes the class from here on makes it another one.
+            let version = plan::version_of(class)?;
+            (plan::of(self.py, class)?, version)
+        };
+        if let (Some(known), 1..) = (raw.matched_with(plan.serial, version), version) {
+            return Ok(known);
+        }
+        let mut layout = raw.like(Build::Unresolved, raw.names.clone());
+        self.resolve_layout(&plan, &mut layout, name, at)?;
+        let layout = Rc::new(layout);
+        if version != 0 {
+            raw.match_with(plan.serial, version, &layout);
+        }
+        Ok(layout)
     }
 
     /// Finds out how instances of a class are built of a layout.
@@ -444,7 +460,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             // SAFETY: held by the options.
             let permitted = unsafe { Bound::from_borrowed_ptr(self.py, permitted.get()) };
             if let Ok(class) = permitted.cast::<PyType>() {
-                if plan::class_name(self.py, class.as_ptr().cast())? == name {
+                if plan::is_named(class, name)? {
                     // SAFETY: alive.
                     return Ok(Some(unsafe { Owned::borrowed(class.as_ptr()) }));
                 }
@@ -470,10 +486,40 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 }
 
+/// A layout whose names were read, a class's own first.
+pub(super) fn layout_named(
+    token: &model::Layout<'_>,
+    mut names: Vec<Owned>,
+    references: Vec<(usize, u64)>,
+) -> Result<Rc<Layout>> {
+    let classes = token.kind != LayoutKind::Dict;
+    if names.len() != token.fields + usize::from(classes) {
+        return Err(decode("a layout has more or fewer names than it says", token.at));
+    }
+    let numbers = names.len() - references.len();
+    let type_name = classes.then(|| names.remove(0));
+    Ok(Rc::new(Layout {
+        kind: token.kind,
+        bytes: 128 + 32 * names.len(),
+        names,
+        references,
+        numbers,
+        type_name,
+        version: token.version,
+        plan: None,
+        build: if classes { Build::Unresolved } else { Build::Dict },
+        matched: RefCell::default(),
+        template: OnceCell::new(),
+    }))
+}
+
 /// A class of that stored name among the module's own names, or within such a class.
 fn in_module(py: Python<'_>, module: &Bound<'_, PyModule>, name: &str) -> Result<Option<Owned>> {
     let is_it = |found: &Bound<'_, PyAny>| -> Result<bool> {
-        Ok(found.is_instance_of::<PyType>() && plan::class_name(py, found.as_ptr().cast())? == name)
+        match found.cast::<PyType>() {
+            Ok(class) => Ok(plan::is_named(class, name)?),
+            Err(_) => Ok(false),
+        }
     };
     // The usual case first: the module's own class, found by the parts of its qualified name. Only what `__dict__`s
     // hold is looked at: nothing of the module's or its classes' own code runs.

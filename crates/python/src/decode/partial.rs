@@ -3,7 +3,7 @@
 //! Objects have the numbers of the message. Those that a part needs get an entry each, in the order in which they are met;
 //! `Far` says which. What was built is kept for the next part, so that what two parts share is one object.
 
-use super::layout::Layout;
+use super::layout::{layout_named, Layout};
 use super::skip::Again;
 use super::{Decoder, Numbered, Shared, State, UNMARKED};
 use crate::cpython::{text, Owned};
@@ -216,7 +216,8 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 return Err(decode("a layout's name refers to no text", token.at));
             }
         }
-        let layout = self.layout_named(&token, held, references)?;
+        let read = layout_named(&token, held, references)?;
+        let layout = self.settled(read, token.at)?;
         self.far.kept.layouts.insert(number, layout.clone());
         Ok(layout)
     }

@@ -1,5 +1,6 @@
-//! What a schema keeps from one message to the next: layouts of classes, found by their bytes, each with how the schema's
-//! classes are built of it. Permission is no part of it: that is the caller's, message by message.
+//! Layouts of classes that are kept from one message to the next, found by their bytes, each with how instances of the
+//! classes that it was matched with are built of it. Each schema has a shelf; one more is for messages without a schema.
+//! Permission is no part of it: that is the caller's, message by message.
 
 use super::layout::Layout;
 use super::shapes::place;
@@ -21,7 +22,6 @@ struct Entry {
     layout: Rc<Layout>,
 }
 
-/// One for each schema.
 #[derive(Debug, Default)]
 pub struct Shelf {
     layouts: RefCell<Vec<Option<Entry>>>,
@@ -33,6 +33,14 @@ pub struct Shelf {
 unsafe impl Sync for Shelf {}
 // SAFETY: the same.
 unsafe impl Send for Shelf {}
+
+static WITHOUT_SCHEMA: Shelf =
+    Shelf { layouts: RefCell::new(Vec::new()), members: RefCell::new(HashMap::with_hasher(rustc_hash::FxBuildHasher)) };
+
+/// The shelf for messages without a schema.
+pub fn without_schema(_py: Python<'_>) -> &'static Shelf {
+    &WITHOUT_SCHEMA
+}
 
 impl Shelf {
     pub fn find(&self, _py: Python<'_>, token: &model::Layout<'_>) -> Option<Rc<Layout>> {
@@ -46,12 +54,20 @@ impl Shelf {
         if token.block.len() > LONGEST {
             return;
         }
-        let mut layouts = self.layouts.borrow_mut();
-        if layouts.is_empty() {
-            layouts.resize_with(SIZE, || None);
-        }
         let (kind, version, layout) = (token.kind, token.version, layout.clone());
-        layouts[place(token.block)] = Some(Entry { kind, version, block: token.block.into(), layout });
+        let old = {
+            let mut layouts = self.layouts.borrow_mut();
+            if layouts.is_empty() {
+                layouts.resize_with(SIZE, || None);
+            }
+            layouts[place(token.block)].replace(Entry { kind, version, block: token.block.into(), layout })
+        };
+        drop(old); // outside of the shelf: destructors may run Python code
+    }
+
+    /// Forgets all layouts: what they were matched with holds what was registered before.
+    pub fn clear(&self, _py: Python<'_>) {
+        drop(self.layouts.take());
     }
 
     pub fn members(&self, _py: Python<'_>, class: u32) -> Option<Rc<Layout>> {

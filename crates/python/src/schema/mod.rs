@@ -13,6 +13,7 @@ pub mod node;
 pub mod time;
 
 use crate::cpython::{Obj, Owned};
+use crate::decode::layout::next_serial;
 use crate::decode::shelf::Shelf;
 use crate::error::Result;
 use class::Class;
@@ -21,7 +22,6 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyList, PyType};
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 
 /// A node by its index in [`Schema::nodes`].
@@ -53,7 +53,7 @@ impl Schema {
             nodes: nodes.iter().map(|node| Node::compile(&node.cast_into()?)).collect::<PyResult<_>>()?,
             classes: classes.iter().map(|class| Class::compile(&class.cast_into()?)).collect::<PyResult<_>>()?,
             root: item(described, "root")?,
-            serial: Schema::next_serial(),
+            serial: next_serial(),
             permitted: HashMap::new(),
             shelf: Shelf::default(),
         };
@@ -80,7 +80,7 @@ impl Schema {
             nodes: vec![Node::ANY, whole(), through],
             classes: Vec::new(),
             root: outermost,
-            serial: Schema::next_serial(),
+            serial: next_serial(),
             permitted: HashMap::new(),
             shelf: Shelf::default(),
         }
@@ -104,11 +104,6 @@ impl Schema {
         };
         let class = &self.classes[class as usize];
         class.by_key.get(name).map_or(ANY, |&field| class.fields[field as usize].node)
-    }
-
-    fn next_serial() -> u64 {
-        static SERIAL: AtomicU64 = AtomicU64::new(1);
-        SERIAL.fetch_add(1, Ordering::Relaxed)
     }
 
     /// What can only be said once all nodes and classes are there.

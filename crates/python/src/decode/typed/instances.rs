@@ -37,7 +37,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             return self.typed_record(layout, node, id);
         }
         let name = layout.stored_name(self.py)?;
-        let found = self.schema_class(&name);
+        let found = self.schema_class(name);
         if let (Some(class), Some(schema), LayoutKind::Object) = (&found, self.rules.schema, layout.kind) {
             let class = class.get().cast();
             let own = |index: u32| schema.classes[index as usize].is(class);
@@ -53,10 +53,10 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             }
         }
         // By what the class's instances are made of, then looked at: enumerations, foreign classes, upgrades.
-        let known = found.is_some() || self.could_be(&name)?;
+        let known = found.is_some() || self.could_be(name)?;
         let takes_others = node.takes_containers() || !node.classes.is_empty() || !node.scalars.is_empty();
         if !known || !(takes_others || node.seq.is_some()) {
-            return Err(expected(&node.name, &name));
+            return Err(expected(&node.name, name));
         }
         self.looked_at(id, |decoder| decoder.instance(layout))
     }

@@ -180,12 +180,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             slots,
         });
         let layout = Rc::new(layout);
-        let mut matched = stored.matched.borrow_mut();
-        // Schemas come and go; those in use find their way back in.
-        if matched.len() >= 8 {
-            matched.remove(0);
-        }
-        matched.push((schema.serial, index, layout.clone()));
+        stored.match_with(schema.serial, index, &layout);
         Ok(layout)
     }
 
