@@ -19,7 +19,7 @@ class Data:
     identity: it matters what is shared with what, so that a codec that loses it has not restored the data.
     deep: codecs that recurse need a large stack, and get it.
     annotation: what the data are (where items go one by one, each of them), for codecs that load by type.
-    curve: it is a point of the curve of this name.
+    curve: it is a point of the curve of this name, and a list of so many items of one kind that some stand for all.
     note: what one has to know to read the figures.
     """
 
@@ -50,7 +50,7 @@ class Subject:
 
 def subject(data: Data, value: Any) -> Subject:
     sample = value[0] if data.each else value
-    found = classes_in(value[:ENOUGH_ITEMS] if data.each else value)
+    found = classes_in(value[:ENOUGH_ITEMS] if data.each or data.curve else value)
     return Subject(data, sample, [cls for cls in found if is_users(cls)], any(map(is_array, found)))
 
 
@@ -70,6 +70,12 @@ def is_users(cls: type) -> bool:
 
 def is_array(cls: type) -> bool:
     return cls.__module__ == "numpy" and cls.__name__ == "ndarray"
+
+
+def volume_of(data: Data, value: Any) -> int:
+    if data.curve and len(value) > MANY_ITEMS:
+        return round(volume(value[:MANY_ITEMS]) * len(value) / MANY_ITEMS)
+    return volume(value)
 
 
 def volume(value: Any) -> int:
@@ -108,3 +114,5 @@ WITH_LENGTH = frozenset({str, bytes, bytearray})
 NOT_DATA = (type, type(sys), type(classes_in), type(len))
 # Items of one data set have the same classes; these many are looked at.
 ENOUGH_ITEMS = 200
+# Of a list that is longer, so many stand for all where looking at all would take minutes.
+MANY_ITEMS = 20_000

@@ -67,6 +67,11 @@ def status(field: str) -> int:
     raise RuntimeError(f"no {field} in {STATUS}")
 
 
+def resident() -> int:
+    """Bytes that this process has; 0 where the system doesn't tell."""
+    return status("VmRSS") if STATUS.exists() else 0
+
+
 def available() -> int | None:
     """Bytes that new processes can have without swapping; None where the system doesn't tell."""
     with contextlib.suppress(OSError):

@@ -1,0 +1,107 @@
+"""Puts what `holdall bench` has measured into the README and `docs/benchmarks.md`: tables, and plots in light and dark.
+
+holdall bench bakeoff --json bakeoff.json
+holdall bench scaling --full --codec holdall --codec pickle ... --json scaling.json
+python -m bench.publish bakeoff.json scaling.json
+
+The plots need Chromium (`bench/picture.py`).
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import holdall
+from bench.figures import REPO, put
+from bench.picture import HEIGHT, WIDTH, browser, export
+from holdall._bench import markdown
+from holdall._bench.codecs import CODECS
+from holdall._bench.page import write_page
+from holdall._bench.results import Run
+
+PICTURES = REPO / "docs" / "pictures"
+README, PAGE = REPO / "README.md", REPO / "docs" / "benchmarks.md"
+# The data set that the README shows.
+SHOWN = "messages"
+
+
+def main(bakeoff: str, scaling: str) -> None:
+    runs = {"bakeoff": read(bakeoff), "scaling": read(scaling)}
+    (curve,) = runs["scaling"].curves
+    plots = {
+        "bakeoff": [f"plot-{SHOWN}-size"],
+        "scaling": [f"plot-curve-{curve.replace(' ', '-')}-{op}" for op in ("dumps", "loads")],
+    }
+    pictures = {name: list(drawn(name, run, plots[name])) for name, run in runs.items()}
+    shown = runs["bakeoff"].data_set(SHOWN)
+    assert shown is not None
+    where = list(markdown.where(runs["bakeoff"]))
+    fill(
+        README,
+        bakeoff=[
+            shown.title,
+            "",
+            *markdown.table(shown),
+            "",
+            *tags(pictures["bakeoff"], "docs/pictures"),
+            "",
+            *where,
+        ],
+    )
+    fill(
+        PAGE,
+        codecs=codecs(),
+        results=[*markdown.lines(runs["bakeoff"]), "", *tags(pictures["bakeoff"], "pictures")],
+        scaling=[*markdown.lines(runs["scaling"]), "", *tags(pictures["scaling"], "pictures")],
+    )
+
+
+def read(path: str) -> Run:
+    run: Run = holdall.loads(holdall.dumps(json.loads(Path(path).read_bytes())), type=Run)
+    return run
+
+
+def codecs() -> list[str]:
+    lines = ["| codec | package | keeps | how it is used |", "|---|---|---|---|"]
+    return lines + [
+        markdown.row([codec.name, codec.package, codec.keeps, codec.way])
+        for codec in CODECS
+        if not codec.bound
+    ]
+
+
+def drawn(name: str, run: Run, plots: list[str]) -> Iterator[str]:
+    """Write the pictures of these plots; their names, without the theme."""
+    PICTURES.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder, browser(f"--window-size={WIDTH},{HEIGHT}") as driver:
+        report = Path(folder) / "report.html"
+        report.write_text(write_page(run), encoding="utf-8")
+        driver.get(report.as_uri())
+        for plot in plots:
+            stem = name if len(plots) == 1 else f"{name}-{plot.rpartition('-')[2]}"
+            for theme in ("light", "dark"):
+                (PICTURES / f"{stem}-{theme}.svg").write_text(export(driver, plot, theme), encoding="utf-8")
+            yield stem
+
+
+def tags(stems: list[str], folder: str) -> Iterator[str]:
+    for stem in stems:
+        yield "<picture>"
+        yield f'  <source media="(prefers-color-scheme: dark)" srcset="{folder}/{stem}-dark.svg">'
+        yield f'  <img alt="{stem.replace("-", ", ")}: time against size and cost, as the table has it" src="{folder}/{stem}-light.svg">'
+        yield "</picture>"
+
+
+def fill(page: Path, **parts: list[str]) -> None:
+    text = page.read_text(encoding="utf-8")
+    for name, lines in parts.items():
+        text = put(text, f"<!-- {name} -->\n", f"<!-- end of {name} -->", "\n".join(lines) + "\n")
+    page.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
