@@ -63,9 +63,8 @@ def time_cell(data: DataSet, outcome: Outcome, op: str, won: bool) -> str:
 def came_back(outcome: Outcome) -> str:
     if outcome.bound:
         return ""
-    if outcome.fidelity.verdict == SAME and not outcome.fidelity.changes:
-        return "everything"
-    return escaped(outcome.fidelity.tells)
+    told = "everything" if outcome.fidelity.verdict == SAME else escaped(outcome.fidelity.tells)
+    return ", ".join(filter(None, (told, outcome.note)))
 
 
 def curve(points: list[DataSet]) -> Iterator[str]:

@@ -22,11 +22,13 @@ class Change:
     """One kind of thing that a round trip changed.
 
     what: like "tuple → list"; count: how often; where: the path of the first, like "$[0].tags".
+    minor: it changes no verdict, as what was one text and is two equal ones.
     """
 
     what: str
     count: int
     where: str = "$"
+    minor: bool = field(default=False, repr=False)
 
 
 @dataclass
@@ -45,11 +47,12 @@ class Fidelity:
 
     @property
     def tells(self) -> str:
-        """In a few words."""
+        """In a few words; the minor ones are left out."""
         if self.verdict == FAILED:
             return self.reason
-        changes = ", ".join(change.what for change in self.changes)
-        return "; ".join(filter(None, ("everything kept", changes))) if self.verdict == SAME else changes
+        if self.verdict == SAME:
+            return "everything kept"
+        return ", ".join(change.what for change in self.changes if not change.minor)
 
 
 @dataclass
@@ -116,7 +119,8 @@ class Outcome:
     """One codec on one data set.
 
     size: bytes written, for all items. measured: how many of the items the times were taken with, where the codec is
-    too slow for all; times and sizes are scaled to all of them. bound: no codec, but the lower bound.
+    too slow for all; times and sizes are scaled to all of them. bound: no codec, but the lower bound. note: what else one
+    has to know.
     """
 
     codec: str

@@ -182,6 +182,7 @@ class Contestant:
             loads=self._operation("loads"),
             measured=found["measured"],
             bound=self.codec.bound,
+            note=found["note"],
         )
 
     def _operation(self, op: str) -> Operation | None:
@@ -327,7 +328,8 @@ def note(contestant: Contestant, result: Found) -> None:
     if outcome.bound and outcome.fidelity.verdict == FAILED:
         return  # it takes few types; that says nothing about anyone
     if contestant.found:
-        result.versions[codec.package or codec.name] = contestant.found["version"]
+        if contestant.found["version"]:
+            result.versions[codec.package or codec.name] = contestant.found["version"]
         result.data_set.items = contestant.found["items"]
     result.data_set.outcomes.append(outcome)
 

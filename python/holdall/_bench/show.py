@@ -15,7 +15,7 @@ STAR = "★"
 HEADINGS = ("dumps", "±", "loads", "±", "bytes", "first dumps", "first loads", "collector", "peak")
 NARROW = ("dumps", "loads", "bytes")
 WIDE = 140
-STYLES = {SAME: "", COPIES: "yellow", CHANGED: "yellow", FAILED: "red"}
+STYLES = {SAME: "", COPIES: "yellow", CHANGED: "yellow"}
 
 
 def show(run: Run, console: Console) -> None:
@@ -83,9 +83,7 @@ def failures(data: DataSet) -> Iterator[Text]:
 
 
 def row_style(data: DataSet, outcome: Outcome) -> str:
-    if outcome.bound or outcome.fidelity.verdict == FAILED:
-        return "dim"
-    return "" if data.keeps(outcome) else "dim"
+    return "" if data.keeps(outcome) and not outcome.bound else "dim"
 
 
 def cells(
@@ -110,8 +108,9 @@ def cells(
     yield collector(outcome.loads)
     yield peak(outcome)
     fidelity = outcome.fidelity
-    mark = {SAME: "✓ ", FAILED: "✗ "}.get(fidelity.verdict, "≠ ")
-    yield Text("" if outcome.bound else mark + fidelity.tells, style=STYLES[fidelity.verdict])
+    mark = "✓ " if fidelity.verdict == SAME else "≠ "
+    note = f", {outcome.note}" if outcome.note else ""
+    yield Text("" if outcome.bound else mark + fidelity.tells + note, style=STYLES[fidelity.verdict])
 
 
 def starred(text: str, won: bool) -> Text:

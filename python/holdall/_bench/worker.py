@@ -11,9 +11,9 @@ import json
 import os
 import platform
 import sys
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
@@ -39,6 +39,7 @@ CHILDREN_NEED = 4
 FEWEST_ITEMS = 10
 FEW_ITEMS = 50
 LONGEST_REASON = 160
+OWN_CLASSES = "in classes of its own"
 
 
 def main() -> None:
@@ -112,7 +113,8 @@ class Bench:
         self.value = value
         if ends.convert is not None:
             self.value = [ends.convert(item) for item in value] if data.each else ends.convert(value)
-        self.found: dict[str, Any] = {"version": version_of(codec), "measured": None}
+        note = OWN_CLASSES if ends.convert is not None else ""
+        self.found: dict[str, Any] = {"version": version_of(codec), "measured": None, "note": note}
         self.calls: dict[str, Callable[[Any], Any]] = {}
         self.estimates: dict[str, float] = {}
 
@@ -292,14 +294,15 @@ def compare(data: Data, original: Any, restored: Any) -> Fidelity:
     if not data.each:
         return fidelity.compare(original, restored)
     found = [fidelity.compare(a, b) for a, b in zip(original, restored, strict=True)]
-    counts: Counter[str] = Counter()
-    where: dict[str, str] = {}
+    worst = max((one.verdict for one in found), key=VERDICTS.index, default=SAME)
+    merged: dict[str, Change] = {}
     for i, one in enumerate(found):
         for change in one.changes:
-            counts[change.what] += change.count
-            where.setdefault(change.what, f"$[{i}]{change.where[1:]}")
-    worst = max((one.verdict for one in found), key=VERDICTS.index, default=SAME)
-    return Fidelity(worst, [Change(what, count, where[what]) for what, count in counts.most_common()])
+            known = merged.setdefault(
+                change.what, replace(change, count=0, where=f"$[{i}]{change.where[1:]}")
+            )
+            known.count += change.count
+    return Fidelity(worst, sorted(merged.values(), key=lambda change: (change.minor, -change.count)))
 
 
 def version_of(codec: Codec) -> str:

@@ -72,7 +72,9 @@ _Out: Any = click.Path(dir_okay=False, allow_dash=True)
     help="Keep the results there; print the speedup against the last.",
 )
 @click.option(
-    "--check", is_flag=True, help="Exit with 1 where holdall is slower than --history says, beyond the noise."
+    "--check",
+    is_flag=True,
+    help="Exit with 1 where a codec that was asked for (or else holdall) is slower than --history says, beyond the noise.",
 )
 @click.option(
     "--list",
@@ -148,7 +150,7 @@ def command(
         from .._bench.page import write_page
 
         _write(html_file, write_page(run))
-    return _remember(history, run, check) if history else OK
+    return _remember(history, run, _checked(codecs, run) if check else []) if history else OK
 
 
 def _measure(suites: list[str], own: list[str], asked: tuple[str, ...], settings: Settings) -> Run:
@@ -239,8 +241,15 @@ def _write(path: str, text: str) -> None:
         raise explained(path, error) from None
 
 
-def _remember(path: str, run: Run, check: bool) -> int:
-    """Print the speedup against the last run; keep this one. A run that fails the check is not kept."""
+def _checked(asked: tuple[str, ...], run: Run) -> list[str]:
+    """Whose speed --check is about: those that were asked for, or else holdall's."""
+    if asked:
+        return run.codecs
+    return [name for name in run.codecs if name.startswith("holdall")]
+
+
+def _remember(path: str, run: Run, checked: list[str]) -> int:
+    """Print the speedup against the last run; keep this one, unless one of those checked is slower."""
     from .._bench import history
 
     try:
@@ -250,8 +259,7 @@ def _remember(path: str, run: Run, check: bool) -> int:
     out = output()
     for line, style in history.lines(comparisons):
         out.print([(line + "\n", style)])
-    slower = [each for each in comparisons if each.slower and each.codec.startswith("holdall")]
-    if check and slower:
+    if any(each.slower and each.codec in checked for each in comparisons):
         return DIFFERENT
     try:
         history.keep(Path(path), run)

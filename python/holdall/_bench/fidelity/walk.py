@@ -455,7 +455,7 @@ class _Walk:
     ) -> None:
         known = self.found.get(what)
         if known is None:
-            self.found[what] = Change(what, count, told(self.stack, step)), weight
+            self.found[what] = Change(what, count, told(self.stack, step), weight == UNSEEN), weight
         else:
             known[0].count += count
 
