@@ -127,7 +127,9 @@ def test_every_codec_is_in_the_table_above_and_says_what_it_is() -> None:
 
 def test_codecs_are_chosen_by_name_or_package() -> None:
     assert chosen(("pickle",), ()) == ["pickle"]
-    assert chosen(("cbor2",), ()) == ["cbor2", "cbor2 sharing"]
+    assert chosen(("cbor2",), ()) == ["cbor2"]
+    assert chosen(("cbor2*",), ()) == ["cbor2", "cbor2 sharing"]
+    assert chosen(("pymongo", "dill"), ()) == ["bson", "dill"]
     assert chosen(("pickle", "pickle"), ("mine.py",)) == ["pickle", "mine.py"]
     assert chosen((), ("mine.py",)) == [*(codec.name for codec in CODECS), "mine.py"]
     with pytest.raises(LookupError, match="nobody"):

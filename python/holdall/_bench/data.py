@@ -19,7 +19,9 @@ class Data:
     identity: it matters what is shared with what, so that a codec that loses it has not restored the data.
     deep: codecs that recurse need a large stack, and get it.
     annotation: what the data are (where items go one by one, each of them), for codecs that load by type.
-    curve: it is a point of the curve of this name, and a list of so many items of one kind that some stand for all.
+    keep: what is made of each item is kept until all are done.
+    curve: it is a point of the curve of this name, and so large a list that some of its items stand for all.
+    volume: see `volume`, where it is known.
     note: what one has to know to read the figures.
     """
 
@@ -31,7 +33,9 @@ class Data:
     identity: bool = False
     deep: bool = False
     annotation: Any = None
+    keep: bool = False
     curve: str = ""
+    volume: int | None = None
     note: str = ""
 
 
@@ -50,7 +54,7 @@ class Subject:
 
 def subject(data: Data, value: Any) -> Subject:
     sample = value[0] if data.each else value
-    found = classes_in(value[:ENOUGH_ITEMS] if data.each or data.curve else value)
+    found = classes_in(some(data, value[:ENOUGH_ITEMS] if data.each else value))
     return Subject(data, sample, [cls for cls in found if is_users(cls)], any(map(is_array, found)))
 
 
@@ -72,10 +76,21 @@ def is_array(cls: type) -> bool:
     return cls.__module__ == "numpy" and cls.__name__ == "ndarray"
 
 
-def volume_of(data: Data, value: Any) -> int:
-    if data.curve and len(value) > MANY_ITEMS:
-        return round(volume(value[:MANY_ITEMS]) * len(value) / MANY_ITEMS)
-    return volume(value)
+def some(data: Data, value: Any) -> Any:
+    """Of the points of a curve so many items that looking at all of them doesn't take minutes; of others all."""
+    if not data.curve:
+        return value
+    if data.each:
+        lists = spread(value, max(1, MANY_ITEMS // len(value[0])))
+        return [spread(each, MANY_ITEMS) for each in lists]
+    return spread(value, MANY_ITEMS)
+
+
+def spread(items: list[Any], count: int) -> list[Any]:
+    """So many of the items, from all over the list."""
+    if count >= len(items):
+        return items
+    return [items[i * len(items) // count] for i in range(count)]
 
 
 def volume(value: Any) -> int:
@@ -114,5 +129,5 @@ WITH_LENGTH = frozenset({str, bytes, bytearray})
 NOT_DATA = (type, type(sys), type(classes_in), type(len))
 # Items of one data set have the same classes; these many are looked at.
 ENOUGH_ITEMS = 200
-# Of a list that is longer, so many stand for all where looking at all would take minutes.
+# Of the lists of a curve, so many stand for all.
 MANY_ITEMS = 20_000

@@ -68,7 +68,7 @@ def came_back(outcome: Outcome) -> str:
 
 
 def curve(points: list[DataSet]) -> Iterator[str]:
-    yield row(["codec", *(amount(data.volume) for data in points), "largest ÷ smallest"])
+    yield row(["codec", *(amount(data.piece) for data in points), "largest ÷ smallest"])
     yield "|---" * (len(points) + 2) + "|"
     for cells in curve_rows(points):
         yield row(map(escaped, cells))

@@ -151,7 +151,7 @@ class DataSet:
     items: so many values are stored one by one; None: the value is stored whole.
     identity: it matters what is shared with what, so that COPIES is a loss.
     volume: bytes of the data, counted alike for all codecs (see `docs/benchmarks.md`).
-    curve: data sets of one name are points of one curve, over `volume`.
+    curve: data sets of one name are points of one curve, over `piece`.
     """
 
     name: str
@@ -163,6 +163,11 @@ class DataSet:
     identity: bool = False
     note: str = ""
     curve: str = ""
+
+    @property
+    def piece(self) -> int:
+        """Bytes of what is stored at a time."""
+        return self.volume // (self.items or 1)
 
     def outcome(self, codec: str) -> Outcome | None:
         return next((each for each in self.outcomes if each.codec == codec), None)
@@ -242,7 +247,7 @@ class Run:
         for data in self.data_sets:
             if data.curve:
                 found.setdefault(data.curve, []).append(data)
-        return {name: sorted(points, key=lambda data: data.volume) for name, points in found.items()}
+        return {name: sorted(points, key=lambda data: data.piece) for name, points in found.items()}
 
     def suites(self) -> Iterator[tuple[str, list[DataSet]]]:
         for suite in dict.fromkeys(data.suite for data in self.data_sets):

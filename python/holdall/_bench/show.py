@@ -168,7 +168,7 @@ def curve_table(name: str, points: list[DataSet]) -> Table:
     table = Table(title=f"{name}: nanoseconds per byte", title_justify="left", title_style="bold")
     table.add_column("codec", no_wrap=True)
     for data in points:
-        table.add_column(amount(data.volume), justify="right")
+        table.add_column(amount(data.piece), justify="right")
     table.add_column("largest ÷ smallest", justify="right")
     for cells in curve_rows(points):
         table.add_row(*cells)

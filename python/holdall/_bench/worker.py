@@ -23,7 +23,7 @@ from typing import Any, TextIO
 
 from . import fidelity, memory
 from .codecs import PYTHON, Codec, Ends, Unsuitable, by_name
-from .data import MANY_ITEMS, Data, subject, volume_of
+from .data import Data, some, spread, subject, volume
 from .floor_build import NotBuilt
 from .isolate import Child, Crashed, with_deep_stack
 from .own_data import find_data
@@ -88,7 +88,7 @@ def work(job: dict[str, Any], data: Data, channel: Channel) -> None:
     bench = Bench(codec, ends, data, value, channel)
     del value
     if job["volume"]:
-        channel.say(volume=volume_of(data, bench.value))
+        channel.say(volume=data.volume or volume(bench.value))
     try:
         bench.first_calls()
     except Exception as error:  # as above
@@ -135,7 +135,8 @@ class Bench:
         count = len(items)
         if self.data.each:
             del written
-            self.value = items = self.affordable(items, store)
+            if not self.data.keep:
+                self.value = items = self.affordable(items, store)
             self.channel.say(at="dumps")
             self.stored = list(map(store, items))
             self.channel.say(at="loads")
@@ -148,6 +149,11 @@ class Bench:
             "size": None if self.ends.stored or self.ends.dumps is None else self.size(),
             "items": count if self.data.each else None,
         }
+
+    def over_items(self, function: Callable[[Any], Any]) -> Callable[[list[Any]], Any]:
+        if self.data.keep:
+            return lambda items: list(map(function, items))
+        return deque_of(function)
 
     def affordable(self, items: list[Any], store: Callable[[Any], Any]) -> list[Any]:
         """As many of the items as a pass has time for, from all over the list."""
@@ -176,10 +182,12 @@ class Bench:
         for op in OPS:
             function = getattr(self.ends, op)
             if function is not None:
-                self.calls[op] = deque_of(function) if self.data.each else function
+                self.calls[op] = self.over_items(function) if self.data.each else function
         first: dict[str, float] = self.found["first"]
         # Where the first call took that long, what it compiled, imported and cached doesn't count; it is the only one.
-        self.found["once"] = not self.data.each and any(took > LONG_NS for took in first.values())
+        self.found["once"] = (self.data.keep or not self.data.each) and any(
+            took > LONG_NS for took in first.values()
+        )
         for op, call in self.calls.items():
             # Else the second call is a guess at what a turn will take.
             self.channel.say(at=op)
@@ -277,20 +285,13 @@ def deque_of(function: Callable[[Any], Any]) -> Callable[[list[Any]], None]:
     return over
 
 
-def spread(items: list[Any], count: int) -> list[Any]:
-    """So many of the items, from all over the list."""
-    if count >= len(items):
-        return items
-    return [items[i * len(items) // count] for i in range(count)]
-
-
 def size_of(stored: Any) -> int:
     return stored.stat().st_size if isinstance(stored, Path) else len(stored)
 
 
 def compare(data: Data, original: Any, restored: Any) -> Fidelity:
-    if data.curve and len(original) == len(restored) > MANY_ITEMS:
-        original, restored = spread(original, MANY_ITEMS), spread(restored, MANY_ITEMS)
+    if isinstance(restored, list) and len(original) == len(restored):
+        original, restored = some(data, original), some(data, restored)
     if not data.each:
         return fidelity.compare(original, restored)
     found = [fidelity.compare(a, b) for a, b in zip(original, restored, strict=True)]

@@ -6,6 +6,8 @@ asked for, and options are set that let it take the data at all. What it restore
 
 from __future__ import annotations
 
+from fnmatch import fnmatchcase
+
 from .base import PYTHON, Codec, Ends, Unsuitable
 from .bound import BOUND
 from .graphs import GRAPHS
@@ -29,13 +31,18 @@ def by_name(name: str) -> Codec:
 
 
 def chosen(asked: tuple[str, ...], added: tuple[str, ...]) -> list[str]:
-    """Names of the codecs that take part: those asked for, by name or by package, or else all; and the added files.
+    """Names of the codecs that take part: those asked for, or else all; and the added files.
 
+    One is asked for by its name, all of a package by the package's, and those of a pattern with `*`.
     Raises LookupError, with what was asked for, where there is none of that name.
     """
     names: list[str] = []
     for each in asked:
-        found = [codec.name for codec in CODECS if each in (codec.name, codec.package)]
+        found = (
+            [codec.name for codec in CODECS if codec.name == each]
+            or [codec.name for codec in CODECS if codec.package == each]
+            or [codec.name for codec in CODECS if fnmatchcase(codec.name, each)]
+        )
         if not found:
             raise LookupError(each)
         names += found

@@ -106,19 +106,19 @@ def _suite(
 
 def _curve(view: View, plots: dict[str, _plots.Spec], curve: str, members: list[DataSet]) -> str:
     """Two plots over the volume; the tables of its points are folded away."""
-    members = sorted(members, key=lambda data: data.volume)
+    members = sorted(members, key=lambda data: data.piece)
     shown = ""
     for op in OPS:
         name = _plots.curve_id(view, members, op)
         plots[name] = _plots.curve(view, members, op)
         shown += _plot(name, f"{op}: cost of a byte as the data grows", f"{op} of {curve} over the volume")
     folded = "".join(
-        f'<details class="point"><summary>{escape(data.title)}{_badge(data)}<span class="volume">{brief(data.volume)}</span></summary>'
+        f'<details class="point"><summary>{escape(data.title)}{_badge(data)}<span class="volume">{brief(data.piece)}</span></summary>'
         f"{_data_set(view, plots, data, folded=True)}</details>"
         for data in members
     )
     title = f'<h3 id="{view.curve_ids[members[0].suite, curve]}">{escape(curve)}</h3>'
-    text = f'<p class="about">{brief(members[0].volume)} to {brief(members[-1].volume)} of data; lower is better.</p>'
+    text = f'<p class="about">{brief(members[0].piece)} to {brief(members[-1].piece)} at a time; lower is better.</p>'
     return f'<section class="curve">{title}{text}<div class="plots two">{shown}</div>{folded}</section>'
 
 

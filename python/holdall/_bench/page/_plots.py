@@ -97,7 +97,7 @@ def curve(view: View, points: list[DataSet], op: str) -> Spec:
         found = [(data, outcome) for data in points if (outcome := data.outcome(codec))]
         made = [
             {
-                "volume": data.volume,
+                "volume": data.piece,
                 "kept": _filled(data, outcome),
                 **{collector: at(data, outcome, collector) for collector in view.collectors},
             }

@@ -1,12 +1,12 @@
-"""The same records, more and more of them: does the time for a byte stay the same?"""
+"""The same records, more and more of them in one value: does the time for a byte stay the same?"""
 
 from __future__ import annotations
 
 import pickle
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
-from ..data import Data
+from ..data import Data, volume
 from . import adder
 from .bakeoff import messages
 
@@ -15,6 +15,8 @@ BYTES_EACH = 1_240
 BATCH = 800
 SIZES = (1_000, 10_000, 100_000, 1_000_000, 8_000_000, 64_000_000)
 FULL_SIZES = (*SIZES, 250_000_000, 1_000_000_000)
+# In pieces, all points but the largest have so many bytes.
+PIECES, FULL_PIECES = 16_000_000, 64_000_000
 
 
 def records(count: int) -> list[dict[str, Any]]:
@@ -29,18 +31,46 @@ def records(count: int) -> list[dict[str, Any]]:
     return made[:count]
 
 
+def pieces(count: int, whole: int) -> list[list[dict[str, Any]]]:
+    """Lists of `count` messages, `whole` messages in all or one list."""
+    made = records(max(whole, count))
+    return [made[start : start + count] for start in range(0, len(made) - count + 1, count)]
+
+
+@cache
+def volume_each() -> float:
+    return volume(messages(BATCH)) / BATCH
+
+
 def data_sets(full: bool) -> list[Data]:
     add = adder("scaling")
-    return [
-        add(
-            name=f"records_{label(size)}",
-            title=f"{count:,} messages in one list, about {label(size)}",
-            make=partial(records, count),
-            curve="messages in one list",
+    whole = (FULL_PIECES if full else PIECES) // BYTES_EACH
+    made = []
+    for size in FULL_SIZES if full else SIZES:
+        count = max(1, round(size / BYTES_EACH))
+        name, bytes_each = label(size), round(count * volume_each())
+        made.append(
+            add(
+                name=f"records_{name}",
+                title=f"{count:,} messages in one list, about {name}",
+                make=partial(records, count),
+                curve="one list of messages, again and again",
+                volume=bytes_each,
+            )
         )
-        for size in (FULL_SIZES if full else SIZES)
-        for count in [max(1, round(size / BYTES_EACH))]
-    ]
+        lists = max(whole, count) // count
+        made.append(
+            add(
+                name=f"pieces_{name}",
+                title=f"{lists:,} lists of {count:,} messages, about {name} each, all results kept",
+                make=partial(pieces, count, whole),
+                curve="the same messages in lists of this size, all results kept",
+                volume=lists * bytes_each,
+                each=True,
+                keep=True,
+            )
+        )
+    return sorted(made, key=lambda data: data.curve)
 
 
 def label(size: int) -> str:
