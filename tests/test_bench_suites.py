@@ -11,7 +11,7 @@ import holdall
 from holdall._bench.data import Data, classes_in, subject, volume
 from holdall._bench.suites import BY_DEFAULT, SUITES, find, suite
 from holdall._bench.suites.models import Address, Bar, Baz, Foo, Message, Node, Party, Person
-from holdall._bench.suites.scaling import records
+from holdall._bench.suites.scaling import pieces, records
 from tests.support.isomorphic import Difference, isomorphic
 
 ALL = [(name, data.name) for name in SUITES for data in suite(name, False)]
@@ -30,6 +30,8 @@ def data(request):
 def small(data: Data) -> Any:
     """The same, less of it: what makes data takes first how many."""
     make = getattr(data.make, "func", data.make)
+    if data.keep:
+        return make(FEW // 20, FEW)
     return data.make() if data.suite == "documents" else make(1 if data.name == "weights" else FEW)
 
 
@@ -60,7 +62,7 @@ def test_where_identity_matters_there_is_some_to_lose(data):
 
 def test_one_by_one_means_a_list(data):
     if data.each:
-        assert type(small(data)) is list and len(small(data)) == FEW
+        assert type(small(data)) is list and len(small(data)) == (20 if data.keep else FEW)
 
 
 def test_annotations_are_what_the_data_are(data):
@@ -100,6 +102,15 @@ def test_volume_counts_alike():
     assert volume(ring) == 0
     np = pytest.importorskip("numpy")
     assert volume([np.zeros((3, 5), np.float32)]) == 60
+
+
+def test_pieces_have_as_much_data_at_every_point():
+    points = [data for data in suite("scaling", False) if data.keep]
+    *even, last = [data.volume for data in points]
+    assert max(even) < 1.2 * min(even) and last > 3 * max(even)
+    for count in (1, 7, 60, 100):
+        made = pieces(count, 60)
+        assert {len(each) for each in made} == {count} and len(made) == max(round(60 / count), 1)
 
 
 def test_scaling_grows_by_what_it_says():

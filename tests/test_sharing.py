@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import json
 import types
 from typing import Any, Callable
 
@@ -329,3 +330,12 @@ def test_nothing_survives_from_one_message_to_the_next() -> None:
     first, second = encoder.encode([word, word]), encoder.encode([word, word])
     assert first == second
     assert decoder.decode(first)[0] is not decoder.decode(second)[0]
+
+
+def test_key_lists_of_many_parsers():
+    """What was parsed by itself has keys of its own. To compare each list with all before it would take minutes here."""
+    data = [json.loads('{"a": {"id": 1, "name": "x"}, "b": {"id": 2, "name": "y"}}') for _ in range(60_000)]
+    assert data[0]["a"].keys() == data[1]["a"].keys() and next(iter(data[0]["a"])) is not next(iter(data[1]["a"]))
+    restored = holdall.loads(holdall.dumps(data))
+    assert restored == data
+    isomorphic(data[:200], holdall.loads(holdall.dumps(data[:200])))

@@ -7,8 +7,14 @@ pub const NONE: u32 = u32::MAX;
 /// Dicts with more keys than this are written pair by pair: such are tables, whose key lists don't repeat.
 pub const MOST_KEYS: usize = 64;
 
+/// Of equal key lists whose strings are different objects so many are compared with, the last ones first. Each batch of
+/// data that was parsed by itself has strings of its own; to look at all would take the square of the batches' number.
+const MOST_EQUAL: usize = 8;
+
 struct Layout {
     hash: u64,
+    /// The one before in the same place of the table, plus one.
+    older: u32,
     /// The class, or null for a dict.
     class: usize,
     start: u32,
@@ -21,7 +27,7 @@ pub struct Layouts {
     names: Vec<Owned>,
     /// What the value under each name had as layout when it was last written.
     hints: Vec<u32>,
-    /// Open addressing by hash; numbers of layouts, plus one.
+    /// By hash, the last layout of each place, plus one.
     table: Vec<u32>,
 }
 
@@ -61,10 +67,9 @@ impl Layouts {
     /// # Safety
     /// `names` are strings.
     pub unsafe fn find(&self, class: usize, names: &[Obj], hash: u64) -> Option<u32> {
-        let mask = self.table.len() - 1;
-        let mut at = hash as usize;
-        loop {
-            let number = self.table[at & mask].checked_sub(1)?;
+        let mut next = self.table[self.place(hash)];
+        let mut left = MOST_EQUAL;
+        while let Some(number) = next.checked_sub(1) {
             let layout = &self.all[number as usize];
             if layout.hash == hash && layout.class == class && layout.len as usize == names.len() {
                 let known = &self.names[layout.start as usize..][..names.len()];
@@ -74,9 +79,14 @@ impl Layouts {
                 }) {
                     return Some(number);
                 }
+                left -= 1;
+                if left == 0 {
+                    return None;
+                }
             }
-            at += 1;
+            next = layout.older;
         }
+        None
     }
 
     /// Adds a layout; its number follows that of the last.
@@ -85,7 +95,7 @@ impl Layouts {
     /// `names` are alive.
     pub unsafe fn add(&mut self, class: usize, names: &[Obj], hash: u64) -> u32 {
         let number = self.all.len() as u32;
-        self.all.push(Layout { hash, class, start: self.names.len() as u32, len: names.len() as u32 });
+        self.all.push(Layout { hash, older: 0, class, start: self.names.len() as u32, len: names.len() as u32 });
         // SAFETY: alive, says the caller.
         self.names.extend(names.iter().map(|&name| unsafe { Owned::borrowed(name) }));
         self.hints.resize(self.names.len(), NONE);
@@ -101,12 +111,12 @@ impl Layouts {
     }
 
     fn enter(&mut self, number: u32) {
-        let mask = self.table.len() - 1;
-        let mut at = self.all[number as usize].hash as usize;
-        while self.table[at & mask] != 0 {
-            at += 1;
-        }
-        self.table[at & mask] = number + 1;
+        let place = self.place(self.all[number as usize].hash);
+        self.all[number as usize].older = std::mem::replace(&mut self.table[place], number + 1);
+    }
+
+    fn place(&self, hash: u64) -> usize {
+        hash as usize & (self.table.len() - 1)
     }
 
     /// What the value under the `at`th name of `layout` had as layout last time.

@@ -32,9 +32,10 @@ def records(count: int) -> list[dict[str, Any]]:
 
 
 def pieces(count: int, whole: int) -> list[list[dict[str, Any]]]:
-    """Lists of `count` messages, `whole` messages in all or one list."""
-    made = records(max(whole, count))
-    return [made[start : start + count] for start in range(0, len(made) - count + 1, count)]
+    """Lists of `count` messages, about `whole` messages in all, or one list."""
+    lists = max(1, round(whole / count))
+    made = records(lists * count)
+    return [made[start : start + count] for start in range(0, len(made), count)]
 
 
 @cache
@@ -58,7 +59,7 @@ def data_sets(full: bool) -> list[Data]:
                 volume=bytes_each,
             )
         )
-        lists = max(whole, count) // count
+        lists = max(1, round(whole / count))
         made.append(
             add(
                 name=f"pieces_{name}",
