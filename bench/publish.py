@@ -10,6 +10,7 @@ The plots need Chromium (`bench/picture.py`).
 from __future__ import annotations
 
 import json
+import re
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -31,12 +32,16 @@ SHOWN = "messages"
 
 def main(bakeoff: str, scaling: str) -> None:
     runs = {"bakeoff": read(bakeoff), "scaling": read(scaling)}
-    (curve,) = runs["scaling"].curves
+    # Picture -> plot; the page's names of plots have no other characters.
     plots = {
-        "bakeoff": [f"plot-{SHOWN}-size"],
-        "scaling": [f"plot-curve-{curve.replace(' ', '-')}-{op}" for op in ("dumps", "loads")],
+        "bakeoff": {"bakeoff": f"plot-{SHOWN}-size"},
+        "scaling": {
+            f"scaling-{i}-{op}": f"plot-curve-{re.sub('[^A-Za-z0-9_]+', '-', curve)}-{op}"
+            for i, curve in enumerate(runs["scaling"].curves, 1)
+            for op in ("dumps", "loads")
+        },
     }
-    pictures = {name: list(drawn(name, run, plots[name])) for name, run in runs.items()}
+    pictures = {name: list(drawn(run, plots[name])) for name, run in runs.items()}
     shown = runs["bakeoff"].data_set(SHOWN)
     assert shown is not None
     where = list(markdown.where(runs["bakeoff"]))
@@ -74,15 +79,14 @@ def codecs() -> list[str]:
     ]
 
 
-def drawn(name: str, run: Run, plots: list[str]) -> Iterator[str]:
+def drawn(run: Run, plots: dict[str, str]) -> Iterator[str]:
     """Write the pictures of these plots; their names, without the theme."""
     PICTURES.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, browser(f"--window-size={WIDTH},{HEIGHT}") as driver:
         report = Path(folder) / "report.html"
         report.write_text(write_page(run), encoding="utf-8")
         driver.get(report.as_uri())
-        for plot in plots:
-            stem = name if len(plots) == 1 else f"{name}-{plot.rpartition('-')[2]}"
+        for stem, plot in plots.items():
             for theme in ("light", "dark"):
                 (PICTURES / f"{stem}-{theme}.svg").write_text(export(driver, plot, theme), encoding="utf-8")
             yield stem
@@ -92,7 +96,7 @@ def tags(stems: list[str], folder: str) -> Iterator[str]:
     for stem in stems:
         yield "<picture>"
         yield f'  <source media="(prefers-color-scheme: dark)" srcset="{folder}/{stem}-dark.svg">'
-        yield f'  <img alt="{stem.replace("-", ", ")}: time against size and cost, as the table has it" src="{folder}/{stem}-light.svg">'
+        yield f'  <img alt="the figures of the table as a plot" src="{folder}/{stem}-light.svg">'
         yield "</picture>"
 
 

@@ -275,10 +275,12 @@ def test_a_wrong_result_is_named():
 
 
 def test_absent_codecs_are_named_with_the_reason(monkeypatch):
-    Path("orjson.py").write_text("raise ImportError('not for this machine')")
+    Path("orjson.py").write_text("raise ImportError('/some/where/orjson.so: not for this machine')")
     monkeypatch.setenv("PYTHONPATH", os.getcwd() + os.pathsep + os.environ.get("PYTHONPATH", ""))
     run = told("--data", "data.py:pairs", "--codec", "marshal", "--codec", "orjson")
-    assert run["absent"] == [{"codec": "orjson", "reason": "can't be imported: not for this machine"}]
+    assert run["absent"] == [
+        {"codec": "orjson", "reason": "can't be imported: orjson.so: not for this machine"}
+    ]
     assert [each["codec"] for each in run["data_sets"][0]["outcomes"]] == ["marshal"]
 
 

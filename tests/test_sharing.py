@@ -335,7 +335,9 @@ def test_nothing_survives_from_one_message_to_the_next() -> None:
 def test_key_lists_of_many_parsers():
     """What was parsed by itself has keys of its own. To compare each list with all before it would take minutes here."""
     data = [json.loads('{"a": {"id": 1, "name": "x"}, "b": {"id": 2, "name": "y"}}') for _ in range(60_000)]
-    assert data[0]["a"].keys() == data[1]["a"].keys() and next(iter(data[0]["a"])) is not next(iter(data[1]["a"]))
+    assert data[0]["a"].keys() == data[1]["a"].keys() and next(iter(data[0]["a"])) is not next(
+        iter(data[1]["a"])
+    )
     restored = holdall.loads(holdall.dumps(data))
     assert restored == data
     isomorphic(data[:200], holdall.loads(holdall.dumps(data[:200])))

@@ -41,9 +41,10 @@ def table(data: DataSet) -> Iterator[str]:
         size = "" if outcome.size is None else starred(f"{outcome.size:,}", data.smallest is outcome)
         loads = outcome.loads
         peak = amount(loads.peak) if loads and loads.peak is not None else ""
+        some = f" ({outcome.measured:,} items)" if outcome.measured else ""
         yield row(
             [
-                escaped(outcome.codec),
+                escaped(outcome.codec) + some,
                 *(time_cell(data, outcome, op, bests[op] is outcome) for op in ("dumps", "loads")),
                 size,
                 peak,

@@ -10,6 +10,7 @@ import gc
 import json
 import os
 import platform
+import re
 import sys
 from collections import deque
 from collections.abc import Callable
@@ -321,7 +322,9 @@ def absence(error: ImportError) -> str:
         return str(error)
     if isinstance(error, ModuleNotFoundError):
         return "not installed"
-    return f"can't be imported: {shortened(str(error))}"
+    # Where it lies on this machine is nobody's business.
+    text = re.sub(r"(?:[A-Za-z]:)?(?:[\\/][^\\/\s:]+)+[\\/]", "", str(error))
+    return f"can't be imported: {shortened(text)}"
 
 
 def told(error: BaseException) -> str:

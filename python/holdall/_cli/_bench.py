@@ -18,9 +18,7 @@ if TYPE_CHECKING:
     from .._bench.runner import Progress, Settings
 
 DATA_HELP = "Your own data: FILE.py:FUNCTION, or a JSON, hold, MessagePack or BSON file. May be given again."
-CODEC_HELP = (
-    "This codec or package only, or a pattern with *; or FILE.py with `dumps` and `loads`, to be added. May be given again."
-)
+CODEC_HELP = "This codec or package only, or a pattern with *; or FILE.py with `dumps` and `loads`, to be added. May be given again."
 _Out: Any = click.Path(dir_okay=False, allow_dash=True)
 
 
