@@ -32,16 +32,15 @@ SHOWN = "messages"
 
 def main(bakeoff: str, scaling: str) -> None:
     runs = {"bakeoff": read(bakeoff), "scaling": read(scaling)}
-    # Picture -> plot; the page's names of plots have no other characters.
-    plots = {
-        "bakeoff": {"bakeoff": f"plot-{SHOWN}-size"},
-        "scaling": {
-            f"scaling-{i}-{op}": f"plot-curve-{re.sub('[^A-Za-z0-9_]+', '-', curve)}-{op}"
-            for i, curve in enumerate(runs["scaling"].curves, 1)
-            for op in ("dumps", "loads")
-        },
+    # Picture -> plot, by the page's name for it, which has no other characters; and what is written above it.
+    bakeoff_plots = {"bakeoff": (f"plot-{SHOWN}-size", "Time against size; hollow: it changes the data")}
+    scaling_plots = {
+        f"scaling-{i}-{op}": (f"plot-curve-{re.sub('[^A-Za-z0-9_]+', '-', curve)}-{op}", f"{op}, {curve}")
+        for i, curve in enumerate(runs["scaling"].curves, 1)
+        for op in ("dumps", "loads")
     }
-    pictures = {name: list(drawn(run, plots[name])) for name, run in runs.items()}
+    draw(runs["bakeoff"], bakeoff_plots)
+    draw(runs["scaling"], scaling_plots)
     shown = runs["bakeoff"].data_set(SHOWN)
     assert shown is not None
     where = list(markdown.where(runs["bakeoff"]))
@@ -52,7 +51,7 @@ def main(bakeoff: str, scaling: str) -> None:
             "",
             *markdown.table(shown),
             "",
-            *tags(pictures["bakeoff"], "docs/pictures"),
+            *tags(bakeoff_plots, "docs/pictures"),
             "",
             *where,
         ],
@@ -60,8 +59,8 @@ def main(bakeoff: str, scaling: str) -> None:
     fill(
         PAGE,
         codecs=codecs(),
-        results=[*markdown.lines(runs["bakeoff"]), "", *tags(pictures["bakeoff"], "pictures")],
-        scaling=[*markdown.lines(runs["scaling"]), "", *tags(pictures["scaling"], "pictures")],
+        results=[*markdown.lines(runs["bakeoff"]), "", *tags(bakeoff_plots, "pictures")],
+        scaling=[*markdown.lines(runs["scaling"]), "", *tags(scaling_plots, "pictures")],
     )
 
 
@@ -79,25 +78,27 @@ def codecs() -> list[str]:
     ]
 
 
-def drawn(run: Run, plots: dict[str, str]) -> Iterator[str]:
-    """Write the pictures of these plots; their names, without the theme."""
+def draw(run: Run, plots: dict[str, tuple[str, str]]) -> None:
+    """Write a picture of each plot, in light and in dark."""
     PICTURES.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, browser(f"--window-size={WIDTH},{HEIGHT}") as driver:
         report = Path(folder) / "report.html"
         report.write_text(write_page(run), encoding="utf-8")
         driver.get(report.as_uri())
-        for stem, plot in plots.items():
+        for stem, (plot, _) in plots.items():
             for theme in ("light", "dark"):
                 (PICTURES / f"{stem}-{theme}.svg").write_text(export(driver, plot, theme), encoding="utf-8")
-            yield stem
 
 
-def tags(stems: list[str], folder: str) -> Iterator[str]:
-    for stem in stems:
+def tags(plots: dict[str, tuple[str, str]], folder: str) -> Iterator[str]:
+    for stem, (_, caption) in plots.items():
+        yield f"{caption}:"
+        yield ""
         yield "<picture>"
         yield f'  <source media="(prefers-color-scheme: dark)" srcset="{folder}/{stem}-dark.svg">'
         yield f'  <img alt="the figures of the table as a plot" src="{folder}/{stem}-light.svg">'
         yield "</picture>"
+        yield ""
 
 
 def fill(page: Path, **parts: list[str]) -> None:
