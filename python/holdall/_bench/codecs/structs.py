@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
+from importlib import import_module
 from typing import Any, get_args, get_origin, get_type_hints
 
 
@@ -15,8 +16,7 @@ def structs_of(annotation: Any) -> tuple[Any, Callable[[Any], Any]]:
 
 @cache
 def struct_of(cls: type) -> Any:
-    import msgspec
-
+    msgspec: Any = import_module("msgspec")
     hints = get_type_hints(cls)
     members: list[Any] = []
     for field in fields(cls):
