@@ -108,6 +108,20 @@ def test_points_of_a_curve_are_in_order():
     }
 
 
+@pytest.mark.parametrize("width, has_first", [(80, False), (100, False), (160, True)])
+def test_the_table_fits_the_terminal(width, has_first):
+    console = pytest.importorskip("rich.console")
+    from holdall._bench.show import show
+
+    run = a_run(outcome("holdall", 1), outcome("other", 2, verdict=CHANGED), failed("third", "TypeError: no"))
+    out = io.StringIO()
+    show(run, console.Console(file=out, width=width))
+    text = out.getvalue()
+    assert max(map(len, text.splitlines())) <= width
+    assert ("first loads" in text) is has_first
+    assert "★ 1.00 ms" in text and "≠ tuple → list" in text and "✗ third: TypeError: no" in text
+
+
 # --- histories ---
 
 
