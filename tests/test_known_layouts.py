@@ -425,7 +425,7 @@ def test_classes_that_come_and_go(name: str) -> None:
         made = loads(dumps(cls(*order)), types=cls)
         assert type(made) is cls and [made.a, made.b, made.c] == ["a", "b", "c"]
         del cls, made
-        if number % 10 == 0:
+        if number % 60 == 0:
             gc.collect()
 
 
