@@ -18,6 +18,7 @@ from typing import Any
 import holdall
 from bench.data import Case
 from holdall import msgpack
+from holdall._bench.codecs.graphs import fory_for
 
 Function = Callable[[Any], Any]
 
@@ -147,17 +148,7 @@ def pyfory_peers(case: Case) -> list[Peer]:
         return []
 
     def peer(name: str, ref: bool) -> Peer:
-        # Its safety limits are raised so that the large sets fit at all.
-        fory = pyfory.Fory(
-            xlang=False,
-            ref=ref,
-            strict=True,
-            max_depth=1_000_000_000,
-            max_graph_memory_bytes=1 << 40,
-            max_unbacked_container_items=1 << 40,
-        )
-        for cls in case.classes:
-            fory.register(cls)
+        fory = fory_for(pyfory, case.classes, ref)
         return Peer(name, fory.dumps, fory.loads)
 
     refs = peer("pyfory refs", True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -54,6 +55,12 @@ shared.identity = True
 
 def broken():
     raise RuntimeError("the data can't be made")
+
+
+def crashing():
+    import os
+
+    os._exit(3)
 
 
 number = 7
@@ -306,17 +313,37 @@ def test_a_codec_whose_file_fails_is_told_at_once():
         (["--data", "data.py:pairs", "--codec", "nobody"], "no codec or package `nobody`"),
         (["--data", "data.py:pairs", "--codec", "data.py"], "data.py has no function `dumps`"),
         (["--data", "data.py:pairs", "--check"], "--check needs --history"),
+        (
+            ["--data", "data.py:pairs", "--csv", "no/such/folder.csv"],
+            "no/such/folder.csv: no such file or directory",
+        ),
+        (["--data", "data.py:pairs", "--history", "data.py"], "data.py: "),
+        (["--data", "old.pickle"], "old.pickle is a pickle, whose objects are made by code"),
     ],
 )
 def test_wrong_usage_is_told_in_a_line_before_anything_is_measured(args, message):
+    Path("old.pickle").write_bytes(pickle.dumps([1]))
     done = bench(*args, code=2)
     assert message in done.stderr and len(done.stderr.splitlines()) == 1
     assert done.stdout == ""
 
 
-def test_data_that_can_not_be_made_are_told():
-    done = bench("--data", "data.py:broken", "--codec", "marshal", code=2)
-    assert "the data can't be made" in done.stderr and len(done.stderr.splitlines()) == 1
+@pytest.mark.parametrize(
+    "function, reason", [("broken", "RuntimeError: the data can't"), ("crashing", "ends with code 3")]
+)
+def test_data_that_can_not_be_made_are_told(function, reason):
+    done = bench("--data", f"data.py:{function}", "--codec", "marshal", code=2)
+    assert f"the data can't be made: {reason}" in done.stderr and len(done.stderr.splitlines()) == 1
+
+
+def test_a_codec_that_hangs_later_is_given_up():
+    path = codec(
+        "calls.append(1); len(calls) > 3 and time.sleep(60); return pickle.dumps(value)",
+        "return pickle.loads(stored)",
+        "pickle, time\ncalls = []",
+    )
+    run = told("--data", "data.py:pairs", "--codec", "marshal", "--codec", path, "--patience", "0.5")
+    assert only_outcome(run, "mine")["fidelity"]["reason"] == "`dumps` takes longer than 0.5 s"
 
 
 # --- what it writes ---
@@ -339,11 +366,6 @@ def test_csv_and_markdown():
     page = Path("out.md").read_text()
     assert "| marshal |" in page and "tuple → list" in page and "`holdall bench --data" in page
     assert {line.count("|") for line in page.splitlines() if line.startswith("| ")} == {7}
-
-
-def test_a_file_that_can_not_be_written_is_told():
-    done = bench("--data", "data.py:pairs", "--codec", "marshal", "--csv", "no/such/folder.csv", code=2)
-    assert "no such file or directory" in done.stderr
 
 
 def test_a_history_is_compared_and_checked():

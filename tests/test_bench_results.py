@@ -178,3 +178,9 @@ def test_other_machines_are_not_compared_and_the_last_run_that_has_it_is():
     found = history.compare(a_run(outcome("holdall", 1)), [old, other, last])
     assert [each.before for each in found] == pytest.approx([1e6, 1e6])
     assert history.compare(a_run(outcome("holdall", 1)), [other]) == []
+
+
+def test_other_data_of_the_same_name_are_not_compared():
+    more = a_run(outcome("holdall", 50))
+    more.data_sets[0].volume *= 50
+    assert history.compare(more, [a_run(outcome("holdall", 1))]) == []

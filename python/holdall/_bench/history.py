@@ -11,7 +11,7 @@ from typing import Any
 
 import holdall
 
-from .results import OPS, Run, Timing
+from .results import OPS, DataSet, Run, Timing
 
 # Slower by less than this is no finding, however quiet the machine.
 TOLERANCE = 0.10
@@ -64,7 +64,7 @@ def keep(path: Path, run: Run) -> None:
 
 
 def compare(run: Run, history: list[Run]) -> list[Comparison]:
-    """With the last run on such a machine and Python; nothing if there is none."""
+    """With the last run of the same data on such a machine and Python; nothing if there is none."""
     same = [old for old in history if old.machine == run.machine]
     if not same:
         return []
@@ -72,8 +72,8 @@ def compare(run: Run, history: list[Run]) -> list[Comparison]:
     for data in run.data_sets:
         for outcome in data.outcomes:
             for op in OPS:
-                now = timing_of(run, data.name, outcome.codec, op)
-                olds = (timing_of(old, data.name, outcome.codec, op) for old in reversed(same))
+                now = timing_of(run, data, outcome.codec, op)
+                olds = (timing_of(old, data, outcome.codec, op) for old in reversed(same))
                 before = next((timing for timing in olds if timing), None)
                 if now and before:
                     found.append((data.name, outcome.codec, op, before, now))
@@ -84,9 +84,12 @@ def compare(run: Run, history: list[Run]) -> list[Comparison]:
     ]
 
 
-def timing_of(run: Run, data_set: str, codec: str, op: str) -> Timing | None:
-    data = run.data_set(data_set)
-    outcome = data.outcome(codec) if data else None
+def timing_of(run: Run, wanted: DataSet, codec: str, op: str) -> Timing | None:
+    """That of the same data: as much of it, too, since those of a --full run have the same names."""
+    data = run.data_set(wanted.name)
+    if data is None or (data.title, data.volume, data.items) != (wanted.title, wanted.volume, wanted.items):
+        return None
+    outcome = data.outcome(codec)
     operation = outcome.operation(op) if outcome else None
     return operation.usual if operation else None
 
@@ -108,7 +111,7 @@ def noise_of(before: Timing, now: Timing) -> float:
 def lines(comparisons: list[Comparison]) -> Iterator[tuple[str, str]]:
     """What is to be told of them, with the name of a style: the speedups of ours, and of others where they differ."""
     if not comparisons:
-        yield "No earlier run on this machine and Python to compare with.", "note"
+        yield "No earlier run of these data on this machine and Python to compare with.", "note"
         return
     drift = comparisons[0].drift
     told = "" if abs(drift - 1) < 0.02 else f" (the machine itself: {drift:.2f}x, which is not counted)"

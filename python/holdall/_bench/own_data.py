@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import typing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,14 +31,15 @@ def own_data(given: str) -> Data:
         return made_by(path, function)
     if not Path(path).is_file():
         raise FileNotFoundError(2, "No such file or directory", path)
-    return Data(
-        name=Path(path).name,
-        suite=OWN,
-        title=Path(path).name,
-        make=lambda: read(path),
-        identity=Path(path).suffix in (".hold", ".pickle", ".pkl"),
-        deep=False,
-    )
+    from .._cli._formats import detect
+
+    format = detect(path, None)
+    if format == "pickle":
+        raise LookupError(
+            f"{path} is a pickle, whose objects are made by code: name a function, FILE.py:FUNCTION"
+        )
+    name = Path(path).name
+    return Data(name, OWN, name, make=partial(read, path, format), identity=format == "hold")
 
 
 def split(given: str) -> tuple[str, str]:
@@ -73,9 +75,9 @@ def made_by(path: str, function: str) -> Data:
     )
 
 
-def read(path: str) -> Any:
+def read(path: str, format: str) -> Any:
     """The value in a file; the list of its values if there are several."""
-    from .._cli._formats import detect, records
+    from .._cli._formats import records
 
-    values = list(records(path, detect(path, None)))
+    values = list(records(path, format))
     return values[0] if len(values) == 1 else values

@@ -13,8 +13,6 @@ from . import runner
 from .results import Machine, Run
 from .runner import Progress, Settings
 
-SCHEMA = 1
-
 
 def run(
     sources: list[list[str]],
@@ -31,7 +29,6 @@ def run(
         machine=machine(),
         versions={},
         data_sets=[],
-        schema=SCHEMA,
     )
     for i, source in enumerate(sources):
         part = Progress(lambda text, share, i=i: progress.tell(text, (i + share) / len(sources)))  # type: ignore[misc]

@@ -29,6 +29,9 @@ from .results import COLLECTORS, FAILED, OPS, Absent, Change, DataSet, Fidelity,
 # Of the memory that is free, for the processes of one data set.
 MEMORY_SHARE = 0.6
 MOST_ROUNDS = 41
+# How many times the patience for one call each step may take: those that call the codec, several times where memory is
+# measured, there with every allocation watched. Making the data and looking at what came back are not the codec's time.
+STEPS = {"import": 3, "dumps": 1, "loads": 1, "memory": 20}
 # Seconds that all turns of a round take: above the first, a codec has no more than the fewest rounds; above the second, one.
 SLOW, SLOWEST = 0.5, 3.0
 
@@ -82,26 +85,31 @@ class Contestant:
             stdout=subprocess.PIPE,
             stderr=self._errors,
             env=environment(),
+            # Of its own, so that its children end with it.
+            start_new_session=True,
         )
         assert self._process.stdout is not None
         self._selector = selectors.DefaultSelector()
         self._selector.register(self._process.stdout, selectors.EVENT_READ)
         self._waiting = b""
-        self._send(
-            source=source,
-            full=settings.full,
-            codec=codec.path or codec.name,
-            memory=settings.memory,
-            volume=volume,
-        )
+        self._job = {
+            "source": source,
+            "full": settings.full,
+            "codec": codec.path or codec.name,
+            "memory": settings.memory,
+            "volume": volume,
+        }
 
     def prepare(self) -> None:
-        """Wait until it has checked its round trip; or has said why it can't."""
+        """Wait until it has checked its round trip; or has said why it can't.
+
+        Raises NoData if it gets no further than the data.
+        """
         at = ""
         try:
+            self._send(**self._job)
             while True:
-                # Making data, and looking at what came back, is not the codec's own time.
-                answer = self._answer(self.settings.patience if at in OPS else None, at)
+                answer = self._answer(at)
                 at = answer.get("at", at)
                 self.volume = answer.get("volume", self.volume)
                 if "ready" in answer:
@@ -112,9 +120,6 @@ class Contestant:
                 self.absent = answer.get("absent", "")
                 self.reason = answer.get("failed", "")
                 if "broken" in answer:
-                    if at == "data":
-                        self.close()
-                        raise NoData(answer["broken"])
                     raise Gone(answer["broken"])
                 if self.skipped or self.absent or self.reason:
                     self.close()
@@ -122,6 +127,8 @@ class Contestant:
         except Gone as gone:
             self.reason = str(gone)
             self.close()
+            if at == "data":
+                raise NoData(self.reason) from None
 
     def turn(self, op: str, collector: str) -> None:
         """One turn of the operation."""
@@ -129,7 +136,7 @@ class Contestant:
             return
         try:
             self._send(op=op, collect=collector == "on")
-            answer = self._answer(None, op)
+            answer = self._answer(op)
         except Gone as gone:
             self.reason = str(gone)
             self.close()
@@ -158,7 +165,10 @@ class Contestant:
         return 0
 
     def close(self) -> None:
-        if self._process.poll() is None:
+        if hasattr(os, "killpg"):
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+        elif self._process.poll() is None:
             self._process.kill()
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):
@@ -212,9 +222,10 @@ class Contestant:
         except OSError:
             raise Gone(self._last_words("")) from None
 
-    def _answer(self, patience: float | None, at: str) -> dict[str, Any]:
-        """The next line; Gone if there is none, or not in time."""
+    def _answer(self, at: str) -> dict[str, Any]:
+        """The next line; Gone if there is none, or not in the time for this step."""
         assert self._process.stdout is not None
+        patience = self.settings.patience * STEPS[at] if at in STEPS else None
         deadline = None if patience is None else monotonic() + patience
         while b"\n" not in self._waiting:
             left = None if deadline is None else deadline - monotonic()

@@ -137,6 +137,9 @@ def command(
     )
     if html_file:
         _need("plotly", "the page's plots")
+    for path in (json_file, csv_file, markdown_file, html_file, history):
+        _can_be_written(path)
+    earlier = _earlier(history) if history else []
     run = _measure(asked, list(own), codecs, settings)
     written = ((json_file, as_json), (csv_file, as_csv), (markdown_file, as_markdown))
     if not any(path == "-" for path, _ in written):
@@ -148,7 +151,7 @@ def command(
         from .._bench.page import write_page
 
         _write(html_file, write_page(run))
-    return _remember(history, run, _checked(codecs, run) if check else []) if history else OK
+    return _remember(history, run, earlier, _checked(codecs, run) if check else []) if history else OK
 
 
 def _measure(suites: list[str], own: list[str], asked: tuple[str, ...], settings: Settings) -> Run:
@@ -246,14 +249,32 @@ def _checked(asked: tuple[str, ...], run: Run) -> list[str]:
     return [name for name in run.codecs if name.startswith("holdall")]
 
 
-def _remember(path: str, run: Run, checked: list[str]) -> int:
-    """Print the speedup against the last run; keep this one, unless one of those checked is slower."""
+def _can_be_written(path: str | None) -> None:
+    """What can't be is told before anything is measured."""
+    if path in (None, "-"):
+        return
+    assert path is not None
+    folder = os.path.dirname(path) or "."
+    if not os.path.isdir(folder):
+        raise Failure(path, "no such file or directory")
+    if not os.access(path if os.path.exists(path) else folder, os.W_OK):
+        raise Failure(path, "permission denied")
+
+
+def _earlier(path: str) -> list[Run]:
     from .._bench import history
 
     try:
-        comparisons = history.compare(run, history.last_runs(Path(path)))
+        return history.last_runs(Path(path))
     except Exception as error:
         raise explained(path, error) from None
+
+
+def _remember(path: str, run: Run, earlier: list[Run], checked: list[str]) -> int:
+    """Print the speedup against the last run; keep this one, unless one of those checked is slower."""
+    from .._bench import history
+
+    comparisons = history.compare(run, earlier)
     out = output()
     for line, style in history.lines(comparisons):
         out.print([(line + "\n", style)])

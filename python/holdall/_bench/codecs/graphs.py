@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,12 @@ if TYPE_CHECKING:
 def pyfory(pyfory: Any, subject: Subject, refs: bool) -> Ends:
     if not refs and subject.data.identity and subject.data.deep:
         raise Unsuitable("no cycles")
-    # Its safety limits are raised so that large data fit at all.
+    fory = fory_for(pyfory, subject.classes, refs)
+    return Ends(fory.dumps, fory.loads)
+
+
+def fory_for(pyfory: Any, classes: Iterable[type], refs: bool) -> Any:
+    """In its native mode, with its safety limits raised so that large data fit at all."""
     fory = pyfory.Fory(
         xlang=False,
         ref=refs,
@@ -23,9 +29,9 @@ def pyfory(pyfory: Any, subject: Subject, refs: bool) -> Ends:
         max_graph_memory_bytes=1 << 40,
         max_unbacked_container_items=1 << 40,
     )
-    for cls in subject.classes:
+    for cls in classes:
         fory.register(cls)
-    return Ends(fory.dumps, fory.loads)
+    return fory
 
 
 def pickle_like(module: Any, subject: Subject) -> Ends:
