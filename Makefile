@@ -14,6 +14,8 @@ PYTHON ?= $(shell for p in python3.11 python3; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null && { echo $$p; break; }; done)
 # pytest workers: CI has two cores.
 JOBS ?= 2
+# How the extension is built: `release`, or `quick`, which compiles in a fraction of the time and runs slower.
+PROFILE ?= release
 # How long `make fuzz` runs.
 SECONDS := 60
 # Bash counts its own SECONDS, so the recipes get the number under this name.
@@ -138,5 +140,5 @@ $(MONGO)/.stamp: Makefile | $(VENV)/.stamp-venv
 
 # Python sources are linked into the environment, not copied, so only the Rust side asks for a build.
 $(EXTENSION): $(RUST_SOURCES) $(VENV)/.stamp-build
-	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --quiet
+	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --profile $(PROFILE) --quiet
 	@touch $@

@@ -202,3 +202,15 @@ def test_canonical_in_the_encoder() -> None:
     encoder = holdall.Encoder(canonical=True)
     for kind in KINDS:
         assert encoder.encode(kind.make()) == canonical(kind.make())
+
+
+def test_keys_of_another_parser_are_the_same_keys():
+    """Each parser makes keys of its own; which of them are one object is no part of a canonical message."""
+    text = '{"a": {"id": 1, "name": "x"}, "b": {"id": 2, "name": "y"}}'
+    for count in (2, 3, 40):
+        apart = [json.loads(text) for _ in range(count)]
+        together = json.loads(f"[{','.join([text] * count)}]")
+        stored = holdall.dumps(apart, canonical=True)
+        assert stored == holdall.dumps(together, canonical=True)
+        assert stored == holdall.dumps(holdall.loads(stored), canonical=True)
+        assert holdall.dumps(apart, intern=True) == holdall.dumps(together, intern=True)

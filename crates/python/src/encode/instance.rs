@@ -141,7 +141,8 @@ impl<W: Writer> Encoder<'_, W> {
             }
             let class = plan.map_or(0, |plan| plan.class() as usize);
             let hash = layouts::hash_of(class, names);
-            if let Some(layout) = self.tables.layouts.find(class, names, hash) {
+            let interned = self.options.intern || !self.options.refs;
+            if let Some(layout) = self.tables.layouts.find(class, names, hash, interned) {
                 self.w.instance(layout as usize);
                 return Ok(layout);
             }

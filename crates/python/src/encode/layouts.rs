@@ -63,10 +63,11 @@ impl Layouts {
     /// The layout of that class (null for a dict) and names, if it was written.
     ///
     /// A name matches if it is the same string, or an equal one that nobody else holds: that has no identity to lose.
+    /// `interned`: equal strings are one object anyway.
     ///
     /// # Safety
     /// `names` are strings.
-    pub unsafe fn find(&self, class: usize, names: &[Obj], hash: u64) -> Option<u32> {
+    pub unsafe fn find(&self, class: usize, names: &[Obj], hash: u64, interned: bool) -> Option<u32> {
         let mut next = self.table[self.place(hash)];
         let mut left = MOST_EQUAL;
         while let Some(number) = next.checked_sub(1) {
@@ -75,7 +76,7 @@ impl Layouts {
                 let known = &self.names[layout.start as usize..][..names.len()];
                 // SAFETY: strings, says the caller, and so are the names we hold.
                 if known.iter().zip(names).all(|(known, &name)| unsafe {
-                    known.get() == name || (references(name) == 1 && text::equal(known.get(), name))
+                    known.get() == name || ((interned || references(name) == 1) && text::equal(known.get(), name))
                 }) {
                     return Some(number);
                 }
