@@ -21,7 +21,7 @@ from holdall import Document, bson, msgpack
 from tests.support import file_frames as ff
 from tests.support.isomorphic import isomorphic
 from tests.support.kinds import KINDS, TYPES, Kind
-from tests.support.level import damaged, stays_level
+from tests.support.level import damaged, stays_level, uses
 
 hypothesis = pytest.importorskip("hypothesis")
 from hypothesis import assume, given, settings  # noqa: E402
@@ -268,24 +268,18 @@ def test_data_that_changes_under_a_document(doc: Doc, seed: int) -> None:
 def test_nothing_stays_open(doc: Doc, tmp_path: pathlib.Path) -> None:
     path = tmp_path / "a"
     doc.dump(SMALL, path)
-
-    def maps() -> int:
-        return pathlib.Path("/proc/self/maps").read_text().count(str(path))
-
-    gc.collect()  # what other tests have left open
-    before = len(os.listdir("/proc/self/fd"))
     one = doc.open(path)
-    assert maps() == 1
+    assert uses(path)[1] == 1
     within = one["list"]
     del one
     gc.collect()
-    assert maps() == 1 and whole(within[3]) == {"four": 4}
+    assert uses(path)[1] == 1 and whole(within[3]) == {"four": 4}
     del within
     gc.collect()
-    assert maps() == 0 and len(os.listdir("/proc/self/fd")) == before
+    assert uses(path) == (0, 0)
     with doc.open(path):
-        assert maps() == 1
-    assert maps() == 0
+        assert uses(path)[1] == 1
+    assert uses(path) == (0, 0)
 
 
 def test_the_file_may_be_replaced(doc: Doc, tmp_path: pathlib.Path) -> None:

@@ -25,7 +25,7 @@ import holdall
 from tests.conftest import REPO
 from tests.support import file_frames as ff
 from tests.support.isomorphic import isomorphic
-from tests.support.level import stays_level
+from tests.support.level import stays_level, uses
 
 np = pytest.importorskip("numpy")
 
@@ -323,15 +323,16 @@ def test_views_keep_the_map(tmp_path: pathlib.Path) -> None:
 def test_maps_leave_nothing_open(tmp_path: pathlib.Path) -> None:
     path = tmp_path / "a.hold"
     holdall.dump([grid()], path)
-    before = len(os.listdir("/proc/self/fd"))
     made = [holdall.load(path, mmap=True) for _ in range(20)]
+    assert uses(path) == (20, 20)
     del made
     gc.collect()
+    assert uses(path) == (0, 0)
     path.write_bytes(b"HOLD nothing")
     for _ in range(20):
         with pytest.raises(holdall.DecodeError):
             holdall.load(path, mmap=True)
-    assert len(os.listdir("/proc/self/fd")) == before
+    assert uses(path) == (0, 0)
 
 
 def test_the_file_of_a_map_may_be_replaced(tmp_path: pathlib.Path) -> None:

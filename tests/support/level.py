@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import os
+import pathlib
 import random
 import sys
 from collections.abc import Callable
@@ -35,3 +37,14 @@ def damaged(data: bytes, seed: str) -> list[bytes]:
         changed[rng.randrange(1, len(data))] = rng.randrange(256)
         hostile.append(bytes(changed))
     return hostile
+
+
+def uses(path: pathlib.Path) -> tuple[int, int]:
+    """How many descriptors and how many maps this process has of that file, whatever else it has open (needs /proc)."""
+    descriptors = 0
+    for number in os.listdir("/proc/self/fd"):
+        try:
+            descriptors += os.readlink(f"/proc/self/fd/{number}").startswith(str(path))
+        except FileNotFoundError:  # closed meanwhile
+            continue
+    return descriptors, pathlib.Path("/proc/self/maps").read_text().count(str(path))
