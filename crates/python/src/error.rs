@@ -51,12 +51,24 @@ enum Inner {
         why: String,
         at: usize,
     },
+    /// No error: the work goes on in another way.
+    Detour(Detour),
     /// Not what the type says; the path from the value outwards.
     Invalid {
         why: String,
         path: Vec<Step>,
         at: Option<usize>,
     },
+}
+
+/// Why a walk goes on in another way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Detour {
+    /// From the beginning, with every object looked up: code of the program's is about to be asked, and can hand out
+    /// references to what was taken for its parent's alone.
+    TrackAll,
+    /// By the instance's own methods: its `__dict__` has one that pickle asks, or a key that is no text.
+    OwnWay(&'static str),
 }
 
 /// A step from a container to a value in it.
@@ -109,6 +121,12 @@ pub fn decode(why: impl Display, at: usize) -> Fault {
 #[inline(never)]
 pub fn limit(why: impl Display, at: usize) -> Fault {
     Fault(Box::new(Inner::Limit { why: why.to_string(), at }))
+}
+
+#[cold]
+#[inline(never)]
+pub fn detour(way: Detour) -> Fault {
+    Fault(Box::new(Inner::Detour(way)))
 }
 
 #[cold]
@@ -198,6 +216,13 @@ impl Fault {
         matches!(*self.0, Inner::LetThrough(_))
     }
 
+    pub fn detour(&self) -> Option<Detour> {
+        match &*self.0 {
+            Inner::Detour(way) => Some(*way),
+            _ => None,
+        }
+    }
+
     pub fn is_unknown(&self) -> bool {
         matches!(*self.0, Inner::Unknown { .. })
     }
@@ -218,6 +243,7 @@ impl Fault {
         match *self.0 {
             Inner::Raised(error) | Inner::LetThrough(error) => error,
             Inner::Encode(why) => EncodeError::new_err(why),
+            Inner::Detour(_) => EncodeError::new_err("code of the program's changed how an object is stored"),
             Inner::Format(error) => {
                 let class = match error.kind() {
                     Kind::Truncated { .. } => TruncatedError::new_err::<String>,

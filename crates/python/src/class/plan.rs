@@ -1,5 +1,7 @@
 //! Class plans: how instances of a class are taken apart and made, found out once per class and cached.
 
+use super::memory::{self, Memory};
+use super::methods::{self, Methods, Own};
 use super::registry::{self, Registration};
 use crate::cpython::{text, Obj, Owned, Type};
 use crate::decode::layout::next_serial;
@@ -40,6 +42,8 @@ pub enum Base {
     Float,
     Complex,
     Exception,
+    /// A tuple with hidden fields, of a class of the interpreter's own.
+    StructSequence,
 }
 
 /// How instances are taken apart and made.
@@ -57,6 +61,8 @@ pub enum How {
     Custom,
     /// A type that has code of its own in `objects/`.
     Family(Family),
+    /// Stands for None: what is kept for speed, and holds in one process alone.
+    Nothing,
     /// Can't be stored in an ordinary message; says why.
     Refused(String),
 }
@@ -68,16 +74,27 @@ pub struct Plan {
     pub serial: u64,
     /// A weak reference to `class`: tells that the address still means it.
     weak: Owned,
+    /// CPython's number for what the class has under its names, when `methods` were last looked up.
+    known_as: Cell<u32>,
+    methods: Methods,
     /// The stored name: "module.qualname" unless registered otherwise.
     pub name: Owned,
     pub version: u64,
     pub how: How,
     pub slots: Vec<Slot>,
+    /// A slot that is no state, and None in a fresh instance.
+    reset: Option<usize>,
+    /// Instances have memory that C code owns: they are made by their class alone.
+    is_foreign: bool,
     pub has_dict: bool,
     /// `__dict__` is where the class's instances keep it since 3.11, not at a fixed place.
     pub managed_dict: bool,
     /// Makes an empty instance, where a base in C code wants more than its memory.
     base_new: Option<ffi::newfunc>,
+    /// The class has a `__new__` of its own, which pickle calls.
+    pub own_new: bool,
+    /// Attributes of an instance are whatever the class's own code says: pickle asks that, too.
+    pub answers: bool,
     pub registration: Option<Rc<Registration>>,
     /// The layout of an instance whose slots are all set, in the message of that serial number.
     pub layout: Cell<(u64, u32)>,
@@ -134,7 +151,9 @@ pub unsafe fn of(py: Python<'_>, class: Type) -> Result<Rc<Plan>> {
     if let Some(plan) = known {
         // SAFETY: `weak` is a weak reference, which `plan` keeps alive; only the address is compared.
         #[allow(deprecated)]
-        if unsafe { ffi::PyWeakref_GetObject(plan.weak.get()) } == class.cast() {
+        let is_it = unsafe { ffi::PyWeakref_GetObject(plan.weak.get()) } == class.cast();
+        // SAFETY: alive, says the caller.
+        if is_it && unsafe { plan.is_current(py)? } {
             return Ok(plan);
         }
     }
@@ -215,7 +234,7 @@ unsafe fn has_usual_names(py: Python<'_>, metaclass: Type) -> bool {
 }
 
 extern "C" {
-    fn _PyType_Lookup(class: Type, name: Obj) -> Obj;
+    pub fn _PyType_Lookup(class: Type, name: Obj) -> Obj;
 }
 
 /// CPython's number for what the class and its bases have under their names: another one once something is set there (not
@@ -224,19 +243,29 @@ extern "C" {
 /// # Safety
 /// `class` is alive.
 pub unsafe fn version_of(class: Type) -> Result<u32> {
+    // SAFETY: alive, says the caller.
+    unsafe {
+        if given_version(class) == 0 {
+            // It is given when something is looked up.
+            lookup(class, c"__slots__")?;
+        }
+        Ok(given_version(class))
+    }
+}
+
+/// The same, if it is given; else 0.
+///
+/// # Safety
+/// `class` is alive.
+unsafe fn given_version(class: Type) -> u32 {
     // Before 3.12 a flag says so as well.
     const VALID: std::ffi::c_ulong = 1 << 19;
     // SAFETY: alive, says the caller.
     unsafe {
-        let given = || match (*class).tp_version_tag {
+        match (*class).tp_version_tag {
             version if cfg!(Py_3_12) || ffi::PyType_HasFeature(class, VALID) != 0 => version,
             _ => 0,
-        };
-        if given() == 0 {
-            // It is given when something is looked up.
-            lookup(class, c"__slots__")?;
         }
-        Ok(given())
     }
 }
 
@@ -252,132 +281,6 @@ unsafe fn lookup(class: Type, name: &std::ffi::CStr) -> Result<Obj> {
     }
 }
 
-/// The slots of a class and its bases, base first; a name that is defined again counts once, as attribute access sees it.
-///
-/// # Safety
-/// `class` is alive.
-unsafe fn slots_of(class: Type) -> Result<(Vec<Slot>, usize)> {
-    let mut slots: Vec<Slot> = Vec::new();
-    let mut count = 0;
-    // SAFETY: a class's `tp_mro` is a tuple of classes; member descriptors hold a static or class-owned description.
-    unsafe {
-        let mro = (*class).tp_mro;
-        for index in (0..ffi::PyTuple_GET_SIZE(mro)).rev() {
-            let base = ffi::PyTuple_GET_ITEM(mro, index).cast::<ffi::PyTypeObject>();
-            if ffi::PyType_HasFeature(base, ffi::Py_TPFLAGS_HEAPTYPE) == 0 {
-                continue;
-            }
-            let dict = Owned::new(ffi::PyObject_GetAttrString(base.cast(), c"__dict__".as_ptr())).ok_or_else(raised)?;
-            let items = Owned::new(ffi::PyMapping_Values(dict.get())).ok_or_else(raised)?;
-            let mut own = Vec::new();
-            for at in 0..ffi::PyList_GET_SIZE(items.get()) {
-                let item = ffi::PyList_GET_ITEM(items.get(), at);
-                if ffi::Py_TYPE(item) != addr_of_mut!(ffi::PyMemberDescr_Type) {
-                    continue;
-                }
-                let member = (*item.cast::<ffi::PyMemberDescrObject>()).d_member.cast::<ffi::PyMemberDef>();
-                const T_OBJECT_EX: i32 = 16;
-                if (*member).type_code != T_OBJECT_EX
-                    || (*item.cast::<ffi::PyMemberDescrObject>()).d_common.d_type != base
-                {
-                    continue;
-                }
-                let name = Owned::new(ffi::PyUnicode_InternFromString((*member).name)).ok_or_else(raised)?;
-                own.push(Slot { name, offset: (*member).offset as usize });
-            }
-            own.sort_by_key(|slot| slot.offset);
-            count += own.len();
-            for slot in own {
-                match slots.iter_mut().find(|known| known.name.get() == slot.name.get()) {
-                    Some(known) => *known = slot,
-                    None => slots.push(slot),
-                }
-            }
-        }
-    }
-    Ok((slots, count))
-}
-
-/// The builtin that decides how instances are laid out.
-///
-/// # Safety
-/// `class` is alive.
-unsafe fn base_of(py: Python<'_>, class: Type) -> Result<(Option<Base>, Type)> {
-    // SAFETY: alive, says the caller; the types named are static, or held by their module.
-    unsafe {
-        for (base, name) in [(Base::DefaultDict, "defaultdict"), (Base::Deque, "deque")] {
-            let of: Type = py.import("collections")?.getattr(name)?.as_ptr().cast();
-            if ffi::PyType_IsSubtype(class, of) != 0 {
-                return Ok((Some(base), of));
-            }
-        }
-        let is = |base: Type| ffi::PyType_IsSubtype(class, base) != 0;
-        let exception = ffi::PyExc_BaseException.cast::<ffi::PyTypeObject>();
-        let bases = [
-            (Base::OrderedDict, addr_of_mut!(crate::cpython::PyODict_Type)),
-            (Base::List, addr_of_mut!(ffi::PyList_Type)),
-            (Base::Dict, addr_of_mut!(ffi::PyDict_Type)),
-            (Base::Set, addr_of_mut!(ffi::PySet_Type)),
-            (Base::FrozenSet, addr_of_mut!(ffi::PyFrozenSet_Type)),
-            (Base::Tuple, addr_of_mut!(ffi::PyTuple_Type)),
-            (Base::Str, addr_of_mut!(ffi::PyUnicode_Type)),
-            (Base::Bytes, addr_of_mut!(ffi::PyBytes_Type)),
-            (Base::ByteArray, addr_of_mut!(ffi::PyByteArray_Type)),
-            (Base::Int, addr_of_mut!(ffi::PyLong_Type)),
-            (Base::Float, addr_of_mut!(ffi::PyFloat_Type)),
-            (Base::Complex, addr_of_mut!(ffi::PyComplex_Type)),
-            (Base::Exception, exception),
-        ];
-        for (base, of) in bases {
-            if is(of) {
-                // The builtin exceptions add fields of their own; the nearest of them is what lays instances out.
-                let mut solid = of;
-                if base == Base::Exception {
-                    solid = class;
-                    while ffi::PyType_HasFeature(solid, ffi::Py_TPFLAGS_HEAPTYPE) != 0 {
-                        solid = (*solid).tp_base;
-                    }
-                }
-                return Ok((Some(base), solid));
-            }
-        }
-        Ok((None, addr_of_mut!(ffi::PyBaseObject_Type)))
-    }
-}
-
-/// Whether the class's own way of being pickled says more than slots and `__dict__` do.
-///
-/// # Safety
-/// `class` is alive.
-unsafe fn has_own_way(py: Python<'_>, class: Type) -> Result<Option<&'static str>> {
-    let names = [
-        (c"__reduce_ex__", "__reduce_ex__"),
-        (c"__reduce__", "__reduce__"),
-        (c"__getstate__", "__getstate__"),
-        (c"__setstate__", "__setstate__"),
-        (c"__getnewargs_ex__", "__getnewargs_ex__"),
-        (c"__getnewargs__", "__getnewargs__"),
-    ];
-    for (name, text) in names {
-        // SAFETY: alive, says the caller; what is found is alive as long as the class is not changed.
-        let Some(found) = (unsafe { Bound::from_borrowed_ptr_or_opt(py, lookup(class, name)?) }) else { continue };
-        // A function written in C belongs to a class whose C state the size check sees.
-        // SAFETY: `found` is alive.
-        if unsafe { ffi::Py_TYPE(found.as_ptr()) != addr_of_mut!(ffi::PyFunction_Type) } {
-            continue;
-        }
-        // What class decorators generate stores fields, as we do.
-        let module: String = found.getattr("__module__").and_then(|module| module.extract()).unwrap_or_default();
-        if !matches!(
-            module.split('.').next(),
-            Some("dataclasses" | "attr" | "attrs" | "pydantic" | "enum" | "collections" | "holdall")
-        ) {
-            return Ok(Some(text));
-        }
-    }
-    Ok(None)
-}
-
 /// # Safety
 /// `class` is alive.
 unsafe fn make(py: Python<'_>, class: Type) -> Result<Plan> {
@@ -388,24 +291,40 @@ unsafe fn make(py: Python<'_>, class: Type) -> Result<Plan> {
     };
     // SAFETY: alive, says the caller.
     unsafe {
+        // First the version: what changes the class from here on makes it another one.
+        let known_as = version_of(class)?;
+        let methods = Methods::of(py, class);
         let weak = Owned::new(ffi::PyWeakref_NewRef(class.cast(), std::ptr::null_mut())).ok_or_else(raised)?;
-        let (slots, slot_count) = slots_of(class)?;
+        let memory = memory::of(py, class)?;
+        let own = methods.own(py, class, memory.solid)?;
         let has_dict = (*class).tp_dictoffset != 0 || managed_dict(class);
-        let how = find_how(py, class, &name, slot_count, registration.as_deref())?;
+        let how = find_how(py, class, &name, &memory, &own, registration.as_deref())?;
+        let Memory { solid, mut slots, is_foreign, .. } = memory;
+        let is_named = |slot: &Slot, name: &[u8]| text::ascii(slot.name.get()) == Some(name);
+        let reset = own.reset.and_then(|name| slots.iter().find(|slot| is_named(slot, name.as_bytes())));
+        let reset = reset.map(|slot| slot.offset);
+        slots.retain(|slot| !own.left_out.iter().any(|name| text::equal(slot.name.get(), name.get())));
         let stored = name;
         let name = Owned::new(ffi::PyUnicode_FromStringAndSize(stored.as_ptr().cast(), stored.len() as isize))
             .ok_or_else(raised)?;
+        let base_new = if solid == addr_of_mut!(ffi::PyBaseObject_Type) { None } else { (*solid).tp_new };
         Ok(Plan {
             class,
             serial: next_serial(),
             weak,
+            known_as: Cell::new(known_as),
+            methods,
             name,
             version: registration.as_ref().map_or(1, |registration| registration.version),
             how,
             slots,
+            reset,
+            is_foreign,
             has_dict,
             managed_dict: managed_dict(class),
-            base_new: base_new(class),
+            base_new,
+            own_new: own.new,
+            answers: own.answers,
             registration,
             layout: Cell::new((0, 0)),
             plain: OnceCell::new(),
@@ -447,7 +366,8 @@ unsafe fn find_how(
     py: Python<'_>,
     class: Type,
     name: &str,
-    slot_count: usize,
+    memory: &Memory,
+    own: &Own,
     registration: Option<&Registration>,
 ) -> Result<How> {
     if registration.is_some_and(|registration| registration.encode.is_some()) {
@@ -463,80 +383,54 @@ unsafe fn find_how(
         if ffi::PyType_IsSubtype(class, addr_of_mut!(ffi::PyType_Type)) != 0 {
             return Ok(How::Refused("a class is stored by reference only, which needs".into()));
         }
-        let enum_type = py.import("enum")?.getattr("EnumMeta")?;
-        if ffi::PyType_IsSubtype(metaclass, enum_type.as_ptr().cast()) != 0 {
-            return Ok(How::Enum);
-        }
         if crate::objects::reduce::in_copyreg(&bound)? {
             return Ok(How::Refused("`copyreg` has a function for its class, which needs".into()));
         }
-        if let Some(own) = has_own_way(py, class)? {
+        let enum_type = py.import("enum")?.getattr("EnumMeta")?;
+        if ffi::PyType_IsSubtype(metaclass, enum_type.as_ptr().cast()) != 0 {
+            return Ok(match methods::is_usual_enum(py, class)? {
+                true => How::Enum,
+                false => How::Refused("its class defines `__reduce_ex__`, which needs".into()),
+            });
+        }
+        if methods::is_kept_hash(py, class)? {
+            return Ok(How::Nothing);
+        }
+        if let Some(own) = own.way {
             return Ok(How::Refused(format!("its class defines `{own}`, which needs")));
         }
-        let (base, solid) = base_of(py, class)?;
-        if base == Some(Base::Tuple) {
-            if let Ok(fields) = bound.getattr("_fields") {
-                let is_named = fields.is_instance_of::<pyo3::types::PyTuple>()
-                    && fields.len()? > 0
-                    && (*class).tp_dictoffset == 0
-                    && !managed_dict(class);
-                if is_named {
-                    let mut names = Vec::new();
-                    for field in fields.try_iter()? {
-                        let mut field = field?.into_ptr();
-                        ffi::PyUnicode_InternInPlace(&mut field);
-                        names.push(Owned::new(field).ok_or_else(raised)?);
-                    }
-                    return Ok(How::NamedTuple(names));
-                }
-            }
-        }
-        // As `object.__reduce_ex__` does: an instance larger than what can be seen of it has state that can't be.
-        let word = size_of::<usize>() as isize;
-        let mut expected = (*solid).tp_basicsize + word * slot_count as isize;
-        expected +=
-            word * isize::from((*class).tp_dictoffset != 0 && !managed_dict(class) && (*solid).tp_dictoffset == 0);
-        expected += word * isize::from((*class).tp_weaklistoffset > 0 && (*solid).tp_weaklistoffset == 0);
-        expected = (expected + word - 1) / word * word;
-        if (*class).tp_basicsize > expected || ((*class).tp_itemsize != 0 && base.is_none()) {
+        // Classes without a constructor have no instances but those that C code makes; msgspec's are called another way.
+        let makes_none = (*class).tp_new.is_none() && !memory::is_msgspec_struct(py, class)?;
+        if memory.is_foreign || makes_none {
             return Ok(How::Refused("it holds state that only its own code can read, which needs".into()));
         }
-        match base {
-            Some(base) => Ok(How::Based(base)),
-            None if ffi::PyType_HasFeature(class, ffi::Py_TPFLAGS_HEAPTYPE) != 0 || has_fields(class) => {
-                Ok(How::Fields)
+        if memory.base == Some(Base::Tuple) && (*class).tp_dictoffset == 0 && !managed_dict(class) {
+            if let Some(names) = named_fields(&bound)? {
+                return Ok(How::NamedTuple(names));
             }
-            None if class == addr_of_mut!(ffi::PyBaseObject_Type) => Ok(How::Fields),
-            None => Ok(How::Refused("it is no plain data, which needs".into())),
         }
+        Ok(memory.base.map_or(How::Fields, How::Based))
     }
 }
 
-/// Whether a class of C code keeps its state in a `__dict__`.
-///
-/// # Safety
-/// `class` is alive.
-unsafe fn has_fields(class: Type) -> bool {
-    // SAFETY: alive, says the caller.
-    unsafe { (*class).tp_dictoffset > 0 }
-}
-
-/// The constructor of the nearest base in C code, unless that is `object`.
-///
-/// # Safety
-/// `class` is alive.
-unsafe fn base_new(class: Type) -> Option<ffi::newfunc> {
-    let mut base = class;
-    // SAFETY: alive, says the caller, and so are a class's bases; the last is `object`, of C code.
-    unsafe {
-        while ffi::PyType_HasFeature(base, ffi::Py_TPFLAGS_HEAPTYPE) != 0 {
-            base = (*base).tp_base;
+/// The names of a tuple's items, if its class says some.
+fn named_fields(class: &Bound<'_, PyType>) -> Result<Option<Vec<Owned>>> {
+    // SAFETY: alive; what the class has under a name is alive as long as the class is not changed.
+    let fields = unsafe { Bound::from_borrowed_ptr_or_opt(class.py(), lookup(class.as_ptr().cast(), c"_fields")?) };
+    let Some(Ok(fields)) = fields.map(|fields| fields.cast_into::<pyo3::types::PyTuple>()) else { return Ok(None) };
+    let mut names = Vec::new();
+    for field in &fields {
+        if !field.is_exact_instance_of::<PyString>() {
+            return Ok(None);
         }
-        if base == addr_of_mut!(ffi::PyBaseObject_Type) {
-            return None;
-        }
-        (*base).tp_new
+        let mut field = field.into_ptr();
+        // SAFETY: a string that we own; interning may replace it by its equal.
+        names.push(unsafe {
+            ffi::PyUnicode_InternInPlace(&mut field);
+            Owned::new(field).ok_or_else(raised)?
+        });
     }
+    Ok((!names.is_empty()).then_some(names))
 }
 
 impl Plan {
@@ -579,7 +473,44 @@ impl Plan {
 
     /// Whether an instance is no more than memory of the class's size.
     pub fn is_bare(&self) -> bool {
-        self.base_new.is_none()
+        self.base_new.is_none() && self.reset.is_none() && !self.is_foreign
+    }
+
+    /// Whether the class still says the same of how it is stored.
+    ///
+    /// # Safety
+    /// The class is alive.
+    unsafe fn is_current(&self, py: Python<'_>) -> Result<bool> {
+        // SAFETY: alive, says the caller.
+        unsafe {
+            let known_as = self.known_as.get();
+            if known_as != 0 && given_version(self.class) == known_as {
+                return Ok(true);
+            }
+            let known_as = version_of(self.class)?;
+            let is_same = Methods::of(py, self.class) == self.methods;
+            if is_same {
+                self.known_as.set(known_as);
+            }
+            Ok(is_same)
+        }
+    }
+
+    /// Empties the slot that a fresh instance has filled.
+    ///
+    /// # Safety
+    /// `object` is a fresh instance of the plan's class.
+    #[inline(always)]
+    pub unsafe fn reset(&self, object: Obj) {
+        if let Some(offset) = self.reset {
+            // SAFETY: the offset of a slot of that class.
+            unsafe {
+                crate::cpython::replace(
+                    super::state::slot_mut(object, offset),
+                    Owned::borrowed(ffi::Py_None()).into_raw(),
+                )
+            }
+        }
     }
 
     /// An empty instance: no `__new__` or `__init__` of Python code runs.
@@ -587,6 +518,9 @@ impl Plan {
     /// # Safety
     /// The GIL is held, and the class is alive.
     pub unsafe fn fresh(&self) -> Result<Owned> {
+        if self.is_foreign {
+            return Err(crate::error::decode("an instance has memory that only its own class can fill", 0));
+        }
         // SAFETY: alive, says the caller; every class has an allocator.
         unsafe {
             let made = match (self.base_new, (*self.class).tp_alloc) {
@@ -597,7 +531,10 @@ impl Plan {
                 (None, Some(alloc)) => alloc(self.class, 0),
                 (None, None) => std::ptr::null_mut(),
             };
-            Owned::new(made).ok_or_else(|| crate::error::refused("an instance can't be made without arguments", 0))
+            let made = Owned::new(made)
+                .ok_or_else(|| crate::error::refused("an instance can't be made without arguments", 0))?;
+            self.reset(made.get());
+            Ok(made)
         }
     }
 

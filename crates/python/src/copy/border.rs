@@ -102,6 +102,7 @@ impl Copier<'_> {
     /// # Safety
     /// `object` and `hook` are alive.
     pub(super) unsafe fn call_hook(&mut self, hook: Obj, object: Obj, with_object: bool, number: u32) -> Result<Got> {
+        self.asks_program()?;
         let memo = self.expose()?;
         // SAFETY: alive, says the caller; `hook` and `object` are held over the call.
         unsafe {

@@ -5,7 +5,7 @@ use super::recipe::Make;
 use super::way::{Known, Way};
 use super::{fault, Copier, Got, Seen, BY_PARENT_AND_COPY, UNNUMBERED};
 use crate::class::plan::{Base, Plan};
-use crate::class::state;
+use crate::class::{methods, state};
 use crate::cpython::{bytes_of, float, int, references, Obj, Owned, Type};
 use crate::decode::fill;
 use crate::encode::Part;
@@ -114,7 +114,7 @@ impl Copier<'_> {
                             return self.same(object, number);
                         }
                     }
-                    self.reduce(object, None, number)
+                    self.reduce(object, None, number, true)
                 }
                 Way::Array => {
                     let (bound, memo) = (Bound::from_borrowed_ptr(self.py, object), PyDict::new(self.py));
@@ -126,11 +126,11 @@ impl Copier<'_> {
                     let hook = asked(self.py, object)?;
                     match hook {
                         Some(hook) => self.call_hook(hook.get(), object, false, number),
-                        None => self.reduce(object, None, number),
+                        None => self.reduce(object, None, number, true),
                     }
                 }
                 Way::Copier(copier) => self.call_hook(copier.get(), object, true, number),
-                Way::Reduce(reducer) => self.reduce(object, reducer.as_ref(), number),
+                Way::Reduce(reducer, asks) => self.reduce(object, reducer.as_ref(), number, *asks),
             }
         }
     }
@@ -213,6 +213,7 @@ impl Copier<'_> {
                 return self.fields_and_dict(source, plan, number, whole);
             }
             let copy = allocate(plan.class(), 0)?;
+            plan.reset(copy.get());
             self.settle(number, &copy);
             if !copy_slots(source, &copy, plan) {
                 self.close(number);
@@ -233,14 +234,20 @@ impl Copier<'_> {
                 dict = Some(Owned::new(ffi::PyDict_New()).ok_or_else(raised)?);
             }
             if let Some(dict) = &dict {
-                // `copy` asks the instance, which may have one of its own.
+                // `copy` asks the instance, which may have methods of its own.
                 let name = intern!(self.py, "__deepcopy__");
                 let hook = ffi::PyDict_GetItemWithError(dict.get(), name.as_ptr());
                 if !hook.is_null() && hook != ffi::Py_None() {
                     return self.call_hook(hook, source, false, number);
                 }
+                for name in methods::asked(self.py) {
+                    if !ffi::PyDict_GetItemWithError(dict.get(), name.as_ptr()).is_null() {
+                        return self.reduce(source, None, number, true);
+                    }
+                }
             }
             let copy = allocate(plan.class(), 0)?;
+            plan.reset(copy.get());
             self.settle(number, &copy);
             let base = self.begin(&copy, number, whole);
             self.state(source, &copy, plan, dict)?;
@@ -325,7 +332,9 @@ impl Copier<'_> {
                     return self.recipe(source, vec![content], Make::Based(base, plan.clone()), number);
                 }
                 Base::Exception => return self.exception(source, plan, number),
-                Base::DefaultDict | Base::Deque => return self.reduce(source, None, number),
+                Base::DefaultDict | Base::Deque | Base::StructSequence => {
+                    return self.reduce(source, None, number, false)
+                }
                 Base::Tuple => {
                     let items = places(source);
                     let copy = allocate(class, items.len() as isize)?;

@@ -17,7 +17,7 @@ mod way;
 
 use crate::cpython::{gc, references, Obj, Owned, Type};
 use crate::encode::memo::{Memo, Met};
-use crate::error::{HoldallError, Result};
+use crate::error::{detour, Detour, HoldallError, Result};
 use border::Border;
 use frame::Frame;
 use pyo3::prelude::*;
@@ -88,6 +88,10 @@ struct Copier<'py> {
     ways: HashMap<usize, Rc<Known>, rustc_hash::FxBuildHasher>,
     last: Option<(Type, Rc<Known>)>,
     border: Border,
+    /// Code of the program's was asked: every object is looked up, whoever holds it.
+    tracks_all: bool,
+    /// Some object was left out for its parent alone holding it.
+    left_out: bool,
     /// Whether an object was referred to before all its content was there: hashing what holds it would mislead.
     half_seen: bool,
     deferred: Vec<Deferred>,
@@ -106,13 +110,19 @@ pub unsafe fn deepcopy(py: Python<'_>, root: Obj, memo: Option<Owned>) -> Result
     let mut tables = TABLES
         .take()
         .unwrap_or_else(|| Box::new(Tables { memo: Memo::new(), numbered: Vec::new(), stack: Vec::new() }));
-    // SAFETY: as the caller says.
-    let copied = unsafe { Copier::new(py, &mut tables, memo).copy(root) };
-    tables.stack.clear();
-    tables.numbered.clear();
+    let copied = crate::encode::tracking_if_asked(|tracks_all| {
+        let mut copier = Copier::new(py, &mut tables, memo.clone());
+        copier.tracks_all = tracks_all;
+        // SAFETY: as the caller says.
+        let copied = unsafe { copier.copy(root) };
+        drop(copier);
+        tables.stack.clear();
+        tables.numbered.clear();
+        tables.memo.clear();
+        copied
+    });
     tables.numbered.shrink_to(KEPT);
     tables.stack.shrink_to(KEPT);
-    tables.memo.clear();
     TABLES.set(Some(tables));
     copied
 }
@@ -125,6 +135,8 @@ impl<'py> Copier<'py> {
             ways: HashMap::default(),
             last: None,
             border: Border::new(memo),
+            tracks_all: false,
+            left_out: false,
             half_seen: false,
             deferred: Vec::new(),
             settled: 0,
@@ -158,7 +170,8 @@ impl<'py> Copier<'py> {
     #[inline(always)]
     unsafe fn seen(&mut self, object: Obj, held: isize) -> Result<Seen> {
         // SAFETY: alive, says the caller.
-        if unsafe { references(object) } <= held && !self.border.looks_at_all() {
+        if unsafe { references(object) } <= held && !self.tracks_all && !self.border.looks_at_all() {
+            self.left_out = true;
             return Ok(Seen::New(UNNUMBERED));
         }
         // SAFETY: the same.
@@ -201,6 +214,16 @@ impl<'py> Copier<'py> {
                 Ok(Seen::New(number))
             }
         }
+    }
+
+    /// Code of the program's is about to be asked. It may give references to whatever it can reach: if an object was left
+    /// out for having one holder, the whole graph is copied anew, with every object looked up.
+    fn asks_program(&mut self) -> Result<()> {
+        if self.left_out && !self.tracks_all && !self.border.looks_at_all() {
+            return Err(detour(Detour::TrackAll));
+        }
+        self.tracks_all = true;
+        Ok(())
     }
 
     /// From now on `copy` is what the object of that number became.

@@ -40,9 +40,20 @@ impl Reduce {
 }
 
 impl Copier<'_> {
+    /// `asks_program`: the function is none of the interpreter's own.
+    ///
     /// # Safety
     /// `object` is alive.
-    pub(super) unsafe fn reduce(&mut self, object: Obj, reducer: Option<&Owned>, number: u32) -> Result<Got> {
+    pub(super) unsafe fn reduce(
+        &mut self,
+        object: Obj,
+        reducer: Option<&Owned>,
+        number: u32,
+        asks_program: bool,
+    ) -> Result<Got> {
+        if asks_program {
+            self.asks_program()?;
+        }
         // SAFETY: alive, says the caller; held while its class's code runs.
         unsafe {
             let source = Owned::borrowed(object);

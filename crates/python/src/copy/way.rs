@@ -40,8 +40,8 @@ pub enum Way {
     Hook,
     /// A function of `copy`'s own table.
     Copier(Owned),
-    /// A function of `copyreg.dispatch_table`, or else `__reduce_ex__`.
-    Reduce(Option<Owned>),
+    /// A function of `copyreg.dispatch_table`, or else `__reduce_ex__`; whether that is code of the program's.
+    Reduce(Option<Owned>, bool),
 }
 
 #[derive(Debug)]
@@ -174,9 +174,11 @@ unsafe fn find(py: Python<'_>, class: Owned) -> Result<Known> {
             return known(Way::Hook, asks);
         }
         if let Some(reducer) = registered(py, &REDUCERS, &class)? {
-            return known(Way::Reduce(Some(reducer)), asks);
+            return known(Way::Reduce(Some(reducer), true), asks);
         }
         let way = match &plan.how {
+            // Who asks the class's own code gets what that says.
+            _ if plan.own_new || plan.answers => Way::Reduce(None, plan.answers),
             How::Fields => Way::Fields(plan),
             How::NamedTuple(_) => Way::NamedTuple,
             How::Based(base) => {
@@ -185,7 +187,8 @@ unsafe fn find(py: Python<'_>, class: Owned) -> Result<Known> {
             }
             How::Family(Family::Known(KnownType::OrderedDict)) => Way::Based(plan, Base::OrderedDict),
             How::Family(Family::Known(KnownType::Counter)) => Way::Based(plan, Base::Dict),
-            _ => Way::Reduce(None),
+            How::Family(_) => Way::Reduce(None, false),
+            _ => Way::Reduce(None, true),
         };
         known(way, asks)
     }

@@ -261,6 +261,12 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 }
                 _ => {}
             }
+            // The content is the instance: what holds it directly holds that.
+            if let [.., fields, content] = &mut self.stack[..] {
+                if !content.hand_over && content.is_value() {
+                    content.chain = fields.chain;
+                }
+            }
         }
         Ok(None)
     }

@@ -441,7 +441,14 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         };
         let place = entry.weight.values;
         if let Some(top) = self.stack.last() {
-            if top.is_value() && place >= top.chain && self.stack.get(place as usize).is_some_and(Frame::is_value) {
+            let frame = |at: usize| self.stack.get(at);
+            // Of a subclass's instance, the content stands on top of the fields.
+            let is_content = |frame: &Frame| {
+                !frame.hand_over && frame.is_value() && frame.object.as_ref().map(Owned::get) == Some(object.get())
+            };
+            let is_value =
+                frame(place as usize).is_some_and(Frame::is_value) || frame(place as usize + 1).is_some_and(is_content);
+            if top.is_value() && place >= top.chain && is_value {
                 return Err(decode("a tuple or its like directly inside itself", here));
             }
         }

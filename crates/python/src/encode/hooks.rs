@@ -175,7 +175,7 @@ impl<W: Writer> Encoder<'_, W> {
     /// The arguments of the object of that number are written: it can be referred to from here on.
     pub(super) fn end_arguments(&mut self, number: u32) {
         self.unmade.remove(&number);
-        if self.unmade.is_empty() && matches!(self.sharing, Sharing::ByCount) {
+        if self.unmade.is_empty() && matches!(self.sharing, Sharing::ByCount) && !self.tracks_all {
             self.bound = (-1, 0);
         }
     }

@@ -3,10 +3,10 @@
 use super::walk::CHANGED;
 use super::{layouts, Encoder, Extra, Frame, Kind, Part, BY_PARENT};
 use crate::class::plan::{self, Base, How, Plan};
-use crate::class::{registry, state};
+use crate::class::{methods, registry, state};
 use crate::cpython::dict::{self, Position};
 use crate::cpython::{bytes_of, float, int, prefetch, text, Obj, Owned};
-use crate::error::{encode, raised, Result};
+use crate::error::{detour, encode, raised, Detour, Fault, Result};
 use crate::objects;
 use holdall_format::model::{Known, LayoutKind, Seq};
 use holdall_format::Writer;
@@ -137,7 +137,7 @@ impl<W: Writer> Encoder<'_, W> {
         // SAFETY: alive, says the caller.
         unsafe {
             if names.iter().any(|&name| !text::is(name)) {
-                return Err(encode("an instance's `__dict__` has a key that is not a `str`"));
+                return Err(detour(Detour::OwnWay("its `__dict__` has a key that is no `str`, which needs")));
             }
             let class = plan.map_or(0, |plan| plan.class() as usize);
             let hash = layouts::hash_of(class, names);
@@ -145,6 +145,9 @@ impl<W: Writer> Encoder<'_, W> {
             if let Some(layout) = self.tables.layouts.find(class, names, hash, interned) {
                 self.w.instance(layout as usize);
                 return Ok(layout);
+            }
+            if plan.is_some() && names.iter().any(|&name| methods::is_asked(name)) {
+                return Err(detour(Detour::OwnWay("it has an attribute that pickle asks, which needs")));
             }
             let block = self.w.layout_begin(kind, plan.map_or(0, |plan| plan.version), names.len());
             if let Some(plan) = plan {
@@ -174,16 +177,28 @@ impl<W: Writer> Encoder<'_, W> {
             if self.options.trust && self.dispatched(object, &plan)? {
                 return Ok(());
             }
+            if (plan.own_new || plan.answers) && self.by_own_way(object, &plan)? {
+                return Ok(());
+            }
             match &plan.how {
                 How::Fields if !plan.has_dict && !self.asks() => self.slots(object, &plan),
-                How::Fields => self.fields(object, &plan, LayoutKind::Object),
+                How::Fields => match self.fields(object, &plan, LayoutKind::Object) {
+                    Err(fault) => self.detoured(object, fault),
+                    done => done,
+                },
+                How::NamedTuple(names) if names.len() != ffi::Py_SIZE(object) as usize => {
+                    self.refused(object, "it has more or fewer items than its class has names, which needs")
+                }
                 How::NamedTuple(names) => {
                     let names: Vec<Obj> = names.iter().map(Owned::get).collect();
                     self.layout(LayoutKind::Object, Some(&plan), &names)?;
                     self.items(object, Seq::Tuple);
                     Ok(())
                 }
-                How::Based(base) => self.based(object, &plan, *base),
+                How::Based(base) => match self.based(object, &plan, *base) {
+                    Err(fault) => self.detoured(object, fault),
+                    done => done,
+                },
                 How::Enum => self.enumeration(object, &plan),
                 How::Custom => {
                     let Some(function) =
@@ -191,14 +206,50 @@ impl<W: Writer> Encoder<'_, W> {
                     else {
                         return Err(encode("a class was registered anew while it was being stored"));
                     };
+                    self.asks_program()?;
                     self.layout(LayoutKind::Custom, Some(&plan), &[])?;
                     let state = registry::call(&function, object)?;
                     self.then(vec![Part::Value(state)]);
                     Ok(())
                 }
                 How::Family(family) => objects::encode(self, *family, object),
+                How::Nothing => self.replaced(object, Owned::borrowed(ffi::Py_None())),
                 How::Refused(why) => self.refused(object, why),
             }
+        }
+    }
+
+    /// Writes an instance of a class whose own code pickle would ask, if that says something else than its fields.
+    #[cold]
+    unsafe fn by_own_way(&mut self, object: Obj, plan: &Rc<Plan>) -> Result<bool> {
+        // SAFETY: an instance of the plan's class, says the caller.
+        unsafe {
+            if plan.own_new
+                && self.options.trust
+                && matches!(plan.how, How::Fields | How::Based(_) | How::NamedTuple(_))
+            {
+                self.refused(object, "")?;
+                return Ok(true);
+            }
+            if plan.answers && matches!(plan.how, How::Fields | How::Based(_)) {
+                self.asks_program()?;
+                if let Some(name) = methods::answered(self.py, object)? {
+                    let why = format!("its class answers `{name}` by code of its own, which needs");
+                    self.refused(object, &why)?;
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    /// An instance whose attributes can't be fields: nothing of it was written yet.
+    #[cold]
+    unsafe fn detoured(&mut self, object: Obj, fault: Fault) -> Result<()> {
+        match fault.detour() {
+            // SAFETY: alive, says the caller.
+            Some(Detour::OwnWay(why)) => unsafe { self.refused(object, why) },
+            _ => Err(fault),
         }
     }
 
@@ -216,6 +267,7 @@ impl<W: Writer> Encoder<'_, W> {
             && !plan.has_dict
             && !self.options.trust
             && !self.asks()
+            && !plan.answers
             && self.effort.is_none();
         self.last_plan = Some(plan.clone());
         Ok(plan)
@@ -471,6 +523,11 @@ impl<W: Writer> Encoder<'_, W> {
                 Base::Tuple => {
                     self.w.tuple(ffi::Py_SIZE(object) as usize);
                     self.items(object, Seq::Tuple);
+                }
+                Base::StructSequence => {
+                    let fields = objects::struct_sequence::fields(self.py, object)?;
+                    self.w.tuple(fields.len());
+                    self.then(fields.into_iter().map(Part::Value).collect());
                 }
                 Base::Dict => self.table(object)?,
                 Base::OrderedDict => {

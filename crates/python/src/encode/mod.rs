@@ -20,7 +20,7 @@ pub use walk::CHANGED;
 
 use crate::cpython::{gc, references, Obj, Owned, View};
 use crate::driver::Driver;
-use crate::error::{self, Result};
+use crate::error::{self, Detour, Result};
 use crate::julia::Lowering;
 use holdall_format::Writer;
 use layouts::Layouts;
@@ -177,6 +177,8 @@ pub struct Encoder<'t, W: Writer> {
     /// Mask and floor of the count from which on an object is looked up: (-1, 0) by what holds it, (0, 0) always,
     /// (0, MAX) never. Two operations without a branch, on every string and container.
     bound: (isize, isize),
+    /// Code of the program's was asked: reference counts say nothing any more.
+    tracks_all: bool,
     /// Canonical form: the first walk finds what is met more than once, the second marks only that.
     pub(crate) sharing: Sharing,
     /// Set where only the order of a set's members is asked for: how far to look.
@@ -200,12 +202,53 @@ pub struct Encoder<'t, W: Writer> {
     _pause: gc::Pause,
 }
 
+/// Writes a message; once more, with every object looked up, where code of the program's has to be asked on the way. Nothing
+/// of it was called by then.
+pub fn tracking_if_asked<T>(mut write: impl FnMut(bool) -> Result<T>) -> Result<T> {
+    match write(false) {
+        Err(fault) if fault.detour() == Some(Detour::TrackAll) => write(true),
+        written => written,
+    }
+}
+
 /// Who gets buffers that stand outside the message.
 pub enum Borrower {
     /// A list or a function of the caller's.
     Given(Owned),
     /// The file that the message goes to: their memory is written there as it is.
     File(Vec<View>),
+}
+
+impl Borrower {
+    /// How many buffers a list or a file has; a function is not asked.
+    pub fn len(&self) -> Result<usize> {
+        match self {
+            // SAFETY: held.
+            Borrower::Given(list) => unsafe {
+                if ffi::PyList_Check(list.get()) == 0 {
+                    return Ok(0);
+                }
+                Ok(ffi::PyList_Size(list.get()) as usize)
+            },
+            Borrower::File(views) => Ok(views.len()),
+        }
+    }
+
+    /// Takes back what a message that is begun anew has given since.
+    pub fn cut(&mut self, len: usize) -> Result<()> {
+        match self {
+            // SAFETY: held; the slice is cut to the list's end.
+            Borrower::Given(list) => unsafe {
+                if ffi::PyList_Check(list.get()) != 0
+                    && ffi::PyList_SetSlice(list.get(), len as isize, isize::MAX, std::ptr::null_mut()) != 0
+                {
+                    return Err(error::raised());
+                }
+            },
+            Borrower::File(views) => views.truncate(len),
+        }
+        Ok(())
+    }
 }
 
 /// A string by its value.
@@ -274,7 +317,7 @@ impl<'t, W: Writer> Encoder<'t, W> {
     pub unsafe fn new(py: Python<'t>, w: W, options: &'t Options, tables: &'t mut Tables, sharing: Sharing) -> Self {
         tables.layouts.clear();
         tables.memo.clear();
-        Encoder {
+        let mut encoder = Encoder {
             w,
             options,
             tables,
@@ -293,6 +336,7 @@ impl<'t, W: Writer> Encoder<'t, W> {
                 Sharing::ByCount => (-1, 0),
                 Sharing::Finding(_) | Sharing::Found(_) => (0, 0),
             },
+            tracks_all: false,
             sharing,
             effort: None,
             borrower: None,
@@ -307,7 +351,40 @@ impl<'t, W: Writer> Encoder<'t, W> {
             py,
             // SAFETY: the GIL is held, says the caller.
             _pause: unsafe { gc::Pause::new() },
+        };
+        // Who is asked about every object can reach it, too.
+        let asks = |hooks: &PickleHooks| hooks.persistent_id.is_some() || hooks.reducer_override.is_some();
+        if matches!(encoder.sharing, Sharing::ByCount) && options.pickle.as_ref().is_some_and(|hooks| asks(hooks)) {
+            encoder.track_all();
         }
+        encoder
+    }
+
+    /// From here on every object is looked up, whoever holds it.
+    pub fn track_all(&mut self) {
+        if self.tracks() && self.bound != (0, isize::MAX) {
+            self.bound = (0, 0);
+            self.tracks_all = true;
+        }
+    }
+
+    /// Code of the program's is about to be asked. It may give references to whatever it can reach, so that "its parent
+    /// alone holds it" is true no more: if some object was left out for that reason, the message is begun anew.
+    pub(crate) fn asks_program(&mut self) -> Result<()> {
+        let by_count = match self.sharing {
+            Sharing::ByCount => true,
+            Sharing::Finding(_) => W::TAGGED,
+            Sharing::Found(_) => false,
+        };
+        if !by_count || self.tracks_all || !self.tracks() {
+            return Ok(());
+        }
+        // Where only the root was met, nothing was left out.
+        if self.tables.stack.is_empty() && self.next_number <= 1 + self.base() {
+            self.track_all();
+            return Ok(());
+        }
+        Err(error::detour(Detour::TrackAll))
     }
 
     /// Writes the whole graph of `root`.
@@ -436,7 +513,7 @@ impl<'t, W: Writer> Encoder<'t, W> {
             Met::Never => {
                 self.number()?;
                 self.w.mark();
-                if self.options.trust {
+                if self.options.trust || self.tracks_all {
                     // Its address must not come to mean another object, whatever the code that is called does to its parent.
                     // SAFETY: alive, says the caller.
                     self.keep(unsafe { Owned::borrowed(object) });

@@ -105,6 +105,24 @@ pub fn encode_into(
     options: &encode::Options,
     borrower: Option<Borrower>,
 ) -> Result<Vec<View>, Fault> {
+    let given = borrower.as_ref().map(Borrower::len).transpose()?;
+    let mut borrower = borrower;
+    encode::tracking_if_asked(|track_all| {
+        workshop.output.reset();
+        if let (Some(borrower), Some(given)) = (&mut borrower, given) {
+            borrower.cut(given)?;
+        }
+        encode_once(workshop, object, options, &mut borrower, track_all)
+    })
+}
+
+fn encode_once(
+    workshop: &mut Workshop,
+    object: &Bound<'_, PyAny>,
+    options: &encode::Options,
+    borrower: &mut Option<Borrower>,
+    track_all: bool,
+) -> Result<Vec<View>, Fault> {
     let py = object.py();
     let Workshop { output, tables } = workshop;
     let mut sharing = Sharing::ByCount;
@@ -123,12 +141,17 @@ pub fn encode_into(
     let writer = Writer::new(&mut *output, options.trust);
     // SAFETY: the GIL is held, as `py` shows.
     let mut encoder = unsafe { Encoder::new(py, writer, options, tables, sharing) };
-    encoder.borrower = borrower;
+    if track_all {
+        encoder.track_all();
+    }
+    encoder.borrower = borrower.take();
     encoder.recipes = recipes;
     let result = encoder.message(object.as_ptr());
+    *borrower = encoder.borrower.take();
+    drop(encoder);
     drop::<Vec<Owned>>(first_walk);
     result?;
-    match encoder.borrower.take() {
+    match borrower.take() {
         Some(Borrower::File(views)) => Ok(views),
         _ => Ok(Vec::new()),
     }

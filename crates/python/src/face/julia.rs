@@ -20,12 +20,24 @@ pub fn tags(py: Python<'_>) -> PyResult<Bound<'_, PyTuple>> {
 }
 
 fn encode_into(workshop: &mut Workshop, object: &Bound<'_, PyAny>, options: &encode::Options) -> Result<(), Fault> {
+    encode::tracking_if_asked(|track_all| encode_once(workshop, object, options, track_all))
+}
+
+fn encode_once(
+    workshop: &mut Workshop,
+    object: &Bound<'_, PyAny>,
+    options: &encode::Options,
+    track_all: bool,
+) -> Result<(), Fault> {
     let Workshop { output, tables } = workshop;
     let py = object.py();
     // The first walk only finds what is met more than once.
     // SAFETY: the GIL is held, as `py` shows.
     let mut survey = unsafe { Encoder::new(py, Survey, options, tables, Sharing::Finding(Default::default())) };
     survey.lowering = Some(Box::new(Lowering::new(py)?));
+    if track_all {
+        survey.track_all();
+    }
     survey.message(object.as_ptr())?;
     // What was made on the way is made anew in the second walk; until then no address may come to mean another object.
     let _made = survey.take_temporaries();

@@ -95,6 +95,8 @@ pub fn out_of_band<W: Writer>(encoder: &mut Encoder<'_, W>, buffer: &Bound<'_, P
     // SAFETY: held.
     let list = unsafe { Bound::from_borrowed_ptr(py, list.get()) };
     if list.is_callable() {
+        // Called once for each buffer, also where the message has to be begun anew.
+        encoder.asks_program()?;
         // As pickle's `buffer_callback`: a true answer means "keep it in band".
         if list.call1((buffer,))?.is_truthy()? {
             return Ok(false);

@@ -15,6 +15,7 @@ pub mod reduce;
 pub mod reference;
 pub mod span;
 pub mod special;
+pub mod struct_sequence;
 pub mod textual;
 pub mod upgrade;
 
@@ -192,6 +193,11 @@ pub fn permitted(py: Python<'_>, name: &str) -> Result<Option<Owned>> {
 /// # Safety
 /// The GIL is held; `class` is alive and a subclass of what `base` names.
 pub unsafe fn new_of(base: Base, class: Type, payload: Option<Owned>) -> Result<Owned> {
+    if base == Base::StructSequence {
+        let Some(payload) = &payload else { return Err(decode("a struct sequence without fields", 0)) };
+        // SAFETY: of that kind, says the caller.
+        return unsafe { struct_sequence::build(class, payload, 0) };
+    }
     // SAFETY: static types, whose constructors take a class, a tuple and keywords or null.
     unsafe {
         let of = match base {
@@ -207,7 +213,9 @@ pub unsafe fn new_of(base: Base, class: Type, payload: Option<Owned>) -> Result<
             Base::Int => addr_of_mut!(ffi::PyLong_Type),
             Base::Float => addr_of_mut!(ffi::PyFloat_Type),
             Base::Complex => addr_of_mut!(ffi::PyComplex_Type),
-            Base::Exception | Base::DefaultDict | Base::Deque => return Err(decode("a builtin out of place", 0)),
+            Base::Exception | Base::DefaultDict | Base::Deque | Base::StructSequence => {
+                return Err(decode("a builtin out of place", 0))
+            }
         };
         // What the payload is made of must be of the builtin itself: `str(3)` would take anything.
         if let Some(payload) = &payload {

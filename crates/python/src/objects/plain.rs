@@ -161,6 +161,10 @@ impl<W: Writer> Encoder<'_, W> {
                 Ok(())
             }
             How::Family(family) => self.plain_family(&bound, *family),
+            How::Nothing => {
+                self.w.none();
+                Ok(())
+            }
             // SAFETY: alive, says the caller.
             How::Refused(why) => unsafe { self.refused(object, why) },
         }
@@ -298,7 +302,7 @@ impl<W: Writer> Encoder<'_, W> {
                     self.w.list(ffi::Py_SIZE(raw) as usize);
                     self.items(raw, Seq::List);
                 }
-                Base::Tuple => {
+                Base::Tuple | Base::StructSequence => {
                     self.w.list(ffi::Py_SIZE(raw) as usize);
                     self.items(raw, Seq::Tuple);
                 }

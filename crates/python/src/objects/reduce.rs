@@ -58,6 +58,7 @@ impl<W: Writer> Encoder<'_, W> {
     /// Writes what the caller's `enc_hook` gives instead of an object.
     fn unstorable(&mut self, object: &Bound<'_, PyAny>, why: &str) -> Result<()> {
         if let Some(hook) = &self.options.enc_hook {
+            self.asks_program()?;
             let replacement = registry::call(hook, object.as_ptr())?;
             if replacement.get() != object.as_ptr() {
                 return self.replaced(object.as_ptr(), replacement);
@@ -81,10 +82,11 @@ impl<W: Writer> Encoder<'_, W> {
         Ok(true)
     }
 
-    fn by_hooks<'py>(&self, object: &Bound<'py, PyAny>, plan: &Plan) -> Result<Option<Bound<'py, PyAny>>> {
+    fn by_hooks<'py>(&mut self, object: &Bound<'py, PyAny>, plan: &Plan) -> Result<Option<Bound<'py, PyAny>>> {
         let py = object.py();
         let mut own_table = None;
-        if let Some(hooks) = &self.options.pickle {
+        let options = self.options;
+        if let Some(hooks) = &options.pickle {
             if let Some(hook) = &hooks.reducer_override {
                 let value = registry::call(hook, object.as_ptr())?;
                 // SAFETY: a new reference; the singleton is alive.
@@ -122,6 +124,7 @@ impl<W: Writer> Encoder<'_, W> {
                 return Ok(None);
             }
         }
+        self.asks_program()?;
         Ok(Some(reducer.call1((object,))?))
     }
 
@@ -131,6 +134,7 @@ impl<W: Writer> Encoder<'_, W> {
         if object.is_instance_of::<PyType>() || object.get_type().is(py.get_type::<PyFunction>()) {
             return self.by_reference(object);
         }
+        self.asks_program()?;
         match object.getattr(intern!(py, "__reduce_ex__"))?.call1((PROTOCOL,)) {
             Ok(value) => self.reduced(object, &value),
             // What CPython itself says of objects that can't be: no code of the class's had a part in it.

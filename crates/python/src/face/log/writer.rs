@@ -2,7 +2,7 @@
 
 use super::InUse;
 use crate::encode::{self, Encoder, Section, Tables};
-use crate::error::Fault;
+use crate::error::{self, Detour, Fault};
 use crate::face::descriptor::Descriptor;
 use crate::face::files::compression;
 use crate::face::functions::with_workshop;
@@ -45,6 +45,8 @@ struct State {
     unsynced: bool,
     records: u64,
     tables: Box<Tables>,
+    /// A record had code of the program's asked: no count of references says what can't be met again.
+    tracks_all: bool,
     /// Nothing before the first record, and after a failure: the next one begins a section.
     section: Option<Section>,
     began: u64,
@@ -87,8 +89,17 @@ impl State {
     ) -> Result<(), Fault> {
         let before = (self.waiting.len(), self.last.clone());
         let put = self.try_put(obj, options, how);
-        if put.is_err() {
-            self.take_back(before);
+        if let Err(fault) = &put {
+            self.take_back(before.clone());
+            if fault.detour() == Some(Detour::TrackAll) && !self.tracks_all {
+                // Records of one log are alike: the next ones need not find it out again.
+                self.tracks_all = true;
+                let put = self.try_put(obj, options, how);
+                if put.is_err() {
+                    self.take_back(before);
+                }
+                return put;
+            }
         }
         put
     }
@@ -115,11 +126,19 @@ impl State {
             self.restart();
         }
         let Some(section) = self.section.take() else { return Ok(()) };
-        with_workshop(|workshop| {
+        let mut detour = None;
+        let put = with_workshop(|workshop| {
             let writer = Writer::new(&mut workshop.output, options.trust);
             // SAFETY: the GIL is held, as `obj` shows; the tables are this log's own.
             let mut encoder = unsafe { Encoder::of_section(obj.py(), writer, options, &mut self.tables, section) };
-            encoder.message(obj.as_ptr())?;
+            if self.tracks_all {
+                encoder.track_all();
+            }
+            let written = encoder.message(obj.as_ptr());
+            if let Err(fault) = written {
+                detour = fault.detour();
+                return Err(fault);
+            }
             self.section = encoder.into_section();
             let message = workshop.output.as_slice();
             let at = self.written + self.waiting.len() as u64;
@@ -127,8 +146,11 @@ impl State {
             let at = self.written + self.waiting.len() as u64;
             self.named = log::put_names(&mut self.waiting, at, self.named, message)?;
             Ok(())
-        })
-        .map_err(Fault::from)
+        });
+        match detour {
+            Some(way) => Err(error::detour(way)),
+            None => put.map_err(Fault::from),
+        }
     }
 
     /// Writes all that waits. What could only be written in part is taken back, and goes on waiting.
@@ -197,6 +219,7 @@ impl LogWriter {
             unsynced: false,
             records: 0,
             tables: Box::new(Tables::new()),
+            tracks_all: false,
             section: None,
             began: 0,
             named: Named::default(),
