@@ -104,7 +104,7 @@ pub const KNOWN: &[(u8, Known, &str)] = &[
     (6, Known::ZoneInfo, "text: IANA key"),
     (7, Known::Decimal, "text: as str() gives it"),
     (8, Known::Fraction, "int: numerator; int: denominator"),
-    (9, Known::Uuid, "bytes: 16, big-endian"),
+    (9, Known::Uuid, "bytes: 16, big-endian; then, if it is known, 0 for a safe one or 255"),
     (10, Known::PurePosixPath, "text"),
     (11, Known::PureWindowsPath, "text"),
     (12, Known::PosixPath, "text"),

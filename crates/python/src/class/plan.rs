@@ -10,7 +10,7 @@ use crate::objects::special::{self, Marker};
 use crate::objects::Family;
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyString, PyType};
+use pyo3::types::{PyDict, PyModule, PyString, PyType};
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashMap;
 use std::ptr::addr_of_mut;
@@ -191,9 +191,32 @@ pub fn forget(_py: Python<'_>, class: Type) {
 pub fn class_name(py: Python<'_>, class: Type) -> PyResult<String> {
     // SAFETY: callers hold the class alive.
     let class = unsafe { Bound::from_borrowed_ptr(py, class.cast()).cast_into_unchecked::<PyType>() };
-    let module = class.getattr("__module__").and_then(|module| module.extract::<String>()).unwrap_or_default();
     let name: String = class.getattr("__qualname__")?.extract()?;
-    Ok(format!("{module}.{name}"))
+    match class.getattr("__module__").and_then(|module| module.extract::<String>()) {
+        Ok(module) => Ok(format!("{module}.{name}")),
+        Err(_) => Ok(format!("{}.{name}", module_with(&class, &name)?)),
+    }
+}
+
+/// The module that has a class which doesn't say its own, as pickle looks for it: the main one where no other has it.
+fn module_with(class: &Bound<'_, PyType>, name: &str) -> PyResult<String> {
+    let py = class.py();
+    let modules = py.import("sys")?.getattr("modules")?.call_method0("copy")?;
+    for (module_name, module) in modules.cast::<PyDict>()? {
+        let (Ok(module_name), Ok(module)) = (module_name.extract::<String>(), module.cast::<PyModule>()) else { continue };
+        if matches!(&module_name[..], "__main__" | "__mp_main__") {
+            continue;
+        }
+        let mut parts = name.split('.');
+        let mut found = parts.next().and_then(|first| module.dict().get_item(first).ok().flatten());
+        for part in parts {
+            found = found.and_then(|outer| outer.getattr_opt(part).ok().flatten());
+        }
+        if found.is_some_and(|found| found.is(class)) {
+            return Ok(module_name);
+        }
+    }
+    Ok("__main__".into())
 }
 
 /// Whether that is the class's `class_name`; that text is made only where a metaclass may have its own say.

@@ -110,7 +110,8 @@ impl Copier<'_> {
     fn untold_state(&self, object: &Bound<'_, PyAny>) -> Result<Option<Owned>> {
         let class = object.get_type();
         let own = class.getattr(intern!(self.py, "__reduce__"))?;
-        if !class.getattr(intern!(self.py, "__reduce_ex__"))?.is(&object_reduce_ex(self.py)?)
+        if own.is(&self.py.get_type::<PyAny>().getattr(intern!(self.py, "__reduce__"))?)
+            || !class.getattr(intern!(self.py, "__reduce_ex__"))?.is(&object_reduce_ex(self.py)?)
             // SAFETY: both are alive.
             || unsafe { ffi::Py_TYPE(own.as_ptr()) != std::ptr::addr_of_mut!(ffi::PyMethodDescr_Type) }
             || object.hasattr(intern!(self.py, "__setstate__"))?

@@ -226,16 +226,24 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         let [number, rest @ ..] = parts else { return Err(decode("a recipe without parts", at)) };
         if flags & reduce::AGAIN == 0 {
             let made = objects::reduce::create(self.py, flags, parts, at)?;
-            self.opened(mark, made.get());
+            self.opened_here(mark, &made);
             return Ok(made);
         }
         let number = objects::reduce::number(self.py, number)
             .filter(|&number| matches!(self.numbered.get(number), Some(Numbered { object: None, .. })));
         let Some(number) = number else { return Err(decode("a recipe that makes no object that is being made", at)) };
         let made = objects::reduce::create(self.py, flags, rest, at)?;
-        self.opened(number as u32, made.get());
-        self.opened(mark, made.get());
+        self.opened_here(number as u32, &made);
+        self.opened_here(mark, &made);
         Ok(made)
+    }
+
+    /// What was made for the frame on top: that is where it stands from now on.
+    fn opened_here(&mut self, mark: u32, made: &Owned) {
+        self.opened(mark, made.get());
+        if let Some(entry) = self.numbered.get_mut(mark as usize) {
+            entry.weight.values = self.stack.len() as u32 - 1;
+        }
     }
 
     pub(super) fn finish_reduce(&mut self, mut frame: Frame) -> Result<Owned> {

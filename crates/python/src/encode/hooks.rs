@@ -3,7 +3,7 @@
 //! `persistent_id` is asked about every value, small ones too. Where it is set, each container is written value by
 //! value, from parts: the loops that write many values at once need no question for each then.
 
-use super::{Encoder, Extra, Frame, Kind, Part, Sharing, BY_PARENT, BY_PARENT_AND_US};
+use super::{Encoder, Extra, Frame, Kind, Part, Sharing, Unmade, BY_PARENT, BY_PARENT_AND_US};
 use crate::class::registry;
 use crate::class::state;
 use crate::cpython::dict::Position;
@@ -169,7 +169,18 @@ impl<W: Writer> Encoder<'_, W> {
         };
         // Among arguments all gets a mark: what may end an object that is written again has to be known by then.
         self.bound = (0, 0);
-        Ok(Some((number, *self.unmade.entry(number).or_insert(false))))
+        Ok(Some((number, *self.unmade.entry(number).or_insert(Unmade::Arguments) == Unmade::Again)))
+    }
+
+    /// Writes what an object is made of, which is there only once all of these are: it can't be one of them itself.
+    pub(crate) fn then_made(&mut self, object: Obj, mut parts: Vec<Part>) {
+        if self.tracks() {
+            if let Some(number) = self.tables.memo.number(object) {
+                self.unmade.insert(number, Unmade::Parts);
+                parts.push(Part::Made(number));
+            }
+        }
+        self.then(parts);
     }
 
     /// The arguments of the object of that number are written: it can be referred to from here on.
@@ -187,21 +198,25 @@ impl<W: Writer> Encoder<'_, W> {
         // SAFETY: the memo's objects are alive.
         let class = unsafe { ffi::Py_TYPE(object) };
         match self.unmade.get_mut(&number) {
-            Some(again) if *again => {
+            Some(Unmade::Parts) => {
+                let class = crate::class::plan::class_name(self.py, class)?;
+                Err(encode(format_args!("can't store a `{class}`: what it is made of holds the object itself")))
+            }
+            Some(Unmade::Again) => {
                 let class = crate::class::plan::class_name(self.py, class)?;
                 Err(encode(format_args!(
                     "can't store a `{class}`: the arguments that its `__reduce__` gave hold the object itself (its state may)"
                 )))
             }
-            Some(again) => {
-                *again = true;
+            Some(unmade) => {
+                *unmade = Unmade::Again;
                 // SAFETY: alive; an object with a recipe is no builtin container.
                 unsafe { self.other(object, class)? };
                 Ok(true)
             }
             None => {
                 let open = class == addr_of_mut!(ffi::PyTuple_Type)
-                    && self.unmade.values().any(|&again| again)
+                    && self.unmade.values().any(|&unmade| unmade == Unmade::Again)
                     && self.tables.stack.iter().any(|frame| frame.object.get() == object);
                 if open {
                     // The first one goes with the arguments that are thrown away: this one is meant from here on.

@@ -209,7 +209,7 @@ impl<W: Writer> Encoder<'_, W> {
                     self.asks_program()?;
                     self.layout(LayoutKind::Custom, Some(&plan), &[])?;
                     let state = registry::call(&function, object)?;
-                    self.then(vec![Part::Value(state)]);
+                    self.then_made(object, vec![Part::Value(state)]);
                     Ok(())
                 }
                 How::Family(family) => objects::encode(self, *family, object),
@@ -527,7 +527,7 @@ impl<W: Writer> Encoder<'_, W> {
                 Base::StructSequence => {
                     let fields = objects::struct_sequence::fields(self.py, object)?;
                     self.w.tuple(fields.len());
-                    self.then(fields.into_iter().map(Part::Value).collect());
+                    self.then_made(object, fields.into_iter().map(Part::Value).collect());
                 }
                 Base::Dict => self.table(object)?,
                 Base::OrderedDict => {
@@ -573,7 +573,11 @@ impl<W: Writer> Encoder<'_, W> {
                 }
                 Base::Exception => {
                     let parts = objects::exception::parts(self.py, object)?;
-                    self.then(parts);
+                    if objects::exception::is_of_parts(self.py, ffi::Py_TYPE(object))? {
+                        self.then_made(object, parts);
+                    } else {
+                        self.then(parts);
+                    }
                 }
             }
         }

@@ -139,6 +139,17 @@ pub enum Part {
     Given { unchecked: bool },
 }
 
+/// What an object that can't be referred to yet is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Unmade {
+    /// Arguments of a recipe.
+    Arguments,
+    /// The same, among which it was met: it is being written again there.
+    Again,
+    /// Parts, of which it can't be one.
+    Parts,
+}
+
 /// What outlives one message: tables that are used again.
 pub struct Tables {
     pub memo: Memo,
@@ -165,9 +176,8 @@ pub struct Encoder<'t, W: Writer> {
     temporaries: Vec<Owned>,
     /// First number of each text, where equal ones are written once.
     texts: HashMap<TextKey, u32, rustc_hash::FxBuildHasher>,
-    /// Objects whose recipe's arguments are being written, so that they can't be referred to yet; and whether they were
-    /// met among them, and are being written again there.
-    unmade: HashMap<u32, bool, rustc_hash::FxBuildHasher>,
+    /// Objects that can't be referred to yet, as what they are made of is being written.
+    unmade: HashMap<u32, Unmade, rustc_hash::FxBuildHasher>,
     /// How many replacements are being written, one within the other.
     replacing: u32,
     /// How many documents are whose keys are not looked at, where others' are.

@@ -56,7 +56,7 @@ pub fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, known: Known, object: &Bo
             // The dict itself, which may be met elsewhere: a proxy has no other way to it.
             let shown = object.py().import("gc")?.getattr("get_referents")?.call1((object,))?.get_item(0)?;
             let shown = if shown.is_exact_instance_of::<PyDict>() { shown } else { object.call_method0("copy")? };
-            encoder.then(vec![Part::Value(owned(&shown))]);
+            encoder.then_made(object.as_ptr(), vec![Part::Value(owned(&shown))]);
         }
     }
     Ok(())

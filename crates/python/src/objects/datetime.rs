@@ -9,7 +9,7 @@ use holdall_format::Writer;
 use pyo3::exceptions::PyValueError;
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyTuple};
 
 pub fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, object: &Bound<'_, PyAny>) -> Result<()> {
     let raw = object.as_ptr();
@@ -128,7 +128,11 @@ pub fn encode_part<W: Writer>(encoder: &mut Encoder<'_, W>, known: Known, object
                     "a `zoneinfo.ZoneInfo` made from a file has no key to be found by again",
                 ));
             }
+            // How the class says whether others get the same object for the key.
+            let said = object.call_method0("__reduce__")?.get_item(1)?;
+            let is_cached = said.len()? < 2 || said.get_item(1)?.is_truthy()?;
             encoder.w.known(known);
+            let key = if is_cached { key } else { PyTuple::new(object.py(), [key])?.into_any() };
             encoder.then(vec![Part::Value(owned(&key))]);
         }
         _ => {
@@ -201,8 +205,12 @@ pub fn build<'py>(py: Python<'py>, known: Known, parts: &[Bound<'py, PyAny>]) ->
         }
         (Known::ZoneInfo, [key]) => {
             // The key becomes part of a path below the zone folders; ZoneInfo refuses keys that lead out of them.
+            let class = py.import("zoneinfo")?.getattr("ZoneInfo")?;
+            if let Ok((key,)) = key.extract::<(String,)>() {
+                return class.call_method1("no_cache", (key,));
+            }
             let key: String = key.extract()?;
-            py.import("zoneinfo")?.getattr("ZoneInfo")?.call1((key,))
+            class.call1((key,))
         }
         _ => Err(PyValueError::new_err("another count of values")),
     }

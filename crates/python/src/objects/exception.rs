@@ -7,6 +7,7 @@ use super::owned;
 use crate::cpython::{Obj, Owned, Type};
 use crate::encode::Part;
 use crate::error::{decode, refused, Result};
+use pyo3::exceptions::PyAttributeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple, PyType};
@@ -14,7 +15,7 @@ use pyo3::types::{PyDict, PyTuple, PyType};
 /// Fields that C code keeps, beside the arguments.
 const FIELDS: &[&str] = &["__cause__", "__context__", "__suppress_context__"];
 /// Fields of the builtin exceptions whose arguments don't say them.
-const OWN: &[&str] = &["name", "path", "obj", "errno", "strerror", "filename", "filename2"];
+const OWN: &[&str] = &["name", "path", "obj", "errno", "strerror", "filename", "filename2", "characters_written"];
 
 /// Whether what the builtins have under some name is an exception of theirs.
 pub fn is_builtin(found: &Bound<'_, PyAny>) -> bool {
@@ -41,7 +42,12 @@ pub unsafe fn parts(py: Python<'_>, object: Obj) -> Result<Vec<Part>> {
     for name in FIELDS.iter().chain(OWN) {
         // What the builtin class itself keeps: a subclass may have put something of its own there.
         let Ok(getter) = builtin.getattr(*name) else { continue };
-        let value = getter.call_method1("__get__", (&error,))?;
+        let value = match getter.call_method1("__get__", (&error,)) {
+            Ok(value) => value,
+            // Not set.
+            Err(missing) if missing.is_instance_of::<PyAttributeError>(py) => continue,
+            Err(error) => return Err(error.into()),
+        };
         let is_default = value.is_none() || (*name == "__suppress_context__" && !value.is_truthy()?);
         if !is_default {
             fields.set_item(*name, value)?;

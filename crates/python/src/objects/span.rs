@@ -14,7 +14,7 @@ pub fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, known: Known, object: &Bo
     for name in ["start", "stop", "step"] {
         parts.push(Part::Value(owned(&object.getattr(name)?)));
     }
-    encoder.then(parts);
+    encoder.then_made(object.as_ptr(), parts);
     Ok(())
 }
 

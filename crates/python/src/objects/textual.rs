@@ -13,7 +13,12 @@ pub fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, known: Known, object: &Bo
     encoder.w.known(known);
     if known == Known::Uuid {
         let bytes = object.getattr("bytes")?;
-        encoder.w.bytes(bytes.cast::<PyBytes>().map_err(PyErr::from)?.as_bytes());
+        let mut bytes = bytes.cast::<PyBytes>().map_err(PyErr::from)?.as_bytes().to_vec();
+        // Whether the system made it so that no two processes get the same: 0 or -1, or None where nobody knows.
+        if let Some(safety) = object.getattr("is_safe")?.getattr("value")?.extract::<Option<i8>>()? {
+            bytes.push(safety as u8);
+        }
+        encoder.w.bytes(&bytes);
         return Ok(());
     }
     encoder.then(vec![Part::Value(owned(object.str()?.as_any()))]);
@@ -23,9 +28,17 @@ pub fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, known: Known, object: &Bo
 pub fn build<'py>(py: Python<'py>, known: Known, parts: &[Bound<'py, PyAny>]) -> PyResult<Bound<'py, PyAny>> {
     let [part] = parts else { return Err(PyValueError::new_err("another count of values")) };
     if known == Known::Uuid {
+        let module = py.import("uuid")?;
         let keywords = PyDict::new(py);
-        keywords.set_item("bytes", part.cast::<PyBytes>()?)?;
-        return py.import("uuid")?.getattr("UUID")?.call((), Some(&keywords));
+        let mut bytes = part.cast::<PyBytes>()?.as_bytes();
+        if let [number @ .., safety] = bytes {
+            if number.len() == 16 {
+                keywords.set_item("is_safe", module.getattr("SafeUUID")?.call1((*safety as i8,))?)?;
+                bytes = number;
+            }
+        }
+        keywords.set_item("bytes", PyBytes::new(py, bytes))?;
+        return module.getattr("UUID")?.call((), Some(&keywords));
     }
     let text = part.cast::<PyString>()?;
     let (module, class) = match known {
