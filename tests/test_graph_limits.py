@@ -5,6 +5,8 @@ Each is loaded where it is entered at another end, so that what it lacks is ther
 
 from __future__ import annotations
 
+import sys
+import types
 from typing import Any, Callable
 
 import pytest
@@ -42,7 +44,6 @@ def slice_within_itself() -> tuple[Any, Any]:
 ENDS: dict[str, Callable[[], tuple[Any, Any]]] = {
     "a key or member that is not all there": key_that_holds_its_dict,
     "a frozenset within its own member, whose hash is that member's own code": member_with_a_hash_of_its_own,
-    "an object that is made of its parts is one of them itself": slice_within_itself,
 }
 
 
@@ -60,6 +61,19 @@ def test_a_limit(text: str) -> None:
     assert is_limit(caught.value)
     isomorphic(loaded, holdall.loads(holdall.dumps(loaded), types=TYPES))
     isomorphic(refused, holdall.deepcopy(refused))
+
+
+def test_what_is_made_of_itself_is_refused() -> None:
+    """There is no slice before its bounds are there: it is not stored where they lead to it, and is where they come first."""
+    error, proxied = [], {}
+    error.append(ExceptionGroup("of itself", [ValueError(error)])) if sys.version_info >= (3, 11) else None
+    proxied["self"] = types.MappingProxyType(proxied)
+    cases = [slice_within_itself(), (proxied["self"], proxied)] + [(found, error) for found in error]
+    for refused, loaded in cases:
+        for trust in (False, True):
+            with pytest.raises(holdall.EncodeError, match="what it is made of holds the object itself"):
+                holdall.dumps(refused, trust=trust)
+        isomorphic(loaded, holdall.loads(holdall.dumps(loaded)))
 
 
 def test_nothing_else_is_a_limit() -> None:

@@ -22,7 +22,6 @@ LIMITS = {
     "the dict in which the tuple is a key",
     "a frozenset within its own member, whose hash is that member's own code": "a frozenset that is referred to is "
     "filled while nobody looks; code of a user's class could",
-    "an object that is made of its parts is one of them itself": "there is no slice before all its parts are there",
 }
 
 

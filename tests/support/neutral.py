@@ -216,10 +216,17 @@ def _numpy(obj: Any) -> tuple[str, list[Any]] | None:
     dtype = _dtype(obj.dtype) if obj.dtype.names is None else obj.dtype
     if isinstance(obj, np.generic):
         return "NumpyScalar", [dtype, obj.tobytes()]
-    fortran = obj.flags.f_contiguous and not obj.flags.c_contiguous
-    items = obj.ravel("F" if fortran else "C")
+    order: Any = obj.flags.f_contiguous and not obj.flags.c_contiguous
+    axes = sorted(range(obj.ndim), key=lambda axis: -obj.strides[axis])
+    usual = order or not obj.transpose(axes).flags.c_contiguous or obj.flags.c_contiguous
+    along = (obj.T if order else obj) if usual else obj.transpose(axes)
+    items = along.ravel("C")
     held = items.tolist() if obj.dtype.hasobject else items.tobytes()
-    return "NdArray", [dtype, obj.shape, fortran, held]
+    read_only = not obj.flags.writeable and (obj.flags.forc or not usual)
+    if read_only or not usual:
+        in_order = range(obj.ndim)[:: -1 if order else 1] if usual else axes
+        order = (read_only, *in_order)
+    return "NdArray", [dtype, obj.shape, order, held]
 
 
 def _dtype(dtype: Any) -> Any:

@@ -40,6 +40,11 @@ def filled(dtype: Any, shape: Any = (6,)) -> Any:
     return array
 
 
+def locked(array: Any) -> Any:
+    array.flags.writeable = False
+    return array
+
+
 def object_array() -> Any:
     shared = ["shared"]
     array = np.empty((2, 2), object)
@@ -63,6 +68,14 @@ def structured_object() -> Any:
 LAYOUTS: dict[str, Callable[[], Any]] = {
     "C": lambda: np.arange(12.0).reshape(3, 4),
     "F": lambda: np.asfortranarray(np.arange(12.0).reshape(3, 4)),
+    "axes": lambda: np.arange(24).reshape(2, 3, 4).transpose(1, 0, 2),
+    "axes of objects": lambda: (
+        np.array([{at} for at in range(12)], object).reshape(2, 3, 2).transpose(1, 2, 0)
+    ),
+    "read-only": lambda: locked(np.arange(6.0).reshape(2, 3)),
+    "read-only F": lambda: locked(np.asfortranarray(np.arange(6.0).reshape(2, 3))),
+    "read-only axes": lambda: locked(np.arange(24).reshape(2, 3, 4).transpose(2, 0, 1)),
+    "read-only objects": lambda: locked(np.array([[1], None], object)),
     "F 3d": lambda: np.asfortranarray(np.arange(24).reshape(2, 3, 4)),
     "strided": lambda: np.arange(24).reshape(4, 6)[::2, 1::3],
     "reversed": lambda: np.arange(5)[::-1],

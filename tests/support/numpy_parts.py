@@ -16,8 +16,10 @@ def numpy_parts(obj: Any) -> Parts:
     if isinstance(obj, np.generic):
         obj = np.asarray(obj)
         return _contents(obj, (_dtype(obj), ()))
-    # arrays that are neither (strided views) come back as C, like pickle's
-    order = "F" if obj.flags.f_contiguous and not obj.flags.c_contiguous else "C"
+    # Arrays with gaps (strided views, broadcast ones) come back as C, like pickle's.
+    axes = sorted(range(obj.ndim), key=lambda axis: -obj.strides[axis])
+    is_dense = obj.transpose(axes).flags.c_contiguous and not obj.flags.c_contiguous
+    order = tuple(axes if is_dense else range(obj.ndim))
     return _contents(obj, (_dtype(obj), obj.shape, order))
 
 

@@ -203,7 +203,9 @@ fn module_with(class: &Bound<'_, PyType>, name: &str) -> PyResult<String> {
     let py = class.py();
     let modules = py.import("sys")?.getattr("modules")?.call_method0("copy")?;
     for (module_name, module) in modules.cast::<PyDict>()? {
-        let (Ok(module_name), Ok(module)) = (module_name.extract::<String>(), module.cast::<PyModule>()) else { continue };
+        let (Ok(module_name), Ok(module)) = (module_name.extract::<String>(), module.cast::<PyModule>()) else {
+            continue;
+        };
         if matches!(&module_name[..], "__main__" | "__mp_main__") {
             continue;
         }

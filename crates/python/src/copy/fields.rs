@@ -148,9 +148,9 @@ impl Copier<'_> {
                 return self.call_hook(hook.get(), object, false, number);
             }
             let keep = intern!(self.py, "K");
-            let forc = bound.getattr(intern!(self.py, "flags"))?.getattr(intern!(self.py, "forc"))?.is_truthy()?;
+            let keeps = objects::numpy::has_an_order(&bound)?;
             let copy =
-                bound.call_method1(intern!(self.py, "copy"), (if forc { keep } else { intern!(self.py, "C") },))?;
+                bound.call_method1(intern!(self.py, "copy"), (if keeps { keep } else { intern!(self.py, "C") },))?;
             if !is_objects {
                 return self.whole(&objects::owned(&copy), number);
             }

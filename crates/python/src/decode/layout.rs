@@ -397,7 +397,11 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         }
         match (layout.kind, &plan.how) {
             (LayoutKind::Object, How::Fields) => {
-                let lacks_defaulted = crate::objects::defaults::lacking(self.py, class, &layout.names)?;
+                // In a trusted message, as in a pickle, what was not set stays so.
+                let lacks_defaulted = match self.r.trusted() {
+                    true => Vec::new(),
+                    false => crate::objects::defaults::lacking(self.py, class, &layout.names)?,
+                };
                 let places = places(plan, &layout.names)?;
                 // What the class has no place for is dropped only where its version says that it has changed.
                 if layout.version == plan.version && places.iter().any(|place| matches!(place, Place::Nowhere)) {

@@ -1,7 +1,7 @@
 //! date, time, datetime, timedelta and their zones. A datetime is one word of bits, and its zone.
 
 use super::owned;
-use crate::cpython::{Obj, Owned};
+use crate::cpython::{Obj, Owned, Type};
 use crate::encode::{Encoder, Part};
 use crate::error::{decode, raised, refused, Result};
 use holdall_format::model::{Known, Moment};
@@ -10,6 +10,15 @@ use pyo3::exceptions::PyValueError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
+
+/// Whether a class is one of those that the C API makes and reads.
+pub fn is_of_c(class: Type) -> bool {
+    // SAFETY: the API was imported when the module was.
+    let api = unsafe { &*ffi::PyDateTimeAPI() };
+    // SAFETY: the singleton is alive.
+    let timezone = unsafe { ffi::Py_TYPE(api.TimeZone_UTC) };
+    [api.DateType, api.DateTimeType, api.TimeType, api.DeltaType, timezone].contains(&class)
+}
 
 pub fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, object: &Bound<'_, PyAny>) -> Result<()> {
     let raw = object.as_ptr();
@@ -123,13 +132,12 @@ pub fn encode_part<W: Writer>(encoder: &mut Encoder<'_, W>, known: Known, object
         }
         Known::ZoneInfo => {
             let key = object.getattr("key")?;
-            if key.is_none() {
+            // How the class says whether others get the same object for the key; it has none for what a file gave.
+            let Ok(said) = object.call_method0("__reduce__").and_then(|said| said.get_item(1)) else {
                 return Err(crate::error::encode(
                     "a `zoneinfo.ZoneInfo` made from a file has no key to be found by again",
                 ));
-            }
-            // How the class says whether others get the same object for the key.
-            let said = object.call_method0("__reduce__")?.get_item(1)?;
+            };
             let is_cached = said.len()? < 2 || said.get_item(1)?.is_truthy()?;
             encoder.w.known(known);
             let key = if is_cached { key } else { PyTuple::new(object.py(), [key])?.into_any() };

@@ -86,7 +86,8 @@ pub fn family_of(py: Python<'_>, class: Type, name: &str) -> Result<Option<Famil
     for &(home, known, family) in NAMES {
         if known == last && home == module {
             let found = py.import(home)?.getattr(known)?;
-            if found.as_ptr() == class.cast() {
+            // The interpreter's own datetimes are read by the C API: a class of that name may be in Python code.
+            if found.as_ptr() == class.cast() && (home != "datetime" || datetime::is_of_c(class)) {
                 return Ok(Some(family));
             }
         }

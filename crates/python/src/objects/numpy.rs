@@ -179,10 +179,20 @@ fn encode_array<W: Writer>(encoder: &mut Encoder<'_, W>, numpy: &Numpy, array: &
     if form.content() == Content::Bytes {
         return encode_bytes(encoder, numpy, array, &dtype, &form);
     }
-    let dims: Vec<isize> = array.getattr("shape")?.extract()?;
     let flags = array.getattr("flags")?;
-    let fortran = flags.getattr("f_contiguous")?.is_truthy()? && !flags.getattr("c_contiguous")?.is_truthy()?;
-    head(encoder, &dtype, &form, &dims, fortran)?;
+    let flag = |name: &str| Ok::<_, PyErr>(flags.getattr(name)?.is_truthy()?);
+    let fortran = flag("f_contiguous")? && !flag("c_contiguous")?;
+    let order = match in_own_order(array, fortran || flag("c_contiguous")?)? {
+        Some((axes, _)) => Order::Axes(axes),
+        None if fortran => Order::Fortran,
+        None => Order::C,
+    };
+    let dims: Vec<isize> = array.getattr("shape")?.extract()?;
+    head(encoder, &dtype, &form, &dims, &order, !flag("writeable")?)?;
+    let array = &match &order {
+        Order::Axes(axes) => array.call_method1("transpose", (axes,))?,
+        _ => array.clone(),
+    };
     if form.content() == Content::Fields {
         let mut parts = Vec::new();
         for name in dtype.getattr("names")?.try_iter()? {
@@ -211,18 +221,65 @@ fn encode_array<W: Writer>(encoder: &mut Encoder<'_, W>, numpy: &Numpy, array: &
     Ok(())
 }
 
+/// The order of an array's items.
+enum Order {
+    C,
+    Fortran,
+    /// C order of these axes.
+    Axes(Vec<usize>),
+}
+
+/// The axes of an array that is in neither order, and the same array along these, if that has no gaps: the axis along
+/// which neighbours are farthest apart comes first.
+fn in_own_order<'py>(
+    array: &Bound<'py, PyAny>,
+    in_usual_order: bool,
+) -> Result<Option<(Vec<usize>, Bound<'py, PyAny>)>> {
+    if in_usual_order {
+        return Ok(None);
+    }
+    let strides: Vec<isize> = array.getattr("strides")?.extract()?;
+    let mut axes: Vec<usize> = (0..strides.len()).collect();
+    axes.sort_by_key(|&axis| std::cmp::Reverse(strides[axis]));
+    let along = array.call_method1("transpose", (&axes,))?;
+    let is_dense = along.getattr("flags")?.getattr("c_contiguous")?.is_truthy()?;
+    Ok(is_dense.then_some((axes, along)))
+}
+
+/// Whether the items of an array lie without gaps, whatever the order of its axes.
+pub fn has_an_order(array: &Bound<'_, PyAny>) -> Result<bool> {
+    let in_usual_order = array.getattr("flags")?.getattr("forc")?.is_truthy()?;
+    Ok(in_usual_order || in_own_order(array, false)?.is_some())
+}
+
 fn head<W: Writer>(
     encoder: &mut Encoder<'_, W>,
     dtype: &Bound<'_, PyAny>,
     form: &Form,
     dims: &[isize],
-    fortran: bool,
+    order: &Order,
+    read_only: bool,
 ) -> Result<()> {
     encoder.w.known(Known::NdArray);
     write_dtype(encoder, dtype, form)?;
     encoder.w.tuple(dims.len());
     dims.iter().for_each(|&dim| encoder.w.int(dim as i64));
-    encoder.w.bool(fortran);
+    match order {
+        Order::C if !read_only => encoder.w.bool(false),
+        Order::Fortran if !read_only => encoder.w.bool(true),
+        _ => {
+            encoder.w.tuple(1 + dims.len());
+            encoder.w.bool(read_only);
+            for at in 0..dims.len() {
+                let axis = match order {
+                    Order::C => at,
+                    Order::Fortran => dims.len() - 1 - at,
+                    Order::Axes(axes) => axes[at],
+                };
+                encoder.w.int(axis as i64);
+            }
+        }
+    }
     Ok(())
 }
 
@@ -236,11 +293,21 @@ fn encode_bytes<W: Writer>(
 ) -> Result<()> {
     let view = View::with(array, ffi::PyBUF_STRIDES)?;
     let in_order = view.is_contiguous(b'C');
-    if !in_order && !view.is_contiguous(b'F') {
+    let (view, order, source) = if in_order {
+        (view, Order::C, array.clone())
+    } else if view.is_contiguous(b'F') {
+        (view, Order::Fortran, array.getattr("T")?)
+    } else if let Some((axes, along)) = in_own_order(array, false)? {
+        (View::with(&along, ffi::PyBUF_STRIDES)?, Order::Axes(axes), along)
+    } else {
         drop(view);
         return encode_bytes(encoder, numpy, &array.call_method0("copy")?, dtype, form);
-    }
-    head(encoder, dtype, form, view.dims(), !in_order)?;
+    };
+    let dims: Vec<isize> = match &order {
+        Order::Axes(_) => array.getattr("shape")?.extract()?,
+        _ => view.dims().to_vec(),
+    };
+    head(encoder, dtype, form, &dims, &order, view.is_read_only())?;
     let mask = form.mask();
     if mask.is_none() && buffer::is_lent(encoder, view.len()) {
         buffer::lend(encoder, view, Lent::Writable);
@@ -248,7 +315,6 @@ fn encode_bytes<W: Writer>(
     }
     if encoder.gives_buffers() && view.len() > 0 && mask.is_none() {
         // As plain bytes: some dtypes can't be exported as what they are.
-        let source = if in_order { array.clone() } else { array.getattr("T")? };
         let bytes = numpy.ndarray.bind(array.py()).call1(((view.len(),), &numpy.uint8, source))?;
         let block = array.py().import("pickle")?.getattr("PickleBuffer")?.call1((bytes,))?;
         if buffer::out_of_band(encoder, &block, view.is_read_only())? {
@@ -299,6 +365,23 @@ fn encode_scalar<W: Writer>(encoder: &mut Encoder<'_, W>, numpy: &Numpy, scalar:
     Ok(())
 }
 
+/// Whether an array may not be written to, and its axes in the order of memory, unless that is C order.
+fn read_order<'i, R: Reader<'i>>(r: &mut R, dimensions: usize) -> Result<(bool, Option<Vec<usize>>)> {
+    let wrong = |r: &R| decode("expected the order of an array's items", r.offset());
+    let Token::Bool(read_only) = r.next()? else { return Err(wrong(r)) };
+    let mut axes = Vec::with_capacity(dimensions);
+    for _ in 0..dimensions {
+        match r.next()? {
+            Token::Int(axis) if (0..dimensions as i64).contains(&axis) && !axes.contains(&(axis as usize)) => {
+                axes.push(axis as usize);
+            }
+            _ => return Err(wrong(r)),
+        }
+    }
+    let in_order = axes.iter().enumerate().all(|(at, &axis)| at == axis);
+    Ok((read_only, (!in_order).then_some(axes)))
+}
+
 /// What NumPy refused to build.
 #[cold]
 fn refuse(py: Python<'_>, error: PyErr, at: usize) -> Fault {
@@ -311,6 +394,9 @@ pub struct Head {
     pub dtype: Arc<Dtype>,
     shape: Shape,
     fortran: bool,
+    read_only: bool,
+    /// The items are in C order along these axes, if they are in an order of their own; `shape` is along them, too.
+    axes: Option<Vec<usize>>,
     pub count: usize,
     /// Memory that it takes beside what is stored of its items.
     pub cost: usize,
@@ -327,14 +413,24 @@ impl Head {
         let Some(count) = shape.count().filter(|count| count.checked_mul(dtype.size.max(1)).is_some()) else {
             return Err(decode("an array larger than any memory", r.offset()));
         };
-        let fortran = match r.next()? {
-            Token::Bool(fortran) => fortran,
-            _ => return Err(decode("expected whether an array is in Fortran order", r.offset())),
+        let (fortran, read_only, axes) = match r.next()? {
+            Token::Bool(fortran) => (fortran, false, None),
+            Token::Tuple(len) if len == 1 + shape.len => {
+                let (read_only, axes) = read_order(r, shape.len)?;
+                let is_reversed = |axes: &[usize]| axes.iter().rev().enumerate().all(|(at, &axis)| at == axis);
+                let fortran = axes.as_deref().is_some_and(is_reversed);
+                (fortran, read_only, axes.filter(|_| !fortran))
+            }
+            _ => return Err(decode("expected the order of an array's items", r.offset())),
+        };
+        let shape = match &axes {
+            Some(axes) => shape.along(axes),
+            None => shape,
         };
         if dtype.size == 0 {
             cost = cost.saturating_add(count); // items that take no bytes are no reason to claim without end
         }
-        Ok(Head { dtype, shape, fortran, count, cost })
+        Ok(Head { dtype, shape, fortran, read_only, axes, count, cost })
     }
 
     /// An array with memory of its own, not yet filled: NumPy puts None where objects go.
@@ -385,6 +481,23 @@ impl Head {
             // SAFETY: writable, and of an array that nobody has seen yet; its dtype has no object pointers.
             fill(unsafe { view.as_mut_slice() })?;
         }
+        self.finished(array)
+    }
+
+    /// An array with the memory it needs, as it was stored: with its axes in their places, and not to be written to if
+    /// it was not.
+    fn finished(&self, array: Bound<'_, PyAny>) -> Result<Owned> {
+        let mut array = array;
+        if let Some(axes) = &self.axes {
+            let mut places = vec![0; axes.len()];
+            for (at, &axis) in axes.iter().enumerate() {
+                places[axis] = at;
+            }
+            array = array.call_method1("transpose", (places,))?;
+        }
+        if self.read_only {
+            array.getattr("flags")?.setattr("writeable", false)?;
+        }
         Ok(owned(&array))
     }
 
@@ -397,14 +510,14 @@ impl Head {
         self.is_size(len, at)?;
         let order = if self.fortran { "F" } else { "C" };
         let parts = (self.shape.tuple(py)?, self.dtype.object.bind(py), buffer, 0, py.None(), order);
-        Ok(owned(&Numpy::get(py, at)?.ndarray.bind(py).call1(parts).map_err(refuse)?))
+        self.finished(Numpy::get(py, at)?.ndarray.bind(py).call1(parts).map_err(refuse)?)
     }
 
     /// An array of objects, and the places for what it holds: all items in one row.
     pub fn of_objects(&self, py: Python<'_>, at: usize) -> Result<(Owned, Owned)> {
         let array = self.empty(py, at)?;
         let row = array.call_method("reshape", (-1,), Some(&self.order(py)?))?;
-        Ok((owned(&array), owned(&row)))
+        Ok((self.finished(array)?, owned(&row)))
     }
 
     /// An array with fields that are objects, and the places for what it holds: a view of each field.
@@ -414,9 +527,10 @@ impl Head {
         array.call_method1("fill", (0,)).map_err(|error| refuse(py, error, at))?;
         let views = PyList::empty(py);
         for name in self.dtype.object.bind(py).getattr("names")?.try_iter()? {
-            views.append(array.get_item(name?)?)?;
+            let view = array.get_item(name?)?;
+            views.append(view)?;
         }
-        Ok((owned(&array), owned(views.as_any())))
+        Ok((self.finished(array)?, owned(views.as_any())))
     }
 
     /// An array of strings of any length, whose items come from `r`.
@@ -437,7 +551,7 @@ impl Head {
         let array = self.empty(py, at)?;
         let row = array.call_method("reshape", (-1,), Some(&self.order(py)?))?;
         row.set_item(py.Ellipsis(), items).map_err(|error| refuse(py, error, at))?;
-        Ok(owned(&array))
+        self.finished(array)
     }
 
     fn order<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {

@@ -470,7 +470,12 @@ fn plain<'py>(py: Python<'py>, text: &[u8], at: usize) -> Result<Bound<'py, PyAn
         if bits != numpy.fraction_bits(py)?.to_string() {
             return Err(decode("a long double of another platform", at));
         }
-        return Ok(dtype.call1((&text[1..2],))?.call_method1("newbyteorder", (&text[..1],))?);
+        let native = dtype.call1((&text[1..2],))?;
+        // Told its own order, it would say that instead of "native".
+        return match &text[..1] {
+            NATIVE => Ok(native),
+            order => Ok(native.call_method1("newbyteorder", (order,))?),
+        };
     }
     if !is_plain(text) {
         return Err(unknown());
@@ -498,7 +503,7 @@ fn is_plain(text: &str) -> bool {
 #[derive(Debug)]
 pub struct Shape {
     dims: [isize; MOST_DIMENSIONS],
-    len: usize,
+    pub len: usize,
 }
 
 impl Shape {
@@ -516,6 +521,15 @@ impl Shape {
             }
         }
         Ok(shape)
+    }
+
+    /// The lengths along these axes, one for each.
+    pub fn along(&self, axes: &[usize]) -> Shape {
+        let mut shape = Shape { dims: [0; MOST_DIMENSIONS], len: self.len };
+        for (dim, &axis) in shape.dims.iter_mut().zip(axes) {
+            *dim = self.dims[axis];
+        }
+        shape
     }
 
     pub fn tuple<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
