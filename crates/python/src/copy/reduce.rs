@@ -106,15 +106,17 @@ impl Copier<'_> {
         }
     }
 
-    /// The attributes of a subclass's instance, of which a `__reduce__` in C (a defaultdict's) knows nothing.
+    /// The attributes of a defaultdict's subclass, of which the builtin's `__reduce__` knows nothing.
     fn untold_state(&self, object: &Bound<'_, PyAny>) -> Result<Option<Owned>> {
         let class = object.get_type();
-        let own = class.getattr(intern!(self.py, "__reduce__"))?;
-        if own.is(&self.py.get_type::<PyAny>().getattr(intern!(self.py, "__reduce__"))?)
-            || !class.getattr(intern!(self.py, "__reduce_ex__"))?.is(&object_reduce_ex(self.py)?)
-            // SAFETY: both are alive.
-            || unsafe { ffi::Py_TYPE(own.as_ptr()) != std::ptr::addr_of_mut!(ffi::PyMethodDescr_Type) }
-            || object.hasattr(intern!(self.py, "__setstate__"))?
+        let py = self.py;
+        let is_usual = |name: &Bound<'_, PyString>, of: &Bound<'_, PyAny>| {
+            Ok::<_, PyErr>(class.getattr(name)?.is(&of.getattr(name)?))
+        };
+        let defaults = py.import("collections")?.getattr("defaultdict")?;
+        if !is_usual(intern!(py, "__reduce__"), &defaults)?
+            || !is_usual(intern!(py, "__reduce_ex__"), py.get_type::<PyAny>().as_any())?
+            || object.hasattr(intern!(py, "__setstate__"))?
         {
             return Ok(None);
         }
@@ -173,10 +175,6 @@ impl Copier<'_> {
         }
         Ok(())
     }
-}
-
-fn object_reduce_ex(py: Python<'_>) -> Result<Bound<'_, PyAny>> {
-    Ok(py.get_type::<PyAny>().getattr(intern!(py, "__reduce_ex__"))?)
 }
 
 /// Gives an object its state as `copy` does: by setter, by `__setstate__`, or into `__dict__` and slots.
