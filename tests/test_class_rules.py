@@ -24,6 +24,8 @@ from holdall import pickle as hp
 
 pytest.importorskip("hypothesis")
 
+import contextlib
+
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 
@@ -90,10 +92,8 @@ def fields(obj: Any) -> dict[str, Any]:
                 with_value = slot_value(owner.__dict__[name], obj)
                 if with_value is not MISSING:
                     found[name] = with_value
-    try:
+    with contextlib.suppress(AttributeError):
         found.update(object.__getattribute__(obj, "__dict__"))
-    except AttributeError:
-        pass
     return found
 
 
@@ -246,10 +246,8 @@ def make_class(name: str, base: str, slots: str, way: str, new: str) -> type:
 
 
 def put_quietly(obj: Any, name: str, value: Any) -> None:
-    try:
+    with contextlib.suppress(AttributeError):
         put(obj, name, value)
-    except AttributeError:
-        pass
 
 
 # Of their subclasses' instances pickle keeps no attributes; we keep them where we can.
@@ -333,12 +331,8 @@ def graphs(draw: Any) -> Any:
             except AttributeError:
                 continue
         if draw(st.booleans()) and type(obj).made_of not in LOSE_ATTRIBUTES:
-            try:
-                put(
-                    obj, "weak", weakref.ref(draw(st.sampled_from([known for known in objects[2:]] or [obj])))
-                )
-            except (TypeError, AttributeError):
-                pass
+            with contextlib.suppress(TypeError, AttributeError):
+                put(obj, "weak", weakref.ref(draw(st.sampled_from(list(objects[2:]) or [obj]))))
         objects.append(obj)
         if draw(st.booleans()):
             objects[0].append(obj)

@@ -95,6 +95,8 @@ pub struct Plan {
     pub own_new: bool,
     /// Attributes of an instance are whatever the class's own code says: pickle asks that, too.
     pub answers: bool,
+    /// Whether the class was found under its name, as pickle's readers look for it.
+    pub is_findable: Cell<bool>,
     pub registration: Option<Rc<Registration>>,
     /// The layout of an instance whose slots are all set, in the message of that serial number.
     pub layout: Cell<(u64, u32)>,
@@ -350,6 +352,7 @@ unsafe fn make(py: Python<'_>, class: Type) -> Result<Plan> {
             base_new,
             own_new: own.new,
             answers: own.answers,
+            is_findable: Cell::new(false),
             registration,
             layout: Cell::new((0, 0)),
             plain: OnceCell::new(),

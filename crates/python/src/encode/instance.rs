@@ -11,6 +11,7 @@ use crate::objects;
 use holdall_format::model::{Known, LayoutKind, Seq};
 use holdall_format::Writer;
 use pyo3::ffi;
+use pyo3::types::{PyType, PyTypeMethods};
 use pyo3::Bound;
 use std::rc::Rc;
 
@@ -148,6 +149,20 @@ impl<W: Writer> Encoder<'_, W> {
             }
             if plan.is_some() && names.iter().any(|&name| methods::is_asked(name)) {
                 return Err(detour(Detour::OwnWay("it has an attribute that pickle asks, which needs")));
+            }
+            if let Some(plan) = plan.filter(|plan| self.options.pickle.is_some() && !plan.is_findable.get()) {
+                let class = Bound::from_borrowed_ptr(self.py, plan.class().cast()).cast_into_unchecked::<PyType>();
+                let why = match &plan.registration {
+                    Some(_) => None,
+                    None => objects::reference::unfindable(&class)?,
+                };
+                if let Some(why) = why {
+                    return Err(encode(format_args!(
+                        "can't store a `{}`: its class can't be loaded again: {why}",
+                        class.qualname()?
+                    )));
+                }
+                plan.is_findable.set(true);
             }
             let block = self.w.layout_begin(kind, plan.map_or(0, |plan| plan.version), names.len());
             if let Some(plan) = plan {

@@ -64,6 +64,33 @@ pub fn write<W: Writer>(
     name: Option<&Bound<'_, PyString>>,
 ) -> Result<Option<String>> {
     let py = object.py();
+    let (module, name) = match place_of(object, name)? {
+        Ok(place) => place,
+        Err(why) => return Ok(Some(why)),
+    };
+    encoder.w.global();
+    // The module's name is one string for all that is in it: as a value it is written once.
+    let parts = [module, name].map(|text| match text.cast_exact::<PyString>() {
+        Ok(_) => Ok(text),
+        Err(_) => Ok(PyString::new(py, text.to_str()?)),
+    });
+    let parts = parts.into_iter().collect::<PyResult<Vec<_>>>()?;
+    encoder.then(parts.iter().map(|text| Part::Value(owned(text))).collect());
+    Ok(None)
+}
+
+/// Says why instances of a class that are stored by its name can't be loaded by it, if so.
+pub fn unfindable(class: &Bound<'_, PyType>) -> Result<Option<String>> {
+    Ok(place_of(class.as_any(), None)?.err())
+}
+
+/// Module and name under which an object is found, or why it isn't.
+#[allow(clippy::type_complexity)]
+fn place_of<'py>(
+    object: &Bound<'py, PyAny>,
+    name: Option<&Bound<'py, PyString>>,
+) -> Result<std::result::Result<(Bound<'py, PyString>, Bound<'py, PyString>), String>> {
+    let py = object.py();
     let name = match name {
         Some(name) => name.clone().into_any(),
         None => match object.getattr("__qualname__") {
@@ -74,27 +101,16 @@ pub fn write<W: Writer>(
     // Pickle's own rule: `__module__`, else the first module that has the object under that name.
     let module = py.import("pickle")?.getattr("whichmodule")?.call1((object, &name))?;
     let (Ok(module), Ok(name)) = (module.cast_into::<PyString>(), name.cast_into::<PyString>()) else {
-        return Ok(Some("its module or its name is no text".into()));
+        return Ok(Err("its module or its name is no text".into()));
     };
     if name.to_str()?.split('.').any(|part| part == "<locals>") {
-        return Ok(Some(format!("it is stored by its name, and `{module}.{name}` is local to a function")));
+        return Ok(Err(format!("it is stored by its name, and `{module}.{name}` is local to a function")));
     }
-    match look_up(&module, &name)? {
-        Found::Object(found) if found.is(object) => {}
-        Found::Object(_) => {
-            return Ok(Some(format!("it is stored by its name, and `{module}.{name}` is another object")))
-        }
-        Found::Nothing(what) => return Ok(Some(format!("it is stored by its name `{module}.{name}`, and {what}"))),
-    }
-    encoder.w.global();
-    // The module's name is one string for all that is in it: as a value it is written once.
-    let parts = [module, name].map(|text| match text.cast_exact::<PyString>() {
-        Ok(_) => Ok(text),
-        Err(_) => Ok(PyString::new(py, text.to_str()?)),
-    });
-    let parts = parts.into_iter().collect::<PyResult<Vec<_>>>()?;
-    encoder.then(parts.iter().map(|text| Part::Value(owned(text))).collect());
-    Ok(None)
+    Ok(match look_up(&module, &name)? {
+        Found::Object(found) if found.is(object) => Ok((module, name)),
+        Found::Object(_) => Err(format!("it is stored by its name, and `{module}.{name}` is another object")),
+        Found::Nothing(what) => Err(format!("it is stored by its name `{module}.{name}`, and {what}")),
+    })
 }
 
 /// What a module has under a dotted name.
