@@ -60,7 +60,11 @@ impl Copier<'_> {
             let bound = Bound::from_borrowed_ptr(self.py, object);
             let said = match reducer {
                 Some(reducer) => Bound::from_borrowed_ptr(self.py, registry::call(reducer, object)?.get()),
-                None => bound.call_method1(intern!(self.py, "__reduce_ex__"), (PROTOCOL,))?,
+                // As `copy` asks: a class may say None to the first.
+                None => match bound.getattr_opt(intern!(self.py, "__reduce_ex__"))?.filter(|found| !found.is_none()) {
+                    Some(reduce_ex) => reduce_ex.call1((PROTOCOL,))?,
+                    None => bound.call_method0(intern!(self.py, "__reduce__"))?,
+                },
             };
             if said.is_instance_of::<PyString>() {
                 self.settle(number, &source);
