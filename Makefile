@@ -43,7 +43,7 @@ bench: $(EXTENSION) $(VENV)/.stamp-bench ## every data set against every peer, a
 	@$(BIN)/python bench/run.py $(ARGS)
 
 ##@ Check
-.PHONY: test lint ruff mypy rust-lint docs-lint cargo-test pytest test-mongo check-julia fuzz soak soak-log
+.PHONY: test lint ruff mypy rust-lint docs-lint cargo-test pytest test-mongo check-julia check-versions fuzz soak soak-log
 test: lint cargo-test pytest test-mongo ## lint, the Rust tests and the Python tests: what CI runs
 
 lint: ruff mypy rust-lint docs-lint ## ruff, mypy --strict, rustfmt, clippy -D warnings, generated docs
@@ -90,6 +90,18 @@ test-mongo: $(EXTENSION) $(MONGO)/.stamp ## PyMongo with this codec and a server
 
 check-julia: $(EXTENSION) $(VENV)/.stamp-test ## Julia loads what we write, and compares; needs julia with BSON.jl
 	@PYTHON=$(BIN)/python tests/julia/check.sh
+
+# The extension is built for each of them, in an environment of its own.
+PYTHONS ?= python3.10 python3.12 python3.13
+check-versions: $(EXTENSION) $(VENV)/.stamp-test ## canonical messages are the same by other Pythons: PYTHONS="python3.10 ..."
+	@plans=$$(mktemp -d); trap 'rm -rf "$$plans"' EXIT; \
+	$(BIN)/python -m tests.support.plans > "$$plans/plans"; $(BIN)/python -m tests.support.digests < "$$plans/plans" > "$$plans/here"; \
+	for python in $(PYTHONS); do \
+		$$python -c '' 2>/dev/null || { echo "$$python is not there"; continue; }; \
+		venv=.venv-$$($$python -c 'import sys; print("%d.%d" % sys.version_info[:2])'); \
+		$(MAKE) --no-print-directory VENV=$$venv PYTHON=$$python PROFILE=$(PROFILE) develop; \
+		$$venv/bin/python -m tests.support.digests < "$$plans/plans" | cmp - "$$plans/here"; \
+		echo "$$python: the same $$(wc -l < "$$plans/here") messages"; done
 
 fuzz: $(EXTENSION) $(VENV)/.stamp-test ## mutated inputs through Python and cargo-fuzz, SECONDS=60 each
 	$(BIN)/python tests/fuzz/mutate.py --seconds $(FUZZ_SECONDS)

@@ -501,7 +501,6 @@ def test_help_imports_no_command():
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert set(done.stdout.splitlines()[-1].split()) == {
         "holdall._cli._app",
-        "holdall._cli._foreign",
         "holdall._cli._paths",
         "False",
     }

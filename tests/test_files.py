@@ -79,7 +79,7 @@ def dumped(*values):
 
 
 @pytest.mark.parametrize("value", VALUES, ids=lambda value: type(value).__name__)
-@pytest.mark.parametrize("kind", [Path, str, os.fsencode], ids=["PathLike", "str", "bytes"])
+@pytest.mark.parametrize("kind", [Path, str], ids=["PathLike", "str"])
 def test_path_round_trip(path, value, kind):
     holdall.dump(value, kind(path))
     assert holdall.load(kind(path)) == value
@@ -540,7 +540,7 @@ def test_maps_that_there_are_not(path, mmap):
     assert str(caught.value) == 'mmap: expected False, True or "copy"'
 
 
-def test_only_paths_are_mapped():
+def test_file_objects_are_not_mapped():
     with pytest.raises(TypeError) as caught:
         holdall.load(io.BytesIO(holdall.dumps(1)), mmap=True)
-    assert str(caught.value) == "mmap: expected a path as file"
+    assert str(caught.value) == "mmap: expected a path or bytes-like data as file"

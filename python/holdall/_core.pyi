@@ -177,7 +177,7 @@ class Document:
         data: _BytesLike,
         /,
         *,
-        format: Literal["bson", "msgpack", "hold"] = "bson",
+        format: Literal["bson", "julia", "msgpack", "hold"] | None = None,
         type: Any = ...,
         types: _Types = (),
         trust: bool = False,
@@ -283,6 +283,7 @@ def open_document(
     format: Literal["bson", "msgpack", "hold"],
     /,
     *,
+    owned: bool = True,
     type: Any = ...,
     types: _Types = (),
     trust: bool = False,
@@ -293,7 +294,7 @@ def open_document(
     tz_aware: bool = True,
     writable: bool = False,
 ) -> Document:
-    """A document in a map that was made for it, which closes with it."""
+    """A document of bytes; owned: in a map that was made for it, which closes with it."""
 
 def msgpack_scan(data: _BytesLike, start: int, pending: int, /) -> tuple[int, int]:
     """Looks for the end of a value of which `pending` parts are owed at `start` (1 at its beginning).
@@ -312,6 +313,8 @@ def register_class(
     decode: Callable[[Any], Any] | None,
     settings: Any,
     /,
+    *,
+    ours: bool = False,
 ) -> None: ...
 def class_settings(cls: _Class) -> Any: ...
 def registered_subclasses(cls: _Class) -> list[_Class]: ...
@@ -468,6 +471,17 @@ class Outline(TypedDict):
 def guess_format(
     data: _BytesLike, /, *, is_bson: bool = False
 ) -> Literal["hold", "bson", "julia", "json", "pickle"] | None: ...
+def foreign_format(data: _BytesLike, /) -> str | None:
+    """What bytes are that begin as files of none of our formats do, as a clause of an error."""
+
+def name_foreign(
+    error: BaseException, data: _BytesLike, format: Literal["hold", "bson", "msgpack"], /
+) -> None:
+    """Puts the name of the format that `data` have, if a reader of `format` refused them, into its error."""
+
+def explain_error(error: BaseException, why: str, /) -> None:
+    """Puts a clause at the end of what an error of ours says, before the place."""
+
 def outline(data: _BytesLike, format: str, /, *, depth: int, most: int, values: bool = False) -> Outline: ...
 
 # --- files and logs, for the Python layer only ---

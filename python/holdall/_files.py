@@ -1,4 +1,8 @@
-"""`dump` and `load`: whole files by path, and one message after another in a binary file object."""
+"""`dump` and `load`: whole files by path, and one message after another in a binary file object.
+
+One rule for all doors of all formats: text and `os.PathLike` are paths, whatever has the buffer protocol is data (so `bytes` are
+never a path: `os.fsdecode` makes one of them), and all else is a file object.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,7 @@ import mmap as _mmap
 import os
 import stat
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar
 
 from . import _core
 
@@ -17,7 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from types import ModuleType
 
-    Path: TypeAlias = str | bytes | os.PathLike[str] | os.PathLike[bytes]
+    Path: TypeAlias = str | os.PathLike[str] | os.PathLike[bytes]
+    # Any object with the buffer protocol, for which there is no type before 3.12.
+    Data: TypeAlias = bytes | bytearray | memoryview
     Compress: TypeAlias = Literal["zstd", "lz4"] | tuple[Literal["zstd"], int] | None
 
     class Writable(Protocol):
@@ -30,11 +36,15 @@ if TYPE_CHECKING:
         def readinto(self, buffer: memoryview, /) -> int | None: ...
 
 
+_T = TypeVar("_T")
+
 # Whether native code takes files by their descriptors; else it calls file objects.
 DESCRIPTORS = os.name == "posix"
 # No more than this is asked of a file object at first, then as much again as it has given: a head that claims more bytes
 # than follow costs no more than twice what there is.
 _FIRST_READ = 1 << 20
+_LONGEST_PATH = 4096
+_NO_PATH = "bytes are data and never a path, which `os.fsdecode` makes of them"
 
 
 def dump(
@@ -96,7 +106,7 @@ def dump(
 
 
 def load(
-    file: Path | Readable | ReadableInto,
+    file: Path | Data | Readable | ReadableInto,
     *,
     mmap: bool | Literal["copy"] = False,
     type: Any = Any,
@@ -109,10 +119,11 @@ def load(
 ) -> Any:
     """Restore the object graph stored in a file.
 
-    file: a path, or a binary file object with `read` or `readinto`. A path is read whole and holds one graph. Of a file
-        object just one dump is read, so that the next call finds the next one. Bytes from `dumps`, without what `dump` puts
-        around them, are read too; they reach to the end of the file.
-    mmap: of a path, large arrays are views of the file instead of copies: nothing of them is read before it is touched, and
+    file: a path; bytes-like data; or a binary file object with `read` or `readinto`. A path is read whole and holds one graph, as
+        data do (bytes are never a path: `os.fsdecode` makes one of them). Of a file object just one dump is read, so that the
+        next call finds the next one. Bytes from `dumps`, without what `dump` puts around them, are read too; they reach to the
+        end of the file.
+    mmap: of a path (or data), large arrays are views of the file instead of copies: nothing of them is read before it is touched, and
         their checksums are not compared (`verify` does that). Bytes, bytearrays and `array.array`s of 4 KiB or more come as
         memoryviews. `True`: they can't be written to. `"copy"`: what is written stays in memory, and the file as it is. The map
         closes with the last object that uses it. `dump` never disturbs it, as it puts a new file in the old one's place; a file
@@ -137,8 +148,10 @@ def load(
     }  # fmt: skip
     source = path_of(file)
     if source is None:
+        if (data := data_of(file)) is not None:
+            return of_data(data, lambda: _load_data(data, mmap, progress, options))
         if mmap:
-            raise TypeError("mmap: expected a path as file")
+            raise TypeError("mmap: expected a path or bytes-like data as file")
         return _core.file_load(filler(file), _left(file), whole=False, progress=progress, **options)
     if mmap:
         return _core.file_load_mapped(mapped(source, mmap == "copy"), mmap == "copy", **options)
@@ -147,6 +160,20 @@ def load(
         size = status.st_size if stat.S_ISREG(status.st_mode) else None
         opened: Any = stream.fileno() if DESCRIPTORS else filler(stream)
         return _core.file_load(opened, size, whole=True, progress=progress, **options)
+
+
+def _load_data(
+    data: memoryview,
+    mmap: bool | Literal["copy"],
+    progress: Callable[[int, int], Any] | None,
+    options: dict[str, Any],
+) -> Any:
+    if mmap:
+        return _core.file_load_mapped(bytearray(data) if mmap == "copy" else data, mmap == "copy", **options)
+    made = _core.loads(data, **options)
+    if progress is not None:
+        progress(len(data), len(data))
+    return made
 
 
 def _left(file: Any) -> int | None:
@@ -159,7 +186,7 @@ def _left(file: Any) -> int | None:
 
 
 def open_file(
-    file: Path,
+    file: Path | Data,
     *,
     mmap: bool | Literal["copy"] = True,
     type: Any = Any,
@@ -171,8 +198,9 @@ def open_file(
 ) -> _core.Document:
     """The graph of a file, to be read where it is touched.
 
-    file: a path. It is mapped into memory, and of a large one only what is needed is read: an index says where things are. A bare
-        message of `dumps` is gone over once to make one; a compressed one is unpacked when it is opened.
+    file: a path, or bytes-like data, which must not change meanwhile. A path is mapped into memory, and of a large one only what is
+        needed is read: an index says where things are. A bare message of `dumps` is gone over once to make one; a compressed one
+        is unpacked when it is opened.
     mmap: large arrays are views of the file; "copy": views that can be written to, which leaves the file as it is.
     type, types, trust, strict, dec_hook, limits: as for `loads`; see `Document` for what `type` does.
 
@@ -190,8 +218,27 @@ def open_file(
     options: dict[str, Any] = {
         "type": type, "types": types, "trust": trust, "strict": strict, "dec_hook": dec_hook, "limits": limits
     }  # fmt: skip
-    data = mapped(file, mmap == "copy")
-    return _core.open_document(data, "hold", writable=mmap == "copy", **options)
+    return document(file, "hold", copy=mmap == "copy", writable=mmap == "copy", **options)
+
+
+def document(
+    file: Any, format: Literal["bson", "msgpack", "hold"], *, copy: bool = False, **options: Any
+) -> _core.Document:
+    """What is at a path, or in data, to be read where it is touched. `copy`: what is written to it stays in memory."""
+    path = path_of(file)
+    if path is not None:
+        return _core.open_document(mapped(path, copy), format, **options)
+    data = data_of(file)
+    if data is None:
+        raise TypeError(f"expected a path or bytes-like data, got {_kind(file)}: `load` takes file objects")
+    if format == "msgpack" and _is_a_path(data) and _core.msgpack_scan(data, 0, 1)[0] != len(data):
+        # Any byte begins a value of MessagePack's, and what is behind it nobody looks at.
+        error = _core.DecodeError(f"{_NO_PATH} - at byte 0")
+        error.offset = 0
+        raise error
+    # The object itself where its items are bytes: unlike a view, it can be closed when the Document is.
+    held = bytearray(data) if copy else file if memoryview(file).format == "B" else data
+    return of_data(data, lambda: _core.open_document(held, format, owned=False, **options))
 
 
 def mapped(path: Path, copy: bool = False) -> Any:
@@ -272,12 +319,42 @@ def taker(file: Any) -> Callable[[bytes], None]:
     """A function that writes all of some bytes to a binary file object."""
     write: Callable[[Any], Any] | None = getattr(file, "write", None)
     if isinstance(file, io.TextIOBase) or write is None:
-        raise TypeError(f"expected a path or a binary file object with write, got {_kind(file)}")
+        hint = f": {_NO_PATH}" if isinstance(file, bytes) else ""
+        raise TypeError(f"expected a path or a binary file object with write, got {_kind(file)}{hint}")
     return functools.partial(_write_all, write)
 
 
 def path_of(file: object) -> str | None:
-    return os.fsdecode(file) if isinstance(file, (str, bytes, os.PathLike)) else None
+    """A path as text; None of all that is none."""
+    return os.fsdecode(file) if isinstance(file, (str, os.PathLike)) else None
+
+
+def data_of(file: Any) -> memoryview | None:
+    """The bytes of what has the buffer protocol, not copied; None of all else."""
+    try:
+        view = memoryview(file)
+    except TypeError:
+        return None
+    # In one run; what is not, native code refuses by name.
+    return view.cast("B") if view.c_contiguous else view
+
+
+def of_data(data: memoryview, read: Callable[[], _T]) -> _T:
+    """What `read` makes of data; its error says so where they are a path that was given as bytes."""
+    try:
+        return read()
+    except _core.DecodeError as error:
+        if _is_a_path(data):
+            _core.explain_error(error, _NO_PATH)
+        raise
+
+
+def _is_a_path(data: memoryview) -> bool:
+    """Whether data are the path of a file that is there."""
+    try:
+        return len(data) < _LONGEST_PATH and os.path.exists(bytes(data))
+    except ValueError:  # with a NUL in it
+        return False
 
 
 def _write_all(write: Callable[[Any], Any], data: bytes) -> None:

@@ -160,7 +160,8 @@ _CLOSED: Any = _Closed()
 class Reader:
     """Goes through the records of a log.
 
-    file: a path; a binary file object with `read` or `readinto`, which need not seek; or None: bytes are given to `feed`.
+    file: a path; bytes-like data; a binary file object with `read` or `readinto`, which need not seek; or None: bytes are given
+        to `feed`.
     repair: what to do where the log is damaged. None: an error, after all records before it. "stop": the log ends there. "skip": it
         goes on with the next record that is whole. In both cases `damage` says what was passed over.
     follow: wait for more at the end of the log, until `close` is called.
@@ -181,7 +182,7 @@ class Reader:
 
     def __init__(
         self,
-        file: _files.Path | _files.Readable | _files.ReadableInto | None,
+        file: _files.Path | _files.Data | _files.Readable | _files.ReadableInto | None,
         *,
         repair: Literal["stop", "skip"] | None = None,
         follow: bool = False,
@@ -200,7 +201,9 @@ class Reader:
         self._file: io.FileIO | None = None
         source: Any
         if path is None:
-            source = None if file is None else _files.filler(file, eager=True)
+            data = None if file is None else _files.data_of(file)
+            stream: Any = file if data is None else io.BytesIO(data)
+            source = None if file is None else _files.filler(stream, eager=True)
         elif _files.DESCRIPTORS:
             source = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
         else:
@@ -292,12 +295,16 @@ class Report(NamedTuple):
 
 
 def verify(
-    file: _files.Path, *, repair: bool = False, progress: Callable[[int, int], Any] | None = None
+    file: _files.Path | _files.Data,
+    *,
+    repair: bool = False,
+    progress: Callable[[int, int], Any] | None = None,
 ) -> Report:
     """Compare every checksum of a file; nothing of it is built.
 
-    file: the path of a file of `dump`, of a log, or of a bare message (which has no checksums: its tokens are gone over).
-    repair: write a damaged log anew, with all records that are whole; the damaged one stays beside it, with ".damaged" behind its
+    file: the path of a file of `dump`, of a log, or of a bare message (which has no checksums: its tokens are gone over); or the
+        bytes of one.
+    repair: of a path: write a damaged log anew, with all records that are whole; the damaged one stays beside it, with ".damaged" behind its
         name (and a number, if there is one).
     progress: called now and then as `progress(done, total)`, in bytes.
 
@@ -307,11 +314,14 @@ def verify(
     >>> holdall.verify("list.hold").ok
     True
     """
-    path = os.fsdecode(file)
-    data = _files.mapped(path)
+    path = _files.path_of(file)
+    data = _files.data_of(file) if path is None else _files.mapped(path)
+    if data is None or (repair and path is None):
+        wanted = "a path" if repair else "a path or bytes-like data"
+        raise TypeError(f"verify: expected {wanted}, got {type(file).__name__}")
     kind, frames, records, damage = _core.file_verify(data, progress)
     repaired = None
-    if repair and damage:
+    if path is not None and repair and damage:
         if kind != "log":
             raise _core.HoldallError("only logs can be repaired: what a graph has lost can't be told")
         repaired = _repair(path, data)
@@ -330,14 +340,22 @@ def _repair(path: str, data: Any) -> str:
     return f"{counts[0]} records written anew; the damaged log is {os.path.basename(kept)}"
 
 
-def file_kind(file: _files.Path) -> Literal["graph", "log", "message"] | None:
-    """What a file holds by its first bytes: a graph of `dump`, a log, a bare message of `dumps`; None: something else.
+def file_kind(file: _files.Path | _files.Data) -> Literal["graph", "log", "message"] | None:
+    """What a file (or bytes-like data) holds by its first bytes: a graph of `dump`, a log, a bare message of `dumps`; None:
+    something else.
 
     >>> dump(1, "one.hold")
     >>> holdall.file_kind("one.hold")
     'graph'
     """
-    with open(file, "rb") as opened:
-        start = opened.read(_core.file_start_size)
+    path = _files.path_of(file)
+    data = _files.data_of(file) if path is None else None
+    if path is not None:
+        with open(path, "rb") as opened:
+            start = opened.read(_core.file_start_size)
+    elif data is not None:
+        start = bytes(data[: _core.file_start_size])
+    else:
+        raise TypeError(f"file_kind: expected a path or bytes-like data, got {type(file).__name__}")
     kind: Literal["graph", "log", "message"] | None = _core.file_kind(start)
     return kind

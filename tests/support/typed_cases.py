@@ -497,51 +497,28 @@ def _numpy() -> list[Case]:
 
 def _databases() -> list[Case]:
     """PyMongo's classes, for the values that databases have."""
-    refused = Refused("which needs")
 
-    def case(cls: Any, value: Any, bson: Any = SAME, name: str = "", **more: Any) -> Case:
-        forms = {"plain": refused, "hold": refused, **more}
-        return Case("Databases' own", cls.__name__ + name, cls, value, bson=bson, **forms)
+    def case(cls: Any, value: Any, plain: Any, bson: Any = SAME, name: str = "", **more: Any) -> Case:
+        return Case("Databases' own", cls.__name__ + name, cls, value, plain, bson=bson, **more)
 
-    as_class = {"hold": PERMITTED, "typed_plain": NOT_THIS_WAY, "typed_bson": SAME}
-    moment = DatetimeMS(1_767_323_045_678)
+    number, moment = Decimal128("1.10"), DatetimeMS(1_767_323_045_678)
+    reference = {"$ref": "people", "$id": 5, "$db": "db", "note": "n"}
     return [
-        case(ObjectId, ObjectId("0123456789abcdef01234567")),
-        case(Int64, Int64(5), 5),
-        case(Decimal128, Decimal128("1.10")),
-        case(Binary, Binary(b"ab", 128), name=", of a subtype"),
-        case(Binary, Binary(b"ab", 0), b"ab"),
-        case(Regex, Regex("a+", int(re.I))),
-        case(Timestamp, Timestamp(1, 2)),
-        case(MinKey, MinKey()),
-        case(MaxKey, MaxKey()),
-        case(
-            DBRef, DBRef("people", 5, "db", note="n"), {"$ref": "people", "$id": 5, "$db": "db", "note": "n"}
-        ),
-        case(Code, Code("f()"), plain="f()", **as_class),
-        case(Code, Code("f()", {"a": [1]}), plain="f()", name=", with variables", **as_class),
-        case(
-            DatetimeMS,
-            moment,
-            _dated(2026, 1, 2, 3, 4, 5, 678_000, UTC),
-            plain={"_value": 1_767_323_045_678},
-            **as_class,
-        ),
-        case(
-            DatetimeMS,
-            DatetimeMS(-(2**63)),
-            plain={"_value": -(2**63)},
-            name=", beyond datetime's years",
-            **as_class,
-        ),
-        case(
-            SON,
-            SON([("b", 1), ("a", 2)]),
-            {"b": 1, "a": 2},
-            plain={"b": 1, "a": 2},
-            hold=PERMITTED,
-            typed_plain=NOT_THIS_WAY,
-        ),
+        case(ObjectId, ObjectId("0123456789abcdef01234567"), bytes.fromhex("0123456789abcdef01234567")),
+        case(Int64, Int64(5), 5, 5),
+        case(Decimal128, number, number.bid),
+        case(Binary, Binary(b"ab", 128), [128, b"ab"], name=", of a subtype"),
+        case(Binary, Binary(b"ab", 0), b"ab", b"ab"),
+        case(Regex, Regex("a+", int(re.I)), ["a+", 2]),
+        case(Timestamp, Timestamp(1, 2), [1, 2]),
+        case(MinKey, MinKey(), None),
+        case(MaxKey, MaxKey(), None),
+        case(DBRef, DBRef("people", 5, "db", note="n"), reference, reference),
+        case(Code, Code("f()"), "f()"),
+        case(Code, Code("f()", {"a": [1]}), ["f()", {"a": [1]}], name=", with variables"),
+        case(DatetimeMS, moment, 1_767_323_045_678, _dated(2026, 1, 2, 3, 4, 5, 678_000, UTC)),
+        case(DatetimeMS, DatetimeMS(-(2**63)), -(2**63), name=", beyond datetime's years"),
+        case(SON, SON([("b", 1), ("a", 2)]), {"b": 1, "a": 2}, {"b": 1, "a": 2}, typed_plain=NOT_THIS_WAY),
     ]
 
 

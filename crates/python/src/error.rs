@@ -203,6 +203,19 @@ impl Fault {
         }
     }
 
+    /// What code of ours raised that was given the user's data: an ordinary exception is about those.
+    #[cold]
+    pub fn of_data(self, what: &str, at: usize) -> Fault {
+        match *self.0 {
+            Inner::Raised(error) => {
+                // SAFETY: the GIL is held wherever something can be raised.
+                error.restore(unsafe { Python::assume_attached() });
+                refused(what, at)
+            }
+            inner => Fault(Box::new(inner)),
+        }
+    }
+
     /// An exception that was raised, to be let through as it is.
     #[cold]
     pub fn let_through(self) -> Fault {

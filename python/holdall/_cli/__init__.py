@@ -18,8 +18,6 @@ def main() -> None:
         print("holdall: the command line needs click and rich: pip install 'holdall[cli]'", file=sys.stderr)
         sys.exit(2)
     del click
-    from . import _foreign
     from ._app import holdall
 
-    _foreign.owns_process = True
     holdall(prog_name="holdall")

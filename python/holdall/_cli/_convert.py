@@ -12,7 +12,7 @@ import click
 
 import holdall
 
-from . import _foreign, _paths
+from . import _paths
 from ._app import Failure, about
 from ._formats import FORMATS, WRITABLE, by_extension, detect, encoder, records, several
 from ._nodes import node
@@ -108,7 +108,6 @@ def _reading(source: str, values: Iterator[Any]) -> Iterator[Any]:
 def _write_one(value: Any, path: str, to: str, compress: str | None, report: Any) -> None:
     with _blaming(lambda: value, to):
         if to == "hold":
-            _foreign.register()
             _hold.dump(value, path, compress=compress, progress=report)
             return
         if to in ("json", "jsonl"):
@@ -131,7 +130,6 @@ def _write_several(values: Iterator[Any], target: str, to: str) -> None:
         )
     with about(target), replaced(target) as path, _blaming(lambda: value, to, lambda: (place,)):
         if to == "hold":
-            _foreign.register()
             with _hold.Writer(path) as log:
                 for place, value in enumerate(values):  # noqa: B007
                     log.write(value)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import mmap
 import os
+from importlib import import_module
+from importlib.util import find_spec
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 import holdall
 
 from .. import _core, _files
-from . import _foreign
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -33,8 +34,6 @@ _EXTENSIONS = {
     ".pickle": "pickle",
     ".pkl": "pickle",
 }
-# A pickle without a head is read whole to be told from MessagePack; no longer one.
-_OLD_PICKLE = 1 << 20
 
 # holdall's functions, with arguments that its older stubs don't have.
 _hold: Any = holdall
@@ -61,29 +60,21 @@ def by_content(path: str, *, is_bson: bool = False) -> str:
     """What a file's bytes look like. MessagePack where they look like nothing else: any byte may start it.
 
     is_bson: they are BSON, of one kind or the other, even if they are cut off.
+
+    Raises DecodeError: they are of none of the formats, but of a known one. Raises OSError: as the file system says.
     """
     data = _files.mapped(path)
     found = _core.guess_format(data, is_bson=is_bson)
-    if found is not None:
-        return found
-    return "pickle" if len(data) <= _OLD_PICKLE and _is_old_pickle(data[:]) else "msgpack"
-
-
-def _is_old_pickle(data: bytes) -> bool:
-    import pickletools
-
-    if data[-1:] != b"." or data[:1] not in b"(]})clIJKMLFGVSX.":
-        return False
-    try:
-        return sum(1 for _ in pickletools.genops(data)) > 1
-    except Exception:
-        # Whatever it says: it is none.
-        return False
+    if found is None and (foreign := _core.foreign_format(data)) is not None:
+        raise located(holdall.DecodeError, foreign, 0)
+    return found or "msgpack"
 
 
 def classes() -> tuple[Any, ...]:
     """What instances in hold files become: values of the other formats what they were, all else records."""
-    _foreign.register()
+    if find_spec("bson") is not None:
+        # The values of databases are PyMongo's, and come back where it is imported.
+        import_module("bson")
     return holdall.Record, holdall.julia, holdall.msgpack.Ext, holdall.msgpack.Timestamp
 
 
@@ -279,5 +270,4 @@ def encoder(format: str) -> Callable[[Any], bytes]:
         from ._json import dumps
 
         return lambda value: dumps(value).encode() + b"\n"
-    _foreign.register()
     return holdall.dumps

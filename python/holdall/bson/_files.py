@@ -32,7 +32,7 @@ def dump(
 
 
 def load(
-    file: _files.Path | _files.Readable | _files.ReadableInto,
+    file: _files.Path | _files.Data | _files.Readable | _files.ReadableInto,
     *,
     type: Any = Any,
     strict: bool = True,
@@ -42,8 +42,8 @@ def load(
 ) -> Any:
     """Restore the document stored in a file.
 
-    file: a path, which is read whole and holds one document; or a binary file object with `read` or `readinto`, of which one
-        document is read and no byte more, so that the next call finds the next one.
+    file: a path, which is read whole and holds one document, as bytes-like data do; or a binary file object with `read` or
+        `readinto`, of which one document is read and no byte more, so that the next call finds the next one.
     type, strict, dec_hook, limits, tz_aware: as for `loads`.
 
     Raises DecodeError: as `loads`; `.offset` counts from the start of the document. TruncatedError where nothing is left to read.
@@ -54,11 +54,15 @@ def load(
     >>> load(file), load(file)
     ({'n': 1}, {'n': 2})
     """
+    options: dict[str, Any] = {
+        "type": type, "strict": strict, "dec_hook": dec_hook, "limits": limits, "tz_aware": tz_aware
+    }  # fmt: skip
     source = _files.path_of(file)
-    data = _read_document(_files.filler(file)) if source is None else _files.read_whole(source)
-    return _core.bson_loads(
-        data, type=type, strict=strict, dec_hook=dec_hook, limits=limits, tz_aware=tz_aware
-    )
+    if source is not None:
+        return _core.bson_loads(_files.read_whole(source), **options)
+    if (data := _files.data_of(file)) is not None:
+        return _files.of_data(data, lambda: _core.bson_loads(data, **options))
+    return _core.bson_loads(_read_document(_files.filler(file)), **options)
 
 
 def _read_document(fill: Callable[[memoryview], int]) -> bytearray:
@@ -72,7 +76,7 @@ def _read_document(fill: Callable[[memoryview], int]) -> bytearray:
 
 
 def open_file(
-    file: _files.Path,
+    file: _files.Path | _files.Data,
     *,
     type: Any = Any,
     strict: bool = True,
@@ -82,8 +86,9 @@ def open_file(
 ) -> _core.Document:
     """The document of a file, to be read where it is touched.
 
-    file: a path. It is mapped into memory; a file that is cut short meanwhile ends the process where the missing part is
-        touched, as with any map. `dump` never does that: it puts a new file in the old one's place.
+    file: a path, or bytes-like data, which must not change meanwhile. A path is mapped into memory; a file that is cut short
+        meanwhile ends the process where the missing part is touched, as with any map. `dump` never does that: it puts a new file
+        in the old one's place.
     type, strict, dec_hook, limits, tz_aware: as for `Document`.
 
     Raises DecodeError: it does not hold one document from end to end; for several see `documents`. Raises OSError: as the file
@@ -97,11 +102,11 @@ def open_file(
     options: dict[str, Any] = {
         "type": type, "strict": strict, "dec_hook": dec_hook, "limits": limits, "tz_aware": tz_aware
     }  # fmt: skip
-    return _core.open_document(_files.mapped(file), "bson", **options)
+    return _files.document(file, "bson", **options)
 
 
 def documents(
-    file: _files.Path | _files.Readable | _files.ReadableInto,
+    file: _files.Path | _files.Data | _files.Readable | _files.ReadableInto,
     *,
     lazy: bool = False,
     type: Any = Any,
@@ -112,7 +117,7 @@ def documents(
 ) -> Iterator[Any]:
     """The documents of a file that has one behind the other, one at a time: memory does not grow with the file.
 
-    file: a path, which is mapped into memory; or a binary file object with `read` or `readinto`.
+    file: a path, which is mapped into memory; bytes-like data; or a binary file object with `read` or `readinto`.
     lazy: as `Document`s, each read where it is touched.
     type, strict, dec_hook, limits, tz_aware: as for `loads`, for each document.
 
@@ -128,16 +133,22 @@ def documents(
     }  # fmt: skip
     decoder = _core.BsonDecoder(**options)
     source = _files.path_of(file)
-    if source is None:
+    view = _files.data_of(file) if source is None else memoryview(_files.mapped(source))
+    if view is None:
         fill = _files.filler(file)
         while data := _read_document(fill):
-            yield _core.Document(data, **options) if lazy else decoder.decode(data)
+            yield _core.Document(data, format="bson", **options) if lazy else decoder.decode(data)
         return
-    # Closed with the last view of it: a Document that is still in use keeps it.
-    view = memoryview(_files.mapped(source))
+    # A map closes with the last view of it: a Document that is still in use keeps it.
     at = 0
     while at < len(view):
         size = int.from_bytes(view[at : at + _HEAD], "little", signed=True)
         part = view[at : at + max(size, _HEAD)]
-        yield _core.Document(part, **options) if lazy else decoder.decode(part)
+        try:
+            found = _core.Document(part, format="bson", **options) if lazy else decoder.decode(part)
+        except _core.DecodeError as error:
+            if at == 0:
+                _core.name_foreign(error, view, "bson")
+            raise
+        yield found
         at += size

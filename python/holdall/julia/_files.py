@@ -14,10 +14,7 @@ if TYPE_CHECKING:
     _Types: TypeAlias = (
         type[Any] | ModuleType | Iterable[type[Any] | ModuleType] | Mapping[str, type[Any]] | None
     )
-    # In this module bytes are data; a path of bytes is `os.fsdecode`d by who has one.
-    _Source: TypeAlias = (
-        str | os.PathLike[str] | bytes | bytearray | memoryview | _files.Readable | _files.ReadableInto
-    )
+    _Source: TypeAlias = _files.Path | _files.Data | _files.Readable | _files.ReadableInto
 
 # From so many bytes on a file is mapped while it is read: its arrays are copied once, out of the map.
 _MAPPED_FROM = 1 << 20
@@ -35,7 +32,7 @@ def load(
 ) -> Any:
     """Restore a document of BSON.jl's or BSONqs's: a dict of names and values.
 
-    file: a path; bytes (or another buffer) that hold the document; or a binary file object with `read`, which is read to its end.
+    file: a path; bytes-like data that hold the document; or a binary file object with `read`, which is read to its end.
     types: classes that Julia's structs become, beside those mapped by `struct`: a class or several, found by their names, modules
         that hold them, or a dict of Julia's paths and classes. All others come as `JuliaStruct`.
     mmap: arrays are views of the file (or of the buffer given) instead of copies, and keep it open: nothing of them is read before it is
@@ -56,9 +53,14 @@ def load(
     {'weights': [1.5, 2.5], 'epoch': 12}
     """
     data, views = _read(file, mmap)
-    return _core.julia_loads(
-        data, types=types, type=type, strict=strict, dec_hook=dec_hook, limits=limits, views=views
-    )
+
+    def read() -> Any:
+        return _core.julia_loads(
+            data, types=types, type=type, strict=strict, dec_hook=dec_hook, limits=limits, views=views
+        )
+
+    given = _files.data_of(file) if _files.path_of(file) is None else None
+    return read() if given is None else _files.of_data(given, read)
 
 
 def open_file(
@@ -84,23 +86,16 @@ def open_file(
     ...     doc["layers"][1]["W"], list(doc)
     (2, ['layers', 'epoch'])
     """
-    path = _path_of(file)
+    options: dict[str, Any] = {
+        "types": types, "type": type, "strict": strict, "dec_hook": dec_hook, "limits": limits
+    }  # fmt: skip
+    path = _files.path_of(file)
     if path is None:
         data, views = _read(file, mmap)
-        return _core.julia_open(
-            data,
-            owned=False,
-            types=types,
-            type=type,
-            strict=strict,
-            dec_hook=dec_hook,
-            limits=limits,
-            views=views,
+        return _files.of_data(
+            memoryview(data), lambda: _core.julia_open(data, owned=False, views=views, **options)
         )
-    return _core.julia_open(
-        _files.mapped(path, mmap == "copy"), owned=True, types=types, type=type, strict=strict, dec_hook=dec_hook,
-        limits=limits, views=bool(mmap)
-    )  # fmt: skip
+    return _core.julia_open(_files.mapped(path, mmap == "copy"), owned=True, views=bool(mmap), **options)
 
 
 def dump(
@@ -135,27 +130,22 @@ def parse(file: _Source, *, limits: _core.Limits | None = None) -> dict[str, Any
     return found
 
 
-def _path_of(file: object) -> str | None:
-    return os.fspath(file) if isinstance(file, (str, os.PathLike)) else None
-
-
 def _read(file: Any, mmap: bool | Literal["copy"]) -> tuple[Any, bool]:
     """The bytes of a document, and whether arrays are to be views of them."""
     if mmap not in (False, True, "copy"):
         raise ValueError('mmap: expected False, True or "copy"')
-    path = _path_of(file)
+    path = _files.path_of(file)
     if path is not None:
         if mmap or os.path.getsize(path) >= _MAPPED_FROM:
             return _files.mapped(path, mmap == "copy"), bool(mmap)
         return _files.read_whole(path), False
-    try:
-        view = memoryview(file)
-    except TypeError:
-        fill, file = _files.filler(file), bytearray()
-        _files.extend(file, fill, None)
+    view = _files.data_of(file)
+    if view is None:
+        fill, read = _files.filler(file), bytearray()
+        _files.extend(read, fill, None)
         if mmap == "copy":
-            return file, True
-        view = memoryview(file)
+            return read, True
+        file = view = memoryview(read)
     if mmap == "copy":
         return bytearray(view), True
     return (view.toreadonly() if mmap else file), bool(mmap)

@@ -34,7 +34,7 @@ def dump(
 
 
 def load(
-    file: _files.Path | _files.Readable | _files.ReadableInto,
+    file: _files.Path | _files.Data | _files.Readable | _files.ReadableInto,
     *,
     type: Any = Any,
     strict: bool = True,
@@ -44,8 +44,8 @@ def load(
 ) -> Any:
     """Restore the value stored in a file.
 
-    file: a path, which is read whole and holds one value; or a binary file object with `read` or `readinto`, of which one value
-        is read and no byte more, so that the next call finds the next one. Of a file object that can neither `peek` nor `seek`
+    file: a path, which is read whole and holds one value, as bytes-like data do; or a binary file object with `read` or
+        `readinto`, of which one value is read and no byte more, so that the next call finds the next one. Of a file object that can neither `peek` nor `seek`
         (an unbuffered pipe) a long text is read byte by byte: put an `io.BufferedReader` around it, or use `Reader`.
     type, strict, dec_hook, ext_hook, limits: as for `loads`.
 
@@ -59,15 +59,19 @@ def load(
     ...     load(file), load(file)
     ('first', 'second')
     """
+    options: dict[str, Any] = {
+        "type": type, "strict": strict, "dec_hook": dec_hook, "ext_hook": ext_hook, "limits": limits
+    }  # fmt: skip
     source = _files.path_of(file)
-    data = _read_value(file) if source is None else _files.read_whole(source)
-    return _core.msgpack_loads(
-        data, type=type, strict=strict, dec_hook=dec_hook, ext_hook=ext_hook, limits=limits
-    )
+    if source is not None:
+        return _core.msgpack_loads(_files.read_whole(source), **options)
+    if (data := _files.data_of(file)) is not None:
+        return _files.of_data(data, lambda: _core.msgpack_loads(data, **options))
+    return _core.msgpack_loads(_read_value(file), **options)
 
 
 def open_file(
-    file: _files.Path,
+    file: _files.Path | _files.Data,
     *,
     type: Any = Any,
     strict: bool = True,
@@ -77,8 +81,9 @@ def open_file(
 ) -> _core.Document:
     """The value of a file, to be read where it is touched.
 
-    file: a path. It is mapped into memory; a file that is cut short meanwhile ends the process where the missing part is
-        touched, as with any map. `dump` never does that: it puts a new file in the old one's place.
+    file: a path, or bytes-like data, which must not change meanwhile. A path is mapped into memory; a file that is cut short
+        meanwhile ends the process where the missing part is touched, as with any map. `dump` never does that: it puts a new file
+        in the old one's place.
     type, strict, dec_hook, ext_hook, limits: as for `loads`.
 
     The format has no index: the first look into an array or a map passes over its values once. Bytes behind the value are not
@@ -94,7 +99,7 @@ def open_file(
     options: dict[str, Any] = {
         "type": type, "strict": strict, "dec_hook": dec_hook, "ext_hook": ext_hook, "limits": limits
     }  # fmt: skip
-    return _core.open_document(_files.mapped(file), "msgpack", **options)
+    return _files.document(file, "msgpack", **options)
 
 
 def _read_value(file: Any) -> bytearray:

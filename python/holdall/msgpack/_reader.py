@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import io
 from typing import TYPE_CHECKING, Any
 
 from .. import _core, _files
@@ -20,8 +21,8 @@ _MOST_READ = 1 << 20
 class Reader:
     """Objects from values that follow each other, in a file, on a socket, or in bytes that are fed.
 
-    source: a path; a binary file object with `read` or `readinto`; a socket or what has its `recv_into` or `recv`; or None, to
-        `feed` bytes. More is read from it than the next value may need, so it is the reader's alone from here on.
+    source: a path; bytes-like data; a binary file object with `read` or `readinto`; a socket or what has its `recv_into` or
+        `recv`; or None, to `feed` bytes. More is read from it than the next value may need, so it is the reader's alone from here on.
     type, strict, dec_hook, ext_hook, limits: as for `loads`.
     max_buffer: the most bytes that one value may take; memory for what waits to be decoded is bounded by it, and by twice what
         is fed at a time.
@@ -72,6 +73,8 @@ class Reader:
         path = _files.path_of(source)
         if path is not None:
             self._opened = source = open(path, "rb", buffering=0)  # noqa: SIM115 - `close` closes it
+        elif source is not None and (data := _files.data_of(source)) is not None:
+            source = io.BytesIO(data)
         if source is not None:
             self._fill = _filler(source)
 

@@ -24,6 +24,8 @@ pub struct Registration {
     pub decode: Option<Owned>,
     /// What `_registry.py` keeps for typed loading and plain formats: names, order, tags.
     pub settings: Option<Owned>,
+    /// Whether it is one of ours (`_known.py`): it says how to store a class, and nothing of what a program wants.
+    pub ours: bool,
 }
 
 /// Names are hashed quickly, not against collisions: the program chooses those in the tables, not the data.
@@ -32,7 +34,13 @@ struct Registry {
     by_class: FxHashMap<usize, Rc<Registration>>,
     by_name: FxHashMap<String, Rc<Registration>>,
     generation: u64,
+    /// Which of [`LIBRARIES`] were taught.
+    taught: [bool; LIBRARIES.len()],
 }
+
+/// Libraries whose classes `_known.py` knows how to store, once the program has imported them: a module that they all import,
+/// and how the stored names of their classes begin.
+const LIBRARIES: [(&str, &str); 2] = [("bson.objectid", "bson."), ("holdall.julia", "holdall.julia.")];
 
 struct Shared(RefCell<Option<Registry>>);
 // SAFETY: only `with` reaches it, and it asks for a `Python` token: the GIL orders all access. `Rc` and `Owned` in it
@@ -46,11 +54,61 @@ fn with<T>(_py: Python<'_>, action: impl FnOnce(&mut Registry) -> T) -> T {
 }
 
 pub fn by_class(py: Python<'_>, class: Type) -> Option<Rc<Registration>> {
-    with(py, |registry| registry.by_class.get(&(class as usize)).cloned())
+    let find = || with(py, |registry| registry.by_class.get(&(class as usize)).cloned());
+    find().or_else(|| {
+        // SAFETY: callers hold the class alive.
+        let class = unsafe { Bound::from_borrowed_ptr(py, class.cast()).cast_into_unchecked::<PyType>() };
+        let module = class.getattr_opt(pyo3::intern!(py, "__module__")).ok().flatten()?;
+        let library = library_of(module.cast::<PyString>().ok()?.to_str().ok()?)?;
+        teach(py, library).then(find).flatten()
+    })
 }
 
 pub fn by_name(py: Python<'_>, name: &str) -> Option<Rc<Registration>> {
-    with(py, |registry| registry.by_name.get(name).cloned())
+    let find = || with(py, |registry| registry.by_name.get(name).cloned());
+    find().or_else(|| teach(py, library_of(name)?).then(find).flatten())
+}
+
+/// The library that a class of that stored name, or of that module, belongs to.
+fn library_of(name: &str) -> Option<usize> {
+    LIBRARIES.iter().position(|(module, start)| name.starts_with(start) || *module == name)
+}
+
+/// Registers the classes of a library, once; says no where that was done, and where the program has not imported it: nothing is
+/// imported because data name it.
+#[cold]
+fn teach(py: Python<'_>, library: usize) -> bool {
+    let (module, start) = LIBRARIES[library];
+    let is_there = || py.import("sys")?.getattr("modules")?.contains(module);
+    if with(py, |registry| registry.taught[library]) || !is_there().unwrap_or(false) {
+        return false;
+    }
+    // Before it is done: what is done asks for classes.
+    with(py, |registry| registry.taught[library] = true);
+    let done = py.import("holdall._known").and_then(|known| known.call_method1("teach", (start,)));
+    match done.and_then(|done| done.extract::<bool>()) {
+        Ok(true) => true,
+        failed => {
+            with(py, |registry| registry.taught[library] = false);
+            if let Err(error) = failed {
+                error.write_unraisable(py, None);
+            }
+            false
+        }
+    }
+}
+
+/// What a program has to do that loads a class of that name, where nobody has permitted it.
+pub fn remedy(py: Python<'_>, name: &str) -> String {
+    match library_of(name).filter(|&library| !with(py, |registry| registry.taught[library])) {
+        Some(library) => {
+            let package = LIBRARIES[library].1.trim_end_matches('.');
+            format!("`{name}` is not there: `import {package}` before it is loaded, or load it as a generic record with `types=holdall.Record`")
+        }
+        None => format!(
+            "`{name}` is not permitted here: `register` the class, name it in `types=`, or load it as a generic record with `types=holdall.Record`"
+        ),
+    }
 }
 
 fn owned(object: &Bound<'_, PyAny>) -> Owned {
@@ -75,7 +133,9 @@ pub fn generation(py: Python<'_>) -> u64 {
 
 /// Registers `cls` (the Python function `register` says what for); registering it again replaces what was said before.
 #[pyfunction]
-#[pyo3(signature = (cls, name, aliases, version, renames, upgrade, encode, decode, settings, /))]
+///
+/// ours: it is one of `_known.py`, which says how a class is stored, and leaves alone what a program has registered.
+#[pyo3(signature = (cls, name, aliases, version, renames, upgrade, encode, decode, settings, /, *, ours = false))]
 #[allow(clippy::too_many_arguments)]
 pub fn register_class(
     cls: &Bound<'_, PyType>,
@@ -87,6 +147,7 @@ pub fn register_class(
     encode: &Bound<'_, PyAny>,
     decode: &Bound<'_, PyAny>,
     settings: &Bound<'_, PyAny>,
+    ours: bool,
 ) -> PyResult<()> {
     let py = cls.py();
     let class = cls.as_ptr().cast();
@@ -110,6 +171,7 @@ pub fn register_class(
         encode: function(encode, "encode")?,
         decode: function(decode, "decode")?,
         settings: (!settings.is_none()).then(|| owned(settings)),
+        ours,
     });
     if registration.encode.is_some() != registration.decode.is_some() {
         return Err(HoldallError::new_err("`encode` and `decode` go together: what one gives, the other takes"));
@@ -117,12 +179,16 @@ pub fn register_class(
     let names = || std::iter::once(&registration.name).chain(&registration.aliases);
     let replaced = with(py, |registry| {
         let key = class as usize;
+        if ours && registry.by_class.contains_key(&key) {
+            return Ok(None);
+        }
         for name in names() {
             if registry.by_name.get(name).is_some_and(|other| other.class.get() != cls.as_ptr()) {
                 return Err(name.clone());
             }
         }
-        registry.generation += 1;
+        // Whoever has asked for such a class before got ours.
+        registry.generation += u64::from(!ours);
         let old = registry.by_class.insert(key, registration.clone());
         if let Some(old) = &old {
             registry.by_name.retain(|_, other| !Rc::ptr_eq(other, old));
@@ -169,8 +235,9 @@ pub fn class_settings(cls: &Bound<'_, PyType>) -> Option<Py<PyAny>> {
 /// Registered classes that are subclasses of `cls`; for `_schemas.py`.
 #[pyfunction]
 pub fn registered_subclasses(cls: &Bound<'_, PyType>) -> PyResult<Vec<Py<PyAny>>> {
-    let classes: Vec<Owned> =
-        with(cls.py(), |registry| registry.by_class.values().map(|known| known.class.clone()).collect());
+    let classes: Vec<Owned> = with(cls.py(), |registry| {
+        registry.by_class.values().filter(|known| !known.ours).map(|known| known.class.clone()).collect()
+    });
     let mut found = Vec::new();
     for class in classes {
         // SAFETY: held.

@@ -3,10 +3,21 @@
 use pyo3::exceptions::PyTypeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::PySlice;
+use pyo3::types::{PySlice, PyString};
 
 /// A view of somebody's memory, released when dropped.
 pub struct View(ffi::Py_buffer);
+
+/// What to do with what is no data, but says where data are.
+#[cold]
+fn remedy(object: &Bound<'_, PyAny>) -> &'static str {
+    let has = |name: &str| object.hasattr(name).unwrap_or(false);
+    if object.is_instance_of::<PyString>() || has("__fspath__") || has("read") {
+        "; `load` and `open` take paths, and `load` takes file objects"
+    } else {
+        ""
+    }
+}
 
 impl View {
     /// The bytes of any object that has them in one run.
@@ -16,7 +27,7 @@ impl View {
                 return error;
             }
             match object.get_type().name() {
-                Ok(name) => PyTypeError::new_err(format!("expected bytes-like data, got `{name}`")),
+                Ok(name) => PyTypeError::new_err(format!("expected bytes-like data, got `{name}`{}", remedy(object))),
                 Err(error) => error,
             }
         })

@@ -42,14 +42,17 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 None => return Err(decode("a datetime without its zone", at)),
             },
             Make::Custom(layout) => {
-                let function = layout
-                    .plan
-                    .as_ref()
-                    .and_then(|plan| plan.registration.as_ref())
-                    .and_then(|known| known.decode.clone());
-                match (function, parts.first()) {
-                    (Some(function), Some(state)) => registry::call(&function, state.get())?,
-                    _ => return Err(decode("a class whose `decode` is gone", at)),
+                let known = layout.plan.as_ref().and_then(|plan| plan.registration.clone());
+                let Some((known, state)) = known.zip(parts.first()) else {
+                    return Err(decode("a class whose `decode` is gone", at));
+                };
+                let Some(function) = &known.decode else { return Err(decode("a class whose `decode` is gone", at)) };
+                let made = registry::call(function, state.get());
+                // Of our own functions' errors the data is the cause.
+                if known.ours {
+                    made.map_err(|fault| fault.of_data(&format!("a content that `{}` can't have", known.name), at))?
+                } else {
+                    made?
                 }
             }
             Make::Enum(layout) => match (&layout.plan, parts.first()) {

@@ -480,13 +480,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         if self.options.records {
             return Ok(None);
         }
-        Err(unknown_type(
-            name.to_owned(),
-            format!(
-                "`{name}` is not permitted here: `register` the class, name it in `types=`, or load it as a generic record with `types=holdall.Record`"
-            ),
-            at,
-        ))
+        Err(unknown_type(name.to_owned(), registry::remedy(self.py, name), at))
     }
 }
 

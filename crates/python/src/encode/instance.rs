@@ -221,7 +221,10 @@ impl<W: Writer> Encoder<'_, W> {
                     else {
                         return Err(encode("a class was registered anew while it was being stored"));
                     };
-                    self.asks_program()?;
+                    // Our own functions hand out nothing that their object does not hold.
+                    if !plan.registration.as_ref().is_some_and(|known| known.ours) {
+                        self.asks_program()?;
+                    }
                     self.layout(LayoutKind::Custom, Some(&plan), &[])?;
                     let state = registry::call(&function, object)?;
                     self.then_made(object, vec![Part::Value(state)]);

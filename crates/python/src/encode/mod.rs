@@ -12,6 +12,7 @@ pub mod output;
 mod plain;
 mod section;
 mod sequence;
+pub mod sets;
 mod text;
 mod walk;
 
@@ -27,7 +28,9 @@ use layouts::Layouts;
 use memo::{Memo, Met};
 use pyo3::ffi;
 use pyo3::prelude::*;
-use std::collections::{HashMap, HashSet};
+use rustc_hash::FxHashMap;
+use sets::Effort;
+use std::collections::HashMap;
 use std::ptr::addr_of_mut;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -135,6 +138,8 @@ pub enum Part {
     Instead(Owned, bool),
     /// Nothing; but the object of that number can be referred to from here on.
     Made(u32),
+    /// Nothing; but that set was walked over, with all within it.
+    Walked(Owned),
     /// Nothing; but what the user's code gave ends here, and if so the document whose keys are not looked at.
     Given { unchecked: bool },
 }
@@ -191,8 +196,12 @@ pub struct Encoder<'t, W: Writer> {
     tracks_all: bool,
     /// Canonical form: the first walk finds what is met more than once, the second marks only that.
     pub(crate) sharing: Sharing,
+    /// Canonical form: the order of sets' members.
+    pub orders: Option<sets::Shared>,
     /// Set where only the order of a set's members is asked for: how far to look.
     pub effort: Option<Effort>,
+    /// There: the objects that were met, in order.
+    pub met: Vec<usize>,
     /// Buffers that stand outside the message: where they go to, and how many there are.
     pub borrower: Option<Borrower>,
     pub buffer_count: u64,
@@ -280,30 +289,6 @@ impl PartialEq for TextKey {
 
 impl Eq for TextKey {}
 
-/// How far the order of a set's members is looked for.
-#[derive(Debug, Clone, Copy)]
-pub struct Effort {
-    /// Containers and instances, for each member.
-    objects: usize,
-    /// Sets within sets.
-    depth: u8,
-}
-
-impl Effort {
-    pub const WHOLE: Effort = Effort { objects: 10_000, depth: 10 };
-
-    /// What each of `members` gets of it.
-    pub fn shared_by(self, members: usize) -> Effort {
-        // The outermost set's members have it all: their number is the input's, not a product of numbers.
-        let objects = if self.depth == Effort::WHOLE.depth { self.objects } else { self.objects / members.max(1) };
-        Effort { objects, depth: self.depth - 1 }
-    }
-
-    fn is_spent(self) -> bool {
-        self.depth == 0
-    }
-}
-
 /// Tells the layouts of one message, or of one section of a log, from those of others.
 fn next_serial() -> u64 {
     use std::sync::atomic::{AtomicU64, Ordering};
@@ -315,10 +300,10 @@ fn next_serial() -> u64 {
 pub enum Sharing {
     /// Reference counts tell what can't be shared; what else there is gets a mark.
     ByCount,
-    /// Canonical form, first walk: every object is looked up; those met again are noted.
-    Finding(HashSet<usize, rustc_hash::FxBuildHasher>),
+    /// Canonical form, first walk: every object is looked up; those met again are noted, with how often they were.
+    Finding(FxHashMap<usize, u32>),
     /// Canonical form, second walk: only these get a mark.
-    Found(HashSet<usize, rustc_hash::FxBuildHasher>),
+    Found(FxHashMap<usize, u32>),
 }
 
 impl<'t, W: Writer> Encoder<'t, W> {
@@ -348,7 +333,9 @@ impl<'t, W: Writer> Encoder<'t, W> {
             },
             tracks_all: false,
             sharing,
+            orders: None,
             effort: None,
+            met: Vec::new(),
             borrower: None,
             buffer_count: 0,
             dtypes: HashMap::default(),
@@ -442,17 +429,27 @@ impl<'t, W: Writer> Encoder<'t, W> {
         std::mem::take(&mut self.temporaries)
     }
 
+    /// How many objects could have been met again.
+    pub fn met_objects(&self) -> usize {
+        self.next_number as usize
+    }
+
     /// What `Sharing::Finding` found.
     pub fn into_found(self) -> Sharing {
         match self.sharing {
             Sharing::Finding(mut found) => {
                 if let Some(lowering) = &self.lowering {
-                    found.retain(|object| !lowering.is_in_place(*object));
+                    found.retain(|object, _| !lowering.is_in_place(*object));
                 }
                 Sharing::Found(found)
             }
             other => other,
         }
+    }
+
+    /// Whether this is the walk of a canonical message that only finds what is met again.
+    fn is_first_walk(&self) -> bool {
+        matches!(self.sharing, Sharing::Finding(_))
     }
 
     #[inline(always)]
@@ -506,15 +503,16 @@ impl<'t, W: Writer> Encoder<'t, W> {
             return Ok(false);
         }
         match &mut self.sharing {
-            Sharing::Found(found) if !found.contains(&(object as usize)) => return Ok(false),
+            Sharing::Found(found) if !found.contains_key(&(object as usize)) => return Ok(false),
             _ => {}
         }
         match self.tables.memo.meet(object, self.next_number) {
             Met::Before(number) => {
                 if let Sharing::Finding(found) = &mut self.sharing {
-                    found.insert(object as usize);
+                    *found.entry(object as usize).or_default() += 1;
                 }
-                if !self.unmade.is_empty() && self.met_unmade(object, number)? {
+                // What is only compared is begun anywhere in a circle, and never loaded.
+                if self.effort.is_none() && !self.unmade.is_empty() && self.met_unmade(object, number)? {
                     return Ok(true);
                 }
                 self.w.reference(u64::from(number));
@@ -523,6 +521,9 @@ impl<'t, W: Writer> Encoder<'t, W> {
             Met::Never => {
                 self.number()?;
                 self.w.mark();
+                if self.effort.is_some() {
+                    self.met.push(object as usize);
+                }
                 if self.options.trust || self.tracks_all {
                     // Its address must not come to mean another object, whatever the code that is called does to its parent.
                     // SAFETY: alive, says the caller.
@@ -541,7 +542,7 @@ impl<'t, W: Writer> Encoder<'t, W> {
             return Ok(false);
         }
         match &mut self.sharing {
-            Sharing::Found(found) if !found.contains(&(object as usize)) => return Ok(false),
+            Sharing::Found(found) if !found.contains_key(&(object as usize)) => return Ok(false),
             Sharing::Finding(found) => {
                 if let Met::Never = self.tables.memo.meet(object, 0) {
                     return Ok(false);
@@ -562,7 +563,7 @@ impl<'t, W: Writer> Encoder<'t, W> {
                         return Ok(false);
                     }
                 }
-                found.insert(object as usize);
+                *found.entry(object as usize).or_default() += 1;
                 return Ok(true);
             }
             _ => {}

@@ -40,10 +40,12 @@ impl<W: Writer> Encoder<'_, W> {
         let number = self.next_number;
         match self.texts.entry(key) {
             std::collections::hash_map::Entry::Occupied(entry) => {
-                // By its first string's address, so that what the two walks of a canonical message find agrees.
+                // By the address of each string of that value: sets are walked in another order the second time, and which
+                // string is the first then, is not known yet.
                 let first = entry.key().0.get();
                 if let Sharing::Finding(found) = &mut self.sharing {
-                    found.insert(first as usize);
+                    found.entry(first as usize).or_default();
+                    found.entry(object as usize).or_default();
                 }
                 let known = *entry.get();
                 self.w.reference(u64::from(known));
@@ -51,7 +53,7 @@ impl<W: Writer> Encoder<'_, W> {
             }
             std::collections::hash_map::Entry::Vacant(entry) => {
                 if let Sharing::Found(found) = &self.sharing {
-                    if !found.contains(&(object as usize)) {
+                    if !found.contains_key(&(object as usize)) {
                         return Ok(false);
                     }
                 }
@@ -117,7 +119,7 @@ impl<W: Writer> Encoder<'_, W> {
                         std::collections::hash_map::Entry::Occupied(entry) => {
                             // What stood as a value before needs its mark in a canonical message's second walk.
                             if let Sharing::Finding(found) = &mut self.sharing {
-                                found.insert(entry.key().0.get() as usize);
+                                found.entry(entry.key().0.get() as usize).or_default();
                             }
                             Some(*entry.get())
                         }

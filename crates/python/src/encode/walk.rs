@@ -110,7 +110,8 @@ impl<W: Writer> Encoder<'_, W> {
             } else {
                 return Ok(false);
             };
-            if self.asks() {
+            // What is counted goes through `node`.
+            if self.asks() || self.effort.is_some() {
                 return Ok(false);
             }
             if !self.met(object, BY_PARENT)? {
@@ -134,10 +135,11 @@ impl<W: Writer> Encoder<'_, W> {
                 }
                 return Ok(());
             }
-            if self.effort.is_some_and(|effort| effort.objects == 0) {
-                return Ok(());
-            }
             if let Some(effort) = &mut self.effort {
+                if effort.objects == 0 {
+                    effort.cut_short = true;
+                    return Ok(());
+                }
                 effort.objects -= 1;
             }
             if self.met(object, held)? {
@@ -218,12 +220,7 @@ impl<W: Writer> Encoder<'_, W> {
         unsafe {
             let len = ffi::PySet_Size(set) as usize;
             if self.options.canonical {
-                let effort = self.effort.unwrap_or(super::Effort::WHOLE);
-                if effort.is_spent() {
-                    return Ok(()); // only an order is asked for, and this is as far as it looks
-                }
-                let sorted = crate::face::canonical_order(self.py, set, self.options, effort)?;
-                self.then(sorted.into_iter().map(Part::Value).collect());
+                self.ordered_members(set)?;
             } else if len > 0 {
                 self.tables.stack.push(Frame { len, ..Frame::new(Owned::borrowed(set), Kind::Set) });
             }
@@ -558,6 +555,7 @@ impl<W: Writer> Encoder<'_, W> {
                     Part::Instead(object, true) => self.open(object.get(), layouts::NONE)?,
                     Part::Instead(object, false) => self.value(object.get(), BY_PARENT_AND_US)?,
                     Part::Made(number) => self.end_arguments(*number),
+                    Part::Walked(set) => self.walked(set),
                     Part::Given { unchecked } => {
                         self.replacing -= 1;
                         self.unchecked -= u32::from(*unchecked);
@@ -581,6 +579,7 @@ impl<W: Writer> Encoder<'_, W> {
                     | Part::Field(object)
                     | Part::Table(object)
                     | Part::Octets(object)
+                    | Part::Walked(object)
                     | Part::Body(object) => self.temporaries.push(object),
                     Part::Instead(object, _) => {
                         self.replacing -= 1;

@@ -1,15 +1,17 @@
 //! BSON: the same functions and classes for the third format, and PyMongo's by its own options.
 
+use super::foreign::{explain, named, what};
 use super::functions::{
     decode_by, decoded, finished_message, with_bytes, with_workshop, write_and, write_plain, Workshop,
 };
-use super::options;
+use super::options::{self, Wanted};
 use super::types::Limits;
 use crate::cpython::View;
 use crate::driver::{self, Driver, RawDocuments};
 use crate::error::Fault;
 use crate::{decode, encode};
 use holdall_format::bson::{Reader, Writer};
+use holdall_format::guess::Format;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyList};
@@ -29,19 +31,22 @@ fn encoding(enc_hook: Option<&Bound<'_, PyAny>>) -> PyResult<encode::Options> {
 }
 
 pub fn decoding(
-    kind: Option<&Bound<'_, PyAny>>,
+    wanted: &Wanted<'_>,
     strict: bool,
     dec_hook: Option<&Bound<'_, PyAny>>,
     limits: Option<&Limits>,
     tz_aware: bool,
 ) -> PyResult<decode::Options> {
-    let mut options = options::decoding(kind, None, false, strict, dec_hook, limits)?;
+    let mut options = options::decoding(wanted, None, false, strict, dec_hook, limits)?;
     options.naive = !tz_aware;
     Ok(options)
 }
 
 fn decode_message(data: &Bound<'_, PyAny>, options: &decode::Options) -> PyResult<Py<PyAny>> {
-    with_bytes(data, |input| decode_by(data.py(), Reader::new(input), options, None, 0))
+    let py = data.py();
+    with_bytes(data, |input| {
+        decode_by(py, Reader::new(input), options, None, 0).map_err(|error| named(py, error, Format::Bson, input))
+    })
 }
 
 /// Store `obj` as a BSON document.
@@ -78,16 +83,16 @@ pub fn dumps(obj: &Bound<'_, PyAny>, enc_hook: Option<&Bound<'_, PyAny>>) -> PyR
 /// >>> bson.loads(bson.dumps({"a": 1}), type=dict[str, int])
 /// {'a': 1}
 #[pyfunction]
-#[pyo3(name = "bson_loads", signature = (data, /, *, r#type = None, strict = true, dec_hook = None, limits = None, tz_aware = true))]
+#[pyo3(name = "bson_loads", signature = (data, /, *, r#type = Wanted::ANY, strict = true, dec_hook = None, limits = None, tz_aware = true), text_signature = "(data, /, *, type='Any', strict=True, dec_hook=None, limits=None, tz_aware=True)")]
 pub fn loads(
     data: &Bound<'_, PyAny>,
-    r#type: Option<&Bound<'_, PyAny>>,
+    r#type: Wanted<'_>,
     strict: bool,
     dec_hook: Option<&Bound<'_, PyAny>>,
     limits: Option<&Limits>,
     tz_aware: bool,
 ) -> PyResult<Py<PyAny>> {
-    decode_message(data, &decoding(r#type, strict, dec_hook, limits, tz_aware)?)
+    decode_message(data, &decoding(&r#type, strict, dec_hook, limits, tz_aware)?)
 }
 
 /// Stores objects as BSON documents; takes the options of `dumps` once.
@@ -136,15 +141,15 @@ pub struct BsonDecoder {
 #[pymethods]
 impl BsonDecoder {
     #[new]
-    #[pyo3(signature = (*, r#type = None, strict = true, dec_hook = None, limits = None, tz_aware = true))]
+    #[pyo3(signature = (*, r#type = Wanted::ANY, strict = true, dec_hook = None, limits = None, tz_aware = true), text_signature = "(*, type='Any', strict=True, dec_hook=None, limits=None, tz_aware=True)")]
     fn new(
-        r#type: Option<&Bound<'_, PyAny>>,
+        r#type: Wanted<'_>,
         strict: bool,
         dec_hook: Option<&Bound<'_, PyAny>>,
         limits: Option<&Limits>,
         tz_aware: bool,
     ) -> PyResult<BsonDecoder> {
-        Ok(BsonDecoder { options: decoding(r#type, strict, dec_hook, limits, tz_aware)? })
+        Ok(BsonDecoder { options: decoding(&r#type, strict, dec_hook, limits, tz_aware)? })
     }
 
     /// Restore what `data` holds; see `loads`.
@@ -181,11 +186,20 @@ pub fn driver_encode(
 }
 
 fn driver_options(codec_options: &Bound<'_, PyAny>) -> PyResult<(decode::Options, Arc<Driver>)> {
-    let mut options = options::decoding(None, None, false, true, None, None)?;
+    let mut options = options::decoding(&Wanted::ANY, None, false, true, None, None)?;
     let driver = Driver::of(codec_options, false)?;
     options.schema = driver.schema();
     options.driver = Some(driver.clone());
     Ok((options, driver))
+}
+
+/// An error of PyMongo's names, with the format that the bytes are in instead.
+#[cold]
+fn driver_error(py: Python<'_>, error: PyErr, input: &[u8]) -> PyErr {
+    if let Some(clause) = what(input, Format::Bson) {
+        explain(py, &error, &clause);
+    }
+    error
 }
 
 fn driver_document(py: Python<'_>, input: &[u8], options: &decode::Options, base: usize) -> PyResult<Py<PyAny>> {
@@ -212,7 +226,7 @@ pub fn driver_decode(data: &Bound<'_, PyAny>, codec_options: &Bound<'_, PyAny>) 
     let (options, driver) = driver_options(codec_options)?;
     with_octets(data, |input| match RawDocuments::new(&driver, data, input) {
         Some(mut raw) => raw.document(0..input.len()),
-        None => driver_document(data.py(), input, &options, 0),
+        None => driver_document(data.py(), input, &options, 0).map_err(|error| driver_error(data.py(), error, input)),
     })
 }
 
@@ -231,7 +245,7 @@ pub fn driver_decode_all<'py>(
         let mut at = 0;
         while at < input.len() {
             let (document, _) = holdall_format::bson::split_first(&input[at..])
-                .map_err(|error| driver::invalid_bson(py, error.shifted(at)))?;
+                .map_err(|error| driver_error(py, driver::invalid_bson(py, error.shifted(at)), input))?;
             let end = at + document.len();
             documents.append(match &mut raw {
                 Some(raw) => raw.document(at..end)?,

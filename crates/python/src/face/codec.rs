@@ -1,7 +1,7 @@
 //! `Encoder` and `Decoder`: options read once, for many messages.
 
 use super::functions::{decode_message, encode_into, encode_message, with_workshop, Workshop};
-use super::options;
+use super::options::{self, Wanted};
 use super::types::Limits;
 use crate::error::Fault;
 use crate::{decode, encode};
@@ -78,16 +78,16 @@ pub struct Decoder {
 #[pymethods]
 impl Decoder {
     #[new]
-    #[pyo3(signature = (*, r#type = None, types = None, trust = false, strict = true, dec_hook = None, limits = None))]
+    #[pyo3(signature = (*, r#type = Wanted::ANY, types = None, trust = false, strict = true, dec_hook = None, limits = None), text_signature = "(*, type='Any', types=(), trust=False, strict=True, dec_hook=None, limits=None)")]
     fn new(
-        r#type: Option<&Bound<'_, PyAny>>,
+        r#type: Wanted<'_>,
         types: Option<&Bound<'_, PyAny>>,
         trust: bool,
         strict: bool,
         dec_hook: Option<&Bound<'_, PyAny>>,
         limits: Option<&Limits>,
     ) -> PyResult<Decoder> {
-        Ok(Decoder { options: options::decoding(r#type, types, trust, strict, dec_hook, limits)? })
+        Ok(Decoder { options: options::decoding(&r#type, types, trust, strict, dec_hook, limits)? })
     }
 
     /// Restore the graph in `data`; see `loads`.

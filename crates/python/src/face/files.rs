@@ -1,7 +1,7 @@
 //! Files: graphs written to and read from descriptors, file objects and maps.
 
-use super::functions::{decode_by, decoded, encode_into, with_workshop, Workshop};
-use super::options;
+use super::functions::{decode_bare, decode_by, decoded, encode_into, with_workshop, Workshop};
+use super::options::{self, Wanted};
 use super::streams::{os_error, Progress, Raised, Sink, Stream};
 use super::types::Limits;
 use crate::cpython::{part, Owned, View};
@@ -251,7 +251,7 @@ pub fn load(
     source: &Bound<'_, PyAny>,
     size: Option<u64>,
     whole: bool,
-    r#type: Option<&Bound<'_, PyAny>>,
+    r#type: Wanted<'_>,
     types: Option<&Bound<'_, PyAny>>,
     trust: bool,
     strict: bool,
@@ -259,7 +259,7 @@ pub fn load(
     limits: Option<&Limits>,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Py<PyAny>> {
-    let options = options::decoding(r#type, types, trust, strict, dec_hook, limits)?;
+    let options = options::decoding(&r#type, types, trust, strict, dec_hook, limits)?;
     load_by(source, size, whole, &options, None, Progress::new(progress, size.unwrap_or(0))?)
 }
 
@@ -293,10 +293,7 @@ fn load_by(
     if !frame::is_file(&head) {
         let rest = py.detach(|| stream.read_to_end(&mut head));
         rest.map_err(|error| std::mem::take(&mut stream.raised).or(&error))?;
-        return match Reader::new(&head, options.trust) {
-            Ok(reader) => decode_by(py, reader, options, given.map(|given| Lender::Given(given, 0)), 0),
-            Err(error) => Err(Fault::from(error).into_py(0)),
-        };
+        return decode_bare(py, &head, options, given);
     }
     let kind = frame::parse_start(&head).map_err(|error| Fault::from(error).into_py(0))?;
     let mut reader = file::Reader::new(stream, size);
@@ -370,7 +367,7 @@ impl Source for Mapped<'_> {
 pub fn load_mapped(
     data: &Bound<'_, PyAny>,
     writable: bool,
-    r#type: Option<&Bound<'_, PyAny>>,
+    r#type: Wanted<'_>,
     types: Option<&Bound<'_, PyAny>>,
     trust: bool,
     strict: bool,
@@ -378,13 +375,12 @@ pub fn load_mapped(
     limits: Option<&Limits>,
 ) -> PyResult<Py<PyAny>> {
     let py = data.py();
-    let options = options::decoding(r#type, types, trust, strict, dec_hook, limits)?;
+    let options = options::decoding(&r#type, types, trust, strict, dec_hook, limits)?;
     let view = View::new(data)?;
     let input = view.as_slice();
     let raise = |error| Fault::from(error).into_py(0);
     if !frame::is_file(input) {
-        let reader = Reader::new(input, options.trust).map_err(raise)?;
-        return decode_by(py, reader, &options, None, 0);
+        return decode_bare(py, input, &options, None);
     }
     let parts = Parts::of(input).map_err(raise)?;
     let stored = file::plain(input, &parts.message, tag::MESSAGE, true).map_err(raise)?;

@@ -1,13 +1,15 @@
 //! `dumps` and `loads`, and what files and `holdall.pickle` need of them.
 
-use super::options;
+use super::foreign::named;
+use super::options::{self, Wanted};
 use super::types::Limits;
 use crate::cpython::{Owned, View};
 use crate::decode::{self, Decoder};
 use crate::encode::output::{OutOfMemory, Output};
-use crate::encode::{self, Borrower, Encoder, PickleHooks, Sharing, Tables};
+use crate::encode::{self, sets, Borrower, Encoder, PickleHooks, Sharing, Tables};
 use crate::error::Fault;
 use crate::objects::buffer::Lender;
+use holdall_format::guess::Format;
 use holdall_format::hold::{frame, Reader, Writer};
 use pyo3::exceptions::{PyMemoryError, PyTypeError};
 use pyo3::prelude::*;
@@ -31,6 +33,8 @@ impl Workshop {
 thread_local! {
     /// Taken for the length of a call: one within another (in a hook) makes its own.
     static WORKSHOP: Cell<Option<Box<Workshop>>> = const { Cell::new(None) };
+    /// The same of the next member of a set.
+    static SMALL_WORKSHOP: Cell<Option<Box<Workshop>>> = const { Cell::new(None) };
 }
 
 /// Runs `work` with a workshop; a panic for lack of memory becomes a MemoryError.
@@ -127,16 +131,22 @@ fn encode_once(
     let Workshop { output, tables } = workshop;
     let mut sharing = Sharing::ByCount;
     let (mut first_walk, mut recipes) = Default::default();
+    let orders = sets::Shared::default();
     if options.canonical {
         // The first walk only finds what is shared.
         let writer = Writer::new(&mut *output, options.trust);
         // SAFETY: the GIL is held, as `py` shows.
         let mut encoder = unsafe { Encoder::new(py, writer, options, tables, Sharing::Finding(Default::default())) };
+        encoder.orders = Some(orders.clone());
         encoder.message(object.as_ptr())?;
         first_walk = encoder.take_temporaries();
         recipes = std::mem::take(&mut encoder.recipes);
+        let objects = encoder.met_objects();
         sharing = encoder.into_found();
         output.reset();
+        if let Sharing::Found(again) = &sharing {
+            sets::Orders::settle(py, &orders, options, again, objects)?;
+        }
     }
     let writer = Writer::new(&mut *output, options.trust);
     // SAFETY: the GIL is held, as `py` shows.
@@ -146,6 +156,7 @@ fn encode_once(
     }
     encoder.borrower = borrower.take();
     encoder.recipes = recipes;
+    encoder.orders = options.canonical.then_some(orders);
     let result = encoder.message(object.as_ptr());
     *borrower = encoder.borrower.take();
     drop(encoder);
@@ -166,34 +177,34 @@ pub fn encode_message(
     finished_message(object.py(), |workshop| encode_into(workshop, object, options, borrower).map(drop))
 }
 
-/// The members of a set in the order of their own bytes, each written alone.
-///
-/// What a member holds is looked at as far as `effort` goes, sets within sets to a bounded depth: members that differ
-/// only beyond that keep the order they happen to have.
-pub fn canonical_order(
+/// What a member of a set is written as by itself, as far as `effort` goes.
+pub fn canonical_key(
     py: Python<'_>,
-    set: crate::cpython::Obj,
+    member: &Owned,
     options: &encode::Options,
-    effort: encode::Effort,
-) -> Result<Vec<Owned>, Fault> {
-    // SAFETY: a live set.
-    let set = unsafe { Bound::from_borrowed_ptr(py, set) };
-    let effort = effort.shared_by(set.len()?);
-    let mut members = Vec::new();
-    for member in set.try_iter()? {
-        let member = member?;
-        let mut workshop = Workshop::new();
-        let Workshop { output, tables } = &mut *workshop;
-        let writer = Writer::new(&mut *output, options.trust);
-        // SAFETY: the GIL is held, as `py` shows.
-        let mut encoder = unsafe { Encoder::new(py, writer, options, tables, Sharing::Finding(Default::default())) };
-        encoder.effort = Some(effort);
-        encoder.message(member.as_ptr())?;
-        drop(encoder);
-        members.push((output.as_slice().to_vec(), options::owned(&member)));
-    }
-    members.sort_by(|one, other| one.0.cmp(&other.0));
-    Ok(members.into_iter().map(|(_, member)| member).collect())
+    orders: &sets::Shared,
+    effort: sets::Effort,
+) -> Result<sets::Key, Fault> {
+    let mut workshop = SMALL_WORKSHOP.take().unwrap_or_else(Workshop::new);
+    let Workshop { output, tables } = &mut *workshop;
+    let writer = Writer::new(&mut *output, options.trust);
+    // SAFETY: the GIL is held, as `py` shows.
+    let mut encoder = unsafe { Encoder::new(py, writer, options, tables, Sharing::Finding(Default::default())) };
+    encoder.orders = Some(orders.clone());
+    encoder.effort = Some(effort);
+    encoder.met.push(member.get() as usize);
+    let written = encoder.message(member.get());
+    let (met, effort) = (std::mem::take(&mut encoder.met), encoder.effort.unwrap_or(effort));
+    let again = match encoder.into_found() {
+        Sharing::Found(again) => again,
+        _ => Default::default(),
+    };
+    let bytes = output.as_slice().to_vec();
+    output.reset();
+    SMALL_WORKSHOP.set(Some(workshop));
+    written?;
+    let met = met.into_iter().map(|object| (object, again.get(&object).copied().unwrap_or(0))).collect();
+    Ok(sets::Key { bytes, effort, met })
 }
 
 /// Builds what `data` holds, a message or a file.
@@ -219,10 +230,21 @@ pub fn decode_message(
     if frame::is_file(input) {
         return super::files::load_bytes(py, input, options, given);
     }
-    match Reader::new(input, options.trust) {
+    decode_bare(py, input, options, given)
+}
+
+/// Builds what a message without a file around it holds.
+pub fn decode_bare(
+    py: Python<'_>,
+    input: &[u8],
+    options: &decode::Options,
+    given: Option<Owned>,
+) -> PyResult<Py<PyAny>> {
+    let made = match Reader::new(input, options.trust) {
         Ok(reader) => decode_by(py, reader, options, given.map(|given| Lender::Given(given, 0)), 0),
         Err(error) => Err(Fault::from(error).into_py(0)),
-    }
+    };
+    made.map_err(|error| named(py, error, Format::Hold, input))
 }
 
 /// Builds what a reader reads, which began `base` bytes into what the user gave.
@@ -260,7 +282,8 @@ pub fn converted<'py>(object: &Bound<'py, PyAny>, options: &decode::Options) -> 
 /// refs: keep identity: what is one object stays one, and cycles are fine. Without it, shared objects are written
 /// again wherever they are met, and a cycle is an EncodeError.
 /// canonical: equal graphs give equal bytes, whatever their history: sets in order, equal strings once. Slower: the
-/// graph is walked twice, and a set's members are stored once more to be put in order.
+/// graph is walked twice, and a set's members are stored once more to be put in order. `docs/guide-classes.md` says what
+/// equal graphs are.
 /// trust: also what only code can restore: classes and functions by reference, objects with `__reduce_ex__` or
 /// `__getstate__`. Only `loads(..., trust=True)` takes such a message.
 /// intern: write equal strings once; they come back as one object. Smaller where strings repeat; costs a hash of each.
@@ -269,7 +292,8 @@ pub fn converted<'py>(object: &Bound<'py, PyAny>, options: &decode::Options) -> 
 ///
 /// Integers, floats, booleans and None have no identity. The cyclic collector is paused meanwhile.
 ///
-/// Raises EncodeError: an object that can't be stored; the message names its type and the remedy.
+/// Raises EncodeError: an object that can't be stored; the message names its type and the remedy. In canonical form also a set
+/// whose members have no order that the graph tells.
 ///
 /// >>> len(dumps(1)), len(dumps("abcd"))
 /// (2, 6)
@@ -291,9 +315,10 @@ pub fn dumps(
 /// Restore the object graph in `data`.
 ///
 /// data: bytes-like, C-contiguous: a message of `dumps` or a file of `dump`. Read only during the call.
-/// type: an annotation: what the graph must be, and is built as; `docs/guide-typed.md` says what for. Any takes what comes.
+/// type: an annotation: what the graph must be, and is built as; `docs/guide-typed.md` says what for. Any takes what comes; None
+/// means the type of None.
 /// types: a class, a module, `Record`, or an iterable of them: classes that may be built by name. Registered classes
-/// and the standard library's value types always may.
+/// and the standard library's value types always may, and PyMongo's where the program has imported them.
 /// trust: also take trusted messages, which import and call what they name: only from sources that you trust.
 /// strict: with `type`, refuse text where a number is wanted, and the like; False converts it.
 /// dec_hook: with `type`, called as `dec_hook(annotation, value)` to make what only you know how to make.
@@ -302,18 +327,19 @@ pub fn dumps(
 ///
 /// Nothing is imported and nothing called that `data` names, unless `trust`. The cyclic collector is paused meanwhile.
 ///
-/// Raises DecodeError: malformed or left-over bytes; `.offset` counts bytes from the start of `data`.
+/// Raises DecodeError: malformed or left-over bytes; `.offset` counts bytes from the start of `data`. The text names another
+/// format where they are in that.
 /// Raises ValidationError: well formed, but not a `type`; `.path` says where, as in ("users", 3, "name").
 /// Raises UnknownTypeError: a class that is not permitted. Raises LimitError: a bound was passed.
 ///
 /// >>> a, b = loads(dumps([x := [1], x])); a is b
 /// True
 #[pyfunction]
-#[pyo3(signature = (data, /, *, r#type = None, types = None, trust = false, strict = true, dec_hook = None, limits = None, buffers = None))]
+#[pyo3(signature = (data, /, *, r#type = Wanted::ANY, types = None, trust = false, strict = true, dec_hook = None, limits = None, buffers = None), text_signature = "(data, /, *, type='Any', types=(), trust=False, strict=True, dec_hook=None, limits=None, buffers=None)")]
 #[allow(clippy::too_many_arguments)]
 pub fn loads(
     data: &Bound<'_, PyAny>,
-    r#type: Option<&Bound<'_, PyAny>>,
+    r#type: Wanted<'_>,
     types: Option<&Bound<'_, PyAny>>,
     trust: bool,
     strict: bool,
@@ -321,7 +347,7 @@ pub fn loads(
     limits: Option<&Limits>,
     buffers: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Py<PyAny>> {
-    let options = options::decoding(r#type, types, trust, strict, dec_hook, limits)?;
+    let options = options::decoding(&r#type, types, trust, strict, dec_hook, limits)?;
     decode_message(data, &options, buffers)
 }
 

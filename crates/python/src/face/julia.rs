@@ -1,14 +1,16 @@
 //! Julia's files: the same functions for the dialect of BSON that BSON.jl and BSONqs write.
 
 use super::document::{open_bson, Document};
+use super::foreign::named;
 use super::functions::{decode_by, finished_message, with_bytes, Workshop};
-use super::options;
+use super::options::{self, Wanted};
 use super::types::Limits;
 use crate::decode;
 use crate::encode::{self, Encoder, Sharing};
 use crate::error::Fault;
 use crate::julia::{Julia, Lowering};
 use crate::objects::numpy;
+use holdall_format::guess::Format;
 use holdall_format::julia::{tag, Reader, Survey, Writer};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -70,7 +72,7 @@ pub fn dumps(obj: &Bound<'_, PyAny>, enc_hook: Option<&Bound<'_, PyAny>>) -> PyR
 #[allow(clippy::too_many_arguments)]
 fn decoding(
     data: &Bound<'_, PyAny>,
-    kind: Option<&Bound<'_, PyAny>>,
+    wanted: &Wanted<'_>,
     types: &Bound<'_, PyAny>,
     strict: bool,
     dec_hook: Option<&Bound<'_, PyAny>>,
@@ -79,7 +81,7 @@ fn decoding(
     raw: bool,
     lazy: bool,
 ) -> PyResult<decode::Options> {
-    let mut options = options::decoding(kind, None, false, strict, dec_hook, limits)?;
+    let mut options = options::decoding(wanted, None, false, strict, dec_hook, limits)?;
     let views = match views {
         true => {
             let base = with_bytes(data, |input| Ok(input.as_ptr() as usize))?;
@@ -107,22 +109,25 @@ fn decoding(
 /// >>> julia.loads(julia.dumps({"n": 1}), type=dict[str, int])
 /// {'n': 1}
 #[pyfunction]
-#[pyo3(name = "julia_loads", signature = (data, /, *, types = None, r#type = None, strict = true, dec_hook = None, limits = None, views = false))]
+#[pyo3(name = "julia_loads", signature = (data, /, *, types = None, r#type = Wanted::ANY, strict = true, dec_hook = None, limits = None, views = false), text_signature = "(data, /, *, types=None, type='Any', strict=True, dec_hook=None, limits=None, views=False)")]
 #[allow(clippy::too_many_arguments)]
 pub fn loads(
     data: &Bound<'_, PyAny>,
     types: Option<&Bound<'_, PyAny>>,
-    r#type: Option<&Bound<'_, PyAny>>,
+    r#type: Wanted<'_>,
     strict: bool,
     dec_hook: Option<&Bound<'_, PyAny>>,
     limits: Option<&Limits>,
     views: bool,
 ) -> PyResult<Py<PyAny>> {
     let none = data.py().None().into_bound(data.py());
-    let options = decoding(data, r#type, types.unwrap_or(&none), strict, dec_hook, limits, views, false, false)?;
+    let options = decoding(data, &r#type, types.unwrap_or(&none), strict, dec_hook, limits, views, false, false)?;
     with_bytes(data, |input| {
-        let reader = Reader::new(input).map_err(|error| Fault::from(error).into_py(0))?;
-        decode_by(data.py(), reader, &options, None, 0)
+        let made = match Reader::new(input) {
+            Ok(reader) => decode_by(data.py(), reader, &options, None, 0),
+            Err(error) => Err(Fault::from(error).into_py(0)),
+        };
+        made.map_err(|error| named(data.py(), error, Format::Julia, input))
     })
 }
 
@@ -137,10 +142,13 @@ pub fn loads(
 #[pyo3(name = "julia_parse", signature = (data, /, *, limits = None))]
 pub fn parse(data: &Bound<'_, PyAny>, limits: Option<&Limits>) -> PyResult<Py<PyAny>> {
     let none = data.py().None().into_bound(data.py());
-    let options = decoding(data, None, &none, true, None, limits, false, true, false)?;
+    let options = decoding(data, &Wanted::ANY, &none, true, None, limits, false, true, false)?;
     with_bytes(data, |input| {
-        let reader = Reader::new(input).map_err(|error| Fault::from(error).into_py(0))?;
-        decode_by(data.py(), reader.raw(), &options, None, 0)
+        let made = match Reader::new(input) {
+            Ok(reader) => decode_by(data.py(), reader.raw(), &options, None, 0),
+            Err(error) => Err(Fault::from(error).into_py(0)),
+        };
+        made.map_err(|error| named(data.py(), error, Format::Julia, input))
     })
 }
 
@@ -148,19 +156,19 @@ pub fn parse(data: &Bound<'_, PyAny>, limits: Option<&Limits>) -> PyResult<Py<Py
 ///
 /// owned: whether closing it closes `data`, a map that was made for it.
 #[pyfunction]
-#[pyo3(name = "julia_open", signature = (data, /, *, owned, types = None, r#type = None, strict = true, dec_hook = None, limits = None, views = false))]
+#[pyo3(name = "julia_open", signature = (data, /, *, owned, types = None, r#type = Wanted::ANY, strict = true, dec_hook = None, limits = None, views = false))]
 #[allow(clippy::too_many_arguments)]
 pub fn open(
     data: &Bound<'_, PyAny>,
     owned: bool,
     types: Option<&Bound<'_, PyAny>>,
-    r#type: Option<&Bound<'_, PyAny>>,
+    r#type: Wanted<'_>,
     strict: bool,
     dec_hook: Option<&Bound<'_, PyAny>>,
     limits: Option<&Limits>,
     views: bool,
 ) -> PyResult<Document> {
     let none = data.py().None().into_bound(data.py());
-    let options = decoding(data, r#type, types.unwrap_or(&none), strict, dec_hook, limits, views, false, true)?;
+    let options = decoding(data, &r#type, types.unwrap_or(&none), strict, dec_hook, limits, views, false, true)?;
     open_bson(data, owned, options)
 }

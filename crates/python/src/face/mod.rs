@@ -6,6 +6,7 @@ mod copy;
 mod descriptor;
 mod document;
 mod files;
+mod foreign;
 mod functions;
 mod julia;
 mod log;
@@ -15,7 +16,7 @@ mod outline;
 mod streams;
 mod types;
 
-pub use functions::canonical_order;
+pub use functions::canonical_key;
 pub use types::{record_type, Record};
 
 use crate::error;
@@ -72,6 +73,9 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(copy::deepcopy, module)?)?;
     module.add_function(wrap_pyfunction!(outline::outline, module)?)?;
     module.add_function(wrap_pyfunction!(outline::guess_format, module)?)?;
+    module.add_function(wrap_pyfunction!(foreign::foreign_format, module)?)?;
+    module.add_function(wrap_pyfunction!(foreign::explain_error, module)?)?;
+    module.add_function(wrap_pyfunction!(foreign::name_foreign, module)?)?;
     module.add_function(wrap_pyfunction!(crate::class::registry::register_class, module)?)?;
     module.add_function(wrap_pyfunction!(crate::class::registry::class_settings, module)?)?;
     module.add_function(wrap_pyfunction!(crate::class::registry::registered_subclasses, module)?)?;

@@ -1,11 +1,13 @@
 //! MessagePack: the same functions and classes for the second format.
 
+use super::foreign::named;
 use super::functions::{decode_by, finished_message, with_bytes, with_workshop, write_plain, Workshop};
-use super::options;
+use super::options::{self, Wanted};
 use super::types::Limits;
 use crate::cpython::View;
 use crate::error::Fault;
 use crate::{decode, encode};
+use holdall_format::guess::Format;
 use holdall_format::msgpack::{Reader, Writer};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -25,13 +27,13 @@ fn encoding(enc_hook: Option<&Bound<'_, PyAny>>) -> PyResult<encode::Options> {
 }
 
 pub fn decoding(
-    kind: Option<&Bound<'_, PyAny>>,
+    wanted: &Wanted<'_>,
     strict: bool,
     dec_hook: Option<&Bound<'_, PyAny>>,
     ext_hook: Option<&Bound<'_, PyAny>>,
     limits: Option<&Limits>,
 ) -> PyResult<decode::Options> {
-    let mut options = options::decoding(kind, None, false, strict, dec_hook, limits)?;
+    let mut options = options::decoding(wanted, None, false, strict, dec_hook, limits)?;
     options.ext_hook = options::hook(ext_hook, "ext_hook")?;
     Ok(options)
 }
@@ -41,7 +43,11 @@ fn decode_message(
     options: &decode::Options,
     form: fn(Reader<'_>) -> Reader<'_>,
 ) -> PyResult<Py<PyAny>> {
-    with_bytes(data, |input| decode_by(data.py(), form(Reader::new(input)), options, None, 0))
+    let py = data.py();
+    with_bytes(data, |input| {
+        decode_by(py, form(Reader::new(input)), options, None, 0)
+            .map_err(|error| named(py, error, Format::Msgpack, input))
+    })
 }
 
 /// Store `obj` as MessagePack.
@@ -75,16 +81,16 @@ pub fn dumps(obj: &Bound<'_, PyAny>, enc_hook: Option<&Bound<'_, PyAny>>) -> PyR
 /// >>> msgpack.loads(b'\x81\xa1a\x01', type=dict[str, int])
 /// {'a': 1}
 #[pyfunction]
-#[pyo3(name = "msgpack_loads", signature = (data, /, *, r#type = None, strict = true, dec_hook = None, ext_hook = None, limits = None))]
+#[pyo3(name = "msgpack_loads", signature = (data, /, *, r#type = Wanted::ANY, strict = true, dec_hook = None, ext_hook = None, limits = None), text_signature = "(data, /, *, type='Any', strict=True, dec_hook=None, ext_hook=None, limits=None)")]
 pub fn loads(
     data: &Bound<'_, PyAny>,
-    r#type: Option<&Bound<'_, PyAny>>,
+    r#type: Wanted<'_>,
     strict: bool,
     dec_hook: Option<&Bound<'_, PyAny>>,
     ext_hook: Option<&Bound<'_, PyAny>>,
     limits: Option<&Limits>,
 ) -> PyResult<Py<PyAny>> {
-    let options = decoding(r#type, strict, dec_hook, ext_hook, limits)?;
+    let options = decoding(&r#type, strict, dec_hook, ext_hook, limits)?;
     decode_message(data, &options, |reader| reader)
 }
 
@@ -142,10 +148,10 @@ pub struct MsgpackDecoder {
 #[pymethods]
 impl MsgpackDecoder {
     #[new]
-    #[pyo3(signature = (*, r#type = None, strict = true, dec_hook = None, ext_hook = None, limits = None, raw = false, use_list = true, strict_map_key = false, timestamps = false))]
+    #[pyo3(signature = (*, r#type = Wanted::ANY, strict = true, dec_hook = None, ext_hook = None, limits = None, raw = false, use_list = true, strict_map_key = false, timestamps = false), text_signature = "(*, type='Any', strict=True, dec_hook=None, ext_hook=None, limits=None, raw=False, use_list=True, strict_map_key=False, timestamps=False)")]
     #[allow(clippy::too_many_arguments)]
     fn new(
-        r#type: Option<&Bound<'_, PyAny>>,
+        r#type: Wanted<'_>,
         strict: bool,
         dec_hook: Option<&Bound<'_, PyAny>>,
         ext_hook: Option<&Bound<'_, PyAny>>,
@@ -155,7 +161,7 @@ impl MsgpackDecoder {
         strict_map_key: bool,
         timestamps: bool,
     ) -> PyResult<MsgpackDecoder> {
-        let mut options = decoding(r#type, strict, dec_hook, ext_hook, limits)?;
+        let mut options = decoding(&r#type, strict, dec_hook, ext_hook, limits)?;
         options.strict_keys = strict_map_key;
         options.timestamps = timestamps;
         let form: fn(Reader<'_>) -> Reader<'_> = match (raw, use_list) {
@@ -182,7 +188,14 @@ pub fn scan(data: &Bound<'_, PyAny>, start: usize, pending: u64) -> PyResult<(us
     let Some(rest) = view.as_slice().get(start..) else {
         return Err(PyValueError::new_err("`start` is beyond the end of `data`"));
     };
-    let (len, pending) =
-        holdall_format::msgpack::scan(rest, pending).map_err(|error| Fault::from(error).into_py(start))?;
+    let (len, pending) = holdall_format::msgpack::scan(rest, pending).map_err(|error| {
+        let error = Fault::from(error).into_py(start);
+        // Only where the first value begins.
+        if start == 0 {
+            named(data.py(), error, Format::Msgpack, rest)
+        } else {
+            error
+        }
+    })?;
     Ok((start + len, pending))
 }

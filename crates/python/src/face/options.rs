@@ -8,6 +8,24 @@ use crate::schema;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyModule, PyType};
+use std::convert::Infallible;
+
+/// What `type=` was given. None is an annotation like any other, and means the type of None: it is not the same as nothing.
+#[derive(Debug)]
+pub struct Wanted<'py>(pub Option<Bound<'py, PyAny>>);
+
+impl Wanted<'_> {
+    /// Left out: anything goes. Signatures show it as `'Any'`, as they can show no object of `typing`; that text means it, too.
+    pub const ANY: Self = Wanted(None);
+}
+
+impl<'a, 'py> FromPyObject<'a, 'py> for Wanted<'py> {
+    type Error = Infallible;
+
+    fn extract(given: Borrowed<'a, 'py, PyAny>) -> Result<Self, Infallible> {
+        Ok(Wanted(Some(given.to_owned())))
+    }
+}
 
 pub fn owned(object: &Bound<'_, PyAny>) -> Owned {
     // SAFETY: alive.
@@ -44,7 +62,7 @@ pub fn encoding(
 }
 
 pub fn decoding(
-    kind: Option<&Bound<'_, PyAny>>,
+    wanted: &Wanted<'_>,
     types: Option<&Bound<'_, PyAny>>,
     trust: bool,
     strict: bool,
@@ -56,8 +74,8 @@ pub fn decoding(
         records: false,
         trust,
         limits: limits.map_or(decode::Limits { depth: None, objects: None, bytes: None }, Limits::bounds),
-        schema: match kind {
-            Some(kind) => schema::of(kind).map_err(|fault| fault.into_py(0))?,
+        schema: match &wanted.0 {
+            Some(annotation) => schema::of(annotation).map_err(|fault| fault.into_py(0))?,
             None => None,
         },
         node: None,
@@ -83,7 +101,7 @@ pub fn unpickling(
     persistent_load: Option<&Bound<'_, PyAny>>,
     find_class: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<decode::Options> {
-    let mut options = decoding(None, None, true, true, None, None)?;
+    let mut options = decoding(&Wanted::ANY, None, true, true, None, None)?;
     options.persistent_load = hook(persistent_load, "persistent_load")?;
     options.find_class = hook(find_class, "find_class")?;
     Ok(options)

@@ -12,7 +12,7 @@ use pyo3::types::{PyDict, PyList};
 /// Which format the bytes of a file look like: "hold", "bson", "julia", "json" or "pickle"; None: nothing that can be told from
 /// MessagePack, which may begin with any byte.
 ///
-/// data: bytes-like, C-contiguous; of a large file little is looked at.
+/// data: bytes-like, C-contiguous; of most large files little is looked at.
 /// is_bson: they are known to be BSON, even if they are cut off: gives "bson" or "julia".
 ///
 /// >>> guess_format(dumps(1)), guess_format(bson.dumps({})), guess_format(b'{"a": 1}'), guess_format(msgpack.dumps([]))

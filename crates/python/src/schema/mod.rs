@@ -20,7 +20,7 @@ use class::Class;
 use node::{Map, MapKind, Node, Scalar, SeqKind};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyList, PyType};
+use pyo3::types::{PyDict, PyList, PyString, PyType};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -215,11 +215,12 @@ impl Schema {
     }
 }
 
-/// The schema of an annotation; `None` for Any.
+/// The schema of an annotation; `None` for Any, also by its name.
 pub fn of(annotation: &Bound<'_, PyAny>) -> Result<Option<Arc<Schema>>> {
     let py = annotation.py();
     static ANY_TYPE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-    if annotation.is(ANY_TYPE.import(py, "typing", "Any")?) {
+    let is_its_name = || annotation.cast::<PyString>().is_ok_and(|text| text.to_str().is_ok_and(|text| text == "Any"));
+    if annotation.is(ANY_TYPE.import(py, "typing", "Any")?) || is_its_name() {
         return Ok(None);
     }
     let generation = crate::class::registry::generation(py);

@@ -4,11 +4,13 @@ use super::source::Source;
 use super::{Cursor, Document, Inside, Member};
 use crate::decode;
 use crate::error::Fault;
+use crate::face::foreign::named;
 use crate::face::functions::decode_by;
-use crate::face::options;
+use crate::face::options::{self, Wanted};
 use crate::julia::utf8;
 use crate::schema::{NodeId, ANY};
 use holdall_format::bson::{tag, Element, Elements, Reader};
+use holdall_format::guess::Format;
 use holdall_format::julia::{self, Apart};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -377,7 +379,7 @@ impl Inside for Bson {
                 return self.shared.source.part(py, self.start + member.at + at, len);
             }
             let limits = self.options.limits;
-            let given = options::decoding(Some(wanted), None, false, self.options.strict, None, None)?;
+            let given = options::decoding(&Wanted(Some(wanted.clone())), None, false, self.options.strict, None, None)?;
             let options = decode::Options {
                 dec_hook: self.options.dec_hook.clone(),
                 naive: self.options.naive,
@@ -416,9 +418,10 @@ pub fn open(data: &Bound<'_, PyAny>, owned: bool, options: decode::Options) -> P
     let view = source.view()?;
     let end = view.as_slice().len();
     // The outermost length is checked here, as nothing can be found without it.
-    Elements::new(view.as_slice()).map_err(|error| Fault::from(error).into_py(0))?;
+    let raise = |error| named(data.py(), Fault::from(error).into_py(0), Format::Bson, view.as_slice());
+    Elements::new(view.as_slice()).map_err(raise)?;
     let apart = match options.julia {
-        Some(_) => Some(Arc::new(Apart::find(view.as_slice()).map_err(|error| Fault::from(error).into_py(0))?)),
+        Some(_) => Some(Arc::new(Apart::find(view.as_slice()).map_err(raise)?)),
         None => None,
     };
     let shared = Shared { source, apart, fields: Mutex::default() };

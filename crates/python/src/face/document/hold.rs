@@ -7,7 +7,9 @@ use crate::cpython::View;
 use crate::decode::{self, Decoder, Kept};
 use crate::error::{DecodeError, Fault};
 use crate::face::files::Mapped;
+use crate::face::foreign::named;
 use crate::objects::buffer::Lender;
+use holdall_format::guess::Format;
 use holdall_format::hold::file::{self, Parts};
 use holdall_format::hold::index::{Index, Search};
 use holdall_format::hold::{self, frame, tag};
@@ -216,6 +218,7 @@ pub fn open(data: &Bound<'_, PyAny>, owned: bool, writable: bool, options: decod
     let (bytes, base) = form.message(&view);
     let raise = |error: holdall_format::Error| Fault::from(error.shifted(base)).into_py(0);
     // Refuses what is none, or would have to be trusted.
+    let raise = |error| named(py, raise(error), Format::Hold, bytes);
     hold::Reader::new(bytes, form.trusted).map_err(raise)?;
     if form.index.is_empty() {
         form.index = py.detach(|| Index::scan(bytes)).map_err(raise)?;

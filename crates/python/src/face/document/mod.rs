@@ -7,12 +7,14 @@ mod msgpack;
 mod source;
 mod tokens;
 
-use super::options;
+use super::foreign::guessed;
+use super::functions::with_bytes;
+use super::options::{self, Wanted};
 use super::types::Limits;
 use members::{Members, Yields};
 use pyo3::exceptions::{PyIndexError, PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PySlice, PySliceMethods, PyString, PyTuple};
+use pyo3::types::{PyEllipsis, PyList, PySlice, PySliceMethods, PyString, PyTuple};
 
 pub use bson::open as open_bson;
 
@@ -78,7 +80,8 @@ struct Cursor {
 ///
 /// data: bytes-like; it is kept, and must not change meanwhile. `holdall.open`, `holdall.bson.open`, `holdall.msgpack.open` and
 ///     `holdall.julia.open` map files.
-/// format: "bson", "msgpack" or "hold".
+/// format: "bson", "julia", "msgpack" or "hold"; None: what the bytes look like by their structure, not by what they hold, so
+///     that Julia's documents come as BSON.
 /// type: an annotation of the whole: what it says of a member, `doc[key]` builds. Without it members that are dicts, lists, tuples or
 ///     instances come as Documents themselves, all others as `loads` gives them.
 /// types, trust, strict, dec_hook, limits: as for `loads`. tz_aware: as for `holdall.bson.loads`.
@@ -88,14 +91,15 @@ struct Cursor {
 /// checked. In hold, an object that several members share is one object, whichever is asked for first; so is the Document of
 /// such a one while somebody has it. A Document closes when it is no longer used, or by `close`, or at the end of `with`.
 ///
-/// Raises DecodeError: malformed bytes, when they are come to; `.offset` counts from the start of `data`.
+/// Raises DecodeError: malformed bytes, when they are come to; `.offset` counts from the start of `data`. Bytes of another
+/// format, or of none that can be told, at once.
 /// Raises KeyError, IndexError: no such member. Raises ValueError: it is closed.
 ///
 /// >>> from holdall import bson
-/// >>> doc = Document(bson.dumps({"users": [{"name": "Ann"}], "n": 1}), format="bson")
+/// >>> doc = Document(bson.dumps({"users": [{"name": "Ann"}], "n": 1}))
 /// >>> doc["users"][0]["name"], len(doc), "n" in doc, list(doc)
 /// ('Ann', 2, True, ['users', 'n'])
-/// >>> Document(holdall.dumps({"sizes": [1, 2, 3]}), format="hold")["sizes"][-2:]
+/// >>> Document(holdall.dumps({"sizes": [1, 2, 3]}))["sizes"][-2:]
 /// [2, 3]
 #[pyclass(module = "holdall", frozen, weakref)]
 pub struct Document {
@@ -118,12 +122,12 @@ impl Document {
 #[pymethods]
 impl Document {
     #[new]
-    #[pyo3(signature = (data, /, *, format = "bson", r#type = None, types = None, trust = false, strict = true, dec_hook = None, limits = None, tz_aware = true))]
+    #[pyo3(signature = (data, /, *, format = None, r#type = Wanted::ANY, types = None, trust = false, strict = true, dec_hook = None, limits = None, tz_aware = true), text_signature = "(data, /, *, format=None, type='Any', types=(), trust=False, strict=True, dec_hook=None, limits=None, tz_aware=True)")]
     #[allow(clippy::too_many_arguments)]
     fn of_data(
         data: &Bound<'_, PyAny>,
-        format: &str,
-        r#type: Option<&Bound<'_, PyAny>>,
+        format: Option<&str>,
+        r#type: Wanted<'_>,
         types: Option<&Bound<'_, PyAny>>,
         trust: bool,
         strict: bool,
@@ -131,13 +135,18 @@ impl Document {
         limits: Option<&Limits>,
         tz_aware: bool,
     ) -> PyResult<Document> {
+        let format = match format {
+            Some(format) => format,
+            None => with_bytes(data, guessed)?,
+        };
         match format {
-            "bson" => bson::open(data, false, super::bson::decoding(r#type, strict, dec_hook, limits, tz_aware)?),
-            "msgpack" => msgpack::open(data, false, super::msgpack::decoding(r#type, strict, dec_hook, None, limits)?),
+            "bson" => bson::open(data, false, super::bson::decoding(&r#type, strict, dec_hook, limits, tz_aware)?),
+            "msgpack" => msgpack::open(data, false, super::msgpack::decoding(&r#type, strict, dec_hook, None, limits)?),
             "hold" => {
-                hold::open(data, false, false, options::decoding(r#type, types, trust, strict, dec_hook, limits)?)
+                hold::open(data, false, false, options::decoding(&r#type, types, trust, strict, dec_hook, limits)?)
             }
-            _ => Err(PyValueError::new_err("format: expected \"bson\", \"msgpack\" or \"hold\"")),
+            "julia" => super::julia::open(data, false, types, r#type, strict, dec_hook, limits, false),
+            _ => Err(PyValueError::new_err("format: expected \"bson\", \"julia\", \"msgpack\" or \"hold\"")),
         }
     }
 
@@ -162,7 +171,7 @@ impl Document {
 
     /// The member of that key (or index), or `default` where there is none.
     ///
-    /// type: what the member must be, and is built as. With `memoryview`, bytes are a view of the document's own, not copied.
+    /// type: what the member must be, and is built as; left out, it comes as `doc[key]` gives it. With `memoryview`, bytes are a view of the document's own, not copied.
     ///
     /// Raises ValidationError: it is not a `type`. Raises DecodeError: malformed bytes.
     ///
@@ -170,19 +179,21 @@ impl Document {
     /// >>> doc = bson.Document(bson.dumps({"sizes": [1, 2]}))
     /// >>> doc.get("sizes", type=tuple[int, ...]), doc.get("colour", "green")
     /// ((1, 2), 'green')
-    #[pyo3(signature = (key, /, default = None, *, r#type = None))]
+    #[pyo3(signature = (key, /, default = None, *, r#type = Wanted::ANY), text_signature = "($self, key, /, default=None, *, type=...)")]
     fn get<'py>(
         slf: &Bound<'py, Self>,
         key: &Bound<'py, PyAny>,
         default: Option<Bound<'py, PyAny>>,
-        r#type: Option<&Bound<'py, PyAny>>,
+        r#type: Wanted<'py>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (py, inside) = (slf.py(), &slf.get().inside);
         inside.meet(slf)?;
-        match (inside.find(key)?, r#type) {
+        // Left out is not the same as Any, which builds all of the member: the signature shows `...`.
+        let wanted = r#type.0.filter(|wanted| !wanted.is(PyEllipsis::get(py)));
+        match (inside.find(key)?, wanted) {
             (None, _) => Ok(default.unwrap_or_else(|| py.None().into_bound(py))),
             (Some(member), None) => inside.value(py, &member),
-            (Some(member), Some(wanted)) => inside.value_as(py, &member, wanted),
+            (Some(member), Some(wanted)) => inside.value_as(py, &member, &wanted),
         }
     }
 
@@ -260,14 +271,15 @@ impl Document {
     }
 }
 
-/// A document in a map that was made for it, which closes with it.
+/// A document of bytes; `owned`: in a map that was made for it, which closes with it.
 #[pyfunction]
-#[pyo3(name = "open_document", signature = (data, format, /, *, r#type = None, types = None, trust = false, strict = true, dec_hook = None, ext_hook = None, limits = None, tz_aware = true, writable = false))]
+#[pyo3(name = "open_document", signature = (data, format, /, *, owned = true, r#type = Wanted::ANY, types = None, trust = false, strict = true, dec_hook = None, ext_hook = None, limits = None, tz_aware = true, writable = false))]
 #[allow(clippy::too_many_arguments)]
 pub fn open(
     data: &Bound<'_, PyAny>,
     format: &str,
-    r#type: Option<&Bound<'_, PyAny>>,
+    owned: bool,
+    r#type: Wanted<'_>,
     types: Option<&Bound<'_, PyAny>>,
     trust: bool,
     strict: bool,
@@ -278,8 +290,8 @@ pub fn open(
     writable: bool,
 ) -> PyResult<Document> {
     match format {
-        "bson" => bson::open(data, true, super::bson::decoding(r#type, strict, dec_hook, limits, tz_aware)?),
-        "msgpack" => msgpack::open(data, true, super::msgpack::decoding(r#type, strict, dec_hook, ext_hook, limits)?),
-        _ => hold::open(data, true, writable, options::decoding(r#type, types, trust, strict, dec_hook, limits)?),
+        "bson" => bson::open(data, owned, super::bson::decoding(&r#type, strict, dec_hook, limits, tz_aware)?),
+        "msgpack" => msgpack::open(data, owned, super::msgpack::decoding(&r#type, strict, dec_hook, ext_hook, limits)?),
+        _ => hold::open(data, owned, writable, options::decoding(&r#type, types, trust, strict, dec_hook, limits)?),
     }
 }

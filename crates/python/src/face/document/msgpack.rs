@@ -6,7 +6,9 @@ use super::Document;
 use crate::cpython::View;
 use crate::decode;
 use crate::error::Fault;
+use crate::face::foreign::named;
 use crate::face::functions::decode_by;
+use holdall_format::guess::Format;
 use holdall_format::hold::index::Search;
 use holdall_format::model::{Reader as _, Text};
 use holdall_format::msgpack::Reader;
@@ -71,5 +73,7 @@ impl Form for Msgpack {
 
 pub fn open(data: &Bound<'_, PyAny>, owned: bool, options: decode::Options) -> PyResult<Document> {
     let form = Msgpack { source: Source::new(data, owned)? };
+    let view = form.source.view()?;
     tokens::open(data.py(), form, 0, None, options)
+        .map_err(|error| named(data.py(), error, Format::Msgpack, view.as_slice()))
 }

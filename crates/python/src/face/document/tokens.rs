@@ -6,7 +6,7 @@ use super::{Cursor, Document, Inside, Member};
 use crate::cpython::{text, Owned, View};
 use crate::decode;
 use crate::error::{raised, Fault};
-use crate::face::options;
+use crate::face::options::{self, Wanted};
 use crate::schema::{NodeId, ANY};
 use holdall_format::hold::index::Search;
 use holdall_format::model::{Bytes, Ints, Text};
@@ -523,7 +523,7 @@ impl<F: Form> Inside for Part<F> {
     ) -> PyResult<Bound<'py, PyAny>> {
         self.see(|view, message| {
             let limits = self.options.limits;
-            let given = options::decoding(Some(wanted), None, false, self.options.strict, None, None)?;
+            let given = options::decoding(&Wanted(Some(wanted.clone())), None, false, self.options.strict, None, None)?;
             let options = decode::Options {
                 types: self.options.types.clone(),
                 records: self.options.records,

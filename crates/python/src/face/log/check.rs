@@ -3,7 +3,9 @@
 use super::Damage;
 use crate::cpython::View;
 use crate::error::Fault;
+use crate::face::foreign;
 use crate::face::streams::{Progress, Raised, Sink};
+use holdall_format::guess::Format;
 use holdall_format::hold::codec;
 use holdall_format::hold::file::{self, Parts};
 use holdall_format::hold::frame::Frame;
@@ -32,7 +34,13 @@ pub fn verify(data: &Bound<'_, PyAny>, progress: Option<&Bound<'_, PyAny>>) -> P
     let mut progress = Progress::new(progress, input.len() as u64)?;
     py.detach(|| {
         if !frame::is_file(input) {
-            let found = Index::scan(input).err().map(|error| damage(error.offset(), input.len(), &error));
+            let found = Index::scan(input).err().map(|error| {
+                let mut found = damage(error.offset(), input.len(), &error);
+                if let Some(clause) = foreign::what(input, Format::Hold) {
+                    found.reason = format!("{}; {clause}", found.reason);
+                }
+                found
+            });
             return Ok(("message", 0, None, found.into_iter().collect()));
         }
         match frame::parse_start(input) {

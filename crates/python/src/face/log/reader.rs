@@ -8,7 +8,8 @@ use super::{Damage, InUse};
 use crate::decode::{self, Decoder, Section};
 use crate::error::Fault;
 use crate::face::descriptor::Descriptor;
-use crate::face::options;
+use crate::face::foreign::named_log;
+use crate::face::options::{self, Wanted};
 use crate::face::streams::{os_error, Raised, Stream};
 use crate::face::types::Limits;
 use holdall_format::hold::log::{self, Named, NamesReader, Next, Restart};
@@ -245,7 +246,8 @@ impl State {
             let len = self.bytes.len();
             if len > 0 || repair == Repair::None {
                 let error = Error::new(Kind::Truncated { needed: frame::START - len }, len);
-                self.damaged(repair, 0, len as u64, &error)?;
+                let damaged = self.damaged(repair, 0, len as u64, &error);
+                damaged.map_err(|error| named_log(py, error, &self.bytes))?;
             }
             return Ok(Step::End);
         }
@@ -258,7 +260,10 @@ impl State {
                 return Err(Fault::from(Error::new(Kind::BadFile { why }, 5)).into_py(0));
             }
             Err(error) if repair == Repair::Skip => return self.pass(repair, frame::START, &error),
-            Err(error) => return self.end(py, repair, 0, &error),
+            Err(error) => {
+                let ended = self.end(py, repair, 0, &error);
+                return ended.map_err(|error| named_log(py, error, &self.bytes));
+            }
         }
         Ok(Step::Again)
     }
@@ -396,7 +401,7 @@ impl LogReader {
         source: Option<&Bound<'_, PyAny>>,
         repair: Option<&str>,
         follow: bool,
-        r#type: Option<&Bound<'_, PyAny>>,
+        r#type: Wanted<'_>,
         types: Option<&Bound<'_, PyAny>>,
         trust: bool,
         strict: bool,
@@ -431,7 +436,7 @@ impl LogReader {
             ended: false,
             fed_whole: false,
         };
-        let options = options::decoding(r#type, types, trust, strict, dec_hook, limits)?;
+        let options = options::decoding(&r#type, types, trust, strict, dec_hook, limits)?;
         Ok(LogReader { state: InUse::new(state), options, repair, follow })
     }
 

@@ -1,0 +1,303 @@
+//! Canonical form: members of sets in an order that is the graph's alone.
+//!
+//! A member's *key* is what it is written as by itself. Members are first compared as far as few objects go, without the sets
+//! within them; those that are alike that far are looked at further, then with the sets within them, each in its own order.
+//! Members that are alike to their end differ at most in what else refers to their parts. If nothing does, or to the same
+//! objects, they can be swapped, and any order gives the same bytes. Else they go by the numbers that those objects have got
+//! before; where there are none yet, no order can be told from the graph, and the message is refused.
+
+use super::walk::next_member;
+use super::{Encoder, Part};
+use crate::cpython::{Obj, Owned};
+use crate::error::{encode, Result};
+use crate::face::canonical_key;
+use holdall_format::Writer;
+use pyo3::ffi;
+use pyo3::Python;
+use rustc_hash::FxHashMap;
+use std::cell::RefCell;
+use std::ops::Range;
+use std::rc::Rc;
+
+/// How many objects of each member are looked at in the beginning; then so many times more, where that does not tell.
+const FIRST_LOOK: usize = 16;
+const FURTHER: usize = 8;
+/// How many objects may be looked at for each object of the graph, and besides.
+const WORK: (usize, usize) = (64, 1 << 20);
+/// Sets whose order hangs on that of another are put in order one within the other. Those of the graph itself come inner ones
+/// first; only what users' code makes anew each time, and sets in cycles, get deeper than one.
+const MOST_NESTED: usize = 32;
+
+const ALIKE: &str = "a set's members have no order in canonical form: some are alike but for what else refers to them";
+const CIRCLE: &str =
+    "a set's members have no order in canonical form: those alike differ in a set whose order hangs on theirs";
+const TOO_FAR: &str = "a set's members have no order in canonical form: they are alike as far as was looked";
+
+/// How far to look at a member.
+#[derive(Debug, Clone, Copy)]
+pub struct Effort {
+    /// Objects that may yet be looked at.
+    pub objects: usize,
+    /// Whether sets of two members or more are looked into.
+    pub into_sets: bool,
+    /// There was more than was looked at.
+    pub cut_short: bool,
+    /// There were sets that were not looked into.
+    pub passed_sets: bool,
+}
+
+/// What a look at a member gave.
+#[derive(Debug)]
+pub struct Key {
+    pub bytes: Vec<u8>,
+    pub effort: Effort,
+    /// The objects that were met, in order, with how often each was met again there.
+    pub met: Vec<(usize, u32)>,
+}
+
+/// The order of the sets of one message.
+#[derive(Debug, Default)]
+pub struct Orders {
+    /// Those of two members or more, what is within one before it.
+    sets: Vec<Owned>,
+    known: FxHashMap<usize, Rc<Order>>,
+    /// Those that are being put in order, one within the other.
+    begun: Vec<usize>,
+    /// How often objects are met again in the whole graph.
+    again: FxHashMap<usize, u32>,
+    /// Objects that may yet be looked at.
+    left: usize,
+}
+
+pub type Shared = Rc<RefCell<Orders>>;
+
+#[derive(Debug)]
+struct Order {
+    /// Held, so that its address goes on meaning it.
+    set: Owned,
+    members: Vec<Owned>,
+    contested: Vec<Contested>,
+}
+
+/// Members that are alike, in places of the order that the graph has yet to give them.
+#[derive(Debug)]
+struct Contested {
+    places: Range<usize>,
+    /// Of each of them, the objects that others refer to as well.
+    known_outside: Vec<Vec<usize>>,
+}
+
+impl Orders {
+    /// Puts all sets of a graph in order that the first walk went over. `again`: how often it met objects again; `objects`:
+    /// how many there are.
+    pub fn settle(
+        py: Python<'_>,
+        orders: &Shared,
+        options: &super::Options,
+        again: &FxHashMap<usize, u32>,
+        objects: usize,
+    ) -> Result<()> {
+        let sets = {
+            let mut orders = orders.borrow_mut();
+            orders.left = objects.saturating_mul(WORK.0).saturating_add(WORK.1);
+            if orders.sets.is_empty() {
+                return Ok(());
+            }
+            orders.again.clone_from(again);
+            std::mem::take(&mut orders.sets)
+        };
+        for set in sets {
+            order_of(py, &set, options, orders)?;
+        }
+        Ok(())
+    }
+}
+
+/// The order of a set's members, found out on the first question.
+fn order_of(py: Python<'_>, set: &Owned, options: &super::Options, orders: &Shared) -> Result<Rc<Order>> {
+    let address = set.get() as usize;
+    if let Some(known) = orders.borrow().known.get(&address) {
+        return Ok(known.clone());
+    }
+    {
+        let mut orders = orders.borrow_mut();
+        if orders.begun.contains(&address) || orders.begun.len() == MOST_NESTED {
+            return Err(encode(CIRCLE));
+        }
+        orders.begun.push(address);
+    }
+    let made = make(py, set, options, orders);
+    let mut orders = orders.borrow_mut();
+    orders.begun.pop();
+    let made = Rc::new(made?);
+    orders.known.insert(address, made.clone());
+    Ok(made)
+}
+
+/// Members of one range, alike so far, and how to look at them next.
+struct Alike {
+    range: Range<usize>,
+    objects: usize,
+    into_sets: bool,
+}
+
+fn make(py: Python<'_>, set: &Owned, options: &super::Options, orders: &Shared) -> Result<Order> {
+    let mut members = Vec::new();
+    let mut at = 0;
+    // SAFETY: a set, by construction; no Python code runs meanwhile.
+    unsafe {
+        while let Some(member) = next_member(set.get(), &mut at) {
+            members.push(Owned::borrowed(member));
+        }
+    }
+    let mut contested = Vec::new();
+    let mut open = vec![Alike { range: 0..members.len(), objects: FIRST_LOOK, into_sets: false }];
+    while let Some(Alike { range, objects, into_sets }) = open.pop() {
+        let mut looked_at = Vec::with_capacity(range.len());
+        for member in &members[range.clone()] {
+            let effort = Effort { objects, into_sets, cut_short: false, passed_sets: false };
+            let key = canonical_key(py, member, options, orders, effort)?;
+            spend(orders, objects - key.effort.objects + 1)?;
+            looked_at.push((key, member.clone()));
+        }
+        looked_at.sort_by(|(one, _), (other, _)| one.bytes.cmp(&other.bytes));
+        for (place, (_, member)) in members[range.clone()].iter_mut().zip(&looked_at) {
+            *place = member.clone();
+        }
+        let mut from = range.start;
+        for alike in looked_at.chunk_by_mut(|(one, _), (other, _)| one.bytes == other.bytes) {
+            let range = from..from + alike.len();
+            from = range.end;
+            let effort = alike[0].0.effort;
+            if range.len() == 1 {
+                continue;
+            } else if effort.cut_short {
+                open.push(Alike { range, objects: objects * FURTHER, into_sets });
+            } else if effort.passed_sets {
+                open.push(Alike { range, objects: FIRST_LOOK, into_sets: true });
+            } else {
+                settle_alike(alike, &range, &orders.borrow().again, &mut contested);
+                for (place, (_, member)) in members[range].iter_mut().zip(alike) {
+                    *place = member.clone();
+                }
+            }
+        }
+    }
+    Ok(Order { set: set.clone(), members, contested })
+}
+
+fn spend(orders: &Shared, objects: usize) -> Result<()> {
+    let mut orders = orders.borrow_mut();
+    match orders.left.checked_sub(objects) {
+        Some(left) => orders.left = left,
+        None => return Err(encode(TOO_FAR)),
+    }
+    Ok(())
+}
+
+/// Orders members that are alike to their end by which of their parts are known outside.
+fn settle_alike(
+    alike: &mut [(Key, Owned)],
+    range: &Range<usize>,
+    again: &FxHashMap<usize, u32>,
+    contested: &mut Vec<Contested>,
+) {
+    let known_outside = |key: &Key| -> Vec<(usize, usize)> {
+        let met = key.met.iter().enumerate();
+        let outside = met.filter(|(_, (object, inside))| again.get(object).is_some_and(|again| again > inside));
+        outside.map(|(at, &(object, _))| (at, object)).collect()
+    };
+    let places = |key: &Key| known_outside(key).into_iter().map(|(at, _)| at).collect::<Vec<_>>();
+    alike.sort_by_cached_key(|(key, _)| places(key));
+    let mut from = range.start;
+    for same in alike.chunk_by(|(one, _), (other, _)| places(one) == places(other)) {
+        let range = from..from + same.len();
+        from = range.end;
+        let objects = |key: &Key| known_outside(key).into_iter().map(|(_, object)| object).collect::<Vec<_>>();
+        let known_outside: Vec<_> = same.iter().map(|(key, _)| objects(key)).collect();
+        // Those that hold the same objects of others' can be swapped.
+        if known_outside.windows(2).any(|pair| pair[0] != pair[1]) {
+            contested.push(Contested { places: range, known_outside });
+        }
+    }
+}
+
+impl<W: Writer> Encoder<'_, W> {
+    /// The members of a set whose header was written, in canonical form.
+    ///
+    /// # Safety
+    /// `set` is a set.
+    pub(super) unsafe fn ordered_members(&mut self, set: Obj) -> Result<()> {
+        // SAFETY: a set, says the caller.
+        let (set, len) = unsafe { (Owned::borrowed(set), ffi::PySet_Size(set) as usize) };
+        let Some(orders) = self.orders.clone().filter(|_| len > 1) else {
+            let mut at = 0;
+            // SAFETY: as above.
+            let only = unsafe { next_member(set.get(), &mut at).map(|member| Owned::borrowed(member)) };
+            self.then(only.into_iter().map(Part::Value).collect());
+            return Ok(());
+        };
+        if let Some(effort) = &mut self.effort {
+            if !effort.into_sets {
+                effort.passed_sets = true;
+                return Ok(());
+            }
+            // The set whose members are looked at is the same one for all of them, whatever it holds.
+            if orders.borrow().begun.last() == Some(&(set.get() as usize)) {
+                return Ok(());
+            }
+        } else if self.is_first_walk() {
+            // Nothing is written yet that an order would show in.
+            let mut parts = Vec::with_capacity(len + 1);
+            let mut at = 0;
+            // SAFETY: as above; no Python code runs meanwhile.
+            unsafe {
+                while let Some(member) = next_member(set.get(), &mut at) {
+                    parts.push(Part::Value(Owned::borrowed(member)));
+                }
+            }
+            parts.push(Part::Walked(set));
+            self.then(parts);
+            return Ok(());
+        }
+        let order = order_of(self.py, &set, self.options, &orders)?;
+        if order.members.len() != len || order.set.get() != set.get() {
+            return Err(encode(super::CHANGED));
+        }
+        let members = self.settled(&order)?;
+        self.then(members.into_iter().map(Part::Value).collect());
+        Ok(())
+    }
+
+    /// All sets within that one have been walked over, and so has it.
+    pub(super) fn walked(&mut self, set: &Owned) {
+        if let Some(orders) = &self.orders {
+            orders.borrow_mut().sets.push(set.clone());
+        }
+    }
+
+    /// The members in order, where some go by what was written before.
+    fn settled(&mut self, order: &Order) -> Result<Vec<Owned>> {
+        let mut members = order.members.clone();
+        for contested in &order.contested {
+            // Which numbers objects get says nothing while members are looked at one by one.
+            if self.effort.is_some() {
+                return Err(encode(ALIKE));
+            }
+            let mut alike = Vec::with_capacity(contested.places.len());
+            for (member, objects) in members[contested.places.clone()].iter().zip(&contested.known_outside) {
+                let number = |&object: &usize| self.tables.memo.number(object as Obj).unwrap_or(u32::MAX);
+                alike.push((objects.iter().map(number).collect::<Vec<_>>(), objects, member.clone()));
+            }
+            alike.sort_by(|one, other| one.0.cmp(&other.0));
+            // Numbers that are equal are those of the same objects, or there are none yet.
+            if alike.windows(2).any(|pair| pair[0].0 == pair[1].0 && pair[0].1 != pair[1].1) {
+                return Err(encode(ALIKE));
+            }
+            for (place, (_, _, member)) in members[contested.places.clone()].iter_mut().zip(alike) {
+                *place = member;
+            }
+        }
+        Ok(members)
+    }
+}

@@ -1,0 +1,165 @@
+"""How hold and MessagePack store values that have a form of their own in other formats only: PyMongo's, and Julia's.
+
+The native side calls `teach` when it meets the first class of a library, or the name of one in a message, once the program has
+imported that library. Nothing is imported here because data name it.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from . import _core
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    # A class, what is stored of an instance, and an instance of what was stored.
+    _Known = tuple[type[Any], Callable[[Any], Any] | None, Callable[[Any], Any] | None]
+
+
+_LETTERS = (("i", re.I), ("l", re.L), ("m", re.M), ("s", re.S), ("u", re.U), ("x", re.X))
+
+
+def teach(library: str) -> bool:
+    """Register the classes of a library, whose stored names begin with `library`. A class that the program has registered stays as
+    it is. Says no where the library is not all there, or another one of its name.
+    """
+    known = list(_of_pymongo() if library == "bson." else _of_julia())
+    for cls, encode, decode in known:
+        checked = None if decode is None else _checked(cls, decode)
+        _core.register_class(cls, None, (), 1, {}, None, encode, checked, None, ours=True)
+    return bool(known)
+
+
+def _checked(cls: type[Any], decode: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """What is wrong with a content is always said in the same way, whatever the class itself says of it."""
+
+    def checked(stored: Any) -> Any:
+        try:
+            return decode(stored)
+        except MemoryError:
+            raise
+        except Exception:
+            raise TypeError(f"content that a `{cls.__name__}` can't have") from None
+
+    return checked
+
+
+def _of_pymongo() -> Iterable[_Known]:
+    bson: Any = sys.modules.get("bson")
+    # Other packages have that name, too; and it may be in the middle of being imported.
+    if getattr(getattr(bson, "ObjectId", None), "_type_marker", None) != 7 or not hasattr(bson, "decode"):
+        return ()
+    from bson.raw_bson import RawBSONDocument
+
+    return (
+        (bson.ObjectId, lambda value: value.binary, lambda stored: bson.ObjectId(_exact(stored, bytes))),
+        (bson.Decimal128, lambda value: value.bid, bson.Decimal128.from_bid),
+        (bson.Int64, int, lambda stored: bson.Int64(_exact(stored, int))),
+        (bson.Binary, _parts_of_binary, _binary),
+        (bson.Regex, _parts_of_regex, lambda stored: bson.Regex(*_pair(stored))),
+        (
+            bson.Timestamp,
+            lambda value: (value.time, value.inc),
+            lambda stored: bson.Timestamp(*_pair(stored)),
+        ),
+        (bson.Code, _parts_of_code, _code),
+        (bson.DBRef, lambda value: dict(value.as_doc()), _reference),
+        (bson.DatetimeMS, int, _milliseconds),
+        (bson.MinKey, _nothing, lambda stored: _of_nothing(bson.MinKey, stored)),
+        (bson.MaxKey, _nothing, lambda stored: _of_nothing(bson.MaxKey, stored)),
+        (RawBSONDocument, _bytes_of_document, lambda stored: RawBSONDocument(_exact(stored, bytes))),
+        # A dict with its order beside it, stored as any subclass of dict is.
+        (bson.SON, None, None),
+    )
+
+
+def _of_julia() -> Iterable[_Known]:
+    julia: Any = sys.modules.get("holdall.julia")
+    if not hasattr(julia, "struct"):
+        return ()
+    return (
+        (julia.Period, lambda value: (value.count, value.unit), lambda stored: julia.Period(*_pair(stored))),
+        # There is one of each.
+        (julia.Missing, _nothing, lambda stored: _of_nothing(lambda: julia.missing, stored)),
+        (type(julia.BOTTOM), _nothing, lambda stored: _of_nothing(lambda: julia.BOTTOM, stored)),
+    )
+
+
+def _exact(stored: Any, cls: type[Any]) -> Any:
+    if type(stored) is not cls:
+        raise TypeError(f"expected {cls.__name__}")
+    return stored
+
+
+def _pair(stored: Any) -> Any:
+    # Plain formats have lists in the place of tuples.
+    if type(stored) not in (tuple, list) or len(stored) != 2:
+        raise TypeError("expected two values")
+    return stored
+
+
+def _nothing(value: Any) -> None:
+    return None
+
+
+def _of_nothing(make: Callable[[], Any], stored: Any) -> Any:
+    if stored is not None:
+        raise TypeError("expected None")
+    return make()
+
+
+def _parts_of_binary(value: Any) -> Any:
+    data = bytes(value)
+    return (value.subtype, data) if value.subtype else data
+
+
+def _binary(stored: Any) -> Any:
+    bson: Any = sys.modules["bson"]
+    subtype, data = (0, stored) if type(stored) is bytes else _pair(stored)
+    return bson.Binary(_exact(data, bytes), subtype)
+
+
+def _parts_of_regex(value: Any) -> Any:
+    # Flags that were given as letters are an enumeration's, and are made of letters again.
+    letters = "".join(letter for letter, flag in _LETTERS if value.flags & flag)
+    said = sum(int(flag) for _, flag in _LETTERS if value.flags & flag)
+    is_said = type(value.flags) is re.RegexFlag and value.flags == said
+    return value.pattern, letters if is_said else int(value.flags)
+
+
+def _parts_of_code(value: Any) -> Any:
+    text = str.__str__(value)
+    return text if value.scope is None else (text, value.scope)
+
+
+def _code(stored: Any) -> Any:
+    bson: Any = sys.modules["bson"]
+    text, scope = (stored, None) if type(stored) is str else _pair(stored)
+    return bson.Code(_exact(text, str), scope)
+
+
+def _reference(stored: Any) -> Any:
+    bson: Any = sys.modules["bson"]
+    rest = {key: value for key, value in _exact(stored, dict).items() if key not in ("$ref", "$id", "$db")}
+    return bson.DBRef(stored["$ref"], stored["$id"], stored.get("$db"), rest)
+
+
+def _milliseconds(stored: Any) -> Any:
+    bson: Any = sys.modules["bson"]
+    # Formats that have points in time give those by a type.
+    return bson.DatetimeMS(stored if isinstance(stored, datetime) else _exact(stored, int))
+
+
+def _bytes_of_document(value: Any) -> bytes:
+    from bson.raw_bson import DEFAULT_RAW_BSON_OPTIONS
+
+    # The class keeps its options to itself.
+    if getattr(value, "_RawBSONDocument__codec_options", None) != DEFAULT_RAW_BSON_OPTIONS:
+        raise _core.EncodeError(
+            "can't store a `RawBSONDocument` whose codec options are not the default ones"
+        )
+    return bytes(value.raw)
