@@ -21,7 +21,7 @@ from typing import Any
 from ..._values import Timestamp
 from . import exceptions
 from ._decoding import unpackb
-from ._ext import ExtType
+from .ext import ExtType
 from ._packer import Packer
 from ._unpacker import Unpacker
 from .exceptions import (

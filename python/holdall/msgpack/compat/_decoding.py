@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ... import _core
 from ..._values import Ext, Timestamp
 from . import _heads
-from ._ext import ExtType
+from .ext import ExtType
 from .exceptions import ExtraData, FormatError, StackError
 
 if TYPE_CHECKING:

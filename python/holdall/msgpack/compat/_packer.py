@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from ... import _core
 from ..._values import Ext, Timestamp
 from . import _heads
-from ._ext import ExtType
+from .ext import ExtType
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -1,0 +1,17 @@
+"""PyMongo's own tests of its codec, after `holdall.bson.install()`: a plugin of pytest's. No server is needed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import holdall.bson
+
+import known
+
+holdall.bson.install()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(known.Expected(Path(__file__).with_name("pymongo.txt")))
