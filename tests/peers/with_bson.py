@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import known
 import pytest
 
 import holdall.bson
-
-import known
 
 holdall.bson.install()
 

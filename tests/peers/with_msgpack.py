@@ -5,11 +5,10 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import known
 import pytest
 
 from holdall.msgpack import compat
-
-import known
 
 sys.modules["msgpack"] = compat
 for name in ("exceptions", "ext"):

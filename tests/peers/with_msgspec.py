@@ -6,17 +6,17 @@ left as they are, and what tests only those is left out.
 
 from __future__ import annotations
 
+import re
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import known
 import msgspec
 import pytest
 
 import holdall
 from holdall import msgpack as ours
-
-import known
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,12 +26,31 @@ class Refused(msgspec.EncodeError, TypeError, OverflowError, RecursionError):
     """One class for what msgspec tells by several."""
 
 
+_NAMES = {
+    **dict.fromkeys(("list", "tuple", "set", "frozenset", "deque"), "array"),
+    **dict.fromkeys(("dict", "defaultdict", "mappingproxy"), "object"),
+    **dict.fromkeys(("bytearray", "memoryview"), "bytes"),
+    "None": "null",
+    "timedelta": "duration",
+    "Ext": "ext",
+}
+
+
+def _in_its_words(text: str) -> str:
+    """An error's text with the names that msgspec has for types: those of JSON."""
+
+    def named(found: re.Match[str]) -> str:
+        return f"{found[1]}`{' | '.join(_NAMES.get(name, name) for name in found[2].split(' | '))}`"
+
+    return re.sub(r"(Expected |got )`([^`]*)`", named, text)
+
+
 @contextmanager
 def _named_as_there() -> Iterator[None]:
     try:
         yield
     except holdall.ValidationError as error:
-        raise msgspec.ValidationError(str(error)) from error
+        raise msgspec.ValidationError(_in_its_words(str(error))) from error.__cause__ or error
     except holdall.DecodeError as error:
         raise msgspec.DecodeError(str(error)) from error
     except holdall.EncodeError as error:
@@ -44,8 +63,13 @@ def _type(annotation: Any) -> Any:
 
 class Encoder:
     def __init__(self, **options: Any) -> None:
-        self._options = options
-        self._encoder = ours.Encoder(**options)
+        self._options = {
+            "enc_hook": None,
+            "order": None,
+            "uuid_format": "canonical",
+            "decimal_format": "string",
+        } | options
+        self._encoder = ours.Encoder(hook_objects=True, **options)
 
     def __getattr__(self, name: str) -> Any:
         try:
@@ -65,6 +89,9 @@ class Encoder:
 class Decoder:
     def __init__(self, type: Any = Any, **options: Any) -> None:
         self.type = type
+        self.strict = options.get("strict", True)
+        self.dec_hook = options.get("dec_hook")
+        self.ext_hook = options.get("ext_hook")
         self._decoder = ours.Decoder(type=_type(type), **options)
 
     def decode(self, buf: Any, /) -> Any:
@@ -74,7 +101,7 @@ class Decoder:
 
 def encode(obj: Any, /, **options: Any) -> bytes:
     with _named_as_there():
-        return ours.dumps(obj, **options)
+        return ours.dumps(obj, hook_objects=True, **options)
 
 
 def decode(buf: Any, /, *, type: Any = Any, **options: Any) -> Any:

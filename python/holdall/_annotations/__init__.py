@@ -146,9 +146,11 @@ class _Builder:
         for node, draft in self._mixed:
             self._where = draft.where
             try:
-                tell_apart(node, self.classes)
+                why = tell_apart(node, self.classes)
             except Conflict as conflict:
                 raise self._error(draft.annotation, str(conflict)) from None
+            if why is not None:
+                node["ambiguous"] = str(self._error(draft.annotation, f"{why} (`register(tag=...)`)"))
 
     def _error(self, annotation: Any, text: str) -> TypeError:
         return TypeError(f"`{show(annotation)}`: {text}" + (f" - in `{self._where}`" if self._where else ""))

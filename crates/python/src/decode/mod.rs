@@ -64,6 +64,8 @@ pub struct Options {
     pub ext_hook: Option<Owned>,
     /// Points in time keep their nanoseconds.
     pub timestamps: bool,
+    /// Else they are rounded to the microsecond.
+    pub cut_nanoseconds: bool,
     /// Points in time have no zone.
     pub naive: bool,
     /// Keys are text or bytes.

@@ -106,6 +106,11 @@ impl Schema {
         class.by_key.get(name).map_or(ANY, |&field| class.fields[field as usize].node)
     }
 
+    /// Why a format that stores no class names can't load by this schema, if it can't.
+    pub fn ambiguity(&self) -> Option<&str> {
+        self.nodes.iter().find_map(|node| node.ambiguous.as_deref())
+    }
+
     /// What can only be said once all nodes and classes are there.
     fn settle(&mut self, py: Python<'_>) -> PyResult<()> {
         for node in &mut self.nodes {

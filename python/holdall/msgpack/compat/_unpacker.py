@@ -79,6 +79,7 @@ class Unpacker:
                 raise FormatError(str(error)) from error
             if value is not MISSING:
                 return value
+            self._refuse_too_long()
             self._more()
 
     def skip(self) -> None:
@@ -141,6 +142,20 @@ class Unpacker:
         self._decoding.check_length(head)
         self._buffer.advance(head.size)
         return head.length
+
+    def _refuse_too_long(self) -> None:
+        """Raises ValueError: what is not all there says of itself that it can't get into the buffer."""
+        most = self._max_buffer_size
+        if self._read is not None:
+            # As much as fits is read first, and BufferFull says the same.
+            return
+        least = self._buffer.looked_at - self._buffer.offset + self._buffer.owed
+        if least > most:
+            raise ValueError(f"a value of {least} bytes or more exceeds max_buffer_size({most})")
+        with self._buffer.unread() as begun:
+            found = _heads.declared(begun)
+        if found is not None and found[1] > most:
+            raise ValueError(f"{found[1]} exceeds max_{found[0]}_len({most})")
 
     def _more(self) -> None:
         """Read a piece of the file."""
