@@ -149,7 +149,7 @@ class MsgpackDecoder:
         use_list: bool = True,
         strict_map_key: bool = False,
         timestamps: bool = False,
-        cut_nanoseconds: bool = False,
+        as_msgpack_python: bool = False,
     ) -> MsgpackDecoder: ...
     def decode(self, data: _BytesLike) -> Any: ...
 

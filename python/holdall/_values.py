@@ -213,7 +213,15 @@ class Raw(bytes):
 
 @final
 class UnsetType:
-    """The type of `UNSET`: of fields that may have no value, `x: int | UnsetType = UNSET`."""
+    """The type of `UNSET`: of fields that may have no value. A field that has it is not written by MessagePack and BSON.
+
+    >>> from dataclasses import dataclass
+    >>> @dataclass
+    ... class Patch:
+    ...     note: str | None | UnsetType = UNSET
+    >>> holdall.msgpack.loads(holdall.msgpack.dumps([Patch(), Patch(None)]))
+    [{}, {'note': None}]
+    """
 
     __slots__ = ()
 
@@ -231,8 +239,6 @@ class UnsetType:
 
 
 UNSET: UnsetType = object.__new__(UnsetType)
-"""A field that has it is not written by MessagePack and BSON: None would be, as null."""
-
 
 def _kind(value: object) -> str:
     return type(value).__name__

@@ -62,7 +62,7 @@ class Expected:
         run: list[pytest.Item] = []
         left_out: list[pytest.Item] = []
         for item in items:
-            name = item.nodeid.rpartition("/")[2]
+            name = f"{item.path.name}::{item.nodeid.partition('::')[2]}"
             if callable(self._applies) and not self._applies(item):
                 left_out.append(item)
                 continue

@@ -15,6 +15,7 @@ _EMPTY_NODE = {
     "map": None,
     "classes": [],
     "ambiguous": None,
+    "ambiguous_text": None,
     "raw": None,
     "tag_field": None,
     "tags": {},

@@ -29,7 +29,7 @@ from .scopes import (
     special,
     text_of,
 )
-from .unions import Conflict, Draft, tell_apart
+from .unions import Conflict, Draft, ambiguous_scalars, tell_apart
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -133,9 +133,11 @@ class _Builder:
                 raise self._error(annotation, str(conflict)) from None
             if draft.is_empty():
                 raise self._error(annotation, "refers to nothing but itself")
-            self.nodes[index] = draft.node()
-            if self.nodes[index]["classes"]:
-                self._mixed.append((self.nodes[index], draft))
+            made = self.nodes[index] = draft.node()
+            for name, why in zip(("ambiguous", "ambiguous_text"), ambiguous_scalars(made), strict=True):
+                made[name] = why and str(self._error(annotation, why))
+            if made["classes"]:
+                self._mixed.append((made, draft))
         return index
 
     def finish(self) -> None:

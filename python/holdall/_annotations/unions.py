@@ -38,17 +38,24 @@ class Draft:
         return {
             "name": "Any" if self.any else " | ".join(self.names),
             "any": self.any,
-            # An int is an int where that will do, before it becomes another number.
-            "scalars": [] if self.any else sorted(self.scalars, key=lambda item: item[0] != "int"),
+            "scalars": [] if self.any else self._ordered_scalars(),
             "seq": None if self.any else self.seq,
             "map": None if self.any else self.map,
             "classes": [] if self.any else self.classes,
             "raw": self._raw(),
             "ambiguous": None,
+            # Where dates and the like are text.
+            "ambiguous_text": None,
             "tag_field": None,
             "tags": {},
             "distinct": None,
         }
+
+    def _ordered_scalars(self) -> list[tuple[Any, ...]]:
+        if any(item[0] in ("float", "decimal") for item in self.scalars):
+            # An int is an int where that will do, before it becomes another number.
+            return sorted(self.scalars, key=lambda item: item[0] != "int")
+        return self.scalars
 
     def _raw(self) -> Any:
         """The class of what keeps a value's own bytes, where nothing but None may stand beside it."""
@@ -129,6 +136,49 @@ def _wider(name: str, old: tuple[Any, ...], new: tuple[Any, ...]) -> tuple[Any, 
     if old[1] is None or new[1] is None:
         return (*old[:1], None)
     raise Conflict(f"more than one constrained `{name}` in a union")
+
+
+_BYTES = frozenset({"bytes", "bytearray", "memoryview"})
+_TEXTUAL = frozenset({"date", "time", "timedelta"})
+# BSON has types of its own for these.
+_TEXTUAL_OR_NATIVE = frozenset({"datetime", "uuid", "decimal"})
+
+
+def ambiguous_scalars(node: dict[str, Any]) -> tuple[str | None, str | None]:
+    """Why a plain format can't tell which of a node's scalars a value is, if it can't; and why one can't that writes points in time,
+    UUIDs and decimals as text.
+    """
+    scalars = node["scalars"]
+    tags = {item[0] for item in scalars}
+    if len(tags & _BYTES) > 1:
+        return "more than one bytes-like type in a union", None
+    if node["seq"] is not None and tags & {"complex", "numpy"}:
+        return "more than one array-like type in a union", None
+    parsed = [item for item in scalars if item[0] == "value" and item[2] is not None]
+    textual = len(parsed) + len(tags & _TEXTUAL)
+    values: set[tuple[type, Any]] = set()
+    for item in scalars:
+        if item[0] not in ("enum", "literal"):
+            continue
+        own = {(type(value), value) for value in (item[2] if item[0] == "enum" else map(_plain_value, item[1]))}
+        kinds = {kind for kind, _ in own}
+        if item[0] == "enum" and ((str in kinds and "str" in tags) or (int in kinds and "int" in tags)):
+            return "an enumeration beside the type of its values in a union", None
+        if values & own:
+            return "more than one type of a union has the same value", None
+        if str in kinds and parsed:
+            return "more than one str-like type in a union", None
+        values |= own
+    if textual and ("str" in tags or (parsed and textual > 1)):
+        return "more than one str-like type in a union", None
+    zoned = {("datetime", True)}
+    native = {item[0] for item in scalars if item[0] in _TEXTUAL_OR_NATIVE and item[:2] not in zoned}
+    return None, "more than one str-like type in a union" if native and ("str" in tags or parsed) else None
+
+
+def _plain_value(value: Any) -> Any:
+    """A literal as plain formats have it."""
+    return getattr(value, "_value_", value)
 
 
 def tell_apart(node: dict[str, Any], classes: list[dict[str, Any]]) -> str | None:

@@ -47,10 +47,7 @@ class Buffer:
         return self._gone + self._scanned
 
     def feed(self, data: Any) -> None:
-        with (
-            memoryview(data) as given,
-            memoryview(given if given.c_contiguous else given.tobytes()).cast("B") as part,
-        ):
+        with memoryview(data) as given, given.cast("B") as part:
             self._make_room(len(part))
             self._data[self._end : self._end + len(part)] = part
             self._end += len(part)
@@ -103,10 +100,6 @@ class Buffer:
     def owed(self) -> int:
         """Values that the first one still lacks, each of which takes a byte or more."""
         return self._pending
-
-    def unread(self) -> memoryview:
-        """The token that is not all there yet, as far as it is; to be released before anything else is asked."""
-        return memoryview(self._data)[self._scanned : self._end]
 
     def peek(self, count: int) -> memoryview:
         """Up to `count` bytes from the first on; to be released before anything else is asked."""

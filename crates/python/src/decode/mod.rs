@@ -64,8 +64,8 @@ pub struct Options {
     pub ext_hook: Option<Owned>,
     /// Points in time keep their nanoseconds.
     pub timestamps: bool,
-    /// Else they are rounded to the microsecond.
-    pub cut_nanoseconds: bool,
+    /// Points in time are cut to the microsecond, and not rounded; an array is no key.
+    pub as_msgpack_python: bool,
     /// Points in time have no zone.
     pub naive: bool,
     /// Keys are text or bytes.

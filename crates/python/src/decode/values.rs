@@ -374,7 +374,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     /// Whether the next value of a plain format will be hashed: a key, a set's member, or a part of one.
     #[inline(always)]
     fn hashes_next(&self) -> bool {
-        if R::TYPES || R::TAGGED {
+        if R::TYPES || R::TAGGED || self.options.as_msgpack_python {
             return false;
         }
         self.stack.last().is_some_and(|top| match top.kind {
@@ -498,7 +498,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 None => objects::special::datetime_ms(self.py, seconds, nanoseconds),
             };
         }
-        objects::plain::of_timestamp(seconds, nanoseconds, self.options.cut_nanoseconds, at)
+        objects::plain::of_timestamp(seconds, nanoseconds, self.options.as_msgpack_python, at)
     }
 
     /// A datetime and its zone, which is almost always UTC or the one of an earlier datetime.

@@ -38,7 +38,7 @@ pub fn decoding(
     limits: Option<&Limits>,
     tz_aware: bool,
 ) -> PyResult<decode::Options> {
-    let mut options = options::without_names(options::decoding(kind, None, false, strict, dec_hook, limits)?)?;
+    let mut options = options::without_names(options::decoding(kind, None, false, strict, dec_hook, limits)?, false)?;
     options.naive = !tz_aware;
     Ok(options)
 }

@@ -45,7 +45,7 @@ pub fn decoding(
     ext_hook: Option<&Bound<'_, PyAny>>,
     limits: Option<&Limits>,
 ) -> PyResult<decode::Options> {
-    let mut options = options::without_names(options::decoding(kind, None, false, strict, dec_hook, limits)?)?;
+    let mut options = options::without_names(options::decoding(kind, None, false, strict, dec_hook, limits)?, true)?;
     options.ext_hook = options::hook(ext_hook, "ext_hook")?;
     Ok(options)
 }
@@ -159,8 +159,8 @@ impl MsgpackEncoder {
 /// Loads objects of MessagePack; takes the options of `loads` once.
 ///
 /// raw: text comes as bytes. use_list: arrays come as lists, else as tuples. strict_map_key: keys must be text or bytes.
-/// timestamps: points in time come as `Timestamp`, which keeps nanoseconds, instead of datetimes in UTC. cut_nanoseconds: what
-/// datetimes can't hold is cut off, and not rounded.
+/// timestamps: points in time come as `Timestamp`, which keeps nanoseconds, instead of datetimes in UTC. as_msgpack_python: what
+/// datetimes can't hold is cut off, and not rounded; an array is no key.
 ///
 /// >>> from holdall import msgpack
 /// >>> msgpack.Decoder(type=list[int]).decode(b'\x91\x01')
@@ -174,7 +174,7 @@ pub struct MsgpackDecoder {
 #[pymethods]
 impl MsgpackDecoder {
     #[new]
-    #[pyo3(signature = (*, r#type = None, strict = true, dec_hook = None, ext_hook = None, limits = None, raw = false, use_list = true, strict_map_key = false, timestamps = false, cut_nanoseconds = false))]
+    #[pyo3(signature = (*, r#type = None, strict = true, dec_hook = None, ext_hook = None, limits = None, raw = false, use_list = true, strict_map_key = false, timestamps = false, as_msgpack_python = false))]
     #[allow(clippy::too_many_arguments)]
     fn new(
         r#type: Option<&Bound<'_, PyAny>>,
@@ -186,12 +186,12 @@ impl MsgpackDecoder {
         use_list: bool,
         strict_map_key: bool,
         timestamps: bool,
-        cut_nanoseconds: bool,
+        as_msgpack_python: bool,
     ) -> PyResult<MsgpackDecoder> {
         let mut options = decoding(r#type, strict, dec_hook, ext_hook, limits)?;
         options.strict_keys = strict_map_key;
         options.timestamps = timestamps;
-        options.cut_nanoseconds = cut_nanoseconds;
+        options.as_msgpack_python = as_msgpack_python;
         let form: fn(Reader<'_>) -> Reader<'_> = match (raw, use_list) {
             (false, true) => |reader| reader,
             (false, false) => |reader| reader.with_tuples(),

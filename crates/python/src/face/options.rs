@@ -95,7 +95,7 @@ pub fn decoding(
         dec_hook: hook(dec_hook, "dec_hook")?,
         ext_hook: None,
         timestamps: false,
-        cut_nanoseconds: false,
+        as_msgpack_python: false,
         naive: false,
         strict_keys: false,
         driver: None,
@@ -110,8 +110,8 @@ pub fn decoding(
 }
 
 /// For formats that store no class names: refuses a type that needs them.
-pub fn without_names(options: decode::Options) -> PyResult<decode::Options> {
-    match options.schema.as_ref().and_then(|schema| schema.ambiguity()) {
+pub fn without_names(options: decode::Options, textual: bool) -> PyResult<decode::Options> {
+    match options.schema.as_ref().and_then(|schema| schema.ambiguity(textual)) {
         Some(why) => Err(PyTypeError::new_err(why.to_owned())),
         None => Ok(options),
     }

@@ -43,6 +43,8 @@ pub struct Node {
     pub raw: Option<Owned>,
     /// Why formats that store no class names can't tell what a value is, if they can't.
     pub ambiguous: Option<String>,
+    /// The same of formats that write points in time, UUIDs and decimals as text.
+    pub ambiguous_text: Option<String>,
 }
 
 #[derive(Debug)]
@@ -184,6 +186,7 @@ impl Node {
         distinct: None,
         raw: None,
         ambiguous: None,
+        ambiguous_text: None,
     };
 
     pub fn compile(described: &Bound<'_, PyDict>) -> PyResult<Node> {
@@ -208,6 +211,7 @@ impl Node {
                 .filter(|tags| tags.is_truthy().unwrap_or(false))
                 .map(|tags| owned(&tags)),
             distinct: optional(described, "distinct")?.map(|keys| owned(&keys)),
+            ambiguous_text: optional(described, "ambiguous_text")?.map(|why| why.extract()).transpose()?,
             raw: optional(described, "raw")?.map(|class| owned(&class)),
             ambiguous: optional(described, "ambiguous")?.map(|why| why.extract()).transpose()?,
         })

@@ -215,7 +215,12 @@ pub fn moment(seconds: i64, nanoseconds: u32, cut: bool) -> Result<Option<Owned>
         None => (seconds, rounded),
     };
     // SAFETY: the API was imported when the module was; its UTC lives as long as the interpreter.
-    moment_in(seconds, nanoseconds, unsafe { ffi::PyDateTime_TimeZone_UTC() })
+    let utc = unsafe { ffi::PyDateTime_TimeZone_UTC() };
+    match moment_in(seconds, nanoseconds, utc)? {
+        // The last moment of the year 9999 has no next one.
+        None if rounded >= 1_000_000_000 => moment_in(seconds - 1, 999_999_999, utc),
+        made => Ok(made),
+    }
 }
 
 /// The moment that many seconds and nanoseconds after 1970-01-01 UTC, cut to the microsecond; `None` beyond the

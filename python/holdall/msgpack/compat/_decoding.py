@@ -82,7 +82,7 @@ class Decoding:
                 use_list=self._use_list,
                 strict_map_key=self._strict_map_key,
                 timestamps=timestamp == 0,
-                cut_nanoseconds=True,
+                as_msgpack_python=True,
                 ext_hook=ext_hook,
                 limits=_core.Limits(depth=_DEEPEST),
             ).decode

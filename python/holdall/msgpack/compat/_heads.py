@@ -9,7 +9,6 @@ import struct
 from typing import Final, NamedTuple
 
 from ... import _core
-from ..._values import Ext
 
 _ARRAY_FIX: Final = _core.msgpack_dumps([])[0]
 _MAP_FIX: Final = _core.msgpack_dumps({})[0]
@@ -17,8 +16,6 @@ _ARRAY_16: Final = _core.msgpack_dumps([None] * 16)[0]
 _MAP_16: Final = _core.msgpack_dumps(dict.fromkeys(range(16)))[0]
 _STR_FIX: Final = _core.msgpack_dumps("")[0]
 _STR_8: Final = _core.msgpack_dumps("-" * 32)[0]
-_BIN_8: Final = _core.msgpack_dumps(b"")[0]
-_EXT_8: Final = _core.msgpack_dumps(Ext(0, b"---"))[0]
 # The one before floats of 64 bits.
 _FLOAT_32: Final = _core.msgpack_dumps(1.0)[0] - 1
 _SHORT_TEXT: Final = 32
@@ -63,18 +60,6 @@ def old_text(count: int) -> bytes:
 def single(value: float) -> bytes:
     """A float in 32 bits, with what it begins with. Raises OverflowError: it is beyond these."""
     return bytes((_FLOAT_32,)) + struct.pack(">f", value)
-
-
-def declared(data: memoryview) -> tuple[str, int] | None:
-    """The kind and the length that a head of text, bytes or an application's type says, where all of it is there."""
-    if not len(data):
-        return None
-    tag = data[0]
-    for kind, first in (("str", _STR_8), ("bin", _BIN_8), ("ext", _EXT_8)):
-        if first <= tag <= first + 2:
-            width = 1 << (tag - first)
-            return (kind, int.from_bytes(data[1 : 1 + width], "big")) if len(data) > width else None
-    return None
 
 
 def size(tag: int) -> int:

@@ -68,6 +68,8 @@ class Unpacker:
             raise AssertionError("unpacker.feed() is not be able to use with `file_like`.")
         if len(self._buffer) + memoryview(next_bytes).nbytes > self._max_buffer_size:
             raise BufferFull
+        if isinstance(next_bytes, memoryview) and not next_bytes.c_contiguous:
+            next_bytes = next_bytes.tobytes()
         self._buffer.feed(next_bytes)
 
     def unpack(self) -> Any:
@@ -145,17 +147,12 @@ class Unpacker:
 
     def _refuse_too_long(self) -> None:
         """Raises ValueError: what is not all there says of itself that it can't get into the buffer."""
-        most = self._max_buffer_size
         if self._read is not None:
             # As much as fits is read first, and BufferFull says the same.
             return
         least = self._buffer.looked_at - self._buffer.offset + self._buffer.owed
-        if least > most:
-            raise ValueError(f"a value of {least} bytes or more exceeds max_buffer_size({most})")
-        with self._buffer.unread() as begun:
-            found = _heads.declared(begun)
-        if found is not None and found[1] > most:
-            raise ValueError(f"{found[1]} exceeds max_{found[0]}_len({most})")
+        if least > self._max_buffer_size:
+            raise ValueError(f"a value of {least} bytes or more exceeds max_buffer_size({self._max_buffer_size})")
 
     def _more(self) -> None:
         """Read a piece of the file."""
