@@ -5,7 +5,7 @@ Each is loaded where it is entered at another end, so that what it lacks is ther
 
 from __future__ import annotations
 
-import sys
+import builtins
 import types
 from typing import Any, Callable
 
@@ -65,8 +65,11 @@ def test_a_limit(text: str) -> None:
 
 def test_what_is_made_of_itself_is_refused() -> None:
     """There is no slice before its bounds are there: it is not stored where they lead to it, and is where they come first."""
-    error, proxied = [], {}
-    error.append(ExceptionGroup("of itself", [ValueError(error)])) if sys.version_info >= (3, 11) else None
+    error: list[Any] = []
+    proxied: dict[str, Any] = {}
+    group = getattr(builtins, "ExceptionGroup", None)  # from Python 3.11 on
+    if group is not None:
+        error.append(group("of itself", [ValueError(error)]))
     proxied["self"] = types.MappingProxyType(proxied)
     cases = [slice_within_itself(), (proxied["self"], proxied)] + [(found, error) for found in error]
     for refused, loaded in cases:

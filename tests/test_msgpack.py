@@ -373,7 +373,9 @@ def test_timestamps_as_their_data(seconds, nanoseconds):
 
     stamp = Timestamp(seconds, nanoseconds)
     assert msgpack.dumps(stamp).endswith(stamp.to_bytes()) and len(stamp.to_bytes()) in (4, 8, 12)
-    assert Timestamp.from_bytes(stamp.to_bytes()) == Timestamp.from_bytes(bytearray(stamp.to_bytes())) == stamp
+    assert (
+        Timestamp.from_bytes(stamp.to_bytes()) == Timestamp.from_bytes(bytearray(stamp.to_bytes())) == stamp
+    )
     assert stamp.to_bytes() == msgpack_python.Timestamp(seconds, nanoseconds).to_bytes()
 
 
@@ -397,7 +399,11 @@ def test_timestamps_and_datetimes(stamp, moment):
     assert stamp.to_datetime() == moment
     # What is read is rounded, and as far as there are datetimes.
     rounded = msgpack.loads(msgpack.dumps(stamp))
-    assert rounded == moment if stamp.nanoseconds % 1000 < 500 else rounded == moment + datetime.timedelta(microseconds=1)
+    assert (
+        rounded == moment
+        if stamp.nanoseconds % 1000 < 500
+        else rounded == moment + datetime.timedelta(microseconds=1)
+    )
     whole = Timestamp(stamp.seconds, stamp.nanoseconds // 1000 * 1000)
     assert Timestamp.from_datetime(moment) == whole
     assert msgpack.Decoder(timestamps=True).decode(msgpack.dumps(moment)) == whole

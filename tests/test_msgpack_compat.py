@@ -165,11 +165,30 @@ def test_what_packing_refuses():
         compat.packb(datetime.datetime(2020, 1, 1), datetime=True)
 
 
-@pytest.mark.parametrize("options", [{"use_single_float": True}, {"use_bin_type": False}, {"use_single_float": True, "use_bin_type": False}])
+@pytest.mark.parametrize(
+    "options",
+    [{"use_single_float": True}, {"use_bin_type": False}, {"use_single_float": True, "use_bin_type": False}],
+)
 def test_old_forms(options):
     sizes = [0, 1, 31, 32, 255, 256, 65535, 65536]
-    values = [*(b"x" * size for size in sizes), *("x" * size for size in sizes), bytearray(b"ab"), memoryview(b"abc"), "ä", {b"k": "v"}]
-    values += [1.5, 0.1, -0.0, float("inf"), 5e-324, 3.4028234663852886e38, [1, None, True, {"a": (2.5, b"c")}], ExtType(1, b"ab")]
+    values = [
+        *(b"x" * size for size in sizes),
+        *("x" * size for size in sizes),
+        bytearray(b"ab"),
+        memoryview(b"abc"),
+        "ä",
+        {b"k": "v"},
+    ]
+    values += [
+        1.5,
+        0.1,
+        -0.0,
+        float("inf"),
+        5e-324,
+        3.4028234663852886e38,
+        [1, None, True, {"a": (2.5, b"c")}],
+        ExtType(1, b"ab"),
+    ]
     for value in values:
         if isinstance(value, ExtType):
             theirs = msgpack.packb(msgpack.ExtType(1, b"ab"), **options)

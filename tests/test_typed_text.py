@@ -29,14 +29,15 @@ def refusal(text: Any, annotation: Any, **options: Any) -> str:
 
 @pytest.mark.parametrize(
     "text",
-    """ P -P +P PD P.0D P123. P123.D P.5D P0 P0.0 PT P0DT P1D2H PTT0S P1D2D PT1H2H PT1M2M PT1S2S PT1H1D PT1M1H PT1S1M PT1.2H1M
-    P1.2DT1H PT1.2H0S 1P1D P-1D P1.-D P1D- --P1D P1S PT1D P1Y P1M PT1,S P1D1W P1DPT1S P1Dx PT١S 12:30 P1D\x00""".split(
-        " "
-    )
-    + [""],
+    [
+        "",
+        "P1D\x00",
+        *"""P -P +P PD P.0D P123. P123.D P.5D P0 P0.0 PT P0DT P1D2H PTT0S P1D2D PT1H2H PT1M2M PT1S2S PT1H1D PT1M1H PT1S1M PT1.2H1M
+        P1.2DT1H PT1.2H0S 1P1D P-1D P1.-D P1D- --P1D P1S PT1D P1Y P1M PT1,S P1D1W P1DPT1S P1Dx PT١S 12:30""".split(),
+    ],
 )
 def test_malformed_durations(text):
-    assert refusal(text.strip("\n "), timedelta) == "Invalid ISO8601 duration"
+    assert refusal(text, timedelta) == "Invalid ISO8601 duration"
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import datetime
+import decimal
+import enum
+import ipaddress
 import itertools
+import pathlib
+import uuid
 from dataclasses import dataclass
-from typing import Annotated, Any, TypedDict
+from typing import Annotated, Any, Literal, TypedDict
 
 import pytest
 from annotated_types import Ge, Le
@@ -215,3 +221,72 @@ def test_an_int_beyond_its_bounds_is_no_float(format, annotation):
     for value, strict in ((50, True), (-1, True), (50, False), ("50", False)):
         with pytest.raises(holdall.ValidationError, match="Expected `int` [<>]= "):
             format.loads(written(format, value), type=dict[str, annotation], strict=strict)
+
+
+class Fruit(enum.Enum):
+    APPLE = "apple"
+
+
+class Vegetable(enum.Enum):
+    LEEK = "leek"
+
+
+class AlsoApple(enum.Enum):
+    OTHER = "apple"
+
+
+class Number(enum.IntEnum):
+    ONE = 1
+
+
+STR_LIKE = "more than one str-like type in a union"
+BESIDE = "an enumeration beside the type of its values in a union"
+SAME = "more than one type of a union has the same value"
+
+
+@pytest.mark.parametrize(
+    ("annotation", "in_msgpack", "in_bson"),
+    [
+        (str | datetime.date, STR_LIKE, STR_LIKE),
+        (datetime.timedelta | None | str, STR_LIKE, STR_LIKE),
+        (str | pathlib.PurePath, STR_LIKE, STR_LIKE),
+        (ipaddress.IPv4Address | ipaddress.IPv4Network, STR_LIKE, STR_LIKE),
+        (pathlib.PurePath | Fruit, STR_LIKE, STR_LIKE),
+        (str | uuid.UUID, STR_LIKE, None),
+        (str | decimal.Decimal, STR_LIKE, None),
+        (str | datetime.datetime, STR_LIKE, None),
+        (str | Fruit, BESIDE, BESIDE),
+        (Number | int, BESIDE, BESIDE),
+        (Fruit | AlsoApple, SAME, SAME),
+        (Fruit | Literal["apple"], SAME, SAME),
+        (bytes | bytearray, "more than one bytes-like type in a union", "more than one bytes-like type in a union"),
+        (complex | list[int], "more than one array-like type in a union", "more than one array-like type in a union"),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_scalars_that_nothing_tells_apart(annotation, in_msgpack, in_bson):
+    for decoder, why in ((msgpack.Decoder, in_msgpack), (bson.Decoder, in_bson)):
+        if why is None:
+            decoder(type=dict[str, annotation])
+        else:
+            with pytest.raises(TypeError, match=why):
+                decoder(type=dict[str, annotation])
+    holdall.Decoder(type=dict[str, annotation])
+
+
+@pytest.mark.parametrize("format", FORMATS, ids=lambda format: format.__name__)
+@pytest.mark.parametrize(
+    ("annotation", "values"),
+    [
+        (datetime.date | datetime.time | datetime.timedelta, [datetime.date(2020, 1, 2), datetime.time(3), datetime.timedelta(4)]),
+        (Fruit | Vegetable | Number | float, [Fruit.APPLE, Vegetable.LEEK, Number.ONE, 1.5]),
+        (str | Literal["a"] | int | None, ["a", "b", 1, None]),
+        (Fruit | datetime.date, [Fruit.APPLE, datetime.date(2020, 1, 2)]),
+        (uuid.UUID | datetime.timedelta | int, [uuid.UUID(int=5), datetime.timedelta(1), 3]),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_scalars_that_are_told_apart(format, annotation, values):
+    for value in values:
+        made = read(format, written(format, value), annotation)
+        assert (made, type(made)) == (value, type(value))

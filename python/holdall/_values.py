@@ -240,5 +240,6 @@ class UnsetType:
 
 UNSET: UnsetType = object.__new__(UnsetType)
 
+
 def _kind(value: object) -> str:
     return type(value).__name__

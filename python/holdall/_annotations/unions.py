@@ -160,7 +160,9 @@ def ambiguous_scalars(node: dict[str, Any]) -> tuple[str | None, str | None]:
     for item in scalars:
         if item[0] not in ("enum", "literal"):
             continue
-        own = {(type(value), value) for value in (item[2] if item[0] == "enum" else map(_plain_value, item[1]))}
+        own = {
+            (type(value), value) for value in (item[2] if item[0] == "enum" else map(_plain_value, item[1]))
+        }
         kinds = {kind for kind, _ in own}
         if item[0] == "enum" and ((str in kinds and "str" in tags) or (int in kinds and "int" in tags)):
             return "an enumeration beside the type of its values in a union", None

@@ -152,7 +152,9 @@ class Unpacker:
             return
         least = self._buffer.looked_at - self._buffer.offset + self._buffer.owed
         if least > self._max_buffer_size:
-            raise ValueError(f"a value of {least} bytes or more exceeds max_buffer_size({self._max_buffer_size})")
+            raise ValueError(
+                f"a value of {least} bytes or more exceeds max_buffer_size({self._max_buffer_size})"
+            )
 
     def _more(self) -> None:
         """Read a piece of the file."""
