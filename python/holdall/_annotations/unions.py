@@ -173,9 +173,9 @@ def ambiguous_scalars(node: dict[str, Any]) -> tuple[str | None, str | None]:
         values |= own
     if textual and ("str" in tags or (parsed and textual > 1)):
         return "more than one str-like type in a union", None
-    zoned = {("datetime", True)}
-    native = {item[0] for item in scalars if item[0] in _TEXTUAL_OR_NATIVE and item[:2] not in zoned}
-    return None, "more than one str-like type in a union" if native and ("str" in tags or parsed) else None
+    # A datetime that must have a zone is a point in time, not text.
+    texts = [item[0] for item in scalars if item[0] in _TEXTUAL_OR_NATIVE and item != ("datetime", True)]
+    return None, "more than one str-like type in a union" if texts and ("str" in tags or parsed) else None
 
 
 def _plain_value(value: Any) -> Any:
