@@ -43,7 +43,7 @@ bench: $(EXTENSION) $(VENV)/.stamp-bench ## every data set against every peer, a
 	@$(BIN)/python bench/run.py $(ARGS)
 
 ##@ Check
-.PHONY: test lint ruff mypy rust-lint docs-lint cargo-test pytest test-mongo check-julia check-versions fuzz soak soak-log
+.PHONY: test lint ruff mypy rust-lint docs-lint cargo-test pytest test-mongo check-julia check-versions peers fuzz soak soak-log
 test: lint cargo-test pytest test-mongo ## lint, the Rust tests and the Python tests: what CI runs
 
 lint: ruff mypy rust-lint docs-lint ## ruff, mypy --strict, rustfmt, clippy -D warnings, generated docs
@@ -103,6 +103,17 @@ check-versions: $(EXTENSION) $(VENV)/.stamp-test ## canonical messages are the s
 		$$venv/bin/python -m tests.support.digests < "$$plans/plans" | cmp - "$$plans/here"; \
 		echo "$$python: the same $$(wc -l < "$$plans/here") messages"; done
 
+# Their tests come with their source archives, which are kept; the codecs under test are ours.
+PEERS := .venv-peers
+PEER_SOURCES := .peers
+RUN_PEER = PYTHONPATH=$(abspath python):$(abspath tests/peers) $(abspath $(PEERS)/bin/python) -m pytest -q -c /dev/null -p no:cacheprovider
+peers: $(EXTENSION) $(PEERS)/.stamp $(PEER_SOURCES)/.stamp ## the tests of msgpack, PyMongo and msgspec, run against our codecs
+	cd $(PEER_SOURCES)/msgpack && $(RUN_PEER) --rootdir . -p with_msgpack test $(ARGS)
+	cd $(PEER_SOURCES)/pymongo && $(RUN_PEER) --rootdir . -p with_bson \
+		$(patsubst %,test/test_%.py,bson bson_corpus bson_binary_vector binary code custom_types dbref decimal128 json_util objectid raw_bson son timestamp) $(ARGS)
+	cd $(PEER_SOURCES)/msgspec && $(RUN_PEER) --rootdir . -p with_msgspec \
+		$(patsubst %,tests/unit/test_%.py,msgpack common constraints integration) $(ARGS)
+
 fuzz: $(EXTENSION) $(VENV)/.stamp-test ## mutated inputs through Python and cargo-fuzz, SECONDS=60 each
 	$(BIN)/python tests/fuzz/mutate.py --seconds $(FUZZ_SECONDS)
 	@if cargo fuzz --version >/dev/null 2>&1 && rustup toolchain list 2>/dev/null | grep -q ^nightly; then \
@@ -148,6 +159,23 @@ $(VENV)/.stamp-%: pyproject.toml | $(VENV)/.stamp-venv
 $(MONGO)/.stamp: Makefile | $(VENV)/.stamp-venv
 	$(BIN)/python -m venv $(MONGO)
 	$(MONGO)/bin/python -m pip install --quiet --disable-pip-version-check 'pymongo==4.13.*' 'pytest>=8'
+	@touch $@
+
+# Of the same Python as the extension.
+$(PEERS)/.stamp: tests/peers/requirements.txt | $(VENV)/.stamp-venv
+	$(BIN)/python -m venv $(PEERS)
+	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check --requirement $<
+	@touch $@
+
+# pip builds a package's metadata when it downloads it, and checks the archive before.
+$(PEER_SOURCES)/.stamp: tests/peers/sources.txt | $(PEERS)/.stamp
+	$(PEERS)/bin/python -m pip download --quiet --disable-pip-version-check --no-deps --no-binary :all: --require-hashes \
+		--dest $(PEER_SOURCES)/archives --requirement $<
+	@set -e; for name in msgpack msgspec pymongo; do \
+		rm -rf $(PEER_SOURCES)/$$name; mkdir $(PEER_SOURCES)/$$name; \
+		version=$$(sed -n "s/^$$name==\([^ ]*\).*/\1/p" $<); \
+		tar -xzf $(PEER_SOURCES)/archives/$$name-$$version.tar.gz --strip-components 1 -C $(PEER_SOURCES)/$$name; \
+	done
 	@touch $@
 
 # Python sources are linked into the environment, not copied, so only the Rust side asks for a build.

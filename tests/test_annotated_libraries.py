@@ -172,12 +172,20 @@ def test_tagged_structs():
     assert Described(Union[First, Second, None]).node() == {
         "scalars": [("none",)], "classes": [0, 1], "tag_field": "type", "tags": {"a": 0, 2: 1},
     }  # fmt: skip
-    assert Described(Union[First, Elsewhere]).node() == {"classes": [0, 1], "ambiguous": True}
+    assert Described(Union[First, Elsewhere]).node() == {
+        "classes": [0, 1],
+        "distinct": {"type": 0, "kind": 1},
+    }
     assert Described(Union[First, Array]).node()["tags"] == {"a": 0, "l": 1}
-    assert Described(Union[Array, Untagged]).node() == {"classes": [0, 1], "ambiguous": True}
-    assert Described(Union[Elsewhere, Untagged]).node() == {"classes": [0, 1]}
+    found = Described(Union[Array, Untagged]).node()
+    assert found["tags"] == {"l": 0} and "more than one array-like class" in found["ambiguous"]
+    assert Described(Union[Elsewhere, Untagged]).node() == {
+        "classes": [0, 1],
+        "tag_field": "kind",
+        "tags": {"e": 0},
+    }
     found = Described(Union[First, dict[str, int]])
-    assert found.node()["tags"] == {"a": 0} and found.node()["ambiguous"]
+    assert found.node()["tags"] == {"a": 0} and "ambiguous" not in found.node()
     local = "test_tagged_structs.<locals>."
     assert refusal(Union[First, Third]) == f"`{local}First | {local}Third`: two classes have the tag `a`"
     assert refusal(Union[Array, list[int]]) == (

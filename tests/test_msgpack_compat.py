@@ -9,10 +9,12 @@ import io
 import random
 import struct
 
+import msgpack
 import pytest
 
 import holdall
 from holdall.msgpack import compat
+from holdall.msgpack.compat import ExtType
 from tests.support.beside import MODULES, agree, outcome, plain
 
 oracle = pytest.importorskip("msgpack")
@@ -156,15 +158,74 @@ def test_cycles_end():
 
 
 def test_what_packing_refuses():
-    with pytest.raises(ValueError, match="use_single_float: expected False"):
-        compat.packb(1.5, use_single_float=True)
-    with pytest.raises(ValueError, match="use_bin_type: expected True"):
-        compat.Packer(use_bin_type=False)
     with pytest.raises(ValueError, match="unicode_errors: 'surrogatepass' leaves what is not UTF-8"):
         compat.packb("\ud800", unicode_errors="surrogatepass")
     assert compat.packb("fine", unicode_errors="surrogatepass") == b"\xa4fine"
-    with pytest.raises(ValueError, match="datetime without tzinfo"):
+    with pytest.raises(ValueError, match="can not serialize .datetime. object where tzinfo=None"):
         compat.packb(datetime.datetime(2020, 1, 1), datetime=True)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"use_single_float": True}, {"use_bin_type": False}, {"use_single_float": True, "use_bin_type": False}],
+)
+def test_old_forms(options):
+    sizes = [0, 1, 31, 32, 255, 256, 65535, 65536]
+    values = [
+        *(b"x" * size for size in sizes),
+        *("x" * size for size in sizes),
+        bytearray(b"ab"),
+        memoryview(b"abc"),
+        "ä",
+        {b"k": "v"},
+    ]
+    values += [
+        1.5,
+        0.1,
+        -0.0,
+        float("inf"),
+        5e-324,
+        3.4028234663852886e38,
+        [1, None, True, {"a": (2.5, b"c")}],
+        ExtType(1, b"ab"),
+    ]
+    for value in values:
+        if isinstance(value, ExtType):
+            theirs = msgpack.packb(msgpack.ExtType(1, b"ab"), **options)
+        else:
+            theirs = msgpack.packb(value, **options)
+        assert compat.packb(value, **options) == theirs
+    if "use_single_float" in options:
+        for value in (1e300, -1e39):
+            with pytest.raises(OverflowError):
+                compat.packb(value, **options)
+            with pytest.raises(OverflowError):
+                msgpack.packb(value, **options)
+
+
+def test_views_that_are_not_contiguous():
+    packed = compat.packb([2**32, "text"])
+    spread = memoryview(bytes(byte for pair in packed for byte in (pair, 0)))[::2]
+    assert compat.unpackb(spread) == [2**32, "text"]
+    unpacker = compat.Unpacker()
+    unpacker.feed(spread)
+    assert list(unpacker) == [[2**32, "text"]]
+    with pytest.raises(compat.ExtraData) as caught:
+        compat.unpackb(memoryview(bytes(byte for pair in b"\x00extra" for byte in (pair, 0)))[::2])
+    assert (caught.value.unpacked, caught.value.extra) == (0, b"extra")
+
+
+@pytest.mark.parametrize(
+    ("begun", "most"),
+    [(b"\xdc\x00\x06zz", 5), (b"\xde\x00\x06zz", 5), (b"\x91\xdd\xff\xff\xff\xff", 100),
+     (b"\x91" * 3 + b"\xdf\x7f\xff\xff\xff", 100)],
+)  # fmt: skip
+def test_what_says_of_itself_that_it_is_too_long(begun, most):
+    for module in (compat, msgpack):
+        unpacker = module.Unpacker(max_buffer_size=most)
+        unpacker.feed(begun)
+        with pytest.raises(ValueError, match="exceeds max_"):
+            unpacker.unpack()
 
 
 # --- Packer ---

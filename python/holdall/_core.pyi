@@ -21,6 +21,8 @@ _Types: TypeAlias = _Class | ModuleType | Iterable[_Class | ModuleType]
 _EncHook: TypeAlias = Callable[[Any], Any]
 _DecHook: TypeAlias = Callable[[_Class, Any], Any]
 _ExtHook: TypeAlias = Callable[[int, _Bytes], Any]
+_Order: TypeAlias = Literal["deterministic", "sorted"]
+_DecimalFormat: TypeAlias = Literal["string", "number"] | Callable[[Any], Any]
 
 __version__: Final[str]
 
@@ -120,7 +122,16 @@ def loads(
 
 @final
 class MsgpackEncoder:
-    def __new__(cls, *, enc_hook: _EncHook | None = None, builtin_only: bool = False) -> MsgpackEncoder: ...
+    def __new__(
+        cls,
+        *,
+        enc_hook: _EncHook | None = None,
+        order: _Order | None = None,
+        uuid_format: Literal["canonical", "hex", "bytes"] = "canonical",
+        decimal_format: _DecimalFormat | None = None,
+        hook_objects: bool = False,
+        builtin_only: bool = False,
+    ) -> MsgpackEncoder: ...
     def encode(self, obj: object) -> bytes: ...
     def encode_into(self, obj: object, buffer: bytearray, offset: int = 0) -> int: ...
 
@@ -138,10 +149,20 @@ class MsgpackDecoder:
         use_list: bool = True,
         strict_map_key: bool = False,
         timestamps: bool = False,
+        as_msgpack_python: bool = False,
     ) -> MsgpackDecoder: ...
     def decode(self, data: _BytesLike) -> Any: ...
 
-def msgpack_dumps(obj: object, /, *, enc_hook: _EncHook | None = None) -> bytes: ...
+def msgpack_dumps(
+    obj: object,
+    /,
+    *,
+    enc_hook: _EncHook | None = None,
+    order: _Order | None = None,
+    uuid_format: Literal["canonical", "hex", "bytes"] = "canonical",
+    decimal_format: _DecimalFormat | None = None,
+    hook_objects: bool = False,
+) -> bytes: ...
 def msgpack_loads(
     data: _BytesLike,
     /,
@@ -154,7 +175,9 @@ def msgpack_loads(
 ) -> Any: ...
 
 class BsonEncoder:
-    def __new__(cls, *, enc_hook: _EncHook | None = None) -> BsonEncoder: ...
+    def __new__(
+        cls, *, enc_hook: _EncHook | None = None, order: _Order | None = None, hook_objects: bool = False
+    ) -> BsonEncoder: ...
     def encode(self, obj: object) -> bytes: ...
     def encode_into(self, obj: object, buffer: bytearray, offset: int = 0) -> int: ...
 
@@ -201,7 +224,14 @@ class Document:
     def __enter__(self) -> Document: ...
     def __exit__(self, *args: object) -> None: ...
 
-def bson_dumps(obj: object, /, *, enc_hook: _EncHook | None = None) -> bytes: ...
+def bson_dumps(
+    obj: object,
+    /,
+    *,
+    enc_hook: _EncHook | None = None,
+    order: _Order | None = None,
+    hook_objects: bool = False,
+) -> bytes: ...
 def bson_loads(
     data: _BytesLike,
     /,

@@ -26,6 +26,7 @@ class Settings(NamedTuple):
     tag: str | int | None
     tag_field: str
     subclasses: tuple[type[Any], ...]
+    omit_defaults: bool
 
 
 @overload
@@ -46,6 +47,7 @@ def register(
     tag: str | int | bool | None = None,
     tag_field: str = "type",
     subclasses: Iterable[type[Any]] = (),
+    omit_defaults: bool = False,
 ) -> _C: ...
 @overload
 def register(
@@ -65,6 +67,7 @@ def register(
     tag: str | int | bool | None = None,
     tag_field: str = "type",
     subclasses: Iterable[type[Any]] = (),
+    omit_defaults: bool = False,
 ) -> Callable[[_C], _C]: ...
 def register(
     cls: _C | None = None,
@@ -83,6 +86,7 @@ def register(
     tag: str | int | bool | None = None,
     tag_field: str = "type",
     subclasses: Iterable[type[Any]] = (),
+    omit_defaults: bool = False,
 ) -> _C | Callable[[_C], _C]:
     """Permit `cls` in every `loads` of this process, and say how it is stored. Works as a call and as a decorator.
 
@@ -97,6 +101,8 @@ def register(
     rename: what plain formats (MessagePack, BSON) call the fields: "lower", "upper", "camel" (userId), "pascal" (UserId), "kebab"
         (user-id), {field: key} for some, as {"id": "_id"}, or a function of the field's name that gives the key or None to keep it.
     array_like: plain formats store the fields in order, without their names.
+    omit_defaults: plain formats leave out fields that have their defaults: the default itself, its equal among numbers and text, or an
+        empty list, dict or set where the factory makes one.
     forbid_unknown: typed loading refuses stored fields that the class has not; else they are passed over.
     tag, tag_field: key and value that tell the class from others of a union in plain formats; True is the class's name.
     subclasses: classes that may stand where `cls` is annotated. Registered ones always may.
@@ -133,6 +139,7 @@ def register(
                 tag=tag,
                 tag_field=tag_field,
                 subclasses=subclasses,
+                omit_defaults=omit_defaults,
             )
 
         return decorator
@@ -169,7 +176,9 @@ def register(
     for subclass in subclasses:
         if not issubclass(subclass, cls):
             raise TypeError(f"register: subclasses: expected subclasses of {cls.__qualname__}")
-    settings = Settings(rename, bool(array_like), bool(forbid_unknown), tag, tag_field, subclasses)
+    settings = Settings(
+        rename, bool(array_like), bool(forbid_unknown), tag, tag_field, subclasses, bool(omit_defaults)
+    )
     _core.register_class(cls, name, aliases, version, renames, upgrade, encode, decode, settings)
     return cls
 

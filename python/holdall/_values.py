@@ -1,4 +1,5 @@
-"""Values that only MessagePack has: an application's own type, and a point in time to the nanosecond."""
+"""Values that only MessagePack has: an application's own type, a point in time to the nanosecond, a message within a message; and
+the value of a field that has none."""
 
 from __future__ import annotations
 
@@ -8,6 +9,8 @@ from typing import Any, NoReturn, final
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _NANOS = 1_000_000_000
 _MOST_SECONDS = 2**63 - 1
+# Bytes of a timestamp with its head and its number, and without.
+_TIMESTAMP_SIZES = {6: 4, 10: 8, 15: 12}
 
 
 class _Frozen:
@@ -27,9 +30,9 @@ class Ext(_Frozen):
     """A value of an application's own type: what `loads` gives where no `ext_hook` makes something of it.
 
     code: the type, -128 to 127. The application's own are 0 to 127; the rest is the specification's.
-    data: what its application alone can read.
+    data: what its application alone can read; of any bytes-like object, kept as bytes.
 
-    Raises TypeError: `code` is no int, or `data` no bytes. Raises ValueError: `code` beyond its bounds.
+    Raises TypeError: `code` is no int, or `data` nothing bytes-like. Raises ValueError: `code` beyond its bounds.
 
     >>> loads(dumps([Ext(5, b"abc")]))
     [Ext(code=5, data=b'abc')]
@@ -40,11 +43,14 @@ class Ext(_Frozen):
     code: int
     data: bytes
 
-    def __new__(cls, code: int, data: bytes) -> Ext:
+    def __new__(cls, code: int, data: bytes | bytearray | memoryview) -> Ext:
         if isinstance(code, bool) or not isinstance(code, int):
             raise TypeError(f"Ext: code: expected int, got {_kind(code)}")
         if not isinstance(data, bytes):
-            raise TypeError(f"Ext: data: expected bytes, got {_kind(data)}")
+            try:
+                data = memoryview(data).tobytes()
+            except TypeError:
+                raise TypeError(f"Ext: data: expected bytes, got {_kind(data)}") from None
         if not -128 <= code <= 127:
             raise ValueError(f"Ext: code: expected -128 to 127, got {code}")
         self = object.__new__(cls)
@@ -137,6 +143,25 @@ class Timestamp(_Frozen):
         """Nanoseconds since 1970, exactly."""
         return self.seconds * _NANOS + self.nanoseconds
 
+    def to_bytes(self) -> bytes:
+        """As the data of MessagePack's own type for it: 4, 8 or 12 bytes."""
+        from . import _core
+
+        packed = _core.msgpack_dumps(self)
+        return packed[-_TIMESTAMP_SIZES[len(packed)] :]
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Timestamp:
+        """Mirror of `to_bytes`. Raises ValueError: no data of a timestamp."""
+        from . import _core
+
+        if len(data) not in _TIMESTAMP_SIZES.values():
+            raise ValueError(f"Timestamp: expected 4, 8 or 12 bytes, got {len(data)}")
+        made: Timestamp = _core.MsgpackDecoder(timestamps=True).decode(
+            _core.msgpack_dumps(Ext(-1, bytes(data)))
+        )
+        return made
+
     def _key(self) -> tuple[int, int]:
         return self.seconds, self.nanoseconds
 
@@ -163,6 +188,57 @@ class Timestamp(_Frozen):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Timestamp, self._key()
+
+
+class Raw(bytes):
+    """A value that is MessagePack already: written as it is, and loaded as its own bytes where `type=` names it.
+
+    What is not looked into costs nothing but the copy of its bytes; `loads` reads it later, or another program does.
+
+    Raises EncodeError when it is written: its bytes are not one value.
+
+    >>> data = holdall.msgpack.dumps({"id": 1, "body": [1, 2, 3]})
+    >>> found = holdall.msgpack.loads(data, type=dict[str, holdall.msgpack.Raw])
+    >>> holdall.msgpack.loads(found["body"])
+    [1, 2, 3]
+    >>> holdall.msgpack.dumps(found) == data
+    True
+    """
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"Raw({bytes.__repr__(self)})"
+
+
+@final
+class UnsetType:
+    """The type of `UNSET`: of fields that may have no value. A field that has it is not written by MessagePack and BSON.
+
+    >>> from dataclasses import dataclass
+    >>> @dataclass
+    ... class Patch:
+    ...     note: str | None | UnsetType = UNSET
+    >>> holdall.msgpack.loads(holdall.msgpack.dumps([Patch(), Patch(None)]))
+    [{}, {'note': None}]
+    """
+
+    __slots__ = ()
+
+    def __new__(cls) -> UnsetType:
+        return UNSET
+
+    def __bool__(self) -> bool:
+        return False
+
+    def __repr__(self) -> str:
+        return "UNSET"
+
+    def __reduce__(self) -> str:
+        return "UNSET"
+
+
+UNSET: UnsetType = object.__new__(UnsetType)
 
 
 def _kind(value: object) -> str:

@@ -360,6 +360,11 @@ pub trait Writer {
         unreachable!("a format without timestamps")
     }
 
+    /// A value that is written already: checked, and taken as it is. Says why not.
+    fn encoded(&mut self, _value: &[u8]) -> std::result::Result<(), &'static str> {
+        Err("only MessagePack has a form for it")
+    }
+
     fn extension(&mut self, _code: i8, _data: &[u8]) {
         unreachable!("a format without extensions")
     }
@@ -596,6 +601,10 @@ pub trait Reader<'i> {
     }
     /// Bytes that are left. Every value takes at least one: what claims more than that is refused before it costs.
     fn remaining(&self) -> usize;
+    /// The bytes that are left, where a value's own bytes are a message of their own.
+    fn rest(&self) -> Option<&'i [u8]> {
+        None
+    }
     fn place(&self) -> Self::Place;
     /// Goes back to a [`Reader::place`] of before.
     fn rewind(&mut self, place: Self::Place);

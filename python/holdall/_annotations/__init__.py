@@ -29,7 +29,7 @@ from .scopes import (
     special,
     text_of,
 )
-from .unions import Conflict, Draft, tell_apart
+from .unions import Conflict, Draft, ambiguous_scalars, tell_apart
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -133,9 +133,11 @@ class _Builder:
                 raise self._error(annotation, str(conflict)) from None
             if draft.is_empty():
                 raise self._error(annotation, "refers to nothing but itself")
-            self.nodes[index] = draft.node()
-            if self.nodes[index]["classes"]:
-                self._mixed.append((self.nodes[index], draft))
+            made = self.nodes[index] = draft.node()
+            for name, why in zip(("ambiguous", "ambiguous_text"), ambiguous_scalars(made), strict=True):
+                made[name] = why and str(self._error(annotation, why))
+            if made["classes"]:
+                self._mixed.append((made, draft))
         return index
 
     def finish(self) -> None:
@@ -146,9 +148,11 @@ class _Builder:
         for node, draft in self._mixed:
             self._where = draft.where
             try:
-                tell_apart(node, self.classes)
+                why = tell_apart(node, self.classes)
             except Conflict as conflict:
                 raise self._error(draft.annotation, str(conflict)) from None
+            if why is not None:
+                node["ambiguous"] = str(self._error(draft.annotation, f"{why} (`register(tag=...)`)"))
 
     def _error(self, annotation: Any, text: str) -> TypeError:
         return TypeError(f"`{show(annotation)}`: {text}" + (f" - in `{self._where}`" if self._where else ""))

@@ -185,19 +185,19 @@ def own_hints(
                 waiting.append(base)
     found: dict[str, tuple[Any, Scope]] = {}
     for base in reversed(cls.__mro__):
-        for name, annotation in _own_annotations(base).items():
+        for name, annotation in annotations_of(base).items():
             if base not in scopes:
                 scopes[base] = Scope(base, this=(cls, bindings), depth=depth)
             found[name] = annotation, scopes[base]
     if dict in cls.__bases__:
         for base in waiting[1:]:
-            for name, annotation in _own_annotations(base).items():
+            for name, annotation in annotations_of(base).items():
                 if found.get(name, (None,))[0] is annotation:
                     found[name] = annotation, scopes[base]
     return found
 
 
-def _own_annotations(cls: type) -> Mapping[str, Any]:
+def annotations_of(cls: type) -> Mapping[str, Any]:
     """What the body of this very class declares."""
     if sys.version_info >= (3, 14):
         import annotationlib

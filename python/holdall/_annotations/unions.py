@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .fields import pydantic_keys
+from .values import is_raw
 
 # Of these a union has one at most: two would say of the same value what it must be.
 _ONCE = frozenset({"int", "float", "str", "bytes", "bytearray", "memoryview", "decimal"})
@@ -37,15 +38,35 @@ class Draft:
         return {
             "name": "Any" if self.any else " | ".join(self.names),
             "any": self.any,
-            "scalars": [] if self.any else self.scalars,
+            "scalars": [] if self.any else self._ordered_scalars(),
             "seq": None if self.any else self.seq,
             "map": None if self.any else self.map,
             "classes": [] if self.any else self.classes,
-            "ambiguous": False,
+            "raw": self._raw(),
+            "ambiguous": None,
+            # Where dates and the like are text.
+            "ambiguous_text": None,
             "tag_field": None,
             "tags": {},
             "distinct": None,
         }
+
+    def _ordered_scalars(self) -> list[tuple[Any, ...]]:
+        if any(item[0] in ("float", "decimal") for item in self.scalars):
+            # An int is an int where that will do, before it becomes another number.
+            return sorted(self.scalars, key=lambda item: item[0] != "int")
+        return self.scalars
+
+    def _raw(self) -> Any:
+        """The class of what keeps a value's own bytes, where nothing but None may stand beside it."""
+        if self.any or self.seq or self.map or self.classes:
+            return None
+        kept = [item[1] for item in self.scalars if item[0] == "value" and is_raw(item[1])]
+        return (
+            kept[0]
+            if kept and all(item[0] == "none" or item[1] is kept[0] for item in self.scalars)
+            else None
+        )
 
     def add_name(self, name: str) -> None:
         if name not in self.names:
@@ -117,26 +138,85 @@ def _wider(name: str, old: tuple[Any, ...], new: tuple[Any, ...]) -> tuple[Any, 
     raise Conflict(f"more than one constrained `{name}` in a union")
 
 
-def tell_apart(node: dict[str, Any], classes: list[dict[str, Any]]) -> None:
+_BYTES = frozenset({"bytes", "bytearray", "memoryview"})
+_TEXTUAL = frozenset({"date", "time", "timedelta"})
+# BSON has types of its own for these.
+_TEXTUAL_OR_NATIVE = frozenset({"datetime", "uuid", "decimal"})
+
+
+def ambiguous_scalars(node: dict[str, Any]) -> tuple[str | None, str | None]:
+    """Why a plain format can't tell which of a node's scalars a value is, if it can't; and why one can't that writes points in time,
+    UUIDs and decimals as text.
+    """
+    scalars = node["scalars"]
+    tags = {item[0] for item in scalars}
+    if len(tags & _BYTES) > 1:
+        return "more than one bytes-like type in a union", None
+    if node["seq"] is not None and tags & {"complex", "numpy"}:
+        return "more than one array-like type in a union", None
+    parsed = [item for item in scalars if item[0] == "value" and item[2] is not None]
+    textual = len(parsed) + len(tags & _TEXTUAL)
+    values: set[tuple[type, Any]] = set()
+    for item in scalars:
+        if item[0] not in ("enum", "literal"):
+            continue
+        own = {
+            (type(value), value) for value in (item[2] if item[0] == "enum" else map(_plain_value, item[1]))
+        }
+        kinds = {kind for kind, _ in own}
+        if item[0] == "enum" and ((str in kinds and "str" in tags) or (int in kinds and "int" in tags)):
+            return "an enumeration beside the type of its values in a union", None
+        if values & own:
+            return "more than one type of a union has the same value", None
+        if str in kinds and parsed:
+            return "more than one str-like type in a union", None
+        values |= own
+    if textual and ("str" in tags or (parsed and textual > 1)):
+        return "more than one str-like type in a union", None
+    # A datetime that must have a zone is a point in time, not text.
+    texts = [item[0] for item in scalars if item[0] in _TEXTUAL_OR_NATIVE and item != ("datetime", True)]
+    return None, "more than one str-like type in a union" if texts and ("str" in tags or parsed) else None
+
+
+def _plain_value(value: Any) -> Any:
+    """A literal as plain formats have it."""
+    return getattr(value, "_value_", value)
+
+
+def tell_apart(node: dict[str, Any], classes: list[dict[str, Any]]) -> str | None:
     """Say in `node` how a plain format finds the class of a value. All its classes are described by now.
 
-    Raises Conflict: nothing could.
+    Gives the reason where it can't: formats that store the names of classes don't mind.
+
+    Raises Conflict: no format could.
     """
-    named = [index for index in node["classes"] if not classes[index]["array_like"]]
-    listed = [index for index in node["classes"] if classes[index]["array_like"]]
+    indices = node["classes"]
+    listed = [index for index in indices if classes[index]["array_like"]]
     if listed and node["seq"] is not None:
         raise Conflict("more than one array-like type in a union")
-    tags = [classes[index]["tag"] for index in node["classes"]]
-    if all(tag is not None and tag[0] == tags[0][0] for tag in tags):
-        node["tag_field"] = tags[0][0]
-        for index, (_, tag) in zip(node["classes"], tags, strict=True):
+    tags = {index: classes[index]["tag"] for index in indices if classes[index]["tag"] is not None}
+    fields = {field for field, _ in tags.values()}
+    if len(fields) > 1:
+        # The fields of the tags are keys like others.
+        tags = {}
+    elif tags:
+        node["tag_field"] = fields.pop()
+        for index, (_, tag) in tags.items():
             if tag in node["tags"]:
                 raise Conflict(f"two classes have the tag `{tag}`")
             node["tags"][tag] = index
-    if len(named) > 1:
-        node["distinct"] = _distinct(named, classes)
-    unsure = (len(named) > 1 and node["distinct"] is None) or len(listed) > 1
-    node["ambiguous"] = bool(named and node["map"] is not None) or (unsure and not node["tags"])
+    if len(listed) > 1 and not all(index in tags for index in listed):
+        return "more than one array-like class, and not a tag for each"
+    untagged = [index for index in indices if index not in tags and index not in listed]
+    if len(untagged) > 1:
+        node["distinct"] = _distinct(untagged, classes)
+        if node["distinct"] is None:
+            return "nothing tells these classes apart but a tag"
+    if untagged and node["map"] is not None:
+        return "nothing tells a class from a mapping but a tag"
+    if node["tags"] and any(node["tag_field"] in _keys(classes[index])[1] for index in untagged):
+        return f"`{node['tag_field']}`, the field of a tag, is a field of a class without a tag"
+    return None
 
 
 def _distinct(indices: list[int], classes: list[dict[str, Any]]) -> dict[str, int] | None:
@@ -154,5 +234,7 @@ def _distinct(indices: list[int], classes: list[dict[str, Any]]) -> dict[str, in
 def _keys(entry: dict[str, Any]) -> tuple[list[str], set[str]]:
     if entry["kind"] == "pydantic":
         return pydantic_keys(entry["cls"])
+    tag = [] if entry["tag"] is None or entry["array_like"] else [entry["tag"][0]]
     fields = entry["fields"]
-    return [field["key"] for field in fields if field["required"]], {field["key"] for field in fields}
+    required = [field["key"] for field in fields if field["required"]]
+    return tag + required, {*tag, *(field["key"] for field in fields)}

@@ -119,6 +119,8 @@ def scalar(cls: type, arguments: tuple[Any, ...]) -> Scalar | None:
     found = _BUILTINS.get(cls)
     if found is not None:
         return found
+    if is_raw(cls) or is_unset_type(cls):
+        return cls.__qualname__, ("value", cls, None), _NO_RULES
     # Python 3.13 keeps paths in pathlib._local.
     module = cls.__module__.partition(".")[0]
     name = f"{module}.{cls.__qualname__}"
@@ -137,6 +139,24 @@ def scalar(cls: type, arguments: tuple[Any, ...]) -> Scalar | None:
     if numpy is not None and issubclass(cls, (numpy.generic, numpy.dtype)):
         return cls.__qualname__, ("value", cls, cls if issubclass(cls, numpy.datetime64) else None), _NO_RULES
     return None
+
+
+# msgspec's own, and those of `holdall.msgpack`.
+_OURS = frozenset({"msgspec", "msgspec._core", "holdall._values"})
+
+
+def is_raw(cls: type) -> bool:
+    """Whether instances are messages that are kept as they are stored."""
+    return cls.__name__ == "Raw" and cls.__module__ in _OURS
+
+
+def is_unset_type(cls: type) -> bool:
+    return cls.__name__ == "UnsetType" and cls.__module__ in _OURS
+
+
+def is_unset(value: object) -> bool:
+    """Whether a field's value says that it has none."""
+    return is_unset_type(type(value))
 
 
 def is_refused(cls: type) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from .. import _core, _files
 
@@ -14,13 +14,18 @@ _HEAD = 4
 
 
 def dump(
-    obj: object, file: _files.Path | _files.Writable, *, enc_hook: Callable[[Any], Any] | None = None
+    obj: object,
+    file: _files.Path | _files.Writable,
+    *,
+    enc_hook: Callable[[Any], Any] | None = None,
+    order: Literal["deterministic", "sorted"] | None = None,
+    hook_objects: bool = False,
 ) -> None:
     """Store `obj` in a file as a BSON document.
 
     file: a path, which is replaced atomically, as by `holdall.dump`; or a binary file object with `write`, in which several
         dumps may follow each other, as `mongodump` has them.
-    enc_hook: as for `dumps`.
+    enc_hook, order, hook_objects: as for `dumps`.
 
     Raises EncodeError: as `dumps`, before anything is written. Raises OSError: as the file system says.
 
@@ -28,7 +33,9 @@ def dump(
     >>> load("settings.bson")
     {'colour': 'green'}
     """
-    _files.store(file, lambda: _core.bson_dumps(obj, enc_hook=enc_hook))
+    _files.store(
+        file, lambda: _core.bson_dumps(obj, enc_hook=enc_hook, order=order, hook_objects=hook_objects)
+    )
 
 
 def load(

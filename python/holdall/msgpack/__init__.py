@@ -11,9 +11,23 @@ from .._core import MsgpackDecoder as Decoder
 from .._core import MsgpackEncoder as Encoder
 from .._core import msgpack_dumps as dumps
 from .._core import msgpack_loads as loads
-from .._values import Ext, Timestamp
+from .._values import UNSET, Ext, Raw, Timestamp, UnsetType
 from ._files import dump, load
 from ._files import open_file as open
 from ._reader import Reader
 
-__all__ = ["Decoder", "Encoder", "Ext", "Reader", "Timestamp", "dump", "dumps", "load", "loads", "open"]
+__all__ = [
+    "UNSET",
+    "Decoder",
+    "Encoder",
+    "Ext",
+    "Raw",
+    "Reader",
+    "Timestamp",
+    "UnsetType",
+    "dump",
+    "dumps",
+    "load",
+    "loads",
+    "open",
+]

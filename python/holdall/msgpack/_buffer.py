@@ -96,6 +96,11 @@ class Buffer:
         finally:
             self._busy = False
 
+    @property
+    def owed(self) -> int:
+        """Values that the first one still lacks, each of which takes a byte or more."""
+        return self._pending
+
     def peek(self, count: int) -> memoryview:
         """Up to `count` bytes from the first on; to be released before anything else is asked."""
         return memoryview(self._data)[self._start : min(self._end, self._start + count)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from .. import _core, _files
 
@@ -16,13 +16,20 @@ _MOST_READ = 1 << 20
 
 
 def dump(
-    obj: object, file: _files.Path | _files.Writable, *, enc_hook: Callable[[Any], Any] | None = None
+    obj: object,
+    file: _files.Path | _files.Writable,
+    *,
+    enc_hook: Callable[[Any], Any] | None = None,
+    order: Literal["deterministic", "sorted"] | None = None,
+    uuid_format: Literal["canonical", "hex", "bytes"] = "canonical",
+    decimal_format: Literal["string", "number"] | Callable[[Any], Any] = "string",
+    hook_objects: bool = False,
 ) -> None:
     """Store `obj` in a file as MessagePack.
 
     file: a path, which is replaced atomically, as by `holdall.dump`; or a binary file object with `write`, in which several
         dumps may follow each other. Nothing is put around the values: `load` and `Reader` read them, and other programs too.
-    enc_hook: as for `dumps`.
+    enc_hook, order, uuid_format, decimal_format, hook_objects: as for `dumps`.
 
     Raises EncodeError: as `dumps`, before anything is written. Raises OSError: as the file system says.
 
@@ -30,7 +37,17 @@ def dump(
     >>> load("settings.msgpack")
     {'colour': 'green'}
     """
-    _files.store(file, lambda: _core.msgpack_dumps(obj, enc_hook=enc_hook))
+    _files.store(
+        file,
+        lambda: _core.msgpack_dumps(
+            obj,
+            enc_hook=enc_hook,
+            order=order,
+            uuid_format=uuid_format,
+            decimal_format=decimal_format,
+            hook_objects=hook_objects,
+        ),
+    )
 
 
 def load(

@@ -11,7 +11,8 @@ use crate::text;
 /// What a host may give that BSON can't hold.
 pub mod refusal {
     pub const ROOT: &str = "a root that is no dict";
-    pub const TOO_LONG: &str = "a document, text or bytes of more than 2,147,483,647 bytes";
+    pub const TOO_LONG: &str = "text or bytes of more than 2,147,483,647 bytes";
+    pub const DOCUMENT_TOO_LONG: &str = "a document of more than 2,147,483,647 bytes";
     pub const TOO_BIG: &str = "an int beyond 64 bits";
     pub const SURROGATE: &str = "text with a lone surrogate";
     pub const NUL: &str = "a key or pattern with a NUL";
@@ -147,7 +148,7 @@ impl<S: Sink> Writer<S> {
 
     fn end_document(&mut self, start: usize) {
         self.out.put_array([tag::END]);
-        let len = self.length(self.out.len() - start);
+        let len = self.document_length(self.out.len() - start);
         self.out.written(start)[..4].copy_from_slice(&len);
         self.done();
     }
@@ -238,16 +239,24 @@ impl<S: Sink> Writer<S> {
             if form != Form::Code {
                 self.out.put_array([tag::END]);
             }
-            let len = self.length(self.out.len() - start);
+            let len = self.document_length(self.out.len() - start);
             self.out.written(start)[..4].copy_from_slice(&len);
             if let Form::Last(before) = form {
                 self.out.put_array([tag::END]);
                 let start = start - before as usize;
-                let len = self.length(self.out.len() - start);
+                let len = self.document_length(self.out.len() - start);
                 self.out.written(start)[..4].copy_from_slice(&len);
             }
             self.open.left = self.open.left.wrapping_sub(1);
         }
+    }
+
+    #[inline(always)]
+    fn document_length(&mut self, len: usize) -> [u8; 4] {
+        if len > tag::LENGTH_MAX {
+            self.refuse(refusal::DOCUMENT_TOO_LONG);
+        }
+        self.length(len)
     }
 
     #[inline(always)]
@@ -518,6 +527,10 @@ mod tests {
         assert_eq!(w.length(0x7FFF_FFFF), [255, 255, 255, 127]);
         assert_eq!(w.refusal(), None);
         w.length(0x8000_0000);
-        assert_eq!(w.refusal(), Some("a document, text or bytes of more than 2,147,483,647 bytes"));
+        assert_eq!(w.refusal(), Some("text or bytes of more than 2,147,483,647 bytes"));
+        let mut w = Writer::new(Vec::new());
+        assert_eq!(w.document_length(0x7FFF_FFFF), [255, 255, 255, 127]);
+        w.document_length(0x8000_0000);
+        assert_eq!(w.refusal(), Some("a document of more than 2,147,483,647 bytes"));
     }
 }

@@ -299,6 +299,10 @@ impl<'i> model::Reader<'i> for Reader<'i> {
         self.input.remaining()
     }
 
+    fn rest(&self) -> Option<&'i [u8]> {
+        Some(self.input.rest())
+    }
+
     #[inline(always)]
     fn place(&self) -> usize {
         self.input.offset()

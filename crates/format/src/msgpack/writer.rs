@@ -230,6 +230,16 @@ impl<S: Sink> model::Writer for Writer<S> {
         }
     }
 
+    fn encoded(&mut self, value: &[u8]) -> Result<(), &'static str> {
+        match super::scan(value, 1) {
+            Ok((len, 0)) if len == value.len() => {
+                self.out.put(value);
+                Ok(())
+            }
+            _ => Err("its bytes are not one value of MessagePack"),
+        }
+    }
+
     fn extension(&mut self, code: i8, data: &[u8]) {
         let begun = match data.len() {
             1 | 2 | 4 | 8 | 16 => {

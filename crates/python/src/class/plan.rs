@@ -112,6 +112,10 @@ pub struct Plan {
 pub enum Special {
     Extension,
     Timestamp,
+    /// MessagePack as it is to be written.
+    Encoded,
+    /// The value of a field that is not written.
+    Unset,
     Mapping,
     Sequence,
     Text,
@@ -128,8 +132,10 @@ pub struct Plain {
     pub array_like: bool,
     /// Key and value that tell the class.
     pub tag: Option<(Owned, Owned)>,
-    /// Whether every field is in a slot.
+    /// Whether every field is in a slot, and written whatever it is.
     pub in_slots: bool,
+    /// Some fields may be left out, by their values.
+    pub omits: bool,
 }
 
 #[derive(Debug)]
@@ -372,6 +378,8 @@ fn special_of(py: Python<'_>, class: Type, name: &str) -> Option<Special> {
     match name {
         "holdall._values.Ext" => Some(Special::Extension),
         "holdall._values.Timestamp" => Some(Special::Timestamp),
+        "holdall._values.Raw" | "msgspec.Raw" => Some(Special::Encoded),
+        "holdall._values.UnsetType" | "msgspec.UnsetType" => Some(Special::Unset),
         "collections.UserDict" | "collections.ChainMap" => Some(Special::Mapping),
         "collections.UserList" => Some(Special::Sequence),
         "collections.UserString" => Some(Special::Text),
@@ -471,7 +479,8 @@ impl Plan {
         let class = unsafe { Bound::from_borrowed_ptr(py, self.class.cast()) };
         type Pair<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>);
         let found = py.import("holdall._schemas")?.call_method1("plain_form", (class,))?;
-        let (fields, array_like, tag): (Option<Vec<Pair<'_>>>, bool, Option<Pair<'_>>) = found.extract()?;
+        type Form<'py> = (Option<Vec<Pair<'py>>>, bool, Option<Pair<'py>>, bool);
+        let (fields, array_like, tag, omits): Form<'_> = found.extract()?;
         let owned = |object: &Bound<'_, PyAny>| crate::objects::owned(object);
         let fields: Option<Vec<PlainField>> = fields.map(|fields| {
             fields
@@ -482,9 +491,9 @@ impl Plan {
                 })
                 .collect()
         });
-        let in_slots = fields.as_ref().is_some_and(|fields| fields.iter().all(|field| field.slot.is_some()));
+        let in_slots = fields.as_ref().is_some_and(|fields| !omits && fields.iter().all(|field| field.slot.is_some()));
         let tag = tag.map(|(field, value)| (owned(&field), owned(&value)));
-        Ok(self.plain.get_or_init(|| Plain { fields, array_like, tag, in_slots }))
+        Ok(self.plain.get_or_init(|| Plain { fields, array_like, tag, in_slots, omits }))
     }
 
     /// Gives fields that were stored under an older name the one they have now.

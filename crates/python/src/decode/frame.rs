@@ -93,6 +93,8 @@ pub const PROXY: u8 = 8;
 pub const GUESSED: u8 = 16;
 /// The dict is of a class of the user's, whose own way of setting an item is used.
 pub const DOCUMENT: u8 = 32;
+/// The tuple is a key, or a member of a set, or within one: so lists in it are tuples too.
+pub const HASHED: u8 = 64;
 
 /// Classes with more fields than this are built with what they lack looked up by reading it back.
 pub const MOST_SEEN: usize = 64;

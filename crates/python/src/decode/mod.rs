@@ -64,6 +64,8 @@ pub struct Options {
     pub ext_hook: Option<Owned>,
     /// Points in time keep their nanoseconds.
     pub timestamps: bool,
+    /// Points in time are cut to the microsecond, and not rounded; an array is no key.
+    pub as_msgpack_python: bool,
     /// Points in time have no zone.
     pub naive: bool,
     /// Keys are text or bytes.

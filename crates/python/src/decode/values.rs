@@ -1,7 +1,7 @@
 //! The next value: made at once where it is small, else begun, with a frame for what it holds.
 
 use super::fill;
-use super::frame::{Frame, Kind, Make, DEFAULT_DICT};
+use super::frame::{Frame, Kind, Make, DEFAULT_DICT, HASHED};
 use super::{Decoder, Numbered, State, UNMARKED};
 use crate::cpython::text::Failure;
 use crate::cpython::{float, int, text as strings, Owned};
@@ -64,6 +64,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         }
         let start = self.r.start();
         self.start = start;
+        if let (Some(class), Some(rest)) = (&self.rules.node(node).raw, self.r.rest()) {
+            return self.raw(class, rest);
+        }
         let token = self.r.next()?;
         self.typed(token, node).map_err(|fault| fault.found(start))
     }
@@ -206,7 +209,13 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 self.instance(&layout)
             }
             Token::Mark => self.marked(),
+            // A plain format has one kind of sequence, which is what can stand there.
+            Token::List(len) if self.hashes_next() => self.begin_tuple(len, ANY, HASHED),
             Token::List(len) => self.begin_list(len, ANY),
+            Token::Items(end) if self.hashes_next() => {
+                let len = self.r.count(end)?;
+                self.begin_tuple(len, ANY, HASHED)
+            }
             Token::Items(end) => self.begin_items(end, ANY),
             Token::Members(end) => self.begin_members(end),
             Token::Tuple(len) => self.begin_tuple(len, ANY, 0),
@@ -346,7 +355,10 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     #[inline(always)]
-    pub(super) fn begin_tuple(&mut self, len: usize, item: NodeId, flags: u8) -> Result<Option<Owned>> {
+    pub(super) fn begin_tuple(&mut self, len: usize, item: NodeId, mut flags: u8) -> Result<Option<Owned>> {
+        if self.hashes_next() {
+            flags |= HASHED;
+        }
         self.claim(len, 48 + 8 * len)?;
         // SAFETY: as for lists.
         let tuple = unsafe { Owned::new(ffi::PyTuple_New(len as isize)) }.ok_or_else(raised)?;
@@ -357,6 +369,24 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         self.opened(mark, tuple.get());
         let frame = self.frame(Kind::Tuple, Some(tuple), len, mark);
         Ok(self.push(Frame { item, flags, ..frame }))
+    }
+
+    /// Whether the next value of a plain format will be hashed: a key, a set's member, or a part of one.
+    #[inline(always)]
+    fn hashes_next(&self) -> bool {
+        if R::TYPES || R::TAGGED || self.options.as_msgpack_python {
+            return false;
+        }
+        self.stack.last().is_some_and(|top| match top.kind {
+            Kind::Set => true,
+            Kind::Pairs => top.key.is_none(),
+            Kind::Tuple => top.flags & HASHED != 0,
+            Kind::Gather => {
+                let make = top.parts.as_ref().and_then(|parts| parts.make.as_ref());
+                matches!(make, Some(Make::FrozenSet))
+            }
+            _ => false,
+        })
     }
 
     #[inline(never)]
@@ -468,7 +498,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 None => objects::special::datetime_ms(self.py, seconds, nanoseconds),
             };
         }
-        objects::plain::of_timestamp(seconds, nanoseconds, at)
+        objects::plain::of_timestamp(seconds, nanoseconds, self.options.as_msgpack_python, at)
     }
 
     /// A datetime and its zone, which is almost always UTC or the one of an earlier datetime.

@@ -15,7 +15,7 @@ use crate::error::{Fault, HoldallError};
 use crate::objects::owned;
 use crate::schema::{NodeId, Schema};
 use holdall_format::bson::refusal;
-use pyo3::exceptions::{PyException, PyOverflowError, PyTypeError, PyUnicodeEncodeError};
+use pyo3::exceptions::{PyException, PyOverflowError, PyTypeError, PyUnicodeEncodeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyType};
@@ -162,6 +162,8 @@ fn invalid_document_of(document: &Bound<'_, PyAny>, why: String) -> PyErr {
 pub fn refused(py: Python<'_>, why: &'static str) -> PyErr {
     match why {
         refusal::TOO_BIG => PyOverflowError::new_err("BSON can only handle up to 8-byte ints"),
+        refusal::TOO_LONG => invalid_string(py, "String length must be <= 2147483647"),
+        refusal::DOCUMENT_TOO_LONG => PyValueError::new_err("Document would overflow BSON size limit"),
         refusal::ROOT => PyTypeError::new_err("encoder expected a mapping type"),
         refusal::SURROGATE => PyUnicodeEncodeError::new_err(("utf-8", "", 0, 0, "surrogates not allowed")),
         _ => invalid_document(py, format_args!("can't store {why} in BSON")),

@@ -3,6 +3,7 @@
 //! An object whose reference count says that only its parent holds it can't be met again: it costs the memo nothing.
 //! All others are looked up by address; the first time they are marked, later they are referred to by number.
 
+pub mod forms;
 mod hooks;
 mod instance;
 pub mod layouts;
@@ -57,6 +58,7 @@ pub struct Options {
     pub enc_hook: Option<Owned>,
     /// In plain formats: whatever is of no builtin type goes to `enc_hook`.
     pub builtin_only: bool,
+    pub forms: forms::Forms,
     /// As PyMongo does it.
     pub driver: Option<Arc<Driver>>,
     pub pickle: Option<Arc<PickleHooks>>,

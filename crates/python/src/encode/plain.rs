@@ -1,5 +1,6 @@
 //! Dicts, sets and instances in plain formats, whose keys stand beside their values.
 
+use super::forms::Order;
 use super::walk::CHANGED;
 use super::{Encoder, Extra, Frame, Kind, BY_PARENT};
 use crate::class::plan::Plan;
@@ -24,6 +25,9 @@ impl<W: Writer> Encoder<'_, W> {
     pub(crate) unsafe fn plain_dict(&mut self, object: Obj) -> Result<()> {
         // SAFETY: a dict, says the caller; leaves run no Python code, so that its entries stay.
         unsafe {
+            if self.options.forms.order != Order::Own {
+                return self.sorted_dict(object);
+            }
             let len = dict::len(object);
             self.w.dict(len);
             let Some(entries) = dict::entries(object) else {
@@ -177,7 +181,7 @@ impl<W: Writer> Encoder<'_, W> {
                 self.instance(object)
             } else if class == addr_of_mut!(ffi::PySet_Type) || class == addr_of_mut!(ffi::PyFrozenSet_Type) {
                 self.w.list(ffi::PySet_Size(object) as usize);
-                self.members(object)
+                self.plain_members(object)
             } else if class == addr_of_mut!(ffi::PyByteArray_Type) {
                 let len = ffi::PyByteArray_Size(object) as usize;
                 self.w.bytes(std::slice::from_raw_parts(ffi::PyByteArray_AsString(object).cast(), len));
@@ -200,7 +204,10 @@ impl<W: Writer> Encoder<'_, W> {
     #[inline(always)]
     pub(crate) unsafe fn plain_slots(&mut self, object: Obj, plan: &Rc<Plan>) -> Result<bool> {
         let form = plan.plain_form(self.py)?;
-        let Some(fields) = form.fields.as_ref().filter(|_| form.in_slots) else { return Ok(false) };
+        let Some(fields) = form.fields.as_ref().filter(|_| form.in_slots && self.options.forms.order != Order::Sorted)
+        else {
+            return Ok(false);
+        };
         let tagged = usize::from(form.tag.is_some());
         // SAFETY: an instance of the class that the slots' offsets were read from, says the caller.
         unsafe {

@@ -8,6 +8,7 @@ use super::options::{self, Wanted};
 use super::types::Limits;
 use crate::cpython::View;
 use crate::driver::{self, Driver, RawDocuments};
+use crate::encode::forms::Forms;
 use crate::error::Fault;
 use crate::{decode, encode};
 use holdall_format::bson::{Reader, Writer};
@@ -26,8 +27,10 @@ fn encode_message(object: &Bound<'_, PyAny>, options: &encode::Options) -> PyRes
     finished_message(object.py(), |workshop| encode_into(workshop, object, options))
 }
 
-fn encoding(enc_hook: Option<&Bound<'_, PyAny>>) -> PyResult<encode::Options> {
-    options::encoding(false, false, false, false, enc_hook)
+fn encoding(enc_hook: Option<&Bound<'_, PyAny>>, order: Option<&str>, hook_objects: bool) -> PyResult<encode::Options> {
+    let mut options = options::encoding(false, false, false, false, enc_hook)?;
+    options.forms = Forms { order: options::order(order)?, hook_objects, ..Forms::default() };
+    Ok(options)
 }
 
 pub fn decoding(
@@ -37,7 +40,7 @@ pub fn decoding(
     limits: Option<&Limits>,
     tz_aware: bool,
 ) -> PyResult<decode::Options> {
-    let mut options = options::decoding(wanted, None, false, strict, dec_hook, limits)?;
+    let mut options = options::without_names(options::decoding(wanted, None, false, strict, dec_hook, limits)?, false)?;
     options.naive = !tz_aware;
     Ok(options)
 }
@@ -56,6 +59,8 @@ fn decode_message(data: &Bound<'_, PyAny>, options: &decode::Options) -> PyResul
 /// `docs/bson.md` says what each type becomes.
 ///
 /// enc_hook: called with an object that can't be stored; what it gives is stored instead.
+/// order: "deterministic" sorts dicts and sets, "sorted" the fields of classes as well; None leaves them as they are.
+/// hook_objects: objects of classes that declare no fields go to `enc_hook` too.
 ///
 /// Raises EncodeError: an object, a key, or an int beyond 64 bits, that the format can't hold.
 ///
@@ -63,9 +68,14 @@ fn decode_message(data: &Bound<'_, PyAny>, options: &decode::Options) -> PyResul
 /// >>> bson.dumps({"a": 1})
 /// b'\x0c\x00\x00\x00\x10a\x00\x01\x00\x00\x00\x00'
 #[pyfunction]
-#[pyo3(name = "bson_dumps", signature = (obj, /, *, enc_hook = None))]
-pub fn dumps(obj: &Bound<'_, PyAny>, enc_hook: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
-    encode_message(obj, &encoding(enc_hook)?)
+#[pyo3(name = "bson_dumps", signature = (obj, /, *, enc_hook = None, order = None, hook_objects = false))]
+pub fn dumps(
+    obj: &Bound<'_, PyAny>,
+    enc_hook: Option<&Bound<'_, PyAny>>,
+    order: Option<&str>,
+    hook_objects: bool,
+) -> PyResult<Py<PyAny>> {
+    encode_message(obj, &encoding(enc_hook, order, hook_objects)?)
 }
 
 /// Restore what `data` holds, one BSON document.
@@ -108,9 +118,9 @@ pub struct BsonEncoder {
 #[pymethods]
 impl BsonEncoder {
     #[new]
-    #[pyo3(signature = (*, enc_hook = None))]
-    fn new(enc_hook: Option<&Bound<'_, PyAny>>) -> PyResult<BsonEncoder> {
-        Ok(BsonEncoder { options: encoding(enc_hook)? })
+    #[pyo3(signature = (*, enc_hook = None, order = None, hook_objects = false))]
+    fn new(enc_hook: Option<&Bound<'_, PyAny>>, order: Option<&str>, hook_objects: bool) -> PyResult<BsonEncoder> {
+        Ok(BsonEncoder { options: encoding(enc_hook, order, hook_objects)? })
     }
 
     /// Store `obj` as bytes; see `dumps`.
@@ -171,7 +181,7 @@ pub fn driver_encode(
     if let Some(raw) = driver::raw_bytes(document)? {
         return Ok(raw);
     }
-    let mut options = encoding(None)?;
+    let mut options = encoding(None, None, false)?;
     options.driver = Some(driver);
     finished_message(py, |workshop| {
         let Workshop { output, tables } = workshop;

@@ -5,6 +5,7 @@ use super::functions::{decode_by, finished_message, with_bytes, with_workshop, w
 use super::options::{self, Wanted};
 use super::types::Limits;
 use crate::cpython::View;
+use crate::encode::forms::Forms;
 use crate::error::Fault;
 use crate::{decode, encode};
 use holdall_format::guess::Format;
@@ -22,8 +23,21 @@ fn encode_message(object: &Bound<'_, PyAny>, options: &encode::Options) -> PyRes
     finished_message(object.py(), |workshop| encode_into(workshop, object, options))
 }
 
-fn encoding(enc_hook: Option<&Bound<'_, PyAny>>) -> PyResult<encode::Options> {
-    options::encoding(false, false, false, false, enc_hook)
+fn encoding(
+    enc_hook: Option<&Bound<'_, PyAny>>,
+    order: Option<&str>,
+    uuid_format: &str,
+    decimal_format: Option<&Bound<'_, PyAny>>,
+    hook_objects: bool,
+) -> PyResult<encode::Options> {
+    let mut options = options::encoding(false, false, false, false, enc_hook)?;
+    options.forms = Forms {
+        order: options::order(order)?,
+        uuid: options::uuid_form(uuid_format)?,
+        decimal: options::decimal_form(decimal_format)?,
+        hook_objects,
+    };
+    Ok(options)
 }
 
 pub fn decoding(
@@ -33,7 +47,7 @@ pub fn decoding(
     ext_hook: Option<&Bound<'_, PyAny>>,
     limits: Option<&Limits>,
 ) -> PyResult<decode::Options> {
-    let mut options = options::decoding(wanted, None, false, strict, dec_hook, limits)?;
+    let mut options = options::without_names(options::decoding(wanted, None, false, strict, dec_hook, limits)?, true)?;
     options.ext_hook = options::hook(ext_hook, "ext_hook")?;
     Ok(options)
 }
@@ -56,16 +70,26 @@ fn decode_message(
 /// `docs/msgpack.md` says what each type becomes.
 ///
 /// enc_hook: called with an object that can't be stored; what it gives is stored instead.
+/// order: "deterministic" sorts dicts and sets, "sorted" the fields of classes as well; None leaves them as they are.
+/// uuid_format: "canonical", "hex" or "bytes". decimal_format: "string", "number" (a float), or a function whose result is stored.
+/// hook_objects: objects of classes that declare no fields go to `enc_hook` too.
 ///
-/// Raises EncodeError: an object, or an int beyond 64 bits, that the format can't hold.
+/// Raises EncodeError: an object, or an int beyond 64 bits, that the format can't hold; what has no order, where one is asked for.
 ///
 /// >>> from holdall import msgpack
 /// >>> msgpack.dumps({"a": 1})
 /// b'\x81\xa1a\x01'
 #[pyfunction]
-#[pyo3(name = "msgpack_dumps", signature = (obj, /, *, enc_hook = None))]
-pub fn dumps(obj: &Bound<'_, PyAny>, enc_hook: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
-    encode_message(obj, &encoding(enc_hook)?)
+#[pyo3(name = "msgpack_dumps", signature = (obj, /, *, enc_hook = None, order = None, uuid_format = "canonical", decimal_format = None, hook_objects = false))]
+pub fn dumps(
+    obj: &Bound<'_, PyAny>,
+    enc_hook: Option<&Bound<'_, PyAny>>,
+    order: Option<&str>,
+    uuid_format: &str,
+    decimal_format: Option<&Bound<'_, PyAny>>,
+    hook_objects: bool,
+) -> PyResult<Py<PyAny>> {
+    encode_message(obj, &encoding(enc_hook, order, uuid_format, decimal_format, hook_objects)?)
 }
 
 /// Restore what `data` holds, one value of MessagePack.
@@ -109,9 +133,16 @@ pub struct MsgpackEncoder {
 #[pymethods]
 impl MsgpackEncoder {
     #[new]
-    #[pyo3(signature = (*, enc_hook = None, builtin_only = false))]
-    fn new(enc_hook: Option<&Bound<'_, PyAny>>, builtin_only: bool) -> PyResult<MsgpackEncoder> {
-        let mut options = encoding(enc_hook)?;
+    #[pyo3(signature = (*, enc_hook = None, order = None, uuid_format = "canonical", decimal_format = None, hook_objects = false, builtin_only = false))]
+    fn new(
+        enc_hook: Option<&Bound<'_, PyAny>>,
+        order: Option<&str>,
+        uuid_format: &str,
+        decimal_format: Option<&Bound<'_, PyAny>>,
+        hook_objects: bool,
+        builtin_only: bool,
+    ) -> PyResult<MsgpackEncoder> {
+        let mut options = encoding(enc_hook, order, uuid_format, decimal_format, hook_objects)?;
         options.builtin_only = builtin_only;
         Ok(MsgpackEncoder { options })
     }
@@ -134,7 +165,8 @@ impl MsgpackEncoder {
 /// Loads objects of MessagePack; takes the options of `loads` once.
 ///
 /// raw: text comes as bytes. use_list: arrays come as lists, else as tuples. strict_map_key: keys must be text or bytes.
-/// timestamps: points in time come as `Timestamp`, which keeps nanoseconds, instead of datetimes in UTC.
+/// timestamps: points in time come as `Timestamp`, which keeps nanoseconds, instead of datetimes in UTC. as_msgpack_python: what
+/// datetimes can't hold is cut off, and not rounded; an array is no key.
 ///
 /// >>> from holdall import msgpack
 /// >>> msgpack.Decoder(type=list[int]).decode(b'\x91\x01')
@@ -148,7 +180,7 @@ pub struct MsgpackDecoder {
 #[pymethods]
 impl MsgpackDecoder {
     #[new]
-    #[pyo3(signature = (*, r#type = Wanted::ANY, strict = true, dec_hook = None, ext_hook = None, limits = None, raw = false, use_list = true, strict_map_key = false, timestamps = false), text_signature = "(*, type='Any', strict=True, dec_hook=None, ext_hook=None, limits=None, raw=False, use_list=True, strict_map_key=False, timestamps=False)")]
+    #[pyo3(signature = (*, r#type = Wanted::ANY, strict = true, dec_hook = None, ext_hook = None, limits = None, raw = false, use_list = true, strict_map_key = false, timestamps = false, as_msgpack_python = false), text_signature = "(*, type='Any', strict=True, dec_hook=None, ext_hook=None, limits=None, raw=False, use_list=True, strict_map_key=False, timestamps=False, as_msgpack_python=False)")]
     #[allow(clippy::too_many_arguments)]
     fn new(
         r#type: Wanted<'_>,
@@ -160,10 +192,12 @@ impl MsgpackDecoder {
         use_list: bool,
         strict_map_key: bool,
         timestamps: bool,
+        as_msgpack_python: bool,
     ) -> PyResult<MsgpackDecoder> {
         let mut options = decoding(&r#type, strict, dec_hook, ext_hook, limits)?;
         options.strict_keys = strict_map_key;
         options.timestamps = timestamps;
+        options.as_msgpack_python = as_msgpack_python;
         let form: fn(Reader<'_>) -> Reader<'_> = match (raw, use_list) {
             (false, true) => |reader| reader,
             (false, false) => |reader| reader.with_tuples(),

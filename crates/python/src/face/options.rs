@@ -4,8 +4,9 @@ use super::types::{record_type, Limits};
 use crate::cpython::Owned;
 use crate::decode;
 use crate::encode;
+use crate::encode::forms::{DecimalForm, Forms, Order, UuidForm};
 use crate::schema;
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyModule, PyType};
 use std::convert::Infallible;
@@ -56,9 +57,38 @@ pub fn encoding(
         intern: intern || canonical,
         enc_hook: hook(enc_hook, "enc_hook")?,
         builtin_only: false,
+        forms: Forms::default(),
         driver: None,
         pickle: None,
     })
+}
+
+pub fn order(name: Option<&str>) -> PyResult<Order> {
+    match name {
+        None => Ok(Order::Own),
+        Some("deterministic") => Ok(Order::Deterministic),
+        Some("sorted") => Ok(Order::Sorted),
+        Some(_) => Err(PyValueError::new_err("`order` must be one of `{None, 'deterministic', 'sorted'}`")),
+    }
+}
+
+pub fn uuid_form(name: &str) -> PyResult<UuidForm> {
+    match name {
+        "canonical" => Ok(UuidForm::Canonical),
+        "hex" => Ok(UuidForm::Hex),
+        "bytes" => Ok(UuidForm::Bytes),
+        _ => Err(PyValueError::new_err("`uuid_format` must be 'canonical', 'hex', or 'bytes'")),
+    }
+}
+
+pub fn decimal_form(given: Option<&Bound<'_, PyAny>>) -> PyResult<DecimalForm> {
+    let Some(given) = given else { return Ok(DecimalForm::Text) };
+    match given.extract::<&str>() {
+        Ok("string") => Ok(DecimalForm::Text),
+        Ok("number") => Ok(DecimalForm::Number),
+        Err(_) if given.is_callable() => Ok(DecimalForm::Function(owned(given))),
+        _ => Err(PyValueError::new_err("`decimal_format` must be 'string', 'number', or a callable")),
+    }
 }
 
 pub fn decoding(
@@ -83,6 +113,7 @@ pub fn decoding(
         dec_hook: hook(dec_hook, "dec_hook")?,
         ext_hook: None,
         timestamps: false,
+        as_msgpack_python: false,
         naive: false,
         strict_keys: false,
         driver: None,
@@ -94,6 +125,14 @@ pub fn decoding(
         permit(&mut options, types, true)?;
     }
     Ok(options)
+}
+
+/// For formats that store no class names: refuses a type that needs them.
+pub fn without_names(options: decode::Options, textual: bool) -> PyResult<decode::Options> {
+    match options.schema.as_ref().and_then(|schema| schema.ambiguity(textual)) {
+        Some(why) => Err(PyTypeError::new_err(why.to_owned())),
+        None => Ok(options),
+    }
 }
 
 /// As pickle loads: whatever is named.

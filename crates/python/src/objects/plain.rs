@@ -6,6 +6,7 @@ use crate::class::plan::{Base, How, Plan, Special};
 use crate::class::registry;
 use crate::cpython::{bytes_of, float, int, text, Obj, Owned};
 use crate::driver;
+use crate::encode::forms::Order;
 use crate::encode::{Encoder, Part};
 use crate::error::{decode, encode as encode_error, raised, Result};
 use crate::schema::time;
@@ -17,9 +18,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDelta, PyDict, PyInt, PyString};
 use std::rc::Rc;
 
-/// A point in time as a datetime in UTC, to the microsecond.
-pub fn of_timestamp(seconds: i64, nanoseconds: u32, at: usize) -> Result<Owned> {
-    match time::moment(seconds, nanoseconds)? {
+/// A point in time as a datetime in UTC, rounded to the microsecond, or cut.
+pub fn of_timestamp(seconds: i64, nanoseconds: u32, cut: bool, at: usize) -> Result<Owned> {
+    match time::moment(seconds, nanoseconds, cut)? {
         Some(made) => Ok(made),
         None => Err(decode("a timestamp beyond the years 1 to 9999, which datetime has not", at)),
     }
@@ -105,13 +106,24 @@ fn is_its_text(known: Known) -> bool {
 /// Whether instances are those of a builtin, or of a type that the format itself has.
 fn is_nearly_builtin(plan: &Plan) -> bool {
     match &plan.how {
-        _ if plan.special.is_some() => matches!(plan.special, Some(Special::Extension | Special::Timestamp)),
+        _ if plan.special.is_some() => {
+            matches!(plan.special, Some(Special::Extension | Special::Timestamp | Special::Encoded))
+        }
         How::Family(Family::MemoryView) => true,
         How::Based(base) => {
             !matches!(base, Base::Set | Base::FrozenSet | Base::Complex | Base::Deque | Base::Exception)
         }
         _ => false,
     }
+}
+
+/// Whether a field's value is not written: it is unset, or the default that `defaults` has for it.
+fn is_left_out(defaults: &Bound<'_, PyAny>, name: &Owned, value: &Owned) -> Result<bool> {
+    // SAFETY: both are held.
+    let (name, value) = unsafe {
+        (Bound::from_borrowed_ptr(defaults.py(), name.get()), Bound::from_borrowed_ptr(defaults.py(), value.get()))
+    };
+    Ok(defaults.call1((name, value))?.is_truthy()?)
 }
 
 impl<W: Writer> Encoder<'_, W> {
@@ -131,6 +143,15 @@ impl<W: Writer> Encoder<'_, W> {
         }
         match &plan.how {
             How::Fields => {
+                if self.options.forms.hook_objects
+                    && plan.registration.is_none()
+                    && plan.plain_form(self.py)?.fields.is_none()
+                {
+                    // SAFETY: alive, says the caller.
+                    return unsafe {
+                        self.refused(object, "its class declares no fields, which with hook_objects=True needs")
+                    };
+                }
                 // SAFETY: an instance of the plan's class, says the caller.
                 if unsafe { self.plain_slots(object, plan)? } {
                     return Ok(());
@@ -177,6 +198,10 @@ impl<W: Writer> Encoder<'_, W> {
         let Some(fields) = &form.fields else {
             return self.plain_state(object, plan);
         };
+        let defaults = match form.omits {
+            true => Some(object.py().import("holdall._schemas")?.call_method1("left_out", (object.get_type(),))?),
+            false => None,
+        };
         let mut parts = Vec::with_capacity(2 * (fields.len() + tagged));
         if let Some((field, value)) = &form.tag {
             if !form.array_like {
@@ -210,6 +235,9 @@ impl<W: Writer> Encoder<'_, W> {
             match value {
                 Some(value) => {
                     if !form.array_like {
+                        if defaults.as_ref().map_or(Ok(false), |defaults| is_left_out(defaults, &field.name, &value))? {
+                            continue;
+                        }
                         parts.push(Part::Field(field.key.clone()));
                     }
                     parts.push(Part::Value(value));
@@ -227,6 +255,7 @@ impl<W: Writer> Encoder<'_, W> {
             self.w.list(parts.len());
         } else {
             self.w.dict(parts.len() / 2);
+            parts = self.sort_fields(parts)?;
         }
         self.then(parts);
         Ok(())
@@ -255,8 +284,21 @@ impl<W: Writer> Encoder<'_, W> {
                     let value = object.get_item(&key)?;
                     copy.set_item(key, value)?;
                 }
-                self.then_for(owned(object), vec![Part::Table(owned(copy.as_any()))]);
+                // SAFETY: a dict of ours.
+                match self.options.forms.order {
+                    Order::Own => self.then_for(owned(object), vec![Part::Table(owned(copy.as_any()))]),
+                    _ => unsafe { self.sorted_dict(copy.as_ptr())? },
+                }
                 Ok(())
+            }
+            // SAFETY: alive.
+            Special::Unset => unsafe { self.refused(object.as_ptr(), "only a field can be left out, else it needs") },
+            Special::Encoded => {
+                let bytes = object.py().get_type::<PyBytes>().call1((object,))?;
+                match self.w.encoded(bytes.cast::<PyBytes>().map_err(PyErr::from)?.as_bytes()) {
+                    Ok(()) => Ok(()),
+                    Err(why) => Err(encode_error(format_args!("can't store a `Raw`: {why}"))),
+                }
             }
             Special::Sequence => self.plain_items(object),
             Special::Text => self.plain_str(object),
@@ -288,6 +330,7 @@ impl<W: Writer> Encoder<'_, W> {
             }
         }
         self.w.dict(parts.len() / 2);
+        let parts = self.sort_fields(parts)?;
         self.then(parts);
         Ok(())
     }
@@ -306,6 +349,9 @@ impl<W: Writer> Encoder<'_, W> {
                     self.w.list(ffi::Py_SIZE(raw) as usize);
                     self.items(raw, Seq::Tuple);
                 }
+                Base::Dict | Base::DefaultDict | Base::OrderedDict if self.options.forms.order != Order::Own => {
+                    self.sorted_dict(raw)?;
+                }
                 Base::Dict | Base::DefaultDict => self.dict_body(&Owned::borrowed(raw)),
                 Base::OrderedDict => {
                     self.w.dict(crate::cpython::dict::len(raw));
@@ -314,7 +360,7 @@ impl<W: Writer> Encoder<'_, W> {
                 }
                 Base::Set | Base::FrozenSet => {
                     self.w.list(ffi::PySet_Size(raw) as usize);
-                    self.members(raw)?;
+                    self.plain_members(raw)?;
                 }
                 Base::Deque => self.plain_items(object)?,
                 Base::Str => self.plain_text(raw)?,
@@ -375,13 +421,21 @@ impl<W: Writer> Encoder<'_, W> {
             }
             Family::Record => {
                 let fields = object.getattr("fields")?;
-                self.dict_body(&owned(&fields));
-                Ok(())
+                match self.options.forms.order {
+                    // SAFETY: a dict, as a record's fields are.
+                    Order::Sorted => unsafe { self.sorted_dict(fields.as_ptr()) },
+                    _ => {
+                        self.dict_body(&owned(&fields));
+                        Ok(())
+                    }
+                }
             }
             Family::Known(known) => match known {
                 Known::Uuid if W::SPECIALS => special::encode_uuid(self, object),
                 Known::Decimal if W::SPECIALS => special::encode_decimal(self, object),
                 Known::Pattern if W::SPECIALS => special::encode_regex(self, object),
+                Known::Uuid if self.plain_uuid(object)? => Ok(()),
+                Known::Decimal if self.plain_decimal(object)? => Ok(()),
                 Known::Date | Known::Time => self.plain_str(&object.call_method0("isoformat")?),
                 Known::Timedelta => {
                     let text = time::duration_text(object);
@@ -416,6 +470,10 @@ impl<W: Writer> Encoder<'_, W> {
                     Ok(())
                 }
                 Known::Deque => self.plain_items(object),
+                Known::OrderedDict | Known::DefaultDict | Known::Counter if self.options.forms.order != Order::Own => {
+                    // SAFETY: a dict's subclass.
+                    unsafe { self.sorted_dict(object.as_ptr()) }
+                }
                 Known::OrderedDict => {
                     // SAFETY: an ordered dict.
                     let items = unsafe { super::collections::ordered_items(object.as_ptr())? };
@@ -430,6 +488,10 @@ impl<W: Writer> Encoder<'_, W> {
                 Known::MappingProxy => {
                     let copy = PyDict::new(object.py());
                     copy.update(object.cast().map_err(PyErr::from)?)?;
+                    if self.options.forms.order != Order::Own {
+                        // SAFETY: a dict of ours.
+                        return unsafe { self.sorted_dict(copy.as_ptr()) };
+                    }
                     let copy = owned(copy.as_any());
                     self.then_for(owned(object), vec![Part::Table(copy)]);
                     Ok(())

@@ -3,12 +3,13 @@
 //! Everything that is not decided by a token alone ends here: constraints, enumerations, text that stands for a value in
 //! plain formats, `strict=False`, the user's hook, and objects that the message shares between places of other types.
 
-use super::class::{ClassKind, Missing};
+use super::class::{Class, ClassKind, Missing};
 use super::constraint::Constraints;
 use super::node::{accepts, Node, Scalar};
+use super::time::Read;
 use super::{time, NodeId, Schema};
 use crate::class::registry::call;
-use crate::cpython::{text, Obj, Owned, Type};
+use crate::cpython::{float, text, Obj, Owned, Type};
 use crate::error::{invalid, raised, Fault, Result};
 use crate::objects::{owned, special};
 use pyo3::exceptions::{PyException, PyMemoryError};
@@ -75,6 +76,19 @@ fn is_ratio(text: &[u8]) -> bool {
             .all(|digits| (1..=4300).contains(&digits.len()) && digits.iter().all(u8::is_ascii_digit))
 }
 
+/// Whether a text is a UUID: 32 hexadecimal digits, in groups of 8, 4, 4, 4 and 12 with hyphens between them or in one.
+fn is_uuid(text: &[u8]) -> bool {
+    let hyphens = [8, 13, 18, 23];
+    match text.len() {
+        32 => text.iter().all(u8::is_ascii_hexdigit),
+        36 => (0..).zip(text).all(|(at, byte)| match hyphens.contains(&at) {
+            true => *byte == b'-',
+            false => byte.is_ascii_hexdigit(),
+        }),
+        _ => false,
+    }
+}
+
 /// What errors call an object's type.
 pub fn kind_name(py: Python<'_>, object: &Owned) -> String {
     // SAFETY: held.
@@ -105,17 +119,15 @@ impl<'s> Rules<'s> {
         for scalar in &node.scalars {
             match self.take(scalar, &object)? {
                 Taken::Yes(made) => return Ok(made),
+                // An int that is beyond its bounds is not made another number.
+                Taken::Broken(why) if matches!(scalar, Scalar::Int(_)) => return Err(invalid(why)),
                 Taken::Broken(why) => broken = broken.or(Some(why)),
                 Taken::No => {}
             }
         }
-        for &index in &node.classes {
-            if let Some(class) = self.schema.and_then(|schema| schema.classes.get(index as usize)) {
-                if class.kind == ClassKind::Pydantic {
-                    if let Some(made) = self.by_pydantic(class.class.as_ref(), &object)? {
-                        return Ok(made);
-                    }
-                }
+        for class in self.pydantic_classes(node, &object)? {
+            if let Some(made) = self.by_pydantic(class.class.as_ref(), &object)? {
+                return Ok(made);
             }
         }
         if self.conforms(id, &object)? {
@@ -125,6 +137,46 @@ impl<'s> Rules<'s> {
             Some(why) => Err(invalid(why)),
             None => Err(expected(&node.name, &kind_name(self.py, &object))),
         }
+    }
+
+    /// The pydantic models of a node that an object may be: a dict is of the one that its keys tell.
+    fn pydantic_classes(&self, node: &Node, object: &Owned) -> Result<Vec<&'s Class>> {
+        let Some(schema) = self.schema else { return Ok(Vec::new()) };
+        let is_model = |index: &u32| schema.classes[*index as usize].kind == ClassKind::Pydantic;
+        let mut found: Vec<u32> = node.classes.iter().copied().filter(is_model).collect();
+        if let (2.., Ok(dict)) = (found.len(), self.bound(object).cast::<PyDict>()) {
+            match self.class_by_key(node, &found, |key| Ok(dict.contains(self.bound(key))?))? {
+                Some(class) => found = vec![class],
+                None => return Err(expected(&node.name, "dict")),
+            }
+        }
+        Ok(found.into_iter().map(|index| &schema.classes[index as usize]).collect())
+    }
+
+    /// Which class of `candidates` a dict is: the one with a required key that no other knows, else the one that is left over.
+    pub fn class_by_key(
+        &self,
+        node: &Node,
+        candidates: &[u32],
+        there: impl Fn(&Owned) -> Result<bool>,
+    ) -> Result<Option<u32>> {
+        let mut left = candidates.to_vec();
+        if let Some(distinct) = &node.distinct {
+            for (key, class) in self.bound(distinct).cast::<PyDict>().map_err(PyErr::from)? {
+                let class: u32 = class.extract()?;
+                if candidates.contains(&class) && there(&owned(&key))? {
+                    return Ok(Some(class));
+                }
+                left.retain(|&other| other != class);
+            }
+        }
+        let (Some(schema), [only]) = (self.schema, &left[..]) else { return Ok(None) };
+        for field in &schema.classes[*only as usize].fields {
+            if matches!(field.missing, Missing::Refused) && !there(&field.key)? {
+                return Ok(None);
+            }
+        }
+        Ok(Some(*only))
     }
 
     /// What the text of a key stands for: what text stands for anywhere, or an int by its digits.
@@ -288,21 +340,28 @@ impl<'s> Rules<'s> {
                     return Ok(self.zoned(object.clone(), *zoned, "datetime"));
                 }
                 if textual {
-                    return Ok(match time::datetime(self.py, ascii()) {
-                        Some(made) => self.zoned(made, *zoned, "datetime"),
-                        None => Taken::Broken("Invalid RFC3339 encoded datetime".to_owned()),
-                    });
+                    if let Read::Made(made) = time::datetime(self.py, ascii()) {
+                        return Ok(self.zoned(made, *zoned, "datetime"));
+                    }
                 }
-                if matches!(kind, accepts::INT | accepts::FLOAT) && !self.strict {
+                if let Some(seconds) = self.lax_seconds(object, kind)? {
+                    // SAFETY: of the type that is looked at.
+                    let is_finite = unsafe { !float::is(seconds.get()) || float::value(seconds.get()).is_finite() };
+                    if !is_finite {
+                        return Ok(Taken::Broken("Invalid epoch timestamp".to_owned()));
+                    }
                     let class = self.py.import("datetime")?.getattr("datetime")?;
                     let utc = self.py.import("datetime")?.getattr("timezone")?.getattr("utc")?;
-                    let made = class.call_method1("fromtimestamp", (self.bound(object), utc));
+                    let made = class.call_method1("fromtimestamp", (self.bound(&seconds), utc));
                     return Ok(match self.made(made, "Timestamp is out of range")? {
                         Taken::Yes(made) => self.zoned(made, *zoned, "datetime"),
                         other => other,
                     });
                 }
-                Ok(Taken::No)
+                match textual {
+                    true => Ok(Taken::Broken("Invalid RFC3339 encoded datetime".to_owned())),
+                    false => Ok(Taken::No),
+                }
             }
             Scalar::Date => {
                 // SAFETY: the API was imported when the module was.
@@ -320,9 +379,9 @@ impl<'s> Rules<'s> {
             Scalar::Timedelta => {
                 // SAFETY: the API was imported when the module was.
                 let is = unsafe { ffi::PyDelta_Check(object.get()) } != 0;
-                if !is && matches!(kind, accepts::INT | accepts::FLOAT) && !self.strict {
+                if let (false, Some(seconds)) = (is, self.lax_seconds(object, kind)?) {
                     let class = self.py.import("datetime")?.getattr("timedelta")?;
-                    return self.made(class.call1((0, self.bound(object))), "Duration is out of range");
+                    return self.made(class.call1((0, self.bound(&seconds))), "Duration is out of range");
                 }
                 self.textual(is, object, textual, time::timedelta, "Invalid ISO8601 duration")
             }
@@ -333,7 +392,11 @@ impl<'s> Rules<'s> {
                     return Ok(same());
                 }
                 if textual {
-                    return self.made(uuid.call1((bound,)), "Invalid UUID");
+                    // Its own reading takes braces, prefixes, and hyphens in any place.
+                    return match is_uuid(ascii()) {
+                        true => self.made(uuid.call1((bound,)), "Invalid UUID"),
+                        false => Ok(Taken::Broken("Invalid UUID".to_owned())),
+                    };
                 }
                 if kind == accepts::BYTES && (self.plain || !self.strict) {
                     let keywords = PyDict::new(self.py);
@@ -419,7 +482,7 @@ impl<'s> Rules<'s> {
         is: bool,
         object: &Owned,
         textual: bool,
-        parse: fn(Python<'_>, &[u8]) -> Option<Owned>,
+        parse: fn(Python<'_>, &[u8]) -> Read,
         why: &str,
     ) -> Result<Taken> {
         if is {
@@ -429,8 +492,12 @@ impl<'s> Rules<'s> {
             return Ok(Taken::No);
         }
         // SAFETY: a string, says `textual`.
-        let made = unsafe { text::ascii(object.get()) }.and_then(|text| parse(self.py, text));
-        Ok(made.map_or_else(|| Taken::Broken(why.to_owned()), Taken::Yes))
+        let read = unsafe { text::ascii(object.get()) }.map_or(Read::Malformed, |text| parse(self.py, text));
+        Ok(match read {
+            Read::Made(made) => Taken::Yes(made),
+            Read::Malformed => Taken::Broken(why.to_owned()),
+            Read::Beyond => Taken::Broken("Duration is out of range".to_owned()),
+        })
     }
 
     fn zoned(&self, made: Owned, zoned: Option<bool>, name: &str) -> Taken {
@@ -519,6 +586,26 @@ impl<'s> Rules<'s> {
         }
         // SAFETY: held.
         let kind = unsafe { kind_of(object.get()) };
+        if kind == accepts::STR && !self.strict {
+            let null = unsafe { text::ascii(object.get()) }.is_some_and(|text| text.eq_ignore_ascii_case(b"null"));
+            for value in values {
+                // SAFETY: values of the schema, held.
+                match unsafe { kind_of(value.get()) } {
+                    accepts::INT => {
+                        let int = self.lax_int(object, kind)?;
+                        if int.map_or(Ok(false), |int| self.bound(&int).eq(self.bound(value)))? {
+                            return Ok(Taken::Yes(value.clone()));
+                        }
+                    }
+                    accepts::NONE if null => return Ok(Taken::Yes(value.clone())),
+                    accepts::BOOL => match self.lax_bool(object, kind) {
+                        Taken::Yes(made) if made.get() == value.get() => return Ok(Taken::Yes(made)),
+                        _ => {}
+                    },
+                    _ => {}
+                }
+            }
+        }
         // SAFETY: values of the schema, held.
         let of_its_kind = values.iter().any(|value| unsafe { kind_of(value.get()) } == kind && kind != 0);
         Ok(if of_its_kind { Taken::Broken(INVALID_MEMBER.to_owned()) } else { Taken::No })

@@ -40,7 +40,8 @@ impl Rules<'_> {
         unsafe {
             if kind == accepts::FLOAT {
                 let value = float::value(object.get());
-                if !value.is_finite() || value.fract() != 0.0 {
+                // Beyond these the float stands for several ints.
+                if !value.is_finite() || value.fract() != 0.0 || value.abs() > (1u64 << 53) as f64 {
                     return Ok(None);
                 }
                 return Owned::new(ffi::PyLong_FromDouble(value)).map(Some).ok_or_else(raised);
@@ -58,6 +59,19 @@ impl Rules<'_> {
                 .map(Some)
                 .ok_or_else(raised)
         }
+    }
+
+    /// A number of seconds, or the text of one, where it may stand for a point in time or a duration.
+    pub(super) fn lax_seconds(&self, object: &Owned, kind: u32) -> Result<Option<Owned>> {
+        Ok(match kind {
+            _ if self.strict => None,
+            accepts::INT | accepts::FLOAT => Some(object.clone()),
+            accepts::STR => match self.lax_int(object, kind)? {
+                Some(made) => Some(made),
+                None => self.text_as_float(object),
+            },
+            _ => None,
+        })
     }
 
     pub(super) fn number_as_float(&self, object: &Owned) -> Option<Owned> {

@@ -106,6 +106,14 @@ impl Schema {
         class.by_key.get(name).map_or(ANY, |&field| class.fields[field as usize].node)
     }
 
+    /// Why a format that stores no class names can't load by this schema, if it can't; `textual` where it writes points in time,
+    /// UUIDs and decimals as text.
+    pub fn ambiguity(&self, textual: bool) -> Option<&str> {
+        self.nodes
+            .iter()
+            .find_map(|node| node.ambiguous.as_deref().or(node.ambiguous_text.as_deref().filter(|_| textual)))
+    }
+
     /// What can only be said once all nodes and classes are there.
     fn settle(&mut self, py: Python<'_>) -> PyResult<()> {
         for node in &mut self.nodes {

@@ -39,6 +39,12 @@ pub struct Node {
     pub tags: Option<Owned>,
     /// The key that only this class requires.
     pub distinct: Option<Owned>,
+    /// The class of what keeps a value's own bytes, if all that stands there is kept so.
+    pub raw: Option<Owned>,
+    /// Why formats that store no class names can't tell what a value is, if they can't.
+    pub ambiguous: Option<String>,
+    /// The same of formats that write points in time, UUIDs and decimals as text.
+    pub ambiguous_text: Option<String>,
 }
 
 #[derive(Debug)]
@@ -178,6 +184,9 @@ impl Node {
         tag_field: None,
         tags: None,
         distinct: None,
+        raw: None,
+        ambiguous: None,
+        ambiguous_text: None,
     };
 
     pub fn compile(described: &Bound<'_, PyDict>) -> PyResult<Node> {
@@ -202,6 +211,9 @@ impl Node {
                 .filter(|tags| tags.is_truthy().unwrap_or(false))
                 .map(|tags| owned(&tags)),
             distinct: optional(described, "distinct")?.map(|keys| owned(&keys)),
+            ambiguous_text: optional(described, "ambiguous_text")?.map(|why| why.extract()).transpose()?,
+            raw: optional(described, "raw")?.map(|class| owned(&class)),
+            ambiguous: optional(described, "ambiguous")?.map(|why| why.extract()).transpose()?,
         })
     }
 
@@ -224,7 +236,7 @@ impl Node {
         for scalar in &self.scalars {
             scalar.visit(see);
         }
-        for object in self.tag_field.iter().chain(&self.tags).chain(&self.distinct) {
+        for object in self.tag_field.iter().chain(&self.tags).chain(&self.distinct).chain(&self.raw) {
             see(object.get());
         }
         if let Some(Map { kind: MapKind::DefaultDict(Some(factory)), .. }) = &self.map {

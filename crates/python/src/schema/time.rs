@@ -1,27 +1,37 @@
 //! Dates and times of their text in plain formats: RFC 3339, and durations of ISO 8601.
 //!
-//! `speedate` reads them: it is the parser that pydantic keeps, and faster than `fromisoformat`, which before Python 3.11
-//! does not know a `Z`.
+//! `speedate` reads dates and times: it is the parser that pydantic keeps, and faster than `fromisoformat`, which before
+//! Python 3.11 does not know a `Z`. Durations are read here: it takes what is none (`P0DT`, `P1D2D`, `P1.D`).
 
 use crate::cpython::{Obj, Owned};
 use crate::error::{raised, Result};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyDate, PyDateTime, PyDelta, PyTime, PyTzInfo};
-use speedate::{Date, DateTime, Duration, MicrosecondsPrecisionOverflowBehavior, Time, TimeConfig};
+use speedate::{Date, DateTime, MicrosecondsPrecisionOverflowBehavior, Time, TimeConfig};
 
-/// More digits than datetime keeps are cut off.
+/// Digits beyond those of microseconds: what they round to is looked at here.
 const CUT: TimeConfig = TimeConfig {
     microseconds_precision_overflow_behavior: MicrosecondsPrecisionOverflowBehavior::Truncate,
     unix_timestamp_offset: None,
 };
+const DAY: u64 = 86_400_000_000;
 
-/// A fixed offset from UTC; UTC itself for none.
-fn zone(py: Python<'_>, seconds: Option<i32>) -> PyResult<Option<Bound<'_, PyTzInfo>>> {
-    Ok(match seconds {
+/// What a text stands for.
+pub enum Read {
+    Made(Owned),
+    /// It is no such text.
+    Malformed,
+    /// It is one, of a value that Python's type does not have.
+    Beyond,
+}
+
+/// An offset from UTC in seconds and microseconds; UTC itself for none.
+fn zone(py: Python<'_>, offset: Option<(i32, i32)>) -> PyResult<Option<Bound<'_, PyTzInfo>>> {
+    Ok(match offset {
         None => None,
-        Some(0) => Some(PyTzInfo::utc(py)?.to_owned()),
-        Some(seconds) => Some(PyTzInfo::fixed_offset(py, PyDelta::new(py, 0, seconds, 0, true)?)?),
+        Some((0, 0)) => Some(PyTzInfo::utc(py)?.to_owned()),
+        Some((seconds, micros)) => Some(PyTzInfo::fixed_offset(py, PyDelta::new(py, 0, seconds, micros, true)?)?),
     })
 }
 
@@ -30,13 +40,51 @@ fn owned<T>(made: PyResult<Bound<'_, T>>) -> Option<Owned> {
     made.ok().map(|made| unsafe { Owned::borrowed(made.as_ptr()) })
 }
 
-/// `None` for what is no such text.
-pub fn datetime(py: Python<'_>, text: &[u8]) -> Option<Owned> {
+/// Whether the fraction of a second has digits beyond microseconds that round up. `text` begins within the time.
+fn rounds_up(text: &[u8]) -> bool {
+    let Some(point) = text.iter().position(|&byte| matches!(byte, b'.' | b',')) else { return false };
+    let digits = &text[point + 1..];
+    digits.len() > 6 && digits[..7].iter().all(u8::is_ascii_digit) && digits[6] >= b'5'
+}
+
+/// Splits off an offset with seconds, `+01:02:03` or `+01:02:03.000004`: RFC 3339 has none, Python's `isoformat` does.
+fn fine_offset(text: &[u8]) -> Option<(&[u8], (i32, i32))> {
+    let at = text.iter().rposition(|&byte| matches!(byte, b'+' | b'-'))?;
+    let (rest, offset) = (&text[..at], &text[at + 1..]);
+    let pair = |at: usize| match offset.get(at..at + 2)? {
+        [tens @ b'0'..=b'9', ones @ b'0'..=b'9'] => Some(i32::from(tens - b'0') * 10 + i32::from(ones - b'0')),
+        _ => None,
+    };
+    if offset.get(2) != Some(&b':') || offset.get(5) != Some(&b':') {
+        return None;
+    }
+    let (hours, minutes, seconds) = (pair(0)?, pair(3)?, pair(6)?);
+    let micros = match offset.get(8..)? {
+        [] => 0,
+        [b'.', _, _, _, _, _, _] => pair(9)? * 10_000 + pair(11)? * 100 + pair(13)?,
+        _ => return None,
+    };
+    if hours > 23 || minutes > 59 || seconds > 59 {
+        return None;
+    }
+    let sign = if text[at] == b'-' { -1 } else { 1 };
+    Some((rest, (sign * (hours * 3600 + minutes * 60 + seconds), sign * micros)))
+}
+
+pub fn datetime(py: Python<'_>, text: &[u8]) -> Read {
+    made(datetime_of(py, text))
+}
+
+fn datetime_of(py: Python<'_>, text: &[u8]) -> Option<Owned> {
     // Bare numbers are points in time to `speedate`; here they are no text of one.
     let written = matches!(text.get(10), Some(b'T' | b't' | b' ')) && text.get(16) == Some(&b':');
+    let (text, fine) = match written.then(|| fine_offset(&text[16..])).flatten() {
+        Some((rest, offset)) => (&text[..16 + rest.len()], Some(offset)),
+        None => (text, None),
+    };
     let found = written.then(|| DateTime::parse_bytes_rfc3339_with_config(text, &CUT).ok()).flatten()?;
-    let zone = zone(py, found.time.tz_offset).ok()?;
-    owned(PyDateTime::new(
+    let zone = zone(py, fine.or(found.time.tz_offset.map(|seconds| (seconds, 0)))).ok()?;
+    let made = PyDateTime::new(
         py,
         i32::from(found.date.year),
         found.date.month,
@@ -46,43 +94,142 @@ pub fn datetime(py: Python<'_>, text: &[u8]) -> Option<Owned> {
         found.time.second,
         found.time.microsecond,
         zone.as_ref(),
-    ))
-}
-
-pub fn date(py: Python<'_>, text: &[u8]) -> Option<Owned> {
-    let found = Date::parse_bytes_rfc3339(text).ok()?;
-    owned(PyDate::new(py, i32::from(found.year), found.month, found.day))
-}
-
-pub fn time(py: Python<'_>, text: &[u8]) -> Option<Owned> {
-    let found = (text.get(5) == Some(&b':')).then(|| Time::parse_bytes_with_config(text, &CUT).ok()).flatten()?;
-    let zone = zone(py, found.tz_offset).ok()?;
-    owned(PyTime::new(py, found.hour, found.minute, found.second, found.microsecond, zone.as_ref()))
-}
-
-pub fn timedelta(py: Python<'_>, text: &[u8]) -> Option<Owned> {
-    if !matches!(text.first(), Some(b'P' | b'-' | b'+')) {
-        return None;
+    );
+    if rounds_up(&text[16..]) {
+        // The last moment of the year 9999 has no next one.
+        let next = made.ok()?.call_method1("__add__", (PyDelta::new(py, 0, 0, 1, true).ok()?,));
+        return owned(next);
     }
-    let found = Duration::parse_bytes(text).ok()?;
-    let (days, seconds, micros) = (found.day as i32, found.second as i32, found.microsecond as i32);
-    let sign = if found.positive { 1 } else { -1 };
-    owned(PyDelta::new(py, sign * days, sign * seconds, sign * micros, true))
+    owned(made)
 }
 
-/// The same in UTC.
-pub fn moment(seconds: i64, nanoseconds: u32) -> Result<Option<Owned>> {
+fn made(found: Option<Owned>) -> Read {
+    found.map_or(Read::Malformed, Read::Made)
+}
+
+pub fn date(py: Python<'_>, text: &[u8]) -> Read {
+    let found = Date::parse_bytes_rfc3339(text).ok();
+    made(found.and_then(|found| owned(PyDate::new(py, i32::from(found.year), found.month, found.day))))
+}
+
+pub fn time(py: Python<'_>, text: &[u8]) -> Read {
+    made(time_of(py, text))
+}
+
+fn time_of(py: Python<'_>, text: &[u8]) -> Option<Owned> {
+    let (text, fine) = match text.get(5..).and_then(fine_offset) {
+        Some((rest, offset)) => (&text[..5 + rest.len()], Some(offset)),
+        None => (text, None),
+    };
+    let found = (text.get(5) == Some(&b':')).then(|| Time::parse_bytes_with_config(text, &CUT).ok()).flatten()?;
+    let zone = zone(py, fine.or(found.tz_offset.map(|seconds| (seconds, 0)))).ok()?;
+    let seconds = (u64::from(found.hour) * 60 + u64::from(found.minute)) * 60 + u64::from(found.second);
+    // Rounding up the last moment of a day gives its first one.
+    let micros = (seconds * 1_000_000 + u64::from(found.microsecond) + u64::from(rounds_up(&text[5..]))) % DAY;
+    let (seconds, micro) = (micros / 1_000_000, (micros % 1_000_000) as u32);
+    let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    owned(PyTime::new(py, hour as u8, minute as u8, second as u8, micro, zone.as_ref()))
+}
+
+/// A duration of weeks, days, hours, minutes and seconds, each at most once and in this order, the last one with a fraction
+/// or not; rounded to microseconds. Years and months have no length of their own.
+pub fn timedelta(py: Python<'_>, text: &[u8]) -> Read {
+    let (negative, rest) = match text {
+        [b'-', rest @ ..] => (true, rest),
+        [b'+', rest @ ..] | rest => (false, rest),
+    };
+    let [b'P' | b'p', rest @ ..] = rest else { return Read::Malformed };
+    match micros_of(rest) {
+        Ok(Some(micros)) => {
+            let (days, rest) = (micros / u128::from(DAY), (micros % u128::from(DAY)) as i64);
+            let Ok(days) = i32::try_from(days) else { return Read::Beyond };
+            let (seconds, micros) = ((rest / 1_000_000) as i32, (rest % 1_000_000) as i32);
+            let sign = if negative { -1 } else { 1 };
+            match owned(PyDelta::new(py, sign * days, sign * seconds, sign * micros, true)) {
+                Some(made) => Read::Made(made),
+                None => Read::Beyond,
+            }
+        }
+        Ok(None) => Read::Beyond,
+        Err(()) => Read::Malformed,
+    }
+}
+
+/// The microseconds of a duration behind its `P`; `None` for more than can be counted.
+fn micros_of(mut text: &[u8]) -> std::result::Result<Option<u128>, ()> {
+    const UNITS: [(u8, bool, u64); 5] = [
+        (b'W', false, 7 * DAY),
+        (b'D', false, DAY),
+        (b'H', true, 3_600_000_000),
+        (b'M', true, 60_000_000),
+        (b'S', true, 1_000_000),
+    ];
+    let (mut total, mut next, mut in_time, mut last) = (Some(0u128), 0, false, false);
+    if text.is_empty() {
+        return Err(());
+    }
+    while !text.is_empty() {
+        if let ([b'T' | b't', rest @ ..], false) = (text, in_time) {
+            in_time = true;
+            text = rest;
+        }
+        let (whole, rest) = digits(text);
+        let (fraction, rest) = match rest {
+            [b'.' | b',', rest @ ..] => digits(rest),
+            rest => (&b"0"[..], rest),
+        };
+        let has_fraction = rest.len() + whole.len() != text.len();
+        let [unit, rest @ ..] = rest else { return Err(()) };
+        let unit = unit.to_ascii_uppercase();
+        let found = UNITS[next..].iter().position(|&(name, of_time, _)| name == unit && of_time == in_time);
+        // A fraction ends it: what would follow is a part of it already.
+        let (false, false, false, Some(found)) = (whole.is_empty(), fraction.is_empty(), last, found) else {
+            return Err(());
+        };
+        let micros = u128::from(UNITS[next + found].2);
+        let number = |digits: &[u8]| {
+            digits.iter().try_fold(0u128, |all, &digit| all.checked_mul(10)?.checked_add(u128::from(digit - b'0')))
+        };
+        // Eighteen digits are some thousandths of a microsecond of a week.
+        let fraction = &fraction[..fraction.len().min(18)];
+        let parts = 10u128.pow(fraction.len() as u32);
+        let part = number(fraction).map(|fraction| (fraction * micros * 2 + parts) / (parts * 2));
+        let whole = number(whole).and_then(|whole| whole.checked_mul(micros));
+        total =
+            total.zip(whole).zip(part).and_then(|((total, whole), part)| total.checked_add(whole)?.checked_add(part));
+        (next, last, text) = (next + found + 1, has_fraction, rest);
+    }
+    Ok(total)
+}
+
+/// The digits that a text begins with, and the rest.
+fn digits(text: &[u8]) -> (&[u8], &[u8]) {
+    text.split_at(text.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(text.len()))
+}
+
+/// The same in UTC; rounded to the microsecond, or cut.
+pub fn moment(seconds: i64, nanoseconds: u32, cut: bool) -> Result<Option<Owned>> {
+    let rounded = if cut { nanoseconds } else { nanoseconds + 500 };
+    let (seconds, nanoseconds) = match rounded.checked_sub(1_000_000_000) {
+        Some(more) => (seconds.saturating_add(1), more),
+        None => (seconds, rounded),
+    };
     // SAFETY: the API was imported when the module was; its UTC lives as long as the interpreter.
-    moment_in(seconds, nanoseconds, unsafe { ffi::PyDateTime_TimeZone_UTC() })
+    let utc = unsafe { ffi::PyDateTime_TimeZone_UTC() };
+    match moment_in(seconds, nanoseconds, utc)? {
+        // The last moment of the year 9999 has no next one.
+        None if rounded >= 1_000_000_000 => moment_in(seconds - 1, 999_999_999, utc),
+        made => Ok(made),
+    }
 }
 
-/// The moment that many seconds and nanoseconds after 1970-01-01 UTC, to the microsecond; `None` beyond the
+/// The moment that many seconds and nanoseconds after 1970-01-01 UTC, cut to the microsecond; `None` beyond the
 /// years 1 to 9999.
 ///
 /// Its zone is the one given, which must mean UTC: None for no zone.
 pub fn moment_in(seconds: i64, nanoseconds: u32, zone: Obj) -> Result<Option<Owned>> {
-    const DAY: i64 = 86_400;
-    // 0001-01-01 and 10000-01-01.
+    const DAY: i64 = 86_400; // seconds
+                             // 0001-01-01 and 10000-01-01.
     if !(-62_135_596_800..253_402_300_800).contains(&seconds) {
         return Ok(None);
     }

@@ -4,8 +4,7 @@
 
 What differs:
 
-- `Packer`: `use_single_float=True` and `use_bin_type=False` are refused. `unicode_errors` must leave text that is UTF-8. `buf_size`
-  makes no difference. Nesting has no limit where everything is of builtin types.
+- `Packer`: `unicode_errors` must leave text that is UTF-8. `buf_size` makes no difference. Nesting has no limit where everything is of builtin types.
 - `Unpacker`: a value that can't be unpacked is passed over as a whole; `tell()` counts whole values.
 - Of text that is not UTF-8, `unicode_errors=` is asked once the core has refused it; hooks that ran before run again.
 
@@ -21,7 +20,6 @@ from typing import Any
 from ..._values import Timestamp
 from . import exceptions
 from ._decoding import unpackb
-from ._ext import ExtType
 from ._packer import Packer
 from ._unpacker import Unpacker
 from .exceptions import (
@@ -36,6 +34,7 @@ from .exceptions import (
     UnpackException,
     UnpackValueError,
 )
+from .ext import ExtType
 
 __all__ = [
     "BufferFull",

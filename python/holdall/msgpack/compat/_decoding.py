@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from ... import _core
 from ..._values import Ext, Timestamp
 from . import _heads
-from ._ext import ExtType
 from .exceptions import ExtraData, FormatError, StackError
+from .ext import ExtType
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -82,12 +82,15 @@ class Decoding:
                 use_list=self._use_list,
                 strict_map_key=self._strict_map_key,
                 timestamps=timestamp == 0,
+                as_msgpack_python=True,
                 ext_hook=ext_hook,
                 limits=_core.Limits(depth=_DEEPEST),
             ).decode
 
     def one(self, data: Any) -> Any:
         """`unpackb`: the one value that `data` holds."""
+        if isinstance(data, memoryview) and not data.c_contiguous:
+            data = data.tobytes()
         if self._whole is not None:
             try:
                 return self._whole(data)

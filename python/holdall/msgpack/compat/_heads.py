@@ -1,10 +1,11 @@
-"""The bytes that begin an array or a map, for those who write and read them apart from what they hold.
+"""The bytes that begin a value, for those who write and read them apart from what they hold.
 
 The numbers are asked of the core's encoder: they are written down in its tag table, and nowhere else.
 """
 
 from __future__ import annotations
 
+import struct
 from typing import Final, NamedTuple
 
 from ... import _core
@@ -13,6 +14,11 @@ _ARRAY_FIX: Final = _core.msgpack_dumps([])[0]
 _MAP_FIX: Final = _core.msgpack_dumps({})[0]
 _ARRAY_16: Final = _core.msgpack_dumps([None] * 16)[0]
 _MAP_16: Final = _core.msgpack_dumps(dict.fromkeys(range(16)))[0]
+_STR_FIX: Final = _core.msgpack_dumps("")[0]
+_STR_8: Final = _core.msgpack_dumps("-" * 32)[0]
+# The one before floats of 64 bits.
+_FLOAT_32: Final = _core.msgpack_dumps(1.0)[0] - 1
+_SHORT_TEXT: Final = 32
 # A head of its own byte holds a count below this.
 _FIX: Final = 16
 MOST: Final = 2**32 - 1
@@ -40,6 +46,20 @@ def _head(fix: int, wide: int, count: int) -> bytes:
     if count < 1 << 16:
         return bytes((wide,)) + count.to_bytes(2, "big")
     return bytes((wide + 1,)) + count.to_bytes(4, "big")
+
+
+def old_text(count: int) -> bytes:
+    """Of `count` bytes, of text or not, as it was before there were other bytes than text: it has no head of two bytes."""
+    if count < _SHORT_TEXT:
+        return bytes((_STR_FIX + count,))
+    if count < 1 << 16:
+        return bytes((_STR_8 + 1,)) + count.to_bytes(2, "big")
+    return bytes((_STR_8 + 2,)) + count.to_bytes(4, "big")
+
+
+def single(value: float) -> bytes:
+    """A float in 32 bits, with what it begins with. Raises OverflowError: it is beyond these."""
+    return bytes((_FLOAT_32,)) + struct.pack(">f", value)
 
 
 def size(tag: int) -> int:

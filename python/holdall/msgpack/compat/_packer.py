@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import operator
 from datetime import datetime as DateTime
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ... import _core
 from ..._values import Ext, Timestamp
 from . import _heads
-from ._ext import ExtType
+from .ext import ExtType
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -33,10 +34,11 @@ class Packer:
     strict_types: subclasses and tuples are not packed, but handed to `default`.
     datetime: a datetime with a zone is packed as a timestamp; no datetime is packed otherwise.
     unicode_errors: what becomes of lone surrogates, as for `str.encode`; its result has to be UTF-8.
-    use_single_float, use_bin_type: only False and True; the rest is not supported. buf_size: makes no difference.
+    use_single_float: floats are packed in 32 bits. use_bin_type: if false, bytes are packed as text, as before there were bytes.
+        With either all is walked in Python. buf_size: makes no difference.
 
     Raises TypeError: a type that is neither packed nor taken by `default`. Raises OverflowError: an int beyond 64 bits.
-    Raises ValueError: an option's value that is not supported; values nested too deeply, or in a cycle.
+    Raises ValueError: values nested too deeply, or in a cycle.
 
     >>> packer = Packer(default=lambda obj: ExtType(1, str(obj).encode()))
     >>> packer.pack([1 + 2j])
@@ -57,15 +59,17 @@ class Packer:
     ) -> None:
         if default is not None and not callable(default):
             raise TypeError("default must be a callable.")
-        if use_single_float:
-            raise ValueError("use_single_float: expected False, holdall writes floats in 64 bits")
-        if not use_bin_type:
-            raise ValueError("use_bin_type: expected True, holdall writes bytes as bin only")
+        # Makes no difference here, but has to be an int.
+        operator.index(buf_size)
         self._default = default
         self._autoreset = autoreset
         self._strict = bool(strict_types)
         self._datetime = bool(datetime)
         self._unicode_errors = unicode_errors or "strict"
+        self._single = bool(use_single_float)
+        self._old = not use_bin_type
+        # The core knows neither of these, and asks nobody of what is builtin.
+        self._walks = self._strict or self._single or self._old
         self._encode_into = _core.MsgpackEncoder().encode_into
         self._buffer = bytearray()
 
@@ -115,7 +119,7 @@ class Packer:
         return None
 
     def _bytes_of(self, obj: object) -> _Bytes:
-        if not self._strict:
+        if not self._walks:
             try:
                 return _builtin(obj)
             except _core.EncodeError:
@@ -138,6 +142,16 @@ class Packer:
                     parts = list(value)
                     out += _heads.array(_checked(len(parts), "array"))
                     inner = iter(parts)
+                elif self._single and isinstance(value, float):
+                    out += _heads.single(value)
+                    continue
+                elif self._old and isinstance(value, (str, bytes, bytearray, memoryview)):
+                    content = value.encode() if isinstance(value, str) else bytes(value)
+                    if len(content) > _heads.MOST:
+                        raise ValueError("bytes is too large")
+                    out += _heads.old_text(len(content))
+                    out += content
+                    continue
                 else:
                     self._encode_into(value, out, len(out))
                     continue
@@ -160,7 +174,7 @@ class Packer:
             if isinstance(value, int) and (type(value) is int or not self._strict):
                 raise OverflowError("Integer value out of range")
             if self._datetime and type(value) is DateTime:
-                raise ValueError("can not serialize a datetime without tzinfo")
+                raise ValueError(f"can not serialize {type(value).__name__!r} object where tzinfo=None")
             raise TypeError(f"can not serialize {type(value).__name__!r} object")
         return known
 

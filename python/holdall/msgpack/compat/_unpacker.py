@@ -68,6 +68,8 @@ class Unpacker:
             raise AssertionError("unpacker.feed() is not be able to use with `file_like`.")
         if len(self._buffer) + memoryview(next_bytes).nbytes > self._max_buffer_size:
             raise BufferFull
+        if isinstance(next_bytes, memoryview) and not next_bytes.c_contiguous:
+            next_bytes = next_bytes.tobytes()
         self._buffer.feed(next_bytes)
 
     def unpack(self) -> Any:
@@ -79,6 +81,7 @@ class Unpacker:
                 raise FormatError(str(error)) from error
             if value is not MISSING:
                 return value
+            self._refuse_too_long()
             self._more()
 
     def skip(self) -> None:
@@ -141,6 +144,17 @@ class Unpacker:
         self._decoding.check_length(head)
         self._buffer.advance(head.size)
         return head.length
+
+    def _refuse_too_long(self) -> None:
+        """Raises ValueError: what is not all there says of itself that it can't get into the buffer."""
+        if self._read is not None:
+            # As much as fits is read first, and BufferFull says the same.
+            return
+        least = self._buffer.looked_at - self._buffer.offset + self._buffer.owed
+        if least > self._max_buffer_size:
+            raise ValueError(
+                f"a value of {least} bytes or more exceeds max_buffer_size({self._max_buffer_size})"
+            )
 
     def _more(self) -> None:
         """Read a piece of the file."""

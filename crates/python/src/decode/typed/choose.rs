@@ -1,10 +1,10 @@
-//! Which class of several a dict is: by its tag, by a key that only one requires, or by what is there.
+//! Which class of several a dict or a list is: by its tag, or by a key that only one requires.
 
 use super::super::layout::Layout;
 use super::super::{Decoder, Numbered};
 use crate::cpython::{int, Owned};
 use crate::error::{invalid, raised, Result, Step};
-use crate::schema::class::{utf8, Class, ClassKind, Missing};
+use crate::schema::class::{utf8, ClassKind};
 use crate::schema::coerce::expected;
 use crate::schema::node::Node;
 use holdall_format::{Reader, Token};
@@ -50,7 +50,8 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         let Some(schema) = self.rules.schema else { return Ok(None) };
         let of = |class: u32| &schema.classes[class as usize];
         // In plain formats a class that is stored in order is no dict.
-        let fits = |class: u32| of(class).kind == ClassKind::Fields && (names.is_some() || !of(class).array_like);
+        let is_made_of = |class: u32| matches!(of(class).kind, ClassKind::Fields | ClassKind::Pydantic);
+        let fits = |class: u32| is_made_of(class) && (names.is_some() || !of(class).array_like);
         let candidates: Vec<u32> = node.classes.iter().copied().filter(|&class| fits(class)).collect();
         if let ([only], true) = (&candidates[..], node.map.is_none() && node.classes.len() == 1) {
             return Ok(Some(*only));
@@ -58,11 +59,16 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         if candidates.is_empty() {
             return Ok(None);
         }
-        // Looks ahead, and goes back as if nothing had been: what is passed over here is read again.
+        let found = self.ahead(|decoder| decoder.look_ahead(node, len, names))?;
+        self.choose(node, &found, &candidates)
+    }
+
+    /// Looks ahead, and goes back as if nothing had been: what is passed over here is read again.
+    fn ahead<T>(&mut self, look: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         let (before, start) = (self.r.place(), self.r.offset());
         let known = (self.numbered.len(), self.layouts.len(), self.skipped.len(), self.again);
         self.ahead += 1;
-        let found = self.look_ahead(node, len, names);
+        let found = look(self);
         self.ahead -= 1;
         self.numbered.truncate(known.0);
         self.layouts.truncate(known.1);
@@ -73,7 +79,28 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         self.r.rewind(before);
         // A union within a union, and so on, looks at the same bytes again and again.
         self.read_more_than_once(seen)?;
-        self.choose(node, &found?, &candidates)
+        found
+    }
+
+    /// The class of a node whose instances are stored in order, `len` values: of several, the one that the first value, its
+    /// tag, means.
+    pub(super) fn class_by_first(&mut self, node: &'i Node, len: usize) -> Result<Option<u32>> {
+        let mut classes = self.array_like(node);
+        let first = classes.next();
+        let Some(second) = classes.next() else { return Ok(first) };
+        let several: Vec<u32> = first.into_iter().chain([second]).chain(classes).collect();
+        let at = self.r.offset();
+        let tag = if len == 0 { None } else { self.ahead(Self::plain_value)? };
+        self.tagged_first(node, &several, tag.as_ref()).map_err(|fault| fault.found(at)).map(Some)
+    }
+
+    /// Of several classes in order, the one that a tag means.
+    pub(super) fn tagged_first(&self, node: &Node, classes: &[u32], tag: Option<&Owned>) -> Result<u32> {
+        let (Some(tags), Some(tag)) = (&node.tags, tag) else { return Err(expected(&node.name, "list")) };
+        match self.tagged(tags, tag)?.filter(|class| classes.contains(class)) {
+            Some(class) => Ok(class),
+            None => Err(invalid("Invalid tag").within(|| Step::Index(0))),
+        }
     }
 
     /// The class that the tag means, if there is one; and all keys, or those before the tag.
@@ -153,37 +180,29 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     pub(super) fn choose(&self, node: &Node, ahead: &Ahead, candidates: &[u32]) -> Result<Option<u32>> {
-        let keys = &ahead.keys;
+        let Some(schema) = self.rules.schema else { return Ok(None) };
+        let of = |class: u32| &schema.classes[class as usize];
         match ahead.tagged {
-            Some((Some(class), _)) => return Ok(Some(class)),
-            Some((None, at)) => {
+            Some((Some(class), _)) if candidates.contains(&class) => return Ok(Some(class)),
+            Some((_, at)) => {
                 let step = node.tag_field.clone().map_or(Step::Some, Step::Field);
                 return Err(invalid("Invalid tag").found(at).within(|| step));
             }
             None => {}
         }
-        let Some(schema) = self.rules.schema else { return Ok(None) };
-        let of = |class: u32| &schema.classes[class as usize];
-        if let (true, Some(field)) = (node.tags.is_some(), &node.tag_field) {
+        let has_tag = |class: u32| node.tags.is_some() && of(class).tag.is_some();
+        let untagged: Vec<u32> = candidates.iter().copied().filter(|&class| !has_tag(class)).collect();
+        if node.map.is_some() {
+            // A dict that names no class is what it is stored as; where that is not known, the type was refused.
+            return Ok(None);
+        }
+        if let (true, Some(field)) = (untagged.is_empty(), &node.tag_field) {
             let name = String::from_utf8_lossy(&utf8(field)?).into_owned();
             return Err(invalid(format_args!("Object missing required field `{name}`")));
         }
-        if let Some(distinct) = &node.distinct {
-            // SAFETY: held.
-            let distinct = unsafe { Bound::from_borrowed_ptr(self.py, distinct.get()) };
-            for (key, class) in distinct.cast::<PyDict>().map_err(PyErr::from)? {
-                if keys.contains(key.extract::<String>()?.as_bytes()) {
-                    return Ok(Some(class.extract()?));
-                }
-            }
-        }
-        let whole = |class: &Class| {
-            let there = |key: &Owned| utf8(key).is_ok_and(|key| keys.contains(&key[..]));
-            class.fields.iter().all(|field| !matches!(field.missing, Missing::Refused) || there(&field.key))
-        };
-        match candidates.iter().copied().find(|&class| whole(of(class))) {
+        let there = |key: &Owned| Ok(ahead.keys.contains(&utf8(key)?[..]));
+        match self.rules.class_by_key(node, &untagged, there)? {
             Some(class) => Ok(Some(class)),
-            None if node.map.is_some() => Ok(None),
             None => Err(expected(&node.name, "dict")),
         }
     }

@@ -9,7 +9,7 @@ use crate::objects;
 use crate::schema::class::ClassKind;
 use crate::schema::coerce::expected;
 use crate::schema::constraint::broken_length;
-use crate::schema::node::{accepts, MapKind, Node};
+use crate::schema::node::{accepts, Map, MapKind, Node};
 use crate::schema::NodeId;
 use holdall_format::model::Known;
 use holdall_format::{Reader, Token};
@@ -24,24 +24,24 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         node: &'i Node,
         id: NodeId,
     ) -> Result<Option<Owned>> {
-        if let (Some(map), true) = (&node.map, node.classes.is_empty()) {
-            if let MapKind::TypedDict(class) = map.kind {
-                let layout = self.members_layout(class)?;
-                return self.begin_typed(&layout, len);
-            }
-            return self.pairs_of(map.kind.known(), len, node, id);
-        }
-        match self.class_by_keys(node, len)? {
-            Some(class) => {
+        let class = match node.classes.is_empty() {
+            true => None,
+            false => self.class_by_keys(node, len)?,
+        };
+        match (class, &node.map) {
+            (Some(class), _) if self.class(class)?.kind != ClassKind::Pydantic => {
                 let layout = self.members_layout(class)?;
                 self.begin_typed(&layout, len)
             }
-            None if node.map.is_some() => {
-                let dict = self.empty_mapping(None, node)?;
-                self.begin_pairs(dict, len, true, id)
+            (None, Some(map)) => {
+                if let MapKind::TypedDict(class) = map.kind {
+                    let layout = self.members_layout(class)?;
+                    return self.begin_typed(&layout, len);
+                }
+                self.pairs_of(map.kind.known(), len, node, id)
             }
-            None if node.takes_containers() || self.by_own_code(node) => self.untyped(token, id),
-            None => Err(self.mismatch(node, &token)),
+            _ if node.takes_containers() || self.by_own_code(node) => self.untyped(token, id),
+            _ => Err(self.mismatch(node, &token)),
         }
     }
 
@@ -124,15 +124,21 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             return self.record_as_map(layout, node);
         }
         match self.class_by_names(layout, node)? {
-            Some(class) => {
+            Some(class) if self.class(class)?.kind != ClassKind::Pydantic => {
                 let layout = self.positions_layout(layout, class)?;
                 self.begin_typed(&layout, len)
             }
-            None if node.map.is_some() => self.record_as_map(layout, node),
-            None if node.takes_containers() || self.by_own_code(node) => {
+            None if node.map.is_some() => match &node.map {
+                Some(Map { kind: MapKind::TypedDict(class), .. }) => {
+                    let layout = self.positions_layout(layout, *class)?;
+                    self.begin_typed(&layout, len)
+                }
+                _ => self.record_as_map(layout, node),
+            },
+            _ if node.takes_containers() || self.by_own_code(node) => {
                 self.looked_at(id, |decoder| decoder.instance(layout))
             }
-            None => Err(expected(&node.name, "dict")),
+            _ => Err(expected(&node.name, "dict")),
         }
     }
 

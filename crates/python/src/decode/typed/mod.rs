@@ -145,6 +145,18 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         Ok(made)
     }
 
+    /// The next value as its own bytes: `rest` begins with them.
+    #[cold]
+    pub(super) fn raw(&mut self, class: &'i Owned, rest: &'i [u8]) -> Result<Option<Owned>> {
+        let start = self.r.offset();
+        self.skip()?;
+        let bytes = &rest[..self.r.offset() - start];
+        self.claim(0, 64 + bytes.len())?;
+        let bytes = pyo3::types::PyBytes::new(self.py, bytes);
+        let made = crate::class::registry::call(class, bytes.as_ptr())?;
+        self.done(Some(made))
+    }
+
     /// A value that is taken as it comes.
     fn any(&mut self, token: Token<'i>) -> Result<Option<Owned>> {
         // SAFETY: the GIL is held while a decoder lives.
@@ -164,6 +176,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     /// A value for a loop over fields, if it needs no frame: `None` else, and the token is to be read again.
     #[inline(never)]
     pub(super) fn typed_field(&mut self, token: Token<'i>, id: NodeId, accepts: u32) -> Result<Option<Owned>> {
+        if self.rules.node(id).raw.is_some() {
+            return Ok(None);
+        }
         match token {
             Token::Reference(_) | Token::Mark => self.shared_field(token, accepts),
             Token::DateTime { bits, zoned } if accepts & accepts::DATETIME != 0 => self.quick_datetime(bits, zoned),

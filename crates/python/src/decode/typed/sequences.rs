@@ -23,7 +23,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         id: NodeId,
     ) -> Result<Option<Owned>> {
         let Some(seq) = &node.seq else {
-            if let Some(class) = self.array_like(node) {
+            if let Some(class) = self.class_by_first(node, len)? {
                 return self.by_order(class, len);
             }
             return if node.takes_containers() { self.untyped(token, id) } else { Err(self.mismatch(node, &token)) };
@@ -49,10 +49,11 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         }
     }
 
-    /// The class whose instances are stored without names, if the node has one.
-    pub(super) fn array_like(&self, node: &Node) -> Option<u32> {
-        let schema = self.rules.schema?;
-        node.classes.iter().copied().find(|&class| schema.classes[class as usize].array_like)
+    /// The classes whose instances are stored without names.
+    pub(super) fn array_like<'n>(&self, node: &'n Node) -> impl Iterator<Item = u32> + use<'i, 'n, R> {
+        let schema = self.rules.schema;
+        let is_one = move |class: u32| schema.is_some_and(|schema| schema.classes[class as usize].array_like);
+        node.classes.iter().copied().filter(move |&class| is_one(class))
     }
 
     /// An instance whose fields come in order, without names.
@@ -108,12 +109,12 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             _ => return Err(decode("a run out of place", self.here())),
         };
         let by_order = match node.seq.as_ref().map(|seq| &seq.kind) {
-            Some(SeqKind::NamedTuple(class)) => Some(*class),
-            Some(_) => None,
-            None => self.array_like(node),
+            Some(SeqKind::NamedTuple(class)) => vec![*class],
+            Some(_) => Vec::new(),
+            None => self.array_like(node).collect(),
         };
-        if let Some(class) = by_order {
-            return self.run_by_order(token, class, len);
+        if !by_order.is_empty() {
+            return self.run_by_order(token, node, &by_order, len);
         }
         let Some(wanted) = &node.seq else {
             return if node.takes_containers() { self.untyped(token, id) } else { Err(self.mismatch(node, &token)) };
@@ -142,15 +143,22 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     /// A packed run as the fields of a class in order.
-    fn run_by_order(&mut self, token: Token<'i>, index: u32, len: usize) -> Result<Option<Owned>> {
-        self.check_order(index, len)?;
-        let layout = self.order_layout(index, len)?;
+    fn run_by_order(&mut self, token: Token<'i>, node: &Node, classes: &[u32], len: usize) -> Result<Option<Owned>> {
+        if let [only] = classes {
+            self.check_order(*only, len)?;
+        }
         let mark = self.take_mark();
         let Some(list) = self.node_of(token)? else { return Err(decode("a run out of place", self.here())) };
         // SAFETY: a list or tuple of ours with that many items; the new references are held.
         let items = (0..len as isize)
             .map(|at| unsafe { Owned::new(ffi::PySequence_GetItem(list.get(), at)) }.ok_or_else(raised))
             .collect::<Result<Vec<_>>>()?;
+        let index = match classes {
+            [only] => *only,
+            several => self.tagged_first(node, several, items.first())?,
+        };
+        self.check_order(index, len)?;
+        let layout = self.order_layout(index, len)?;
         self.mark = mark;
         self.instance_of(&layout, items).map(Some)
     }

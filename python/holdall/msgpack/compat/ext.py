@@ -1,8 +1,12 @@
-"""`ExtType`."""
+"""`ExtType` and `Timestamp`."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
+
+from ..._values import Timestamp
+
+__all__ = ["ExtType", "Timestamp"]
 
 
 class _Fields(NamedTuple):

@@ -1,0 +1,159 @@
+//! What plain formats have several forms for: the caller says which.
+
+use super::{Encoder, Part};
+use crate::cpython::{dict, text, Obj, Owned};
+use crate::error::{encode, raised, take_data_error, Result};
+use crate::objects::owned;
+use crate::schema::class::utf8;
+use holdall_format::Writer;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyString};
+
+/// The options are msgspec's, but for the last.
+#[derive(Debug, Default, Clone)]
+pub struct Forms {
+    pub order: Order,
+    pub uuid: UuidForm,
+    pub decimal: DecimalForm,
+    /// Objects of classes that declare no fields go to `enc_hook` too.
+    pub hook_objects: bool,
+}
+
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// As a dict, a set or a class has it.
+    #[default]
+    Own,
+    /// Dicts and sets are sorted.
+    Deterministic,
+    /// The fields of classes as well.
+    Sorted,
+}
+
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub enum UuidForm {
+    #[default]
+    Canonical,
+    Hex,
+    Bytes,
+}
+
+#[derive(Debug, Default, Clone)]
+pub enum DecimalForm {
+    #[default]
+    Text,
+    Number,
+    /// What a function makes of it.
+    Function(Owned),
+}
+
+impl<W: Writer> Encoder<'_, W> {
+    /// A dict by the order of its keys.
+    ///
+    /// # Safety
+    /// `object` is a dict.
+    pub(crate) unsafe fn sorted_dict(&mut self, object: Obj) -> Result<()> {
+        let mut pairs = Vec::new();
+        let mut position = dict::Position(0);
+        // SAFETY: a dict, says the caller; what is found is held before any Python code runs.
+        while let Some((key, value)) = unsafe { position.next(object) } {
+            let (key, value) = unsafe { (Owned::borrowed(key), Owned::borrowed(value)) };
+            pairs.push((key, value));
+        }
+        let mut sorted = Vec::with_capacity(pairs.len());
+        for (key, value) in pairs {
+            // SAFETY: held.
+            if !unsafe { Bound::from_borrowed_ptr(self.py, key.get()) }.is_instance_of::<PyString>() {
+                return Err(encode("Only dicts with str keys can be sorted"));
+            }
+            sorted.push((utf8(&key)?, Part::Key(key), Part::Value(value)));
+        }
+        self.w.dict(sorted.len());
+        // SAFETY: alive, says the caller.
+        let object = unsafe { Owned::borrowed(object) };
+        self.then_for(object, flattened(sorted));
+        Ok(())
+    }
+
+    /// The members of a set behind the head, in their order where one is asked for.
+    ///
+    /// # Safety
+    /// `set` is a set.
+    pub(crate) unsafe fn plain_members(&mut self, set: Obj) -> Result<()> {
+        if self.options.forms.order == Order::Own {
+            // SAFETY: a set, says the caller.
+            return unsafe { self.members(set) };
+        }
+        // SAFETY: a set, says the caller; the list is ours, and its items are held by the parts.
+        unsafe {
+            let list = Owned::new(ffi::PySequence_List(set)).ok_or_else(raised)?;
+            if ffi::PyList_Sort(list.get()) != 0 {
+                return Err(match take_data_error() {
+                    Some(_) => encode("can't sort a set: its members have no order"),
+                    None => raised(),
+                });
+            }
+            let len = ffi::PyList_GET_SIZE(list.get());
+            let item = |at| Part::Value(Owned::borrowed(ffi::PyList_GET_ITEM(list.get(), at)));
+            self.then_for(Owned::borrowed(set), (0..len).map(item).collect());
+        }
+        Ok(())
+    }
+
+    /// Pairs of fields and values by the fields' keys.
+    pub(crate) fn sort_fields(&self, parts: Vec<Part>) -> Result<Vec<Part>> {
+        if self.options.forms.order != Order::Sorted {
+            return Ok(parts);
+        }
+        let mut sorted = Vec::with_capacity(parts.len() / 2);
+        let mut parts = parts.into_iter();
+        while let (Some(key), Some(value)) = (parts.next(), parts.next()) {
+            let name = match &key {
+                // SAFETY: held.
+                Part::Field(name) | Part::Key(name) if unsafe { text::is(name.get()) } => utf8(name)?,
+                _ => return Err(encode("Only fields with str names can be sorted")),
+            };
+            sorted.push((name, key, value));
+        }
+        Ok(flattened(sorted))
+    }
+
+    /// A UUID where the format has none; says no where it is to be its text.
+    pub(crate) fn plain_uuid(&mut self, object: &Bound<'_, PyAny>) -> Result<bool> {
+        match self.options.forms.uuid {
+            UuidForm::Canonical => return Ok(false),
+            UuidForm::Hex => {
+                let hex = object.getattr("hex")?;
+                self.then(vec![Part::Value(owned(&hex))]);
+            }
+            UuidForm::Bytes => {
+                let bytes = object.getattr("bytes")?;
+                self.w.bytes(bytes.cast::<PyBytes>().map_err(PyErr::from)?.as_bytes());
+            }
+        }
+        Ok(true)
+    }
+
+    /// A decimal number where the format has none; says no where it is to be its text.
+    pub(crate) fn plain_decimal(&mut self, object: &Bound<'_, PyAny>) -> Result<bool> {
+        match &self.options.forms.decimal {
+            DecimalForm::Text => return Ok(false),
+            DecimalForm::Number => {
+                let number: f64 = object.call_method0("__float__")?.extract()?;
+                self.w.float(number);
+            }
+            DecimalForm::Function(function) => {
+                let made = crate::class::registry::call(function, object.as_ptr())?;
+                // What it gives may need it again, so many times and no more.
+                self.replaced(object.as_ptr(), made)?;
+            }
+        }
+        Ok(true)
+    }
+}
+
+fn flattened(mut sorted: Vec<(Vec<u8>, Part, Part)>) -> Vec<Part> {
+    sorted.sort_by(|(one, ..), (other, ..)| one.cmp(other));
+    sorted.into_iter().flat_map(|(_, key, value)| [key, value]).collect()
+}
