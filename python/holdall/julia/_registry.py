@@ -82,7 +82,7 @@ def struct(
     name: the type as `Type.parse` reads it: "Main.Foo", "Foo" (the same), "Flux.Dense", or with parameters for just
         one of them: "Main.Wrapper{Int64}". Without parameters all of them are meant.
     cls: filled field by field, without `__init__`; an enumeration stands for an `@enum` (of Int32, or of the Int8
-        ... UInt64 that it is based on). An instance of a type with parameters keeps its type as `__julia_type__`, if
+        ... UInt128 that it is based on: `class Size(Int64, Enum)`). An instance of a type with parameters keeps its type as `__julia_type__`, if
         the class has a `__dict__` or a slot of that name.
     fields: the attributes in the order of Julia's fields. Unless given they are the class's own: of a dataclass,
         attrs, msgspec or pydantic class, a NamedTuple, `__slots__`, or annotations. Given without a class (and not
@@ -366,8 +366,17 @@ def _has_slot(cls: type[Any]) -> bool:
 
 
 def read_member(cls: type[enum.Enum], type_: Type, data: bytes) -> Any:
-    """A member of an enumeration; what is none is `Bits`."""
+    """A member of an enumeration; what is none is `Bits`.
+
+    Raises DecodeError: it was stored in another number of bytes than the class has, as which it would be written again.
+    """
     width = enum_width(cls)
+    if len(data) != width._SIZE:
+        other = f"{'U' if width._LEAST == 0 else ''}Int{8 * len(data)}"
+        raise _core.DecodeError(
+            f"{shown(type_)} was stored in {len(data)} bytes, and `{cls.__qualname__}` has {width._SIZE}: base it on another width, as"
+            f" in `class {cls.__name__}({other}, Enum)`"
+        )
     try:
         return cls(int.from_bytes(data, "little", signed=width._LEAST < 0))
     except ValueError:

@@ -138,7 +138,8 @@ class JuliaStruct:
 
     def __repr__(self) -> str:
         values = getattr(self, "values", None)
-        label = shown(getattr(self, "type", None), label=True)
+        of_type = getattr(self, "type", None)
+        label = "None" if of_type is None else shown(of_type, label=True)
         if values is None:
             return f"{label}(...)"
         if not _showing.open:

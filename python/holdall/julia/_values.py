@@ -114,11 +114,13 @@ class Bits:
     (Bits(Type.parse('Word24'), b'\\x01\\x02\\x03'), 197121)
     """
 
-    __slots__ = ("data", "type")
+    # Of one that was an element of an array nobody can tell whether its type is a primitive one.
+    __slots__ = ("_of_array", "data", "type")
 
     def __init__(self, type: Any, data: bytes) -> None:
         self.type = type
         self.data = bytes(data)
+        self._of_array = False
 
     def __int__(self) -> int:
         return int.from_bytes(self.data, "little")
@@ -136,6 +138,16 @@ class Bits:
     def __repr__(self) -> str:
         return f"Bits({self.type!r}, {self.data!r})"
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (element if self._of_array else Bits), (self.type, self.data)
+
+
+def element(type: Any, data: bytes) -> Bits:
+    """An element of an array of a type whose layout isn't known."""
+    self = Bits(type, data)
+    self._of_array = True
+    return self
+
 
 @final
 class Dict(dict[Any, Any]):
@@ -147,7 +159,9 @@ class Dict(dict[Any, Any]):
     Dict({'a': 1})
     """
 
-    __slots__ = ("type",)
+    # `_set`: the set that is made of the table.
+    __slots__ = ("_set", "type")
+    _set: Set
 
     def __init__(self, items: Any = (), *, type: Type | None = None) -> None:
         super().__init__(items)
@@ -301,6 +315,10 @@ class Complex(complex):
         self = complex.__new__(cls, re, im)
         self.re, self.im, self.type = re, im, type
         return self
+
+    def conjugate(self) -> Complex:
+        """The same number with the other sign of `im`, whose parts stay what they are."""
+        return Complex(self.re, type(self.im)(-self.im), self.type)
 
     def __repr__(self) -> str:
         return f"Complex({self.re!r}, {self.im!r})"

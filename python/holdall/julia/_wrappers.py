@@ -166,12 +166,39 @@ class Adjoint(_Array):
         self._fill(parent)
 
     def _array(self) -> Any:
-        return _turned(self.parent).conj()
+        return _conjugated(_turned(self.parent))
 
 
 def _turned(parent: Any) -> Any:
     found = numpy().asarray(parent)
     return found[None, :] if found.ndim == 1 else found.T
+
+
+def _conjugated(array: Any) -> Any:
+    """The conjugate of each element, as Julia's `adjoint` has it: of a number that is none of complex ones, itself."""
+    np = numpy()
+    if array.dtype.kind == "c":
+        return array.conj()
+    if array.dtype.kind == "O":
+        found = np.empty_like(array)
+        for place, value in np.ndenumerate(array):
+            # An array in an array is turned around, too.
+            inner = hasattr(value, "dtype") and getattr(value, "ndim", 0)
+            found[place] = _conjugated(_turned(value)) if inner else _conjugate(value)
+        return found
+    if array.dtype.names != ("re", "im"):
+        return array
+    # Complex numbers whose parts NumPy has no complex type for: ints of some width, or rationals.
+    found = array.copy()
+    part = found["im"]
+    part = part["num"] if part.dtype.names == ("num", "den") else part
+    np.negative(part, out=part)
+    return found
+
+
+def _conjugate(value: Any) -> Any:
+    method = getattr(value, "conjugate", None)
+    return value if method is None else method()
 
 
 @final

@@ -173,6 +173,8 @@ pub struct Decoder<'i, R: Reader<'i>> {
     describing: u32,
     classes_held: Vec<Owned>,
     symbols: HashMap<&'i [u8], Owned>,
+    /// Where a mapping turned out to be pairs after others had referred to it as a dict: what was built is wrong there.
+    anew: Option<usize>,
     /// Set while something that was skipped is read after all, or a part of a message is read.
     again: Option<skip::Again>,
     /// Of a part of a message: what is known of the rest.
@@ -236,6 +238,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             describing: 0,
             classes_held: Vec::new(),
             symbols: HashMap::new(),
+            anew: None,
             again: None,
             far: partial::Far::default(),
             // SAFETY: the GIL is held, says the caller.
@@ -260,6 +263,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         self.r.finish()?;
         self.finish_deferred(0)?;
         if R::TAGGED {
+            if let Some(at) = self.anew {
+                return Err(decode("a mapping that holds itself, with keys that Python can't hash or tell apart", at));
+            }
             self.keep_apart();
         }
         Ok(root)

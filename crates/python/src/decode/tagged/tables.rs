@@ -25,9 +25,14 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         nodes: (NodeId, NodeId),
     ) -> Result<Option<Owned>> {
         self.claim(2, 320)?;
+        let julia = self.julia()?;
         let dict = match &described.class {
             // What a type says of it, is a plain dict.
             _ if nodes != (ANY, ANY) => owned(pyo3::types::PyDict::new(self.py).as_any()),
+            Class::Table(_) if self.mark != UNMARKED && julia.is_pairs(self.mark) => {
+                let none = PyList::empty(self.py);
+                owned(&call(self.py, &julia.names.pairs, (bound(self.py, &described.object), &none, &none))?)
+            }
             Class::Table(factory) => owned(&call(self.py, factory, (bound(self.py, &described.object),))?),
             _ => return Err(decode(WRONG_DATA, self.here())),
         };
@@ -126,8 +131,35 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         Ok(Some(list))
     }
 
+    /// The parameters of a type, where they are stored as an array of one type of bits: each as if it stood alone, since nothing
+    /// else says its type.
+    fn parameters(&mut self, element: usize, shape: Shape<'i>, data: &'i [u8]) -> Result<Owned> {
+        let described = self.described(element)?;
+        if let Class::Number(None, _) = &described.class {
+            if let Some(list) = self.numbers(element, shape, data)? {
+                return Ok(list);
+            }
+        }
+        let make = &self.julia()?.names.parameters;
+        self.values_by(make, element, shape, data)
+    }
+
+    /// The same, where all of them are bytes.
+    fn parameters_of_bytes(&mut self, data: &'i [u8]) -> Result<Owned> {
+        let (py, at, names) = (self.py, self.here(), self.julia()?.names);
+        self.claim(0, data.len().saturating_mul(128))?;
+        let made = call(py, &names.parameters_of_bytes, (PyBytes::new(py, data),));
+        Ok(owned(&made.map_err(|error| self.refuse(error, at))?))
+    }
+
     /// A packed array as a list of whatever its elements are.
     fn values_of(&mut self, element: usize, shape: Shape<'i>, data: &'i [u8]) -> Result<Owned> {
+        let make = &self.julia()?.names.items;
+        self.values_by(make, element, shape, data)
+    }
+
+    /// A packed array as a list, made by a function of `holdall.julia`'s.
+    fn values_by(&mut self, make: &Owned, element: usize, shape: Shape<'i>, data: &'i [u8]) -> Result<Owned> {
         let (py, at, julia) = (self.py, self.here(), self.julia()?);
         let described = self.described(element)?;
         let (shape, count) = self.shape(shape)?;
@@ -137,7 +169,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         self.element_size(count, data)?;
         self.claim(0, count.saturating_mul(128).saturating_add(data.len().saturating_mul(16)))?;
         let arguments = (bound(py, &described.object), PyBytes::new(py, data), count, bound(py, &julia.types));
-        let made = call(py, &julia.names.items, arguments);
+        let made = call(py, make, arguments);
         Ok(owned(&made.map_err(|error| self.refuse(error, at))?))
     }
 
@@ -151,10 +183,15 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 Some(Parts { make: Some(Make::Table(_, nodes)), .. }) => nodes.1,
                 _ => ANY,
             };
+            let of_type = matches!(frame.parts.as_deref(), Some(Parts { make: Some(Make::Type(_)), .. }));
             self.owed -= 1;
             let before = self.r.place();
             let value = match self.r.next()? {
                 Token::Items(end) => self.begin_items(end, item)?,
+                Token::Tagged(Tagged::Packed { element, shape, data }) if of_type => {
+                    Some(self.parameters(element, shape, data)?)
+                }
+                Token::Bytes(data) if of_type => Some(self.parameters_of_bytes(data)?),
                 Token::Tagged(Tagged::Packed { element, shape, data }) => match self.numbers(element, shape, data)? {
                     Some(list) if item == ANY => Some(list),
                     Some(list) => Some(self.coerced(list, item)?),
@@ -208,6 +245,19 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 return Err(decode("a mapping of more keys than values, or fewer", at));
             }
             self.charge(48 * len as usize)?;
+            // Known from the time before, in which others had referred to it when a key turned out to be none.
+            if ffi::PyList_Check(dict.get()) != 0 {
+                self.charge(64 * len as usize)?;
+                for place in 0..len {
+                    let (key, value) =
+                        (ffi::PyList_GetItem(keys.get(), place), ffi::PyList_GetItem(values.get(), place));
+                    let pair = Owned::new(ffi::PyTuple_Pack(2, key, value)).ok_or_else(raised)?;
+                    if ffi::PyList_Append(dict.get(), pair.get()) != 0 {
+                        return Err(raised());
+                    }
+                }
+                return Ok(dict);
+            }
             let mut deferred = false;
             for place in 0..len {
                 let key = Owned::borrowed(ffi::PyList_GetItem(keys.get(), place));
@@ -249,13 +299,15 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         self.deferred.extend(members);
     }
 
-    /// What stands for a mapping whose keys are none in Python.
+    /// What stands for a mapping whose keys are none in Python. Others may have referred to the dict that was to be filled: all is
+    /// built anew then, with pairs in its place from the start.
     #[cold]
     fn pairs(&mut self, described: &Described, mark: u32, keys: &Owned, values: &Owned, at: usize) -> Result<Owned> {
         let py = self.py;
         if mark != UNMARKED {
             if self.numbered[mark as usize].state == State::Seen {
-                return Err(decode("a mapping that holds itself, with keys that Python can't hash or tell apart", at));
+                self.julia()?.make_pairs(mark);
+                self.anew.get_or_insert(at);
             }
             self.numbered[mark as usize].object = None;
         }
