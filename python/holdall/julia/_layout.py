@@ -218,6 +218,8 @@ def items(type_: Any, data: Any, count: int, types: Any = None, *, exact: bool =
     laid = layout(type_, types)
     size = len(data) // count if count else 0
     if laid is None or laid.size != size:
+        if size == 0 and laid is not None and count:
+            raise ValueError("expected the bytes of each element")
         if size == 0:
             return [built(_registry.resolve(type_, types), type_, [])] * count
         return [element(type_, data[at : at + size]) for at in range(0, size * count, size)]

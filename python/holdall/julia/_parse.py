@@ -182,5 +182,5 @@ def _path(name: str) -> tuple[str, ...]:
         found = SHORT.get(parts[-1], ())
         return found if len(parts) == 2 and found[:2] == ("Main", "Base") else ("Main", *parts)
     if len(parts) == 1:
-        return SHORT.get(name, ("Main", name))
+        return SHORT.get(parts[0], ("Main", *parts))
     return parts

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import inspect
+import unicodedata
 from collections.abc import Iterable, Mapping
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
@@ -151,7 +152,7 @@ def _mapped(
         check_members(cls)
         names: tuple[str, ...] = ()
     elif fields is not None:
-        names = _checked_names(fields)
+        names = _attributes(cls, _checked_names(fields))
     else:
         found = fields_of(cls)
         if found is None and (decode is None or encode is None):
@@ -160,6 +161,15 @@ def _mapped(
             )
         names = found or ()
     return Mapped(cls, type_, names, decode, encode)
+
+
+def _attributes(cls: type[Any], names: tuple[str, ...]) -> tuple[str, ...]:
+    """The attributes that hold these fields: Python's parser has changed the letters of some names in the class's source."""
+    own = fields_of(cls) or ()
+    changed = [unicodedata.normalize("NFKC", name) for name in names]
+    return tuple(
+        name if name in own or new not in own else new for name, new in zip(names, changed, strict=True)
+    )
 
 
 def _forget(type_: Type) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 
 from ._known import names
 from ._types import Type, shown
-from ._values import Bits
+from ._values import Bits, place_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -102,8 +102,9 @@ class JuliaStruct:
 
     def _place(self, name: str) -> int:
         known = self._names()
-        if name in known:
-            return known.index(name)
+        place = place_of(name, known)
+        if place is not None:
+            return place
         if name.startswith("__"):
             raise AttributeError(name)
         label = shown(self.type, label=True)

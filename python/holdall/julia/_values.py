@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from datetime import timedelta
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, final
@@ -249,6 +250,20 @@ class Set(set[Any]):
         return Set, (self.in_order(),), (None, {"type": self.type})
 
 
+def place_of(name: str, names: Sequence[str]) -> int | None:
+    """Where a name is among others; None where it is not.
+
+    Python's parser makes letters of others that look alike (NFKC), `x.ϵ` asks for "ε": an attribute may have been meant
+    that becomes this name so, if no other does.
+    """
+    if name in names:
+        return names.index(name)
+    if name.isascii() and all(map(str.isascii, names)):
+        return None
+    alike = [at for at, known in enumerate(names) if unicodedata.normalize("NFKC", known) == name]
+    return alike[0] if len(alike) == 1 else None
+
+
 class NamedTuple(tuple[Any, ...]):
     """Julia's NamedTuple: a tuple whose items have names, given by its type.
 
@@ -273,14 +288,18 @@ class NamedTuple(tuple[Any, ...]):
 
     @classmethod
     def of(cls, **values: Any) -> NamedTuple:
-        """One whose type is found when it is written."""
+        """One whose type is found when it is written.
+
+        Names that Python's parser would change, as it makes ε of ϵ, are given as text: `of(**{"ϵ": 1})`.
+        """
         return cls(values.values(), tuple(values))
 
     def __getattr__(self, name: str) -> Any:
         # Looked up by name, as pickle does before there are names.
         names = self.__dict__.get("names", ())
-        if name in names:
-            return self[names.index(name)]
+        place = place_of(name, names)
+        if place is not None:
+            return self[place]
         raise AttributeError(f"a NamedTuple of {', '.join(names) or 'nothing'} has no {name!r}")
 
     def _asdict(self) -> dict[str, Any]:
@@ -318,13 +337,22 @@ class Complex(complex):
 
     def conjugate(self) -> Complex:
         """The same number with the other sign of `im`, whose parts stay what they are."""
-        return Complex(self.re, type(self.im)(-self.im), self.type)
+        return Complex(self.re, _negated(self.im), self.type)
 
     def __repr__(self) -> str:
         return f"Complex({self.re!r}, {self.im!r})"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Complex, (self.re, self.im, self.type)
+
+
+def _negated(value: Any) -> Any:
+    """Of the same width, where it has one; as in Julia the least of its ints stays what it is, and unsigned ones wrap around."""
+    bits = 8 * getattr(value, "_SIZE", 0)
+    if not bits:
+        return type(value)(-value) if isinstance(value, float) else -value
+    least = value._LEAST
+    return type(value)((-value - least) % (1 << bits) + least)
 
 
 @final

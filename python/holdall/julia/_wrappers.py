@@ -188,12 +188,19 @@ def _conjugated(array: Any) -> Any:
         return found
     if array.dtype.names != ("re", "im"):
         return array
-    # Complex numbers whose parts NumPy has no complex type for: ints of some width, or rationals.
-    found = array.copy()
-    part = found["im"]
-    part = part["num"] if part.dtype.names == ("num", "den") else part
-    np.negative(part, out=part)
-    return found
+    re, im = array["re"], array["im"]
+    if im.dtype.kind in "biuf":
+        # NumPy has no complex numbers of ints, nor of so few bits: they are the next that it has. The parent keeps them as they are.
+        found = np.empty(
+            array.shape, np.complex64 if im.dtype.itemsize < 4 and im.dtype.kind == "f" else np.complex128
+        )
+        found.real, found.imag = re, -im.astype(found.imag.dtype)
+        return found
+    if im.dtype.names == ("num", "den") and im["num"].dtype.kind == "i":
+        found = array.copy()
+        np.negative(im["num"], out=found["im"]["num"])
+        return found
+    raise TypeError(f"NumPy can't compute with {array.dtype.metadata['julia']}: `.parent` has the numbers")
 
 
 def _conjugate(value: Any) -> Any:

@@ -252,9 +252,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 Class::Made(function) => call(py, function, (bound(py, &described.object), list(&parts)?)),
                 _ => return Err(decode(WRONG_DATA, at)),
             },
-            Make::Table(described, _) => {
+            Make::Table(described, _, start) => {
                 let (Some(dict), [keys, values]) = (object, &parts[..]) else { return Err(decode(WRONG_DATA, at)) };
-                return self.filled(described, dict, mark, keys, values, at);
+                return self.filled(described, dict, mark, keys, values, (*start, at));
             }
             Make::Type(path) => match &parts[..] {
                 [parameters] => match bound(py, parameters).cast::<PyList>() {

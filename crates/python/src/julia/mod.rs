@@ -124,8 +124,8 @@ pub struct Julia {
     /// Of a document that is read where it is touched: the objects that stand apart, as far as they were built. What several
     /// members refer to is one object.
     pub shared: Option<Mutex<Vec<Option<Shared>>>>,
-    /// The numbers of mappings that have to be pairs from the start, as those know that refer to them from within.
-    pairs: Mutex<HashSet<u32>>,
+    /// Where mappings begin that have to be pairs: a key of theirs was found to be none after others had referred to them as dicts.
+    pairs: Mutex<HashSet<usize>>,
 }
 
 impl Julia {
@@ -135,13 +135,13 @@ impl Julia {
         Ok(Julia { names, types, views, raw, shared: lazy.then(Mutex::default), pairs: Mutex::default() })
     }
 
-    /// Whether the mapping of that number has to be pairs.
-    pub fn is_pairs(&self, number: u32) -> bool {
-        self.pairs.lock().unwrap_or_else(PoisonError::into_inner).contains(&number)
+    /// Whether the mapping that begins there has to be pairs.
+    pub fn is_pairs(&self, start: usize) -> bool {
+        self.pairs.lock().unwrap_or_else(PoisonError::into_inner).contains(&start)
     }
 
-    pub fn make_pairs(&self, number: u32) {
-        self.pairs.lock().unwrap_or_else(PoisonError::into_inner).insert(number);
+    pub fn make_pairs(&self, start: usize) {
+        self.pairs.lock().unwrap_or_else(PoisonError::into_inner).insert(start);
     }
 
     /// Has a value built by `once`, and built again where that found mappings to be pairs which others had referred to as dicts.

@@ -25,11 +25,11 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         nodes: (NodeId, NodeId),
     ) -> Result<Option<Owned>> {
         self.claim(2, 320)?;
-        let julia = self.julia()?;
+        let (julia, start) = (self.julia()?, self.here());
         let dict = match &described.class {
             // What a type says of it, is a plain dict.
             _ if nodes != (ANY, ANY) => owned(pyo3::types::PyDict::new(self.py).as_any()),
-            Class::Table(_) if self.mark != UNMARKED && julia.is_pairs(self.mark) => {
+            Class::Table(_) if julia.is_pairs(start) => {
                 let none = PyList::empty(self.py);
                 owned(&call(self.py, &julia.names.pairs, (bound(self.py, &described.object), &none, &none))?)
             }
@@ -45,7 +45,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 None => break,
             }
         }
-        let make = Make::Table(described.clone(), nodes);
+        let make = Make::Table(described.clone(), nodes, start);
         let parts = Parts { gathered: Vec::new(), make: Some(make) };
         let at = gathered.len();
         let frame = Frame { parts: Some(Box::new(parts)), ..self.frame(Kind::Lists, Some(dict), 2, mark) };
@@ -179,8 +179,8 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         while self.stack[depth - 1].at < self.stack[depth - 1].len {
             let frame = &self.stack[depth - 1];
             let item = match frame.parts.as_deref() {
-                Some(Parts { make: Some(Make::Table(_, nodes)), .. }) if frame.at == 0 => nodes.0,
-                Some(Parts { make: Some(Make::Table(_, nodes)), .. }) => nodes.1,
+                Some(Parts { make: Some(Make::Table(_, nodes, _)), .. }) if frame.at == 0 => nodes.0,
+                Some(Parts { make: Some(Make::Table(_, nodes, _)), .. }) => nodes.1,
                 _ => ANY,
             };
             let of_type = matches!(frame.parts.as_deref(), Some(Parts { make: Some(Make::Type(_)), .. }));
@@ -233,7 +233,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         mark: u32,
         keys: &Owned,
         values: &Owned,
-        at: usize,
+        (start, at): (usize, usize),
     ) -> Result<Owned> {
         let py = self.py;
         let listed = |values| as_list(py, values).map_err(|_| decode("a mapping whose keys or values are no list", at));
@@ -263,22 +263,22 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 let key = Owned::borrowed(ffi::PyList_GetItem(keys.get(), place));
                 let value = Owned::borrowed(ffi::PyList_GetItem(values.get(), place));
                 if !is_hashable(key.get()) {
-                    return self.pairs(described, mark, &keys, &values, at);
+                    return self.pairs(described, mark, &keys, &values, start);
                 }
                 if self.half_seen && may_run_code(key.get()) {
                     deferred = true;
-                    self.deferred.push(Deferred::Item { dict: dict.clone(), key, value, offset: at });
+                    self.deferred.push(Deferred::Item { dict: dict.clone(), key, value, offset: start });
                 } else if ffi::PyDict_SetItem(dict.get(), key.get(), value.get()) != 0 {
                     let error = PyErr::fetch(py);
                     if !error.is_instance_of::<PyTypeError>(py) {
                         return Err(self.refuse(error, at));
                     }
-                    return self.pairs(described, mark, &keys, &values, at);
+                    return self.pairs(described, mark, &keys, &values, start);
                 }
             }
             // Julia tells some keys apart that Python does not: text and a symbol of the same name.
             if !deferred && ffi::PyDict_Size(dict.get()) != len {
-                return self.pairs(described, mark, &keys, &values, at);
+                return self.pairs(described, mark, &keys, &values, start);
             }
         }
         Ok(dict)
@@ -299,15 +299,48 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         self.deferred.extend(members);
     }
 
-    /// What stands for a mapping whose keys are none in Python. Others may have referred to the dict that was to be filled: all is
-    /// built anew then, with pairs in its place from the start.
+    /// Sets an item whose key could not be hashed before. Where it still can't be, or there is an equal one, the mapping that begins
+    /// at `start` has to be pairs.
+    ///
+    /// # Safety
+    /// All are alive; `dict` is a dict.
+    pub(in crate::decode) unsafe fn set_deferred(
+        &mut self,
+        dict: Obj,
+        key: Obj,
+        value: Obj,
+        start: usize,
+    ) -> Result<()> {
+        // SAFETY: alive, says the caller.
+        unsafe {
+            match ffi::PyDict_Contains(dict, key) {
+                0 if ffi::PyDict_SetItem(dict, key, value) == 0 => return Ok(()),
+                1 => {}
+                _ => {
+                    let error = PyErr::fetch(self.py);
+                    if !error.is_instance_of::<PyTypeError>(self.py) {
+                        return Err(self.refuse(error, start));
+                    }
+                }
+            }
+        }
+        self.build_anew(start)
+    }
+
+    /// Others may have referred to the dict of the mapping that begins there: all is built anew, with pairs in its place.
+    fn build_anew(&mut self, start: usize) -> Result<()> {
+        self.julia()?.make_pairs(start);
+        self.anew.get_or_insert(start);
+        Ok(())
+    }
+
+    /// What stands for a mapping whose keys are none in Python.
     #[cold]
-    fn pairs(&mut self, described: &Described, mark: u32, keys: &Owned, values: &Owned, at: usize) -> Result<Owned> {
+    fn pairs(&mut self, described: &Described, mark: u32, keys: &Owned, values: &Owned, start: usize) -> Result<Owned> {
         let py = self.py;
         if mark != UNMARKED {
             if self.numbered[mark as usize].state == State::Seen {
-                self.julia()?.make_pairs(mark);
-                self.anew.get_or_insert(at);
+                self.build_anew(start)?;
             }
             self.numbered[mark as usize].object = None;
         }
