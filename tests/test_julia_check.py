@@ -131,5 +131,5 @@ def test_what_is_not_written_again_counts(tmp_path: pathlib.Path) -> None:
     (tmp_path / "there" / "good.bson").write_bytes(julia.dumps({"value": 1}))
     (tmp_path / "there" / "bad.bson").write_bytes(b"no document")
     (line,) = again.write(tmp_path)
-    assert line.startswith("bad.bson: DecodeError: ")
+    assert line.startswith("bad.bson: TruncatedError: ")
     assert [path.name for path in (tmp_path / "again").iterdir()] == ["good.bson"]

@@ -12,7 +12,9 @@ from collections.abc import Iterator
 
 import pytest
 
-np = pytest.importorskip("numpy")
+pytest.importorskip("numpy")
+
+import numpy as np
 
 from holdall import julia
 from tests.support import julia_samples, julia_tree

@@ -100,6 +100,10 @@ def test_what_is_no_type_is_refused(text: str) -> None:
         T(text)
 
 
+# In a call by name the parser would change these.
+EXACT: dict[str, int] = {"ϵ": 1, "µ": 2}
+
+
 def test_attributes_that_the_parser_changes() -> None:
     """`x.ϵ` asks for "ε", whichever of the letters was meant."""
     julia.struct("Main.Opt", fields=["ϵ", "ŋ", "n"])
@@ -109,16 +113,16 @@ def test_attributes_that_the_parser_changes() -> None:
     assert record.values == [5, 2, 3] and record._asdict() == {"ϵ": 5, "ŋ": 2, "n": 3}
     with pytest.raises(AttributeError, match="has no field 'x'"):
         _ = record.x
-    named = NamedTuple.of(ϵ=1, µ=2)
+    named = NamedTuple.of(**EXACT)
     assert named.ϵ == 1 and named.µ == 2 and named.names == ("ϵ", "µ")
     found = julia.loads(julia.dumps({"value": named}))["value"]
     assert found.ϵ == 1 and found.names == ("ϵ", "µ")
 
 
 def test_of_two_that_look_alike_the_exact_one_is_found() -> None:
-    named = NamedTuple.of(ϵ=1, ε=2)
+    named = NamedTuple((1, 2), ("ϵ", "ε"))
     assert named.ε == 2 and getattr(named, "ϵ") == 1  # noqa: B009
-    both = NamedTuple.of(ϵ=1, 𝜀=2, ϐ=3, β=4)
+    both = NamedTuple((1, 2, 3, 4), ("ϵ", "𝜀", "ϐ", "β"))
     # Two become the same letter, and neither is it.
     with pytest.raises(AttributeError):
         _ = both.ε

@@ -260,13 +260,13 @@ def write(folder: pathlib.Path) -> list[Case]:
     return written
 
 
-# Of these BSON.jl stores something else than their fields.
-STORED_OTHERWISE = ("Core.Method", "Core.TypeName")
+# Of these BSON.jl stores something else than their fields; and Julia has them since 1.6.
+NOT_SO = ("Core.Method", "Core.TypeName", "Dates.Quarter")
 
 
 def known() -> list[str]:
     """What `holdall.julia` takes for granted of Julia 1.5's own types."""
-    fields = [f"fields {name} {' '.join(of)}" for name, of in FIELDS.items() if name not in STORED_OTHERWISE]
+    fields = [f"fields {name} {' '.join(of)}" for name, of in FIELDS.items() if name not in NOT_SO]
     mutable = [f"mutable {name}" for name in sorted(_types._MUTABLE)]
     return [*fields, *mutable, *(f"short {name} {'.'.join(path)}" for name, path in _types.SHORT.items())]
 

@@ -179,8 +179,8 @@ def _path(name: str) -> tuple[str, ...]:
     parts = tuple(_unquoted(part[3:]) if part.startswith('var"') else part for part in found)
     if parts[0] == "Base":
         # BigFloat is Base's to all who don't look where it is defined.
-        found = SHORT.get(parts[-1], ())
-        return found if len(parts) == 2 and found[:2] == ("Main", "Base") else ("Main", *parts)
+        home = SHORT.get(parts[-1], ())
+        return home if len(parts) == 2 and home[:2] == ("Main", "Base") else ("Main", *parts)
     if len(parts) == 1:
         return SHORT.get(parts[0], ("Main", *parts))
     return parts

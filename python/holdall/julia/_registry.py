@@ -235,7 +235,7 @@ def check_members(cls: type[enum.Enum]) -> None:
     if not all(width._LEAST <= member.value <= width._MOST for member in cls):
         raise TypeError(
             f"struct: {cls.__qualname__}: expected members within {width.__name__}:"
-            " base it on another width, as in `class E(UInt8, Enum)`"
+            " base it on another width, as in `class E(Int64, Enum)`"
         )
 
 

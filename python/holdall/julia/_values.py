@@ -234,7 +234,7 @@ class Set(set[Any]):
     __slots__ = ("_order", "type")
 
     def __init__(self, items: Iterable[Any] = (), *, type: Type | None = None) -> None:
-        self._order = tuple(items)
+        self._order: Iterable[Any] = tuple(items)
         super().__init__(self._order)
         self.type = type
 

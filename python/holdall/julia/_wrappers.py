@@ -183,7 +183,7 @@ def _conjugated(array: Any) -> Any:
         found = np.empty_like(array)
         for place, value in np.ndenumerate(array):
             # An array in an array is turned around, too.
-            inner = hasattr(value, "dtype") and getattr(value, "ndim", 0)
+            inner = hasattr(value, "dtype") and value.ndim > 0
             found[place] = _conjugated(_turned(value)) if inner else _conjugate(value)
         return found
     if array.dtype.names != ("re", "im"):

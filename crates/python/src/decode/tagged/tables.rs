@@ -13,6 +13,7 @@ use holdall_format::model::{Shape, Tagged};
 use holdall_format::{Reader, Token};
 use pyo3::exceptions::PyTypeError;
 use pyo3::ffi;
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PySet};
 use std::rc::Rc;
@@ -285,9 +286,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     /// A set of the keys of a mapping: those that can't be hashed yet become its members when they do.
-    pub(in crate::decode) fn defer_members(&mut self, set: &Owned, table: &Owned) {
+    pub(in crate::decode) fn defer_members(&mut self, set: &Owned, table: &Owned) -> Result<()> {
         if self.deferred.is_empty() || !bound(self.py, set).is_instance_of::<PySet>() {
-            return;
+            return Ok(());
         }
         let of_table = |deferred: &Deferred| match deferred {
             Deferred::Item { dict, key, offset, .. } if dict.get() == table.get() => {
@@ -296,7 +297,12 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             _ => None,
         };
         let members: Vec<Deferred> = self.deferred.iter().filter_map(of_table).collect();
+        if !members.is_empty() {
+            // It knows its order by the table, once that is filled.
+            bound(self.py, set).setattr(intern!(self.py, "_order"), bound(self.py, table))?;
+        }
         self.deferred.extend(members);
+        Ok(())
     }
 
     /// Sets an item whose key could not be hashed before. Where it still can't be, or there is an equal one, the mapping that begins
