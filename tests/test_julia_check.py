@@ -102,15 +102,15 @@ def test_without_its_package_it_says_so(tmp_path: pathlib.Path) -> None:
 # The first call only asks for the package. Of the others, the first argument behind the options is the script.
 FAKE = """
 [ "$2" = -e ] && exit 0
-case ${{4##*/}} in
+case ${{3##*/}} in
 check.jl)
-    cat "$5/expected.txt"
-    [ -s "$5/point.bson" ] && [ -s "$5/known.txt" ] && exit {check}
+    cat "$4/expected.txt"
+    [ -s "$4/point.bson" ] && [ -s "$4/known.txt" ] && exit {check}
     exit 9 ;;
 trip.jl)
-    case $5 in
-    write) "$MKDIR" "$6/there" && cat "$6/point.bson" >"$6/there/point.bson" ;;
-    compare) [ -s "$6/again/point.bson" ] && exit {trip}; exit 9 ;;
+    case $4 in
+    write) "$MKDIR" "$5/there" && cat "$5/point.bson" >"$5/there/point.bson" ;;
+    compare) [ -s "$5/again/point.bson" ] && exit {trip}; exit 9 ;;
     esac ;;
 esac
 """
@@ -126,7 +126,7 @@ def test_what_julia_says_counts(tmp_path: pathlib.Path, check: int, trip: int) -
     assert not list(tmp_path.glob("tmp.*")), "its folder is left"
 
 
-def test_what_is_not_written_again_counts(tmp_path: pathlib.Path) -> None:
+def test_what_is_not_written_again_is_said(tmp_path: pathlib.Path) -> None:
     (tmp_path / "there").mkdir()
     (tmp_path / "there" / "good.bson").write_bytes(julia.dumps({"value": 1}))
     (tmp_path / "there" / "bad.bson").write_bytes(b"no document")

@@ -139,9 +139,6 @@ class Bits:
     def __repr__(self) -> str:
         return f"Bits({self.type!r}, {self.data!r})"
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (element if self._of_array else Bits), (self.type, self.data)
-
 
 def element(type: Any, data: bytes) -> Bits:
     """An element of an array of a type whose layout isn't known."""

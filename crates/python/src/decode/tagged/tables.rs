@@ -148,7 +148,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     /// The same, where all of them are bytes.
     fn parameters_of_bytes(&mut self, data: &'i [u8]) -> Result<Owned> {
         let (py, at, names) = (self.py, self.here(), self.julia()?.names);
-        self.claim(0, data.len().saturating_mul(128))?;
+        self.claim(0, data.len().saturating_mul(64))?;
         let made = call(py, &names.parameters_of_bytes, (PyBytes::new(py, data),));
         Ok(owned(&made.map_err(|error| self.refuse(error, at))?))
     }
