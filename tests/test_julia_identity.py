@@ -217,3 +217,16 @@ def test_the_outermost_dict_has_names() -> None:
     for key in (Char("x"), SubString("x", 0, 1)):
         with pytest.raises(holdall.EncodeError, match="the outermost value must be a dict of names"):
             julia.dumps({key: 1})
+
+
+def test_by_a_type_too() -> None:
+    one = {1, 2}
+    data = julia.dumps({"value": [one, one, {1, 2}]})
+    found = julia.loads(data, type=dict[str, list[set[int]]])["value"]
+    assert found == [one] * 3 and found[0] is found[1] and found[0] is not found[2] and type(found[0]) is set
+    for key in (Char("x"), SubString("x", 0, 1)):
+        assert julia.loads(julia.dumps({"value": {key: 1}}), type=dict[str, dict[str, int]]) == {
+            "value": {"x": 1}
+        }
+    with pytest.raises(holdall.ValidationError):
+        julia.loads(julia.dumps({"value": {Char("x"): 1}}), type=dict[str, dict[int, int]])

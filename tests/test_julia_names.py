@@ -146,3 +146,13 @@ def test_a_class_has_the_names_that_the_parser_gave() -> None:
     setattr(one, "ϵ", 3)  # noqa: B010
     found = julia.loads(julia.dumps({"value": one}))["value"]
     assert getattr(found, "ϵ") == 3  # noqa: B009
+
+
+def test_a_class_is_found_by_the_name_that_the_parser_gave() -> None:
+    @dataclass
+    class Modelϵ:
+        n: int
+
+    data = julia.dumps({"value": JuliaStruct(Type(("Main", "Modelϵ")), [3])})
+    assert julia.loads(data, types=Modelϵ)["value"] == Modelϵ(3)
+    assert type(julia.loads(data, types=[])["value"]) is JuliaStruct

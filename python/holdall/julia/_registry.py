@@ -282,7 +282,11 @@ class Permitted:
         found = self.by_type.get(type_) or self.by_type.get(bare) or _BY_TYPE.get(type_) or _BY_TYPE.get(bare)
         if found is not None or is_own(type_):
             return found
-        cls = self.by_name.get(type_.path[-1])
+        last = type_.path[-1]
+        cls = self.by_name.get(last)
+        if cls is None and self.by_name and not last.isascii():
+            # As Python's parser has made the class's name.
+            cls = self.by_name.get(unicodedata.normalize("NFKC", last))
         # A class that is registered stands for what it was registered for.
         if cls is None or cls in _BY_CLASS:
             return None

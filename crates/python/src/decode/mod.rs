@@ -163,6 +163,8 @@ pub struct Decoder<'i, R: Reader<'i>> {
     again_left: usize,
     /// What shared objects were made into where another type wants them: by number and node.
     made_into: HashMap<(u32, NodeId), Owned, rustc_hash::FxBuildHasher>,
+    /// By the address of a set that is met again by its table, and a node: the set itself, and what was made of it.
+    sets_into: HashMap<(usize, NodeId), (Owned, Owned), rustc_hash::FxBuildHasher>,
     /// Values of a list that is not counted yet: empty between lists.
     leaves: Vec<Owned>,
     /// Tagged values: where those stand that are referred to, and where to go back to from those that are being built.
@@ -231,6 +233,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             ahead: 0,
             again_left: FREE_AGAIN.saturating_add(input.saturating_mul(AGAIN_PER_BYTE)),
             made_into: HashMap::default(),
+            sets_into: HashMap::default(),
             leaves: Vec::with_capacity(if R::TEXT_KEYS { (input / 64).clamp(1, 64) } else { 0 }),
             apart: Vec::new(),
             backs: Vec::new(),

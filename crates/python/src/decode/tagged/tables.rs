@@ -221,7 +221,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         }
         let made = PyList::empty(self.py);
         for value in bound(self.py, &list).try_iter()? {
-            made.append(bound(self.py, &self.rules.coerce(item, owned(&value?))?))?;
+            made.append(bound(self.py, &self.tagged_as(owned(&value?), item)?))?;
         }
         Ok(owned(made.as_any()))
     }
