@@ -88,8 +88,9 @@ test-mongo: $(EXTENSION) $(MONGO)/.stamp ## PyMongo with this codec and a server
 	fi; \
 	PYTHONPATH=python $(MONGO)/bin/python -m pytest --confcutdir=tests/mongo tests/mongo tests/test_bson_install.py $(ARGS)
 
-check-julia: $(EXTENSION) $(VENV)/.stamp-test ## Julia loads what we write, and compares; needs julia with BSON.jl
-	@PYTHON=$(BIN)/python tests/julia/check.sh
+# Without one installed, Debian's is set up in .julia by root; BSON_JL= is a folder with BSON.jl's sources where they can't be cloned.
+check-julia: $(EXTENSION) $(VENV)/.stamp-test ## Julia loads what we write, and we what Julia writes; sets a Julia up where it can
+	@PYTHON=$(BIN)/python BSON_JL='$(BSON_JL)' VALUES=$(abspath $(or $(HOLDALL_SHARED),../shared)/data/julia_values) tests/julia/check.sh
 
 # The extension is built for each of them, in an environment of its own.
 PYTHONS ?= python3.10 python3.12 python3.13

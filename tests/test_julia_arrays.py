@@ -482,3 +482,95 @@ def test_enumerations_of_another_width() -> None:
     found = array("Main.Colour", b"\xc8", (1,))
     assert found.tolist() == [Colour.red]
     assert back(found) == ("array", T("Main.Colour"), (1,), b"\xc8")
+
+
+# --- what has no dtype of its own ---
+
+
+@pytest.mark.parametrize("shape", [(3,), (2, 2), (2, 1, 3), (), (0,), (2, 0)])
+def test_uuids(shape: tuple[int, ...]) -> None:
+    ids = [uuid.UUID(int=at << 90 | at) for at in range(math.prod(shape))]
+    flat = np.empty(len(ids), np.dtype("O", metadata={"julia": T("UUID")}))
+    flat[:] = ids
+    value = flat.reshape(shape, order="F")
+    data = julia.dumps({"value": value})
+    assert julia.parse(data)["value"]["data"] == b"".join(each.int.to_bytes(16, "little") for each in ids)
+    found = julia.loads(data)["value"]
+    assert found.shape == shape and found.dtype.kind == "O" and found.dtype.metadata["julia"] == T("UUID")
+    assert found.tolist() == value.tolist() and (shape == () or found.flags.f_contiguous)
+    assert julia.dumps({"value": found}) == data
+    if len(shape) == 1:
+        assert julia.loads(data, type=dict[str, list[uuid.UUID]]) == {"value": ids}
+
+
+# Types whose values hold nothing: BSON.jl stores how many there are.
+NOTHINGS = {
+    "Tuple{}": (),
+    "Nothing": None,
+    "Missing": missing,
+    "NamedTuple{(),Tuple{}}": julia.NamedTuple((), (), T("NamedTuple{(),Tuple{}}")),
+    "Tuple{Tuple{},Nothing}": ((), None),
+    "Val{0x05}": JuliaStruct("Val{0x05}", []),
+    "Main.Empty": JuliaStruct("Main.Empty", []),
+}
+
+
+@pytest.mark.parametrize("text", NOTHINGS)
+@pytest.mark.parametrize("shape", [(2,), (2, 3), (), (0,)])
+def test_arrays_of_what_holds_nothing(text: str, shape: tuple[int, ...]) -> None:
+    of: Any = T(text)
+    described = julia.parse(julia.dumps({"value": of}))["value"]
+    from tests.support import julia_tree
+
+    data = julia_tree.unparse(
+        {"value": {"tag": "array", "type": described, "size": list(shape), "data": b""}}
+    )
+    found = julia.loads(data)["value"]
+    assert found.shape == shape
+    assert all(value == NOTHINGS[text] and type(value) is type(NOTHINGS[text]) for value in found.ravel())
+    assert julia.dumps({"value": found}) == data
+
+
+ADJOINTS = {
+    "ints": ("Complex{Int64}", [(1, 2), (3, 0)], [[1 - 2j], [3]], "c16"),
+    "small ints": ("Complex{Int8}", [(1, -128), (3, 1)], [[1 + 128j], [3 - 1j]], "c16"),
+    "unsigned ints": ("Complex{UInt8}", [(1, 2), (255, 255)], [[1 - 2j], [255 - 255j]], "c16"),
+    "bools": ("Complex{Bool}", [(True, False), (False, True)], [[1], [-1j]], "c16"),
+    "halves": ("Complex{Float16}", [(1.5, 2.5), (-1.0, 0.0)], [[1.5 - 2.5j], [-1]], "c8"),
+}
+
+
+@pytest.mark.parametrize("name", ADJOINTS)
+def test_an_adjoint_of_complex_numbers_that_numpy_has_not(name: str) -> None:
+    text, parts, expected, dtype = ADJOINTS[name]
+    laid: Any = layout(T(text))
+    data = b"".join(pack(laid, julia.Complex(*pair)) for pair in parts)
+    parent = array(text, data, (1, 2))
+    found = np.asarray(julia.Adjoint(parent))
+    assert found.dtype == dtype and found.shape == (2, 1) and found.tolist() == expected
+    # The array itself stays what it is.
+    assert parent.dtype.names == ("re", "im")
+    assert julia.Adjoint(parent)[1, 0] == expected[1][0]
+
+
+def test_an_adjoint_of_other_arrays() -> None:
+    assert np.asarray(julia.Adjoint(np.array([[1, 2], [3, 4]]))).tolist() == [[1, 3], [2, 4]]
+    assert np.asarray(julia.Adjoint(np.array([True, False]))).tolist() == [[True, False]]
+    rational = Fraction(1, 2)
+    laid: Any = layout(T("Complex{Rational{Int64}}"))
+    assert laid.size == 32
+    data = packing.pack("<4q", 1, 2, 3, 1)
+    found = np.asarray(julia.Adjoint(array("Complex{Rational{Int64}}", data, (1,))))
+    assert found["im"]["num"].tolist() == [[-3]] and found["re"]["num"].tolist() == [[1]]
+    nested = np.empty(2, object)
+    nested[:] = [np.array([1j, 2]), julia.Complex(julia.Int8(1), julia.Int8(-128))]
+    found = np.asarray(julia.Adjoint(nested))
+    assert (
+        found[0, 0].tolist() == [[-1j, 2]] and found[0, 1].im == -128 and type(found[0, 1].im) is julia.Int8
+    )
+    assert np.asarray(julia.Adjoint(np.array([rational, "x"], object))).tolist() == [[rational, "x"]]
+    wide = array("Complex{Int128}", bytes(32), (1,))
+    with pytest.raises(
+        TypeError, match=r"NumPy can't compute with Complex{Int128}: `.parent` has the numbers"
+    ):
+        np.asarray(julia.Adjoint(wide))

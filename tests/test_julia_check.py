@@ -17,7 +17,7 @@ from tests.conftest import REPO
 pytest.importorskip("numpy")
 
 from holdall import julia
-from tests.julia import write
+from tests.julia import again, write
 from tests.support.julia_registry import fresh
 from tests.support.julia_same import same
 
@@ -84,11 +84,12 @@ def fake(path: pathlib.Path, script: str) -> None:
 
 
 def test_without_julia_it_says_so(tmp_path: pathlib.Path) -> None:
+    """And what one takes: with none of the tools it sets none up."""
     done = run(tmp_path)
-    assert (done.returncode, done.stdout, done.stderr) == (
-        0,
-        "check-julia did not run: julia is missing\n",
-        "",
+    assert (done.returncode, done.stderr) == (0, "")
+    assert re.fullmatch(
+        r"check-julia did not run: julia is missing, and (only root can set one up|`unshare`, which .*)\n",
+        done.stdout,
     )
 
 
@@ -98,14 +99,37 @@ def test_without_its_package_it_says_so(tmp_path: pathlib.Path) -> None:
     assert done.returncode == 0 and "julia has no BSON.jl" in done.stdout
 
 
-@pytest.mark.parametrize("status", [0, 1])
-def test_what_julia_says_counts(tmp_path: pathlib.Path, status: int) -> None:
-    # Its last argument is the folder; the first call only asks for the package.
-    fake(
-        tmp_path,
-        f'[ "$2" = -e ] && exit 0; cat "$3/expected.txt"; [ -s "$3/point.bson" ] && exit {status}; exit 9',
-    )
+# The first call only asks for the package. Of the others, the first argument behind the options is the script.
+FAKE = """
+[ "$2" = -e ] && exit 0
+case ${{3##*/}} in
+check.jl)
+    cat "$4/expected.txt"
+    [ -s "$4/point.bson" ] && [ -s "$4/known.txt" ] && exit {check}
+    exit 9 ;;
+trip.jl)
+    case $4 in
+    write) "$MKDIR" "$5/there" && cat "$5/point.bson" >"$5/there/point.bson" ;;
+    compare) [ -s "$5/again/point.bson" ] && exit {trip}; exit 9 ;;
+    esac ;;
+esac
+"""
+
+
+@pytest.mark.parametrize(("check", "trip"), [(0, 0), (1, 0), (0, 1)])
+def test_what_julia_says_counts(tmp_path: pathlib.Path, check: int, trip: int) -> None:
+    fake(tmp_path, FAKE.format(check=check, trip=trip).replace("$MKDIR", str(shutil.which("mkdir"))))
     done = run(tmp_path)
-    assert done.returncode == status, done.stderr
+    assert done.returncode == max(check, trip), done.stderr
     assert "files written" in done.stdout and "point\tPoint(1.0, 2.0)" in done.stdout
+    assert "1 of 1 files are written again, 1 of them byte for byte the same" in done.stdout
     assert not list(tmp_path.glob("tmp.*")), "its folder is left"
+
+
+def test_what_is_not_written_again_is_said(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "there").mkdir()
+    (tmp_path / "there" / "good.bson").write_bytes(julia.dumps({"value": 1}))
+    (tmp_path / "there" / "bad.bson").write_bytes(b"no document")
+    (line,) = again.write(tmp_path)
+    assert line.startswith("bad.bson: TruncatedError: ")
+    assert [path.name for path in (tmp_path / "again").iterdir()] == ["good.bson"]

@@ -224,8 +224,8 @@ def test_what_does_not_fit_its_type_is_refused() -> None:
 
 def test_sets() -> None:
     def of(value: Any) -> Any:
-        how, type_, (table,) = host.lower(value)
-        assert how == "struct"
+        how, type_, table = host.lower(value)
+        assert how == "set"
         inner = host.lower(table)
         return type_, inner[1], plain(inner)[2]
 

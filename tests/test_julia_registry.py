@@ -139,6 +139,65 @@ def test_enumerations_are_of_ints() -> None:
     assert host.lower(Small.a) == ("bits", T("Main.E"), b"\xc8")
 
 
+@pytest.mark.parametrize(
+    "width", ["Int8", "Int16", "Int32", "Int64", "Int128", "UInt8", "UInt16", "UInt32", "UInt64", "UInt128"]
+)
+def test_an_enumeration_of_every_width(width: str) -> None:
+    """`@enum E::Int64`, and so on: alone, in an array, as a key and as a parameter of a type."""
+    pytest.importorskip("numpy")
+    base = getattr(julia, width)
+    least = int(base._LEAST)
+    cls: Any = enum.Enum("E", {"LEAST": least, "MOST": int(base._MOST)}, type=base)
+    struct("Main.E", cls)
+    data = julia.dumps(
+        {"value": [cls.LEAST, cls.MOST, julia.Dict({cls.MOST: 1}, type=T("Dict{Main.E,Int64}"))]}
+    )
+    assert julia.parse(data)["value"][1]["data"] == int(base._MOST).to_bytes(
+        base._SIZE, "little", signed=least < 0
+    )
+    found = julia.loads(data)["value"]
+    assert found[:2] == [cls.LEAST, cls.MOST] and found[2] == {cls.MOST: 1}
+    assert julia.dumps({"value": found}) == data
+    array = _array_of(cls.LEAST, cls.MOST)
+    again = julia.loads(julia.dumps({"value": array}))["value"]
+    assert again.tolist() == [cls.LEAST, cls.MOST] and again.dtype.metadata["julia"] == T("Main.E")
+    of = Type(("Main", "V"), (cls.MOST,))
+    assert julia.loads(julia.dumps({"value": of}))["value"] == of
+
+
+def _array_of(*values: Any) -> Any:
+    import numpy as np
+
+    array = np.empty(len(values), np.dtype("O", metadata={"julia": T("Main.E")}))
+    array[:] = values
+    return array
+
+
+def test_an_enumeration_of_another_width_is_refused() -> None:
+    """It would be written in the wrong number of bytes."""
+
+    class Plain(enum.Enum):
+        ONE = 1
+
+    struct("Main.Plain", Plain)
+    for data, width in [(b"\1", "Int8"), (b"\1" + bytes(7), "Int64")]:
+        with pytest.raises(holdall.DecodeError) as caught:
+            julia.loads(julia.dumps({"value": Bits(T("Main.Plain"), data)}))
+        assert (
+            f"Plain was stored in {len(data)} bytes, and `test_an_enumeration_of_another_width_is_refused.<locals>.Plain` has 4: base it"
+            f" on another width, as in `class Plain({width}, Enum)`" in str(caught.value)
+        )
+
+
+def test_int64_is_what_ints_are() -> None:
+    data = julia.dumps({"value": [julia.Int64(5), 5]})
+    assert data == julia.dumps({"value": [5, 5]})
+    assert type(julia.loads(data)["value"][0]) is int
+    assert Type(("Main", "V"), (julia.Int64(5),)) == T("V{5}")
+    with pytest.raises(ValueError, match="Int64: expected -9223372036854775808 to 9223372036854775807"):
+        julia.Int64(1 << 63)
+
+
 FIELDS = [
     (Point, ("x", "y")),
     (Slotted, ("a", "b")),

@@ -206,9 +206,10 @@ def test_mutability_is_known_or_said() -> None:
         "BitVector",
         "Expr",
         "BigFloat",
+        "BitSet",
     ):
         assert T(name).is_mutable, name  # type: ignore[union-attr]
-    for name in ("Int64", "Set{Int64}", "BitSet", "Foo", "Pair{Int64,Int64}", "Complex{Bool}"):
+    for name in ("Int64", "Set{Int64}", "Module", "DataType", "Foo", "Pair{Int64,Int64}", "Complex{Bool}"):
         assert not T(name).is_mutable, name  # type: ignore[union-attr]
     assert Type(("Main", "Foo"), mutable=True).is_mutable
     assert not Type(("Core", "Array"), mutable=False).is_mutable

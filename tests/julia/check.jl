@@ -1,11 +1,11 @@
-# Loads the files that write.py wrote, and compares them with what it says is in them.
+# Loads the files that write.py wrote, and compares them with what it says is in them; so also what is known of Julia's own types.
 #
 #     julia tests/julia/check.jl FOLDER
 #
 # Prints `name => repr` for each. The exit status is 1 where one is another value, of another type, or can't be loaded.
 # What is expected is an expression: texts of `repr` differ between versions of Julia.
 
-using BSON, Dates, LinearAlgebra, UUIDs
+using BSON, Dates, LinearAlgebra, Random, SparseArrays, UUIDs
 
 struct Point; x::Float64; y::Float64; end
 struct RGB; r::UInt8; g::UInt8; b::UInt8; end
@@ -60,5 +60,34 @@ function check(folder)
   return wrong == 0 && total > 0
 end
 
+found(path) = foldl((inside, name) -> getfield(inside, Symbol(name)), split(path, '.'); init=Main)
+datatype(path) = Base.unwrap_unionall(found(path))
+
+# What is written down of Julia's own types, and isn't so.
+function check_known(folder)
+  wrong, total = 0, 0
+  for line in eachline(joinpath(folder, "known.txt"))
+    kind, name, more = split(line * "  ", ' '; limit=3)
+    total += 1
+    holds = try
+      if kind == "fields"
+        collect(string.(fieldnames(datatype(name)))) == split(more)
+      elseif kind == "mutable"
+        datatype(name).mutable
+      else
+        found(strip(more)) === getfield(isdefined(Base, Symbol(name)) ? Base : Core, Symbol(name))
+      end
+    catch
+      false
+    end
+    holds && continue
+    wrong += 1
+    println("WRONG: ", line)
+  end
+  println(total - wrong, " of ", total, " facts about Julia's types hold")
+  return wrong == 0
+end
+
 length(ARGS) == 1 || error("usage: check.jl FOLDER")
-exit(check(ARGS[1]) ? 0 : 1)
+results = check(ARGS[1]), check_known(ARGS[1])
+exit(all(results) ? 0 : 1)

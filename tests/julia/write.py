@@ -3,7 +3,8 @@
     python tests/julia/write.py FOLDER
 
 Each case is a file NAME.bson with one member, `value`, and a line of expected.txt: the name, an expression of Julia's that gives the value
-(or nothing), and a function of Julia's that must say true of it (or nothing). `check.jl` has the types.
+(or nothing), and a function of Julia's that must say true of it (or nothing). `check.jl` has the types. known.txt has what is known of
+Julia's own types, a fact a line.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
 import numpy as np
 
 from holdall import julia
-from holdall.julia import JuliaStruct, Symbol, Type
+from holdall.julia import JuliaStruct, Symbol, Type, _types
+from holdall.julia._known import FIELDS
 
 
 class Case(NamedTuple):
@@ -254,7 +256,19 @@ def write(folder: pathlib.Path) -> list[Case]:
         julia.dump({"value": case.value}, folder / f"{case.name}.bson")
     lines = ["\t".join((case.name, case.expression, case.test)) + "\n" for case in written]
     (folder / "expected.txt").write_text("".join(lines), encoding="utf-8")
+    (folder / "known.txt").write_text("".join(f"{line}\n" for line in known()), encoding="utf-8")
     return written
+
+
+# Of these BSON.jl stores something else than their fields; and Julia has them since 1.6.
+NOT_SO = ("Core.Method", "Core.TypeName", "Dates.Quarter")
+
+
+def known() -> list[str]:
+    """What `holdall.julia` takes for granted of Julia 1.5's own types."""
+    fields = [f"fields {name} {' '.join(of)}" for name, of in FIELDS.items() if name not in NOT_SO]
+    mutable = [f"mutable {name}" for name in sorted(_types._MUTABLE)]
+    return [*fields, *mutable, *(f"short {name} {'.'.join(path)}" for name, path in _types.SHORT.items())]
 
 
 if __name__ == "__main__":

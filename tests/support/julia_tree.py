@@ -189,8 +189,14 @@ class Builder:
         return host.BOTTOM if tag == "jl_bottom_type" else host.Module(tuple(node["path"]))
 
     def parameters(self, node: Any) -> tuple[Any, ...]:
-        made = self.build(node["params"])
-        return tuple(made if isinstance(made, list) else made.tolist())
+        params = node["params"]
+        if isinstance(params, bytes):
+            return tuple(host.parameters_of_bytes(params))
+        if isinstance(params, dict) and params.get("tag") == "array" and isinstance(params["data"], bytes):
+            (count,) = params["size"]
+            return tuple(host.parameters(self.build(params["type"]), params["data"], count, self.types))
+        made: list[Any] = self.build(params)
+        return tuple(made)
 
     def structure(self, node: Any) -> Any:
         type_ = self.build(node["type"])
@@ -281,6 +287,8 @@ def tree(root: Any) -> Any:
 class _Lowerer:
     def __init__(self) -> None:
         self.nodes: dict[int, Any] = {}
+        # Of sets, by their addresses.
+        self.tables: dict[int, Any] = {}
         # No address comes twice.
         self.held: list[Any] = []
         self.values = set(host.VALUES)
@@ -317,6 +325,13 @@ class _Lowerer:
         lowered = host.lower(obj)
         assert lowered is not None, type(obj)
         self.held.append(lowered)
+        if lowered[0] == "set":
+            # The set is written wherever it is met; its table is one.
+            _, type_, table = lowered
+            self.nodes.pop(id(obj), None)
+            if id(obj) not in self.tables:
+                self.tables[id(obj)] = table
+            return self.lowered({}, ("struct", type_, [self.tables[id(obj)]]))
         node = self.lowered(made, lowered)
         if node is not made:
             self.nodes[id(obj)] = node
@@ -355,13 +370,5 @@ class _Lowerer:
         return made
 
     def parameters(self, params: tuple[Any, ...]) -> Any:
-        # As every vector of ints.
-        if params and all(type(param) is int for param in params):
-            data = struct.pack(f"<{len(params)}q", *params)
-            return {
-                "tag": "array",
-                "type": self.node(host.Type(("Core", "Int64"))),
-                "size": [len(params)],
-                "data": data,
-            }
-        return list(map(self.node, params))
+        # Those of bits are one vector, which `lower` makes.
+        return list(map(self.node, params)) if isinstance(params, tuple) else self.node(params)

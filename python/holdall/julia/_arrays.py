@@ -10,7 +10,7 @@ import struct
 from typing import TYPE_CHECKING, Any
 
 from .. import _core
-from . import _layout, _registry
+from . import _layout
 from ._layout import Layout, layout, pack
 from ._numbers import Float32
 from ._parse import known
@@ -61,14 +61,14 @@ def array_of(type_: Any, itemsize: int, types: Any = None) -> tuple[Any, Callabl
         return None, _converter("ms", _EPOCH_MILLIS)
     if laid.kind == "c":
         return None, _chars
-    if laid.kind == "e":
+    if laid.kind == "e" or type_.name == "Base.UUID":
         return None, _members(types)
     if laid.kind in "iu" and laid.size > 8:
         return None, _big
     dtype = _dtype(laid)
     if dtype is None:
         return _opaque(type_, itemsize or laid.size), None
-    if not dtype.names and _as_written(type_of_dtype(dtype)) == _as_written(type_):
+    if not dtype.names and dtype.kind != "V" and _as_written(type_of_dtype(dtype)) == _as_written(type_):
         return dtype, None
     return _tagged(dtype, type_), None
 
@@ -138,9 +138,8 @@ def _objects(type_: Any, shape: tuple[int, ...], values: Any, **more: Any) -> An
 
 def _without_bytes(types: Any) -> Callable[..., Any]:
     def convert(type_: Any, data: Any, shape: tuple[int, ...]) -> Any:
-        how = _registry.resolve(type_, types)
         # They can't be told apart, as they hold nothing.
-        value = _layout.built(how, type_, [])
+        value = _layout.items(type_, b"", 1, types)[0]
         return _objects(type_, shape, [value] * math.prod(shape), bits=True)
 
     return convert

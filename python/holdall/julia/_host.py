@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from .. import _core
 from ._arrays import array_of, boxed_dtype
-from ._layout import items
+from ._layout import items, parameters, parameters_of_bytes
 from ._lower import VALUES, lower, lower_pairs, table_of
 from ._make import pairs
-from ._numbers import Int32
+from ._numbers import Char, Int32
 from ._registry import BITS, FIELDS, MAKE, NUMBER, RECORD, TABLE, bits, class_of, is_made, permitted, resolve
 from ._registry import fields_of_type as fields_of
 from ._struct import JuliaStruct, record
 from ._types import BOTTOM, Anonymous, Module, Type, UnionAll
-from ._values import Dict, SimpleVector, Symbol, missing
+from ._values import Dict, SimpleVector, SubString, Symbol, missing
 
 # What a document's `tag` says where it stands for something else.
 _TAGS = frozenset(_core.julia_tags)
@@ -40,11 +40,13 @@ __all__ = [
     "RECORD",
     "TABLE",
     "VALUES",
+    "Char",
     "Dict",
     "Int32",
     "JuliaStruct",
     "Module",
     "SimpleVector",
+    "SubString",
     "Symbol",
     "Type",
     "UnionAll",
@@ -61,6 +63,8 @@ __all__ = [
     "lower_pairs",
     "missing",
     "pairs",
+    "parameters",
+    "parameters_of_bytes",
     "permitted",
     "record",
     "resolve",

@@ -20,6 +20,7 @@ from ._values import (
     Missing,
     NamedTuple,
     Pairs,
+    Period,
     Rational,
     Set,
     SubString,
@@ -66,6 +67,8 @@ def type_of(obj: Any, room: int = _ROOM) -> Any:
     cls = type(obj)
     if cls in _PLAIN:
         return _PLAIN[cls]
+    if cls is Period:
+        return obj.type
     own = getattr(obj, "__julia_type__", None)
     if own is None and isinstance(
         obj, (JuliaStruct, Bits, Dict, IdDict, Pairs, Set, NamedTuple, Complex, Rational)
@@ -148,7 +151,7 @@ def _of_array(obj: Any) -> Any:
     return known("Array", type_of_dtype(obj.dtype), obj.ndim)
 
 
-_COMMON = (int, float, str, bool, Symbol)
+_COMMON = (int, float, str, bool, Symbol, SubString)
 
 
 def common_type(values: list[Any]) -> Any:
@@ -159,4 +162,7 @@ def common_type(values: list[Any]) -> Any:
     (kind,) = kinds
     if kind is int and not all(-(1 << 63) <= value < 1 << 63 for value in values):
         return ANY
+    if kind is Bits:
+        of = values[0].type
+        return of if all(value.type == of for value in values) else ANY
     return _PLAIN[kind] if kind in _COMMON or kind.__module__ == _numbers.__name__ else ANY

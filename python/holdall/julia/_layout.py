@@ -12,11 +12,12 @@ import typing
 import uuid
 from typing import TYPE_CHECKING, Any
 
+from .. import _core
 from . import _numbers, _registry
 from ._parse import known
-from ._struct import Wrapper, record
+from ._struct import JuliaStruct, Wrapper, record
 from ._types import Type
-from ._values import Bits, Missing
+from ._values import Bits, Missing, element
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -207,27 +208,84 @@ _NUMPY = {
 }
 
 
-def items(type_: Any, data: Any, count: int, types: Any = None) -> list[Any]:
+def items(type_: Any, data: Any, count: int, types: Any = None, *, exact: bool = False) -> list[Any]:
     """The values of an array as a Dict's keys or values are: numbers are plain, since the Dict keeps their type.
 
     data: bytes-like, `count` values one behind the other. A type whose layout isn't known gives `Bits`.
+    exact: numbers are as they would be alone, each of a class of its width.
     """
     data = bytes(data)
     laid = layout(type_, types)
     size = len(data) // count if count else 0
     if laid is None or laid.size != size:
+        if size == 0 and laid is not None and count:
+            raise ValueError("expected the bytes of each element")
         if size == 0:
             return [built(_registry.resolve(type_, types), type_, [])] * count
-        return [Bits(type_, data[at : at + size]) for at in range(0, size * count, size)]
-    if laid.kind in "iuf" and size <= 8:
+        return [element(type_, data[at : at + size]) for at in range(0, size * count, size)]
+    if laid.kind in "iuf" and size <= 8 and not exact:
         return list(struct.unpack(f"<{count}{_CODES[laid.kind][size]}", data))
-    read = _reader(laid, types)
+    read = _reader(laid, types, exact)
     return [read(data, at * size) for at in range(count)]
 
 
-def _reader(laid: Layout, types: Any) -> Callable[[bytes, int], Any]:
+def parameters(type_: Any, data: Any, count: int, types: Any = None) -> list[Any]:
+    """The parameters of a type that are stored as an array of that type: nothing else says how wide each is."""
+    return items(type_, data, count, types, exact=True)
+
+
+def parameters_of_bytes(data: bytes) -> list[Any]:
+    """The same, where all of them are UInt8."""
+    return list(map(_numbers.UInt8, data))
+
+
+def vector(values: tuple[Any, ...]) -> Any:
+    """What `lower` says of the vector of a type's parameters; the values themselves, where they are no array of bits.
+
+    As BSON.jl has it: those of one type of bits are one array of them.
+    """
+    from ._infer import type_of
+
+    try:
+        kinds = [type_of(value) for value in values]
+    except _core.EncodeError:
+        # Whoever writes the value says so.
+        return values
+    if not kinds or not isinstance(kinds[0], Type) or not all(_alike(kinds[0], kind) for kind in kinds):
+        return values
+    of = kinds[0]
+    if all(isinstance(value, Bits) for value in values):
+        # Of whatever layout.
+        return "array", of, (len(values),), b"".join(value.data for value in values)
+    if all(type(value) is JuliaStruct and not value.values for value in values):
+        # Of a type without fields, which has but one instance.
+        return "array", of, (len(values),), b""
+    laid = layout(of)
+    if laid is None:
+        return values
+    try:
+        data = b"".join(pack(laid, value) for value in values)
+    except (ValueError, TypeError, OverflowError, AttributeError, struct.error):
+        # Each by itself is what it is.
+        return values
+    return ("bytes", data) if of.name == "Core.UInt8" else ("array", of, (len(values),), data)
+
+
+def _alike(a: Type, b: Any) -> bool:
+    # The same path, too: older files have others.
+    return a is b or (isinstance(b, Type) and a.path == b.path and a == b)
+
+
+def _reader(laid: Layout, types: Any, exact: bool) -> Callable[[bytes, int], Any]:
     """Reads one value at an offset."""
     size = laid.size
+    if exact and laid.kind in "iuf":
+        plain = _reader(laid, types, False)
+        cls, _ = _registry.NUMBERS.get(laid.type.name, (None, ""))
+        if cls is not None:
+            return lambda data, at: cls(plain(data, at))
+        if laid.type.name not in ("Core.Int64", "Core.Float64"):
+            return lambda data, at: Bits(laid.type, data[at : at + size])
     if laid.kind in "iu":
         signed = laid.kind == "i"
         return lambda data, at: int.from_bytes(data[at : at + size], "little", signed=signed)
@@ -237,7 +295,7 @@ def _reader(laid: Layout, types: Any) -> Callable[[bytes, int], Any]:
     if laid.kind != "s":
         make = _registry.resolve(laid.type, types)[1]
         return lambda data, at: make(laid.type, data[at : at + size])
-    parts = [(start, _reader(field, types)) for _, start, field in laid.fields]
+    parts = [(start, _reader(field, types, exact)) for _, start, field in laid.fields]
     build = _builder(laid, types)
     return lambda data, at: build([read(data, at + start) for start, read in parts])
 
@@ -246,7 +304,7 @@ def _builder(laid: Layout, types: Any) -> Callable[[list[Any]], Any]:
     if laid.type.name == "Core.Tuple":
         return tuple
     if laid.type.name == "Base.UUID":
-        return lambda values: uuid.UUID(int=values[0])
+        return lambda values: uuid.UUID(int=int(values[0]))
     how = _registry.resolve(laid.type, types)
     return lambda values: built(how, laid.type, values)
 

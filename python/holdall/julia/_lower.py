@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 from .. import _core
 from . import _numbers, _registry
 from ._infer import common_type, type_of
-from ._layout import layout
+from ._layout import items, layout, vector
 from ._make import last_of
 from ._parse import known
 from ._struct import JuliaStruct, Wrapper, record
-from ._types import ANY, Anonymous, Module, Type, TypeVar, Union, UnionAll, _Bottom
+from ._types import ANY, Anonymous, Module, Type, TypeVar, Union, UnionAll, _Bottom, shown
 from ._values import (
     Bits,
     Complex,
@@ -53,7 +53,7 @@ class Made:
 def lower(obj: Any) -> Lowered | None:
     """What is written for an object; each part is an object again, to be lowered in its turn.
 
-    ("struct", type, values), ("bits", type, bytes), ("array", type, shape, buffer) contiguous and column-major,
+    ("struct", type, values), ("set", type, table), ("bits", type, bytes), ("array", type, shape, buffer) contiguous and column-major,
     ("boxed", type, shape, items) column-major, ("symbol", str), ("svec", items), ("datatype", path, params),
     ("unionall", var, body), ("bottom",), ("anonymous", typename, params), ("module", path), ("value", builtin),
     ("bytes", buffer) a Vector{UInt8}, ("int32", int).
@@ -117,7 +117,19 @@ def _wrapper(obj: Wrapper) -> Lowered:
 
 
 def _bits(obj: Bits) -> Lowered:
-    return "bits", obj.type, obj.data
+    if not obj._of_array:
+        return "bits", obj.type, obj.data
+    # What is no primitive type is stored field by field, where it stands alone.
+    (value,) = items(obj.type, obj.data, 1)
+    if isinstance(value, Bits):
+        raise _core.EncodeError(
+            f"can't store a `{shown(obj.type)}` that was in an array by itself, as its fields are not known: map its type with"
+            " `holdall.julia.struct` to a class whose annotations say them, or make it `Bits(value.type, value.data)` if it is"
+            " a primitive type"
+        )
+    found = lower(value)
+    assert found is not None, "what was made of a layout has a form"
+    return found
 
 
 def _named_tuple(obj: NamedTuple) -> Lowered:
@@ -301,7 +313,7 @@ def _set(obj: set[Any] | frozenset[Any]) -> Lowered:
     of = type_.params[0] if type_.params else ANY
     # Of the same Julia as the set.
     table = Type((*type_.path[:-1], "Dict"), (of, known("Nothing")))
-    return "struct", type_, [Made(*_table(table, items, [None] * len(items)))]
+    return "set", type_, Made(*_table(table, items, [None] * len(items)))
 
 
 def _sorted(items: set[Any] | frozenset[Any]) -> list[Any]:
@@ -316,7 +328,9 @@ def _sorted(items: set[Any] | frozenset[Any]) -> list[Any]:
 
 
 def _type(obj: Type) -> Lowered:
-    return "datatype", obj.path, obj.params
+    # The native side writes what it knows; the others are Julia's vector of them.
+    found = vector(obj.params)
+    return "datatype", obj.path, found if found is obj.params else Made(*found)
 
 
 def _union(obj: Union) -> Lowered:
@@ -379,6 +393,7 @@ _WAYS: dict[type[Any], Callable[[Any], Lowered]] = {
     dict: _plain_dict,
     **{getattr(_numbers, name): _fixed for name in _numbers.__all__},
     _numbers.Int32: lambda obj: ("int32", int(obj)),
+    _numbers.Int64: lambda obj: ("value", int(obj)),
     bool: lambda obj: ("value", obj),
     float: lambda obj: ("value", obj),
     str: lambda obj: ("value", obj),

@@ -65,9 +65,17 @@ def _rational(type_: Type, values: list[Any]) -> Any:
 
 
 def _set(type_: Type, values: list[Any]) -> Any:
-    if len(values) == 1 and type(values[0]) is Dict and all(value is None for value in values[0].values()):
-        return Set(values[0], type=type_)
-    return record(type_, values)
+    table = values[0] if len(values) == 1 else None
+    if type(table) is not Dict or any(value is not None for value in table.values()):
+        return record(type_, values)
+    # Sets of one table are one set. It may have been made within its own table, before that was filled.
+    found = getattr(table, "_set", None)
+    if found is None or found.type != type_:
+        table._set = found = Set(table, type=type_)
+    elif len(found) != len(table):
+        found._order = tuple(table)
+        found.update(table)
+    return found
 
 
 def _named_tuple(type_: Type, values: list[Any]) -> Any:

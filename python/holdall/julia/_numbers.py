@@ -13,6 +13,7 @@ __all__ = [
     "Int8",
     "Int16",
     "Int32",
+    "Int64",
     "Int128",
     "UInt8",
     "UInt16",
@@ -78,6 +79,21 @@ class Int32(_Int, bits=32):
 
     >>> Int32(7) == 7
     True
+    """
+
+    __slots__ = ()
+
+
+class Int64(_Int, bits=64):
+    """Julia's Int64, as which plain ints are written too; what is loaded is a plain int. Raises ValueError beyond 64 bits.
+
+    An enumeration is based on it that stands for an `@enum` of Int64:
+
+    >>> import enum
+    >>> class Size(Int64, enum.Enum):
+    ...     HUGE = 9_000_000_000
+    >>> Int64(7)
+    Int64(7)
     """
 
     __slots__ = ()

@@ -6,10 +6,23 @@ import functools
 import re
 from typing import Any, NoReturn
 
-from ._types import BOTTOM, SHORT, Type, Union, _Bottom
+from . import _numbers
+from ._types import BOTTOM, NAME, SHORT, Type, Union, _Bottom
 
-_TOKEN = re.compile(r"\s*(?:(-?\d+)|(:?)((?:[^\W\d]|[#@])[\w#!@]*(?:\.(?:[^\W\d]|[#@])[\w#!@]*)*)|([{}(),]))")
+_QUOTED = r'"(?:[^"\\]|\\.)*"'
+_PART = rf"(?:var{_QUOTED}|{NAME})"
+# A number; a symbol's name; the name of a type; a bracket or comma; a character; a symbol in quotes.
+_TOKEN = re.compile(
+    rf"\s*(?:(?P<number>-?(?:0x[\da-fA-F]+|(?:\d+(?:\.\d+)?(?:[ef][-+]?\d+)?)(?![\w.])|(?:Inf|NaN)(?:16|32)?(?!\w)))"
+    rf"|:(?P<symbol>{NAME})|Symbol\((?P<text>{_QUOTED})\)|(?P<name>{_PART}(?:\.{_PART})*)"
+    rf"|(?P<mark>[{{}}(),])|'(?P<char>[^'\\]|\\.)')",
+    re.DOTALL,
+)
+_EACH = re.compile(_PART)
 _END = re.compile(r"\s*$")
+_NUMBERS = {name: getattr(_numbers, name) for name in _numbers.__all__ if name != "Char"}
+_NUMBERS |= {"Int64": int, "Float64": float}
+_UNSIGNED = {2: "UInt8", 4: "UInt16", 8: "UInt32", 16: "UInt64", 32: "UInt128"}
 _ARRAYS = {"Vector": ("Array", 1), "Matrix": ("Array", 2), "AbstractVector": ("AbstractArray", 1)}
 _ARRAYS |= {
     "AbstractMatrix": ("AbstractArray", 2),
@@ -67,7 +80,7 @@ class _Parser:
 
     def take(self, what: str) -> bool:
         match = _TOKEN.match(self.text, self.at)
-        if match is None or match[4] != what:
+        if match is None or match["mark"] != what:
             return False
         self.at = match.end()
         return True
@@ -90,25 +103,50 @@ class _Parser:
         if self.take("("):
             return tuple(self.items(")", depth + 1))
         match = _TOKEN.match(self.text, self.at)
-        if match is not None and match[1]:
-            self.at = match.end()
-            return int(match[1])
-        if match is not None and match[2] and "." not in match[3]:
+        if match is None:
+            self.fail("the name of a type")
+        before, self.at = self.at, match.end()
+        if match["number"]:
+            return self.number(match["number"])
+        if match["symbol"] or match["text"]:
             from ._values import Symbol
 
-            self.at = match.end()
-            return Symbol(match[3])
-        if match is not None and match[3] in ("true", "false"):
-            self.at = match.end()
-            return match[3] == "true"
+            return Symbol(match["symbol"] or _unquoted(match["text"]))
+        if match["char"]:
+            return _numbers.Char(match["char"][-1])
+        if match["name"] in _WORDS:
+            return _WORDS[match["name"]]
+        if match["name"] in _NUMBERS and self.take("("):
+            values = self.items(")", depth + 1)
+            try:
+                (value,) = values
+                return _NUMBERS[match["name"]](value)
+            except (TypeError, ValueError):
+                self.fail(f"a number within {match['name']}")
+        self.at = before
         return self.type(depth)
+
+    def number(self, text: str) -> Any:
+        sign, digits = (-1, text[1:]) if text[0] == "-" else (1, text)
+        if digits.startswith("0x"):
+            # As many digits as its width has.
+            width = next((width for width in _UNSIGNED if len(digits) - 2 <= width), None)
+            if width is None or sign < 0:
+                self.fail("an unsigned number of at most 128 bits")
+            return _NUMBERS[_UNSIGNED[width]](int(digits, 16))
+        if digits.isdigit():
+            return int(text)
+        if digits[:3] in ("Inf", "NaN"):
+            value = sign * float(digits[:3])
+            return _NUMBERS[f"Float{digits[3:] or 64}"](value)
+        return _numbers.Float32(text.replace("f", "e")) if "f" in digits else float(text)
 
     def type(self, depth: int) -> Type | Union | _Bottom:
         match = _TOKEN.match(self.text, self.at)
-        if match is None or match[2] or not match[3]:
+        if match is None or not match["name"]:
             self.fail("the name of a type")
         self.at = match.end()
-        name = match[3]
+        name = match["name"]
         braces = self.take("{")
         params = self.items("}", depth + 1) if braces else []
         if name in ("Union", "Core.Union") and braces:
@@ -128,13 +166,21 @@ class _Parser:
         return Type(_path(name), tuple(params))
 
 
+_WORDS = {"true": True, "false": False, "nothing": None}
+
+
+def _unquoted(text: str) -> str:
+    return re.sub(r"\\(.)", r"\1", text[1:-1], flags=re.DOTALL)
+
+
 def _path(name: str) -> tuple[str, ...]:
     """As Julia 1.5 writes it."""
-    parts = tuple(name.split("."))
+    found = [part[0] for part in _EACH.finditer(name)]
+    parts = tuple(_unquoted(part[3:]) if part.startswith('var"') else part for part in found)
     if parts[0] == "Base":
         # BigFloat is Base's to all who don't look where it is defined.
-        found = SHORT.get(parts[-1], ())
-        return found if len(parts) == 2 and found[:2] == ("Main", "Base") else ("Main", *parts)
+        home = SHORT.get(parts[-1], ())
+        return home if len(parts) == 2 and home[:2] == ("Main", "Base") else ("Main", *parts)
     if len(parts) == 1:
-        return SHORT.get(name, ("Main", name))
+        return SHORT.get(parts[0], ("Main", *parts))
     return parts

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import inspect
+import unicodedata
 from collections.abc import Iterable, Mapping
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
@@ -82,7 +83,7 @@ def struct(
     name: the type as `Type.parse` reads it: "Main.Foo", "Foo" (the same), "Flux.Dense", or with parameters for just
         one of them: "Main.Wrapper{Int64}". Without parameters all of them are meant.
     cls: filled field by field, without `__init__`; an enumeration stands for an `@enum` (of Int32, or of the Int8
-        ... UInt64 that it is based on). An instance of a type with parameters keeps its type as `__julia_type__`, if
+        ... UInt128 that it is based on: `class Size(Int64, Enum)`). An instance of a type with parameters keeps its type as `__julia_type__`, if
         the class has a `__dict__` or a slot of that name.
     fields: the attributes in the order of Julia's fields. Unless given they are the class's own: of a dataclass,
         attrs, msgspec or pydantic class, a NamedTuple, `__slots__`, or annotations. Given without a class (and not
@@ -151,7 +152,7 @@ def _mapped(
         check_members(cls)
         names: tuple[str, ...] = ()
     elif fields is not None:
-        names = _checked_names(fields)
+        names = _attributes(cls, _checked_names(fields))
     else:
         found = fields_of(cls)
         if found is None and (decode is None or encode is None):
@@ -160,6 +161,15 @@ def _mapped(
             )
         names = found or ()
     return Mapped(cls, type_, names, decode, encode)
+
+
+def _attributes(cls: type[Any], names: tuple[str, ...]) -> tuple[str, ...]:
+    """The attributes that hold these fields: Python's parser has changed the letters of some names in the class's source."""
+    own = fields_of(cls) or ()
+    changed = [unicodedata.normalize("NFKC", name) for name in names]
+    return tuple(
+        name if name in own or new not in own else new for name, new in zip(names, changed, strict=True)
+    )
 
 
 def _forget(type_: Type) -> None:
@@ -225,7 +235,7 @@ def check_members(cls: type[enum.Enum]) -> None:
     if not all(width._LEAST <= member.value <= width._MOST for member in cls):
         raise TypeError(
             f"struct: {cls.__qualname__}: expected members within {width.__name__}:"
-            " base it on another width, as in `class E(UInt8, Enum)`"
+            " base it on another width, as in `class E(Int64, Enum)`"
         )
 
 
@@ -272,7 +282,11 @@ class Permitted:
         found = self.by_type.get(type_) or self.by_type.get(bare) or _BY_TYPE.get(type_) or _BY_TYPE.get(bare)
         if found is not None or is_own(type_):
             return found
-        cls = self.by_name.get(type_.path[-1])
+        last = type_.path[-1]
+        cls = self.by_name.get(last)
+        if cls is None and self.by_name and not last.isascii():
+            # As Python's parser has made the class's name.
+            cls = self.by_name.get(unicodedata.normalize("NFKC", last))
         # A class that is registered stands for what it was registered for.
         if cls is None or cls in _BY_CLASS:
             return None
@@ -366,8 +380,17 @@ def _has_slot(cls: type[Any]) -> bool:
 
 
 def read_member(cls: type[enum.Enum], type_: Type, data: bytes) -> Any:
-    """A member of an enumeration; what is none is `Bits`."""
+    """A member of an enumeration; what is none is `Bits`.
+
+    Raises DecodeError: it was stored in another number of bytes than the class has, as which it would be written again.
+    """
     width = enum_width(cls)
+    if len(data) != width._SIZE:
+        other = f"{'U' if width._LEAST == 0 else ''}Int{8 * len(data)}"
+        raise _core.DecodeError(
+            f"{shown(type_)} was stored in {len(data)} bytes, and `{cls.__qualname__}` has {width._SIZE}: base it on another width, as"
+            f" in `class {cls.__name__}({other}, Enum)`"
+        )
     try:
         return cls(int.from_bytes(data, "little", signed=width._LEAST < 0))
     except ValueError:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, final
 
 from ._known import names
 from ._types import Type, shown
-from ._values import Bits
+from ._values import Bits, place_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -102,8 +102,9 @@ class JuliaStruct:
 
     def _place(self, name: str) -> int:
         known = self._names()
-        if name in known:
-            return known.index(name)
+        place = place_of(name, known)
+        if place is not None:
+            return place
         if name.startswith("__"):
             raise AttributeError(name)
         label = shown(self.type, label=True)
@@ -138,7 +139,8 @@ class JuliaStruct:
 
     def __repr__(self) -> str:
         values = getattr(self, "values", None)
-        label = shown(getattr(self, "type", None), label=True)
+        of_type = getattr(self, "type", None)
+        label = "None" if of_type is None else shown(of_type, label=True)
         if values is None:
             return f"{label}(...)"
         if not _showing.open:

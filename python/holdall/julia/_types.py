@@ -2,41 +2,60 @@
 
 from __future__ import annotations
 
+import re
+import struct
 from typing import Any, final
 
 from .._values import _Frozen
 
-# Julia 1.5's own types by their short names, each with the path that BSON.jl writes.
+# Julia 1.5's own types by their short names, each with the path that BSON.jl writes: all that Base and Core export, and a few more.
+# `make check-julia` compares them with Julia.
 _OWN = {
     ("Core",): (
-        "AbstractArray AbstractChar AbstractFloat AbstractString Any Array Bool Char CodeInfo DataType DenseArray"
-        " Exception Expr Float16 Float32 Float64 Function GlobalRef IO Int128 Int16 Int32 Int64 Int8 Integer"
-        " LineNumberNode Method Module NamedTuple Nothing Number Ptr QuoteNode Real Ref SSAValue Signed SimpleVector"
-        " SlotNumber String Symbol Task Tuple Type TypeName TypeVar TypeofBottom UInt128 UInt16 UInt32 UInt64 UInt8"
-        " Union UnionAll Unsigned Vararg WeakRef"
+        "AbstractArray AbstractChar AbstractFloat AbstractString Any ArgumentError Array AssertionError Bool BoundsError Char"
+        " CodeInfo DataType DenseArray DivideError DomainError ErrorException Exception Expr Float16 Float32 Float64 Function"
+        " GlobalRef IO InexactError InitError Int128 Int16 Int32 Int64 Int8 Integer InterruptException LineNumberNode LoadError"
+        " Method MethodError Module NamedTuple Nothing Number OutOfMemoryError OverflowError Ptr QuoteNode ReadOnlyMemoryError"
+        " Real Ref SSAValue SegmentationFault Signed SimpleVector SlotNumber StackOverflowError String Symbol Task Tuple Type"
+        " TypeError TypeName TypeVar TypeofBottom UInt128 UInt16 UInt32 UInt64 UInt8 UndefInitializer UndefKeywordError"
+        " UndefRefError UndefVarError Union UnionAll Unsigned Vararg VecElement WeakRef"
     ),
     ("Main", "Base"): (
-        "AbstractDict AbstractRange AbstractSet AbstractUnitRange BitArray BitSet Complex Dict IdDict ImmutableDict"
-        " Irrational LinRange Missing OneTo OrdinalRange Pair Rational RefValue Regex ReshapedArray Set Slice Some"
-        " StepRange StepRangeLen SubArray SubString TwicePrecision UUID UnitRange VersionNumber"
+        "AbstractChannel AbstractDict AbstractIrrational AbstractRange AbstractSet AbstractUnitRange BitArray BitSet"
+        " CapturedException Channel Cmd Colon Complex CompositeException Cstring Cwstring Dict DimensionMismatch EOFError"
+        " ExponentialBackOff IOContext IOStream IdDict ImmutableDict IndexCartesian IndexLinear IndexStyle InvalidStateException"
+        " Irrational KeyError LinRange LinearIndices Missing MissingException OneTo OrdinalRange Pair Pipe ProcessFailedException"
+        " Rational ReentrantLock RefValue Regex RegexMatch ReshapedArray Set Slice Some StepRange StepRangeLen StringIndexError"
+        " SubArray SubString SubstitutionString SystemError TaskFailedException Timer TwicePrecision UUID UnitRange Val"
+        " VersionNumber WeakKeyDict"
     ),
-    ("Main", "Base", "MPFR"): "BigFloat",
+    ("Main", "Base", "Docs"): "HTML Text",
+    ("Main", "Base", "Enums"): "Enum",
     ("Main", "Base", "GMP"): "BigInt",
     ("Main", "Base", "IteratorsMD"): "CartesianIndex CartesianIndices",
+    ("Main", "Base", "Libc"): "RawFD",
+    ("Main", "Base", "MPFR"): "BigFloat",
+    ("Main", "Base", "Multimedia"): "AbstractDisplay MIME TextDisplay",
+    ("Main", "Base", "PermutedDimsArrays"): "PermutedDimsArray",
+    ("Main", "Base", "Rounding"): "RoundingMode",
+    ("Main", "Base", "Sort"): "PartialQuickSort",
 }
 SHORT = {name: (*home, name) for home, names in _OWN.items() for name in names.split()}
 
-# Types of Base and Core that are `mutable struct` in Julia 1.5. What is of such a type has an identity.
+# Types of Base and Core that are `mutable struct` in Julia 1.5. What is of such a type has an identity; BSON.jl makes exceptions of
+# String, Symbol, SimpleVector, Module and types.
 _MUTABLE = {
     *(
         f"Core.{name}"
-        for name in "Array Box CodeInfo CodeInstance DataType Expr Method MethodInstance MethodTable Module Task"
-        " TypeMapEntry TypeName TypeVar WeakRef".split()
+        for name in "Array Box CodeInfo CodeInstance Expr Method MethodInstance MethodTable Task TypeMapEntry TypeMapLevel TypeName"
+        " TypeVar WeakRef".split()
     ),
     *(
         f"Base.{name}"
-        for name in "BitArray Dict Event GMP.BigInt GenericIOBuffer IdDict IdSet MPFR.BigFloat ReentrantLock RefValue"
-        " Regex RegexMatch Semaphore Threads.Atomic Threads.SpinLock WeakKeyDict".split()
+        for name in "AsyncCondition BitArray BitSet BufferStream Channel Dict Docs.HTML Docs.Text Event Filesystem.File GMP.BigInt"
+        " GenericIOBuffer IOStream IdDict IdSet InvasiveLinkedList Iterators.Stateful LinkedListItem MPFR.BigFloat Pipe"
+        " PipeEndpoint Process ReentrantLock RefValue Regex SecretBuffer Semaphore TTY Threads.Atomic Threads.SpinLock Timer"
+        " WeakKeyDict".split()
     ),
     "Random.MersenneTwister",
 }
@@ -59,8 +78,9 @@ class Type(_Frozen):
     params: types, ints, bools, Symbols, tuples and whatever else can be a parameter.
     mutable: whether instances have an identity (`mutable struct`); None is what is known of the name.
 
-    Equal are types of the same `.name` and parameters; `.name` has no Main before Base and Core. `str()` is what
-    Julia prints; `Type.parse` reads it. Raises TypeError: `path` is no tuple of names, or `params` no tuple.
+    Equal are types of the same `.name` and parameters, which are compared as Julia does: `UInt8(5)` is not 5, nor
+    `Float32(1)` 1.0. `.name` has no Main before Base and Core. `str()` is what Julia prints, but says how wide each
+    parameter is; `Type.parse` reads it. Raises TypeError: `path` is no tuple of names, or `params` no tuple.
 
     >>> Type(("Main", "Base", "Dict"), (Type(("Core", "String")), Type(("Core", "Int64"))))
     Type.parse('Dict{String, Int64}')
@@ -127,7 +147,11 @@ class Type(_Frozen):
 def _as_read(type_: Any) -> str:
     """What makes the type again, where it can be read."""
     text = shown(type_)
-    return f"<{text}>" if " where " in text or "…" in text else f"Type.parse({text!r})"
+    try:
+        readable = " where " not in text and "…" not in text and same(Type.parse(text), type_)
+    except ValueError:
+        readable = False
+    return f"Type.parse({text!r})" if readable else f"<{text}>"
 
 
 def _restored(path: tuple[str, ...], params: tuple[Any, ...], mutable: bool | None) -> Type:
@@ -368,25 +392,45 @@ def same(a: Any, b: Any) -> bool:
             if len(a) != len(b):
                 return False
             todo.extend(zip(a, b, strict=True))
-        elif (
-            isinstance(a, _KINDS)
-            or isinstance(b, _KINDS)
-            or (
-                isinstance(a, bool) is not isinstance(b, bool)
-                or isinstance(a, float) is not isinstance(b, float)
-                or _differ(a, b)
-            )
-        ):
+        elif isinstance(a, _KINDS) or isinstance(b, _KINDS) or not _egal(a, b):
             return False
     return True
 
 
-def _differ(a: Any, b: Any) -> bool:
+def _egal(a: Any, b: Any) -> bool:
+    """Whether two parameters that are no types are the same to Julia, down to their widths and bits."""
+    # Those of 32-bit files: BSON.jl takes every Int32 in a type for an Int.
+    if _class(a) is not _class(b):
+        return False
+    if isinstance(a, float):
+        return struct.pack("<d", a) == struct.pack("<d", b)
+    if isinstance(a, complex):
+        parts = [(number.real, number.imag) for number in (a, b)]
+        # The parts of one of ints are exact beside it.
+        exact = [(getattr(number, "re", 0), getattr(number, "im", 0)) for number in (a, b)]
+        return (
+            struct.pack("<dd", *parts[0]) == struct.pack("<dd", *parts[1])
+            and exact[0] == exact[1]
+            and _own(a) == _own(b)
+        )
     try:
-        return bool(a != b)
+        return bool(a == b) and _own(a) == _own(b)
     except ValueError:
         # Arrays: no type has them, but a file may say so.
-        return True
+        return False
+
+
+def _class(value: Any) -> type[Any]:
+    from ._numbers import Int32, Int64
+
+    cls = type(value)
+    return int if cls in (Int32, Int64) else cls
+
+
+def _own(value: Any) -> Any:
+    """The type that an object says it has in Julia."""
+    own = getattr(value, "type", None)
+    return own if isinstance(own, Type) else getattr(value, "__julia_type__", None)
 
 
 def _paired(ours: tuple[Any, ...], theirs: tuple[Any, ...]) -> list[Any]:
@@ -430,11 +474,7 @@ class _Printer:
         if isinstance(node, tuple):
             inside = ", ".join(self.text(item, depth) for item in node)
             return f"({inside},)" if len(node) == 1 else f"({inside})"
-        if isinstance(node, bool):
-            return str(node).lower()
-        if isinstance(node, str):
-            return f":{node!s}"
-        return str(node)
+        return _shown_value(node)
 
     def type(self, node: Type, depth: int, label: bool) -> str:
         params = node.params
@@ -442,7 +482,9 @@ class _Printer:
             return ("Vector", "Matrix")[params[1] - 1] + self.braces(params[:1], depth)
         if node.name == "Core.Tuple" and not params and not label:
             return "Tuple{}"
-        return (node.name if label else _short(node.name)) + (self.braces(params, depth) if params else "")
+        return (node.name if label else _short(node.path, node.name)) + (
+            self.braces(params, depth) if params else ""
+        )
 
     def braces(self, params: tuple[Any, ...], depth: int) -> str:
         texts = []
@@ -469,12 +511,65 @@ class _Printer:
         return f"{lower}{var.name}{upper}"
 
 
-def _short(name: str) -> str:
+def _shown_value(value: Any) -> str:
+    """A parameter that is no type, as Julia reads it; Julia itself prints Int16(5) as 5 in a type."""
+    from . import _numbers
+
+    cls = type(value)
+    if value is None:
+        return "nothing"
+    if cls is bool:
+        return str(value).lower()
+    if cls is _numbers.Char:
+        return f"'{_escaped(value, quote=chr(39))}'"
+    if isinstance(value, str):
+        plain = _NAME.fullmatch(value)
+        return f":{value!s}" if plain else f'Symbol("{_escaped(value)}")'
+    if (
+        isinstance(value, _numbers._Int)
+        and cls.__module__ == _numbers.__name__
+        and cls not in (_numbers.Int32, _numbers.Int64)
+    ):
+        return f"0x{int(value):0{2 * cls._SIZE}x}" if cls._LEAST == 0 else f"{cls.__name__}({int(value)})"
+    if cls is float:
+        return _shown_float(value, "e", "")
+    if cls is _numbers.Float32:
+        return _shown_float(value, "f", "32")
+    if cls is _numbers.Float16:
+        return f"Float16({_shown_float(value, 'e', '')})"
+    return str(value)
+
+
+def _shown_float(value: float, mark: str, width: str) -> str:
+    """As Julia writes it: `mark` stands before an exponent, `width` after what is no number."""
+    if value != value:
+        return f"NaN{width}"
+    if value in (float("inf"), float("-inf")):
+        return f"{'-' if value < 0 else ''}Inf{width}"
+    digits, _, exponent = str(value).partition("e")
+    if "." not in digits:
+        digits += ".0"
+    return f"{digits}{mark}{int(exponent or 0)}" if exponent or mark == "f" else digits
+
+
+def _escaped(text: str, quote: str = '"') -> str:
+    return "".join("\\" + each if each in ("\\", quote) else each for each in text)
+
+
+# What a name may be without quotes: letters of any script and what stands among them, or an operator, after `#` the type of one.
+_OPERATOR = r"[-+*/\\<>=&|^%~?$!:.]+"
+_LETTERS = r"[^\s\d{}(),.:;\"'`\[\]\-+*/\\<>=&|^%~?$!#@][^\s{}(),.:;\"'`\[\]\-+*/\\<>=&|^%~?$]*"
+NAME = rf"(?:[#@]+(?:\d+#*)*(?:{_LETTERS}|{_OPERATOR})?|{_LETTERS})"
+_NAME = re.compile(NAME)
+
+
+def _short(path: tuple[str, ...], name: str) -> str:
     """Without its module, where that leaves no doubt."""
-    module, _, last = name.rpartition(".")
+    *modules, last = path[1:] if canonical(path) != ".".join(path) else path
+    quoted = [part if _NAME.fullmatch(part) else f'var"{_escaped(part)}"' for part in (*modules, last)]
     if last in SHORT:
-        return last if canonical(SHORT[last]) == name else name
-    return last if module == "Main" else name
+        return last if canonical(SHORT[last]) == name else ".".join(quoted)
+    return quoted[-1] if modules == ["Main"] else ".".join(quoted)
 
 
 _KINDS = (Type, UnionAll, Union, TypeVar, Anonymous, _Bottom)

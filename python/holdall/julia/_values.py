@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from datetime import timedelta
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, final
@@ -114,11 +115,13 @@ class Bits:
     (Bits(Type.parse('Word24'), b'\\x01\\x02\\x03'), 197121)
     """
 
-    __slots__ = ("data", "type")
+    # Of one that was an element of an array nobody can tell whether its type is a primitive one.
+    __slots__ = ("_of_array", "data", "type")
 
     def __init__(self, type: Any, data: bytes) -> None:
         self.type = type
         self.data = bytes(data)
+        self._of_array = False
 
     def __int__(self) -> int:
         return int.from_bytes(self.data, "little")
@@ -137,6 +140,13 @@ class Bits:
         return f"Bits({self.type!r}, {self.data!r})"
 
 
+def element(type: Any, data: bytes) -> Bits:
+    """An element of an array of a type whose layout isn't known."""
+    self = Bits(type, data)
+    self._of_array = True
+    return self
+
+
 @final
 class Dict(dict[Any, Any]):
     """Julia's Dict, of any keys. A plain dict of text keys is written as a Dict{Symbol,Any}.
@@ -147,7 +157,9 @@ class Dict(dict[Any, Any]):
     Dict({'a': 1})
     """
 
-    __slots__ = ("type",)
+    # `_set`: the set that is made of the table.
+    __slots__ = ("_set", "type")
+    _set: Set
 
     def __init__(self, items: Any = (), *, type: Type | None = None) -> None:
         super().__init__(items)
@@ -219,7 +231,7 @@ class Set(set[Any]):
     __slots__ = ("_order", "type")
 
     def __init__(self, items: Iterable[Any] = (), *, type: Type | None = None) -> None:
-        self._order = tuple(items)
+        self._order: Iterable[Any] = tuple(items)
         super().__init__(self._order)
         self.type = type
 
@@ -233,6 +245,20 @@ class Set(set[Any]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Set, (self.in_order(),), (None, {"type": self.type})
+
+
+def place_of(name: str, names: Sequence[str]) -> int | None:
+    """Where a name is among others; None where it is not.
+
+    Python's parser makes letters of others that look alike (NFKC), `x.ϵ` asks for "ε": an attribute may have been meant
+    that becomes this name so, if no other does.
+    """
+    if name in names:
+        return names.index(name)
+    if name.isascii() and all(map(str.isascii, names)):
+        return None
+    alike = [at for at, known in enumerate(names) if unicodedata.normalize("NFKC", known) == name]
+    return alike[0] if len(alike) == 1 else None
 
 
 class NamedTuple(tuple[Any, ...]):
@@ -259,14 +285,18 @@ class NamedTuple(tuple[Any, ...]):
 
     @classmethod
     def of(cls, **values: Any) -> NamedTuple:
-        """One whose type is found when it is written."""
+        """One whose type is found when it is written.
+
+        Names that Python's parser would change, as it makes ε of ϵ, are given as text: `of(**{"ϵ": 1})`.
+        """
         return cls(values.values(), tuple(values))
 
     def __getattr__(self, name: str) -> Any:
         # Looked up by name, as pickle does before there are names.
         names = self.__dict__.get("names", ())
-        if name in names:
-            return self[names.index(name)]
+        place = place_of(name, names)
+        if place is not None:
+            return self[place]
         raise AttributeError(f"a NamedTuple of {', '.join(names) or 'nothing'} has no {name!r}")
 
     def _asdict(self) -> dict[str, Any]:
@@ -302,11 +332,24 @@ class Complex(complex):
         self.re, self.im, self.type = re, im, type
         return self
 
+    def conjugate(self) -> Complex:
+        """The same number with the other sign of `im`, whose parts stay what they are."""
+        return Complex(self.re, _negated(self.im), self.type)
+
     def __repr__(self) -> str:
         return f"Complex({self.re!r}, {self.im!r})"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Complex, (self.re, self.im, self.type)
+
+
+def _negated(value: Any) -> Any:
+    """Of the same width, where it has one; as in Julia the least of its ints stays what it is, and unsigned ones wrap around."""
+    bits = 8 * getattr(value, "_SIZE", 0)
+    if not bits:
+        return type(value)(-value) if isinstance(value, float) else -value
+    least = value._LEAST
+    return type(value)((-value - least) % (1 << bits) + least)
 
 
 @final

@@ -166,12 +166,46 @@ class Adjoint(_Array):
         self._fill(parent)
 
     def _array(self) -> Any:
-        return _turned(self.parent).conj()
+        return _conjugated(_turned(self.parent))
 
 
 def _turned(parent: Any) -> Any:
     found = numpy().asarray(parent)
     return found[None, :] if found.ndim == 1 else found.T
+
+
+def _conjugated(array: Any) -> Any:
+    """The conjugate of each element, as Julia's `adjoint` has it: of a number that is none of complex ones, itself."""
+    np = numpy()
+    if array.dtype.kind == "c":
+        return array.conj()
+    if array.dtype.kind == "O":
+        found = np.empty_like(array)
+        for place, value in np.ndenumerate(array):
+            # An array in an array is turned around, too.
+            inner = hasattr(value, "dtype") and value.ndim > 0
+            found[place] = _conjugated(_turned(value)) if inner else _conjugate(value)
+        return found
+    if array.dtype.names != ("re", "im"):
+        return array
+    re, im = array["re"], array["im"]
+    if im.dtype.kind in "biuf":
+        # NumPy has no complex numbers of ints, nor of so few bits: they are the next that it has. The parent keeps them as they are.
+        found = np.empty(
+            array.shape, np.complex64 if im.dtype.itemsize < 4 and im.dtype.kind == "f" else np.complex128
+        )
+        found.real, found.imag = re, -im.astype(found.imag.dtype)
+        return found
+    if im.dtype.names == ("num", "den") and im["num"].dtype.kind == "i":
+        found = array.copy()
+        np.negative(im["num"], out=found["im"]["num"])
+        return found
+    raise TypeError(f"NumPy can't compute with {array.dtype.metadata['julia']}: `.parent` has the numbers")
+
+
+def _conjugate(value: Any) -> Any:
+    method = getattr(value, "conjugate", None)
+    return value if method is None else method()
 
 
 @final

@@ -328,4 +328,15 @@ fn parameters_of_types() {
     let made = description([&b"Base"[..], b"BitArray"].into_iter(), &[Parameter::Int(2)]);
     let whole = document(&[("t", DOCUMENT, made)]);
     assert_eq!(told(&whole).unwrap()[2..], ["packed 0 [1] [2, 0, 0, 0, 0, 0, 0, 0]"]);
+    // So are all bools, and all floats; not what is of several types.
+    for (parameters, expected) in [
+        (&[Parameter::Bool(true), Parameter::Bool(false)][..], "packed 0 [2] [1, 0]"),
+        (&[Parameter::Float(-0.0)][..], "packed 0 [1] [0, 0, 0, 0, 0, 0, 0, 128]"),
+        (&[Parameter::Int(1), Parameter::Bool(true)][..], "list of 2"),
+        (&[][..], "list of 0"),
+    ] {
+        let made = description([&b"Main"[..], b"V"].into_iter(), parameters);
+        let whole = document(&[("t", DOCUMENT, made)]);
+        assert_eq!(told(&whole).unwrap()[2], expected);
+    }
 }

@@ -37,6 +37,27 @@ pub enum Parameter<'a> {
     Tuple(usize),
 }
 
+impl Parameter<'_> {
+    /// The name of its type, if that is one of bits.
+    fn bits_type(&self) -> Option<&'static [u8]> {
+        match self {
+            Parameter::Int(_) => Some(b"Int64"),
+            Parameter::Bool(_) => Some(b"Bool"),
+            Parameter::Float(_) => Some(b"Float64"),
+            Parameter::Type(_) | Parameter::Symbol(_) | Parameter::Tuple(_) => None,
+        }
+    }
+
+    fn bits(&self) -> Vec<u8> {
+        match self {
+            Parameter::Int(value) => value.to_le_bytes().to_vec(),
+            Parameter::Bool(value) => vec![u8::from(*value)],
+            Parameter::Float(value) => value.to_le_bytes().to_vec(),
+            Parameter::Type(_) | Parameter::Symbol(_) | Parameter::Tuple(_) => Vec::new(),
+        }
+    }
+}
+
 /// Writes a document of Julia's into a [`Sink`].
 #[derive(Debug)]
 pub struct Writer<S: Sink> {
@@ -121,18 +142,13 @@ pub fn description<'p>(path: impl ExactSizeIterator<Item = &'p [u8]>, parameters
 }
 
 fn put_parameters(w: &mut Writer<Vec<u8>>, parameters: &[Parameter<'_>]) {
-    // Julia keeps them in a list of its own, which is packed where all are numbers.
-    let ints: Option<Vec<u8>> = parameters
-        .iter()
-        .map(|parameter| match parameter {
-            Parameter::Int(value) => Some(value.to_le_bytes()),
-            _ => None,
-        })
-        .collect::<Option<Vec<_>>>()
-        .map(|ints| ints.concat());
-    if let (Some(ints), false) = (ints, parameters.is_empty()) {
-        let int = description([&b"Core"[..], b"Int64"].into_iter(), &[]);
-        return w.packed(&int, &[parameters.len()], &ints);
+    // Julia keeps them in a vector, which is packed where all are of one type of bits. The caller has others of that kind written as values.
+    if let Some(name) = parameters.first().and_then(Parameter::bits_type) {
+        if parameters.iter().all(|parameter| parameter.bits_type() == Some(name)) {
+            let element = description([&b"Core"[..], name].into_iter(), &[]);
+            let data: Vec<u8> = parameters.iter().flat_map(Parameter::bits).collect();
+            return w.packed(&element, &[parameters.len()], &data);
+        }
     }
     // What a tuple holds belongs to it.
     let mut len = 0;

@@ -63,8 +63,8 @@ pub enum Make {
     Persistent,
     /// What a function makes of a type and the values of its fields.
     Value(Rc<Described>),
-    /// A mapping, which the frame holds: its keys and values, which are of these nodes.
-    Table(Rc<Described>, (NodeId, NodeId)),
+    /// A mapping, which the frame holds: its keys and values, which are of these nodes, and where it begins.
+    Table(Rc<Described>, (NodeId, NodeId), usize),
     /// A type of that path: its parameters.
     Type(Owned),
     Simple,

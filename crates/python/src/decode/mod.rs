@@ -165,6 +165,8 @@ pub struct Decoder<'i, R: Reader<'i>> {
     again_left: usize,
     /// What shared objects were made into where another type wants them: by number and node.
     made_into: HashMap<(u32, NodeId), Owned, rustc_hash::FxBuildHasher>,
+    /// By the address of a set that is met again by its table, and a node: the set itself, and what was made of it.
+    sets_into: HashMap<(usize, NodeId), (Owned, Owned), rustc_hash::FxBuildHasher>,
     /// Values of a list that is not counted yet: empty between lists.
     leaves: Vec<Owned>,
     /// Tagged values: where those stand that are referred to, and where to go back to from those that are being built.
@@ -175,6 +177,8 @@ pub struct Decoder<'i, R: Reader<'i>> {
     describing: u32,
     classes_held: Vec<Owned>,
     symbols: HashMap<&'i [u8], Owned>,
+    /// Where a mapping turned out to be pairs after others had referred to it as a dict: what was built is wrong there.
+    anew: Option<usize>,
     /// Set while something that was skipped is read after all, or a part of a message is read.
     again: Option<skip::Again>,
     /// Of a part of a message: what is known of the rest.
@@ -231,6 +235,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             ahead: 0,
             again_left: FREE_AGAIN.saturating_add(input.saturating_mul(AGAIN_PER_BYTE)),
             made_into: HashMap::default(),
+            sets_into: HashMap::default(),
             leaves: Vec::with_capacity(if R::TEXT_KEYS { (input / 64).clamp(1, 64) } else { 0 }),
             apart: Vec::new(),
             backs: Vec::new(),
@@ -238,6 +243,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             describing: 0,
             classes_held: Vec::new(),
             symbols: HashMap::new(),
+            anew: None,
             again: None,
             far: partial::Far::default(),
             // SAFETY: the GIL is held, says the caller.
@@ -262,6 +268,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         self.r.finish()?;
         self.finish_deferred(0)?;
         if R::TAGGED {
+            if let Some(at) = self.anew {
+                return Err(decode("a mapping that holds itself, with keys that Python can't hash or tell apart", at));
+            }
             self.keep_apart();
         }
         Ok(root)

@@ -504,6 +504,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             // SAFETY: all are held.
             unsafe {
                 match deferred {
+                    Deferred::Item { dict, key, value, offset } if R::TAGGED => {
+                        self.set_deferred(dict.get(), key.get(), value.get(), offset)?
+                    }
                     Deferred::Item { dict, key, value, offset } => {
                         set_item::<R>(dict.get(), key.get(), value.get(), offset)?
                     }

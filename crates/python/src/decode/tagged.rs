@@ -14,7 +14,7 @@ use super::layout::Layout;
 use super::{fill, Decoder, UNMARKED};
 use crate::class::state::{allocate, slot_mut};
 use crate::cpython::{replace, Owned};
-use crate::error::{decode, raised, refused, Fault, Result};
+use crate::error::{decode, raised, refused, DecodeError, Fault, Result};
 use crate::julia::{bound, call, Class, Described, Names};
 use crate::objects::owned;
 use crate::schema::node::accepts;
@@ -252,9 +252,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 Class::Made(function) => call(py, function, (bound(py, &described.object), list(&parts)?)),
                 _ => return Err(decode(WRONG_DATA, at)),
             },
-            Make::Table(described, _) => {
+            Make::Table(described, _, start) => {
                 let (Some(dict), [keys, values]) = (object, &parts[..]) else { return Err(decode(WRONG_DATA, at)) };
-                return self.filled(described, dict, mark, keys, values, at);
+                return self.filled(described, dict, mark, keys, values, (*start, at));
             }
             Make::Type(path) => match &parts[..] {
                 [parameters] => match bound(py, parameters).cast::<PyList>() {
@@ -269,7 +269,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         };
         let made = owned(&made.map_err(|error| self.refuse(error, at))?);
         if let (Make::Value(_), Some(table)) = (make, parts.first()) {
-            self.defer_members(&made, table);
+            self.defer_members(&made, table)?;
         }
         Ok(made)
     }
@@ -277,6 +277,11 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     /// A function of ours, or of the user's, did not take what a message holds.
     #[cold]
     pub(in crate::decode) fn refuse(&self, error: PyErr, at: usize) -> Fault {
+        // One of ours that knows no place says what is wrong by itself.
+        let said = error.get_type(self.py).is(self.py.get_type::<DecodeError>());
+        if said && error.value(self.py).getattr(intern!(self.py, "offset")).map_or(true, |offset| offset.is_none()) {
+            return decode(error.value(self.py), at);
+        }
         let cause = error.clone_ref(self.py);
         error.restore(self.py);
         let refused = refused("a value that can't be made of what is stored of it", at).into_py(0);

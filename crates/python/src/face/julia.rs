@@ -12,6 +12,7 @@ use crate::julia::{Julia, Lowering};
 use crate::objects::numpy;
 use holdall_format::guess::Format;
 use holdall_format::julia::{tag, Reader, Survey, Writer};
+use pyo3::exceptions::PySystemError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use std::sync::Arc;
@@ -122,11 +123,12 @@ pub fn loads(
 ) -> PyResult<Py<PyAny>> {
     let none = data.py().None().into_bound(data.py());
     let options = decoding(data, &r#type, types.unwrap_or(&none), strict, dec_hook, limits, views, false, false)?;
+    let Some(julia) = options.julia.clone() else { return Err(PySystemError::new_err("no options of Julia's")) };
     with_bytes(data, |input| {
-        let made = match Reader::new(input) {
-            Ok(reader) => decode_by(data.py(), reader, &options, None, 0),
-            Err(error) => Err(Fault::from(error).into_py(0)),
-        };
+        let made = julia.until_settled(|| {
+            let reader = Reader::new(input).map_err(|error| Fault::from(error).into_py(0))?;
+            decode_by(data.py(), reader, &options, None, 0)
+        });
         made.map_err(|error| named(data.py(), error, Format::Julia, input))
     })
 }

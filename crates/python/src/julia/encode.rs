@@ -8,7 +8,7 @@ use crate::class::state;
 use crate::cpython::dict::{self, Position};
 use crate::cpython::View;
 use crate::cpython::{Obj, Owned, Type};
-use crate::encode::{layouts, Encoder, Part, Sharing, BY_PARENT, CHANGED};
+use crate::encode::{layouts, Encoder, Part, Sharing, BY_PARENT, BY_PARENT_AND_US, CHANGED};
 use crate::error::{encode, raised, EncodeError, Result};
 use crate::objects::owned;
 use holdall_format::model::Form;
@@ -36,6 +36,8 @@ pub struct Lowering {
     /// Classes whose instances are made of their parts, and those of them that are on a way to themselves.
     made: HashSet<usize, rustc_hash::FxBuildHasher>,
     in_place: HashSet<usize, rustc_hash::FxBuildHasher>,
+    /// By a set's address: the table that it consists of, held so often that it counts as shared.
+    tables_of_sets: HashMap<usize, [Owned; BY_PARENT_AND_US as usize + 1], rustc_hash::FxBuildHasher>,
     /// What is referred to and not written yet, in the order of its numbers.
     apart: VecDeque<Apart>,
 }
@@ -77,6 +79,7 @@ impl Lowering {
             tables: HashMap::default(),
             made: HashSet::default(),
             in_place: HashSet::default(),
+            tables_of_sets: HashMap::default(),
             nothing: Rc::from([]),
             apart: VecDeque::new(),
         })
@@ -168,16 +171,21 @@ impl<W: Writer> Encoder<'_, W> {
         }
     }
 
-    /// Whether all keys of a dict are text.
+    /// Whether all keys of a dict are names: text, and none that is something else in Julia.
     ///
     /// # Safety
     /// `object` is a dict.
-    unsafe fn has_names(&self, object: Obj) -> Result<bool> {
+    unsafe fn has_names(&mut self, object: Obj) -> Result<bool> {
+        let others = &self.lowering()?.names.other_texts;
         let mut position = Position(0);
         // SAFETY: a dict, says the caller; no Python code runs while its entries are borrowed.
         unsafe {
             while let Some((key, _)) = position.next(object) {
-                if ffi::PyUnicode_Check(key) == 0 {
+                if ffi::PyUnicode_CheckExact(key) != 0 {
+                    continue;
+                }
+                let class = ffi::Py_TYPE(key).cast();
+                if ffi::PyUnicode_Check(key) == 0 || others.iter().any(|other| other.get() == class) {
                     return Ok(false);
                 }
             }
@@ -491,6 +499,18 @@ impl<W: Writer> Encoder<'_, W> {
                 let object = unsafe { Owned::borrowed(object) };
                 self.structure(object, &owned(&part(1)?), parts)?;
             }
+            // Which set it is, is told by the table in it: that is one object wherever the set is met.
+            "set" => {
+                let table = owned(&part(2)?);
+                let lowering = self.lowering()?;
+                let held = || std::array::from_fn(|_| table.clone());
+                let [table, ..] = lowering.tables_of_sets.entry(object as usize).or_insert_with(held).clone();
+                // SAFETY: alive, says the caller.
+                let object = unsafe { Owned::borrowed(object) };
+                lowering.values.insert(bound(py, &object).get_type().as_ptr() as usize);
+                self.keep(object.clone());
+                self.structure(object, &owned(&part(1)?), vec![Part::Value(table)])?;
+            }
             "bits" => {
                 let data = part(2)?;
                 match self.type_number(&owned(&part(1)?))? {
@@ -548,8 +568,10 @@ impl<W: Writer> Encoder<'_, W> {
                     self.w.description(&described);
                 }
                 None => {
+                    // A vector that is packed, where the parameters are of one type of bits.
+                    let parameters = if part(2)?.is_instance_of::<PyTuple>() { list(2)? } else { value(2)? };
                     self.w.tagged(Form::Type);
-                    self.then(vec![list(2)?, list(1)?]);
+                    self.then(vec![parameters, list(1)?]);
                 }
             },
             "unionall" => {

@@ -19,8 +19,9 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyTuple;
 use std::cell::{OnceCell, RefCell};
+use std::collections::HashSet;
 use std::rc::Rc;
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 
 /// What of `holdall.julia` is called from here, looked up once.
 #[derive(Debug)]
@@ -31,6 +32,8 @@ pub struct Names {
     pub bottom: Owned,
     pub module: Owned,
     pub symbol: Owned,
+    /// Classes of text that are no names as keys.
+    pub other_texts: [Owned; 2],
     pub simple_vector: Owned,
     pub record: Owned,
     /// Where a record has its type and its values.
@@ -42,6 +45,8 @@ pub struct Names {
     array_of: Owned,
     boxed_dtype: Owned,
     pub items: Owned,
+    pub parameters: Owned,
+    pub parameters_of_bytes: Owned,
     pub bits: Owned,
     pub pairs: Owned,
     class_of: Owned,
@@ -77,6 +82,7 @@ impl Names {
                 bottom: get("BOTTOM")?,
                 module: get("Module")?,
                 symbol: get("Symbol")?,
+                other_texts: [get("Char")?, get("SubString")?],
                 simple_vector: get("SimpleVector")?,
                 record: owned(&record),
                 record_slots: [slot(b"type")?, slot(b"values")?],
@@ -86,6 +92,8 @@ impl Names {
                 permitted: get("permitted")?,
                 array_of: get("array_of")?,
                 items: get("items")?,
+                parameters: get("parameters")?,
+                parameters_of_bytes: get("parameters_of_bytes")?,
                 bits: get("bits")?,
                 boxed_dtype: get("boxed_dtype")?,
                 pairs: get("pairs")?,
@@ -116,15 +124,43 @@ pub struct Julia {
     /// Of a document that is read where it is touched: the objects that stand apart, as far as they were built. What several
     /// members refer to is one object.
     pub shared: Option<Mutex<Vec<Option<Shared>>>>,
+    /// Where mappings begin that have to be pairs: a key of theirs was found to be none after others had referred to them as dicts.
+    pairs: Mutex<HashSet<usize>>,
 }
 
 impl Julia {
     pub fn new(types: &Bound<'_, PyAny>, views: Option<(Owned, usize)>, raw: bool, lazy: bool) -> PyResult<Julia> {
         let names = Names::get(types.py())?;
         let types = owned(&call(types.py(), &names.permitted, (types,))?);
-        Ok(Julia { names, types, views, raw, shared: lazy.then(Mutex::default) })
+        Ok(Julia { names, types, views, raw, shared: lazy.then(Mutex::default), pairs: Mutex::default() })
+    }
+
+    /// Whether the mapping that begins there has to be pairs.
+    pub fn is_pairs(&self, start: usize) -> bool {
+        self.pairs.lock().unwrap_or_else(PoisonError::into_inner).contains(&start)
+    }
+
+    pub fn make_pairs(&self, start: usize) {
+        self.pairs.lock().unwrap_or_else(PoisonError::into_inner).insert(start);
+    }
+
+    /// Has a value built by `once`, and built again where that found mappings to be pairs which others had referred to as dicts.
+    pub fn until_settled<T>(&self, once: impl Fn() -> PyResult<T>) -> PyResult<T> {
+        let known = || self.pairs.lock().unwrap_or_else(PoisonError::into_inner).len();
+        // All of them are found in one go, but for those that only are there once others are right.
+        for _ in 0..MOST_ROUNDS {
+            let before = known();
+            match once() {
+                Err(_) if known() > before => {}
+                settled => return settled,
+            }
+        }
+        once()
     }
 }
+
+/// How often a value is built at most.
+const MOST_ROUNDS: usize = 3;
 
 impl Julia {
     /// The names of the fields of a type whose instances can be read field by field: a program's own.

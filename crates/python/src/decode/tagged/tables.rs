@@ -13,6 +13,7 @@ use holdall_format::model::{Shape, Tagged};
 use holdall_format::{Reader, Token};
 use pyo3::exceptions::PyTypeError;
 use pyo3::ffi;
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PySet};
 use std::rc::Rc;
@@ -25,9 +26,14 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         nodes: (NodeId, NodeId),
     ) -> Result<Option<Owned>> {
         self.claim(2, 320)?;
+        let (julia, start) = (self.julia()?, self.here());
         let dict = match &described.class {
             // What a type says of it, is a plain dict.
             _ if nodes != (ANY, ANY) => owned(pyo3::types::PyDict::new(self.py).as_any()),
+            Class::Table(_) if julia.is_pairs(start) => {
+                let none = PyList::empty(self.py);
+                owned(&call(self.py, &julia.names.pairs, (bound(self.py, &described.object), &none, &none))?)
+            }
             Class::Table(factory) => owned(&call(self.py, factory, (bound(self.py, &described.object),))?),
             _ => return Err(decode(WRONG_DATA, self.here())),
         };
@@ -40,7 +46,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 None => break,
             }
         }
-        let make = Make::Table(described.clone(), nodes);
+        let make = Make::Table(described.clone(), nodes, start);
         let parts = Parts { gathered: Vec::new(), make: Some(make) };
         let at = gathered.len();
         let frame = Frame { parts: Some(Box::new(parts)), ..self.frame(Kind::Lists, Some(dict), 2, mark) };
@@ -126,8 +132,35 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         Ok(Some(list))
     }
 
+    /// The parameters of a type, where they are stored as an array of one type of bits: each as if it stood alone, since nothing
+    /// else says its type.
+    fn parameters(&mut self, element: usize, shape: Shape<'i>, data: &'i [u8]) -> Result<Owned> {
+        let described = self.described(element)?;
+        if let Class::Number(None, _) = &described.class {
+            if let Some(list) = self.numbers(element, shape, data)? {
+                return Ok(list);
+            }
+        }
+        let make = &self.julia()?.names.parameters;
+        self.values_by(make, element, shape, data)
+    }
+
+    /// The same, where all of them are bytes.
+    fn parameters_of_bytes(&mut self, data: &'i [u8]) -> Result<Owned> {
+        let (py, at, names) = (self.py, self.here(), self.julia()?.names);
+        self.claim(0, data.len().saturating_mul(64))?;
+        let made = call(py, &names.parameters_of_bytes, (PyBytes::new(py, data),));
+        Ok(owned(&made.map_err(|error| self.refuse(error, at))?))
+    }
+
     /// A packed array as a list of whatever its elements are.
     fn values_of(&mut self, element: usize, shape: Shape<'i>, data: &'i [u8]) -> Result<Owned> {
+        let make = &self.julia()?.names.items;
+        self.values_by(make, element, shape, data)
+    }
+
+    /// A packed array as a list, made by a function of `holdall.julia`'s.
+    fn values_by(&mut self, make: &Owned, element: usize, shape: Shape<'i>, data: &'i [u8]) -> Result<Owned> {
         let (py, at, julia) = (self.py, self.here(), self.julia()?);
         let described = self.described(element)?;
         let (shape, count) = self.shape(shape)?;
@@ -137,7 +170,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         self.element_size(count, data)?;
         self.claim(0, count.saturating_mul(128).saturating_add(data.len().saturating_mul(16)))?;
         let arguments = (bound(py, &described.object), PyBytes::new(py, data), count, bound(py, &julia.types));
-        let made = call(py, &julia.names.items, arguments);
+        let made = call(py, make, arguments);
         Ok(owned(&made.map_err(|error| self.refuse(error, at))?))
     }
 
@@ -147,14 +180,19 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         while self.stack[depth - 1].at < self.stack[depth - 1].len {
             let frame = &self.stack[depth - 1];
             let item = match frame.parts.as_deref() {
-                Some(Parts { make: Some(Make::Table(_, nodes)), .. }) if frame.at == 0 => nodes.0,
-                Some(Parts { make: Some(Make::Table(_, nodes)), .. }) => nodes.1,
+                Some(Parts { make: Some(Make::Table(_, nodes, _)), .. }) if frame.at == 0 => nodes.0,
+                Some(Parts { make: Some(Make::Table(_, nodes, _)), .. }) => nodes.1,
                 _ => ANY,
             };
+            let of_type = matches!(frame.parts.as_deref(), Some(Parts { make: Some(Make::Type(_)), .. }));
             self.owed -= 1;
             let before = self.r.place();
             let value = match self.r.next()? {
                 Token::Items(end) => self.begin_items(end, item)?,
+                Token::Tagged(Tagged::Packed { element, shape, data }) if of_type => {
+                    Some(self.parameters(element, shape, data)?)
+                }
+                Token::Bytes(data) if of_type => Some(self.parameters_of_bytes(data)?),
                 Token::Tagged(Tagged::Packed { element, shape, data }) => match self.numbers(element, shape, data)? {
                     Some(list) if item == ANY => Some(list),
                     Some(list) => Some(self.coerced(list, item)?),
@@ -183,7 +221,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         }
         let made = PyList::empty(self.py);
         for value in bound(self.py, &list).try_iter()? {
-            made.append(bound(self.py, &self.rules.coerce(item, owned(&value?))?))?;
+            made.append(bound(self.py, &self.tagged_as(owned(&value?), item)?))?;
         }
         Ok(owned(made.as_any()))
     }
@@ -196,7 +234,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         mark: u32,
         keys: &Owned,
         values: &Owned,
-        at: usize,
+        (start, at): (usize, usize),
     ) -> Result<Owned> {
         let py = self.py;
         let listed = |values| as_list(py, values).map_err(|_| decode("a mapping whose keys or values are no list", at));
@@ -208,36 +246,49 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 return Err(decode("a mapping of more keys than values, or fewer", at));
             }
             self.charge(48 * len as usize)?;
+            // Known from the time before, in which others had referred to it when a key turned out to be none.
+            if ffi::PyList_Check(dict.get()) != 0 {
+                self.charge(64 * len as usize)?;
+                for place in 0..len {
+                    let (key, value) =
+                        (ffi::PyList_GetItem(keys.get(), place), ffi::PyList_GetItem(values.get(), place));
+                    let pair = Owned::new(ffi::PyTuple_Pack(2, key, value)).ok_or_else(raised)?;
+                    if ffi::PyList_Append(dict.get(), pair.get()) != 0 {
+                        return Err(raised());
+                    }
+                }
+                return Ok(dict);
+            }
             let mut deferred = false;
             for place in 0..len {
                 let key = Owned::borrowed(ffi::PyList_GetItem(keys.get(), place));
                 let value = Owned::borrowed(ffi::PyList_GetItem(values.get(), place));
                 if !is_hashable(key.get()) {
-                    return self.pairs(described, mark, &keys, &values, at);
+                    return self.pairs(described, mark, &keys, &values, start);
                 }
                 if self.half_seen && may_run_code(key.get()) {
                     deferred = true;
-                    self.deferred.push(Deferred::Item { dict: dict.clone(), key, value, offset: at });
+                    self.deferred.push(Deferred::Item { dict: dict.clone(), key, value, offset: start });
                 } else if ffi::PyDict_SetItem(dict.get(), key.get(), value.get()) != 0 {
                     let error = PyErr::fetch(py);
                     if !error.is_instance_of::<PyTypeError>(py) {
                         return Err(self.refuse(error, at));
                     }
-                    return self.pairs(described, mark, &keys, &values, at);
+                    return self.pairs(described, mark, &keys, &values, start);
                 }
             }
             // Julia tells some keys apart that Python does not: text and a symbol of the same name.
             if !deferred && ffi::PyDict_Size(dict.get()) != len {
-                return self.pairs(described, mark, &keys, &values, at);
+                return self.pairs(described, mark, &keys, &values, start);
             }
         }
         Ok(dict)
     }
 
     /// A set of the keys of a mapping: those that can't be hashed yet become its members when they do.
-    pub(in crate::decode) fn defer_members(&mut self, set: &Owned, table: &Owned) {
+    pub(in crate::decode) fn defer_members(&mut self, set: &Owned, table: &Owned) -> Result<()> {
         if self.deferred.is_empty() || !bound(self.py, set).is_instance_of::<PySet>() {
-            return;
+            return Ok(());
         }
         let of_table = |deferred: &Deferred| match deferred {
             Deferred::Item { dict, key, offset, .. } if dict.get() == table.get() => {
@@ -246,16 +297,56 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             _ => None,
         };
         let members: Vec<Deferred> = self.deferred.iter().filter_map(of_table).collect();
+        if !members.is_empty() {
+            // It knows its order by the table, once that is filled.
+            bound(self.py, set).setattr(intern!(self.py, "_order"), bound(self.py, table))?;
+        }
         self.deferred.extend(members);
+        Ok(())
+    }
+
+    /// Sets an item whose key could not be hashed before. Where it still can't be, or there is an equal one, the mapping that begins
+    /// at `start` has to be pairs.
+    ///
+    /// # Safety
+    /// All are alive; `dict` is a dict.
+    pub(in crate::decode) unsafe fn set_deferred(
+        &mut self,
+        dict: Obj,
+        key: Obj,
+        value: Obj,
+        start: usize,
+    ) -> Result<()> {
+        // SAFETY: alive, says the caller.
+        unsafe {
+            match ffi::PyDict_Contains(dict, key) {
+                0 if ffi::PyDict_SetItem(dict, key, value) == 0 => return Ok(()),
+                1 => {}
+                _ => {
+                    let error = PyErr::fetch(self.py);
+                    if !error.is_instance_of::<PyTypeError>(self.py) {
+                        return Err(self.refuse(error, start));
+                    }
+                }
+            }
+        }
+        self.build_anew(start)
+    }
+
+    /// Others may have referred to the dict of the mapping that begins there: all is built anew, with pairs in its place.
+    fn build_anew(&mut self, start: usize) -> Result<()> {
+        self.julia()?.make_pairs(start);
+        self.anew.get_or_insert(start);
+        Ok(())
     }
 
     /// What stands for a mapping whose keys are none in Python.
     #[cold]
-    fn pairs(&mut self, described: &Described, mark: u32, keys: &Owned, values: &Owned, at: usize) -> Result<Owned> {
+    fn pairs(&mut self, described: &Described, mark: u32, keys: &Owned, values: &Owned, start: usize) -> Result<Owned> {
         let py = self.py;
         if mark != UNMARKED {
             if self.numbered[mark as usize].state == State::Seen {
-                return Err(decode("a mapping that holds itself, with keys that Python can't hash or tell apart", at));
+                self.build_anew(start)?;
             }
             self.numbered[mark as usize].object = None;
         }

@@ -260,8 +260,20 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         let raw = object.get();
         // SAFETY: held.
         let is_leaf = unsafe { kind_of(raw) } != 0;
+        // A set that its table holds: whoever refers to the table has the same set.
+        // SAFETY: held.
+        let shared = R::TAGGED && unsafe { ffi::PyAnySet_Check(raw) != 0 && ffi::Py_REFCNT(raw) > 1 };
+        if shared {
+            if let Some((_, known)) = self.sets_into.get(&(raw as usize, id)) {
+                return Ok(known.clone());
+            }
+        }
+        let original = shared.then(|| object.clone());
         let made = if R::TAGGED { self.tagged_as(object, id) } else { self.rules.coerce(id, object) };
         let made = made.map_err(|fault| self.of_user(1, fault))?;
+        if let Some(original) = original {
+            self.sets_into.insert((raw as usize, id), (original, made.clone()));
+        }
         if mark != UNMARKED {
             let numbered = &mut self.numbered[mark as usize];
             if is_leaf {

@@ -160,7 +160,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     /// A value as the node wants it: as what it is, or as the builtin that it is a kind of.
-    pub(super) fn tagged_as(&self, object: Owned, id: NodeId) -> Result<Owned> {
+    pub(in crate::decode) fn tagged_as(&self, object: Owned, id: NodeId) -> Result<Owned> {
         let object = self.reshaped(object, id, 0)?;
         let record = self.julia()?.names.record.get().cast();
         // SAFETY: held.

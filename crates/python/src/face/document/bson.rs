@@ -268,8 +268,14 @@ impl Bson {
             Some(apart) => {
                 let view = self.shared.source.view()?;
                 let end = at + place.len;
-                let reader = julia::Reader::of_value(view.as_slice(), apart.clone(), place.tag, at, end);
-                decode_by(py, reader, options, None, 0)?
+                let build = || {
+                    let reader = julia::Reader::of_value(view.as_slice(), apart.clone(), place.tag, at, end);
+                    decode_by(py, reader, options, None, 0)
+                };
+                match &options.julia {
+                    Some(julia) => julia.until_settled(build)?,
+                    None => build()?,
+                }
             }
         };
         Ok(made.into_bound(py))
