@@ -95,7 +95,7 @@ def test_every_name_of_pickle_that_is_not_about_opcodes_is_here():
     assert ours <= set(pickle.__all__) | {"DEFAULT_PROTOCOL", "HIGHEST_PROTOCOL"}
     not_opcodes = {name for name in pickle.__all__ if not name.isupper() and not name.startswith("_")}
     assert not_opcodes <= ours
-    assert all(hasattr(hp, name) for name in ours)
+    assert all(hasattr(hp, name) for name in {*ours, *pickle.__all__})
 
 
 @pytest.mark.parametrize("name", ["dumps", "loads", "dump", "load", "Pickler", "Unpickler"])
@@ -209,7 +209,7 @@ def test_what_cannot_be_stored():
 
 def test_bytes_that_are_no_message():
     message = hp.dumps({"a": [1, 2.5]})
-    for bad in (b"", message[:-1], message + b"\0", pickle.dumps([1])):
+    for bad in (b"", message[:-1], b"\0" + message, pickle.dumps([1])):
         with pytest.raises(pickle.UnpicklingError) as caught:
             hp.loads(bad)
         assert isinstance(caught.value.__cause__, holdall.DecodeError)
@@ -237,23 +237,6 @@ def test_several_dumps_into_one_file_are_read_by_several_loads(tmp_path):
         while True:
             loaded.append(hp.load(file))
     assert loaded == values
-
-
-def test_one_pickler_and_one_unpickler_for_several_graphs():
-    file = io.BytesIO()
-    pickler = hp.Pickler(file)
-    shared = ["kept apart"]
-    pickler.dump([shared, shared])
-    pickler.clear_memo()
-    pickler.dump(shared)
-    shared.append("changed")
-    pickler.dump(shared)
-    unpickler = hp.Unpickler(io.BytesIO(file.getvalue()))
-    (first, again), second, third = unpickler.load(), unpickler.load(), unpickler.load()
-    assert first is again
-    assert first is not second
-    # pickle's memo would have stored the third as a reference to the list before it changed.
-    assert third == ["kept apart", "changed"]
 
 
 def test_dumps_written_to_a_file_by_hand():
