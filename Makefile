@@ -34,7 +34,7 @@ EXTENSION := $(VENV)/.stamp-develop
 ##@ Use
 .PHONY: help demo bench
 help: ## this list
-	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z][a-z-]*:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z][a-z-]*:.*## / {printf "  make %-17s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: $(EXTENSION) $(VENV)/.stamp-demo ## store and restore four real object graphs, next to pickle
 	@$(BIN)/python demo/run.py
@@ -43,7 +43,7 @@ bench: $(EXTENSION) $(VENV)/.stamp-bench ## every data set against every peer, a
 	@$(BIN)/python bench/run.py $(ARGS)
 
 ##@ Check
-.PHONY: test lint ruff mypy rust-lint docs-lint cargo-test pytest test-mongo check-julia fuzz soak soak-log
+.PHONY: test lint ruff mypy rust-lint docs-lint cargo-test pytest test-mongo check-julia interpreter-tests fuzz soak soak-log
 test: lint cargo-test pytest test-mongo ## lint, the Rust tests and the Python tests: what CI runs
 
 lint: ruff mypy rust-lint docs-lint ## ruff, mypy --strict, rustfmt, clippy -D warnings, generated docs
@@ -90,6 +90,9 @@ test-mongo: $(EXTENSION) $(MONGO)/.stamp ## PyMongo with this codec and a server
 
 check-julia: $(EXTENSION) $(VENV)/.stamp-test ## Julia loads what we write, and compares; needs julia with BSON.jl
 	@PYTHON=$(BIN)/python tests/julia/check.sh
+
+interpreter-tests: $(EXTENSION) $(VENV)/.stamp-test ## CPython's own tests of pickling and copying, with ours in their place
+	$(BIN)/python tests/interpreter/run.py $(ARGS)
 
 fuzz: $(EXTENSION) $(VENV)/.stamp-test ## mutated inputs through Python and cargo-fuzz, SECONDS=60 each
 	$(BIN)/python tests/fuzz/mutate.py --seconds $(FUZZ_SECONDS)

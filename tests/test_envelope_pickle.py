@@ -50,12 +50,21 @@ def written(value, protocol=None):
 
 
 def test_its_only_code_calls_us():
-    for value, function in ((Point(1), "holdall.pickle loads"), (np.arange(5000), "holdall.envelope_pickle _open")):
+    for value, function in (
+        (Point(1), "holdall.pickle loads"),
+        (np.arange(5000), "holdall.envelope_pickle _open"),
+    ):
         data = envelope_pickle.dumps(value, protocol=2)
         names = [argument for opcode, argument, _ in pickletools.genops(data) if opcode.name == "GLOBAL"]
         names = [name for name in names if name not in ("_codecs encode",)]  # bytes, in old protocols
-        assert names == ([function] if value is not None and isinstance(value, Point) else ["holdall.pickle loads"])
-        names = {argument for opcode, argument, _ in pickletools.genops(envelope_pickle.dumps(value)) if "UNICODE" in opcode.name}
+        assert names == (
+            [function] if value is not None and isinstance(value, Point) else ["holdall.pickle loads"]
+        )
+        names = {
+            argument
+            for opcode, argument, _ in pickletools.genops(envelope_pickle.dumps(value))
+            if "UNICODE" in opcode.name
+        }
         assert names == set(function.split())
 
 
@@ -85,7 +94,7 @@ def test_large_buffers_are_written_once_and_used_where_they_are():
 
 def test_hooks():
     class Hooked(envelope_pickle.Pickler):
-        dispatch_table = {Point: lambda point: (Point, (point.x * 2,))}  # noqa: RUF012
+        dispatch_table = {Point: lambda point: (Point, (point.x * 2,))}
 
         def reducer_override(self, obj):
             return (str, ("a class",)) if obj is int else NotImplemented
@@ -125,7 +134,7 @@ def test_the_names_are_pickles():
     assert all(hasattr(envelope_pickle, name) for name in envelope_pickle.__all__)
 
 
-TABLE = multiprocessing.reduction.ForkingPickler(io.BytesIO()).dispatch_table
+ORIGINAL = multiprocessing.reduction.ForkingPickler
 
 
 class Forking(envelope_pickle.Pickler):
@@ -133,7 +142,7 @@ class Forking(envelope_pickle.Pickler):
 
     def __init__(self, *args):
         super().__init__(*args)
-        self.dispatch_table = TABLE
+        self.dispatch_table = ORIGINAL(io.BytesIO()).dispatch_table
 
 
 def answer(connection, value):

@@ -104,7 +104,7 @@ class CannotPeek(OnlyRead):
 
 
 def in_file(data):
-    file = tempfile.TemporaryFile(buffering=0)
+    file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115
     file.write(data)
     file.seek(0)
     return file
@@ -267,7 +267,13 @@ def test_layouts_and_cycles_go_on():
     nodes = [Node(at) for at in range(3)]
     for one, other in zip(nodes, [*nodes[1:], nodes[0]], strict=True):
         one.next = other
-    loaded = series(*nodes, [Point(nodes[0], {"x": 1, "y": 2})], Colour.RED, Node("late"), {"x": nodes[2], "y": Colour.RED})
+    loaded = series(
+        *nodes,
+        [Point(nodes[0], {"x": 1, "y": 2})],
+        Colour.RED,
+        Node("late"),
+        {"x": nodes[2], "y": Colour.RED},
+    )
     assert loaded[0].next is loaded[1]
     assert loaded[2].next is loaded[0]
     assert loaded[3][0].x is loaded[0]
@@ -336,7 +342,11 @@ def test_messages_that_lack_those_before_them():
     first = file.tell()
     pickler.dump(value)
     second = file.getvalue()[first:]
-    for load in (hp.loads, lambda data: hp.load(io.BytesIO(data)), lambda data: hp.Unpickler(io.BytesIO(data)).load()):
+    for load in (
+        hp.loads,
+        lambda data: hp.load(io.BytesIO(data)),
+        lambda data: hp.Unpickler(io.BytesIO(data)).load(),
+    ):
         with pytest.raises(pickle.UnpicklingError, match="by one `?Unpickler"):
             load(second)
     with pytest.raises(holdall.DecodeError, match="a trusted message"):

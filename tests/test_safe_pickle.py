@@ -33,7 +33,13 @@ class Hostile:
         return print, ("run",)
 
 
-VALUE = {"user": 7, "since": datetime.date(2024, 2, 29), "tags": {"a", "b"}, "rows": [(1, 2.5)] * 2, "blob": b"\0" * 5000}
+VALUE = {
+    "user": 7,
+    "since": datetime.date(2024, 2, 29),
+    "tags": {"a", "b"},
+    "rows": [(1, 2.5)] * 2,
+    "blob": b"\0" * 5000,
+}
 
 
 @pytest.mark.parametrize("name", ["dumps", "loads", "dump", "load", "Pickler", "Unpickler"])

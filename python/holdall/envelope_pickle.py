@@ -120,10 +120,14 @@ class Pickler(_trusted.Pickler):
         if self._write is None:
             raise PicklingError(f"Pickler.__init__() was not called by {type(self).__name__}.__init__()")
         if getattr(self.persistent_id, "__func__", None) is not Pickler.persistent_id:
-            raise PicklingError("an envelope can't hold persistent ids: the standard library's pickle would not ask for them")
+            raise PicklingError(
+                "an envelope can't hold persistent ids: the standard library's pickle would not ask for them"
+            )
         buffers: list[PickleBuffer] = []
         message = self._message(obj, buffers.append if self._protocol >= _BUFFERS_SINCE else None, None)
-        self._write(_pickle.dumps(_Envelope(message, buffers), self._protocol, buffer_callback=self._buffer_callback))
+        self._write(
+            _pickle.dumps(_Envelope(message, buffers), self._protocol, buffer_callback=self._buffer_callback)
+        )
 
 
 class _Envelope:

@@ -18,6 +18,7 @@ by `holdall.safe_pickle`.
 from __future__ import annotations
 
 import io
+import operator
 import pickle as _pickle
 import sys
 from pickle import PickleBuffer, PickleError, PicklingError, UnpicklingError
@@ -103,7 +104,7 @@ def loads(
     fix_imports, encoding, errors: accepted for the signature's sake.
     buffers: what `buffer_callback` was given, in the same order. Arrays may become views of them.
 
-    Raises UnpicklingError: malformed bytes. What the data calls may raise anything.
+    Raises UnpicklingError: malformed bytes. Raises EOFError: no bytes at all. What the data calls may raise anything.
 
     >>> loads(dumps([print, {1, 2}]))
     [<built-in function print>, {1, 2}]
@@ -339,7 +340,7 @@ class _Pickler(Pickler):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        _refuse_opcodes(cls, _pickle._Pickler, Pickler)  # type: ignore[attr-defined]
+        _refuse_opcodes(cls, _pickle._Pickler, Pickler)
 
 
 class _Unpickler(Unpickler):
@@ -347,7 +348,7 @@ class _Unpickler(Unpickler):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        _refuse_opcodes(cls, _pickle._Unpickler, Unpickler)  # type: ignore[attr-defined]
+        _refuse_opcodes(cls, _pickle._Unpickler, Unpickler)
 
 
 _dump, _dumps, _load, _loads = dump, dumps, load, loads
@@ -356,6 +357,7 @@ _dump, _dumps, _load, _loads = dump, dumps, load, loads
 def check_protocol(protocol: int | None, buffer_callback: object) -> None:
     if protocol is None:
         return
+    protocol = operator.index(protocol)
     if protocol > HIGHEST_PROTOCOL:
         raise ValueError(f"pickle protocol must be <= {HIGHEST_PROTOCOL}")
     if buffer_callback is not None and 0 <= protocol < 5:
@@ -378,7 +380,7 @@ def _decode(load: Callable[..., Any], *given: Any) -> Any:
     try:
         return load(*given)
     except _core.TruncatedError as error:
-        if error.offset == 0 and load is _core.load_pickle:
+        if error.offset == 0:
             raise EOFError("Ran out of input") from None
         raise UnpicklingError(str(error)) from error
     except _core.DecodeError as error:
@@ -403,7 +405,8 @@ def peeker(file: Any) -> Callable[[int], Any] | None:
         def buffered(size: int) -> bytes:
             at = file.tell()
             with file.getbuffer() as whole:
-                return bytes(whole[at : at + size])
+                ahead: bytes = whole[at : at + size].tobytes()
+            return ahead
 
         return buffered
     if kind is io.FileIO and file.seekable():

@@ -215,14 +215,7 @@ class Unpickler:
 
     def load(self) -> Any:
         """Restore the next object graph. EOFError where nothing is left."""
-        try:
-            return _core.load_pickle(self._fill, self._peek, None, None, self._buffers, self.types, None)
-        except _core.TruncatedError as error:
-            if error.offset == 0:
-                raise EOFError("Ran out of input") from None
-            raise UnpicklingError(str(error)) from error
-        except _core.DecodeError as error:
-            raise _told(error) from error
+        return _decode(_core.load_pickle, self._fill, self._peek, None, None, self._buffers, self.types, None)
 
 
 def permitting(types: _core._Types) -> ModuleType:
@@ -266,14 +259,22 @@ def permitting(types: _core._Types) -> ModuleType:
     for function, original in ((loads, globals()["loads"]), (load, globals()["load"])):
         function.__doc__ = original.__doc__
         function.__qualname__ = function.__name__
-    module.__dict__.update(loads=loads, load=load, Unpickler=type("Unpickler", (Unpickler,), {"types": permitted}))
+    module.__dict__.update(
+        loads=loads, load=load, Unpickler=type("Unpickler", (Unpickler,), {"types": permitted})
+    )
     return module
 
 
 def _loads(data: Any, buffers: Iterable[Any] | None, types: _core._Types) -> Any:
+    return _decode(_core.loads_pickle, data, None, None, buffers, types)
+
+
+def _decode(load: Callable[..., Any], *given: Any) -> Any:
     try:
-        return _core.loads_pickle(data, None, None, buffers, types)
+        return load(*given)
     except _core.DecodeError as error:
+        if isinstance(error, _core.TruncatedError) and error.offset == 0:
+            raise EOFError("Ran out of input") from None
         raise _told(error) from error
 
 
@@ -284,6 +285,5 @@ def _told(error: _core.DecodeError) -> UnpicklingError:
         unknown = UnknownTypeError(text)
         unknown.type_name = error.type_name
         return unknown
-    if getattr(error, "foreign", False):
-        return ForeignError(text)
-    return UnpicklingError(text)
+    # An attribute of those errors that say: no message of this kind.
+    return ForeignError(text) if getattr(error, "foreign", False) else UnpicklingError(text)

@@ -121,7 +121,10 @@ def stand_in() -> None:
 def concerns(test: unittest.TestCase) -> bool:
     method = getattr(type(test), getattr(test, "_testMethodName", ""), None)
     try:
-        return method is not None and ABOUT.search(test._testMethodName + inspect.getsource(inspect.unwrap(method))) is not None
+        return (
+            method is not None
+            and ABOUT.search(test._testMethodName + inspect.getsource(inspect.unwrap(method))) is not None
+        )
     except (OSError, TypeError):
         return False
 
@@ -161,18 +164,24 @@ def child(name: str, out: str, skip: list[str], only: list[str], plain: bool) ->
 # --- in the process that starts them ---
 
 
-def run(name: str, only: list[str], plain: bool = False) -> dict[str, tuple[str, str]]:
+def run(name: str, only: list[str], skip: list[str], plain: bool = False) -> dict[str, tuple[str, str]]:
     """How each test of a file ended, and why if it failed."""
     results: dict[str, tuple[str, str]] = {}
     while True:
         with tempfile.TemporaryDirectory() as folder:
             out = os.path.join(folder, "events")
             known = os.path.join(folder, "known")
-            Path(known).write_text(json.dumps([list(results), only]))
+            Path(known).write_text(json.dumps([skip + list(results), only]))
             command = [sys.executable, __file__, "--child", name, out, known, *(["--plain"] if plain else [])]
             try:
                 ended = subprocess.run(
-                    command, cwd=folder, capture_output=True, text=True, errors="replace", timeout=TIMEOUT, check=False
+                    command,
+                    cwd=folder,
+                    capture_output=True,
+                    text=True,
+                    errors="replace",
+                    timeout=TIMEOUT,
+                    check=False,
                 )
                 code, said = ended.returncode, ended.stderr
             except subprocess.TimeoutExpired:
@@ -198,17 +207,20 @@ def expected_file() -> Path:
     return HERE / f"expected-{sys.version_info[0]}.{sys.version_info[1]}.toml"
 
 
-def expectations() -> tuple[dict[str, str], dict[str, dict[str, str]]]:
+def expectations() -> tuple[dict[str, list[str]], dict[str, dict[str, str]]]:
+    """By file: tests that would not end, which are not run; and why which others fail."""
     import tomllib
 
     with expected_file().open("rb") as file:
         content = tomllib.load(file)
-    reasons = content.pop("reasons")
-    named = {name: {key: why for why, keys in tests.items() for key in keys} for name, tests in content.items()}
+    reasons, endless = content.pop("reasons"), content.pop("endless", {})
+    named = {
+        name: {key: why for why, keys in tests.items() for key in keys} for name, tests in content.items()
+    }
     for name, tests in named.items():
         for test, why in tests.items():
             assert why in reasons, f"{name}: {test}: no such reason: {why}"
-    return reasons, named
+    return endless, named
 
 
 def main() -> int:
@@ -220,9 +232,11 @@ def main() -> int:
         print("interpreter-tests did not run: this Python has no `test` package")
         return 0
     if not expected_file().exists():
-        print(f"interpreter-tests did not run: {expected_file().name} is not there; 3.11 is the version that is looked at")
+        print(
+            f"interpreter-tests did not run: {expected_file().name} is not there; 3.11 is the version that is looked at"
+        )
         return 0
-    _reasons, expected = expectations()
+    endless, expected = expectations()
     wrong = total = allowed = 0
     for name in arguments.files or WHOLE + PARTLY:
         try:
@@ -232,13 +246,13 @@ def main() -> int:
         if not there:
             print(f"{name}: not in this Python")
             continue
-        results = run(name, [])
+        results = run(name, [], endless.get(name, []))
         failed = {test: why for test, (how, why) in results.items() if how in BAD}
         named = expected.get(name, {})
         news = [test for test in failed if test not in named]
         if news:
             # What fails without us too is none of ours.
-            alone = run(name, [test for test in news if test != "(the file)"], plain=True)
+            alone = run(name, [test for test in news if test != "(the file)"], [], plain=True)
             news = [test for test in news if alone.get(test, ("passed", ""))[0] not in BAD]
         stale = [test for test in named if test not in failed]
         total += len(results)
