@@ -77,7 +77,7 @@ class Encoder:
         intern: bool = False,
         enc_hook: _EncHook | None = None,
     ) -> Encoder: ...
-    def encode(self, obj: object, buffers: list[Any] | Callable[[Any], Any] | None = None) -> bytes: ...
+    def encode(self, obj: object, buffers: list[Any] | None = None) -> bytes: ...
     def encode_into(self, obj: object, buffer: bytearray, offset: int = 0) -> int: ...
 
 @final
@@ -103,7 +103,7 @@ def dumps(
     trust: bool = False,
     intern: bool = False,
     enc_hook: _EncHook | None = None,
-    buffers: list[Any] | None = None,
+    buffers: list[Any] | Callable[[Any], Any] | None = None,
 ) -> bytes: ...
 def loads(
     data: _BytesLike,

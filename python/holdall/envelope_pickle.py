@@ -64,6 +64,10 @@ def dumps(
     buffer_callback: as for `pickle.dumps`.
 
     Raises PicklingError: as `holdall.pickle.dumps`. Raises ValueError: `protocol` above 5, or below 5 with `buffer_callback`.
+
+    >>> import pickle
+    >>> pickle.loads(dumps([len, {1, 2}], protocol=4))
+    [<built-in function len>, {1, 2}]
     """
     written: list[bytes] = []
     Pickler(_Parts(written), protocol, buffer_callback=buffer_callback).dump(obj)

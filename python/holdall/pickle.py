@@ -412,7 +412,7 @@ def peeker(file: Any) -> Callable[[int], Any] | None:
     if kind is io.FileIO and file.seekable():
 
         def sought(size: int) -> bytes:
-            ahead = file.read(size)
+            ahead: bytes = file.read(size) or b""
             file.seek(-len(ahead), io.SEEK_CUR)
             return ahead
 

@@ -157,6 +157,11 @@ def load(
     """Restore the next object graph of a binary file object, and leave the file right behind it, as `holdall.pickle.load` does.
 
     Raises EOFError: nothing is left to read. Otherwise arguments and exceptions are those of `loads`.
+
+    >>> import io
+    >>> file = io.BytesIO(dumps(1.5) + b"something else")
+    >>> load(file), file.read()
+    (1.5, b'something else')
     """
     return Unpickler(file, buffers=buffers).load()
 
@@ -196,6 +201,14 @@ class Unpickler:
     """Reads object graphs from a binary file object, one after another. Arguments are those of `load`.
 
     `types`, of the class or of an instance, are classes that may be loaded beside those that are registered.
+
+    >>> import io
+    >>> class Point:
+    ...     def __init__(self, x): self.x = x
+    >>> class Points(Unpickler):
+    ...     types = Point
+    >>> Points(io.BytesIO(dumps(Point(1)))).load().x
+    1
     """
 
     types: _core._Types = ()

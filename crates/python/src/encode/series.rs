@@ -76,15 +76,18 @@ impl Series {
         let mut encoder = unsafe { Encoder::with_section(py, w, options, &mut series.tables, section, sharing) };
         encoder.tables.memo = memo;
         encoder.borrower = borrower;
-        // SAFETY: the GIL is held, says the caller.
-        series.kept.push(unsafe { Owned::borrowed(root) });
         // SAFETY: alive, says the caller.
         unsafe { encoder.again(root, base)? };
         let kept = encoder.take_temporaries();
+        let numbered = encoder.tables.memo.number(root) == Some(base);
         series.next = encoder.next_number.max(base + 1);
         let Some(section) = encoder.section.take() else { return Ok(()) };
         drop(encoder);
         series.kept.extend(kept);
+        if numbered {
+            // SAFETY: alive, says the caller.
+            series.kept.push(unsafe { Owned::borrowed(root) });
+        }
         series.section = section;
         *self = series;
         Ok(())
