@@ -631,8 +631,10 @@ def test_the_twins_in_python():
 )
 def test_classes_on_top_of_opcodes_are_refused(base, name):
     """As dill and joblib make them: what they override would never be called."""
-    with pytest.raises(TypeError, match=f"^Sub overrides `{name}`, which belongs to pickle's own bytes: "):
+    with pytest.raises(TypeError, match=f"^Sub overrides `{name}`, which belongs to pickle's own bytes, "):
         type("Sub", (getattr(hp, base),), {"__qualname__": "Sub", name: lambda self, obj: None})
+    with pytest.raises(AttributeError, match="^`dispatch` belongs to pickle's own bytes"):
+        getattr(hp, base).dispatch.copy()
     # On top of the C classes they have no effect in pickle either.
     type("Sub", (getattr(hp, base[1:]),), {name: lambda self, obj: None})
 

@@ -325,18 +325,30 @@ class Unpickler:
         self._memo = _core.UnpicklerMemo(memo)
 
 
+_NO_OPCODES = "belongs to pickle's own bytes, and holdall.pickle has no such step: it has persistent_id, reducer_override and dispatch_table"
+
+
 def _refuse_opcodes(cls: type[Any], python: type[Any], ours: type[Any]) -> None:
     """Raise TypeError where a class overrides what writes or reads pickle's opcodes: it would never be called."""
     taken = [name for name in vars(cls) if hasattr(python, name) and not hasattr(ours, name)]
     if taken:
-        raise TypeError(
-            f"{cls.__qualname__} overrides `{taken[0]}`, which belongs to pickle's own bytes: holdall.pickle has no such step. It has "
-            "persistent_id, reducer_override and dispatch_table"
-        )
+        raise TypeError(f"{cls.__qualname__} overrides `{taken[0]}`, which {_NO_OPCODES}")
+
+
+class _Missing:
+    """An attribute that says why it is not there."""
+
+    def __set_name__(self, owner: type[Any], name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: object, owner: type[Any]) -> Any:
+        raise AttributeError(f"`{self.name}` {_NO_OPCODES}")
 
 
 class _Pickler(Pickler):
     """The name of pickle's slower twin in Python, whose methods write opcodes: of those there are none here."""
+
+    dispatch = _Missing()
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -345,6 +357,8 @@ class _Pickler(Pickler):
 
 class _Unpickler(Unpickler):
     """The same for reading."""
+
+    dispatch = _Missing()
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
