@@ -356,11 +356,18 @@ pub fn load_by(
     let py = source.py();
     let mut stream = Stream::new(source);
     let mut head = Vec::with_capacity(frame::START);
+    // The shortest message takes two bytes, and its first is no file's.
+    let mut first = if matches!(ahead, Ahead::All) { frame::START } else { 1 };
+    if let Ahead::Seen(peek) = ahead {
+        let seen = peek.call1((LEAST_AHEAD,))?;
+        let seen = View::new(&seen)?;
+        // A small file is read at once.
+        first = frame::message_size(seen.as_slice()).filter(|&size| size <= seen.as_slice().len()).unwrap_or(first);
+    }
     let taken = py.detach(|| {
-        // The shortest message takes two bytes, and its first is no file's.
-        (&mut stream).take(1).read_to_end(&mut head)?;
-        let rest = if frame::is_file(&head) { frame::START as u64 - 1 } else { 0 };
-        (&mut stream).take(rest).read_to_end(&mut head)
+        (&mut stream).take(first as u64).read_to_end(&mut head)?;
+        let more = if frame::is_file(&head) { frame::START.saturating_sub(head.len()) } else { 0 };
+        (&mut stream).take(more as u64).read_to_end(&mut head)
     });
     taken.map_err(|error| std::mem::take(&mut stream.raised).or(&error))?;
     if !frame::is_file(&head) {
@@ -375,6 +382,10 @@ pub fn load_by(
         return made.map_err(|fault| fault.into_py(0));
     }
     let kind = frame::parse_start(&head).map_err(|error| Fault::from(error).into_py(0))?;
+    if head.len() > frame::START {
+        let mut reader = file::Reader::new(&head[frame::START..], Some(head.len() as u64));
+        return graph(py, &mut reader, kind, options, given, &mut progress).map_err(|fault| fault.into_py(0));
+    }
     let mut reader = file::Reader::new(stream, size);
     let made = graph(py, &mut reader, kind, options, given, &mut progress);
     let made = made.map_err(|fault| match reader.input.raised.0.take() {
