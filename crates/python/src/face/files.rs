@@ -84,7 +84,11 @@ fn write(
     how: How,
     mut progress: Progress,
 ) -> PyResult<u64> {
-    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    // Asked for only where it is of use: the system looks for its answer in files, which takes longer than a small dump.
+    let threads = match how.compression {
+        Some(_) => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
+        None => 1,
+    };
     let graph = Graph { message, buffers, compression: how.compression, threads };
     progress.total = graph.len();
     let (mut raised, mut told) = (Raised::default(), Raised::default());
