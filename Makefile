@@ -34,7 +34,7 @@ EXTENSION := $(VENV)/.stamp-develop
 ##@ Use
 .PHONY: help demo bench
 help: ## this list
-	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z][a-z-]*:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z][a-z-]*:.*## / {printf "  make %-17s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: $(EXTENSION) $(VENV)/.stamp-demo ## store and restore four real object graphs, next to pickle
 	@$(BIN)/python demo/run.py
@@ -43,7 +43,7 @@ bench: $(EXTENSION) $(VENV)/.stamp-bench ## every data set against every peer, a
 	@$(BIN)/python bench/run.py $(ARGS)
 
 ##@ Check
-.PHONY: test lint ruff mypy rust-lint docs-lint cargo-test pytest test-mongo check-julia check-versions peers fuzz soak soak-log
+.PHONY: test lint ruff mypy rust-lint docs-lint cargo-test pytest test-mongo check-julia check-versions peers interpreter-tests fuzz soak soak-log
 test: lint cargo-test pytest test-mongo ## lint, the Rust tests and the Python tests: what CI runs
 
 lint: ruff mypy rust-lint docs-lint ## ruff, mypy --strict, rustfmt, clippy -D warnings, generated docs
@@ -114,6 +114,9 @@ peers: $(EXTENSION) $(PEERS)/.stamp $(PEER_SOURCES)/.stamp ## the tests of msgpa
 		$(patsubst %,test/test_%.py,bson bson_corpus bson_binary_vector binary code custom_types dbref decimal128 json_util objectid raw_bson son timestamp) $(ARGS)
 	cd $(PEER_SOURCES)/msgspec && $(RUN_PEER) --rootdir . -p with_msgspec \
 		$(patsubst %,tests/unit/test_%.py,msgpack common constraints integration) $(ARGS)
+
+interpreter-tests: $(EXTENSION) $(VENV)/.stamp-test ## CPython's own tests of pickling and copying, with ours in their place
+	$(BIN)/python tests/interpreter/run.py $(ARGS)
 
 fuzz: $(EXTENSION) $(VENV)/.stamp-test ## mutated inputs through Python and cargo-fuzz, SECONDS=60 each
 	$(BIN)/python tests/fuzz/mutate.py --seconds $(FUZZ_SECONDS)

@@ -11,11 +11,16 @@ import pytest
 
 import holdall
 import holdall.bson
+import holdall.envelope_pickle
 import holdall.julia
 import holdall.msgpack.compat
 import holdall.pickle
+import holdall.safe_pickle
 
-MODULES = (holdall, holdall.bson, holdall.julia, holdall.msgpack, holdall.msgpack.compat, holdall.pickle)
+MODULES = (
+    holdall, holdall.bson, holdall.envelope_pickle, holdall.julia, holdall.msgpack, holdall.msgpack.compat, holdall.pickle,
+    holdall.safe_pickle,
+)  # fmt: skip
 # Names that holdall takes over from the standard library have their documentation there; constants have none.
 PUBLIC = {
     f"{module.__name__}.{name}": (module, getattr(module, name))

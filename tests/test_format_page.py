@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import holdall
+import holdall.pickle
 from tests.support import file_frames, wire_reader
 from tests.support.kinds import KINDS, Kind
 from tests.support.neutral import describe, show
@@ -92,6 +93,42 @@ def test_the_page_reads_trusted_messages() -> None:
     name = {"global": [__name__, "Counted"]}
     state = {"dict": [["count", 5]]}
     assert trusted(Counted()) == {"reduce": 16, "values": [name, {"tuple": []}, state]}
+
+
+class Plain:
+    def __init__(self, inner: Any) -> None:
+        self.inner = inner
+
+
+def test_the_page_reads_messages_that_go_on_with_others() -> None:
+    file, inner = io.BytesIO(), Plain([1])
+    pickler = holdall.pickle.Pickler(file)
+    values: list[Any] = [
+        {"inner": inner, "n": 1},
+        inner,
+        7,
+        "text",
+        [inner, {"inner": "x", "n": 2}],
+        Plain(inner),
+    ]
+    for value in values:
+        pickler.dump(value)
+    at, messages = 0, []
+    while at < len(file.getvalue()):
+        parsed, at = file_frames.parse(file.getvalue(), at)
+        messages.append(parsed.message)
+    before, read = None, []
+    for data in messages:
+        before = wire_reader.Reader(data, trust=True, before=before)
+        read.append(before.message())
+    assert read[1].kind == "class"
+    assert read[4].parts[0] is read[1]
+    assert read[5].parts[0][1] is read[1]
+    assert (read[2], read[3].parts) == (7, "text")
+    for data in messages[1:]:
+        for other in (None, before):
+            with pytest.raises(wire_reader.Malformed, match="without the messages before it"):
+                wire_reader.Reader(data, trust=True, before=other)
 
 
 class Bound:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import collections
 import copyreg
+import datetime
 import functools
 import inspect
 import io
+import marshal
 import multiprocessing
 import multiprocessing.connection
 import multiprocessing.reduction
@@ -95,7 +97,7 @@ def test_every_name_of_pickle_that_is_not_about_opcodes_is_here():
     assert ours <= set(pickle.__all__) | {"DEFAULT_PROTOCOL", "HIGHEST_PROTOCOL"}
     not_opcodes = {name for name in pickle.__all__ if not name.isupper() and not name.startswith("_")}
     assert not_opcodes <= ours
-    assert all(hasattr(hp, name) for name in ours)
+    assert all(hasattr(hp, name) for name in {*ours, *pickle.__all__})
 
 
 @pytest.mark.parametrize("name", ["dumps", "loads", "dump", "load", "Pickler", "Unpickler"])
@@ -209,10 +211,16 @@ def test_what_cannot_be_stored():
 
 def test_bytes_that_are_no_message():
     message = hp.dumps({"a": [1, 2.5]})
-    for bad in (b"", message[:-1], message + b"\0", pickle.dumps([1])):
+    for bad in (message[:1], message[:-1], b"\0" + message, pickle.dumps([1])):
         with pytest.raises(pickle.UnpicklingError) as caught:
             hp.loads(bad)
         assert isinstance(caught.value.__cause__, holdall.DecodeError)
+
+
+def test_no_bytes_at_all():
+    for module in (pickle, hp):
+        with pytest.raises(EOFError, match="^Ran out of input$"):
+            module.loads(b"")
 
 
 def test_the_end_of_a_file():
@@ -222,6 +230,29 @@ def test_the_end_of_a_file():
     for length in range(1, len(whole)):
         with pytest.raises(pickle.UnpicklingError):
             hp.load(io.BytesIO(whole[:length]))
+
+
+@pytest.mark.parametrize(
+    "value", [threading.Lock(), (i for i in ()), sys, sys.__stdin__], ids=lambda value: type(value).__name__
+)
+def test_what_pickle_raises_of_objects_is_raised_here(value):
+    texts = []
+    for module in (pickle, hp):
+        with pytest.raises(TypeError, match="^cannot pickle ") as caught:
+            module.dumps([value])
+        texts.append(str(caught.value))
+    assert texts[0] == texts[1]
+
+
+@pytest.mark.parametrize("value", ["text", None, 5, [b"x"]])
+def test_data_and_protocols_of_a_wrong_type(value):
+    with pytest.raises(TypeError):
+        hp.loads(value)
+    if value is not None and value != 5:
+        with pytest.raises(TypeError):
+            hp.dumps(1, value)
+    with pytest.raises(TypeError):
+        hp.dumps(1, 2.0)
 
 
 # --- files ---
@@ -237,23 +268,6 @@ def test_several_dumps_into_one_file_are_read_by_several_loads(tmp_path):
         while True:
             loaded.append(hp.load(file))
     assert loaded == values
-
-
-def test_one_pickler_and_one_unpickler_for_several_graphs():
-    file = io.BytesIO()
-    pickler = hp.Pickler(file)
-    shared = ["kept apart"]
-    pickler.dump([shared, shared])
-    pickler.clear_memo()
-    pickler.dump(shared)
-    shared.append("changed")
-    pickler.dump(shared)
-    unpickler = hp.Unpickler(io.BytesIO(file.getvalue()))
-    (first, again), second, third = unpickler.load(), unpickler.load(), unpickler.load()
-    assert first is again
-    assert first is not second
-    # pickle's memo would have stored the third as a reference to the list before it changed.
-    assert third == ["kept apart", "changed"]
 
 
 def test_dumps_written_to_a_file_by_hand():
@@ -376,6 +390,47 @@ def test_dispatch_table_of_a_class():
         )
 
     assert hp.load(file_of(Foreign(2), cls=Tabled)).value == ("table", 2)
+
+
+ASKED = [1 + 2j, Ellipsis, NotImplemented, datetime.date(2024, 1, 1), range(3), Account]
+
+
+def test_reducers_are_asked_about_all_that_pickle_asks_about(monkeypatch):
+    """Complex numbers and singletons too; not about what has opcodes in pickle."""
+
+    class Asking(hp.Pickler):
+        def reducer_override(self, obj):
+            if obj is str:  # what the others are made by
+                return NotImplemented
+            seen.append(obj)
+            return (str, (f"a {type(obj).__name__}",))
+
+    seen, told = [], [f"a {type(value).__name__}" for value in ASKED]
+    file = io.BytesIO()
+    Asking(file).dump(
+        [*ASKED, 1, 1.5, None, True, "text", b"bytes", bytearray(b"b"), [], {}, (), {1}, frozenset([2])]
+    )
+    assert hp.load(io.BytesIO(file.getvalue()))[: len(ASKED)] == told
+    assert all(value in seen for value in ASKED)
+    assert not any(
+        type(value) in (int, float, bytes, bytearray, list, dict, tuple, set, frozenset) for value in seen
+    )
+    assert "text" not in seen
+
+    tabled = hp.Pickler(file := io.BytesIO())
+    tabled.dispatch_table = {
+        type(value): lambda value: (str, (f"a {type(value).__name__}",)) for value in ASKED
+    }
+    tabled.dump(ASKED)
+    assert hp.load(io.BytesIO(file.getvalue())) == [
+        *told[:-1],
+        Account,
+    ]  # a class goes by its name whatever a table says
+
+    monkeypatch.setitem(copyreg.dispatch_table, complex, lambda value: (str, ("a number",)))
+    assert hp.loads(hp.dumps([1j])) == ["a number"]
+    monkeypatch.undo()
+    assert hp.loads(hp.dumps([1j, ..., NotImplemented])) == [1j, ..., NotImplemented]
 
 
 def test_copyreg(monkeypatch):
@@ -537,3 +592,116 @@ def test_work_for_another_process():
         ours.send_bytes(hp.dumps(None))
     process.join(30)
     assert process.exitcode == 0
+
+
+# --- names that libraries take ---
+
+LIBRARIES_TAKE = """
+    _getattribute bytes_types whichmodule format_version compatible_formats encode_long decode_long _compat_pickle dispatch_table
+    _extension_registry _inverted_registry _extension_cache GLOBAL POP BUILD TUPLE REDUCE STOP MARK EXT1 NEWOBJ_EX LONG1 FRAME
+""".split()
+
+
+@pytest.mark.parametrize("name", LIBRARIES_TAKE)
+def test_names_that_libraries_pass_on(name):
+    """Taken by cloudpickle, dill, joblib, multiprocess and others from "the pickle module"."""
+    assert getattr(hp, name) is getattr(pickle, name)
+
+
+def test_the_twins_in_python():
+    assert (hp._dump, hp._dumps, hp._load, hp._loads) == (hp.dump, hp.dumps, hp.load, hp.loads)
+    file = io.BytesIO()
+    hp._Pickler(file).dump([1])
+    assert hp._Unpickler(io.BytesIO(file.getvalue())).load() == [1]
+    assert issubclass(hp._Pickler, hp.Pickler)
+
+    class Allowed(hp._Pickler):
+        def persistent_id(self, obj):
+            return None
+
+        def other(self):
+            """A method of its own."""
+
+    Allowed(file).dump(1)
+
+
+@pytest.mark.parametrize(
+    ("base", "name"),
+    [("_Pickler", "save"), ("_Pickler", "memoize"), ("_Pickler", "dispatch"), ("_Unpickler", "load_build")],
+)
+def test_classes_on_top_of_opcodes_are_refused(base, name):
+    """As dill and joblib make them: what they override would never be called."""
+    with pytest.raises(TypeError, match=f"^Sub overrides `{name}`, which belongs to pickle's own bytes, "):
+        type("Sub", (getattr(hp, base),), {"__qualname__": "Sub", name: lambda self, obj: None})
+    with pytest.raises(AttributeError, match="^`dispatch` belongs to pickle's own bytes"):
+        getattr(hp, base).dispatch.copy()
+    # On top of the C classes they have no effect in pickle either.
+    type("Sub", (getattr(hp, base[1:]),), {name: lambda self, obj: None})
+
+
+def test_classes_without_init():
+    class NoInit(hp.Pickler):
+        def __init__(self):
+            pass
+
+    class NoInitEither(hp.Unpickler):
+        def __init__(self):
+            pass
+
+    with pytest.raises(
+        pickle.PicklingError, match=r"^Pickler\.__init__\(\) was not called by NoInit\.__init__\(\)$"
+    ):
+        NoInit().dump(1)
+    with pytest.raises(
+        pickle.UnpicklingError,
+        match=r"^Unpickler\.__init__\(\) was not called by NoInitEither\.__init__\(\)$",
+    ):
+        NoInitEither().load()
+
+
+def test_attributes_of_a_pickler():
+    pickler = hp.Pickler(io.BytesIO(), 0)
+    assert (pickler.bin, pickler.fast) == (
+        pickle.Pickler(io.BytesIO(), 0).bin,
+        pickle.Pickler(io.BytesIO()).fast,
+    )
+    assert hp.Pickler(io.BytesIO()).bin == pickle.Pickler(io.BytesIO()).bin
+    assert not hasattr(pickler, "dispatch_table")
+    pickler.fast = pickler.bin = True
+
+
+def test_a_class_as_cloudpickle_makes_it():
+    """Functions by value: a reducer for what pickle stores by name, a table for more, and `dump` around pickle's."""
+
+    class ByValue(hp.Pickler):
+        dispatch_table = collections.ChainMap(
+            {classmethod: lambda obj: (classmethod, (obj.__func__,))}, copyreg.dispatch_table
+        )
+
+        def __init__(self, file, protocol=None, buffer_callback=None):
+            super().__init__(file, protocol=protocol, buffer_callback=buffer_callback)
+            self.globals_ref = {}
+
+        def dump(self, obj):
+            try:
+                return super().dump(obj)
+            except RecursionError as error:
+                raise pickle.PicklingError("too deep") from error
+
+        def reducer_override(self, obj):
+            if isinstance(obj, type(lambda: None)) and "<lambda>" in obj.__qualname__:
+                return make_function, (marshal.dumps(obj.__code__), obj.__defaults__), obj.__dict__
+            return NotImplemented
+
+    function = lambda a, b=[2]: a + b[0]  # noqa: E731
+    function.note = {"self": function}
+    file = io.BytesIO()
+    ByValue(file).dump([function, classmethod(double)])
+    loaded, method = hp.load(io.BytesIO(file.getvalue()))
+    assert loaded(40) == 42
+    assert loaded.note["self"] is loaded
+    assert method.__func__ is double
+
+
+def make_function(code, defaults):
+    return type(make_function)(marshal.loads(code), globals(), None, defaults)

@@ -8,6 +8,7 @@ import datetime
 import decimal
 import enum
 import functools
+import importlib
 import io
 import itertools
 import operator
@@ -593,3 +594,21 @@ def test_classes_of_layouts_are_imported(tmp_path: Any, monkeypatch: pytest.Monk
     with pytest.raises(holdall.UnknownTypeError, match="late_module") as caught:
         holdall.loads(data, trust=True)
     assert caught.value.type_name == "late_module.Outer.Inner"
+
+
+def test_the_twin_of_datetime_in_python(monkeypatch):
+    """Classes of the names of C's, which `datetime` has where C's are missing: nothing of them is where C keeps it."""
+    monkeypatch.setitem(sys.modules, "_datetime", None)
+    monkeypatch.delitem(sys.modules, "datetime")
+    twin = importlib.import_module("datetime")
+    assert twin.datetime is not datetime.datetime
+    zone = twin.timezone(twin.timedelta(hours=1), "one")
+    values = [
+        twin.datetime(2003, 2, 7, 16, 48, 37, 444116, zone), twin.date(2003, 2, 7), twin.time(16, 48, fold=1),
+        twin.timedelta(1, 2, 3), zone,
+    ]  # fmt: skip
+    loaded = hp.loads(hp.dumps(values))
+    assert loaded == values
+    assert [type(value) for value in loaded] == [type(value) for value in values]
+    assert loaded[2].fold == 1
+    assert holdall.deepcopy(values) == values

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import io
 import pathlib
+import random
 import tempfile
 from typing import Any
 
 import pytest
 
 import holdall
+import holdall.pickle
 
 pytest.importorskip("hypothesis")
 
@@ -154,3 +156,39 @@ if installed("numpy"):
         buffers: list[Any] = []
         data = holdall.dumps(array, buffers=buffers)
         isomorphic(array, holdall.loads(data, buffers=buffers))
+
+
+@given(strategies.graphs(), st.randoms(use_true_random=False))
+@settings(max_examples=60)
+def test_what_one_pickler_writes(graph: strategies.Graph, order: random.Random) -> None:
+    """Parts of a graph, dumped one after the other in any order, are one graph again."""
+    parts = [node for node in [*_contents(graph.root), graph.root] if order.random() < 0.7]
+    order.shuffle(parts)
+    file = io.BytesIO()
+    pickler = holdall.pickle.Pickler(file)
+    with excused():
+        for part in parts:
+            pickler.dump(part)
+        unpickler = holdall.pickle.Unpickler(io.BytesIO(file.getvalue()))
+        isomorphic(parts, [unpickler.load() for _ in parts])
+
+
+def _contents(node: Any) -> list[Any]:
+    if isinstance(node, dict):
+        return list(node.values())
+    return list(node) if isinstance(node, (list, tuple, set, frozenset)) else []
+
+
+@given(strategies.graphs())
+@settings(max_examples=30)
+def test_where_messages_end(graph: strategies.Graph) -> None:
+    """Front to back from a stream that gives nothing back, whatever follows."""
+
+    class Stream:
+        def __init__(self, data: bytes) -> None:
+            self.read = io.BytesIO(data).read
+
+    stream = Stream(holdall.dumps(graph.root, trust=True) + b"\xff" * 9)
+    with excused():
+        isomorphic(graph.root, holdall.pickle.load(stream))
+        assert stream.read() == b"\xff" * 9

@@ -3,7 +3,8 @@
 `dumps` and `loads` work on bytes, `dump` and `load` on files, `Encoder` and `Decoder` keep options for many calls.
 `loads` builds builtin and standard value types, and the classes that `register` or `types=` permit; it never imports a
 module and never calls anything that the data names. `holdall.pickle` has the names and signatures of the standard
-library's `pickle`, for trusted data. `holdall.msgpack` and `holdall.bson` have the same names for other formats, and
+library's `pickle`, for trusted data; `holdall.safe_pickle` has them for data that runs no code, `holdall.envelope_pickle` for
+readers that use the standard library's. `holdall.msgpack` and `holdall.bson` have the same names for other formats, and
 `holdall.julia` reads and writes the files of Julia's BSON.jl.
 """
 
@@ -39,9 +40,11 @@ from ._registry import register
 if TYPE_CHECKING:
     from . import aio as aio
     from . import bson as bson
+    from . import envelope_pickle as envelope_pickle
     from . import julia as julia
     from . import msgpack as msgpack
     from . import pickle as pickle
+    from . import safe_pickle as safe_pickle
 
 # Without the modules: a star import would hide others of the same names.
 __all__ = [
@@ -73,7 +76,7 @@ __all__ = [
     "verify",
 ]
 
-_MODULES = ("aio", "bson", "julia", "msgpack", "pickle")
+_MODULES = ("aio", "bson", "envelope_pickle", "julia", "msgpack", "pickle", "safe_pickle")
 
 
 def __getattr__(name: str) -> Any:

@@ -105,7 +105,7 @@ def dumps(
     trust: bool = False,
     intern: bool = False,
     enc_hook: _EncHook | None = None,
-    buffers: list[Any] | None = None,
+    buffers: list[Any] | Callable[[Any], Any] | None = None,
 ) -> bytes: ...
 def loads(
     data: _BytesLike,
@@ -303,11 +303,27 @@ def file_load_mapped(
 
 def load_pickle(
     fill: _Fill,
+    peek: Callable[[int], Any] | None,
     persistent_load: Callable[[Any], Any] | None,
     find_class: Callable[[str, str], Any] | None,
     buffers: Iterable[Any] | None,
+    types: _Types | None,
+    memo: UnpicklerMemo | None,
     /,
 ) -> Any: ...
+
+@final
+class PicklerMemo:
+    def __init__(self, known: PicklerMemo | dict[int, tuple[int, Any]] | None = None, /) -> None: ...
+    def clear(self) -> None: ...
+    def copy(self) -> dict[int, tuple[int, Any]]: ...
+
+@final
+class UnpicklerMemo:
+    def __init__(self, known: UnpicklerMemo | dict[int, Any] | None = None, /) -> None: ...
+    def clear(self) -> None: ...
+    def copy(self) -> dict[int, Any]: ...
+
 def open_document(
     data: _BytesLike,
     format: Literal["bson", "msgpack", "hold"],
@@ -360,6 +376,7 @@ def dumps_pickle(
     reducer_override: Callable[[Any], Any] | None,
     dispatch_table: Mapping[_Class, Callable[[Any], Any]] | None,
     buffer_callback: Callable[[Any], Any] | None,
+    memo: PicklerMemo | None,
     /,
 ) -> bytes: ...
 def loads_pickle(
@@ -367,6 +384,7 @@ def loads_pickle(
     persistent_load: Callable[[Any], Any] | None,
     find_class: Callable[[str, str], Any] | None,
     buffers: Iterable[Any] | None,
+    types: _Types | None,
     /,
 ) -> Any: ...
 def bson_encode(document: Any, check_keys: bool, codec_options: Any, /) -> bytes: ...

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tests.support.neutral import Node
-from tests.support.page_tables import FLAGS, KINDS, KNOWN, LENT, TAGS, VERSIONS
+from tests.support.page_tables import CONTINUED, FLAGS, KINDS, KNOWN, LENT, TAGS, VERSIONS
 
 
 class Malformed(Exception):
@@ -35,7 +35,14 @@ class Layout:
 
 
 class Reader:
-    def __init__(self, data: bytes, trust: bool = False, buffers: Sequence[bytes] | None = None) -> None:
+    def __init__(
+        self,
+        data: bytes,
+        trust: bool = False,
+        buffers: Sequence[bytes] | None = None,
+        before: Reader | None = None,
+    ) -> None:
+        """before: who has read the message that this one may go on with."""
         if data[:1] and data[0] not in VERSIONS:
             raise Malformed("version")
         self.data, self.at, self.end = data, 0, len(data)
@@ -45,10 +52,19 @@ class Reader:
             raise Malformed("trusted")
         self.numbered: list[Any] = []
         self.layouts: list[Layout] = []
+        self.goes_on = data[0] == CONTINUED
+        if self.goes_on:
+            objects, layouts = self.length(), self.length()
+            if before is None or len(before.numbered) != objects or layouts not in (0, len(before.layouts)):
+                raise Malformed("without the messages before it")
+            self.numbered, self.layouts = before.numbered.copy(), before.layouts[:layouts]
 
     def message(self) -> Any:
         self.numbered.append(None)
-        value = self.value(number=0)
+        first = len(self.numbered) - 1
+        # A reference has no number of its own.
+        again = self.goes_on and self.at < self.end and TAGS[self.data[self.at]][0].startswith("REF_")
+        value = self.value(None if again else first)
         if self.at != len(self.data):
             raise Malformed("left over")
         return value

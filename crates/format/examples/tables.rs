@@ -47,6 +47,7 @@ fn versions() -> String {
         row(&["first byte", "message"]),
         row(&[&byte(tag::VERSION), "version 1, ordinary"]),
         row(&[&byte(tag::VERSION_TRUSTED), "version 1, trusted: may name code"]),
+        row(&[&byte(tag::VERSION_CONTINUED), "version 1, trusted, and goes on with the messages before it"]),
     ])
 }
 

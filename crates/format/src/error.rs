@@ -24,6 +24,8 @@ pub enum Kind {
     UnknownVersion { byte: u8 },
     /// A trusted message, in a reader that was not told to trust.
     Trusted,
+    /// A message that goes on with others, where it stands alone.
+    Continued,
     /// A tag byte that the format gives no meaning to, or that an ordinary message may not hold.
     UnknownTag { tag: u8 },
     /// A number for a known type that this version has no row for.
@@ -96,6 +98,10 @@ impl fmt::Display for Kind {
                 f,
                 "a trusted message (it may import and call): load it with trust=True, only if you trust its source"
             ),
+            Kind::Continued => write!(
+                f,
+                "goes on with messages before it, of one `holdall.pickle.Pickler`: load all of them by one `Unpickler`"
+            ),
             Kind::UnknownTag { tag } => {
                 write!(f, "unknown tag 0x{tag:02x} (damaged, or written by a newer version)")
             }
@@ -141,6 +147,10 @@ mod tests {
             (
                 Kind::Trusted,
                 "a trusted message (it may import and call): load it with trust=True, only if you trust its source",
+            ),
+            (
+                Kind::Continued,
+                "goes on with messages before it, of one `holdall.pickle.Pickler`: load all of them by one `Unpickler`",
             ),
             (Kind::UnknownTag { tag: 0xda }, "unknown tag 0xda (damaged, or written by a newer version)"),
             (Kind::UnknownCode { code: 99 }, "unknown type code 99 (damaged, or written by a newer version)"),

@@ -264,7 +264,16 @@ impl Fault {
                     Kind::Bomb { .. } => LimitError::new_err::<String>,
                     _ => DecodeError::new_err::<String>,
                 };
-                located(class, &error, error.offset())
+                let foreign = matches!(
+                    error.kind(),
+                    Kind::UnknownVersion { .. } | Kind::Trusted | Kind::Continued | Kind::BadFile { .. }
+                );
+                let located = located(class, &error, error.offset());
+                if foreign {
+                    // No message of the kind that was asked for: `holdall.safe_pickle` tells it from a damaged one.
+                    let _ = located.value(py).setattr("foreign", true);
+                }
+                located
             }
             Inner::Decode { why, at } => located(DecodeError::new_err::<String>, &why, at),
             Inner::Invalid { why, path, at } => invalid_error(py, why, &path, at.unwrap_or(0) + base),

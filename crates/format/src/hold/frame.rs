@@ -121,6 +121,14 @@ impl Head {
     }
 }
 
+/// How many bytes a file takes that is one message, as its first bytes say.
+pub fn message_size(bytes: &[u8]) -> Option<usize> {
+    let is_one = parse_start(bytes).ok()? == tag::FILE_MESSAGE;
+    let head = Head::parse(*bytes.get(START..)?.first_chunk()?, START as u64).ok()?;
+    let body = usize::try_from(head.len).ok().filter(|_| is_one && !head.more)?;
+    Some(START + HEAD + body + TAIL)
+}
+
 /// The seed of a body's checksum.
 pub fn seed(head: [u8; HEAD], at: u64) -> u64 {
     xxh3_64_with_seed(&head, at)
@@ -213,6 +221,21 @@ mod tests {
     fn framed(head: Head, at: u64, body: &[u8]) -> Vec<u8> {
         let head = head.to_bytes(at);
         [&head[..], body, &tail(body, seed(head, at))].concat()
+    }
+
+    #[test]
+    fn the_size_of_a_file_of_one_message() {
+        let mut head = Head::new(tag::MESSAGE, 5);
+        let file = |kind, head| [&start(kind)[..], &framed(head, START as u64, b"hello")].concat();
+        let whole = file(tag::FILE_MESSAGE, head);
+        assert_eq!(message_size(&whole), Some(whole.len()));
+        for len in 0..whole.len() {
+            let size = (len >= START + HEAD).then_some(whole.len());
+            assert_eq!(message_size(&whole[..len]), size, "{len} bytes");
+        }
+        assert_eq!(message_size(&file(tag::FILE_GRAPH, head)), None);
+        head.more = true;
+        assert_eq!(message_size(&file(tag::FILE_MESSAGE, head)), None);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The hold format: whole object graphs, with shared objects, layouts and packed runs. `docs/format.md` describes it.
 
+pub mod boundary;
 pub mod codec;
 pub mod file;
 pub mod frame;

@@ -46,10 +46,24 @@ impl<'i> Reader<'i> {
         let trusted = match input.array()? {
             [tag::VERSION] => false,
             [tag::VERSION_TRUSTED] if trust => true,
-            [tag::VERSION_TRUSTED] => return Err(Error::new(Kind::Trusted, 0)),
+            [tag::VERSION_CONTINUED] if trust => return Err(Error::new(Kind::Continued, 0)),
+            [tag::VERSION_TRUSTED | tag::VERSION_CONTINUED] => return Err(Error::new(Kind::Trusted, 0)),
             [byte] => return Err(Error::new(Kind::UnknownVersion { byte }, 0)),
         };
         Ok(Reader { input, trusted })
+    }
+
+    /// Mirror of [`super::Writer::continued`]: a message, and how many objects and layouts were before it. Any other message goes
+    /// on with none.
+    pub fn continued(input: &'i [u8], trust: bool) -> Result<(Self, u64, u64)> {
+        let [tag::VERSION_CONTINUED, rest @ ..] = input else { return Ok((Reader::new(input, trust)?, 0, 0)) };
+        if !trust {
+            return Err(Error::new(Kind::Trusted, 0));
+        }
+        let mut rest = Cursor::new(rest);
+        let mut count = || length(&mut rest).map_err(|error| error.shifted(1));
+        let (objects, layouts) = (count()? as u64, count()? as u64);
+        Ok((Reader::from(input, 1 + rest.offset(), true), objects, layouts))
     }
 
     #[inline(always)]
@@ -513,6 +527,25 @@ mod tests {
             assert!(Reader::new(&trusted, true).unwrap().next().is_ok());
             assert_eq!(Reader::new(&trusted, false).unwrap_err().kind(), &Kind::Trusted);
         }
+    }
+
+    #[test]
+    fn a_message_that_goes_on_with_others() {
+        for objects in [1, 251, 252, 70_000] {
+            let mut w = Writer::continued(Vec::new(), objects, 7);
+            w.reference(3);
+            let (mut r, found, layouts) = Reader::continued(&w.out, true).unwrap();
+            assert_eq!((found, layouts, r.trusted()), (objects, 7, true));
+            assert!(matches!(r.next(), Ok(Token::Reference(3))));
+            r.finish().unwrap();
+            assert_eq!(Reader::continued(&w.out, false).unwrap_err().kind(), &Kind::Trusted);
+            assert_eq!(Reader::new(&w.out, true).unwrap_err().kind(), &Kind::Continued);
+            assert_eq!(Reader::new(&w.out, false).unwrap_err().kind(), &Kind::Trusted);
+            let head = w.out.len() - 2;
+            assert!((1..head).all(|len| Reader::continued(&w.out[..len], true).is_err()));
+        }
+        let alone = Writer::new(Vec::new(), true).out;
+        assert_eq!(Reader::continued(&alone, true).unwrap().1, 0);
     }
 
     #[test]

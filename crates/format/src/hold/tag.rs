@@ -10,6 +10,8 @@ pub use crate::table::Row;
 pub const VERSION: u8 = 0xC1;
 /// First byte of a trusted message of version 1: one that may name code.
 pub const VERSION_TRUSTED: u8 = 0xD1;
+/// First byte of a trusted message of version 1 that goes on with those before it, whose objects and layouts it may refer to.
+pub const VERSION_CONTINUED: u8 = 0xE1;
 
 tags! {
     INT_FIX        0x00 ..= 0x3F, "none", "int: 0x00-0x2F are 0 to 47, 0x30-0x3F are -16 to -1";

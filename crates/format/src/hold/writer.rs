@@ -34,6 +34,15 @@ impl<S: Sink> Writer<S> {
         Writer { out, scratch: Vec::new() }
     }
 
+    /// Starts a trusted message that goes on with those before it, in which that many objects have got a number, and of whose layouts
+    /// it may use that many: all or none.
+    pub fn continued(mut out: S, objects: u64, layouts: u64) -> Self {
+        out.put_array([tag::VERSION_CONTINUED]);
+        length(&mut out, objects);
+        length(&mut out, layouts);
+        Writer { out, scratch: Vec::new() }
+    }
+
     /// A tag and a length: one byte below 252, else a marker and the shortest of u16, u32, u64.
     #[inline(always)]
     #[allow(clippy::cast_possible_truncation)]

@@ -15,6 +15,7 @@ mod partial;
 mod run;
 mod runs;
 mod section;
+mod series;
 mod shapes;
 pub mod shelf;
 mod skip;
@@ -37,6 +38,7 @@ pub use partial::Kept;
 use pyo3::ffi;
 use pyo3::prelude::*;
 pub use section::Section;
+pub use series::Series;
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -76,6 +78,8 @@ pub struct Options {
     pub julia: Option<Arc<Julia>>,
     pub persistent_load: Option<Owned>,
     pub find_class: Option<Owned>,
+    /// As pickle does: bytes behind the message are somebody else's.
+    pub ignores_rest: bool,
 }
 
 /// Bounds on what a message may cost.
@@ -265,7 +269,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             Some(root) => root,
             None => self.run(0)?,
         };
-        self.r.finish()?;
+        if !self.options.ignores_rest {
+            self.r.finish()?;
+        }
         self.finish_deferred(0)?;
         if R::TAGGED {
             if let Some(at) = self.anew {

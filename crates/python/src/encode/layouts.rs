@@ -90,6 +90,11 @@ impl Layouts {
         None
     }
 
+    /// How many there are.
+    pub fn len(&self) -> u32 {
+        self.all.len() as u32
+    }
+
     /// Adds a layout; its number follows that of the last.
     ///
     /// # Safety

@@ -91,8 +91,19 @@ impl Memo {
     }
 
     /// The object's number, if it has one.
-    pub fn number(&mut self, object: Obj) -> Option<u32> {
-        self.entry(object).map(|entry| entry.number)
+    pub fn number(&self, object: Obj) -> Option<u32> {
+        let mask = self.entries.len() - 1;
+        let mut at = self.slot(object);
+        loop {
+            let entry = &self.entries[at & mask];
+            if entry.round != self.round {
+                return None;
+            }
+            if entry.object == object as usize {
+                return Some(entry.number);
+            }
+            at += 1;
+        }
     }
 
     /// Gives an object that has a number another one.

@@ -13,11 +13,13 @@ pub mod output;
 mod plain;
 mod section;
 mod sequence;
+mod series;
 pub mod sets;
 mod text;
 mod walk;
 
 pub use section::Section;
+pub use series::Series;
 pub use walk::CHANGED;
 
 use crate::cpython::{gc, references, Obj, Owned, View};

@@ -33,6 +33,8 @@ pub struct Section {
     here: Vec<Owned>,
     /// Classes and names whose addresses stand for them.
     kept: Vec<Owned>,
+    /// Objects that have got a number beside the texts.
+    objects: u32,
 }
 
 impl Section {
@@ -46,7 +48,13 @@ impl Section {
             new: Vec::new(),
             here: Vec::new(),
             kept: Vec::new(),
+            objects: 0,
         }
+    }
+
+    /// The same section, for a message whose first object has that number.
+    pub(super) fn from(self, objects: u32) -> Section {
+        Section { objects, ..self }
     }
 
     /// Whether a text that has no number gets one, and whether it keeps it for the records that follow.
@@ -92,15 +100,32 @@ impl<'t, W: Writer> Encoder<'t, W> {
         w: W,
         options: &'t Options,
         tables: &'t mut Tables,
+        section: Section,
+    ) -> Self {
+        // SAFETY: as the caller says.
+        let mut encoder = unsafe { Encoder::with_section(py, w, options, tables, section, Sharing::ByCount) };
+        encoder.interns = options.refs;
+        encoder
+    }
+
+    /// The same; texts have no numbers of their own.
+    ///
+    /// # Safety
+    /// As for [`Encoder::of_section`].
+    pub(super) unsafe fn with_section(
+        py: Python<'t>,
+        w: W,
+        options: &'t Options,
+        tables: &'t mut Tables,
         mut section: Section,
+        sharing: Sharing,
     ) -> Self {
         let layouts = std::mem::replace(&mut tables.layouts, layouts::Layouts::new());
         // SAFETY: as the caller says.
-        let mut encoder = unsafe { Encoder::new(py, w, options, tables, Sharing::ByCount) };
+        let mut encoder = unsafe { Encoder::new(py, w, options, tables, sharing) };
         encoder.tables.layouts = layouts;
         encoder.serial = section.serial;
         encoder.texts = std::mem::take(&mut section.texts);
-        encoder.interns = options.refs;
         encoder.section = Some(section);
         encoder
     }
@@ -109,7 +134,7 @@ impl<'t, W: Writer> Encoder<'t, W> {
     pub(super) fn base(&self) -> u32 {
         match &self.section {
             // What the record itself has named is no part of it.
-            Some(section) => (self.texts.len() - section.new.len() - section.here.len()) as u32,
+            Some(section) => section.objects + (self.texts.len() - section.new.len() - section.here.len()) as u32,
             None => 0,
         }
     }

@@ -136,7 +136,13 @@ impl<W: Writer> Encoder<'_, W> {
                 } else {
                     match self.tables.memo.meet(object, number) {
                         super::Met::Before(found) => Some(found),
-                        super::Met::Never => None,
+                        super::Met::Never => {
+                            if self.section.is_some() {
+                                // Its address stands for it beyond this message.
+                                self.temporaries.push(Owned::borrowed(object));
+                            }
+                            None
+                        }
                     }
                 };
                 if let Some(found) = known {

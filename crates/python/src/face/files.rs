@@ -5,10 +5,12 @@ use super::options::{self, Wanted};
 use super::streams::{os_error, Progress, Raised, Sink, Stream};
 use super::types::Limits;
 use crate::cpython::{part, Owned, View};
-use crate::decode;
+use crate::decode::{self, Decoder};
 use crate::encode::Borrower;
 use crate::error::{Fault, Result as HostResult};
 use crate::objects::buffer::{Lender, Source};
+use holdall_format::guess::Format;
+use holdall_format::hold::boundary::{Boundary, Found};
 use holdall_format::hold::codec::{Codec, Compression};
 use holdall_format::hold::file::{self, Body, Graph, Parts};
 use holdall_format::hold::{frame, tag, Reader};
@@ -83,7 +85,11 @@ fn write(
     how: How,
     mut progress: Progress,
 ) -> PyResult<u64> {
-    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    // Asked for only where it is of use: the system looks for its answer in files, which takes longer than a small dump.
+    let threads = match how.compression {
+        Some(_) => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
+        None => 1,
+    };
     let graph = Graph { message, buffers, compression: how.compression, threads };
     progress.total = graph.len();
     let (mut raised, mut told) = (Raised::default(), Raised::default());
@@ -180,7 +186,7 @@ fn graph<R: Read + Send>(
     reader: &mut file::Reader<R>,
     kind: u8,
     options: &decode::Options,
-    given: Option<Owned>,
+    given: Given<'_>,
     progress: &mut Progress,
 ) -> Result<Py<PyAny>, Fault> {
     if kind == tag::FILE_LOG {
@@ -200,10 +206,9 @@ fn graph<R: Read + Send>(
         Err(file::Fault::Io(error)) => return Err(raised.or(&error).into()),
     };
     let base = usize::try_from(base).unwrap_or(usize::MAX);
-    let hold = Reader::new(&message, options.trust).map_err(|error| Outside(error.shifted(base)))?;
     let mut source = InOrder { reader, next: 0, body: None, collected: None, progress, raised: Raised::default() };
-    let lender = given.map_or(Lender::File(&mut source), |given| Lender::Given(given, 0));
-    let made = decoded(py, hold, options, Some(lender));
+    let lender = given.buffers.map_or(Lender::File(&mut source), |given| Lender::Given(given, 0));
+    let made = decoded_in(py, &message, options, Some(lender), given.series);
     let made = made.map_err(|fault| Fault::from(fault.into_py(base)))?;
     let finished = py.detach(|| reader.finish(kind));
     match finished {
@@ -216,6 +221,22 @@ fn graph<R: Read + Send>(
     }
 }
 
+/// Builds what a message holds, which may go on with others where a series of them is given.
+fn decoded_in<'i>(
+    py: Python<'i>,
+    message: &'i [u8],
+    options: &'i decode::Options,
+    lender: Option<Lender<'i>>,
+    series: Option<&mut decode::Series>,
+) -> Result<Py<PyAny>, Fault> {
+    let Some(series) = series else { return decoded(py, Reader::new(message, options.trust)?, options, lender) };
+    let (reader, objects, layouts) = Reader::continued(message, options.trust)?;
+    // SAFETY: the GIL is held, as `py` shows.
+    let object = unsafe { Decoder::new(py, reader, options, lender) }.in_series(series, objects, layouts)?;
+    // SAFETY: a new reference.
+    Ok(unsafe { Bound::from_owned_ptr(py, object.into_raw()) }.unbind())
+}
+
 /// Builds what a file's bytes hold.
 pub fn load_bytes(
     py: Python<'_>,
@@ -226,8 +247,11 @@ pub fn load_bytes(
     let kind = frame::parse_start(input).map_err(|error| Fault::from(error).into_py(0))?;
     let mut reader = file::Reader::new(&input[frame::START..], Some(input.len() as u64));
     let mut progress = Progress::new(None, 0)?;
+    let given = Given { buffers: given, series: None };
     let made = graph(py, &mut reader, kind, options, given, &mut progress).map_err(|fault| fault.into_py(0))?;
-    trailing(input.len() as u64, reader.offset())?;
+    if !options.ignores_rest {
+        trailing(input.len() as u64, reader.offset())?;
+    }
     Ok(made)
 }
 
@@ -260,42 +284,113 @@ pub fn load(
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Py<PyAny>> {
     let options = options::decoding(&r#type, types, trust, strict, dec_hook, limits)?;
-    load_by(source, size, whole, &options, None, Progress::new(progress, size.unwrap_or(0))?)
+    let given = Given { buffers: None, series: None };
+    load_by(source, size, whole, Ahead::All, &options, given, Progress::new(progress, size.unwrap_or(0))?)
 }
 
-/// The next graph of a function that fills a buffer, with pickle's hooks; for `holdall.pickle`.
-#[pyfunction]
-#[pyo3(signature = (fill, persistent_load, find_class, buffers, /))]
-pub fn load_pickle(
-    fill: &Bound<'_, PyAny>,
-    persistent_load: Option<&Bound<'_, PyAny>>,
-    find_class: Option<&Bound<'_, PyAny>>,
-    buffers: Option<&Bound<'_, PyAny>>,
-) -> PyResult<Py<PyAny>> {
-    let options = options::unpickling(persistent_load, find_class)?;
-    let given = buffers.filter(|buffers| !buffers.is_none()).map(options::owned);
-    load_by(fill, None, false, &options, given, Progress::new(None, 0)?)
+/// Where a bare message ends, which has no length in front.
+#[derive(Clone, Copy)]
+pub enum Ahead<'a, 'py> {
+    /// At the end of the input.
+    All,
+    /// Where its last value does; nothing is read beyond that.
+    Exact,
+    /// The same, by a function that shows what comes next and leaves it there.
+    Seen(&'a Bound<'py, PyAny>),
 }
 
-fn load_by(
+/// What else a message needs.
+pub struct Given<'s> {
+    /// An iterator over buffers that stand outside the file.
+    pub buffers: Option<Owned>,
+    /// What the messages before it have numbered.
+    pub series: Option<&'s mut decode::Series>,
+}
+
+/// Less than this is not asked for where it can be put back.
+const LEAST_AHEAD: usize = 1 << 13;
+
+/// The bytes of a bare message, of which the first is there.
+fn bare(stream: &mut Stream, ahead: Ahead<'_, '_>, message: &mut Vec<u8>) -> PyResult<()> {
+    let mut read = |message: &mut Vec<u8>, more: u64| match (&mut *stream).take(more).read_to_end(message) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(std::mem::take(&mut stream.raised).or(&error)),
+    };
+    let raise = |error| Fault::from(error).into_py(0);
+    let mut boundary = Boundary::default();
+    loop {
+        let have = message.len();
+        let least = match boundary.look(message).map_err(raise)? {
+            Found::End(_) => return Ok(()),
+            Found::AtLeast(least) => least - have,
+        };
+        let mut sure = least as u64;
+        match ahead {
+            Ahead::All | Ahead::Exact => {}
+            Ahead::Seen(peek) => {
+                // As much again as there is: a message of any size takes few looks.
+                let seen = peek.call1((least.max(LEAST_AHEAD).max(have),))?;
+                let seen = View::new(&seen)?;
+                if seen.as_slice().len() >= least {
+                    message.extend_from_slice(seen.as_slice());
+                    let end = match boundary.look(message).map_err(raise)? {
+                        Found::End(end) => end,
+                        Found::AtLeast(_) => message.len(),
+                    };
+                    message.truncate(have);
+                    sure = (end - have) as u64;
+                }
+            }
+        }
+        read(message, sure)?;
+        if message.len() < have + least {
+            return Ok(()); // cut short, as the decoder will say
+        }
+    }
+}
+
+pub fn load_by(
     source: &Bound<'_, PyAny>,
     size: Option<u64>,
     whole: bool,
+    ahead: Ahead<'_, '_>,
     options: &decode::Options,
-    given: Option<Owned>,
+    given: Given<'_>,
     mut progress: Progress,
 ) -> PyResult<Py<PyAny>> {
     let py = source.py();
     let mut stream = Stream::new(source);
     let mut head = Vec::with_capacity(frame::START);
-    let taken = py.detach(|| (&mut stream).take(frame::START as u64).read_to_end(&mut head));
+    // The shortest message takes two bytes, and its first is no file's.
+    let mut first = if matches!(ahead, Ahead::All) { frame::START } else { 1 };
+    if let Ahead::Seen(peek) = ahead {
+        let seen = peek.call1((LEAST_AHEAD,))?;
+        let seen = View::new(&seen)?;
+        // A small file is read at once.
+        first = frame::message_size(seen.as_slice()).filter(|&size| size <= seen.as_slice().len()).unwrap_or(first);
+    }
+    let taken = py.detach(|| {
+        (&mut stream).take(first as u64).read_to_end(&mut head)?;
+        let more = if frame::is_file(&head) { frame::START.saturating_sub(head.len()) } else { 0 };
+        (&mut stream).take(more as u64).read_to_end(&mut head)
+    });
     taken.map_err(|error| std::mem::take(&mut stream.raised).or(&error))?;
     if !frame::is_file(&head) {
-        let rest = py.detach(|| stream.read_to_end(&mut head));
-        rest.map_err(|error| std::mem::take(&mut stream.raised).or(&error))?;
-        return decode_bare(py, &head, options, given);
+        match ahead {
+            Ahead::All => {
+                let rest = py.detach(|| stream.read_to_end(&mut head));
+                rest.map_err(|error| std::mem::take(&mut stream.raised).or(&error))?;
+            }
+            _ => bare(&mut stream, ahead, &mut head)?,
+        }
+        let made = decoded_in(py, &head, options, given.buffers.map(|given| Lender::Given(given, 0)), given.series);
+        return made.map_err(|fault| super::foreign::named(py, fault.into_py(0), Format::Hold, &head));
     }
     let kind = frame::parse_start(&head).map_err(|error| Fault::from(error).into_py(0))?;
+    if head.len() > frame::START {
+        let mut reader = file::Reader::new(&head[frame::START..], Some(head.len() as u64));
+        return graph(py, &mut reader, kind, options, given, &mut progress).map_err(|fault| fault.into_py(0));
+    }
     let mut reader = file::Reader::new(stream, size);
     let made = graph(py, &mut reader, kind, options, given, &mut progress);
     let made = made.map_err(|fault| match reader.input.raised.0.take() {

@@ -6,17 +6,16 @@ use super::types::Limits;
 use crate::cpython::{Owned, View};
 use crate::decode::{self, Decoder};
 use crate::encode::output::{OutOfMemory, Output};
-use crate::encode::{self, sets, Borrower, Encoder, PickleHooks, Sharing, Tables};
+use crate::encode::{self, sets, Borrower, Encoder, Sharing, Tables};
 use crate::error::Fault;
 use crate::objects::buffer::Lender;
 use holdall_format::guess::Format;
 use holdall_format::hold::{frame, Reader, Writer};
-use pyo3::exceptions::{PyMemoryError, PyTypeError};
+use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
 use pyo3::types::{PyAny, PyBytes};
 use std::cell::Cell;
 use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
-use std::sync::Arc;
 
 /// What a call of `dumps` uses and the next uses again.
 pub struct Workshop {
@@ -93,15 +92,6 @@ pub fn with_bytes<T>(data: &Bound<'_, PyAny>, read: impl FnOnce(&[u8]) -> PyResu
     }
 }
 
-/// The list or function that takes buffers out of band, if there is one.
-fn borrower(buffers: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Borrower>> {
-    let Some(buffers) = buffers.filter(|buffers| !buffers.is_none()) else { return Ok(None) };
-    if !buffers.is_callable() && !buffers.hasattr("append")? {
-        return Err(PyTypeError::new_err("`buffers` must be a list, a callable or None"));
-    }
-    Ok(Some(Borrower::Given(options::owned(buffers))))
-}
-
 /// Writes `object` as a message into the workshop's output; gives the buffers that a file is to have beside it.
 pub fn encode_into(
     workshop: &mut Workshop,
@@ -173,7 +163,7 @@ pub fn encode_message(
     options: &encode::Options,
     buffers: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Py<PyAny>> {
-    let borrower = borrower(buffers)?;
+    let borrower = options::borrower(buffers)?;
     finished_message(object.py(), |workshop| encode_into(workshop, object, options, borrower).map(drop))
 }
 
@@ -348,37 +338,5 @@ pub fn loads(
     buffers: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Py<PyAny>> {
     let options = options::decoding(&r#type, types, trust, strict, dec_hook, limits)?;
-    decode_message(data, &options, buffers)
-}
-
-/// `dumps` with pickle's hooks; for `holdall.pickle`.
-#[pyfunction]
-#[pyo3(signature = (obj, persistent_id, reducer_override, dispatch_table, buffer_callback, /))]
-pub fn dumps_pickle(
-    obj: &Bound<'_, PyAny>,
-    persistent_id: Option<&Bound<'_, PyAny>>,
-    reducer_override: Option<&Bound<'_, PyAny>>,
-    dispatch_table: Option<&Bound<'_, PyAny>>,
-    buffer_callback: Option<&Bound<'_, PyAny>>,
-) -> PyResult<Py<PyAny>> {
-    let mut options = options::encoding(true, false, true, false, None)?;
-    options.pickle = Some(Arc::new(PickleHooks {
-        persistent_id: options::hook(persistent_id, "persistent_id")?,
-        reducer_override: options::hook(reducer_override, "reducer_override")?,
-        dispatch_table: dispatch_table.filter(|table| !table.is_none()).map(options::owned),
-    }));
-    encode_message(obj, &options, buffer_callback)
-}
-
-/// `loads` with pickle's hooks; for `holdall.pickle`.
-#[pyfunction]
-#[pyo3(signature = (data, persistent_load, find_class, buffers, /))]
-pub fn loads_pickle(
-    data: &Bound<'_, PyAny>,
-    persistent_load: Option<&Bound<'_, PyAny>>,
-    find_class: Option<&Bound<'_, PyAny>>,
-    buffers: Option<&Bound<'_, PyAny>>,
-) -> PyResult<Py<PyAny>> {
-    let options = options::unpickling(persistent_load, find_class)?;
     decode_message(data, &options, buffers)
 }

@@ -13,6 +13,7 @@ mod log;
 mod msgpack;
 mod options;
 mod outline;
+mod pickle;
 mod streams;
 mod types;
 
@@ -54,12 +55,14 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<codec::Decoder>()?;
     module.add_function(wrap_pyfunction!(functions::dumps, module)?)?;
     module.add_function(wrap_pyfunction!(functions::loads, module)?)?;
-    module.add_function(wrap_pyfunction!(functions::dumps_pickle, module)?)?;
-    module.add_function(wrap_pyfunction!(functions::loads_pickle, module)?)?;
+    module.add_function(wrap_pyfunction!(pickle::dumps_pickle, module)?)?;
+    module.add_function(wrap_pyfunction!(pickle::loads_pickle, module)?)?;
+    module.add_function(wrap_pyfunction!(pickle::load_pickle, module)?)?;
+    module.add_class::<pickle::PicklerMemo>()?;
+    module.add_class::<pickle::UnpicklerMemo>()?;
     module.add_function(wrap_pyfunction!(files::dump, module)?)?;
     module.add_function(wrap_pyfunction!(files::load, module)?)?;
     module.add_function(wrap_pyfunction!(files::load_mapped, module)?)?;
-    module.add_function(wrap_pyfunction!(files::load_pickle, module)?)?;
     module.add_function(wrap_pyfunction!(files::file_write, module)?)?;
     module.add_class::<log::LogWriter>()?;
     module.add_class::<log::LogReader>()?;

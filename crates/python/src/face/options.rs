@@ -3,8 +3,8 @@
 use super::types::{record_type, Limits};
 use crate::cpython::Owned;
 use crate::decode;
-use crate::encode;
 use crate::encode::forms::{DecimalForm, Forms, Order, UuidForm};
+use crate::encode::{self, Borrower};
 use crate::schema;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -120,6 +120,7 @@ pub fn decoding(
         julia: None,
         persistent_load: None,
         find_class: None,
+        ignores_rest: false,
     };
     if let Some(types) = types {
         permit(&mut options, types, true)?;
@@ -159,4 +160,13 @@ fn permit(options: &mut decode::Options, given: &Bound<'_, PyAny>, nested: bool)
         return Err(PyTypeError::new_err("`types` takes classes, modules, holdall.Record, or an iterable of them"));
     }
     Ok(())
+}
+
+/// The list or function that takes buffers out of band, if there is one.
+pub fn borrower(buffers: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Borrower>> {
+    let Some(buffers) = buffers.filter(|buffers| !buffers.is_none()) else { return Ok(None) };
+    if !buffers.is_callable() && !buffers.hasattr("append")? {
+        return Err(PyTypeError::new_err("`buffers` must be a list, a callable or None"));
+    }
+    Ok(Some(Borrower::Given(owned(buffers))))
 }

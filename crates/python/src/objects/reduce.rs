@@ -15,7 +15,7 @@ use holdall_format::Writer;
 use pyo3::exceptions::{PyKeyError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyFunction, PyInt, PyIterator, PyList, PyString, PyTuple, PyType};
+use pyo3::types::{PyComplex, PyDict, PyFunction, PyInt, PyIterator, PyList, PyString, PyTuple, PyType};
 use pyo3::{ffi, intern};
 use std::rc::Rc;
 
@@ -115,12 +115,13 @@ impl<W: Writer> Encoder<'_, W> {
                 None => return Ok(None),
             },
         };
-        if matches!(plan.how, How::Family(_)) {
-            // What the class's own module has put there says no more than our own form of it does.
+        if matches!(plan.how, How::Family(_)) || class.is(py.get_type::<PyComplex>()) {
+            // What the class's own module or copyreg itself has put there says no more than our own form of it does.
             let home = |object: &Bound<'_, PyAny>| {
                 object.getattr("__module__").and_then(|module| module.extract::<String>()).ok()
             };
-            if home(&reducer) == home(class.as_any()) {
+            let by = home(&reducer);
+            if by == home(class.as_any()) || by.as_deref() == Some("copyreg") {
                 return Ok(None);
             }
         }
@@ -138,7 +139,12 @@ impl<W: Writer> Encoder<'_, W> {
         match object.getattr(intern!(py, "__reduce_ex__"))?.call1((PROTOCOL,)) {
             Ok(value) => self.reduced(object, &value),
             // What CPython itself says of objects that can't be: no code of the class's had a part in it.
-            Err(error) if error.is_instance_of::<PyTypeError>(py) && error.traceback(py).is_none() => {
+            // Users of `holdall.pickle` get the very exception that pickle lets through.
+            Err(error)
+                if error.is_instance_of::<PyTypeError>(py)
+                    && error.traceback(py).is_none()
+                    && self.options.pickle.is_none() =>
+            {
                 Ok(Some(error.value(py).to_string()))
             }
             Err(error) => Err(error.into()),

@@ -1,0 +1,109 @@
+//! Messages of one pickler: each goes on with what those before it have numbered.
+
+use super::{Borrower, Encoder, Options, Section, Sharing, Tables};
+use crate::cpython::{Obj, Owned};
+use crate::encode::memo::{Memo, Met};
+use crate::error::Result;
+use holdall_format::Writer;
+use pyo3::prelude::*;
+
+/// What the messages of a pickler have numbered so far.
+pub struct Series {
+    tables: Tables,
+    section: Section,
+    /// Objects whose addresses stand for them.
+    kept: Vec<Owned>,
+    /// The number of the next message's first object.
+    next: u32,
+}
+
+impl Series {
+    pub fn new() -> Series {
+        let mut tables = Tables::new();
+        let section = Section::begin(&mut tables);
+        Series { tables, section, kept: Vec::new(), next: 0 }
+    }
+
+    /// How many objects have got a number.
+    pub fn objects(&self) -> u32 {
+        self.next
+    }
+
+    /// How many layouts the next message may use.
+    pub fn layouts(&self) -> u32 {
+        self.tables.layouts.len()
+    }
+
+    /// Who has which number.
+    pub fn members(&self) -> impl Iterator<Item = (&Owned, u32)> {
+        self.kept.iter().filter_map(|object| self.tables.memo.number(object.get()).map(|number| (object, number)))
+    }
+
+    /// Gives an object a number, as another series has it.
+    pub fn add(&mut self, object: Owned, number: u32) {
+        if let Met::Before(_) = self.tables.memo.meet(object.get(), number) {
+            self.tables.memo.renumber(object.get(), number);
+        }
+        self.kept.push(object);
+        self.next = self.next.max(number.saturating_add(1));
+    }
+
+    /// Says that so many objects have got a number, whoever they are.
+    pub fn reach(&mut self, objects: u32) {
+        self.next = self.next.max(objects);
+    }
+
+    /// Writes one more message. After an error the series begins anew: nobody has read what was numbered meanwhile.
+    ///
+    /// # Safety
+    /// The GIL is held; `root` is alive.
+    pub unsafe fn message<W: Writer>(
+        &mut self,
+        py: Python<'_>,
+        w: W,
+        options: &Options,
+        root: Obj,
+        borrower: Option<Borrower>,
+    ) -> Result<()> {
+        let mut series = std::mem::replace(self, Series::new());
+        let memo = std::mem::replace(&mut series.tables.memo, Memo::new());
+        let base = series.next;
+        let section = series.section.from(base);
+        // Whatever is written may be dumped again, also what only its parent holds now: all of it gets a number, as in a first walk
+        // that looks for what is shared.
+        let sharing = Sharing::Finding(Default::default());
+        // SAFETY: as the caller says; the tables are the section's own.
+        let mut encoder = unsafe { Encoder::with_section(py, w, options, &mut series.tables, section, sharing) };
+        encoder.tables.memo = memo;
+        encoder.borrower = borrower;
+        // SAFETY: alive, says the caller.
+        unsafe { encoder.again(root, base)? };
+        let kept = encoder.take_temporaries();
+        let numbered = encoder.tables.memo.number(root) == Some(base);
+        series.next = encoder.next_number.max(base + 1);
+        let Some(section) = encoder.section.take() else { return Ok(()) };
+        drop(encoder);
+        series.kept.extend(kept);
+        if numbered {
+            // SAFETY: alive, says the caller.
+            series.kept.push(unsafe { Owned::borrowed(root) });
+        }
+        series.section = section;
+        *self = series;
+        Ok(())
+    }
+}
+
+impl<W: Writer> Encoder<'_, W> {
+    /// Writes an object that a message before this one may have.
+    unsafe fn again(&mut self, root: Obj, base: u32) -> Result<()> {
+        let Some(number) = self.tables.memo.number(root) else { return self.message(root) };
+        self.next_number = base + 1;
+        // SAFETY: alive, says the caller.
+        if self.asks() && unsafe { self.persistent(root)? } {
+            return self.walk();
+        }
+        self.w.reference(u64::from(number));
+        Ok(())
+    }
+}
