@@ -197,7 +197,7 @@ def is_asked(cls: type) -> bool:
 
 
 def is_python(hook: object) -> bool:
-    return hook is not None and not isinstance(hook, (types.MethodDescriptorType, types.WrapperDescriptorType))
+    return hook is not None and not isinstance(hook, (types.MethodDescriptorType, types.WrapperDescriptorType, types.BuiltinFunctionType))
 
 
 def without_addresses(text: str) -> str:

@@ -23,7 +23,7 @@ from typing import Any, Iterator, NamedTuple
 
 from tests.zoo.specimens import GROUPS, Group, Guard, Specimen, by_hand, found, made
 
-FIELDS = ("standard", "frames")
+FIELDS = ("standard", "frames", "science", "models", "containers", "times", "web", "text")
 REPO = pathlib.Path(__file__).resolve().parents[2]
 # A specimen that takes longer hangs, and counts as a crash.
 MOST_SECONDS = 60
@@ -145,7 +145,7 @@ def load_elsewhere(group: Group, path: str, after: Place) -> None:
 class Result:
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
-        self.objects: set[tuple[str, str]] = set()
+        self.objects: set[tuple[str, int, str]] = set()
         self.rows: list[tuple[str, str, str, str]] = []
         self.seconds = 0.0
         self.missing = ""
@@ -190,7 +190,8 @@ def drive(arguments: list[str], folder: str, result: Result) -> None:
                 elif not ended:
                     source, index, name, way, *verdict = row
                     after, last = Place(source, index, after.key), (name, way)
-                    result.objects.add((source, name))
+                    if source != "elsewhere":
+                        result.objects.add((source, index, name))
                     if verdict:
                         result.add(name, way, *verdict)
             code = process.wait()

@@ -12,7 +12,7 @@ from typing import Any, Callable, NamedTuple
 
 import holdall
 import holdall.pickle
-from tests.zoo.describe import Description, Undescribed, by_name, hidden, is_asked, uses
+from tests.zoo.describe import Description, Undescribed, by_name, hidden, is_asked, is_python, uses
 
 # A refusal names what to do about it.
 REMEDY = re.compile(r"register|trust|types=|encode|enc_hook|dec_hook|type=|pass |give ", re.I)
@@ -43,9 +43,10 @@ class Reference:
     def __init__(self, original: Picture, restored: Any, again: Any, check: Callable[[Any], Any] | None) -> None:
         self.original, self.restored, self.again, self.check = original, Picture(restored), Picture(again), check
         self.is_steady = self.restored.tokens == self.again.tokens
-        self.is_faithful = self.is_steady and self.restored.tokens == original.tokens
+        one = self.restored
+        self.is_faithful = self.is_steady and (one.tokens, one.hidden, one.uses) == (original.tokens, original.hidden, original.uses)
 
-    def compare(self, graph: Any) -> str:
+    def compare(self, graph: Any, way: str = "") -> str:
         """What `graph` has lost, in words; nothing if all is kept."""
         accepted = [by_name(type(picture.graph[0])) for picture in (self.restored, self.original)]
         if type(graph) is not list or by_name(type(graph[0])) not in accepted:
@@ -56,7 +57,7 @@ class Reference:
                 at = first_difference(self.restored.tokens, found.tokens)
                 return f"at {at} behind {behind(self.restored.tokens, at)}: {told(self.restored.tokens, at)} became {told(found.tokens, at)}"
             if found.tokens == self.restored.tokens:
-                lost = self.compare_objects(found)
+                lost = self.compare_objects(found, way not in WITHOUT_NEW)
                 if lost:
                     return lost
         # Attributes that a recipe in C leaves out (a defaultdict's subclass, exceptions) may be kept all the same.
@@ -66,10 +67,10 @@ class Reference:
             return f"use: {lost}"
         return self.compare_use(graph[0])
 
-    def compare_objects(self, found: Picture) -> str:
+    def compare_objects(self, found: Picture, by_new: bool) -> str:
         same_length = len(self.original.objects) == len(self.restored.objects)
         for index, (one, two, mine) in enumerate(zip(self.restored.objects, self.again.objects, found.objects)):
-            if one is two and mine is not one:
+            if one is two and mine is not one and (by_new or not is_python(type(one).__new__)):
                 return f"{type(one).__qualname__} {quiet_repr(one)} is another object"
             told_by_original = self.original.hidden[index] if same_length else {}
             lost = differs(self.restored.hidden[index], self.again.hidden[index], found.hidden[index], told_by_original)
@@ -115,7 +116,7 @@ def differs(one: dict[str, object], two: dict[str, object], mine: dict[str, obje
     """What is the same in `one` and `two`, and neither that nor the original's in `mine`."""
     for name, value in one.items():
         found = mine.get(name, "gone")
-        if two.get(name) != value or found == value or (name in original and found == original[name]):
+        if two.get(name) != value or found == value or (original and found == original.get(name, "gone")):
             continue
         if name in ("repr", "str") and sorted(str(found)) == sorted(str(value)):
             # The order of sets is nobody's state.
@@ -170,13 +171,22 @@ def by_type(graph: Any) -> Any:
     return graph_of(load_permitted(lambda types: holdall.loads(data, type=type(obj), types=types), graph))
 
 
+def of_a_copy(way: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """The same for what nobody else holds: each object is held by its parents alone."""
+    return lambda graph: way(pickle.loads(pickle.dumps(graph, 5)))
+
+
 WAYS: dict[str, Callable[[Any], Any]] = {
     "pickle": by_pickle_names,
     "file": by_pickle_file,
     "classes": by_permitted,
     "deepcopy": holdall.deepcopy,
     "typed": by_type,
+    "pickle of a copy": of_a_copy(by_pickle_names),
+    "deepcopy of a copy": of_a_copy(holdall.deepcopy),
 }
+# Here no code of a class runs, `__new__` neither: what that would give, an instance that is there already, is another one.
+WITHOUT_NEW = ("classes", "typed")
 REFUSES = (holdall.HoldallError, TypeError, pickle.PicklingError)
 
 
@@ -185,10 +195,16 @@ class Unloadable(Exception):
 
 
 def has_other_attributes(obj: Any) -> bool:
-    """Are there attributes without an annotation, which a load by type leaves out by its own rule?"""
+    """Are there attributes without an annotation? A load by type skips them: "name what you need"."""
     own = [vars(owner).get("__annotations__") for owner in type(obj).__mro__]
     annotated = {name for names in own if isinstance(names, dict) for name in names}
-    return bool(annotated) and not annotated.issuperset(getattr(obj, "__dict__", ()))
+    private = getattr(obj, "__pydantic_private__", None)
+    attributes = {*getattr(obj, "__dict__", ()), *(private if isinstance(private, dict) else ())}
+    for owner in type(obj).__mro__:
+        slots = vars(owner).get("__slots__", ())
+        attributes.update(slots if isinstance(slots, (tuple, list)) else (str(slots),))
+    attributes -= {"__dict__", "__weakref__"}
+    return bool(annotated) and not annotated.issuperset(attributes)
 
 
 def load_permitted(load: Callable[[list[type]], Any], graph: Any) -> Any:
@@ -235,6 +251,7 @@ def named(name: str) -> type | None:
 PEERS: dict[str, Callable[[Any], Any]] = {
     "pickle": lambda graph: pickle.loads(pickle.dumps(graph, 5)),
     "copy": copy.deepcopy,
+    "copy of a copy": lambda graph: copy.deepcopy(pickle.loads(pickle.dumps(graph, 5))),
 }
 
 
@@ -243,7 +260,7 @@ class Peers:
 
     def __init__(self, obj: Any, check: Callable[[Any], Any] | None = None) -> None:
         self.graph, self.check = graph_of(obj), check
-        self.references: dict[str, Reference | None] = {}
+        self.references: dict[str, Reference] = {}
         try:
             # What is cached on the first use is there from now on.
             Picture(self.graph)
@@ -254,16 +271,18 @@ class Peers:
             return
         for peer, way in PEERS.items():
             try:
-                self.references[peer] = Reference(original, way(self.graph), way(self.graph), check)
+                first = Picture(PEERS["pickle"](self.graph)) if peer == "copy of a copy" else original
+                self.references[peer] = Reference(first, way(self.graph), way(self.graph), check)
             except Exception:
                 continue
 
     def compare(self, peer: str, way: str, result: Any) -> str:
-        lost = told_by(self.references[peer], result)
+        lost = told_by(self.references[peer], result, way)
         if lost:
             # Objects change while they are looked at. Once more, all of it made before any of it is looked at.
             before, result, after = PEERS[peer](self.graph), WAYS[way](self.graph), PEERS[peer](self.graph)
-            lost = told_by(Reference(Picture(self.graph), before, after, self.check), result) and lost
+            first = Picture(PEERS["pickle"](self.graph) if peer == "copy of a copy" else self.graph)
+            lost = told_by(Reference(first, before, after, self.check), result, way) and lost
         return lost
 
     @property
@@ -273,16 +292,20 @@ class Peers:
         return kept is not None and kept.is_faithful
 
 
-def told_by(reference: Any, result: Any) -> str:
+def told_by(reference: Reference, result: Any, way: str) -> str:
     try:
-        return str(reference.compare(result))
+        return str(reference.compare(result, way))
     except Undescribed as error:
         return f"has no recipe any more: {error}"
 
 
 def judge(way: str, peers: Peers) -> Verdict:
-    peer = "copy" if way == "deepcopy" else "pickle"
-    is_kept = peer in peers.references and not (way == "typed" and has_other_attributes(peers.graph[0]))
+    peer = {"deepcopy": "copy", "deepcopy of a copy": "copy of a copy"}.get(way, "pickle")
+    is_kept = peer in peers.references
+    if way == "typed" and is_kept and any(map(has_other_attributes, peers.references[peer].original.objects)):
+        return Verdict("none")
+    if way.endswith("of a copy") and "pickle" not in peers.references:
+        return Verdict("none")
     try:
         result = WAYS[way](peers.graph)
     except Unloadable as error:
