@@ -26,7 +26,19 @@ def frozendict_objects() -> Iterator[Any]:
 def pyrsistent_objects() -> Iterator[Any]:
     import pyrsistent
 
-    yield "all", [pyrsistent.v(1, 2), pyrsistent.m(a=1), pyrsistent.s(1), pyrsistent.b(1, 1), pyrsistent.dq(1), pyrsistent.l(1, 2), pyrsistent.freeze({"a": [1]})], lambda p: (p[0].append(3), p[1].set("b", 2))
+    yield (
+        "all",
+        [
+            pyrsistent.v(1, 2),
+            pyrsistent.m(a=1),
+            pyrsistent.s(1),
+            pyrsistent.b(1, 1),
+            pyrsistent.dq(1),
+            pyrsistent.l(1, 2),
+            pyrsistent.freeze({"a": [1]}),
+        ],
+        lambda p: (p[0].append(3), p[1].set("b", 2)),
+    )
     yield "a shared one", [pyrsistent.v(*range(100))], lambda p: p[0][50]
 
 
@@ -42,11 +54,23 @@ def sortedcontainers_objects() -> Iterator[Any]:
     yield "SortedSet", SortedSet([3, 1]), lambda s: (list(s), s[0])
 
 
-@zoo("boltons", "boltons.dictutils", "boltons.setutils", "boltons.cacheutils", "boltons.tbutils", "boltons.urlutils", "boltons.typeutils")
+@zoo(
+    "boltons",
+    "boltons.dictutils",
+    "boltons.setutils",
+    "boltons.cacheutils",
+    "boltons.tbutils",
+    "boltons.urlutils",
+    "boltons.typeutils",
+)
 def boltons_objects() -> Iterator[Any]:
     from boltons import cacheutils, dictutils, setutils, typeutils, urlutils
 
-    yield "OMD", dictutils.OMD([("a", 1), ("a", 2)]), lambda d: (d["a"], d.getlist("a"), list(d.iteritems(multi=True)))
+    yield (
+        "OMD",
+        dictutils.OMD([("a", 1), ("a", 2)]),
+        lambda d: (d["a"], d.getlist("a"), list(d.iteritems(multi=True))),
+    )
     yield "FrozenDict", dictutils.FrozenDict(a=1), dict
     yield "OneToOne", dictutils.OneToOne({1: 2}), lambda d: d.inv[2]
     yield "ManyToMany", dictutils.ManyToMany([(1, 2)]), lambda d: list(d.iteritems())
@@ -91,7 +115,11 @@ def cytoolz_objects() -> Iterator[Any]:
 def multidict_objects() -> Iterator[Any]:
     import multidict
 
-    yield "all", [multidict.MultiDict([("a", 1), ("a", 2)]), multidict.CIMultiDict(A=1), multidict.istr("X")], lambda m: (m[0].getall("a"), m[1]["a"], type(m[2]).__name__)
+    yield (
+        "all",
+        [multidict.MultiDict([("a", 1), ("a", 2)]), multidict.CIMultiDict(A=1), multidict.istr("X")],
+        lambda m: (m[0].getall("a"), m[1]["a"], type(m[2]).__name__),
+    )
     yield "proxy", multidict.MultiDictProxy(multidict.MultiDict(a=1)), dict
 
 
@@ -110,23 +138,44 @@ def bidict_objects() -> Iterator[Any]:
     import bidict
 
     yield "bidict", bidict.bidict(a=1), lambda b: (b.inverse[1], b.inverse.inverse is b)
-    yield "frozen and ordered", [bidict.frozenbidict(a=1), bidict.OrderedBidict(a=1)], lambda b: [x.inverse[1] for x in b]
+    yield (
+        "frozen and ordered",
+        [bidict.frozenbidict(a=1), bidict.OrderedBidict(a=1)],
+        lambda b: [x.inverse[1] for x in b],
+    )
 
 
 @zoo("bitarray")
 def bitarray_objects() -> Iterator[Any]:
     import bitarray
 
-    yield "bitarray", bitarray.bitarray("10110", endian="little"), lambda b: (b.to01(), b.endian() if callable(b.endian) else b.endian)
+    yield (
+        "bitarray",
+        bitarray.bitarray("10110", endian="little"),
+        lambda b: (b.to01(), b.endian() if callable(b.endian) else b.endian),
+    )
     yield "frozen", bitarray.frozenbitarray("101"), lambda b: {b: 1}[bitarray.frozenbitarray("101")]
-    yield "decodetree", bitarray.decodetree({"a": bitarray.bitarray("0"), "b": bitarray.bitarray("1")}) , lambda d: d.complete()
+    yield (
+        "decodetree",
+        bitarray.decodetree({"a": bitarray.bitarray("0"), "b": bitarray.bitarray("1")}),
+        lambda d: d.complete(),
+    )
 
 
 @zoo("cachetools")
 def cachetools_objects() -> Iterator[Any]:
     import cachetools
 
-    yield "all", [fill(cachetools.LRUCache(3)), fill(cachetools.LFUCache(3)), fill(cachetools.FIFOCache(3)), fill(cachetools.TTLCache(3, 1e9))], lambda c: [(x["a"], x.currsize, x.maxsize) for x in c]
+    yield (
+        "all",
+        [
+            fill(cachetools.LRUCache(3)),
+            fill(cachetools.LFUCache(3)),
+            fill(cachetools.FIFOCache(3)),
+            fill(cachetools.TTLCache(3, 1e9)),
+        ],
+        lambda c: [(x["a"], x.currsize, x.maxsize) for x in c],
+    )
 
 
 def fill(cache: Any) -> Any:
@@ -146,7 +195,11 @@ def pyroaring_objects() -> Iterator[Any]:
 def rpds_objects() -> Iterator[Any]:
     import rpds
 
-    yield "all", [rpds.HashTrieMap({"a": 1}), rpds.HashTrieSet({1}), rpds.List([1, 2])], lambda r: (r[0]["a"], list(r[2]))
+    yield (
+        "all",
+        [rpds.HashTrieMap({"a": 1}), rpds.HashTrieSet({1}), rpds.List([1, 2])],
+        lambda r: (r[0]["a"], list(r[2])),
+    )
 
 
 @zoo("lru-dict", "lru")

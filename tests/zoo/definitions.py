@@ -70,7 +70,7 @@ class NamedMore(OldNamed):
 class Color(enum.Enum):
     RED = 1
     BLUE = (2, 3)
-    ALIAS = 1
+    ALIAS = 1  # noqa: PIE796
 
 
 class Flags(enum.Flag):
@@ -430,4 +430,8 @@ def check(obj: Any) -> Any:
         return obj.state[0] is obj
     if isinstance(obj, Outer):
         return obj.state.inst is obj if "state" in vars(obj) else None
-    return {name: repr(value)[:40] for name, value in sorted(getattr(obj, "__dict__", {}).items(), key=str) if "0x" not in repr(value)}
+    return {
+        name: repr(value)[:40]
+        for name, value in sorted(getattr(obj, "__dict__", {}).items(), key=str)
+        if "0x" not in repr(value)
+    }

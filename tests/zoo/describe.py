@@ -17,7 +17,7 @@ import types
 from typing import Any, Iterator
 
 # A graph of more objects is cut off here: what differs beyond is not seen.
-MOST_OBJECTS = 5_000
+MOST_OBJECTS = 2_000
 SCALARS = (type(None), bool, int, str, type(Ellipsis), type(NotImplemented))
 DESCRIPTORS = (types.GetSetDescriptorType, types.MemberDescriptorType)
 # Of a dtype: is it the one that NumPy itself made? A restored one may be, where pickle's is a copy.
@@ -86,9 +86,11 @@ class Description:
                 yield True, part
         elif cls is set or cls is frozenset:
             yield False, sorted(outline(member) for member in obj)
-        elif isinstance(obj, type) and cls not in copyreg.dispatch_table:
-            yield False, by_reference(obj)
-        elif cls is types.FunctionType or cls is types.ModuleType:
+        elif (
+            (isinstance(obj, type) and cls not in copyreg.dispatch_table)
+            or cls is types.FunctionType
+            or cls is types.ModuleType
+        ):
             yield False, by_reference(obj)
         else:
             yield from self._reduced(obj)
@@ -121,7 +123,7 @@ class Description:
             yield True, part
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def is_value(cls: type) -> bool:
     """Does nobody ask which of several equal ones it is? (Of NumPy's types only the singletons, which `objects` tells.)"""
     return any(owner.__module__ == "numpy" and owner.__name__ == "dtype" for owner in cls.__mro__)
@@ -139,7 +141,11 @@ def reduction(obj: Any) -> Any:
 def outline(member: object, depth: int = 3) -> str:
     """A set's member, alone: members have no order to number them by."""
     if type(member) in SCALARS or depth == 0:
-        return f"{type(member).__qualname__} {member!r}" if type(member) in SCALARS else type(member).__qualname__
+        return (
+            f"{type(member).__qualname__} {member!r}"
+            if type(member) in SCALARS
+            else type(member).__qualname__
+        )
     if isinstance(member, (frozenset, set)):
         return f"{type(member).__qualname__} {sorted(outline(m, depth - 1) for m in member)}"
     if type(member) is tuple:
@@ -163,7 +169,7 @@ def by_reference(obj: Any) -> Any:
     return (module, name, id(obj))
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def by_name(cls: type) -> Any:
     """A class, where its name leads to it; else the name: classes that a recipe makes are new each time."""
     known = by_reference(cls)
@@ -173,7 +179,9 @@ def by_name(cls: type) -> Any:
 def is_global(obj: Any, name: str) -> bool:
     """Is `obj` what a recipe that is only a name leads to?"""
     modules = [getattr(obj, "__module__", None), type(obj).__module__, "builtins"]
-    modules += [name_ for name_ in sorted(sys.modules) if name_.partition(".")[0] == str(modules[1]).partition(".")[0]]
+    modules += [
+        name_ for name_ in sorted(sys.modules) if name_.partition(".")[0] == str(modules[1]).partition(".")[0]
+    ]
     for module in modules:
         try:
             if functools.reduce(getattr, name.split("."), sys.modules[module]) is obj:  # type: ignore[index]
@@ -197,7 +205,9 @@ def is_asked(cls: type) -> bool:
 
 
 def is_python(hook: object) -> bool:
-    return hook is not None and not isinstance(hook, (types.MethodDescriptorType, types.WrapperDescriptorType, types.BuiltinFunctionType))
+    return hook is not None and not isinstance(
+        hook, (types.MethodDescriptorType, types.WrapperDescriptorType, types.BuiltinFunctionType)
+    )
 
 
 def without_addresses(text: str) -> str:
@@ -221,11 +231,18 @@ def hidden(obj: Any) -> dict[str, object]:
             except BaseException as error:
                 found[name] = ("raises", type(error).__name__)
                 continue
-            if isinstance(value, SHOWN) or value is None or (type(value) is tuple and all(type(v) in SHOWN for v in value)):
+            if (
+                isinstance(value, SHOWN)
+                or value is None
+                or (type(value) is tuple and all(type(v) in SHOWN for v in value))
+            ):
                 found[name] = (type(value).__name__, repr(value))
             elif type(value).__name__ == "flagsobj":
                 # Who owns the memory is nobody's state.
-                found[name] = (type(value).__name__, [line for line in repr(value).splitlines() if "OWNDATA" not in line])
+                found[name] = (
+                    type(value).__name__,
+                    [line for line in repr(value).splitlines() if "OWNDATA" not in line],
+                )
     return found
 
 
@@ -246,7 +263,11 @@ def first_items(obj: Any) -> Any:
     """The first items of what is a container, not of what can be gone through only once."""
     if not hasattr(type(obj), "__len__") or iter(obj) is obj:
         return None
-    return [without_addresses(repr(item)) for item, _ in zip(obj, range(5))] if not isinstance(obj, (set, frozenset)) else None
+    return (
+        [without_addresses(repr(item)) for item, _ in zip(obj, range(5), strict=False)]
+        if not isinstance(obj, (set, frozenset))
+        else None
+    )
 
 
 def uses(obj: Any) -> dict[str, object]:

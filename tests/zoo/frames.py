@@ -19,11 +19,33 @@ def numpy_objects() -> Iterator[Any]:
     frozen = base.copy()
     frozen.flags.writeable = False
     yield "read-only", frozen, lambda a: a.flags.writeable
-    for text in ("?", "i1", "u2", "<i4", ">i4", "<f2", ">f8", "c8", "c16", "U3", "S3", "V4", "M8[ns]", "m8[D]", "O", "g", "G"):
+    for text in (
+        "?",
+        "i1",
+        "u2",
+        "<i4",
+        ">i4",
+        "<f2",
+        ">f8",
+        "c8",
+        "c16",
+        "U3",
+        "S3",
+        "V4",
+        "M8[ns]",
+        "m8[D]",
+        "O",
+        "g",
+        "G",
+    ):
         kind = np.dtype(text)
         yield f"dtype {text}", kind, lambda d: (d.str, d.isnative, d is np.dtype(d.str))
         array = np.zeros(3, kind)
-        yield f"array of {text}", array, lambda a: (a.dtype.str, a.dtype.isnative, a.dtype is np.dtype(a.dtype.str))
+        yield (
+            f"array of {text}",
+            array,
+            lambda a: (a.dtype.str, a.dtype.isnative, a.dtype is np.dtype(a.dtype.str)),
+        )
         if text != "O":
             yield f"scalar of {text}", array[0], lambda a: type(a).__name__
     yield "no dimensions", np.array(5), lambda a: a.shape
@@ -33,20 +55,42 @@ def numpy_objects() -> Iterator[Any]:
     yield "fields", fields, lambda a: (a["b"].tolist(), a.dtype.names)
     yield "a row", fields[0], lambda a: a["a"]
     yield "record array", fields.view(np.recarray), lambda a: a.b.tolist()
-    yield "aligned dtype", np.dtype([("a", "i1"), ("b", "f8")], align=True), lambda d: (d.isalignedstruct, d.itemsize)
+    yield (
+        "aligned dtype",
+        np.dtype([("a", "i1"), ("b", "f8")], align=True),
+        lambda d: (d.isalignedstruct, d.itemsize),
+    )
     yield "dtype with titles", np.dtype([(("title", "a"), "i4")]), lambda d: d.fields["title"]
     yield "dtype with metadata", np.dtype("i4", metadata={"a": 1}), lambda d: None
     yield "subarray dtype", np.dtype(("i4", (2, 3))), lambda d: d.shape
     yield "string dtype", np.dtypes.StringDType(), repr
-    yield "texts of any length", np.array(["a", "bc" * 20], dtype=np.dtypes.StringDType(na_object=None)), lambda a: a.tolist()
-    yield "masked array", np.ma.array([1, 2, 3], mask=[0, 1, 0], fill_value=9), lambda a: (a.sum(), a.fill_value)
+    yield (
+        "texts of any length",
+        np.array(["a", "bc" * 20], dtype=np.dtypes.StringDType(na_object=None)),
+        lambda a: a.tolist(),
+    )
+    yield (
+        "masked array",
+        np.ma.array([1, 2, 3], mask=[0, 1, 0], fill_value=9),
+        lambda a: (a.sum(), a.fill_value),
+    )
     yield "masked", np.ma.masked, lambda a: a is np.ma.masked
     yield "matrix", np.matrix([[1, 2]]), lambda a: (a * a.T).tolist()
     yield "memmap-like char array", np.char.array(["a", "b"]), lambda a: a.upper().tolist()
     yield "Generator", np.random.default_rng(5), lambda g: g.bit_generator.state["state"]["state"]
     yield "RandomState", np.random.RandomState(5), lambda g: g.get_state()[1][:3].tolist()
     yield "SeedSequence", np.random.SeedSequence(5), lambda s: s.generate_state(2).tolist()
-    yield "bit generators", [np.random.PCG64(1), np.random.MT19937(1), np.random.Philox(1), np.random.SFC64(1), np.random.PCG64DXSM(1)], lambda g: [type(x).__name__ for x in g]
+    yield (
+        "bit generators",
+        [
+            np.random.PCG64(1),
+            np.random.MT19937(1),
+            np.random.Philox(1),
+            np.random.SFC64(1),
+            np.random.PCG64DXSM(1),
+        ],
+        lambda g: [type(x).__name__ for x in g],
+    )
     yield "ufunc", [np.add, np.sin], lambda u: u[0] is np.add
     yield "functions", [np.sum, np.linalg.norm, np.fft.fft], lambda f: f[0] is np.sum
     yield "Polynomial", np.polynomial.Polynomial([1, 2, 3]), lambda p: p(2)
@@ -82,8 +126,22 @@ def pandas_objects() -> Iterator[Any]:
     yield "Timedelta", pd.Timedelta("1d 3ns"), lambda x: x.value
     yield "Period", pd.Period("2024-03", "M"), lambda x: (x + 1, x.freqstr)
     yield "Interval", pd.Interval(1, 2, closed="left"), lambda x: 1 in x
-    yield "offsets", [pd.offsets.BDay(3), pd.offsets.MonthEnd(), pd.DateOffset(months=2), pd.offsets.Week(weekday=2), pd.offsets.CustomBusinessDay(holidays=["2024-01-01"])], lambda x: str(x[0] + pd.Timestamp("2024-01-01"))
-    yield "Categorical", pd.Categorical(["a", "b", "a"], ordered=True), lambda x: (x.codes.tolist(), x.ordered)
+    yield (
+        "offsets",
+        [
+            pd.offsets.BDay(3),
+            pd.offsets.MonthEnd(),
+            pd.DateOffset(months=2),
+            pd.offsets.Week(weekday=2),
+            pd.offsets.CustomBusinessDay(holidays=["2024-01-01"]),
+        ],
+        lambda x: str(x[0] + pd.Timestamp("2024-01-01")),
+    )
+    yield (
+        "Categorical",
+        pd.Categorical(["a", "b", "a"], ordered=True),
+        lambda x: (x.codes.tolist(), x.ordered),
+    )
     columns = {
         "i": pd.Series([1, 2, 3]),
         "f": pd.Series([1.5, np.nan, 3]),
@@ -107,21 +165,55 @@ def pandas_objects() -> Iterator[Any]:
         yield f"array {name}", series.array, lambda a: (len(a), str(a.dtype))
     frame = pd.DataFrame(columns)
     frame.attrs["source"] = "zoo"
-    yield "DataFrame", frame, lambda f: (f.shape, f.attrs, f.isna().sum().tolist(), f.describe().shape, f["i"].sum())
+    yield (
+        "DataFrame",
+        frame,
+        lambda f: (f.shape, f.attrs, f.isna().sum().tolist(), f.describe().shape, f["i"].sum()),
+    )
     yield "groups", frame.groupby("category", observed=True)["i"].sum(), lambda s: s.to_dict()
     for index in (
-        pd.Index([1, 2]), pd.Index(["a", "b"], name="n"), pd.RangeIndex(5), pd.date_range("2024", periods=3, freq="D"), pd.period_range("2024", periods=2, freq="Y"),
-        pd.timedelta_range("1h", periods=2), pd.interval_range(0, 2), pd.CategoricalIndex(["a", "b"]), pd.MultiIndex.from_product([[1, 2], ["a", "b"]], names=["x", "y"]),
+        pd.Index([1, 2]),
+        pd.Index(["a", "b"], name="n"),
+        pd.RangeIndex(5),
+        pd.date_range("2024", periods=3, freq="D"),
+        pd.period_range("2024", periods=2, freq="Y"),
+        pd.timedelta_range("1h", periods=2),
+        pd.interval_range(0, 2),
+        pd.CategoricalIndex(["a", "b"]),
+        pd.MultiIndex.from_product([[1, 2], ["a", "b"]], names=["x", "y"]),
     ):
-        yield f"{type(index).__name__}", index, lambda i: (len(i), i.get_loc(i[0]), i.names, getattr(i, "freqstr", None))
-    multi = pd.DataFrame(np.arange(8.0).reshape(2, 4), columns=pd.MultiIndex.from_product([["a", "b"], [1, 2]]))
+        yield (
+            f"{type(index).__name__}",
+            index,
+            lambda i: (len(i), i.get_loc(i[0]), i.names, getattr(i, "freqstr", None)),
+        )
+    multi = pd.DataFrame(
+        np.arange(8.0).reshape(2, 4), columns=pd.MultiIndex.from_product([["a", "b"], [1, 2]])
+    )
     yield "MultiIndex columns", multi, lambda f: f.loc[:, ("a", 2)].tolist()
-    yield "flags", pd.DataFrame([1]).set_flags(allows_duplicate_labels=False), lambda f: f.flags.allows_duplicate_labels
+    yield (
+        "flags",
+        pd.DataFrame([1]).set_flags(allows_duplicate_labels=False),
+        lambda f: f.flags.allows_duplicate_labels,
+    )
     yield "rolling", pd.Series([1.0, 2, 3]).rolling(2), lambda r: r.sum().tolist()[1:]
     yield "Grouper", pd.Grouper(freq="D"), repr
     yield "errors", [pd.errors.EmptyDataError("x"), pd.errors.ParserError("y")], lambda e: str(e[0])
     yield "NamedAgg", pd.NamedAgg("a", "sum")
-    yield "types", [pd.Int64Dtype(), pd.StringDtype(), pd.CategoricalDtype(["a"]), pd.DatetimeTZDtype(tz="UTC"), pd.PeriodDtype("M"), pd.IntervalDtype("int64"), pd.SparseDtype(float), pd.BooleanDtype()], lambda d: [str(x) for x in d]
+    yield (
+        "types",
+        [
+            pd.Int64Dtype(),
+            pd.StringDtype(),
+            pd.CategoricalDtype(["a"]),
+            pd.DatetimeTZDtype(tz="UTC"),
+            pd.PeriodDtype("M"),
+            pd.IntervalDtype("int64"),
+            pd.SparseDtype(float),
+            pd.BooleanDtype(),
+        ],
+        lambda d: [str(x) for x in d],
+    )
 
 
 @zoo("polars")
@@ -130,13 +222,36 @@ def polars_objects() -> Iterator[Any]:
 
     import polars as pl
 
-    frame = pl.DataFrame({"a": [1, None, 3], "s": ["x", "y", None], "l": [[1], [2, 3], []], "d": [datetime.date(2024, 1, 1)] * 3})
+    frame = pl.DataFrame(
+        {
+            "a": [1, None, 3],
+            "s": ["x", "y", None],
+            "l": [[1], [2, 3], []],
+            "d": [datetime.date(2024, 1, 1)] * 3,
+        }
+    )
     yield "DataFrame", frame, lambda f: (f.shape, f["a"].sum(), f.rows())
     yield "empty", pl.DataFrame(), lambda f: f.shape
-    yield "Series", [pl.Series("n", [1.5, None]), pl.Series(["a"], dtype=pl.Categorical), pl.Series([{"x": 1}])], lambda s: [x.to_list() for x in s]
+    yield (
+        "Series",
+        [pl.Series("n", [1.5, None]), pl.Series(["a"], dtype=pl.Categorical), pl.Series([{"x": 1}])],
+        lambda s: [x.to_list() for x in s],
+    )
     yield "LazyFrame", frame.lazy().filter(pl.col("a") > 1), lambda f: f.collect().height
     yield "Expr", pl.col("a").sum().over("s") + 1, str
-    yield "dtypes", [pl.Int64, pl.Int64(), pl.List(pl.Utf8), pl.Datetime("us", "UTC"), pl.Struct({"a": pl.Int8}), pl.Enum(["a", "b"]), pl.Decimal(10, 2)], lambda d: [str(x) for x in d]
+    yield (
+        "dtypes",
+        [
+            pl.Int64,
+            pl.Int64(),
+            pl.List(pl.Utf8),
+            pl.Datetime("us", "UTC"),
+            pl.Struct({"a": pl.Int8}),
+            pl.Enum(["a", "b"]),
+            pl.Decimal(10, 2),
+        ],
+        lambda d: [str(x) for x in d],
+    )
     yield "Schema", frame.schema, lambda s: s.names()
     yield "Config and errors", [pl.exceptions.ColumnNotFoundError("x")], lambda e: str(e[0])
 
@@ -152,18 +267,60 @@ def pyarrow_objects() -> Iterator[Any]:
     yield "Table", table, lambda t: (t.num_rows, t.to_pydict())
     yield "RecordBatch", table.to_batches()[0], lambda t: t.to_pydict()
     yield "ChunkedArray", table["a"], lambda t: t.to_pylist()
-    yield "arrays", [pa.array([1, 2]), pa.array(["a", None]), pa.array([{"x": 1}]), pa.array(["a", "b"]).dictionary_encode(), pa.nulls(2)], lambda a: [x.to_pylist() for x in a]
+    yield (
+        "arrays",
+        [
+            pa.array([1, 2]),
+            pa.array(["a", None]),
+            pa.array([{"x": 1}]),
+            pa.array(["a", "b"]).dictionary_encode(),
+            pa.nulls(2),
+        ],
+        lambda a: [x.to_pylist() for x in a],
+    )
     yield "a slice", pa.array(range(10)).slice(3, 4), lambda a: (a.to_pylist(), a.offset)
-    yield "types", [pa.int8(), pa.list_(pa.string()), pa.struct([("a", pa.int32())]), pa.timestamp("ns", "UTC"), pa.decimal128(5, 2), pa.dictionary(pa.int8(), pa.utf8()), pa.map_(pa.utf8(), pa.int8())], lambda d: [str(x) for x in d]
+    yield (
+        "types",
+        [
+            pa.int8(),
+            pa.list_(pa.string()),
+            pa.struct([("a", pa.int32())]),
+            pa.timestamp("ns", "UTC"),
+            pa.decimal128(5, 2),
+            pa.dictionary(pa.int8(), pa.utf8()),
+            pa.map_(pa.utf8(), pa.int8()),
+        ],
+        lambda d: [str(x) for x in d],
+    )
     yield "Schema", table.schema.with_metadata({"k": "v"}), lambda s: (s.names, s.metadata)
-    yield "Field", pa.field("a", pa.int8(), nullable=False, metadata={"k": "v"}), lambda f: (f.nullable, f.metadata)
-    yield "scalars", [pa.scalar(5), pa.scalar("x"), pa.scalar([1, 2]), pa.NULL], lambda s: [x.as_py() for x in s]
+    yield (
+        "Field",
+        pa.field("a", pa.int8(), nullable=False, metadata={"k": "v"}),
+        lambda f: (f.nullable, f.metadata),
+    )
+    yield (
+        "scalars",
+        [pa.scalar(5), pa.scalar("x"), pa.scalar([1, 2]), pa.NULL],
+        lambda s: [x.as_py() for x in s],
+    )
     yield "Buffer", pa.py_buffer(b"abc"), lambda b: b.to_pybytes()
     yield "expressions", pc.field("a") > 5, str
     yield "options", [pc.CountOptions(mode="all"), pc.SortOptions([("a", "descending")])], repr
-    yield "Tensor", pa.Tensor.from_numpy(__import__("numpy").arange(6.0).reshape(2, 3)), lambda t: t.to_numpy().tolist()
-    yield "file systems", [fs.LocalFileSystem(), fs.SubTreeFileSystem("/", fs.LocalFileSystem())], lambda f: f[0].type_name
-    yield "formats", [ds.ParquetFileFormat(), ds.IpcFileFormat(), ds.CsvFileFormat()], lambda f: [x.default_extname for x in f]
+    yield (
+        "Tensor",
+        pa.Tensor.from_numpy(__import__("numpy").arange(6.0).reshape(2, 3)),
+        lambda t: t.to_numpy().tolist(),
+    )
+    yield (
+        "file systems",
+        [fs.LocalFileSystem(), fs.SubTreeFileSystem("/", fs.LocalFileSystem())],
+        lambda f: f[0].type_name,
+    )
+    yield (
+        "formats",
+        [ds.ParquetFileFormat(), ds.IpcFileFormat(), ds.CsvFileFormat()],
+        lambda f: [x.default_extname for x in f],
+    )
     yield "MonthDayNano", pa.MonthDayNano([1, 2, 3]), lambda m: m.days
 
 
@@ -173,7 +330,13 @@ def xarray_objects() -> Iterator[Any]:
     import pandas as pd
     import xarray as xr
 
-    array = xr.DataArray(np.arange(6.0).reshape(2, 3), dims=("x", "t"), coords={"t": pd.date_range("2024", periods=3), "x": [10, 20]}, name="n", attrs={"units": "m"})
+    array = xr.DataArray(
+        np.arange(6.0).reshape(2, 3),
+        dims=("x", "t"),
+        coords={"t": pd.date_range("2024", periods=3), "x": [10, 20]},
+        name="n",
+        attrs={"units": "m"},
+    )
     yield "DataArray", array, lambda a: (float(a.sel(x=20).sum()), a.attrs, a.dims)
     data = xr.Dataset({"a": array, "b": ("x", [1, 2])})
     yield "Dataset", data, lambda d: (list(d), float(d.a.mean()), dict(d.sizes))
@@ -195,7 +358,11 @@ def geopandas_objects() -> Iterator[Any]:
 
     series = gpd.GeoSeries([Point(1, 2), Point(3, 4), None], crs="EPSG:4326")
     yield "GeoSeries", series, lambda s: (s.x.tolist()[:2], str(s.crs))
-    yield "GeoDataFrame", gpd.GeoDataFrame({"a": [1, 2, 3]}, geometry=series), lambda f: (f.geometry.name, f.total_bounds.tolist())
+    yield (
+        "GeoDataFrame",
+        gpd.GeoDataFrame({"a": [1, 2, 3]}, geometry=series),
+        lambda f: (f.geometry.name, f.total_bounds.tolist()),
+    )
 
 
 @zoo("shapely", "shapely", "shapely.geometry", "shapely.prepared")
@@ -204,10 +371,23 @@ def shapely_objects() -> Iterator[Any]:
     from shapely import geometry as g
 
     square = g.Polygon([(0, 0), (2, 0), (2, 2), (0, 2)], [[(0.5, 0.5), (1, 0.5), (1, 1)]])
-    for shape in (g.Point(1, 2), g.Point(1, 2, 3), g.LineString([(0, 0), (1, 1)]), square, g.MultiPoint([(0, 0), (1, 1)]), g.GeometryCollection([g.Point(0, 0)]), g.LinearRing([(0, 0), (1, 0), (1, 1)]), g.Point()):
+    for shape in (
+        g.Point(1, 2),
+        g.Point(1, 2, 3),
+        g.LineString([(0, 0), (1, 1)]),
+        square,
+        g.MultiPoint([(0, 0), (1, 1)]),
+        g.GeometryCollection([g.Point(0, 0)]),
+        g.LinearRing([(0, 0), (1, 0), (1, 1)]),
+        g.Point(),
+    ):
         yield shape.geom_type, shape, lambda s: (s.wkt, s.area, s.is_empty)
     yield "with an SRID", shapely.set_srid(g.Point(1, 2), 4326), lambda s: shapely.get_srid(s)
-    yield "STRtree", shapely.STRtree([g.Point(i, i) for i in range(5)]), lambda t: t.query(g.box(1, 1, 3, 3)).tolist()
+    yield (
+        "STRtree",
+        shapely.STRtree([g.Point(i, i) for i in range(5)]),
+        lambda t: t.query(g.box(1, 1, 3, 3)).tolist(),
+    )
     yield "an array", shapely.points([[1, 2], [3, 4]]), lambda a: shapely.get_x(a).tolist()
 
 
@@ -241,19 +421,31 @@ def sparse_objects() -> Iterator[Any]:
 def zarr_objects() -> Iterator[Any]:
     import numcodecs
 
-    yield "codecs", [numcodecs.Zlib(3), numcodecs.Blosc("lz4"), numcodecs.Delta("i4")], lambda c: [x.get_config() for x in c]
+    yield (
+        "codecs",
+        [numcodecs.Zlib(3), numcodecs.Blosc("lz4"), numcodecs.Delta("i4")],
+        lambda c: [x.get_config() for x in c],
+    )
 
 
 @zoo("h5py")
 def h5py_objects() -> Iterator[Any]:
     import h5py
 
-    yield "dtypes", [h5py.string_dtype(), h5py.enum_dtype({"a": 1}), h5py.vlen_dtype(int)], lambda d: [str(x) for x in d]
+    yield (
+        "dtypes",
+        [h5py.string_dtype(), h5py.enum_dtype({"a": 1}), h5py.vlen_dtype(int)],
+        lambda d: [str(x) for x in d],
+    )
 
 
 @zoo("numba")
 def numba_objects() -> Iterator[Any]:
     from numba import types
 
-    yield "types", [types.int64, types.float64[:], types.Tuple((types.int8, types.int8)), types.unicode_type], lambda t: (t[0] is types.int64, [str(x) for x in t])
+    yield (
+        "types",
+        [types.int64, types.float64[:], types.Tuple((types.int8, types.int8)), types.unicode_type],
+        lambda t: (t[0] is types.int64, [str(x) for x in t]),
+    )
     yield "signature", types.int64(types.int64, types.float32), str

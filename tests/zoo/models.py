@@ -49,7 +49,15 @@ def pydantic_objects() -> Iterator[Any]:
     yield "dataclass", c.Data(1), repr
     yield "secret", pydantic.SecretStr("s"), lambda s: s.get_secret_value()
     yield "undefined", [pydantic_core.PydanticUndefined], lambda u: u[0] is pydantic_core.PydanticUndefined
-    yield "urls", [pydantic.HttpUrl("http://h/p?q"), pydantic_core.Url("http://x/"), pydantic_core.MultiHostUrl("http://a,b/")], lambda u: [str(x) for x in u]
+    yield (
+        "urls",
+        [
+            pydantic.HttpUrl("http://h/p?q"),
+            pydantic_core.Url("http://x/"),
+            pydantic_core.MultiHostUrl("http://a,b/"),
+        ],
+        lambda u: [str(x) for x in u],
+    )
     yield "FieldInfo", c.User.model_fields["name"], repr
     yield "TypeAdapter", pydantic.TypeAdapter(list[int]), lambda a: a.validate_python(["1"])
     yield "TzInfo", pydantic_core.TzInfo(3600), lambda z: z.utcoffset(None)
@@ -91,7 +99,11 @@ def marshmallow_objects() -> Iterator[Any]:
 
     yield "Schema", c.UserSchema(), lambda s: s.load({"name": "a"})
     yield "missing", [marshmallow.missing], lambda m: m[0] is marshmallow.missing
-    yield "fields", [marshmallow.fields.Integer(required=True), marshmallow.validate.Length(max=3)], lambda f: f[0].required
+    yield (
+        "fields",
+        [marshmallow.fields.Integer(required=True), marshmallow.validate.Length(max=3)],
+        lambda f: f[0].required,
+    )
     yield "ValidationError", marshmallow.ValidationError({"a": ["bad"]}), lambda e: e.messages
 
 
@@ -99,7 +111,11 @@ def marshmallow_objects() -> Iterator[Any]:
 def jsonschema_objects() -> Iterator[Any]:
     import jsonschema
 
-    yield "error", next(jsonschema.Draft7Validator({"type": "string"}).iter_errors(5)), lambda e: (e.message, e.validator)
+    yield (
+        "error",
+        next(jsonschema.Draft7Validator({"type": "string"}).iter_errors(5)),
+        lambda e: (e.message, e.validator),
+    )
 
 
 @zoo("SQLAlchemy", "sqlalchemy", "sqlalchemy.orm", "sqlalchemy.types", "sqlalchemy.sql")
@@ -117,7 +133,15 @@ def sqlalchemy_objects() -> Iterator[Any]:
         session.add(c.User(name="b", addresses=[c.Address(email="z")]))
         session.commit()
         loaded = session.scalars(sa.select(c.User).options(orm.selectinload(c.User.addresses))).one()
-        yield "attached", loaded, lambda u: (u.name, [a.email for a in u.addresses], sa.inspect(u).persistent or sa.inspect(u).detached)
+        yield (
+            "attached",
+            loaded,
+            lambda u: (
+                u.name,
+                [a.email for a in u.addresses],
+                sa.inspect(u).persistent or sa.inspect(u).detached,
+            ),
+        )
         session.expunge_all()
         yield "detached", loaded, lambda u: (u.name, u.addresses[0].user is u, sa.inspect(u).identity)
         yield "its state", sa.inspect(loaded), lambda s: (s.identity, s.obj() is not None)
@@ -127,18 +151,41 @@ def sqlalchemy_objects() -> Iterator[Any]:
     yield "select", sa.select(c.User).where(c.User.name == "a").limit(3), str
     yield "table", c.Address.__table__, lambda t: [x.name for x in t.columns]
     yield "MetaData", c.Base.metadata, lambda m: sorted(m.tables)
-    yield "types", [sa.String(5), sa.Numeric(10, 2), sa.Enum("a", "b"), sa.JSON(), sa.DateTime(timezone=True)], lambda t: [repr(x) for x in t]
+    yield (
+        "types",
+        [sa.String(5), sa.Numeric(10, 2), sa.Enum("a", "b"), sa.JSON(), sa.DateTime(timezone=True)],
+        lambda t: [repr(x) for x in t],
+    )
     yield "URL", sa.make_url("postgresql://u:p@h/d"), str
-    yield "errors", [sa.exc.OperationalError("s", {}, ValueError("x")), sa.exc.NoSuchTableError("t")], lambda e: str(e[0])
+    yield (
+        "errors",
+        [sa.exc.OperationalError("s", {}, ValueError("x")), sa.exc.NoSuchTableError("t")],
+        lambda e: str(e[0]),
+    )
 
 
-@zoo("Django", "django.db.models", "django.http", "django.utils.safestring", "django.utils.functional", "django.utils.translation", "django.core.exceptions", "django.forms", "django.template", "django.utils.datastructures")
+@zoo(
+    "Django",
+    "django.db.models",
+    "django.http",
+    "django.utils.safestring",
+    "django.utils.functional",
+    "django.utils.translation",
+    "django.core.exceptions",
+    "django.forms",
+    "django.template",
+    "django.utils.datastructures",
+)
 def django_objects() -> Iterator[Any]:
     import django
     from django.conf import settings
 
     if not settings.configured:
-        settings.configure(DATABASES={"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": ":memory:"}}, INSTALLED_APPS=["django.contrib.contenttypes", "django.contrib.auth", "django.contrib.sessions"], USE_TZ=True)
+        settings.configure(
+            DATABASES={"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": ":memory:"}},
+            INSTALLED_APPS=["django.contrib.contenttypes", "django.contrib.auth", "django.contrib.sessions"],
+            USE_TZ=True,
+        )
         django.setup()
     from django.contrib.auth.models import Group, User
     from django.core.exceptions import ValidationError
@@ -157,8 +204,16 @@ def django_objects() -> Iterator[Any]:
     saved = User.objects.create(username="b")
     saved.groups.add(Group.objects.get_or_create(name="g")[0])
     yield "saved", saved, lambda u: (u.pk, u._state.db, [g.name for g in u.groups.all()])
-    yield "deferred", User.objects.defer("email").get(pk=saved.pk), lambda u: (u.get_deferred_fields(), u.email)
-    yield "prefetched", User.objects.prefetch_related("groups").get(pk=saved.pk), lambda u: [g.name for g in u.groups.all()]
+    yield (
+        "deferred",
+        User.objects.defer("email").get(pk=saved.pk),
+        lambda u: (u.get_deferred_fields(), u.email),
+    )
+    yield (
+        "prefetched",
+        User.objects.prefetch_related("groups").get(pk=saved.pk),
+        lambda u: [g.name for g in u.groups.all()],
+    )
     queries = User.objects.filter(username="b")
     list(queries)
     yield "QuerySet", queries, lambda q: ([u.username for u in q], str(q.query))
@@ -192,7 +247,11 @@ def peewee_objects() -> Iterator[Any]:
 def omegaconf_objects() -> Iterator[Any]:
     from omegaconf import OmegaConf
 
-    yield "DictConfig", OmegaConf.create({"a": 1, "b": ["${a}", 2], "c": {"d": None}}), lambda c: (c.b[0], OmegaConf.to_yaml(c))
+    yield (
+        "DictConfig",
+        OmegaConf.create({"a": 1, "b": ["${a}", 2], "c": {"d": None}}),
+        lambda c: (c.b[0], OmegaConf.to_yaml(c)),
+    )
     yield "ListConfig", OmegaConf.create([1, {"x": 2}]), lambda c: c[1].x
 
 
@@ -213,7 +272,13 @@ def hypothesis_objects() -> Iterator[Any]:
     yield "errors", [hypothesis.errors.InvalidArgument("x")], lambda e: str(e[0])
 
 
-@zoo("protobuf", "google.protobuf", "google.protobuf.struct_pb2", "google.protobuf.timestamp_pb2", "google.protobuf.descriptor_pb2")
+@zoo(
+    "protobuf",
+    "google.protobuf",
+    "google.protobuf.struct_pb2",
+    "google.protobuf.timestamp_pb2",
+    "google.protobuf.descriptor_pb2",
+)
 def protobuf_objects() -> Iterator[Any]:
     from google.protobuf import struct_pb2, timestamp_pb2
 
@@ -229,9 +294,37 @@ def pymongo_objects() -> Iterator[Any]:
     import pymongo
     from bson import codec_options, decimal128, raw_bson, regex, timestamp
 
-    yield "values", [bson.ObjectId(), bson.Int64(5), bson.Binary(b"x", 5), bson.Code("f", {"a": 1}), bson.DBRef("c", 1), decimal128.Decimal128("1.5"), regex.Regex("a", "i"), timestamp.Timestamp(1, 2), bson.MinKey(), bson.MaxKey()], repr
+    yield (
+        "values",
+        [
+            bson.ObjectId(),
+            bson.Int64(5),
+            bson.Binary(b"x", 5),
+            bson.Code("f", {"a": 1}),
+            bson.DBRef("c", 1),
+            decimal128.Decimal128("1.5"),
+            regex.Regex("a", "i"),
+            timestamp.Timestamp(1, 2),
+            bson.MinKey(),
+            bson.MaxKey(),
+        ],
+        repr,
+    )
     yield "SON", bson.SON([("b", 1), ("a", 2)]), lambda s: list(s)
     yield "RawBSONDocument", raw_bson.RawBSONDocument(bson.encode({"a": 1})), lambda d: d["a"]
     yield "CodecOptions", codec_options.CodecOptions(tz_aware=True), lambda o: o.tz_aware
-    yield "operations", [pymongo.InsertOne({"a": 1}), pymongo.IndexModel("a"), pymongo.ReadPreference.PRIMARY, pymongo.WriteConcern(w=2)], repr
-    yield "errors", [pymongo.errors.DuplicateKeyError("x", 11000, {"a": 1})], lambda e: (e[0].code, e[0].details)
+    yield (
+        "operations",
+        [
+            pymongo.InsertOne({"a": 1}),
+            pymongo.IndexModel("a"),
+            pymongo.ReadPreference.PRIMARY,
+            pymongo.WriteConcern(w=2),
+        ],
+        repr,
+    )
+    yield (
+        "errors",
+        [pymongo.errors.DuplicateKeyError("x", 11000, {"a": 1})],
+        lambda e: (e[0].code, e[0].details),
+    )

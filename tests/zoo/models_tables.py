@@ -15,7 +15,7 @@ try:
         __tablename__ = "users"
         id: Mapped[int] = mapped_column(primary_key=True)
         name: Mapped[str]
-        addresses: Mapped[List["Address"]] = relationship(back_populates="user")
+        addresses: Mapped[List[Address]] = relationship(back_populates="user")
 
     class Address(Base):
         __tablename__ = "addresses"

@@ -43,44 +43,51 @@ class Place(NamedTuple):
     key: str = ""
 
 
-def specimens(group: Group, sources: list[str], after: Place, say: Teller) -> Iterator[tuple[str, int, Specimen]]:
+def specimens(
+    group: Group, sources: list[str], after: Place, say: Teller
+) -> Iterator[tuple[str, int, Specimen]]:
     """(source, index, specimen) of all that come behind `after`; what came before is not even made."""
-    guard = Guard()
-    passed = after.source != "made"
+    guard, source = Guard(), ""
+    passed = not after.source.startswith("made")
 
     def announce(key: str) -> bool:
         nonlocal passed
         if not passed:
             passed = key == after.key
             return False
-        say(MAKING, key)
+        say(MAKING, source, key)
         return True
 
     for source in sources[sources.index(after.source) if after.source else 0 :]:
-        found_there = by_hand(group) if source == "hand" else made(group.packages, guard, announce) if source == "made" else found(group.packages)
+        found_there = {
+            "hand": lambda: by_hand(group),
+            "made": lambda: made(group.packages, guard, announce, once=False),
+            "made once": lambda: made(group.packages, guard, announce, once=True),
+            "found": lambda: found(group.packages),
+        }[source]()
         for index, specimen in enumerate(found_there):
-            if source != after.source or source == "made" or index > after.index:
+            if source != after.source or source.startswith("made") or index > after.index:
                 yield source, index, specimen
 
 
 # --- in the child ---
-def child(group: Group, sources: list[str], after: Place, elsewhere: str) -> None:
-    from tests.zoo.ways import WAYS, Peers, judge
+def child(group: Group, sources: list[str], after: Place, elsewhere: str | None, ways: list[str]) -> None:
+    from tests.zoo.ways import Peers, judge
 
     warnings.simplefilter("ignore")
     say = Teller()
-    with open(elsewhere, "ab") as kept:
+    with open(elsewhere or os.devnull, "ab") as kept:
         for source, index, specimen in specimens(group, sources, after, say):
             say(source, index, specimen.name, "peers")
-            peers = Peers(specimen.obj, specimen.check)
+            peers = Peers(specimen.obj, specimen.check, ways)
             kept_faithfully = True
-            for way in WAYS:
+            for way in ways:
                 say(source, index, specimen.name, way)
                 outcome, detail = judge(way, peers)
                 if outcome != "none":
                     say(source, index, specimen.name, way, outcome, detail)
                 kept_faithfully &= way != "pickle" or outcome == "kept"
-            if kept_faithfully and peers.is_faithful:
+            if elsewhere and kept_faithfully and peers.is_faithful:
                 put_elsewhere(kept, specimen)
             # What goes wrong when the copies go is to be told of them, not of what comes next.
             del peers
@@ -111,10 +118,9 @@ def put_elsewhere(file: Any, specimen: Specimen) -> None:
 
 
 def load_elsewhere(group: Group, path: str, after: Place) -> None:
+    import holdall.pickle
     from tests.zoo.specimens import modules
     from tests.zoo.ways import Picture, Reference
-
-    import holdall.pickle
 
     warnings.simplefilter("ignore")
     say = Teller()
@@ -156,27 +162,64 @@ class Result:
             self.rows.append((outcome, name, way, detail))
 
 
-def run_group(name: str, sources: str, result: Result) -> None:
-    started = time.monotonic()
+def run_group(name: str, sources: str, ways: str = "") -> Result:
+    """A group in processes of its own; `ways` names those to try: all, and loading elsewhere, if it names none."""
+    result, started = Result(), time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         elsewhere = os.path.join(folder, "elsewhere")
-        drive(["--child", name, "--sources", sources, "--elsewhere", elsewhere], folder, result)
+        drive(
+            [
+                "--child",
+                name,
+                "--sources",
+                sources,
+                *(["--ways", ways] if ways else ["--elsewhere", elsewhere]),
+            ],
+            folder,
+            result,
+        )
         if not result.missing and os.path.exists(elsewhere):
             drive(["--load", name, "--elsewhere", elsewhere], folder, result)
     result.seconds = time.monotonic() - started
+    return result
+
+
+def chosen(ways: str | None) -> list[str]:
+    from tests.zoo.ways import WAYS
+
+    return ways.split(",") if ways else list(WAYS)
 
 
 def drive(arguments: list[str], folder: str, result: Result) -> None:
     """Run the child to its end; begin again behind what ended it."""
     after, ended = Place(), False
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(REPO), str(REPO / "python")]), "MPLBACKEND": "agg"}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(REPO), str(REPO / "python")]),
+        "MPLBACKEND": "agg",
+    }
     while not ended:
-        command = [sys.executable, "-X", "faulthandler", "-m", "tests.zoo.run", *arguments, "--after", json.dumps(after)]
+        command = [
+            sys.executable,
+            "-X",
+            "faulthandler",
+            "-m",
+            "tests.zoo.run",
+            *arguments,
+            "--after",
+            json.dumps(after),
+        ]
         before, last, making = after, None, False
         errors = pathlib.Path(folder, "errors")
         with errors.open("wb") as stderr:
             process = subprocess.Popen(
-                command, stdout=subprocess.PIPE, stderr=stderr, stdin=subprocess.DEVNULL, cwd=folder, env=environment, text=True
+                command,
+                stdout=subprocess.PIPE,
+                stderr=stderr,
+                stdin=subprocess.DEVNULL,
+                cwd=folder,
+                env=environment,
+                text=True,
             )
             watch = Watch(process)
             assert process.stdout is not None
@@ -186,7 +229,7 @@ def drive(arguments: list[str], folder: str, result: Result) -> None:
                 ended = row[0] == END
                 making = row[0] == MAKING
                 if making:
-                    after = Place("made", 0, row[1])
+                    after = Place(row[1], 0, row[2])
                 elif not ended:
                     source, index, name, way, *verdict = row
                     after, last = Place(source, index, after.key), (name, way)
@@ -194,6 +237,7 @@ def drive(arguments: list[str], folder: str, result: Result) -> None:
                         result.objects.add((source, index, name))
                     if verdict:
                         result.add(name, way, *verdict)
+            process.stdout.close()
             code = process.wait()
             watch.stop()
         if ended:
@@ -208,7 +252,11 @@ def drive(arguments: list[str], folder: str, result: Result) -> None:
         if not making and last is not None:
             # What ends the process by its own recipe, or by pickle, is not ours.
             outcome = "peer" if last[1] == "peers" else "crashed"
-            result.add(*last, outcome, "hangs" if watch.fired else f"signal {-code}" if code < 0 else f"exit {code}: {tail[-200:]}")
+            result.add(
+                *last,
+                outcome,
+                "hangs" if watch.fired else f"signal {-code}" if code < 0 else f"exit {code}: {tail[-200:]}",
+            )
 
 
 class Watch:
@@ -249,13 +297,21 @@ def told_rows(rows: list[tuple[str, str, str, str]]) -> list[str]:
     ways: dict[tuple[str, str, str], list[str]] = {}
     for outcome, name, way, detail in rows:
         ways.setdefault((outcome, name, detail), []).append(way)
-    return [f"    {outcome}: {name[:60]} by {', '.join(by)}: {detail}"[:230] for (outcome, name, detail), by in ways.items()]
+    return [
+        f"    {outcome}: {name[:60]} by {', '.join(by)}: {detail}"[:230]
+        for (outcome, name, detail), by in ways.items()
+    ]
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("groups", nargs="*", help="names of groups; all of them if none is given")
-    parser.add_argument("--sources", default="hand,made,found", help="which specimens: hand, made, found")
+    parser.add_argument(
+        "--sources", default="hand,made,found", help="which specimens: hand, made (or: made once), found"
+    )
+    parser.add_argument("--ways", default="", help="which ways, joined by commas; all if not given")
     parser.add_argument("--list", action="store_true", help="the names of the groups")
     parser.add_argument("--rows", type=int, default=12, help="how many losses of a group are shown")
     parser.add_argument("--all", metavar="FILE", help="write every row that is not kept to this file")
@@ -265,7 +321,13 @@ def main() -> int:
     options = parser.parse_args()
     load_groups()
     if options.child:
-        child(GROUPS[options.child], options.sources.split(","), Place(*json.loads(options.after)), options.elsewhere)
+        child(
+            GROUPS[options.child],
+            options.sources.split(","),
+            Place(*json.loads(options.after)),
+            options.elsewhere,
+            chosen(options.ways),
+        )
         sys.stdout.flush()
         os._exit(0)
     if options.load:
@@ -279,14 +341,16 @@ def main() -> int:
     print(HEAD)
     log = open(options.all, "w") if options.all else None  # noqa: SIM115
     for name in options.groups or GROUPS:
-        result = Result()
-        run_group(name, options.sources, result)
+        result = run_group(name, options.sources, options.ways)
         if result.missing and not result.counts["crashed"]:
             print(f"{name:<22}not installed: {result.missing}")
             continue
         print(line(name, len(result.objects), result.counts, result.seconds), flush=True)
         told = told_rows([row for row in result.rows if row[0] in BAD])
-        told = [*told[: options.rows], *([f"    and {len(told) - options.rows} more"] if len(told) > options.rows else [])]
+        told = [
+            *told[: options.rows],
+            *([f"    and {len(told) - options.rows} more"] if len(told) > options.rows else []),
+        ]
         if told:
             print(*told, sep="\n", flush=True)
         if log:

@@ -21,6 +21,7 @@ import sys
 import time
 import types
 import warnings
+from functools import partial
 from typing import Any, Callable, Iterator
 
 import holdall
@@ -44,7 +45,12 @@ def is_c(cls: type) -> bool:
     if not cls.__flags__ & HEAP_TYPE:
         return True
     own = vars(cls)
-    if "__firstlineno__" in own or "__static_attributes__" in own or "__slots__" in own or "__annotations__" in own:
+    if (
+        "__firstlineno__" in own
+        or "__static_attributes__" in own
+        or "__slots__" in own
+        or "__annotations__" in own
+    ):
         return False
     return not any(isinstance(member, (types.FunctionType, property)) for member in own.values()) and any(
         isinstance(member, (types.WrapperDescriptorType, types.MethodDescriptorType, *DESCRIPTORS))
@@ -82,7 +88,9 @@ def fields_of(cls: type) -> list[str]:
             if type(member) in DESCRIPTORS:
                 names[name] = None
     slots = getattr(cls, "__match_args__", ())
-    names.update(dict.fromkeys(name for name in slots if isinstance(name, str)) if isinstance(slots, tuple) else {})
+    names.update(
+        dict.fromkeys(name for name in slots if isinstance(name, str)) if isinstance(slots, tuple) else {}
+    )
     return [name for name in names if name.isidentifier()][:MOST_FIELDS]
 
 
@@ -108,7 +116,8 @@ CONTENTS: dict[str, bytes] = {
     "defaultdict": wire.known("DefaultDict", wire.NONE, wire.dict_(wire.text("a"), wire.integer(1))),
     "exception": wire.tuple_(wire.tuple_(wire.text("a")), wire.tag("DICT_EMPTY")),
     "exception that holds itself": wire.tuple_(
-        wire.tuple_(wire.reference(0)), wire.dict_(wire.text("__cause__"), wire.reference(0), wire.text("errno"), wire.integer(3))
+        wire.tuple_(wire.reference(0)),
+        wire.dict_(wire.text("__cause__"), wire.reference(0), wire.text("errno"), wire.integer(3)),
     ),
     "date": wire.known("Date", wire.integer(700_000)),
     "itself": wire.tuple_(wire.reference(0)),
@@ -132,10 +141,16 @@ def messages(cls: type, name: str) -> Iterator[tuple[str, bytes]]:
     yield "object, overlong", wire.message(wire.layout("object", name, junk, *[wire.integer(1)] * len(junk)))
     for label, value in VALUES.items():
         if named:
-            yield f"object, all of {label}", wire.message(wire.layout("object", name, named, *[value] * len(named)))
+            yield (
+                f"object, all of {label}",
+                wire.message(wire.layout("object", name, named, *[value] * len(named))),
+            )
     for field in named:
         for label in ("int", "text", "None"):
-            yield f"object, {field} of {label}", wire.message(wire.layout("object", name, [field], VALUES[label]))
+            yield (
+                f"object, {field} of {label}",
+                wire.message(wire.layout("object", name, [field], VALUES[label])),
+            )
     if issubclass(cls, tuple):
         own = [str(field) for field in (getattr(cls, "__match_args__", ()) or getattr(cls, "_fields", ()))]
         lengths = {0, 1, 2, 3, length - 1, length, length + 1, len(named), 40} - {-1}
@@ -143,12 +158,23 @@ def messages(cls: type, name: str) -> Iterator[tuple[str, bytes]]:
             for start in ([], own, named):
                 fields = list(dict.fromkeys([*start, *junk]))[:count]
                 for label in ("int", "text", "None"):
-                    yield f"object, tuple of {count} {label}", wire.message(wire.layout("object", name, fields, *[VALUES[label]] * count))
-            yield f"based, tuple of {count}", wire.message(wire.layout("based", name, [], wire.tuple_(*[wire.integer(1)] * count)))
+                    yield (
+                        f"object, tuple of {count} {label}",
+                        wire.message(wire.layout("object", name, fields, *[VALUES[label]] * count)),
+                    )
+            yield (
+                f"based, tuple of {count}",
+                wire.message(wire.layout("based", name, [], wire.tuple_(*[wire.integer(1)] * count))),
+            )
     for label, content in CONTENTS.items():
         yield f"based, {label}", wire.message(wire.layout("based", name, [], content))
         if named:
-            yield f"based, {label}, fields", wire.message(wire.layout("based", name, named[:8], content, *[VALUES["int"]] * len(named[:8])))
+            yield (
+                f"based, {label}, fields",
+                wire.message(
+                    wire.layout("based", name, named[:8], content, *[VALUES["int"]] * len(named[:8]))
+                ),
+            )
         yield f"custom, {label}", wire.message(wire.layout("custom", name, [], content))
     for label in ("text", "int", "None", "list"):
         yield f"enum, {label}", wire.message(wire.layout("enum", name, [], CONTENTS[label]))
@@ -177,7 +203,24 @@ def use(obj: Any, depth: int = 0) -> None:
     if depth == 0 and type(obj) is list:
         for item in obj:
             use(item, 1)
-    operations: tuple[Callable[[Any], Any], ...] = (repr, str, hash, len, bool, int, float, list_of, iter, lambda x: x == x, lambda x: x < x, lambda x: x + x, lambda x: x[0], copy.copy, bytes_of, gc.get_referents)
+    operations: tuple[Callable[[Any], Any], ...] = (
+        repr,
+        str,
+        hash,
+        len,
+        bool,
+        int,
+        float,
+        list_of,
+        iter,
+        lambda x: x == x,
+        lambda x: x < x,
+        lambda x: x + x,
+        lambda x: x[0],
+        copy.copy,
+        bytes_of,
+        gc.get_referents,
+    )
     for operation in operations:
         quiet(operation, obj)
     for name in [*(quiet(dir, type(obj)) or ()), *(quiet(lambda: list(vars(obj))) or ())]:
@@ -189,7 +232,7 @@ def use(obj: Any, depth: int = 0) -> None:
 
 
 def list_of(obj: Any) -> Any:
-    return [item for item, _ in zip(iter(obj), range(3))]
+    return [item for item, _ in zip(iter(obj), range(3), strict=False)]
 
 
 def bytes_of(obj: Any) -> Any:
@@ -222,7 +265,9 @@ class Note:
         self.memory[8:] = raw.ljust(NOTE, b"\0")
 
     def read(self) -> tuple[int, str]:
-        return int.from_bytes(self.memory[:8], "little"), self.memory[8:].rstrip(b"\0").decode(errors="replace")
+        return int.from_bytes(self.memory[:8], "little"), self.memory[8:].rstrip(b"\0").decode(
+            errors="replace"
+        )
 
 
 def go_over(found: list[type], start: int, skipped: int, note: Note, counts: mmap.mmap, only: str) -> None:
@@ -318,7 +363,7 @@ def scan(found: list[type], only: str = "") -> tuple[list[tuple[type, str, str]]
     start = skipped = 0
     while start < len(found):
         note.write(start, "begin")
-        status, stuck = forked(lambda: go_over(found, start, skipped, note, counts, only), Stuck(note))
+        status, stuck = forked(partial(go_over, found, start, skipped, note, counts, only), Stuck(note))
         index, text = note.read()
         if text == "done":
             break
@@ -328,7 +373,13 @@ def scan(found: list[type], only: str = "") -> tuple[list[tuple[type, str, str]]
             number = text.partition(" ")[0]
             start, skipped = (index, int(number) + 1) if number.isdigit() else (index + 1, 0)
             continue
-        how = "hangs" if stuck else f"signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else f"exit {os.WEXITSTATUS(status)}"
+        how = (
+            "hangs"
+            if stuck
+            else f"signal {os.WTERMSIG(status)}"
+            if os.WIFSIGNALED(status)
+            else f"exit {os.WEXITSTATUS(status)}"
+        )
         number, _, label = text.partition(" ")
         if sum(finding[0] is cls for finding in findings) == 0 and not stuck and by_itself(cls):
             how += " (so does its own __new__, used)"
@@ -342,7 +393,22 @@ def scan(found: list[type], only: str = "") -> tuple[list[tuple[type, str, str]]
 
 def import_all(packages: list[str]) -> None:
     """The packages, with the standard library's modules that can be imported without doing something."""
-    avoided = {"antigravity", "this", "idlelib", "lib2to3", "test", "tkinter", "turtle", "turtledemo", "__main__", "pip", "setuptools", "ensurepip", "pty", "tty"}
+    avoided = {
+        "antigravity",
+        "this",
+        "idlelib",
+        "lib2to3",
+        "test",
+        "tkinter",
+        "turtle",
+        "turtledemo",
+        "__main__",
+        "pip",
+        "setuptools",
+        "ensurepip",
+        "pty",
+        "tty",
+    }
     for name in sorted(sys.stdlib_module_names):
         if name not in avoided:
             quiet(importlib.import_module, name)
@@ -359,8 +425,12 @@ def submodules(package: str) -> Iterator[str]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--packages", nargs="*", help="modules to import before; those of the zoo if not given")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--packages", nargs="*", help="modules to import before; those of the zoo if not given"
+    )
     parser.add_argument("--only", default="", help="only classes whose full name has this text in it")
     parser.add_argument("--message", default="", help="only messages whose label has this text in it")
     parser.add_argument("--all", action="store_true", help="also classes that no C code had a part in")
@@ -380,7 +450,10 @@ def main() -> int:
     if not options.all:
         found = [cls for cls in found if is_laid_out_by_c(cls)]
     if options.list:
-        print(*(f"{cls.__module__}.{cls.__qualname__}" + (" (C)" if is_c(cls) else "") for cls in found), sep="\n")
+        print(
+            *(f"{cls.__module__}.{cls.__qualname__}" + (" (C)" if is_c(cls) else "") for cls in found),
+            sep="\n",
+        )
         return 0
     begun = time.monotonic()
     findings, tried, built = scan(found, options.message)

@@ -7,6 +7,7 @@ import gc
 import importlib
 import sys
 import types
+from collections import Counter
 from typing import Any, Callable, Iterator, NamedTuple
 
 from tests.zoo.describe import by_name
@@ -79,9 +80,44 @@ ARGUMENTS: list[tuple[Any, ...]] = [
     (tuple(range(12)),),
     (tuple(range(22)),),
 ]
+NOT_FOUND = (type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType)
 # Classes whose instances do something by being there.
-NOT_MADE = ("Thread", "Process", "Server", "Executor", "Pool", "Socket", "Client", "Session", "Connection", "Loop", "Window", "Debugger", "Shell", "App", "Figure", "Lock", "Timer")
-GUARDED = ("os.", "socket.", "subprocess.", "shutil.", "ctypes.", "mmap.", "tempfile.", "fcntl.", "signal.", "webbrowser.", "urllib.", "http.")
+NOT_MADE = (
+    "Thread",
+    "Process",
+    "Server",
+    "Executor",
+    "Pool",
+    "Socket",
+    "Client",
+    "Session",
+    "Connection",
+    "Loop",
+    "Window",
+    "Debugger",
+    "Shell",
+    "App",
+    "Figure",
+    "Lock",
+    "Timer",
+    "DLL",
+    "file_",
+    "Mock",
+)
+GUARDED = (
+    "os.",
+    "socket.",
+    "subprocess.",
+    "shutil.",
+    "ctypes.",
+    "mmap.",
+    "tempfile.",
+    "fcntl.",
+    "signal.",
+    "webbrowser.",
+    "urllib.",
+    "http.",
+)
 
 
 class Guard:
@@ -108,33 +144,47 @@ def modules(packages: tuple[str, ...]) -> list[Any]:
     for name in packages:
         importlib.import_module(name)
     roots = {name.partition(".")[0] for name in packages} | {f"_{name}" for name in packages}
-    return [module for name, module in sorted(sys.modules.items()) if name.partition(".")[0] in roots and module is not None]
+    return [
+        module
+        for name, module in sorted(sys.modules.items())
+        if name.partition(".")[0] in roots and module is not None
+    ]
+
+
+def root(name: str) -> str:
+    """The package that a module belongs to; those in C begin with an underscore."""
+    return name.partition(".")[0].lstrip("_")
 
 
 def classes(packages: tuple[str, ...]) -> list[type]:
     found: dict[int, type] = {}
+    roots = {root(name) for name in packages}
     for module in modules(packages):
         for name in sorted(vars(module)):
             cls = vars(module)[name]
-            if isinstance(cls, type) and not name.startswith("_") and not issubclass(cls, enum.Enum):
-                if str(getattr(cls, "__module__", "")).partition(".")[0].lstrip("_") in {p.partition(".")[0].lstrip("_") for p in packages} or module.__name__ in packages:
-                    found.setdefault(id(cls), cls)
+            if not isinstance(cls, type) or name.startswith("_") or issubclass(cls, enum.Enum):
+                continue
+            if root(str(getattr(cls, "__module__", ""))) in roots or module.__name__ in packages:
+                found.setdefault(id(cls), cls)
     return list(found.values())
 
 
-def made(packages: tuple[str, ...], guard: Guard, announce: Callable[[str], bool]) -> Iterator[Specimen]:
-    """Each public class, with the first arguments that it takes, and with the longest ones.
+def made(
+    packages: tuple[str, ...], guard: Guard, announce: Callable[[str], bool], once: bool
+) -> Iterator[Specimen]:
+    """Each public class, with the first arguments that it takes, and (unless `once`) with the longest ones.
 
     announce: told what is about to be made; False if it is to be left out, since that ended the process.
     """
     for cls in classes(packages):
         if any(word in cls.__name__ for word in NOT_MADE):
             continue
-        yield from of_class(cls, guard, announce)
+        yield from of_class(cls, guard, announce, once)
 
 
-def of_class(cls: type, guard: Guard, announce: Callable[[str], bool]) -> Iterator[Specimen]:
-    for order, arguments_list in (("", ARGUMENTS), (" again", ARGUMENTS[:0:-1])):
+def of_class(cls: type, guard: Guard, announce: Callable[[str], bool], once: bool) -> Iterator[Specimen]:
+    orders = (("", ARGUMENTS), (" again", ARGUMENTS[:0:-1]))
+    for order, arguments_list in orders[:1] if once else orders:
         if not announce(f"{cls.__module__}.{cls.__qualname__}{order}"):
             continue
         for arguments in arguments_list:
@@ -149,30 +199,29 @@ def of_class(cls: type, guard: Guard, announce: Callable[[str], bool]) -> Iterat
             return
 
 
-def found(packages: tuple[str, ...], most: int = 2) -> Iterator[Specimen]:
-    """What is there anyhow: values of modules, and objects alive of each class, `most` of each."""
-    seen: dict[Any, int] = {}
+def found(packages: tuple[str, ...]) -> Iterator[Specimen]:
+    """What is there anyhow: values of modules, and objects alive; one of each class, four of each builtin one."""
+    counts: Counter[Any] = Counter()
     ids: set[int] = set()
-    roots = {name.partition(".")[0].lstrip("_") for name in packages}
+    roots = {root(name) for name in packages}
+
+    def is_new(obj: Any) -> bool:
+        cls = type(obj)
+        most = 4 if cls.__module__ == "builtins" else 1
+        if isinstance(obj, NOT_FOUND) or id(obj) in ids or counts[by_name(cls)] >= most:
+            return False
+        ids.add(id(obj))
+        counts[by_name(cls)] += 1
+        return True
+
     for module in modules(packages):
         for name in sorted(vars(module)):
-            obj = vars(module)[name]
-            if isinstance(obj, (type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType)) or id(obj) in ids:
-                continue
-            if name.startswith("__") or seen.get(by_name(type(obj)), 0) >= (4 if type(obj).__module__ == "builtins" else most):
-                continue
-            ids.add(id(obj))
-            seen[type(obj)] = seen.get(by_name(type(obj)), 0) + 1
-            yield Specimen(f"{module.__name__}.{name}", obj)
+            if not name.startswith("__") and is_new(vars(module)[name]):
+                yield Specimen(f"{module.__name__}.{name}", vars(module)[name])
     for obj in gc.get_objects():
         cls = type(obj)
-        if str(getattr(cls, "__module__", "")).partition(".")[0].lstrip("_") not in roots or id(obj) in ids or isinstance(obj, type):
-            continue
-        if seen.get(by_name(cls), 0) >= most:
-            continue
-        ids.add(id(obj))
-        seen[by_name(cls)] = seen.get(by_name(cls), 0) + 1
-        yield Specimen(f"a {cls.__module__}.{cls.__qualname__} alive", obj)
+        if root(str(getattr(cls, "__module__", ""))) in roots and is_new(obj):
+            yield Specimen(f"a {cls.__module__}.{cls.__qualname__} alive", obj)
 
 
 def by_hand(group: Group) -> Iterator[Specimen]:

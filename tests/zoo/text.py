@@ -49,7 +49,11 @@ def jinja2_objects() -> Iterator[Any]:
     environment = jinja2.Environment()
     yield "nodes", environment.parse("{% for x in y %}{{ x }}{% endfor %}"), lambda t: len(t.body)
     yield "LRUCache", filled(jinja2.utils.LRUCache(3)), lambda c: (c["a"], c.keys())
-    yield "errors", [jinja2.TemplateSyntaxError("m", 3, "n", "f"), jinja2.UndefinedError("u")], lambda e: (e[0].lineno, e[0].name, str(e[1]))
+    yield (
+        "errors",
+        [jinja2.TemplateSyntaxError("m", 3, "n", "f"), jinja2.UndefinedError("u")],
+        lambda e: (e[0].lineno, e[0].name, str(e[1])),
+    )
     yield "missing", [jinja2.utils.missing], lambda m: m[0] is jinja2.utils.missing
     yield "BytecodeCache", jinja2.FileSystemLoader("."), lambda x: x.searchpath
 
@@ -77,7 +81,17 @@ def pygments_objects() -> Iterator[Any]:
     yield "lexer", lexers.PythonLexer(), lambda x: [v for _, v in x.get_tokens("a")]
 
 
-@zoo("rich", "rich.text", "rich.style", "rich.table", "rich.console", "rich.color", "rich.segment", "rich.tree", "rich.panel")
+@zoo(
+    "rich",
+    "rich.text",
+    "rich.style",
+    "rich.table",
+    "rich.console",
+    "rich.color",
+    "rich.segment",
+    "rich.tree",
+    "rich.panel",
+)
 def rich_objects() -> Iterator[Any]:
     from rich.segment import Segment
     from rich.style import Style
@@ -96,8 +110,16 @@ def rich_objects() -> Iterator[Any]:
 def click_objects() -> Iterator[Any]:
     import click
 
-    yield "types", [click.INT, click.Choice(["a"]), click.IntRange(1, 3), click.Path(exists=True), click.DateTime()], lambda t: repr(t[1])
-    yield "errors", [click.BadParameter("m"), click.UsageError("u"), click.Abort()], lambda e: e[0].format_message()
+    yield (
+        "types",
+        [click.INT, click.Choice(["a"]), click.IntRange(1, 3), click.Path(exists=True), click.DateTime()],
+        lambda t: repr(t[1]),
+    )
+    yield (
+        "errors",
+        [click.BadParameter("m"), click.UsageError("u"), click.Abort()],
+        lambda e: e[0].format_message(),
+    )
     yield "option", click.Option(["--a"], default=3), lambda o: (o.name, o.default)
 
 
@@ -157,13 +179,22 @@ def dump(data: Any) -> str:
 def tomlkit_objects() -> Iterator[Any]:
     import tomlkit
 
-    document = tomlkit.parse('# c\na = 1 # d\n[t]\nb = "x"\nd = 2024-01-01T00:00:00Z\ne = [1, 2]\n[[u]]\nf = 1.5\n')
+    document = tomlkit.parse(
+        '# c\na = 1 # d\n[t]\nb = "x"\nd = 2024-01-01T00:00:00Z\ne = [1, 2]\n[[u]]\nf = 1.5\n'
+    )
     yield "document", document, lambda d: (tomlkit.dumps(d), d["t"]["b"])
     for key in ("b", "d", "e"):
         yield f"item {key}", document["t"][key], lambda i: (i.as_string(), type(i).__name__)
 
 
-@zoo("packaging", "packaging.version", "packaging.requirements", "packaging.specifiers", "packaging.markers", "packaging.tags")
+@zoo(
+    "packaging",
+    "packaging.version",
+    "packaging.requirements",
+    "packaging.specifiers",
+    "packaging.markers",
+    "packaging.tags",
+)
 def packaging_objects() -> Iterator[Any]:
     from packaging.markers import Marker
     from packaging.requirements import Requirement
@@ -171,16 +202,28 @@ def packaging_objects() -> Iterator[Any]:
     from packaging.tags import Tag
     from packaging.version import Version
 
-    yield "Version", [Version("1.2.post3+l"), Version("1!2.0a1")], lambda v: (v[0] < v[1], [str(x) for x in v])
+    yield (
+        "Version",
+        [Version("1.2.post3+l"), Version("1!2.0a1")],
+        lambda v: (v[0] < v[1], [str(x) for x in v]),
+    )
     yield "Requirement", Requirement("a[b]>=1; python_version > '3'"), lambda r: (str(r), r.marker.evaluate())
-    yield "specifiers", [SpecifierSet(">=1,<2"), Marker("os_name == 'x'"), Tag("py3", "none", "any")], lambda s: (Version("1.5") in s[0], str(s[1]), str(s[2]))
+    yield (
+        "specifiers",
+        [SpecifierSet(">=1,<2"), Marker("os_name == 'x'"), Tag("py3", "none", "any")],
+        lambda s: (Version("1.5") in s[0], str(s[1]), str(s[2])),
+    )
 
 
 @zoo("regex")
 def regex_objects() -> Iterator[Any]:
     import regex
 
-    yield "Pattern", regex.compile(r"(?P<a>\p{L}+){e<=1}", regex.I), lambda p: (p.match("ab").group("a"), p.flags, p.groupindex)
+    yield (
+        "Pattern",
+        regex.compile(r"(?P<a>\p{L}+){e<=1}", regex.I),
+        lambda p: (p.match("ab").group("a"), p.flags, p.groupindex),
+    )
     yield "named lists", regex.compile(r"\L<words>", words=["a", "b"]), lambda p: p.findall("a b c")
     yield "flags", regex.I | regex.V1, lambda f: f
 
@@ -197,8 +240,12 @@ def parso_objects() -> Iterator[Any]:
 def lark_objects() -> Iterator[Any]:
     import lark
 
-    yield "Tree", lark.Tree("a", [lark.Token("T", "x", 1, 2, 3)]), lambda t: (t.children[0].type, t.children[0].line, t.pretty())
-    yield "parser", lark.Lark("start: \"a\"+", parser="lalr"), lambda p: type(p).__name__
+    yield (
+        "Tree",
+        lark.Tree("a", [lark.Token("T", "x", 1, 2, 3)]),
+        lambda t: (t.children[0].type, t.children[0].line, t.pretty()),
+    )
+    yield "parser", lark.Lark('start: "a"+', parser="lalr"), lambda p: type(p).__name__
 
 
 @zoo("pyparsing")
@@ -214,7 +261,11 @@ def pyparsing_objects() -> Iterator[Any]:
 def pycparser_objects() -> Iterator[Any]:
     import pycparser
 
-    yield "tree", pycparser.CParser().parse("int f(int a) { return a + 1; }"), lambda t: [type(x).__name__ for _, x in t.children()]
+    yield (
+        "tree",
+        pycparser.CParser().parse("int f(int a) { return a + 1; }"),
+        lambda t: [type(x).__name__ for _, x in t.children()],
+    )
 
 
 @zoo("libcst")
@@ -222,7 +273,11 @@ def libcst_objects() -> Iterator[Any]:
     import libcst
 
     yield "module", libcst.parse_module("def f(a): # c\n    return a\n"), lambda m: m.code
-    yield "sentinels", [libcst.MaybeSentinel.DEFAULT, libcst.RemovalSentinel.REMOVE], lambda s: s[0] is libcst.MaybeSentinel.DEFAULT
+    yield (
+        "sentinels",
+        [libcst.MaybeSentinel.DEFAULT, libcst.RemovalSentinel.REMOVE],
+        lambda s: s[0] is libcst.MaybeSentinel.DEFAULT,
+    )
 
 
 @zoo("openpyxl", "openpyxl", "openpyxl.styles", "openpyxl.utils")
@@ -242,7 +297,11 @@ def pillow_objects() -> Iterator[Any]:
 
     for mode in ("L", "RGB", "RGBA", "P", "1", "F", "I;16"):
         image = Image.new(mode, (3, 2))
-        yield f"Image {mode}", image, lambda i: (i.tobytes(), i.size, i.mode, i.getpalette() and i.getpalette()[:3])
+        yield (
+            f"Image {mode}",
+            image,
+            lambda i: (i.tobytes(), i.size, i.mode, i.getpalette() and i.getpalette()[:3]),
+        )
     image = Image.new("RGB", (2, 2), "red")
     image.info["k"] = "v"
     yield "with info", image, lambda i: (i.info, i.getpixel((0, 0)))
@@ -276,7 +335,11 @@ def semver_objects() -> Iterator[Any]:
 def phonenumbers_objects() -> Iterator[Any]:
     import phonenumbers
 
-    yield "PhoneNumber", phonenumbers.parse("+442083661177"), lambda p: (p.national_number, phonenumbers.is_valid_number(p))
+    yield (
+        "PhoneNumber",
+        phonenumbers.parse("+442083661177"),
+        lambda p: (p.national_number, phonenumbers.is_valid_number(p)),
+    )
 
 
 @zoo("loguru")

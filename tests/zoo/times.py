@@ -11,11 +11,27 @@ from tests.zoo.specimens import zoo
 def pendulum_objects() -> Iterator[Any]:
     import pendulum
 
-    yield "DateTime", pendulum.datetime(2024, 2, 29, tz="Europe/Paris"), lambda d: (d.isoformat(), d.timezone_name, d.add(days=1).isoformat())
+    yield (
+        "DateTime",
+        pendulum.datetime(2024, 2, 29, tz="Europe/Paris"),
+        lambda d: (d.isoformat(), d.timezone_name, d.add(days=1).isoformat()),
+    )
     yield "Date, Time", [pendulum.date(2024, 1, 2), pendulum.time(1, 2, 3)], lambda d: d[0].add(days=1)
-    yield "Duration", pendulum.duration(years=1, days=2, hours=3), lambda d: (d.years, d.days, d.hours, d.in_words())
-    yield "Interval", pendulum.datetime(2024, 1, 1) - pendulum.datetime(2023, 1, 1), lambda i: (i.in_days(), i.start.isoformat())
-    yield "zones", [pendulum.timezone("Europe/Paris"), pendulum.UTC, pendulum.timezone(3600)], lambda z: z[0].name
+    yield (
+        "Duration",
+        pendulum.duration(years=1, days=2, hours=3),
+        lambda d: (d.years, d.days, d.hours, d.in_words()),
+    )
+    yield (
+        "Interval",
+        pendulum.datetime(2024, 1, 1) - pendulum.datetime(2023, 1, 1),
+        lambda i: (i.in_days(), i.start.isoformat()),
+    )
+    yield (
+        "zones",
+        [pendulum.timezone("Europe/Paris"), pendulum.UTC, pendulum.timezone(3600)],
+        lambda z: z[0].name,
+    )
 
 
 @zoo("arrow")
@@ -23,18 +39,37 @@ def arrow_objects() -> Iterator[Any]:
     import arrow
 
     yield "Arrow", arrow.get("2024-02-29T12:00:00+01:00"), lambda a: (a.isoformat(), a.shift(days=1).format())
-    yield "in a zone", arrow.get("2024-02-29", tzinfo="Europe/Paris"), lambda a: a.tzinfo.utcoffset(a.datetime)
+    yield (
+        "in a zone",
+        arrow.get("2024-02-29", tzinfo="Europe/Paris"),
+        lambda a: a.tzinfo.utcoffset(a.datetime),
+    )
 
 
-@zoo("python-dateutil", "dateutil", "dateutil.tz", "dateutil.relativedelta", "dateutil.rrule", "dateutil.parser")
+@zoo(
+    "python-dateutil",
+    "dateutil",
+    "dateutil.tz",
+    "dateutil.relativedelta",
+    "dateutil.rrule",
+    "dateutil.parser",
+)
 def dateutil_objects() -> Iterator[Any]:
     import datetime
 
     from dateutil import relativedelta, rrule, tz
 
-    yield "relativedelta", relativedelta.relativedelta(months=2, weekday=relativedelta.MO(1)), lambda r: datetime.date(2024, 1, 5) + r
+    yield (
+        "relativedelta",
+        relativedelta.relativedelta(months=2, weekday=relativedelta.MO(1)),
+        lambda r: datetime.date(2024, 1, 5) + r,
+    )
     yield "rrule", rrule.rrule(rrule.WEEKLY, count=3, dtstart=datetime.datetime(2024, 1, 1)), list
-    yield "zones", [tz.tzutc(), tz.UTC, tz.tzoffset("X", 3600), tz.gettz("Europe/Paris"), tz.tzlocal()], lambda z: (z[0] is tz.UTC, z[3].utcoffset(datetime.datetime(2024, 7, 1)))
+    yield (
+        "zones",
+        [tz.tzutc(), tz.UTC, tz.tzoffset("X", 3600), tz.gettz("Europe/Paris"), tz.tzlocal()],
+        lambda z: (z[0] is tz.UTC, z[3].utcoffset(datetime.datetime(2024, 7, 1))),
+    )
     yield "in a zone", datetime.datetime(2024, 7, 1, tzinfo=tz.gettz("Asia/Tokyo")), lambda d: d.isoformat()
 
 
@@ -45,8 +80,16 @@ def pytz_objects() -> Iterator[Any]:
     import pytz
 
     paris = pytz.timezone("Europe/Paris")
-    yield "zones", [paris, pytz.utc, pytz.FixedOffset(90), pytz.timezone("Etc/GMT+3")], lambda z: (z[0] is paris, z[1] is pytz.utc)
-    yield "localized", [paris.localize(datetime.datetime(2024, month, 1)) for month in (1, 7)], lambda d: [(x.isoformat(), x.tzinfo is paris.localize(x.replace(tzinfo=None)).tzinfo) for x in d]
+    yield (
+        "zones",
+        [paris, pytz.utc, pytz.FixedOffset(90), pytz.timezone("Etc/GMT+3")],
+        lambda z: (z[0] is paris, z[1] is pytz.utc),
+    )
+    yield (
+        "localized",
+        [paris.localize(datetime.datetime(2024, month, 1)) for month in (1, 7)],
+        lambda d: [(x.isoformat(), x.tzinfo is paris.localize(x.replace(tzinfo=None)).tzinfo) for x in d],
+    )
     yield "error", pytz.UnknownTimeZoneError("x"), str
 
 
@@ -54,7 +97,17 @@ def pytz_objects() -> Iterator[Any]:
 def whenever_objects() -> Iterator[Any]:
     import whenever as w
 
-    makers = {"Date": (2024, 2, 29), "Time": (1, 2, 3), "YearMonth": (2024, 2), "MonthDay": (2, 29), "PlainDateTime": (2024, 1, 2, 3), "Instant": None, "ZonedDateTime": None, "TimeDelta": (), "DateDelta": ()}
+    makers = {
+        "Date": (2024, 2, 29),
+        "Time": (1, 2, 3),
+        "YearMonth": (2024, 2),
+        "MonthDay": (2, 29),
+        "PlainDateTime": (2024, 1, 2, 3),
+        "Instant": None,
+        "ZonedDateTime": None,
+        "TimeDelta": (),
+        "DateDelta": (),
+    }
     for name, arguments in makers.items():
         cls = getattr(w, name, None)
         if cls is not None and arguments is not None:
@@ -80,7 +133,11 @@ def babel_objects() -> Iterator[Any]:
     catalog = babel.messages.Catalog("de")
     catalog.add("foo", "bar")
     yield "Catalog", catalog, lambda c: c["foo"].string
-    yield "patterns", [babel.Locale("en").decimal_formats[None], babel.Locale("en").date_formats["short"]], lambda p: p[0].pattern
+    yield (
+        "patterns",
+        [babel.Locale("en").decimal_formats[None], babel.Locale("en").date_formats["short"]],
+        lambda p: p[0].pattern,
+    )
 
 
 @zoo("ciso8601")

@@ -40,11 +40,22 @@ class Picture:
 class Reference:
     """What a peer (pickle, copy) keeps: what two of its results have in common. The original may say more."""
 
-    def __init__(self, original: Picture, restored: Any, again: Any, check: Callable[[Any], Any] | None) -> None:
-        self.original, self.restored, self.again, self.check = original, Picture(restored), Picture(again), check
+    def __init__(
+        self, original: Picture, restored: Any, again: Any, check: Callable[[Any], Any] | None
+    ) -> None:
+        self.original, self.restored, self.again, self.check = (
+            original,
+            Picture(restored),
+            Picture(again),
+            check,
+        )
         self.is_steady = self.restored.tokens == self.again.tokens
         one = self.restored
-        self.is_faithful = self.is_steady and (one.tokens, one.hidden, one.uses) == (original.tokens, original.hidden, original.uses)
+        self.is_faithful = self.is_steady and (one.tokens, one.hidden, one.uses) == (
+            original.tokens,
+            original.hidden,
+            original.uses,
+        )
 
     def compare(self, graph: Any, way: str = "") -> str:
         """What `graph` has lost, in words; nothing if all is kept."""
@@ -65,22 +76,30 @@ class Reference:
         lost = differs(self.restored.uses, self.again.uses, found.uses, more)
         if lost:
             return f"use: {lost}"
-        return self.compare_use(graph[0])
+        return self.compare_use(graph[0], way not in WITHOUT_NEW)
 
     def compare_objects(self, found: Picture, by_new: bool) -> str:
         same_length = len(self.original.objects) == len(self.restored.objects)
-        for index, (one, two, mine) in enumerate(zip(self.restored.objects, self.again.objects, found.objects)):
+        for index, (one, two, mine) in enumerate(
+            zip(self.restored.objects, self.again.objects, found.objects, strict=False)
+        ):
             if one is two and mine is not one and (by_new or not is_python(type(one).__new__)):
                 return f"{type(one).__qualname__} {quiet_repr(one)} is another object"
             told_by_original = self.original.hidden[index] if same_length else {}
-            lost = differs(self.restored.hidden[index], self.again.hidden[index], found.hidden[index], told_by_original)
+            lost = differs(
+                self.restored.hidden[index], self.again.hidden[index], found.hidden[index], told_by_original
+            )
             if lost:
                 return f"{type(one).__qualname__}.{lost}"
         return ""
 
-    def compare_use(self, mine: Any) -> str:
+    def compare_use(self, mine: Any, by_new: bool) -> str:
         original, one, two = self.original.graph[0], self.restored.graph[0], self.again.graph[0]
-        if equal(original, one) and not equal(original, mine):
+        if (
+            equal(original, one)
+            and not equal(original, mine)
+            and (by_new or not is_python(type(one).__new__))
+        ):
             return "use: is not equal any more"
         if self.check is not None:
             expected = outcome(self.check, one)
@@ -92,13 +111,22 @@ class Reference:
 
 
 def first_difference(tokens: list[Any], others: list[Any]) -> int:
-    return next((i for i, (a, b) in enumerate(zip(tokens, others)) if a != b), min(len(tokens), len(others)))
+    return next(
+        (i for i, (a, b) in enumerate(zip(tokens, others, strict=False)) if a != b),
+        min(len(tokens), len(others)),
+    )
 
 
 def behind(tokens: list[Any], at: int) -> str:
     """The last token before that names something: a key of the state, mostly."""
-    names = [token for token in tokens[max(0, at - 12) : at] if isinstance(token, type) or (type(token) is tuple and token[0] == "str")]
-    return " ".join(str(name[1] if isinstance(name, tuple) else name.__qualname__)[:40] for name in names[-2:])
+    names = [
+        token
+        for token in tokens[max(0, at - 12) : at]
+        if isinstance(token, type) or (type(token) is tuple and token[0] == "str")
+    ]
+    return " ".join(
+        str(name[1] if isinstance(name, tuple) else name.__qualname__)[:40] for name in names[-2:]
+    )
 
 
 def told(tokens: list[Any], at: int) -> str:
@@ -112,7 +140,9 @@ def quiet_repr(obj: Any) -> str:
         return f"({type(error).__name__} in its repr)"
 
 
-def differs(one: dict[str, object], two: dict[str, object], mine: dict[str, object], original: dict[str, object]) -> str:
+def differs(
+    one: dict[str, object], two: dict[str, object], mine: dict[str, object], original: dict[str, object]
+) -> str:
     """What is the same in `one` and `two`, and neither that nor the original's in `mine`."""
     for name, value in one.items():
         found = mine.get(name, "gone")
@@ -123,7 +153,7 @@ def differs(one: dict[str, object], two: dict[str, object], mine: dict[str, obje
             continue
         if isinstance(value, list) and isinstance(found, list):
             return f"{name}: without {[v for v in value if v not in found][:5]}, with {[v for v in found if v not in value][:5]}"
-        return f"{name}: {str(value):.80} became {str(found):.80}"
+        return f"{name}: {value!s:.80} became {found!s:.80}"
     return ""
 
 
@@ -255,10 +285,14 @@ PEERS: dict[str, Callable[[Any], Any]] = {
 }
 
 
+def peer_of(way: str) -> str:
+    return {"deepcopy": "copy", "deepcopy of a copy": "copy of a copy"}.get(way, "pickle")
+
+
 class Peers:
     """An object, and what pickle and copy make of it: asked before ours."""
 
-    def __init__(self, obj: Any, check: Callable[[Any], Any] | None = None) -> None:
+    def __init__(self, obj: Any, check: Callable[[Any], Any] | None, ways: list[str]) -> None:
         self.graph, self.check = graph_of(obj), check
         self.references: dict[str, Reference] = {}
         try:
@@ -269,7 +303,8 @@ class Peers:
             original = Picture(self.graph)
         except Exception:
             return
-        for peer, way in PEERS.items():
+        for peer in {peer_of(way): None for way in ways}:
+            way = PEERS[peer]
             try:
                 first = Picture(PEERS["pickle"](self.graph)) if peer == "copy of a copy" else original
                 self.references[peer] = Reference(first, way(self.graph), way(self.graph), check)
@@ -300,7 +335,7 @@ def told_by(reference: Reference, result: Any, way: str) -> str:
 
 
 def judge(way: str, peers: Peers) -> Verdict:
-    peer = {"deepcopy": "copy", "deepcopy of a copy": "copy of a copy"}.get(way, "pickle")
+    peer = peer_of(way)
     is_kept = peer in peers.references
     if way == "typed" and is_kept and any(map(has_other_attributes, peers.references[peer].original.objects)):
         return Verdict("none")
