@@ -43,7 +43,7 @@ bench: $(EXTENSION) $(VENV)/.stamp-bench ## every data set against every peer, a
 	@$(BIN)/python bench/run.py $(ARGS)
 
 ##@ Check
-.PHONY: test lint ruff mypy rust-lint docs-lint cargo-test pytest test-mongo check-julia check-versions peers interpreter-tests fuzz soak soak-log
+.PHONY: test lint ruff mypy rust-lint docs-lint cargo-test pytest test-mongo check-julia check-versions peers interpreter-tests zoo zoo-scan fuzz soak soak-log
 test: lint cargo-test pytest test-mongo ## lint, the Rust tests and the Python tests: what CI runs
 
 lint: ruff mypy rust-lint docs-lint ## ruff, mypy --strict, rustfmt, clippy -D warnings, generated docs
@@ -118,6 +118,15 @@ peers: $(EXTENSION) $(PEERS)/.stamp $(PEER_SOURCES)/.stamp ## the tests of msgpa
 interpreter-tests: $(EXTENSION) $(VENV)/.stamp-test ## CPython's own tests of pickling and copying, with ours in their place
 	$(BIN)/python tests/interpreter/run.py $(ARGS)
 
+# A hundred packages, in an environment of their own. Of the same Python as the extension.
+ZOO := .venv-zoo
+zoo: $(EXTENSION) $(ZOO)/.stamp ## objects of a hundred packages compared with pickle, then the scan; ARGS="pandas numpy" for some
+	@cd / && PYTHONPATH=$(CURDIR):$(CURDIR)/python $(CURDIR)/$(ZOO)/bin/python -m tests.zoo.run $(ARGS)
+	@test -n "$(ARGS)" || $(MAKE) --no-print-directory zoo-scan
+
+zoo-scan: $(EXTENSION) $(ZOO)/.stamp ## handmade messages for every class of C code that these packages load
+	@cd / && PYTHONPATH=$(CURDIR):$(CURDIR)/python $(CURDIR)/$(ZOO)/bin/python -m tests.zoo.scan $(ARGS)
+
 fuzz: $(EXTENSION) $(VENV)/.stamp-test ## mutated inputs through Python and cargo-fuzz, SECONDS=60 each
 	$(BIN)/python tests/fuzz/mutate.py --seconds $(FUZZ_SECONDS)
 	@if cargo fuzz --version >/dev/null 2>&1 && rustup toolchain list 2>/dev/null | grep -q ^nightly; then \
@@ -180,6 +189,9 @@ $(PEER_SOURCES)/.stamp: tests/peers/sources.txt | $(PEERS)/.stamp
 		version=$$(sed -n "s/^$$name==\([^ ]*\).*/\1/p" $<); \
 		tar -xzf $(PEER_SOURCES)/archives/$$name-$$version.tar.gz --strip-components 1 -C $(PEER_SOURCES)/$$name; \
 	done
+$(ZOO)/.stamp: tests/zoo/requirements.txt | $(VENV)/.stamp-venv
+	$(BIN)/python -m venv $(ZOO)
+	$(ZOO)/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: -r tests/zoo/requirements.txt
 	@touch $@
 
 # Python sources are linked into the environment, not copied, so only the Rust side asks for a build.

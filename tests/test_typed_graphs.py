@@ -425,3 +425,11 @@ def test_limits_hold_for_typed_loads(fmt: Format) -> None:
     with pytest.raises(holdall.LimitError, match="limits.bytes=1000"):
         fmt.loads(data, type=Node, limits=holdall.Limits(bytes=1000))
     assert fmt.loads(data, type=Node, limits=holdall.Limits(depth=100)) == chain(50)
+
+
+def test_a_bare_defaultdict_keeps_its_factory() -> None:
+    stored = collections.defaultdict(list, a=[1])
+    again = holdall.loads(holdall.dumps([stored, stored]), type=list[collections.defaultdict])  # type: ignore[type-arg]
+    assert again[0] is again[1]
+    assert again[0].default_factory is list
+    assert again[0] == stored

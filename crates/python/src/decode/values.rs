@@ -582,7 +582,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         Ok(self.push(Frame { item, ..frame }))
     }
 
-    fn known(&mut self, known: Known) -> Result<Option<Owned>> {
+    pub(super) fn known(&mut self, known: Known) -> Result<Option<Owned>> {
         match known {
             // SAFETY: as in `zoned`.
             Known::Utc => unsafe { self.done(Some(Owned::borrowed(ffi::PyDateTime_TimeZone_UTC()))) },

@@ -10,7 +10,7 @@ use crate::schema::class::ClassKind;
 use crate::schema::coerce::expected;
 use crate::schema::constraint::broken_length;
 use crate::schema::node::{accepts, Map, MapKind, Node};
-use crate::schema::NodeId;
+use crate::schema::{NodeId, ANY};
 use holdall_format::model::Known;
 use holdall_format::{Reader, Token};
 use pyo3::ffi;
@@ -103,6 +103,11 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     /// An ordered dict and its like, as hold stores them.
     pub(super) fn typed_mapping(&mut self, known: Known, node: &'i Node, id: NodeId) -> Result<Option<Owned>> {
         if known == Known::DefaultDict {
+            if let Some(Map { kind: MapKind::DefaultDict(None), key: ANY, value: ANY, min: None, max: None }) = node.map
+            {
+                // The type says nothing of what it holds: the stored factory is kept.
+                return self.known(known);
+            }
             // The factory that the type names is used; the stored one is a builtin, or nothing.
             self.skip()?;
         }
