@@ -232,6 +232,12 @@ def test_what_was_dumped_before_is_one_object():
     assert four["text"] is one["text"]
 
 
+def test_texts_that_were_dumped_alone():
+    text = "".join(["te", "xt é"])
+    alone, (one, other), again = series(text, [text, text], text)
+    assert alone is one is other is again
+
+
 def test_what_only_its_parent_held_is_found_too():
     graph = [[[["deep"]]], Point(Node({"a": 1})), (Reduced([5]), b"bytes" * 3)]
     parts = [graph[0][0], graph[1].x, graph[1].x.value, graph[2][0].value, graph[2][1]]

@@ -56,7 +56,12 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 self.layouts = before.layouts;
             }
         }
+        let first = self.numbered.len();
         let made = self.message()?;
+        if let Some(entry @ Numbered { object: None, .. }) = self.numbered.get_mut(first) {
+            // A text, which has no number where it is all that a message holds.
+            *entry = Numbered::whole(made.clone());
+        }
         series.objects = std::mem::take(&mut self.numbered);
         series.layouts = std::mem::take(&mut self.layouts);
         Ok(made)

@@ -1,7 +1,7 @@
 //! Messages of one pickler: each goes on with what those before it have numbered.
 
 use super::{Borrower, Encoder, Options, Section, Sharing, Tables};
-use crate::cpython::{Obj, Owned};
+use crate::cpython::{text, Obj, Owned};
 use crate::encode::memo::{Memo, Met};
 use crate::error::Result;
 use holdall_format::Writer;
@@ -96,14 +96,29 @@ impl Series {
 
 impl<W: Writer> Encoder<'_, W> {
     /// Writes an object that a message before this one may have.
+    ///
+    /// # Safety
+    /// `root` is alive.
     unsafe fn again(&mut self, root: Obj, base: u32) -> Result<()> {
-        let Some(number) = self.tables.memo.number(root) else { return self.message(root) };
-        self.next_number = base + 1;
+        let known = self.tables.memo.number(root);
         // SAFETY: alive, says the caller.
-        if self.asks() && unsafe { self.persistent(root)? } {
-            return self.walk();
+        unsafe {
+            if known.is_none() && !text::is(root) {
+                return self.message(root);
+            }
+            self.next_number = base + 1;
+            if self.asks() && self.persistent(root)? {
+                return self.walk();
+            }
+            match known {
+                Some(number) => self.w.reference(u64::from(number)),
+                // A text that stands alone has no number in other messages.
+                None => {
+                    self.tables.memo.meet(root, base);
+                    self.plain_text(root)?;
+                }
+            }
         }
-        self.w.reference(u64::from(number));
         Ok(())
     }
 }
