@@ -66,36 +66,36 @@ impl Methods {
         // SAFETY: alive, says the caller.
         let usual = unsafe { Methods::of(py, solid) };
         let mut own = Own::default();
-        for at in 0..ASKED {
-            if self.0[at] == usual.0[at] {
+        for ((&found, &usual), text) in self.0.iter().zip(&usual.0).zip(TEXTS) {
+            if found == usual {
                 continue;
             }
             // SAFETY: what the class has under a name is alive as long as the class is not changed.
-            let known = match unsafe { Bound::from_borrowed_ptr_or_opt(py, self.0[at] as Obj) } {
+            let known = match unsafe { Bound::from_borrowed_ptr_or_opt(py, found as Obj) } {
                 // SAFETY: alive, says the caller.
                 Some(found) => unsafe { own.is_known(class, &found)? },
                 None => false,
             };
             if !known {
-                own.way = Some(TEXTS[at]);
+                own.way = Some(text);
                 break;
             }
         }
-        const DICT: usize = ASKED;
-        // SAFETY: as above.
-        let dict = unsafe { Bound::from_borrowed_ptr_or_opt(py, self.0[DICT] as Obj) };
-        if own.way.is_none() && self.0[DICT] != usual.0[DICT] && dict.is_some_and(|dict| !is_getset(&dict)) {
-            own.way = Some("__dict__");
+        let [.., arguments, dict, new, get] = self.0;
+        let [.., usual_dict, usual_new, usual_get] = usual.0;
+        if own.way.is_none() && dict != usual_dict {
+            // SAFETY: as above.
+            let dict = unsafe { Bound::from_borrowed_ptr_or_opt(py, dict as Obj) };
+            own.way = dict.filter(|dict| !is_getset(dict)).map(|_| "__dict__");
         }
-        let new = self.0[DICT + 1];
         // SAFETY: alive, says the caller, and so is what the class has under a name.
         own.new = unsafe {
-            new != usual.0[DICT + 1]
+            new != usual_new
                 && !is_named_tuples(py, class, new)?
                 // By the builtins' `__getnewargs__`: their content, or nothing.
-                && may_take(&Bound::from_borrowed_ptr(py, new as Obj), usize::from(self.0[ASKED - 1] != 0))?
+                && may_take(&Bound::from_borrowed_ptr(py, new as Obj), usize::from(arguments != 0))?
         };
-        own.answers = self.0[DICT + 2] != usual.0[DICT + 2];
+        own.answers = get != usual_get;
         Ok(own)
     }
 }

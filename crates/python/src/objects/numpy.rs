@@ -180,7 +180,7 @@ fn encode_array<W: Writer>(encoder: &mut Encoder<'_, W>, numpy: &Numpy, array: &
         return encode_bytes(encoder, numpy, array, &dtype, &form);
     }
     let flags = array.getattr("flags")?;
-    let flag = |name: &str| Ok::<_, PyErr>(flags.getattr(name)?.is_truthy()?);
+    let flag = |name: &str| flags.getattr(name)?.is_truthy();
     let fortran = flag("f_contiguous")? && !flag("c_contiguous")?;
     let order = match in_own_order(array, fortran || flag("c_contiguous")?)? {
         Some((axes, _)) => Order::Axes(axes),
