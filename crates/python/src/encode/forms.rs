@@ -56,8 +56,9 @@ impl<W: Writer> Encoder<'_, W> {
     pub(crate) unsafe fn sorted_dict(&mut self, object: Obj) -> Result<()> {
         let mut pairs = Vec::new();
         let mut position = dict::Position(0);
-        // SAFETY: a dict, says the caller; what is found is held before any Python code runs.
+        // SAFETY: a dict, says the caller; no Python code runs within this loop.
         while let Some((key, value)) = unsafe { position.next(object) } {
+            // SAFETY: alive, as the dict holds them and nothing has run since.
             let (key, value) = unsafe { (Owned::borrowed(key), Owned::borrowed(value)) };
             pairs.push((key, value));
         }

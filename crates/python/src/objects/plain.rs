@@ -284,9 +284,9 @@ impl<W: Writer> Encoder<'_, W> {
                     let value = object.get_item(&key)?;
                     copy.set_item(key, value)?;
                 }
-                // SAFETY: a dict of ours.
                 match self.options.forms.order {
                     Order::Own => self.then_for(owned(object), vec![Part::Table(owned(copy.as_any()))]),
+                    // SAFETY: a dict of ours.
                     _ => unsafe { self.sorted_dict(copy.as_ptr())? },
                 }
                 Ok(())

@@ -587,6 +587,7 @@ impl<'s> Rules<'s> {
         // SAFETY: held.
         let kind = unsafe { kind_of(object.get()) };
         if kind == accepts::STR && !self.strict {
+            // SAFETY: a string, says `kind`.
             let null = unsafe { text::ascii(object.get()) }.is_some_and(|text| text.eq_ignore_ascii_case(b"null"));
             for value in values {
                 // SAFETY: values of the schema, held.
