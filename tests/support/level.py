@@ -13,10 +13,10 @@ from collections.abc import Callable
 def stays_level(work: Callable[[], None], rounds: int) -> None:
     """Run `work` that many times: nothing may remain.
 
-    Free lists and caches of the interpreter fill up in the first hundreds of rounds, at most once; a leak shows every
-    time, as many blocks as there were rounds or more.
+    Free lists and caches of the interpreter fill up in the first hundreds of rounds, at most once, and other tests'
+    garbage may go meanwhile; a leak shows every time, as many blocks as there were rounds or more.
     """
-    for _ in range(3):
+    for _ in range(8):
         gc.collect()
         blocks, objects = sys.getallocatedblocks(), len(gc.get_objects())
         for _ in range(rounds):
