@@ -121,8 +121,8 @@ interpreter-tests: $(EXTENSION) $(VENV)/.stamp-test ## CPython's own tests of pi
 # A hundred packages, in an environment of their own. Of the same Python as the extension.
 ZOO := .venv-zoo
 zoo: $(EXTENSION) $(ZOO)/.stamp ## objects of a hundred packages compared with pickle, then the scan; ARGS="pandas numpy" for some
-	@cd / && PYTHONPATH=$(CURDIR):$(CURDIR)/python $(CURDIR)/$(ZOO)/bin/python -m tests.zoo.run $(ARGS)
-	@test -n "$(ARGS)" || $(MAKE) --no-print-directory zoo-scan
+	@failed=; cd /; export PYTHONPATH=$(CURDIR):$(CURDIR)/python; $(CURDIR)/$(ZOO)/bin/python -m tests.zoo.run $(ARGS) || failed=yes; \
+	test -n "$(ARGS)" || $(CURDIR)/$(ZOO)/bin/python -m tests.zoo.scan || failed=yes; test -z "$$failed"
 
 zoo-scan: $(EXTENSION) $(ZOO)/.stamp ## handmade messages for every class of C code that these packages load
 	@cd / && PYTHONPATH=$(CURDIR):$(CURDIR)/python $(CURDIR)/$(ZOO)/bin/python -m tests.zoo.scan $(ARGS)

@@ -296,3 +296,31 @@ def test_every_prefix_fails_cleanly() -> None:
         for end in range(len(data)):
             with pytest.raises(holdall.DecodeError):
                 holdall.loads(data[:end], trust=True)
+
+
+class OwnRecipe:
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return copyreg.__newobj__, (type(self),)  # type: ignore[attr-defined]
+
+
+class Remade(type):
+    """Its classes name no module: a recipe in copyreg's table makes them."""
+
+
+def remake(name: str) -> Remade:
+    return Remade(name, (OwnRecipe,), {"__module__": None})
+
+
+def test_an_instance_whose_class_has_a_recipe_and_no_module() -> None:
+    copyreg.pickle(Remade, lambda cls: (remake, (cls.__name__,)))  # type: ignore[arg-type, return-value]
+    try:
+        again = holdall.loads(holdall.dumps(remake("Found")(), trust=True), trust=True)
+    finally:
+        copyreg.dispatch_table.pop(Remade)
+    assert type(type(again)) is Remade and type(again).__name__ == "Found"
+    assert isinstance(again, OwnRecipe)
+
+
+def test_a_class_without_a_module_is_named_in_errors() -> None:
+    with pytest.raises(holdall.EncodeError, match="can't store a `__main__.Nameless`"):
+        holdall.dumps(remake("Nameless")())

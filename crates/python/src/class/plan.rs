@@ -206,6 +206,16 @@ pub fn class_name(py: Python<'_>, class: Type) -> PyResult<String> {
     }
 }
 
+/// What errors call an object's class: without the module of builtins.
+pub fn shown_class(object: &Bound<'_, PyAny>) -> PyResult<String> {
+    let class = object.get_type();
+    match class.fully_qualified_name() {
+        Ok(name) => name.extract(),
+        // Its module is no text.
+        Err(_) => class_name(object.py(), class.as_type_ptr()),
+    }
+}
+
 /// The module that has a class which doesn't say its own, as pickle looks for it: the main one where no other has it.
 fn module_with(class: &Bound<'_, PyType>, name: &str) -> PyResult<String> {
     let py = class.py();

@@ -77,7 +77,7 @@ pub fn key_text(key: &Bound<'_, PyAny>) -> Result<Owned> {
         }
         How::Family(Family::Known(known)) if is_its_text(known) => Ok(owned(key.str()?.as_any())),
         _ => {
-            let class = key.get_type().fully_qualified_name()?;
+            let class = crate::class::plan::shown_class(key)?;
             Err(encode_error(format_args!("can't store a key of type `{class}`: keys are text in this format")))
         }
     }

@@ -64,7 +64,7 @@ impl<W: Writer> Encoder<'_, W> {
                 return self.replaced(object.as_ptr(), replacement);
             }
         }
-        let name = object.get_type().fully_qualified_name()?;
+        let name = crate::class::plan::shown_class(object)?;
         Err(encode_error(format_args!("can't store a `{name}`: {why}")))
     }
 
@@ -214,7 +214,7 @@ pub fn in_copyreg(class: &Bound<'_, PyType>) -> PyResult<bool> {
 impl Recipe {
     /// Takes apart what `__reduce__` gave, and checks it as pickle does.
     fn new(object: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> Result<Recipe> {
-        let name = object.get_type().fully_qualified_name()?;
+        let name = crate::class::plan::shown_class(object)?;
         let wrong = |what: &str| -> Fault {
             encode_error(format_args!("can't store a `{name}`: its `__reduce__` gave {what}"))
         };
