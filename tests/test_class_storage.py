@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import copy
+import copyreg
 import functools
 import gc
 import io
@@ -446,3 +447,76 @@ def test_nothing_is_kept_alive() -> None:
     del hp_data
     gc.collect()
     assert watched() is None
+
+
+class Token(tuple):  # type: ignore[type-arg]
+    """As Pygments has them: a tuple whose attributes lead back to it, and which is a key and a member there."""
+
+    def __init__(self, *_: Any) -> None:
+        self.children: set[Any] = set()
+        self.parent: Any = None
+        self.found: dict[Any, Any] = {}
+
+    def child(self, name: str) -> Any:
+        made = Token((*self, name))
+        made.parent = self
+        self.children.add(made)
+        self.found[made] = name
+        return made
+
+
+class HashedByParent(Token):
+    def __hash__(self) -> int:
+        return hash((tuple(self), self.parent is None))
+
+
+@pytest.mark.parametrize("cls", [Token, HashedByParent])
+def test_tuples_that_are_keys_of_what_they_lead_to(cls: type) -> None:
+    root = cls(())
+    inner = root.child("Name").child("Function")
+    for entered in ([root], [inner, root], {inner: 1}, {inner.parent}):
+        for way in (
+            by_names,
+            holdall.deepcopy,
+            lambda obj: holdall.loads(holdall.dumps(obj), types=[Token, HashedByParent]),
+        ):
+            back = list(way(entered))[0]
+            while back.parent is not None:
+                assert back in back.parent.children and back.parent.found[back] == back[-1]
+                (same,) = (child for child in back.parent.children if child == back)
+                assert same is back
+                back = back.parent
+            assert type(back) is cls and [child.parent is back for child in back.children] == [True]
+
+
+class Made(type):
+    """Classes that no module has: each is made anew by a recipe, in copyreg's table."""
+
+
+def make_class(name: str) -> type:
+    return Made(name, (), {"__module__": None})
+
+
+def test_instances_of_classes_with_a_recipe() -> None:
+    copyreg.pickle(Made, lambda cls: (make_class, (cls.__name__,)))  # type: ignore[arg-type,return-value]
+    try:
+        obj = make_class("A")()
+        obj.a = [1]
+        back = by_names([obj, obj])
+        assert back[0] is back[1] and type(back[0]).__name__ == "A" and vars(back[0]) == {"a": [1]}
+    finally:
+        del copyreg.dispatch_table[Made]
+
+    class Local:
+        pass
+
+    with pytest.raises(hp.PicklingError, match="local to a function"):
+        hp.dumps(Local())
+
+
+def test_records_as_items_without_fields() -> None:
+    np = pytest.importorskip("numpy")
+    dtype = np.dtype((np.record, 8))
+    assert by_names(dtype).type is np.record
+    with pytest.raises(holdall.EncodeError, match="class of their own"):
+        holdall.dumps(dtype)

@@ -474,7 +474,13 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             // SAFETY: held.
             let is_tuple =
                 unsafe { ffi::PyType_HasFeature(ffi::Py_TYPE(object.get()), ffi::Py_TPFLAGS_TUPLE_SUBCLASS) != 0 };
-            if is_key && is_tuple {
+            // Of a subclass's instance the items may be there, and only attributes be missing: it is hashed at the end.
+            let at = place as usize;
+            let has_items = self.stack.get(at).is_some_and(|frame| frame.kind == Kind::Fields)
+                && !self.stack.get(at + 1).is_some_and(|above| {
+                    !above.hand_over && above.object.as_ref().map(Owned::get) == Some(object.get())
+                });
+            if is_key && is_tuple && !has_items {
                 return Err(decode("a key or member that is not all there", here));
             }
         }

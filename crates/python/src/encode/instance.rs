@@ -11,7 +11,7 @@ use crate::objects;
 use holdall_format::model::{Known, LayoutKind, Seq};
 use holdall_format::Writer;
 use pyo3::ffi;
-use pyo3::types::{PyType, PyTypeMethods};
+use pyo3::types::PyType;
 use pyo3::Bound;
 use std::rc::Rc;
 
@@ -152,15 +152,9 @@ impl<W: Writer> Encoder<'_, W> {
             }
             if let Some(plan) = plan.filter(|plan| self.options.pickle.is_some() && !plan.is_findable.get()) {
                 let class = Bound::from_borrowed_ptr(self.py, plan.class().cast()).cast_into_unchecked::<PyType>();
-                let why = match &plan.registration {
-                    Some(_) => None,
-                    None => objects::reference::unfindable(&class)?,
-                };
-                if let Some(why) = why {
-                    return Err(encode(format_args!(
-                        "can't store a `{}`: its class can't be loaded again: {why}",
-                        class.qualname()?
-                    )));
+                if plan.registration.is_none() && objects::reference::unfindable(&class)?.is_some() {
+                    // The class itself may have a recipe, by its metaclass; if not, that says why.
+                    return Err(detour(Detour::OwnWay("")));
                 }
                 plan.is_findable.set(true);
             }
@@ -195,25 +189,17 @@ impl<W: Writer> Encoder<'_, W> {
             if (plan.own_new || plan.answers) && self.by_own_way(object, &plan)? {
                 return Ok(());
             }
-            match &plan.how {
+            let written = match &plan.how {
                 How::Fields if !plan.has_dict && !self.asks() => self.slots(object, &plan),
-                How::Fields => match self.fields(object, &plan, LayoutKind::Object) {
-                    Err(fault) => self.detoured(object, fault),
-                    done => done,
-                },
+                How::Fields => self.fields(object, &plan, LayoutKind::Object),
                 How::NamedTuple(names) if names.len() != ffi::Py_SIZE(object) as usize => {
                     self.refused(object, "it has more or fewer items than its class has names, which needs")
                 }
                 How::NamedTuple(names) => {
                     let names: Vec<Obj> = names.iter().map(Owned::get).collect();
-                    self.layout(LayoutKind::Object, Some(&plan), &names)?;
-                    self.items(object, Seq::Tuple);
-                    Ok(())
+                    self.layout(LayoutKind::Object, Some(&plan), &names).map(|_| self.items(object, Seq::Tuple))
                 }
-                How::Based(base) => match self.based(object, &plan, *base) {
-                    Err(fault) => self.detoured(object, fault),
-                    done => done,
-                },
+                How::Based(base) => self.based(object, &plan, *base),
                 How::Enum => self.enumeration(object, &plan),
                 How::Custom => {
                     let Some(function) =
@@ -233,6 +219,10 @@ impl<W: Writer> Encoder<'_, W> {
                 How::Family(family) => objects::encode(self, *family, object),
                 How::Nothing => self.replaced(object, Owned::borrowed(ffi::Py_None())),
                 How::Refused(why) => self.refused(object, why),
+            };
+            match written {
+                Err(fault) => self.detoured(object, fault),
+                written => written,
             }
         }
     }

@@ -113,6 +113,10 @@ fn nested(numpy: &Numpy, dtype: &Bound<'_, PyAny>, depth: usize) -> Result<Descr
     if !dtype.getattr("names")?.is_none() {
         return fields(numpy, dtype, size, depth);
     }
+    // A void may have records as items, also without fields.
+    if code == "V" && !dtype.getattr("type")?.is(&numpy.void) {
+        return Ok(Err("its dtype's items are of a class of their own, which needs"));
+    }
     let (text, content) = match code.as_str() {
         "O" => ("O".to_owned(), Content::Objects),
         "g" | "G" => (long_double(numpy, dtype, &code)?, Content::Bytes),
