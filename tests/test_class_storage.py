@@ -480,7 +480,7 @@ def test_tuples_that_are_keys_of_what_they_lead_to(cls: type) -> None:
             holdall.deepcopy,
             lambda obj: holdall.loads(holdall.dumps(obj), types=[Token, HashedByParent]),
         ):
-            back = list(way(entered))[0]
+            back = next(iter(way(entered)))
             while back.parent is not None:
                 assert back in back.parent.children and back.parent.found[back] == back[-1]
                 (same,) = (child for child in back.parent.children if child == back)
