@@ -314,9 +314,21 @@ pub unsafe fn is_usual_enum(py: Python<'_>, class: Type) -> Result<bool> {
         }
     }
     // Where pickle has no way, as the mixed-in type has none: by name there is one.
-    match loaded(py, "enum", "_make_class_unpicklable")? {
-        Some(maker) => is_made_by(&found, &maker),
-        None => Ok(false),
+    // SAFETY: alive, says the caller.
+    unsafe { is_unpicklable_enum(py, class) }
+}
+
+/// Whether `enum` itself has marked an enumeration as one that can't be pickled.
+///
+/// # Safety
+/// `class` is alive.
+pub unsafe fn is_unpicklable_enum(py: Python<'_>, class: Type) -> Result<bool> {
+    // SAFETY: alive, says the caller; what the class has under a name is alive with it.
+    let found =
+        unsafe { Bound::from_borrowed_ptr_or_opt(py, _PyType_Lookup(class, intern!(py, "__reduce_ex__").as_ptr())) };
+    match (found, loaded(py, "enum", "_make_class_unpicklable")?) {
+        (Some(found), Some(maker)) => is_made_by(&found, &maker),
+        _ => Ok(false),
     }
 }
 

@@ -351,6 +351,11 @@ unsafe fn make(py: Python<'_>, class: Type) -> Result<Plan> {
         let name = Owned::new(ffi::PyUnicode_FromStringAndSize(stored.as_ptr().cast(), stored.len() as isize))
             .ok_or_else(raised)?;
         let base_new = if solid == addr_of_mut!(ffi::PyBaseObject_Type) { None } else { (*solid).tp_new };
+        // Enumerations are made by their names; one that pickle has no way for is asked what to do.
+        let own_new = match how {
+            How::Enum => methods::is_unpicklable_enum(py, class)?,
+            _ => own.new,
+        };
         Ok(Plan {
             class,
             serial: next_serial(),
@@ -366,7 +371,7 @@ unsafe fn make(py: Python<'_>, class: Type) -> Result<Plan> {
             has_dict,
             managed_dict: managed_dict(class),
             base_new,
-            own_new: own.new,
+            own_new,
             answers: own.answers,
             is_findable: Cell::new(false),
             registration,

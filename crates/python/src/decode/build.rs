@@ -142,7 +142,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                     return Err(decode("a frozenset within its own member, whose hash is that member's own code", at));
                 }
                 crate::cpython::set_references(set.get(), 1);
-                let added = super::run::add_member::<R>(set.get(), member.get(), at);
+                let added = super::run::add_member(set.get(), member.get(), super::run::unique_by(&self.r), at);
                 crate::cpython::set_references(set.get(), others);
                 added?;
             }

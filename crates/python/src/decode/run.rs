@@ -409,7 +409,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                     let object = frame.object.as_ref().ok_or_else(missing)?;
                     let layout = frame.layout.as_ref().ok_or_else(missing)?;
                     if frame.flags & ODD != 0 {
-                        set_item::<R>(object.get(), layout.names[at].get(), value.get(), here)?;
+                        set_item(object.get(), layout.names[at].get(), value.get(), unique_by(&self.r), here)?;
                     } else if !dict::set(object.get(), layout.names[at].get(), value.get()) {
                         return Err(raised());
                     }
@@ -428,7 +428,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                             frame.deferring = true;
                             self.deferred.push(Deferred::Item { dict, key, value, offset: here });
                         } else {
-                            set_item::<R>(dict.get(), key.get(), value.get(), here)?;
+                            set_item(dict.get(), key.get(), value.get(), unique_by(&self.r), here)?;
                         }
                     }
                 },
@@ -437,7 +437,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                     if half_seen && may_run_code(value.get()) {
                         self.deferred.push(Deferred::Member { set, member: value, offset: here });
                     } else {
-                        add_member::<R>(set.get(), value.get(), here)?;
+                        add_member(set.get(), value.get(), unique_by(&self.r), here)?;
                     }
                 }
                 Kind::Fields => {
@@ -508,10 +508,10 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                         self.set_deferred(dict.get(), key.get(), value.get(), offset)?
                     }
                     Deferred::Item { dict, key, value, offset } => {
-                        set_item::<R>(dict.get(), key.get(), value.get(), offset)?
+                        set_item(dict.get(), key.get(), value.get(), unique_by(&self.r), offset)?
                     }
                     Deferred::Member { set, member, offset } => {
-                        add_member::<R>(set.get(), member.get(), offset)?;
+                        add_member(set.get(), member.get(), unique_by(&self.r), offset)?;
                     }
                 }
             }
@@ -583,11 +583,17 @@ pub(super) unsafe fn hashes_by_identity(object: Obj) -> bool {
     }
 }
 
-/// Sets a dict's item, an ordered dict's by its own way.
+/// Whether keys and members have to differ: in a trusted message, as in a pickle, equality is the program's own, which may
+/// have changed.
+pub(super) fn unique_by<'i, R: Reader<'i>>(r: &R) -> bool {
+    R::UNIQUE_KEYS && !r.trusted()
+}
+
+/// Sets a dict's item, an ordered dict's by its own way. `unique`: it has to be new.
 ///
 /// # Safety
 /// All are alive, and `dict` is a dict or of a subclass.
-unsafe fn set_item<'i, R: Reader<'i>>(dict: Obj, key: Obj, value: Obj, at: usize) -> Result<()> {
+unsafe fn set_item(dict: Obj, key: Obj, value: Obj, unique: bool, at: usize) -> Result<()> {
     // SAFETY: alive, says the caller.
     unsafe {
         let before = dict::len(dict);
@@ -604,25 +610,25 @@ unsafe fn set_item<'i, R: Reader<'i>>(dict: Obj, key: Obj, value: Obj, at: usize
         if failed != 0 {
             return Err(refused("a key can't be hashed", at));
         }
-        if R::UNIQUE_KEYS && dict::len(dict) == before {
+        if unique && dict::len(dict) == before {
             return Err(decode(TWICE, at));
         }
     }
     Ok(())
 }
 
-/// Adds a member to a set (or to a frozenset that nobody else has seen).
+/// Adds a member to a set (or to a frozenset that nobody else has seen). `unique`: it has to be new.
 ///
 /// # Safety
 /// Both are alive, and `set` is a set.
-pub(super) unsafe fn add_member<'i, R: Reader<'i>>(set: Obj, member: Obj, at: usize) -> Result<()> {
+pub(super) unsafe fn add_member(set: Obj, member: Obj, unique: bool, at: usize) -> Result<()> {
     // SAFETY: alive, says the caller.
     unsafe {
         let before = ffi::PySet_Size(set);
         if ffi::PySet_Add(set, member) != 0 {
             return Err(refused("a set's member can't be hashed", at));
         }
-        if R::UNIQUE_KEYS && ffi::PySet_Size(set) == before {
+        if unique && ffi::PySet_Size(set) == before {
             return Err(decode("the same member twice", at));
         }
     }

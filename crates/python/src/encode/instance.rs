@@ -234,7 +234,7 @@ impl<W: Writer> Encoder<'_, W> {
         unsafe {
             if plan.own_new
                 && self.options.trust
-                && matches!(plan.how, How::Fields | How::Based(_) | How::NamedTuple(_))
+                && matches!(plan.how, How::Fields | How::Based(_) | How::NamedTuple(_) | How::Enum)
             {
                 self.refused(object, "")?;
                 return Ok(true);
