@@ -216,6 +216,8 @@ def make_class(name: str, base: str, slots: str, way: str, new: str) -> type:
         body["__slots__"] = ("s1", "s2")
     elif slots == "both" and base == "object":
         body["__slots__"] = ("s1", "__dict__", "__weakref__")
+    if base == "UUID" and "state" in way:
+        body["way"] = way = "none"  # without its number it is no UUID any more
     body.update(WAYS[way])
     if body.get("__getstate__") == "partialmethod":
         body["__getstate__"] = functools.partialmethod(body["_state"], 9)
@@ -325,7 +327,10 @@ def graphs(draw: Any) -> Any:
     for at in range(draw(st.integers(1, 6))):
         obj = make_by_name(draw(st.sampled_from(classes)).__name__)
         for name in draw(st.lists(st.sampled_from(["a", "b", "s1", "hidden"]), unique=True)):
-            value = draw(st.one_of(st.sampled_from(objects), st.just([at]), st.just("text")))
+            plain = st.just([at]) | st.just("text")
+            # What pickle drops is not asked for its state either.
+            keeps = type(obj).made_of not in LOSE_ATTRIBUTES
+            value = draw(st.sampled_from(objects) | plain if keeps else plain)
             try:
                 put(obj, name, value)
             except AttributeError:
@@ -366,7 +371,7 @@ def instances(graph: Any) -> list[Any]:
     found, waiting = {}, [graph]
     while waiting:
         obj = waiting.pop()
-        if id(obj) in found or isinstance(obj, (str, int, weakref.ref)):
+        if id(obj) in found or type(obj) in (str, int, weakref.ref):
             continue
         found[id(obj)] = obj
         if type(obj) is dict:
@@ -385,7 +390,7 @@ def tried(what: Callable[[Any], Any], graph: Any) -> tuple[Any, Exception | None
         return None, error
 
 
-FEW = settings(max_examples=120, suppress_health_check=list(HealthCheck), deadline=None)
+FEW = settings(max_examples=100, suppress_health_check=list(HealthCheck), deadline=None)
 
 
 @FEW

@@ -266,6 +266,8 @@ FORMATS: dict[str, tuple[bytes, str]] = {
     "zstd": (b"\x28\xb5\x2f\xfd\x00", "this is compressed by zstd: unpack it first"),
     "parquet": (b"PAR1\x15\x04\x15\x10", "this is a Parquet file"),
 }
+# As pickle's, its functions take no notice of what follows a message: these bytes begin with a whole one.
+BEGIN_LIKE_HOLD = {"bson 193", "bson 209"}
 HOLD, BSON = {"message", "file", "log"}, {"bson", "julia", *(f"bson {size}" for size in LONG)}
 READERS: dict[str, tuple[Callable[[bytes], Any], set[str]]] = {
     "loads": (holdall.loads, HOLD),
@@ -275,8 +277,8 @@ READERS: dict[str, tuple[Callable[[bytes], Any], set[str]]] = {
     "load, mapped": (lambda data: holdall.load(data, mmap=True), HOLD),
     "open": (holdall.open, HOLD),
     "Reader": (lambda data: list(holdall.Reader(data)), HOLD),
-    "pickle.loads": (holdall.pickle.loads, HOLD),
-    "pickle.load": (lambda data: holdall.pickle.load(io.BytesIO(data)), HOLD),
+    "pickle.loads": (holdall.pickle.loads, HOLD | BEGIN_LIKE_HOLD),
+    "pickle.load": (lambda data: holdall.pickle.load(io.BytesIO(data)), HOLD | BEGIN_LIKE_HOLD),
     "msgpack.loads": (msgpack.loads, {"msgpack"}),
     "msgpack.Decoder": (msgpack.Decoder().decode, {"msgpack"}),
     "msgpack.load": (msgpack.load, {"msgpack"}),

@@ -381,7 +381,15 @@ pub fn load_by(
                 let rest = py.detach(|| stream.read_to_end(&mut head));
                 rest.map_err(|error| std::mem::take(&mut stream.raised).or(&error))?;
             }
-            _ => bare(&mut stream, ahead, &mut head)?,
+            _ => {
+                if let Err(error) = bare(&mut stream, ahead, &mut head) {
+                    // What was read may be too little to tell what it is.
+                    if let Ahead::Seen(peek) = ahead {
+                        head.extend_from_slice(View::new(&peek.call1((LEAST_AHEAD,))?)?.as_slice());
+                    }
+                    return Err(super::foreign::named(py, error, Format::Hold, &head));
+                }
+            }
         }
         let made = decoded_in(py, &head, options, given.buffers.map(|given| Lender::Given(given, 0)), given.series);
         return made.map_err(|fault| super::foreign::named(py, fault.into_py(0), Format::Hold, &head));

@@ -466,6 +466,14 @@ impl<'s> Rules<'s> {
                 }
                 match call(decode, object.get()).map_err(|fault| fault.of_user(self.py)) {
                     Ok(made) => Ok(Taken::Yes(made)),
+                    // Of classes that the package itself has taught, what databases make of them says more.
+                    Err(fault) if fault.is_invalid() && self.is_ours(class) => {
+                        let class = self.bound(class);
+                        match special::of_python(&class, &self.bound(object)) {
+                            Some(made) => self.made(made, &format!("Invalid `{}`", class.getattr("__qualname__")?)),
+                            None => Ok(Taken::No),
+                        }
+                    }
                     Err(fault) if fault.is_invalid() => {
                         let name = self.bound(class).getattr("__qualname__")?;
                         Ok(Taken::Broken(format!("Invalid `{name}`")))

@@ -3,6 +3,7 @@
 use super::coerce::{expected, kind_name, Rules, Taken};
 use super::node::Scalar;
 use super::NodeId;
+use crate::class::registry;
 use crate::cpython::Owned;
 use crate::error::{invalid, Result, Step};
 use crate::objects::owned;
@@ -107,6 +108,11 @@ impl<'s> Rules<'s> {
             }
         }
         Ok(Taken::Yes(owned(&array)))
+    }
+
+    /// Whether the package itself has registered a class.
+    pub(super) fn is_ours(&self, class: &Owned) -> bool {
+        registry::by_class(self.py, class.get().cast()).is_some_and(|known| known.ours)
     }
 
     /// What the caller's hook makes of it.
