@@ -316,7 +316,13 @@ impl<'t, W: Writer> Encoder<'t, W> {
     pub unsafe fn new(py: Python<'t>, w: W, options: &'t Options, tables: &'t mut Tables, sharing: Sharing) -> Self {
         tables.layouts.clear();
         tables.memo.clear();
-        let mut encoder = Encoder {
+        // Who is asked about every object can reach it, too.
+        let asks = |hooks: &PickleHooks| hooks.persistent_id.is_some() || hooks.reducer_override.is_some();
+        let tracks_all = W::REFERENCES
+            && options.refs
+            && matches!(sharing, Sharing::ByCount)
+            && options.pickle.as_ref().is_some_and(|hooks| asks(hooks));
+        Encoder {
             w,
             options,
             tables,
@@ -330,12 +336,13 @@ impl<'t, W: Writer> Encoder<'t, W> {
             recipes: HashMap::default(),
             bound: match sharing {
                 _ if !options.refs => (0, isize::MAX),
+                _ if tracks_all => (0, 0),
                 // What stands apart is found by a first walk, too; but equal graphs need not give equal bytes.
                 _ if W::TAGGED => (-1, 0),
                 Sharing::ByCount => (-1, 0),
                 Sharing::Finding(_) | Sharing::Found(_) => (0, 0),
             },
-            tracks_all: false,
+            tracks_all,
             sharing,
             orders: None,
             effort: None,
@@ -352,13 +359,7 @@ impl<'t, W: Writer> Encoder<'t, W> {
             py,
             // SAFETY: the GIL is held, says the caller.
             _pause: unsafe { gc::Pause::new() },
-        };
-        // Who is asked about every object can reach it, too.
-        let asks = |hooks: &PickleHooks| hooks.persistent_id.is_some() || hooks.reducer_override.is_some();
-        if matches!(encoder.sharing, Sharing::ByCount) && options.pickle.as_ref().is_some_and(|hooks| asks(hooks)) {
-            encoder.track_all();
         }
-        encoder
     }
 
     /// From here on every object is looked up, whoever holds it.

@@ -102,14 +102,18 @@ pub fn encode_into(
     let given = borrower.as_ref().map(Borrower::len).transpose()?;
     let mut borrower = borrower;
     encode::tracking_if_asked(|track_all| {
-        workshop.output.reset();
-        if let (Some(borrower), Some(given)) = (&mut borrower, given) {
-            borrower.cut(given)?;
+        if track_all {
+            // What the first attempt has left.
+            workshop.output.reset();
+            if let (Some(borrower), Some(given)) = (&mut borrower, given) {
+                borrower.cut(given)?;
+            }
         }
         encode_once(workshop, object, options, &mut borrower, track_all)
     })
 }
 
+#[inline(always)]
 fn encode_once(
     workshop: &mut Workshop,
     object: &Bound<'_, PyAny>,
