@@ -13,7 +13,8 @@ use pyo3::prelude::*;
 /// # Safety
 /// `object` is a struct sequence.
 pub unsafe fn fields(py: Python<'_>, object: Obj) -> Result<Vec<Owned>> {
-    // SAFETY: its class says how many fields an instance has; behind the visible ones stand the hidden ones.
+    // SAFETY: behind the visible fields stand the hidden ones, as many in all as its class says: the interpreter allocates
+    // and frees instances by the same attribute.
     unsafe {
         let (_, all) = memory::struct_sequence_lengths(py, ffi::Py_TYPE(object))?;
         let items = std::ptr::addr_of!((*object.cast::<ffi::PyTupleObject>()).ob_item).cast::<Obj>();
