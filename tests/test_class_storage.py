@@ -520,3 +520,22 @@ def test_records_as_items_without_fields() -> None:
     assert by_names(dtype).type is np.record
     with pytest.raises(holdall.EncodeError, match="class of their own"):
         holdall.dumps(dtype)
+
+
+def test_a_name_makes_no_class_special() -> None:
+    """Plain formats have a way of their own for some classes: for these, and not for others that are called so."""
+    from holdall import bson, msgpack
+
+    for name in ("UserDict", "ChainMap", "UserList", "UserString"):
+        obj = type(name, (), {"__module__": "collections"})()
+        obj.a = [1]
+        for format in (msgpack, bson):
+            assert format.loads(format.dumps({"v": obj})) == {"v": {"a": [1]}}
+    holdall.register(Lent, name="holdall._values.Timestamp2", aliases=["collections.UserList"])
+    assert msgpack.loads(msgpack.dumps(Lent())) == {"a": 1}
+    assert msgpack.loads(msgpack.dumps(collections.UserDict(a=1))) == {"a": 1}
+
+
+class Lent:
+    def __init__(self) -> None:
+        self.a = 1

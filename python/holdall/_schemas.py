@@ -15,7 +15,7 @@ from ._annotations.scopes import annotations_of
 from ._annotations.values import is_unset
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    pass
 
 _ATTRIBUTE = "__holdall_schemas__"
 # Annotations that name no class of the program's: there are few, and whoever makes ever new ones gets them made anew.
@@ -78,9 +78,11 @@ def _subclasses(cls: type) -> list[type]:
     return named + [found for found in registered if found not in named]
 
 
-def plain_form(cls: Any) -> tuple[list[tuple[str, str]] | None, bool, tuple[str, Any] | None, bool]:
-    """How plain formats write instances of `cls`: (name, key) of each field, whether in order without keys, the tag, and whether
-    `left_out` is to be asked for each value.
+def plain_form(
+    cls: Any,
+) -> tuple[list[tuple[str, str]] | None, bool, tuple[str, Any] | None, dict[str, tuple[Any, bool]] | None]:
+    """How plain formats write instances of `cls`: (name, key) of each field, whether in order without keys, the tag, and the
+    defaults that are not written (see `_defaults`), or None where all is written, whatever it is.
 
     No fields (None) are for a class that declares none: all that an instance holds is written then.
     """
@@ -97,16 +99,18 @@ def plain_form(cls: Any) -> tuple[list[tuple[str, str]] | None, bool, tuple[str,
         entry["fields"] = fields
     else:
         if settings is None:
-            return None, False, None, False
+            return None, False, None, None
         names = [name for base in reversed(cls.__mro__) for name in vars(base).get("__annotations__", {})]
         if not names:
-            return None, False, None, False
+            return None, False, None, None
         entry = {"array_like": False, "forbid_unknown": False, "tag": None}
         entry["fields"] = [{"name": name} for name in dict.fromkeys(names)]
     set_up(entry, settings)
     pairs = [(field["name"], field["key"]) for field in entry["fields"]]
-    omits = not entry["array_like"] and (_omits_defaults(cls) or _may_be_unset(cls, entry["fields"]))
-    return pairs, entry["array_like"], entry["tag"], omits
+    omitted = None
+    if not entry["array_like"] and (_omits_defaults(cls) or _may_be_unset(cls, entry["fields"])):
+        omitted = _defaults(cls, kind) if _omits_defaults(cls) else {}
+    return pairs, entry["array_like"], entry["tag"], omitted
 
 
 def _omits_defaults(cls: Any) -> bool:
@@ -127,53 +131,21 @@ def _may_be_unset(cls: Any, fields: list[dict[str, Any]]) -> bool:
     )
 
 
-# Equal values of these are the same to whoever loads them.
-_PLAIN = (int, str, bytes, bool, type(None))
-
-
-def left_out(cls: Any) -> Callable[[str, Any], bool]:
-    """Whether a field's value is not written: UNSET, or the field's default where the class leaves defaults out."""
-    kept = _kept(cls)
-    settings = _core.class_settings(cls)
-    found = kept.get((left_out, cls))
-    if found is None or found[0] != settings:
-        found = kept[left_out, cls] = (settings, _leaves_out(cls))
-    made: Callable[[str, Any], bool] = found[1]
-    return made
-
-
-def _leaves_out(cls: Any) -> Callable[[str, Any], bool]:
-    defaults: dict[str, tuple[Any, Any]] = {}
-    kind = family(cls)
-    if kind in ("dataclass", "attrs", "msgspec", "plain") and _omits_defaults(cls):
+def _defaults(cls: Any, kind: str | None) -> dict[str, tuple[Any, bool]]:
+    """The fields' defaults that are not written: (value, False), or (list, dict or set, True) for an empty one."""
+    found: dict[str, tuple[Any, bool]] = {}
+    if kind == "pydantic":
+        for name, info in cls.model_fields.items():
+            if info.default_factory in (list, dict, set):
+                found[name] = (info.default_factory, True)
+            elif not info.is_required() and info.default_factory is None:
+                found[name] = (info.default, False)
+    elif kind in ("dataclass", "attrs", "msgspec", "plain"):
         names = [name for base in cls.__mro__ for name in annotations_of(base)] if kind == "plain" else []
         qualifiers: dict[str, set[str]] = {name: set() for name in names}
         for field in members(cls, kind, qualifiers)[0]:
             if "default" in field:
-                defaults[field["name"]] = (field["default"], None)
+                found[field["name"]] = (field["default"], False)
             elif field.get("factory") in (list, dict, set):
-                defaults[field["name"]] = (None, field["factory"])
-    elif kind == "pydantic" and _omits_defaults(cls):
-        for name, info in cls.model_fields.items():
-            if info.default_factory in (list, dict, set):
-                defaults[name] = (None, info.default_factory)
-            elif not info.is_required() and info.default_factory is None:
-                defaults[name] = (info.default, None)
-
-    def is_left_out(name: str, value: Any) -> bool:
-        if is_unset(value):
-            return True
-        known = defaults.get(name)
-        if known is None:
-            return False
-        default, factory = known
-        if factory is not None:
-            return type(value) is factory and not value
-        if value is default:
-            return True
-        cls = type(value)
-        if cls is not type(default):
-            return False
-        return bool(value == default) if cls in _PLAIN else cls is float and repr(value) == repr(default)
-
-    return is_left_out
+                found[field["name"]] = (field["factory"], True)
+    return found

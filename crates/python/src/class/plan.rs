@@ -143,6 +143,16 @@ pub struct PlainField {
     pub name: Owned,
     pub key: Owned,
     pub slot: Option<usize>,
+    /// Where the class leaves defaults out.
+    pub default: Option<PlainDefault>,
+}
+
+/// With what value a field is not written.
+#[derive(Debug)]
+pub enum PlainDefault {
+    Value(Owned),
+    /// Nothing in a list, dict or set.
+    Empty(Owned),
 }
 
 struct Shared(RefCell<Option<HashMap<usize, Rc<Plan>, rustc_hash::FxBuildHasher>>>);
@@ -377,7 +387,7 @@ unsafe fn make(py: Python<'_>, class: Type) -> Result<Plan> {
             registration,
             layout: Cell::new((0, 0)),
             plain: OnceCell::new(),
-            special: special_of(py, class, &stored),
+            special: special_of(&Bound::from_borrowed_ptr(py, class.cast()).cast_into_unchecked())?,
             own_marker: {
                 let found = lookup(class, c"_type_marker")?;
                 has_dict
@@ -389,18 +399,29 @@ unsafe fn make(py: Python<'_>, class: Type) -> Result<Plan> {
     }
 }
 
-fn special_of(py: Python<'_>, class: Type, name: &str) -> Option<Special> {
-    match name {
-        "holdall._values.Ext" => Some(Special::Extension),
-        "holdall._values.Timestamp" => Some(Special::Timestamp),
-        "holdall._values.Raw" | "msgspec.Raw" => Some(Special::Encoded),
-        "holdall._values.UnsetType" | "msgspec.UnsetType" => Some(Special::Unset),
-        "collections.UserDict" | "collections.ChainMap" => Some(Special::Mapping),
-        "collections.UserList" => Some(Special::Sequence),
-        "collections.UserString" => Some(Special::Text),
-        // SAFETY: the class that a plan is made for is alive.
-        _ => special::marker_of(&unsafe { Bound::from_borrowed_ptr(py, class.cast()) }),
+/// Classes of Python code that plain formats write in a way of their own: module, name, and what they are.
+const SPECIALS: &[(&str, &str, Special)] = &[
+    ("holdall._values", "Ext", Special::Extension),
+    ("holdall._values", "Timestamp", Special::Timestamp),
+    ("holdall._values", "Raw", Special::Encoded),
+    ("msgspec", "Raw", Special::Encoded),
+    ("holdall._values", "UnsetType", Special::Unset),
+    ("msgspec", "UnsetType", Special::Unset),
+    ("collections", "UserDict", Special::Mapping),
+    ("collections", "ChainMap", Special::Mapping),
+    ("collections", "UserList", Special::Sequence),
+    ("collections", "UserString", Special::Text),
+];
+
+fn special_of(class: &Bound<'_, PyType>) -> Result<Option<Special>> {
+    let name = class.name()?;
+    for (module, known, special) in SPECIALS {
+        // The class itself, and not one that is called so.
+        if name == *known && memory::loaded(class.py(), module, known)?.is_some_and(|known| known.is(class)) {
+            return Ok(Some(*special));
+        }
     }
+    Ok(special::marker_of(class.as_any()))
 }
 
 /// # Safety
@@ -494,18 +515,23 @@ impl Plan {
         let class = unsafe { Bound::from_borrowed_ptr(py, self.class.cast()) };
         type Pair<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>);
         let found = py.import("holdall._schemas")?.call_method1("plain_form", (class,))?;
-        type Form<'py> = (Option<Vec<Pair<'py>>>, bool, Option<Pair<'py>>, bool);
-        let (fields, array_like, tag, omits): Form<'_> = found.extract()?;
+        type Form<'py> = (Option<Vec<Pair<'py>>>, bool, Option<Pair<'py>>, Option<Bound<'py, PyDict>>);
+        let (named, array_like, tag, defaults): Form<'_> = found.extract()?;
         let owned = |object: &Bound<'_, PyAny>| crate::objects::owned(object);
-        let fields: Option<Vec<PlainField>> = fields.map(|fields| {
-            fields
-                .iter()
-                .map(|(name, key)| {
-                    let slot = self.slots.iter().find(|slot| slot.name.get() == name.as_ptr()).map(|slot| slot.offset);
-                    PlainField { name: owned(name), key: owned(key), slot }
-                })
-                .collect()
-        });
+        let omits = defaults.is_some();
+        let default_of = |name: &Bound<'_, PyAny>| -> Result<Option<PlainDefault>> {
+            let Some(known) = defaults.as_ref().map(|defaults| defaults.get_item(name)).transpose()?.flatten() else {
+                return Ok(None);
+            };
+            let (default, empty): (Bound<'_, PyAny>, bool) = known.extract()?;
+            Ok(Some(if empty { PlainDefault::Empty(owned(&default)) } else { PlainDefault::Value(owned(&default)) }))
+        };
+        let mut fields = named.as_ref().map(|_| Vec::new());
+        for (name, key) in named.iter().flatten() {
+            let slot = self.slots.iter().find(|slot| slot.name.get() == name.as_ptr()).map(|slot| slot.offset);
+            let field = PlainField { name: owned(name), key: owned(key), slot, default: default_of(name)? };
+            fields.get_or_insert_default().push(field);
+        }
         let in_slots = fields.as_ref().is_some_and(|fields| !omits && fields.iter().all(|field| field.slot.is_some()));
         let tag = tag.map(|(field, value)| (owned(&field), owned(&value)));
         Ok(self.plain.get_or_init(|| Plain { fields, array_like, tag, in_slots, omits }))

@@ -132,9 +132,9 @@ pub fn generation(py: Python<'_>) -> u64 {
 }
 
 /// Registers `cls` (the Python function `register` says what for); registering it again replaces what was said before.
-#[pyfunction]
 ///
 /// ours: it is one of `_known.py`, which says how a class is stored, and leaves alone what a program has registered.
+#[pyfunction]
 #[pyo3(signature = (cls, name, aliases, version, renames, upgrade, encode, decode, settings, /, *, ours = false))]
 #[allow(clippy::too_many_arguments)]
 pub fn register_class(

@@ -125,8 +125,9 @@ fn encode_once(
     let Workshop { output, tables } = workshop;
     let mut sharing = Sharing::ByCount;
     let (mut first_walk, mut recipes) = Default::default();
-    let orders = sets::Shared::default();
-    if options.canonical {
+    // Both walks of a canonical message share it.
+    let orders = options.canonical.then(sets::Shared::default);
+    if let Some(orders) = &orders {
         // The first walk only finds what is shared.
         let writer = Writer::new(&mut *output, options.trust);
         // SAFETY: the GIL is held, as `py` shows.
@@ -139,7 +140,7 @@ fn encode_once(
         sharing = encoder.into_found();
         output.reset();
         if let Sharing::Found(again) = &sharing {
-            sets::Orders::settle(py, &orders, options, again, objects)?;
+            sets::Orders::settle(py, orders, options, again, objects)?;
         }
     }
     let writer = Writer::new(&mut *output, options.trust);
@@ -150,7 +151,7 @@ fn encode_once(
     }
     encoder.borrower = borrower.take();
     encoder.recipes = recipes;
-    encoder.orders = options.canonical.then_some(orders);
+    encoder.orders = orders;
     let result = encoder.message(object.as_ptr());
     *borrower = encoder.borrower.take();
     drop(encoder);

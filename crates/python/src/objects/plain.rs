@@ -2,7 +2,7 @@
 //! values as they come from there.
 
 use super::{owned, special, Family};
-use crate::class::plan::{Base, How, Plan, Special};
+use crate::class::plan::{Base, How, PlainDefault, PlainField, Plan, Special};
 use crate::class::registry;
 use crate::cpython::{bytes_of, float, int, text, Obj, Owned};
 use crate::driver;
@@ -16,6 +16,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDelta, PyDict, PyInt, PyString};
+use std::ptr::addr_of_mut;
 use std::rc::Rc;
 
 /// A point in time as a datetime in UTC, rounded to the microsecond, or cut.
@@ -117,13 +118,40 @@ fn is_nearly_builtin(plan: &Plan) -> bool {
     }
 }
 
-/// Whether a field's value is not written: it is unset, or the default that `defaults` has for it.
-fn is_left_out(defaults: &Bound<'_, PyAny>, name: &Owned, value: &Owned) -> Result<bool> {
-    // SAFETY: both are held.
-    let (name, value) = unsafe {
-        (Bound::from_borrowed_ptr(defaults.py(), name.get()), Bound::from_borrowed_ptr(defaults.py(), value.get()))
-    };
-    Ok(defaults.call1((name, value))?.is_truthy()?)
+/// Whether a field's value is not written: it is unset, or its default. As in msgspec, an equal value is a default's like only
+/// where that says all of it: text and numbers of the same class, an empty list, dict or set.
+fn is_left_out(py: Python<'_>, field: &PlainField, value: &Owned) -> Result<bool> {
+    // SAFETY: the value is held, and so is the default, by its plan; static types are compared by address, and what equality
+    // and length are asked of is of exactly these types.
+    unsafe {
+        let class = ffi::Py_TYPE(value.get());
+        match &field.default {
+            Some(PlainDefault::Value(default)) if default.get() == value.get() => return Ok(true),
+            Some(PlainDefault::Value(default)) if ffi::Py_TYPE(default.get()) == class => {
+                if class == addr_of_mut!(ffi::PyFloat_Type) {
+                    let (one, other) = (float::value(value.get()), float::value(default.get()));
+                    return Ok(one.to_bits() == other.to_bits() || (one.is_nan() && other.is_nan()));
+                }
+                let says_all = [
+                    addr_of_mut!(ffi::PyLong_Type),
+                    addr_of_mut!(ffi::PyUnicode_Type),
+                    addr_of_mut!(ffi::PyBytes_Type),
+                    addr_of_mut!(ffi::PyBool_Type),
+                ];
+                if says_all.contains(&class) {
+                    return match ffi::PyObject_RichCompareBool(value.get(), default.get(), ffi::Py_EQ) {
+                        -1 => Err(raised()),
+                        equal => Ok(equal != 0),
+                    };
+                }
+            }
+            Some(PlainDefault::Empty(empty)) if empty.get() == class.cast() => {
+                return Ok(ffi::PyObject_Size(value.get()) == 0);
+            }
+            _ => {}
+        }
+        Ok(crate::class::plan::of(py, class)?.special == Some(Special::Unset))
+    }
 }
 
 impl<W: Writer> Encoder<'_, W> {
@@ -198,10 +226,6 @@ impl<W: Writer> Encoder<'_, W> {
         let Some(fields) = &form.fields else {
             return self.plain_state(object, plan);
         };
-        let defaults = match form.omits {
-            true => Some(object.py().import("holdall._schemas")?.call_method1("left_out", (object.get_type(),))?),
-            false => None,
-        };
         let mut parts = Vec::with_capacity(2 * (fields.len() + tagged));
         if let Some((field, value)) = &form.tag {
             if !form.array_like {
@@ -235,7 +259,7 @@ impl<W: Writer> Encoder<'_, W> {
             match value {
                 Some(value) => {
                     if !form.array_like {
-                        if defaults.as_ref().map_or(Ok(false), |defaults| is_left_out(defaults, &field.name, &value))? {
+                        if form.omits && is_left_out(self.py, field, &value)? {
                             continue;
                         }
                         parts.push(Part::Field(field.key.clone()));
