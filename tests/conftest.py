@@ -13,7 +13,7 @@ import pytest
 
 import holdall
 from tests.support.formats import FORMATS, Format
-from tests.support.kinds import TYPES
+from tests.support.kinds import KINDS, TYPES
 
 REPO = pathlib.Path(__file__).resolve().parents[1]
 
@@ -94,6 +94,25 @@ def shared_json() -> Iterator[pathlib.Path]:
     if not folder.is_dir():
         pytest.skip(f"no JSON documents in {folder}")
     yield folder
+
+
+def kinds_as_they_come_back() -> dict[str, tuple[int, type]]:
+    """How much is written of every kind (sets have no fixed order), and which class that loads to."""
+    written = {kind.name: holdall.dumps(kind.make()) for kind in KINDS}
+    return {name: (len(data), type(holdall.loads(data, types=TYPES))) for name, data in written.items()}
+
+
+@pytest.fixture(scope="session")
+def kinds_at_first() -> dict[str, tuple[int, type]]:
+    return kinds_as_they_come_back()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def no_module_changes_what_others_meet(kinds_at_first: dict[str, tuple[int, type]]) -> Iterator[None]:
+    """What a module registers or installs must not show elsewhere: modules run in any order, in any worker."""
+    yield
+    changed = [name for name, found in kinds_as_they_come_back().items() if found != kinds_at_first[name]]
+    assert not changed, "this module left something behind that changes these kinds"
 
 
 @pytest.fixture(scope="module")

@@ -531,11 +531,77 @@ def test_a_name_makes_no_class_special() -> None:
         obj.a = [1]
         for format in (msgpack, bson):
             assert format.loads(format.dumps({"v": obj})) == {"v": {"a": [1]}}
-    holdall.register(Lent, name="holdall._values.Timestamp2", aliases=["collections.UserList"])
-    assert msgpack.loads(msgpack.dumps(Lent())) == {"a": 1}
-    assert msgpack.loads(msgpack.dumps(collections.UserDict(a=1))) == {"a": 1}
 
+
+LENT = """
+import collections, holdall
+from holdall import msgpack
 
 class Lent:
-    def __init__(self) -> None:
+    def __init__(self):
         self.a = 1
+
+holdall.register(Lent, name="holdall._values.Timestamp2", aliases=["collections.UserList"])
+assert msgpack.loads(msgpack.dumps(Lent())) == {"a": 1}
+assert msgpack.loads(msgpack.dumps(collections.UserDict(a=1))) == {"a": 1}
+"""
+
+
+def test_a_registered_name_makes_no_class_special() -> None:
+    """In a process of its own: what is registered for a name of the standard library stays so for all that follows."""
+    subprocess.run([sys.executable, "-c", LENT], check=True)
+
+
+# --- keys whose hash costs more than their message -------------------------------------------------------------------
+class Hashed:
+    """Hashed by two of its fields, as a frozen dataclass is."""
+
+    a: Any = None
+    z: Any = None
+
+    def __hash__(self) -> int:
+        return hash((self.a, self.z))
+
+
+def doubled(times: int) -> Any:
+    """A tuple whose hash takes twice as long each time, in three bytes more."""
+    found: Any = (1,)
+    for _ in range(times):
+        found = (found, found)
+    return found
+
+
+def with_items(found: Any, name: str, inner: bool) -> Any:
+    held = Held((found,))
+    held.d = {held: 1} if name == "dict" else {(held, 1)}  # type: ignore[attr-defined]
+    return [held] if inner else held
+
+
+def with_fields(found: Any, late: bool) -> Any:
+    obj = Hashed()
+    obj.a = 1 if late else found
+    obj.d = {obj: 1}  # type: ignore[attr-defined]
+    obj.z = found
+    return obj
+
+
+COSTLY = {
+    "a key of what it holds": lambda found: with_items(found, "dict", False),
+    "a member's part": lambda found: with_items(found, "set", True),
+    "a subclass of tuple": lambda found: {Held((found,)): 1},
+    "within a frozenset": lambda found: {Held((frozenset([Held((found,))]),))},
+    "fields before": lambda found: with_fields(found, False),
+    "fields after": lambda found: with_fields(found, True),
+}
+
+
+@pytest.mark.parametrize("name", COSTLY)
+def test_hashes_cost_no_more_than_the_message(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """27 doublings are some hundred bytes; their hash would take seconds."""
+    with monkeypatch.context() as cheaply:
+        for cls in (Held, Hashed):
+            cheaply.setattr(cls, "__hash__", lambda self: 1)
+        small, large = (holdall.dumps(COSTLY[name](doubled(times))) for times in (3, 27))
+    holdall.loads(small, types=[Held, Hashed])
+    with pytest.raises(holdall.DecodeError, match="time out of proportion"):
+        holdall.loads(large, types=[Held, Hashed])

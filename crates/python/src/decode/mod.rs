@@ -22,6 +22,7 @@ mod skip;
 mod tagged;
 mod typed;
 mod values;
+mod weigh;
 
 use crate::cpython::{gc, Obj, Owned};
 use crate::driver::Driver;

@@ -3,6 +3,7 @@
 use super::frame::{Deferred, Frame, Kind, Make, Parts, Weight, DEFAULT_DICT, DOCUMENT, FIXED, GUESSED, ODD, PROXY};
 use super::layout::{put, Build};
 use super::tagged::weight_of_list;
+use super::weigh::Scale;
 use super::{fill, keys, Decoder, UNMARKED};
 use crate::cpython::{dict, replace, text, Obj, Owned};
 use crate::driver;
@@ -43,7 +44,14 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 if R::TAGGED && frame.kind == Kind::List {
                     weight = weight_of_list(&frame, self.stack.last());
                 }
-                let Some(mut object) = self.finish_frame(frame)? else { continue };
+                let is_content = !frame.hand_over && matches!(frame.kind, Kind::Tuple | Kind::Gather);
+                let Some(mut object) = self.finish_frame(frame)? else {
+                    // The content of a subclass's instance is there: the frame of its fields goes on with what that weighs.
+                    if let (true, Some(fields)) = (is_content, self.stack.last_mut()) {
+                        fields.weight.add(weight);
+                    }
+                    continue;
+                };
                 if check != ANY {
                     object = self.checked_object(object, check, mark)?;
                 }
@@ -500,7 +508,16 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
 
     /// Hashes what could not be hashed while its fields were not all there, from the `from`th on.
     pub(super) fn finish_deferred(&mut self, from: usize) -> Result<()> {
-        for deferred in self.deferred.split_off(from) {
+        let deferred = self.deferred.split_off(from);
+        if !self.r.trusted() {
+            let mut scale = Scale::default();
+            for deferred in &deferred {
+                let (Deferred::Item { key, offset, .. } | Deferred::Member { member: key, offset, .. }) = deferred;
+                let weight = scale.weigh(self.py, key)?;
+                self.weigh_key(weight, *offset)?;
+            }
+        }
+        for deferred in deferred {
             // SAFETY: all are held.
             unsafe {
                 match deferred {
