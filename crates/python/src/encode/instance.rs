@@ -177,7 +177,18 @@ impl<W: Writer> Encoder<'_, W> {
     /// `object` is alive and its mark was written.
     pub(super) unsafe fn instance(&mut self, object: Obj) -> Result<()> {
         // SAFETY: alive, says the caller, and so is its class.
-        let plan = unsafe { self.plan(ffi::Py_TYPE(object))? };
+        let class = unsafe { ffi::Py_TYPE(object) };
+        if let Some(How::Family(family)) =
+            self.last_plan.as_ref().filter(|plan| plan.class() == class).map(|plan| &plan.how)
+        {
+            if W::TYPES && !self.options.trust {
+                let family = *family;
+                // SAFETY: of the family, as its class has that plan.
+                return unsafe { objects::encode(self, family, object) };
+            }
+        }
+        // SAFETY: alive, says the caller.
+        let plan = unsafe { self.plan(class)? };
         // SAFETY: `object` is an instance of the plan's class.
         unsafe {
             if !W::TYPES {

@@ -203,7 +203,11 @@ pub struct Encoder<'t, W: Writer> {
     /// Canonical form: the order of sets' members.
     pub orders: Option<sets::Shared>,
     /// Set where only the order of a set's members is asked for: how far to look.
-    pub effort: Option<Effort>,
+    effort: Option<Effort>,
+    /// Whether objects are asked about, or counted: then none is written by a shorter way. And whether those that are met for
+    /// the first time are kept, or noted. What most messages have no need of costs them one look.
+    looks_closely: bool,
+    takes_notes: bool,
     /// There: the objects that were met, in order.
     pub met: Vec<usize>,
     /// Buffers that stand outside the message: where they go to, and how many there are.
@@ -313,6 +317,7 @@ pub enum Sharing {
 impl<'t, W: Writer> Encoder<'t, W> {
     /// # Safety
     /// The GIL is held while the encoder lives.
+    #[inline(always)] // it is large: made where it stays
     pub unsafe fn new(py: Python<'t>, w: W, options: &'t Options, tables: &'t mut Tables, sharing: Sharing) -> Self {
         tables.layouts.clear();
         tables.memo.clear();
@@ -346,6 +351,8 @@ impl<'t, W: Writer> Encoder<'t, W> {
             sharing,
             orders: None,
             effort: None,
+            looks_closely: options.pickle.as_ref().is_some_and(|hooks| hooks.persistent_id.is_some()),
+            takes_notes: options.trust || tracks_all,
             met: Vec::new(),
             borrower: None,
             buffer_count: 0,
@@ -367,7 +374,19 @@ impl<'t, W: Writer> Encoder<'t, W> {
         if self.tracks() && self.bound != (0, isize::MAX) {
             self.bound = (0, 0);
             self.tracks_all = true;
+            self.takes_notes = true;
         }
+    }
+
+    /// Only the order of a set's members is asked for, and looked for that far.
+    pub fn only_compares(&mut self, effort: Effort) {
+        self.effort = Some(effort);
+        self.looks_closely = true;
+        self.takes_notes = true;
+    }
+
+    pub fn effort(&self) -> Option<Effort> {
+        self.effort
     }
 
     /// Code of the program's is about to be asked. It may give references to whatever it can reach, so that "its parent
@@ -526,16 +545,23 @@ impl<'t, W: Writer> Encoder<'t, W> {
             Met::Never => {
                 self.number()?;
                 self.w.mark();
-                if self.effort.is_some() {
-                    self.met.push(object as usize);
-                }
-                if self.options.trust || self.tracks_all {
-                    // Its address must not come to mean another object, whatever the code that is called does to its parent.
-                    // SAFETY: alive, says the caller.
-                    self.keep(unsafe { Owned::borrowed(object) });
+                if self.takes_notes {
+                    self.note(object);
                 }
                 Ok(false)
             }
+        }
+    }
+
+    #[cold]
+    fn note(&mut self, object: Obj) {
+        if self.effort.is_some() {
+            self.met.push(object as usize);
+        }
+        if self.options.trust || self.tracks_all {
+            // Its address must not come to mean another object, whatever the code that is called does to its parent.
+            // SAFETY: alive, as the caller of `met` says.
+            self.keep(unsafe { Owned::borrowed(object) });
         }
     }
 

@@ -111,7 +111,7 @@ impl<W: Writer> Encoder<'_, W> {
                 return Ok(false);
             };
             // What is counted goes through `node`.
-            if self.asks() || self.effort.is_some() {
+            if self.looks_closely {
                 return Ok(false);
             }
             if !self.met(object, BY_PARENT)? {
@@ -135,18 +135,26 @@ impl<W: Writer> Encoder<'_, W> {
                 }
                 return Ok(());
             }
-            if let Some(effort) = &mut self.effort {
-                if effort.objects == 0 {
-                    effort.cut_short = true;
-                    return Ok(());
-                }
-                effort.objects -= 1;
+            if self.looks_closely && !self.spend() {
+                return Ok(());
             }
             if self.met(object, held)? {
                 return Ok(());
             }
             self.open(object, hint)
         }
+    }
+
+    /// Counts an object where only so many are looked at; says no to the first beyond.
+    #[cold]
+    fn spend(&mut self) -> bool {
+        let Some(effort) = &mut self.effort else { return true };
+        let Some(left) = effort.objects.checked_sub(1) else {
+            effort.cut_short = true;
+            return false;
+        };
+        effort.objects = left;
+        true
     }
 
     /// Writes an object whose mark was written, and pushes a frame for what it holds.
@@ -157,7 +165,7 @@ impl<W: Writer> Encoder<'_, W> {
     pub(crate) unsafe fn open(&mut self, object: Obj, hint: u32) -> Result<()> {
         // SAFETY: alive, says the caller.
         unsafe {
-            if self.asks() {
+            if self.looks_closely && self.asks() {
                 return self.open_asked(object);
             }
             let class = ffi::Py_TYPE(object);
@@ -200,7 +208,7 @@ impl<W: Writer> Encoder<'_, W> {
                     return Ok(());
                 }
                 self.w.bytearray(std::slice::from_raw_parts(ffi::PyByteArray_AsString(object).cast(), len));
-            } else if self.by_reducer(object, class)? {
+            } else if self.options.trust && self.by_reducer(object, class)? {
             } else if class == addr_of_mut!(ffi::PyComplex_Type) {
                 let value = (*object.cast::<ffi::PyComplexObject>()).cval;
                 self.w.complex(value.real, value.imag);
@@ -223,7 +231,7 @@ impl<W: Writer> Encoder<'_, W> {
             let asked = class == addr_of_mut!(ffi::PyComplex_Type)
                 || object == ffi::Py_Ellipsis()
                 || object == ffi::Py_NotImplemented();
-            if !asked || !self.options.trust {
+            if !asked {
                 return Ok(false);
             }
             let plan = self.plan(class)?;

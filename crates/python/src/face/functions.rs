@@ -143,20 +143,22 @@ fn encode_once(
             sets::Orders::settle(py, orders, options, again, objects)?;
         }
     }
-    let writer = Writer::new(&mut *output, options.trust);
-    // SAFETY: the GIL is held, as `py` shows.
-    let mut encoder = unsafe { Encoder::new(py, writer, options, tables, sharing) };
-    if track_all {
-        encoder.track_all();
-    }
-    encoder.borrower = borrower.take();
-    encoder.recipes = recipes;
-    encoder.orders = orders;
-    let result = encoder.message(object.as_ptr());
-    *borrower = encoder.borrower.take();
-    drop(encoder);
+    {
+        let writer = Writer::new(&mut *output, options.trust);
+        // SAFETY: the GIL is held, as `py` shows.
+        let mut encoder = unsafe { Encoder::new(py, writer, options, tables, sharing) };
+        if track_all {
+            encoder.track_all();
+        }
+        encoder.borrower = borrower.take();
+        encoder.recipes = recipes;
+        encoder.orders = orders;
+        let result = encoder.message(object.as_ptr());
+        *borrower = encoder.borrower.take();
+        result
+    }?;
+    // Until here what the first walk made kept its addresses.
     drop::<Vec<Owned>>(first_walk);
-    result?;
     match borrower.take() {
         Some(Borrower::File(views)) => Ok(views),
         _ => Ok(Vec::new()),
@@ -186,10 +188,10 @@ pub fn canonical_key(
     // SAFETY: the GIL is held, as `py` shows.
     let mut encoder = unsafe { Encoder::new(py, writer, options, tables, Sharing::Finding(Default::default())) };
     encoder.orders = Some(orders.clone());
-    encoder.effort = Some(effort);
+    encoder.only_compares(effort);
     encoder.met.push(member.get() as usize);
     let written = encoder.message(member.get());
-    let (met, effort) = (std::mem::take(&mut encoder.met), encoder.effort.unwrap_or(effort));
+    let (met, effort) = (std::mem::take(&mut encoder.met), encoder.effort().unwrap_or(effort));
     let again = match encoder.into_found() {
         Sharing::Found(again) => again,
         _ => Default::default(),
