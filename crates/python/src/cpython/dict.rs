@@ -144,6 +144,92 @@ pub unsafe fn value_slot(dict: Obj, at: usize) -> *mut Obj {
     }
 }
 
+/// A dict's hash table.
+pub struct Table {
+    pub mask: usize,
+    pub used: usize,
+    pub entries: usize,
+    /// One more key, and it has to grow.
+    pub is_full: bool,
+    keys: *const Keys,
+}
+
+impl Table {
+    /// What stands in a place of the table: nothing; or a key, whose hash is known where it is no string.
+    ///
+    /// # Safety
+    /// `at` is below the table's size, and the dict has not changed.
+    #[inline(always)]
+    pub unsafe fn hash_at(&self, at: usize) -> Option<Option<isize>> {
+        // SAFETY: the layouts hold, or there would be no `Table`; the table's indices are of the width that its sizes say.
+        unsafe {
+            let indices = self.keys.add(1).cast::<u8>();
+            let index = match (*self.keys).log2_index_bytes - (*self.keys).log2_size {
+                0 => i64::from(*indices.add(at).cast::<i8>()),
+                1 => i64::from(*indices.cast::<i16>().add(at)),
+                2 => i64::from(*indices.cast::<i32>().add(at)),
+                _ => *indices.cast::<i64>().add(at),
+            };
+            match usize::try_from(index) {
+                Ok(entry) => Some(self.entry_hash(entry)),
+                // -1 is a free place; all else below is one that is free no more.
+                Err(_) if index == -1 => None,
+                Err(_) => Some(None),
+            }
+        }
+    }
+
+    /// The hash of an entry's key, where it is kept there.
+    ///
+    /// # Safety
+    /// `at` is below `entries`, and the dict has not changed.
+    #[inline(always)]
+    pub unsafe fn entry_hash(&self, at: usize) -> Option<isize> {
+        // SAFETY: as above.
+        unsafe {
+            if (*self.keys).kind != KIND_GENERAL || at >= self.entries {
+                return None;
+            }
+            let start = self.keys.add(1).cast::<u8>().add(1 << (*self.keys).log2_index_bytes);
+            let entry = start.cast::<GeneralEntry>().add(at);
+            (!(*entry).key.is_null()).then(|| (*entry).hash)
+        }
+    }
+}
+
+/// The hash table of a dict, where it can be read.
+///
+/// # Safety
+/// `dict` is a dict (or of a subclass).
+#[inline(always)]
+pub unsafe fn table(dict: Obj) -> Option<Table> {
+    let object = dict.cast::<Dict>();
+    // SAFETY: a dict, says the caller; `KNOWN` says that the layouts hold.
+    unsafe {
+        if !cfg!(all(Py_3_11, not(Py_3_14))) || !KNOWN.load(Ordering::Relaxed) || !(*object).values.is_null() {
+            return None;
+        }
+        let keys = (*object).keys;
+        Some(Table {
+            mask: (1 << (*keys).log2_size) - 1,
+            used: (*object).used as usize,
+            entries: (*keys).entries as usize,
+            is_full: (*keys).usable <= 0,
+            keys,
+        })
+    }
+}
+
+/// Sets an item whose key's hash is known.
+///
+/// # Safety
+/// All three are alive, `dict` is a dict or of a subclass, and `hash` is the key's.
+#[inline(always)]
+pub unsafe fn set_hashed(dict: Obj, key: Obj, value: Obj, hash: isize) -> bool {
+    // SAFETY: as the caller says.
+    unsafe { _PyDict_SetItem_KnownHash(dict, key, value, hash) == 0 }
+}
+
 /// Whether a dict can be made by copying `template` and writing through [`value_slot`].
 ///
 /// # Safety

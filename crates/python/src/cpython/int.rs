@@ -218,6 +218,15 @@ unsafe fn allocate(count: usize) -> Option<Owned> {
     }
 }
 
+/// How many bits an int has.
+///
+/// # Safety
+/// `object` is an int.
+pub unsafe fn bits(object: Obj) -> usize {
+    // SAFETY: an int, says the caller.
+    unsafe { _PyLong_NumBits(object) }
+}
+
 pub(super) unsafe fn self_test() -> Result<(), &'static str> {
     // SAFETY: the GIL is held, says the caller of all self tests.
     unsafe {

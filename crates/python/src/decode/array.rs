@@ -11,10 +11,6 @@ use holdall_format::model::Bytes;
 use holdall_format::{Reader, Token};
 use std::sync::Arc;
 
-/// How deep arrays of objects, and what else is freed by recursion, may be nested in each other. NumPy takes nearly 2 kB
-/// of the C stack for each, and CPython lets 50 containers that hold such nests stand on top of each other.
-const MOST_NESTED: u8 = 64;
-
 impl<'i, R: Reader<'i>> Decoder<'i, R> {
     /// An array; one of objects is there before what it holds, so that it can be referred to from within.
     pub(super) fn array(&mut self) -> Result<Option<Owned>> {
@@ -60,12 +56,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     /// Puts a value into the next place of the array on top of the stack.
     pub(super) fn array_item(&mut self, at: usize, value: &Owned) -> Result<()> {
         let here = self.here();
-        let Some(Frame { key: Some(places), weight, .. }) = self.stack.last() else {
+        let Some(Frame { key: Some(places), .. }) = self.stack.last() else {
             return Err(decode("a value without its array", here));
         };
-        if weight.depth >= MOST_NESTED && !self.r.trusted() {
-            return Err(decode(format_args!("nested deeper than {MOST_NESTED} in an array of objects"), here));
-        }
         numpy::put(self.py, places, at, value, here)
     }
 

@@ -1,18 +1,20 @@
 //! Objects that are made once all their parts are there.
 
-use super::frame::{Frame, Kind, Make, Parts};
+use super::frame::{Frame, Kind, Make, Parts, Weight};
+use super::hashed::Adding;
 use super::layout::{Build, Layout};
 use super::{Decoder, Numbered, State, UNMARKED};
 use crate::class::plan::{Base, How};
 use crate::class::registry;
 use crate::cpython::Owned;
 use crate::driver::OUTERMOST;
-use crate::error::{decode, Result};
-use crate::objects;
+use crate::error::{decode, raised, Result};
+use crate::objects::{self, extent, Cost};
 use crate::schema::ANY;
-use holdall_format::model::{reduce, LayoutKind};
+use holdall_format::model::{reduce, Known, LayoutKind};
 use holdall_format::Reader;
 use pyo3::ffi;
+use std::ptr::addr_of_mut;
 use std::rc::Rc;
 
 impl<'i, R: Reader<'i>> Decoder<'i, R> {
@@ -22,6 +24,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         let Some(Parts { make: Some(make), gathered: mut parts }) = frame.parts.take().map(|parts| *parts) else {
             return Err(decode("a frame without its recipe", at));
         };
+        if !self.r.trusted() {
+            self.charge_made(&make, frame.weight, &parts, at)?;
+        }
         let made = match make {
             Make::FrozenSet => {
                 // Members keep their hashes: a frozenset is no deeper than nothing, but its members are hashed now.
@@ -32,9 +37,10 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                     Some(below) if !frame.hand_over => (below.mark, 2),
                     _ => (frame.mark, 1),
                 };
-                self.fill_frozenset(&set, mark, ours, &parts, at)?;
+                self.fill_frozenset(&set, mark, ours, &parts, frame.weight.values, at)?;
                 set
             }
+            Make::Known(Known::Pattern) => self.pattern(&parts, at)?,
             Make::Known(known) => objects::build(self.py, known, &parts, at)?,
             Make::DateTime(bits) => match parts.first() {
                 // SAFETY: held by `parts`.
@@ -114,6 +120,62 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         Ok(made)
     }
 
+    /// Charges what making an object of its parts takes, where that is more than their own bytes pay for.
+    fn charge_made(&mut self, make: &Make, weight: Weight, parts: &[Owned], at: usize) -> Result<()> {
+        let cost = match make {
+            Make::Known(Known::Pattern) if self.pattern_of(parts)?.is_some() => return Ok(()),
+            Make::Known(known) => objects::cost(self.py, *known, parts)?,
+            Make::Based(_) => {
+                // Of an exception, the content has the arguments in a tuple of their own.
+                let whole: usize = parts.iter().map(content).sum();
+                Cost { work: whole / 16, bytes: whole }
+            }
+            Make::Enum(_) => {
+                // A member without a name is looked up by its value, and may be made of others.
+                self.weigh_key(weight, at)?;
+                Cost { work: if weight == Weight::default() { 0 } else { 500 }, bytes: 0 }
+            }
+            _ => return Ok(()),
+        };
+        self.rules.work.charge(cost.work, "what is made of shared values, or takes long to make", at)?;
+        self.charge(cost.bytes)
+    }
+
+    /// A pattern that was compiled for this message already.
+    fn pattern_of(&self, parts: &[Owned]) -> Result<Option<Owned>> {
+        let (Some(known), [pattern, flags]) = (&self.patterns, parts) else { return Ok(None) };
+        // SAFETY: all are held; text, bytes and ints are hashed and compared without code of anybody's.
+        unsafe {
+            if !is_plain(pattern) || !is_plain(flags) {
+                return Ok(None);
+            }
+            let key = Owned::new(ffi::PyTuple_Pack(2, pattern.get(), flags.get())).ok_or_else(raised)?;
+            let found = ffi::PyDict_GetItemWithError(known.get(), key.get());
+            Ok((!found.is_null()).then(|| Owned::borrowed(found)))
+        }
+    }
+
+    /// Compiles a pattern, once in a message: as `re` does, which gives the same object again while it remembers.
+    fn pattern(&mut self, parts: &[Owned], at: usize) -> Result<Owned> {
+        if let Some(known) = self.pattern_of(parts)? {
+            return Ok(known);
+        }
+        let made = objects::build(self.py, Known::Pattern, parts, at)?;
+        // SAFETY: all are held.
+        unsafe {
+            if self.patterns.is_none() {
+                self.patterns = Owned::new(ffi::PyDict_New());
+            }
+            if let (Some(known), [pattern, flags]) = (&self.patterns, parts) {
+                let key = Owned::new(ffi::PyTuple_Pack(2, pattern.get(), flags.get())).ok_or_else(raised)?;
+                if ffi::PyDict_SetItem(known.get(), key.get(), made.get()) != 0 {
+                    return Err(raised());
+                }
+            }
+        }
+        Ok(made)
+    }
+
     /// Begins code whose variables follow.
     pub(crate) fn gather_scope(&mut self, code: Owned) -> Result<Option<Owned>> {
         self.claim(1, 256)?;
@@ -127,7 +189,15 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     /// Gives a frozenset that was made empty its members: until then it could only be referred to, from within them.
-    fn fill_frozenset(&mut self, set: &Owned, mark: u32, ours: isize, members: &[Owned], at: usize) -> Result<()> {
+    fn fill_frozenset(
+        &mut self,
+        set: &Owned,
+        mark: u32,
+        ours: isize,
+        members: &[Owned],
+        weight: u32,
+        at: usize,
+    ) -> Result<()> {
         // CPython lets members be added as long as there is one reference, which is ours; the number's is lent.
         let lent = (mark != UNMARKED).then(|| self.numbered[mark as usize].object.take()).flatten();
         let was_lent = lent.is_some();
@@ -142,7 +212,8 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                     return Err(decode("a frozenset within its own member, whose hash is that member's own code", at));
                 }
                 crate::cpython::set_references(set.get(), 1);
-                let added = super::run::add_member(set.get(), member.get(), super::run::unique_by(&self.r), at);
+                let adding = Adding::new(&self.r, &self.rules.work, at);
+                let added = adding.member(set.get(), member.get(), weight);
                 crate::cpython::set_references(set.get(), others);
                 added?;
             }
@@ -255,5 +326,36 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             self.numbered[frame.mark as usize].state = State::Whole;
         }
         Ok(object)
+    }
+}
+
+/// What the content of a subclass's instance takes, with that of the tuples and the dict that an exception's consists of.
+fn content(part: &Owned) -> usize {
+    let mut whole = extent(part);
+    // SAFETY: held, and so is what it holds.
+    unsafe {
+        if ffi::PyTuple_CheckExact(part.get()) != 0 {
+            for at in 0..ffi::PyTuple_GET_SIZE(part.get()).min(2) {
+                let inner = Owned::borrowed(ffi::PyTuple_GET_ITEM(part.get(), at));
+                whole += extent(&inner);
+                if ffi::PyTuple_CheckExact(inner.get()) != 0 {
+                    let items = 0..ffi::PyTuple_GET_SIZE(inner.get()).min(8);
+                    whole +=
+                        items.map(|at| extent(&Owned::borrowed(ffi::PyTuple_GET_ITEM(inner.get(), at)))).sum::<usize>();
+                }
+            }
+        }
+    }
+    whole
+}
+
+/// Whether it is text, bytes or an int.
+fn is_plain(value: &Owned) -> bool {
+    // SAFETY: held.
+    unsafe {
+        let class = ffi::Py_TYPE(value.get());
+        let plain =
+            [addr_of_mut!(ffi::PyUnicode_Type), addr_of_mut!(ffi::PyBytes_Type), addr_of_mut!(ffi::PyLong_Type)];
+        plain.contains(&class)
     }
 }

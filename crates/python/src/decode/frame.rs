@@ -143,6 +143,8 @@ pub struct Frame {
     pub layout: Option<Rc<Layout>>,
     /// In `Pairs`: the key whose value comes.
     pub key: Option<Owned>,
+    /// What comparing that key costs (`Weight::values`).
+    pub key_weight: u32,
     /// `DEFAULT_DICT` and the like.
     pub flags: u8,
     /// What its values must be; in `Pairs`, and where `FIXED`, the node of the container itself.
@@ -164,15 +166,32 @@ pub struct Frame {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Weight {
     /// Tuples within tuples, and the like; an instance is as deep as what it holds, a list or dict not at all.
-    pub depth: u8,
+    pub depth: u16,
     /// Containers within containers whose deallocation recurses without CPython's trash can.
-    pub freeing: u8,
+    pub freeing: u16,
     /// Values in all, those met again counted again.
     pub values: u32,
 }
 
 impl Weight {
-    pub const DEEPEST: u8 = 200;
+    /// Hashing tuples and freeing slices, deques and the like take up to 130 bytes of C stack a level: this is safe on a
+    /// thread's stack of 512 KiB. What takes more counts as several levels.
+    pub const DEEPEST: u16 = 1000;
+    /// The levels that an array of objects counts as when it is freed.
+    pub const OF_ARRAY: u16 = 5;
+    /// The levels, and the values, that code of a class's counts as when it hashes.
+    pub const OF_CODE: u16 = 5;
+    pub const VALUES_OF_CODE: u32 = 32;
+
+    /// What holds that, so many levels further out, with so many values.
+    #[inline(always)]
+    pub fn around(self, levels: u16, values: usize) -> Weight {
+        Weight {
+            depth: self.depth.saturating_add(levels),
+            freeing: self.freeing.saturating_add(1),
+            values: self.values.saturating_add(u32::try_from(values).unwrap_or(u32::MAX)),
+        }
+    }
 
     #[inline(always)]
     pub fn add(&mut self, part: Weight) {
@@ -206,6 +225,7 @@ impl Frame {
             object,
             layout: None,
             key: None,
+            key_weight: 0,
             item: ANY,
             check: ANY,
             field: 0,

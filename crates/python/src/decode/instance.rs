@@ -1,6 +1,6 @@
 //! Dicts and instances by their layouts: values by position, with no key looked up.
 
-use super::frame::{Frame, Kind, Make};
+use super::frame::{Frame, Kind, Make, Weight};
 use super::layout::{Build, Layout};
 use super::{fill, Decoder, UNMARKED};
 use crate::class::plan::Base;
@@ -37,6 +37,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                     unsafe { *crate::class::state::slot_mut(object.get(), offset) = value.into_raw() };
                 }
                 self.whole(mark, object.get());
+                self.weigh_whole(&object, len, mark);
                 Ok(Some(object))
             }
             _ => self.other_instance(layout, len),
@@ -77,6 +78,18 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             }
             self.whole(mark, dict.get());
             Ok(Some(dict))
+        }
+    }
+
+    /// What hashing an instance costs that needed no frame.
+    #[inline(always)]
+    pub(super) fn weigh_whole(&mut self, object: &Owned, len: usize, mark: u32) {
+        // SAFETY: held.
+        let weight = unsafe { super::run::weight_of_instance(object.get(), Weight::default(), len) };
+        if weight != Weight::default() {
+            let before = std::mem::replace(&mut self.mark, mark);
+            self.weigh(weight);
+            self.mark = before;
         }
     }
 

@@ -4,10 +4,12 @@
 //! it is full. Until then nothing but a reference of the message's own can show it to anybody.
 
 mod array;
+mod budget;
 mod build;
 pub mod fill;
 mod frame;
 mod guess;
+mod hashed;
 mod instance;
 pub mod keys;
 pub mod layout;
@@ -31,6 +33,8 @@ use crate::julia::{Described, Julia};
 use crate::objects::buffer::Lender;
 use crate::schema::coerce::Rules;
 use crate::schema::{NodeId, Schema, ANY, UNTYPED};
+use budget::BYTES_PER_BYTE;
+pub use budget::{Limits, Work};
 pub use frame::DOCUMENT;
 use frame::{Deferred, Frame, Kind, Weight};
 use holdall_format::Reader;
@@ -40,7 +44,6 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 pub use section::Section;
 pub use series::Series;
-use std::cell::Cell;
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -81,14 +84,6 @@ pub struct Options {
     pub find_class: Option<Owned>,
     /// As pickle does: bytes behind the message are somebody else's.
     pub ignores_rest: bool,
-}
-
-/// Bounds on what a message may cost.
-#[derive(Debug, Clone, Copy)]
-pub struct Limits {
-    pub depth: Option<usize>,
-    pub objects: Option<usize>,
-    pub bytes: Option<usize>,
 }
 
 /// An object by its number.
@@ -141,6 +136,8 @@ pub struct Decoder<'i, R: Reader<'i>> {
     /// Values that open containers still wait for: each takes at least a byte, so that there can't be more than bytes.
     owed: usize,
     most_deep: usize,
+    /// How many frames have their memory.
+    paid_deep: usize,
     /// What is left of the bounds.
     objects_left: usize,
     bytes_left: usize,
@@ -148,8 +145,6 @@ pub struct Decoder<'i, R: Reader<'i>> {
     mark: u32,
     /// Whether an instance was referred to before all its fields were there: hashing such a one would mislead.
     half_seen: bool,
-    /// Values that may yet be hashed as parts of keys.
-    hashes_left: usize,
     /// What was to be hashed but could not be yet.
     deferred: Vec<Deferred>,
     /// What gives the buffers that stand outside the message.
@@ -166,8 +161,6 @@ pub struct Decoder<'i, R: Reader<'i>> {
     skipped: Vec<skip::Skipped<R::Place>>,
     /// How many looks ahead are under way.
     ahead: u32,
-    /// Bytes that may yet be read for the second time.
-    again_left: usize,
     /// What shared objects were made into where another type wants them: by number and node.
     made_into: HashMap<(u32, NodeId), Owned, rustc_hash::FxBuildHasher>,
     /// By the address of a set that is met again by its table, and a node: the set itself, and what was made of it.
@@ -182,6 +175,8 @@ pub struct Decoder<'i, R: Reader<'i>> {
     describing: u32,
     classes_held: Vec<Owned>,
     symbols: HashMap<&'i [u8], Owned>,
+    /// Regular expressions that were compiled, by pattern and flags.
+    patterns: Option<Owned>,
     /// Where a mapping turned out to be pairs after others had referred to it as a dict: what was built is wrong there.
     anew: Option<usize>,
     /// Set while something that was skipped is read after all, or a part of a message is read.
@@ -190,16 +185,6 @@ pub struct Decoder<'i, R: Reader<'i>> {
     far: partial::Far,
     _pause: gc::Pause,
 }
-
-/// Memory that a message may cost, whatever its size; and how many times its own bytes, beyond that.
-pub const FREE_BYTES: usize = 1 << 20;
-pub const BYTES_PER_BYTE: usize = 128;
-/// Values that may be hashed as parts of keys, likewise.
-const FREE_HASHES: usize = 1 << 20;
-const HASHES_PER_BYTE: usize = 64;
-/// Bytes that may be read for the second time, likewise: each as often as there are unions around it, mostly.
-const FREE_AGAIN: usize = 1 << 24;
-const AGAIN_PER_BYTE: usize = 64;
 
 impl<'i, R: Reader<'i>> Decoder<'i, R> {
     /// # Safety
@@ -216,11 +201,11 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             layouts: Vec::with_capacity((input / 256).clamp(1, 8)),
             owed: 0,
             most_deep: options.limits.depth.unwrap_or(usize::MAX),
+            paid_deep: options.limits.depth.unwrap_or(usize::MAX).min(16),
             objects_left: options.limits.objects.unwrap_or(usize::MAX),
-            bytes_left: options.limits.bytes.unwrap_or(FREE_BYTES.saturating_add(input.saturating_mul(BYTES_PER_BYTE))),
+            bytes_left: options.limits.bytes.unwrap_or(budget::default_bytes(input)),
             mark: UNMARKED,
             half_seen: false,
-            hashes_left: FREE_HASHES.saturating_add(input.saturating_mul(HASHES_PER_BYTE)),
             deferred: Vec::new(),
             lender,
             made_again: false,
@@ -231,14 +216,13 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 strict: options.strict,
                 plain: !R::TYPES,
                 dec_hook: options.dec_hook.as_ref(),
-                visits_left: Cell::new(FREE_HASHES.saturating_add(input.saturating_mul(HASHES_PER_BYTE))),
+                work: Work::new(options.limits.work, input),
             },
             start: 0,
             found: HashMap::default(),
             learns: false,
             skipped: Vec::new(),
             ahead: 0,
-            again_left: FREE_AGAIN.saturating_add(input.saturating_mul(AGAIN_PER_BYTE)),
             made_into: HashMap::default(),
             sets_into: HashMap::default(),
             leaves: Vec::with_capacity(if R::TEXT_KEYS { (input / 64).clamp(1, 64) } else { 0 }),
@@ -248,6 +232,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             describing: 0,
             classes_held: Vec::new(),
             symbols: HashMap::new(),
+            patterns: None,
             anew: None,
             again: None,
             far: partial::Far::default(),
@@ -362,7 +347,10 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     /// Asks for room for a container of `len` values and about `bytes` bytes, before it is made.
     #[inline(always)]
     fn claim(&mut self, len: usize, bytes: usize) -> Result<()> {
-        if self.stack.len() >= self.most_deep || self.objects_left <= len || self.bytes_left < bytes {
+        if self.stack.len() >= self.paid_deep {
+            self.pay_deeper()?;
+        }
+        if self.objects_left <= len || self.bytes_left < bytes {
             return Err(self.over(bytes));
         }
         self.objects_left -= len + 1;
@@ -370,6 +358,19 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         if self.owed.saturating_add(len) > self.r.remaining() {
             return Err(self.truncated(len));
         }
+        Ok(())
+    }
+
+    /// Asks for memory for more frames.
+    #[cold]
+    #[inline(never)]
+    fn pay_deeper(&mut self) -> Result<()> {
+        const AT_ONCE: usize = 64;
+        if self.stack.len() >= self.most_deep {
+            return Err(self.over(0));
+        }
+        self.charge(AT_ONCE * size_of::<Frame>())?;
+        self.paid_deep = self.most_deep.min(self.paid_deep.saturating_add(AT_ONCE));
         Ok(())
     }
 
@@ -403,7 +404,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 Some(bytes) => limit(format_args!("takes more memory than limits.bytes={bytes}"), at),
                 None => limit(
                     format_args!(
-                        "takes more memory than {BYTES_PER_BYTE} times its own size, the default of limits.bytes"
+                        "takes more memory than {BYTES_PER_BYTE} times its own size; `limits.bytes` allows more"
                     ),
                     at,
                 ),

@@ -1,6 +1,7 @@
 //! The loop: takes the container on top of the stack on by one value after the other, and hands it over when full.
 
 use super::frame::{Deferred, Frame, Kind, Make, Parts, Weight, DEFAULT_DICT, DOCUMENT, FIXED, GUESSED, ODD, PROXY};
+use super::hashed::{Adding, TWICE};
 use super::layout::{put, Build};
 use super::tagged::weight_of_list;
 use super::weigh::Scale;
@@ -8,15 +9,15 @@ use super::{fill, keys, Decoder, UNMARKED};
 use crate::cpython::{dict, replace, text, Obj, Owned};
 use crate::driver;
 use crate::error::{decode, raised, refused, Fault, Result, Step};
+use crate::objects::extent;
 use crate::schema::node::{accepts, SeqKind};
 use crate::schema::{NodeId, ANY};
-use holdall_format::model::Leaf;
+use holdall_format::model::{Known, Leaf};
 use holdall_format::{Reader, Token};
 use pyo3::ffi;
 use std::ptr::addr_of_mut;
 
 pub(super) const CHANGED: &str = "a container was changed while it was being loaded";
-const TWICE: &str = "the same key twice";
 
 impl<'i, R: Reader<'i>> Decoder<'i, R> {
     /// Works until no more than `base` frames are left; gives the object of the last of them.
@@ -376,9 +377,11 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         let Some(frame) = self.stack.last_mut() else { return Err(decode("a value without its container", here)) };
         let at = frame.at;
         frame.at += 1;
+        let mut key_weight = 0;
         if frame.weight != Weight::default() && matches!(frame.kind, Kind::Pairs | Kind::Set | Kind::Lists) {
             let weight = frame.weight;
             frame.weight = Weight { depth: 0, values: 0, ..weight };
+            key_weight = weight.values;
             // Of lists, the first has keys.
             if frame.kind == Kind::Set
                 || (frame.kind == Kind::Lists && at == 0)
@@ -417,7 +420,12 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                     let object = frame.object.as_ref().ok_or_else(missing)?;
                     let layout = frame.layout.as_ref().ok_or_else(missing)?;
                     if frame.flags & ODD != 0 {
-                        set_item(object.get(), layout.names[at].get(), value.get(), unique_by(&self.r), here)?;
+                        Adding::new(&self.r, &self.rules.work, here).item(
+                            object.get(),
+                            layout.names[at].get(),
+                            value.get(),
+                            0,
+                        )?;
                     } else if !dict::set(object.get(), layout.names[at].get(), value.get()) {
                         return Err(raised());
                     }
@@ -426,7 +434,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                     None if self.options.strict_keys && !text_or_bytes(value.get()) => {
                         return Err(decode("a key that is neither text nor bytes, with strict_map_key=True", here));
                     }
-                    None => frame.key = Some(value),
+                    None => (frame.key, frame.key_weight) = (Some(value), key_weight),
                     Some(key) => {
                         let dict = frame.object.clone().ok_or_else(missing)?;
                         if frame.flags & DOCUMENT != 0 {
@@ -436,7 +444,13 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                             frame.deferring = true;
                             self.deferred.push(Deferred::Item { dict, key, value, offset: here });
                         } else {
-                            set_item(dict.get(), key.get(), value.get(), unique_by(&self.r), here)?;
+                            let weight = frame.key_weight;
+                            Adding::new(&self.r, &self.rules.work, here).item(
+                                dict.get(),
+                                key.get(),
+                                value.get(),
+                                weight,
+                            )?;
                         }
                     }
                 },
@@ -445,7 +459,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                     if half_seen && may_run_code(value.get()) {
                         self.deferred.push(Deferred::Member { set, member: value, offset: here });
                     } else {
-                        add_member(set.get(), value.get(), unique_by(&self.r), here)?;
+                        Adding::new(&self.r, &self.rules.work, here).member(set.get(), value.get(), key_weight)?;
                     }
                 }
                 Kind::Fields => {
@@ -499,36 +513,33 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         if weight.depth > Weight::DEEPEST {
             return Err(decode(format_args!("a key nested deeper than {}", Weight::DEEPEST), at));
         }
-        match self.hashes_left.checked_sub(weight.values as usize) {
-            Some(left) => self.hashes_left = left,
-            None => return Err(decode("keys whose hashes take time out of proportion to the message", at)),
-        }
-        Ok(())
+        self.rules.work.charge(weight.values as usize, "keys are hashed again and again", at)
     }
 
     /// Hashes what could not be hashed while its fields were not all there, from the `from`th on.
     pub(super) fn finish_deferred(&mut self, from: usize) -> Result<()> {
         let deferred = self.deferred.split_off(from);
+        let mut weights = vec![0; deferred.len()];
         if !self.r.trusted() {
             let mut scale = Scale::default();
-            for deferred in &deferred {
+            for (deferred, key_weight) in deferred.iter().zip(&mut weights) {
                 let (Deferred::Item { key, offset, .. } | Deferred::Member { member: key, offset, .. }) = deferred;
                 let weight = scale.weigh(self.py, key)?;
                 self.weigh_key(weight, *offset)?;
+                *key_weight = weight.values;
             }
         }
-        for deferred in deferred {
+        for (deferred, weight) in deferred.into_iter().zip(weights) {
             // SAFETY: all are held.
             unsafe {
                 match deferred {
                     Deferred::Item { dict, key, value, offset } if R::TAGGED => {
                         self.set_deferred(dict.get(), key.get(), value.get(), offset)?
                     }
-                    Deferred::Item { dict, key, value, offset } => {
-                        set_item(dict.get(), key.get(), value.get(), unique_by(&self.r), offset)?
-                    }
+                    Deferred::Item { dict, key, value, offset } => Adding::new(&self.r, &self.rules.work, offset)
+                        .item(dict.get(), key.get(), value.get(), weight)?,
                     Deferred::Member { set, member, offset } => {
-                        add_member(set.get(), member.get(), unique_by(&self.r), offset)?;
+                        Adding::new(&self.r, &self.rules.work, offset).member(set.get(), member.get(), weight)?;
                     }
                 }
             }
@@ -542,24 +553,62 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
 fn weight_of(frame: &Frame) -> Weight {
     let held = frame.weight;
     match frame.kind {
-        Kind::Pairs if frame.flags & (DEFAULT_DICT | PROXY) != 0 => {
-            Weight { freeing: held.freeing.saturating_add(1), ..Weight::default() }
+        Kind::Pairs if frame.flags & (DEFAULT_DICT | PROXY) == 0 => Weight::default(),
+        Kind::Pairs | Kind::Append => Weight { freeing: held.freeing.saturating_add(1), ..Weight::default() },
+        Kind::List | Kind::Copied | Kind::Guessed | Kind::Keyed | Kind::Set | Kind::Lists | Kind::Factory => {
+            Weight::default()
         }
-        Kind::List
-        | Kind::Copied
-        | Kind::Guessed
-        | Kind::Keyed
-        | Kind::Pairs
-        | Kind::Set
-        | Kind::Append
-        | Kind::Lists
-        | Kind::Factory => Weight::default(),
-        Kind::Fields | Kind::Reduce | Kind::Typed => Weight { freeing: 0, ..held },
-        Kind::Tuple | Kind::Gather | Kind::Array => Weight {
-            depth: held.depth.saturating_add(1),
-            freeing: if frame.kind == Kind::Tuple { 0 } else { held.freeing.saturating_add(1) },
-            values: held.values.saturating_add(u32::try_from(frame.len).unwrap_or(u32::MAX)),
+        Kind::Fields | Kind::Reduce | Kind::Typed => match &frame.object {
+            // SAFETY: held.
+            Some(object) => unsafe { weight_of_instance(object.get(), held, frame.len) },
+            None => held,
         },
+        // It keeps its hash, and CPython frees it without recursion.
+        Kind::Gather if is_frozenset(frame) => Weight { depth: 1, freeing: 0, values: 1 },
+        Kind::Tuple => Weight { freeing: 0, ..held.around(1, frame.len) },
+        Kind::Array => Weight { freeing: held.freeing.saturating_add(Weight::OF_ARRAY), ..Weight::default() },
+        Kind::Gather => {
+            let held = held.around(1, frame.len);
+            Weight { values: held.values.saturating_add(own_values(frame)), ..held }
+        }
+    }
+}
+
+/// What hashing costs beside the parts: code of the standard library's; of a pattern, the program that it was compiled to.
+fn own_values(frame: &Frame) -> u32 {
+    /// The most for a byte: a set of characters in several ranges.
+    const OF_PATTERN: usize = 128;
+    match frame.parts.as_deref() {
+        Some(Parts { make: Some(Make::Known(Known::Pattern)), gathered }) => {
+            let text = gathered.first().map_or(0, extent);
+            u32::try_from(OF_PATTERN * text).unwrap_or(u32::MAX)
+        }
+        _ => Weight::VALUES_OF_CODE,
+    }
+}
+
+fn is_frozenset(frame: &Frame) -> bool {
+    matches!(frame.parts.as_deref(), Some(Parts { make: Some(Make::FrozenSet), .. }))
+}
+
+/// What hashing an instance costs, if its class has a way of its own; and freeing it, if that is none of Python's classes.
+///
+/// # Safety
+/// `object` is alive.
+#[inline(always)]
+pub(super) unsafe fn weight_of_instance(object: Obj, held: Weight, len: usize) -> Weight {
+    // SAFETY: alive, says the caller, and so is its class.
+    unsafe {
+        let class = ffi::Py_TYPE(object);
+        let is_made = ffi::PyType_HasFeature(class, ffi::Py_TPFLAGS_HEAPTYPE) != 0;
+        let freeing = if is_made { 0 } else { held.freeing.saturating_add(1) };
+        let no_hash = ffi::PyObject_HashNotImplemented as *const () as usize;
+        let hash = (*class).tp_hash.map_or(0, |hash| hash as usize);
+        if hash == no_hash || hashes_by_identity(object) {
+            return Weight { freeing, ..Weight::default() };
+        }
+        let whole = held.around(Weight::OF_CODE, len);
+        Weight { freeing, values: whole.values.saturating_add(Weight::VALUES_OF_CODE), ..whole }
     }
 }
 
@@ -598,56 +647,4 @@ pub(super) unsafe fn hashes_by_identity(object: Obj) -> bool {
         let own = (*ffi::Py_TYPE(object)).tp_hash.map(|hash| hash as usize);
         own == (*addr_of_mut!(ffi::PyBaseObject_Type)).tp_hash.map(|hash| hash as usize)
     }
-}
-
-/// Whether keys and members have to differ: in a trusted message, as in a pickle, equality is the program's own, which may
-/// have changed.
-pub(super) fn unique_by<'i, R: Reader<'i>>(r: &R) -> bool {
-    R::UNIQUE_KEYS && !r.trusted()
-}
-
-/// Sets a dict's item, an ordered dict's by its own way. `unique`: it has to be new.
-///
-/// # Safety
-/// All are alive, and `dict` is a dict or of a subclass.
-unsafe fn set_item(dict: Obj, key: Obj, value: Obj, unique: bool, at: usize) -> Result<()> {
-    // SAFETY: alive, says the caller.
-    unsafe {
-        let before = dict::len(dict);
-        let ordered = addr_of_mut!(crate::cpython::PyODict_Type);
-        let failed = if ffi::PyType_IsSubtype(ffi::Py_TYPE(dict), ordered) != 0 {
-            // Past what a subclass may have overridden.
-            match (*(*ordered).tp_as_mapping).mp_ass_subscript {
-                Some(set) => set(dict, key, value),
-                None => -1,
-            }
-        } else {
-            ffi::PyDict_SetItem(dict, key, value)
-        };
-        if failed != 0 {
-            return Err(refused("a key can't be hashed", at));
-        }
-        if unique && dict::len(dict) == before {
-            return Err(decode(TWICE, at));
-        }
-    }
-    Ok(())
-}
-
-/// Adds a member to a set (or to a frozenset that nobody else has seen). `unique`: it has to be new.
-///
-/// # Safety
-/// Both are alive, and `set` is a set.
-pub(super) unsafe fn add_member(set: Obj, member: Obj, unique: bool, at: usize) -> Result<()> {
-    // SAFETY: alive, says the caller.
-    unsafe {
-        let before = ffi::PySet_Size(set);
-        if ffi::PySet_Add(set, member) != 0 {
-            return Err(refused("a set's member can't be hashed", at));
-        }
-        if unique && ffi::PySet_Size(set) == before {
-            return Err(decode("the same member twice", at));
-        }
-    }
-    Ok(())
 }

@@ -13,12 +13,20 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     pub(super) fn weigh_run(&mut self, seq: Seq, len: usize) {
         if seq == Seq::Tuple {
             let weight = Weight { depth: 1, freeing: 0, values: u32::try_from(len).unwrap_or(u32::MAX) };
-            if self.mark != UNMARKED {
-                self.numbered[self.mark as usize].weight = weight;
-            }
-            if let Some(frame) = self.stack.last_mut() {
-                frame.weight.add(weight);
-            }
+            self.weigh(weight);
+        }
+    }
+
+    /// What hashing what is about to be made costs, for who holds it and for who refers to it later.
+    pub(super) fn weigh(&mut self, weight: Weight) {
+        if weight == Weight::default() {
+            return;
+        }
+        if self.mark != UNMARKED {
+            self.numbered[self.mark as usize].weight = weight;
+        }
+        if let Some(frame) = self.stack.last_mut() {
+            frame.weight.add(weight);
         }
     }
 

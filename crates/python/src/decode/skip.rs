@@ -1,6 +1,7 @@
 //! Values that nobody asked for: passed over unread. What they number can still be referred to: such an object is read
 //! after all, where it is asked for.
 
+use super::budget;
 use super::frame::Weight;
 use super::layout::Layout;
 use super::{Decoder, Numbered, State, UNMARKED};
@@ -134,16 +135,8 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
 
     /// Bytes that are read again have a budget: what refers to what in fields that nobody wants is the message's choice.
     pub(super) fn read_more_than_once(&mut self, bytes: usize) -> Result<()> {
-        match self.again_left.checked_sub(bytes) {
-            Some(left) => self.again_left = left,
-            None => {
-                return Err(decode(
-                    "the same bytes are read again and again, out of proportion to the message",
-                    self.here(),
-                ))
-            }
-        }
-        Ok(())
+        let units = bytes.div_ceil(budget::READ_FOR_A_UNIT);
+        self.rules.work.charge(units, "the same bytes are read again and again", self.here())
     }
 
     /// Builds a numbered object that was passed over, as the node says that asks for it first.

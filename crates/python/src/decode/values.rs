@@ -1,7 +1,7 @@
 //! The next value: made at once where it is small, else begun, with a frame for what it holds.
 
 use super::fill;
-use super::frame::{Frame, Kind, Make, DEFAULT_DICT, HASHED};
+use super::frame::{Frame, Kind, Make, Weight, DEFAULT_DICT, HASHED};
 use super::{Decoder, Numbered, State, UNMARKED};
 use crate::cpython::text::Failure;
 use crate::cpython::{float, int, text as strings, Owned};
@@ -402,7 +402,10 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 // In forms that no reader hurries for.
                 Token::Int(value) => self.done(int::from_value(value)),
                 Token::Float(value) => self.done(float::from_value(value)),
-                Token::BigInt(bytes) => self.done(int::from_bytes(bytes)),
+                Token::BigInt(bytes) => {
+                    self.weigh(Weight { values: (bytes.len() / 16) as u32, ..Weight::default() });
+                    self.done(int::from_bytes(bytes))
+                }
                 Token::UInt(value) => self.done(Owned::new(ffi::PyLong_FromUnsignedLongLong(value))),
                 Token::Timestamp { seconds, nanoseconds } => {
                     let made = if self.options.timestamps {

@@ -64,7 +64,8 @@ impl Open {
     }
 
     fn weight(&self) -> Weight {
-        let values = u32::try_from(self.parts.len()).unwrap_or(u32::MAX);
+        let own = u32::try_from(self.parts.len()).unwrap_or(u32::MAX);
+        let values = own.saturating_add(Weight::VALUES_OF_CODE);
         Weight {
             depth: self.weight.depth.saturating_add(1),
             values: self.weight.values.saturating_add(values),

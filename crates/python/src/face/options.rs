@@ -103,7 +103,7 @@ pub fn decoding(
         types: Vec::new(),
         records: false,
         trust,
-        limits: limits.map_or(decode::Limits { depth: None, objects: None, bytes: None }, Limits::bounds),
+        limits: limits.map_or_else(decode::Limits::default, Limits::bounds),
         schema: match &wanted.0 {
             Some(annotation) => schema::of(annotation).map_err(|fault| fault.into_py(0))?,
             None => None,

@@ -1,6 +1,6 @@
 //! date, time, datetime, timedelta and their zones. A datetime is one word of bits, and its zone.
 
-use super::owned;
+use super::{held, owned, Cost};
 use crate::cpython::{Obj, Owned, Type};
 use crate::encode::{Encoder, Part};
 use crate::error::{decode, raised, refused, Result};
@@ -9,7 +9,10 @@ use holdall_format::Writer;
 use pyo3::exceptions::PyValueError;
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyString, PyTuple};
+use std::collections::HashSet;
+use std::sync::Mutex;
 
 /// Whether a class is one of those that the C API makes and reads.
 pub fn is_of_c(class: Type) -> bool {
@@ -212,14 +215,65 @@ pub fn build<'py>(py: Python<'py>, known: Known, parts: &[Bound<'py, PyAny>]) ->
             }
         }
         (Known::ZoneInfo, [key]) => {
-            // The key becomes part of a path below the zone folders; ZoneInfo refuses keys that lead out of them.
             let class = py.import("zoneinfo")?.getattr("ZoneInfo")?;
             if let Ok((key,)) = key.extract::<(String,)>() {
+                known_zone(py, &key)?;
                 return class.call_method1("no_cache", (key,));
             }
             let key: String = key.extract()?;
+            known_zone(py, &key)?;
             class.call1((key,))
         }
         _ => Err(PyValueError::new_err("another count of values")),
+    }
+}
+
+/// Refuses a zone that is not in the data base: a look-up would import packages below `tzdata` by the key's folders, and read
+/// whatever file of that path there is.
+fn known_zone(py: Python<'_>, key: &str) -> PyResult<()> {
+    static ZONES: PyOnceLock<Mutex<HashSet<String>>> = PyOnceLock::new();
+    let known = ZONES.get_or_init(py, Mutex::default);
+    let is_known = |known: &Mutex<HashSet<String>>| known.lock().is_ok_and(|known| known.contains(key));
+    if is_known(known) {
+        return Ok(());
+    }
+    let is_name = |part: &str| {
+        part.starts_with(|first: char| first.is_ascii_alphabetic())
+            && part.chars().all(|char| char.is_ascii_alphanumeric() || "_-+".contains(char))
+    };
+    let not_found = || Err(PyValueError::new_err("no time zone of that key"));
+    if key.len() > LONGEST_KEY || !key.split('/').all(is_name) {
+        return not_found();
+    }
+    let on_disk = py.import("zoneinfo")?.getattr("TZPATH")?.try_iter()?.any(|folder| {
+        folder.and_then(|folder| folder.extract::<std::path::PathBuf>()).is_ok_and(|folder| folder.join(key).is_file())
+    });
+    if !on_disk && !in_package(py, key)? {
+        return not_found();
+    }
+    if let Ok(mut known) = known.lock() {
+        known.insert(key.to_owned());
+    }
+    Ok(())
+}
+
+/// The longest key in use has 30 characters.
+const LONGEST_KEY: usize = 64;
+
+/// Whether the package `tzdata` lists that zone, where there is one.
+fn in_package(py: Python<'_>, key: &str) -> PyResult<bool> {
+    let Ok(package) = py.import("tzdata") else { return Ok(false) };
+    let list =
+        py.import("importlib.resources")?.call_method1("files", (package,))?.call_method1("joinpath", ("zones",))?;
+    let Ok(list) = list.call_method0("read_text").and_then(|list| list.extract::<String>()) else { return Ok(false) };
+    Ok(list.lines().any(|line| line == key))
+}
+
+/// What a zone takes: that of a key that others hold too is found again, any other is read from its file.
+pub fn zone_cost(py: Python<'_>, parts: &[Owned]) -> Cost {
+    let is_cached = parts.first().is_some_and(|key| held(py, key).is_instance_of::<PyString>());
+    match is_cached {
+        true => Cost { work: 500, bytes: 0 },
+        false => Cost { work: 20_000, bytes: 1 << 14 },
     }
 }

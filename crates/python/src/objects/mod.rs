@@ -127,6 +127,68 @@ pub unsafe fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, family: Family, ob
     }
 }
 
+/// What making something takes beyond what its message pays for, as a whole.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Cost {
+    /// In units of work.
+    pub work: usize,
+    /// Memory.
+    pub bytes: usize,
+}
+
+/// What it takes to make a known type of values: much less than their bytes allow, mostly. But they may be referred to, by a
+/// byte or two, and what is made of them copies or computes.
+pub fn cost(py: Python<'_>, known: Known, parts: &[Owned]) -> Result<Cost> {
+    let extents = || parts.iter().map(extent);
+    let whole: usize = extents().sum();
+    Ok(match known {
+        Known::Pattern => {
+            let parts: Vec<Bound<'_, PyAny>> = parts.iter().map(|part| held(py, part)).collect();
+            pattern::cost(&parts).unwrap_or_default()
+        }
+        Known::ZoneInfo => datetime::zone_cost(py, parts),
+        // Reduced and divided digit by digit.
+        Known::Fraction | Known::Range => {
+            let digits = |bytes: usize| 1 + bytes / 4;
+            let mut product = extents().map(digits).fold((1, 1), |(first, second), digits| (second.max(first), digits));
+            if known == Known::Range {
+                let step = parts.last().map_or(1, |step| digits(extent(step)));
+                product = (digits(whole).saturating_sub(step), step.saturating_sub(1));
+            }
+            Cost { work: 200 + product.0.saturating_mul(product.1) / 4, bytes: 3 * whole }
+        }
+        // Parts of a path are objects of their own.
+        Known::PurePosixPath | Known::PureWindowsPath | Known::PosixPath | Known::WindowsPath => {
+            Cost { work: 200 + 4 * whole, bytes: 512 + 24 * whole }
+        }
+        Known::Array => Cost { work: whole / 16, bytes: 64 + 4 * whole },
+        Known::Decimal => Cost { work: 20 + whole / 2, bytes: 64 + whole },
+        _ => Cost { work: whole / 16, bytes: 2 * whole },
+    })
+}
+
+/// The bytes that a value's content takes, of those whose content is one block; of a tuple or list, its places.
+pub fn extent(value: &Owned) -> usize {
+    // SAFETY: held; sizes are those of the types looked at.
+    unsafe {
+        let object = value.get();
+        let class = ffi::Py_TYPE(object);
+        let size = || ffi::Py_SIZE(object).unsigned_abs();
+        if crate::cpython::text::is(object) {
+            let wide = (*object.cast::<ffi::PyASCIIObject>()).kind() as usize;
+            ffi::PyUnicode_GET_LENGTH(object) as usize * wide
+        } else if class == addr_of_mut!(ffi::PyBytes_Type) || class == addr_of_mut!(ffi::PyByteArray_Type) {
+            size()
+        } else if class == addr_of_mut!(ffi::PyLong_Type) {
+            crate::cpython::int::bits(object) / 8
+        } else if class == addr_of_mut!(ffi::PyTuple_Type) || class == addr_of_mut!(ffi::PyList_Type) {
+            8 * size()
+        } else {
+            0
+        }
+    }
+}
+
 /// Makes an instance of a known type of its values.
 pub fn build(py: Python<'_>, known: Known, parts: &[Owned], at: usize) -> Result<Owned> {
     // SAFETY: `parts` hold them.

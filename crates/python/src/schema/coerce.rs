@@ -10,13 +10,13 @@ use super::time::Read;
 use super::{time, NodeId, Schema};
 use crate::class::registry::call;
 use crate::cpython::{float, text, Obj, Owned, Type};
+use crate::decode::Work;
 use crate::error::{invalid, raised, Fault, Result};
 use crate::objects::{owned, special};
 use pyo3::exceptions::{PyException, PyMemoryError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
-use std::cell::Cell;
 use std::ptr::addr_of_mut;
 
 /// What a load goes by.
@@ -29,7 +29,7 @@ pub struct Rules<'s> {
     pub plain: bool,
     pub dec_hook: Option<&'s Owned>,
     /// Objects that may yet be looked through, as they are shared between places of different types.
-    pub visits_left: Cell<usize>,
+    pub work: Work,
 }
 
 pub enum Taken {

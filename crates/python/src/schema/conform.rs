@@ -6,7 +6,7 @@ use super::constraint::broken_length;
 use super::node::{MapKind, Node, SeqKind};
 use super::NodeId;
 use crate::cpython::Owned;
-use crate::error::{decode, Result};
+use crate::error::Result;
 use crate::objects::owned;
 use pyo3::exceptions::PyAttributeError;
 use pyo3::ffi;
@@ -55,12 +55,7 @@ impl Rules<'_> {
         let mut seen = HashSet::new();
         let mut open = vec![(id, object.clone())];
         while let Some((id, object)) = open.pop() {
-            match self.visits_left.get().checked_sub(1) {
-                Some(left) => self.visits_left.set(left),
-                None => {
-                    return Err(decode("shared objects that are looked through again and again, out of proportion", 0))
-                }
-            }
+            self.work.charge(1, "shared objects are looked through again and again", 0)?;
             let node = self.node(id);
             // SAFETY: held.
             let kind = unsafe { kind_of(object.get()) };

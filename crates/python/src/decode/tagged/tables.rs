@@ -5,6 +5,7 @@ use super::super::run::may_run_code;
 use super::super::{fill, Decoder, State, UNMARKED};
 use super::{WRONG_DATA, WRONG_SIZE};
 use crate::cpython::{Obj, Owned};
+use crate::decode::hashed::Adding;
 use crate::error::{decode, raised, Result};
 use crate::julia::{bound, call, Class, Described};
 use crate::objects::owned;
@@ -260,6 +261,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 return Ok(dict);
             }
             let mut deferred = false;
+            let adding = Adding::new(&self.r, &self.rules.work, at).again();
             for place in 0..len {
                 let key = Owned::borrowed(ffi::PyList_GetItem(keys.get(), place));
                 let value = Owned::borrowed(ffi::PyList_GetItem(values.get(), place));
@@ -269,7 +271,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 if self.half_seen && may_run_code(key.get()) {
                     deferred = true;
                     self.deferred.push(Deferred::Item { dict: dict.clone(), key, value, offset: start });
-                } else if ffi::PyDict_SetItem(dict.get(), key.get(), value.get()) != 0 {
+                } else if !adding.plain_item(dict.get(), key.get(), value.get())? {
                     let error = PyErr::fetch(py);
                     if !error.is_instance_of::<PyTypeError>(py) {
                         return Err(self.refuse(error, at));
@@ -320,7 +322,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         // SAFETY: alive, says the caller.
         unsafe {
             match ffi::PyDict_Contains(dict, key) {
-                0 if ffi::PyDict_SetItem(dict, key, value) == 0 => return Ok(()),
+                0 if Adding::new(&self.r, &self.rules.work, start).plain_item(dict, key, value)? => return Ok(()),
                 1 => {}
                 _ => {
                     let error = PyErr::fetch(self.py);

@@ -54,6 +54,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             }
         }
         self.whole(mark, object.get());
+        self.weigh_whole(&object, slots.len(), mark);
         Ok(Some(object))
     }
 
@@ -82,6 +83,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         }
         self.after_last(typed, class, &object, frame.seen)?;
         self.whole(mark, object.get());
+        self.weigh_whole(&object, layout.names.len(), mark);
         Ok(Some(object))
     }
 
@@ -101,6 +103,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         }
         self.after_last(typed, class, &object, frame.seen)?;
         self.whole(mark, object.get());
+        self.weigh_whole(&object, layout.names.len(), mark);
         Ok(Some(object))
     }
 

@@ -4,6 +4,7 @@ use super::super::fill::{list_item, tuple_item};
 use super::super::frame::FIXED;
 use super::super::Decoder;
 use crate::cpython::Owned;
+use crate::decode::hashed::Adding;
 use crate::error::{decode, invalid, raised, Result, Step};
 use crate::objects;
 use crate::schema::class::{ClassKind, Missing};
@@ -218,10 +219,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                         _ => ffi::PyFrozenSet_New(std::ptr::null_mut()),
                     };
                     let set = Owned::new(set).ok_or_else(raised)?;
+                    let adding = Adding::new(&self.r, &self.rules.work, here).again();
                     for item in items {
-                        if ffi::PySet_Add(set.get(), item.get()) != 0 {
-                            return Err(raised());
-                        }
+                        adding.member(set.get(), item.get(), 0)?;
                     }
                     set
                 }

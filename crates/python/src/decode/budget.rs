@@ -1,0 +1,62 @@
+//! What a message may cost: bounds that somebody set, or such as follow from its size.
+
+use crate::error::{limit, Result};
+use std::cell::Cell;
+
+/// Bounds on what a message may cost; `None` is the default.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Limits {
+    pub depth: Option<usize>,
+    pub objects: Option<usize>,
+    pub bytes: Option<usize>,
+    pub work: Option<usize>,
+}
+
+/// Memory that a message may cost, whatever its size; and how many times its own bytes, beyond that. What takes most for
+/// a byte that honest messages have is an instance with a `__dict__` within another: some 600 bytes, with its frame.
+pub const FREE_BYTES: usize = 1 << 20;
+pub const BYTES_PER_BYTE: usize = 1024;
+/// Work likewise: a unit is a value that is hashed or compared, some nanoseconds.
+pub const FREE_WORK: usize = 1 << 22;
+pub const WORK_PER_BYTE: usize = 192;
+
+/// Bytes that are read for the second time for a unit of work: each is read as often as there are unions around it, mostly.
+pub const READ_FOR_A_UNIT: usize = 4;
+
+pub fn default_bytes(input: usize) -> usize {
+    FREE_BYTES.saturating_add(input.saturating_mul(BYTES_PER_BYTE))
+}
+
+/// Work that a message may still cause beyond what its bytes are read for: whatever takes more time than in proportion is
+/// charged here before it is done.
+#[derive(Debug)]
+pub struct Work {
+    left: Cell<usize>,
+    set: Option<usize>,
+}
+
+impl Work {
+    pub fn new(set: Option<usize>, input: usize) -> Work {
+        let default = FREE_WORK.saturating_add(input.saturating_mul(WORK_PER_BYTE));
+        Work { left: Cell::new(set.unwrap_or(default)), set }
+    }
+
+    /// `what` takes time out of proportion, if it does.
+    #[inline(always)]
+    pub fn charge(&self, units: usize, what: &str, at: usize) -> Result<()> {
+        match self.left.get().checked_sub(units) {
+            Some(left) => self.left.set(left),
+            None => return Err(self.over(what, at)),
+        }
+        Ok(())
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn over(&self, what: &str, at: usize) -> crate::error::Fault {
+        match self.set {
+            Some(work) => limit(format_args!("{what}: more than limits.work={work}"), at),
+            None => limit(format_args!("{what}: time out of proportion to the message; `limits.work` allows more"), at),
+        }
+    }
+}

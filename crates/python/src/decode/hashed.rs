@@ -1,0 +1,128 @@
+//! Keys into dicts and members into sets. Of keys that somebody else chose, what adding them costs is counted before.
+
+use super::budget::Work;
+use crate::cpython::crowd::{self, Crowd};
+use crate::cpython::{dict, text, Obj};
+use crate::error::{decode, refused, Result};
+use holdall_format::Reader;
+use pyo3::ffi;
+use std::ptr::addr_of_mut;
+
+pub const TWICE: &str = "the same key twice";
+/// A way past so many others is an ordinary one.
+const ORDINARY: usize = 8;
+/// Places of a table that are passed for a unit of work.
+const PASSED_FOR_A_UNIT: usize = 4;
+
+/// What is known of keys that are added.
+#[derive(Clone, Copy)]
+pub struct Adding<'w> {
+    /// What it costs is counted here; nowhere in a trusted message.
+    work: Option<&'w Work>,
+    /// A key has to be new.
+    unique: bool,
+    pub at: usize,
+}
+
+impl<'w> Adding<'w> {
+    /// In a trusted message, as in a pickle, equality is the program's own, which may have changed.
+    #[inline(always)]
+    pub fn new<'i, R: Reader<'i>>(r: &R, work: &'w Work, at: usize) -> Adding<'w> {
+        let trusted = r.trusted();
+        Adding { work: (!trusted).then_some(work), unique: R::UNIQUE_KEYS && !trusted, at }
+    }
+
+    /// The same, where equal keys become one.
+    pub fn again(self) -> Adding<'w> {
+        Adding { unique: false, ..self }
+    }
+
+    /// The key's hash, if that is to be had before: then what the key meets was counted. `weight` is what comparing it costs.
+    unsafe fn counted(&self, key: Obj, weight: u32, meets: impl FnOnce(isize) -> Crowd) -> Result<Option<isize>> {
+        let Some(work) = self.work else { return Ok(None) };
+        // SAFETY: alive, says the caller.
+        let hash = unsafe {
+            // Hashed with a secret: nobody can choose what they meet.
+            if text::is(key) || ffi::Py_TYPE(key) == addr_of_mut!(ffi::PyBytes_Type) {
+                return Ok(None);
+            }
+            ffi::PyObject_Hash(key)
+        };
+        if hash == -1 {
+            return Err(refused("a key can't be hashed", self.at));
+        }
+        let crowd = meets(hash);
+        if crowd.steps > ORDINARY || crowd.alike > 0 {
+            let compared = crowd.alike.saturating_mul(1 + weight as usize);
+            let units = (crowd.steps / PASSED_FOR_A_UNIT).saturating_add(compared);
+            work.charge(units, "keys whose hashes collide", self.at)?;
+        }
+        Ok(Some(hash))
+    }
+
+    /// Sets a dict's item, an ordered dict's by its own way.
+    ///
+    /// # Safety
+    /// All are alive, and `dict` is a dict or of a subclass.
+    pub unsafe fn item(&self, dict: Obj, key: Obj, value: Obj, weight: u32) -> Result<()> {
+        // SAFETY: alive, says the caller.
+        unsafe {
+            let before = dict::len(dict);
+            let hash = self.counted(key, weight, |hash| crowd::in_dict(dict, hash))?;
+            let ordered = addr_of_mut!(crate::cpython::PyODict_Type);
+            let failed = if ffi::PyType_IsSubtype(ffi::Py_TYPE(dict), ordered) != 0 {
+                // Past what a subclass may have overridden.
+                match (*(*ordered).tp_as_mapping).mp_ass_subscript {
+                    Some(set) => set(dict, key, value) != 0,
+                    None => true,
+                }
+            } else if let Some(hash) = hash {
+                !dict::set_hashed(dict, key, value, hash)
+            } else {
+                ffi::PyDict_SetItem(dict, key, value) != 0
+            };
+            if failed {
+                return Err(refused("a key can't be hashed", self.at));
+            }
+            if self.unique && dict::len(dict) == before {
+                return Err(decode(TWICE, self.at));
+            }
+        }
+        Ok(())
+    }
+
+    /// Sets a dict's item; says no, with Python's error set, where the key can't be hashed.
+    ///
+    /// # Safety
+    /// All are alive, and `dict` is a dict.
+    pub unsafe fn plain_item(&self, dict: Obj, key: Obj, value: Obj) -> Result<bool> {
+        // SAFETY: alive, says the caller.
+        unsafe {
+            let hash = ffi::PyObject_Hash(key);
+            if hash == -1 {
+                return Ok(false);
+            }
+            self.counted(key, 0, |hash| crowd::in_dict(dict, hash))?;
+            Ok(dict::set_hashed(dict, key, value, hash))
+        }
+    }
+
+    /// Adds a member to a set, or to a frozenset that nobody else has seen.
+    ///
+    /// # Safety
+    /// Both are alive, and `set` is a set.
+    pub unsafe fn member(&self, set: Obj, member: Obj, weight: u32) -> Result<()> {
+        // SAFETY: alive, says the caller.
+        unsafe {
+            let before = ffi::PySet_Size(set);
+            self.counted(member, weight, |hash| crowd::in_set(set, hash))?;
+            if ffi::PySet_Add(set, member) != 0 {
+                return Err(refused("a set's member can't be hashed", self.at));
+            }
+            if self.unique && ffi::PySet_Size(set) == before {
+                return Err(decode("the same member twice", self.at));
+            }
+        }
+        Ok(())
+    }
+}
