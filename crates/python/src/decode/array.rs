@@ -84,6 +84,17 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         self.done(Some(made))
     }
 
+    /// What is known of a dtype; looked at once, however many arrays refer to it.
+    fn dtype_of(&mut self, value: Owned, at: usize) -> Result<Arc<Dtype>> {
+        let key = value.get() as usize;
+        if let Some((_, known)) = self.dtypes.get(&key) {
+            return Ok(known.clone());
+        }
+        let known = dtype::of_value(self.py, &value, at)?;
+        self.dtypes.insert(key, (value, known.clone()));
+        Ok(known)
+    }
+
     /// The dtype of an array or a scalar: a text, or a value that may have been there before.
     fn dtype(&mut self, token: Token<'i>) -> Result<Arc<Dtype>> {
         let at = self.here();
@@ -94,7 +105,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         let value = self.node_of(token)?;
         self.mark = mark;
         match value {
-            Some(value) => dtype::of_value(self.py, &value, at),
+            Some(value) => self.dtype_of(value, at),
             None => Err(decode("expected a dtype", at)),
         }
     }

@@ -135,6 +135,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 self.weigh_key(weight, at)?;
                 Cost { work: if weight == Weight::default() { 0 } else { 500 }, bytes: 0 }
             }
+            Make::Record(layout) => Cost { work: 0, bytes: layout.stored_name(self.py)?.len() },
             _ => return Ok(()),
         };
         self.rules.work.charge(cost.work, "what is made of shared values, or takes long to make", at)?;

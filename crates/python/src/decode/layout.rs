@@ -175,7 +175,8 @@ impl Layout {
             let mut len = 0;
             let data = ffi::PyUnicode_AsUTF8AndSize(name.get(), &mut len);
             if data.is_null() {
-                return Err(raised());
+                ffi::PyErr_Clear();
+                return Err(decode("a class's name with a lone surrogate", 0));
             }
             Ok(std::str::from_utf8_unchecked(std::slice::from_raw_parts(data.cast(), len as usize)))
         }
@@ -327,7 +328,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     /// A class's layout as it was read, with the class and the way its instances are made. Which class it is, and whether
     /// it is permitted, is found out anew; how instances are made stays as long as the plan, and the class as it is.
     fn resolved(&mut self, raw: &Layout, at: usize) -> Result<Rc<Layout>> {
-        let name = raw.stored_name(self.py)?;
+        let name = raw.stored_name(self.py).map_err(|fault| fault.found(at))?;
+        // The same long name may be that of many layouts.
+        self.rules.work.charge(name.len() / 8, "names of classes are looked up again and again", at)?;
         let Some(class) = self.resolve(name, at)? else {
             if let Some(known) = raw.matched_with(RECORDS, 0) {
                 return Ok(known);

@@ -36,6 +36,11 @@ use crate::schema::{NodeId, Schema, ANY, UNTYPED};
 use budget::BYTES_PER_BYTE;
 pub use budget::{Limits, Work};
 pub use frame::DOCUMENT;
+
+/// See `Weight`.
+pub const DEEPEST: usize = Weight::DEEPEST as usize;
+pub const OF_ARRAY: usize = Weight::OF_ARRAY as usize;
+
 use frame::{Deferred, Frame, Kind, Weight};
 use holdall_format::Reader;
 use layout::Layout;
@@ -177,6 +182,8 @@ pub struct Decoder<'i, R: Reader<'i>> {
     symbols: HashMap<&'i [u8], Owned>,
     /// Regular expressions that were compiled, by pattern and flags.
     patterns: Option<Owned>,
+    /// Dtypes that are values of the message, by address.
+    dtypes: HashMap<usize, (Owned, Arc<crate::objects::numpy::dtype::Dtype>), rustc_hash::FxBuildHasher>,
     /// Where a mapping turned out to be pairs after others had referred to it as a dict: what was built is wrong there.
     anew: Option<usize>,
     /// Set while something that was skipped is read after all, or a part of a message is read.
@@ -233,6 +240,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             classes_held: Vec::new(),
             symbols: HashMap::new(),
             patterns: None,
+            dtypes: HashMap::default(),
             anew: None,
             again: None,
             far: partial::Far::default(),

@@ -583,6 +583,10 @@ fn own_values(frame: &Frame) -> u32 {
             let text = gathered.first().map_or(0, extent);
             u32::try_from(OF_PATTERN * text).unwrap_or(u32::MAX)
         }
+        // Its hash is a power, modulo a prime.
+        Some(Parts { make: Some(Make::Known(Known::Fraction)), gathered }) => {
+            u32::try_from(gathered.iter().map(extent).sum::<usize>()).unwrap_or(u32::MAX).saturating_add(100)
+        }
         _ => Weight::VALUES_OF_CODE,
     }
 }

@@ -7,12 +7,17 @@ use crate::error::{encode, raised, Result};
 use crate::objects::buffer;
 use holdall_format::model::{Lent, Seq};
 use holdall_format::Writer;
+use pyo3::prelude::*;
 use pyo3::{ffi, Bound};
 use std::collections::HashSet;
 use std::ptr::addr_of_mut;
 
 /// In tree mode, how deep the walk goes before it looks for a cycle, the first time.
 const SUSPICIOUS: usize = 1_000;
+/// Where the stack has a multiple of so many frames, it is looked at (a power of two).
+const LOOKED_AT: usize = 256;
+/// The deepest that a load takes of what CPython hashes or frees by recursion, less what is not seen between two looks.
+const MOST_NESTED: usize = crate::decode::DEEPEST - LOOKED_AT;
 pub const CHANGED: &str = "a container changed its size while it was being stored";
 
 impl<W: Writer> Encoder<'_, W> {
@@ -313,6 +318,9 @@ impl<W: Writer> Encoder<'_, W> {
                 self.refuse_cycle()?;
                 suspicious = self.tables.stack.len() * 2;
             }
+            if W::TYPES && self.tables.stack.len() & (LOOKED_AT - 1) == LOOKED_AT - 1 {
+                self.refuse_deep()?;
+            }
             // SAFETY: a frame's object is of the type that its kind says, and is held by it.
             unsafe {
                 match frame.kind {
@@ -327,6 +335,59 @@ impl<W: Writer> Encoder<'_, W> {
                     Kind::Named => self.walk_named()?,
                     Kind::Ordered => self.walk_ordered()?,
                 }
+            }
+        }
+        Ok(())
+    }
+
+    /// What can't be restored: objects nested so deep in types that CPython frees by recursion that freeing them would end the
+    /// interpreter, and keys whose hash would.
+    #[cold]
+    fn refuse_deep(&self) -> Result<()> {
+        let (mut freed, mut tuples) = (0, 0);
+        let mut counts = (true, true);
+        for frame in self.tables.stack.iter().rev().take(2 * MOST_NESTED + 2 * LOOKED_AT) {
+            let object = match &frame.extra {
+                Some(Extra::Parts(parts)) if frame.stands_for_none() => {
+                    match parts.get((frame.at as usize).wrapping_sub(1)) {
+                        Some(Part::Value(object) | Part::Table(object) | Part::Body(object)) => object.get(),
+                        _ => continue,
+                    }
+                }
+                _ => frame.object.get(),
+            };
+            // SAFETY: held by the frame, as is its class.
+            let class = unsafe { ffi::Py_TYPE(object) };
+            if counts.0 {
+                match freed_by_recursion(class) {
+                    0 => counts.0 = false,
+                    levels => freed += levels,
+                }
+            }
+            if counts.1 {
+                match frame.kind {
+                    Kind::Tuple => tuples += 1,
+                    Kind::Pairs if frame.value_next && tuples > MOST_NESTED => {
+                        return Err(encode(format!(
+                            "a key nested deeper than {MOST_NESTED}: its hash could not be computed"
+                        )));
+                    }
+                    Kind::Set if tuples > MOST_NESTED => {
+                        return Err(encode(format!("a member of a set nested deeper than {MOST_NESTED}")));
+                    }
+                    _ => counts.1 = false,
+                }
+            }
+            if freed > MOST_NESTED {
+                // SAFETY: the class of a live object.
+                let class = unsafe { Bound::<pyo3::PyAny>::from_borrowed_ptr(self.py, class.cast()) };
+                return Err(encode(format!(
+                    "`{}` nested deeper than {MOST_NESTED}, which CPython frees by recursion: it could not be restored",
+                    class.getattr("__qualname__")?
+                )));
+            }
+            if counts == (false, false) {
+                break;
             }
         }
         Ok(())
@@ -629,4 +690,29 @@ pub(super) unsafe fn next_member(set: Obj, at: &mut isize) -> Option<Obj> {
     let (mut key, mut hash) = (std::ptr::null_mut(), 0);
     // SAFETY: a set, says the caller.
     unsafe { (_PySet_NextEntry(set, at, &mut key, &mut hash) != 0).then_some(key) }
+}
+
+/// How many levels an instance of a class counts as when it is freed: none where CPython does it without recursion.
+fn freed_by_recursion(class: *mut ffi::PyTypeObject) -> usize {
+    // SAFETY: the class of a live object; static types.
+    unsafe {
+        let exceptions =
+            [ffi::PyExc_ImportError, ffi::PyExc_OSError, ffi::PyExc_SyntaxError, ffi::PyExc_AttributeError];
+        let is_like = |base: *mut ffi::PyObject| ffi::PyType_IsSubtype(class, base.cast()) != 0;
+        if class == addr_of_mut!(ffi::PySlice_Type) || class == addr_of_mut!(ffi::PyDictProxy_Type) {
+            1
+        } else if ffi::PyType_HasFeature(class, ffi::Py_TPFLAGS_HEAPTYPE) != 0 {
+            0
+        } else if is_like(addr_of_mut!(ffi::PyDict_Type).cast()) {
+            usize::from(class != addr_of_mut!(ffi::PyDict_Type) && class != addr_of_mut!(crate::cpython::PyODict_Type))
+        } else if ffi::PyType_FastSubclass(class, ffi::Py_TPFLAGS_BASE_EXC_SUBCLASS) != 0 {
+            usize::from(exceptions.iter().any(|base| is_like(*base)))
+        } else {
+            match std::ffi::CStr::from_ptr((*class).tp_name).to_bytes() {
+                b"collections.deque" => 1,
+                b"numpy.ndarray" => crate::decode::OF_ARRAY,
+                _ => 0,
+            }
+        }
+    }
 }
