@@ -314,7 +314,7 @@ assert holdall.loads(bytes.fromhex(sys.argv[1])).tolist() == [0, 1, 2]
     subprocess.run([sys.executable, "-c", code, holdall.dumps(np.arange(3)).hex()], check=True)
 
 
-@pytest.mark.parametrize("depth, taken", [(60, True), (10_000, False)])
+@pytest.mark.parametrize("depth, taken", [(190, True), (10_000, False)])
 def test_arrays_in_arrays(depth: int, taken: bool) -> None:
     """NumPy frees nested arrays by recursion: what is too deep for that is not built, by references either."""
     message = wire.message(wire.sequence(wire.tag("MARK", _holding(wire.NONE)), *_chain(depth)))
@@ -324,7 +324,7 @@ def test_arrays_in_arrays(depth: int, taken: bool) -> None:
             nested = nested[0]
         assert nested.tolist() == [None]
     else:
-        with pytest.raises(holdall.DecodeError, match="nested deeper than 64"):
+        with pytest.raises(holdall.DecodeError, match="nested too deep in a type"):
             holdall.loads(message)
 
 

@@ -45,7 +45,16 @@ class ValidationError(DecodeError):
 @final
 class Limits:
     def __new__(
-        cls, *, depth: int | None = None, objects: int | None = None, bytes: int | None = None
+        cls,
+        *,
+        depth: int | None = None,
+        objects: int | None = None,
+        bytes: int | None = None,
+        work: int | None = None,
+    ) -> Limits: ...
+    @staticmethod
+    def strict(
+        *, depth: int = 100, objects: int = 1_000_000, bytes: int = 64 << 20, work: int = 16 << 20
     ) -> Limits: ...
     @property
     def depth(self) -> int | None: ...
@@ -53,6 +62,8 @@ class Limits:
     def objects(self) -> int | None: ...
     @property
     def bytes(self) -> int | None: ...
+    @property
+    def work(self) -> int | None: ...
 
 @final
 class Record:

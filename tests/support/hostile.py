@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 # Bytes of memory per byte of input that `loads` may use at most, beside a constant for the process itself.
-MEMORY_MULTIPLE = 128
+MEMORY_MULTIPLE = 1024
 # And for the message itself, however small.
 MEMORY_FIXED = 1 << 20
 # What a compressed file may become, beside the same multiple of its size.

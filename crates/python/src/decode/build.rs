@@ -21,7 +21,8 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     /// Makes a `Gather` frame's object, and gives it its number.
     pub(super) fn make(&mut self, mut frame: Frame) -> Result<Owned> {
         let at = frame.offset;
-        let Some(Parts { make: Some(make), gathered: mut parts }) = frame.parts.take().map(|parts| *parts) else {
+        let Some(Parts { make: Some(make), gathered: mut parts, weights, .. }) = frame.parts.take().map(|parts| *parts)
+        else {
             return Err(decode("a frame without its recipe", at));
         };
         if !self.r.trusted() {
@@ -37,7 +38,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                     Some(below) if !frame.hand_over => (below.mark, 2),
                     _ => (frame.mark, 1),
                 };
-                self.fill_frozenset(&set, mark, ours, &parts, frame.weight.values, at)?;
+                self.fill_frozenset(&set, mark, ours, &parts, &weights, at)?;
                 set
             }
             Make::Known(Known::Pattern) => self.pattern(&parts, at)?,
@@ -196,7 +197,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         mark: u32,
         ours: isize,
         members: &[Owned],
-        weight: u32,
+        weights: &[u32],
         at: usize,
     ) -> Result<()> {
         // CPython lets members be added as long as there is one reference, which is ours; the number's is lent.
@@ -208,7 +209,8 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         // would run code of a user's class, which could see or drop the set meanwhile, are refused then.
         unsafe {
             let others = ffi::Py_REFCNT(set.get());
-            for member in members {
+            for (place, member) in members.iter().enumerate() {
+                let weight = weights.get(place).copied().unwrap_or(0);
                 if others > ours && self.hashes_by_own_code(member)? {
                     return Err(decode("a frozenset within its own member, whose hash is that member's own code", at));
                 }
@@ -258,7 +260,8 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     pub(super) fn reduce_part(&mut self) -> Result<()> {
         let Some(frame) = self.stack.last_mut() else { return Ok(()) };
         let (at, mark) = (frame.offset, frame.mark);
-        let Some(Parts { make: Some(Make::Recipe { flags, deferred }), gathered }) = frame.parts.as_deref_mut() else {
+        let Some(Parts { make: Some(Make::Recipe { flags, deferred }), gathered, .. }) = frame.parts.as_deref_mut()
+        else {
             return Err(decode("a frame without its recipe", at));
         };
         let deferred = *deferred;

@@ -37,11 +37,8 @@ use budget::BYTES_PER_BYTE;
 pub use budget::{Limits, Work};
 pub use frame::DOCUMENT;
 
-/// See `Weight`.
-pub const DEEPEST: usize = Weight::DEEPEST as usize;
-pub const OF_ARRAY: usize = Weight::OF_ARRAY as usize;
-
-use frame::{Deferred, Frame, Kind, Weight};
+pub use frame::Weight;
+use frame::{Deferred, Frame, Kind};
 use holdall_format::Reader;
 use layout::Layout;
 pub use partial::Kept;

@@ -6,6 +6,7 @@ use super::layout::{put, Build};
 use super::tagged::weight_of_list;
 use super::weigh::Scale;
 use super::{fill, keys, Decoder, UNMARKED};
+use crate::class::plan::Base;
 use crate::cpython::{dict, replace, text, Obj, Owned};
 use crate::driver;
 use crate::error::{decode, raised, refused, Fault, Result, Step};
@@ -44,6 +45,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 let (mut weight, mark, check) = (weight_of(&frame), frame.mark, frame.check);
                 if R::TAGGED && frame.kind == Kind::List {
                     weight = weight_of_list(&frame, self.stack.last());
+                }
+                if weight_in_content(&frame, &self.stack) {
+                    weight.freeing = weight.freeing.max(frame.weight.freeing);
                 }
                 let is_content = !frame.hand_over && matches!(frame.kind, Kind::Tuple | Kind::Gather);
                 let Some(mut object) = self.finish_frame(frame)? else {
@@ -314,11 +318,8 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
 
     /// The object of a full frame, if it is to be handed to the frame below.
     fn finish_frame(&mut self, frame: Frame) -> Result<Option<Owned>> {
-        if frame.weight.freeing >= Weight::DEEPEST {
-            return Err(decode(
-                format_args!("nested deeper than {} in a type that CPython frees by recursion", Weight::DEEPEST),
-                frame.offset,
-            ));
+        if frame.weight.freeing >= Weight::MOST_FREED {
+            return Err(decode("nested too deep in a type that CPython frees by recursion", frame.offset));
         }
         match frame.kind {
             Kind::Gather | Kind::Lists => {
@@ -434,7 +435,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                     None if self.options.strict_keys && !text_or_bytes(value.get()) => {
                         return Err(decode("a key that is neither text nor bytes, with strict_map_key=True", here));
                     }
-                    None => (frame.key, frame.key_weight) = (Some(value), key_weight),
+                    None => frame.set_key(value, key_weight),
                     Some(key) => {
                         let dict = frame.object.clone().ok_or_else(missing)?;
                         if frame.flags & DOCUMENT != 0 {
@@ -444,7 +445,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                             frame.deferring = true;
                             self.deferred.push(Deferred::Item { dict, key, value, offset: here });
                         } else {
-                            let weight = frame.key_weight;
+                            let weight = frame.key_weight();
                             Adding::new(&self.r, &self.rules.work, here).item(
                                 dict.get(),
                                 key.get(),
@@ -496,7 +497,14 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                         return Err(refused("a default factory can't be set", here));
                     }
                 }
-                Kind::Gather | Kind::Lists => frame.gathered().push(value),
+                Kind::Gather | Kind::Lists => {
+                    let weighed = frame.weight.values;
+                    let parts = frame.parts.get_or_insert_default();
+                    if matches!(parts.make, Some(Make::FrozenSet)) {
+                        parts.weights.push(weighed - std::mem::replace(&mut parts.weighed, weighed));
+                    }
+                    parts.gathered.push(value);
+                }
                 Kind::Typed => return self.deliver_field(value),
                 Kind::Reduce => {
                     frame.gathered().push(value);
@@ -548,13 +556,41 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 }
 
+fn is_of_exception(make: &Make) -> bool {
+    match make {
+        Make::Exception => true,
+        Make::Based(layout) => matches!(layout.build, Build::Based { base: Base::Exception, .. }),
+        _ => false,
+    }
+}
+
+/// Whether a dict or tuple is only there to tell what an exception is made of: then freeing goes past it.
+#[inline(always)]
+fn weight_in_content(frame: &Frame, below: &[Frame]) -> bool {
+    let is_of_exception = |frame: Option<&Frame>| {
+        let make = frame.and_then(|frame| frame.parts.as_deref()?.make.as_ref());
+        make.is_some_and(is_of_exception)
+    };
+    if frame.weight.freeing == 0 {
+        return false;
+    }
+    match frame.kind {
+        Kind::Tuple => is_of_exception(below.last()),
+        Kind::Copied | Kind::Keyed | Kind::Pairs => {
+            let under = below.len().checked_sub(2).and_then(|at| below.get(at));
+            below.last().is_some_and(|tuple| tuple.kind == Kind::Tuple) && is_of_exception(under)
+        }
+        _ => false,
+    }
+}
+
 /// What hashing (or freeing) the object of a full frame costs whoever holds it.
 #[inline(always)]
 fn weight_of(frame: &Frame) -> Weight {
     let held = frame.weight;
     match frame.kind {
-        Kind::Pairs if frame.flags & (DEFAULT_DICT | PROXY) == 0 => Weight::default(),
-        Kind::Pairs | Kind::Append => Weight { freeing: held.freeing.saturating_add(1), ..Weight::default() },
+        Kind::Pairs if frame.flags & DEFAULT_DICT == 0 => Weight::default(),
+        Kind::Pairs | Kind::Append => held.freed(Weight::OF_DEQUE),
         Kind::List | Kind::Copied | Kind::Guessed | Kind::Keyed | Kind::Set | Kind::Lists | Kind::Factory => {
             Weight::default()
         }
@@ -565,11 +601,16 @@ fn weight_of(frame: &Frame) -> Weight {
         },
         // It keeps its hash, and CPython frees it without recursion.
         Kind::Gather if is_frozenset(frame) => Weight { depth: 1, freeing: 0, values: 1 },
-        Kind::Tuple => Weight { freeing: 0, ..held.around(1, frame.len) },
-        Kind::Array => Weight { freeing: held.freeing.saturating_add(Weight::OF_ARRAY), ..Weight::default() },
+        Kind::Tuple => held.around(1, frame.len),
+        Kind::Array => held.freed(Weight::OF_ARRAY),
         Kind::Gather => {
-            let held = held.around(1, frame.len);
-            Weight { values: held.values.saturating_add(own_values(frame)), ..held }
+            let whole = held.around(1, frame.len);
+            let freeing = match frame.parts.as_deref().and_then(|parts| parts.make.as_ref()) {
+                Some(Make::Known(Known::Slice)) => held.freed(Weight::OF_SLICE).freeing,
+                Some(make) if is_of_exception(make) => held.freed(Weight::OF_EXCEPTION).freeing,
+                _ => 0,
+            };
+            Weight { freeing, values: whole.values.saturating_add(own_values(frame)), ..whole }
         }
     }
 }
@@ -579,12 +620,12 @@ fn own_values(frame: &Frame) -> u32 {
     /// The most for a byte: a set of characters in several ranges.
     const OF_PATTERN: usize = 128;
     match frame.parts.as_deref() {
-        Some(Parts { make: Some(Make::Known(Known::Pattern)), gathered }) => {
+        Some(Parts { make: Some(Make::Known(Known::Pattern)), gathered, .. }) => {
             let text = gathered.first().map_or(0, extent);
             u32::try_from(OF_PATTERN * text).unwrap_or(u32::MAX)
         }
         // Its hash is a power, modulo a prime.
-        Some(Parts { make: Some(Make::Known(Known::Fraction)), gathered }) => {
+        Some(Parts { make: Some(Make::Known(Known::Fraction)), gathered, .. }) => {
             u32::try_from(gathered.iter().map(extent).sum::<usize>()).unwrap_or(u32::MAX).saturating_add(100)
         }
         _ => Weight::VALUES_OF_CODE,
@@ -605,7 +646,7 @@ pub(super) unsafe fn weight_of_instance(object: Obj, held: Weight, len: usize) -
     unsafe {
         let class = ffi::Py_TYPE(object);
         let is_made = ffi::PyType_HasFeature(class, ffi::Py_TPFLAGS_HEAPTYPE) != 0;
-        let freeing = if is_made { 0 } else { held.freeing.saturating_add(1) };
+        let freeing = if is_made { 0 } else { held.freed(Weight::OF_EXCEPTION).freeing };
         let no_hash = ffi::PyObject_HashNotImplemented as *const () as usize;
         let hash = (*class).tp_hash.map_or(0, |hash| hash as usize);
         if hash == no_hash || hashes_by_identity(object) {

@@ -173,7 +173,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 if parameters {
                     self.claim(1, 512)?;
                     let mark = self.take_mark();
-                    let parts = Parts { gathered: Vec::new(), make: Some(Make::Type(path)) };
+                    let parts = Parts { make: Some(Make::Type(path)), ..Parts::default() };
                     let frame = self.frame(Kind::Lists, None, 1, mark);
                     return Ok(self.push(Frame { parts: Some(Box::new(parts)), ..frame }));
                 }

@@ -595,7 +595,7 @@ impl<W: Writer> Encoder<'_, W> {
                     if objects::exception::is_of_parts(self.py, ffi::Py_TYPE(object))? {
                         self.then_made(object, parts);
                     } else {
-                        self.then(parts);
+                        self.then_for(Owned::borrowed(object), parts);
                     }
                 }
             }

@@ -3,6 +3,7 @@
 use super::{layouts, Encoder, Extra, Frame, Kind, Part, BY_PARENT, BY_PARENT_AND_US};
 use crate::cpython::dict::{self, Position};
 use crate::cpython::{bytes_of, float, int, prefetch, Obj, Owned};
+use crate::decode::Weight;
 use crate::error::{encode, raised, Result};
 use crate::objects::buffer;
 use holdall_format::model::{Lent, Seq};
@@ -15,9 +16,11 @@ use std::ptr::addr_of_mut;
 /// In tree mode, how deep the walk goes before it looks for a cycle, the first time.
 const SUSPICIOUS: usize = 1_000;
 /// Where the stack has a multiple of so many frames, it is looked at (a power of two).
-const LOOKED_AT: usize = 256;
-/// The deepest that a load takes of what CPython hashes or frees by recursion, less what is not seen between two looks.
-const MOST_NESTED: usize = crate::decode::DEEPEST - LOOKED_AT;
+const LOOKED_AT: usize = 64;
+/// The deepest key that a load takes, less what is not seen between two looks.
+const DEEPEST_KEY: usize = Weight::DEEPEST as usize - LOOKED_AT;
+/// More frames than the most that a load takes of what is freed by recursion.
+const MOST_FRAMES: usize = 2 * Weight::MOST_FREED as usize;
 pub const CHANGED: &str = "a container changed its size while it was being stored";
 
 impl<W: Writer> Encoder<'_, W> {
@@ -344,50 +347,62 @@ impl<W: Writer> Encoder<'_, W> {
     /// interpreter, and keys whose hash would.
     #[cold]
     fn refuse_deep(&self) -> Result<()> {
-        let (mut freed, mut tuples) = (0, 0);
-        let mut counts = (true, true);
-        for frame in self.tables.stack.iter().rev().take(2 * MOST_NESTED + 2 * LOOKED_AT) {
-            let object = match &frame.extra {
-                Some(Extra::Parts(parts)) if frame.stands_for_none() => {
-                    match parts.get((frame.at as usize).wrapping_sub(1)) {
-                        Some(Part::Value(object) | Part::Table(object) | Part::Body(object)) => object.get(),
-                        _ => continue,
-                    }
-                }
-                _ => frame.object.get(),
-            };
+        let stack = &self.tables.stack;
+        let is_made = |frame: &Frame| match frame.kind {
+            Kind::Parts => true,
             // SAFETY: held by the frame, as is its class.
-            let class = unsafe { ffi::Py_TYPE(object) };
-            if counts.0 {
-                match freed_by_recursion(class) {
-                    0 => counts.0 = false,
-                    levels => freed += levels,
+            Kind::Pairs => unsafe { freed_by_recursion(ffi::Py_TYPE(frame.object.get())) != 0 },
+            _ => false,
+        };
+        if stack.iter().rev().take(4).any(is_made) {
+            let (mut levels, mut between) = (0, 0);
+            for frame in &stack[stack.len().saturating_sub(MOST_FRAMES)..] {
+                let object = match &frame.extra {
+                    Some(Extra::Parts(parts)) if frame.stands_for_none() => {
+                        match parts.get((frame.at as usize).wrapping_sub(1)) {
+                            Some(Part::Value(object) | Part::Table(object) | Part::Body(object)) => object.get(),
+                            _ => continue,
+                        }
+                    }
+                    _ => frame.object.get(),
+                };
+                // SAFETY: held by the frame, as is its class.
+                let class = unsafe { ffi::Py_TYPE(object) };
+                levels = match freed_by_recursion(class) {
+                    // A tuple and a dict that tell what an exception is made of.
+                    0 if between > 0 => {
+                        between -= 1;
+                        levels
+                    }
+                    0 => 0,
+                    more => {
+                        between = if is_exception(class) { 2 } else { 0 };
+                        levels + more
+                    }
+                };
+                if levels + LOOKED_AT * freed_by_recursion(class) > usize::from(Weight::MOST_FREED) {
+                    // SAFETY: the class of a live object.
+                    let class = unsafe { Bound::<PyAny>::from_borrowed_ptr(self.py, class.cast()) };
+                    return Err(encode(format!(
+                        "`{}` nested too deep: CPython frees it by recursion, so that it could not be restored",
+                        class.getattr("__qualname__")?
+                    )));
                 }
             }
-            if counts.1 {
-                match frame.kind {
-                    Kind::Tuple => tuples += 1,
-                    Kind::Pairs if frame.value_next && tuples > MOST_NESTED => {
-                        return Err(encode(format!(
-                            "a key nested deeper than {MOST_NESTED}: its hash could not be computed"
-                        )));
-                    }
-                    Kind::Set if tuples > MOST_NESTED => {
-                        return Err(encode(format!("a member of a set nested deeper than {MOST_NESTED}")));
-                    }
-                    _ => counts.1 = false,
+        }
+        let mut tuples = 0;
+        for frame in stack.iter().rev().take(DEEPEST_KEY + 2 * LOOKED_AT) {
+            match frame.kind {
+                Kind::Tuple => tuples += 1,
+                Kind::Pairs if frame.value_next && tuples > DEEPEST_KEY => {
+                    return Err(encode(format!(
+                        "a key nested deeper than {DEEPEST_KEY}: its hash could not be computed"
+                    )));
                 }
-            }
-            if freed > MOST_NESTED {
-                // SAFETY: the class of a live object.
-                let class = unsafe { Bound::<pyo3::PyAny>::from_borrowed_ptr(self.py, class.cast()) };
-                return Err(encode(format!(
-                    "`{}` nested deeper than {MOST_NESTED}, which CPython frees by recursion: it could not be restored",
-                    class.getattr("__qualname__")?
-                )));
-            }
-            if counts == (false, false) {
-                break;
+                Kind::Set if tuples > DEEPEST_KEY => {
+                    return Err(encode(format!("a member of a set nested deeper than {DEEPEST_KEY}")));
+                }
+                _ => break,
             }
         }
         Ok(())
@@ -696,23 +711,30 @@ pub(super) unsafe fn next_member(set: Obj, at: &mut isize) -> Option<Obj> {
 fn freed_by_recursion(class: *mut ffi::PyTypeObject) -> usize {
     // SAFETY: the class of a live object; static types.
     unsafe {
-        let exceptions =
-            [ffi::PyExc_ImportError, ffi::PyExc_OSError, ffi::PyExc_SyntaxError, ffi::PyExc_AttributeError];
         let is_like = |base: *mut ffi::PyObject| ffi::PyType_IsSubtype(class, base.cast()) != 0;
-        if class == addr_of_mut!(ffi::PySlice_Type) || class == addr_of_mut!(ffi::PyDictProxy_Type) {
-            1
+        let deque = usize::from(Weight::OF_DEQUE);
+        if class == addr_of_mut!(ffi::PySlice_Type) {
+            usize::from(Weight::OF_SLICE)
         } else if ffi::PyType_HasFeature(class, ffi::Py_TPFLAGS_HEAPTYPE) != 0 {
             0
         } else if is_like(addr_of_mut!(ffi::PyDict_Type).cast()) {
-            usize::from(class != addr_of_mut!(ffi::PyDict_Type) && class != addr_of_mut!(crate::cpython::PyODict_Type))
-        } else if ffi::PyType_FastSubclass(class, ffi::Py_TPFLAGS_BASE_EXC_SUBCLASS) != 0 {
-            usize::from(exceptions.iter().any(|base| is_like(*base)))
+            let is_plain =
+                class == addr_of_mut!(ffi::PyDict_Type) || class == addr_of_mut!(crate::cpython::PyODict_Type);
+            deque * usize::from(!is_plain)
+        } else if is_exception(class) {
+            // A load makes it in two steps.
+            2 * usize::from(Weight::OF_EXCEPTION)
         } else {
             match std::ffi::CStr::from_ptr((*class).tp_name).to_bytes() {
-                b"collections.deque" => 1,
-                b"numpy.ndarray" => crate::decode::OF_ARRAY,
+                b"collections.deque" => deque,
+                b"numpy.ndarray" => usize::from(Weight::OF_ARRAY),
                 _ => 0,
             }
         }
     }
+}
+
+fn is_exception(class: *mut ffi::PyTypeObject) -> bool {
+    // SAFETY: the class of a live object.
+    unsafe { ffi::PyType_FastSubclass(class, ffi::Py_TPFLAGS_BASE_EXC_SUBCLASS) != 0 }
 }

@@ -155,7 +155,7 @@ pub fn cost(py: Python<'_>, known: Known, parts: &[Owned]) -> Result<Cost> {
                 let step = parts.last().map_or(1, |step| digits(extent(step)));
                 product = (digits(whole).saturating_sub(step), step.saturating_sub(1));
             }
-            Cost { work: 200 + product.0.saturating_mul(product.1) / 4, bytes: 3 * whole }
+            Cost { work: 50 + product.0.saturating_mul(product.1) / 4, bytes: 3 * whole }
         }
         // Parts of a path are objects of their own.
         Known::PurePosixPath | Known::PureWindowsPath | Known::PosixPath | Known::WindowsPath => {

@@ -48,7 +48,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             }
         }
         let make = Make::Table(described.clone(), nodes, start);
-        let parts = Parts { gathered: Vec::new(), make: Some(make) };
+        let parts = Parts { make: Some(make), ..Parts::default() };
         let at = gathered.len();
         let frame = Frame { parts: Some(Box::new(parts)), ..self.frame(Kind::Lists, Some(dict), 2, mark) };
         let mut frame = Frame { at, ..frame };
