@@ -1,8 +1,10 @@
 //! Where a writer puts its bytes.
 
+use crate::memory::Vec;
+
 /// A growing output buffer.
 ///
-/// `Vec<u8>` is the plain one; a host may bring its own (CPython's `bytes`, filled in place).
+/// [`memory::Vec`](Vec) is the plain one; a host may bring its own (CPython's `bytes`, filled in place).
 pub trait Sink {
     /// Appends `bytes`.
     fn put(&mut self, bytes: &[u8]);
@@ -68,11 +70,11 @@ impl Sink for Vec<u8> {
     }
 
     fn len(&self) -> usize {
-        self.len()
+        Vec::len(self)
     }
 
     fn truncate(&mut self, len: usize) {
-        self.truncate(len);
+        Vec::truncate(self, len);
     }
 
     fn written(&mut self, from: usize) -> &mut [u8] {

@@ -1,6 +1,7 @@
 //! What can go wrong in the host, and the exceptions it becomes.
 
 use crate::cpython::Owned;
+use crate::memory::Vec;
 use holdall_format::{Error as FormatError, Kind};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;

@@ -4,6 +4,7 @@
 //! before all of it: it is filled in when the last of its values is written, of which the host has told the number.
 
 use super::tag;
+use crate::memory::Vec;
 use crate::model::{self, Special, Text};
 use crate::sink::Sink;
 use crate::text;

@@ -6,6 +6,7 @@
 use super::reader::Reader;
 use super::tag;
 use crate::error::{Error, Kind, Result};
+use crate::memory::Vec;
 use crate::model::{Reader as _, Token};
 
 /// What the bytes that are there say.

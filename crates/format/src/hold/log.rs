@@ -11,6 +11,7 @@ use super::reader::{self, Reader};
 use super::{tag, writer};
 use crate::cursor::Cursor;
 use crate::error::{Error, Kind, Result};
+use crate::memory::{vec, Vec};
 use crate::model::{Layout, LayoutKind, Name, Reader as _, Token, Writer as _};
 
 /// Records of fewer bytes are not compressed.
@@ -54,11 +55,18 @@ pub fn put_record(out: &mut Vec<u8>, at: u64, named: Named, message: &[u8], how:
     writer::length(&mut head, named.all());
     // A small record has nothing to gain, and a large one would have to be cut.
     let how = how.filter(|_| (LEAST_COMPRESSED..BLOCK - head.len()).contains(&message.len()));
-    if let Some((how, body)) = how.and_then(|how| Some((how, codec::compress(&[&head, message].concat(), how)?))) {
+    if let Some((how, body)) = how.and_then(|how| Some((how, codec::compress(&joined(&head, message), how)?))) {
         put_as(out, at, Head { codec: how.codec, ..Head::new(tag::RECORD, body.len() as u64) }, [&body, &[]]);
         return;
     }
     put(out, at, tag::RECORD, [&head, message]);
+}
+
+fn joined(head: &[u8], body: &[u8]) -> Vec<u8> {
+    let mut both = Vec::with_capacity(head.len() + body.len());
+    both.extend_from_slice(head);
+    both.extend_from_slice(body);
+    both
 }
 
 /// Appends what a record has named, if anything; gives what there is now.

@@ -3,6 +3,7 @@
 use super::tag;
 use crate::cursor::Cursor;
 use crate::error::{Error, Kind, Result};
+use crate::memory::Vec;
 use crate::model::{self, Bytes, Ints, Layout, LayoutKind, Leaf, Name, Seq, Token};
 use crate::text::is_ascii;
 

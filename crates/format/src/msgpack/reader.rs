@@ -3,6 +3,7 @@
 use super::tag;
 use crate::cursor::Cursor;
 use crate::error::{Kind, Result};
+use crate::memory::Vec;
 use crate::model::{self, Leaf, Token};
 use crate::text::is_ascii;
 

@@ -8,6 +8,7 @@ use super::memory::loaded;
 use super::plan::_PyType_Lookup;
 use crate::cpython::{text, Obj, Owned, Type};
 use crate::error::{raised, Result};
+use crate::memory::Vec;
 use pyo3::prelude::*;
 use pyo3::types::{PyCode, PyDict, PyFunction, PyString, PyTuple};
 use pyo3::{ffi, intern};

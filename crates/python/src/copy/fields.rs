@@ -10,6 +10,7 @@ use crate::cpython::{bytes_of, float, int, references, Obj, Owned, Type};
 use crate::decode::fill;
 use crate::encode::Part;
 use crate::error::{raised, Result};
+use crate::memory::{vec, Vec};
 use crate::objects;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;

@@ -6,6 +6,7 @@ use super::{fault, Copier, Got};
 use crate::class::{plan, registry, state};
 use crate::cpython::{Obj, Owned};
 use crate::error::{raised, Result};
+use crate::memory::Vec;
 use crate::objects;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;

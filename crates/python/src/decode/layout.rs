@@ -6,6 +6,7 @@ use crate::class::plan::{self, Base, How, Plan};
 use crate::class::registry;
 use crate::cpython::{dict, text, Obj, Owned, Type};
 use crate::error::{decode, raised, refused, unknown_type, Result};
+use crate::memory::{HashSet, Vec};
 use holdall_format::model::{self, Bytes, LayoutKind, Name};
 use holdall_format::Reader;
 use pyo3::ffi;
@@ -383,7 +384,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 return Ok(Build::Upgraded { plan: plan.clone() });
             }
         }
-        let mut seen = std::collections::HashSet::new();
+        let mut seen = HashSet::new();
         for name in &mut layout.names {
             let mut raw = name.clone().into_raw();
             // SAFETY: a string of ours; interning may replace it by its equal.

@@ -4,6 +4,7 @@ use super::layout::Layout;
 use super::{Decoder, Numbered};
 use crate::cpython::Owned;
 use crate::error::Result;
+use crate::memory::Vec;
 use holdall_format::hold::log::NamesReader;
 use holdall_format::{Reader, Token};
 use std::rc::Rc;

@@ -2,6 +2,7 @@
 //! ready. Like the cache of names, it holds nothing but immutable strings (and a dict of them that is only copied).
 
 use super::layout::Layout;
+use crate::memory::Vec;
 use pyo3::prelude::*;
 use std::cell::RefCell;
 use std::rc::Rc;

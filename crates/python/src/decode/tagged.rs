@@ -16,6 +16,7 @@ use crate::class::state::{allocate, slot_mut};
 use crate::cpython::{replace, Owned};
 use crate::error::{decode, raised, refused, DecodeError, Fault, Result};
 use crate::julia::{bound, call, Class, Described, Names};
+use crate::memory::Vec;
 use crate::objects::owned;
 use crate::schema::node::accepts;
 use crate::schema::ANY;

@@ -6,6 +6,7 @@ use crate::cpython::dict::Position;
 use crate::cpython::{bytes_of, float, int, text, Obj, Owned};
 use crate::encode::{layouts, Encoder, Part, MOST_REPLACEMENTS};
 use crate::error::{raised, Result};
+use crate::memory::Vec;
 use crate::objects::special::classes::Class;
 use crate::objects::special::{self, Marker};
 use crate::objects::{held, owned};

@@ -3,6 +3,7 @@
 use super::{Encoder, Part};
 use crate::cpython::{dict, text, Obj, Owned};
 use crate::error::{encode, raised, take_data_error, Result};
+use crate::memory::{vec, Vec};
 use crate::objects::owned;
 use crate::schema::class::utf8;
 use holdall_format::Writer;

@@ -4,11 +4,11 @@ use super::{layouts, Encoder, Extra, Frame, Kind, Part, BY_PARENT, BY_PARENT_AND
 use crate::cpython::dict::{self, Position};
 use crate::cpython::{bytes_of, float, int, prefetch, Obj, Owned};
 use crate::error::{encode, raised, Result};
+use crate::memory::{self, HashSet};
 use crate::objects::buffer;
 use holdall_format::model::{Lent, Seq};
 use holdall_format::Writer;
 use pyo3::{ffi, Bound};
-use std::collections::HashSet;
 use std::ptr::addr_of_mut;
 
 /// In tree mode, how deep the walk goes before it looks for a cycle, the first time.
@@ -309,6 +309,7 @@ impl<W: Writer> Encoder<'_, W> {
     pub(crate) fn walk(&mut self) -> Result<()> {
         let mut suspicious = SUSPICIOUS;
         while let Some(frame) = self.tables.stack.last() {
+            memory::check();
             if !self.tracks() && self.tables.stack.len() > suspicious {
                 self.refuse_cycle()?;
                 suspicious = self.tables.stack.len() * 2;

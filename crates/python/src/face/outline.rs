@@ -1,6 +1,7 @@
 //! `outline`: what bytes hold, for those who look at them; `guess_format`: which format they are in.
 
 use super::functions::with_bytes;
+use crate::memory::door;
 use holdall_format::hold;
 use holdall_format::model::LayoutKind;
 use holdall_format::outline::{outline as outline_of, Class, Key, Kind, Node, Options, Outline, Referred, Rest, Sum};
@@ -20,9 +21,11 @@ use pyo3::types::{PyDict, PyList};
 #[pyfunction]
 #[pyo3(signature = (data, /, *, is_bson = false))]
 pub fn guess_format(data: &Bound<'_, PyAny>, is_bson: bool) -> PyResult<Option<&'static str>> {
-    with_bytes(data, |data| {
-        let found = if is_bson { Some(guess::of_bson(data)) } else { guess::guess(data) };
-        Ok(found.map(guess::Format::name))
+    door(|| {
+        with_bytes(data, |data| {
+            let found = if is_bson { Some(guess::of_bson(data)) } else { guess::guess(data) };
+            Ok(found.map(guess::Format::name))
+        })
     })
 }
 
@@ -51,26 +54,32 @@ pub fn outline<'py>(
     most: usize,
     values: bool,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let py = data.py();
-    with_bytes(data, |data| {
-        let whole = matches!(format, "hold" | "julia");
-        let options = Options { depth, most, values, whole };
-        let (made, base) = match format {
-            "hold" => {
-                let outline = match hold::Reader::new(data, true) {
-                    Ok(reader) => outline_of(reader, data, options),
-                    Err(error) => Outline::of_nothing(error),
-                };
-                (outline, 0)
-            }
-            "bson" => (outline_of(bson::Reader::new(data).damaged(), data, options), 0),
-            "julia" => (outline_of(julia::Reader::damaged(data), data, options), 0),
-            "msgpack" => (outline_of(msgpack::Reader::new(data), data, options), 0),
-            _ => return Err(PyValueError::new_err("format must be one of \"hold\", \"bson\", \"julia\", \"msgpack\"")),
-        };
-        let told = told(py, &made, base)?;
-        told.set_item("left", data.len() - base - made.read)?;
-        Ok(told)
+    door(|| {
+        let py = data.py();
+        with_bytes(data, |data| {
+            let whole = matches!(format, "hold" | "julia");
+            let options = Options { depth, most, values, whole };
+            let (made, base) = match format {
+                "hold" => {
+                    let outline = match hold::Reader::new(data, true) {
+                        Ok(reader) => outline_of(reader, data, options),
+                        Err(error) => Outline::of_nothing(error),
+                    };
+                    (outline, 0)
+                }
+                "bson" => (outline_of(bson::Reader::new(data).damaged(), data, options), 0),
+                "julia" => (outline_of(julia::Reader::damaged(data), data, options), 0),
+                "msgpack" => (outline_of(msgpack::Reader::new(data), data, options), 0),
+                _ => {
+                    return Err(PyValueError::new_err(
+                        "format must be one of \"hold\", \"bson\", \"julia\", \"msgpack\"",
+                    ))
+                }
+            };
+            let told = told(py, &made, base)?;
+            told.set_item("left", data.len() - base - made.read)?;
+            Ok(told)
+        })
     })
 }
 
@@ -167,7 +176,7 @@ fn class(told: &Bound<'_, PyDict>, class: &Class) -> PyResult<()> {
     told.set_item("kind", kind)?;
     told.set_item("name", &class.name)?;
     told.set_item("version", class.version)?;
-    told.set_item("fields", &class.fields)?;
+    told.set_item("fields", &class.fields[..])?;
     told.set_item("field_count", class.field_count)
 }
 

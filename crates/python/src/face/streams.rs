@@ -2,6 +2,7 @@
 
 use super::descriptor::Descriptor;
 use crate::cpython::part;
+use crate::memory::Vec;
 use holdall_format::hold::file::{self, Graph, Output};
 use pyo3::exceptions::{PyOSError, PyTypeError};
 use pyo3::prelude::*;

@@ -1,5 +1,6 @@
 //! `Limits` and `Record`.
 
+use crate::memory::door;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use pyo3::{ffi, PyTypeInfo};
@@ -81,7 +82,7 @@ impl Record {
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        Ok(format!("Record({:?}, {})", self.type_name, self.fields.bind(py).repr()?))
+        door(|| Ok(format!("Record({:?}, {})", self.type_name, self.fields.bind(py).repr()?)))
     }
 
     fn __traverse__(&self, visit: pyo3::PyVisit<'_>) -> Result<(), pyo3::PyTraverseError> {

@@ -13,13 +13,13 @@ use crate::class::plan;
 use crate::cpython::{float, int, text, Obj, Owned};
 use crate::decode::{layout::Layout, Shared};
 use crate::error::{raised, Result};
+use crate::memory::{HashSet, Vec};
 use crate::objects::owned;
 use pyo3::exceptions::PySystemError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyTuple;
 use std::cell::{OnceCell, RefCell};
-use std::collections::HashSet;
 use std::rc::Rc;
 use std::sync::{Mutex, PoisonError};
 
@@ -169,7 +169,7 @@ impl Julia {
         let found = call(py, &self.names.fields_of, (of_type, bound(py, &self.types)))?;
         match found.is_none() {
             true => Ok(None),
-            false => found.extract().map(Some),
+            false => found.extract::<std::vec::Vec<String>>().map(|names| Some(names.into())),
         }
     }
 }

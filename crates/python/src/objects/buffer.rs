@@ -6,6 +6,7 @@ use crate::cpython::{Obj, Owned, View};
 use crate::decode::Decoder;
 use crate::encode::{Borrower, Encoder, Part};
 use crate::error::{decode, raised, Result};
+use crate::memory::vec;
 use holdall_format::model::{Known, Lent};
 use holdall_format::{Reader, Writer};
 use pyo3::exceptions::PyValueError;

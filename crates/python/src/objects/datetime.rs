@@ -4,6 +4,7 @@ use super::owned;
 use crate::cpython::{Obj, Owned, Type};
 use crate::encode::{Encoder, Part};
 use crate::error::{decode, raised, refused, Result};
+use crate::memory::vec;
 use holdall_format::model::{Known, Moment};
 use holdall_format::Writer;
 use pyo3::exceptions::PyValueError;

@@ -7,6 +7,7 @@ use super::owned;
 use crate::cpython::{Obj, Owned, Type};
 use crate::encode::Part;
 use crate::error::{decode, refused, Result};
+use crate::memory::{vec, Vec};
 use pyo3::exceptions::PyAttributeError;
 use pyo3::ffi;
 use pyo3::prelude::*;

@@ -9,6 +9,7 @@ use super::{buffer, owned, Family};
 use crate::cpython::{bytes_of, text, Owned, Type, View};
 use crate::encode::{Encoder, Part, BY_PARENT_AND_US};
 use crate::error::{decode, encode as encode_error, raised, refused, Fault, Result};
+use crate::memory::{extracted, vec, Vec};
 use dtype::{Content, Dtype, Form, Shape};
 use holdall_format::model::{Bytes, Known, Lent, Text};
 use holdall_format::{Reader, Token, Writer};
@@ -187,10 +188,10 @@ fn encode_array<W: Writer>(encoder: &mut Encoder<'_, W>, numpy: &Numpy, array: &
         None if fortran => Order::Fortran,
         None => Order::C,
     };
-    let dims: Vec<isize> = array.getattr("shape")?.extract()?;
+    let dims: Vec<isize> = extracted(&array.getattr("shape")?)?;
     head(encoder, &dtype, &form, &dims, &order, !flag("writeable")?)?;
     let array = &match &order {
-        Order::Axes(axes) => array.call_method1("transpose", (axes,))?,
+        Order::Axes(axes) => array.call_method1("transpose", (&axes[..],))?,
         _ => array.clone(),
     };
     if form.content() == Content::Fields {
@@ -238,10 +239,10 @@ fn in_own_order<'py>(
     if in_usual_order {
         return Ok(None);
     }
-    let strides: Vec<isize> = array.getattr("strides")?.extract()?;
+    let strides: Vec<isize> = extracted(&array.getattr("strides")?)?;
     let mut axes: Vec<usize> = (0..strides.len()).collect();
     axes.sort_by_key(|&axis| std::cmp::Reverse(strides[axis]));
-    let along = array.call_method1("transpose", (&axes,))?;
+    let along = array.call_method1("transpose", (&axes[..],))?;
     let is_dense = along.getattr("flags")?.getattr("c_contiguous")?.is_truthy()?;
     Ok(is_dense.then_some((axes, along)))
 }
@@ -304,8 +305,8 @@ fn encode_bytes<W: Writer>(
         return encode_bytes(encoder, numpy, &array.call_method0("copy")?, dtype, form);
     };
     let dims: Vec<isize> = match &order {
-        Order::Axes(_) => array.getattr("shape")?.extract()?,
-        _ => view.dims().to_vec(),
+        Order::Axes(_) => extracted(&array.getattr("shape")?)?,
+        _ => Vec::from(view.dims()),
     };
     head(encoder, dtype, form, &dims, &order, view.is_read_only())?;
     let mask = form.mask();
@@ -493,7 +494,7 @@ impl Head {
             for (at, &axis) in axes.iter().enumerate() {
                 places[axis] = at;
             }
-            array = array.call_method1("transpose", (places,))?;
+            array = array.call_method1("transpose", (&places[..],))?;
         }
         if self.read_only {
             array.getattr("flags")?.setattr("writeable", false)?;

@@ -9,6 +9,7 @@ use crate::driver;
 use crate::encode::forms::Order;
 use crate::encode::{Encoder, Part};
 use crate::error::{decode, encode as encode_error, raised, Result};
+use crate::memory::{vec, Vec};
 use crate::schema::time;
 use holdall_format::model::{Known, Seq};
 use holdall_format::Writer;

@@ -6,6 +6,7 @@ use crate::decode::layout::Layout;
 use crate::encode::{Encoder, Part};
 use crate::error::{encode as encode_error, Result};
 use crate::face::Record;
+use crate::memory::Vec;
 use holdall_format::model::LayoutKind;
 use holdall_format::Writer;
 use pyo3::prelude::*;

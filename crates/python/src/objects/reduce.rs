@@ -10,6 +10,7 @@ use crate::class::registry;
 use crate::cpython::{Obj, Owned};
 use crate::encode::{Encoder, Part};
 use crate::error::{decode, encode as encode_error, raised, Fault, Result};
+use crate::memory::{vec, Vec};
 use holdall_format::model::reduce;
 use holdall_format::Writer;
 use pyo3::exceptions::{PyKeyError, PyTypeError};

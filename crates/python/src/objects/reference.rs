@@ -7,6 +7,7 @@ use crate::cpython::Owned;
 use crate::decode::Decoder;
 use crate::encode::{Encoder, Part};
 use crate::error::{decode, unknown_type, Result};
+use crate::memory::Vec;
 use holdall_format::model::{Known, Text};
 use holdall_format::{Reader, Writer};
 use pyo3::exceptions::{PyAttributeError, PyModuleNotFoundError, PyValueError};

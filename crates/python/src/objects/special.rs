@@ -13,6 +13,7 @@ use crate::decode::Decoder;
 use crate::driver;
 use crate::encode::{Encoder, Part};
 use crate::error::{encode as encode_error, Result};
+use crate::memory::{vec, Vec};
 use holdall_format::bson::{self, refusal};
 use holdall_format::model::Special;
 use holdall_format::{Reader, Writer};
@@ -341,7 +342,7 @@ pub fn as_pattern<'py>(object: &Bound<'py, PyAny>, of_bytes: bool) -> Option<PyR
     // Python's flag of patterns that are text.
     const UNICODE: u32 = 32;
     let as_bytes = || {
-        let pattern: Vec<u8> = object.getattr("pattern")?.extract::<String>()?.into_bytes();
+        let pattern: std::vec::Vec<u8> = object.getattr("pattern")?.extract::<String>()?.into_bytes();
         let flags: u32 = object.getattr("flags")?.extract()?;
         let py = object.py();
         py.import("re")?.call_method1("compile", (PyBytes::new(py, &pattern), flags & !UNICODE))

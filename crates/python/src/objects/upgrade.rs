@@ -7,6 +7,7 @@ use crate::class::state;
 use crate::cpython::{text, Owned};
 use crate::decode::layout::Layout;
 use crate::error::{decode, raised, Result};
+use crate::memory::Vec;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;

@@ -11,6 +11,7 @@ use super::{time, NodeId, Schema};
 use crate::class::registry::call;
 use crate::cpython::{float, text, Obj, Owned, Type};
 use crate::error::{invalid, raised, Fault, Result};
+use crate::memory::{vec, Vec};
 use crate::objects::{owned, special};
 use pyo3::exceptions::{PyException, PyMemoryError};
 use pyo3::ffi;

@@ -5,7 +5,9 @@ use crate::error::{Error, Kind};
 use crate::hold::codec::{self, Codec, BLOCK};
 use crate::hold::frame::{self, Head, ALIGN, HEAD, START, TAIL};
 use crate::hold::tag;
+use crate::memory::{vec, Vec};
 use std::io;
+use std::thread::Builder;
 use xxhash_rust::xxh3::Xxh3;
 
 /// From so many bytes on two threads read a body.
@@ -190,11 +192,20 @@ impl<R: io::Read> Reader<R> {
         let (at, seed) = (self.at, body.seed);
         let hasher = std::thread::scope(|scope| -> Result<Xxh3, Fault> {
             let (chunks, read) = std::sync::mpsc::channel::<&[u8]>();
-            let hashed = scope.spawn(move || {
+            let hashing = move || {
                 let mut hasher = Xxh3::with_seed(seed);
                 read.into_iter().for_each(|chunk| hasher.update(chunk));
                 hasher
-            });
+            };
+            let Ok(hashed) = Builder::new().spawn_scoped(scope, hashing) else {
+                let mut hasher = Xxh3::with_seed(seed);
+                for chunk in to.chunks_mut(STAGE) {
+                    self.exactly(chunk)?;
+                    hasher.update(chunk);
+                    progress(self.at)?;
+                }
+                return Ok(hasher);
+            };
             for chunk in to.chunks_mut(STAGE) {
                 self.exactly(chunk)?;
                 // It is gone only if it has panicked, which `join` tells.

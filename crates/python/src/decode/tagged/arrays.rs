@@ -6,6 +6,7 @@ use super::WRONG_SIZE;
 use crate::cpython::Owned;
 use crate::error::{decode, Result};
 use crate::julia::{bound, call, Elements};
+use crate::memory::Vec;
 use crate::objects::{numpy, owned};
 use holdall_format::model::Shape;
 use holdall_format::Reader;

@@ -7,6 +7,7 @@ use super::{WRONG_DATA, WRONG_SIZE};
 use crate::cpython::{Obj, Owned};
 use crate::error::{decode, raised, Result};
 use crate::julia::{bound, call, Class, Described};
+use crate::memory::Vec;
 use crate::objects::owned;
 use crate::schema::{NodeId, ANY};
 use holdall_format::model::{Shape, Tagged};

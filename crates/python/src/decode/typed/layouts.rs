@@ -6,6 +6,7 @@ use super::super::Decoder;
 use crate::class::plan;
 use crate::cpython::{text, Owned};
 use crate::error::{decode, invalid, Result};
+use crate::memory::Vec;
 use crate::schema::class::{utf8, Class, ClassKind, Missing};
 use crate::schema::{NodeId, ANY};
 use holdall_format::model::LayoutKind;

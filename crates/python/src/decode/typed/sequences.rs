@@ -5,6 +5,7 @@ use super::super::frame::FIXED;
 use super::super::Decoder;
 use crate::cpython::Owned;
 use crate::error::{decode, invalid, raised, Result, Step};
+use crate::memory::{vec, Vec};
 use crate::objects;
 use crate::schema::class::{ClassKind, Missing};
 use crate::schema::constraint::broken_length;

@@ -8,6 +8,7 @@ use crate::face::foreign::named;
 use crate::face::functions::decode_by;
 use crate::face::options::{self, Wanted};
 use crate::julia::utf8;
+use crate::memory::{HashMap, Vec};
 use crate::schema::{NodeId, ANY};
 use holdall_format::bson::{tag, Element, Elements, Reader};
 use holdall_format::guess::Format;
@@ -15,7 +16,6 @@ use holdall_format::julia::{self, Apart};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyMemoryView, PyString};
-use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -147,7 +147,7 @@ impl Bson {
                 };
                 // Text that is no UTF-8 is no name, but of Julia's.
                 let name = match key.to_str() {
-                    Ok(name) => name.as_bytes().to_vec(),
+                    Ok(name) => Vec::from(name.as_bytes()),
                     Err(_) if self.shared.apart.is_some() => utf8(key)?,
                     Err(_) => return Ok(None),
                 };

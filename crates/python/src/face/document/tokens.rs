@@ -7,6 +7,7 @@ use crate::cpython::{text, Owned, View};
 use crate::decode;
 use crate::error::{raised, Fault};
 use crate::face::options::{self, Wanted};
+use crate::memory::{HashMap, Vec};
 use crate::schema::{NodeId, ANY};
 use holdall_format::hold::index::Search;
 use holdall_format::model::{Bytes, Ints, Text};
@@ -14,7 +15,6 @@ use holdall_format::{Error, Kind, Result, Token};
 use pyo3::exceptions::{PyKeyError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat, PyInt, PyMemoryView, PyString, PyWeakrefMethods, PyWeakrefReference};
-use std::collections::HashMap;
 use std::hash::BuildHasher;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 

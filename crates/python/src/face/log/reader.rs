@@ -12,6 +12,7 @@ use crate::face::foreign::named_log;
 use crate::face::options::{self, Wanted};
 use crate::face::streams::{os_error, Raised, Stream};
 use crate::face::types::Limits;
+use crate::memory::{door, Vec};
 use holdall_format::hold::log::{self, Named, NamesReader, Next, Restart};
 use holdall_format::hold::{frame, tag, Reader};
 use holdall_format::{Error, Kind};
@@ -171,7 +172,7 @@ impl State {
                 match found.head.kind {
                     tag::RECORD => self.record(py, options, repair, begins, found.body, unpacked),
                     tag::NAMES => {
-                        let body = unpacked.unwrap_or_else(|| self.bytes[found.body].to_vec());
+                        let body = unpacked.unwrap_or_else(|| Vec::from(&self.bytes[found.body]));
                         self.learn(py, options, &body);
                         Ok(Step::Again)
                     }
@@ -408,36 +409,38 @@ impl LogReader {
         dec_hook: Option<&Bound<'_, PyAny>>,
         limits: Option<&Limits>,
     ) -> PyResult<LogReader> {
-        let repair = match repair {
-            None => Repair::None,
-            Some("stop") => Repair::Stop,
-            Some("skip") => Repair::Skip,
-            Some(_) => return Err(PyValueError::new_err("repair: expected None, \"stop\" or \"skip\"")),
-        };
-        let input = match source {
-            None => Input::Fed,
-            Some(source) => match Descriptor::of(source, true) {
-                Some(file) => Input::File(file),
-                None => Input::Stream(Stream::new(source)),
-            },
-        };
-        let state = State {
-            input,
-            bytes: Vec::new(),
-            base: 0,
-            at: 0,
-            started: false,
-            section: Section::default(),
-            number: 0,
-            record: 0,
-            last: None,
-            damage: Vec::new(),
-            lost: None,
-            ended: false,
-            fed_whole: false,
-        };
-        let options = options::decoding(&r#type, types, trust, strict, dec_hook, limits)?;
-        Ok(LogReader { state: InUse::new(state), options, repair, follow })
+        door(|| {
+            let repair = match repair {
+                None => Repair::None,
+                Some("stop") => Repair::Stop,
+                Some("skip") => Repair::Skip,
+                Some(_) => return Err(PyValueError::new_err("repair: expected None, \"stop\" or \"skip\"")),
+            };
+            let input = match source {
+                None => Input::Fed,
+                Some(source) => match Descriptor::of(source, true) {
+                    Some(file) => Input::File(file),
+                    None => Input::Stream(Stream::new(source)),
+                },
+            };
+            let state = State {
+                input,
+                bytes: Vec::new(),
+                base: 0,
+                at: 0,
+                started: false,
+                section: Section::default(),
+                number: 0,
+                record: 0,
+                last: None,
+                damage: Vec::new(),
+                lost: None,
+                ended: false,
+                fed_whole: false,
+            };
+            let options = options::decoding(&r#type, types, trust, strict, dec_hook, limits)?;
+            Ok(LogReader { state: InUse::new(state), options, repair, follow })
+        })
     }
 
     fn __iter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
@@ -445,7 +448,7 @@ impl LogReader {
     }
 
     fn __next__(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
-        loop {
+        door(|| loop {
             match self.state.with(|state| state.step(py, &self.options, self.repair, self.follow))? {
                 Step::Record(object) => return Ok(Some(object)),
                 Step::End => return Ok(None),
@@ -459,53 +462,59 @@ impl LogReader {
                     }
                 }
             }
-        }
+        })
     }
 
     /// Goes to the record of that number: it comes next. Beyond the last, nothing does.
     fn seek(&self, py: Python<'_>, record: u64) -> PyResult<()> {
-        self.state.with(|state| state.seek(py, record))?;
-        // Within the section record by record: what they name is needed.
-        while self.state.with(|state| Ok(state.record < record && !state.ended))? {
-            match self.state.with(|state| state.step(py, &self.options, self.repair, false)) {
-                Ok(Step::Pause | Step::End) => break,
-                Ok(_) => {}
-                // What is wrong with a record that nobody asked for is nobody's concern, but a damage is.
-                Err(error) if self.state.with(|state| Ok(state.ended))? => return Err(error),
-                Err(_) => {}
+        door(|| {
+            self.state.with(|state| state.seek(py, record))?;
+            // Within the section record by record: what they name is needed.
+            while self.state.with(|state| Ok(state.record < record && !state.ended))? {
+                match self.state.with(|state| state.step(py, &self.options, self.repair, false)) {
+                    Ok(Step::Pause | Step::End) => break,
+                    Ok(_) => {}
+                    // What is wrong with a record that nobody asked for is nobody's concern, but a damage is.
+                    Err(error) if self.state.with(|state| Ok(state.ended))? => return Err(error),
+                    Err(_) => {}
+                }
             }
-        }
-        Ok(())
+            Ok(())
+        })
     }
 
     fn feed(&self, data: &Bound<'_, PyAny>) -> PyResult<()> {
-        let view = crate::cpython::View::new(data)?;
-        self.state.with(|state| match state.input {
-            Input::Fed => {
-                state.bytes.extend_from_slice(view.as_slice());
-                state.ended = false;
-                Ok(())
-            }
-            _ => Err(PyValueError::new_err("only a Reader of None can be fed")),
+        door(|| {
+            let view = crate::cpython::View::new(data)?;
+            self.state.with(|state| match state.input {
+                Input::Fed => {
+                    state.bytes.extend_from_slice(view.as_slice());
+                    state.ended = false;
+                    Ok(())
+                }
+                _ => Err(PyValueError::new_err("only a Reader of None can be fed")),
+            })
         })
     }
 
     /// No more bytes will be fed.
     fn end(&self) -> PyResult<()> {
-        self.state.with(|state| {
-            state.fed_whole = true;
-            Ok(())
+        door(|| {
+            self.state.with(|state| {
+                state.fed_whole = true;
+                Ok(())
+            })
         })
     }
 
     #[getter]
     fn record(&self) -> PyResult<u64> {
-        self.state.with(|state| Ok(state.record))
+        door(|| self.state.with(|state| Ok(state.record)))
     }
 
     #[getter]
-    fn damage(&self) -> PyResult<Vec<Damage>> {
-        self.state.with(|state| Ok(state.damage.clone()))
+    fn damage(&self) -> PyResult<std::vec::Vec<Damage>> {
+        door(|| self.state.with(|state| Ok(state.damage.clone().into_std())))
     }
 
     fn close(&self) {

@@ -5,6 +5,7 @@
 use super::Numpy;
 use crate::cpython::{text, Owned};
 use crate::error::{decode, raised, Result};
+use crate::memory::{vec, HashMap, Vec};
 use crate::objects::owned;
 use holdall_format::model::{Bytes, Text};
 use holdall_format::{Error as FormatError, Kind as FormatKind, Reader, Token, Writer};
@@ -13,7 +14,6 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyFloat, PyList, PyString, PyTuple};
 use rustc_hash::FxBuildHasher;
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// How deep dtypes may be nested in each other: they are read and written by recursion.
@@ -107,8 +107,8 @@ fn nested(numpy: &Numpy, dtype: &Bound<'_, PyAny>, depth: usize) -> Result<Descr
     let size: usize = dtype.getattr("itemsize")?.extract()?;
     let sub = dtype.getattr("subdtype")?;
     if !sub.is_none() {
-        let (base, dims): (Bound<'_, PyAny>, Vec<usize>) = sub.extract()?;
-        return Ok(nested(numpy, &base, depth + 1)?.map(|base| Form::Sub { base: Box::new(base), dims }));
+        let (base, dims): (Bound<'_, PyAny>, std::vec::Vec<usize>) = sub.extract()?;
+        return Ok(nested(numpy, &base, depth + 1)?.map(|base| Form::Sub { base: Box::new(base), dims: dims.into() }));
     }
     if !dtype.getattr("names")?.is_none() {
         return fields(numpy, dtype, size, depth);
