@@ -5,7 +5,7 @@
 //! into a value. A module brings them in by `use crate::memory::{vec, Vec}`, and each `push` in it can fail.
 //!
 //! Why not a `Result` of every `push`: a writer has no way to report one (its calls are a token each, and most can't fail),
-//! and what unwinds costs the loops nothing. Strings stay those of the standard library: texts that are made are cut short.
+//! and what unwinds costs the loops nothing. [`text`] makes a `String` in the same way.
 
 pub use bytemuck::Zeroable;
 use std::borrow::Borrow;
@@ -422,6 +422,36 @@ pub fn read_to_end(from: &mut impl io::Read, to: &mut Vec<u8>) -> io::Result<usi
             out_of_memory();
         }
     })
+}
+
+/// The `format!` of texts that show what others wrote.
+#[macro_export]
+#[doc(hidden)]
+macro_rules! fallible_format {
+    ($($content:tt)*) => { $crate::memory::text(format_args!($($content)*)) };
+}
+pub use fallible_format as format;
+
+/// A text, whose room is asked for first.
+#[must_use]
+pub fn text(content: fmt::Arguments<'_>) -> String {
+    let mut made = String::new();
+    push(&mut made, content);
+    made
+}
+
+/// Appends to a text.
+pub fn push(to: &mut String, content: fmt::Arguments<'_>) {
+    struct Text<'t>(&'t mut String);
+    impl fmt::Write for Text<'_> {
+        fn write_str(&mut self, part: &str) -> fmt::Result {
+            or_unwind(self.0.try_reserve(part.len()));
+            self.0.push_str(part);
+            Ok(())
+        }
+    }
+    // Only what it writes to could fail.
+    let _ = fmt::Write::write_fmt(&mut Text(to), content);
 }
 
 /// A `HashMap` that unwinds where it can't grow.

@@ -7,12 +7,13 @@
 
 use pyo3::prelude::*;
 use std::alloc::{GlobalAlloc, Layout, System};
+use std::any::Any;
 use std::cell::UnsafeCell;
 use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 pub use holdall_format::memory::{
-    out_of_memory, read_to_end, vec, zeroed, HashMap, HashSet, OutOfMemory, Vec, VecDeque, Zeroable,
+    format, out_of_memory, push, read_to_end, text, vec, zeroed, HashMap, HashSet, OutOfMemory, Vec, VecDeque, Zeroable,
 };
 pub type FxHashMap<K, V> = HashMap<K, V, rustc_hash::FxBuildHasher>;
 
@@ -64,7 +65,29 @@ pub fn door<T>(work: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
         // It was enough, or is told now.
         RAN_OUT.store(false, Ordering::Relaxed);
     }
-    done.unwrap_or_else(|panic| if panic.is::<OutOfMemory>() { Err(no_memory()) } else { resume_unwind(panic) })
+    done.unwrap_or_else(|panic| {
+        if panic.is::<OutOfMemory>() || is_of_pyo3(&*panic) {
+            Err(no_memory())
+        } else {
+            resume_unwind(panic)
+        }
+    })
+}
+
+/// Whether that is PyO3's panic where CPython could not make a small object: a number, a name, an argument's tuple. It tells
+/// `sys.unraisablehook` first; what may be large is made by `cpython::new`.
+fn is_of_pyo3(panic: &(dyn Any + Send)) -> bool {
+    panic.downcast_ref::<&str>().is_some_and(|text| *text == "PyObject pointer is null")
+}
+
+/// Keeps that panic from being reported as a mistake of ours. To be called once; the hook is this library's own.
+pub fn quiet_lack_of_memory() {
+    let others = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        if !is_of_pyo3(info.payload()) {
+            others(info);
+        }
+    }));
 }
 
 /// CPython keeps some of these ready.

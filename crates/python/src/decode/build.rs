@@ -8,6 +8,7 @@ use crate::class::registry;
 use crate::cpython::Owned;
 use crate::driver::OUTERMOST;
 use crate::error::{decode, Result};
+use crate::memory::format;
 use crate::objects;
 use crate::schema::ANY;
 use holdall_format::model::{reduce, LayoutKind};

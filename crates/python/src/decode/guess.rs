@@ -46,7 +46,7 @@ const MOST_MISSING: u8 = 16;
 
 impl Layout {
     /// The keys of a guessed shape, as the format writes them.
-    fn keys(&self) -> &[Box<[u8]>] {
+    fn keys(&self) -> &[Vec<u8>] {
         match &self.build {
             Build::Guessed(encoded) => encoded,
             _ => &[],

@@ -68,7 +68,7 @@ pub enum Build {
     /// A class of the schema.
     Typed(Typed),
     /// A dict of a plain format, with its keys as the format writes them.
-    Guessed(Vec<Box<[u8]>>),
+    Guessed(Vec<Vec<u8>>),
     /// Nobody has asked yet which class it is.
     Unresolved,
 }

@@ -18,7 +18,7 @@ const LONGEST: usize = 2048;
 struct Entry {
     kind: LayoutKind,
     version: u64,
-    block: Box<[u8]>,
+    block: Vec<u8>,
     layout: Rc<Layout>,
 }
 

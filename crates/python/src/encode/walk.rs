@@ -4,7 +4,7 @@ use super::{layouts, Encoder, Extra, Frame, Kind, Part, BY_PARENT, BY_PARENT_AND
 use crate::cpython::dict::{self, Position};
 use crate::cpython::{bytes_of, float, int, prefetch, Obj, Owned};
 use crate::error::{encode, raised, Result};
-use crate::memory::{self, HashSet};
+use crate::memory::{self, format, push, HashSet};
 use crate::objects::buffer;
 use holdall_format::model::{Lent, Seq};
 use holdall_format::Writer;
@@ -363,22 +363,26 @@ impl<W: Writer> Encoder<'_, W> {
     /// The way to what the frame of that number holds: fields and indices; keys of dicts are the user's own.
     #[cold]
     fn place_of_cycle(&self, until: usize) -> String {
+        let step = |place: &mut String, name: Option<&[u8]>| match name {
+            Some(name) => push(place, format_args!(".{}", String::from_utf8_lossy(name))),
+            None => push(place, format_args!("[...]")),
+        };
         let mut place = "$".to_owned();
         for frame in &self.tables.stack[..until] {
             let before = (frame.at as usize).saturating_sub(1);
             match (&frame.kind, &frame.extra) {
-                (Kind::List | Kind::Tuple, _) => place.push_str(&format!("[{before}]")),
+                (Kind::List | Kind::Tuple, _) => push(&mut place, format_args!("[{before}]")),
                 (Kind::Named, Some(Extra::Plan(plan))) => {
                     let field = plan.plain_form(self.py).ok().and_then(|form| form.fields.as_ref()?.get(before));
                     // SAFETY: a string that the plan holds.
                     let name = field.and_then(|field| unsafe { crate::cpython::text::ascii(field.key.get()) });
-                    place.push_str(&name.map_or("[...]".into(), |name| format!(".{}", String::from_utf8_lossy(name))));
+                    step(&mut place, name);
                 }
                 (Kind::Slots, Some(Extra::Plan(plan))) => {
                     // SAFETY: as above.
                     let name =
                         plan.slots.get(before).and_then(|slot| unsafe { crate::cpython::text::ascii(slot.name.get()) });
-                    place.push_str(&name.map_or("[...]".into(), |name| format!(".{}", String::from_utf8_lossy(name))));
+                    step(&mut place, name);
                 }
                 // What is written in an object's place is no step.
                 (Kind::Parts, _) if !frame.stands_for_none() => {}
@@ -389,9 +393,9 @@ impl<W: Writer> Encoder<'_, W> {
                         Some(Part::Field(name)) => unsafe { crate::cpython::text::ascii(name.get()) },
                         _ => None,
                     };
-                    place.push_str(&name.map_or("[...]".into(), |name| format!(".{}", String::from_utf8_lossy(name))));
+                    step(&mut place, name);
                 }
-                _ => place.push_str("[...]"),
+                _ => step(&mut place, None),
             }
         }
         place

@@ -6,7 +6,7 @@ use super::functions::{
 };
 use super::options::{self, Wanted};
 use super::types::Limits;
-use crate::cpython::View;
+use crate::cpython::{new, View};
 use crate::driver::{self, Driver, RawDocuments};
 use crate::encode::forms::Forms;
 use crate::error::Fault;
@@ -259,7 +259,7 @@ pub fn driver_decode_all<'py>(
     door(|| {
         let py = data.py();
         let (options, driver) = driver_options(codec_options)?;
-        let documents = PyList::empty(py);
+        let documents = new::list(py)?;
         with_octets(data, |input| {
             let mut raw = RawDocuments::new(&driver, data, input);
             let mut at = 0;

@@ -1,6 +1,7 @@
 //! `outline`: what bytes hold, for those who look at them; `guess_format`: which format they are in.
 
 use super::functions::with_bytes;
+use crate::cpython::new;
 use crate::memory::door;
 use holdall_format::hold;
 use holdall_format::model::LayoutKind;
@@ -84,7 +85,7 @@ pub fn outline<'py>(
 }
 
 fn told<'py>(py: Python<'py>, made: &Outline, base: usize) -> PyResult<Bound<'py, PyDict>> {
-    let told = PyDict::new(py);
+    let told = new::dict(py)?;
     told.set_item("nodes", list(py, &made.nodes, |told, each| node(told, each, base))?)?;
     told.set_item("kinds", list(py, &made.kinds, |told, (kind, sum)| summed(told, Some(*kind), *sum))?)?;
     told.set_item("classes", list(py, &made.classes, class)?)?;
@@ -114,9 +115,9 @@ fn list<'py, T>(
     all: &[T],
     tell: impl Fn(&Bound<'py, PyDict>, &T) -> PyResult<()>,
 ) -> PyResult<Bound<'py, PyList>> {
-    let list = PyList::empty(py);
+    let list = new::list(py)?;
     for each in all {
-        let told = PyDict::new(py);
+        let told = new::dict(py)?;
         tell(&told, each)?;
         list.append(told)?;
     }

@@ -4,6 +4,7 @@ use super::files::{load_by, Ahead, Given};
 use super::functions::{decode_message, encode_message, finished_message, Workshop};
 use super::options::{self, borrower};
 use super::streams::Progress;
+use crate::cpython::new;
 use crate::decode;
 use crate::encode::{self, PickleHooks};
 use crate::memory::{door, Vec};
@@ -81,7 +82,7 @@ impl PicklerMemo {
     /// {id of an object: (its number, the object)}, as pickle has it.
     fn copy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         door(|| {
-            let dict = PyDict::new(py);
+            let dict = new::dict(py)?;
             self.0.with(|series| {
                 for (object, number) in series.members() {
                     // SAFETY: held by the series.
@@ -148,7 +149,7 @@ impl UnpicklerMemo {
     /// {number: object}, as pickle has it.
     fn copy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         door(|| {
-            let dict = PyDict::new(py);
+            let dict = new::dict(py)?;
             self.0.with(|series| {
                 for (number, object) in series.members() {
                     // SAFETY: held by the series.

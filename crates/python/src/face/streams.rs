@@ -1,14 +1,15 @@
 //! Where files go to and come from: descriptors and file objects; and how far they are.
 
 use super::descriptor::Descriptor;
-use crate::cpython::part;
+use crate::cpython::{new, part};
 use crate::memory::Vec;
 use holdall_format::hold::file::{self, Graph, Output};
 use pyo3::exceptions::{PyOSError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyByteArray, PyBytes, PyMemoryView};
+use pyo3::types::{PyByteArray, PyMemoryView};
 use std::io::{self, Read};
 use std::sync::mpsc::{sync_channel, Receiver, SyncSender};
+use std::thread::Builder;
 
 /// How often progress is told, and signals are looked for: every so many bytes.
 const STEP: u64 = 8 << 20;
@@ -100,7 +101,7 @@ impl Sink {
         match self {
             Sink::Descriptor(file) => file.write(bytes),
             Sink::Function(write, _) => {
-                raised.keep(Python::attach(|py| write.call1(py, (PyBytes::new(py, bytes),)).map(drop)))
+                raised.keep(Python::attach(|py| write.call1(py, (new::bytes(py, bytes)?,)).map(drop)))
             }
         }
     }
@@ -139,10 +140,12 @@ impl Sink {
         sync: bool,
         progress: &mut dyn FnMut(u64) -> io::Result<()>,
     ) -> io::Result<u64> {
-        match self {
-            Sink::Descriptor(file) if graph.len() >= AHEAD_FROM => write_ahead(file, graph, sync, progress),
-            _ => file::write(&mut Direct { sink: self, raised }, graph, progress),
+        if let (Sink::Descriptor(file), true) = (&*self, graph.len() >= AHEAD_FROM) {
+            if let Some(written) = write_ahead(file, graph, sync, progress) {
+                return written;
+            }
         }
+        file::write(&mut Direct { sink: self, raised }, graph, progress)
     }
 }
 
@@ -188,16 +191,17 @@ impl Output for Ahead {
 /// Has the disk begin with what was written before all of it is, if the caller is going to wait for that.
 const DISK_STEP: u64 = 16 << 20;
 
+/// None where no thread was to be had, and nothing was written.
 fn write_ahead(
     file: &Descriptor,
     graph: &Graph<'_>,
     sync: bool,
     progress: &mut dyn FnMut(u64) -> io::Result<()>,
-) -> io::Result<u64> {
+) -> Option<io::Result<u64>> {
     std::thread::scope(|scope| {
         let (parts, incoming) = sync_channel::<Vec<u8>>(AHEAD);
         let (back, written) = std::sync::mpsc::channel();
-        let writer = scope.spawn(move || {
+        let writer = Builder::new().spawn_scoped(scope, move || {
             let (mut at, mut begun) = (0, 0);
             for part in incoming {
                 file.write(&part)?;
@@ -211,12 +215,13 @@ fn write_ahead(
             }
             io::Result::Ok(())
         });
+        let writer = writer.ok()?;
         let mut ahead = Ahead { parts, written, made: 1 };
         let done = file::write(&mut ahead, graph, progress);
         drop(ahead);
         match writer.join() {
-            Ok(Ok(())) => done,
-            Ok(Err(error)) => Err(error),
+            Ok(Ok(())) => Some(done),
+            Ok(Err(error)) => Some(Err(error)),
             Err(panic) => std::panic::resume_unwind(panic),
         }
     })

@@ -1,5 +1,6 @@
 //! `Limits` and `Record`.
 
+use crate::cpython::new;
 use crate::memory::door;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -92,7 +93,10 @@ impl Record {
 
     fn __clear__(&mut self, py: Python<'_>) {
         self.payload = py.None();
-        self.fields = PyDict::new(py).unbind();
+        // Without memory for an empty one the fields stay, and with them the circle.
+        if let Ok(none) = new::dict(py) {
+            self.fields = none.unbind();
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use crate::class::plan;
 use crate::class::state;
 use crate::cpython::dict::{self, Position};
 use crate::cpython::View;
-use crate::cpython::{Obj, Owned, Type};
+use crate::cpython::{new, Obj, Owned, Type};
 use crate::encode::{layouts, Encoder, Part, Sharing, BY_PARENT, BY_PARENT_AND_US, CHANGED};
 use crate::error::{encode, raised, EncodeError, Result};
 use crate::memory::{vec, HashMap, HashSet, Vec, VecDeque};
@@ -430,7 +430,7 @@ impl<W: Writer> Encoder<'_, W> {
                 self.then_for(object, parts);
             }
             None => {
-                let values = PyList::empty(self.py);
+                let values = new::list(self.py)?;
                 for part in &parts {
                     if let Part::Value(value) = part {
                         values.append(bound(self.py, value))?;

@@ -1,7 +1,7 @@
 //! date, time, datetime, timedelta and their zones. A datetime is one word of bits, and its zone.
 
 use super::owned;
-use crate::cpython::{Obj, Owned, Type};
+use crate::cpython::{new, Obj, Owned, Type};
 use crate::encode::{Encoder, Part};
 use crate::error::{decode, raised, refused, Result};
 use crate::memory::vec;
@@ -10,7 +10,7 @@ use holdall_format::Writer;
 use pyo3::exceptions::PyValueError;
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::PyTuple;
 
 /// Whether a class is one of those that the C API makes and reads.
 pub fn is_of_c(class: Type) -> bool {
@@ -195,7 +195,7 @@ pub fn build<'py>(py: Python<'py>, known: Known, parts: &[Bound<'py, PyAny>]) ->
             if (moment.year, moment.month, moment.day) != (0, 0, 0) {
                 return Err(PyValueError::new_err("a time with a date"));
             }
-            let keywords = PyDict::new(py);
+            let keywords = new::dict(py)?;
             keywords.set_item("fold", u8::from(moment.fold))?;
             module
                 .getattr("time")?

@@ -6,7 +6,7 @@
 pub mod dtype;
 
 use super::{buffer, owned, Family};
-use crate::cpython::{bytes_of, text, Owned, Type, View};
+use crate::cpython::{bytes_of, new, text, Owned, Type, View};
 use crate::encode::{Encoder, Part, BY_PARENT_AND_US};
 use crate::error::{decode, encode as encode_error, raised, refused, Fault, Result};
 use crate::memory::{extracted, vec, Vec};
@@ -17,7 +17,7 @@ use pyo3::ffi;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBytes, PyDict, PyList, PyModule, PyString, PyTuple};
+use pyo3::types::{PyDict, PyList, PyModule, PyString, PyTuple};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -526,7 +526,7 @@ impl Head {
         let array = self.empty(py, at)?;
         // What no field covers.
         array.call_method1("fill", (0,)).map_err(|error| refuse(py, error, at))?;
-        let views = PyList::empty(py);
+        let views = new::list(py)?;
         for name in self.dtype.object.bind(py).getattr("names")?.try_iter()? {
             let view = array.get_item(name?)?;
             views.append(view)?;
@@ -538,7 +538,7 @@ impl Head {
     pub fn of_strings<'i, R: Reader<'i>>(&self, py: Python<'_>, r: &mut R) -> Result<Owned> {
         let at = r.offset();
         let dtype = self.dtype.object.bind(py);
-        let items = PyList::empty(py);
+        let items = new::list(py)?;
         for _ in 0..self.count {
             match r.next()? {
                 Token::Text(bytes) => items.append(dtype::string(py, bytes, r.offset())?)?,
@@ -556,7 +556,7 @@ impl Head {
     }
 
     fn order<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let order = PyDict::new(py);
+        let order = new::dict(py)?;
         order.set_item("order", if self.fortran { "F" } else { "C" })?;
         Ok(order)
     }
@@ -616,7 +616,7 @@ pub fn view_in_columns(
 /// The same of objects, and the places for what it holds, in one row.
 pub fn objects_in_columns(dtype: &Bound<'_, PyAny>, shape: &[usize], at: usize) -> Result<(Owned, Owned)> {
     let array = in_columns(dtype, shape, at)?;
-    let order = PyDict::new(dtype.py());
+    let order = new::dict(dtype.py())?;
     order.set_item("order", "F")?;
     let row = array.call_method("reshape", (-1,), Some(&order))?;
     Ok((owned(&array), owned(&row)))
@@ -666,7 +666,7 @@ pub fn text_scalar<'i, R: Reader<'i>>(py: Python<'_>, r: &mut R, token: Token<'i
     let numpy = Numpy::get(py, at)?;
     let made = match (code, r.next()?) {
         (b"U", Token::Text(bytes)) => numpy.str_.bind(py).call1((dtype::string(py, bytes, at)?,)),
-        (b"S", Token::Bytes(bytes)) => numpy.bytes_.bind(py).call1((PyBytes::new(py, bytes),)),
+        (b"S", Token::Bytes(bytes)) => numpy.bytes_.bind(py).call1((new::bytes(py, bytes)?,)),
         _ => return Err(decode("expected the text or the bytes of a scalar", at)),
     };
     Ok(Some(owned(&made.map_err(|error| refuse(py, error, at))?)))

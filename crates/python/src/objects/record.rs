@@ -1,7 +1,7 @@
 //! Records: instances of classes that are not there, by name and values.
 
 use super::owned;
-use crate::cpython::Owned;
+use crate::cpython::{new, Owned};
 use crate::decode::layout::Layout;
 use crate::encode::{Encoder, Part};
 use crate::error::{encode as encode_error, Result};
@@ -10,7 +10,6 @@ use crate::memory::Vec;
 use holdall_format::model::LayoutKind;
 use holdall_format::Writer;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
 
 /// How the stored kinds are called in a record.
 const KINDS: &[(LayoutKind, &str)] = &[
@@ -29,7 +28,7 @@ pub fn empty(py: Python<'_>, layout: &Layout) -> Result<Owned> {
         None => String::new(),
     };
     let record =
-        Record { type_name, version: layout.version, kind, fields: PyDict::new(py).unbind(), payload: py.None() };
+        Record { type_name, version: layout.version, kind, fields: new::dict(py)?.unbind(), payload: py.None() };
     Ok(owned(Bound::new(py, record)?.as_any()))
 }
 

@@ -11,11 +11,12 @@ use super::foreign::guessed;
 use super::functions::with_bytes;
 use super::options::{self, Wanted};
 use super::types::Limits;
+use crate::cpython::new;
 use crate::memory::door;
 use members::{Members, Yields};
 use pyo3::exceptions::{PyIndexError, PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyEllipsis, PyList, PySlice, PySliceMethods, PyString, PyTuple};
+use pyo3::types::{PyEllipsis, PySlice, PySliceMethods, PyString, PyTuple};
 
 pub use bson::open as open_bson;
 
@@ -161,7 +162,7 @@ impl Document {
             inside.meet(slf)?;
             if let (Ok(slice), true) = (key.cast::<PySlice>(), inside.is_sequence()) {
                 let range = slice.indices(inside.len(py)? as isize)?;
-                let members = PyList::empty(py);
+                let members = new::list(py)?;
                 let mut at = range.start;
                 for _ in 0..range.slicelength {
                     members.append(Document::__getitem__(slf, at.into_pyobject(py)?.as_any())?)?;

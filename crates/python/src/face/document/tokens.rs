@@ -3,7 +3,7 @@
 
 use super::source::Source;
 use super::{Cursor, Document, Inside, Member};
-use crate::cpython::{text, Owned, View};
+use crate::cpython::{new, text, Owned, View};
 use crate::decode;
 use crate::error::{raised, Fault};
 use crate::face::options::{self, Wanted};
@@ -567,7 +567,7 @@ impl<F: Form> Inside for Part<F> {
             }
             // Unpacked: there is nothing to look at in place.
             let part = message.get(self.at..end).unwrap_or_default();
-            Ok(PyMemoryView::from(pyo3::types::PyBytes::new(py, part).as_any())?.into_any())
+            Ok(PyMemoryView::from(new::bytes(py, part)?.as_any())?.into_any())
         })
     }
 

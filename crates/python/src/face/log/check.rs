@@ -1,7 +1,7 @@
 //! What is whole in a file, and what is not.
 
 use super::Damage;
-use crate::cpython::View;
+use crate::cpython::{new, View};
 use crate::error::Fault;
 use crate::face::foreign;
 use crate::face::streams::{Progress, Raised, Sink};
@@ -210,7 +210,7 @@ pub fn frames_of<'py>(data: &Bound<'py, PyAny>, most: usize) -> PyResult<std::ve
         let input = view.as_slice();
         let (mut at, mut found) = (frame::START, Vec::new());
         while let Some((frame, whole)) = frame_or_rest(input, at) {
-            let told = PyDict::new(py);
+            let told = new::dict(py)?;
             let name = tag::FRAMES.iter().find(|row| row.code == frame.head.kind).map_or("", |row| row.name);
             let name = name.trim_end_matches("_FRAME").to_ascii_lowercase();
             told.set_item("kind", name)?;
@@ -238,6 +238,6 @@ pub fn file_body<'py>(data: &Bound<'py, PyAny>, at: u64, message: bool) -> PyRes
         let view = View::new(data)?;
         let kind = if message { tag::MESSAGE } else { tag::BUFFER_FRAME };
         let body = file::unpacked_at(view.as_slice(), at, kind).map_err(|error| Fault::from(error).into_py(0))?;
-        Ok(PyBytes::new(data.py(), &body))
+        Ok(new::bytes(data.py(), &body)?)
     })
 }
