@@ -14,11 +14,13 @@ extern void *__libc_memalign(size_t, size_t);
 extern void __libc_free(void *);
 
 static uintptr_t from, until;
-static size_t least;
+static size_t least, passed;
 static atomic_long before_fault = -1, faults, seen, living;
 
-/* Whose calls count, by the addresses of its code; and how large an allocation has to be. */
-void faults_of(uintptr_t begin, uintptr_t end, size_t size) { from = begin, until = end, least = size; }
+/* Whose calls count, by the addresses of its code; how large an allocation has to be; and a size that never fails. */
+void faults_of(uintptr_t begin, uintptr_t end, size_t size, size_t pass) {
+    from = begin, until = end, least = size, passed = pass;
+}
 
 /* The first `count` calls from now on succeed, and the next `many` fail. */
 void faults_arm(long count, long many) { faults = many, seen = 0, before_fault = count; }
@@ -31,7 +33,7 @@ long faults_living(void) { return living; }
 
 static int fails(void *caller, size_t size) {
     uintptr_t at = (uintptr_t)caller;
-    if (at < from || at >= until || size < least || before_fault < 0)
+    if (at < from || at >= until || size < least || size == passed || before_fault < 0)
         return 0;
     long number = atomic_fetch_add(&seen, 1);
     return number >= before_fault && number < before_fault + faults;

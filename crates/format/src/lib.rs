@@ -6,7 +6,7 @@
 //! place where a byte's meaning is written down), `writer.rs` and `reader.rs`.
 #![forbid(unsafe_code)]
 
-mod aside;
+pub mod aside;
 pub mod bson;
 mod cursor;
 pub mod error;

@@ -5,7 +5,9 @@
 //! ends the process where that fails. So the allocator has a *reserve*: a small block that fails is taken from there, and
 //! [`check`] unwinds at the next container. Whatever unwinds is a `MemoryError` at the [`door`].
 
+use crate::error::Fault;
 use pyo3::prelude::*;
+use pyo3::IntoPyObjectExt;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::any::Any;
 use std::cell::UnsafeCell;
@@ -72,6 +74,27 @@ pub fn door<T>(work: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
             resume_unwind(panic)
         }
     })
+}
+
+/// The same; what it gives becomes an object of Python's within.
+#[inline]
+pub fn door_giving<'py, T: IntoPyObject<'py>>(
+    py: Python<'py>,
+    work: impl FnOnce() -> PyResult<T>,
+) -> PyResult<Py<PyAny>> {
+    door(|| work()?.into_py_any(py))
+}
+
+/// Runs what is to leave everything as it was where it fails; also where memory runs out in it.
+pub fn guarded<T>(work: impl FnOnce() -> Result<T, Fault>) -> Result<T, Fault> {
+    let mut done = None;
+    match door(|| {
+        done = Some(work());
+        Ok(())
+    }) {
+        Ok(()) => done.unwrap_or_else(|| Err(no_memory().into())),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Whether that is PyO3's panic where CPython could not make a small object: a number, a name, an argument's tuple. It tells

@@ -10,7 +10,7 @@ use crate::cpython::{new, View};
 use crate::driver::{self, Driver, RawDocuments};
 use crate::encode::forms::Forms;
 use crate::error::Fault;
-use crate::memory::door;
+use crate::memory::{door, door_giving};
 use crate::{decode, encode};
 use holdall_format::bson::{Reader, Writer};
 use holdall_format::guess::Format;
@@ -131,8 +131,13 @@ impl BsonEncoder {
 
     /// Store `obj` into `buffer` from `offset` on; gives the offset of its end, where `buffer` ends then.
     #[pyo3(signature = (obj, buffer, offset = 0))]
-    fn encode_into(&self, obj: &Bound<'_, PyAny>, buffer: &Bound<'_, PyByteArray>, offset: usize) -> PyResult<usize> {
-        door(|| {
+    fn encode_into(
+        &self,
+        obj: &Bound<'_, PyAny>,
+        buffer: &Bound<'_, PyByteArray>,
+        offset: usize,
+    ) -> PyResult<Py<PyAny>> {
+        door_giving(obj.py(), || {
             with_workshop(|workshop| {
                 encode_into(workshop, obj, &self.options)?;
                 super::codec::put_into(workshop, buffer, offset)

@@ -4,7 +4,7 @@ use super::functions::{decode_message, encode_into, encode_message, with_worksho
 use super::options::{self, Wanted};
 use super::types::Limits;
 use crate::error::Fault;
-use crate::memory::door;
+use crate::memory::{door, door_giving};
 use crate::{decode, encode};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -46,8 +46,13 @@ impl Encoder {
     ///
     /// What `buffer` held from `offset` on is gone: it ends where the message does.
     #[pyo3(signature = (obj, buffer, offset = 0))]
-    fn encode_into(&self, obj: &Bound<'_, PyAny>, buffer: &Bound<'_, PyByteArray>, offset: usize) -> PyResult<usize> {
-        door(|| {
+    fn encode_into(
+        &self,
+        obj: &Bound<'_, PyAny>,
+        buffer: &Bound<'_, PyByteArray>,
+        offset: usize,
+    ) -> PyResult<Py<PyAny>> {
+        door_giving(obj.py(), || {
             with_workshop(|workshop| {
                 encode_into(workshop, obj, &self.options, None)?;
                 put_into(workshop, buffer, offset)

@@ -8,7 +8,7 @@ use crate::cpython::{part, Owned, View};
 use crate::decode::{self, Decoder};
 use crate::encode::Borrower;
 use crate::error::{Fault, Result as HostResult};
-use crate::memory::{door, read_to_end, Vec};
+use crate::memory::{door, door_giving, read_to_end, Vec};
 use crate::objects::buffer::{Lender, Source};
 use holdall_format::guess::Format;
 use holdall_format::hold::boundary::{Boundary, Found};
@@ -51,8 +51,8 @@ pub fn dump(
     compress: Option<&Bound<'_, PyAny>>,
     sync: bool,
     progress: Option<&Bound<'_, PyAny>>,
-) -> PyResult<u64> {
-    door(|| {
+) -> PyResult<Py<PyAny>> {
+    door_giving(obj.py(), || {
         let options = options::encoding(refs, canonical, trust, intern, enc_hook)?;
         let compression = compression(compress)?;
         let sink = Sink::new(sink);
@@ -68,8 +68,8 @@ pub fn dump(
 
 /// Writes a message that is there already as a file; for `holdall.pickle`.
 #[pyfunction]
-pub fn file_write(py: Python<'_>, message: &[u8], sink: &Bound<'_, PyAny>) -> PyResult<u64> {
-    door(|| {
+pub fn file_write(py: Python<'_>, message: &[u8], sink: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+    door_giving(py, || {
         let how = How { compression: None, sync: false };
         write(py, message, &[], Sink::new(sink), how, Progress::new(None, 0)?)
     })

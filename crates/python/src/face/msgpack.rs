@@ -7,7 +7,7 @@ use super::types::Limits;
 use crate::cpython::View;
 use crate::encode::forms::Forms;
 use crate::error::Fault;
-use crate::memory::door;
+use crate::memory::{door, door_giving};
 use crate::{decode, encode};
 use holdall_format::guess::Format;
 use holdall_format::msgpack::{Reader, Writer};
@@ -159,8 +159,13 @@ impl MsgpackEncoder {
 
     /// Store `obj` into `buffer` from `offset` on; gives the offset of its end, where `buffer` ends then.
     #[pyo3(signature = (obj, buffer, offset = 0))]
-    fn encode_into(&self, obj: &Bound<'_, PyAny>, buffer: &Bound<'_, PyByteArray>, offset: usize) -> PyResult<usize> {
-        door(|| {
+    fn encode_into(
+        &self,
+        obj: &Bound<'_, PyAny>,
+        buffer: &Bound<'_, PyByteArray>,
+        offset: usize,
+    ) -> PyResult<Py<PyAny>> {
+        door_giving(obj.py(), || {
             with_workshop(|workshop| {
                 encode_into(workshop, obj, &self.options)?;
                 super::codec::put_into(workshop, buffer, offset)
@@ -226,8 +231,8 @@ impl MsgpackDecoder {
 /// one). Gives the offset after the last whole token, and how many values are owed then: 0 is a whole value.
 #[pyfunction]
 #[pyo3(name = "msgpack_scan", signature = (data, start, pending, /))]
-pub fn scan(data: &Bound<'_, PyAny>, start: usize, pending: u64) -> PyResult<(usize, u64)> {
-    door(|| {
+pub fn scan(data: &Bound<'_, PyAny>, start: usize, pending: u64) -> PyResult<Py<PyAny>> {
+    door_giving(data.py(), || {
         let view = View::new(data)?;
         let Some(rest) = view.as_slice().get(start..) else {
             return Err(PyValueError::new_err("`start` is beyond the end of `data`"));

@@ -2,7 +2,7 @@
 
 use super::functions::with_bytes;
 use crate::cpython::new;
-use crate::memory::door;
+use crate::memory::{door, door_giving};
 use holdall_format::hold;
 use holdall_format::model::LayoutKind;
 use holdall_format::outline::{outline as outline_of, Class, Key, Kind, Node, Options, Outline, Referred, Rest, Sum};
@@ -21,8 +21,8 @@ use pyo3::types::{PyDict, PyList};
 /// ('hold', 'bson', 'json', None)
 #[pyfunction]
 #[pyo3(signature = (data, /, *, is_bson = false))]
-pub fn guess_format(data: &Bound<'_, PyAny>, is_bson: bool) -> PyResult<Option<&'static str>> {
-    door(|| {
+pub fn guess_format(data: &Bound<'_, PyAny>, is_bson: bool) -> PyResult<Py<PyAny>> {
+    door_giving(data.py(), || {
         with_bytes(data, |data| {
             let found = if is_bson { Some(guess::of_bson(data)) } else { guess::guess(data) };
             Ok(found.map(guess::Format::name))

@@ -3,8 +3,9 @@
 use super::descriptor::Descriptor;
 use crate::cpython::{new, part};
 use crate::memory::Vec;
+use holdall_format::aside;
 use holdall_format::hold::file::{self, Graph, Output};
-use pyo3::exceptions::{PyOSError, PyTypeError};
+use pyo3::exceptions::{PyMemoryError, PyOSError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyMemoryView};
 use std::io::{self, Read};
@@ -198,6 +199,9 @@ fn write_ahead(
     sync: bool,
     progress: &mut dyn FnMut(u64) -> io::Result<()>,
 ) -> Option<io::Result<u64>> {
+    if !aside::has_room() {
+        return None;
+    }
     std::thread::scope(|scope| {
         let (parts, incoming) = sync_channel::<Vec<u8>>(AHEAD);
         let (back, written) = std::sync::mpsc::channel();
@@ -266,11 +270,17 @@ impl Read for Stream {
                     let view = PyMemoryView::from(scratch.as_any())?;
                     let part = part(view.as_any(), 0, len)?;
                     let count: usize = fill.bind(py).call1((&part,))?.extract()?;
-                    part.call_method0("release")?;
-                    view.call_method0("release")?;
                     let count = count.min(len);
                     // SAFETY: the GIL is held, and no Python code runs while the bytes are copied.
                     to[..count].copy_from_slice(unsafe { &scratch.as_bytes()[..count] });
+                    // What was read is not to be lost: a view that can't be let go of now goes when it is dropped.
+                    for view in [part, view.into_any()] {
+                        if let Err(error) = view.call_method0("release") {
+                            if !error.is_instance_of::<PyMemoryError>(py) {
+                                return Err(error);
+                            }
+                        }
+                    }
                     Ok(count)
                 });
                 self.raised.keep(filled)

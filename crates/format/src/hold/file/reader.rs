@@ -1,6 +1,7 @@
 //! A file to a graph, front to back, from a source that need not seek.
 
 use super::{most_unpacked, place, Fault, FREE_RAW, RAW_PER_BYTE, STAGE, TOTAL};
+use crate::aside;
 use crate::error::{Error, Kind};
 use crate::hold::codec::{self, Codec, BLOCK};
 use crate::hold::frame::{self, Head, ALIGN, HEAD, START, TAIL};
@@ -190,14 +191,14 @@ impl<R: io::Read> Reader<R> {
         progress: &mut dyn FnMut(u64) -> io::Result<()>,
     ) -> Result<(), Fault> {
         let (at, seed) = (self.at, body.seed);
-        let hasher = std::thread::scope(|scope| -> Result<Xxh3, Fault> {
+        let hasher = aside::scope(|scope| -> Result<Xxh3, Fault> {
             let (chunks, read) = std::sync::mpsc::channel::<&[u8]>();
             let hashing = move || {
                 let mut hasher = Xxh3::with_seed(seed);
                 read.into_iter().for_each(|chunk| hasher.update(chunk));
                 hasher
             };
-            let Ok(hashed) = Builder::new().spawn_scoped(scope, hashing) else {
+            let Some(Ok(hashed)) = scope.map(|scope| Builder::new().spawn_scoped(scope, hashing)) else {
                 let mut hasher = Xxh3::with_seed(seed);
                 for chunk in to.chunks_mut(STAGE) {
                     self.exactly(chunk)?;

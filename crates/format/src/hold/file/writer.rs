@@ -1,7 +1,7 @@
 //! A graph to a file, front to back.
 
 use super::{END, FREE_RAW, RAW_PER_BYTE_WRITTEN, STAGE};
-use crate::aside::Aside;
+use crate::aside::{self, Aside};
 use crate::hold::codec::{self, Codec, Compression, BLOCK};
 use crate::hold::frame::{self, Head, ALIGN};
 use crate::hold::index::{Extent, Index};
@@ -79,7 +79,7 @@ impl<W: Output> Writer<'_, W> {
             self.stored(tag::MESSAGE, graph.message)?;
             return self.flush();
         }
-        std::thread::scope(|scope| {
+        aside::scope(|scope| {
             // It is done while the rest is written.
             let scanned = Aside::begin(scope, || Index::of_message(graph.message));
             let message = self.body(tag::MESSAGE, graph.message, graph)?;
@@ -167,7 +167,7 @@ impl<W: Output> Writer<'_, W> {
             if round.len() <= BLOCK {
                 return vec![codec::compress(round, how)];
             }
-            std::thread::scope(|scope| {
+            aside::scope(|scope| {
                 let begin = |block| Aside::begin(scope, move || codec::compress(block, how));
                 let blocks: Vec<_> = round.chunks(BLOCK).map(begin).collect();
                 blocks.into_iter().map(Aside::join).collect()
@@ -179,7 +179,7 @@ impl<W: Output> Writer<'_, W> {
         for (at, round) in rounds.iter().enumerate() {
             let ready = next.take().unwrap_or_default();
             let following = rounds.get(at + 1);
-            std::thread::scope(|scope| {
+            aside::scope(|scope| {
                 let coming = following.map(|round| Aside::begin(scope, || compressed(round)));
                 for (block, packed) in round.chunks(BLOCK).zip(&ready) {
                     places.push(self.at);

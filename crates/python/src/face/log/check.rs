@@ -5,7 +5,7 @@ use crate::cpython::{new, View};
 use crate::error::Fault;
 use crate::face::foreign;
 use crate::face::streams::{Progress, Raised, Sink};
-use crate::memory::{door, vec, HashMap, Vec};
+use crate::memory::{door, door_giving, vec, HashMap, Vec};
 use holdall_format::guess::Format;
 use holdall_format::hold::codec;
 use holdall_format::hold::file::{self, Parts};
@@ -15,7 +15,7 @@ use holdall_format::hold::log::{self, Next, Restart};
 use holdall_format::hold::{frame, tag, Reader};
 use holdall_format::{Error, Kind};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict};
+use pyo3::types::PyBytes;
 
 /// kind, frames, records (of a log), damages.
 type Found = (&'static str, u64, Option<u64>, std::vec::Vec<Damage>);
@@ -27,8 +27,8 @@ fn damage(offset: usize, end: usize, error: &Error) -> Damage {
 /// Compares every checksum of a file that is mapped.
 #[pyfunction]
 #[pyo3(name = "file_verify")]
-pub fn verify(data: &Bound<'_, PyAny>, progress: Option<&Bound<'_, PyAny>>) -> PyResult<Found> {
-    door(|| {
+pub fn verify(data: &Bound<'_, PyAny>, progress: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
+    door_giving(data.py(), || {
         let py = data.py();
         let view = View::new(data)?;
         let input = view.as_slice();
@@ -134,8 +134,8 @@ fn verify_log(input: &[u8], mut found: Vec<Damage>, progress: &mut Progress) -> 
 /// records that are.
 #[pyfunction]
 #[pyo3(name = "log_repair")]
-pub fn repair(data: &Bound<'_, PyAny>, sink: &Bound<'_, PyAny>) -> PyResult<u64> {
-    door(|| {
+pub fn repair(data: &Bound<'_, PyAny>, sink: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+    door_giving(data.py(), || {
         let py = data.py();
         let view = View::new(data)?;
         let input = view.as_slice();
@@ -203,8 +203,8 @@ fn frame_or_rest(input: &[u8], at: usize) -> Option<(Frame, bool)> {
 /// so many it is compared.
 #[pyfunction]
 #[pyo3(name = "file_frames_of", signature = (data, /, *, most = 1 << 20))]
-pub fn frames_of<'py>(data: &Bound<'py, PyAny>, most: usize) -> PyResult<std::vec::Vec<Bound<'py, PyDict>>> {
-    door(|| {
+pub fn frames_of<'py>(data: &Bound<'py, PyAny>, most: usize) -> PyResult<Py<PyAny>> {
+    door_giving(data.py(), || {
         let py = data.py();
         let view = View::new(data)?;
         let input = view.as_slice();

@@ -8,12 +8,13 @@ use crate::face::files::compression;
 use crate::face::functions::with_workshop;
 use crate::face::options;
 use crate::face::streams::{os_error, Raised, Sink};
-use crate::memory::{door, HashMap, Vec};
+use crate::memory::{door, door_giving, guarded, HashMap, Vec};
 use holdall_format::hold::codec::Compression;
 use holdall_format::hold::log::{self, Named, Next, Restart};
 use holdall_format::hold::{frame, tag, Writer};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::IntoPyObjectExt;
 
 /// A section is no longer, so that no more than that is read to get to a record, and what it has named stays small.
 const SECTION: u64 = 1 << 20;
@@ -88,13 +89,13 @@ impl State {
         how: Option<Compression>,
     ) -> Result<(), Fault> {
         let before = (self.waiting.len(), self.last.clone());
-        let put = self.try_put(obj, options, how);
+        let put = guarded(|| self.try_put(obj, options, how));
         if let Err(fault) = &put {
             self.take_back(before.clone());
             if fault.detour() == Some(Detour::TrackAll) && !self.tracks_all {
                 // Records of one log are alike: the next ones need not find it out again.
                 self.tracks_all = true;
-                let put = self.try_put(obj, options, how);
+                let put = guarded(|| self.try_put(obj, options, how));
                 if put.is_err() {
                     self.take_back(before);
                 }
@@ -163,10 +164,13 @@ impl State {
         }
         let mut raised = Raised::default();
         let (sink, waiting, at) = (&mut self.sink, &self.waiting, self.written);
-        let written = py.detach(|| sink.write_at(waiting, at, &mut raised));
+        let written = door(|| {
+            py.detach(|| sink.write_at(waiting, at, &mut raised))
+                .map_err(|error| std::mem::take(&mut raised).or(&error))
+        });
         if let Err(error) = written {
             self.broken = py.detach(|| self.sink.cut(self.written)).is_err();
-            return Err(raised.or(&error));
+            return Err(error);
         }
         self.written += self.waiting.len() as u64;
         self.waiting.clear();
@@ -177,7 +181,8 @@ impl State {
     fn sync(&mut self, py: Python<'_>) -> PyResult<()> {
         if self.unsynced {
             let mut raised = Raised::default();
-            py.detach(|| self.sink.sync(&mut raised)).map_err(|error| raised.or(&error))?;
+            let sink = &mut self.sink;
+            door(|| py.detach(|| sink.sync(&mut raised)).map_err(|error| std::mem::take(&mut raised).or(&error)))?;
             self.unsynced = false;
         }
         Ok(())
@@ -246,10 +251,12 @@ impl LogWriter {
     }
 
     /// Appends a record; gives its number.
-    fn write(&self, obj: &Bound<'_, PyAny>) -> PyResult<u64> {
+    fn write(&self, obj: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
         door(|| {
             let py = obj.py();
             self.state.with(|state| {
+                // All that can fail after it is written would say that it is not there.
+                let number = state.records.into_py_any(py)?;
                 let before = (state.waiting.len(), state.last.clone());
                 state.put(obj, &self.options, self.compression).map_err(|fault| fault.into_py(0))?;
                 let section_ended = state.at() - state.began >= SECTION;
@@ -275,7 +282,7 @@ impl LogWriter {
                     let _ = state.sync(py);
                 }
                 state.records += 1;
-                Ok(state.records - 1)
+                Ok(number)
             })
         })
     }
@@ -302,13 +309,13 @@ impl LogWriter {
     }
 
     #[getter]
-    fn records(&self) -> PyResult<u64> {
-        door(|| self.state.with(|state| Ok(state.records)))
+    fn records(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        door_giving(py, || self.state.with(|state| Ok(state.records)))
     }
 
     #[getter]
-    fn cut(&self) -> PyResult<u64> {
-        door(|| self.state.with(|state| Ok(state.cut)))
+    fn cut(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        door_giving(py, || self.state.with(|state| Ok(state.cut)))
     }
 }
 
