@@ -272,6 +272,12 @@ where
     }
 }
 
+impl<T: PartialEq> PartialEq<Vec<T>> for std::vec::Vec<T> {
+    fn eq(&self, other: &Vec<T>) -> bool {
+        self.as_slice() == other.as_slice()
+    }
+}
+
 impl<T: Eq> Eq for Vec<T> {}
 
 impl<T: Hash> Hash for Vec<T> {
@@ -672,6 +678,7 @@ impl<T> DerefMut for VecDeque<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::memory::vec;
 
     const TOO_MANY: usize = isize::MAX as usize / 8 - 8;
 

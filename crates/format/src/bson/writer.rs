@@ -506,6 +506,7 @@ impl<S: Sink> model::Writer for Writer<S> {
 mod tests {
     use super::*;
     use model::Writer as _;
+    use std::vec::Vec;
 
     #[test]
     fn names_of_items_no_document_has_room_for() {

@@ -96,6 +96,7 @@ mod tests {
     use super::super::Writer;
     use super::*;
     use crate::model::{reduce, Known, LayoutKind, Seq, Text, Writer as _};
+    use std::vec::Vec;
 
     /// A message of all kinds of tokens.
     fn message() -> Vec<u8> {

@@ -102,6 +102,8 @@ pub fn decompress(codec: Codec, body: &[u8], to: &mut [u8], at: usize) -> Result
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::vec;
+    use std::vec::Vec;
 
     const HOW: [Compression; 2] =
         [Compression { codec: Codec::Zstd, level: 3 }, Compression { codec: Codec::Lz4, level: 0 }];

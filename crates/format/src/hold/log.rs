@@ -427,6 +427,7 @@ pub fn start() -> [u8; START] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::memory::vec;
     use crate::model::Text;
 
     fn message(numbers: u64) -> Vec<u8> {
@@ -479,7 +480,7 @@ mod tests {
     }
 
     fn log() -> (Vec<u8>, Vec<usize>) {
-        let mut out = start().to_vec();
+        let mut out = Vec::from(start());
         let mut ends = vec![out.len()];
         let mut put = |write: &dyn Fn(&mut Vec<u8>, u64)| {
             let at = out.len() as u64;
@@ -529,7 +530,7 @@ mod tests {
         let (inner, _) = log();
         let mut w = writer::Writer::new(Vec::new(), false);
         w.bytes(&inner);
-        let mut out = start().to_vec();
+        let mut out = Vec::from(start());
         put_record(&mut out, 8, Named::default(), &w.out, None);
         out[9] ^= 1;
         assert!(find(&out, 8, 0).is_none() && behind(&out, 8) > out.len() - HEAD);
@@ -562,7 +563,7 @@ mod tests {
     #[test]
     fn heads_by_chance_are_waited_for_while_the_log_may_have_them() {
         let head = Head::new(tag::RECORD, 1000).to_bytes(20);
-        let mut bytes = [&[0; 20][..], &head, &[0; 100]].concat();
+        let mut bytes = Vec::from([&[0; 20][..], &head, &[0; 100]].concat());
         let mut search = Search::new(0, u64::MAX);
         assert!(search.next(&bytes, 0).is_none() && search.needs() == 20);
         // What is whole behind it is found meanwhile.

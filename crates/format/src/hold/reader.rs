@@ -337,6 +337,8 @@ mod tests {
     use super::super::Writer;
     use super::*;
     use model::{Known, Reader as _, Text, Writer as _};
+    use std::vec;
+    use std::vec::Vec;
 
     type Write = fn(&mut Writer<Vec<u8>>);
 
