@@ -320,6 +320,8 @@ impl<'t, W: Writer> Encoder<'t, W> {
     pub unsafe fn new(py: Python<'t>, w: W, options: &'t Options, tables: &'t mut Tables, sharing: Sharing) -> Self {
         tables.layouts.clear();
         tables.memo.clear();
+        // Where memory ran out in the message before, which unwinds, it was left as it was.
+        tables.stack.clear();
         // Who is asked about every object can reach it, too.
         let asks = |hooks: &PickleHooks| hooks.persistent_id.is_some() || hooks.reducer_override.is_some();
         let tracks_all = W::REFERENCES
