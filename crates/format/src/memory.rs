@@ -417,6 +417,21 @@ impl io::Write for Vec<u8> {
     }
 }
 
+/// The slice's function of that name: a stable sort, which computes each key once.
+pub fn sort_by_cached_key<T, K: Ord>(items: &mut [T], key: impl FnMut(&T) -> K) {
+    let mut order: Vec<(K, usize)> = items.iter().map(key).zip(0..).collect();
+    order.sort_unstable();
+    for at in 0..items.len() {
+        // Who stood there may have been swapped to where it is now.
+        let mut from = order[at].1;
+        while from < at {
+            from = order[from].1;
+        }
+        order[at].1 = from;
+        items.swap(at, from);
+    }
+}
+
 /// Appends all that `from` has; gives how many bytes those are.
 ///
 /// # Errors
@@ -741,6 +756,15 @@ mod tests {
         queue.push_back(1);
         queue.push_back(2);
         assert_eq!((queue.pop_front(), queue.len()), (Some(1), 1));
+    }
+
+    #[test]
+    fn sorts_by_keys() {
+        let mut items: std::vec::Vec<(u32, u32)> = (0..50).map(|at| (at * 7 % 11, at)).collect();
+        let mut expected = items.clone();
+        expected.sort_by_cached_key(|(key, _)| *key);
+        sort_by_cached_key(&mut items, |(key, _)| *key);
+        assert_eq!(items, expected);
     }
 
     /// Other panics are nobody's lack of memory.

@@ -15,7 +15,8 @@ use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 pub use holdall_format::memory::{
-    format, out_of_memory, push, read_to_end, text, vec, zeroed, HashMap, HashSet, OutOfMemory, Vec, VecDeque, Zeroable,
+    format, out_of_memory, push, read_to_end, sort_by_cached_key, text, vec, zeroed, HashMap, HashSet, OutOfMemory,
+    Vec, VecDeque, Zeroable,
 };
 pub type FxHashMap<K, V> = HashMap<K, V, rustc_hash::FxBuildHasher>;
 

@@ -4,7 +4,7 @@ use super::plan;
 use crate::cpython::{Obj, Owned, Type};
 use crate::decode::shelf;
 use crate::error::HoldallError;
-use crate::memory::{door, FxHashMap, Vec};
+use crate::memory::{door, format, FxHashMap, Vec};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple, PyType};
 use std::cell::RefCell;

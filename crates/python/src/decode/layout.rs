@@ -6,7 +6,7 @@ use crate::class::plan::{self, Base, How, Plan};
 use crate::class::registry;
 use crate::cpython::{dict, text, Obj, Owned, Type};
 use crate::error::{decode, raised, refused, unknown_type, Result};
-use crate::memory::{HashSet, Vec};
+use crate::memory::{format, HashSet, Vec};
 use holdall_format::model::{self, Bytes, LayoutKind, Name};
 use holdall_format::Reader;
 use pyo3::ffi;
@@ -481,7 +481,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         if self.options.records {
             return Ok(None);
         }
-        Err(unknown_type(name.to_owned(), registry::remedy(self.py, name), at))
+        Err(unknown_type(format!("{name}"), registry::remedy(self.py, name), at))
     }
 }
 

@@ -258,7 +258,12 @@ impl Number {
                             int::from_value(i64::from_le_bytes(bytes))
                         }
                         _ if self == Number::Signed => int::from_bytes(data),
-                        _ => int::from_bytes(&[data, &[0]].concat()),
+                        _ => {
+                            let mut unsigned = Vec::with_capacity(data.len() + 1);
+                            unsigned.extend_from_slice(data);
+                            unsigned.push(0);
+                            int::from_bytes(&unsigned)
+                        }
                     }
                 }
             }

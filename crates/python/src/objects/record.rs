@@ -6,10 +6,11 @@ use crate::decode::layout::Layout;
 use crate::encode::{Encoder, Part};
 use crate::error::{encode as encode_error, Result};
 use crate::face::Record;
-use crate::memory::Vec;
+use crate::memory::{format, Vec};
 use holdall_format::model::LayoutKind;
 use holdall_format::Writer;
 use pyo3::prelude::*;
+use pyo3::types::PyString;
 
 /// How the stored kinds are called in a record.
 const KINDS: &[(LayoutKind, &str)] = &[
@@ -24,7 +25,10 @@ pub fn empty(py: Python<'_>, layout: &Layout) -> Result<Owned> {
     let kind = KINDS.iter().find(|(kind, _)| *kind == layout.kind).map_or("object", |(_, name)| name);
     let type_name = match &layout.type_name {
         // SAFETY: held.
-        Some(name) => unsafe { Bound::from_borrowed_ptr(py, name.get()).extract::<String>()? },
+        Some(name) => unsafe {
+            let name = Bound::from_borrowed_ptr(py, name.get());
+            format!("{}", name.cast::<PyString>().map_err(PyErr::from)?.to_str()?)
+        },
         None => String::new(),
     };
     let record =

@@ -342,10 +342,11 @@ pub fn as_pattern<'py>(object: &Bound<'py, PyAny>, of_bytes: bool) -> Option<PyR
     // Python's flag of patterns that are text.
     const UNICODE: u32 = 32;
     let as_bytes = || {
-        let pattern: std::vec::Vec<u8> = object.getattr("pattern")?.extract::<String>()?.into_bytes();
+        let pattern = object.getattr("pattern")?;
+        let pattern = pattern.cast::<PyString>()?.to_str()?.as_bytes();
         let flags: u32 = object.getattr("flags")?.extract()?;
         let py = object.py();
-        py.import("re")?.call_method1("compile", (new::bytes(py, &pattern)?, flags & !UNICODE))
+        py.import("re")?.call_method1("compile", (new::bytes(py, pattern)?, flags & !UNICODE))
     };
     is_marked(object, Marker::Regex).then(|| if of_bytes { as_bytes() } else { object.call_method0("try_compile") })
 }

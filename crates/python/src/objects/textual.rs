@@ -4,7 +4,7 @@ use super::owned;
 use crate::cpython::new;
 use crate::encode::{Encoder, Part};
 use crate::error::Result;
-use crate::memory::vec;
+use crate::memory::{vec, Vec};
 use holdall_format::model::Known;
 use holdall_format::Writer;
 use pyo3::exceptions::PyValueError;
@@ -15,7 +15,7 @@ pub fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, known: Known, object: &Bo
     encoder.w.known(known);
     if known == Known::Uuid {
         let bytes = object.getattr("bytes")?;
-        let mut bytes = bytes.cast::<PyBytes>().map_err(PyErr::from)?.as_bytes().to_vec();
+        let mut bytes = Vec::from(bytes.cast::<PyBytes>().map_err(PyErr::from)?.as_bytes());
         // Whether the system made it so that no two processes get the same: 0 or -1, or None where nobody knows.
         if let Some(safety) = object.getattr("is_safe")?.getattr("value")?.extract::<Option<i8>>()? {
             bytes.push(safety as u8);
