@@ -22,7 +22,7 @@ from typing import Any
 
 import holdall
 from tests.faults import states
-from tests.faults.calls import Call, julia_calls, kind_calls, large_calls, typed_calls
+from tests.faults.calls import Call, error_calls, julia_calls, kind_calls, large_calls, typed_calls
 
 FAILED = object()
 # CPython's own caches swallow some failures: after so many calls in a row that succeeded the end is reached.
@@ -189,7 +189,7 @@ def main() -> int:
     if options.what == "large":
         calls = large_calls()
     else:
-        calls = itertools.chain(kind_calls(names), typed_calls(names))
+        calls = itertools.chain(error_calls(), kind_calls(names), typed_calls(names))
         if names is None or "julia" in names:
             calls = itertools.chain(calls, julia_calls())
     # PyO3 tells of a number that could not be made, before it raises.

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import holdall
 from holdall import bson, julia, msgpack
 from tests.support.formats import FORMATS
-from tests.support.kinds import KINDS, TYPES
+from tests.support.kinds import BY_NAME, KINDS, TYPES
 from tests.support.typed_cases import CASES, NotLoaded, Refused
 
 
@@ -93,6 +93,36 @@ def kind_calls(names: set[str] | None = None) -> Iterator[Call]:
             name = fmt.__name__
             yield Call(f"{name}.dumps: {kind.name}", lambda fmt=fmt, around=around: fmt.dumps(around), same)
             yield Call(f"{name}.loads: {kind.name}", lambda fmt=fmt, data=message: fmt.loads(data), looks)
+
+
+def told(call: Callable[[], Any]) -> str:
+    """What a call raises, which is as it should be."""
+    try:
+        call()
+    except holdall.HoldallError as error:
+        return f"{type(error).__name__}: {error}"
+    raise AssertionError("it raised nothing")
+
+
+def error_calls() -> Iterator[Call]:
+    """Calls that fail of themselves: an exception takes memory, too."""
+    data, deep = holdall.dumps([{"a": "x" * 300, "b": [1.5]}]), holdall.dumps([[[[1]]]])
+    unknown = holdall.dumps(BY_NAME["dataclass"].make())
+    attempts: dict[str, Callable[[], Any]] = {
+        "EncodeError": lambda: holdall.dumps([1, (x for x in ())]),
+        "EncodeError, a cycle": lambda: holdall.dumps(BY_NAME["cyclic list"].make(), refs=False),
+        "EncodeError, MessagePack": lambda: msgpack.dumps({"a": 1 << 70}),
+        "DecodeError": lambda: holdall.loads(data + b"x"),
+        "TruncatedError": lambda: holdall.loads(data[:-3]),
+        "LimitError": lambda: holdall.loads(deep, limits=holdall.Limits(depth=2)),
+        "UnknownTypeError": lambda: holdall.loads(unknown),
+        "ValidationError": lambda: holdall.loads(data, type=list[dict[str, str]]),
+        "ChecksumError": lambda: holdall.load(io.BytesIO(file_of(data)[:-20] + bytes(20))),
+        "a record": lambda: list(holdall.Reader(log_of(1)[:-3])),
+        "of another format": lambda: holdall.loads(bson.dumps({"a": 1})),
+    }
+    for name, attempt in attempts.items():
+        yield Call(f"error: {name}", lambda attempt=attempt: told(attempt), same)
 
 
 def typed_calls(names: set[str] | None = None) -> Iterator[Call]:

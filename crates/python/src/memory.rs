@@ -63,7 +63,13 @@ where
 /// What a function of the module's does: a lack of memory is a `MemoryError`.
 #[inline]
 pub fn door<T>(work: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
-    let done = catch_unwind(AssertUnwindSafe(work));
+    let done = catch_unwind(AssertUnwindSafe(|| {
+        work().inspect_err(|error| {
+            // PyO3 would make the exception after the door, where nobody catches what it does without memory.
+            // SAFETY: the GIL is held by whoever was called by Python.
+            error.value(unsafe { Python::assume_attached() });
+        })
+    }));
     if RAN_OUT.load(Ordering::Relaxed) {
         // It was enough, or is told now.
         RAN_OUT.store(false, Ordering::Relaxed);
