@@ -43,7 +43,7 @@ bench: $(EXTENSION) $(VENV)/.stamp-bench ## every data set against every peer, a
 	@$(BIN)/python bench/run.py $(ARGS)
 
 ##@ Check
-.PHONY: test lint ruff mypy rust-lint docs-lint cargo-test pytest test-mongo check-julia check-versions peers interpreter-tests zoo zoo-scan fuzz soak soak-log
+.PHONY: test lint ruff mypy rust-lint docs-lint cargo-test pytest test-mongo check-julia check-versions peers interpreter-tests zoo zoo-scan fuzz faults soak soak-log
 test: lint cargo-test pytest test-mongo ## lint, the Rust tests and the Python tests: what CI runs
 
 lint: ruff mypy rust-lint docs-lint ## ruff, mypy --strict, rustfmt, clippy -D warnings, generated docs
@@ -133,6 +133,9 @@ fuzz: $(EXTENSION) $(VENV)/.stamp-test ## mutated inputs through Python and carg
 		cd crates/format && for target in $$(cargo +nightly fuzz list); do \
 			cargo +nightly fuzz run "$$target" -- -max_total_time=$(FUZZ_SECONDS); done; \
 	else echo 'cargo-fuzz and a nightly toolchain are not both installed: the Rust fuzz target did not run'; fi
+
+faults: $(EXTENSION) $(VENV)/.stamp-test ## every allocation, hook and write made to fail in turn; ARGS="rust hooks" for some
+	$(BIN)/python -m tests.faults.run $(ARGS)
 
 soak: $(EXTENSION) $(VENV)/.stamp-test ## 10,000 round trips and 10,000 failures of every kind, counts and memory level
 	$(BIN)/python -m pytest -m soak $(ARGS)

@@ -119,8 +119,13 @@ class Writer:
     def __enter__(self) -> Writer:
         return self
 
-    def __exit__(self, *args: object) -> None:
-        self.close()
+    def __exit__(self, kind: object, *_: object) -> None:
+        try:
+            self.close()
+        except ValueError:
+            # That an earlier write failed was told when it did, by what is on its way out now.
+            if kind is None:
+                raise
 
     def __del__(self) -> None:
         if getattr(self, "_core", _CLOSED) is not _CLOSED:

@@ -220,9 +220,8 @@ class Pickler:
         if self._write is None:
             raise PicklingError(f"Pickler.__init__() was not called by {type(self).__name__}.__init__()")
         memo = None if self.fast else self._memo
-        message = self._message(obj, self._buffer_callback, memo)
         try:
-            _core.file_write(message, self._write)
+            _core.file_write(self._message(obj, self._buffer_callback, memo), self._write)
         except BaseException:
             # What nobody has got can't be referred to.
             self._memo.clear()

@@ -248,6 +248,8 @@ fn is_json(data: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::vec;
+    use std::vec::Vec;
 
     fn document(elements: &[u8]) -> Vec<u8> {
         let len = u32::try_from(elements.len() + 5).unwrap();

@@ -6,12 +6,14 @@
 //! place where a byte's meaning is written down), `writer.rs` and `reader.rs`.
 #![forbid(unsafe_code)]
 
+pub mod aside;
 pub mod bson;
 mod cursor;
 pub mod error;
 pub mod guess;
 pub mod hold;
 pub mod julia;
+pub mod memory;
 pub mod model;
 pub mod msgpack;
 pub mod outline;

@@ -8,6 +8,7 @@ mod values;
 pub use values::{Form, Moment, Path, Shape, Special, Tagged};
 
 use crate::error::Result;
+use crate::memory::Vec;
 
 /// What a buffer outside the message stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -15,6 +15,7 @@ mod walk;
 #[cfg(test)]
 mod tests;
 
+use crate::memory::Vec;
 pub use kind::Kind;
 
 use crate::error::Error;

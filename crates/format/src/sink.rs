@@ -1,8 +1,10 @@
 //! Where a writer puts its bytes.
 
+use crate::memory::Vec;
+
 /// A growing output buffer.
 ///
-/// `Vec<u8>` is the plain one; a host may bring its own (CPython's `bytes`, filled in place).
+/// [`memory::Vec`](Vec) is the plain one; a host may bring its own (CPython's `bytes`, filled in place).
 pub trait Sink {
     /// Appends `bytes`.
     fn put(&mut self, bytes: &[u8]);
@@ -42,47 +44,56 @@ pub trait Sink {
     fn written(&mut self, from: usize) -> &mut [u8];
 }
 
-impl Sink for Vec<u8> {
-    fn put(&mut self, bytes: &[u8]) {
-        self.extend_from_slice(bytes);
-    }
+macro_rules! plain {
+    ($buffer:ty) => {
+        impl Sink for $buffer {
+            fn put(&mut self, bytes: &[u8]) {
+                self.extend_from_slice(bytes);
+            }
 
-    fn put_array<const N: usize>(&mut self, bytes: [u8; N]) {
-        self.extend_from_slice(&bytes);
-    }
+            fn put_array<const N: usize>(&mut self, bytes: [u8; N]) {
+                self.extend_from_slice(&bytes);
+            }
 
-    fn put_tagged(&mut self, head: u8, bytes: &[u8]) {
-        self.reserve(1 + bytes.len());
-        self.push(head);
-        self.extend_from_slice(bytes);
-    }
+            fn put_tagged(&mut self, head: u8, bytes: &[u8]) {
+                self.reserve(1 + bytes.len());
+                self.push(head);
+                self.extend_from_slice(bytes);
+            }
 
-    fn put_headed<const N: usize>(&mut self, head: [u8; N], bytes: &[u8]) {
-        self.reserve(N + bytes.len());
-        self.extend_from_slice(&head);
-        self.extend_from_slice(bytes);
-    }
+            fn put_headed<const N: usize>(&mut self, head: [u8; N], bytes: &[u8]) {
+                self.reserve(N + bytes.len());
+                self.extend_from_slice(&head);
+                self.extend_from_slice(bytes);
+            }
 
-    fn put_part<const N: usize>(&mut self, block: [u8; N], len: usize) {
-        self.extend_from_slice(&block[..len]);
-    }
+            fn put_part<const N: usize>(&mut self, block: [u8; N], len: usize) {
+                self.extend_from_slice(&block[..len]);
+            }
 
-    fn len(&self) -> usize {
-        self.len()
-    }
+            fn len(&self) -> usize {
+                <$buffer>::len(self)
+            }
 
-    fn truncate(&mut self, len: usize) {
-        self.truncate(len);
-    }
+            fn truncate(&mut self, len: usize) {
+                <$buffer>::truncate(self, len);
+            }
 
-    fn written(&mut self, from: usize) -> &mut [u8] {
-        &mut self[from..]
-    }
+            fn written(&mut self, from: usize) -> &mut [u8] {
+                &mut self[from..]
+            }
+        }
+    };
 }
+
+plain!(Vec<u8>);
+// For those who would rather have the process end where memory does.
+plain!(std::vec::Vec<u8>);
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::vec::Vec;
 
     /// What each call appends, after what was there before.
     #[test]

@@ -140,6 +140,8 @@ pub fn push_utf8<U: Copy + Into<u32>>(units: &[U], out: &mut impl Sink) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::vec;
+    use std::vec::Vec;
 
     #[test]
     fn utf8_as_the_standard_library_writes_it() {

@@ -2,6 +2,7 @@
 
 use holdall_format::hold::file::{self, Fault, Parts};
 use holdall_format::hold::{frame, tag, Reader, Writer};
+use holdall_format::memory;
 use holdall_format::model::{self, Bytes, Ints, Name, Seq, Text, Token};
 use holdall_format::{Error, Kind};
 use model::{Reader as _, Writer as _};
@@ -235,7 +236,7 @@ fn streamed(data: &[u8], buffers: usize) -> Result<Vec<Vec<u8>>, Error> {
     let mut reader = file::Reader::new(&data[frame::START..], Some(data.len() as u64));
     let mut body = |kind: u8| {
         let body = reader.body(kind)?;
-        reader.collect(&body, &mut |_| Ok(()))
+        reader.collect(&body, &mut |_| Ok(())).map(memory::Vec::into_std)
     };
     let mut read = || {
         let mut found = vec![body(tag::MESSAGE)?];
@@ -259,13 +260,13 @@ fn streamed(data: &[u8], buffers: usize) -> Result<Vec<Vec<u8>>, Error> {
 /// The same from a file that is at hand whole.
 fn at_hand(data: &[u8]) -> Result<Vec<Vec<u8>>, Error> {
     let parts = Parts::of(data)?;
-    let mut found = vec![file::unpacked(data, &parts.message, tag::MESSAGE)?];
+    let mut found = vec![file::unpacked(data, &parts.message, tag::MESSAGE)?.into_std()];
     for extent in &parts.buffers {
         let body = file::unpacked(data, extent, tag::BUFFER_FRAME)?;
         if let Some(plain) = file::plain(data, extent, tag::BUFFER_FRAME, true)? {
-            assert_eq!(plain, body);
+            assert_eq!(body, plain);
         }
-        found.push(body);
+        found.push(body.into_std());
     }
     Ok(found)
 }

@@ -1,6 +1,7 @@
 //! What can go wrong in the host, and the exceptions it becomes.
 
 use crate::cpython::Owned;
+use crate::memory::{format, push, text, Vec};
 use holdall_format::{Error as FormatError, Kind};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -108,19 +109,19 @@ pub fn raised() -> Fault {
 #[cold]
 #[inline(never)]
 pub fn encode(why: impl Display) -> Fault {
-    Fault(Box::new(Inner::Encode(why.to_string())))
+    Fault(Box::new(Inner::Encode(text(format_args!("{why}")))))
 }
 
 #[cold]
 #[inline(never)]
 pub fn decode(why: impl Display, at: usize) -> Fault {
-    Fault(Box::new(Inner::Decode { why: why.to_string(), at }))
+    Fault(Box::new(Inner::Decode { why: text(format_args!("{why}")), at }))
 }
 
 #[cold]
 #[inline(never)]
 pub fn limit(why: impl Display, at: usize) -> Fault {
-    Fault(Box::new(Inner::Limit { why: why.to_string(), at }))
+    Fault(Box::new(Inner::Limit { why: text(format_args!("{why}")), at }))
 }
 
 #[cold]
@@ -138,7 +139,7 @@ pub fn unknown_type(name: String, why: String, at: usize) -> Fault {
 #[cold]
 #[inline(never)]
 pub fn invalid(why: impl Display) -> Fault {
-    Fault(Box::new(Inner::Invalid { why: why.to_string(), path: Vec::new(), at: None }))
+    Fault(Box::new(Inner::Invalid { why: text(format_args!("{why}")), path: Vec::new(), at: None }))
 }
 
 /// The class name and the text of the exception that is set, if it is an ordinary one: data that can't be built into
@@ -289,22 +290,21 @@ impl Fault {
 
 /// A `ValidationError` whose text ends with the path, as in `$.users[3].age`.
 fn invalid_error(py: Python<'_>, why: String, path: &[Step], at: usize) -> PyErr {
-    let (mut text, mut parts) = ("$".to_owned(), Vec::new());
+    let (mut place, mut parts) = ("$".to_owned(), Vec::new());
     for step in path.iter().rev() {
         match step {
             Step::Field(name) => {
                 // SAFETY: held.
                 let name = unsafe { Bound::from_borrowed_ptr(py, name.get()) };
-                text.push('.');
-                text.push_str(&name.to_string());
+                push(&mut place, format_args!(".{name}"));
                 parts.push(name);
             }
             Step::Index(index) => {
-                text.push_str(&format!("[{index}]"));
+                push(&mut place, format_args!("[{index}]"));
                 parts.extend(index.into_pyobject(py).map(Bound::into_any));
             }
             Step::Some => {
-                text.push_str("[...]");
+                push(&mut place, format_args!("[...]"));
                 parts.push(PyEllipsis::get(py).to_owned().into_any());
             }
         }
@@ -312,7 +312,7 @@ fn invalid_error(py: Python<'_>, why: String, path: &[Step], at: usize) -> PyErr
     let error = if parts.is_empty() {
         ValidationError::new_err(why)
     } else {
-        ValidationError::new_err(format!("{why} - at `{text}`"))
+        ValidationError::new_err(format!("{why} - at `{place}`"))
     };
     let _ = error.value(py).setattr("offset", at);
     let _ = PyTuple::new(py, parts).and_then(|path| error.value(py).setattr("path", path));

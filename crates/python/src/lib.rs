@@ -13,5 +13,6 @@ mod encode;
 mod error;
 mod face;
 mod julia;
+mod memory;
 mod objects;
 mod schema;

@@ -9,6 +9,7 @@
 use super::tag::{self, Size};
 use crate::cursor::Cursor;
 use crate::error::{Error, Kind, Result};
+use crate::memory::Vec;
 use crate::model::{self, Leaf, Special, Token};
 use crate::text::{is_ascii, same_short};
 
@@ -363,7 +364,10 @@ impl<'i> model::Reader<'i> for Reader<'i> {
         if text.contains(&0) {
             return Vec::new();
         }
-        [text, &[0]].concat()
+        let mut encoded = Vec::with_capacity(text.len() + 1);
+        encoded.extend_from_slice(text);
+        encoded.push(0);
+        encoded
     }
 
     #[inline(always)]

@@ -3,6 +3,8 @@
 use super::{refusal, split_first, tag, Element, Elements, Reader, Writer};
 use crate::error::{Kind, Result};
 use crate::model::{self, Reader as _, Special, Text, Token, Writer as _};
+use std::vec;
+use std::vec::Vec;
 
 mod bounds;
 mod strict;

@@ -4,6 +4,7 @@
 //! before all of it: it is filled in when the last of its values is written, of which the host has told the number.
 
 use super::tag;
+use crate::memory::Vec;
 use crate::model::{self, Special, Text};
 use crate::sink::Sink;
 use crate::text;
@@ -505,6 +506,7 @@ impl<S: Sink> model::Writer for Writer<S> {
 mod tests {
     use super::*;
     use model::Writer as _;
+    use std::vec::Vec;
 
     #[test]
     fn names_of_items_no_document_has_room_for() {

@@ -6,6 +6,7 @@
 use super::reader::Reader;
 use super::tag;
 use crate::error::{Error, Kind, Result};
+use crate::memory::Vec;
 use crate::model::{Reader as _, Token};
 
 /// What the bytes that are there say.
@@ -95,6 +96,7 @@ mod tests {
     use super::super::Writer;
     use super::*;
     use crate::model::{reduce, Known, LayoutKind, Seq, Text, Writer as _};
+    use std::vec::Vec;
 
     /// A message of all kinds of tokens.
     fn message() -> Vec<u8> {

@@ -2,11 +2,16 @@
 //! can be read without the others.
 
 use crate::error::{Error, Kind, Result};
+use crate::memory::{out_of_memory, Vec};
+use zstd::zstd_safe::{CCtx, DCtx, SafeResult};
 
 /// The most that one block holds before it is compressed.
 pub const BLOCK: usize = 1 << 20;
 /// What stands before compressed bytes: how many they become, u32.
 pub const RAW: usize = 4;
+
+/// `ZSTD_error_memory_allocation` (zstd_errors.h, where it is part of the stable interface), as results have it.
+const NO_MEMORY: usize = 0usize.wrapping_sub(64);
 
 /// How a frame's body is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,13 +47,14 @@ pub struct Compression {
 /// The body of a compressed frame; none where that would not be smaller.
 #[allow(clippy::cast_possible_truncation)]
 pub fn compress(block: &[u8], how: Compression) -> Option<Vec<u8>> {
-    let mut body = (block.len() as u32).to_le_bytes().to_vec();
+    let mut body = Vec::from((block.len() as u32).to_le_bytes());
     match how.codec {
         Codec::Stored => return None,
         Codec::Zstd => {
             // What would be longer than the block does not fit, and is an error: the block is stored then.
             body.resize(RAW + block.len(), 0);
-            let len = zstd::bulk::compress_to_buffer(block, &mut body[RAW..], how.level).ok()?;
+            let mut context = CCtx::try_create().unwrap_or_else(|| out_of_memory());
+            let len = fits(context.compress(&mut body[RAW..], block, how.level))?;
             body.truncate(RAW + len);
         }
         Codec::Lz4 => {
@@ -58,6 +64,14 @@ pub fn compress(block: &[u8], how: Compression) -> Option<Vec<u8>> {
         }
     }
     (body.len() < block.len()).then_some(body)
+}
+
+/// What zstd says, which has contexts of its own to allocate.
+fn fits(done: SafeResult) -> Option<usize> {
+    match done {
+        Err(code) if code == NO_MEMORY => out_of_memory(),
+        done => done.ok(),
+    }
 }
 
 /// How many bytes a compressed body becomes: no more than a block has.
@@ -76,7 +90,7 @@ pub fn decompress(codec: Codec, body: &[u8], to: &mut [u8], at: usize) -> Result
     let packed = body.get(RAW..).unwrap_or_default();
     let len = match codec {
         Codec::Stored => None,
-        Codec::Zstd => zstd::bulk::decompress_to_buffer(packed, to).ok(),
+        Codec::Zstd => fits(DCtx::try_create().unwrap_or_else(|| out_of_memory()).decompress(to, packed)),
         Codec::Lz4 => lz4_flex::block::decompress_into(packed, to).ok(),
     };
     if len == Some(to.len()) {
@@ -88,6 +102,8 @@ pub fn decompress(codec: Codec, body: &[u8], to: &mut [u8], at: usize) -> Result
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::vec;
+    use std::vec::Vec;
 
     const HOW: [Compression; 2] =
         [Compression { codec: Codec::Zstd, level: 3 }, Compression { codec: Codec::Lz4, level: 0 }];

@@ -13,6 +13,7 @@ use super::frame::{self, Frame, HEAD, START, TAIL};
 use super::index::{Extent, Index};
 use super::tag;
 use crate::error::{Error, Kind, Result};
+use crate::memory::Vec;
 use std::io;
 
 /// What is gathered before it is written: as much as stays in a processor's cache while its checksum is made.

@@ -217,6 +217,7 @@ impl Frame {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::vec::Vec;
 
     fn framed(head: Head, at: u64, body: &[u8]) -> Vec<u8> {
         let head = head.to_bytes(at);

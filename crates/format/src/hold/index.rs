@@ -14,6 +14,7 @@ use super::reader::{self, Reader};
 use super::{tag, writer};
 use crate::cursor::Cursor;
 use crate::error::{Error, Kind, Result};
+use crate::memory::{vec, Vec};
 use crate::model::{self, Layout, Reader as _, Token, Writer as _};
 
 const LEAST_SPAN: usize = 1 << 12;

@@ -11,6 +11,7 @@ use super::reader::{self, Reader};
 use super::{tag, writer};
 use crate::cursor::Cursor;
 use crate::error::{Error, Kind, Result};
+use crate::memory::{vec, Vec};
 use crate::model::{Layout, LayoutKind, Name, Reader as _, Token, Writer as _};
 
 /// Records of fewer bytes are not compressed.
@@ -54,11 +55,18 @@ pub fn put_record(out: &mut Vec<u8>, at: u64, named: Named, message: &[u8], how:
     writer::length(&mut head, named.all());
     // A small record has nothing to gain, and a large one would have to be cut.
     let how = how.filter(|_| (LEAST_COMPRESSED..BLOCK - head.len()).contains(&message.len()));
-    if let Some((how, body)) = how.and_then(|how| Some((how, codec::compress(&[&head, message].concat(), how)?))) {
+    if let Some((how, body)) = how.and_then(|how| Some((how, codec::compress(&joined(&head, message), how)?))) {
         put_as(out, at, Head { codec: how.codec, ..Head::new(tag::RECORD, body.len() as u64) }, [&body, &[]]);
         return;
     }
     put(out, at, tag::RECORD, [&head, message]);
+}
+
+fn joined(head: &[u8], body: &[u8]) -> Vec<u8> {
+    let mut both = Vec::with_capacity(head.len() + body.len());
+    both.extend_from_slice(head);
+    both.extend_from_slice(body);
+    both
 }
 
 /// Appends what a record has named, if anything; gives what there is now.
@@ -419,6 +427,7 @@ pub fn start() -> [u8; START] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::memory::vec;
     use crate::model::Text;
 
     fn message(numbers: u64) -> Vec<u8> {
@@ -471,7 +480,7 @@ mod tests {
     }
 
     fn log() -> (Vec<u8>, Vec<usize>) {
-        let mut out = start().to_vec();
+        let mut out = Vec::from(start());
         let mut ends = vec![out.len()];
         let mut put = |write: &dyn Fn(&mut Vec<u8>, u64)| {
             let at = out.len() as u64;
@@ -521,7 +530,7 @@ mod tests {
         let (inner, _) = log();
         let mut w = writer::Writer::new(Vec::new(), false);
         w.bytes(&inner);
-        let mut out = start().to_vec();
+        let mut out = Vec::from(start());
         put_record(&mut out, 8, Named::default(), &w.out, None);
         out[9] ^= 1;
         assert!(find(&out, 8, 0).is_none() && behind(&out, 8) > out.len() - HEAD);
@@ -554,7 +563,7 @@ mod tests {
     #[test]
     fn heads_by_chance_are_waited_for_while_the_log_may_have_them() {
         let head = Head::new(tag::RECORD, 1000).to_bytes(20);
-        let mut bytes = [&[0; 20][..], &head, &[0; 100]].concat();
+        let mut bytes = Vec::from([&[0; 20][..], &head, &[0; 100]].concat());
         let mut search = Search::new(0, u64::MAX);
         assert!(search.next(&bytes, 0).is_none() && search.needs() == 20);
         // What is whole behind it is found meanwhile.

@@ -3,6 +3,7 @@
 use super::index::Index;
 use super::Reader;
 use crate::error::Result;
+use crate::memory::Vec;
 use crate::model::{self, Layout, Reader as _, Token};
 
 /// Reads values from anywhere in a message.

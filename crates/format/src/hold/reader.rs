@@ -3,6 +3,7 @@
 use super::tag;
 use crate::cursor::Cursor;
 use crate::error::{Error, Kind, Result};
+use crate::memory::Vec;
 use crate::model::{self, Bytes, Ints, Layout, LayoutKind, Leaf, Name, Seq, Token};
 use crate::text::is_ascii;
 
@@ -336,6 +337,8 @@ mod tests {
     use super::super::Writer;
     use super::*;
     use model::{Known, Reader as _, Text, Writer as _};
+    use std::vec;
+    use std::vec::Vec;
 
     type Write = fn(&mut Writer<Vec<u8>>);
 

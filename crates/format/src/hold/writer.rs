@@ -1,6 +1,7 @@
 //! Tokens to bytes. [`super::Reader`] mirrors it, function by function.
 
 use super::tag;
+use crate::memory::Vec;
 use crate::model::{self, IntRun, Known, LayoutKind, Lent, Seq, Text};
 use crate::sink::Sink;
 use crate::text;
@@ -104,7 +105,7 @@ impl<S: Sink> Writer<S> {
     #[cold]
     #[inline(never)]
     fn widen(&mut self, run: &mut IntRun, width: u8) {
-        let old = self.out.written(run.data_at).to_vec();
+        let old = Vec::from(&*self.out.written(run.data_at));
         self.out.truncate(run.data_at);
         match run.width {
             0 => self.narrow_ints(width, old.iter().map(|&byte| i64::from(byte as i8))),
@@ -346,7 +347,7 @@ impl<S: Sink> model::Writer for Writer<S> {
         if len <= usize::from(tag::LENGTH_FIX) {
             self.out.written(block - 1)[0] = len as u8;
         } else {
-            let names = self.out.written(block).to_vec();
+            let names = Vec::from(&*self.out.written(block));
             self.out.truncate(block - 1);
             self.length(len as u64);
             self.out.put(&names);

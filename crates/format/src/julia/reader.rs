@@ -9,8 +9,8 @@ use super::tag::{self, Tag};
 use crate::bson::reader::{document_body, value_len, Flaw, Next, Place, DOCUMENT_OPEN};
 use crate::bson::{self, tag as bytes, Element, Elements};
 use crate::error::{Error, Kind, Result};
+use crate::memory::{HashMap, Vec};
 use crate::model::{self, Leaf, Path, Reader as _, Shape, Tagged, Token};
-use std::collections::HashMap;
 use std::sync::Arc;
 
 const BAD_SHAPE: &str = "expected the lengths of an array's dimensions, found another value";

@@ -88,6 +88,7 @@ impl Tag {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::vec;
 
     #[test]
     fn rows_stand_where_their_tags_say() {

@@ -6,6 +6,8 @@ use super::*;
 use crate::bson;
 use crate::error::Result;
 use crate::model::{self, Form, Reader as _, Tagged, Text, Token, Writer as _};
+use std::vec;
+use std::vec::Vec;
 use walk::{told, told_by};
 
 fn written(write: impl FnOnce(&mut Writer<Vec<u8>>)) -> Vec<u8> {
@@ -21,7 +23,7 @@ fn member(w: &mut Writer<Vec<u8>>, name: &str) {
 
 /// `Main.Point`, without parameters.
 fn point() -> Vec<u8> {
-    description([&b"Main"[..], b"Point"].into_iter(), &[])
+    description([&b"Main"[..], b"Point"].into_iter(), &[]).into_std()
 }
 
 fn every_form() -> Vec<u8> {
@@ -312,7 +314,7 @@ fn parameters_of_types() {
             Parameter::Float(0.5),
         ],
     );
-    let whole = document(&[("t", DOCUMENT, made)]);
+    let whole = document(&[("t", DOCUMENT, made.into_std())]);
     let expected = [
         "list of 4",
         "Tuple(2)",
@@ -326,7 +328,7 @@ fn parameters_of_types() {
     assert_eq!(told(&whole).unwrap()[2..], expected);
     // All ints are packed, as Julia has them in a list of their own.
     let made = description([&b"Base"[..], b"BitArray"].into_iter(), &[Parameter::Int(2)]);
-    let whole = document(&[("t", DOCUMENT, made)]);
+    let whole = document(&[("t", DOCUMENT, made.into_std())]);
     assert_eq!(told(&whole).unwrap()[2..], ["packed 0 [1] [2, 0, 0, 0, 0, 0, 0, 0]"]);
     // So are all bools, and all floats; not what is of several types.
     for (parameters, expected) in [
@@ -336,7 +338,7 @@ fn parameters_of_types() {
         (&[][..], "list of 0"),
     ] {
         let made = description([&b"Main"[..], b"V"].into_iter(), parameters);
-        let whole = document(&[("t", DOCUMENT, made)]);
+        let whole = document(&[("t", DOCUMENT, made.into_std())]);
         assert_eq!(told(&whole).unwrap()[2], expected);
     }
 }

@@ -5,6 +5,7 @@
 
 use super::tag::{self, Row, Tag};
 use crate::bson::{self, tag as bytes};
+use crate::memory::{vec, Vec};
 use crate::model::{self, Form, Special, Text, Writer as _};
 use crate::sink::Sink;
 use crate::text;
@@ -50,9 +51,9 @@ impl Parameter<'_> {
 
     fn bits(&self) -> Vec<u8> {
         match self {
-            Parameter::Int(value) => value.to_le_bytes().to_vec(),
+            Parameter::Int(value) => Vec::from(value.to_le_bytes()),
             Parameter::Bool(value) => vec![u8::from(*value)],
-            Parameter::Float(value) => value.to_le_bytes().to_vec(),
+            Parameter::Float(value) => Vec::from(value.to_le_bytes()),
             Parameter::Type(_) | Parameter::Symbol(_) | Parameter::Tuple(_) => Vec::new(),
         }
     }

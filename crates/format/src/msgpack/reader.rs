@@ -3,6 +3,7 @@
 use super::tag;
 use crate::cursor::Cursor;
 use crate::error::{Kind, Result};
+use crate::memory::Vec;
 use crate::model::{self, Leaf, Token};
 use crate::text::is_ascii;
 
@@ -329,6 +330,8 @@ mod tests {
     use super::super::Writer;
     use super::*;
     use model::{Reader as _, Text, Writer as _};
+    use std::vec;
+    use std::vec::Vec;
 
     type Write = fn(&mut Writer<Vec<u8>>);
 

@@ -2,6 +2,8 @@ use super::*;
 use crate::model::{Known, Seq, Text, Writer as _};
 use crate::{bson, hold, julia, msgpack, Kind as Flaw};
 use std::collections::HashSet;
+use std::vec;
+use std::vec::Vec;
 
 const ALL: Options = Options { depth: 99, most: 99, values: true, whole: true };
 
@@ -73,7 +75,7 @@ fn what_is_shown_of_a_message() {
     assert_eq!((made.numbered, made.shared, made.references), (4, 1, 1));
     assert_eq!(made.nodes[2].number, Some(1));
     assert_eq!(made.nodes[6].target, Some(1));
-    assert_eq!(made.classes[0].fields, ["x"]);
+    assert_eq!(made.classes[0].fields[..], ["x"]);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Text of the bytes as an outline may show it.
 
+use crate::memory::Vec;
 use crate::model::{Bytes, Moment, Path, Reader, Tagged, Token};
 use std::fmt::Write;
 

@@ -10,6 +10,7 @@ use super::text::{self, shortened};
 use super::{Key, Node, Options, Outline, Sum};
 use crate::bson::reader::DOCUMENT_OPEN;
 use crate::error::{Error, Kind as Flaw, Result};
+use crate::memory::Vec;
 use crate::model::{Bytes, Ints, Layout, Leaf, Reader, Seq, Special, Token};
 
 /// Parts of a name or a shape that are kept.

@@ -6,8 +6,9 @@
 
 use super::memory::loaded;
 use super::plan::_PyType_Lookup;
-use crate::cpython::{text, Obj, Owned, Type};
+use crate::cpython::{new, text, Obj, Owned, Type};
 use crate::error::{raised, Result};
+use crate::memory::Vec;
 use pyo3::prelude::*;
 use pyo3::types::{PyCode, PyDict, PyFunction, PyString, PyTuple};
 use pyo3::{ffi, intern};
@@ -173,7 +174,7 @@ impl Own {
                 self.reset = Some(KEPT_HASH);
             }
         }
-        self.left_out.push(crate::objects::owned(PyString::new(py, KEPT_HASH).as_any()));
+        self.left_out.push(crate::objects::owned(new::text(py, KEPT_HASH)?.as_any()));
         Ok(())
     }
 }

@@ -6,13 +6,13 @@ use super::registry::{self, Registration};
 use crate::cpython::{text, Obj, Owned, Type};
 use crate::decode::layout::next_serial;
 use crate::error::{raised, Result};
+use crate::memory::{HashMap, Vec};
 use crate::objects::special::{self, Marker};
 use crate::objects::Family;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyModule, PyString, PyType};
 use std::cell::{Cell, OnceCell, RefCell};
-use std::collections::HashMap;
 use std::ptr::addr_of_mut;
 use std::rc::Rc;
 
@@ -375,7 +375,7 @@ unsafe fn make(py: Python<'_>, class: Type) -> Result<Plan> {
             name,
             version: registration.as_ref().map_or(1, |registration| registration.version),
             how,
-            slots,
+            slots: slots.into(),
             reset,
             is_foreign,
             has_dict,
@@ -515,7 +515,7 @@ impl Plan {
         let class = unsafe { Bound::from_borrowed_ptr(py, self.class.cast()) };
         type Pair<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>);
         let found = py.import("holdall._schemas")?.call_method1("plain_form", (class,))?;
-        type Form<'py> = (Option<Vec<Pair<'py>>>, bool, Option<Pair<'py>>, Option<Bound<'py, PyDict>>);
+        type Form<'py> = (Option<std::vec::Vec<Pair<'py>>>, bool, Option<Pair<'py>>, Option<Bound<'py, PyDict>>);
         let (named, array_like, tag, defaults): Form<'_> = found.extract()?;
         let owned = |object: &Bound<'_, PyAny>| crate::objects::owned(object);
         let omits = defaults.is_some();

@@ -4,9 +4,9 @@ use super::plan;
 use crate::cpython::{Obj, Owned, Type};
 use crate::decode::shelf;
 use crate::error::HoldallError;
+use crate::memory::{door, format, FxHashMap, Vec};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple, PyType};
-use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -149,66 +149,68 @@ pub fn register_class(
     settings: &Bound<'_, PyAny>,
     ours: bool,
 ) -> PyResult<()> {
-    let py = cls.py();
-    let class = cls.as_ptr().cast();
-    let name = match name {
-        Some(name) => name.to_str()?.to_owned(),
-        None => plan::class_name(py, class)?,
-    };
-    let mut renamed = Vec::new();
-    for (old, new) in renames {
-        let old = old.cast_into::<PyString>()?;
-        let new = new.cast_into::<PyString>()?;
-        renamed.push((owned(&old), owned(&new)));
-    }
-    let registration = Rc::new(Registration {
-        class: owned(cls),
-        name,
-        aliases: aliases.extract()?,
-        version,
-        renames: renamed,
-        upgrade: function(upgrade, "upgrade")?,
-        encode: function(encode, "encode")?,
-        decode: function(decode, "decode")?,
-        settings: (!settings.is_none()).then(|| owned(settings)),
-        ours,
-    });
-    if registration.encode.is_some() != registration.decode.is_some() {
-        return Err(HoldallError::new_err("`encode` and `decode` go together: what one gives, the other takes"));
-    }
-    let names = || std::iter::once(&registration.name).chain(&registration.aliases);
-    let replaced = with(py, |registry| {
-        let key = class as usize;
-        if ours && registry.by_class.contains_key(&key) {
-            return Ok(None);
+    door(|| {
+        let py = cls.py();
+        let class = cls.as_ptr().cast();
+        let name = match name {
+            Some(name) => name.to_str()?.to_owned(),
+            None => plan::class_name(py, class)?,
+        };
+        let mut renamed = Vec::new();
+        for (old, new) in renames {
+            let old = old.cast_into::<PyString>()?;
+            let new = new.cast_into::<PyString>()?;
+            renamed.push((owned(&old), owned(&new)));
         }
-        for name in names() {
-            if registry.by_name.get(name).is_some_and(|other| other.class.get() != cls.as_ptr()) {
-                return Err(name.clone());
+        let registration = Rc::new(Registration {
+            class: owned(cls),
+            name,
+            aliases: aliases.extract::<std::vec::Vec<String>>()?.into(),
+            version,
+            renames: renamed,
+            upgrade: function(upgrade, "upgrade")?,
+            encode: function(encode, "encode")?,
+            decode: function(decode, "decode")?,
+            settings: (!settings.is_none()).then(|| owned(settings)),
+            ours,
+        });
+        if registration.encode.is_some() != registration.decode.is_some() {
+            return Err(HoldallError::new_err("`encode` and `decode` go together: what one gives, the other takes"));
+        }
+        let names = || std::iter::once(&registration.name).chain(&registration.aliases);
+        let replaced = with(py, |registry| {
+            let key = class as usize;
+            if ours && registry.by_class.contains_key(&key) {
+                return Ok(None);
             }
+            for name in names() {
+                if registry.by_name.get(name).is_some_and(|other| other.class.get() != cls.as_ptr()) {
+                    return Err(name.clone());
+                }
+            }
+            // Whoever has asked for such a class before got ours.
+            registry.generation += u64::from(!ours);
+            let old = registry.by_class.insert(key, registration.clone());
+            if let Some(old) = &old {
+                registry.by_name.retain(|_, other| !Rc::ptr_eq(other, old));
+            }
+            for name in names() {
+                registry.by_name.insert(name.clone(), registration.clone());
+            }
+            Ok(old)
+        });
+        match replaced {
+            Ok(old) => {
+                plan::forget(py, class);
+                shelf::without_schema(py).clear(py);
+                drop(old); // outside of the registry: a destructor may run Python code
+                Ok(())
+            }
+            Err(name) => Err(HoldallError::new_err(format!(
+                "the name {name:?} is registered for another class: give one of them another `name`"
+            ))),
         }
-        // Whoever has asked for such a class before got ours.
-        registry.generation += u64::from(!ours);
-        let old = registry.by_class.insert(key, registration.clone());
-        if let Some(old) = &old {
-            registry.by_name.retain(|_, other| !Rc::ptr_eq(other, old));
-        }
-        for name in names() {
-            registry.by_name.insert(name.clone(), registration.clone());
-        }
-        Ok(old)
-    });
-    match replaced {
-        Ok(old) => {
-            plan::forget(py, class);
-            shelf::without_schema(py).clear(py);
-            drop(old); // outside of the registry: a destructor may run Python code
-            Ok(())
-        }
-        Err(name) => Err(HoldallError::new_err(format!(
-            "the name {name:?} is registered for another class: give one of them another `name`"
-        ))),
-    }
+    })
 }
 
 /// A call of a user's function with one argument.
@@ -234,17 +236,19 @@ pub fn class_settings(cls: &Bound<'_, PyType>) -> Option<Py<PyAny>> {
 
 /// Registered classes that are subclasses of `cls`; for `_schemas.py`.
 #[pyfunction]
-pub fn registered_subclasses(cls: &Bound<'_, PyType>) -> PyResult<Vec<Py<PyAny>>> {
-    let classes: Vec<Owned> = with(cls.py(), |registry| {
-        registry.by_class.values().filter(|known| !known.ours).map(|known| known.class.clone()).collect()
-    });
-    let mut found = Vec::new();
-    for class in classes {
-        // SAFETY: held.
-        let class = unsafe { Bound::from_borrowed_ptr(cls.py(), class.get()) };
-        if !class.is(cls) && class.cast::<PyType>()?.is_subclass(cls)? {
-            found.push(class.unbind());
+pub fn registered_subclasses(cls: &Bound<'_, PyType>) -> PyResult<std::vec::Vec<Py<PyAny>>> {
+    door(|| {
+        let classes: Vec<Owned> = with(cls.py(), |registry| {
+            registry.by_class.values().filter(|known| !known.ours).map(|known| known.class.clone()).collect()
+        });
+        let mut found = Vec::new();
+        for class in classes {
+            // SAFETY: held.
+            let class = unsafe { Bound::from_borrowed_ptr(cls.py(), class.get()) };
+            if !class.is(cls) && class.cast::<PyType>()?.is_subclass(cls)? {
+                found.push(class.unbind());
+            }
         }
-    }
-    Ok(found)
+        Ok(found.into_std())
+    })
 }

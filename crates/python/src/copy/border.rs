@@ -7,6 +7,7 @@
 use super::{Copier, Got};
 use crate::cpython::{Obj, Owned};
 use crate::error::{raised, Result};
+use crate::memory::Vec;
 use pyo3::ffi;
 
 pub struct Border {

@@ -6,13 +6,13 @@ use super::way::{Known, Way};
 use super::{fault, Copier, Got, Seen, BY_PARENT_AND_COPY, UNNUMBERED};
 use crate::class::plan::{Base, Plan};
 use crate::class::{methods, state};
-use crate::cpython::{bytes_of, float, int, references, Obj, Owned, Type};
+use crate::cpython::{bytes_of, float, int, new, references, Obj, Owned, Type};
 use crate::decode::fill;
 use crate::encode::Part;
 use crate::error::{raised, Result};
+use crate::memory::{vec, Vec};
 use crate::objects;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
 use pyo3::{ffi, intern};
 use std::ptr::addr_of_mut;
 use std::rc::Rc;
@@ -117,7 +117,7 @@ impl Copier<'_> {
                     self.reduce(object, None, number, true)
                 }
                 Way::Array => {
-                    let (bound, memo) = (Bound::from_borrowed_ptr(self.py, object), PyDict::new(self.py));
+                    let (bound, memo) = (Bound::from_borrowed_ptr(self.py, object), new::dict(self.py)?);
                     let copy = bound.call_method1(intern!(self.py, "__deepcopy__"), (memo,))?;
                     self.whole(&objects::owned(&copy), number)
                 }

@@ -4,6 +4,7 @@ use super::recipe::Recipe;
 use super::UNNUMBERED;
 use crate::class::plan::Plan;
 use crate::cpython::{float, int, text, Obj, Owned};
+use crate::memory::Vec;
 use pyo3::ffi;
 use std::ptr::addr_of_mut;
 use std::rc::Rc;

@@ -8,6 +8,7 @@ use crate::class::state;
 use crate::cpython::{Obj, Owned};
 use crate::encode::Part;
 use crate::error::{raised, Result};
+use crate::memory::{vec, Vec};
 use crate::objects;
 use pyo3::ffi;
 use std::rc::Rc;

@@ -4,8 +4,9 @@ use super::frame::Extra;
 use super::recipe::Make;
 use super::{fault, Copier, Got};
 use crate::class::{plan, registry, state};
-use crate::cpython::{Obj, Owned};
+use crate::cpython::{new, Obj, Owned};
 use crate::error::{raised, Result};
+use crate::memory::Vec;
 use crate::objects;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -124,7 +125,7 @@ impl Copier<'_> {
         {
             return Ok(None);
         }
-        let slots = PyDict::new(self.py);
+        let slots = new::dict(self.py)?;
         // SAFETY: the class and its instance are alive.
         let dict = unsafe {
             let plan = plan::of(self.py, class.as_ptr().cast())?;

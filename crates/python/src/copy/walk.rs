@@ -7,6 +7,7 @@ use crate::cpython::dict::{self, Position};
 use crate::cpython::{replace, Obj, Owned};
 use crate::decode::fill;
 use crate::error::{raised, Result};
+use crate::memory::Vec;
 use pyo3::ffi;
 use std::ptr::addr_of_mut;
 
@@ -57,6 +58,7 @@ impl Copier<'_> {
 
     #[inline(always)]
     pub(super) fn push(&mut self, frame: Frame) {
+        crate::memory::check();
         self.tables.stack.push(frame);
     }
 

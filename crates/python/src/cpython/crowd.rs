@@ -5,6 +5,7 @@
 
 use super::dict::{self, Table};
 use super::Obj;
+use crate::memory::vec;
 use pyo3::ffi;
 
 /// By how many bits a hash is shifted for each step (`PERTURB_SHIFT` of CPython).

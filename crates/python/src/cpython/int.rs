@@ -1,6 +1,7 @@
 //! Ints by their digits of 30 bits: `PyLong_AsLongLong` and `PyLong_FromLongLong` take two to four times as long.
 
 use super::{Obj, Owned, Type};
+use crate::memory::{vec, Vec};
 use pyo3::ffi;
 use std::ptr::addr_of_mut;
 use std::sync::atomic::{AtomicPtr, Ordering};

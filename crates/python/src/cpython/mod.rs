@@ -7,6 +7,7 @@ pub mod dict;
 pub mod float;
 pub mod gc;
 pub mod int;
+pub mod new;
 pub mod text;
 mod view;
 

@@ -1,6 +1,7 @@
 //! Text: short ASCII strings without `PyUnicode_New` (a fifth faster), and the parts of any string as a format takes them.
 
 use super::{Obj, Owned, Type};
+use crate::memory::Vec;
 use holdall_format::model::{Bytes, Text};
 use pyo3::ffi;
 use std::ptr::addr_of_mut;

@@ -9,6 +9,7 @@ use crate::class::registry;
 use crate::cpython::Owned;
 use crate::driver::OUTERMOST;
 use crate::error::{decode, raised, Result};
+use crate::memory::format;
 use crate::objects::{self, extent, Cost};
 use crate::schema::ANY;
 use holdall_format::model::{reduce, Known, LayoutKind};

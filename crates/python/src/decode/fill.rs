@@ -1,6 +1,7 @@
 //! Putting values into objects that are being built.
 
 use crate::cpython::{replace, Obj, Owned};
+use crate::memory::Vec;
 use pyo3::ffi;
 use std::ptr::addr_of_mut;
 
@@ -57,7 +58,7 @@ pub unsafe fn first_items(list: Obj, values: &mut Vec<Owned>) {
         for (at, value) in values.iter().enumerate() {
             *places.add(at) = value.get();
         }
-        values.set_len(0);
+        values.forget_all();
     }
 }
 

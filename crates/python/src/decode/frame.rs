@@ -3,6 +3,7 @@
 use super::layout::Layout;
 use crate::cpython::Owned;
 use crate::julia::Described;
+use crate::memory::Vec;
 use crate::schema::{NodeId, ANY};
 use holdall_format::model::Known;
 use std::rc::Rc;

@@ -9,6 +9,7 @@ use super::{Decoder, UNMARKED};
 use crate::cpython::{dict, replace, text, Obj, Owned};
 use crate::driver;
 use crate::error::{raised, Result};
+use crate::memory::Vec;
 use crate::schema::node::accepts;
 use crate::schema::ANY;
 use holdall_format::model::Bytes;
@@ -45,7 +46,7 @@ const MOST_MISSING: u8 = 16;
 
 impl Layout {
     /// The keys of a guessed shape, as the format writes them.
-    fn keys(&self) -> &[Box<[u8]>] {
+    fn keys(&self) -> &[Vec<u8>] {
         match &self.build {
             Build::Guessed(encoded) => encoded,
             _ => &[],
@@ -234,7 +235,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             for (at, value) in self.leaves.iter().enumerate() {
                 replace(dict::value_slot(dict.get(), at), value.get());
             }
-            self.leaves.set_len(0);
+            self.leaves.forget_all();
             if here < len {
                 let frame = self.frame(Kind::Guessed, Some(dict), len, mark);
                 return Ok(self.push(Frame { at: here, layout: Some(shape.clone()), ..frame }));

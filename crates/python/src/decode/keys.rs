@@ -2,6 +2,7 @@
 //! ready. Nothing of one message can be seen through it in another: it holds immutable strings, compared byte by byte.
 
 use crate::cpython::{text, Obj, Owned};
+use crate::memory::Vec;
 use pyo3::ffi;
 use std::cell::RefCell;
 

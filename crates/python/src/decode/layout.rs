@@ -6,6 +6,7 @@ use crate::class::plan::{self, Base, How, Plan};
 use crate::class::registry;
 use crate::cpython::{dict, text, Obj, Owned, Type};
 use crate::error::{decode, raised, refused, unknown_type, Result};
+use crate::memory::{format, HashSet, Vec};
 use holdall_format::model::{self, Bytes, LayoutKind, Name};
 use holdall_format::Reader;
 use pyo3::ffi;
@@ -67,7 +68,7 @@ pub enum Build {
     /// A class of the schema.
     Typed(Typed),
     /// A dict of a plain format, with its keys as the format writes them.
-    Guessed(Vec<Box<[u8]>>),
+    Guessed(Vec<Vec<u8>>),
     /// Nobody has asked yet which class it is.
     Unresolved,
 }
@@ -386,7 +387,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 return Ok(Build::Upgraded { plan: plan.clone() });
             }
         }
-        let mut seen = std::collections::HashSet::new();
+        let mut seen = HashSet::new();
         for name in &mut layout.names {
             let mut raw = name.clone().into_raw();
             // SAFETY: a string of ours; interning may replace it by its equal.
@@ -483,7 +484,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         if self.options.records {
             return Ok(None);
         }
-        Err(unknown_type(name.to_owned(), registry::remedy(self.py, name), at))
+        Err(unknown_type(format!("{name}"), registry::remedy(self.py, name), at))
     }
 }
 

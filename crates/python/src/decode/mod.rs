@@ -30,6 +30,7 @@ use crate::cpython::{gc, Obj, Owned};
 use crate::driver::Driver;
 use crate::error::{self, decode, limit, Result};
 use crate::julia::{Described, Julia};
+use crate::memory::{HashMap, Vec};
 use crate::objects::buffer::Lender;
 use crate::schema::coerce::Rules;
 use crate::schema::{NodeId, Schema, ANY, UNTYPED};
@@ -46,7 +47,6 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 pub use section::Section;
 pub use series::Series;
-use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 

@@ -8,10 +8,10 @@ use super::skip::Again;
 use super::{Decoder, Numbered, Shared, State, UNMARKED};
 use crate::cpython::{text, Owned};
 use crate::error::{decode, Result};
+use crate::memory::{FxHashMap, Vec};
 use crate::schema::{NodeId, ANY};
 use holdall_format::model::Name;
 use holdall_format::Reader;
-use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
 /// Objects that need each other before they can go on: each takes a bit of the C stack.

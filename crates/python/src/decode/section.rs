@@ -4,6 +4,7 @@ use super::layout::Layout;
 use super::{Decoder, Numbered};
 use crate::cpython::Owned;
 use crate::error::Result;
+use crate::memory::Vec;
 use holdall_format::hold::log::NamesReader;
 use holdall_format::{Reader, Token};
 use std::rc::Rc;
@@ -34,6 +35,12 @@ impl Section {
         self.layouts.len() as u64
     }
 
+    /// Back to so many.
+    pub fn cut(&mut self, texts: u64, layouts: u64) {
+        self.texts.truncate(texts as usize);
+        self.layouts.truncate(layouts as usize);
+    }
+
     pub fn clear(&mut self) {
         self.texts.clear();
         self.layouts.clear();
@@ -46,7 +53,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         self.numbered = std::mem::take(&mut section.texts);
         self.layouts = std::mem::take(&mut section.layouts);
         let (texts, layouts) = (self.numbered.len(), self.layouts.len());
-        let made = self.message();
+        let made = crate::memory::guarded(|| self.message());
         self.numbered.truncate(texts);
         self.layouts.truncate(layouts);
         section.texts = std::mem::take(&mut self.numbered);
@@ -59,7 +66,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         self.numbered = std::mem::take(&mut section.texts);
         self.layouts = std::mem::take(&mut section.layouts);
         self.learns = true;
-        let learnt = self.names(names);
+        let learnt = crate::memory::guarded(|| self.names(names));
         section.texts = std::mem::take(&mut self.numbered);
         section.layouts = std::mem::take(&mut self.layouts);
         learnt

@@ -4,6 +4,7 @@ use super::layout::Layout;
 use super::{Decoder, Numbered};
 use crate::cpython::Owned;
 use crate::error::{decode, Result};
+use crate::memory::Vec;
 use holdall_format::Reader;
 use std::rc::Rc;
 

@@ -2,6 +2,7 @@
 //! ready. Like the cache of names, it holds nothing but immutable strings (and a dict of them that is only copied).
 
 use super::layout::Layout;
+use crate::memory::Vec;
 use pyo3::prelude::*;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -10,7 +11,7 @@ const SIZE: usize = 256;
 /// Longer blocks are not kept: together the cache holds at most half a megabyte of names.
 const LONGEST: usize = 1024;
 
-type Entry = Option<(Box<[u8]>, Rc<Layout>)>;
+type Entry = Option<(Vec<u8>, Rc<Layout>)>;
 
 struct Cache(RefCell<Vec<Entry>>);
 // SAFETY: reached only by functions that take a `Python` token: the GIL orders all access.

@@ -4,10 +4,10 @@
 
 use super::layout::Layout;
 use super::shapes::place;
+use crate::memory::{HashMap, Vec};
 use holdall_format::model::{self, LayoutKind};
 use pyo3::prelude::*;
 use std::cell::RefCell;
-use std::collections::HashMap;
 use std::rc::Rc;
 
 const SIZE: usize = 256;
@@ -18,7 +18,7 @@ const LONGEST: usize = 2048;
 struct Entry {
     kind: LayoutKind,
     version: u64,
-    block: Box<[u8]>,
+    block: Vec<u8>,
     layout: Rc<Layout>,
 }
 

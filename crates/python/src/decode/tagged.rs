@@ -13,9 +13,10 @@ use super::frame::{Frame, Kind, Make, Parts, Weight};
 use super::layout::Layout;
 use super::{fill, Decoder, UNMARKED};
 use crate::class::state::{allocate, slot_mut};
-use crate::cpython::{replace, Owned};
+use crate::cpython::{new, replace, Owned};
 use crate::error::{decode, raised, refused, DecodeError, Fault, Result};
 use crate::julia::{bound, call, Class, Described, Names};
+use crate::memory::Vec;
 use crate::objects::owned;
 use crate::schema::node::accepts;
 use crate::schema::ANY;
@@ -24,7 +25,7 @@ use holdall_format::Reader;
 use pyo3::ffi;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
+use pyo3::types::{PyList, PyTuple};
 use std::rc::Rc;
 
 pub(in crate::decode) const WRONG_DATA: &str = "a value whose bytes or fields do not fit its type";
@@ -78,7 +79,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                     let only = only.clone();
                     return self.done(Some(only));
                 }
-                let made = call(self.py, function, (bound(self.py, &described.object), PyList::empty(self.py)));
+                let made = call(self.py, function, (bound(self.py, &described.object), new::list(self.py)?));
                 let made = owned(&made.map_err(|error| self.refuse(error, self.here()))?);
                 // A type's only value is one object, unless that could be told from an equal one by who refers to it.
                 if !bound(self.py, &made).is_instance_of::<PyTuple>() {
@@ -199,7 +200,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         if mark == UNMARKED {
             return call(py, &names.datatype, arguments);
         }
-        let mutable = PyDict::new(py);
+        let mutable = new::dict(py)?;
         mutable.set_item(intern!(py, "mutable"), true)?;
         bound(py, &names.datatype).call(arguments, Some(&mutable))
     }
@@ -216,9 +217,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                     None => return self.done(Some(value)),
                 }
             }
-            Class::Bits(function) => call(py, function, (object, PyBytes::new(py, data))),
+            Class::Bits(function) => call(py, function, (object, new::bytes(py, data)?)),
             // Of a type that is none here: its bytes.
-            _ => call(py, &self.julia()?.names.bits, (object, PyBytes::new(py, data))),
+            _ => call(py, &self.julia()?.names.bits, (object, new::bytes(py, data)?)),
         };
         let made = made.map_err(|error| self.refuse(error, at))?;
         self.done(Some(owned(&made)))

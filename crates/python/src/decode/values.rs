@@ -275,6 +275,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     /// Pushes a frame; its values are owed from now on.
     #[inline(always)]
     pub(super) fn push(&mut self, mut frame: Frame) -> Option<Owned> {
+        crate::memory::check();
         self.owed += frame.len - frame.at;
         frame.chain = match self.stack.last() {
             Some(below) if below.is_value() => below.chain,

@@ -8,9 +8,9 @@ use crate::class::{plan, state};
 use crate::cpython::dict::Position;
 use crate::cpython::{Obj, Owned};
 use crate::error::Result;
+use crate::memory::{vec, FxHashMap, Vec};
 use pyo3::ffi;
 use pyo3::Python;
-use rustc_hash::FxHashMap;
 use std::ptr::addr_of_mut;
 
 /// The costs of the objects that keys consist of; each is looked at once, however often it is met.

@@ -3,9 +3,10 @@
 
 use super::{class_name, invalid_document, STANDARD, UNSPECIFIED};
 use crate::cpython::dict::Position;
-use crate::cpython::{bytes_of, float, int, text, Obj, Owned};
+use crate::cpython::{bytes_of, float, int, new, text, Obj, Owned};
 use crate::encode::{layouts, Encoder, Part, MOST_REPLACEMENTS};
 use crate::error::{raised, Result};
+use crate::memory::Vec;
 use crate::objects::special::classes::Class;
 use crate::objects::special::{self, Marker};
 use crate::objects::{held, owned};
@@ -288,7 +289,7 @@ fn cannot_encode(object: &Bound<'_, PyAny>) -> PyErr {
 /// A dict's entries with `_id` first.
 fn reordered(dict: &Bound<'_, PyDict>, id: &Bound<'_, PyAny>) -> Result<Owned> {
     let py = dict.py();
-    let ordered = PyDict::new(py);
+    let ordered = new::dict(py)?;
     ordered.set_item(pyo3::intern!(py, "_id"), id)?;
     // The key that is there keeps its place.
     if dict.is_exact_instance_of::<PyDict>() {

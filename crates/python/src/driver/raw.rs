@@ -1,7 +1,7 @@
 //! Documents that stay bytes until somebody looks into them, of which the class says how: PyMongo's `RawBSONDocument`.
 
 use super::Driver;
-use crate::cpython::part;
+use crate::cpython::{new, part};
 use crate::objects::held;
 use holdall_format::bson;
 use pyo3::ffi;
@@ -56,10 +56,13 @@ impl<'a, 'py> RawDocuments<'a, 'py> {
         let is_whole = document.len() == self.input.len();
         let content = match &self.whole {
             Some(whole) if is_whole => whole.clone(),
-            _ if is_whole || !self.may_be_view(document.len()) => PyBytes::new(py, document).into_any(),
+            _ if is_whole || !self.may_be_view(document.len()) => new::bytes(py, document)?.into_any(),
             _ => {
-                let whole = self.whole.get_or_insert_with(|| PyBytes::new(py, self.input).into_any());
-                part(PyMemoryView::from(whole)?.as_any(), at.start, at.end)?
+                let whole = match self.whole.take() {
+                    Some(whole) => whole,
+                    None => new::bytes(py, self.input)?.into_any(),
+                };
+                part(PyMemoryView::from(self.whole.insert(whole))?.as_any(), at.start, at.end)?
             }
         };
         Ok(self.class.call1((content, held(py, &self.driver.options)))?.unbind())

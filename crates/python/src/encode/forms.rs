@@ -3,6 +3,7 @@
 use super::{Encoder, Part};
 use crate::cpython::{dict, text, Obj, Owned};
 use crate::error::{encode, raised, take_data_error, Result};
+use crate::memory::{vec, Vec};
 use crate::objects::owned;
 use crate::schema::class::utf8;
 use holdall_format::Writer;
@@ -154,7 +155,9 @@ impl<W: Writer> Encoder<'_, W> {
     }
 }
 
-fn flattened(mut sorted: Vec<(Vec<u8>, Part, Part)>) -> Vec<Part> {
-    sorted.sort_by(|(one, ..), (other, ..)| one.cmp(other));
-    sorted.into_iter().flat_map(|(_, key, value)| [key, value]).collect()
+fn flattened(parts: Vec<(Vec<u8>, Part, Part)>) -> Vec<Part> {
+    // A stable sort would allocate, and not ask.
+    let mut sorted: Vec<_> = parts.into_iter().enumerate().collect();
+    sorted.sort_unstable_by(|(at, (one, ..)), (place, (other, ..))| one.cmp(other).then(at.cmp(place)));
+    sorted.into_iter().flat_map(|(_, (_, key, value))| [key, value]).collect()
 }

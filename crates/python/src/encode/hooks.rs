@@ -11,6 +11,7 @@ use crate::cpython::{Obj, Owned};
 use crate::encode::layouts;
 use crate::encode::memo::Met;
 use crate::error::{encode, Result};
+use crate::memory::{vec, Vec};
 use holdall_format::model::Seq;
 use holdall_format::Writer;
 use pyo3::exceptions::PyRecursionError;

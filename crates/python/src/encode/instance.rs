@@ -7,6 +7,7 @@ use crate::class::{methods, registry, state};
 use crate::cpython::dict::{self, Position};
 use crate::cpython::{bytes_of, float, int, prefetch, text, Obj, Owned};
 use crate::error::{detour, encode, raised, Detour, Fault, Result};
+use crate::memory::{vec, Vec};
 use crate::objects;
 use holdall_format::model::{Known, LayoutKind, Seq};
 use holdall_format::Writer;

@@ -1,6 +1,7 @@
 //! The layouts of one message: which key lists and classes were written, under which number.
 
 use crate::cpython::{references, text, Obj, Owned};
+use crate::memory::{vec, Vec};
 
 /// No layout.
 pub const NONE: u32 = u32::MAX;

@@ -1,6 +1,7 @@
 //! Which objects were written, and under which number: a table from addresses.
 
 use crate::cpython::Obj;
+use crate::memory::{zeroed, Zeroable};
 
 #[derive(Clone, Copy)]
 struct Entry {
@@ -20,7 +21,8 @@ pub struct Memo {
 const START: usize = 1 << 9;
 /// Entries (of 16 bytes) that a thread keeps from one message to the next: fresh pages cost as much as filling them.
 const LARGEST: usize = 1 << 19;
-const EMPTY: Entry = Entry { object: 0, number: 0, round: 0 };
+// SAFETY: three numbers.
+unsafe impl Zeroable for Entry {}
 
 /// What the memo says of an object.
 pub enum Met {
@@ -30,7 +32,7 @@ pub enum Met {
 
 impl Memo {
     pub fn new() -> Memo {
-        Memo { entries: vec![EMPTY; START].into(), used: 0, round: 1, shift: 64 - START.trailing_zeros() }
+        Memo { entries: zeroed(START).into(), used: 0, round: 1, shift: 64 - START.trailing_zeros() }
     }
 
     /// Forgets all objects; gives back a table that is very large, or much larger than what it held: small messages
@@ -118,7 +120,7 @@ impl Memo {
     fn grow(&mut self) {
         // Small tables grow fast, large ones by what they need: they are most of what a graph of shared objects takes.
         let factor = if self.entries.len() < START << 5 { 4 } else { 2 };
-        let larger = vec![EMPTY; self.entries.len() * factor].into();
+        let larger = zeroed(self.entries.len() * factor).into();
         let old = std::mem::replace(&mut self.entries, larger);
         self.shift = 64 - self.entries.len().trailing_zeros();
         let mask = self.entries.len() - 1;

@@ -26,14 +26,13 @@ use crate::cpython::{gc, references, Obj, Owned, View};
 use crate::driver::Driver;
 use crate::error::{self, Detour, Result};
 use crate::julia::Lowering;
+use crate::memory::{FxHashMap, HashMap, Vec};
 use holdall_format::Writer;
 use layouts::Layouts;
 use memo::{Memo, Met};
 use pyo3::ffi;
 use pyo3::prelude::*;
-use rustc_hash::FxHashMap;
 use sets::Effort;
-use std::collections::HashMap;
 use std::ptr::addr_of_mut;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -118,7 +117,7 @@ struct Frame {
 /// What a frame of `Slots` or `Parts` needs beside the others.
 enum Extra {
     Plan(Rc<Plan>),
-    Offsets(Rc<[usize]>),
+    Offsets(Rc<Vec<usize>>),
     #[allow(clippy::box_collection)] // a thin pointer: the frame stays small
     Parts(Box<Vec<Part>>),
 }
@@ -321,6 +320,8 @@ impl<'t, W: Writer> Encoder<'t, W> {
     pub unsafe fn new(py: Python<'t>, w: W, options: &'t Options, tables: &'t mut Tables, sharing: Sharing) -> Self {
         tables.layouts.clear();
         tables.memo.clear();
+        // Where memory ran out in the message before, which unwinds, it was left as it was.
+        tables.stack.clear();
         // Who is asked about every object can reach it, too.
         let asks = |hooks: &PickleHooks| hooks.persistent_id.is_some() || hooks.reducer_override.is_some();
         let tracks_all = W::REFERENCES

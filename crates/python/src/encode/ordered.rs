@@ -5,6 +5,7 @@ use super::{Encoder, Extra, Frame, Kind, BY_PARENT};
 use crate::class::state;
 use crate::cpython::{prefetch, Obj, Owned};
 use crate::error::{encode, Result};
+use crate::memory::Vec;
 use holdall_format::Writer;
 use std::rc::Rc;
 
@@ -14,7 +15,7 @@ impl<W: Writer> Encoder<'_, W> {
     /// # Safety
     /// `object` is an instance of the class that the offsets were read from, and these slots are set.
     #[inline(always)]
-    pub(crate) unsafe fn ordered(&mut self, object: Obj, offsets: &Rc<[usize]>) -> Result<()> {
+    pub(crate) unsafe fn ordered(&mut self, object: Obj, offsets: &Rc<Vec<usize>>) -> Result<()> {
         // SAFETY: an instance of that class, says the caller.
         unsafe {
             for (at, &offset) in offsets.iter().enumerate() {

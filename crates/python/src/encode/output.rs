@@ -3,6 +3,7 @@
 use crate::cpython::text::copy_short;
 use crate::cpython::{_PyBytes_Resize, Obj, Owned};
 use crate::error::{raised, Result};
+use crate::memory::{out_of_memory, Vec};
 use holdall_format::Sink;
 use pyo3::ffi;
 
@@ -23,9 +24,6 @@ pub struct Output {
     last: usize,
 }
 
-/// Thrown (as a panic, caught at the door) where memory runs out in the middle of a format's writer.
-pub struct OutOfMemory;
-
 impl Output {
     pub fn new() -> Output {
         let mut scratch = Vec::with_capacity(SCRATCH);
@@ -39,7 +37,7 @@ impl Output {
         let doubled = needed.max(self.limit.saturating_mul(2));
         // Memory that was just given back is taken again without a page fault, if it is enough.
         let wanted = if (needed..doubled).contains(&self.last) { self.last } else { doubled }.saturating_add(SLACK);
-        let Ok(size) = isize::try_from(wanted) else { std::panic::panic_any(OutOfMemory) };
+        let Ok(size) = isize::try_from(wanted) else { out_of_memory() };
         // SAFETY: the GIL is held by whoever encodes. `bytes` is ours alone, so it may be resized; the scratch block
         // holds `len` written bytes, and the new object has room for them.
         unsafe {
@@ -63,7 +61,7 @@ impl Output {
             if object.is_null() {
                 ffi::PyErr_Clear();
                 self.reset();
-                std::panic::panic_any(OutOfMemory);
+                out_of_memory();
             }
             self.start = ffi::PyBytes_AS_STRING(object).cast_mut().cast();
             self.bytes = Some(std::mem::replace(&mut object, std::ptr::null_mut()));

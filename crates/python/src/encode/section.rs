@@ -2,10 +2,10 @@
 
 use super::{layouts, next_serial, Encoder, Options, Sharing, Tables, TextKey, BY_PARENT};
 use crate::cpython::{references, text, Obj, Owned};
+use crate::memory::{HashMap, HashSet, Vec};
 use holdall_format::Writer;
 use pyo3::ffi;
 use pyo3::prelude::*;
-use std::collections::{HashMap, HashSet};
 
 /// A longer text has no number: it is unlikely to come again.
 const MOST_CHARACTERS: isize = 256;

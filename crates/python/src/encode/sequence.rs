@@ -3,6 +3,7 @@
 use super::{Encoder, Frame, Kind, Sharing};
 use crate::cpython::{float, int, references, text, Obj, Owned};
 use crate::error::Result;
+use crate::memory::Vec;
 use holdall_format::model::Seq;
 use holdall_format::Writer;
 use pyo3::ffi;

@@ -4,6 +4,7 @@ use super::{Borrower, Encoder, Options, Section, Sharing, Tables};
 use crate::cpython::{text, Obj, Owned};
 use crate::encode::memo::{Memo, Met};
 use crate::error::Result;
+use crate::memory::Vec;
 use holdall_format::Writer;
 use pyo3::prelude::*;
 

@@ -11,10 +11,10 @@ use super::{Encoder, Part};
 use crate::cpython::{Obj, Owned};
 use crate::error::{encode, Result};
 use crate::face::canonical_key;
+use crate::memory::{sort_by_cached_key, vec, FxHashMap, Vec};
 use holdall_format::Writer;
 use pyo3::ffi;
 use pyo3::Python;
-use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::ops::Range;
 use std::rc::Rc;
@@ -160,7 +160,7 @@ fn make(py: Python<'_>, set: &Owned, options: &super::Options, orders: &Shared) 
             spend(orders, objects - key.effort.objects + 1)?;
             looked_at.push((key, member.clone()));
         }
-        looked_at.sort_by(|(one, _), (other, _)| one.bytes.cmp(&other.bytes));
+        looked_at.sort_unstable_by(|(one, _), (other, _)| one.bytes.cmp(&other.bytes));
         for (place, (_, member)) in members[range.clone()].iter_mut().zip(&looked_at) {
             *place = member.clone();
         }
@@ -208,7 +208,7 @@ fn settle_alike(
         outside.map(|(at, &(object, _))| (at, object)).collect()
     };
     let places = |key: &Key| known_outside(key).into_iter().map(|(at, _)| at).collect::<Vec<_>>();
-    alike.sort_by_cached_key(|(key, _)| places(key));
+    sort_by_cached_key(alike, |(key, _)| places(key));
     let mut from = range.start;
     for same in alike.chunk_by(|(one, _), (other, _)| places(one) == places(other)) {
         let range = from..from + same.len();
@@ -289,7 +289,7 @@ impl<W: Writer> Encoder<'_, W> {
                 let number = |&object: &usize| self.tables.memo.number(object as Obj).unwrap_or(u32::MAX);
                 alike.push((objects.iter().map(number).collect::<Vec<_>>(), objects, member.clone()));
             }
-            alike.sort_by(|one, other| one.0.cmp(&other.0));
+            alike.sort_unstable_by(|one, other| one.0.cmp(&other.0));
             // Numbers that are equal are those of the same objects, or there are none yet.
             if alike.windows(2).any(|pair| pair[0].0 == pair[1].0 && pair[0].1 != pair[1].1) {
                 return Err(encode(ALIKE));

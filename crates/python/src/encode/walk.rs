@@ -5,12 +5,12 @@ use crate::cpython::dict::{self, Position};
 use crate::cpython::{bytes_of, float, int, prefetch, Obj, Owned};
 use crate::decode::Weight;
 use crate::error::{encode, raised, Result};
+use crate::memory::{self, format, push, HashSet};
 use crate::objects::buffer;
 use holdall_format::model::{Lent, Seq};
 use holdall_format::Writer;
 use pyo3::prelude::*;
 use pyo3::{ffi, Bound};
-use std::collections::HashSet;
 use std::ptr::addr_of_mut;
 
 /// In tree mode, how deep the walk goes before it looks for a cycle, the first time.
@@ -317,6 +317,7 @@ impl<W: Writer> Encoder<'_, W> {
     pub(crate) fn walk(&mut self) -> Result<()> {
         let mut suspicious = SUSPICIOUS;
         while let Some(frame) = self.tables.stack.last() {
+            memory::check();
             if !self.tracks() && self.tables.stack.len() > suspicious {
                 self.refuse_cycle()?;
                 suspicious = self.tables.stack.len() * 2;
@@ -438,22 +439,26 @@ impl<W: Writer> Encoder<'_, W> {
     /// The way to what the frame of that number holds: fields and indices; keys of dicts are the user's own.
     #[cold]
     fn place_of_cycle(&self, until: usize) -> String {
+        let step = |place: &mut String, name: Option<&[u8]>| match name {
+            Some(name) => push(place, format_args!(".{}", String::from_utf8_lossy(name))),
+            None => push(place, format_args!("[...]")),
+        };
         let mut place = "$".to_owned();
         for frame in &self.tables.stack[..until] {
             let before = (frame.at as usize).saturating_sub(1);
             match (&frame.kind, &frame.extra) {
-                (Kind::List | Kind::Tuple, _) => place.push_str(&format!("[{before}]")),
+                (Kind::List | Kind::Tuple, _) => push(&mut place, format_args!("[{before}]")),
                 (Kind::Named, Some(Extra::Plan(plan))) => {
                     let field = plan.plain_form(self.py).ok().and_then(|form| form.fields.as_ref()?.get(before));
                     // SAFETY: a string that the plan holds.
                     let name = field.and_then(|field| unsafe { crate::cpython::text::ascii(field.key.get()) });
-                    place.push_str(&name.map_or("[...]".into(), |name| format!(".{}", String::from_utf8_lossy(name))));
+                    step(&mut place, name);
                 }
                 (Kind::Slots, Some(Extra::Plan(plan))) => {
                     // SAFETY: as above.
                     let name =
                         plan.slots.get(before).and_then(|slot| unsafe { crate::cpython::text::ascii(slot.name.get()) });
-                    place.push_str(&name.map_or("[...]".into(), |name| format!(".{}", String::from_utf8_lossy(name))));
+                    step(&mut place, name);
                 }
                 // What is written in an object's place is no step.
                 (Kind::Parts, _) if !frame.stands_for_none() => {}
@@ -464,9 +469,9 @@ impl<W: Writer> Encoder<'_, W> {
                         Some(Part::Field(name)) => unsafe { crate::cpython::text::ascii(name.get()) },
                         _ => None,
                     };
-                    place.push_str(&name.map_or("[...]".into(), |name| format!(".{}", String::from_utf8_lossy(name))));
+                    step(&mut place, name);
                 }
-                _ => place.push_str("[...]"),
+                _ => step(&mut place, None),
             }
         }
         place

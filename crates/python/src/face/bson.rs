@@ -6,10 +6,11 @@ use super::functions::{
 };
 use super::options::{self, Wanted};
 use super::types::Limits;
-use crate::cpython::View;
+use crate::cpython::{new, View};
 use crate::driver::{self, Driver, RawDocuments};
 use crate::encode::forms::Forms;
 use crate::error::Fault;
+use crate::memory::{door, door_giving};
 use crate::{decode, encode};
 use holdall_format::bson::{Reader, Writer};
 use holdall_format::guess::Format;
@@ -75,7 +76,7 @@ pub fn dumps(
     order: Option<&str>,
     hook_objects: bool,
 ) -> PyResult<Py<PyAny>> {
-    encode_message(obj, &encoding(enc_hook, order, hook_objects)?)
+    door(|| encode_message(obj, &encoding(enc_hook, order, hook_objects)?))
 }
 
 /// Restore what `data` holds, one BSON document.
@@ -102,7 +103,7 @@ pub fn loads(
     limits: Option<&Limits>,
     tz_aware: bool,
 ) -> PyResult<Py<PyAny>> {
-    decode_message(data, &decoding(&r#type, strict, dec_hook, limits, tz_aware)?)
+    door(|| decode_message(data, &decoding(&r#type, strict, dec_hook, limits, tz_aware)?))
 }
 
 /// Stores objects as BSON documents; takes the options of `dumps` once.
@@ -120,20 +121,27 @@ impl BsonEncoder {
     #[new]
     #[pyo3(signature = (*, enc_hook = None, order = None, hook_objects = false))]
     fn new(enc_hook: Option<&Bound<'_, PyAny>>, order: Option<&str>, hook_objects: bool) -> PyResult<BsonEncoder> {
-        Ok(BsonEncoder { options: encoding(enc_hook, order, hook_objects)? })
+        door(|| Ok(BsonEncoder { options: encoding(enc_hook, order, hook_objects)? }))
     }
 
     /// Store `obj` as bytes; see `dumps`.
     fn encode(&self, obj: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
-        encode_message(obj, &self.options)
+        door(|| encode_message(obj, &self.options))
     }
 
     /// Store `obj` into `buffer` from `offset` on; gives the offset of its end, where `buffer` ends then.
     #[pyo3(signature = (obj, buffer, offset = 0))]
-    fn encode_into(&self, obj: &Bound<'_, PyAny>, buffer: &Bound<'_, PyByteArray>, offset: usize) -> PyResult<usize> {
-        with_workshop(|workshop| {
-            encode_into(workshop, obj, &self.options)?;
-            super::codec::put_into(workshop, buffer, offset)
+    fn encode_into(
+        &self,
+        obj: &Bound<'_, PyAny>,
+        buffer: &Bound<'_, PyByteArray>,
+        offset: usize,
+    ) -> PyResult<Py<PyAny>> {
+        door_giving(obj.py(), || {
+            with_workshop(|workshop| {
+                encode_into(workshop, obj, &self.options)?;
+                super::codec::put_into(workshop, buffer, offset)
+            })
         })
     }
 }
@@ -159,12 +167,12 @@ impl BsonDecoder {
         limits: Option<&Limits>,
         tz_aware: bool,
     ) -> PyResult<BsonDecoder> {
-        Ok(BsonDecoder { options: decoding(&r#type, strict, dec_hook, limits, tz_aware)? })
+        door(|| Ok(BsonDecoder { options: decoding(&r#type, strict, dec_hook, limits, tz_aware)? }))
     }
 
     /// Restore what `data` holds; see `loads`.
     fn decode(&self, data: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
-        decode_message(data, &self.options)
+        door(|| decode_message(data, &self.options))
     }
 }
 
@@ -176,22 +184,24 @@ pub fn driver_encode(
     check_keys: u8,
     codec_options: &Bound<'_, PyAny>,
 ) -> PyResult<Py<PyAny>> {
-    let py = document.py();
-    let driver = Driver::of(codec_options, check_keys != 0)?;
-    if let Some(raw) = driver::raw_bytes(document)? {
-        return Ok(raw);
-    }
-    let mut options = encoding(None, None, false)?;
-    options.driver = Some(driver);
-    finished_message(py, |workshop| {
-        let Workshop { output, tables } = workshop;
-        let mut refusal = None;
-        let written = write_and(Writer::new(&mut *output), tables, document, &options, |writer| {
-            refusal = holdall_format::Writer::refusal(writer);
-        });
-        // What was refused came before whatever ended the walk.
-        let written = refusal.map_or(written, |why| Err(driver::refused(py, why).into()));
-        written.map_err(|fault| driver::encode_error(document, fault).into())
+    door(|| {
+        let py = document.py();
+        let driver = Driver::of(codec_options, check_keys != 0)?;
+        if let Some(raw) = driver::raw_bytes(document)? {
+            return Ok(raw);
+        }
+        let mut options = encoding(None, None, false)?;
+        options.driver = Some(driver);
+        finished_message(py, |workshop| {
+            let Workshop { output, tables } = workshop;
+            let mut refusal = None;
+            let written = write_and(Writer::new(&mut *output), tables, document, &options, |writer| {
+                refusal = holdall_format::Writer::refusal(writer);
+            });
+            // What was refused came before whatever ended the walk.
+            let written = refusal.map_or(written, |why| Err(driver::refused(py, why).into()));
+            written.map_err(|fault| driver::encode_error(document, fault).into())
+        })
     })
 }
 
@@ -233,10 +243,14 @@ fn with_octets<T>(data: &Bound<'_, PyAny>, read: impl FnOnce(&[u8]) -> PyResult<
 #[pyfunction]
 #[pyo3(name = "bson_decode", signature = (data, codec_options, /))]
 pub fn driver_decode(data: &Bound<'_, PyAny>, codec_options: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
-    let (options, driver) = driver_options(codec_options)?;
-    with_octets(data, |input| match RawDocuments::new(&driver, data, input) {
-        Some(mut raw) => raw.document(0..input.len()),
-        None => driver_document(data.py(), input, &options, 0).map_err(|error| driver_error(data.py(), error, input)),
+    door(|| {
+        let (options, driver) = driver_options(codec_options)?;
+        with_octets(data, |input| match RawDocuments::new(&driver, data, input) {
+            Some(mut raw) => raw.document(0..input.len()),
+            None => {
+                driver_document(data.py(), input, &options, 0).map_err(|error| driver_error(data.py(), error, input))
+            }
+        })
     })
 }
 
@@ -247,23 +261,25 @@ pub fn driver_decode_all<'py>(
     data: &Bound<'py, PyAny>,
     codec_options: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyList>> {
-    let py = data.py();
-    let (options, driver) = driver_options(codec_options)?;
-    let documents = PyList::empty(py);
-    with_octets(data, |input| {
-        let mut raw = RawDocuments::new(&driver, data, input);
-        let mut at = 0;
-        while at < input.len() {
-            let (document, _) = holdall_format::bson::split_first(&input[at..])
-                .map_err(|error| driver_error(py, driver::invalid_bson(py, error.shifted(at)), input))?;
-            let end = at + document.len();
-            documents.append(match &mut raw {
-                Some(raw) => raw.document(at..end)?,
-                None => driver_document(py, document, &options, at)?,
-            })?;
-            at = end;
-        }
-        Ok(())
-    })?;
-    Ok(documents)
+    door(|| {
+        let py = data.py();
+        let (options, driver) = driver_options(codec_options)?;
+        let documents = new::list(py)?;
+        with_octets(data, |input| {
+            let mut raw = RawDocuments::new(&driver, data, input);
+            let mut at = 0;
+            while at < input.len() {
+                let (document, _) = holdall_format::bson::split_first(&input[at..])
+                    .map_err(|error| driver_error(py, driver::invalid_bson(py, error.shifted(at)), input))?;
+                let end = at + document.len();
+                documents.append(match &mut raw {
+                    Some(raw) => raw.document(at..end)?,
+                    None => driver_document(py, document, &options, at)?,
+                })?;
+                at = end;
+            }
+            Ok(())
+        })?;
+        Ok(documents)
+    })
 }

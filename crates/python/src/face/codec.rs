@@ -4,6 +4,7 @@ use super::functions::{decode_message, encode_into, encode_message, with_worksho
 use super::options::{self, Wanted};
 use super::types::Limits;
 use crate::error::Fault;
+use crate::memory::{door, door_giving};
 use crate::{decode, encode};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -32,23 +33,30 @@ impl Encoder {
         intern: bool,
         enc_hook: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Encoder> {
-        Ok(Encoder { options: options::encoding(refs, canonical, trust, intern, enc_hook)? })
+        door(|| Ok(Encoder { options: options::encoding(refs, canonical, trust, intern, enc_hook)? }))
     }
 
     /// Store the graph of `obj` as bytes; see `dumps`.
     #[pyo3(signature = (obj, buffers = None))]
     fn encode(&self, obj: &Bound<'_, PyAny>, buffers: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
-        encode_message(obj, &self.options, buffers)
+        door(|| encode_message(obj, &self.options, buffers))
     }
 
     /// Store the graph of `obj` into `buffer` from `offset` on; gives the offset of its end.
     ///
     /// What `buffer` held from `offset` on is gone: it ends where the message does.
     #[pyo3(signature = (obj, buffer, offset = 0))]
-    fn encode_into(&self, obj: &Bound<'_, PyAny>, buffer: &Bound<'_, PyByteArray>, offset: usize) -> PyResult<usize> {
-        with_workshop(|workshop| {
-            encode_into(workshop, obj, &self.options, None)?;
-            put_into(workshop, buffer, offset)
+    fn encode_into(
+        &self,
+        obj: &Bound<'_, PyAny>,
+        buffer: &Bound<'_, PyByteArray>,
+        offset: usize,
+    ) -> PyResult<Py<PyAny>> {
+        door_giving(obj.py(), || {
+            with_workshop(|workshop| {
+                encode_into(workshop, obj, &self.options, None)?;
+                put_into(workshop, buffer, offset)
+            })
         })
     }
 }
@@ -87,12 +95,12 @@ impl Decoder {
         dec_hook: Option<&Bound<'_, PyAny>>,
         limits: Option<&Limits>,
     ) -> PyResult<Decoder> {
-        Ok(Decoder { options: options::decoding(&r#type, types, trust, strict, dec_hook, limits)? })
+        door(|| Ok(Decoder { options: options::decoding(&r#type, types, trust, strict, dec_hook, limits)? }))
     }
 
     /// Restore the graph in `data`; see `loads`.
     #[pyo3(signature = (data, buffers = None))]
     fn decode(&self, data: &Bound<'_, PyAny>, buffers: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
-        decode_message(data, &self.options, buffers)
+        door(|| decode_message(data, &self.options, buffers))
     }
 }

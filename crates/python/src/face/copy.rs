@@ -1,6 +1,7 @@
 //! `deepcopy`: the graph once more, without bytes.
 
 use super::options::owned;
+use crate::memory::door;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -35,10 +36,12 @@ use pyo3::types::PyDict;
 #[pyfunction]
 #[pyo3(signature = (obj, memo = None))]
 pub fn deepcopy<'py>(obj: &Bound<'py, PyAny>, memo: Option<&Bound<'py, PyDict>>) -> PyResult<Bound<'py, PyAny>> {
-    let py = obj.py();
-    // SAFETY: `obj` is alive, and a `PyDict` is a dict; the copy is a new reference.
-    unsafe {
-        let copy = crate::copy::deepcopy(py, obj.as_ptr(), memo.map(|memo| owned(memo.as_any())));
-        Ok(Bound::from_owned_ptr(py, copy.map_err(|fault| fault.into_py(0))?.into_raw()))
-    }
+    door(|| {
+        let py = obj.py();
+        // SAFETY: `obj` is alive, and a `PyDict` is a dict; the copy is a new reference.
+        unsafe {
+            let copy = crate::copy::deepcopy(py, obj.as_ptr(), memo.map(|memo| owned(memo.as_any())));
+            Ok(Bound::from_owned_ptr(py, copy.map_err(|fault| fault.into_py(0))?.into_raw()))
+        }
+    })
 }

@@ -2,6 +2,7 @@
 
 #[cfg(unix)]
 pub use self::posix::Descriptor;
+use crate::memory::Vec;
 use pyo3::prelude::*;
 use std::io;
 

@@ -8,6 +8,7 @@ use crate::cpython::{part, Owned, View};
 use crate::decode::{self, Decoder};
 use crate::encode::Borrower;
 use crate::error::{Fault, Result as HostResult};
+use crate::memory::{door, door_giving, read_to_end, Vec};
 use crate::objects::buffer::{Lender, Source};
 use holdall_format::guess::Format;
 use holdall_format::hold::boundary::{Boundary, Found};
@@ -50,24 +51,28 @@ pub fn dump(
     compress: Option<&Bound<'_, PyAny>>,
     sync: bool,
     progress: Option<&Bound<'_, PyAny>>,
-) -> PyResult<u64> {
-    let options = options::encoding(refs, canonical, trust, intern, enc_hook)?;
-    let compression = compression(compress)?;
-    let sink = Sink::new(sink);
-    let progress = Progress::new(progress, 0)?;
-    with_workshop(|workshop: &mut Workshop| {
-        let views = encode_into(workshop, obj, &options, Some(Borrower::File(Vec::new())))?;
-        let buffers: Vec<&[u8]> = views.iter().map(View::as_slice).collect();
-        let how = How { compression, sync };
-        write(obj.py(), workshop.output.as_slice(), &buffers, sink, how, progress).map_err(Fault::from)
+) -> PyResult<Py<PyAny>> {
+    door_giving(obj.py(), || {
+        let options = options::encoding(refs, canonical, trust, intern, enc_hook)?;
+        let compression = compression(compress)?;
+        let sink = Sink::new(sink);
+        let progress = Progress::new(progress, 0)?;
+        with_workshop(|workshop: &mut Workshop| {
+            let views = encode_into(workshop, obj, &options, Some(Borrower::File(Vec::new())))?;
+            let buffers: Vec<&[u8]> = views.iter().map(View::as_slice).collect();
+            let how = How { compression, sync };
+            write(obj.py(), workshop.output.as_slice(), &buffers, sink, how, progress).map_err(Fault::from)
+        })
     })
 }
 
 /// Writes a message that is there already as a file; for `holdall.pickle`.
 #[pyfunction]
-pub fn file_write(py: Python<'_>, message: &[u8], sink: &Bound<'_, PyAny>) -> PyResult<u64> {
-    let how = How { compression: None, sync: false };
-    write(py, message, &[], Sink::new(sink), how, Progress::new(None, 0)?)
+pub fn file_write(py: Python<'_>, message: &[u8], sink: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+    door_giving(py, || {
+        let how = How { compression: None, sync: false };
+        write(py, message, &[], Sink::new(sink), how, Progress::new(None, 0)?)
+    })
 }
 
 /// How a file is written.
@@ -283,9 +288,11 @@ pub fn load(
     limits: Option<&Limits>,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Py<PyAny>> {
-    let options = options::decoding(&r#type, types, trust, strict, dec_hook, limits)?;
-    let given = Given { buffers: None, series: None };
-    load_by(source, size, whole, Ahead::All, &options, given, Progress::new(progress, size.unwrap_or(0))?)
+    door(|| {
+        let options = options::decoding(&r#type, types, trust, strict, dec_hook, limits)?;
+        let given = Given { buffers: None, series: None };
+        load_by(source, size, whole, Ahead::All, &options, given, Progress::new(progress, size.unwrap_or(0))?)
+    })
 }
 
 /// Where a bare message ends, which has no length in front.
@@ -312,7 +319,7 @@ const LEAST_AHEAD: usize = 1 << 13;
 
 /// The bytes of a bare message, of which the first is there.
 fn bare(stream: &mut Stream, ahead: Ahead<'_, '_>, message: &mut Vec<u8>) -> PyResult<()> {
-    let mut read = |message: &mut Vec<u8>, more: u64| match (&mut *stream).take(more).read_to_end(message) {
+    let mut read = |message: &mut Vec<u8>, more: u64| match read_to_end(&mut (&mut *stream).take(more), message) {
         Ok(_) => Ok(()),
         Err(error) => Err(std::mem::take(&mut stream.raised).or(&error)),
     };
@@ -370,15 +377,15 @@ pub fn load_by(
         first = frame::message_size(seen.as_slice()).filter(|&size| size <= seen.as_slice().len()).unwrap_or(first);
     }
     let taken = py.detach(|| {
-        (&mut stream).take(first as u64).read_to_end(&mut head)?;
+        read_to_end(&mut (&mut stream).take(first as u64), &mut head)?;
         let more = if frame::is_file(&head) { frame::START.saturating_sub(head.len()) } else { 0 };
-        (&mut stream).take(more as u64).read_to_end(&mut head)
+        read_to_end(&mut (&mut stream).take(more as u64), &mut head)
     });
     taken.map_err(|error| std::mem::take(&mut stream.raised).or(&error))?;
     if !frame::is_file(&head) {
         match ahead {
             Ahead::All => {
-                let rest = py.detach(|| stream.read_to_end(&mut head));
+                let rest = py.detach(|| read_to_end(&mut stream, &mut head));
                 rest.map_err(|error| std::mem::take(&mut stream.raised).or(&error))?;
             }
             _ => {
@@ -477,30 +484,32 @@ pub fn load_mapped(
     dec_hook: Option<&Bound<'_, PyAny>>,
     limits: Option<&Limits>,
 ) -> PyResult<Py<PyAny>> {
-    let py = data.py();
-    let options = options::decoding(&r#type, types, trust, strict, dec_hook, limits)?;
-    let view = View::new(data)?;
-    let input = view.as_slice();
-    let raise = |error| Fault::from(error).into_py(0);
-    if !frame::is_file(input) {
-        return decode_bare(py, input, &options, None);
-    }
-    let parts = Parts::of(input).map_err(raise)?;
-    let stored = file::plain(input, &parts.message, tag::MESSAGE, true).map_err(raise)?;
-    let (unpacked, base);
-    let message = match stored {
-        Some(message) => {
-            base = message.as_ptr() as usize - input.as_ptr() as usize;
-            message
+    door(|| {
+        let py = data.py();
+        let options = options::decoding(&r#type, types, trust, strict, dec_hook, limits)?;
+        let view = View::new(data)?;
+        let input = view.as_slice();
+        let raise = |error| Fault::from(error).into_py(0);
+        if !frame::is_file(input) {
+            return decode_bare(py, input, &options, None);
         }
-        None => {
-            base = 0;
-            unpacked = py.detach(|| file::unpacked(input, &parts.message, tag::MESSAGE)).map_err(raise)?;
-            &unpacked
-        }
-    };
-    let data = data.clone().unbind();
-    let mut source = Mapped::new(&data, input, &parts, writable);
-    let reader = Reader::new(message, options.trust).map_err(|error| raise(error.shifted(base)))?;
-    decode_by(py, reader, &options, Some(Lender::File(&mut source)), base)
+        let parts = Parts::of(input).map_err(raise)?;
+        let stored = file::plain(input, &parts.message, tag::MESSAGE, true).map_err(raise)?;
+        let (unpacked, base);
+        let message = match stored {
+            Some(message) => {
+                base = message.as_ptr() as usize - input.as_ptr() as usize;
+                message
+            }
+            None => {
+                base = 0;
+                unpacked = py.detach(|| file::unpacked(input, &parts.message, tag::MESSAGE)).map_err(raise)?;
+                &unpacked
+            }
+        };
+        let data = data.clone().unbind();
+        let mut source = Mapped::new(&data, input, &parts, writable);
+        let reader = Reader::new(message, options.trust).map_err(|error| raise(error.shifted(base)))?;
+        decode_by(py, reader, &options, Some(Lender::File(&mut source)), base)
+    })
 }

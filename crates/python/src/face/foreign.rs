@@ -1,6 +1,7 @@
 //! What a reader says of bytes that are of another format: their name, and what reads them.
 
 use crate::error::{DecodeError, LimitError, UnknownTypeError, ValidationError};
+use crate::memory::{door, door_giving};
 use holdall_format::guess::{self, Format, Looks};
 use holdall_format::hold::tag;
 use pyo3::prelude::*;
@@ -100,21 +101,23 @@ pub fn explain(py: Python<'_>, error: &PyErr, clause: &str) {
 
 /// What bytes are that begin as files of none of our formats do, as a clause; for the command line.
 #[pyfunction]
-pub fn foreign_format(data: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
-    super::functions::with_bytes(data, |data| Ok(guess::signature(data).map(clause)))
+pub fn foreign_format(data: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+    door_giving(data.py(), || super::functions::with_bytes(data, |data| Ok(guess::signature(data).map(clause))))
 }
 
 /// Names the format of bytes that a reader of `format` refused, if they are of another; for doors that are Python code.
 #[pyfunction]
 pub fn name_foreign(error: &Bound<'_, PyAny>, data: &Bound<'_, PyAny>, format: &str) -> PyResult<()> {
-    let format = match format {
-        "hold" => Format::Hold,
-        "msgpack" => Format::Msgpack,
-        _ => Format::Bson,
-    };
-    super::functions::with_bytes(data, |data| {
-        named(error.py(), PyErr::from_value(error.clone()), format, data);
-        Ok(())
+    door(|| {
+        let format = match format {
+            "hold" => Format::Hold,
+            "msgpack" => Format::Msgpack,
+            _ => Format::Bson,
+        };
+        super::functions::with_bytes(data, |data| {
+            named(error.py(), PyErr::from_value(error.clone()), format, data);
+            Ok(())
+        })
     })
 }
 

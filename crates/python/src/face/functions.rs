@@ -5,17 +5,16 @@ use super::options::{self, Wanted};
 use super::types::Limits;
 use crate::cpython::{Owned, View};
 use crate::decode::{self, Decoder};
-use crate::encode::output::{OutOfMemory, Output};
+use crate::encode::output::Output;
 use crate::encode::{self, sets, Borrower, Encoder, Sharing, Tables};
 use crate::error::Fault;
+use crate::memory::{door, Vec};
 use crate::objects::buffer::Lender;
 use holdall_format::guess::Format;
 use holdall_format::hold::{frame, Reader, Writer};
-use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
 use pyo3::types::{PyAny, PyBytes};
 use std::cell::Cell;
-use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
 
 /// What a call of `dumps` uses and the next uses again.
 pub struct Workshop {
@@ -36,17 +35,13 @@ thread_local! {
     static SMALL_WORKSHOP: Cell<Option<Box<Workshop>>> = const { Cell::new(None) };
 }
 
-/// Runs `work` with a workshop; a panic for lack of memory becomes a MemoryError.
+/// Runs `work` with a workshop, which goes if that unwinds: nobody knows in what state it is.
 pub fn with_workshop<T>(work: impl FnOnce(&mut Workshop) -> Result<T, Fault>) -> PyResult<T> {
     let mut workshop = WORKSHOP.take().unwrap_or_else(Workshop::new);
-    let result = catch_unwind(AssertUnwindSafe(|| work(&mut workshop)));
+    let result = work(&mut workshop);
     workshop.output.reset();
     WORKSHOP.set(Some(workshop));
-    match result {
-        Ok(result) => result.map_err(|fault| fault.into_py(0)),
-        Err(panic) if panic.is::<OutOfMemory>() => Err(PyMemoryError::new_err(())),
-        Err(panic) => resume_unwind(panic),
-    }
+    result.map_err(|fault| fault.into_py(0))
 }
 
 /// Writes `object` as a message of a plain format.
@@ -196,7 +191,7 @@ pub fn canonical_key(
         Sharing::Found(again) => again,
         _ => Default::default(),
     };
-    let bytes = output.as_slice().to_vec();
+    let bytes = Vec::from(output.as_slice());
     output.reset();
     SMALL_WORKSHOP.set(Some(workshop));
     written?;
@@ -305,8 +300,10 @@ pub fn dumps(
     enc_hook: Option<&Bound<'_, PyAny>>,
     buffers: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Py<PyAny>> {
-    let options = options::encoding(refs, canonical, trust, intern, enc_hook)?;
-    encode_message(obj, &options, buffers)
+    door(|| {
+        let options = options::encoding(refs, canonical, trust, intern, enc_hook)?;
+        encode_message(obj, &options, buffers)
+    })
 }
 
 /// Restore the object graph in `data`.
@@ -344,6 +341,8 @@ pub fn loads(
     limits: Option<&Limits>,
     buffers: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Py<PyAny>> {
-    let options = options::decoding(&r#type, types, trust, strict, dec_hook, limits)?;
-    decode_message(data, &options, buffers)
+    door(|| {
+        let options = options::decoding(&r#type, types, trust, strict, dec_hook, limits)?;
+        decode_message(data, &options, buffers)
+    })
 }

@@ -9,6 +9,7 @@ use crate::decode;
 use crate::encode::{self, Encoder, Sharing};
 use crate::error::Fault;
 use crate::julia::{Julia, Lowering};
+use crate::memory::door;
 use crate::objects::numpy;
 use holdall_format::guess::Format;
 use holdall_format::julia::{tag, Reader, Survey, Writer};
@@ -66,8 +67,10 @@ fn encode_once(
 #[pyfunction]
 #[pyo3(name = "julia_dumps", signature = (obj, /, *, enc_hook = None))]
 pub fn dumps(obj: &Bound<'_, PyAny>, enc_hook: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
-    let options = options::encoding(true, false, false, false, enc_hook)?;
-    finished_message(obj.py(), |workshop| encode_into(workshop, obj, &options))
+    door(|| {
+        let options = options::encoding(true, false, false, false, enc_hook)?;
+        finished_message(obj.py(), |workshop| encode_into(workshop, obj, &options))
+    })
 }
 
 #[allow(clippy::too_many_arguments)]
@@ -121,15 +124,17 @@ pub fn loads(
     limits: Option<&Limits>,
     views: bool,
 ) -> PyResult<Py<PyAny>> {
-    let none = data.py().None().into_bound(data.py());
-    let options = decoding(data, &r#type, types.unwrap_or(&none), strict, dec_hook, limits, views, false, false)?;
-    let Some(julia) = options.julia.clone() else { return Err(PySystemError::new_err("no options of Julia's")) };
-    with_bytes(data, |input| {
-        let made = julia.until_settled(|| {
-            let reader = Reader::new(input).map_err(|error| Fault::from(error).into_py(0))?;
-            decode_by(data.py(), reader, &options, None, 0)
-        });
-        made.map_err(|error| named(data.py(), error, Format::Julia, input))
+    door(|| {
+        let none = data.py().None().into_bound(data.py());
+        let options = decoding(data, &r#type, types.unwrap_or(&none), strict, dec_hook, limits, views, false, false)?;
+        let Some(julia) = options.julia.clone() else { return Err(PySystemError::new_err("no options of Julia's")) };
+        with_bytes(data, |input| {
+            let made = julia.until_settled(|| {
+                let reader = Reader::new(input).map_err(|error| Fault::from(error).into_py(0))?;
+                decode_by(data.py(), reader, &options, None, 0)
+            });
+            made.map_err(|error| named(data.py(), error, Format::Julia, input))
+        })
     })
 }
 
@@ -143,14 +148,16 @@ pub fn loads(
 #[pyfunction]
 #[pyo3(name = "julia_parse", signature = (data, /, *, limits = None))]
 pub fn parse(data: &Bound<'_, PyAny>, limits: Option<&Limits>) -> PyResult<Py<PyAny>> {
-    let none = data.py().None().into_bound(data.py());
-    let options = decoding(data, &Wanted::ANY, &none, true, None, limits, false, true, false)?;
-    with_bytes(data, |input| {
-        let made = match Reader::new(input) {
-            Ok(reader) => decode_by(data.py(), reader.raw(), &options, None, 0),
-            Err(error) => Err(Fault::from(error).into_py(0)),
-        };
-        made.map_err(|error| named(data.py(), error, Format::Julia, input))
+    door(|| {
+        let none = data.py().None().into_bound(data.py());
+        let options = decoding(data, &Wanted::ANY, &none, true, None, limits, false, true, false)?;
+        with_bytes(data, |input| {
+            let made = match Reader::new(input) {
+                Ok(reader) => decode_by(data.py(), reader.raw(), &options, None, 0),
+                Err(error) => Err(Fault::from(error).into_py(0)),
+            };
+            made.map_err(|error| named(data.py(), error, Format::Julia, input))
+        })
     })
 }
 
@@ -170,7 +177,9 @@ pub fn open(
     limits: Option<&Limits>,
     views: bool,
 ) -> PyResult<Document> {
-    let none = data.py().None().into_bound(data.py());
-    let options = decoding(data, &r#type, types.unwrap_or(&none), strict, dec_hook, limits, views, false, true)?;
-    open_bson(data, owned, options)
+    door(|| {
+        let none = data.py().None().into_bound(data.py());
+        let options = decoding(data, &r#type, types.unwrap_or(&none), strict, dec_hook, limits, views, false, true)?;
+        open_bson(data, owned, options)
+    })
 }

@@ -7,6 +7,7 @@ mod writer;
 pub use reader::LogReader;
 pub use writer::LogWriter;
 
+use crate::memory::door;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -30,7 +31,8 @@ impl<T> InUse<T> {
             let why = if self.is_closed() { "the log is closed" } else { "the log is in use" };
             return Err(PyValueError::new_err(why));
         };
-        let done = act(&mut state);
+        // Also where memory runs out: the log stays open.
+        let done = door(|| act(&mut state));
         let mut place = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         // Closed meanwhile, it goes now.
         if !self.is_closed() {

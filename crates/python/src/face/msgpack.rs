@@ -7,6 +7,7 @@ use super::types::Limits;
 use crate::cpython::View;
 use crate::encode::forms::Forms;
 use crate::error::Fault;
+use crate::memory::{door, door_giving};
 use crate::{decode, encode};
 use holdall_format::guess::Format;
 use holdall_format::msgpack::{Reader, Writer};
@@ -89,7 +90,7 @@ pub fn dumps(
     decimal_format: Option<&Bound<'_, PyAny>>,
     hook_objects: bool,
 ) -> PyResult<Py<PyAny>> {
-    encode_message(obj, &encoding(enc_hook, order, uuid_format, decimal_format, hook_objects)?)
+    door(|| encode_message(obj, &encoding(enc_hook, order, uuid_format, decimal_format, hook_objects)?))
 }
 
 /// Restore what `data` holds, one value of MessagePack.
@@ -114,8 +115,10 @@ pub fn loads(
     ext_hook: Option<&Bound<'_, PyAny>>,
     limits: Option<&Limits>,
 ) -> PyResult<Py<PyAny>> {
-    let options = decoding(&r#type, strict, dec_hook, ext_hook, limits)?;
-    decode_message(data, &options, |reader| reader)
+    door(|| {
+        let options = decoding(&r#type, strict, dec_hook, ext_hook, limits)?;
+        decode_message(data, &options, |reader| reader)
+    })
 }
 
 /// Stores objects as MessagePack; takes the options of `dumps` once.
@@ -142,22 +145,31 @@ impl MsgpackEncoder {
         hook_objects: bool,
         builtin_only: bool,
     ) -> PyResult<MsgpackEncoder> {
-        let mut options = encoding(enc_hook, order, uuid_format, decimal_format, hook_objects)?;
-        options.builtin_only = builtin_only;
-        Ok(MsgpackEncoder { options })
+        door(|| {
+            let mut options = encoding(enc_hook, order, uuid_format, decimal_format, hook_objects)?;
+            options.builtin_only = builtin_only;
+            Ok(MsgpackEncoder { options })
+        })
     }
 
     /// Store `obj` as bytes; see `dumps`.
     fn encode(&self, obj: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
-        encode_message(obj, &self.options)
+        door(|| encode_message(obj, &self.options))
     }
 
     /// Store `obj` into `buffer` from `offset` on; gives the offset of its end, where `buffer` ends then.
     #[pyo3(signature = (obj, buffer, offset = 0))]
-    fn encode_into(&self, obj: &Bound<'_, PyAny>, buffer: &Bound<'_, PyByteArray>, offset: usize) -> PyResult<usize> {
-        with_workshop(|workshop| {
-            encode_into(workshop, obj, &self.options)?;
-            super::codec::put_into(workshop, buffer, offset)
+    fn encode_into(
+        &self,
+        obj: &Bound<'_, PyAny>,
+        buffer: &Bound<'_, PyByteArray>,
+        offset: usize,
+    ) -> PyResult<Py<PyAny>> {
+        door_giving(obj.py(), || {
+            with_workshop(|workshop| {
+                encode_into(workshop, obj, &self.options)?;
+                super::codec::put_into(workshop, buffer, offset)
+            })
         })
     }
 }
@@ -194,22 +206,24 @@ impl MsgpackDecoder {
         timestamps: bool,
         as_msgpack_python: bool,
     ) -> PyResult<MsgpackDecoder> {
-        let mut options = decoding(&r#type, strict, dec_hook, ext_hook, limits)?;
-        options.strict_keys = strict_map_key;
-        options.timestamps = timestamps;
-        options.as_msgpack_python = as_msgpack_python;
-        let form: fn(Reader<'_>) -> Reader<'_> = match (raw, use_list) {
-            (false, true) => |reader| reader,
-            (false, false) => |reader| reader.with_tuples(),
-            (true, true) => |reader| reader.with_raw_text(),
-            (true, false) => |reader| reader.with_raw_text().with_tuples(),
-        };
-        Ok(MsgpackDecoder { options, form })
+        door(|| {
+            let mut options = decoding(&r#type, strict, dec_hook, ext_hook, limits)?;
+            options.strict_keys = strict_map_key;
+            options.timestamps = timestamps;
+            options.as_msgpack_python = as_msgpack_python;
+            let form: fn(Reader<'_>) -> Reader<'_> = match (raw, use_list) {
+                (false, true) => |reader| reader,
+                (false, false) => |reader| reader.with_tuples(),
+                (true, true) => |reader| reader.with_raw_text(),
+                (true, false) => |reader| reader.with_raw_text().with_tuples(),
+            };
+            Ok(MsgpackDecoder { options, form })
+        })
     }
 
     /// Restore what `data` holds; see `loads`.
     fn decode(&self, data: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
-        decode_message(data, &self.options, self.form)
+        door(|| decode_message(data, &self.options, self.form))
     }
 }
 
@@ -217,19 +231,21 @@ impl MsgpackDecoder {
 /// one). Gives the offset after the last whole token, and how many values are owed then: 0 is a whole value.
 #[pyfunction]
 #[pyo3(name = "msgpack_scan", signature = (data, start, pending, /))]
-pub fn scan(data: &Bound<'_, PyAny>, start: usize, pending: u64) -> PyResult<(usize, u64)> {
-    let view = View::new(data)?;
-    let Some(rest) = view.as_slice().get(start..) else {
-        return Err(PyValueError::new_err("`start` is beyond the end of `data`"));
-    };
-    let (len, pending) = holdall_format::msgpack::scan(rest, pending).map_err(|error| {
-        let error = Fault::from(error).into_py(start);
-        // Only where the first value begins.
-        if start == 0 {
-            named(data.py(), error, Format::Msgpack, rest)
-        } else {
-            error
-        }
-    })?;
-    Ok((start + len, pending))
+pub fn scan(data: &Bound<'_, PyAny>, start: usize, pending: u64) -> PyResult<Py<PyAny>> {
+    door_giving(data.py(), || {
+        let view = View::new(data)?;
+        let Some(rest) = view.as_slice().get(start..) else {
+            return Err(PyValueError::new_err("`start` is beyond the end of `data`"));
+        };
+        let (len, pending) = holdall_format::msgpack::scan(rest, pending).map_err(|error| {
+            let error = Fault::from(error).into_py(start);
+            // Only where the first value begins.
+            if start == 0 {
+                named(data.py(), error, Format::Msgpack, rest)
+            } else {
+                error
+            }
+        })?;
+        Ok((start + len, pending))
+    })
 }

@@ -5,6 +5,7 @@ use crate::cpython::Owned;
 use crate::decode;
 use crate::encode::forms::{DecimalForm, Forms, Order, UuidForm};
 use crate::encode::{self, Borrower};
+use crate::memory::Vec;
 use crate::schema;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;

@@ -1,6 +1,8 @@
 //! `outline`: what bytes hold, for those who look at them; `guess_format`: which format they are in.
 
 use super::functions::with_bytes;
+use crate::cpython::new;
+use crate::memory::{door, door_giving};
 use holdall_format::hold;
 use holdall_format::model::LayoutKind;
 use holdall_format::outline::{outline as outline_of, Class, Key, Kind, Node, Options, Outline, Referred, Rest, Sum};
@@ -19,10 +21,12 @@ use pyo3::types::{PyDict, PyList};
 /// ('hold', 'bson', 'json', None)
 #[pyfunction]
 #[pyo3(signature = (data, /, *, is_bson = false))]
-pub fn guess_format(data: &Bound<'_, PyAny>, is_bson: bool) -> PyResult<Option<&'static str>> {
-    with_bytes(data, |data| {
-        let found = if is_bson { Some(guess::of_bson(data)) } else { guess::guess(data) };
-        Ok(found.map(guess::Format::name))
+pub fn guess_format(data: &Bound<'_, PyAny>, is_bson: bool) -> PyResult<Py<PyAny>> {
+    door_giving(data.py(), || {
+        with_bytes(data, |data| {
+            let found = if is_bson { Some(guess::of_bson(data)) } else { guess::guess(data) };
+            Ok(found.map(guess::Format::name))
+        })
     })
 }
 
@@ -51,31 +55,37 @@ pub fn outline<'py>(
     most: usize,
     values: bool,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let py = data.py();
-    with_bytes(data, |data| {
-        let whole = matches!(format, "hold" | "julia");
-        let options = Options { depth, most, values, whole };
-        let (made, base) = match format {
-            "hold" => {
-                let outline = match hold::Reader::new(data, true) {
-                    Ok(reader) => outline_of(reader, data, options),
-                    Err(error) => Outline::of_nothing(error),
-                };
-                (outline, 0)
-            }
-            "bson" => (outline_of(bson::Reader::new(data).damaged(), data, options), 0),
-            "julia" => (outline_of(julia::Reader::damaged(data), data, options), 0),
-            "msgpack" => (outline_of(msgpack::Reader::new(data), data, options), 0),
-            _ => return Err(PyValueError::new_err("format must be one of \"hold\", \"bson\", \"julia\", \"msgpack\"")),
-        };
-        let told = told(py, &made, base)?;
-        told.set_item("left", data.len() - base - made.read)?;
-        Ok(told)
+    door(|| {
+        let py = data.py();
+        with_bytes(data, |data| {
+            let whole = matches!(format, "hold" | "julia");
+            let options = Options { depth, most, values, whole };
+            let (made, base) = match format {
+                "hold" => {
+                    let outline = match hold::Reader::new(data, true) {
+                        Ok(reader) => outline_of(reader, data, options),
+                        Err(error) => Outline::of_nothing(error),
+                    };
+                    (outline, 0)
+                }
+                "bson" => (outline_of(bson::Reader::new(data).damaged(), data, options), 0),
+                "julia" => (outline_of(julia::Reader::damaged(data), data, options), 0),
+                "msgpack" => (outline_of(msgpack::Reader::new(data), data, options), 0),
+                _ => {
+                    return Err(PyValueError::new_err(
+                        "format must be one of \"hold\", \"bson\", \"julia\", \"msgpack\"",
+                    ))
+                }
+            };
+            let told = told(py, &made, base)?;
+            told.set_item("left", data.len() - base - made.read)?;
+            Ok(told)
+        })
     })
 }
 
 fn told<'py>(py: Python<'py>, made: &Outline, base: usize) -> PyResult<Bound<'py, PyDict>> {
-    let told = PyDict::new(py);
+    let told = new::dict(py)?;
     told.set_item("nodes", list(py, &made.nodes, |told, each| node(told, each, base))?)?;
     told.set_item("kinds", list(py, &made.kinds, |told, (kind, sum)| summed(told, Some(*kind), *sum))?)?;
     told.set_item("classes", list(py, &made.classes, class)?)?;
@@ -105,9 +115,9 @@ fn list<'py, T>(
     all: &[T],
     tell: impl Fn(&Bound<'py, PyDict>, &T) -> PyResult<()>,
 ) -> PyResult<Bound<'py, PyList>> {
-    let list = PyList::empty(py);
+    let list = new::list(py)?;
     for each in all {
-        let told = PyDict::new(py);
+        let told = new::dict(py)?;
         tell(&told, each)?;
         list.append(told)?;
     }
@@ -167,7 +177,7 @@ fn class(told: &Bound<'_, PyDict>, class: &Class) -> PyResult<()> {
     told.set_item("kind", kind)?;
     told.set_item("name", &class.name)?;
     told.set_item("version", class.version)?;
-    told.set_item("fields", &class.fields)?;
+    told.set_item("fields", &class.fields[..])?;
     told.set_item("field_count", class.field_count)
 }
 

@@ -4,8 +4,10 @@ use super::files::{load_by, Ahead, Given};
 use super::functions::{decode_message, encode_message, finished_message, Workshop};
 use super::options::{self, borrower};
 use super::streams::Progress;
+use crate::cpython::new;
 use crate::decode;
 use crate::encode::{self, PickleHooks};
+use crate::memory::{door, Vec};
 use holdall_format::hold::Writer;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -28,7 +30,7 @@ impl<T> Turn<T> {
                 "the pickler or unpickler is in use: by another thread, or by the call that called this one",
             ));
         };
-        let done = act(&mut state);
+        let done = door(|| act(&mut state));
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(state);
         done
     }
@@ -47,48 +49,54 @@ impl PicklerMemo {
     #[new]
     #[pyo3(signature = (known = None, /))]
     fn new(known: Option<&Bound<'_, PyAny>>) -> PyResult<PicklerMemo> {
-        let mut series = encode::Series::new();
-        let mut dict = None;
-        if let Some(known) = known {
-            match known.cast::<PicklerMemo>() {
-                Ok(memo) => {
-                    memo.get().0.with(|other| {
-                        other.members().for_each(|(object, number)| series.add(object.clone(), number));
-                        series.reach(other.objects());
-                        Ok(())
-                    })?;
+        door(|| {
+            let mut series = encode::Series::new();
+            let mut dict = None;
+            if let Some(known) = known {
+                match known.cast::<PicklerMemo>() {
+                    Ok(memo) => {
+                        memo.get().0.with(|other| {
+                            other.members().for_each(|(object, number)| series.add(object.clone(), number));
+                            series.reach(other.objects());
+                            Ok(())
+                        })?;
+                    }
+                    Err(_) => dict = Some(known.cast::<PyDict>()?),
                 }
-                Err(_) => dict = Some(known.cast::<PyDict>()?),
             }
-        }
-        for (_, entry) in dict.into_iter().flatten() {
-            let (number, object): (u32, Bound<'_, PyAny>) = entry.cast::<PyTuple>()?.extract()?;
-            series.add(options::owned(&object), number);
-        }
-        Ok(PicklerMemo(Turn::new(series)))
+            for (_, entry) in dict.into_iter().flatten() {
+                let (number, object): (u32, Bound<'_, PyAny>) = entry.cast::<PyTuple>()?.extract()?;
+                series.add(options::owned(&object), number);
+            }
+            Ok(PicklerMemo(Turn::new(series)))
+        })
     }
 
     fn clear(&self) -> PyResult<()> {
-        // Dropped after its turn: destructors may run code that uses the pickler.
-        self.0.with(|series| Ok(std::mem::replace(series, encode::Series::new()))).map(drop)
+        door(|| {
+            // Dropped after its turn: destructors may run code that uses the pickler.
+            self.0.with(|series| Ok(std::mem::replace(series, encode::Series::new()))).map(drop)
+        })
     }
 
     /// {id of an object: (its number, the object)}, as pickle has it.
     fn copy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let dict = PyDict::new(py);
-        self.0.with(|series| {
-            for (object, number) in series.members() {
-                // SAFETY: held by the series.
-                let bound = unsafe { Bound::from_borrowed_ptr(py, object.get()) };
-                dict.set_item(object.get() as usize, (number, bound))?;
-            }
-            Ok(())
-        })?;
-        Ok(dict)
+        door(|| {
+            let dict = new::dict(py)?;
+            self.0.with(|series| {
+                for (object, number) in series.members() {
+                    // SAFETY: held by the series.
+                    let bound = unsafe { Bound::from_borrowed_ptr(py, object.get()) };
+                    dict.set_item(object.get() as usize, (number, bound))?;
+                }
+                Ok(())
+            })?;
+            Ok(dict)
+        })
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyDict>,))> {
-        Ok((py.get_type::<PyDict>().into_any(), (self.copy(py)?,)))
+        door(|| Ok((py.get_type::<PyDict>().into_any(), (self.copy(py)?,))))
     }
 }
 
@@ -102,55 +110,59 @@ impl UnpicklerMemo {
     #[new]
     #[pyo3(signature = (known = None, /))]
     fn new(known: Option<&Bound<'_, PyAny>>) -> PyResult<UnpicklerMemo> {
-        let mut series = decode::Series::default();
-        let Some(known) = known else { return Ok(UnpicklerMemo(Turn::new(series))) };
-        match known.cast::<UnpicklerMemo>() {
-            Ok(memo) => memo.get().0.with(|other| {
-                series.adopt(other);
-                Ok(())
-            })?,
-            Err(_) => {
-                let dict = known.cast::<PyDict>()?;
-                let mut entries = Vec::new();
-                for (number, object) in dict {
-                    let number: isize = number.extract()?;
-                    let number = usize::try_from(number)
-                        .map_err(|_| PyValueError::new_err("memo key must be positive integers."))?;
-                    entries.push((number, options::owned(&object)));
-                }
-                entries.sort_unstable_by_key(|entry| entry.0);
-                let last = entries.last().map_or(0, |entry| entry.0 + 1);
-                if last > entries.len().saturating_mul(16) + 1024 {
-                    return Err(PyValueError::new_err("memo keys are numbers of objects, one after the other"));
-                }
-                let mut entries = entries.into_iter().peekable();
-                for number in 0..last {
-                    series.push(entries.next_if(|entry| entry.0 == number).map(|entry| entry.1));
+        door(|| {
+            let mut series = decode::Series::default();
+            let Some(known) = known else { return Ok(UnpicklerMemo(Turn::new(series))) };
+            match known.cast::<UnpicklerMemo>() {
+                Ok(memo) => memo.get().0.with(|other| {
+                    series.adopt(other);
+                    Ok(())
+                })?,
+                Err(_) => {
+                    let dict = known.cast::<PyDict>()?;
+                    let mut entries = Vec::new();
+                    for (number, object) in dict {
+                        let number: isize = number.extract()?;
+                        let number = usize::try_from(number)
+                            .map_err(|_| PyValueError::new_err("memo key must be positive integers."))?;
+                        entries.push((number, options::owned(&object)));
+                    }
+                    entries.sort_unstable_by_key(|entry| entry.0);
+                    let last = entries.last().map_or(0, |entry| entry.0 + 1);
+                    if last > entries.len().saturating_mul(16) + 1024 {
+                        return Err(PyValueError::new_err("memo keys are numbers of objects, one after the other"));
+                    }
+                    let mut entries = entries.into_iter().peekable();
+                    for number in 0..last {
+                        series.push(entries.next_if(|entry| entry.0 == number).map(|entry| entry.1));
+                    }
                 }
             }
-        }
-        Ok(UnpicklerMemo(Turn::new(series)))
+            Ok(UnpicklerMemo(Turn::new(series)))
+        })
     }
 
     fn clear(&self) -> PyResult<()> {
-        self.0.with(|series| Ok(std::mem::take(series))).map(drop)
+        door(|| self.0.with(|series| Ok(std::mem::take(series))).map(drop))
     }
 
     /// {number: object}, as pickle has it.
     fn copy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let dict = PyDict::new(py);
-        self.0.with(|series| {
-            for (number, object) in series.members() {
-                // SAFETY: held by the series.
-                dict.set_item(number, unsafe { Bound::from_borrowed_ptr(py, object.get()) })?;
-            }
-            Ok(())
-        })?;
-        Ok(dict)
+        door(|| {
+            let dict = new::dict(py)?;
+            self.0.with(|series| {
+                for (number, object) in series.members() {
+                    // SAFETY: held by the series.
+                    dict.set_item(number, unsafe { Bound::from_borrowed_ptr(py, object.get()) })?;
+                }
+                Ok(())
+            })?;
+            Ok(dict)
+        })
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyDict>,))> {
-        Ok((py.get_type::<PyDict>().into_any(), (self.copy(py)?,)))
+        door(|| Ok((py.get_type::<PyDict>().into_any(), (self.copy(py)?,))))
     }
 }
 
@@ -165,23 +177,25 @@ pub fn dumps_pickle(
     buffer_callback: Option<&Bound<'_, PyAny>>,
     memo: Option<&Bound<'_, PicklerMemo>>,
 ) -> PyResult<Py<PyAny>> {
-    let mut options = options::encoding(true, false, true, false, None)?;
-    options.pickle = Some(Arc::new(PickleHooks {
-        persistent_id: options::hook(persistent_id, "persistent_id")?,
-        reducer_override: options::hook(reducer_override, "reducer_override")?,
-        dispatch_table: dispatch_table.filter(|table| !table.is_none()).map(options::owned),
-    }));
-    let Some(memo) = memo else { return encode_message(obj, &options, buffer_callback) };
-    let borrower = borrower(buffer_callback)?;
-    let py = obj.py();
-    memo.get().0.with(|series| {
-        finished_message(py, |workshop: &mut Workshop| {
-            let writer = match series.objects() {
-                0 => Writer::new(&mut workshop.output, true),
-                objects => Writer::continued(&mut workshop.output, u64::from(objects), u64::from(series.layouts())),
-            };
-            // SAFETY: the GIL is held, and `obj` is alive.
-            unsafe { series.message(py, writer, &options, obj.as_ptr(), borrower) }
+    door(|| {
+        let mut options = options::encoding(true, false, true, false, None)?;
+        options.pickle = Some(Arc::new(PickleHooks {
+            persistent_id: options::hook(persistent_id, "persistent_id")?,
+            reducer_override: options::hook(reducer_override, "reducer_override")?,
+            dispatch_table: dispatch_table.filter(|table| !table.is_none()).map(options::owned),
+        }));
+        let Some(memo) = memo else { return encode_message(obj, &options, buffer_callback) };
+        let borrower = borrower(buffer_callback)?;
+        let py = obj.py();
+        memo.get().0.with(|series| {
+            finished_message(py, |workshop: &mut Workshop| {
+                let writer = match series.objects() {
+                    0 => Writer::new(&mut workshop.output, true),
+                    objects => Writer::continued(&mut workshop.output, u64::from(objects), u64::from(series.layouts())),
+                };
+                // SAFETY: the GIL is held, and `obj` is alive.
+                unsafe { series.message(py, writer, &options, obj.as_ptr(), borrower) }
+            })
         })
     })
 }
@@ -210,7 +224,7 @@ pub fn loads_pickle(
     buffers: Option<&Bound<'_, PyAny>>,
     types: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Py<PyAny>> {
-    decode_message(data, &reading(persistent_load, find_class, types)?, buffers)
+    door(|| decode_message(data, &reading(persistent_load, find_class, types)?, buffers))
 }
 
 /// The next graph of a function that fills a buffer; the rest stays where it is.
@@ -228,15 +242,17 @@ pub fn load_pickle(
     types: Option<&Bound<'_, PyAny>>,
     memo: Option<&Bound<'_, UnpicklerMemo>>,
 ) -> PyResult<Py<PyAny>> {
-    let options = reading(persistent_load, find_class, types)?;
-    let buffers = buffers.filter(|buffers| !buffers.is_none()).map(options::owned);
-    let ahead = peek.map_or(Ahead::Exact, Ahead::Seen);
-    let load = |series: Option<&mut decode::Series>| {
-        let given = Given { buffers: buffers.clone(), series };
-        load_by(fill, None, false, ahead, &options, given, Progress::new(None, 0)?)
-    };
-    match memo {
-        Some(memo) => memo.get().0.with(|series| load(Some(series))),
-        None => load(None),
-    }
+    door(|| {
+        let options = reading(persistent_load, find_class, types)?;
+        let buffers = buffers.filter(|buffers| !buffers.is_none()).map(options::owned);
+        let ahead = peek.map_or(Ahead::Exact, Ahead::Seen);
+        let load = |series: Option<&mut decode::Series>| {
+            let given = Given { buffers: buffers.clone(), series };
+            load_by(fill, None, false, ahead, &options, given, Progress::new(None, 0)?)
+        };
+        match memo {
+            Some(memo) => memo.get().0.with(|series| load(Some(series))),
+            None => load(None),
+        }
+    })
 }

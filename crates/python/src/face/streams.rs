@@ -1,13 +1,16 @@
 //! Where files go to and come from: descriptors and file objects; and how far they are.
 
 use super::descriptor::Descriptor;
-use crate::cpython::part;
+use crate::cpython::{new, part};
+use crate::memory::Vec;
+use holdall_format::aside;
 use holdall_format::hold::file::{self, Graph, Output};
-use pyo3::exceptions::{PyOSError, PyTypeError};
+use pyo3::exceptions::{PyMemoryError, PyOSError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyByteArray, PyBytes, PyMemoryView};
+use pyo3::types::{PyByteArray, PyMemoryView};
 use std::io::{self, Read};
 use std::sync::mpsc::{sync_channel, Receiver, SyncSender};
+use std::thread::Builder;
 
 /// How often progress is told, and signals are looked for: every so many bytes.
 const STEP: u64 = 8 << 20;
@@ -99,7 +102,7 @@ impl Sink {
         match self {
             Sink::Descriptor(file) => file.write(bytes),
             Sink::Function(write, _) => {
-                raised.keep(Python::attach(|py| write.call1(py, (PyBytes::new(py, bytes),)).map(drop)))
+                raised.keep(Python::attach(|py| write.call1(py, (new::bytes(py, bytes)?,)).map(drop)))
             }
         }
     }
@@ -138,10 +141,12 @@ impl Sink {
         sync: bool,
         progress: &mut dyn FnMut(u64) -> io::Result<()>,
     ) -> io::Result<u64> {
-        match self {
-            Sink::Descriptor(file) if graph.len() >= AHEAD_FROM => write_ahead(file, graph, sync, progress),
-            _ => file::write(&mut Direct { sink: self, raised }, graph, progress),
+        if let (Sink::Descriptor(file), true) = (&*self, graph.len() >= AHEAD_FROM) {
+            if let Some(written) = write_ahead(file, graph, sync, progress) {
+                return written;
+            }
         }
+        file::write(&mut Direct { sink: self, raised }, graph, progress)
     }
 }
 
@@ -187,16 +192,20 @@ impl Output for Ahead {
 /// Has the disk begin with what was written before all of it is, if the caller is going to wait for that.
 const DISK_STEP: u64 = 16 << 20;
 
+/// None where no thread was to be had, and nothing was written.
 fn write_ahead(
     file: &Descriptor,
     graph: &Graph<'_>,
     sync: bool,
     progress: &mut dyn FnMut(u64) -> io::Result<()>,
-) -> io::Result<u64> {
+) -> Option<io::Result<u64>> {
+    if !aside::has_room() {
+        return None;
+    }
     std::thread::scope(|scope| {
         let (parts, incoming) = sync_channel::<Vec<u8>>(AHEAD);
         let (back, written) = std::sync::mpsc::channel();
-        let writer = scope.spawn(move || {
+        let writer = Builder::new().spawn_scoped(scope, move || {
             let (mut at, mut begun) = (0, 0);
             for part in incoming {
                 file.write(&part)?;
@@ -210,12 +219,13 @@ fn write_ahead(
             }
             io::Result::Ok(())
         });
+        let writer = writer.ok()?;
         let mut ahead = Ahead { parts, written, made: 1 };
         let done = file::write(&mut ahead, graph, progress);
         drop(ahead);
         match writer.join() {
-            Ok(Ok(())) => done,
-            Ok(Err(error)) => Err(error),
+            Ok(Ok(())) => Some(done),
+            Ok(Err(error)) => Some(Err(error)),
             Err(panic) => std::panic::resume_unwind(panic),
         }
     })
@@ -260,11 +270,17 @@ impl Read for Stream {
                     let view = PyMemoryView::from(scratch.as_any())?;
                     let part = part(view.as_any(), 0, len)?;
                     let count: usize = fill.bind(py).call1((&part,))?.extract()?;
-                    part.call_method0("release")?;
-                    view.call_method0("release")?;
                     let count = count.min(len);
                     // SAFETY: the GIL is held, and no Python code runs while the bytes are copied.
                     to[..count].copy_from_slice(unsafe { &scratch.as_bytes()[..count] });
+                    // What was read is not to be lost: a view that can't be let go of now goes when it is dropped.
+                    for view in [part, view.into_any()] {
+                        if let Err(error) = view.call_method0("release") {
+                            if !error.is_instance_of::<PyMemoryError>(py) {
+                                return Err(error);
+                            }
+                        }
+                    }
                     Ok(count)
                 });
                 self.raised.keep(filled)

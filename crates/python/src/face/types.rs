@@ -1,5 +1,7 @@
 //! `Limits` and `Record`.
 
+use crate::cpython::new;
+use crate::memory::door;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use pyo3::{ffi, PyTypeInfo};
@@ -99,7 +101,7 @@ impl Record {
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
-        Ok(format!("Record({:?}, {})", self.type_name, self.fields.bind(py).repr()?))
+        door(|| Ok(format!("Record({:?}, {})", self.type_name, self.fields.bind(py).repr()?)))
     }
 
     fn __traverse__(&self, visit: pyo3::PyVisit<'_>) -> Result<(), pyo3::PyTraverseError> {
@@ -109,7 +111,10 @@ impl Record {
 
     fn __clear__(&mut self, py: Python<'_>) {
         self.payload = py.None();
-        self.fields = PyDict::new(py).unbind();
+        // Without memory for an empty one the fields stay, and with them the circle.
+        if let Ok(none) = new::dict(py) {
+            self.fields = none.unbind();
+        }
     }
 }
 

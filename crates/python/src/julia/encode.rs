@@ -7,9 +7,10 @@ use crate::class::plan;
 use crate::class::state;
 use crate::cpython::dict::{self, Position};
 use crate::cpython::View;
-use crate::cpython::{Obj, Owned, Type};
+use crate::cpython::{new, Obj, Owned, Type};
 use crate::encode::{layouts, Encoder, Part, Sharing, BY_PARENT, BY_PARENT_AND_US, CHANGED};
 use crate::error::{encode, raised, EncodeError, Result};
+use crate::memory::{vec, HashMap, HashSet, Vec, VecDeque};
 use crate::objects::owned;
 use holdall_format::model::Form;
 use holdall_format::Writer;
@@ -18,7 +19,6 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString, PyTuple};
 use std::cell::OnceCell;
-use std::collections::{HashMap, HashSet, VecDeque};
 use std::ptr::addr_of_mut;
 use std::rc::Rc;
 
@@ -32,7 +32,7 @@ pub struct Lowering {
     values: HashSet<usize, rustc_hash::FxBuildHasher>,
     /// By type: how its mappings are packed, if they are.
     pub(super) tables: HashMap<usize, Option<Rc<Packed>>, rustc_hash::FxBuildHasher>,
-    nothing: Rc<[u8]>,
+    nothing: Rc<Vec<u8>>,
     /// Classes whose instances are made of their parts, and those of them that are on a way to themselves.
     made: HashSet<usize, rustc_hash::FxBuildHasher>,
     in_place: HashSet<usize, rustc_hash::FxBuildHasher>,
@@ -60,7 +60,7 @@ struct Mapped {
     of_type: Option<Owned>,
     fields: Vec<Owned>,
     /// Where each field is, where all are in slots.
-    offsets: Option<Rc<[usize]>>,
+    offsets: Option<Rc<Vec<usize>>>,
     own: bool,
     /// The number of its type; none where that is described by objects of its own.
     number: OnceCell<Option<u32>>,
@@ -80,7 +80,7 @@ impl Lowering {
             made: HashSet::default(),
             in_place: HashSet::default(),
             tables_of_sets: HashMap::default(),
-            nothing: Rc::from([]),
+            nothing: Rc::default(),
             apart: VecDeque::new(),
         })
     }
@@ -317,7 +317,7 @@ impl<W: Writer> Encoder<'_, W> {
                 let slot = plan.slots.iter().find(|slot| slot.name.get() == name.get());
                 slot.map(|slot| slot.offset)
             };
-            let offsets = names.iter().map(offset).collect::<Option<Vec<_>>>().map(Rc::from);
+            let offsets = names.iter().map(offset).collect::<Option<Vec<_>>>().map(Rc::new);
             Shape::Mapped(Mapped {
                 of_type: (!of_type.is_none()).then(|| owned(&of_type)),
                 fields: names,
@@ -398,14 +398,14 @@ impl<W: Writer> Encoder<'_, W> {
     }
 
     /// What a type is written as: a description, or a reference to it. The first walk only counts.
-    pub(super) fn described(&mut self, number: u32, itself: bool) -> Result<Rc<[u8]>> {
+    pub(super) fn described(&mut self, number: u32, itself: bool) -> Result<Rc<Vec<u8>>> {
         if let Sharing::Finding(_) = self.sharing {
             let lowering = self.lowering()?;
             lowering.types.count(number);
             return Ok(lowering.nothing.clone());
         }
         let mut next = u64::from(self.next_number);
-        let Some(lowering) = self.lowering.as_deref_mut() else { return Ok(Rc::from([])) };
+        let Some(lowering) = self.lowering.as_deref_mut() else { return Ok(Rc::default()) };
         let apart = &mut lowering.apart;
         let mut begin = |number| {
             apart.push_back(Apart::Type(number));
@@ -413,7 +413,7 @@ impl<W: Writer> Encoder<'_, W> {
             Ok(next - 1)
         };
         let described = match itself {
-            true => lowering.types.described(number, &mut begin).map(Rc::from),
+            true => lowering.types.described(number, &mut begin).map(Rc::new),
             false => lowering.types.written(number, &mut begin),
         };
         self.next_number =
@@ -430,7 +430,7 @@ impl<W: Writer> Encoder<'_, W> {
                 self.then_for(object, parts);
             }
             None => {
-                let values = PyList::empty(self.py);
+                let values = new::list(self.py)?;
                 for part in &parts {
                     if let Part::Value(value) = part {
                         values.append(bound(self.py, value))?;
@@ -529,7 +529,7 @@ impl<W: Writer> Encoder<'_, W> {
                 match self.type_number(&owned(&part(1)?))? {
                     Some(number) => {
                         let described = self.described(number, false)?;
-                        let shape: Vec<usize> = part(2)?.extract()?;
+                        let shape: std::vec::Vec<usize> = part(2)?.extract()?;
                         self.w.packed(&described, &shape, View::new(&data)?.as_slice());
                     }
                     None => {
@@ -541,7 +541,7 @@ impl<W: Writer> Encoder<'_, W> {
             "boxed" => match self.type_number(&owned(&part(1)?))? {
                 Some(number) => {
                     let described = self.described(number, false)?;
-                    let shape: Vec<usize> = part(2)?.extract()?;
+                    let shape: std::vec::Vec<usize> = part(2)?.extract()?;
                     let items: Vec<Part> = part(3)?
                         .try_iter()?
                         .map(|item| item.map(|item| Part::Value(owned(&item))))

@@ -13,13 +13,13 @@ use crate::class::plan;
 use crate::cpython::{float, int, text, Obj, Owned};
 use crate::decode::{layout::Layout, Shared};
 use crate::error::{raised, Result};
+use crate::memory::{HashSet, Vec};
 use crate::objects::owned;
 use pyo3::exceptions::PySystemError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyTuple;
 use std::cell::{OnceCell, RefCell};
-use std::collections::HashSet;
 use std::rc::Rc;
 use std::sync::{Mutex, PoisonError};
 
@@ -169,7 +169,7 @@ impl Julia {
         let found = call(py, &self.names.fields_of, (of_type, bound(py, &self.types)))?;
         match found.is_none() {
             true => Ok(None),
-            false => found.extract().map(Some),
+            false => found.extract::<std::vec::Vec<String>>().map(|names| Some(names.into())),
         }
     }
 }
@@ -258,7 +258,12 @@ impl Number {
                             int::from_value(i64::from_le_bytes(bytes))
                         }
                         _ if self == Number::Signed => int::from_bytes(data),
-                        _ => int::from_bytes(&[data, &[0]].concat()),
+                        _ => {
+                            let mut unsigned = Vec::with_capacity(data.len() + 1);
+                            unsigned.extend_from_slice(data);
+                            unsigned.push(0);
+                            int::from_bytes(&unsigned)
+                        }
                     }
                 }
             }

@@ -5,6 +5,7 @@ use crate::cpython::dict::{self, Position};
 use crate::cpython::{text, Obj};
 use crate::encode::Encoder;
 use crate::error::Result;
+use crate::memory::Vec;
 use crate::objects::owned;
 use holdall_format::Writer;
 use pyo3::intern;

@@ -6,11 +6,11 @@
 use super::{bound, Names};
 use crate::cpython::Owned;
 use crate::error::{encode, Result};
+use crate::memory::{HashMap, Vec};
 use crate::objects::owned;
 use holdall_format::julia::{description, reference, Parameter};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat, PyInt, PyString, PyTuple};
-use std::collections::HashMap;
 use std::rc::Rc;
 
 /// Parameters within parameters: they are described by recursion.
@@ -36,7 +36,7 @@ struct Entry {
     mutable: bool,
     uses: u32,
     /// What instances have as their type: a description, or a reference to it.
-    written: Option<Rc<[u8]>>,
+    written: Option<Rc<Vec<u8>>>,
 }
 
 /// By the numbers that they get when they are met first.
@@ -52,12 +52,12 @@ pub struct Types {
 /// A symbol's name, or text, as it is stored.
 pub fn utf8(text: &Bound<'_, PyString>) -> PyResult<Vec<u8>> {
     match text.to_str() {
-        Ok(text) => Ok(text.as_bytes().to_vec()),
+        Ok(text) => Ok(Vec::from(text.as_bytes())),
         // Bytes that are no UTF-8 came as lone surrogates; others stand for themselves.
         Err(_) => {
             let encoded = text.call_method1("encode", ("utf-8", "surrogateescape"));
             let encoded = encoded.or_else(|_| text.call_method1("encode", ("utf-8", "surrogatepass")));
-            encoded?.extract()
+            Ok(Vec::from(encoded?.cast::<pyo3::types::PyBytes>()?.as_bytes()))
         }
     }
 }
@@ -181,14 +181,14 @@ impl Types {
     }
 
     /// What instances of a type have as its description. `begin` gives a number to one that stands apart.
-    pub fn written(&mut self, number: u32, begin: &mut impl FnMut(u32) -> Result<u64>) -> Result<Rc<[u8]>> {
+    pub fn written(&mut self, number: u32, begin: &mut impl FnMut(u32) -> Result<u64>) -> Result<Rc<Vec<u8>>> {
         let entry = &self.entries[number as usize];
         if let Some(written) = &entry.written {
             return Ok(written.clone());
         }
-        let written: Rc<[u8]> = match entry.stands_apart() {
-            true => reference(begin(number)?).into(),
-            false => self.described(number, begin)?.into(),
+        let written: Rc<Vec<u8>> = match entry.stands_apart() {
+            true => Rc::new(reference(begin(number)?)),
+            false => Rc::new(self.described(number, begin)?),
         };
         self.entries[number as usize].written = Some(written.clone());
         Ok(written)
@@ -199,7 +199,7 @@ impl Types {
         let mut inner = Vec::new();
         for at in 0..self.entries[number as usize].parameters.len() {
             inner.push(match self.entries[number as usize].parameters[at] {
-                Held::Type(held) => self.written(held, begin)?.to_vec(),
+                Held::Type(held) => Vec::clone(&*self.written(held, begin)?),
                 _ => Vec::new(),
             });
         }

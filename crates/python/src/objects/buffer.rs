@@ -2,10 +2,11 @@
 
 use super::numpy::{octets, Head};
 use super::owned;
-use crate::cpython::{Obj, Owned, View};
+use crate::cpython::{new, Obj, Owned, View};
 use crate::decode::Decoder;
 use crate::encode::{Borrower, Encoder, Part};
 use crate::error::{decode, raised, Result};
+use crate::memory::vec;
 use holdall_format::model::{Known, Lent};
 use holdall_format::{Reader, Writer};
 use pyo3::exceptions::PyValueError;
@@ -220,7 +221,7 @@ pub fn pass<'i, R: Reader<'i>>(decoder: &mut Decoder<'i, R>, number: u64, lent: 
 pub fn encode_array<W: Writer>(encoder: &mut Encoder<'_, W>, object: &Bound<'_, PyAny>) -> Result<()> {
     let code: String = object.getattr("typecode")?.extract()?;
     encoder.w.known(Known::Array);
-    let mut parts = vec![Part::Value(owned(PyString::new(object.py(), &code).as_any()))];
+    let mut parts = vec![Part::Value(owned(new::text(object.py(), &code)?.as_any()))];
     if code == "u" || code == "w" {
         // Wide characters: their width is the platform's.
         parts.push(Part::Value(owned(&object.call_method0("tounicode")?)));

@@ -5,6 +5,7 @@ use super::{owned, reference};
 use crate::cpython::{Obj, Owned, Type};
 use crate::encode::{Encoder, Part};
 use crate::error::{decode, raised, Result};
+use crate::memory::{vec, Vec};
 use holdall_format::model::Known;
 use holdall_format::{Token, Writer};
 use pyo3::exceptions::PyValueError;

@@ -1,17 +1,17 @@
 //! date, time, datetime, timedelta and their zones. A datetime is one word of bits, and its zone.
 
 use super::{held, owned, Cost};
-use crate::cpython::{Obj, Owned, Type};
+use crate::cpython::{new, Obj, Owned, Type};
 use crate::encode::{Encoder, Part};
 use crate::error::{decode, raised, refused, Result};
+use crate::memory::{vec, HashSet};
 use holdall_format::model::{Known, Moment};
 use holdall_format::Writer;
 use pyo3::exceptions::PyValueError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyString, PyTuple};
-use std::collections::HashSet;
+use pyo3::types::{PyString, PyTuple};
 use std::sync::Mutex;
 
 /// Whether a class is one of those that the C API makes and reads.
@@ -197,7 +197,7 @@ pub fn build<'py>(py: Python<'py>, known: Known, parts: &[Bound<'py, PyAny>]) ->
             if (moment.year, moment.month, moment.day) != (0, 0, 0) {
                 return Err(PyValueError::new_err("a time with a date"));
             }
-            let keywords = PyDict::new(py);
+            let keywords = new::dict(py)?;
             keywords.set_item("fold", u8::from(moment.fold))?;
             module
                 .getattr("time")?

@@ -3,9 +3,9 @@
 use super::owned;
 use crate::cpython::{Owned, Type};
 use crate::error::Result;
+use crate::memory::{HashSet, Vec};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use std::collections::HashSet;
 
 /// A field's name, and what makes its value.
 pub struct Defaulted {

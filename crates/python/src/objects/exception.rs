@@ -4,9 +4,10 @@
 //! cause, context and the fields that the builtin exceptions add.
 
 use super::owned;
-use crate::cpython::{Obj, Owned, Type};
+use crate::cpython::{new, Obj, Owned, Type};
 use crate::encode::Part;
 use crate::error::{decode, refused, Result};
+use crate::memory::{vec, Vec};
 use pyo3::exceptions::PyAttributeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -35,7 +36,7 @@ pub fn is_builtin(found: &Bound<'_, PyAny>) -> bool {
 pub unsafe fn parts(py: Python<'_>, object: Obj) -> Result<Vec<Part>> {
     // SAFETY: alive, says the caller.
     let error = unsafe { Bound::from_borrowed_ptr(py, object) };
-    let fields = PyDict::new(py);
+    let fields = new::dict(py)?;
     // SAFETY: an exception, and a class that is alive.
     let builtin: Bound<'_, PyAny> = unsafe { Bound::from_borrowed_ptr(py, nearest(ffi::Py_TYPE(object)).cast()) };
     let args = builtin.getattr("args")?.call_method1("__get__", (&error,))?;

@@ -23,6 +23,7 @@ use crate::class::plan::Base;
 use crate::cpython::{Obj, Owned, Type};
 use crate::encode::Encoder;
 use crate::error::{decode, encode as encode_error, raised, refused, Result};
+use crate::memory::Vec;
 use holdall_format::model::Known;
 use holdall_format::Writer;
 use pyo3::ffi;

@@ -6,9 +6,10 @@
 pub mod dtype;
 
 use super::{buffer, owned, Family};
-use crate::cpython::{bytes_of, text, Owned, Type, View};
+use crate::cpython::{bytes_of, new, text, Owned, Type, View};
 use crate::encode::{Encoder, Part, BY_PARENT_AND_US};
 use crate::error::{decode, encode as encode_error, raised, refused, Fault, Result};
+use crate::memory::{extracted, vec, Vec};
 use dtype::{Content, Dtype, Form, Shape};
 use holdall_format::model::{Bytes, Known, Lent, Text};
 use holdall_format::{Reader, Token, Writer};
@@ -16,7 +17,7 @@ use pyo3::ffi;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBytes, PyDict, PyList, PyModule, PyString, PyTuple};
+use pyo3::types::{PyDict, PyList, PyModule, PyString, PyTuple};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -187,10 +188,10 @@ fn encode_array<W: Writer>(encoder: &mut Encoder<'_, W>, numpy: &Numpy, array: &
         None if fortran => Order::Fortran,
         None => Order::C,
     };
-    let dims: Vec<isize> = array.getattr("shape")?.extract()?;
+    let dims: Vec<isize> = extracted(&array.getattr("shape")?)?;
     head(encoder, &dtype, &form, &dims, &order, !flag("writeable")?)?;
     let array = &match &order {
-        Order::Axes(axes) => array.call_method1("transpose", (axes,))?,
+        Order::Axes(axes) => array.call_method1("transpose", (&axes[..],))?,
         _ => array.clone(),
     };
     if form.content() == Content::Fields {
@@ -238,10 +239,10 @@ fn in_own_order<'py>(
     if in_usual_order {
         return Ok(None);
     }
-    let strides: Vec<isize> = array.getattr("strides")?.extract()?;
+    let strides: Vec<isize> = extracted(&array.getattr("strides")?)?;
     let mut axes: Vec<usize> = (0..strides.len()).collect();
     axes.sort_by_key(|&axis| std::cmp::Reverse(strides[axis]));
-    let along = array.call_method1("transpose", (&axes,))?;
+    let along = array.call_method1("transpose", (&axes[..],))?;
     let is_dense = along.getattr("flags")?.getattr("c_contiguous")?.is_truthy()?;
     Ok(is_dense.then_some((axes, along)))
 }
@@ -304,8 +305,8 @@ fn encode_bytes<W: Writer>(
         return encode_bytes(encoder, numpy, &array.call_method0("copy")?, dtype, form);
     };
     let dims: Vec<isize> = match &order {
-        Order::Axes(_) => array.getattr("shape")?.extract()?,
-        _ => view.dims().to_vec(),
+        Order::Axes(_) => extracted(&array.getattr("shape")?)?,
+        _ => Vec::from(view.dims()),
     };
     head(encoder, dtype, form, &dims, &order, view.is_read_only())?;
     let mask = form.mask();
@@ -493,7 +494,7 @@ impl Head {
             for (at, &axis) in axes.iter().enumerate() {
                 places[axis] = at;
             }
-            array = array.call_method1("transpose", (places,))?;
+            array = array.call_method1("transpose", (&places[..],))?;
         }
         if self.read_only {
             array.getattr("flags")?.setattr("writeable", false)?;
@@ -525,7 +526,7 @@ impl Head {
         let array = self.empty(py, at)?;
         // What no field covers.
         array.call_method1("fill", (0,)).map_err(|error| refuse(py, error, at))?;
-        let views = PyList::empty(py);
+        let views = new::list(py)?;
         for name in self.dtype.object.bind(py).getattr("names")?.try_iter()? {
             let view = array.get_item(name?)?;
             views.append(view)?;
@@ -537,7 +538,7 @@ impl Head {
     pub fn of_strings<'i, R: Reader<'i>>(&self, py: Python<'_>, r: &mut R) -> Result<Owned> {
         let at = r.offset();
         let dtype = self.dtype.object.bind(py);
-        let items = PyList::empty(py);
+        let items = new::list(py)?;
         for _ in 0..self.count {
             match r.next()? {
                 Token::Text(bytes) => items.append(dtype::string(py, bytes, r.offset())?)?,
@@ -555,7 +556,7 @@ impl Head {
     }
 
     fn order<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let order = PyDict::new(py);
+        let order = new::dict(py)?;
         order.set_item("order", if self.fortran { "F" } else { "C" })?;
         Ok(order)
     }
@@ -615,7 +616,7 @@ pub fn view_in_columns(
 /// The same of objects, and the places for what it holds, in one row.
 pub fn objects_in_columns(dtype: &Bound<'_, PyAny>, shape: &[usize], at: usize) -> Result<(Owned, Owned)> {
     let array = in_columns(dtype, shape, at)?;
-    let order = PyDict::new(dtype.py());
+    let order = new::dict(dtype.py())?;
     order.set_item("order", "F")?;
     let row = array.call_method("reshape", (-1,), Some(&order))?;
     Ok((owned(&array), owned(&row)))
@@ -665,7 +666,7 @@ pub fn text_scalar<'i, R: Reader<'i>>(py: Python<'_>, r: &mut R, token: Token<'i
     let numpy = Numpy::get(py, at)?;
     let made = match (code, r.next()?) {
         (b"U", Token::Text(bytes)) => numpy.str_.bind(py).call1((dtype::string(py, bytes, at)?,)),
-        (b"S", Token::Bytes(bytes)) => numpy.bytes_.bind(py).call1((PyBytes::new(py, bytes),)),
+        (b"S", Token::Bytes(bytes)) => numpy.bytes_.bind(py).call1((new::bytes(py, bytes)?,)),
         _ => return Err(decode("expected the text or the bytes of a scalar", at)),
     };
     Ok(Some(owned(&made.map_err(|error| refuse(py, error, at))?)))

@@ -3,9 +3,11 @@
 use super::{owned, Cost};
 use crate::encode::{Encoder, Part};
 use crate::error::Result;
+use crate::memory::vec;
 use holdall_format::model::Known;
 use holdall_format::Writer;
 use pyo3::exceptions::PyValueError;
+use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 
@@ -39,12 +41,21 @@ fn read<'a, 'py>(parts: &'a [Bound<'py, PyAny>]) -> PyResult<(&'a Bound<'py, PyA
 /// characters in ranges beyond Latin-1, and half a microsecond for each character of a range where case is ignored.
 pub fn cost(parts: &[Bound<'_, PyAny>]) -> PyResult<Cost> {
     let (pattern, flags) = read(parts)?;
-    let text = match pattern.cast::<PyString>() {
-        Ok(text) => text.to_string_lossy(),
-        Err(_) => pattern.cast::<PyBytes>()?.as_bytes().iter().map(|&byte| char::from(byte)).collect(),
-    };
-    let mut scan = Scan { ignores_case: flags & IGNORECASE != 0 || turns_case_off(&text), ..Scan::default() };
-    let mut chars = text.chars().peekable();
+    Ok(match pattern.cast::<PyString>() {
+        Ok(text) => {
+            let len = text.len()? as isize;
+            // SAFETY: each of the text's places is asked for. Lone surrogates are as costly as any other character.
+            let char = |at| char::from_u32(unsafe { ffi::PyUnicode_ReadChar(text.as_ptr(), at) }).unwrap_or(char::MAX);
+            cost_of((0..len).map(char), flags)
+        }
+        Err(_) => cost_of(pattern.cast::<PyBytes>()?.as_bytes().iter().map(|&byte| char::from(byte)), flags),
+    })
+}
+
+fn cost_of(chars: impl Iterator<Item = char> + Clone, flags: i64) -> Cost {
+    let mut scan = Scan { ignores_case: flags & IGNORECASE != 0 || turns_case_off(chars.clone()), ..Scan::default() };
+    let mut len = 0;
+    let mut chars = chars.inspect(|_| len += 1).peekable();
     while let Some(char) = chars.next() {
         match char {
             '[' => scan.set(&mut chars),
@@ -58,16 +69,26 @@ pub fn cost(parts: &[Bound<'_, PyAny>]) -> PyResult<Cost> {
             _ => scan.units += 128,
         }
     }
-    Ok(Cost { work: 5_000 + scan.units, bytes: 512 + 64 * text.len() + 10_240 * scan.wide })
+    drop(chars);
+    Cost { work: 5_000 + scan.units, bytes: 512 + 64 * len + 10_240 * scan.wide }
 }
 
 const IGNORECASE: i64 = 2;
 
 /// Whether a group of the pattern may turn on that case is ignored.
-fn turns_case_off(pattern: &str) -> bool {
-    pattern
-        .match_indices("(?")
-        .any(|(at, _)| pattern[at + 2..].chars().take_while(|char| "aiLmsux-".contains(*char)).any(|char| char == 'i'))
+fn turns_case_off(chars: impl Iterator<Item = char>) -> bool {
+    // How much of "(?" was just read, with the letters of flags after it.
+    let mut read = 0;
+    for char in chars {
+        read = match (read, char) {
+            (2, 'i') => return true,
+            (2, 'a' | 'L' | 'm' | 's' | 'u' | 'x' | '-') => 2,
+            (1, '?') => 2,
+            (_, '(') => 1,
+            _ => 0,
+        };
+    }
+    false
 }
 
 #[derive(Default)]
@@ -80,7 +101,7 @@ struct Scan {
 
 impl Scan {
     /// A set of characters, whose bracket was read.
-    fn set(&mut self, chars: &mut std::iter::Peekable<std::str::Chars<'_>>) {
+    fn set(&mut self, chars: &mut std::iter::Peekable<impl Iterator<Item = char>>) {
         /// Tables go no further than this; what is beyond is found one range after the other.
         const TABLE: u32 = 1 << 16;
         let (mut items, mut span, mut is_wide) = (0usize, 0u32, false);

@@ -4,18 +4,19 @@
 use super::{owned, special, Family};
 use crate::class::plan::{Base, How, PlainDefault, PlainField, Plan, Special};
 use crate::class::registry;
-use crate::cpython::{bytes_of, float, int, text, Obj, Owned};
+use crate::cpython::{bytes_of, float, int, new, text, Obj, Owned};
 use crate::driver;
 use crate::encode::forms::Order;
 use crate::encode::{Encoder, Part};
 use crate::error::{decode, encode as encode_error, raised, Result};
+use crate::memory::{vec, Vec};
 use crate::schema::time;
 use holdall_format::model::{Known, Seq};
 use holdall_format::Writer;
 use pyo3::exceptions::PyValueError;
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyDelta, PyDict, PyInt, PyString};
+use pyo3::types::{PyBool, PyBytes, PyDelta, PyInt, PyString};
 use std::ptr::addr_of_mut;
 use std::rc::Rc;
 
@@ -29,7 +30,7 @@ pub fn of_timestamp(seconds: i64, nanoseconds: u32, cut: bool, at: usize) -> Res
 
 /// A value of an application's own type: what the hook makes of it, or an `Ext`.
 pub fn of_extension(py: Python<'_>, code: i8, data: &[u8], hook: Option<&Owned>) -> Result<Owned> {
-    let arguments = (code, PyBytes::new(py, data));
+    let arguments = (code, new::bytes(py, data)?);
     let made = match hook {
         // SAFETY: held.
         Some(hook) => unsafe { Bound::from_borrowed_ptr(py, hook.get()) }.call1(arguments)?,
@@ -73,9 +74,7 @@ pub fn key_text(key: &Bound<'_, PyAny>) -> Result<Owned> {
     match plan.how {
         How::Family(Family::Known(Known::Date | Known::Time)) => Ok(owned(&key.call_method0("isoformat")?)),
         How::Family(Family::DateTime) => Ok(owned(&key.call_method0("isoformat")?)),
-        How::Family(Family::Known(Known::Timedelta)) => {
-            Ok(owned(PyString::new(py, &time::duration_text(key)).as_any()))
-        }
+        How::Family(Family::Known(Known::Timedelta)) => Ok(owned(new::text(py, &time::duration_text(key))?.as_any())),
         How::Family(Family::Known(known)) if is_its_text(known) => Ok(owned(key.str()?.as_any())),
         _ => {
             let class = crate::class::plan::shown_class(key)?;
@@ -302,7 +301,7 @@ impl<W: Writer> Encoder<'_, W> {
                 Ok(())
             }
             Special::Mapping => {
-                let copy = PyDict::new(object.py());
+                let copy = new::dict(object.py())?;
                 for key in object.try_iter()? {
                     let key = key?;
                     let value = object.get_item(&key)?;
@@ -463,7 +462,7 @@ impl<W: Writer> Encoder<'_, W> {
                 Known::Date | Known::Time => self.plain_str(&object.call_method0("isoformat")?),
                 Known::Timedelta => {
                     let text = time::duration_text(object);
-                    self.plain_str(PyString::new(object.py(), &text).as_any())
+                    self.plain_str(new::text(object.py(), &text)?.as_any())
                 }
                 _ if is_its_text(known) => self.plain_str(object),
                 Known::ZoneInfo => self.plain_str(&object.getattr("key")?),
@@ -510,7 +509,7 @@ impl<W: Writer> Encoder<'_, W> {
                     Ok(())
                 }
                 Known::MappingProxy => {
-                    let copy = PyDict::new(object.py());
+                    let copy = new::dict(object.py())?;
                     copy.update(object.cast().map_err(PyErr::from)?)?;
                     if self.options.forms.order != Order::Own {
                         // SAFETY: a dict of ours.

@@ -1,15 +1,16 @@
 //! Records: instances of classes that are not there, by name and values.
 
 use super::owned;
-use crate::cpython::Owned;
+use crate::cpython::{new, Owned};
 use crate::decode::layout::Layout;
 use crate::encode::{Encoder, Part};
 use crate::error::{encode as encode_error, Result};
 use crate::face::Record;
+use crate::memory::{format, Vec};
 use holdall_format::model::LayoutKind;
 use holdall_format::Writer;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::PyString;
 
 /// How the stored kinds are called in a record.
 const KINDS: &[(LayoutKind, &str)] = &[
@@ -24,11 +25,14 @@ pub fn empty(py: Python<'_>, layout: &Layout) -> Result<Owned> {
     let kind = KINDS.iter().find(|(kind, _)| *kind == layout.kind).map_or("object", |(_, name)| name);
     let type_name = match &layout.type_name {
         // SAFETY: held.
-        Some(name) => unsafe { Bound::from_borrowed_ptr(py, name.get()).extract::<String>()? },
+        Some(name) => unsafe {
+            let name = Bound::from_borrowed_ptr(py, name.get());
+            format!("{}", name.cast::<PyString>().map_err(PyErr::from)?.to_str()?)
+        },
         None => String::new(),
     };
     let record =
-        Record { type_name, version: layout.version, kind, fields: PyDict::new(py).unbind(), payload: py.None() };
+        Record { type_name, version: layout.version, kind, fields: new::dict(py)?.unbind(), payload: py.None() };
     Ok(owned(Bound::new(py, record)?.as_any()))
 }
 

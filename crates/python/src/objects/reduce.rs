@@ -7,9 +7,10 @@
 use super::{owned, reference};
 use crate::class::plan::{How, Plan};
 use crate::class::registry;
-use crate::cpython::{Obj, Owned};
+use crate::cpython::{new, Obj, Owned};
 use crate::encode::{Encoder, Part};
 use crate::error::{decode, encode as encode_error, raised, Fault, Result};
+use crate::memory::{format, vec, Vec};
 use holdall_format::model::reduce;
 use holdall_format::Writer;
 use pyo3::exceptions::{PyKeyError, PyTypeError};
@@ -233,7 +234,7 @@ impl Recipe {
         recipe.make_by(object, &function, args, &wrong)?;
         if let Some(items) = part(3) {
             let Ok(items) = items.cast::<PyIterator>() else { return Err(wrong("list items that are no iterator")) };
-            let list = PyList::empty(object.py());
+            let list = new::list(object.py())?;
             for item in items {
                 list.append(item?)?;
             }
@@ -241,7 +242,7 @@ impl Recipe {
         }
         if let Some(pairs) = part(4) {
             let Ok(pairs) = pairs.cast::<PyIterator>() else { return Err(wrong("dict items that are no iterator")) };
-            let list = PyList::empty(object.py());
+            let list = new::list(object.py())?;
             for pair in pairs {
                 let pair = pair?;
                 if !pair.cast::<PyTuple>().is_ok_and(|pair| pair.len() == 2) {

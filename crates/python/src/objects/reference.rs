@@ -3,10 +3,11 @@
 
 use super::owned;
 use crate::class::registry;
-use crate::cpython::Owned;
+use crate::cpython::{new, Owned};
 use crate::decode::Decoder;
 use crate::encode::{Encoder, Part};
 use crate::error::{decode, unknown_type, Result};
+use crate::memory::{format, Vec};
 use holdall_format::model::{Known, Text};
 use holdall_format::{Reader, Writer};
 use pyo3::exceptions::{PyAttributeError, PyModuleNotFoundError, PyValueError};
@@ -72,7 +73,7 @@ pub fn write<W: Writer>(
     // The module's name is one string for all that is in it: as a value it is written once.
     let parts = [module, name].map(|text| match text.cast_exact::<PyString>() {
         Ok(_) => Ok(text),
-        Err(_) => Ok(PyString::new(py, text.to_str()?)),
+        Err(_) => Ok(new::text(py, text.to_str()?)?),
     });
     let parts = parts.into_iter().collect::<PyResult<Vec<_>>>()?;
     encoder.then(parts.iter().map(|text| Part::Value(owned(text))).collect());
@@ -219,7 +220,7 @@ pub fn class_of<'i, R: Reader<'i>>(decoder: &Decoder<'i, R>, stored: &str, at: u
     }
     let mut missing = format!("there is no module in `{stored}`");
     for (module, name) in all {
-        let (module, name) = (PyString::new(py, module), PyString::new(py, name));
+        let (module, name) = (new::text(py, module)?, new::text(py, name)?);
         match look_up_by(hook, &module, &name) {
             Ok(Found::Object(found)) if found.is_instance_of::<PyType>() => return Ok(owned(&found)),
             Ok(Found::Object(_)) => missing = format!("`{module}.{name}` is no class"),
@@ -230,7 +231,7 @@ pub fn class_of<'i, R: Reader<'i>>(decoder: &Decoder<'i, R>, stored: &str, at: u
             Err(error) => return Err(error.into()),
         }
     }
-    Err(unknown_type(stored.to_owned(), format!("can't find the class `{stored}`: {missing}"), at))
+    Err(unknown_type(format!("{stored}"), format!("can't find the class `{stored}`: {missing}"), at))
 }
 
 /// Trusted messages: what the caller's hook gives for an id.

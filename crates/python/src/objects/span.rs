@@ -3,6 +3,7 @@
 use super::owned;
 use crate::encode::{Encoder, Part};
 use crate::error::Result;
+use crate::memory::Vec;
 use holdall_format::model::Known;
 use holdall_format::Writer;
 use pyo3::exceptions::PyValueError;

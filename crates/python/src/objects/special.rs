@@ -8,11 +8,12 @@ pub mod classes;
 use self::classes::Class;
 use super::owned;
 use crate::class::plan::{Plan, Special as Known};
-use crate::cpython::{bytes_of, int, Owned};
+use crate::cpython::{bytes_of, int, new, Owned};
 use crate::decode::Decoder;
 use crate::driver;
 use crate::encode::{Encoder, Part};
 use crate::error::{encode as encode_error, Result};
+use crate::memory::{vec, Vec};
 use holdall_format::bson::{self, refusal};
 use holdall_format::model::Special;
 use holdall_format::{Reader, Writer};
@@ -341,10 +342,11 @@ pub fn as_pattern<'py>(object: &Bound<'py, PyAny>, of_bytes: bool) -> Option<PyR
     // Python's flag of patterns that are text.
     const UNICODE: u32 = 32;
     let as_bytes = || {
-        let pattern: Vec<u8> = object.getattr("pattern")?.extract::<String>()?.into_bytes();
+        let pattern = object.getattr("pattern")?;
+        let pattern = pattern.cast::<PyString>()?.to_str()?.as_bytes();
         let flags: u32 = object.getattr("flags")?.extract()?;
         let py = object.py();
-        py.import("re")?.call_method1("compile", (PyBytes::new(py, &pattern), flags & !UNICODE))
+        py.import("re")?.call_method1("compile", (new::bytes(py, pattern)?, flags & !UNICODE))
     };
     is_marked(object, Marker::Regex).then(|| if of_bytes { as_bytes() } else { object.call_method0("try_compile") })
 }

@@ -5,6 +5,7 @@
 use crate::class::memory;
 use crate::cpython::{Obj, Owned, Type};
 use crate::error::{decode, raised, refused, Result};
+use crate::memory::Vec;
 use pyo3::ffi;
 use pyo3::prelude::*;
 

@@ -1,19 +1,21 @@
 //! Types that are their text: paths and network addresses; and UUIDs, which are their bytes.
 
 use super::owned;
+use crate::cpython::new;
 use crate::encode::{Encoder, Part};
 use crate::error::Result;
+use crate::memory::{vec, Vec};
 use holdall_format::model::Known;
 use holdall_format::Writer;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyString};
+use pyo3::types::{PyBytes, PyString};
 
 pub fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, known: Known, object: &Bound<'_, PyAny>) -> Result<()> {
     encoder.w.known(known);
     if known == Known::Uuid {
         let bytes = object.getattr("bytes")?;
-        let mut bytes = bytes.cast::<PyBytes>().map_err(PyErr::from)?.as_bytes().to_vec();
+        let mut bytes = Vec::from(bytes.cast::<PyBytes>().map_err(PyErr::from)?.as_bytes());
         // Whether the system made it so that no two processes get the same: 0 or -1, or None where nobody knows.
         if let Some(safety) = object.getattr("is_safe")?.getattr("value")?.extract::<Option<i8>>()? {
             bytes.push(safety as u8);
@@ -29,7 +31,7 @@ pub fn build<'py>(py: Python<'py>, known: Known, parts: &[Bound<'py, PyAny>]) ->
     let [part] = parts else { return Err(PyValueError::new_err("another count of values")) };
     if known == Known::Uuid {
         let module = py.import("uuid")?;
-        let keywords = PyDict::new(py);
+        let keywords = new::dict(py)?;
         let mut bytes = part.cast::<PyBytes>()?.as_bytes();
         if let [number @ .., safety] = bytes {
             if number.len() == 16 {
@@ -37,7 +39,7 @@ pub fn build<'py>(py: Python<'py>, known: Known, parts: &[Bound<'py, PyAny>]) ->
                 bytes = number;
             }
         }
-        keywords.set_item("bytes", PyBytes::new(py, bytes))?;
+        keywords.set_item("bytes", new::bytes(py, bytes)?)?;
         return module.getattr("UUID")?.call((), Some(&keywords));
     }
     let text = part.cast::<PyString>()?;

@@ -4,9 +4,10 @@
 use super::{defaults, owned};
 use crate::class::plan::How;
 use crate::class::state;
-use crate::cpython::{text, Owned};
+use crate::cpython::{new, text, Owned};
 use crate::decode::layout::Layout;
 use crate::error::{decode, raised, Result};
+use crate::memory::Vec;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -14,7 +15,7 @@ use pyo3::types::PyDict;
 /// Fills `object` (a named tuple is made here instead) from the values of the layout's names.
 pub fn make(py: Python<'_>, layout: &Layout, object: Option<Owned>, values: Vec<Owned>, at: usize) -> Result<Owned> {
     let Some(plan) = &layout.plan else { return Err(decode("a layout without its class", at)) };
-    let mut fields = PyDict::new(py);
+    let mut fields = new::dict(py)?;
     for (name, value) in layout.names.iter().zip(&values) {
         // SAFETY: both are held.
         unsafe {
@@ -72,7 +73,7 @@ pub fn make(py: Python<'_>, layout: &Layout, object: Option<Owned>, values: Vec<
             return Ok(object);
         }
         let Some(object) = object else { return Err(decode("an instance that was not made", at)) };
-        let rest = PyDict::new(py);
+        let rest = new::dict(py)?;
         for (name, value) in &fields {
             match plan.slots.iter().find(|slot| text::equal(slot.name.get(), name.as_ptr())) {
                 Some(slot) => {

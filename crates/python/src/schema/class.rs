@@ -3,11 +3,11 @@
 use super::node::Scalar;
 use super::{item, optional, NodeId};
 use crate::cpython::{Obj, Owned};
+use crate::memory::{HashMap, Vec};
 use crate::objects::owned;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
-use std::collections::HashMap;
 
 /// Fields by name. Messages look names up and never add one, so that a fast hash does no harm.
 type Names = HashMap<Vec<u8>, u32, rustc_hash::FxBuildHasher>;
@@ -197,8 +197,11 @@ pub fn utf8(text: &Owned) -> PyResult<Vec<u8>> {
     let text = unsafe { Bound::from_borrowed_ptr(Python::assume_attached(), text.get()) };
     let text = text.cast::<PyString>()?;
     match text.to_str() {
-        Ok(utf8) => Ok(utf8.as_bytes().to_vec()),
-        Err(_) => text.call_method1("encode", ("utf-8", "surrogatepass"))?.extract(),
+        Ok(utf8) => Ok(Vec::from(utf8.as_bytes())),
+        Err(_) => {
+            let encoded = text.call_method1("encode", ("utf-8", "surrogatepass"))?;
+            Ok(Vec::from(encoded.cast::<pyo3::types::PyBytes>()?.as_bytes()))
+        }
     }
 }
 

@@ -9,9 +9,10 @@ use super::node::{accepts, Node, Scalar};
 use super::time::Read;
 use super::{time, NodeId, Schema};
 use crate::class::registry::call;
-use crate::cpython::{float, text, Obj, Owned, Type};
+use crate::cpython::{float, new, text, Obj, Owned, Type};
 use crate::decode::Work;
 use crate::error::{invalid, raised, Fault, Result};
+use crate::memory::{vec, Vec};
 use crate::objects::{owned, special};
 use pyo3::exceptions::{PyException, PyMemoryError};
 use pyo3::ffi;
@@ -399,7 +400,7 @@ impl<'s> Rules<'s> {
                     };
                 }
                 if kind == accepts::BYTES && (self.plain || !self.strict) {
-                    let keywords = PyDict::new(self.py);
+                    let keywords = new::dict(self.py)?;
                     keywords.set_item("bytes", bound)?;
                     return self.made(uuid.call((), Some(&keywords)), "Invalid UUID bytes");
                 }

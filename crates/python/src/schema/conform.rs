@@ -7,11 +7,11 @@ use super::node::{MapKind, Node, SeqKind};
 use super::NodeId;
 use crate::cpython::Owned;
 use crate::error::Result;
+use crate::memory::{vec, HashSet, Vec};
 use crate::objects::owned;
 use pyo3::exceptions::PyAttributeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
-use std::collections::HashSet;
 use std::ptr::addr_of_mut;
 
 impl Rules<'_> {

@@ -4,7 +4,7 @@ use super::coerce::{expected, kind_name, Rules, Taken};
 use super::node::Scalar;
 use super::NodeId;
 use crate::class::registry;
-use crate::cpython::Owned;
+use crate::cpython::{new, Owned};
 use crate::error::{invalid, Result, Step};
 use crate::objects::owned;
 use crate::objects::special::{self, Marker};
@@ -146,7 +146,7 @@ impl<'s> Rules<'s> {
         let own = given.is_instance(&class)?;
         if own {
             // As it was stored, unset fields left out: what it holds is validated anew.
-            let keywords = PyDict::new(self.py);
+            let keywords = new::dict(self.py)?;
             for (name, value) in
                 [("warnings", false), ("exclude_unset", true), ("round_trip", true), ("by_alias", true)]
             {

@@ -16,6 +16,7 @@ use crate::cpython::{Obj, Owned};
 use crate::decode::layout::next_serial;
 use crate::decode::shelf::Shelf;
 use crate::error::Result;
+use crate::memory::door;
 use class::Class;
 use node::{Map, MapKind, Node, Scalar, SeqKind};
 use pyo3::prelude::*;
@@ -262,5 +263,5 @@ fn attached<'py>(anchor: &Bound<'py, PyAny>, annotation: &Bound<'py, PyAny>) -> 
 /// For `_schemas.py`, which finds and keeps schemas: compiles what it found out about an annotation.
 #[pyfunction]
 pub fn compile_schema(described: &Bound<'_, PyDict>, generation: u64) -> PyResult<CompiledSchema> {
-    Ok(CompiledSchema { schema: Arc::new(Schema::compile(described)?), generation })
+    door(|| Ok(CompiledSchema { schema: Arc::new(Schema::compile(described)?), generation }))
 }

@@ -1,6 +1,8 @@
 //! Lengths, nesting, names of items, and what is refused.
 
 use super::*;
+use std::vec;
+use std::vec::Vec;
 
 /// Values of a length field that are wrong, or nearly so; `right` is what it should be.
 fn extremes(right: i32, whole: usize) -> Vec<i32> {

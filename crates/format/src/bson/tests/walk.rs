@@ -3,6 +3,8 @@
 
 use super::model::{Bytes, Reader as _, Special, Token};
 use super::{tag, Elements, Reader, Result};
+use std::vec;
+use std::vec::Vec;
 
 /// A container whose values were not all met.
 struct Open {

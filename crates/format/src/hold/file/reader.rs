@@ -1,11 +1,14 @@
 //! A file to a graph, front to back, from a source that need not seek.
 
 use super::{most_unpacked, place, Fault, FREE_RAW, RAW_PER_BYTE, STAGE, TOTAL};
+use crate::aside;
 use crate::error::{Error, Kind};
 use crate::hold::codec::{self, Codec, BLOCK};
 use crate::hold::frame::{self, Head, ALIGN, HEAD, START, TAIL};
 use crate::hold::tag;
+use crate::memory::{vec, Vec};
 use std::io;
+use std::thread::Builder;
 use xxhash_rust::xxh3::Xxh3;
 
 /// From so many bytes on two threads read a body.
@@ -188,13 +191,22 @@ impl<R: io::Read> Reader<R> {
         progress: &mut dyn FnMut(u64) -> io::Result<()>,
     ) -> Result<(), Fault> {
         let (at, seed) = (self.at, body.seed);
-        let hasher = std::thread::scope(|scope| -> Result<Xxh3, Fault> {
+        let hasher = aside::scope(|scope| -> Result<Xxh3, Fault> {
             let (chunks, read) = std::sync::mpsc::channel::<&[u8]>();
-            let hashed = scope.spawn(move || {
+            let hashing = move || {
                 let mut hasher = Xxh3::with_seed(seed);
                 read.into_iter().for_each(|chunk| hasher.update(chunk));
                 hasher
-            });
+            };
+            let Some(Ok(hashed)) = scope.map(|scope| Builder::new().spawn_scoped(scope, hashing)) else {
+                let mut hasher = Xxh3::with_seed(seed);
+                for chunk in to.chunks_mut(STAGE) {
+                    self.exactly(chunk)?;
+                    hasher.update(chunk);
+                    progress(self.at)?;
+                }
+                return Ok(hasher);
+            };
             for chunk in to.chunks_mut(STAGE) {
                 self.exactly(chunk)?;
                 // It is gone only if it has panicked, which `join` tells.

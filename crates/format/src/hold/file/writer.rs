@@ -1,10 +1,12 @@
 //! A graph to a file, front to back.
 
 use super::{END, FREE_RAW, RAW_PER_BYTE_WRITTEN, STAGE};
+use crate::aside::{self, Aside};
 use crate::hold::codec::{self, Codec, Compression, BLOCK};
 use crate::hold::frame::{self, Head, ALIGN};
 use crate::hold::index::{Extent, Index};
 use crate::hold::tag;
+use crate::memory::{vec, Vec};
 use std::io;
 use xxhash_rust::xxh3::Xxh3;
 
@@ -77,16 +79,16 @@ impl<W: Output> Writer<'_, W> {
             self.stored(tag::MESSAGE, graph.message)?;
             return self.flush();
         }
-        std::thread::scope(|scope| {
+        aside::scope(|scope| {
             // It is done while the rest is written.
-            let scanned = scope.spawn(|| Index::of_message(graph.message));
+            let scanned = Aside::begin(scope, || Index::of_message(graph.message));
             let message = self.body(tag::MESSAGE, graph.message, graph)?;
             let mut buffers = Vec::with_capacity(graph.buffers.len());
             for buffer in graph.buffers {
                 buffers.push(self.body(tag::BUFFER_FRAME, buffer, graph)?);
             }
             // A message that can't be scanned is one of a newer writer's; without an index it is read as well.
-            let mut index = scanned.join().unwrap_or_default();
+            let mut index = scanned.join();
             (index.message, index.buffers) = (message, buffers);
             index.put_keys(|page| {
                 let at = self.at;
@@ -165,10 +167,10 @@ impl<W: Output> Writer<'_, W> {
             if round.len() <= BLOCK {
                 return vec![codec::compress(round, how)];
             }
-            std::thread::scope(|scope| {
-                let blocks = round.chunks(BLOCK).map(|block| scope.spawn(move || codec::compress(block, how)));
-                let blocks: Vec<_> = blocks.collect();
-                blocks.into_iter().map(|block| block.join().unwrap_or_default()).collect()
+            aside::scope(|scope| {
+                let begin = |block| Aside::begin(scope, move || codec::compress(block, how));
+                let blocks: Vec<_> = round.chunks(BLOCK).map(begin).collect();
+                blocks.into_iter().map(Aside::join).collect()
             })
         };
         let blocks = body.len().div_ceil(BLOCK);
@@ -177,17 +179,24 @@ impl<W: Output> Writer<'_, W> {
         for (at, round) in rounds.iter().enumerate() {
             let ready = next.take().unwrap_or_default();
             let following = rounds.get(at + 1);
-            std::thread::scope(|scope| {
-                let coming = following.map(|round| scope.spawn(|| compressed(round)));
+            aside::scope(|scope| {
+                let coming = following.map(|round| Aside::begin(scope, || compressed(round)));
                 for (block, packed) in round.chunks(BLOCK).zip(&ready) {
                     places.push(self.at);
                     let total = (body.len() as u64).to_le_bytes();
                     let total: &[u8] = if number == 0 && blocks > 1 { &total } else { &[] };
                     let kind = if number == 0 { kind } else { tag::REST };
                     number += 1;
-                    self.block(kind, number < blocks, total, block, packed.as_deref(), how.codec)?;
+                    self.block(
+                        kind,
+                        number < blocks,
+                        total,
+                        block,
+                        packed.as_deref().map(|packed| &packed[..]),
+                        how.codec,
+                    )?;
                 }
-                next = coming.map(|coming| coming.join().unwrap_or_default());
+                next = coming.map(Aside::join);
                 io::Result::Ok(())
             })?;
         }

@@ -2,6 +2,8 @@
 
 use super::model::{Path, Reader as _, Tagged, Token};
 use super::{Reader, Result};
+use std::vec;
+use std::vec::Vec;
 
 /// All that a document holds, a line for each token; containers are counted, as hosts do.
 pub fn told(document: &[u8]) -> Result<Vec<String>> {

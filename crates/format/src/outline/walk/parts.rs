@@ -3,6 +3,7 @@
 use super::super::text::{self, shortened};
 use super::{frame, kind_of, Error, Flaw, Frame, Kind, Members, Met, Numbered, Result, Row, Told, Walk};
 use super::{MOST_PARTS, NO_CONTENT};
+use crate::memory::Vec;
 use crate::model::{Known, Layout, LayoutKind, Name, Reader, Tagged, Token};
 
 /// A dtype that is more than its text.

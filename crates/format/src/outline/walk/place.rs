@@ -2,6 +2,7 @@
 
 use super::super::{Key, Node, Rest, Sum};
 use super::{Kind, Members, Met, Told, Walk};
+use crate::memory::{vec, Vec};
 use crate::model::Reader;
 
 /// Kinds that are told apart among the members of one container that are not shown.

@@ -2,6 +2,7 @@
 
 use super::super::{Class, Outline, Referred};
 use super::{kind_of, Error, Kind, Numbered, Walk};
+use crate::memory::Vec;
 use crate::model::{Layout, LayoutKind, Reader, Token};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -3,13 +3,14 @@
 use super::super::frame::{Frame, Kind};
 use super::super::Decoder;
 use super::WRONG_SIZE;
-use crate::cpython::Owned;
+use crate::cpython::{new, Owned};
 use crate::error::{decode, Result};
 use crate::julia::{bound, call, Elements};
+use crate::memory::Vec;
 use crate::objects::{numpy, owned};
 use holdall_format::model::Shape;
 use holdall_format::Reader;
-use pyo3::types::{PyBytes, PyTuple};
+use pyo3::types::PyTuple;
 
 /// Dimensions that any NumPy takes at most.
 const MOST_DIMENSIONS: usize = 32;
@@ -55,7 +56,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             Elements::Converted(function) => {
                 self.charge(data.len().saturating_mul(16))?;
                 let shape = PyTuple::new(py, &shape)?;
-                let made = call(py, function, (bound(py, &described.object), PyBytes::new(py, data), shape));
+                let made = call(py, function, (bound(py, &described.object), new::bytes(py, data)?, shape));
                 Ok(owned(&made.map_err(|error| self.refuse(error, at))?))
             }
         }
@@ -85,7 +86,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     pub(in crate::decode) fn octets(&mut self, data: &'i [u8]) -> Result<Option<Owned>> {
         let (py, at) = (self.py, self.here());
         let made = match self.julia()?.raw {
-            true => owned(PyBytes::new(py, data).as_any()),
+            true => owned(new::bytes(py, data)?.as_any()),
             false => {
                 self.charge(256)?;
                 let dtype = numpy::uint8(py, at)?;

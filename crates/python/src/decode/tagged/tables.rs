@@ -4,10 +4,11 @@ use super::super::frame::{Deferred, Frame, Kind, Make, Parts, Weight};
 use super::super::run::may_run_code;
 use super::super::{fill, Decoder, State, UNMARKED};
 use super::{WRONG_DATA, WRONG_SIZE};
-use crate::cpython::{Obj, Owned};
+use crate::cpython::{new, Obj, Owned};
 use crate::decode::hashed::Adding;
 use crate::error::{decode, raised, Result};
 use crate::julia::{bound, call, Class, Described};
+use crate::memory::Vec;
 use crate::objects::owned;
 use crate::schema::{NodeId, ANY};
 use holdall_format::model::{Shape, Tagged};
@@ -16,7 +17,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::ffi;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyList, PySet};
+use pyo3::types::{PyList, PySet};
 use std::rc::Rc;
 
 impl<'i, R: Reader<'i>> Decoder<'i, R> {
@@ -30,9 +31,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         let (julia, start) = (self.julia()?, self.here());
         let dict = match &described.class {
             // What a type says of it, is a plain dict.
-            _ if nodes != (ANY, ANY) => owned(pyo3::types::PyDict::new(self.py).as_any()),
+            _ if nodes != (ANY, ANY) => owned(new::dict(self.py)?.as_any()),
             Class::Table(_) if julia.is_pairs(start) => {
-                let none = PyList::empty(self.py);
+                let none = new::list(self.py)?;
                 owned(&call(self.py, &julia.names.pairs, (bound(self.py, &described.object), &none, &none))?)
             }
             Class::Table(factory) => owned(&call(self.py, factory, (bound(self.py, &described.object),))?),
@@ -117,7 +118,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         if size == 0 {
             // Without elements there is nothing to see of their size.
             return match count {
-                0 => Ok(Some(owned(PyList::empty(self.py).as_any()))),
+                0 => Ok(Some(owned(new::list(self.py)?.as_any()))),
                 _ => Err(decode(WRONG_SIZE, self.here())),
             };
         }
@@ -150,7 +151,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     fn parameters_of_bytes(&mut self, data: &'i [u8]) -> Result<Owned> {
         let (py, at, names) = (self.py, self.here(), self.julia()?.names);
         self.claim(0, data.len().saturating_mul(64))?;
-        let made = call(py, &names.parameters_of_bytes, (PyBytes::new(py, data),));
+        let made = call(py, &names.parameters_of_bytes, (new::bytes(py, data)?,));
         Ok(owned(&made.map_err(|error| self.refuse(error, at))?))
     }
 
@@ -170,7 +171,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         }
         self.element_size(count, data)?;
         self.claim(0, count.saturating_mul(128).saturating_add(data.len().saturating_mul(16)))?;
-        let arguments = (bound(py, &described.object), PyBytes::new(py, data), count, bound(py, &julia.types));
+        let arguments = (bound(py, &described.object), new::bytes(py, data)?, count, bound(py, &julia.types));
         let made = call(py, make, arguments);
         Ok(owned(&made.map_err(|error| self.refuse(error, at))?))
     }
@@ -220,7 +221,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         if item == ANY {
             return Ok(list);
         }
-        let made = PyList::empty(self.py);
+        let made = new::list(self.py)?;
         for value in bound(self.py, &list).try_iter()? {
             made.append(bound(self.py, &self.tagged_as(owned(&value?), item)?))?;
         }

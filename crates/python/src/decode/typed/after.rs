@@ -8,6 +8,7 @@ use super::layouts::{Form, Typed};
 use super::members::place;
 use crate::cpython::Owned;
 use crate::error::{invalid, raised, Result, Step};
+use crate::memory::Vec;
 use crate::schema::class::{Class, Field, Missing};
 use holdall_format::Reader;
 use pyo3::ffi;

@@ -4,13 +4,13 @@ use super::super::layout::Layout;
 use super::super::{Decoder, Numbered};
 use crate::cpython::{int, Owned};
 use crate::error::{invalid, raised, Result, Step};
+use crate::memory::{HashSet, Vec};
 use crate::schema::class::{utf8, ClassKind};
 use crate::schema::coerce::expected;
 use crate::schema::node::Node;
 use holdall_format::{Reader, Token};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use std::collections::HashSet;
 
 /// What a look ahead into a dict has found.
 pub(super) struct Ahead {

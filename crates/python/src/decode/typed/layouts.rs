@@ -6,6 +6,7 @@ use super::super::Decoder;
 use crate::class::plan;
 use crate::cpython::{text, Owned};
 use crate::error::{decode, invalid, Result};
+use crate::memory::{format, Vec};
 use crate::schema::class::{utf8, Class, ClassKind, Missing};
 use crate::schema::{NodeId, ANY};
 use holdall_format::model::LayoutKind;
@@ -40,7 +41,7 @@ pub struct Typed {
 /// A key as the format writes it, and the field that it means.
 #[derive(Debug)]
 pub(super) struct Expected {
-    pub(super) encoded: Box<[u8]>,
+    pub(super) encoded: Vec<u8>,
     pub(super) field: u16,
 }
 
@@ -274,6 +275,7 @@ fn lacking(class: &Class, field: u16) -> Result<String> {
 }
 
 pub(super) fn unknown(name: &[u8]) -> String {
-    let name = String::from_utf8_lossy(name);
+    // A character takes four bytes at most.
+    let name = String::from_utf8_lossy(&name[..name.len().min(64 * 4)]);
     format!("Object contains unknown field `{}`", name.chars().take(64).collect::<String>())
 }

@@ -9,6 +9,7 @@ use super::layouts::{unknown, Expected, Form, Slot, Typed, Way, SKIPPED, TAG};
 use crate::class::state::{allocate, slot_mut};
 use crate::cpython::{replace, text, Obj, Owned, Type};
 use crate::error::{decode, invalid, raised, Fault, Result, Step};
+use crate::memory::Vec;
 use crate::schema::class::{utf8, Class};
 use crate::schema::node::accepts;
 use crate::schema::ANY;

@@ -10,7 +10,7 @@ mod sequences;
 mod tagged;
 
 use super::{Decoder, State, UNMARKED};
-use crate::cpython::{float, int, Owned};
+use crate::cpython::{float, int, new, Owned};
 use crate::error::{decode, Fault, Result};
 use crate::objects::{plain, special};
 use crate::schema::coerce::{expected, kind_of};
@@ -152,7 +152,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         self.skip()?;
         let bytes = &rest[..self.r.offset() - start];
         self.claim(0, 64 + bytes.len())?;
-        let bytes = pyo3::types::PyBytes::new(self.py, bytes);
+        let bytes = new::bytes(self.py, bytes)?;
         let made = crate::class::registry::call(class, bytes.as_ptr())?;
         self.done(Some(made))
     }

@@ -6,6 +6,7 @@ use super::super::Decoder;
 use crate::cpython::Owned;
 use crate::decode::hashed::Adding;
 use crate::error::{decode, invalid, raised, Result, Step};
+use crate::memory::{vec, Vec};
 use crate::objects;
 use crate::schema::class::{ClassKind, Missing};
 use crate::schema::constraint::broken_length;

@@ -3,7 +3,7 @@
 use super::super::layout::{Build, Layout};
 use super::super::tagged::WRONG_DATA;
 use super::super::{Decoder, UNMARKED};
-use crate::cpython::{int, Owned};
+use crate::cpython::{int, new, Owned};
 use crate::error::{decode, raised, Result, Step};
 use crate::julia::{bound, Class as How, Described};
 use crate::objects::owned;
@@ -15,7 +15,7 @@ use holdall_format::{Reader, Token};
 use pyo3::ffi;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyComplex, PyFloat, PyFrozenSet, PyInt, PyList, PySet, PyString, PyTuple};
+use pyo3::types::{PyBool, PyComplex, PyFloat, PyFrozenSet, PyInt, PyList, PySet, PyString, PyTuple};
 use std::rc::Rc;
 
 /// Empty lists that an array without elements may become.
@@ -96,7 +96,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             if takes_arrays(node) {
                 return decoder.octets(data);
             }
-            let bytes = PyBytes::new(py, data);
+            let bytes = new::bytes(py, data)?;
             // A list of numbers, where one is wanted.
             let is_list = node.seq.is_some() && node.accepts & accepts::BYTES == 0;
             let made = if is_list { listed(bytes.as_any())? } else { owned(bytes.as_any()) };
@@ -133,7 +133,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             };
         let values = bound(py, &values);
         let values = values.cast::<PyList>().map_err(PyErr::from)?;
-        let made = PyList::empty(py);
+        let made = new::list(py)?;
         for (at, value) in values.iter().enumerate() {
             let item = match &seq.kind {
                 SeqKind::Fixed(items) => items.get(at).copied().unwrap_or(ANY),

@@ -2,20 +2,21 @@
 
 use super::source::Source;
 use super::{Cursor, Document, Inside, Member};
+use crate::cpython::new;
 use crate::decode;
 use crate::error::Fault;
 use crate::face::foreign::named;
 use crate::face::functions::decode_by;
 use crate::face::options::{self, Wanted};
 use crate::julia::utf8;
+use crate::memory::{HashMap, Vec};
 use crate::schema::{NodeId, ANY};
 use holdall_format::bson::{tag, Element, Elements, Reader};
 use holdall_format::guess::Format;
 use holdall_format::julia::{self, Apart};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyMemoryView, PyString};
-use std::collections::HashMap;
+use pyo3::types::{PyMemoryView, PyString};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -28,7 +29,7 @@ struct Shared {
     /// In Julia's dialect, what stands apart in it: its members refer to that.
     apart: Option<Arc<Apart>>,
     /// By the description of a type: the names of its fields, where its instances are read field by field.
-    fields: Mutex<HashMap<Box<[u8]>, Known>>,
+    fields: Mutex<HashMap<Vec<u8>, Known>>,
 }
 
 /// What is known of a type: nothing where its instances are built at once.
@@ -42,7 +43,7 @@ enum Index {
     /// Of an array: where each element begins.
     Items(Vec<u64>),
     /// Of a document: type, where the name begins, where the value begins and how long it is.
-    Members { places: Vec<Member>, by_name: OnceLock<HashMap<Box<[u8]>, u32>> },
+    Members { places: Vec<Member>, by_name: OnceLock<HashMap<Vec<u8>, u32>> },
 }
 
 impl Member {
@@ -147,7 +148,7 @@ impl Bson {
                 };
                 // Text that is no UTF-8 is no name, but of Julia's.
                 let name = match key.to_str() {
-                    Ok(name) => name.as_bytes().to_vec(),
+                    Ok(name) => Vec::from(name.as_bytes()),
                     Err(_) if self.shared.apart.is_some() => utf8(key)?,
                     Err(_) => return Ok(None),
                 };
@@ -355,10 +356,10 @@ impl Inside for Bson {
             let name = member.name(bytes);
             let field = self.field_name(name);
             match std::str::from_utf8(field.map_or(name, str::as_bytes)) {
-                Ok(name) => Ok(PyString::new(py, name).into_any()),
+                Ok(name) => Ok(new::text(py, name)?.into_any()),
                 // Names that Julia allows come as they do in a load.
                 Err(_) if self.shared.apart.is_some() => {
-                    PyBytes::new(py, name).call_method1("decode", ("utf-8", "surrogateescape"))
+                    new::bytes(py, name)?.call_method1("decode", ("utf-8", "surrogateescape"))
                 }
                 Err(_) => Err(self.fault(holdall_format::Error::new(holdall_format::Kind::BadUtf8, member.at))),
             }

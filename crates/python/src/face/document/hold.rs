@@ -8,6 +8,7 @@ use crate::decode::{self, Decoder, Kept};
 use crate::error::{DecodeError, Fault};
 use crate::face::files::Mapped;
 use crate::face::foreign::named;
+use crate::memory::{HashMap, Vec};
 use crate::objects::buffer::Lender;
 use holdall_format::guess::Format;
 use holdall_format::hold::file::{self, Parts};
@@ -17,7 +18,6 @@ use holdall_format::model::{Layout, LayoutKind, Name, Reader as _, Text};
 use holdall_format::{Result, Token};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
-use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 

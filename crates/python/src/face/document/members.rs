@@ -1,6 +1,7 @@
 //! Going through a document that stays bytes, member by member.
 
 use super::{Cursor, Document};
+use crate::memory::door;
 use pyo3::prelude::*;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -33,14 +34,16 @@ impl Members {
     }
 
     fn __next__<'py>(&mut self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let inside = &self.document.get().inside;
-        let Some((member, next)) = inside.next(py, self.at)? else { return Ok(None) };
-        let made = match self.yields {
-            Yields::Keys => inside.key(py, &member)?,
-            Yields::Values => inside.value(py, &member)?,
-            Yields::Items => (inside.key(py, &member)?, inside.value(py, &member)?).into_pyobject(py)?.into_any(),
-        };
-        self.at = next;
-        Ok(Some(made))
+        door(|| {
+            let inside = &self.document.get().inside;
+            let Some((member, next)) = inside.next(py, self.at)? else { return Ok(None) };
+            let made = match self.yields {
+                Yields::Keys => inside.key(py, &member)?,
+                Yields::Values => inside.value(py, &member)?,
+                Yields::Items => (inside.key(py, &member)?, inside.value(py, &member)?).into_pyobject(py)?.into_any(),
+            };
+            self.at = next;
+            Ok(Some(made))
+        })
     }
 }

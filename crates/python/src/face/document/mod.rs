@@ -11,10 +11,12 @@ use super::foreign::guessed;
 use super::functions::with_bytes;
 use super::options::{self, Wanted};
 use super::types::Limits;
+use crate::cpython::new;
+use crate::memory::door;
 use members::{Members, Yields};
 use pyo3::exceptions::{PyIndexError, PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyEllipsis, PyList, PySlice, PySliceMethods, PyString, PyTuple};
+use pyo3::types::{PyEllipsis, PySlice, PySliceMethods, PyString, PyTuple};
 
 pub use bson::open as open_bson;
 
@@ -135,38 +137,44 @@ impl Document {
         limits: Option<&Limits>,
         tz_aware: bool,
     ) -> PyResult<Document> {
-        let format = match format {
-            Some(format) => format,
-            None => with_bytes(data, guessed)?,
-        };
-        match format {
-            "bson" => bson::open(data, false, super::bson::decoding(&r#type, strict, dec_hook, limits, tz_aware)?),
-            "msgpack" => msgpack::open(data, false, super::msgpack::decoding(&r#type, strict, dec_hook, None, limits)?),
-            "hold" => {
-                hold::open(data, false, false, options::decoding(&r#type, types, trust, strict, dec_hook, limits)?)
+        door(|| {
+            let format = match format {
+                Some(format) => format,
+                None => with_bytes(data, guessed)?,
+            };
+            match format {
+                "bson" => bson::open(data, false, super::bson::decoding(&r#type, strict, dec_hook, limits, tz_aware)?),
+                "msgpack" => {
+                    msgpack::open(data, false, super::msgpack::decoding(&r#type, strict, dec_hook, None, limits)?)
+                }
+                "hold" => {
+                    hold::open(data, false, false, options::decoding(&r#type, types, trust, strict, dec_hook, limits)?)
+                }
+                "julia" => super::julia::open(data, false, types, r#type, strict, dec_hook, limits, false),
+                _ => Err(PyValueError::new_err("format: expected \"bson\", \"julia\", \"msgpack\" or \"hold\"")),
             }
-            "julia" => super::julia::open(data, false, types, r#type, strict, dec_hook, limits, false),
-            _ => Err(PyValueError::new_err("format: expected \"bson\", \"julia\", \"msgpack\" or \"hold\"")),
-        }
+        })
     }
 
     fn __getitem__<'py>(slf: &Bound<'py, Self>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        let (py, inside) = (slf.py(), &slf.get().inside);
-        inside.meet(slf)?;
-        if let (Ok(slice), true) = (key.cast::<PySlice>(), inside.is_sequence()) {
-            let range = slice.indices(inside.len(py)? as isize)?;
-            let members = PyList::empty(py);
-            let mut at = range.start;
-            for _ in 0..range.slicelength {
-                members.append(Document::__getitem__(slf, at.into_pyobject(py)?.as_any())?)?;
-                at += range.step;
+        door(|| {
+            let (py, inside) = (slf.py(), &slf.get().inside);
+            inside.meet(slf)?;
+            if let (Ok(slice), true) = (key.cast::<PySlice>(), inside.is_sequence()) {
+                let range = slice.indices(inside.len(py)? as isize)?;
+                let members = new::list(py)?;
+                let mut at = range.start;
+                for _ in 0..range.slicelength {
+                    members.append(Document::__getitem__(slf, at.into_pyobject(py)?.as_any())?)?;
+                    at += range.step;
+                }
+                return Ok(members.into_any());
             }
-            return Ok(members.into_any());
-        }
-        match inside.find(key)? {
-            Some(member) => inside.value(py, &member),
-            None => Err(slf.get().missing(key)),
-        }
+            match inside.find(key)? {
+                Some(member) => inside.value(py, &member),
+                None => Err(slf.get().missing(key)),
+            }
+        })
     }
 
     /// The member of that key (or index), or `default` where there is none.
@@ -186,75 +194,83 @@ impl Document {
         default: Option<Bound<'py, PyAny>>,
         r#type: Wanted<'py>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let (py, inside) = (slf.py(), &slf.get().inside);
-        inside.meet(slf)?;
-        // Left out is not the same as Any, which builds all of the member: the signature shows `...`.
-        let wanted = r#type.0.filter(|wanted| !wanted.is(PyEllipsis::get(py)));
-        match (inside.find(key)?, wanted) {
-            (None, _) => Ok(default.unwrap_or_else(|| py.None().into_bound(py))),
-            (Some(member), None) => inside.value(py, &member),
-            (Some(member), Some(wanted)) => inside.value_as(py, &member, &wanted),
-        }
+        door(|| {
+            let (py, inside) = (slf.py(), &slf.get().inside);
+            inside.meet(slf)?;
+            // Left out is not the same as Any, which builds all of the member: the signature shows `...`.
+            let wanted = r#type.0.filter(|wanted| !wanted.is(PyEllipsis::get(py)));
+            match (inside.find(key)?, wanted) {
+                (None, _) => Ok(default.unwrap_or_else(|| py.None().into_bound(py))),
+                (Some(member), None) => inside.value(py, &member),
+                (Some(member), Some(wanted)) => inside.value_as(py, &member, &wanted),
+            }
+        })
     }
 
     fn __contains__(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<bool> {
-        if self.inside.has_names() {
-            return match self.inside.find(key) {
-                Ok(found) => Ok(found.is_some() && (!self.inside.is_sequence() || key.is_instance_of::<PyString>())),
-                // What can be no key is none.
-                Err(error) if error.is_instance_of::<PyTypeError>(py) => Ok(false),
-                Err(error) => Err(error),
-            };
-        }
-        let mut at = self.inside.start()?;
-        while let Some((member, next)) = self.inside.next(py, at)? {
-            if self.inside.value(py, &member)?.eq(key)? {
-                return Ok(true);
+        door(|| {
+            if self.inside.has_names() {
+                return match self.inside.find(key) {
+                    Ok(found) => {
+                        Ok(found.is_some() && (!self.inside.is_sequence() || key.is_instance_of::<PyString>()))
+                    }
+                    // What can be no key is none.
+                    Err(error) if error.is_instance_of::<PyTypeError>(py) => Ok(false),
+                    Err(error) => Err(error),
+                };
             }
-            at = next;
-        }
-        Ok(false)
+            let mut at = self.inside.start()?;
+            while let Some((member, next)) = self.inside.next(py, at)? {
+                if self.inside.value(py, &member)?.eq(key)? {
+                    return Ok(true);
+                }
+                at = next;
+            }
+            Ok(false)
+        })
     }
 
     fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
-        self.inside.len(py)
+        door(|| self.inside.len(py))
     }
 
     /// Over keys; over the values of a list.
     fn __iter__(slf: &Bound<'_, Self>) -> PyResult<Members> {
-        let sequence = slf.get().inside.is_sequence();
-        Members::new(slf, if sequence { Yields::Values } else { Yields::Keys })
+        door(|| {
+            let sequence = slf.get().inside.is_sequence();
+            Members::new(slf, if sequence { Yields::Values } else { Yields::Keys })
+        })
     }
 
     /// The keys of the members, in order; names of an instance's fields; text of a list's indices in BSON, else indices.
     fn keys(slf: &Bound<'_, Self>) -> PyResult<Members> {
-        Members::new(slf, Yields::Keys)
+        door(|| Members::new(slf, Yields::Keys))
     }
 
     /// The members, in order, each as `doc[key]` gives it.
     fn values(slf: &Bound<'_, Self>) -> PyResult<Members> {
-        Members::new(slf, Yields::Values)
+        door(|| Members::new(slf, Yields::Values))
     }
 
     /// Keys and members, in order.
     fn items(slf: &Bound<'_, Self>) -> PyResult<Members> {
-        Members::new(slf, Yields::Items)
+        door(|| Members::new(slf, Yields::Items))
     }
 
     /// The document's own bytes: a view that keeps them alive.
     #[getter]
     fn raw<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.inside.raw(py)
+        door(|| self.inside.raw(py))
     }
 
     /// Builds all of it: a dict (or list), or what the document's type says.
     fn load<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        self.inside.load(py)
+        door(|| self.inside.load(py))
     }
 
     /// Lets go of the bytes, for this document and all that came from it; views of them stay good.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
-        self.inside.close(py)
+        door(|| self.inside.close(py))
     }
 
     fn __enter__<'py>(slf: Bound<'py, Self>) -> Bound<'py, Self> {
@@ -263,7 +279,7 @@ impl Document {
 
     #[pyo3(signature = (*_args))]
     fn __exit__(&self, py: Python<'_>, _args: &Bound<'_, PyTuple>) -> PyResult<()> {
-        self.close(py)
+        door(|| self.close(py))
     }
 
     fn __repr__(&self) -> String {
@@ -289,9 +305,9 @@ pub fn open(
     tz_aware: bool,
     writable: bool,
 ) -> PyResult<Document> {
-    match format {
+    door(|| match format {
         "bson" => bson::open(data, owned, super::bson::decoding(&r#type, strict, dec_hook, limits, tz_aware)?),
         "msgpack" => msgpack::open(data, owned, super::msgpack::decoding(&r#type, strict, dec_hook, ext_hook, limits)?),
         _ => hold::open(data, owned, writable, options::decoding(&r#type, types, trust, strict, dec_hook, limits)?),
-    }
+    })
 }

@@ -3,10 +3,11 @@
 
 use super::source::Source;
 use super::{Cursor, Document, Inside, Member};
-use crate::cpython::{text, Owned, View};
+use crate::cpython::{new, text, Owned, View};
 use crate::decode;
 use crate::error::{raised, Fault};
 use crate::face::options::{self, Wanted};
+use crate::memory::{HashMap, Vec};
 use crate::schema::{NodeId, ANY};
 use holdall_format::hold::index::Search;
 use holdall_format::model::{Bytes, Ints, Text};
@@ -14,7 +15,6 @@ use holdall_format::{Error, Kind, Result, Token};
 use pyo3::exceptions::{PyKeyError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat, PyInt, PyMemoryView, PyString, PyWeakrefMethods, PyWeakrefReference};
-use std::collections::HashMap;
 use std::hash::BuildHasher;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -567,7 +567,7 @@ impl<F: Form> Inside for Part<F> {
             }
             // Unpacked: there is nothing to look at in place.
             let part = message.get(self.at..end).unwrap_or_default();
-            Ok(PyMemoryView::from(pyo3::types::PyBytes::new(py, part).as_any())?.into_any())
+            Ok(PyMemoryView::from(new::bytes(py, part)?.as_any())?.into_any())
         })
     }
 

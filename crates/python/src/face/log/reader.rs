@@ -6,16 +6,17 @@ use self::damage::Lost;
 use super::writer::{last_restart, restart_at};
 use super::{Damage, InUse};
 use crate::decode::{self, Decoder, Section};
-use crate::error::Fault;
+use crate::error::{DecodeError, Fault};
 use crate::face::descriptor::Descriptor;
 use crate::face::foreign::named_log;
 use crate::face::options::{self, Wanted};
 use crate::face::streams::{os_error, Raised, Stream};
 use crate::face::types::Limits;
+use crate::memory::{door, door_giving, Vec};
 use holdall_format::hold::log::{self, Named, NamesReader, Next, Restart};
 use holdall_format::hold::{frame, tag, Reader};
 use holdall_format::{Error, Kind};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyException, PyMemoryError, PyValueError};
 use pyo3::prelude::*;
 use std::io::{self, Read};
 use std::ops::Range;
@@ -122,22 +123,26 @@ impl State {
         let mut raised = Raised::default();
         let bytes = &mut self.bytes;
         let input = &mut self.input;
-        let read = py.detach(|| match input {
-            Input::File(file) => {
-                let more = file.read_at(from, step)?;
-                bytes.extend_from_slice(&more);
-                io::Result::Ok(more.len())
-            }
-            Input::Stream(stream) => {
-                bytes.resize(have + step, 0);
-                let count = stream.read(&mut bytes[have..]);
-                bytes.truncate(have + count.as_ref().map_or(0, |count| *count));
-                raised.0 = stream.raised.0.take();
-                count
-            }
-            Input::Fed => Ok(0),
+        let read = door(|| {
+            let read = py.detach(|| match input {
+                Input::File(file) => {
+                    let more = file.read_at(from, step)?;
+                    bytes.extend_from_slice(&more);
+                    io::Result::Ok(more.len())
+                }
+                Input::Stream(stream) => {
+                    bytes.resize(have + step, 0);
+                    let count = stream.read(&mut bytes[have..]);
+                    raised.0 = stream.raised.0.take();
+                    count
+                }
+                Input::Fed => Ok(0),
+            });
+            read.map_err(|error| raised.or(&error))
         });
-        read.map_err(|error| raised.or(&error))
+        // What was made room for and not filled is no part of the log.
+        bytes.truncate(have + read.as_ref().map_or(0, |count| *count));
+        read
     }
 
     /// Whether bytes may come that are not here yet.
@@ -153,7 +158,21 @@ impl State {
         }
     }
 
+    /// Goes on by one frame, or by what is read of one. Where memory runs out the frame is still to come.
     fn step(&mut self, py: Python<'_>, options: &decode::Options, repair: Repair, follow: bool) -> PyResult<Step> {
+        let (offset, record) = (self.offset(), self.record);
+        let (texts, layouts) = (self.section.texts(), self.section.layouts());
+        let done = door(|| self.try_step(py, options, repair, follow));
+        if done.as_ref().is_err_and(|error| error.is_instance_of::<PyMemoryError>(py)) && self.started {
+            // What is given back of `bytes` lies before the frame.
+            self.at = place(offset - self.base);
+            self.record = record;
+            self.section.cut(texts, layouts);
+        }
+        done
+    }
+
+    fn try_step(&mut self, py: Python<'_>, options: &decode::Options, repair: Repair, follow: bool) -> PyResult<Step> {
         if self.ended {
             return Ok(Step::End);
         }
@@ -171,8 +190,8 @@ impl State {
                 match found.head.kind {
                     tag::RECORD => self.record(py, options, repair, begins, found.body, unpacked),
                     tag::NAMES => {
-                        let body = unpacked.unwrap_or_else(|| self.bytes[found.body].to_vec());
-                        self.learn(py, options, &body);
+                        let body = unpacked.unwrap_or_else(|| Vec::from(&self.bytes[found.body]));
+                        self.learn(py, options, &body)?;
                         Ok(Step::Again)
                     }
                     _ => {
@@ -285,18 +304,21 @@ impl State {
     }
 
     /// Learns what the record before has named, if that is news.
-    fn learn(&mut self, py: Python<'_>, options: &decode::Options, body: &[u8]) {
-        let Ok(mut names) = NamesReader::new(body) else { return };
+    fn learn(&mut self, py: Python<'_>, options: &decode::Options, body: &[u8]) -> PyResult<()> {
+        let Ok(mut names) = NamesReader::new(body) else { return Ok(()) };
         if names.section != self.number && names.named == 0 {
             self.begin(names.section);
         }
         if !self.has(names.section, names.named) {
-            return;
+            return Ok(());
         }
         // SAFETY: the GIL is held, as `py` shows.
         let mut decoder = unsafe { Decoder::new(py, names.reader(), options, None) };
-        // What can't be learnt is missing where it is used, which is seen there.
-        let _ = decoder.learn_names(&mut self.section, &mut names);
+        match decoder.learn_names(&mut self.section, &mut names).map_err(|fault| fault.into_py(0)) {
+            // What can't be learnt is missing where it is used, which is seen there.
+            Err(error) if error.is_instance_of::<DecodeError>(py) => Ok(()),
+            learnt => learnt,
+        }
     }
 
     fn record(
@@ -314,7 +336,7 @@ impl State {
             log::record(body).map_err(|error| Fault::from(error.shifted(begin)).into_py(0))?;
         let head = body.len() - message.len();
         if !self.has(section, named) {
-            self.catch_up(py, options, section, named);
+            self.catch_up(py, options, section, named)?;
         }
         if !self.has(section, named) {
             let why = "a record that needs names of a lost one";
@@ -344,15 +366,17 @@ impl State {
 
     /// Finds names that a record needs: of a section whose restart is lost there are none yet; and what stood in a damaged frame
     /// of names stands in the record before it as well.
-    fn catch_up(&mut self, py: Python<'_>, options: &decode::Options, section: u64, named: u64) {
+    fn catch_up(&mut self, py: Python<'_>, options: &decode::Options, section: u64, named: u64) -> PyResult<()> {
         if named == 0 && section != self.number {
-            return self.begin(section);
+            self.begin(section);
+            return Ok(());
         }
-        let Some(last) = self.last.as_ref().filter(|last| last.named == self.named()) else { return };
+        let Some(last) = self.last.as_ref().filter(|last| last.named == self.named()) else { return Ok(()) };
         let message = &last.unpacked.as_ref().unwrap_or(&self.bytes)[last.at.clone()];
         if let Ok(Some((names, _))) = log::names_body(last.named, message) {
-            self.learn(py, options, &names);
+            self.learn(py, options, &names)?;
         }
+        Ok(())
     }
 
     /// Goes to a record, by the restart that is nearest before it.
@@ -408,36 +432,38 @@ impl LogReader {
         dec_hook: Option<&Bound<'_, PyAny>>,
         limits: Option<&Limits>,
     ) -> PyResult<LogReader> {
-        let repair = match repair {
-            None => Repair::None,
-            Some("stop") => Repair::Stop,
-            Some("skip") => Repair::Skip,
-            Some(_) => return Err(PyValueError::new_err("repair: expected None, \"stop\" or \"skip\"")),
-        };
-        let input = match source {
-            None => Input::Fed,
-            Some(source) => match Descriptor::of(source, true) {
-                Some(file) => Input::File(file),
-                None => Input::Stream(Stream::new(source)),
-            },
-        };
-        let state = State {
-            input,
-            bytes: Vec::new(),
-            base: 0,
-            at: 0,
-            started: false,
-            section: Section::default(),
-            number: 0,
-            record: 0,
-            last: None,
-            damage: Vec::new(),
-            lost: None,
-            ended: false,
-            fed_whole: false,
-        };
-        let options = options::decoding(&r#type, types, trust, strict, dec_hook, limits)?;
-        Ok(LogReader { state: InUse::new(state), options, repair, follow })
+        door(|| {
+            let repair = match repair {
+                None => Repair::None,
+                Some("stop") => Repair::Stop,
+                Some("skip") => Repair::Skip,
+                Some(_) => return Err(PyValueError::new_err("repair: expected None, \"stop\" or \"skip\"")),
+            };
+            let input = match source {
+                None => Input::Fed,
+                Some(source) => match Descriptor::of(source, true) {
+                    Some(file) => Input::File(file),
+                    None => Input::Stream(Stream::new(source)),
+                },
+            };
+            let state = State {
+                input,
+                bytes: Vec::new(),
+                base: 0,
+                at: 0,
+                started: false,
+                section: Section::default(),
+                number: 0,
+                record: 0,
+                last: None,
+                damage: Vec::new(),
+                lost: None,
+                ended: false,
+                fed_whole: false,
+            };
+            let options = options::decoding(&r#type, types, trust, strict, dec_hook, limits)?;
+            Ok(LogReader { state: InUse::new(state), options, repair, follow })
+        })
     }
 
     fn __iter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
@@ -445,7 +471,7 @@ impl LogReader {
     }
 
     fn __next__(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
-        loop {
+        door(|| loop {
             match self.state.with(|state| state.step(py, &self.options, self.repair, self.follow))? {
                 Step::Record(object) => return Ok(Some(object)),
                 Step::End => return Ok(None),
@@ -459,53 +485,64 @@ impl LogReader {
                     }
                 }
             }
-        }
+        })
     }
 
     /// Goes to the record of that number: it comes next. Beyond the last, nothing does.
     fn seek(&self, py: Python<'_>, record: u64) -> PyResult<()> {
-        self.state.with(|state| state.seek(py, record))?;
-        // Within the section record by record: what they name is needed.
-        while self.state.with(|state| Ok(state.record < record && !state.ended))? {
-            match self.state.with(|state| state.step(py, &self.options, self.repair, false)) {
-                Ok(Step::Pause | Step::End) => break,
-                Ok(_) => {}
-                // What is wrong with a record that nobody asked for is nobody's concern, but a damage is.
-                Err(error) if self.state.with(|state| Ok(state.ended))? => return Err(error),
-                Err(_) => {}
+        door(|| {
+            self.state.with(|state| state.seek(py, record))?;
+            // Within the section record by record: what they name is needed.
+            while self.state.with(|state| Ok(state.record < record && !state.ended))? {
+                match self.state.with(|state| state.step(py, &self.options, self.repair, false)) {
+                    Ok(Step::Pause | Step::End) => break,
+                    Ok(_) => {}
+                    // What is wrong with a record that nobody asked for is nobody's concern, but a damage is.
+                    Err(error) if self.state.with(|state| Ok(state.ended))? => return Err(error),
+                    Err(error)
+                        if error.is_instance_of::<PyMemoryError>(py) || !error.is_instance_of::<PyException>(py) =>
+                    {
+                        return Err(error)
+                    }
+                    Err(_) => {}
+                }
             }
-        }
-        Ok(())
+            Ok(())
+        })
     }
 
     fn feed(&self, data: &Bound<'_, PyAny>) -> PyResult<()> {
-        let view = crate::cpython::View::new(data)?;
-        self.state.with(|state| match state.input {
-            Input::Fed => {
-                state.bytes.extend_from_slice(view.as_slice());
-                state.ended = false;
-                Ok(())
-            }
-            _ => Err(PyValueError::new_err("only a Reader of None can be fed")),
+        door(|| {
+            let view = crate::cpython::View::new(data)?;
+            self.state.with(|state| match state.input {
+                Input::Fed => {
+                    state.bytes.extend_from_slice(view.as_slice());
+                    state.ended = false;
+                    Ok(())
+                }
+                _ => Err(PyValueError::new_err("only a Reader of None can be fed")),
+            })
         })
     }
 
     /// No more bytes will be fed.
     fn end(&self) -> PyResult<()> {
-        self.state.with(|state| {
-            state.fed_whole = true;
-            Ok(())
+        door(|| {
+            self.state.with(|state| {
+                state.fed_whole = true;
+                Ok(())
+            })
         })
     }
 
     #[getter]
-    fn record(&self) -> PyResult<u64> {
-        self.state.with(|state| Ok(state.record))
+    fn record(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        door_giving(py, || self.state.with(|state| Ok(state.record)))
     }
 
     #[getter]
-    fn damage(&self) -> PyResult<Vec<Damage>> {
-        self.state.with(|state| Ok(state.damage.clone()))
+    fn damage(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        door_giving(py, || self.state.with(|state| Ok(state.damage.clone().into_std())))
     }
 
     fn close(&self) {

@@ -8,12 +8,13 @@ use crate::face::files::compression;
 use crate::face::functions::with_workshop;
 use crate::face::options;
 use crate::face::streams::{os_error, Raised, Sink};
+use crate::memory::{door, door_giving, guarded, HashMap, Vec};
 use holdall_format::hold::codec::Compression;
 use holdall_format::hold::log::{self, Named, Next, Restart};
 use holdall_format::hold::{frame, tag, Writer};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use std::collections::HashMap;
+use pyo3::IntoPyObjectExt;
 
 /// A section is no longer, so that no more than that is read to get to a record, and what it has named stays small.
 const SECTION: u64 = 1 << 20;
@@ -88,13 +89,13 @@ impl State {
         how: Option<Compression>,
     ) -> Result<(), Fault> {
         let before = (self.waiting.len(), self.last.clone());
-        let put = self.try_put(obj, options, how);
+        let put = guarded(|| self.try_put(obj, options, how));
         if let Err(fault) = &put {
             self.take_back(before.clone());
             if fault.detour() == Some(Detour::TrackAll) && !self.tracks_all {
                 // Records of one log are alike: the next ones need not find it out again.
                 self.tracks_all = true;
-                let put = self.try_put(obj, options, how);
+                let put = guarded(|| self.try_put(obj, options, how));
                 if put.is_err() {
                     self.take_back(before);
                 }
@@ -163,10 +164,13 @@ impl State {
         }
         let mut raised = Raised::default();
         let (sink, waiting, at) = (&mut self.sink, &self.waiting, self.written);
-        let written = py.detach(|| sink.write_at(waiting, at, &mut raised));
+        let written = door(|| {
+            py.detach(|| sink.write_at(waiting, at, &mut raised))
+                .map_err(|error| std::mem::take(&mut raised).or(&error))
+        });
         if let Err(error) = written {
             self.broken = py.detach(|| self.sink.cut(self.written)).is_err();
-            return Err(raised.or(&error));
+            return Err(error);
         }
         self.written += self.waiting.len() as u64;
         self.waiting.clear();
@@ -177,7 +181,8 @@ impl State {
     fn sync(&mut self, py: Python<'_>) -> PyResult<()> {
         if self.unsynced {
             let mut raised = Raised::default();
-            py.detach(|| self.sink.sync(&mut raised)).map_err(|error| raised.or(&error))?;
+            let sink = &mut self.sink;
+            door(|| py.detach(|| sink.sync(&mut raised)).map_err(|error| std::mem::take(&mut raised).or(&error)))?;
             self.unsynced = false;
         }
         Ok(())
@@ -201,92 +206,100 @@ impl LogWriter {
         compress: Option<&Bound<'_, PyAny>>,
         flush: Option<Py<PyAny>>,
     ) -> PyResult<LogWriter> {
-        let py = sink.py();
-        let sync = match sync {
-            "always" => Sync::Always,
-            "batch" => Sync::Batch,
-            "never" => Sync::Never,
-            _ => return Err(PyValueError::new_err("sync: expected \"always\", \"batch\" or \"never\"")),
-        };
-        let sink = match Descriptor::of(sink, true) {
-            Some(descriptor) => Sink::Descriptor(descriptor),
-            None => Sink::Function(sink.clone().unbind(), flush),
-        };
-        let mut state = State {
-            sink,
-            waiting: Vec::new(),
-            written: 0,
-            unsynced: false,
-            records: 0,
-            tables: Box::new(Tables::new()),
-            tracks_all: false,
-            section: None,
-            began: 0,
-            named: Named::default(),
-            last: None,
-            restarts: HashMap::new(),
-            broken: false,
-            cut: 0,
-        };
-        if let (Sink::Descriptor(file), true) = (&state.sink, append) {
-            let end = py.detach(|| End::find(file)).map_err(|error| match error {
-                EndError::Io(error) => os_error(&error),
-                EndError::Bytes(error) => Fault::from(error).into_py(0),
-            })?;
-            if end.size > end.at {
-                py.detach(|| file.cut(end.at)).map_err(|error| os_error(&error))?;
+        door(|| {
+            let py = sink.py();
+            let sync = match sync {
+                "always" => Sync::Always,
+                "batch" => Sync::Batch,
+                "never" => Sync::Never,
+                _ => return Err(PyValueError::new_err("sync: expected \"always\", \"batch\" or \"never\"")),
+            };
+            let sink = match Descriptor::of(sink, true) {
+                Some(descriptor) => Sink::Descriptor(descriptor),
+                None => Sink::Function(sink.clone().unbind(), flush),
+            };
+            let mut state = State {
+                sink,
+                waiting: Vec::new(),
+                written: 0,
+                unsynced: false,
+                records: 0,
+                tables: Box::new(Tables::new()),
+                tracks_all: false,
+                section: None,
+                began: 0,
+                named: Named::default(),
+                last: None,
+                restarts: HashMap::new(),
+                broken: false,
+                cut: 0,
+            };
+            if let (Sink::Descriptor(file), true) = (&state.sink, append) {
+                let end = py.detach(|| End::find(file)).map_err(|error| match error {
+                    EndError::Io(error) => os_error(&error),
+                    EndError::Bytes(error) => Fault::from(error).into_py(0),
+                })?;
+                if end.size > end.at {
+                    py.detach(|| file.cut(end.at)).map_err(|error| os_error(&error))?;
+                }
+                (state.written, state.records, state.cut) = (end.at, end.records, end.size - end.at);
+                (state.last, state.restarts) = (end.last, end.restarts);
             }
-            (state.written, state.records, state.cut) = (end.at, end.records, end.size - end.at);
-            (state.last, state.restarts) = (end.last, end.restarts);
-        }
-        let options = options::encoding(refs, false, trust, false, enc_hook)?;
-        Ok(LogWriter { state: InUse::new(state), options, compression: compression(compress)?, sync })
+            let options = options::encoding(refs, false, trust, false, enc_hook)?;
+            Ok(LogWriter { state: InUse::new(state), options, compression: compression(compress)?, sync })
+        })
     }
 
     /// Appends a record; gives its number.
-    fn write(&self, obj: &Bound<'_, PyAny>) -> PyResult<u64> {
-        let py = obj.py();
-        self.state.with(|state| {
-            let before = (state.waiting.len(), state.last.clone());
-            state.put(obj, &self.options, self.compression).map_err(|fault| fault.into_py(0))?;
-            let section_ended = state.at() - state.began >= SECTION;
-            if self.sync == Sync::Always || state.waiting.len() >= WAITING || section_ended {
-                let from = state.written;
-                if let Err(error) = state.write(py) {
-                    // Those before it go on waiting; this one is the caller's again.
-                    state.take_back(before);
-                    return Err(error);
-                }
-                if self.sync == Sync::Always {
-                    if let Err(error) = state.sync(py) {
-                        // It is not on the disk: the caller may write it again.
-                        state.broken = py.detach(|| state.sink.cut(from)).is_err();
-                        state.written = from;
-                        state.take_back((0, before.1));
+    fn write(&self, obj: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+        door(|| {
+            let py = obj.py();
+            self.state.with(|state| {
+                // All that can fail after it is written would say that it is not there.
+                let number = state.records.into_py_any(py)?;
+                let before = (state.waiting.len(), state.last.clone());
+                state.put(obj, &self.options, self.compression).map_err(|fault| fault.into_py(0))?;
+                let section_ended = state.at() - state.began >= SECTION;
+                if self.sync == Sync::Always || state.waiting.len() >= WAITING || section_ended {
+                    let from = state.written;
+                    if let Err(error) = state.write(py) {
+                        // Those before it go on waiting; this one is the caller's again.
+                        state.take_back(before);
                         return Err(error);
                     }
+                    if self.sync == Sync::Always {
+                        if let Err(error) = state.sync(py) {
+                            // It is not on the disk: the caller may write it again.
+                            state.broken = py.detach(|| state.sink.cut(from)).is_err();
+                            state.written = from;
+                            state.take_back((0, before.1));
+                            return Err(error);
+                        }
+                    }
                 }
-            }
-            if self.sync == Sync::Batch && section_ended {
-                // What can't be said of it here, `flush` says.
-                let _ = state.sync(py);
-            }
-            state.records += 1;
-            Ok(state.records - 1)
+                if self.sync == Sync::Batch && section_ended {
+                    // What can't be said of it here, `flush` says.
+                    let _ = state.sync(py);
+                }
+                state.records += 1;
+                Ok(number)
+            })
         })
     }
 
     /// Writes what waits; unless `sync="never"`, waits until it is on the disk.
     fn flush(&self, py: Python<'_>) -> PyResult<()> {
-        self.state.with(|state| {
-            if state.written == 0 && state.waiting.is_empty() {
-                state.waiting.extend_from_slice(&log::start());
-            }
-            state.write(py)?;
-            if self.sync == Sync::Never {
-                return Ok(());
-            }
-            state.sync(py)
+        door(|| {
+            self.state.with(|state| {
+                if state.written == 0 && state.waiting.is_empty() {
+                    state.waiting.extend_from_slice(&log::start());
+                }
+                state.write(py)?;
+                if self.sync == Sync::Never {
+                    return Ok(());
+                }
+                state.sync(py)
+            })
         })
     }
 
@@ -296,13 +309,13 @@ impl LogWriter {
     }
 
     #[getter]
-    fn records(&self) -> PyResult<u64> {
-        self.state.with(|state| Ok(state.records))
+    fn records(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        door_giving(py, || self.state.with(|state| Ok(state.records)))
     }
 
     #[getter]
-    fn cut(&self) -> PyResult<u64> {
-        self.state.with(|state| Ok(state.cut))
+    fn cut(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        door_giving(py, || self.state.with(|state| Ok(state.cut)))
     }
 }
 

@@ -3,17 +3,17 @@
 //! Nothing but what this grammar allows reaches `numpy.dtype`, which would also take expressions of other kinds.
 
 use super::Numpy;
-use crate::cpython::{text, Owned};
+use crate::cpython::{new, text, Owned};
 use crate::error::{decode, raised, Result};
+use crate::memory::{vec, HashMap, Vec};
 use crate::objects::owned;
 use holdall_format::model::{Bytes, Text};
 use holdall_format::{Error as FormatError, Kind as FormatKind, Reader, Token, Writer};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyFloat, PyList, PyString, PyTuple};
+use pyo3::types::{PyFloat, PyString, PyTuple};
 use rustc_hash::FxBuildHasher;
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// How deep dtypes may be nested in each other: they are read and written by recursion.
@@ -107,8 +107,8 @@ fn nested(numpy: &Numpy, dtype: &Bound<'_, PyAny>, depth: usize) -> Result<Descr
     let size: usize = dtype.getattr("itemsize")?.extract()?;
     let sub = dtype.getattr("subdtype")?;
     if !sub.is_none() {
-        let (base, dims): (Bound<'_, PyAny>, Vec<usize>) = sub.extract()?;
-        return Ok(nested(numpy, &base, depth + 1)?.map(|base| Form::Sub { base: Box::new(base), dims }));
+        let (base, dims): (Bound<'_, PyAny>, std::vec::Vec<usize>) = sub.extract()?;
+        return Ok(nested(numpy, &base, depth + 1)?.map(|base| Form::Sub { base: Box::new(base), dims: dims.into() }));
     }
     if !dtype.getattr("names")?.is_none() {
         return fields(numpy, dtype, size, depth);
@@ -389,7 +389,7 @@ fn read_fields<'py, 'i, R: Reader<'i>>(
     if flags & !(ALIGNED | RECORD) != 0 {
         return Err(decode("a dtype with unknown flags", at));
     }
-    let [names, formats, offsets, titles] = [(); 4].map(|()| PyList::empty(py));
+    let [names, formats, offsets, titles] = [new::list(py)?, new::list(py)?, new::list(py)?, new::list(py)?];
     let mut any_title = false;
     for _ in 0..count {
         match r.next()? {
@@ -408,7 +408,7 @@ fn read_fields<'py, 'i, R: Reader<'i>>(
         let token = r.next()?;
         formats.append(read_nested(py, r, token, depth + 1, cost)?)?;
     }
-    let description = PyDict::new(py);
+    let description = new::dict(py)?;
     description.set_item(intern!(py, "names"), names)?;
     description.set_item(intern!(py, "formats"), formats)?;
     description.set_item(intern!(py, "offsets"), offsets)?;
@@ -452,7 +452,7 @@ fn plain<'py>(py: Python<'py>, text: &[u8], at: usize) -> Result<Bound<'py, PyAn
     if let Some(rest) = text.strip_prefix('T') {
         let strict = rest.ends_with('!');
         let missing = rest.strip_suffix('!').unwrap_or(rest);
-        let options = PyDict::new(py);
+        let options = new::dict(py)?;
         options.set_item("coerce", !strict)?;
         match missing {
             "" => {}

@@ -5,14 +5,14 @@
 
 use crate::class::plan;
 use crate::class::state::{allocate, slot, slot_mut};
-use crate::cpython::{bytes_of, int, text, Obj, Owned};
+use crate::cpython::{bytes_of, int, new, text, Obj, Owned};
 use crate::error::{raised, Result};
 use crate::objects::owned;
 use pyo3::exceptions::PyImportError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBytes, PyDict, PyType};
+use pyo3::types::PyType;
 
 #[derive(Debug, Clone, Copy)]
 pub enum Class {
@@ -235,7 +235,7 @@ pub fn decimal(py: Python<'_>, bytes: &[u8; 16]) -> Result<Owned> {
     let (low, high) = bytes.split_at(8);
     match DECIMAL.make(py, [of_little(high)?, of_little(low)?])? {
         Some(made) => Ok(made),
-        None => Ok(owned(&Class::Decimal128.get(py)?.call_method1("from_bid", (PyBytes::new(py, bytes),))?)),
+        None => Ok(owned(&Class::Decimal128.get(py)?.call_method1("from_bid", (new::bytes(py, bytes)?,))?)),
     }
 }
 
@@ -265,8 +265,8 @@ pub fn uuid(py: Python<'_>, bytes: &[u8; 16]) -> Result<Owned> {
     match UUID.make(py, [of_little(&little)?, owned(unknown.bind(py))])? {
         Some(made) => Ok(made),
         None => {
-            let arguments = PyDict::new(py);
-            arguments.set_item("bytes", PyBytes::new(py, bytes))?;
+            let arguments = new::dict(py)?;
+            arguments.set_item("bytes", new::bytes(py, bytes)?)?;
             Ok(owned(&Class::Uuid.get(py)?.call((), Some(&arguments))?))
         }
     }

@@ -3,6 +3,7 @@
 use super::{Input, Repair, State, Step};
 use crate::error::Fault;
 use crate::face::log::Damage;
+use crate::memory::Vec;
 use holdall_format::hold::log::Search;
 use holdall_format::Error;
 use pyo3::prelude::*;
@@ -71,7 +72,7 @@ impl State {
         let (offset, size) = (self.offset(), self.size(py)?.unwrap_or(u64::MAX));
         self.lost = Some(Lost { offset, error, size, search: Search::new(offset + 1, size), is_last: false });
         if let Some(last) = self.last.as_mut().filter(|last| last.unpacked.is_none()) {
-            last.unpacked = Some(self.bytes[last.at.clone()].to_vec());
+            last.unpacked = Some(Vec::from(&self.bytes[last.at.clone()]));
             last.at = 0..last.at.len();
         }
         Ok(Step::Again)

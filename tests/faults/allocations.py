@@ -1,0 +1,222 @@
+"""Each allocation of a call made to fail, in turn: the call raises MemoryError or is right, and the next is right.
+
+    python -m tests.faults.allocations {python,rust,large} [names...]
+
+A process of its own, as what is looked for may end it: it names each call before it begins. `rust` and `large` want `shim.c`
+preloaded, which `run.py` does.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import gc
+import itertools
+import json
+import re
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import holdall
+from tests.faults import states
+from tests.faults.calls import Call, error_calls, julia_calls, kind_calls, large_calls, typed_calls
+
+FAILED = object()
+# CPython's own caches swallow some failures: after so many calls in a row that succeeded the end is reached.
+AT_THE_END = 12
+MOST = 5_000
+# Calls of native functions. CPython 3.11 itself leaks the arguments of a function with cells (as `dump` has) where the next cell gets
+# no memory.
+DIRECT = re.compile(r"(dumps|canonical|trusted|loads|records|deepcopy|hold|msgpack|bson|holdall)\b")
+# What CPython 3.11 says where an iterator's `__next__` of Python's calls one of C's and memory runs out, without us as well.
+OF_CPYTHON = "returned NULL without setting an exception"
+# The handle of a thread, which Rust's standard library takes from the system past any allocator of ours, and does not ask for:
+# `aside.rs` looks before it begins a thread whether there is memory.
+THREAD = 48
+
+
+class Python:
+    """CPython's allocations, counted by `_testcapi`."""
+
+    def __init__(self, many: int = 1) -> None:
+        import _testcapi
+
+        self.many = many
+        self.set, self.stop = _testcapi.set_nomemory, _testcapi.remove_mem_hooks
+
+    def attempt(self, run: Callable[[], Any], number: int) -> Any:
+        set_, stop, end = self.set, self.stop, number + self.many
+        try:
+            set_(number, end)
+            found = run()
+            stop()
+        except MemoryError:
+            stop()
+            return FAILED
+        except BaseException:
+            stop()
+            raise
+        return found
+
+    def points(self, run: Callable[[], Any]) -> int | None:
+        return None
+
+
+class Rust:
+    """Those of the native library, counted by `shim.c`."""
+
+    def __init__(self, least: int = 0, many: int = 1) -> None:
+        shim = ctypes.CDLL(None)
+        self.arm, self.disarm, self.living = shim.faults_arm, shim.faults_disarm, shim.faults_living
+        self.living.restype = self.disarm.restype = ctypes.c_long
+        self.arm.argtypes = [ctypes.c_long, ctypes.c_long]
+        self.many = many
+        core = Path(holdall._core.__file__).resolve()
+        places = [
+            int(place, 16)
+            for line in Path("/proc/self/maps").read_text().splitlines()
+            if line.endswith(str(core))
+            for place in re.match(r"(\w+)-(\w+)", line).groups()  # type: ignore[union-attr]
+        ]
+        shim.faults_of.argtypes = [ctypes.c_size_t] * 4
+        shim.faults_of(min(places), max(places), least, THREAD)
+
+    def attempt(self, run: Callable[[], Any], number: int) -> Any:
+        self.arm(number, self.many)
+        try:
+            return run()
+        except MemoryError:
+            return FAILED
+        finally:
+            self.disarm()
+
+    def points(self, run: Callable[[], Any]) -> int | None:
+        self.arm(1 << 60, 0)
+        run()
+        return int(self.disarm())
+
+
+def numbers(points: int | None, most: int) -> Iterator[int]:
+    if points is None:
+        yield from range(most)
+    else:
+        # Of very many, some: at the beginning, the end, and between.
+        step = max(1, points // most)
+        yield from range(0, points, step)
+
+
+def check(call: Call, faults: Python | Rust, most: int = MOST) -> list[str]:
+    """What was wrong."""
+    call.run()  # caches fill up
+    expected = call.shown(call.run())
+    problems: list[str] = []
+    successes = 0
+    points = faults.points(call.run)
+    for number in numbers(points, most):
+        try:
+            found = faults.attempt(call.run, number)
+        except BaseException as error:
+            if not (isinstance(error, SystemError) and OF_CPYTHON in str(error)):
+                problems.append(f"allocation {number}: {type(error).__name__}: {str(error)[:200]}")
+            found = FAILED
+        if found is not FAILED:
+            successes += 1
+            if call.shown(found) != expected:
+                problems.append(f"allocation {number}: another result")
+            if points is None and successes > AT_THE_END:
+                break
+            continue
+        successes = 0
+        try:
+            if call.shown(call.run()) != expected:
+                problems.append(f"allocation {number}: another result afterwards")
+        except BaseException as error:
+            problems.append(f"allocation {number}: afterwards {type(error).__name__}: {str(error)[:200]}")
+        if len(problems) > 8:
+            break
+    return problems
+
+
+def leaks(call: Call, faults: Python | Rust, most: int = MOST) -> list[str]:
+    """Blocks that are left of calls that failed, of CPython's and of Rust's."""
+    points = faults.points(call.run)
+
+    def work() -> int:
+        done = successes = 0
+        for number in numbers(points, most):
+            try:
+                failed = faults.attempt(call.run, number) is FAILED
+            except BaseException:
+                failed = True  # `check` tells
+            done += failed
+            successes = 0 if failed else successes + 1
+            if points is None and successes > AT_THE_END:
+                break
+        return done
+
+    def living() -> tuple[int, int]:
+        gc.collect()
+        return sys.getallocatedblocks(), faults.living() if isinstance(faults, Rust) else 0
+
+    work()
+    # Free lists and caches fill up, at most a few times; a leak shows every time.
+    for _ in range(8):
+        before = living()
+        failures = work() + work()
+        grown = [now - then for now, then in zip(living(), before, strict=True)]
+        if max(grown) < max(4, failures // 20):
+            return []
+    return [f"{grown[0]} blocks of CPython's and {grown[1]} of Rust's left after {failures} failures"]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("what", choices=["python", "rust", "large"])
+    parser.add_argument(
+        "names", nargs="*", help="kinds (of `tests/support/kinds.py`), typed cases, `julia`; else all"
+    )
+    parser.add_argument("--many", type=int, default=1, help="how many allocations fail in a row")
+    parser.add_argument("--most", type=int, default=MOST, help="of so many allocations each call's are tried")
+    parser.add_argument("--leaks", action="store_true", help="look for what is left, too")
+    parser.add_argument("--doors", help="only calls whose names match")
+    options = parser.parse_args()
+    faults: Python | Rust = Python(options.many) if options.what == "python" else Rust(0, options.many)
+    names = set(options.names) or None
+    calls: Iterator[Call]
+    if options.what == "large":
+        calls = large_calls()
+    else:
+        calls = itertools.chain(error_calls(), kind_calls(names), typed_calls(names))
+        if names is None or "julia" in names:
+            calls = itertools.chain(calls, julia_calls())
+    # PyO3 tells of a number that could not be made, before it raises.
+    sys.unraisablehook = lambda unraisable: None
+    found: dict[str, list[str]] = {}
+    done = 0
+    for call in calls:
+        if options.doors and not re.search(options.doors, call.name):
+            continue
+        print(call.name, file=sys.stderr, flush=True)
+        problems = check(call, faults, options.most)
+        if options.leaks and not problems and (options.what == "rust" or DIRECT.match(call.name)):
+            problems = leaks(call, faults, options.most)
+        done += 1
+        if problems:
+            found[call.name] = problems
+    if options.what != "large":
+        with tempfile.TemporaryDirectory() as folder:
+            for name, run in states.states(Path(folder)).items():
+                if not options.doors or re.search(options.doors, name):
+                    print(name, file=sys.stderr, flush=True)
+                    done += 1
+                    if problems := list(itertools.islice(states.check(run, faults, FAILED, options.most), 8)):
+                        found[name] = problems
+    print(json.dumps({"calls": done, "problems": found}))
+    return bool(found)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

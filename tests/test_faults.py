@@ -1,0 +1,75 @@
+"""A slice of `make faults`: allocations, hooks and disks that fail in turn. Each part is a process of its own, as it may end it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.faults import run as faults
+
+pytestmark = pytest.mark.skipif(
+    not sys.platform.startswith("linux"), reason="limits and preloading are Linux's here"
+)
+
+FEW_KINDS = ["dict rows", "cyclic nodes", "shared", "set", "records"]
+
+
+@pytest.fixture(scope="module")
+def shim(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = faults.shim(tmp_path_factory.mktemp("shim"))
+    if made is None:
+        pytest.skip("no C compiler, or no glibc")
+    return made
+
+
+def passes(module: str, *arguments: str, preload: Path | None = None) -> None:
+    calls, problems = faults.run(module, *arguments, preload=preload, timeout=120)
+    assert not problems, "\n".join(problems)
+    assert calls
+
+
+def test_cpythons_allocations() -> None:
+    pytest.importorskip("_testcapi")
+    passes(
+        "allocations",
+        "python",
+        "dict rows",
+        "records",
+        "--most",
+        "60",
+        "--doors",
+        "^(error|dumps|loads|deepcopy|Writer)",
+    )
+
+
+@pytest.mark.parametrize("many", [1, 100_000], ids=["one", "from one on"])
+def test_rusts_allocations(shim: Path, many: int) -> None:
+    passes("allocations", "rust", *FEW_KINDS, "--most", "40", "--many", str(many), preload=shim)
+
+
+@pytest.mark.parametrize("many", [1, 100_000], ids=["one", "from one on"])
+def test_rusts_allocations_for_large_data(shim: Path, many: int) -> None:
+    passes(
+        "allocations", "large", "--most", "8", "--many", str(many), "--doors", "rows|deep|text", preload=shim
+    )
+
+
+def test_an_address_space_that_ends() -> None:
+    passes("space", "loads", "--most", "8")
+
+
+def test_hooks_that_raise() -> None:
+    passes("hooks")
+
+
+def test_disks_without_room(tmp_path: Path) -> None:
+    passes("disks", str(tmp_path), "--most", "6")
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="mounts a file system")
+def test_a_full_disk(tmp_path: Path) -> None:
+    for place in faults.small_disk(tmp_path):
+        passes("disks", str(place), "--full", "--most", "4")
