@@ -27,6 +27,10 @@ def seconds(size: int) -> float:
     return SECONDS_FIXED + SECONDS_PER_BYTE * size
 
 
-def memory(size: int, *, unpacks: bool = False) -> int:
-    """unpacks: the input is compressed, for which files have a bound of their own."""
-    return MEMORY_FIXED + MEMORY_MULTIPLE * size + (UNPACKED_FIXED if unpacks else 0) + MEMORY_NOISE
+def memory(size: int) -> int:
+    return MEMORY_FIXED + MEMORY_MULTIPLE * size + MEMORY_NOISE
+
+
+def unpacked(size: int) -> int:
+    """What a compressed file may become."""
+    return UNPACKED_FIXED + MEMORY_MULTIPLE * size

@@ -19,7 +19,7 @@ class Family:
     honest: `dumps` writes such messages by default, so that they have to load.
     type: an annotation for the typed doors, or a function that gives it; without one those take a type that fits anything.
     types: what classes are permitted. doors: only these. most: no size above this one (what can't be made larger).
-    unpacks: a compressed file. stream: several messages, one behind the other.
+    unpacks: of a compressed input, the bytes that it becomes for n.
     raises: errors that are not the library's own and come from the caller's classes.
     """
 
@@ -31,8 +31,7 @@ class Family:
     types: Any = ()
     doors: tuple[str, ...] = ()
     most: int | None = None
-    unpacks: bool = False
-    stream: bool = False
+    unpacks: Callable[[int], int] | None = None
     raises: tuple[type[BaseException], ...] = ()
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import ctypes.util
 import gc
 import json
 import math
@@ -28,6 +27,9 @@ from tests.support.peak import peak
 
 # A measurement may take so many times its bound before it is ended.
 PATIENCE = 1.5
+PROCESS = ctypes.CDLL(None)
+# Where files are no matter of disks, if there is such a folder.
+MEMORY_FOLDER = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 # By the clock, of a machine that does other things as well.
 CLOCK = 8
 
@@ -64,9 +66,8 @@ class Result:
 
 def trim() -> None:
     """Gives memory that was freed back to the system, so that what is measured does not begin with some in hand."""
-    name = ctypes.util.find_library("c")
-    if name and hasattr(libc := ctypes.CDLL(name), "malloc_trim"):
-        libc.malloc_trim(0)
+    if hasattr(PROCESS, "malloc_trim"):
+        PROCESS.malloc_trim(0)
 
 
 def forget_peak() -> None:
@@ -81,6 +82,7 @@ def touch() -> None:
         for damaged in (module.dumps(value), module.dumps(value)[:-1]):
             with contextlib.suppress(holdall.DecodeError):
                 module.loads(damaged)
+                module.loads(damaged, type=dict[str, Any])
 
 
 def mapped() -> int:
@@ -116,9 +118,12 @@ def make(family: Family, n: int, folder: str, wraps: set[str]) -> dict[str, str]
     def write(_: int) -> None:
         message = family.make(n)
         for wrap, path in paths.items():
-            wrapped = message if wrap == "suffixed" else WRAPS[wrap](message)
-            if wrap == "suffixed" and family.format == "hold":
-                wrapped = WRAPS["file"](message)
+            if family.format == "file":
+                wrapped = message
+            elif wrap == "suffixed":
+                wrapped = WRAPS["file"](message) if family.format == "hold" else message
+            else:
+                wrapped = WRAPS[wrap](message)
             pathlib.Path(path).write_bytes(wrapped)
 
     _, status = forked(write)
@@ -130,8 +135,9 @@ def make(family: Family, n: int, folder: str, wraps: set[str]) -> dict[str, str]
 def one(door: Door, family: Family, path: str, size: int, nominal: str) -> Result:
     """A measurement."""
     result = Result(family.name, family.format, door.name, nominal, size)
-    result.bound_memory = bounds.memory(size, unpacks=family.unpacks)
-    limit = PATIENCE * bounds.seconds(size) + 1
+    counts = counted(family, nominal, size)
+    result.bound_memory = bounds.memory(counts)
+    limit = PATIENCE * bounds.seconds(counts) + 1
 
     def child(pipe: int) -> None:
         silent()
@@ -188,24 +194,45 @@ def one(door: Door, family: Family, path: str, size: int, nominal: str) -> Resul
     return result
 
 
-def judge(result: Result, before: Result | None, honest: bool) -> None:
+def counted(family: Family, nominal: str, size: int) -> int:
+    """The bytes that a bound is for: of what is compressed those that it becomes, as far as a file may."""
+    if family.unpacks is None:
+        return size
+    return max(size, min(family.unpacks(bounds.SIZES[nominal]), bounds.unpacked(size)))
+
+
+def judge(result: Result, before: Result | None, family: Family) -> None:
     """Sets the verdict: what is worst of it."""
     shares = {
-        "time": result.total / bounds.seconds(result.size),
+        "time": result.total / bounds.seconds(counted(family, result.nominal, result.size)),
         "memory": result.memory / result.bound_memory,
     }
     comparable = before and before.outcome == result.outcome == "value" and before.total > 0
     if before and comparable and result.total >= bounds.GROWTH_SECONDS:
         growth = (result.total / result.size) / (max(before.total, 1e-3) / before.size)
         shares["growth"] = growth / bounds.MOST_GROWTH
-    worst = max(shares, key=shares.__getitem__)
-    result.worth = shares[worst]
-    if result.verdict == "ok" and shares[worst] > 1:
-        result.verdict = worst
-    if honest and result.verdict == "ok" and result.outcome != "value":
+    result.worth = max(shares.values())
+    if result.verdict == "ok" and result.worth > 1:
+        result.verdict = " ".join(name for name, share in shares.items() if share > 1)
+    if family.honest and result.verdict == "ok" and result.outcome in refusals(family, result.door):
         result.verdict = "refused"
     # What ends the process, or never ends, comes first in the table.
     result.worth += {"crash": 1e9, "timeout": 1e6, "error": 1e5, "refused": 1e4}.get(result.verdict, 0)
+
+
+def refusals(family: Family, door: str) -> set[str]:
+    """What an honest message must not come to. Doors that know no classes, or take a type that doesn't fit, may say so."""
+    found = {
+        "DecodeError",
+        "LimitError",
+        "TruncatedError",
+        "ChecksumError",
+        "UnpicklingError",
+        "RecursionError",
+    }
+    if family.type is not None and door in ("typed", "lax"):
+        found.add("ValidationError")
+    return found - {"RecursionError"} if door == "repr" else found
 
 
 def run(family: Family, sizes: list[str], door_names: list[str]) -> Iterator[Result]:
@@ -217,13 +244,13 @@ def run(family: Family, sizes: list[str], door_names: list[str]) -> Iterator[Res
         going = [one for one in wanted if goes_on(last.get(one.name), nominal)]
         if not going or (family.most and n > family.most):
             continue
-        with tempfile.TemporaryDirectory(prefix="complexity-") as folder:
+        with tempfile.TemporaryDirectory(prefix="complexity-", dir=MEMORY_FOLDER) as folder:
             paths = make(family, n, folder, {one.wrap for one in going})
             for each in going:
                 path = paths[each.wrap]
                 result = one(each, family, path, os.path.getsize(path), nominal)
                 # Commands' output is shown nowhere, so whether it loaded is known from the other doors.
-                judge(result, last.get(each.name), family.honest)
+                judge(result, last.get(each.name), family)
                 last[each.name] = result
                 yield result
 

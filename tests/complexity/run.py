@@ -9,6 +9,7 @@ The table has the worst first. Exit status 1: something broke a bound (`bounds.p
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import os
 import re
@@ -28,6 +29,9 @@ def warm() -> None:
     from holdall._cli import _app, _cat, _convert, _diff, _get, _inspect, _verify  # noqa: F401
 
     touch()
+    # What is there already is nothing that a child's collector has to look at, and to copy.
+    gc.collect()
+    gc.freeze()
 
 
 def start(family: Family, args: argparse.Namespace) -> tuple[int, IO[str]]:
@@ -90,7 +94,7 @@ def row(result: Result) -> str:
     per_byte = result.total / max(result.size, 1) * 1e6
     times = result.memory / max(result.size, 1)
     told = (
-        f"{result.verdict:8} {result.family[:58]:58} {result.door[:16]:16} {amount(result.size):>5} {result.total:8.2f} s "
+        f"{result.verdict:12} {result.family[:56]:56} {result.door[:16]:16} {amount(result.size):>5} {result.total:8.2f} s "
         f"{per_byte:8.2f} us/B {amount(result.memory):>6} {times:7.0f} x  {result.outcome}"
     )
     return told + (f" ({result.detail})" if result.detail else "")

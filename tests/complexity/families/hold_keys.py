@@ -167,7 +167,7 @@ def ints_in_the_order_of_another_table(n: int) -> bytes:
 def doubling(depth: int, leaf: bytes = ONE) -> bytes:
     """A tuple of one tuple twice, `depth` times: hashing it takes 2**depth steps. Its objects are numbered from 1 on."""
     made = leaf
-    for number in range(depth, 0, -1):
+    for _ in range(depth):
         inner = made
         made = w.mark(b"") + bytes([w.TAG.TUPLE_FIX + 2]) + inner
     # The second item of each is a reference to the first, which has the next number.
