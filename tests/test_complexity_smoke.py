@@ -113,7 +113,9 @@ def test_an_honest_message_that_is_refused() -> None:
 
 def test_growth() -> None:
     of = Family("hold: smoke", "hold", lambda n: b"")
-    before = measure.Result("", "hold", "loads", "smoke", 100_000, "value", 0.02, bound_memory=1)
-    after = measure.Result("", "hold", "loads", "smoke", 1_000_000, "value", 2.0, bound_memory=1)
+    before = measure.Result("", "hold", "loads", "smoke", 100_000, "value", 0.02)
+    after = measure.Result(
+        "", "hold", "loads", "smoke", 1_000_000, "value", 2.0, bound_memory=1, bound_seconds=5.0
+    )
     measure.judge(after, before, of)
     assert after.verdict == "growth"

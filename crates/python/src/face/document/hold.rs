@@ -155,7 +155,7 @@ impl Form for Hold {
     }
 
     fn value(&self, message: &[u8], container: usize, first: usize, value: usize) -> Option<Result<usize>> {
-        Some(self.index.value(message, container, first, value))
+        self.index.value(message, container, first, value)
     }
 
     fn search(&self, view: &View, _message: &[u8], container: usize, key: Text<'_>) -> Result<Option<Search>> {
