@@ -315,4 +315,4 @@ def test_deep_values_are_looked_at_a_few_times(wrap: Any, monkeypatch: pytest.Mo
     for _ in range(depth):
         value = wrap(value)
     monkeypatch.setattr(_pretty, "node", counted)
-    assert text(value).count("\n") > depth and looked < 20 * depth
+    assert text(value).count("\n") > depth and looked < 10 * depth
