@@ -43,7 +43,7 @@ bench: $(EXTENSION) $(VENV)/.stamp-bench ## every data set against every peer, a
 	@$(BIN)/python bench/run.py $(ARGS)
 
 ##@ Check
-.PHONY: test lint ruff mypy rust-lint docs-lint cargo-test pytest test-mongo check-julia check-versions peers interpreter-tests zoo zoo-scan fuzz faults soak soak-log
+.PHONY: test lint ruff mypy rust-lint docs-lint cargo-test pytest test-mongo check-julia check-versions peers interpreter-tests zoo zoo-scan fuzz complexity faults soak soak-log
 test: lint cargo-test pytest test-mongo ## lint, the Rust tests and the Python tests: what CI runs
 
 lint: ruff mypy rust-lint docs-lint ## ruff, mypy --strict, rustfmt, clippy -D warnings, generated docs
@@ -136,6 +136,10 @@ fuzz: $(EXTENSION) $(VENV)/.stamp-test ## mutated inputs through Python and carg
 
 faults: $(EXTENSION) $(VENV)/.stamp-test ## every allocation, hook and write made to fail in turn; ARGS="rust hooks" for some
 	$(BIN)/python -m tests.faults.run $(ARGS)
+
+# The bounds are those of a release build, on a machine that does little else.
+complexity: $(EXTENSION) $(VENV)/.stamp-test ## what hostile inputs of 10 kB to 10 MB cost through every door; ARGS="--size 1M --door loads"
+	@PYTHONPATH=.:python $(BIN)/python -m tests.complexity.run $(ARGS)
 
 soak: $(EXTENSION) $(VENV)/.stamp-test ## 10,000 round trips and 10,000 failures of every kind, counts and memory level
 	$(BIN)/python -m pytest -m soak $(ARGS)

@@ -11,13 +11,14 @@ import math
 import pathlib
 import types
 import uuid
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import holdall
-from holdall._cli import _json, _paths
+from holdall._cli import _json, _paths, _pretty
 from holdall._cli._pretty import pretty, short
 from tests.support.isomorphic import isomorphic
 
@@ -295,3 +296,23 @@ def test_julias_values():
     assert _json.dumps({"s": julia.Symbol("a"), "f": julia.Float32(1.5), "r": julia.Ref([1])}) == (
         '{"s": "a", "f": 1.5, "r": {"$julia": {"x": [1]}, "type": "Ref"}}'
     )
+
+
+@pytest.mark.parametrize(
+    "wrap", [lambda value: [value], lambda value: {"a": value}, lambda value: (value, 1)]
+)
+def test_deep_values_are_looked_at_a_few_times(wrap: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether a line has room for them is not found out again on each level."""
+    looked, depth = 0, 2_000
+    node = _pretty.node
+
+    def counted(value: Any) -> Any:
+        nonlocal looked
+        looked += 1
+        return node(value)
+
+    value: Any = 0
+    for _ in range(depth):
+        value = wrap(value)
+    monkeypatch.setattr(_pretty, "node", counted)
+    assert text(value).count("\n") > depth and looked < 10 * depth

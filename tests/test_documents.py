@@ -145,6 +145,42 @@ def test_items(doc: Doc, name: str) -> None:
         items[::0]
 
 
+RUNS = {
+    "bools": [at % 3 == 0 for at in range(500)],
+    "texts": ["x" * (at % 40) for at in range(500)],
+    "ints": list(range(500)),
+    "floats": [at / 7 for at in range(500)],
+}
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_items_of_long_runs(name: str) -> None:
+    """They stand in one block, of which each item has its place."""
+    expected = RUNS[name]
+    items = HOLD.of({"a": 1, "run": expected})["run"]
+    assert [items[at] for at in range(-500, 500)] == expected * 2 and list(items) == expected
+    item = type(expected[0])
+    typed = Document(holdall.dumps(expected), type=list[item])  # type: ignore[valid-type]
+    assert list(typed) == expected and typed[-1] == expected[-1]
+
+
+def test_runs_whose_bytes_change() -> None:
+    """What was checked when the document was opened may be something else by now."""
+    data = bytearray(holdall.dumps([[f"{at:020}" for at in range(40)], [True, False] * 20]))
+    one = Document(data)
+    texts, bools = one[0], one[1]
+    at = data.index(b"0" * 20)
+    data[at + 25] = 0xFF
+    assert texts[0] == "0" * 20
+    with pytest.raises(holdall.DecodeError, match="have changed since it was opened"):
+        texts[1]
+    data[-1] = 7
+    assert bools[-1] is True
+    data[at - 1] = 200
+    with contextlib.suppress(holdall.DecodeError):
+        list(texts)
+
+
 class Index:
     def __index__(self) -> int:
         return 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import faulthandler
 import io
 import os
@@ -44,6 +45,7 @@ class Door:
     """open: of the path of an input and its family, what is measured, as a function. wrap: how the input is made of the message.
 
     raises: what else than the library's errors may come. thread: in a thread whose stack is small, where it is freed, too.
+    costs: how many times the bounds it may take.
     """
 
     name: str
@@ -52,6 +54,7 @@ class Door:
     wrap: str = "message"
     raises: tuple[type[BaseException], ...] = ()
     thread: bool = False
+    costs: float = 1.0
 
     def takes(self, family: Family) -> bool:
         if family.doors:
@@ -155,9 +158,15 @@ def records(path: str, family: Family) -> Run:
 
 @door("hold", name="repr", raises=(RecursionError,))
 def repr_(path: str, family: Family) -> Run:
-    """What a console shows of the value."""
+    """What a console shows of records. What it shows of lists is Python's own doing."""
     data = read(path)
-    return lambda: [found := holdall.loads(data, types=holdall.Record), len(repr(found))]
+
+    def run() -> Any:
+        found = holdall.loads(data, types=holdall.Record)
+        shown = found if isinstance(found, list | tuple) else [found]
+        return [found, sum(len(repr(one)) for one in shown if isinstance(one, holdall.Record))]
+
+    return run
 
 
 @door("hold", "msgpack", "bson", name="dumps again")
@@ -170,10 +179,7 @@ def dumps_again(path: str, family: Family) -> Run:
 @door("hold")
 def deepcopy(path: str, family: Family) -> Run:
     data = read(path)
-    return lambda: [
-        found := holdall.loads(data, types=family.types or holdall.Record),
-        holdall.deepcopy(found),
-    ]
+    return lambda: [found := holdall.loads(data, types=family.types), holdall.deepcopy(found)]
 
 
 @door("hold", name="pickle", raises=(pickle.UnpicklingError, EOFError))
@@ -219,8 +225,12 @@ def document_members(path: str, family: Family) -> Run:
 
     def run() -> Any:
         doc = document_of(data, family)
-        found = [doc.get(key, type=Any) for key in (0, "a", len(doc) - 1, "no such key")]
-        return [found, "no such key" in doc, doc.get("a", type=dict[str, int], default=0)]
+        found = []
+        for key in (len(doc) - 1, 0, "a", "value", "no such key"):
+            with contextlib.suppress(TypeError):  # a list has no such keys
+                one = doc.get(key)
+                found.append(one.load() if isinstance(one, holdall.Document) else one)
+        return found
 
     return run
 
@@ -489,6 +499,9 @@ def command(*words: str) -> Callable[[str, Family], Run]:
     return open_
 
 
+# What is printed as Python takes a piece of text for each value, made by Python code.
+PRINTED = 4.0
+
 for _name, _words in {
     "cat": ("cat", "IN"),
     "cat json": ("cat", "IN", "--json"),
@@ -500,9 +513,16 @@ for _name, _words in {
     "convert msgpack": ("convert", "IN", "OUT.msgpack", "--force"),
     "diff": ("diff", "IN", "IN"),
 }.items():
-    door("hold", "msgpack", "bson", "julia", name=_name, wrap="suffixed")(command(*_words))
-    if _name in ("cat", "inspect", "convert hold"):
-        door("file", "log", name=_name, wrap="suffixed")(command(*_words))
+    _formats = (
+        "hold",
+        "msgpack",
+        "bson",
+        "julia",
+        *(("file", "log") if _name in ("cat", "inspect", "convert hold") else ()),
+    )
+    door(*_formats, name=_name, wrap="suffixed", costs=PRINTED if _name in ("cat", "get") else 1.0)(
+        command(*_words)
+    )
 
 
 def doors_of(family: Family) -> Iterator[Door]:

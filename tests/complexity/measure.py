@@ -52,6 +52,7 @@ class Result:
     freed: float = 0.0
     memory: int = 0
     bound_memory: int = 0
+    bound_seconds: float = 0.0
     verdict: str = "ok"
     worth: float = 0.0
     detail: str = ""
@@ -136,8 +137,9 @@ def one(door: Door, family: Family, path: str, size: int, nominal: str) -> Resul
     """A measurement."""
     result = Result(family.name, family.format, door.name, nominal, size)
     counts = counted(family, nominal, size)
-    result.bound_memory = bounds.memory(counts)
-    limit = PATIENCE * bounds.seconds(counts) + 1
+    result.bound_memory = round(door.costs * bounds.memory(counts))
+    result.bound_seconds = door.costs * bounds.seconds(counts)
+    limit = PATIENCE * result.bound_seconds + 1
 
     def child(pipe: int) -> None:
         silent()
@@ -204,7 +206,7 @@ def counted(family: Family, nominal: str, size: int) -> int:
 def judge(result: Result, before: Result | None, family: Family) -> None:
     """Sets the verdict: what is worst of it."""
     shares = {
-        "time": result.total / bounds.seconds(counted(family, result.nominal, result.size)),
+        "time": result.total / result.bound_seconds,
         "memory": result.memory / result.bound_memory,
     }
     comparable = before and before.outcome == result.outcome == "value" and before.total > 0

@@ -85,7 +85,7 @@ def framed(frame: Frame, at: int) -> bytes:
 
 def forged(kind: int, frames: list[Frame], padded: bool = True) -> bytes:
     """The file of these frames, one behind the other; the body of a plain large buffer on a multiple of 64."""
-    data = begin(kind)
+    data = bytearray(begin(kind))
     for frame in frames:
         if (
             padded
@@ -96,7 +96,7 @@ def forged(kind: int, frames: list[Frame], padded: bool = True) -> bytes:
         ):
             data += bytes(-(len(data) + HEAD) % ALIGN)
         data += framed(frame, len(data))
-    return data
+    return bytes(data)
 
 
 def resealed(data: bytes) -> bytes:

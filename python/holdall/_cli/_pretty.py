@@ -15,6 +15,8 @@ _INDENT = 2
 # spaces.
 _MOST_INDENT = 60
 _AGAIN = "<...>"
+# Containers within each other up to which no more is looked at than a line has room for.
+_FLAT = 8
 _NUMBERS = frozenset((int, float, complex, bool, type(None)))
 
 # Of a kind of text, what `click.style` takes.
@@ -63,6 +65,8 @@ class _Open:
         # Numbers fill lines, up to this column so far.
         self.fills = False
         self.column = 0
+        # Where its text begins in a line that is tried.
+        self.start = 0
         self.depth: int = 0 if parent is None else parent.depth + 1
 
     def path(self) -> str:
@@ -79,6 +83,8 @@ class _Printer:
         self.width = width
         self.met: dict[int, _Open] = {}
         self.open: set[int] = set()
+        # How much room containers take at least, by what was seen of them in vain.
+        self.least: dict[int, int] = {}
 
     def run(self, value: Any) -> Iterator[tuple[str, str]]:
         stack: list[_Open] = []
@@ -122,8 +128,10 @@ class _Printer:
             return
         here = _Open(parent, step, parts, value)
         before = self.met.get(id(value))
-        if before is None or (isinstance(value, IMMUTABLE) and id(value) not in self.open):
-            line = _line(value, self.width - at, self.met, here)
+        room = self.width - at
+        fits = self.least.get(id(value), 0) < room
+        if fits and (before is None or (isinstance(value, IMMUTABLE) and id(value) not in self.open)):
+            line = _line(value, room, self.met, self.least, here)
             if line is not None:
                 pieces, opened = line
                 for found in (here, *opened):
@@ -148,22 +156,31 @@ class _Printer:
 
 
 def _line(
-    value: Any, room: int, met: dict[int, _Open], here: _Open
+    value: Any, room: int, met: dict[int, _Open], least: dict[int, int], here: _Open
 ) -> tuple[list[tuple[str, str]], list[_Open]] | None:
     """The pieces of a value that fits into a line, and the containers in it.
 
-    None of one that doesn't fit, or holds what was shown before.
+    None of one that doesn't fit, or holds what was shown before. What containers within that one take at least is kept then: in a
+    list in a list, a million times, each would be tried else, and most of them in vain.
     """
     pieces: list[tuple[str, str]] = []
     opened: list[_Open] = []
-    # Its own comma takes a place, too.
-    left = room - 1
-    for piece in _flat(value, room, here, met, opened):
-        pieces.append(piece)
-        left -= len(piece[0])
-        if left < 0 or "\n" in piece[0] or piece[0] == _AGAIN:
+    stack: list[_Open] = []
+    used = 0
+    for piece in _flat(value, room, here, met, opened, stack):
+        if len(stack) > 1 and stack[-1].first:
+            stack[-1].start = used
+        if "\n" in piece[0] or piece[0] == _AGAIN:
             return None
-    return pieces, opened
+        pieces.append(piece)
+        used += len(piece[0])
+        # Its own comma takes a place, too. Of what is deep, twice as much is looked at: so the next levels need not be tried.
+        if used >= room and (len(stack) <= _FLAT or used >= 2 * room):
+            for depth, found in enumerate(stack):
+                # Each that is open ends with a character at least.
+                least[id(found.value)] = used - found.start + len(stack) - depth
+            return None
+    return (pieces, opened) if used < room else None
 
 
 def _flat(
@@ -172,18 +189,20 @@ def _flat(
     here: _Open | None = None,
     met: dict[int, _Open] | None = None,
     opened: list[_Open] | None = None,
+    stack: list[_Open] | None = None,
 ) -> Iterator[tuple[str, str]]:
     """A value's text without lines; <...> in place of what holds itself or stands in it twice.
 
-    Of longer texts than `most` the rest is left out: who asks does not want it.
+    Of longer texts than `most` the rest is left out: who asks does not want it. stack: where to keep what is open.
     """
     first = node(value)
     if first is None:
         yield leaf(value, most), style_of(value)
         return
-    yield first.head, _head_style(first)
-    stack = [here or _Open(None, None, first, value)]
+    stack = [] if stack is None else stack
+    stack.append(here or _Open(None, None, first, value))
     stack[0].parts = first
+    yield first.head, _head_style(first)
     seen = {id(value)}
     while stack:
         top = stack[-1]
@@ -215,8 +234,8 @@ def _flat(
             nested = _Open(top, step, inner, child)
             if opened is not None and inner.size:
                 opened.append(nested)
-            yield inner.head, _head_style(inner)
             stack.append(nested)
+            yield inner.head, _head_style(inner)
 
 
 def _label(parts: Node, step: Any) -> tuple[str, str, str]:

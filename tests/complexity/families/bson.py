@@ -13,6 +13,7 @@ from typing import Any
 import holdall
 from holdall import bson
 from tests.complexity.family import copies, family, fill
+from tests.complexity.probes import cycle_ints
 from tests.support import bson_wire as b
 
 TYPED = ("typed", "lax")
@@ -273,6 +274,12 @@ def colliding_ints_as_keys(n: int) -> bytes:
     return holding(
         DOCUMENT, b.document(*fill(n, lambda at: b.element(INT32, b.int32(1), str(at * p).encode())))
     )
+
+
+@family("bson", type=dict[str, dict[int, int]], doors=TYPED, most=1_000_000)
+def keys_in_one_cycle_of_probes(n: int) -> bytes:
+    keys = cycle_ints(n // 16)
+    return holding(DOCUMENT, b.document(*(b.element(INT32, b.int32(1), str(key).encode()) for key in keys)))
 
 
 @family("bson", type=dict[str, set[uuid.UUID]], doors=TYPED)

@@ -10,6 +10,7 @@ import struct
 from collections.abc import Callable
 
 from tests.complexity.family import family, fill
+from tests.complexity.probes import cycle_ints
 from tests.support import wire as w
 
 P = (1 << 61) - 1
@@ -147,6 +148,20 @@ def keys_that_collide_of(n: int, name: str) -> bytes:
 def keys_that_collide_of_a_default_dict(n: int) -> bytes:
     keys = fill(n, lambda at: colliding_int(at) + ONE)
     return w.message(w.known("DefaultDict", w.NONE, w.tag("DICT", w.length(len(keys)), *keys)))
+
+
+@family("hold", most=1_000_000)
+def keys_in_one_cycle_of_probes(n: int) -> bytes:
+    """Hashes differ, and the ways to a free entry don't."""
+    return w.message(w.dict_(*[part for key in cycle_ints(n // 10) for part in (w.integer(key), ONE)]))
+
+
+@family("hold", most=1_000_000)
+def keys_in_one_cycle_of_probes_as_UUIDs(n: int) -> bytes:
+    keys = cycle_ints(n // 20)
+    return w.message(
+        w.dict_(*[part for key in keys for part in (w.known("Uuid", w.blob(key.to_bytes(16, "big"))), ONE)])
+    )
 
 
 @family("hold")

@@ -190,3 +190,29 @@ def one_large_tuple_in_many_frozen_instances(n: int) -> bytes:
     first = w.layout("object", MODELS + "DFrozen", ["x", "y"], w.reference(1), w.integer(-5))
     parts = fill(n // 2, lambda at: FIRST + w.reference(1) + w.integer(at))
     return w.message(w.sequence(shared, w.sized("SET", len(parts) + 1, first, *parts)))
+
+
+@family("hold")
+def references_to_names_of_another_member(n: int) -> bytes:
+    """One member has a layout of many names, another refers to each: who loads the second alone looks for each in the first."""
+    count = n // 14
+    keys = [f"k{at}" for at in range(count)]
+    uses = [w.reference(at + 1) for at in range(count)]
+    return w.message(w.sequence(w.shape(keys, ONE * count), w.sequence(*uses)))
+
+
+@family("hold")
+def references_to_objects_of_another_member(n: int) -> bytes:
+    count = n // 8
+    marked = [w.mark(bytes([w.TAG.LIST_FIX]))] * count
+    uses = [w.reference(at * 7919 % count + 1) for at in range(count)]
+    return w.message(w.sequence(w.sequence(*marked), w.sequence(*uses)))
+
+
+@family("hold")
+def references_within_references(n: int) -> bytes:
+    """Each of the second member's is in the first, and refers to the one before: read one within the other."""
+    count = n // 16
+    marked = [w.mark(bytes([w.TAG.LIST_FIX + 1]) + (w.reference(at) if at else ONE)) for at in range(count)]
+    uses = [w.reference(count - at) for at in range(count)]
+    return w.message(w.sequence(w.sequence(*marked), w.sequence(*uses)))

@@ -10,6 +10,7 @@ from typing import Any
 from holdall import bson, julia
 from tests.complexity.families.bson import DOCUMENT, nested_in
 from tests.complexity.family import family
+from tests.complexity.probes import cycle_ints
 from tests.support import bson_wire as b
 from tests.support import julia_messages as j
 
@@ -252,6 +253,12 @@ KEYS: dict[str, Callable[[int], Any]] = {
 @family("julia", each=KEYS)
 def keys_of(n: int, key: Callable[[int], Any]) -> bytes:
     return colliding_dict(n, key)
+
+
+@family("julia", most=1_000_000)
+def keys_in_one_cycle_of_probes(n: int) -> bytes:
+    keys = cycle_ints(n // 36)
+    return packed({"value": j.dict_of([j.long(key) for key in keys], [1] * len(keys))})
 
 
 @family("julia", each={name: KEYS[name] for name in ("ints", "tuples of -1 and -2", "wide ints")})

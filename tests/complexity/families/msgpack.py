@@ -15,6 +15,7 @@ from typing import Any
 import holdall
 from holdall import msgpack
 from tests.complexity.family import copies, family, fill
+from tests.complexity.probes import cycle_ints
 
 P = (1 << 61) - 1
 NIL = b"\xc0"
@@ -162,6 +163,12 @@ COLLIDING: dict[str, Callable[[int], bytes]] = {
 def keys_that_collide(n: int, make: Callable[[int], bytes]) -> bytes:
     keys = fill(n, lambda at: make(at) + ONE)
     return b"\xdf" + struct.pack(">I", len(keys)) + b"".join(keys)
+
+
+@family("msgpack", most=1_000_000)
+def keys_in_one_cycle_of_probes(n: int) -> bytes:
+    """Hashes differ, and the ways to a free entry don't."""
+    return map_(*[part for key in cycle_ints(n // 10) for part in (uint(key), ONE)])
 
 
 @family("msgpack")

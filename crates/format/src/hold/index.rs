@@ -10,6 +10,7 @@
 //! some tens of thousands of entries, as spans grow with the message.
 
 use super::frame::{self, Frame};
+use super::places::Walks;
 use super::reader::{self, Reader};
 use super::{tag, writer};
 use crate::cursor::Cursor;
@@ -27,6 +28,14 @@ const LEAST_KEYS: usize = 64;
 const KEY: usize = 4 + 8;
 /// Keys in one frame.
 const PAGE: usize = 1 << 12;
+
+/// Spans' worth of tokens, a byte each, that lead from a place in an index to any other at most: there is less than one, and a value.
+const MOST_STEPS: u64 = 4;
+
+/// Bytes between places of an index.
+fn span(message: &[u8]) -> u64 {
+    (message.len() / MOST_SPANS).max(LEAST_SPAN) as u64
+}
 
 /// A body of a file, and where its frames begin.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -94,6 +103,7 @@ pub struct Index {
     layouts: Vec<LayoutAt>,
     containers: Vec<Container>,
     keys: Vec<Keys>,
+    walks: Walks,
 }
 
 /// Where a dict's key may stand.
@@ -246,7 +256,10 @@ fn hash_of(encoded: &[u8]) -> u32 {
 }
 
 /// Where each name of a layout stands, and whether it is text (which has a number).
-fn names_at<'i>(message: &'i [u8], layout: &Layout<'i>) -> impl Iterator<Item = (usize, Result<bool>)> + use<'i> {
+pub(super) fn names_at<'i>(
+    message: &'i [u8],
+    layout: &Layout<'i>,
+) -> impl Iterator<Item = (usize, Result<bool>)> + use<'i> {
     let end = layout.at + layout.block.len();
     let mut r = Reader::from(message, layout.at, false);
     std::iter::from_fn(move || {
@@ -266,7 +279,7 @@ impl Index {
 
     pub fn scan(message: &[u8]) -> Result<Index> {
         let r = Reader::new(message, true)?;
-        let span = (message.len() / MOST_SPANS).max(LEAST_SPAN) as u64;
+        let span = span(message);
         // The message's first value has number 0.
         let starts = vec![r.offset() as u64];
         let mut scan = Scan { r, message, span, index: Index::default(), stack: Vec::new(), starts };
@@ -276,6 +289,11 @@ impl Index {
         index.containers.sort_unstable_by_key(|container| container.at);
         index.keys.sort_unstable_by_key(|keys| keys.at);
         Ok(index)
+    }
+
+    #[cfg(test)]
+    pub(super) fn walks(&self) -> &Walks {
+        &self.walks
     }
 
     /// Whether it says nothing of the message.
@@ -292,15 +310,22 @@ impl Index {
 
     /// How many objects and layouts were numbered before that place, which a value begins at.
     pub fn counts(&self, message: &[u8], at: usize) -> Result<(u64, u64)> {
+        if let Some(places) = self.walks.places(message) {
+            let why = "an index that leads where nothing can be read";
+            return places.counts(at as u64).ok_or_else(|| Error::new(Kind::BadFile { why }, at));
+        }
         let from = self.checkpoint(|checkpoint| checkpoint.at > at as u64)?;
         let (mut numbers, mut layouts) = (from.numbers, from.layouts);
         let mut r = Reader::from(message, from.at as usize, true);
+        let mut walked = self.walks.begin();
         while r.offset() < at {
+            walked.steps += 1;
             match r.next()? {
                 Token::Mark => numbers += 1,
                 Token::NewLayout(layout) => {
                     layouts += 1;
                     for (_, name) in names_at(message, &layout) {
+                        walked.steps += 1;
                         numbers += u64::from(name?);
                     }
                 }
@@ -319,15 +344,21 @@ impl Index {
         if number == 0 {
             return Ok(1);
         }
+        if let Some(places) = self.walks.places(message) {
+            return places.of_number(number).ok_or_else(bad);
+        }
         let from = self.checkpoint(|checkpoint| checkpoint.numbers > number)?;
         let mut numbers = from.numbers;
         let mut r = Reader::from(message, from.at as usize, true);
+        let mut walked = self.walks.begin();
         while r.remaining() > 0 {
+            walked.steps += 1;
             match r.next()? {
                 Token::Mark if numbers == number => return Ok(r.offset()),
                 Token::Mark => numbers += 1,
                 Token::NewLayout(layout) => {
                     for (at, name) in names_at(message, &layout) {
+                        walked.steps += 1;
                         if name? {
                             if numbers == number {
                                 return Ok(at);
@@ -375,9 +406,15 @@ impl Index {
 
     /// Passes over the value that begins there: gives where the next begins.
     pub fn skip(&self, message: &[u8], at: usize) -> Result<usize> {
+        self.pass(message, at, &mut 0)
+    }
+
+    /// As [`Index::skip`]; counts its steps.
+    fn pass(&self, message: &[u8], at: usize, steps: &mut u64) -> Result<usize> {
         let mut r = Reader::from(message, at, true);
         let mut pending: u64 = 1;
         while pending > 0 {
+            *steps += 1;
             pending -= 1;
             if r.leaf()?.is_some() {
                 continue;
@@ -396,8 +433,9 @@ impl Index {
         Ok(r.offset())
     }
 
-    /// Where the `value`th value of the container at `at` begins, whose first begins at `first`.
-    pub fn value(&self, message: &[u8], at: usize, first: usize, value: usize) -> Result<usize> {
+    /// Where the `value`th value of the container at `at` begins, whose first begins at `first`. None where the index says so little of
+    /// it that who wants to know had better note places himself: of a container nested too deep, or if it lies.
+    pub fn value(&self, message: &[u8], at: usize, first: usize, value: usize) -> Option<Result<usize>> {
         let (mut place, mut left) = (first, value);
         if let Some(container) = self.container(at) {
             let points = &container.points;
@@ -406,10 +444,18 @@ impl Index {
                 (place, left) = (point.at as usize, value - point.value as usize);
             }
         }
-        for _ in 0..left {
-            place = self.skip(message, place)?;
+        let (mut steps, most) = (0, MOST_STEPS * span(message));
+        while left > 0 {
+            if steps > most {
+                return None;
+            }
+            match self.pass(message, place, &mut steps) {
+                Ok(next) => place = next,
+                Err(error) => return Some(Err(error)),
+            }
+            left -= 1;
         }
-        Ok(place)
+        Some(Ok(place))
     }
 
     /// Where a text may stand as a key of the dict at `at`, if its keys are in the index. `text` is as a writer writes it;

@@ -204,6 +204,9 @@ pub struct Restart {
 }
 
 impl Restart {
+    /// Bytes of the largest: two numbers, and as many places as there are powers of two.
+    const MOST: usize = 8 * (2 + 64);
+
     pub fn parse(body: &[u8], at: u64) -> Result<Restart> {
         let bad = || Error::new(Kind::BadFile { why: "a restart that says nothing" }, place(at));
         let (values, rest) = body.as_chunks::<8>();
@@ -413,7 +416,9 @@ impl Search {
 /// The last restart that begins before `end` of `bytes`.
 pub fn last_restart(bytes: &[u8], end: usize, base: u64) -> Option<Restart> {
     let starts = (0..end.min(bytes.len())).rev().filter(|&at| bytes[at] == tag::RESTART);
-    starts.into_iter().find_map(|at| match next(bytes, at, base) {
+    // No further than a restart can reach: a head at every place, each with a body up to the end, would be summed up again and again.
+    let near = |at: usize| &bytes[..bytes.len().min(at + HEAD + Restart::MOST + TAIL)];
+    starts.into_iter().find_map(|at| match next(near(at), at, base) {
         Next::Frame(frame) => Restart::parse(&bytes[frame.body], base + at as u64).ok(),
         _ => None,
     })
@@ -599,5 +604,15 @@ mod tests {
         assert_eq!(last_restart(&log, ends[4], 0).unwrap().number, 0);
         assert_eq!(last.known_to(2, |number| (number == 0).then_some(8)), vec![last.at, 8]);
         assert_eq!(last_restart(&log[8..], ends[4] - 8, 8).unwrap().at, 8);
+    }
+
+    #[test]
+    fn a_restart_is_not_looked_for_further_than_one_reaches() {
+        for (places, found) in [(64, true), (65, false)] {
+            let mut bytes = start().to_vec();
+            let at = bytes.len() as u64;
+            put_restart(&mut bytes, at, 0, 0, &vec![0; places]);
+            assert_eq!(last_restart(&bytes, bytes.len(), 0).is_some(), found);
+        }
     }
 }

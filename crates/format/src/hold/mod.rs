@@ -7,6 +7,7 @@ pub mod frame;
 pub mod index;
 pub mod log;
 mod part;
+mod places;
 mod reader;
 pub mod tag;
 mod writer;

@@ -1,7 +1,7 @@
 //! Documents of hold: files with an index, and messages that one is made of.
 
 use super::source::Source;
-use super::tokens::{self, given, Form, Names, Shape, Target};
+use super::tokens::{self, given, Form, Items, Names, Shape, Target};
 use super::Document;
 use crate::cpython::View;
 use crate::decode::{self, Decoder, Kept};
@@ -134,9 +134,14 @@ impl Form for Hold {
         let layout = match token {
             Token::List(len) | Token::Tuple(len) => return Ok(Shape::List { len, first }),
             Token::Dict(len) => return Ok(Shape::Table { len, first }),
-            Token::Ints(_, run) => return Ok(Shape::Run { len: run.len() }),
-            Token::Floats(_, run) => return Ok(Shape::Run { len: run.len() }),
-            Token::Bools(_, run) | Token::Texts(_, run, _) => return Ok(Shape::Run { len: run.len() }),
+            Token::Ints(_, run) => return Ok(Shape::Run { len: run.len(), items: Items::Token }),
+            Token::Floats(_, run) => return Ok(Shape::Run { len: run.len(), items: Items::Token }),
+            Token::Bools(_, run) => {
+                return Ok(Shape::Run { len: run.len(), items: Items::Bools(place_in(message, run)) })
+            }
+            Token::Texts(_, run, _) => {
+                return Ok(Shape::Run { len: run.len(), items: Items::Texts(place_in(message, run)) })
+            }
             Token::NewLayout(layout) => layout,
             Token::Instance(number) => self.index.layout(message, number).map_err(raise)?.0,
             _ => return Ok(Shape::Leaf),
@@ -155,7 +160,7 @@ impl Form for Hold {
     }
 
     fn value(&self, message: &[u8], container: usize, first: usize, value: usize) -> Option<Result<usize>> {
-        Some(self.index.value(message, container, first, value))
+        self.index.value(message, container, first, value)
     }
 
     fn search(&self, view: &View, _message: &[u8], container: usize, key: Text<'_>) -> Result<Option<Search>> {
@@ -181,6 +186,11 @@ impl Form for Hold {
             made => made,
         }
     }
+}
+
+/// Where a part of a message begins in it.
+fn place_in(message: &[u8], part: &[u8]) -> usize {
+    (part.as_ptr() as usize).wrapping_sub(message.as_ptr() as usize)
 }
 
 /// The document of a file of `dump`'s, or of a message of `dumps`'s, of which an index is made first.

@@ -38,6 +38,7 @@ pub enum Shape {
     /// A list whose items stand in one run.
     Run {
         len: usize,
+        items: Items,
     },
     /// Keys and values in turn.
     Table {
@@ -50,6 +51,17 @@ pub enum Shape {
         first: usize,
         class: bool,
     },
+}
+
+/// How an item of a run is had.
+#[derive(Clone, Copy)]
+pub enum Items {
+    /// From the run's token, which is read in no time.
+    Token,
+    /// From the bytes that begin there. All of them were checked once: with the token they would be each time.
+    Bools(usize),
+    /// From a block of lengths that begins there, and the characters behind it.
+    Texts(usize),
 }
 
 /// What is to be built: a value by its place, or an object by its number.
@@ -115,11 +127,13 @@ struct Part<F> {
     options: Arc<decode::Options>,
     /// The same for members of which the type says nothing.
     untyped: Arc<decode::Options>,
-    /// Of what no index knows: places of values, and of text keys by their hash.
+    /// Of what no index knows: places of values, and of text keys by their hash. Of a run of texts: where every so manieth begins.
     points: OnceLock<Vec<(usize, usize)>>,
     keys: OnceLock<HashMap<u64, Vec<Member>>>,
     /// Whether the document that it is in is known to those who refer to it.
     met: OnceLock<()>,
+    /// Of a run that a type says something of: all of it, built once and not for each item.
+    whole: OnceLock<Py<PyAny>>,
 }
 
 /// The document of a whole message, whose first value stands at `at`.
@@ -143,6 +157,7 @@ pub fn open<F: Form>(
         points: OnceLock::new(),
         keys: OnceLock::new(),
         met: OnceLock::new(),
+        whole: OnceLock::new(),
     };
     Ok(Document::new(part))
 }
@@ -166,7 +181,7 @@ impl<F: Form> Part<F> {
     fn values(&self) -> usize {
         match &self.shape {
             Shape::Leaf => 0,
-            Shape::List { len, .. } | Shape::Run { len } => *len,
+            Shape::List { len, .. } | Shape::Run { len, .. } => *len,
             Shape::Table { len, .. } => 2 * len,
             Shape::Fields { names, .. } => names.0.len(),
         }
@@ -328,6 +343,21 @@ impl<F: Form> Part<F> {
     /// An item of a run. What was there when the document was opened may be something else by now: nobody can keep others from
     /// writing to a file, or to a bytearray.
     fn item<'py>(&self, py: Python<'py>, view: &View, message: &[u8], index: usize) -> PyResult<Bound<'py, PyAny>> {
+        let changed = || {
+            let why = "the bytes of the document have changed since it was opened";
+            self.fault(view, Error::new(Kind::Malformed { why }, self.at))
+        };
+        match self.shape {
+            Shape::Run { items: Items::Bools(at), .. } => {
+                let item = message.get(at + index).ok_or_else(changed)?;
+                return Ok(PyBool::new(py, *item != 0).to_owned().into_any());
+            }
+            Shape::Run { items: Items::Texts(at), len } => {
+                let text = self.text(message, at, len, index).filter(|text| text.is_ascii()).ok_or_else(changed)?;
+                return string(py, Bytes::Ascii(text));
+            }
+            _ => {}
+        }
         let token = self.form().token(message, self.at).map_err(|error| self.fault(view, error))?;
         let int = |item: i64| PyInt::new(py, item).into_any();
         let item = match token {
@@ -336,18 +366,28 @@ impl<F: Form> Part<F> {
             Token::Ints(_, Ints::I32(run)) => run.get(index).map(|&item| int(i64::from(i32::from_le_bytes(item)))),
             Token::Ints(_, Ints::I64(run)) => run.get(index).map(|&item| int(i64::from_le_bytes(item))),
             Token::Floats(_, run) => run.get(index).map(|&item| PyFloat::new(py, f64::from_le_bytes(item)).into_any()),
-            Token::Bools(_, run) => run.get(index).map(|&item| PyBool::new(py, item != 0).to_owned().into_any()),
-            Token::Texts(_, lengths, joined) => {
-                let text = lengths.get(..index).zip(lengths.get(index)).and_then(|(before, &len)| {
-                    let from: usize = before.iter().map(|&len| usize::from(len)).sum();
-                    joined.get(from..from + usize::from(len))
-                });
-                text.map(|text| string(py, Bytes::Ascii(text))).transpose()?
-            }
             _ => None,
         };
-        let why = "the bytes of the document have changed since it was opened";
-        item.ok_or_else(|| self.fault(view, Error::new(Kind::Malformed { why }, self.at)))
+        item.ok_or_else(changed)
+    }
+
+    /// A text of a run: its lengths begin at `at`, and are `len`.
+    fn text<'m>(&self, message: &'m [u8], at: usize, len: usize, index: usize) -> Option<&'m [u8]> {
+        let lengths = message.get(at..at.checked_add(len)?)?;
+        let points = self.points.get_or_init(|| {
+            let mut from = at + len;
+            let blocks = lengths.chunks(FEW).enumerate();
+            blocks
+                .map(|(block, lengths)| {
+                    let first = from;
+                    from += lengths.iter().map(|&len| usize::from(len)).sum::<usize>();
+                    (block * FEW, first)
+                })
+                .collect()
+        });
+        let &(first, from) = points.get(index / FEW)?;
+        let before: usize = lengths.get(first..index)?.iter().map(|&len| usize::from(len)).sum();
+        message.get(from + before..from + before + usize::from(*lengths.get(index)?))
     }
 }
 
@@ -409,7 +449,7 @@ impl<F: Form> Inside for Part<F> {
             let place = |value: usize| self.place(view, message, value);
             match &self.shape {
                 Shape::Leaf => Err(PyTypeError::new_err("the document is a single value: load() gives it")),
-                Shape::List { len, .. } | Shape::Run { len } => {
+                Shape::List { len, .. } | Shape::Run { len, .. } => {
                     if !key.hasattr("__index__")? {
                         return Err(PyTypeError::new_err("the items of a list are had by index"));
                     }
@@ -482,8 +522,14 @@ impl<F: Form> Inside for Part<F> {
                 if node == ANY {
                     return self.item(py, view, message, member.index);
                 }
-                let whole = self.load(py)?;
-                return whole.get_item(member.index);
+                let whole = match self.whole.get() {
+                    Some(whole) => whole,
+                    None => {
+                        let made = self.load(py)?.unbind();
+                        self.whole.get_or_init(|| made)
+                    }
+                };
+                return whole.bind(py).get_item(member.index);
             }
             if node != ANY {
                 let options = decode::Options { node: Some(node), ..(*self.options).clone() };
@@ -508,6 +554,7 @@ impl<F: Form> Inside for Part<F> {
                 points: OnceLock::new(),
                 keys: OnceLock::new(),
                 met: OnceLock::new(),
+                whole: OnceLock::new(),
             };
             let document = Bound::new(py, Document::new(part))?;
             document.get().inside.meet(&document)?;
