@@ -68,8 +68,8 @@ def test_elements_are_damaged_in_documents_that_stay_whole() -> None:
 CHILD = """
 import os, sys
 sys.path.insert(0, {repo!r})
-from tests.fuzz import mutate
-mutate.attempt = lambda data, number, turn: {wrong} if number == 5 else (True, True)
+from tests.fuzz import campaign, mutate
+campaign.attempt = lambda data, number, turn: {wrong} if number == 5 else (True, True)
 sys.exit(mutate.main())
 """
 
