@@ -72,7 +72,8 @@ def memory_now() -> int:
 
 
 def bound_memory() -> None:
-    if sys.platform.startswith("linux"):
+    # AddressSanitizer reserves terabytes of addresses.
+    if sys.platform.startswith("linux") and "asan" not in os.environ.get("LD_PRELOAD", ""):
         bound = memory_now() + MEMORY_MULTIPLE * LARGEST_INPUT + SLACK
         resource.setrlimit(resource.RLIMIT_AS, (bound, bound))
 
@@ -342,6 +343,9 @@ def parser(about: str, formats: list[str], what: str) -> argparse.ArgumentParser
 
 def main(about: str, formats: list[str], what: str, script: str, make: Callable[[str | None], Fuzzer]) -> int:
     args = parser(about, formats, what).parse_args()
+    if os.environ.get("PYTHONHASHSEED") != "0":
+        # What is stored of sets is in the order of their hashes: the same input in every process.
+        os.execve(sys.executable, sys.orig_argv, {**os.environ, "PYTHONHASHSEED": "0"})
     fuzzer = make(args.format)
     if args.child:
         child(args, fuzzer)

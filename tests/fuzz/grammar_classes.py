@@ -35,7 +35,7 @@ def meddle(with_: Any) -> None:
             with_.clear() if len(with_) % 2 else with_.update(range(9))
         elif isinstance(with_, (collections.deque, bytearray)):
             with_.clear()
-        else:
+        elif type(with_).__module__ == __name__ and not isinstance(with_, enum.Enum):
             vars(with_).clear()
 
 
@@ -259,7 +259,7 @@ def upgraded(fields: Any, version: int) -> Any:
 
 
 holdall.register(
-    Converted, name="tests.fuzz.Converted", encode=lambda obj: obj.value, decode=converted
+    Converted, name="tests.fuzz.Converted", encode=lambda obj: getattr(obj, "value", None), decode=converted
 )
 holdall.register(Upgraded, name="tests.fuzz.Upgraded", version=2, upgrade=upgraded)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import io
 import random
 import struct
@@ -170,6 +171,7 @@ def text_of(value: str) -> bytes:
     return text(value) if value.isascii() else bytes((TAG.UTF_8,)) + length(len(raw)) + raw
 
 
+@functools.cache
 def written() -> list[bytes]:
     """Files and logs as they are written: with an index, tables of keys, buffers, several blocks."""
     found = []
