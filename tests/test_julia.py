@@ -425,7 +425,9 @@ def test_a_member_without_bytes_before_what_stands_apart() -> None:
     data = bson.dumps({"n": 1, "null": None, "_backrefs": [{"tag": "symbol", "name": "x"}]})
     assert julia.loads(data) == {"n": 1, "null": None}
     doc = julia.open(data)
-    assert len(doc) == 2 and list(doc) == list(doc.keys()) == ["n", "null"] and list(doc.values()) == [1, None]
+    assert (
+        len(doc) == 2 and list(doc) == list(doc.keys()) == ["n", "null"] and list(doc.values()) == [1, None]
+    )
     assert doc["null"] is None and "_backrefs" not in doc
 
 

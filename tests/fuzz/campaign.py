@@ -135,9 +135,12 @@ def child(args: argparse.Namespace, fuzzer: Fuzzer) -> None:
             gc.set_threshold(*thresholds[0])
             now = counts()
             # The first windows fill caches.
-            for one, was, is_ in zip(SINGLETONS, before, now) if done > 3 * WINDOW else ():
+            for one, was, is_ in zip(SINGLETONS, before, now, strict=True) if done > 3 * WINDOW else ():
                 if abs(is_ - was) > DRIFT:
-                    told = {"number": number - 1, "problem": f"leak? {one!r} had {was} references, {WINDOW} attempts later {is_}"}
+                    told = {
+                        "number": number - 1,
+                        "problem": f"leak? {one!r} had {was} references, {WINDOW} attempts later {is_}",
+                    }
                     print(json.dumps(told), flush=True)
             before = now
     COUNTERS.pack_into(counters, 0, number, done, refused, loaded, again)
@@ -275,7 +278,11 @@ class Campaign:
     def report(self, number: int, problem: str) -> None:
         self.findings += 1
         turn = self.fuzzer.turn(number)
-        data = self.fuzzer.made(self.seed, number)
+        try:
+            data = self.fuzzer.made(self.seed, number)
+        except Exception as error:
+            data = b""
+            problem = f"the fuzzer itself: {error!r}\n{problem}"
         folder = pathlib.Path(self.args.out)
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"seed{self.seed}-{number}.{turn.format}"
@@ -333,7 +340,9 @@ def parser(about: str, formats: list[str], what: str) -> argparse.ArgumentParser
     made.add_argument("--format", choices=formats, help="only that one; default: all")
     made.add_argument("--most", type=int, default=20, help="stop a process after that many findings")
     made.add_argument("--out", default="fuzz-findings", help="folder for inputs that went wrong")
-    made.add_argument("--no-shrinking", dest="shrinking", action="store_false", help="keep inputs as they are")
+    made.add_argument(
+        "--no-shrinking", dest="shrinking", action="store_false", help="keep inputs as they are"
+    )
     made.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
     made.add_argument("--shrink", default="", help=argparse.SUPPRESS)
     made.add_argument("--first", type=int, default=0, help=argparse.SUPPRESS)

@@ -26,8 +26,9 @@ import holdall
 from holdall import msgpack
 from tests.fuzz import bson_doors, campaign, grammar_doors, julia_doors
 from tests.fuzz.grammar_classes import classes
+from tests.fuzz.grammar_elements import TEXTS
 from tests.fuzz.grammar_files import Files, written
-from tests.fuzz.grammar_hold import TEXTS, Message
+from tests.fuzz.grammar_hold import Message
 from tests.fuzz.grammar_plain import ANYTHING, Bson, Julia, Msgpack
 from tests.support.formats import FORMATS
 from tests.support.typed_targets import TARGETS
@@ -59,7 +60,9 @@ def tree(value: Any) -> Any:
 def changed(rng: random.Random, value: Any, left: int = 12) -> Any:
     """The same with a few of its parts taken away, put in twice, or replaced."""
     if rng.random() < 0.04:
-        return rng.choice((None, True, 0, -1, 1 << 70, 1.5, "", "x", b"x", [], {}, [value], {"a": value}, ANYTHING))
+        return rng.choice(
+            (None, True, 0, -1, 1 << 70, 1.5, "", "x", b"x", [], {}, [value], {"a": value}, ANYTHING)
+        )
     if type(value) is list:
         made = [changed(rng, item, left - 1) for item in value]
         if made and rng.random() < 0.1:
@@ -133,11 +136,11 @@ def targets(known: list[Any]) -> list[Source]:
             return message.given(changed(rng, rng.choice(trees)))
 
         def plain(of: Any, around: bool, trees: list[Any] = trees) -> Callable[[random.Random], bytes]:
-            def make(rng: random.Random) -> bytes:
+            def made(rng: random.Random) -> bytes:
                 value = changed(rng, rng.choice(trees))
                 return of(rng, *drawn(rng)).message({"": value} if around else value)
 
-            return make
+            return made
 
         for fmt, make in (("hold", hold), ("msgpack", plain(Msgpack, False)), ("bson", plain(Bson, True))):
             door = grammar_doors.by_target(at, FORMATS[fmt])
@@ -154,7 +157,10 @@ class Grammar:
         self.last: tuple[tuple[int, int], bytes] = ((-1, -1), b"")
 
     def turns(self) -> int:
-        return sum(len(source.doors) for source in {(source.format, source.make): source for source in self.sources}.values())
+        return sum(
+            len(source.doors)
+            for source in {(source.format, source.make): source for source in self.sources}.values()
+        )
 
     def turn(self, number: int) -> campaign.Turn:
         at = number // SHARE

@@ -6,6 +6,7 @@ which may give any value, but no crash.
 
 from __future__ import annotations
 
+import builtins
 import collections
 import contextlib
 import dataclasses
@@ -16,7 +17,8 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import holdall
-from tests.fuzz.grammar_hold import BASED, CUSTOM, ENUM, OBJECT, Class
+from tests.fuzz.grammar_elements import Class
+from tests.fuzz.grammar_hold import BASED, CUSTOM, ENUM, OBJECT
 from tests.support.kinds import TYPES
 
 
@@ -123,7 +125,7 @@ class Reviving:
 
 
 class Raising:
-    __slots__ = ("a", "__dict__")
+    __slots__ = ("__dict__", "a")
 
     def __del__(self) -> None:
         # Python's own attributes may have gone.
@@ -166,7 +168,7 @@ class Defaulted(dict[Any, Any]):
 
 
 class Listed(list[Any]):
-    __slots__ = ("note", "__weakref__")
+    __slots__ = ("__weakref__", "note")
 
     def append(self, value: Any) -> None:
         raise Mine
@@ -194,8 +196,8 @@ class Failure(OSError):
         raise Mine
 
 
-class Group(ExceptionGroup[Exception] if hasattr(__builtins__, "ExceptionGroup") else Exception):  # type: ignore[misc,name-defined]
-    pass
+# From Python 3.11 on.
+Group = type("Group", (getattr(builtins, "ExceptionGroup", Exception),), {"__module__": __name__})
 
 
 class Missing(enum.Enum):
@@ -286,7 +288,7 @@ def fields_of(cls: type) -> tuple[str, ...]:
         slots = base.__dict__.get("__slots__", ())
         found += [slots] if isinstance(slots, str) else list(slots)
         with contextlib.suppress(Exception):
-            found += list(base.__dict__.get("__annotations__", ()))
+            found += list(inspect.get_annotations(base))
     if dataclasses.is_dataclass(cls):
         found += [one.name for one in dataclasses.fields(cls)]
     if issubclass(cls, (MeddlingText, MeddlingInt)):
@@ -315,7 +317,9 @@ def classes() -> list[Class]:
         for _, cls in inspect.getmembers(module, inspect.isclass):
             if cls.__module__ == module.__name__:
                 found.append(told(cls))
-    found += [Class("tests.fuzz.Converted", CUSTOM, ())] * 4 + [Class("tests.fuzz.Upgraded", OBJECT, ("a", "b"))] * 2
+    found += [Class("tests.fuzz.Converted", CUSTOM, ())] * 4 + [
+        Class("tests.fuzz.Upgraded", OBJECT, ("a", "b"))
+    ] * 2
     found += [
         Class("collections.OrderedDict", BASED, ("note",), "dict"), Class("types.SimpleNamespace", OBJECT, ("a", "b", "x")),
         Class("os.stat_result", BASED, (), "tuple"), Class("time.struct_time", BASED, (), "tuple"),

@@ -84,7 +84,16 @@ def listed(found: Any) -> None:
 
 def looked_at(found: Any) -> None:
     """Whatever may be done with a value does not crash; it may raise anything but what says that C code is broken."""
-    for look in (repr, hash, lambda it: it == it, pickle.dumps, bool, lambda it: copy.copy(it) == it, listed, dict, str):
+    for look in (
+        repr,
+        hash,
+        lambda it: it == it,
+        pickle.dumps,
+        bool,
+        lambda it: copy.copy(it) == it,
+        listed,
+        str,
+    ):
         try:
             look(found)
         except SystemError:
@@ -192,7 +201,19 @@ def planned(annotation: Any) -> bool:
 
 
 WILD = [annotation for annotation in WILD if planned(annotation)]
-WANTED = [int, str, list, dict, Any, list[Any], dict[str, Any], own.Posted, own.ByFields, int | str | None, tuple[Any, ...]]
+WANTED = [
+    int,
+    str,
+    list,
+    dict,
+    Any,
+    list[Any],
+    dict[str, Any],
+    own.Posted,
+    own.ByFields,
+    int | str | None,
+    tuple[Any, ...],
+]
 
 
 def typed(data: bytes, number: int) -> Outcome:
@@ -301,7 +322,13 @@ def partly(data: bytes, number: int) -> Outcome:
     else:
         assert len(doc) == len(found)
         # Records and instances are found as keys only if their classes say when they are equal.
-        keys = [key for key in found if type(key) in (str, int, bytes, tuple, float) and "Record" not in repr(key) and " at 0x" not in repr(key)]
+        keys = [
+            key
+            for key in found
+            if type(key) in (str, int, bytes, tuple, float)
+            and "Record" not in repr(key)
+            and " at 0x" not in repr(key)
+        ]
         for key in keys[:MOST]:
             if key != key:
                 continue
@@ -315,7 +342,9 @@ def partly(data: bytes, number: int) -> Outcome:
 def told(data: bytes, number: int, form: str) -> Outcome:
     """What `holdall inspect` says."""
     try:
-        found = _inspect.look(memoryview(data), form, depth=number % 5, most=number // 5 % 12, values=number % 2 == 0)
+        found = _inspect.look(
+            memoryview(data), form, depth=number % 5, most=number // 5 % 12, values=number % 2 == 0
+        )
     except ALLOWED:
         return REFUSED
     from pathlib import Path
@@ -355,13 +384,26 @@ def unpickled(data: bytes, number: int) -> Outcome:
         found = module.loads(data)
     except (pickle.UnpicklingError, *ALLOWED):
         return REFUSED
-    with contextlib.suppress(pickle.PicklingError, *ALLOWED):
-        with foreign_code():
-            module.dumps(found)
+    with contextlib.suppress(pickle.PicklingError, *ALLOWED), foreign_code():
+        module.dumps(found)
     return True, False
 
 
-HOLD = [loads, looks, copies, decoders, typed, opened, partly, inspected, shown, unpickled, buffers, loads, typed]
+HOLD = [
+    loads,
+    looks,
+    copies,
+    decoders,
+    typed,
+    opened,
+    partly,
+    inspected,
+    shown,
+    unpickled,
+    buffers,
+    loads,
+    typed,
+]
 
 
 # --- files ---
@@ -421,7 +463,9 @@ def records(data: bytes, number: int) -> Outcome:
 def typed_records(data: bytes, number: int) -> Outcome:
     count = 0
     try:
-        for _ in holdall.Reader(data, repair="skip", type=WILD[number // 3 % len(WILD)], types=permitted(number)):
+        for _ in holdall.Reader(
+            data, repair="skip", type=WILD[number // 3 % len(WILD)], types=permitted(number)
+        ):
             count += 1
     except ALLOWED:
         return count > 0, False

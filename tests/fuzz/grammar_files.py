@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import holdall
-from tests.fuzz.grammar_hold import SHAPE, Class, Message
+from tests.fuzz.grammar_elements import Class
+from tests.fuzz.grammar_hold import SHAPE, Message
 from tests.fuzz.mutations import LARGEST_INPUT
 from tests.support import file_frames as frames
 from tests.support.file_frames import Frame
@@ -47,14 +48,19 @@ class Files:
             made = frames.packed_lz4(body)
             if self.bad():
                 # A match far behind the beginning, or one that goes on and on.
-                made = struct.pack("<I", rng.choice((1 << 20, len(body) + 300))) + rng.choice((b"\x1fa\1\0\xff\xff\xff\0", b"\x0f\xff\xff\xff", b"\xf0"))
+                made = struct.pack("<I", rng.choice((1 << 20, len(body) + 300))) + rng.choice(
+                    (b"\x1fa\1\0\xff\xff\xff\0", b"\x0f\xff\xff\xff", b"\xf0")
+                )
         if codec and self.bad():
             made = struct.pack("<I", rng.choice((0, 1, 1 << 20, (1 << 20) + 1, (1 << 32) - 1))) + made[4:]
         found = Frame(kind, made, codec)
         if self.bad():
             # Said to go on, with another number of bytes in all.
             total = rng.choice((len(body), len(body) + 3, 0, 1 << 40, 1 << 63))
-            return [Frame(kind, struct.pack("<Q", total) + made, codec, more=True), Frame(rng.choice((frames.REST, kind)), b"abc")]
+            return [
+                Frame(kind, struct.pack("<Q", total) + made, codec, more=True),
+                Frame(rng.choice((frames.REST, kind)), b"abc"),
+            ]
         return [found]
 
     def number(self, near: int) -> bytes:
@@ -70,7 +76,13 @@ class Files:
         def place() -> bytes:
             return self.number(rng.randrange(size) if size else 0)
 
-        made = [self.number(at), self.number(size), self.number(0), self.number(0), self.number(rng.randrange(8))]
+        made = [
+            self.number(at),
+            self.number(size),
+            self.number(0),
+            self.number(0),
+            self.number(rng.randrange(8)),
+        ]
         for many in (3, 3):
             count = rng.randrange(4)
             made.append(self.number(count))
@@ -89,7 +101,10 @@ class Files:
         message = Message(rng, self.classes, self.wrong, self.values)
         body = message.message()
         if rng.random() < 0.3:
-            return frames.forged(frames.MESSAGE_FILE, self.packed(frames.MESSAGE, body) if self.bad() else [Frame(frames.MESSAGE, body)])
+            return frames.forged(
+                frames.MESSAGE_FILE,
+                self.packed(frames.MESSAGE, body) if self.bad() else [Frame(frames.MESSAGE, body)],
+            )
         many = self.packed(frames.MESSAGE, body)
         for _ in range(message.buffers if not self.bad() else 2):
             many += self.packed(frames.BUFFER, rng.randbytes(rng.choice((0, 8, 64, 100, 5000))))
@@ -99,7 +114,11 @@ class Files:
         at = len(frames.forged(frames.GRAPH_FILE, many))
         many.append(Frame(frames.INDEX, self.index(body, 8)))
         whole = len(frames.forged(frames.GRAPH_FILE, many)) + 32
-        end = struct.pack("<QQ", at if not self.bad() else rng.randrange(whole), whole if not self.bad() else rng.getrandbits(20))
+        end = struct.pack(
+            "<QQ",
+            at if not self.bad() else rng.randrange(whole),
+            whole if not self.bad() else rng.getrandbits(20),
+        )
         many.append(Frame(frames.END, end))
         if self.bad():
             rng.shuffle(many)
@@ -110,8 +129,14 @@ class Files:
         rng = self.rng
         data = bytearray(rng.choice(pool))
         for _ in range(rng.choice((0, 1, 1, 2, 3))):
-            at = rng.randrange(8, len(data)) if rng.random() < 0.5 else len(data) - 1 - rng.randrange(min(len(data) - 8, 200))
-            data[at] = rng.choice((0, 1, 2, 255, 252, data[at] + 1 & 255, data[at] - 1 & 255, rng.randrange(256)))
+            at = (
+                rng.randrange(8, len(data))
+                if rng.random() < 0.5
+                else len(data) - 1 - rng.randrange(min(len(data) - 8, 200))
+            )
+            data[at] = rng.choice(
+                (0, 1, 2, 255, 252, data[at] + 1 & 255, data[at] - 1 & 255, rng.randrange(256))
+            )
         return frames.resealed(bytes(data))
 
     def log(self) -> bytes:
@@ -120,15 +145,21 @@ class Files:
         texts: list[str] = []
         layouts: list[Any] = []
         places: list[int] = []
-        records = restarts = 0
-        for _ in range(rng.choice((1, 2, 3, 6))):
+        restarts = 0
+        for records in range(rng.choice((1, 2, 3, 6))):
             if not many or rng.random() < 0.25 or self.bad():
                 at = len(frames.forged(frames.LOG_FILE, many))
-                before = [places[restarts - step] for step in (1, 2, 4, 8) if restarts >= step and restarts % step == 0]
+                before = [
+                    places[restarts - step]
+                    for step in (1, 2, 4, 8)
+                    if restarts >= step and restarts % step == 0
+                ]
                 if self.bad():
                     before = [rng.getrandbits(rng.choice((4, 10, 63))) for _ in range(rng.randrange(6))]
                 count = records if not self.bad() else rng.getrandbits(rng.choice((4, 63)))
-                many.append(Frame(frames.RESTART, struct.pack(f"<{2 + len(before)}Q", count, restarts, *before)))
+                many.append(
+                    Frame(frames.RESTART, struct.pack(f"<{2 + len(before)}Q", count, restarts, *before))
+                )
                 places.append(at)
                 restarts += 1
                 texts, layouts = [], []
@@ -139,8 +170,11 @@ class Files:
             body = message.message()
             if self.bad():
                 section, named = rng.choice(((section + 1, named), (section, named + 1), (section, 0)))
-            many += [Frame(frames.RECORD, length(section) + length(named) + body)] if rng.random() < 0.8 else self.packed(frames.RECORD, length(section) + length(named) + body)
-            records += 1
+            many += (
+                [Frame(frames.RECORD, length(section) + length(named) + body)]
+                if rng.random() < 0.8
+                else self.packed(frames.RECORD, length(section) + length(named) + body)
+            )
             new = message.layouts[len(layouts) :]
             if rng.random() < 0.6 and (message.lasting or new):
                 many.append(Frame(frames.NAMES, self.names(section, named, texts, message.lasting, new)))
@@ -152,17 +186,33 @@ class Files:
         return frames.forged(frames.LOG_FILE, many)[:LARGEST_INPUT]
 
     def names(self, section: int, named: int, texts: list[str], new: list[str], layouts: list[Any]) -> bytes:
-        made = [length(section), length(named), self.number(len(new)), *map(text_of, new), self.number(len(layouts))]
+        made = [
+            length(section),
+            length(named),
+            self.number(len(new)),
+            *map(text_of, new),
+            self.number(len(layouts)),
+        ]
         known = texts + new
         for kind, names, *_ in layouts:
             block = b""
             for name in names if kind == SHAPE else ("a", *names):
-                number = known.index(name) if name in known and not self.bad() else self.rng.randrange(len(known) + 1)
+                number = (
+                    known.index(name)
+                    if name in known and not self.bad()
+                    else self.rng.randrange(len(known) + 1)
+                )
                 block += bytes((TAG.REF_16,)) + struct.pack("<H", number & 0xFFFF)
             if kind == SHAPE:
                 made.append(bytes((TAG.SHAPE,)) + self.number(len(names)) + length(len(block)) + block)
             else:
-                made.append(bytes((TAG.CLASS, kind)) + length(1) + self.number(len(names)) + length(len(block)) + block)
+                made.append(
+                    bytes((TAG.CLASS, kind))
+                    + length(1)
+                    + self.number(len(names))
+                    + length(len(block))
+                    + block
+                )
         return b"".join(made)
 
 
@@ -176,7 +226,11 @@ def written() -> list[bytes]:
     """Files and logs as they are written: with an index, tables of keys, buffers, several blocks."""
     found = []
     table = {f"key {n}": [n, {"id": n, "name": f"row {n}"}] for n in range(300)}
-    graphs = [table, {"t": table, "b": b"x" * 5000, "c": [bytearray(6000)] * 2}, [list(range(3000)), table, (table,)]]
+    graphs = [
+        table,
+        {"t": table, "b": b"x" * 5000, "c": [bytearray(6000)] * 2},
+        [list(range(3000)), table, (table,)],
+    ]
     for graph in graphs:
         for compress in (None, "zstd", "lz4"):
             file = io.BytesIO()
@@ -189,5 +243,3 @@ def written() -> list[bytes]:
                 log.write({"kind": kind.name, "value": kind.make()})
         found.append(file.getvalue())
     return [data for data in found if len(data) <= LARGEST_INPUT]
-
-

@@ -10,7 +10,7 @@ import struct
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tests.fuzz.grammar_hold import FLOATS, INTS, TEXTS
+from tests.fuzz.grammar_elements import FLOATS, INTS, TEXTS
 from tests.fuzz.mutations import LARGEST_INPUT
 
 ANYTHING = object()
@@ -145,7 +145,9 @@ class Msgpack(Made):
             elif at < 0.4:
                 self.out += b"\xd7\xff" + (nanoseconds << 34 | self.rng.getrandbits(34)).to_bytes(8, "big")
             else:
-                self.out += b"\xc7\x0c\xff" + struct.pack(">Iq", nanoseconds, self.rng.randint(-(10**11), 10**12))
+                self.out += b"\xc7\x0c\xff" + struct.pack(
+                    ">Iq", nanoseconds, self.rng.randint(-(10**11), 10**12)
+                )
         elif at < 0.97 or not self.wrong:
             size = self.pick((0, 1, 2, 4, 8, 16, 300))
             fixed = {1: 0xD4, 2: 0xD5, 4: 0xD6, 8: 0xD7, 16: 0xD8}
@@ -165,7 +167,11 @@ class Bson(Made):
     def message(self, value: Any = ANYTHING) -> bytes:
         if type(value) is not dict:
             first = int(self.random() * 20)
-            value = {"v": value} if value is not ANYTHING else dict.fromkeys(TEXTS[first : first + 1 + self.few()], ANYTHING)
+            value = (
+                {"v": value}
+                if value is not ANYTHING
+                else dict.fromkeys(TEXTS[first : first + 1 + self.few()], ANYTHING)
+            )
         data = self.document(value)
         return (data + self.document({}) if self.bad() else data)[:LARGEST_INPUT]
 
@@ -190,7 +196,10 @@ class Bson(Made):
     def named(self, kind: int, name: str, payload: bytes) -> bytes:
         raw = name.encode("utf-8", "replace").replace(b"\0", b"")
         if self.bad():
-            kind, raw = self.pick((kind, self.rng.randrange(256))), self.pick((raw, b"\xff", b"$ref", b"_id", b"0"))
+            kind, raw = (
+                self.pick((kind, self.rng.randrange(256))),
+                self.pick((raw, b"\xff", b"$ref", b"_id", b"0")),
+            )
             if self.random() < 0.3:
                 return (bytes((kind,)) + raw + b"\0" + payload) * 2
         return bytes((kind,)) + raw + b"\0" + payload
@@ -235,7 +244,13 @@ class Bson(Made):
         if way == 0:
             return self.named(7, name, rng.randbytes(12))
         if way == 1:
-            return self.named(9, name, struct.pack("<q", self.pick((0, 1, -1, 10**12, 1 << 62, -(1 << 63), 253402300799999, 253402300800000))))
+            return self.named(
+                9,
+                name,
+                struct.pack(
+                    "<q", self.pick((0, 1, -1, 10**12, 1 << 62, -(1 << 63), 253402300799999, 253402300800000))
+                ),
+            )
         if way == 2:
             return self.named(17, name, rng.randbytes(8))
         if way == 3:
@@ -244,7 +259,9 @@ class Bson(Made):
             return self.named(self.pick((127, 255, 6)), name, b"")
         if way == 5:
             pattern = self.pick((b"a+", b"[", b"(?i)x", b"", b"\xff", b"(" * 50))
-            return self.named(11, name, pattern + b"\0" + self.pick((b"", b"i", b"imsx", b"lu", b"zz")) + b"\0")
+            return self.named(
+                11, name, pattern + b"\0" + self.pick((b"", b"i", b"imsx", b"lu", b"zz")) + b"\0"
+            )
         if way == 6:
             return self.named(12, name, self.string(text) + rng.randbytes(12))
         if way == 7:
@@ -254,12 +271,30 @@ class Bson(Made):
             return self.named(15, name, self.size(len(body) + 4) + body)
         if way in (9, 10):
             subtype = self.pick((0, 1, 2, 3, 4, 4, 5, 6, 7, 8, 9, 128))
-            return self.named(5, name, self.binary(subtype, rng.randbytes(16 if subtype in (3, 4) and not self.bad() else self.few())))
+            return self.named(
+                5,
+                name,
+                self.binary(
+                    subtype, rng.randbytes(16 if subtype in (3, 4) and not self.bad() else self.few())
+                ),
+            )
         if way == 11:
             # A vector: its type and padding first.
-            return self.named(5, name, self.binary(9, bytes((self.pick((3, 0x27, 0x10, 1)), self.pick((0, 0, 3, 9)))) + rng.randbytes(8)))
+            return self.named(
+                5,
+                name,
+                self.binary(
+                    9, bytes((self.pick((3, 0x27, 0x10, 1)), self.pick((0, 0, 3, 9)))) + rng.randbytes(8)
+                ),
+            )
         if way == 12:
-            return self.named(3, name, self.document({"$ref": text, "$id": ANYTHING, **({"$db": text} if self.random() < 0.5 else {})}))
+            return self.named(
+                3,
+                name,
+                self.document(
+                    {"$ref": text, "$id": ANYTHING, **({"$db": text} if self.random() < 0.5 else {})}
+                ),
+            )
         inner = self.document({"a": ANYTHING})
         kind = self.pick((3, 4))
         for _ in range(self.pick((2, 30, 300))):
@@ -277,7 +312,18 @@ OTHERS = [
     ("LinearAlgebra", "Transpose"), ("LinearAlgebra", "Adjoint"), ("LinearAlgebra", "Diagonal"), ("Main", "Base", "#+"), (), ("Main", "Base"),
 ]  # fmt: skip
 PATHS = [("Core", name) for name in CORE] + [("Main", "Base", name) for name in BASE] + OTHERS
-BITS = {"Int64": 8, "Int32": 4, "UInt8": 1, "UInt16": 2, "Float64": 8, "Float32": 4, "Float16": 2, "Bool": 1, "Char": 4, "Int128": 16}
+BITS = {
+    "Int64": 8,
+    "Int32": 4,
+    "UInt8": 1,
+    "UInt16": 2,
+    "Float64": 8,
+    "Float32": 4,
+    "Float16": 2,
+    "Bool": 1,
+    "Char": 4,
+    "Int128": 16,
+}
 
 
 class Julia(Bson):
@@ -294,7 +340,10 @@ class Julia(Bson):
             members = dict.fromkeys(TEXTS[first : first + 1 + self.few()], ANYTHING)
         parts = [self.element(name, item) for name, item in members.items()]
         if self.apart:
-            items = b"".join(self.tagged(str(at)) if self.random() < 0.8 else self.element(str(at), ANYTHING) for at in range(self.apart))
+            items = b"".join(
+                self.tagged(str(at)) if self.random() < 0.8 else self.element(str(at), ANYTHING)
+                for at in range(self.apart)
+            )
             place = self.named(4, "_backrefs", self.framed(items))
             parts.insert(self.pick((0, len(parts))), place)
         return self.framed(b"".join(parts))[:LARGEST_INPUT]
@@ -316,7 +365,21 @@ class Julia(Bson):
 
     def tag(self, name: str, *parts: bytes) -> bytes:
         if self.bad():
-            name = self.pick(("struct", "array", "tuple", "svec", "symbol", "datatype", "unionall", "ref", "backref", "jl_anonymous", "x"))
+            name = self.pick(
+                (
+                    "struct",
+                    "array",
+                    "tuple",
+                    "svec",
+                    "symbol",
+                    "datatype",
+                    "unionall",
+                    "ref",
+                    "backref",
+                    "jl_anonymous",
+                    "x",
+                )
+            )
         many = [self.named(2, "tag", self.string(name)), *parts]
         if self.random() < 0.1:
             self.rng.shuffle(many)
@@ -325,10 +388,16 @@ class Julia(Bson):
         return self.framed(b"".join(many))
 
     def many(self, name: str, count: int) -> bytes:
-        return self.named(4, name, self.framed(b"".join(self.element(str(at), ANYTHING) for at in range(count))))
+        return self.named(
+            4, name, self.framed(b"".join(self.element(str(at), ANYTHING) for at in range(count)))
+        )
 
     def reference(self) -> bytes:
-        number = 1 + int(self.random() * self.apart) if self.apart and not self.bad() else self.pick((0, -1, self.apart + 1, 1 << 40))
+        number = (
+            1 + int(self.random() * self.apart)
+            if self.apart and not self.bad()
+            else self.pick((0, -1, self.apart + 1, 1 << 40))
+        )
         return self.tag("backref", self.named(18, "ref", struct.pack("<q", number)))
 
     def symbol(self) -> bytes:
@@ -340,11 +409,24 @@ class Julia(Bson):
     def path(self, name: str, path: Sequence[str]) -> bytes:
         if self.bad():
             return self.element(name, ANYTHING)
-        return self.named(4, name, self.framed(b"".join(self.named(2, str(at), self.string(one)) for at, one in enumerate(path))))
+        return self.named(
+            4,
+            name,
+            self.framed(b"".join(self.named(2, str(at), self.string(one)) for at, one in enumerate(path))),
+        )
 
     def type(self, path: Sequence[str] | None = None) -> bytes:
         path = path or self.pick(PATHS)
-        count = {"Dict": 2, "Array": 2, "Pair": 2, "Complex": 1, "Set": 1, "Tuple": 2, "NamedTuple": 2, "RefValue": 1}.get(path[-1] if path else "", 0)
+        count = {
+            "Dict": 2,
+            "Array": 2,
+            "Pair": 2,
+            "Complex": 1,
+            "Set": 1,
+            "Tuple": 2,
+            "NamedTuple": 2,
+            "RefValue": 1,
+        }.get(path[-1] if path else "", 0)
         if self.bad():
             count = self.few()
         params = b"".join(self.parameter(str(at)) for at in range(count if self.depth < 20 else 0))
@@ -377,12 +459,23 @@ class Julia(Bson):
             count *= length
         if self.bad():
             lengths = [self.pick((-1, 1 << 31, 1 << 62, 1000))] * self.pick((1, 2, 33))
-        shape = self.framed(b"".join(self.named(18, str(at), struct.pack("<q", length)) for at, length in enumerate(lengths)))
+        shape = self.framed(
+            b"".join(self.named(18, str(at), struct.pack("<q", length)) for at, length in enumerate(lengths))
+        )
         at = self.random()
         if at < 0.5:
             name = self.pick(list(BITS))
             path: Sequence[str] = ("Core", name)
-            data = self.named(5, "data", self.binary(0, bytes(count * BITS[name]) if name in ("Char", "Bool") else self.rng.randbytes(count * BITS[name])))
+            data = self.named(
+                5,
+                "data",
+                self.binary(
+                    0,
+                    bytes(count * BITS[name])
+                    if name in ("Char", "Bool")
+                    else self.rng.randbytes(count * BITS[name]),
+                ),
+            )
         else:
             path = self.pick(PATHS)
             data = self.many("data", count)
@@ -419,7 +512,9 @@ class Julia(Bson):
         if at < 0.6:
             return self.tag("jl_bottom_type")
         if at < 0.8:
-            return self.tag("jl_anonymous", self.many("typename", 2), self.named(4, "params", self.framed(b"")))
+            return self.tag(
+                "jl_anonymous", self.many("typename", 2), self.named(4, "params", self.framed(b""))
+            )
         return self.type()
 
 

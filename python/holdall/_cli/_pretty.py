@@ -29,8 +29,14 @@ STYLES: dict[str, dict[str, Any]] = {
 }
 
 
+# Characters of a key; and of what is too short to say anything.
+_LONGEST_KEY, _SHORTEST = 200, 8
+
+
 def short(value: Any, limit: int = 60) -> str:
     """A value in one line of at most `limit` characters; only as much of it is looked at."""
+    if limit < _SHORTEST:
+        return "..."
     parts: list[str] = []
     size = 0
     for text, _ in _flat(value, limit):
@@ -197,7 +203,8 @@ def _flat(
         if not top.first:
             yield ", ", ""
         top.first = False
-        label, style, between = _label(top.parts, step)
+        # A key may hold itself: the keys in it are said in ever less.
+        label, style, between = _label(top.parts, step, min(_LONGEST_KEY, most // 2))
         if label:
             yield label, style
             yield between, ""
@@ -219,10 +226,10 @@ def _flat(
             stack.append(nested)
 
 
-def _label(parts: Node, step: Any) -> tuple[str, str, str]:
-    """What stands before an item, its style, and what is between both."""
+def _label(parts: Node, step: Any, most: int = _LONGEST_KEY) -> tuple[str, str, str]:
+    """What stands before an item, its style, and what is between both; a key has `most` characters."""
     if parts.kind == "map":
-        return short(step, 200), "key", ": "
+        return short(step, most), "key", ": "
     if parts.kind == "fields" and isinstance(step, str) and step != "*":
         return _paths.printable(step), "key", "="
     return "", "", ""

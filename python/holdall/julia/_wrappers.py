@@ -433,7 +433,12 @@ class BigFloat(Wrapper):
         return str(context.normalize(context.divide(Decimal(above), Decimal(below))))
 
     def __repr__(self) -> str:
-        return f"BigFloat({str(self)!r})"
+        try:
+            return f"BigFloat({str(self)!r})"
+        except (AttributeError, TypeError, ValueError, ArithmeticError):
+            # A file may hold anything in the places of its parts.
+            parts = (self.prec, self.sign, self.exp, self.d, self._d)
+            return f"BigFloat({', '.join(map(repr, parts))})"
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, BigFloat):
