@@ -195,6 +195,14 @@ EXACT = {
 }  # fmt: skip
 
 
+def test_keys_that_hold_themselves():
+    """A record is a key of a dict that it holds: each key in a key has less room."""
+    key = record(id=1)
+    key.fields["in"] = {key: 1, (key, key): [key]}
+    assert text({key: {key: key}}).count("...") > 1
+    assert len(short({key: key})) <= 60
+
+
 @pytest.mark.parametrize("fields", [[], [("maps", 5)], [("maps", None), ("a", 1)]], ids=str)
 def test_a_chain_map_with_anything_in_its_field(fields):
     """A message may leave its list of dicts out, or put something else there."""
