@@ -233,7 +233,7 @@ class Posted:
 
     def __post_init__(self) -> None:
         meddle(self.links)
-        if self.a == 7:
+        if type(self.a) is int and self.a == 7:
             raise Mine
 
 
@@ -246,7 +246,7 @@ class Converted:
 
 def converted(value: Any) -> Converted:
     meddle(value)
-    if value == 7:
+    if type(value) is int and value == 7:
         raise Mine
     return Converted(value)
 

@@ -29,17 +29,18 @@ STYLES: dict[str, dict[str, Any]] = {
 }
 
 
-# Characters of a key; and of what is too short to say anything.
-_LONGEST_KEY, _SHORTEST = 200, 8
+# Characters of a key; and how deep in keys of keys something is said. A key may hold itself.
+_LONGEST_KEY, _DEEPEST_KEY = 200, 4
 
 
-def short(value: Any, limit: int = 60) -> str:
-    """A value in one line of at most `limit` characters; only as much of it is looked at."""
-    if limit < _SHORTEST:
-        return "..."
+def short(value: Any, limit: int = 60, keys: int = 0) -> str:
+    """A value in one line of at most `limit` characters; only as much of it is looked at.
+
+    keys: in how many keys within keys it stands.
+    """
     parts: list[str] = []
     size = 0
-    for text, _ in _flat(value, limit):
+    for text, _ in _flat(value, limit, keys=keys):
         parts.append(text)
         size += len(text)
         if size > limit:
@@ -178,6 +179,7 @@ def _flat(
     here: _Open | None = None,
     met: dict[int, _Open] | None = None,
     opened: list[_Open] | None = None,
+    keys: int = 0,
 ) -> Iterator[tuple[str, str]]:
     """A value's text without lines; <...> in place of what holds itself or stands in it twice.
 
@@ -203,8 +205,7 @@ def _flat(
         if not top.first:
             yield ", ", ""
         top.first = False
-        # A key may hold itself: the keys in it are said in ever less.
-        label, style, between = _label(top.parts, step, min(_LONGEST_KEY, most // 2))
+        label, style, between = _label(top.parts, step, keys)
         if label:
             yield label, style
             yield between, ""
@@ -226,10 +227,11 @@ def _flat(
             stack.append(nested)
 
 
-def _label(parts: Node, step: Any, most: int = _LONGEST_KEY) -> tuple[str, str, str]:
-    """What stands before an item, its style, and what is between both; a key has `most` characters."""
+def _label(parts: Node, step: Any, keys: int = 0) -> tuple[str, str, str]:
+    """What stands before an item, its style, and what is between both."""
     if parts.kind == "map":
-        return short(step, most), "key", ": "
+        key = short(step, _LONGEST_KEY >> keys, keys + 1) if keys < _DEEPEST_KEY else "..."
+        return key, "key", ": "
     if parts.kind == "fields" and isinstance(step, str) and step != "*":
         return _paths.printable(step), "key", "="
     return "", "", ""
