@@ -362,7 +362,8 @@ def test_long_chains_and_wide_graphs_are_compared_and_shown() -> None:
 )
 def test_a_large_float_of_anything_is_shown(parts: Any) -> None:
     """A file may hold other values in its places."""
-    assert repr(julia.BigFloat(*parts)) == f"BigFloat({', '.join(map(repr, parts))})"
+    found = julia.BigFloat(*parts)
+    assert repr(found) == str(found) == f"BigFloat({', '.join(map(repr, parts))})"
 
 
 def test_a_half_filled_record_is_shown() -> None:

@@ -43,6 +43,7 @@ DRIFT = 1500
 # Of the same finding so many are kept.
 ALIKE = 3
 SHRINKING_SECONDS = 20
+PROGRESS_SECONDS = 300
 
 
 class Turn(NamedTuple):
@@ -207,6 +208,14 @@ class Campaign:
         self.args, self.fuzzer, self.script, self.seed = args, fuzzer, script, seed
         self.total = [0, 0, 0, 0]
         self.findings = 0
+        self.counters: mmap.mmap | None = None
+
+    def now(self) -> list[int]:
+        """Attempts done, refused, loaded, dumped again, those of the running child included."""
+        running = [0, 0, 0, 0]
+        with contextlib.suppress(ValueError):
+            running = list(COUNTERS.unpack_from(self.counters)[1:]) if self.counters else running
+        return [one + other for one, other in zip(self.total, running, strict=True)]
 
     def command(self, **options: Any) -> list[str]:
         command = [sys.executable, "-X", "faulthandler", self.script]
@@ -222,7 +231,7 @@ class Campaign:
             with tempfile.NamedTemporaryFile() as file:
                 file.write(bytes(COUNTERS.size))
                 file.flush()
-                counters = mmap.mmap(file.fileno(), COUNTERS.size)
+                self.counters = counters = mmap.mmap(file.fileno(), COUNTERS.size)
                 options = {
                     "first": first, "seed": self.seed, "seconds": left, "count": self.args.count - self.total[0], "counters": file.name,
                 }  # fmt: skip
@@ -230,6 +239,7 @@ class Campaign:
                 process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
                 problem = self.watch(process, counters)
                 number, done, *rest = COUNTERS.unpack_from(counters)
+                self.counters = None
                 counters.close()
             for index, count in enumerate((done, *rest)):
                 self.total[index] += count
@@ -315,8 +325,14 @@ def run(args: argparse.Namespace, fuzzer: Fuzzer, script: str, what: str) -> int
     threads = [threading.Thread(target=campaign.run) for campaign in campaigns]
     for thread in threads:
         thread.start()
-    for thread in threads:
-        thread.join()
+    said = started
+    while any(thread.is_alive() for thread in threads):
+        for thread in threads:
+            thread.join(1)
+        if time.monotonic() - said > PROGRESS_SECONDS:
+            said = time.monotonic()
+            done = sum(campaign.now()[0] for campaign in campaigns)
+            print(f"{done:,} {what} in {said - started:.0f} s", file=sys.stderr, flush=True)
     seconds = time.monotonic() - started
     total = [sum(counts) for counts in zip(*(campaign.total for campaign in campaigns), strict=True)]
     findings = sum(campaign.findings for campaign in campaigns)
