@@ -113,7 +113,8 @@ def child(args: argparse.Namespace, fuzzer: Fuzzer) -> None:
     seen: dict[str, int] = {}
     before: list[int] = []
     end = time.monotonic() + args.seconds
-    while done < args.count and (done % 64 or time.monotonic() < end):
+    parent = os.getppid()
+    while done < args.count and (done % 64 or (time.monotonic() < end and os.getppid() == parent)):
         COUNTERS.pack_into(counters, 0, number, done, refused, loaded, again)
         turn = fuzzer.turn(number)
         gc.set_threshold(*thresholds[number % 4])
