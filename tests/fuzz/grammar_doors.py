@@ -304,6 +304,10 @@ def opened(data: bytes, number: int) -> Outcome:
     return True, False
 
 
+def is_plain(key: tuple[Any, ...]) -> bool:
+    return all(type(part) in (str, int, bytes) for part in key)
+
+
 def partly(data: bytes, number: int) -> Outcome:
     """What can be loaded at once can be loaded member by member, and the other way."""
     types = (TYPES, holdall.Record, ())[number % 3]
@@ -322,17 +326,11 @@ def partly(data: bytes, number: int) -> Outcome:
             assert type(value) is type(found[at]), f"another type at {at}: {type(value)}"
     else:
         assert len(doc) == len(found)
-        # Records and instances are found as keys only if their classes say when they are equal.
+        # What is equal to itself alone is not found again: instances, records, what is not a number.
         keys = [
-            key
-            for key in found
-            if type(key) in (str, int, bytes, tuple, float)
-            and "Record" not in repr(key)
-            and " at 0x" not in repr(key)
+            key for key in found if type(key) in (str, int, bytes) or (type(key) is tuple and is_plain(key))
         ]
         for key in keys[:MOST]:
-            if key != key:
-                continue
             with contextlib.suppress(TypeError):
                 value = doc[key]
                 value = value.load() if isinstance(value, holdall.bson.Document) else value
