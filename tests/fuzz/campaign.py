@@ -32,6 +32,8 @@ from tests.support.file_frames import resealed
 from tests.support.hostile import MEMORY_MULTIPLE
 
 HANG_SECONDS = 20
+# So many times as long an attempt may wait for the processor.
+MOST_WAITING = 10
 # What the process may grow by beside the multiple of the largest input: results wait for the collector.
 SLACK = 256 << 20
 # Where the child tells how it stands: number of the attempt, attempts done, refused, loaded, dumped again.
@@ -276,14 +278,17 @@ class Campaign:
         ]
         for thread in threads:
             thread.start()
-        last, since, hangs = -1, seconds_spent(process.pid), False
+        last, since, begun, hangs = -1, seconds_spent(process.pid), time.monotonic(), False
         while process.poll() is None:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(0.2)
             number = COUNTERS.unpack_from(counters)[0]
             if number != last:
-                last, since = number, seconds_spent(process.pid)
-            elif seconds_spent(process.pid) - since > HANG_SECONDS:
+                last, since, begun = number, seconds_spent(process.pid), time.monotonic()
+            elif (
+                seconds_spent(process.pid) - since > HANG_SECONDS
+                or time.monotonic() - begun > MOST_WAITING * HANG_SECONDS
+            ):
                 process.kill()
                 process.wait()
                 hangs = True
