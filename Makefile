@@ -43,7 +43,7 @@ bench: $(EXTENSION) $(VENV)/.stamp-bench ## every data set against every peer, a
 	@$(BIN)/python bench/run.py $(ARGS)
 
 ##@ Check
-.PHONY: test lint ruff mypy rust-lint docs-lint cargo-test pytest test-mongo check-julia check-versions peers interpreter-tests zoo zoo-scan fuzz complexity faults soak soak-log
+.PHONY: test lint ruff mypy rust-lint docs-lint cargo-test pytest test-mongo check-julia check-versions peers interpreter-tests zoo zoo-scan fuzz fuzz-rust miri check-debug sanitize complexity faults soak soak-log
 test: lint cargo-test pytest test-mongo ## lint, the Rust tests and the Python tests: what CI runs
 
 lint: ruff mypy rust-lint docs-lint ## ruff, mypy --strict, rustfmt, clippy -D warnings, generated docs
@@ -127,12 +127,47 @@ zoo: $(EXTENSION) $(ZOO)/.stamp ## objects of a hundred packages compared with p
 zoo-scan: $(EXTENSION) $(ZOO)/.stamp ## handmade messages for every class of C code that these packages load
 	@cd / && PYTHONPATH=$(CURDIR):$(CURDIR)/python $(CURDIR)/$(ZOO)/bin/python -m tests.zoo.scan $(ARGS)
 
-fuzz: $(EXTENSION) $(VENV)/.stamp-test ## mutated inputs through Python and cargo-fuzz, SECONDS=60 each
-	$(BIN)/python tests/fuzz/mutate.py --seconds $(FUZZ_SECONDS)
-	@if cargo fuzz --version >/dev/null 2>&1 && rustup toolchain list 2>/dev/null | grep -q ^nightly; then \
-		cd crates/format && for target in $$(cargo +nightly fuzz list); do \
-			cargo +nightly fuzz run "$$target" -- -max_total_time=$(FUZZ_SECONDS); done; \
-	else echo 'cargo-fuzz and a nightly toolchain are not both installed: the Rust fuzz target did not run'; fi
+fuzz: $(EXTENSION) $(VENV)/.stamp-test fuzz-rust ## damaged and made-up messages through Python, half of SECONDS=60 each; cargo-fuzz, SECONDS in all
+	$(BIN)/python tests/fuzz/mutate.py --seconds $$(($(FUZZ_SECONDS) / 2)) --jobs $(JOBS)
+	$(BIN)/python tests/fuzz/grammar.py --seconds $$(($(FUZZ_SECONDS) / 2)) --jobs $(JOBS)
+
+# A stable toolchain takes the flags of AddressSanitizer where it is told to.
+fuzz-rust: ## the targets of cargo-fuzz, with AddressSanitizer: SECONDS=60 in all
+	@command -v cargo-fuzz >/dev/null || { echo 'fuzz-rust did not run: cargo-fuzz is missing (cargo install cargo-fuzz)'; exit 0; }; \
+	cd crates/format; export RUSTC_BOOTSTRAP=1; targets=$$(cargo fuzz list); \
+	for target in $$targets; do \
+		cargo fuzz run "$$target" -- -max_total_time=$$(($(FUZZ_SECONDS) / $$(wc -w <<< "$$targets") + 1)) -max_len=4096; done
+
+# The crate has no unsafe code of its own, so this looks at what it builds on. Left out are tests that go through every byte of many
+# messages, which take hours here, and those of compression, which is C.
+MIRI_SLOW := every boundaries takes_little a_byte_at codec file frame
+miri: ## the tests of the pure crate under Miri; needs a nightly toolchain with miri and rust-src
+	@cargo +nightly miri --version >/dev/null 2>&1 || { echo 'miri did not run: rustup toolchain install nightly --component miri,rust-src'; exit 0; }; \
+	MIRIFLAGS=-Zmiri-disable-isolation cargo +nightly miri test -p holdall-format --lib -- $(or $(ARGS),$(addprefix --skip ,$(MIRI_SLOW)))
+
+# CPython's own checks: assertions, freed memory that is overwritten, references that go below nothing. Packages are those of .venv,
+# so it has to be of the same version.
+DEBUG_PYTHON ?= python3.11-dbg
+check-debug: $(EXTENSION) $(VENV)/.stamp-test ## the tests on a debug build of CPython (Debian's python3-dbg); ARGS=tests/test_log.py for some
+	@command -v $(DEBUG_PYTHON) >/dev/null || { echo 'check-debug did not run: $(DEBUG_PYTHON) is missing (apt install python3-dbg, or DEBUG_PYTHON=)'; exit 0; }; \
+	version='import sys; print("%d.%d" % sys.version_info[:2])'; \
+	test "$$($(DEBUG_PYTHON) -c "$$version")" = "$$($(BIN)/python -c "$$version")" || { echo 'check-debug did not run: $(DEBUG_PYTHON) is of another version'; exit 0; }; \
+	PYTHONPATH=$(abspath python):$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))') PYTHONMALLOC=debug \
+		$(DEBUG_PYTHON) -X dev -m pytest -p no:cacheprovider $(or $(ARGS),-m 'not soak' $(SANITIZED))
+
+# The extension in a package of its own, whose every access of memory is checked; Python's objects are malloc's then.
+SANITIZE := .sanitize
+LIBASAN = $(shell gcc -print-file-name=libasan.so 2>/dev/null)
+# What measures time or memory, or starts other programs, is left to the usual tests.
+SANITIZED = $(filter-out $(foreach name,bench cli docs docstrings format_page fuzz import interpreter memory zoo,$(wildcard tests/test_$(name)*.py)),$(wildcard tests/test_*.py))
+sanitize: $(VENV)/.stamp-venv $(VENV)/.stamp-test ## the extension under AddressSanitizer, with the tests; ARGS=tests/test_log.py for some
+	@test -e '$(LIBASAN)' || { echo "sanitize did not run: gcc's libasan.so is missing"; exit 0; }; \
+	host=$$(rustc -vV | sed -n 's/^host: //p'); \
+	RUSTC_BOOTSTRAP=1 RUSTFLAGS=-Zsanitizer=address cargo build --quiet -p holdall-python --lib --profile quick --target "$$host" --target-dir $(SANITIZE)/target; \
+	rm -rf $(SANITIZE)/holdall; cp -r python/holdall $(SANITIZE)/; rm -f $(SANITIZE)/holdall/_core.*.so; \
+	cp $(SANITIZE)/target/$$host/quick/libholdall_python.so $(SANITIZE)/holdall/_core.abi3.so; \
+	ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 LD_PRELOAD='$(LIBASAN)' PYTHONMALLOC=malloc PYTHONPATH=$(abspath $(SANITIZE)) \
+		$(BIN)/python -m pytest -p no:cacheprovider $(or $(ARGS),-m 'not soak' $(SANITIZED))
 
 faults: $(EXTENSION) $(VENV)/.stamp-test ## every allocation, hook and write made to fail in turn; ARGS="rust hooks" for some
 	$(BIN)/python -m tests.faults.run $(ARGS)

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 import holdall
 from holdall._cli import _json, _paths, _pretty
 from holdall._cli._pretty import pretty, short
+from tests.support import wire
 from tests.support.isomorphic import isomorphic
 
 
@@ -193,6 +194,24 @@ EXACT = {
     "namespace": types.SimpleNamespace(a=1, b=[2]), "cycle": a_cycle(),
     "shared": [[1], *[[{"x": 1}]] * 2, collections.deque([[1]])],
 }  # fmt: skip
+
+
+def test_keys_that_hold_themselves():
+    """A record is a key of a dict that it holds: each key in a key has less room."""
+    key = record(id=1)
+    key.fields["in"] = {key: 1, (key, key): [key]}
+    assert text({key: {key: key}}).count("...") > 1
+    assert len(short({key: key})) <= 60
+
+
+@pytest.mark.parametrize("fields", [[], [("maps", 5)], [("maps", None), ("a", 1)]], ids=str)
+def test_a_chain_map_with_anything_in_its_field(fields):
+    """A message may leave its list of dicts out, or put something else there."""
+    values = [wire.integer(value) if value else wire.NONE for _, value in fields]
+    data = wire.message(wire.layout("object", "collections.ChainMap", [name for name, _ in fields], *values))
+    found = holdall.loads(data)
+    assert text(found).startswith("ChainMap(") and "$record" in _json.dumps(found)
+    assert all(f"{name}=" in text(found) for name, _ in fields)
 
 
 @pytest.mark.parametrize("name", EXACT)

@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import REPO
-from tests.fuzz import bson_documents, bson_doors, mutate
+from tests.fuzz import bson_documents, bson_doors, campaign, grammar, mutate
 from tests.support import bson_wire
 
 FUZZER = [sys.executable, str(REPO / "tests" / "fuzz" / "mutate.py")]
+GRAMMAR = [sys.executable, str(REPO / "tests" / "fuzz" / "grammar.py")]
 
 
 @pytest.mark.xdist_group("memory")
@@ -22,6 +23,42 @@ def test_twenty_thousand_mutations(tmp_path: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, timeout=200)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "20,000 mutations" in done.stdout and "0 findings" in done.stdout
+
+
+@pytest.mark.xdist_group("memory")
+def test_two_thousand_messages_by_the_grammars(tmp_path: Path) -> None:
+    command = [*GRAMMAR, "--count", "2000", "--seconds", "100", "--seed", "20261122", "--out", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=200)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "2,000 messages" in done.stdout and "0 findings" in done.stdout
+
+
+def test_messages_by_the_grammars_can_be_made_again_and_are_mostly_sound() -> None:
+    made = grammar.Grammar(None)
+    assert {made.turn(number).format for number in range(400)} == {"hold", "msgpack", "bson", "julia"}
+    again = grammar.Grammar(None)
+    inputs = [made.made(1, number) for number in range(400)]
+    assert inputs == [again.made(1, number) for number in range(400)]
+    # In any order: an input goes through several doors.
+    assert [again.made(1, number) for number in range(0, 400, 7)] == inputs[::7]
+    assert len(set(inputs)) > 400 // grammar.SHARE * 0.9
+    loaded = 0
+    for number, data in enumerate(inputs):
+        turn = made.turn(number)
+        loaded += turn.load(data, number)[0]
+    assert loaded > 120
+
+
+def test_a_finding_is_made_smaller() -> None:
+    def load(data: bytes, number: int) -> tuple[bool, bool]:
+        assert b"x" not in data or b"y" not in data, "both"
+        return True, False
+
+    turn = campaign.Turn("hold", "a door", load)
+    data = bytes(range(256))
+    small, said = campaign.shrunk(data, 0, turn)
+    assert small == b"xy" and said.startswith("AssertionError in test_fuzz_smoke.py:load: both")
+    assert campaign.shrunk(b"nothing", 0, turn) == (b"nothing", "")
 
 
 def test_inputs_can_be_made_again() -> None:
@@ -68,8 +105,8 @@ def test_elements_are_damaged_in_documents_that_stay_whole() -> None:
 CHILD = """
 import os, sys
 sys.path.insert(0, {repo!r})
-from tests.fuzz import mutate
-mutate.attempt = lambda data, number, turn: {wrong} if number == 5 else (True, True)
+from tests.fuzz import campaign, mutate
+campaign.attempt = lambda data, number, turn: {wrong} if number == 5 else (True, True)
 sys.exit(mutate.main())
 """
 
@@ -79,7 +116,17 @@ def test_what_goes_wrong_is_found(tmp_path: Path, wrong: str) -> None:
     child = tmp_path / "child.py"
     child.write_text(CHILD.format(repo=str(REPO), wrong=wrong))
     parent = f"import sys; from tests.fuzz import mutate; mutate.__file__ = {str(child)!r}; sys.exit(mutate.main())"
-    options = ["--count", "10", "--seconds", "60", "--seed", "1", "--out", str(tmp_path / "out")]
+    options = [
+        "--count",
+        "10",
+        "--seconds",
+        "60",
+        "--seed",
+        "1",
+        "--no-shrinking",
+        "--out",
+        str(tmp_path / "out"),
+    ]
     done = subprocess.run(
         [sys.executable, "-c", parent, *options], capture_output=True, text=True, timeout=100, cwd=REPO
     )

@@ -420,6 +420,17 @@ def test_what_stands_apart_may_stand_anywhere(place: int) -> None:
     assert list(julia.parse(data)) == list(SHARING)
 
 
+def test_a_member_without_bytes_before_what_stands_apart() -> None:
+    """Its value begins where the element of what stands apart does."""
+    data = bson.dumps({"n": 1, "null": None, "_backrefs": [{"tag": "symbol", "name": "x"}]})
+    assert julia.loads(data) == {"n": 1, "null": None}
+    doc = julia.open(data)
+    assert (
+        len(doc) == 2 and list(doc) == list(doc.keys()) == ["n", "null"] and list(doc.values()) == [1, None]
+    )
+    assert doc["null"] is None and "_backrefs" not in doc
+
+
 def test_what_members_share_is_one_object() -> None:
     doc = julia.open(julia.dumps(SHARING))
     assert doc["a"] == SHARED and doc["a"] is doc["b"][0] is doc["b"][1]

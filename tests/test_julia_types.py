@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from holdall import julia
+from holdall import bson, julia
 from holdall.julia import (
     BOTTOM,
     Anonymous,
@@ -22,6 +22,7 @@ from holdall.julia import (
     UnionAll,
 )
 from holdall.julia._types import ANY
+from tests.support.julia_messages import FLOAT64, array, datatype
 from tests.support.julia_registry import fresh
 
 T = Type.parse
@@ -319,3 +320,17 @@ def test_bounds_that_are_no_types_are_shown() -> None:
     for bound in (np.zeros(2, "i4,f8"), np.ones(3), 5, "text"):
         var = julia.TypeVar("T", julia.BOTTOM, bound)
         assert "T" in repr(julia.UnionAll(var, julia.Type.parse("Int64")))
+
+
+def test_parameters_that_are_arrays_are_shown() -> None:
+    """A damaged file may have anything among a type's parameters."""
+    of = next(
+        iter(
+            julia.loads(
+                bson.dumps(
+                    {"t": datatype("Core", "Array", params=[FLOAT64, array(FLOAT64, (2,), bytes(16))])}
+                )
+            ).values()
+        )
+    )
+    assert repr(of) == "<Array{Float64, [0. 0.]}>"

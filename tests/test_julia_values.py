@@ -349,6 +349,23 @@ def test_long_chains_and_wide_graphs_are_compared_and_shown() -> None:
     assert repr(JuliaStruct("Main.N", range(10**6))).endswith("49, ...)")
 
 
+@pytest.mark.parametrize(
+    "parts",
+    [
+        (256, 1, 1, None, 5),
+        (None, 1, 1, None, "x"),
+        (256, "x", 1, None, "x"),
+        (256, 1, 1, None, "\ud800"),
+        (256, 1, "x", None, "x"),
+    ],
+    ids=str,
+)
+def test_a_large_float_of_anything_is_shown(parts: Any) -> None:
+    """A file may hold other values in its places."""
+    found = julia.BigFloat(*parts)
+    assert repr(found) == str(found) == f"BigFloat({', '.join(map(repr, parts))})"
+
+
 def test_a_half_filled_record_is_shown() -> None:
     empty = object.__new__(JuliaStruct)
     assert repr(empty) == "None(...)"

@@ -506,6 +506,13 @@ def test_what_is_not_bytes(given: Any) -> None:
         holdall.loads(given)
 
 
+def test_a_range_is_no_pair_of_numbers() -> None:
+    """Of a few bytes, it would go on for ever."""
+    for strict in (True, False):
+        with pytest.raises(holdall.ValidationError, match="Expected `complex`, got `range`"):
+            holdall.loads(holdall.dumps(range(10**30)), type=complex, strict=strict)
+
+
 def test_input_is_let_go() -> None:
     """A bytearray can be resized again as soon as `loads` is back, also after an error."""
     data = bytearray(holdall.dumps([1, "text", b"data"]))

@@ -207,9 +207,11 @@ def loads(data: bytes, number: int) -> Outcome:
         again = julia.dumps(found)
     except holdall.HoldallError:
         return True, False
-    # What was loaded is whole, and says the same when it is stored; what was nonsense is so but once.
+    # What was loaded is whole, and says the same when it is stored. What was nonsense is so but once: an array of bytes without any,
+    # as a list, becomes an array of bytes, and that bytes.
     second = julia.loads(again, types=types)
-    assert julia.dumps(second) == again, "other bytes after a second round"
+    if (third := julia.dumps(second)) != again:
+        assert julia.dumps(julia.loads(third, types=types)) == third, "other bytes after another round"
     return True, True
 
 

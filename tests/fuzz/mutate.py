@@ -5,47 +5,29 @@ Every format takes turns, untyped and by the annotations of `typed_targets`; BSO
     python tests/fuzz/mutate.py --seconds 60 --seed 1 --out findings
     python tests/fuzz/mutate.py --format bson --count 1000000
 
-The work is done in a child process with a bound on its memory. Before each attempt the child writes the attempt's
-number where the parent can see it, so that a crash or a hang is known by its number; the input is made again from
-seed and number. Exit status 1 means a finding; its input is then in the folder given by --out.
+`campaign` says how the attempts are run, and what becomes of findings.
 """
 
 from __future__ import annotations
 
-import argparse
-import mmap
-import os
+import contextlib
 import pathlib
 import random
-import resource
-import struct
-import subprocess
 import sys
-import tempfile
-import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
 
-import contextlib
-
 import holdall
-from tests.fuzz import bson_doors, julia_doors
+from tests.fuzz import bson_doors, campaign, julia_doors
 from tests.fuzz.bson_documents import BSON_MUTATIONS
 from tests.fuzz.julia_doors import JULIA_MUTATIONS
 from tests.fuzz.mutations import LARGEST_INPUT, MUTATIONS, Mutation
 from tests.support import models_trusted
 from tests.support.formats import FORMATS, Format
-from tests.support.hostile import MEMORY_MULTIPLE
 from tests.support.kinds import KINDS, TYPES
 from tests.support.typed_targets import TARGETS
-
-HANG_SECONDS = 20
-# What the process may grow by beside the multiple of the largest input: results wait for the collector.
-SLACK = 256 << 20
-# Where the child tells how it stands: number of the attempt, attempts done, refused, loaded, dumped again.
-COUNTERS = struct.Struct("<5q")
 
 
 class Turn(NamedTuple):
@@ -144,142 +126,25 @@ def mutated(turn: Turn, seed: int, number: int) -> bytes:
     return bytes(data[:LARGEST_INPUT])
 
 
-def attempt(data: bytes, number: int, turn: Turn) -> tuple[bool, bool]:
-    return turn.load(data, number)
+class Mutator:
+    """Turns, taken one after the other by the number of the attempt."""
 
+    def __init__(self, only: str | None) -> None:
+        self.taken = turns(only)
 
-def memory_now() -> int:
-    with open("/proc/self/statm") as file:
-        return int(file.read().split()[0]) * resource.getpagesize()
+    def turns(self) -> int:
+        return len(self.taken)
 
+    def turn(self, number: int) -> campaign.Turn:
+        turn = self.taken[number % len(self.taken)]
+        return campaign.Turn(turn.format, turn.door, turn.load)
 
-def child(args: argparse.Namespace) -> None:
-    """Attempts from --first on, until the parent's time or count is over."""
-    taken = turns(args.format)
-    with open(args.counters, "r+b") as file:
-        counters = mmap.mmap(file.fileno(), COUNTERS.size)
-    if sys.platform.startswith("linux"):
-        bound = memory_now() + MEMORY_MULTIPLE * LARGEST_INPUT + SLACK
-        resource.setrlimit(resource.RLIMIT_AS, (bound, bound))
-    number, done, refused, loaded, again = args.first, 0, 0, 0, 0
-    end = time.monotonic() + args.seconds
-    while done < args.count and (done % 64 or time.monotonic() < end):
-        COUNTERS.pack_into(counters, 0, number, done, refused, loaded, again)
-        turn = taken[number % len(taken)]
-        good, dumped = attempt(mutated(turn, args.seed, number), number, turn)
-        refused += not good
-        loaded += good
-        again += dumped
-        number += 1
-        done += 1
-    COUNTERS.pack_into(counters, 0, number, done, refused, loaded, again)
-
-
-class Finding(Exception):
-    """The child ended badly."""
-
-
-def watch(process: subprocess.Popen[str], counters: mmap.mmap) -> None:
-    """Wait for the child; a number that stands still for long is a hang."""
-    last, since = -1, time.monotonic()
-    while process.poll() is None:
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(0.2)
-        number = COUNTERS.unpack_from(counters)[0]
-        if number != last:
-            last, since = number, time.monotonic()
-        elif time.monotonic() - since > HANG_SECONDS:
-            process.kill()
-            process.communicate()
-            raise Finding(f"no end after {HANG_SECONDS} s")
-    errors = process.communicate()[1]
-    if process.returncode < 0:
-        raise Finding(f"ended by signal {-process.returncode}\n{errors[-3000:]}")
-    if process.returncode:
-        raise Finding(f"ended with status {process.returncode}\n{errors[-3000:]}")
-
-
-def run(args: argparse.Namespace) -> int:
-    started = time.monotonic()
-    first, findings = 0, 0
-    total = [0, 0, 0, 0]
-    taken = turns(args.format)
-    while True:
-        left = args.seconds - (time.monotonic() - started)
-        if left <= 0 or total[0] >= args.count or findings >= args.most:
-            break
-        with tempfile.NamedTemporaryFile() as file:
-            file.write(bytes(COUNTERS.size))
-            file.flush()
-            counters = mmap.mmap(file.fileno(), COUNTERS.size)
-            options = {
-                "first": first,
-                "seed": args.seed,
-                "seconds": left,
-                "count": args.count - total[0],
-                "counters": file.name,
-            }
-            command = [sys.executable, "-X", "faulthandler", __file__, "--child"]
-            command += [f"--{name}={value}" for name, value in options.items()]
-            command += [f"--format={args.format}"] if args.format else []
-            process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-            problem = ""
-            try:
-                watch(process, counters)
-            except Finding as finding:
-                problem = str(finding)
-            number, done, *rest = COUNTERS.unpack_from(counters)
-            counters.close()
-        for index, count in enumerate((done, *rest)):
-            total[index] += count
-        if not problem:
-            break
-        findings += 1
-        total[0] += 1
-        turn = taken[number % len(taken)]
-        report(args, number, turn, mutated(turn, args.seed, number), problem)
-        first = number + 1
-    seconds = time.monotonic() - started
-    print(f"{total[0] / seconds:,.0f} executions/s")
-    print(
-        f"{total[0]:,} mutations in {len(taken)} turns with seed {args.seed} in {seconds:.1f} s: "
-        f"{total[1]:,} refused, {total[2]:,} loaded ({total[3]:,} dumped again), {findings} findings"
-    )
-    return 1 if findings else 0
-
-
-def report(args: argparse.Namespace, number: int, turn: Turn, data: bytes, problem: str) -> None:
-    folder = pathlib.Path(args.out)
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"seed{args.seed}-{number}.{turn.format}"
-    path.write_bytes(data)
-    path.with_suffix(".txt").write_text(
-        f"attempt {number}, {len(data)} bytes, by {turn.door}\n{data[:200].hex()}\n{problem}\n"
-    )
-    print(
-        f"finding: attempt {number} ({len(data)} bytes, {turn.format} by {turn.door}), in {path}\n{problem}",
-        file=sys.stderr,
-    )
+    def made(self, seed: int, number: int) -> bytes:
+        return mutated(self.taken[number % len(self.taken)], seed, number)
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--seconds", type=float, default=60.0, help="how long to run")
-    parser.add_argument(
-        "--seed", type=int, default=int.from_bytes(os.urandom(3), "big"), help="default: a new one"
-    )
-    parser.add_argument("--count", type=int, default=1 << 62, help="at most that many mutations")
-    parser.add_argument("--format", choices=[*FORMATS, "julia"], help="only that one; default: all")
-    parser.add_argument("--most", type=int, default=20, help="stop after that many findings")
-    parser.add_argument("--out", default="fuzz-findings", help="folder for inputs that went wrong")
-    parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
-    parser.add_argument("--first", type=int, default=0, help=argparse.SUPPRESS)
-    parser.add_argument("--counters", default="", help=argparse.SUPPRESS)
-    args = parser.parse_args()
-    if args.child:
-        child(args)
-        return 0
-    return run(args)
+    return campaign.main(__doc__ or "", [*FORMATS, "julia"], "mutations", __file__, Mutator)
 
 
 if __name__ == "__main__":

@@ -80,6 +80,11 @@ def node(value: Any) -> Node | None:
     if cls is types.SimpleNamespace:
         fields = vars(value)
         return Node("fields", "namespace", "namespace(", ")", iter(fields.items()), len(fields), {})
+    if cls is collections.ChainMap and type(vars(value).get("maps")) is not list:
+        # A message may hold anything in its field, or nothing.
+        fields = vars(value)
+        extra = {"type": "collections.ChainMap"}
+        return Node("fields", "record", "ChainMap(", ")", iter(fields.items()), len(fields), extra)
     if cls is collections.ChainMap:
         return Node("list", "chainmap", "ChainMap(", ")", iter(enumerate(value.maps)), len(value.maps), {})
     if isinstance(value, BaseException):

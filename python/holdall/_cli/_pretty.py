@@ -31,11 +31,18 @@ STYLES: dict[str, dict[str, Any]] = {
 }
 
 
-def short(value: Any, limit: int = 60) -> str:
-    """A value in one line of at most `limit` characters; only as much of it is looked at."""
+# Characters of a key; and how deep in keys of keys something is said. A key may hold itself.
+_LONGEST_KEY, _DEEPEST_KEY = 200, 4
+
+
+def short(value: Any, limit: int = 60, keys: int = 0) -> str:
+    """A value in one line of at most `limit` characters; only as much of it is looked at.
+
+    keys: in how many keys within keys it stands.
+    """
     parts: list[str] = []
     size = 0
-    for text, _ in _flat(value, limit):
+    for text, _ in _flat(value, limit, keys=keys):
         parts.append(text)
         size += len(text)
         if size > limit:
@@ -190,6 +197,7 @@ def _flat(
     met: dict[int, _Open] | None = None,
     opened: list[_Open] | None = None,
     stack: list[_Open] | None = None,
+    keys: int = 0,
 ) -> Iterator[tuple[str, str]]:
     """A value's text without lines; <...> in place of what holds itself or stands in it twice.
 
@@ -216,7 +224,7 @@ def _flat(
         if not top.first:
             yield ", ", ""
         top.first = False
-        label, style, between = _label(top.parts, step)
+        label, style, between = _label(top.parts, step, keys)
         if label:
             yield label, style
             yield between, ""
@@ -238,10 +246,11 @@ def _flat(
             yield inner.head, _head_style(inner)
 
 
-def _label(parts: Node, step: Any) -> tuple[str, str, str]:
+def _label(parts: Node, step: Any, keys: int = 0) -> tuple[str, str, str]:
     """What stands before an item, its style, and what is between both."""
     if parts.kind == "map":
-        return short(step, 200), "key", ": "
+        key = short(step, _LONGEST_KEY >> keys, keys + 1) if keys < _DEEPEST_KEY else "..."
+        return key, "key", ": "
     if parts.kind == "fields" and isinstance(step, str) and step != "*":
         return _paths.printable(step), "key", "="
     return "", "", ""

@@ -478,7 +478,13 @@ class _Printer:
 
     def type(self, node: Type, depth: int, label: bool) -> str:
         params = node.params
-        if node.name == "Core.Array" and len(params) == 2 and params[1] in (1, 2) and not label:
+        if (
+            node.name == "Core.Array"
+            and len(params) == 2
+            and not label
+            and type(params[1]) is int
+            and params[1] in (1, 2)
+        ):
             return ("Vector", "Matrix")[params[1] - 1] + self.braces(params[:1], depth)
         if node.name == "Core.Tuple" and not params and not label:
             return "Tuple{}"

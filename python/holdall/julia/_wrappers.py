@@ -422,18 +422,27 @@ class BigFloat(Wrapper):
         above, below = self.as_integer_ratio()
         return above / below
 
-    def __str__(self) -> str:
-        if self.exp in (_ZERO, _NAN, _INFINITY):
-            return str(float(self))
+    def _digits(self) -> str | None:
+        """The number in decimals; None where a file has other things in the places of its parts."""
         try:
+            if self.exp in (_ZERO, _NAN, _INFINITY):
+                return str(float(self))
             above, below = self.as_integer_ratio()
+            context = Context(prec=max(int(min(self.prec, 1 << 14) * 0.30103), 1) + 2)
+            return str(context.normalize(context.divide(Decimal(above), Decimal(below))))
         except OverflowError:
             return f"about 2^{self.exp}"
-        context = Context(prec=max(int(min(self.prec, 1 << 14) * 0.30103), 1) + 2)
-        return str(context.normalize(context.divide(Decimal(above), Decimal(below))))
+        except (AttributeError, TypeError, ValueError, ArithmeticError):
+            return None
+
+    def __str__(self) -> str:
+        digits = self._digits()
+        return repr(self) if digits is None else digits
 
     def __repr__(self) -> str:
-        return f"BigFloat({str(self)!r})"
+        digits = self._digits()
+        parts = (self.prec, self.sign, self.exp, self.d, self._d) if digits is None else (digits,)
+        return f"BigFloat({', '.join(map(repr, parts))})"
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, BigFloat):

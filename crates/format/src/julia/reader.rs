@@ -55,9 +55,10 @@ impl Apart {
 }
 
 impl Apart {
-    /// Whether the element whose value begins there is the one that holds them.
+    /// Whether the element whose value begins there is the one that holds them. An empty value right before it begins where the
+    /// element does, and is another's.
     pub fn holds(&self, at: usize) -> bool {
-        self.element.is_some_and(|(from, to)| (from..to).contains(&at))
+        self.element.is_some_and(|(from, to)| from < at && at < to)
     }
 }
 

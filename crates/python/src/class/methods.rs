@@ -307,8 +307,14 @@ pub unsafe fn is_usual_enum(py: Python<'_>, class: Type) -> Result<bool> {
     let found = unsafe { _PyType_Lookup(class, intern!(py, "__reduce_ex__").as_ptr()) };
     // SAFETY: what the class has under a name is alive with it.
     let Some(found) = (unsafe { Bound::from_borrowed_ptr_or_opt(py, found) }) else { return Ok(false) };
-    const USUAL: &[&str] =
-        &["Enum.__reduce_ex__", "pickle_by_enum_name", "pickle_by_global_name", "_reduce_ex_by_name"];
+    // Flags had their own from 3.11.0 to 3.11.3.
+    const USUAL: &[&str] = &[
+        "Enum.__reduce_ex__",
+        "Flag.__reduce_ex__",
+        "pickle_by_enum_name",
+        "pickle_by_global_name",
+        "_reduce_ex_by_name",
+    ];
     for name in USUAL {
         if loaded(py, "enum", name)?.is_some_and(|usual| usual.is(&found)) {
             return Ok(true);

@@ -6,6 +6,7 @@ use crate::cpython::{float, int, text, Owned};
 use crate::error::{raised, Result};
 use pyo3::ffi;
 use pyo3::prelude::*;
+use pyo3::types::{PyList, PyTuple};
 use std::ptr::addr_of_mut;
 
 impl Rules<'_> {
@@ -99,12 +100,14 @@ impl Rules<'_> {
         }
     }
 
-    /// A complex number of its two parts.
+    /// A complex number of its two parts: of a list or a tuple. Other sequences, such as a range, may go on for ever.
     pub(super) fn pair_as_complex(&self, object: &Owned) -> Option<Owned> {
-        let (real, imag): (f64, f64) = match self.bound(object).extract::<Vec<f64>>().ok()?[..] {
-            [real, imag] => (real, imag),
-            _ => return None,
+        let object = self.bound(object);
+        let pair = match object.cast::<PyList>() {
+            Ok(list) => list.to_tuple(),
+            Err(_) => object.cast::<PyTuple>().ok()?.clone(),
         };
+        let (real, imag): (f64, f64) = pair.extract().ok()?;
         // SAFETY: a new reference or null.
         unsafe { Owned::new(ffi::PyComplex_FromDoubles(real, imag)) }
     }
