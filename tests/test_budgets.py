@@ -75,7 +75,9 @@ CONTAINERS: dict[str, Callable[[list[Any]], Any]] = {
 @pytest.mark.parametrize("keys", COLLIDING)
 def test_keys_that_collide(keys: str, container: str) -> None:
     few, many = (holdall.dumps(CONTAINERS[container](COLLIDING[keys](n))) for n in (30, 600))
-    limits = Limits(work=120_000)  # all with all are 180,000 comparisons; other keys would take some 20,000 at most
+    limits = Limits(
+        work=120_000
+    )  # all with all are 180,000 comparisons; other keys would take some 20,000 at most
     assert len(holdall.loads(few, limits=limits)) >= 29
     with pytest.raises(holdall.LimitError, match="collide: more than limits.work=120000"):
         holdall.loads(many, limits=limits)
@@ -161,10 +163,14 @@ def test_divisions() -> None:
 # --- patterns and zones ----------------------------------------------------------------------------------------------
 def test_patterns_are_charged_by_what_they_take() -> None:
     costly = [f"(?i)[\0-\U0010ffff]{i}" for i in range(8)]
-    data = wire.message(wire.sequence(*(wire.known("Pattern", wire.text(text) + wire.integer(32)) for text in costly)))
+    data = wire.message(
+        wire.sequence(*(wire.known("Pattern", wire.text(text) + wire.integer(32)) for text in costly))
+    )
     with pytest.raises(holdall.LimitError, match="takes long to make"):
         holdall.loads(data)
-    many = wire.message(wire.sequence(*(wire.known("Pattern", wire.text(f"{i}") + wire.integer(32)) for i in range(5000))))
+    many = wire.message(
+        wire.sequence(*(wire.known("Pattern", wire.text(f"{i}") + wire.integer(32)) for i in range(5000)))
+    )
     with pytest.raises(holdall.LimitError, match="takes long to make"):
         holdall.loads(many)
     same = [re.compile("a[b-d]+")] * 3 + [re.compile("а[а-яё]+", re.I)]
@@ -174,11 +180,18 @@ def test_patterns_are_charged_by_what_they_take() -> None:
     assert holdall.loads(holdall.dumps(long)) == long
 
 
-@pytest.mark.parametrize("key", ["evil/sub/x", "../../etc/passwd", "tzdata.zoneinfo", "Europe/../Europe/Prague", "", "a" * 100])
+@pytest.mark.parametrize(
+    "key", ["evil/sub/x", "../../etc/passwd", "tzdata.zoneinfo", "Europe/../Europe/Prague", "", "a" * 100]
+)
 def test_zones_are_those_of_the_data_base(key: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """The look-up of an unknown zone would import packages below `tzdata` by the key."""
     package = tmp_path / "tzdata"
-    for folder in (package, package / "zoneinfo", package / "zoneinfo" / "evil", package / "zoneinfo" / "evil" / "sub"):
+    for folder in (
+        package,
+        package / "zoneinfo",
+        package / "zoneinfo" / "evil",
+        package / "zoneinfo" / "evil" / "sub",
+    ):
         folder.mkdir()
         (folder / "__init__.py").write_text("")
     (package / "zoneinfo" / "evil" / "sub" / "__init__.py").write_text("raise SystemExit('ran')")
@@ -316,6 +329,8 @@ def test_a_strict_preset() -> None:
     strict = Limits.strict()
     assert (strict.depth, strict.objects, strict.bytes, strict.work) == (100, 1_000_000, 64 << 20, 16 << 20)
     assert Limits.strict(depth=3).depth == 3 and Limits().work is None
-    assert holdall.loads(holdall.dumps({"a": [1, 2, {"b": (3,)}]}), limits=strict) == {"a": [1, 2, {"b": (3,)}]}
+    assert holdall.loads(holdall.dumps({"a": [1, 2, {"b": (3,)}]}), limits=strict) == {
+        "a": [1, 2, {"b": (3,)}]
+    }
     with pytest.raises(holdall.LimitError, match="limits.depth=100"):
         holdall.loads(holdall.dumps(nested(lambda inner: [inner], 200)), limits=strict)

@@ -609,9 +609,10 @@ mod tests {
     #[test]
     fn a_restart_is_not_looked_for_further_than_one_reaches() {
         for (places, found) in [(64, true), (65, false)] {
-            let mut bytes = start().to_vec();
+            let mut bytes = Vec::new();
+            bytes.extend_from_slice(&start());
             let at = bytes.len() as u64;
-            put_restart(&mut bytes, at, 0, 0, &vec![0; places]);
+            put_restart(&mut bytes, at, 0, 0, &[0; 65][..places]);
             assert_eq!(last_restart(&bytes, bytes.len(), 0).is_some(), found);
         }
     }

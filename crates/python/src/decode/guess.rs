@@ -413,7 +413,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         // SAFETY: keys are alive.
         let mut layout = Layout::empty(entries.iter().map(|&(key, _)| unsafe { Owned::borrowed(key) }).collect());
         if !R::TEXT_KEYS {
-            layout.build = Build::Guessed(names.iter().map(|name| R::encoded(name).into()).collect());
+            layout.build = Build::Guessed(names.iter().map(|name| R::encoded(name)).collect());
             *entry = Entry { shape: Some(Rc::new(layout)), ..Entry::default() };
             return;
         }
@@ -426,7 +426,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         if shapes.len() == MOST_WAYS {
             shapes.remove(0);
         }
-        layout.build = Build::Guessed(names.iter().map(|name| R::encoded(name).into()).collect());
+        layout.build = Build::Guessed(names.iter().map(|name| R::encoded(name)).collect());
         shapes.push(Rc::new(layout));
         let last = Cell::new(shapes.len() - 1);
         *entry = Entry { ways: Some(Rc::new(Ways { shapes, last })), ..Entry::default() };

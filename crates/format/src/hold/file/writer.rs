@@ -187,14 +187,7 @@ impl<W: Output> Writer<'_, W> {
                     let total: &[u8] = if number == 0 && blocks > 1 { &total } else { &[] };
                     let kind = if number == 0 { kind } else { tag::REST };
                     number += 1;
-                    self.block(
-                        kind,
-                        number < blocks,
-                        total,
-                        block,
-                        packed.as_deref().map(|packed| &packed[..]),
-                        how.codec,
-                    )?;
+                    self.block(kind, number < blocks, total, block, packed.as_deref(), how.codec)?;
                 }
                 next = coming.map(Aside::join);
                 io::Result::Ok(())

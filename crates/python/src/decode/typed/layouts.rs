@@ -108,7 +108,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             let encoded = unsafe { text::ascii(field.key.get()) }.map(R::encoded).unwrap_or_default();
             let accepts = self.rules.node(field.node).accepts;
             if !encoded.is_empty() {
-                order.push(Expected { encoded: encoded.into(), field: at });
+                order.push(Expected { encoded, field: at });
             }
             steps.push(Member { field: at, node: field.node, accepts, place });
         }

@@ -248,7 +248,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         }
         if name.len() <= LONGEST && name.is_ascii() {
             let at = usize::from(*next).min(order.len());
-            order.insert(at, Expected { encoded: R::encoded(name).into(), field });
+            order.insert(at, Expected { encoded: R::encoded(name), field });
             *next = at as u16 + 1;
         }
     }

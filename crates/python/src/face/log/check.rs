@@ -238,6 +238,6 @@ pub fn file_body<'py>(data: &Bound<'py, PyAny>, at: u64, message: bool) -> PyRes
         let view = View::new(data)?;
         let kind = if message { tag::MESSAGE } else { tag::BUFFER_FRAME };
         let body = file::unpacked_at(view.as_slice(), at, kind).map_err(|error| Fault::from(error).into_py(0))?;
-        Ok(new::bytes(data.py(), &body)?)
+        new::bytes(data.py(), &body)
     })
 }
