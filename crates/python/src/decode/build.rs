@@ -9,7 +9,7 @@ use crate::class::registry;
 use crate::cpython::Owned;
 use crate::driver::OUTERMOST;
 use crate::error::{decode, raised, Result};
-use crate::memory::format;
+use crate::memory::{format, HashSet, Vec};
 use crate::objects::{self, extent, Cost};
 use crate::schema::ANY;
 use holdall_format::model::{reduce, Known, LayoutKind};
@@ -205,6 +205,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         let lent = (mark != UNMARKED).then(|| self.numbered[mark as usize].object.take()).flatten();
         let was_lent = lent.is_some();
         drop(lent);
+        if self.half_seen {
+            self.refuse_open(members, at)?;
+        }
         // SAFETY: both are held. Where others hold the set too (they can't have hashed it: its frame was open, and keys
         // that are not all there are refused), its count is set aside while C code adds a member; members whose hash
         // would run code of a user's class, which could see or drop the set meanwhile, are refused then.
@@ -224,6 +227,41 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         }
         if was_lent {
             self.numbered[mark as usize].object = Some(set.clone());
+        }
+        Ok(())
+    }
+
+    /// Refuses members that hold tuples whose items are not all there, so that their hash would be another one.
+    #[cold]
+    fn refuse_open(&self, members: &[Owned], at: usize) -> Result<()> {
+        let open: HashSet<usize> = self
+            .stack
+            .iter()
+            .filter(|frame| frame.kind == Kind::Tuple)
+            .filter_map(|frame| frame.object.as_ref())
+            .map(|tuple| tuple.get() as usize)
+            .collect();
+        let mut seen: HashSet<usize> = HashSet::default();
+        let mut next: Vec<Owned> = members.iter().cloned().collect();
+        while let Some(object) = next.pop() {
+            // SAFETY: held; places that are empty are passed over.
+            unsafe {
+                let is_tuple = ffi::PyType_HasFeature(ffi::Py_TYPE(object.get()), ffi::Py_TPFLAGS_TUPLE_SUBCLASS) != 0;
+                if !is_tuple || !seen.insert(object.get() as usize) {
+                    continue;
+                }
+                if open.contains(&(object.get() as usize)) {
+                    return Err(decode("a key or member that is not all there", at));
+                }
+                let len = ffi::PyTuple_GET_SIZE(object.get());
+                self.rules.work.charge(len as usize, "members of sets that are looked through again and again", at)?;
+                for place in 0..len {
+                    let item = ffi::PyTuple_GET_ITEM(object.get(), place);
+                    if !item.is_null() {
+                        next.push(Owned::borrowed(item));
+                    }
+                }
+            }
         }
         Ok(())
     }

@@ -53,7 +53,7 @@ impl<'w> Adding<'w> {
         }
         let crowd = meets(hash);
         if crowd.steps > ORDINARY || crowd.alike > 0 {
-            let compared = crowd.alike.saturating_mul(1 + weight as usize);
+            let compared = crowd.alike.saturating_mul(1 + weight as usize / 4);
             let units = (crowd.steps / PASSED_FOR_A_UNIT).saturating_add(compared);
             work.charge(units, "keys whose hashes collide", self.at)?;
         }

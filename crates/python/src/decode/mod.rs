@@ -145,7 +145,7 @@ pub struct Decoder<'i, R: Reader<'i>> {
     bytes_left: usize,
     /// The number that the next object gets.
     mark: u32,
-    /// Whether an instance was referred to before all its fields were there: hashing such a one would mislead.
+    /// Whether an instance or a tuple was referred to before all of it was there: hashing such a one would mislead.
     half_seen: bool,
     /// What was to be hashed but could not be yet.
     deferred: Vec<Deferred>,
@@ -500,7 +500,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 let class = ffi::Py_TYPE(object.get());
                 // A frozenset keeps its hash: one of a part of its members would stay.
                 let keeps_hash = class == std::ptr::addr_of_mut!(ffi::PyFrozenSet_Type);
-                if keeps_hash || ffi::PyType_HasFeature(class, ffi::Py_TPFLAGS_HEAPTYPE) != 0 {
+                // A tuple hashes by items that are yet to come.
+                let is_tuple = class == std::ptr::addr_of_mut!(ffi::PyTuple_Type);
+                if keeps_hash || is_tuple || ffi::PyType_HasFeature(class, ffi::Py_TPFLAGS_HEAPTYPE) != 0 {
                     self.half_seen = true;
                 }
             }
