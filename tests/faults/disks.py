@@ -103,7 +103,7 @@ def check(folder: Path, name: str, most: int, room_of: Room, full: bool) -> list
             if error.errno not in NO_ROOM:
                 problems.append(f"room for {room} bytes: {error!r}")
         except BaseException as error:
-            if not any(os.strerror(code) in str(error) for code in NO_ROOM):
+            if not any(os.strerror(code).lower() in str(error).lower() for code in NO_ROOM):
                 problems.append(f"room for {room} bytes: {error!r}")
         if path.read_bytes() != old:
             problems.append(f"room for {room} bytes: the old file is changed")
