@@ -157,7 +157,8 @@ def child(args: argparse.Namespace, fuzzer: Fuzzer) -> None:
                     }
                     print(json.dumps(told), flush=True)
             before = now
-    COUNTERS.pack_into(counters, 0, number, done, refused, loaded, again)
+    # Under a checker of memory the interpreter takes long to end.
+    COUNTERS.pack_into(counters, 0, -1, done, refused, loaded, again)
 
 
 # --- shrinking ---
@@ -259,7 +260,10 @@ class Campaign:
             if not problem:
                 return
             self.total[0] += 1
-            self.report(number, problem)
+            self.report(max(number, 0), problem)
+            if number < 0:
+                # All attempts were done: it went wrong at its end.
+                return
             first = number + 1
 
     def watch(self, process: subprocess.Popen[str], counters: mmap.mmap) -> str:
@@ -283,7 +287,7 @@ class Campaign:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(0.2)
             number = COUNTERS.unpack_from(counters)[0]
-            if number != last:
+            if number != last or number < 0:
                 last, since, begun = number, seconds_spent(process.pid), time.monotonic()
             elif (
                 seconds_spent(process.pid) - since > HANG_SECONDS
