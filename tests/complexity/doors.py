@@ -36,6 +36,9 @@ ANYTHING: dict[str, Any] = {
     "julia": dict[str, Any],
 }
 
+# The doors that the largest size goes through, unless all are asked for: they share what costs with the others.
+MAIN = {"loads", "typed", "load", "reader", "decode"}
+
 # Kept between the load and the moment when a value is freed on purpose.
 Run = Callable[[], Any]
 

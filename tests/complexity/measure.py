@@ -21,12 +21,13 @@ from typing import Any
 import holdall
 from holdall import bson, julia, msgpack
 from tests.complexity import bounds
-from tests.complexity.doors import OURS, SUFFIX, WRAPS, Door, doors_of, in_small_stack, silent
+from tests.complexity.doors import MAIN, OURS, SUFFIX, WRAPS, Door, doors_of, in_small_stack, silent
 from tests.complexity.family import Family
 from tests.support.peak import peak
 
 # A measurement may take so many times its bound before it is ended.
 PATIENCE = 1.5
+LARGEST = max(bounds.SIZES, key=bounds.SIZES.__getitem__)
 PROCESS = ctypes.CDLL(None)
 # Where files are no matter of disks, if there is such a folder.
 MEMORY_FOLDER = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
@@ -237,13 +238,15 @@ def refusals(family: Family, door: str) -> set[str]:
     return found - {"RecursionError"} if door == "repr" else found
 
 
-def run(family: Family, sizes: list[str], door_names: list[str]) -> Iterator[Result]:
-    """A family, through its doors, at each size from the smallest on."""
+def run(family: Family, sizes: list[str], door_names: list[str], every: bool = True) -> Iterator[Result]:
+    """A family, through its doors, at each size from the smallest on. every: the largest size through all of them, too."""
     wanted = [one for one in doors_of(family) if not door_names or one.name in door_names]
     last: dict[str, Result] = {}
     for nominal in sorted(sizes, key=bounds.SIZES.__getitem__):
         n = bounds.SIZES[nominal]
         going = [one for one in wanted if goes_on(last.get(one.name), nominal)]
+        if not every and nominal == LARGEST:
+            going = [one for one in going if one.name in MAIN]
         if not going or (family.most and n > family.most):
             continue
         with tempfile.TemporaryDirectory(prefix="complexity-", dir=MEMORY_FOLDER) as folder:
@@ -263,4 +266,4 @@ def goes_on(last: Result | None, nominal: str) -> bool:
         return True
     if last.verdict in ("crash", "timeout", "error"):
         return False
-    return nominal != "10M" or last.total < bounds.MOST_SECONDS_BEFORE_LARGEST
+    return nominal != LARGEST or last.total < bounds.MOST_SECONDS_BEFORE_LARGEST

@@ -43,7 +43,7 @@ def start(family: Family, args: argparse.Namespace) -> tuple[int, IO[str]]:
         try:
             os.close(into)
             with os.fdopen(out, "w") as pipe:
-                for result in run(family, args.size, args.door):
+                for result in run(family, args.size, args.door, args.every or bool(args.door)):
                     pipe.write(result.as_json() + "\n")
                     pipe.flush()
             status = 0
@@ -107,6 +107,11 @@ def main() -> int:
     )
     parser.add_argument("--size", action="append", choices=list(bounds.SIZES), help="default: all")
     parser.add_argument("--door", action="append", default=[], help="doors by name; default: all")
+    parser.add_argument(
+        "--every",
+        action="store_true",
+        help="the largest size through all doors, too, not the main ones alone",
+    )
     parser.add_argument("--format", action="append", help="families of that format; default: all")
     parser.add_argument("--jobs", type=int, default=1, help="families at once; default: 1, for exact times")
     parser.add_argument("--out", help="a file for all results, as lines of JSON")
