@@ -145,7 +145,7 @@ def test_items(doc: Doc, name: str) -> None:
         items[::0]
 
 
-RUNS = {
+LONG_RUNS = {
     "bools": [at % 3 == 0 for at in range(500)],
     "texts": ["x" * (at % 40) for at in range(500)],
     "ints": list(range(500)),
@@ -153,10 +153,10 @@ RUNS = {
 }
 
 
-@pytest.mark.parametrize("name", RUNS)
+@pytest.mark.parametrize("name", LONG_RUNS)
 def test_items_of_long_runs(name: str) -> None:
     """They stand in one block, of which each item has its place."""
-    expected = RUNS[name]
+    expected = LONG_RUNS[name]
     items = HOLD.of({"a": 1, "run": expected})["run"]
     assert [items[at] for at in range(-500, 500)] == expected * 2 and list(items) == expected
     item = type(expected[0])

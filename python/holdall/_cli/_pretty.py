@@ -63,6 +63,8 @@ def pretty(value: Any, width: int = 100) -> Iterator[tuple[str, str]]:
 class _Open:
     """A container whose items are being printed."""
 
+    __slots__ = ("column", "depth", "fills", "first", "parent", "parts", "start", "step", "value")
+
     def __init__(self, parent: _Open | None, step: Any, parts: Node, value: Any) -> None:
         self.parent = parent
         self.step = step
@@ -136,7 +138,7 @@ class _Printer:
         here = _Open(parent, step, parts, value)
         before = self.met.get(id(value))
         room = self.width - at
-        fits = self.least.get(id(value), 0) < room
+        fits = self.least.pop(id(value), 0) < room
         if fits and (before is None or (isinstance(value, IMMUTABLE) and id(value) not in self.open)):
             line = _line(value, room, self.met, self.least, here)
             if line is not None:

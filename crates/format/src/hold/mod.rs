@@ -12,6 +12,6 @@ mod reader;
 pub mod tag;
 mod writer;
 
-pub use part::Part;
+pub use part::{run_at, Part};
 pub use reader::Reader;
 pub use writer::Writer;

@@ -22,6 +22,11 @@ impl<'i> Part<'i> {
     }
 }
 
+/// Of a run of bools or texts that stands there: how many items it has, and where its block begins, which is not looked at.
+pub fn run_at(message: &[u8], at: usize) -> Option<(usize, usize)> {
+    Reader::from(message, at, false).run_head()
+}
+
 impl<'i> model::Reader<'i> for Part<'i> {
     const UNIQUE_KEYS: bool = true;
     const TYPES: bool = true;

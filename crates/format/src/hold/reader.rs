@@ -126,6 +126,15 @@ impl<'i> Reader<'i> {
         Ok(Token::Bools(seq, run))
     }
 
+    /// Of a run of bools or texts: how many items it has, and where its block begins. Nothing of the block is looked at.
+    pub(super) fn run_head(&mut self) -> Option<(usize, usize)> {
+        let [tag] = self.input.array::<1>().ok()?;
+        if !matches!(tag, tag::LIST_BOOL | tag::TUPLE_BOOL | tag::LIST_ASCII | tag::TUPLE_ASCII) {
+            return None;
+        }
+        Some((self.length().ok()?, self.input.offset()))
+    }
+
     fn texts(&mut self, seq: Seq) -> Result<Token<'i>> {
         let lengths = self.blob()?;
         let text = self.input.take(lengths.iter().map(|&len| usize::from(len)).sum())?;

@@ -136,12 +136,8 @@ impl Form for Hold {
             Token::Dict(len) => return Ok(Shape::Table { len, first }),
             Token::Ints(_, run) => return Ok(Shape::Run { len: run.len(), items: Items::Token }),
             Token::Floats(_, run) => return Ok(Shape::Run { len: run.len(), items: Items::Token }),
-            Token::Bools(_, run) => {
-                return Ok(Shape::Run { len: run.len(), items: Items::Bools(place_in(message, run)) })
-            }
-            Token::Texts(_, run, _) => {
-                return Ok(Shape::Run { len: run.len(), items: Items::Texts(place_in(message, run)) })
-            }
+            Token::Bools(_, run) => return Ok(Shape::Run { len: run.len(), items: Items::Bools }),
+            Token::Texts(_, run, _) => return Ok(Shape::Run { len: run.len(), items: Items::Texts }),
             Token::NewLayout(layout) => layout,
             Token::Instance(number) => self.index.layout(message, number).map_err(raise)?.0,
             _ => return Ok(Shape::Leaf),
@@ -153,6 +149,10 @@ impl Form for Hold {
             }
             _ => Ok(Shape::Leaf),
         }
+    }
+
+    fn run(&self, message: &[u8], at: usize) -> Option<(usize, usize)> {
+        hold::run_at(message, at)
     }
 
     fn skip(&self, message: &[u8], at: usize) -> Result<usize> {
@@ -186,11 +186,6 @@ impl Form for Hold {
             made => made,
         }
     }
-}
-
-/// Where a part of a message begins in it.
-fn place_in(message: &[u8], part: &[u8]) -> usize {
-    (part.as_ptr() as usize).wrapping_sub(message.as_ptr() as usize)
 }
 
 /// The document of a file of `dump`'s, or of a message of `dumps`'s, of which an index is made first.

@@ -58,10 +58,9 @@ pub enum Shape {
 pub enum Items {
     /// From the run's token, which is read in no time.
     Token,
-    /// From the bytes that begin there. All of them were checked once: with the token they would be each time.
-    Bools(usize),
-    /// From a block of lengths that begins there, and the characters behind it.
-    Texts(usize),
+    /// From its place in the block. All of that was checked once: with the token it would be each time.
+    Bools,
+    Texts,
 }
 
 /// What is to be built: a value by its place, or an object by its number.
@@ -89,6 +88,10 @@ pub trait Form: Send + Sync + Sized + 'static {
     fn value(&self, message: &[u8], container: usize, first: usize, value: usize) -> Option<Result<usize>>;
     /// Where a key may stand, if an index can tell.
     fn search(&self, view: &View, message: &[u8], container: usize, key: Text<'_>) -> Result<Option<Search>>;
+    /// Of a run whose items are had from its block: how many they are, and where that begins.
+    fn run(&self, _message: &[u8], _at: usize) -> Option<(usize, usize)> {
+        None
+    }
     /// Whether an index says that all keys of a dict are text.
     fn has_text_keys(&self, _container: usize) -> bool {
         false
@@ -348,13 +351,15 @@ impl<F: Form> Part<F> {
             self.fault(view, Error::new(Kind::Malformed { why }, self.at))
         };
         match self.shape {
-            Shape::Run { items: Items::Bools(at), .. } => {
-                let item = message.get(at + index).ok_or_else(changed)?;
-                return Ok(PyBool::new(py, *item != 0).to_owned().into_any());
-            }
-            Shape::Run { items: Items::Texts(at), len } => {
-                let text = self.text(message, at, len, index).filter(|text| text.is_ascii()).ok_or_else(changed)?;
-                return string(py, Bytes::Ascii(text));
+            Shape::Run { items: items @ (Items::Bools | Items::Texts), .. } => {
+                let run = self.form().run(message, self.at).filter(|&(len, _)| index < len);
+                let (len, block) = run.ok_or_else(changed)?;
+                if let Items::Bools = items {
+                    let item = message.get(block + index).ok_or_else(changed)?;
+                    return Ok(PyBool::new(py, *item != 0).to_owned().into_any());
+                }
+                let text = self.text(message, block, len, index).filter(|text| text.is_ascii());
+                return string(py, Bytes::Ascii(text.ok_or_else(changed)?));
             }
             _ => {}
         }
