@@ -79,7 +79,7 @@ def test_keys_that_collide(keys: str, container: str) -> None:
         work=120_000
     )  # all with all are 180,000 comparisons; other keys would take some 20,000 at most
     assert len(holdall.loads(few, limits=limits)) >= 29
-    with pytest.raises(holdall.LimitError, match="collide: more than limits.work=120000"):
+    with pytest.raises(holdall.LimitError, match="more than limits.work=120000"):
         holdall.loads(many, limits=limits)
 
 
@@ -334,3 +334,8 @@ def test_a_strict_preset() -> None:
     }
     with pytest.raises(holdall.LimitError, match="limits.depth=100"):
         holdall.loads(holdall.dumps(nested(lambda inner: [inner], 200)), limits=strict)
+
+
+def test_a_class_name_that_is_no_text() -> None:
+    with pytest.raises(holdall.DecodeError, match="lone surrogate"):
+        holdall.loads(bytes.fromhex("c1c500010005b703eda080"), types=TYPES)
