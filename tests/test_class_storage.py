@@ -17,13 +17,15 @@ import types
 import uuid
 import weakref
 import zoneinfo
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import pytest
 
 import holdall
 from holdall import pickle as hp
 from tests.support import wire
+
+T = TypeVar("T")
 
 
 def by_names(obj: Any) -> Any:
@@ -581,6 +583,18 @@ def test_keys_of_tuples_that_are_not_all_there(trust: bool) -> None:
 
 class Hashless:
     pass
+
+
+class Boxed(Generic[T]):
+    def __init__(self, item: object) -> None:
+        self.item = item
+
+
+def test_the_alias_of_a_generic_class() -> None:
+    """An instance keeps by which alias of its class it was made: code that only trusted messages may name."""
+    made = Boxed[int](3)
+    assert vars(by_names(made)) == vars(made) and "__orig_class__" in vars(made)
+    assert vars(holdall.loads(holdall.dumps(made), types=[Boxed])) == {"item": 3}
 
 
 # --- keys whose hash costs more than their message -------------------------------------------------------------------

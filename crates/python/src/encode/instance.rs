@@ -430,7 +430,7 @@ impl<W: Writer> Encoder<'_, W> {
         // SAFETY: an instance of a class that manages dicts, says the caller; no Python code runs before the frame.
         unsafe {
             while let Some((name, _)) = dict::attribute(object, len) {
-                if len == names.len() || text::ascii(name) == Some(b"__orig_class__") {
+                if len == names.len() || (text::ascii(name) == Some(b"__orig_class__") && !self.options.trust) {
                     return Ok(false);
                 }
                 names[len] = name;
@@ -484,8 +484,8 @@ impl<W: Writer> Encoder<'_, W> {
         unsafe {
             let mut dict = state::dict_of(object, plan)?;
             if let Some(own) = &dict {
-                // What `Class[int]()` leaves behind: typing's note of the alias, not the instance's state.
-                if !ffi::PyDict_GetItemString(own.get(), c"__orig_class__".as_ptr()).is_null() {
+                // What `Class[int]()` leaves behind: typing's note of the alias, which is no data. Pickle keeps it.
+                if !self.options.trust && !ffi::PyDict_GetItemString(own.get(), c"__orig_class__".as_ptr()).is_null() {
                     let copy = Owned::new(ffi::PyDict_Copy(own.get())).ok_or_else(raised)?;
                     if ffi::PyDict_DelItemString(copy.get(), c"__orig_class__".as_ptr()) != 0 {
                         return Err(raised());

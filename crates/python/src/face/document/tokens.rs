@@ -350,18 +350,15 @@ impl<F: Form> Part<F> {
             let why = "the bytes of the document have changed since it was opened";
             self.fault(view, Error::new(Kind::Malformed { why }, self.at))
         };
-        match self.shape {
-            Shape::Run { items: items @ (Items::Bools | Items::Texts), .. } => {
-                let run = self.form().run(message, self.at).filter(|&(len, _)| index < len);
-                let (len, block) = run.ok_or_else(changed)?;
-                if let Items::Bools = items {
-                    let item = message.get(block + index).ok_or_else(changed)?;
-                    return Ok(PyBool::new(py, *item != 0).to_owned().into_any());
-                }
-                let text = self.text(message, block, len, index).filter(|text| text.is_ascii());
-                return string(py, Bytes::Ascii(text.ok_or_else(changed)?));
+        if let Shape::Run { items: items @ (Items::Bools | Items::Texts), .. } = self.shape {
+            let run = self.form().run(message, self.at).filter(|&(len, _)| index < len);
+            let (len, block) = run.ok_or_else(changed)?;
+            if let Items::Bools = items {
+                let item = message.get(block + index).ok_or_else(changed)?;
+                return Ok(PyBool::new(py, *item != 0).to_owned().into_any());
             }
-            _ => {}
+            let text = self.text(message, block, len, index).filter(|text| text.is_ascii());
+            return string(py, Bytes::Ascii(text.ok_or_else(changed)?));
         }
         let token = self.form().token(message, self.at).map_err(|error| self.fault(view, error))?;
         let int = |item: i64| PyInt::new(py, item).into_any();
