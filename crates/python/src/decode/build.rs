@@ -130,7 +130,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             Make::Based(_) => {
                 // Of an exception, the content has the arguments in a tuple of their own.
                 let whole: usize = parts.iter().map(content).sum();
-                Cost { work: whole / 16, bytes: whole }
+                Cost { work: whole / 16, bytes: whole + whole / 32 }
             }
             Make::Enum(_) => {
                 // A member without a name is looked up by its value, and may be made of others.

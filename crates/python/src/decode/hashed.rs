@@ -12,7 +12,7 @@ pub const TWICE: &str = "the same key twice";
 /// A way past so many others is an ordinary one.
 const ORDINARY: usize = 8;
 /// Places of a table that are passed for a unit of work.
-const PASSED_FOR_A_UNIT: usize = 4;
+const PASSED_FOR_A_UNIT: usize = 3;
 
 /// What is known of keys that are added.
 #[derive(Clone, Copy)]

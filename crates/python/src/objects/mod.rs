@@ -181,7 +181,7 @@ pub fn extent(value: &Owned) -> usize {
         } else if class == addr_of_mut!(ffi::PyBytes_Type) || class == addr_of_mut!(ffi::PyByteArray_Type) {
             size()
         } else if class == addr_of_mut!(ffi::PyLong_Type) {
-            crate::cpython::int::bits(object) / 8
+            crate::cpython::int::bits(object) / 7 // digits of 30 bits in 32
         } else if class == addr_of_mut!(ffi::PyTuple_Type) || class == addr_of_mut!(ffi::PyList_Type) {
             8 * size()
         } else {
