@@ -247,6 +247,22 @@ def test_what_is_freed_by_recursion(name: str) -> None:
         holdall.dumps(nested(FREED[name], 10_000))
 
 
+def test_what_is_freed_without_recursion() -> None:
+    def followed(inner: Any) -> ValueError:
+        error = ValueError("x")
+        error.__context__ = inner
+        return error
+
+    for wrap in (
+        followed,
+        ValueError,
+        lambda inner: types.MappingProxyType({1: inner}),
+        lambda inner: (inner,),
+    ):
+        deep = nested(wrap, 50_000)
+        assert type(holdall.loads(holdall.dumps(deep))) is type(deep)
+
+
 def test_keys_nested_deep() -> None:
     key = nested(lambda inner: (inner,), 700, 1)
     assert holdall.loads(holdall.dumps({key: 1, "a": {key}})) == {key: 1, "a": {key}}

@@ -45,6 +45,7 @@ use layout::Layout;
 pub use partial::Kept;
 use pyo3::ffi;
 use pyo3::prelude::*;
+pub use run::frees_by_recursion;
 pub use section::Section;
 pub use series::Series;
 use std::rc::Rc;

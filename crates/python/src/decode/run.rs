@@ -556,6 +556,16 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 }
 
+/// Whether CPython frees exceptions of a class by recursion: those whose C code has more fields than all exceptions have.
+pub fn frees_by_recursion(class: *mut ffi::PyTypeObject) -> bool {
+    // SAFETY: the class of a live object, or one that a layout holds; a static type.
+    unsafe {
+        let dealloc = |class: *mut ffi::PyTypeObject| (*class).tp_dealloc.map(|dealloc| dealloc as usize);
+        ffi::PyType_HasFeature(class, ffi::Py_TPFLAGS_HEAPTYPE) == 0
+            && dealloc(class) != dealloc(ffi::PyExc_BaseException.cast())
+    }
+}
+
 fn is_of_exception(make: &Make) -> bool {
     match make {
         Make::Exception => true,
@@ -607,7 +617,23 @@ fn weight_of(frame: &Frame) -> Weight {
             let whole = held.around(1, frame.len);
             let freeing = match frame.parts.as_deref().and_then(|parts| parts.make.as_ref()) {
                 Some(Make::Known(Known::Slice)) => held.freed(Weight::OF_SLICE).freeing,
-                Some(make) if is_of_exception(make) => held.freed(Weight::OF_EXCEPTION).freeing,
+                Some(make) if is_of_exception(make) => {
+                    let class = match make {
+                        Make::Based(layout) => match &layout.build {
+                            Build::Based { class, .. } => *class,
+                            _ => std::ptr::null_mut(),
+                        },
+                        // SAFETY: held, where it is there.
+                        _ => frame
+                            .object
+                            .as_ref()
+                            .map_or(std::ptr::null_mut(), |made| unsafe { ffi::Py_TYPE(made.get()) }),
+                    };
+                    match class.is_null() || frees_by_recursion(class) {
+                        true => held.freed(Weight::OF_EXCEPTION).freeing,
+                        false => 0,
+                    }
+                }
                 _ => 0,
             };
             Weight { freeing, values: whole.values.saturating_add(own_values(frame)), ..whole }
@@ -646,7 +672,7 @@ pub(super) unsafe fn weight_of_instance(object: Obj, held: Weight, len: usize) -
     unsafe {
         let class = ffi::Py_TYPE(object);
         let is_made = ffi::PyType_HasFeature(class, ffi::Py_TPFLAGS_HEAPTYPE) != 0;
-        let freeing = if is_made { 0 } else { held.freed(Weight::OF_EXCEPTION).freeing };
+        let freeing = if is_made || !frees_by_recursion(class) { 0 } else { held.freed(Weight::OF_EXCEPTION).freeing };
         let no_hash = ffi::PyObject_HashNotImplemented as *const () as usize;
         let hash = (*class).tp_hash.map_or(0, |hash| hash as usize);
         if hash == no_hash || hashes_by_identity(object) {

@@ -728,7 +728,7 @@ fn freed_by_recursion(class: *mut ffi::PyTypeObject) -> usize {
             deque * usize::from(!is_plain)
         } else if is_exception(class) {
             // A load makes it in two steps.
-            2 * usize::from(Weight::OF_EXCEPTION)
+            2 * usize::from(Weight::OF_EXCEPTION) * usize::from(crate::decode::frees_by_recursion(class))
         } else {
             match std::ffi::CStr::from_ptr((*class).tp_name).to_bytes() {
                 b"collections.deque" => deque,
