@@ -218,9 +218,11 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 if others > ours && self.hashes_by_own_code(member)? {
                     return Err(decode("a frozenset within its own member, whose hash is that member's own code", at));
                 }
-                crate::cpython::set_references(set.get(), 1);
                 let adding = Adding::new(&self.r, &self.rules.work, at);
-                let added = adding.member(set.get(), member.get(), weight);
+                // Before the count is set aside: nothing may unwind meanwhile.
+                adding.weigh(set.get(), member.get(), weight)?;
+                crate::cpython::set_references(set.get(), 1);
+                let added = adding.weighed(set.get(), member.get());
                 crate::cpython::set_references(set.get(), others);
                 added?;
             }

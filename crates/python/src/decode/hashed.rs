@@ -114,8 +114,28 @@ impl<'w> Adding<'w> {
     pub unsafe fn member(&self, set: Obj, member: Obj, weight: u32) -> Result<()> {
         // SAFETY: alive, says the caller.
         unsafe {
+            self.weigh(set, member, weight)?;
+            self.weighed(set, member)
+        }
+    }
+
+    /// Counts what adding a member costs. It may run out of memory, and unwind.
+    ///
+    /// # Safety
+    /// Both are alive, and `set` is a set.
+    pub unsafe fn weigh(&self, set: Obj, member: Obj, weight: u32) -> Result<()> {
+        // SAFETY: alive, says the caller.
+        unsafe { self.counted(member, weight, |hash| crowd::in_set(set, hash)).map(drop) }
+    }
+
+    /// Adds a member that was weighed.
+    ///
+    /// # Safety
+    /// Both are alive, and `set` is a set.
+    pub unsafe fn weighed(&self, set: Obj, member: Obj) -> Result<()> {
+        // SAFETY: alive, says the caller.
+        unsafe {
             let before = ffi::PySet_Size(set);
-            self.counted(member, weight, |hash| crowd::in_set(set, hash))?;
             if ffi::PySet_Add(set, member) != 0 {
                 return Err(refused("a set's member can't be hashed", self.at));
             }
