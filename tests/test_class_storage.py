@@ -17,7 +17,7 @@ import types
 import uuid
 import weakref
 import zoneinfo
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import pytest
 
@@ -595,6 +595,113 @@ def test_the_alias_of_a_generic_class() -> None:
     made = Boxed[int](3)
     assert vars(by_names(made)) == vars(made) and "__orig_class__" in vars(made)
     assert vars(holdall.loads(holdall.dumps(made), types=[Boxed])) == {"item": 3}
+
+
+# --- instances that are there already, slots that are hidden ----------------------------------------------------------
+class Only:
+    """One instance, whatever is asked for."""
+
+    _instance: Any = None
+    calls = 0
+
+    def __new__(cls, *args: Any) -> Any:
+        cls.calls += 1
+        if cls._instance is None:
+            cls._instance = object.__new__(cls)
+        return cls._instance
+
+
+class Sort:
+    """An instance for each argument; those without one are called by a name of the module."""
+
+    __slots__ = ()
+    known: dict[Any, Any] = {}
+
+    def __new__(cls, *args: Any) -> Any:
+        return cls.known.setdefault(args, object.__new__(cls))
+
+
+class Stateful(Only):
+    pass
+
+
+NUMBERS, TEXTS = Sort(), Sort("text")
+ONLY = Only()
+STATEFUL = object.__new__(Stateful)
+STATEFUL.some = 1
+
+
+class HasOnly(NamedTuple):
+    one: Only
+    other: Any
+
+
+@pytest.mark.parametrize("options", [{}, {"refs": False}, {"canonical": True}], ids=str)
+def test_constants_are_the_ones_that_are_there(options: dict[str, Any]) -> None:
+    """Pickle asks `__new__`; an ordinary message has the name by which module or class hold the instance."""
+    calls = Only.calls
+    data = holdall.dumps([ONLY, NUMBERS, TEXTS, ONLY], **options)
+    back = holdall.loads(data, types=[Only, Sort])
+    assert back[0] is ONLY and back[1] is NUMBERS and back[2] is TEXTS and back[3] is ONLY
+    assert Only.calls == calls
+    assert holdall.loads(holdall.dumps(ONLY), type=Only) is ONLY
+    assert holdall.loads(holdall.dumps(HasOnly(ONLY, 1)), type=HasOnly).one is ONLY
+
+
+def test_what_no_name_has_is_no_constant() -> None:
+    """An instance with state, or one that nobody holds by a name: stored by its fields, as of any class."""
+    back = holdall.loads(holdall.dumps(STATEFUL), types=[Stateful])
+    assert back is not STATEFUL and back.some == 1
+    nameless = object.__new__(Only)
+    for graph in ([nameless, ONLY], [ONLY, nameless]):
+        back = holdall.loads(holdall.dumps(graph), types=[Only])
+        assert [one is ONLY for one in back] == [one is ONLY for one in graph]
+        assert type(back[0]) is type(back[1]) is Only
+
+
+def test_a_name_gives_only_what_may_be_a_constant() -> None:
+    """A message names no other object of the module: no other class's, none with state."""
+    data = holdall.dumps(ONLY)
+    assert data.count(b"ONLY") == 1
+    for other in (b"Only", b"NONE", b"Sort", b"type"):
+        with pytest.raises(holdall.DecodeError, match="no such constant"):
+            holdall.loads(data.replace(b"ONLY", other), types=[Only])
+    stateful = data.replace(b"Only", b"Tate").replace(b"ONLY", b"LATE")
+    holder = types.new_class("Tate", (Stateful,))
+    holder.__module__ = __name__
+    holder.LATE = object.__new__(holder)  # type: ignore[attr-defined]
+    assert holdall.loads(stateful, types=[holder]) is holder.LATE  # type: ignore[attr-defined]
+    holder.LATE.some = 1  # type: ignore[attr-defined]
+    with pytest.raises(holdall.DecodeError, match="no such constant"):
+        holdall.loads(stateful, types=[holder])
+
+
+class SlotBelow:
+    __slots__ = ("doc", "kept")
+
+
+class Hides(SlotBelow):
+    """`self.doc = x` goes to `__dict__`: an attribute of the class stands before the slot."""
+
+    doc = None
+
+
+def test_a_slot_behind_an_attribute_of_the_class() -> None:
+    made = Hides()
+    made.doc, made.kept = 5, 6  # type: ignore[assignment]
+    for back in (by_names(made), holdall.deepcopy(made), holdall.loads(holdall.dumps(made), types=[Hides])):
+        assert (vars(back), back.doc, back.kept) == ({"doc": 5}, 5, 6)
+
+
+def test_a_key_that_is_called_as_a_slot() -> None:
+    """Two values of one name: what layouts have no place for is refused when it is written."""
+    made = Hides()
+    made.doc, made.kept = 5, 6  # type: ignore[assignment]
+    vars(made)["kept"] = 7
+    with pytest.raises(holdall.EncodeError, match="slot's name"):
+        holdall.dumps(made)
+    for back in (by_names(made), holdall.deepcopy(made)):
+        assert (vars(back), back.kept) == ({"kept": 7, "doc": 5}, 6)
 
 
 # --- keys whose hash costs more than their message -------------------------------------------------------------------

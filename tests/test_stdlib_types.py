@@ -19,6 +19,7 @@ from typing import Any, Callable
 import pytest
 
 import holdall
+from tests.support import wire
 from tests.support.isomorphic import isomorphic
 from tests.support.kinds import STDLIB, Kind, text
 
@@ -248,6 +249,74 @@ def test_exceptions(way: Way, name: str) -> None:
     isomorphic(case, way(case))
     with pytest.raises(type(case)):
         raise way(case)
+
+
+def changed(found: BaseException, **attributes: Any) -> BaseException:
+    for name, value in attributes.items():
+        setattr(found, name, value)
+    return found
+
+
+@holdall.register
+class OwnInit(ImportError):
+    """Never tells the builtin's initialiser what it was made of."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        self.told = args
+
+
+@holdall.register
+class OwnInitOfBytes(UnicodeDecodeError):
+    def __init__(self, *args: Any) -> None:
+        self.told = args
+
+
+OTHERWISE: dict[str, Callable[[], BaseException]] = {
+    "import's message": lambda: changed(ImportError("no", name="mod"), msg="yes"),
+    "import's arguments": lambda: changed(ImportError("no"), args=("other", 2)),
+    "import, own initialiser": lambda: OwnInit(3),
+    "stop's value": lambda: changed(StopIteration(3), value=[4]),
+    "stop's arguments": lambda: changed(StopIteration(3), args=()),
+    "exit's code": lambda: changed(SystemExit(3), code="four"),
+    "syntax": lambda: changed(SyntaxError("bad", ("f.py", 1, 2, "x ===", 1, 5)), lineno=7, text=None),
+    "syntax's arguments": lambda: changed(IndentationError("bad"), args=("bad", ("f.py", 1))),
+    "unicode's reason": lambda: changed(UnicodeEncodeError("ascii", "é1", 0, 1, "bad"), reason="worse"),
+    "unicode's arguments": lambda: changed(UnicodeDecodeError("ascii", b"a1", 0, 1, "bad"), args=("other",)),
+    "unicode, own initialiser": lambda: OwnInitOfBytes(3),
+    "unicode, own initialiser, right arguments": lambda: OwnInitOfBytes("ascii", b"a1", 0, 1, "bad"),
+    "unicode, never initialised": lambda: UnicodeTranslateError.__new__(UnicodeTranslateError),
+}
+if sys.version_info >= (3, 11):
+    several = ExceptionGroup("several", [ValueError(1)])  # noqa: F821
+    OTHERWISE["group's arguments"] = lambda: changed(several, args=("one",))
+
+
+@pytest.mark.parametrize("name", OTHERWISE)
+def test_exceptions_whose_fields_their_arguments_do_not_say(way: Way, name: str) -> None:
+    """Fields that were set later, arguments that were changed, initialisers that never ran."""
+    case = OTHERWISE[name]()
+    back = way(case)
+    isomorphic(case, back)
+    builtin = next(cls for cls in type(case).__mro__ if cls.__module__ == "builtins")
+    members = [
+        member for member, found in vars(builtin).items() if isinstance(found, types.MemberDescriptorType)
+    ]
+    assert {member: getattr(back, member) for member in members} == {
+        member: getattr(case, member) for member in members
+    }
+    assert (str(back), back.args) == (str(case), case.args)
+
+
+def test_an_exception_that_can_not_be_shown_is_refused() -> None:
+    """CPython reads before the start of the bytes to show it."""
+    with pytest.raises(holdall.EncodeError, match="negative"):
+        holdall.dumps(UnicodeDecodeError("ascii", b"abc", -5, -4, "bad"))
+    data = holdall.dumps(UnicodeDecodeError("ascii", b"abc", 9, 10, "bad"))
+    assert holdall.loads(data).start == 9
+    start_and_end = wire.integer(9) + wire.integer(10)
+    assert data.count(start_and_end) == 1
+    with pytest.raises(holdall.DecodeError, match="before its text"):
+        holdall.loads(data.replace(start_and_end, wire.integer(-5) + wire.integer(-4)))
 
 
 def test_raised_exceptions_lose_only_the_traceback(way: Way) -> None:

@@ -261,12 +261,19 @@ USES: dict[str, Any] = {
     "str": lambda obj: without_addresses(str(obj)),
     "len": len,
     "bool": bool,
-    "hash": lambda obj: hash(obj) if type(obj).__hash__ is not object.__hash__ else None,
+    "hash": lambda obj: steady_hash(obj) if type(obj).__hash__ is not object.__hash__ else None,
     "index": lambda obj: operator.index(obj) if hasattr(type(obj), "__index__") else None,
     "float": lambda obj: repr(float(obj)) if hasattr(type(obj), "__float__") else None,
     "items": lambda obj: first_items(obj),
     "dir": lambda obj: sorted(str(name) for name in dir(obj) if not str(name).startswith("__holdall")),
 }
+
+
+def steady_hash(obj: Any) -> int | None:
+    """None where it is that of an address: of a generator that is made for it, say."""
+    once = hash(obj)
+    held = [bytes(size) for size in range(600) for _ in range(3)]
+    return once if hash(obj) == once and held else None
 
 
 def first_items(obj: Any) -> Any:

@@ -208,7 +208,7 @@ def found(packages: tuple[str, ...]) -> Iterator[Specimen]:
     def is_new(obj: Any) -> bool:
         cls = type(obj)
         most = 4 if cls.__module__ == "builtins" else 1
-        if isinstance(obj, NOT_FOUND) or id(obj) in ids or counts[by_name(cls)] >= most:
+        if issubclass(type(obj), NOT_FOUND) or id(obj) in ids or counts[by_name(cls)] >= most:
             return False
         ids.add(id(obj))
         counts[by_name(cls)] += 1

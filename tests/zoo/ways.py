@@ -20,7 +20,9 @@ MOST_CLASSES = 500
 
 
 class Verdict(NamedTuple):
-    """kept, refused, lost, unclear (refused, and no word of a remedy); or none: there is nothing to compare with."""
+    """kept, refused, lost, unclear (refused, and no word of a remedy), named (the documentation says that it is left out);
+    or none: there is nothing to compare with.
+    """
 
     outcome: str
     detail: str = ""
@@ -62,6 +64,8 @@ class Reference:
         accepted = [by_name(type(picture.graph[0])) for picture in (self.restored, self.original)]
         if type(graph) is not list or by_name(type(graph[0])) not in accepted:
             return f"the type became {type(graph[0]).__qualname__}"
+        # Before anything is asked of it: that may leave something behind.
+        found = Picture(graph)
         # By type, fields that were unset get their defaults and ints become floats: what the class calls equal will do.
         if (
             way == "typed"
@@ -69,7 +73,6 @@ class Reference:
             and equal(self.original.graph[0], graph[0])
         ):
             return ""
-        found = Picture(graph)
         if self.is_steady:
             if found.tokens not in (self.original.tokens, self.restored.tokens):
                 at = first_difference(self.restored.tokens, found.tokens)
@@ -88,10 +91,15 @@ class Reference:
 
     def compare_objects(self, found: Picture, by_new: bool) -> str:
         same_length = len(self.original.objects) == len(self.restored.objects)
+        # An instance that `__new__` gave again brings all that it holds.
+        all_anew = by_new or not any(
+            one is two and is_python(type(one).__new__)
+            for one, two in zip(self.restored.objects, self.again.objects, strict=False)
+        )
         for index, (one, two, mine) in enumerate(
             zip(self.restored.objects, self.again.objects, found.objects, strict=False)
         ):
-            if one is two and mine is not one and (by_new or not is_python(type(one).__new__)):
+            if one is two and mine is not one and all_anew:
                 if any(mine is now for now in Description(self.restored.graph).objects):
                     # Part of an object that all of them share, which the last one loaded gave a new state.
                     continue
@@ -162,6 +170,8 @@ def differs(
             # The order of sets is nobody's state.
             continue
         if isinstance(value, list) and isinstance(found, list):
+            if sorted(map(sorted, map(str, value))) == sorted(map(sorted, map(str, found))):
+                continue
             return f"{name}: without {[v for v in value if v not in found][:5]}, with {[v for v in found if v not in value][:5]}"
         return f"{name}: {value!s:.80} became {found!s:.80}"
     return ""
@@ -234,12 +244,31 @@ class Unloadable(Exception):
     """`dumps` took it, and `loads` doesn't."""
 
 
+def has_alias(obj: Any) -> bool:
+    return "__orig_class__" in attribute_of(obj, "__dict__", ())
+
+
+def is_abstract(obj: Any) -> bool:
+    """Does an annotation leave open which container it is?"""
+    own = [vars(owner).get("__annotations__") for owner in type(obj).__mro__]
+    annotations = " ".join(repr(note) for notes in own if isinstance(notes, dict) for note in notes.values())
+    return any(name in annotations for name in ("Sequence", "Collection", "Iterable"))
+
+
+def attribute_of(obj: Any, name: str, default: Any) -> Any:
+    """Classes may answer with whatever error they like."""
+    try:
+        return getattr(obj, name, default)
+    except Exception:
+        return default
+
+
 def has_other_attributes(obj: Any) -> bool:
     """Are there attributes without an annotation? A load by type skips them: "name what you need"."""
     own = [vars(owner).get("__annotations__") for owner in type(obj).__mro__]
     annotated = {name for names in own if isinstance(names, dict) for name in names}
-    private = getattr(obj, "__pydantic_private__", None)
-    attributes = {*getattr(obj, "__dict__", ()), *(private if isinstance(private, dict) else ())}
+    private = attribute_of(obj, "__pydantic_private__", None)
+    attributes = {*attribute_of(obj, "__dict__", ()), *(private if isinstance(private, dict) else ())}
     for owner in type(obj).__mro__:
         slots = vars(owner).get("__slots__", ())
         attributes.update(slots if isinstance(slots, (tuple, list)) else (str(slots),))
@@ -288,15 +317,26 @@ def named(name: str) -> type | None:
     return None
 
 
+def by_pickle(graph: Any) -> Any:
+    return pickle.loads(pickle.dumps(graph, 5))
+
+
 PEERS: dict[str, Callable[[Any], Any]] = {
-    "pickle": lambda graph: pickle.loads(pickle.dumps(graph, 5)),
+    "pickle": by_pickle,
     "copy": copy.deepcopy,
-    "copy of a copy": lambda graph: copy.deepcopy(pickle.loads(pickle.dumps(graph, 5))),
+    "pickle of a copy": of_a_copy(by_pickle),
+    "copy of a copy": of_a_copy(copy.deepcopy),
 }
+OF_A_COPY = ("pickle of a copy", "copy of a copy")
 
 
 def peer_of(way: str) -> str:
-    return {"deepcopy": "copy", "deepcopy of a copy": "copy of a copy"}.get(way, "pickle")
+    peers = {
+        "deepcopy": "copy",
+        "deepcopy of a copy": "copy of a copy",
+        "pickle of a copy": "pickle of a copy",
+    }
+    return peers.get(way, "pickle")
 
 
 class Peers:
@@ -316,7 +356,7 @@ class Peers:
         for peer in {peer_of(way): None for way in ways}:
             way = PEERS[peer]
             try:
-                first = Picture(PEERS["pickle"](self.graph)) if peer == "copy of a copy" else original
+                first = Picture(by_pickle(self.graph)) if peer in OF_A_COPY else original
                 self.references[peer] = Reference(first, way(self.graph), way(self.graph), check)
             except Exception:
                 continue
@@ -325,9 +365,18 @@ class Peers:
         lost = told_by(self.references[peer], result, way)
         if lost:
             # Objects change while they are looked at. Once more, all of it made before any of it is looked at.
-            before, result, after = PEERS[peer](self.graph), WAYS[way](self.graph), PEERS[peer](self.graph)
-            first = Picture(PEERS["pickle"](self.graph) if peer == "copy of a copy" else self.graph)
-            lost = told_by(Reference(first, before, after, self.check), result, way) and lost
+            try:
+                before, result, after = (
+                    PEERS[peer](self.graph),
+                    WAYS[way](self.graph),
+                    PEERS[peer](self.graph),
+                )
+                first = Picture(by_pickle(self.graph) if peer in OF_A_COPY else self.graph)
+                reference = Reference(first, before, after, self.check)
+            except Exception:
+                # What the peer makes can't be looked at twice.
+                return ""
+            lost = told_by(reference, result, way) and lost
         return lost
 
     @property
@@ -342,6 +391,8 @@ def told_by(reference: Reference, result: Any, way: str) -> str:
         return str(reference.compare(result, way))
     except Undescribed as error:
         return f"has no recipe any more: {error}"
+    except Exception as error:
+        return f"can't be looked at any more: {type(error).__name__}: {error}"[:300]
 
 
 def judge(way: str, peers: Peers) -> Verdict:
@@ -370,4 +421,17 @@ def judge(way: str, peers: Peers) -> Verdict:
     if lost and peer != "pickle" and "pickle" in peers.references:
         # A copy that is what pickle makes of it will do: `copy` appends to lists one by one, say, and the class notices.
         lost = told_by(peers.references["pickle"], WAYS[way](peers.graph), way) and lost
+    if (
+        lost
+        and way == "typed"
+        and "<class 'list'>" in lost
+        and any(map(is_abstract, peers.references[peer].original.objects))
+    ):
+        return Verdict(
+            "named", "by type, what is annotated as a Sequence, Collection or Iterable becomes a list"
+        )
+    if lost and way in WITHOUT_NEW and any(map(has_alias, peers.references[peer].original.objects)):
+        return Verdict(
+            "named", "ordinary messages leave out `__orig_class__`, typing's note of `Class[int]()`"
+        )
     return Verdict("lost", lost) if lost else Verdict("kept")

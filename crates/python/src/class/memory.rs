@@ -265,6 +265,11 @@ unsafe fn slots_of(py: Python<'_>, class: Type) -> Result<Vec<Slot>> {
                 }
             }
         }
+        // Below an attribute of a class further down that takes no values, what an instance is given goes to its `__dict__`.
+        slots.retain(|slot| {
+            let found = super::plan::_PyType_Lookup(class, slot.name.get());
+            found.is_null() || (*ffi::Py_TYPE(found)).tp_descr_set.is_some()
+        });
     }
     Ok(slots)
 }

@@ -554,6 +554,11 @@ impl Plan {
         self.base_new.is_none() && self.reset.is_none() && !self.is_foreign
     }
 
+    /// Whether instances have memory that C code owns.
+    pub fn is_foreign(&self) -> bool {
+        self.is_foreign
+    }
+
     /// Whether the class still says the same of how it is stored.
     ///
     /// # Safety

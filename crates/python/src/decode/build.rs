@@ -64,6 +64,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 }
             }
             Make::Enum(layout) => match (&layout.plan, parts.first()) {
+                (Some(plan), Some(name)) if objects::constant::may_be(plan) => {
+                    objects::constant::named(self.py, plan, name, at)?
+                }
                 (Some(plan), Some(name)) => objects::enumeration::member(self.py, plan.class(), name, at)?,
                 _ => return Err(decode("an enumeration without its member", at)),
             },

@@ -373,6 +373,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         let mismatch = |what: &str| decode(format_args!("`{name}` was stored as {what}, which it is not here"), at);
         match (layout.kind, &plan.how) {
             (LayoutKind::Enum, How::Enum) => return Ok(Build::Enum),
+            (LayoutKind::Enum, _) if crate::objects::constant::may_be(plan) => return Ok(Build::Enum),
             (LayoutKind::Enum, _) => return Err(mismatch("an enumeration")),
             (LayoutKind::Custom, How::Custom) => return Ok(Build::Custom),
             (LayoutKind::Custom, _) => return Err(mismatch("what its registered `encode` gave")),

@@ -141,7 +141,8 @@ impl<W: Writer> Encoder<'_, W> {
             if names.iter().any(|&name| !text::is(name)) {
                 return Err(detour(Detour::OwnWay("its `__dict__` has a key that is no `str`, which needs")));
             }
-            let class = plan.map_or(0, |plan| plan.class() as usize);
+            // A class may have constants and other instances: its address is even.
+            let class = plan.map_or(0, |plan| plan.class() as usize | usize::from(kind == LayoutKind::Enum));
             let hash = layouts::hash_of(class, names);
             let interned = self.options.intern || !self.options.refs;
             if let Some(layout) = self.tables.layouts.find(class, names, hash, interned) {
@@ -251,6 +252,12 @@ impl<W: Writer> Encoder<'_, W> {
                 self.refused(object, "")?;
                 return Ok(true);
             }
+            if !self.options.trust && objects::constant::may_be(plan) {
+                if let Some(name) = objects::constant::name_of(self.py, plan, object)? {
+                    self.member(object, plan, name)?;
+                    return Ok(true);
+                }
+            }
             if plan.answers && matches!(plan.how, How::Fields | How::Based(_)) {
                 self.asks_program()?;
                 if let Some(name) = methods::answered(self.py, object)? {
@@ -288,6 +295,7 @@ impl<W: Writer> Encoder<'_, W> {
             && !self.options.trust
             && !self.asks()
             && !plan.answers
+            && !objects::constant::may_be(&plan)
             && self.effort.is_none();
         self.last_plan = Some(plan.clone());
         Ok(plan)
@@ -507,6 +515,11 @@ impl<W: Writer> Encoder<'_, W> {
             if let Some(dict) = &dict {
                 let mut position = Position(0);
                 while let Some((key, _)) = position.next(dict.get()) {
+                    if plan.slots.iter().any(|slot| text::is(key) && text::equal(slot.name.get(), key)) {
+                        return Err(detour(Detour::OwnWay(
+                            "its `__dict__` has a key that is a slot's name, which needs",
+                        )));
+                    }
                     names.push(key);
                 }
             }
@@ -635,12 +648,18 @@ impl<W: Writer> Encoder<'_, W> {
     /// A member of an enumeration: its name, or the value of one that has none (a union of flags).
     unsafe fn enumeration(&mut self, object: Obj, plan: &Rc<Plan>) -> Result<()> {
         // SAFETY: alive, says the caller.
+        unsafe { self.member(object, plan, objects::enumeration::name_or_value(self.py, object)?) }
+    }
+
+    /// An object that its class has under a name.
+    unsafe fn member(&mut self, object: Obj, plan: &Rc<Plan>, name: Owned) -> Result<()> {
+        // SAFETY: no names of fields; the name is kept.
         unsafe {
-            let name = objects::enumeration::name_or_value(self.py, object)?;
             self.layout(LayoutKind::Enum, Some(plan), &[])?;
             let name = self.keep(name);
             if !self.leaf(name, isize::MAX)? {
-                return Err(encode("a member of an enumeration has no name, and a value that is no int"));
+                // A union of flags may have a value that is one of another enumeration's.
+                self.then_made(object, vec![Part::Value(Owned::borrowed(name))]);
             }
         }
         Ok(())

@@ -6,17 +6,34 @@
 use super::owned;
 use crate::cpython::{new, Obj, Owned, Type};
 use crate::encode::Part;
-use crate::error::{decode, refused, Result};
+use crate::error::{decode, encode, refused, Result};
 use crate::memory::{vec, Vec};
-use pyo3::exceptions::PyAttributeError;
+use pyo3::exceptions::{PyAttributeError, PyMemoryError, PyOSError, PyUnicodeDecodeError};
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple, PyType};
+use pyo3::types::{PyBytes, PyDict, PyInt, PyList, PyString, PyTuple, PyType};
 
 /// Fields that C code keeps, beside the arguments.
 const FIELDS: &[&str] = &["__cause__", "__context__", "__suppress_context__"];
 /// Fields of the builtin exceptions whose arguments don't say them.
 const OWN: &[&str] = &["name", "path", "obj", "errno", "strerror", "filename", "filename2", "characters_written"];
+/// Fields that the builtin's initialiser takes from the arguments. A class whose `__init__` does not call it may have others.
+const DERIVED: &[(&str, &[&str])] = &[
+    ("ImportError", &["msg"]),
+    ("StopIteration", &["value"]),
+    ("SystemExit", &["code"]),
+    ("SyntaxError", SYNTAX),
+    ("IndentationError", SYNTAX),
+    ("TabError", SYNTAX),
+    ("UnicodeDecodeError", UNICODE),
+    ("UnicodeEncodeError", UNICODE),
+    ("UnicodeTranslateError", UNICODE),
+];
+const SYNTAX: &[&str] =
+    &["msg", "filename", "lineno", "offset", "text", "end_lineno", "end_offset", "print_file_and_line"];
+const UNICODE: &[&str] = &["encoding", "object", "start", "end", "reason"];
+/// Stands among the fields, and is False, where the arguments don't say the derived ones: those that are set stand there, too.
+const INITIALISER: &str = "__init__";
 
 /// Whether what the builtins have under some name is an exception of theirs.
 pub fn is_builtin(found: &Bound<'_, PyAny>) -> bool {
@@ -54,8 +71,88 @@ pub unsafe fn parts(py: Python<'_>, object: Obj) -> Result<Vec<Part>> {
             fields.set_item(*name, value)?;
         }
     }
-    let both = PyTuple::new(py, [args, fields.into_any()])?;
+    let (args, derived) = (args.cast_into::<PyTuple>().map_err(PyErr::from)?, derived(&builtin));
+    // SAFETY: an exception.
+    let is_group = unsafe { is_of_parts(py, ffi::Py_TYPE(object))? };
+    let args = if is_group { group_arguments(&error, &args, &fields)? } else { args };
+    if !derived.is_empty() && !says(&builtin, &error, &args, derived)? {
+        fields.set_item(INITIALISER, false)?;
+        for name in derived {
+            let value = field(&builtin, name, &error)?;
+            if !value.is_none() {
+                fields.set_item(*name, value)?;
+            }
+        }
+    }
+    if derived == UNICODE && !is_safe_unicode(&builtin, &error)? {
+        return Err(encode(
+            "can't store a Unicode error whose `start` is negative: to show it reads what is not its own",
+        ));
+    }
+    let both = PyTuple::new(py, [args.into_any(), fields.into_any()])?;
     Ok(vec![Part::Value(owned(both.as_any()))])
+}
+
+/// The fields that a builtin exception's arguments say.
+fn derived(builtin: &Bound<'_, PyAny>) -> &'static [&'static str] {
+    let class = builtin.as_ptr().cast::<ffi::PyTypeObject>();
+    // SAFETY: a class of the interpreter's own, which has its name in C.
+    let name = unsafe { std::ffi::CStr::from_ptr((*class).tp_name) };
+    DERIVED.iter().find(|(known, _)| known.as_bytes() == name.to_bytes()).map_or(&[], |(_, fields)| fields)
+}
+
+/// What a builtin exception has in a field of its own.
+fn field<'py>(builtin: &Bound<'py, PyAny>, name: &str, error: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    builtin.getattr(name)?.call_method1("__get__", (error,))
+}
+
+/// Whether the builtin's initialiser gives an exception its derived fields, of those arguments.
+fn says(
+    builtin: &Bound<'_, PyAny>,
+    error: &Bound<'_, PyAny>,
+    args: &Bound<'_, PyTuple>,
+    derived: &[&str],
+) -> Result<bool> {
+    let twin = match builtin.call1(args) {
+        Ok(twin) => twin,
+        Err(refused) if refused.is_instance_of::<PyMemoryError>(error.py()) => return Err(refused.into()),
+        Err(_) => return Ok(false),
+    };
+    for name in derived {
+        let (mine, other) = (field(builtin, name, error)?, field(builtin, name, &twin)?);
+        // Numbers are made anew by each look, and bytes are copied by the initialiser.
+        let is_plain =
+            |value: &Bound<'_, PyAny>| value.is_exact_instance_of::<PyInt>() || value.is_exact_instance_of::<PyBytes>();
+        let is_same = mine.is(&other) || (is_plain(&mine) && is_plain(&other) && mine.eq(&other)?);
+        if !is_same {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// What makes a group: message and exceptions, which its arguments said when it was made; what these say now is a field then.
+fn group_arguments<'py>(
+    error: &Bound<'py, PyAny>,
+    args: &Bound<'py, PyTuple>,
+    fields: &Bound<'py, PyDict>,
+) -> Result<Bound<'py, PyTuple>> {
+    let py = error.py();
+    let group = py.import("builtins")?.getattr("BaseExceptionGroup")?;
+    let (message, exceptions) = (field(&group, "message", error)?, field(&group, "exceptions", error)?);
+    let is_made_of_them = args.len() == 2 && args.get_item(0)?.is(&message) && {
+        let members = args.get_item(1)?;
+        (members.is_exact_instance_of::<PyTuple>() || members.is_exact_instance_of::<PyList>()) && {
+            let members = members.try_iter()?.collect::<PyResult<std::vec::Vec<_>>>()?;
+            let own = exceptions.try_iter()?.collect::<PyResult<std::vec::Vec<_>>>()?;
+            members.len() == own.len() && members.iter().zip(&own).all(|(a, b)| a.is(b))
+        }
+    };
+    if is_made_of_them {
+        return Ok(args.clone());
+    }
+    fields.set_item("args", args)?;
+    Ok(PyTuple::new(py, [message, exceptions])?)
 }
 
 /// The nearest builtin class of an exception.
@@ -110,27 +207,65 @@ fn arguments<'py>(py: Python<'py>, payload: &Owned, at: usize) -> Result<(Bound<
 /// Gives an exception its arguments, by the builtin's own initialiser, and the fields that C code keeps.
 pub fn fill(py: Python<'_>, object: &Owned, payload: &Owned, at: usize) -> Result<()> {
     let (args, fields) = arguments(py, payload, at)?;
-    let os_error = py.get_type::<pyo3::exceptions::PyOSError>();
-    // SAFETY: the object is held, and an exception; the initialiser is C code that takes any arguments.
-    unsafe {
-        let error = Bound::from_borrowed_ptr(py, object.get());
-        if error.is_instance(&os_error)? {
-            // Its constructor took no arguments, and its initialiser takes none: arguments and fields are set.
-            set(&error, "args", args.as_any(), at)?;
-        } else if let Some(init) = (*nearest(ffi::Py_TYPE(object.get()))).tp_init {
-            if init(object.get(), args.as_ptr(), std::ptr::null_mut()) != 0 {
-                return Err(refused("an exception that does not take its arguments", at));
+    // SAFETY: the object is held, and an exception; its class is alive with it.
+    let (error, builtin): (Bound<'_, PyAny>, Bound<'_, PyAny>) = unsafe {
+        let builtin = nearest(ffi::Py_TYPE(object.get()));
+        (Bound::from_borrowed_ptr(py, object.get()), Bound::from_borrowed_ptr(py, builtin.cast()))
+    };
+    let derived = derived(&builtin);
+    let is_initialised = derived.is_empty() || fields.get_item(INITIALISER)?.is_none();
+    // An OSError's constructor took no arguments, and its initialiser takes none: arguments and fields are set.
+    if error.is_instance_of::<PyOSError>() || !is_initialised {
+        set(&error, "args", args.as_any(), at)?;
+    } else {
+        // SAFETY: an exception; the initialiser is C code that takes any arguments.
+        let done = unsafe {
+            match (*builtin.as_ptr().cast::<ffi::PyTypeObject>()).tp_init {
+                Some(init) => init(object.get(), args.as_ptr(), std::ptr::null_mut()),
+                None => 0,
             }
-        }
-        for (name, value) in fields {
-            let name: String = name.extract().map_err(|_| decode("an exception's field without a name", at))?;
-            if !FIELDS.contains(&name.as_str()) && !OWN.contains(&name.as_str()) {
-                return Err(decode("an exception's field of an unknown name", at));
-            }
-            set(&error, &name, &value, at)?;
+        };
+        if done != 0 {
+            return Err(refused("an exception that does not take its arguments", at));
         }
     }
+    for (name, value) in fields {
+        let name: String = name.extract().map_err(|_| decode("an exception's field without a name", at))?;
+        let name = &name[..];
+        let is_known = FIELDS.contains(&name) || OWN.contains(&name);
+        if name == INITIALISER && !is_initialised {
+            continue;
+        }
+        let is_other = if name == "args" {
+            // SAFETY: an exception's class is alive with it.
+            unsafe { is_of_parts(py, ffi::Py_TYPE(object.get()))? }
+        } else {
+            !is_initialised && derived.contains(&name) && (derived != UNICODE || is_unicodes(&builtin, name, &value))
+        };
+        if !is_known && !is_other {
+            return Err(decode("an exception's field of an unknown name, or with a value that it can't have", at));
+        }
+        set(&error, name, &value, at)?;
+    }
+    if derived == UNICODE && !is_safe_unicode(&builtin, &error)? {
+        return Err(decode("an exception that points before its text", at));
+    }
     Ok(())
+}
+
+/// Whether that may stand in a field of a Unicode error: C code reads some of them without looking at their types.
+fn is_unicodes(builtin: &Bound<'_, PyAny>, name: &str, value: &Bound<'_, PyAny>) -> bool {
+    match name {
+        "object" if builtin.is(builtin.py().get_type::<PyUnicodeDecodeError>()) => value.is_instance_of::<PyBytes>(),
+        "start" | "end" => value.is_exact_instance_of::<PyInt>(),
+        _ => value.is_instance_of::<PyString>(),
+    }
+}
+
+/// Whether a Unicode error can be shown: what C code reads at its start is not before its text.
+fn is_safe_unicode(builtin: &Bound<'_, PyAny>, error: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let start = field(builtin, "start", error)?;
+    Ok(start.extract::<isize>().is_ok_and(|start| start >= 0))
 }
 
 /// Sets a field by the builtin's own setter, which checks the value: a subclass's property would be its own code.

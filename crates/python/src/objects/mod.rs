@@ -2,6 +2,7 @@
 
 pub mod buffer;
 pub mod collections;
+pub mod constant;
 pub mod datetime;
 pub mod defaults;
 pub mod enumeration;
