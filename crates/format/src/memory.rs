@@ -366,7 +366,12 @@ impl<T> Extend<T> for Vec<T> {
     fn extend<I: IntoIterator<Item = T>>(&mut self, items: I) {
         let items = items.into_iter();
         // What an iterator says it has is asked for at once; it may have more.
-        or_unwind(self.0.try_reserve(items.size_hint().0));
+        let (least, most) = items.size_hint();
+        or_unwind(self.0.try_reserve(least));
+        if most == Some(least) {
+            // There is room for them all: in one go, which the compiler may do many at a time.
+            return self.0.extend(items);
+        }
         for item in items {
             self.push(item);
         }

@@ -98,8 +98,10 @@ pub struct Plan {
     /// Whether the class was found under its name, as pickle's readers look for it.
     pub is_findable: Cell<bool>,
     pub registration: Option<Rc<Registration>>,
-    /// The layout of an instance whose slots are all set, in the message of that serial number.
+    /// The layout of an instance that has all the fields which its class names, in the message of that serial number.
     pub layout: Cell<(u64, u32)>,
+    /// Attributes that instances share, among which is none that pickle or `copy` ask for.
+    pub unasked: Cell<Option<(usize, isize)>>,
     /// How plain formats write instances.
     plain: OnceCell<Plain>,
     pub special: Option<Special>,
@@ -386,6 +388,7 @@ unsafe fn make(py: Python<'_>, class: Type) -> Result<Plan> {
             is_findable: Cell::new(false),
             registration,
             layout: Cell::new((0, 0)),
+            unasked: Cell::new(None),
             plain: OnceCell::new(),
             special: special_of(&Bound::from_borrowed_ptr(py, class.cast()).cast_into_unchecked())?,
             own_marker: {

@@ -6,7 +6,7 @@ use super::way::{Known, Way};
 use super::{fault, Copier, Got, Seen, BY_PARENT_AND_COPY, UNNUMBERED};
 use crate::class::plan::{Base, Plan};
 use crate::class::{methods, state};
-use crate::cpython::{bytes_of, float, int, new, references, Obj, Owned, Type};
+use crate::cpython::{bytes_of, dict, float, int, new, references, Obj, Owned, Type};
 use crate::decode::fill;
 use crate::encode::Part;
 use crate::error::{raised, Result};
@@ -233,7 +233,8 @@ impl Copier<'_> {
                 // Classes of C code may rely on theirs.
                 dict = Some(Owned::new(ffi::PyDict_New()).ok_or_else(raised)?);
             }
-            if let Some(dict) = &dict {
+            let names = dict.as_ref().and_then(|dict| dict::shared_names(dict.get()));
+            if let Some(dict) = dict.as_ref().filter(|_| names.is_none() || names != plan.unasked.get()) {
                 // `copy` asks the instance, which may have methods of its own.
                 let name = intern!(self.py, "__deepcopy__");
                 let hook = ffi::PyDict_GetItemWithError(dict.get(), name.as_ptr());
@@ -245,6 +246,7 @@ impl Copier<'_> {
                         return self.reduce(source, None, number, true);
                     }
                 }
+                plan.unasked.set(names);
             }
             let copy = allocate(plan.class(), 0)?;
             plan.reset(copy.get());

@@ -62,6 +62,20 @@ pub unsafe fn len(dict: Obj) -> usize {
     unsafe { (*dict.cast::<Dict>()).used as usize }
 }
 
+/// Which names a dict shares with a class: where they stand, and how many. Names are only added while the class lives.
+///
+/// # Safety
+/// `dict` is a dict.
+#[inline(always)]
+pub unsafe fn shared_names(dict: Obj) -> Option<(usize, isize)> {
+    let object = dict.cast::<Dict>();
+    // SAFETY: a dict, says the caller; `KNOWN` says that the layouts hold.
+    unsafe {
+        let is_known = cfg!(all(Py_3_11, not(Py_3_14))) && KNOWN.load(Ordering::Relaxed);
+        (is_known && !(*object).values.is_null()).then(|| ((*object).keys as usize, (*(*object).keys).entries))
+    }
+}
+
 /// Walks a dict's items, like `PyDict_Next`; keys and values are borrowed.
 ///
 /// Re-reads the dict at every step, so that one that is changed meanwhile ends early or shows other items, and

@@ -1,7 +1,6 @@
 //! Text: short ASCII strings without `PyUnicode_New` (a fifth faster), and the parts of any string as a format takes them.
 
 use super::{Obj, Owned, Type};
-use crate::memory::Vec;
 use holdall_format::model::{Bytes, Text};
 use pyo3::ffi;
 use std::ptr::addr_of_mut;
@@ -277,14 +276,19 @@ pub unsafe fn from_bytes(text: Bytes<'_>) -> Result<Owned, Failure> {
                     .ok_or(Failure::Raised)
             }
             Bytes::Ucs2(bytes) => {
-                // `PyUnicode_FromKindAndData` wants aligned units of this machine's order.
-                let units: Vec<u16> = bytes.as_chunks().0.iter().map(|&pair| u16::from_le_bytes(pair)).collect();
-                Owned::new(ffi::PyUnicode_FromKindAndData(
-                    ffi::PyUnicode_2BYTE_KIND as i32,
-                    units.as_ptr().cast(),
-                    units.len() as isize,
-                ))
-                .ok_or(Failure::Raised)
+                let pairs = bytes.as_chunks::<2>().0;
+                // As wide as the widest needs: what all of them together have of bits is in the same range.
+                let all = pairs.iter().fold(0, |all, &pair| all | u16::from_le_bytes(pair));
+                let made = Owned::new(ffi::PyUnicode_New(pairs.len() as isize, all.into())).ok_or(Failure::Raised)?;
+                let units = pairs.iter().map(|&pair| u16::from_le_bytes(pair));
+                if all > 0xff {
+                    let start = ffi::PyUnicode_DATA(made.get()).cast::<u16>();
+                    units.enumerate().for_each(|(at, unit)| start.add(at).write(unit));
+                } else if !pairs.is_empty() {
+                    let start = ffi::PyUnicode_DATA(made.get()).cast::<u8>();
+                    units.enumerate().for_each(|(at, unit)| start.add(at).write(unit as u8));
+                }
+                Ok(made)
             }
             Bytes::Utf8(bytes) | Bytes::StrictUtf8(bytes) => Owned::new(ffi::PyUnicode_DecodeUTF8(
                 bytes.as_ptr().cast(),
@@ -315,7 +319,7 @@ pub(super) unsafe fn self_test() -> Result<(), &'static str> {
             return Err(UNKNOWN);
         }
         for len in 0..70 {
-            let bytes: Vec<u8> = (0..len).map(|at| b'!' + at).collect();
+            let bytes: crate::memory::Vec<u8> = (0..len).map(|at| b'!' + at).collect();
             let by_hand = from_ascii(&bytes).ok_or("no memory")?;
             let by_api = Owned::new(ffi::PyUnicode_FromStringAndSize(bytes.as_ptr().cast(), bytes.len() as isize))
                 .ok_or("no memory")?;

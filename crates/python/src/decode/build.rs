@@ -129,6 +129,10 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     fn charge_made(&mut self, make: &Make, weight: Weight, parts: &[Owned], at: usize) -> Result<()> {
         let cost = match make {
             Make::Known(Known::Pattern) if self.pattern_of(parts)?.is_some() => return Ok(()),
+            Make::Known(Known::Pattern) => {
+                let cost = objects::cost(self.py, Known::Pattern, parts)?;
+                Cost { work: cost.work.saturating_sub(self.pattern_pays(parts)?), ..cost }
+            }
             Make::Known(known) => objects::cost(self.py, *known, parts)?,
             Make::Based(_) => {
                 // Of an exception, the content has the arguments in a tuple of their own.
@@ -161,6 +165,25 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         }
     }
 
+    /// What the text of a pattern pays for itself, in units of work: patterns are the dearest of honest values, and many in one
+    /// message are nothing odd. A text that stands once and is compiled with several flags pays once.
+    fn pattern_pays(&self, parts: &[Owned]) -> Result<usize> {
+        const EACH_CHARACTER: usize = 400;
+        let Some(pattern) = parts.first().filter(|pattern| is_plain(pattern)) else { return Ok(0) };
+        // SAFETY: held; text and bytes are hashed and compared without code of anybody's.
+        unsafe {
+            if ffi::PyLong_Check(pattern.get()) != 0 {
+                return Ok(0); // no pattern
+            }
+            let met = self.patterns.as_ref().map_or(0, |known| ffi::PyDict_Contains(known.get(), pattern.get()));
+            match met {
+                0 => Ok(EACH_CHARACTER * ffi::PyObject_Size(pattern.get()).max(0) as usize),
+                1 => Ok(0),
+                _ => Err(raised()),
+            }
+        }
+    }
+
     /// Compiles a pattern, once in a message: as `re` does, which gives the same object again while it remembers.
     fn pattern(&mut self, parts: &[Owned], at: usize) -> Result<Owned> {
         if let Some(known) = self.pattern_of(parts)? {
@@ -174,8 +197,10 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             }
             if let (Some(known), [pattern, flags]) = (&self.patterns, parts) {
                 let key = Owned::new(ffi::PyTuple_Pack(2, pattern.get(), flags.get())).ok_or_else(raised)?;
-                if ffi::PyDict_SetItem(known.get(), key.get(), made.get()) != 0 {
-                    return Err(raised());
+                for key in [key.get(), pattern.get()] {
+                    if ffi::PyDict_SetItem(known.get(), key, made.get()) != 0 {
+                        return Err(raised());
+                    }
                 }
             }
         }

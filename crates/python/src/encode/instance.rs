@@ -209,8 +209,7 @@ impl<W: Writer> Encoder<'_, W> {
                     self.refused(object, "it has more or fewer items than its class has names, which needs")
                 }
                 How::NamedTuple(names) => {
-                    let names: Vec<Obj> = names.iter().map(Owned::get).collect();
-                    self.layout(LayoutKind::Object, Some(&plan), &names).map(|_| self.items(object, Seq::Tuple))
+                    self.whole_layout(&plan, names.iter()).map(|()| self.items(object, Seq::Tuple))
                 }
                 How::Based(base) => self.based(object, &plan, *base),
                 How::Enum => self.enumeration(object, &plan),
@@ -315,14 +314,7 @@ impl<W: Writer> Encoder<'_, W> {
             if !all_set {
                 return self.fields(object, plan, LayoutKind::Object);
             }
-            let (serial, layout) = plan.layout.get();
-            if serial == self.serial {
-                self.w.instance(layout as usize);
-            } else {
-                let names: Vec<Obj> = plan.slots.iter().map(|slot| slot.name.get()).collect();
-                let layout = self.layout(LayoutKind::Object, Some(plan), &names)?;
-                plan.layout.set((self.serial, layout));
-            }
+            self.whole_layout(plan, plan.slots.iter().map(|slot| &slot.name))?;
             for (at, slot) in plan.slots.iter().enumerate() {
                 let value = state::slot(object, slot.offset);
                 if self.leaf(value, BY_PARENT)? {
@@ -346,6 +338,21 @@ impl<W: Writer> Encoder<'_, W> {
                 break;
             }
         }
+        Ok(())
+    }
+
+    /// Writes the head of an instance that has all the fields which its class names.
+    #[inline(always)]
+    unsafe fn whole_layout<'n>(&mut self, plan: &Plan, names: impl Iterator<Item = &'n Owned>) -> Result<()> {
+        let (serial, layout) = plan.layout.get();
+        if serial == self.serial {
+            self.w.instance(layout as usize);
+            return Ok(());
+        }
+        let names: Vec<Obj> = names.map(Owned::get).collect();
+        // SAFETY: held by the plan.
+        let layout = unsafe { self.layout(LayoutKind::Object, Some(plan), &names)? };
+        plan.layout.set((self.serial, layout));
         Ok(())
     }
 
