@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import array
 import collections
+import dataclasses
 import datetime as dt
 import decimal
 import enum
@@ -27,6 +28,7 @@ from typing import Annotated, Any, Final, Literal, NewType, Optional, TypeVar, U
 import pytest
 import typing_extensions
 
+import holdall
 from holdall._annotations import anchor, describe
 from tests.support import models_postponed
 from tests.support.describing import Described, name_of, refusal
@@ -433,6 +435,7 @@ class NotRuntime(typing.Protocol):
         (["secret"], "`<list>`: can't be loaded by type"),
         (operator.add, "`<builtin_function_or_method>`: can't be loaded by type"),
         (Literal[1.5], "`Literal`: a literal can't be of type `float`"),
+        (Literal[1, list[int]], "`Literal`: a literal can't be of type `GenericAlias`"),
         (list[int, str], "`list[int, str]`: expected 1 type argument"),
         (dict[int], "`dict[int]`: expected 2 type arguments"),
         (collections.Counter[str, int], "`Counter[str, int]`: expected 1 type argument"),
@@ -507,3 +510,24 @@ def test_the_anchor(annotation, expected):
 def test_the_anchor_of_what_is_recursive_or_not_there():
     assert anchor(type_alias("type Json = dict[str, Json] | list[Json]", "Json")) is None
     assert anchor(type_alias("type A = list[Missing]", "A")) is None
+
+
+class NamedLikeAliases:
+    """A class may have anything under the names by which aliases are known."""
+
+    __args__, __origin__, __metadata__ = 5, 3, (1,)
+
+
+@dataclasses.dataclass
+class FieldsLikeAliases(NamedLikeAliases):
+    x: int = 1
+
+
+@pytest.mark.parametrize("cls", [NamedLikeAliases, types.GenericAlias, types.UnionType, type(list[int])])
+def test_classes_that_look_like_aliases(cls: type) -> None:
+    with pytest.raises(holdall.ValidationError, match=f"Expected `{cls.__qualname__}`, got `int`"):
+        holdall.loads(holdall.dumps(1), type=cls)
+    assert holdall.loads(holdall.dumps({"x": 2}), type=FieldsLikeAliases) == FieldsLikeAliases(2)
+    assert holdall.msgpack.loads(holdall.msgpack.dumps([{"x": 2}]), type=list[FieldsLikeAliases]) == [
+        FieldsLikeAliases(2)
+    ]

@@ -19,10 +19,13 @@ from .constraints import SHAPED, SIZED, ZONED, Constraints
 from .scopes import (
     Bound,
     Scope,
+    arguments_of,
     is_alias,
+    is_annotated,
     is_classvar_text,
     is_union,
     is_variable,
+    origin_of,
     own_hints,
     settled,
     show,
@@ -73,7 +76,7 @@ def _anchor(annotation: Any, seen: set[int]) -> type | None:
     if id(annotation) in seen:
         return None
     seen.add(id(annotation))
-    origin = getattr(annotation, "__origin__", None)
+    origin = origin_of(annotation)
     if isinstance(annotation, type) and origin is None:
         goes = annotation.__module__.partition(".")[0] not in sys.stdlib_module_names
         can_hold = annotation.__flags__ & (_HEAP_TYPE | _IMMUTABLE) == _HEAP_TYPE
@@ -93,7 +96,7 @@ def _anchor(annotation: Any, seen: set[int]) -> type | None:
             return None
     else:
         supertype = getattr(annotation, "__supertype__", None)
-        parts = (origin, supertype, *getattr(annotation, "__args__", ()))
+        parts = (origin, supertype, *arguments_of(annotation))
     return next((found for part in parts if (found := _anchor(part, seen)) is not None), None)
 
 
@@ -168,20 +171,19 @@ class _Builder:
         text = text_of(annotation)
         if text is not None:
             found = self._evaluate(annotation, text, scope)[0]
-            if isinstance(found, type) and not hasattr(found, "__origin__"):
+            if isinstance(found, type) and origin_of(found) is None:
                 return found
             self._kept.append(scope)
             return ("name", id(scope), getattr(annotation, "__forward_module__", None), text)
-        metadata = getattr(annotation, "__metadata__", None)
-        if metadata is not None:
+        if is_annotated(annotation):
             inner = self._key(annotation.__origin__, scope)
-            values = sorted(self._read(annotation, metadata).items(), key=lambda item: item[0])
+            values = sorted(self._read(annotation, annotation.__metadata__).items(), key=lambda item: item[0])
             return self._number(("Annotated", inner, *values)) if values else inner
         if special(annotation) == "Self" and scope.this is not None:
             return self._class_key(*scope.this)
-        arguments = getattr(annotation, "__args__", None)
-        if arguments is not None and (is_union(annotation) or hasattr(annotation, "__origin__")):
-            origin = Union if is_union(annotation) else annotation.__origin__
+        origin = Union if is_union(annotation) else origin_of(annotation)
+        if origin is not None and hasattr(annotation, "__args__"):
+            arguments = arguments_of(annotation)
             if special(origin) == "Literal":
                 return self._number(("Literal", *((type(value), value) for value in arguments)))
             return self._number((origin, *(self._key(part, scope) for part in arguments)))
@@ -229,14 +231,14 @@ class _Builder:
                 if is_classvar_text(text):
                     return {"ClassVar"}
                 annotation, scope = self._evaluate(annotation, text, scope)
-            elif hasattr(annotation, "__metadata__"):
+            elif is_annotated(annotation):
                 annotation = annotation.__origin__
             else:
-                name = special(annotation) or special(getattr(annotation, "__origin__", None))
+                name = special(annotation) or special(origin_of(annotation))
                 if name not in ("ClassVar", "Final", "Required", "NotRequired", "ReadOnly"):
                     return found
                 found.add(name)
-                annotation = getattr(annotation, "__args__", (None,))[0]
+                annotation = (arguments_of(annotation) or (None,))[0]
 
     def _bind(
         self, cls: Any, arguments: tuple[Any, ...], scope: Scope, annotation: Any
@@ -257,7 +259,7 @@ class _Builder:
     def _fill(self, draft: Draft, annotation: Any, scope: Scope, rules: Constraints) -> None:
         """Add to `draft` all that `annotation` allows."""
         annotation, scope = settled(annotation, scope)
-        origin = getattr(annotation, "__origin__", None)
+        origin = origin_of(annotation)
         if annotation is Any or annotation is object:
             draft.any = True
         elif isinstance(annotation, type) and origin is None:
@@ -265,7 +267,7 @@ class _Builder:
         elif is_union(annotation):
             for part in annotation.__args__:
                 self._fill(draft, part, scope, rules)
-        elif hasattr(annotation, "__metadata__"):
+        elif is_annotated(annotation):
             self._fill_annotated(draft, annotation, scope, rules)
         elif (text := text_of(annotation)) is not None:
             if self._follow(draft, annotation, scope, rules):
@@ -310,7 +312,7 @@ class _Builder:
 
     def _fill_alias(self, draft: Draft, annotation: Any, scope: Scope, rules: Constraints) -> None:
         alias = annotation if is_alias(annotation) else annotation.__origin__
-        bindings, depth = self._bind(alias, getattr(annotation, "__args__", ()), scope, annotation)
+        bindings, depth = self._bind(alias, arguments_of(annotation), scope, annotation)
         try:
             value = alias.__value__
         except NameError as error:
@@ -327,7 +329,7 @@ class _Builder:
 
     def _fill_class(self, draft: Draft, cls: type, annotation: Any, scope: Scope, rules: Constraints) -> None:
         """A class or, where `annotation` has arguments, its specialisation."""
-        arguments: tuple[Any, ...] = getattr(annotation, "__args__", ())
+        arguments: tuple[Any, ...] = arguments_of(annotation)
         if (known := _values.scalar(cls, arguments)) is not None:
             name, item, fitting = known
             found = rules.pick(fitting)
@@ -353,8 +355,13 @@ class _Builder:
     def _fill_sequence(
         self, draft: Draft, kind: str, annotation: Any, scope: Scope, rules: Constraints
     ) -> None:
-        arguments = getattr(annotation, "__args__", None)
-        if kind == "tuple" and arguments is not None and arguments[1:] != (...,):
+        arguments = arguments_of(annotation) if hasattr(annotation, "__args__") else None
+        if (
+            kind == "tuple"
+            and arguments is not None
+            and origin_of(annotation) is not None
+            and arguments[1:] != (...,)
+        ):
             # Python 3.10's Tuple[()] has one argument, an empty tuple.
             items = [self.node(part, scope) for part in arguments if part != ()]
             draft.add_sequence("tuple", kind="fixed", items=items)
@@ -368,7 +375,7 @@ class _Builder:
     def _fill_mapping(
         self, draft: Draft, kind: str, annotation: Any, scope: Scope, rules: Constraints
     ) -> None:
-        arguments = getattr(annotation, "__args__", ())
+        arguments = arguments_of(annotation)
         factory = None
         if arguments:
             self._expect(annotation, arguments, 1 if kind == "Counter" else 2)
@@ -392,7 +399,7 @@ class _Builder:
             shape = _values.shape(settled(arguments[0], scope)[0])
         if len(arguments) > 1:
             dtype, inside = settled(arguments[1], scope)
-            of, _ = settled(getattr(dtype, "__args__", (Any,))[0], inside)
+            of, _ = settled((arguments_of(dtype) or (Any,))[0], inside)
         shape = (rules.pick(SHAPED) or {}).get("shape", shape)
         try:
             name, dtypes = _values.dtypes(of)

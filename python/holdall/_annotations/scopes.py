@@ -99,6 +99,16 @@ class Scope:
         return self._spaces
 
 
+def origin_of(annotation: Any) -> Any:
+    """What an alias (`list[int]`, `Annotated[X, ...]`) is one of. None for a class: it may have anything under that name."""
+    return None if issubclass(type(annotation), type) else getattr(annotation, "__origin__", None)
+
+
+def arguments_of(annotation: Any) -> tuple[Any, ...]:
+    """The arguments of an alias; none for a class."""
+    return () if issubclass(type(annotation), type) else getattr(annotation, "__args__", ())
+
+
 def special(form: Any) -> str | None:
     """Name of a form of `typing` or `typing_extensions`, such as "Literal"; both modules have their own objects."""
     if isinstance(form, type):
@@ -107,7 +117,11 @@ def special(form: Any) -> str | None:
 
 
 def is_union(annotation: Any) -> bool:
-    return isinstance(annotation, types.UnionType) or getattr(annotation, "__origin__", None) is Union
+    return isinstance(annotation, types.UnionType) or origin_of(annotation) is Union
+
+
+def is_annotated(annotation: Any) -> bool:
+    return origin_of(annotation) is not None and hasattr(annotation, "__metadata__")
 
 
 def is_alias(annotation: Any) -> bool:
@@ -152,7 +166,7 @@ def settled(annotation: Any, scope: Scope) -> tuple[Any, Scope]:
         elif hasattr(annotation, "__supertype__"):
             scope = scope.in_module(annotation.__module__)
             annotation = annotation.__supertype__
-        elif special(getattr(annotation, "__origin__", None)) in _QUALIFIERS:
+        elif special(origin_of(annotation)) in _QUALIFIERS:
             annotation = annotation.__args__[0]
         elif (name := special(annotation)) == "LiteralString":
             return str, scope
@@ -177,9 +191,9 @@ def own_hints(
     waiting = [cls] if any("__orig_bases__" in vars(base) for base in cls.__mro__) else []
     for current in waiting:
         for written in vars(current).get("__orig_bases__", current.__bases__):
-            base = getattr(written, "__origin__", written)
+            base = origin_of(written) or written
             if isinstance(base, type) and base not in scopes:
-                arguments = getattr(written, "__args__", ())
+                arguments = arguments_of(written)
                 meant, _ = bind(base, arguments, scopes[current], written)
                 scopes[base] = Scope(base, bindings=meant, this=(cls, bindings), depth=depth)
                 waiting.append(base)
@@ -218,11 +232,11 @@ def show(annotation: Any) -> str:
         return "..."
     if is_union(annotation):
         return " | ".join(map(show, annotation.__args__))
-    if hasattr(annotation, "__metadata__"):
+    if is_annotated(annotation):
         return show(annotation.__origin__)
-    origin = getattr(annotation, "__origin__", None)
+    origin = origin_of(annotation)
     if origin is not None:
-        arguments = getattr(annotation, "__args__", ())
+        arguments = arguments_of(annotation)
         if special(origin) == "Literal":
             return "Literal"
         name = show(origin)

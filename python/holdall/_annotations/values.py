@@ -15,7 +15,7 @@ from collections import abc
 from typing import TYPE_CHECKING, Any
 
 from .constraints import NUMERIC, SIZED, TEXT, ZONED
-from .scopes import is_union, special
+from .scopes import is_union, origin_of, special
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -180,7 +180,7 @@ def members(cls: Any) -> tuple[dict[Any, Any], dict[str, Any]]:
 
 
 def factory(annotation: Any) -> Callable[[], Any] | None:
-    return _FACTORIES.get(getattr(annotation, "__origin__", annotation))
+    return _FACTORIES.get(origin_of(annotation) or annotation)
 
 
 # --- NumPy -----------------------------------------------------------------------------------------------------------
@@ -212,13 +212,13 @@ def dtypes(scalar_type: Any) -> tuple[str, list[Any]]:
 
 def shape(annotation: Any) -> tuple[int | None, ...] | None:
     """Lengths of the axes in `tuple[Literal[3], int]`: None where any will do. None for any shape at all."""
-    if getattr(annotation, "__origin__", None) is not tuple or ... in annotation.__args__:
+    if origin_of(annotation) is not tuple or ... in annotation.__args__:
         return None
     return tuple(_axis(part) for part in annotation.__args__ if part != ())
 
 
 def _axis(annotation: Any) -> int | None:
-    if special(getattr(annotation, "__origin__", None)) == "Literal":
+    if special(origin_of(annotation)) == "Literal":
         length = annotation.__args__[0]
         return length if type(length) is int and len(annotation.__args__) == 1 else None
     return None
