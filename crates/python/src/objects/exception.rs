@@ -4,6 +4,7 @@
 //! cause, context and the fields that the builtin exceptions add.
 
 use super::owned;
+use crate::class::plan::_PyType_Lookup;
 use crate::cpython::{new, Obj, Owned, Type};
 use crate::encode::Part;
 use crate::error::{decode, encode, refused, Result};
@@ -11,29 +12,65 @@ use crate::memory::{vec, Vec};
 use pyo3::exceptions::{PyAttributeError, PyMemoryError, PyOSError, PyUnicodeDecodeError};
 use pyo3::ffi;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyDict, PyInt, PyList, PyString, PyTuple, PyType};
 
-/// Fields that C code keeps, beside the arguments.
+/// Fields that C code keeps of every exception, beside the arguments.
 const FIELDS: &[&str] = &["__cause__", "__context__", "__suppress_context__"];
-/// Fields of the builtin exceptions whose arguments don't say them.
-const OWN: &[&str] = &["name", "path", "obj", "errno", "strerror", "filename", "filename2", "characters_written"];
-/// Fields that the builtin's initialiser takes from the arguments. A class whose `__init__` does not call it may have others.
-const DERIVED: &[(&str, &[&str])] = &[
-    ("ImportError", &["msg"]),
-    ("StopIteration", &["value"]),
-    ("SystemExit", &["code"]),
-    ("SyntaxError", SYNTAX),
-    ("IndentationError", SYNTAX),
-    ("TabError", SYNTAX),
-    ("UnicodeDecodeError", UNICODE),
-    ("UnicodeEncodeError", UNICODE),
-    ("UnicodeTranslateError", UNICODE),
-];
-const SYNTAX: &[&str] =
-    &["msg", "filename", "lineno", "offset", "text", "end_lineno", "end_offset", "print_file_and_line"];
 const UNICODE: &[&str] = &["encoding", "object", "start", "end", "reason"];
 /// Stands among the fields, and is False, where the arguments don't say the derived ones: those that are set stand there, too.
 const INITIALISER: &str = "__init__";
+
+/// What a builtin exception keeps besides.
+#[derive(Default)]
+struct Kept {
+    /// Not said by the arguments.
+    own: &'static [&'static str],
+    /// What the builtin's initialiser takes from the arguments. A class whose `__init__` does not call it may have others.
+    derived: &'static [&'static str],
+}
+
+/// # Safety
+/// `builtin` is an exception of the interpreter's own.
+unsafe fn kept(builtin: Type) -> Kept {
+    // SAFETY: static classes.
+    unsafe {
+        if is_plain(builtin) {
+            return Kept::default();
+        }
+        let is = |known: Obj| ffi::PyType_IsSubtype(builtin, known.cast()) != 0;
+        if is(ffi::PyExc_OSError) {
+            Kept { own: &["errno", "strerror", "filename", "filename2", "characters_written"], derived: &[] }
+        } else if is(ffi::PyExc_ImportError) {
+            Kept { own: &["name", "path", "name_from"], derived: &["msg"] }
+        } else if is(ffi::PyExc_AttributeError) {
+            Kept { own: &["name", "obj"], derived: &[] }
+        } else if is(ffi::PyExc_NameError) {
+            Kept { own: &["name"], derived: &[] }
+        } else if is(ffi::PyExc_StopIteration) {
+            Kept { own: &[], derived: &["value"] }
+        } else if is(ffi::PyExc_SystemExit) {
+            Kept { own: &[], derived: &["code"] }
+        } else if is(ffi::PyExc_SyntaxError) {
+            const SYNTAX: &[&str] =
+                &["msg", "filename", "lineno", "offset", "text", "end_lineno", "end_offset", "print_file_and_line"];
+            Kept { own: &[], derived: SYNTAX }
+        } else if is(ffi::PyExc_UnicodeError) {
+            Kept { own: &[], derived: UNICODE }
+        } else {
+            Kept::default()
+        }
+    }
+}
+
+/// Whether a builtin exception's instances have what all have, and no more.
+///
+/// # Safety
+/// `builtin` is an exception of the interpreter's own.
+unsafe fn is_plain(builtin: Type) -> bool {
+    // SAFETY: static classes.
+    unsafe { (*builtin).tp_basicsize == (*ffi::PyExc_BaseException.cast::<ffi::PyTypeObject>()).tp_basicsize }
+}
 
 /// Whether what the builtins have under some name is an exception of theirs.
 pub fn is_builtin(found: &Bound<'_, PyAny>) -> bool {
@@ -51,59 +88,96 @@ pub fn is_builtin(found: &Bound<'_, PyAny>) -> bool {
 /// # Safety
 /// `object` is alive and an exception.
 pub unsafe fn parts(py: Python<'_>, object: Obj) -> Result<Vec<Part>> {
-    // SAFETY: alive, says the caller.
-    let error = unsafe { Bound::from_borrowed_ptr(py, object) };
     let fields = new::dict(py)?;
-    // SAFETY: an exception, and a class that is alive.
-    let builtin: Bound<'_, PyAny> = unsafe { Bound::from_borrowed_ptr(py, nearest(ffi::Py_TYPE(object)).cast()) };
-    let args = builtin.getattr("args")?.call_method1("__get__", (&error,))?;
-    for name in FIELDS.iter().chain(OWN) {
-        // What the builtin class itself keeps: a subclass may have put something of its own there.
-        let Ok(getter) = builtin.getattr(*name) else { continue };
-        let value = match getter.call_method1("__get__", (&error,)) {
-            Ok(value) => value,
-            // Not set.
-            Err(missing) if missing.is_instance_of::<PyAttributeError>(py) => continue,
-            Err(error) => return Err(error.into()),
-        };
-        let is_default = value.is_none() || (*name == "__suppress_context__" && !value.is_truthy()?);
-        if !is_default {
-            fields.set_item(*name, value)?;
-        }
-    }
-    let (args, derived) = (args.cast_into::<PyTuple>().map_err(PyErr::from)?, derived(&builtin));
-    // SAFETY: an exception.
-    let is_group = unsafe { is_of_parts(py, ffi::Py_TYPE(object))? };
-    let args = if is_group { group_arguments(&error, &args, &fields)? } else { args };
-    if !derived.is_empty() && !says(&builtin, &error, &args, derived)? {
-        fields.set_item(INITIALISER, false)?;
-        for name in derived {
-            let value = field(&builtin, name, &error)?;
-            if !value.is_none() {
-                fields.set_item(*name, value)?;
+    // SAFETY: alive and an exception, says the caller: its head is that of all exceptions, where null stands for None.
+    let (error, mut args) = unsafe {
+        let head = object.cast::<ffi::PyBaseExceptionObject>();
+        for (name, value) in [("__cause__", (*head).cause), ("__context__", (*head).context)] {
+            if !value.is_null() && value != ffi::Py_None() {
+                fields.set_item(name, Bound::<PyAny>::from_borrowed_ptr(py, value))?;
             }
         }
-    }
-    if derived == UNICODE && !is_safe_unicode(&builtin, &error)? {
-        return Err(encode(
-            "can't store a Unicode error whose `start` is negative: to show it reads what is not its own",
-        ));
+        if *(&raw const (*head).suppress_context).cast::<u8>() != 0 {
+            fields.set_item("__suppress_context__", true)?;
+        }
+        let args = Bound::<PyAny>::from_borrowed_ptr_or_err(py, (*head).args)?;
+        (Bound::<PyAny>::from_borrowed_ptr(py, object), args.cast_into::<PyTuple>().map_err(PyErr::from)?)
+    };
+    // SAFETY: alive, and so is its class.
+    let (builtin, is_plain) = unsafe {
+        let builtin = nearest(ffi::Py_TYPE(object));
+        (builtin, is_plain(builtin))
+    };
+    if !is_plain {
+        args = special_parts(builtin, &error, args, &fields)?;
     }
     let both = PyTuple::new(py, [args.into_any(), fields.into_any()])?;
     Ok(vec![Part::Value(owned(both.as_any()))])
 }
 
-/// The fields that a builtin exception's arguments say.
-fn derived(builtin: &Bound<'_, PyAny>) -> &'static [&'static str] {
-    let class = builtin.as_ptr().cast::<ffi::PyTypeObject>();
-    // SAFETY: a class of the interpreter's own, which has its name in C.
-    let name = unsafe { std::ffi::CStr::from_ptr((*class).tp_name) };
-    DERIVED.iter().find(|(known, _)| known.as_bytes() == name.to_bytes()).map_or(&[], |(_, fields)| fields)
+/// The fields of a builtin exception that has some of its own; gives the arguments that make it.
+fn special_parts<'py>(
+    builtin: Type,
+    error: &Bound<'py, PyAny>,
+    args: Bound<'py, PyTuple>,
+    fields: &Bound<'py, PyDict>,
+) -> Result<Bound<'py, PyTuple>> {
+    let py = error.py();
+    // SAFETY: a class of the interpreter's own, and an exception.
+    let (Kept { own, derived }, is_group) = unsafe { (kept(builtin), is_of_parts(py, builtin)?) };
+    // SAFETY: the class is static.
+    let builtin = unsafe { Bound::<PyAny>::from_borrowed_ptr(py, builtin.cast()) };
+    for name in own {
+        // What the builtin class itself keeps: a subclass may have put something of its own there.
+        let value = match field(&builtin, name, error) {
+            Ok(value) => value,
+            // Not set.
+            Err(missing) if missing.is_instance_of::<PyAttributeError>(py) => continue,
+            Err(error) => return Err(error.into()),
+        };
+        if !value.is_none() {
+            fields.set_item(*name, value)?;
+        }
+    }
+    let args = if is_group { group_arguments(error, &args, fields)? } else { args };
+    if !derived.is_empty() && !says(&builtin, error, &args, derived)? {
+        fields.set_item(INITIALISER, false)?;
+        for name in derived {
+            let value = field(&builtin, name, error)?;
+            if !value.is_none() {
+                fields.set_item(*name, value)?;
+            }
+        }
+    }
+    if derived == UNICODE && !is_safe_unicode(&builtin, error)? {
+        return Err(encode(
+            "can't store a Unicode error whose `start` is negative: to show it reads what is not its own",
+        ));
+    }
+    Ok(args)
+}
+
+/// The descriptor that a builtin exception has under a name, its class's own, whatever a subclass has there; null for none.
+fn descriptor(builtin: &Bound<'_, PyAny>, name: &str) -> Obj {
+    let name = PyString::intern(builtin.py(), name);
+    // SAFETY: a class; what it has under a name lives as long as it does, as it is the interpreter's own.
+    unsafe { _PyType_Lookup(builtin.as_ptr().cast(), name.as_ptr()) }
 }
 
 /// What a builtin exception has in a field of its own.
 fn field<'py>(builtin: &Bound<'py, PyAny>, name: &str, error: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-    builtin.getattr(name)?.call_method1("__get__", (error,))
+    let descriptor = descriptor(builtin, name);
+    // SAFETY: alive; an exception of that class. The result is a new reference.
+    unsafe {
+        let get = if descriptor.is_null() { None } else { (*ffi::Py_TYPE(descriptor)).tp_descr_get };
+        match get {
+            Some(get) => {
+                let found = get(descriptor, error.as_ptr(), ffi::Py_TYPE(error.as_ptr()).cast());
+                Bound::from_owned_ptr_or_err(error.py(), found)
+            }
+            None => Err(PyAttributeError::new_err(())),
+        }
+    }
 }
 
 /// Whether the builtin's initialiser gives an exception its derived fields, of those arguments.
@@ -175,7 +249,13 @@ unsafe fn nearest(class: Type) -> Type {
 /// # Safety
 /// `class` is alive and an exception.
 pub unsafe fn is_of_parts(py: Python<'_>, class: Type) -> Result<bool> {
-    let Ok(group) = py.import("builtins")?.getattr("BaseExceptionGroup") else { return Ok(false) };
+    static GROUP: PyOnceLock<Option<Py<PyAny>>> = PyOnceLock::new();
+    // SAFETY: alive, says the caller.
+    if unsafe { is_plain(nearest(class)) } {
+        return Ok(false);
+    }
+    let find = || Ok::<_, PyErr>(py.import("builtins")?.getattr_opt("BaseExceptionGroup")?.map(Bound::unbind));
+    let Some(group) = GROUP.get_or_try_init(py, find)? else { return Ok(false) };
     // SAFETY: alive, says the caller.
     Ok(unsafe { ffi::PyType_IsSubtype(class, group.as_ptr().cast()) != 0 })
 }
@@ -200,8 +280,13 @@ pub unsafe fn empty(py: Python<'_>, class: Type, args: Option<&Owned>, at: usize
 /// What [`parts`] gave.
 fn arguments<'py>(py: Python<'py>, payload: &Owned, at: usize) -> Result<(Bound<'py, PyTuple>, Bound<'py, PyDict>)> {
     // SAFETY: held.
-    let payload = unsafe { Bound::from_borrowed_ptr(py, payload.get()) };
-    payload.extract().map_err(|_| decode("expected the arguments of an exception", at))
+    let payload = unsafe { Bound::<PyAny>::from_borrowed_ptr(py, payload.get()) };
+    let both = payload.cast::<PyTuple>().ok().filter(|both| both.len() == 2);
+    let parts = both.and_then(|both| {
+        let args = both.get_item(0).ok()?.cast_into().ok()?;
+        Some((args, both.get_item(1).ok()?.cast_into().ok()?))
+    });
+    parts.ok_or_else(|| decode("expected the arguments of an exception", at))
 }
 
 /// Gives an exception its arguments, by the builtin's own initialiser, and the fields that C code keeps.
@@ -212,11 +297,12 @@ pub fn fill(py: Python<'_>, object: &Owned, payload: &Owned, at: usize) -> Resul
         let builtin = nearest(ffi::Py_TYPE(object.get()));
         (Bound::from_borrowed_ptr(py, object.get()), Bound::from_borrowed_ptr(py, builtin.cast()))
     };
-    let derived = derived(&builtin);
+    // SAFETY: a class of the interpreter's own.
+    let Kept { own, derived } = unsafe { kept(builtin.as_ptr().cast()) };
     let is_initialised = derived.is_empty() || fields.get_item(INITIALISER)?.is_none();
     // An OSError's constructor took no arguments, and its initialiser takes none: arguments and fields are set.
     if error.is_instance_of::<PyOSError>() || !is_initialised {
-        set(&error, "args", args.as_any(), at)?;
+        set(&builtin, &error, "args", args.as_any(), at)?;
     } else {
         // SAFETY: an exception; the initialiser is C code that takes any arguments.
         let done = unsafe {
@@ -232,7 +318,7 @@ pub fn fill(py: Python<'_>, object: &Owned, payload: &Owned, at: usize) -> Resul
     for (name, value) in fields {
         let name: String = name.extract().map_err(|_| decode("an exception's field without a name", at))?;
         let name = &name[..];
-        let is_known = FIELDS.contains(&name) || OWN.contains(&name);
+        let is_known = FIELDS.contains(&name) || own.contains(&name);
         if name == INITIALISER && !is_initialised {
             continue;
         }
@@ -245,7 +331,7 @@ pub fn fill(py: Python<'_>, object: &Owned, payload: &Owned, at: usize) -> Resul
         if !is_known && !is_other {
             return Err(decode("an exception's field of an unknown name, or with a value that it can't have", at));
         }
-        set(&error, name, &value, at)?;
+        set(&builtin, &error, name, &value, at)?;
     }
     if derived == UNICODE && !is_safe_unicode(&builtin, &error)? {
         return Err(decode("an exception that points before its text", at));
@@ -269,15 +355,22 @@ fn is_safe_unicode(builtin: &Bound<'_, PyAny>, error: &Bound<'_, PyAny>) -> PyRe
 }
 
 /// Sets a field by the builtin's own setter, which checks the value: a subclass's property would be its own code.
-fn set(error: &Bound<'_, PyAny>, name: &str, value: &Bound<'_, PyAny>, at: usize) -> Result<()> {
-    let builtin: Bound<'_, PyAny> = {
-        // SAFETY: an exception, and a class that is alive.
-        unsafe { Bound::from_borrowed_ptr(error.py(), nearest(ffi::Py_TYPE(error.as_ptr())).cast()) }
-    };
-    let done = builtin.getattr(name).and_then(|setter| setter.call_method1("__set__", (error, value)));
-    if let Err(failure) = done {
-        failure.restore(error.py());
-        return Err(refused("an exception's field that it does not take", at));
+fn set(
+    builtin: &Bound<'_, PyAny>,
+    error: &Bound<'_, PyAny>,
+    name: &str,
+    value: &Bound<'_, PyAny>,
+    at: usize,
+) -> Result<()> {
+    const NOT_TAKEN: &str = "an exception's field that it does not take";
+    let descriptor = descriptor(builtin, name);
+    // SAFETY: alive; an exception of that class.
+    unsafe {
+        let set = if descriptor.is_null() { None } else { (*ffi::Py_TYPE(descriptor)).tp_descr_set };
+        match set {
+            Some(set) if set(descriptor, error.as_ptr(), value.as_ptr()) == 0 => Ok(()),
+            Some(_) => Err(refused(NOT_TAKEN, at)),
+            None => Err(decode(NOT_TAKEN, at)),
+        }
     }
-    Ok(())
 }
