@@ -171,6 +171,9 @@ impl Tables {
     }
 }
 
+/// What objects' own code gave, by their addresses. Most messages have none.
+pub type Recipes = Option<Box<HashMap<usize, Rc<Recipe>, rustc_hash::FxBuildHasher>>>;
+
 /// Writes one message.
 pub struct Encoder<'t, W: Writer> {
     pub w: W,
@@ -191,7 +194,7 @@ pub struct Encoder<'t, W: Writer> {
     /// How many documents are whose keys are not looked at, where others' are.
     pub(crate) unchecked: u32,
     /// Canonical form: what objects' own code gave in the first walk, which the second writes.
-    pub recipes: HashMap<usize, Rc<Recipe>, rustc_hash::FxBuildHasher>,
+    pub recipes: Recipes,
     /// Mask and floor of the count from which on an object is looked up: (-1, 0) by what holds it, (0, 0) always,
     /// (0, MAX) never. Two operations without a branch, on every string and container.
     bound: (isize, isize),
@@ -213,7 +216,7 @@ pub struct Encoder<'t, W: Writer> {
     pub borrower: Option<Borrower>,
     pub buffer_count: u64,
     /// NumPy's dtypes taken apart, by address; temporaries keep them.
-    pub dtypes: HashMap<usize, Rc<crate::objects::numpy::dtype::Form>, rustc_hash::FxBuildHasher>,
+    pub dtypes: Option<Box<HashMap<usize, Rc<crate::objects::numpy::dtype::Form>, rustc_hash::FxBuildHasher>>>,
     /// What is known of Julia's types, where values have types of their own.
     pub lowering: Option<Box<Lowering>>,
     /// Whether equal strings are written once.
@@ -339,7 +342,7 @@ impl<'t, W: Writer> Encoder<'t, W> {
             unmade: HashMap::default(),
             replacing: 0,
             unchecked: 0,
-            recipes: HashMap::default(),
+            recipes: None,
             bound: match sharing {
                 _ if !options.refs => (0, isize::MAX),
                 _ if tracks_all => (0, 0),
@@ -357,7 +360,7 @@ impl<'t, W: Writer> Encoder<'t, W> {
             met: Vec::new(),
             borrower: None,
             buffer_count: 0,
-            dtypes: HashMap::default(),
+            dtypes: None,
             lowering: None,
             interns: options.intern && options.refs,
             last_layout: layouts::NONE,
@@ -368,6 +371,16 @@ impl<'t, W: Writer> Encoder<'t, W> {
             // SAFETY: the GIL is held, says the caller.
             _pause: unsafe { gc::Pause::new() },
         }
+    }
+
+    /// Canonical form, second walk: what the first has found.
+    pub fn shares(&mut self, found: Sharing) {
+        if self.options.refs {
+            self.bound = (0, 0);
+        }
+        self.tracks_all = false;
+        self.takes_notes = self.options.trust;
+        self.sharing = found;
     }
 
     /// From here on every object is looked up, whoever holds it.

@@ -6,7 +6,7 @@ use super::types::Limits;
 use crate::cpython::{Owned, View};
 use crate::decode::{self, Decoder};
 use crate::encode::output::Output;
-use crate::encode::{self, sets, Borrower, Encoder, Sharing, Tables};
+use crate::encode::{self, sets, Borrower, Encoder, Recipes, Sharing, Tables};
 use crate::error::Fault;
 use crate::memory::{door, Vec};
 use crate::objects::buffer::Lender;
@@ -117,47 +117,64 @@ fn encode_once(
     track_all: bool,
 ) -> Result<Vec<View>, Fault> {
     let py = object.py();
+    let first = if options.canonical { Some(first_walk(workshop, object, options)?) } else { None };
     let Workshop { output, tables } = workshop;
-    let mut sharing = Sharing::ByCount;
-    let (mut first_walk, mut recipes) = Default::default();
-    // Both walks of a canonical message share it.
-    let orders = options.canonical.then(sets::Shared::default);
-    if let Some(orders) = &orders {
-        // The first walk only finds what is shared.
-        let writer = Writer::new(&mut *output, options.trust);
-        // SAFETY: the GIL is held, as `py` shows.
-        let mut encoder = unsafe { Encoder::new(py, writer, options, tables, Sharing::Finding(Default::default())) };
-        encoder.orders = Some(orders.clone());
-        encoder.message(object.as_ptr())?;
-        first_walk = encoder.take_temporaries();
-        recipes = std::mem::take(&mut encoder.recipes);
-        let objects = encoder.met_objects();
-        sharing = encoder.into_found();
-        output.reset();
-        if let Sharing::Found(again) = &sharing {
-            sets::Orders::settle(py, orders, options, again, objects)?;
-        }
+    let writer = Writer::new(&mut *output, options.trust);
+    // SAFETY: the GIL is held, as `py` shows.
+    let mut encoder = unsafe { Encoder::new(py, writer, options, tables, Sharing::ByCount) };
+    // Until the second walk is done, what the first made keeps its addresses.
+    let mut _kept = None;
+    if let Some(first) = first {
+        encoder.shares(first.sharing);
+        encoder.recipes = first.recipes;
+        encoder.orders = Some(first.orders);
+        _kept = Some(first.temporaries);
     }
-    {
-        let writer = Writer::new(&mut *output, options.trust);
-        // SAFETY: the GIL is held, as `py` shows.
-        let mut encoder = unsafe { Encoder::new(py, writer, options, tables, sharing) };
-        if track_all {
-            encoder.track_all();
-        }
-        encoder.borrower = borrower.take();
-        encoder.recipes = recipes;
-        encoder.orders = orders;
-        let result = encoder.message(object.as_ptr());
-        *borrower = encoder.borrower.take();
-        result
-    }?;
-    // Until here what the first walk made kept its addresses.
-    drop::<Vec<Owned>>(first_walk);
+    if track_all {
+        encoder.track_all();
+    }
+    encoder.borrower = borrower.take();
+    let result = encoder.message(object.as_ptr());
+    *borrower = encoder.borrower.take();
+    result?;
     match borrower.take() {
         Some(Borrower::File(views)) => Ok(views),
         _ => Ok(Vec::new()),
     }
+}
+
+/// What the first of two walks finds, which a canonical message takes: the second writes.
+struct FirstWalk {
+    sharing: Sharing,
+    recipes: Recipes,
+    temporaries: Vec<Owned>,
+    /// Both walks share it.
+    orders: sets::Shared,
+}
+
+#[cold]
+#[inline(never)]
+fn first_walk(
+    workshop: &mut Workshop,
+    object: &Bound<'_, PyAny>,
+    options: &encode::Options,
+) -> Result<FirstWalk, Fault> {
+    let py = object.py();
+    let Workshop { output, tables } = workshop;
+    let orders = sets::Shared::default();
+    let writer = Writer::new(&mut *output, options.trust);
+    // SAFETY: the GIL is held, as `py` shows.
+    let mut encoder = unsafe { Encoder::new(py, writer, options, tables, Sharing::Finding(Default::default())) };
+    encoder.orders = Some(orders.clone());
+    encoder.message(object.as_ptr())?;
+    let (temporaries, recipes) = (encoder.take_temporaries(), encoder.recipes.take());
+    let objects = encoder.met_objects();
+    let sharing = encoder.into_found();
+    output.reset();
+    if let Sharing::Found(again) = &sharing {
+        sets::Orders::settle(py, &orders, options, again, objects)?;
+    }
+    Ok(FirstWalk { sharing, recipes, temporaries, orders })
 }
 
 pub fn encode_message(

@@ -140,14 +140,14 @@ fn describe<W: Writer>(
     dtype: &Bound<'_, PyAny>,
 ) -> Result<std::result::Result<Rc<Form>, &'static str>> {
     let address = dtype.as_ptr() as usize;
-    if let Some(form) = encoder.dtypes.get(&address) {
+    if let Some(form) = encoder.dtypes.as_ref().and_then(|dtypes| dtypes.get(&address)) {
         return Ok(Ok(form.clone()));
     }
     let form = match dtype::describe(numpy, dtype)? {
         Ok(form) => Rc::new(form),
         Err(why) => return Ok(Err(why)),
     };
-    encoder.dtypes.insert(address, form.clone());
+    encoder.dtypes.get_or_insert_default().insert(address, form.clone());
     encoder.keep(owned(dtype));
     Ok(Ok(form))
 }

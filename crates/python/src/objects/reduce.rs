@@ -170,12 +170,12 @@ impl<W: Writer> Encoder<'_, W> {
             return reference::write(self, object, Some(name));
         }
         // The second walk of a canonical message takes what the first one got: the same objects, shared as they were.
-        let recipe = match self.recipes.get(&(object.as_ptr() as usize)) {
+        let recipe = match self.recipes.as_ref().and_then(|recipes| recipes.get(&(object.as_ptr() as usize))) {
             Some(recipe) => recipe.clone(),
             None => {
                 let recipe = Rc::new(Recipe::new(object, value)?);
                 if self.options.canonical {
-                    self.recipes.insert(object.as_ptr() as usize, recipe.clone());
+                    self.recipes.get_or_insert_default().insert(object.as_ptr() as usize, recipe.clone());
                 }
                 recipe
             }
