@@ -6,9 +6,9 @@
 use super::owned;
 use crate::cpython::{new, Obj, Owned, Type};
 use crate::encode::Part;
-use crate::error::{decode, encode, refused, Result};
+use crate::error::{decode, encode, refused, Asked, Result};
 use crate::memory::{vec, Vec};
-use pyo3::exceptions::{PyAttributeError, PyMemoryError, PyOSError, PyUnicodeDecodeError};
+use pyo3::exceptions::{PyAttributeError, PyOSError, PyUnicodeDecodeError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyInt, PyList, PyString, PyTuple, PyType};
@@ -36,14 +36,12 @@ const UNICODE: &[&str] = &["encoding", "object", "start", "end", "reason"];
 const INITIALISER: &str = "__init__";
 
 /// Whether what the builtins have under some name is an exception of theirs.
-pub fn is_builtin(found: &Bound<'_, PyAny>) -> bool {
-    let Ok(class) = found.cast::<PyType>() else { return false };
-    let is_own = class
-        .getattr("__module__")
-        .and_then(|module| module.extract::<String>())
-        .is_ok_and(|module| module == "builtins");
+pub fn is_builtin(found: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let Ok(class) = found.cast::<PyType>() else { return Ok(false) };
+    let module = class.getattr("__module__").and_then(|module| module.extract::<String>()).if_taken()?;
+    let is_own = module.is_some_and(|module| module == "builtins");
     // SAFETY: alive.
-    is_own && unsafe { ffi::PyType_IsSubtype(class.as_ptr().cast(), ffi::PyExc_BaseException.cast()) != 0 }
+    Ok(is_own && unsafe { ffi::PyType_IsSubtype(class.as_ptr().cast(), ffi::PyExc_BaseException.cast()) != 0 })
 }
 
 /// What stands for an exception before its attributes: arguments and fields, as one tuple.
@@ -59,7 +57,7 @@ pub unsafe fn parts(py: Python<'_>, object: Obj) -> Result<Vec<Part>> {
     let args = builtin.getattr("args")?.call_method1("__get__", (&error,))?;
     for name in FIELDS.iter().chain(OWN) {
         // What the builtin class itself keeps: a subclass may have put something of its own there.
-        let Ok(getter) = builtin.getattr(*name) else { continue };
+        let Some(getter) = builtin.getattr_opt(*name)? else { continue };
         let value = match getter.call_method1("__get__", (&error,)) {
             Ok(value) => value,
             // Not set.
@@ -113,11 +111,7 @@ fn says(
     args: &Bound<'_, PyTuple>,
     derived: &[&str],
 ) -> Result<bool> {
-    let twin = match builtin.call1(args) {
-        Ok(twin) => twin,
-        Err(refused) if refused.is_instance_of::<PyMemoryError>(error.py()) => return Err(refused.into()),
-        Err(_) => return Ok(false),
-    };
+    let Some(twin) = builtin.call1(args).if_taken()? else { return Ok(false) };
     for name in derived {
         let (mine, other) = (field(builtin, name, error)?, field(builtin, name, &twin)?);
         // Numbers are made anew by each look, and bytes are copied by the initialiser.
@@ -175,7 +169,7 @@ unsafe fn nearest(class: Type) -> Type {
 /// # Safety
 /// `class` is alive and an exception.
 pub unsafe fn is_of_parts(py: Python<'_>, class: Type) -> Result<bool> {
-    let Ok(group) = py.import("builtins")?.getattr("BaseExceptionGroup") else { return Ok(false) };
+    let Some(group) = py.import("builtins")?.getattr_opt("BaseExceptionGroup")? else { return Ok(false) };
     // SAFETY: alive, says the caller.
     Ok(unsafe { ffi::PyType_IsSubtype(class, group.as_ptr().cast()) != 0 })
 }
@@ -201,7 +195,7 @@ pub unsafe fn empty(py: Python<'_>, class: Type, args: Option<&Owned>, at: usize
 fn arguments<'py>(py: Python<'py>, payload: &Owned, at: usize) -> Result<(Bound<'py, PyTuple>, Bound<'py, PyDict>)> {
     // SAFETY: held.
     let payload = unsafe { Bound::from_borrowed_ptr(py, payload.get()) };
-    payload.extract().map_err(|_| decode("expected the arguments of an exception", at))
+    payload.extract().if_taken()?.ok_or_else(|| decode("expected the arguments of an exception", at))
 }
 
 /// Gives an exception its arguments, by the builtin's own initialiser, and the fields that C code keeps.
@@ -230,7 +224,8 @@ pub fn fill(py: Python<'_>, object: &Owned, payload: &Owned, at: usize) -> Resul
         }
     }
     for (name, value) in fields {
-        let name: String = name.extract().map_err(|_| decode("an exception's field without a name", at))?;
+        let name = name.extract::<String>().if_taken()?;
+        let name = name.ok_or_else(|| decode("an exception's field without a name", at))?;
         let name = &name[..];
         let is_known = FIELDS.contains(&name) || OWN.contains(&name);
         if name == INITIALISER && !is_initialised {
@@ -265,7 +260,7 @@ fn is_unicodes(builtin: &Bound<'_, PyAny>, name: &str, value: &Bound<'_, PyAny>)
 /// Whether a Unicode error can be shown: what C code reads at its start is not before its text.
 fn is_safe_unicode(builtin: &Bound<'_, PyAny>, error: &Bound<'_, PyAny>) -> PyResult<bool> {
     let start = field(builtin, "start", error)?;
-    Ok(start.extract::<isize>().is_ok_and(|start| start >= 0))
+    Ok(start.extract::<isize>().if_taken()?.is_some_and(|start| start >= 0))
 }
 
 /// Sets a field by the builtin's own setter, which checks the value: a subclass's property would be its own code.

@@ -6,7 +6,7 @@ use self::damage::Lost;
 use super::writer::{last_restart, restart_at};
 use super::{Damage, InUse};
 use crate::decode::{self, Decoder, Section};
-use crate::error::{DecodeError, Fault};
+use crate::error::{is_of_values, DecodeError, Fault};
 use crate::face::descriptor::Descriptor;
 use crate::face::foreign::named_log;
 use crate::face::options::{self, Wanted};
@@ -16,7 +16,7 @@ use crate::memory::{door, door_giving, Vec};
 use holdall_format::hold::log::{self, Named, NamesReader, Next, Restart};
 use holdall_format::hold::{frame, tag, Reader};
 use holdall_format::{Error, Kind};
-use pyo3::exceptions::{PyException, PyMemoryError, PyValueError};
+use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::prelude::*;
 use std::io::{self, Read};
 use std::ops::Range;
@@ -499,11 +499,7 @@ impl LogReader {
                     Ok(_) => {}
                     // What is wrong with a record that nobody asked for is nobody's concern, but a damage is.
                     Err(error) if self.state.with(|state| Ok(state.ended))? => return Err(error),
-                    Err(error)
-                        if error.is_instance_of::<PyMemoryError>(py) || !error.is_instance_of::<PyException>(py) =>
-                    {
-                        return Err(error)
-                    }
+                    Err(error) if !is_of_values(py, &error) => return Err(error),
                     Err(_) => {}
                 }
             }
