@@ -3,7 +3,7 @@
 use crate::cpython::Owned;
 use crate::memory::{format, push, text, Vec};
 use holdall_format::{Error as FormatError, Kind};
-use pyo3::exceptions::{PyException, PyMemoryError, PyRecursionError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyException, PyMemoryError, PyRecursionError, PySystemError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyEllipsis, PyTuple};
 use pyo3::{create_exception, ffi};
@@ -143,13 +143,14 @@ pub fn invalid(why: impl Display) -> Fault {
 }
 
 /// Whether an exception says something of the values that a function was given. What does not is passed on, wherever an error
-/// of a called function is caught: no memory, an interrupt, what a signal's handler raises (`SystemExit`, say), and the end of
-/// Python's stack where the caller has used most of it up. (Data that nest deep meet that end, too.)
+/// of a called function is caught: no memory, an interrupt, what a signal's handler raises (`SystemExit`, say), what is wrong in
+/// the interpreter or an extension itself (`SystemError`), and the end of Python's stack where the caller has used most of it up.
+/// (Data that nest deep meet that end, too.)
 pub fn is_of_values(py: Python<'_>, error: &PyErr) -> bool {
-    if !error.is_instance_of::<PyException>(py) || error.is_instance_of::<PyMemoryError>(py) {
-        return false;
-    }
-    !error.is_instance_of::<PyRecursionError>(py) || !is_deep()
+    let is_ordinary = error.is_instance_of::<PyException>(py)
+        && !error.is_instance_of::<PyMemoryError>(py)
+        && !error.is_instance_of::<PySystemError>(py);
+    is_ordinary && (!error.is_instance_of::<PyRecursionError>(py) || !is_deep())
 }
 
 /// Whether more than half of Python's stack is in use below us.

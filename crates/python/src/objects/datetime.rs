@@ -214,7 +214,8 @@ pub fn build<'py>(py: Python<'py>, known: Known, parts: &[Bound<'py, PyAny>]) ->
         }
         (Known::ZoneInfo, [key]) => {
             let class = py.import("zoneinfo")?.getattr("ZoneInfo")?;
-            if let Some((key,)) = key.extract::<(String,)>().if_taken()? {
+            if key.is_instance_of::<PyTuple>() {
+                let (key,): (String,) = key.extract()?;
                 known_zone(py, &key)?;
                 return class.call_method1("no_cache", (key,));
             }

@@ -5,7 +5,7 @@ mod damage;
 use self::damage::Lost;
 use super::writer::{last_restart, restart_at};
 use super::{Damage, InUse};
-use crate::decode::{self, Decoder, Section};
+use crate::decode::{self, Allowance, Decoder, Section};
 use crate::error::{is_of_values, DecodeError, Fault};
 use crate::face::descriptor::Descriptor;
 use crate::face::foreign::named_log;
@@ -62,6 +62,8 @@ struct State {
     /// Where the next frame begins, from `base`.
     at: usize,
     started: bool,
+    /// What is left for records.
+    allowance: Allowance,
     section: Section,
     /// The number of that section.
     number: u64,
@@ -335,6 +337,7 @@ impl State {
         let (section, named, message) =
             log::record(body).map_err(|error| Fault::from(error.shifted(begin)).into_py(0))?;
         let head = body.len() - message.len();
+        self.allowance.add(frame::HEAD + body.len());
         if !self.has(section, named) {
             self.catch_up(py, options, section, named)?;
         }
@@ -352,7 +355,7 @@ impl State {
         let reader = Reader::new(message, options.trust).map_err(|error| Fault::from(error).into_py(base))?;
         // SAFETY: the GIL is held, as `py` shows.
         let mut decoder = unsafe { Decoder::new(py, reader, options, None) };
-        let made = decoder.log_record(&mut self.section);
+        let made = decoder.log_record(&mut self.section, &mut self.allowance);
         drop(decoder);
         let at = match &unpacked {
             Some(body) => head..body.len(),
@@ -452,6 +455,7 @@ impl LogReader {
                 base: 0,
                 at: 0,
                 started: false,
+                allowance: Allowance::default(),
                 section: Section::default(),
                 number: 0,
                 record: 0,
