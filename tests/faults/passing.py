@@ -99,7 +99,6 @@ def refused(call: Callable[[], Any], error: type[Exception]) -> str:
 def scenarios() -> dict[str, Callable[[], Any]]:
     tick.arm(-1, Sentinel)
     both = Access.READ | Access.WRITE
-    # As if there were no such union: enumerations keep those that were made.
     unions = holdall.dumps([both])
     keyed = holdall.open(holdall.dumps({"a": 1, (1, 2): 2}))
     options = bson.CodecOptions(document_class=Made)
@@ -107,9 +106,8 @@ def scenarios() -> dict[str, Callable[[], Any]]:
     fresh = holdall.dumps([asked()()])
 
     def flags() -> Any:
-        for table in (Access._value2member_map_, Access._member_map_):
-            for key in [key for key, member in table.items() if member is both]:
-                del table[key]
+        # As if no such union had been made yet: enumerations keep those that were.
+        Access._value2member_map_.pop(both.value, None)
         return repr(holdall.loads(unions, types=[Access]))
 
     return {
@@ -118,12 +116,11 @@ def scenarios() -> dict[str, Callable[[], Any]]:
         "a metaclass, dumps": lambda: holdall.dumps([asked()()]),
         "a metaclass, loads": lambda: len(holdall.loads(fresh, types=[asked()])),
         "a metaclass, deepcopy": lambda: len(holdall.deepcopy([asked()()])),
-        "a metaclass, MessagePack": lambda: refused(lambda: msgpack.dumps([asked()]), holdall.EncodeError),
+        "a metaclass, MessagePack": lambda: msgpack.dumps([asked()()]),
         "a mapping": lambda: bson.encode(Mapping({"a": 1, "_id": 2})),
         "a mapping without an _id": lambda: bson.encode(Mapping({"a": 1})),
         "a document's class": lambda: repr(bson.decode(reference, options)),
         "no data": lambda: refused(lambda: holdall.loads(NoData()), TypeError),  # type: ignore[arg-type]
-        "no data to open": lambda: refused(lambda: holdall.open(NoData()), TypeError),  # type: ignore[arg-type]
         "a member's key": lambda: keyed.get(Key(1)),
         "whether there is a key": lambda: Key(1) in keyed,
         "a log's source": lambda: refused(

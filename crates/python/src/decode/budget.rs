@@ -38,7 +38,7 @@ pub struct Allowance {
 }
 
 /// What each record adds besides: what `Writer` gives a name to may take so much to be made into a value.
-const BYTES_OF_RECORD: usize = 1 << 12;
+const BYTES_OF_RECORD: usize = 1 << 14;
 const WORK_OF_RECORD: usize = 1 << 14;
 
 impl Default for Allowance {
