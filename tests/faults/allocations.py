@@ -21,6 +21,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 import holdall
 from tests.faults import states
 from tests.faults.calls import Call, error_calls, julia_calls, kind_calls, large_calls, nothing, typed_calls
@@ -67,6 +69,9 @@ OTHERS = (
     # `pydantic_core` is made with PyO3, which panics where there is no memory for a small object.
     Other("pydantic panics in `model_dump`", "PanicException: PyObject pointer is null", "pydantic"),
 )
+# NumPy gives its own dtype of times (and its class) back once too often for each `numpy.dtype("M8[us]")` that gets no memory, until it
+# is gone for good, and whoever touches it next crashes. So many references are taken beforehand.
+MANY = 200_000
 # The handle of a thread, which Rust's standard library takes from the system past any allocator of ours, and does not ask for:
 # `aside.rs` looks before it begins a thread whether there is memory.
 THREAD = 48
@@ -248,6 +253,7 @@ def main() -> int:
         calls = itertools.chain(error_calls(), fresh_calls(names), kind_calls(names), typed_calls(names))
         if names is None or "julia" in names:
             calls = itertools.chain(calls, julia_calls())
+    held = [[part] * MANY for part in (np.dtype("M8"), np.datetime64, np.dtype("m8"), np.timedelta64)]
     # PyO3 tells of a number that could not be made, before it raises.
     sys.unraisablehook = lambda unraisable: None
     found: dict[str, list[str]] = {}
@@ -272,6 +278,7 @@ def main() -> int:
                     done += 1
                     if problems := list(itertools.islice(states.check(run, faults, FAILED, options.most), 8)):
                         found[name] = problems
+    del held
     print(json.dumps({"calls": done, "problems": found, "left out": left_out}))
     return bool(found)
 

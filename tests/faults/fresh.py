@@ -1,7 +1,9 @@
 """Calls that meet a class for the first time: what is found out about it is kept for good, and is not to be wrong for good because
-memory ran out while it was."""
+memory ran out while it was.
 
-from __future__ import annotations
+Annotations are no texts here: CPython's compiler corrupts its heap where it gets no memory (3.11: `eval` alone, called in a loop of
+failing allocations, ends the process).
+"""
 
 import dataclasses
 import enum
