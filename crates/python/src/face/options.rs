@@ -85,7 +85,7 @@ pub fn uuid_form(name: &str) -> PyResult<UuidForm> {
 
 pub fn decimal_form(given: Option<&Bound<'_, PyAny>>) -> PyResult<DecimalForm> {
     let Some(given) = given else { return Ok(DecimalForm::Text) };
-    match given.extract::<&str>().map_err(PyErr::from).answer()? {
+    match given.extract::<&str>().answer()? {
         Ok("string") => Ok(DecimalForm::Text),
         Ok("number") => Ok(DecimalForm::Number),
         Err(_) if given.is_callable() => Ok(DecimalForm::Function(owned(given))),
