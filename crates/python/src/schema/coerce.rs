@@ -419,7 +419,9 @@ impl<'s> Rules<'s> {
                 let is_datetime = || unsafe { ffi::PyDateTime_Check(object.get()) } != 0;
                 match parse {
                     Some(parse) if self.plain && is_datetime() && self.is_numpy(class)? => {
-                        self.made(self.bound(parse).call1((bound,)), "Invalid `datetime64`")
+                        let made =
+                            self.py.import("holdall._arrays")?.call_method1("moment", (self.bound(parse), bound));
+                        self.made(made, "Invalid `datetime64`")
                     }
                     None if self.plain && kind != 0 && kind != accepts::NONE && self.is_numpy(class)? => {
                         let name: String = self.bound(class).getattr("__qualname__")?.extract()?;
