@@ -7,20 +7,23 @@ import collections
 import decimal
 import enum
 import fractions
+import io
 import ipaddress
+import pathlib
 import re
 import subprocess
 import sys
 import types
 import uuid
 import zoneinfo
-from typing import Any, Callable
+from typing import Any, Callable, Iterable
 
 import pytest
 
 import holdall
 from holdall import Limits
-from tests.support import wire
+from tests.complexity.families import logs
+from tests.support import file_frames, wire
 from tests.support.kinds import KINDS, TYPES, Kind
 
 PRIME = 2**61 - 1  # what CPython hashes numbers by
@@ -355,3 +358,63 @@ def test_a_strict_preset() -> None:
 def test_a_class_name_that_is_no_text() -> None:
     with pytest.raises(holdall.DecodeError, match="lone surrogate"):
         holdall.loads(bytes.fromhex("c1c500010005b703eda080"), types=TYPES)
+
+
+# --- logs ------------------------------------------------------------------------------------------------------------
+def loaded(log: bytes, **options: Any) -> int:
+    """How many records are loaded before one is refused."""
+    count = 0
+    try:
+        for _ in holdall.Reader(log, **options):
+            count += 1
+    except holdall.LimitError:
+        return count
+    return -1
+
+
+def log_of(records: Iterable[Any]) -> bytes:
+    file = io.BytesIO()
+    with holdall.Writer(file) as log:
+        for record in records:
+            log.write(record)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize(("size", "most"), [(50_000, 100), (20_000, 300)], ids=["50 kB", "20 kB"])
+def test_records_that_convert_a_text_of_another(size: int, most: int) -> None:
+    """Each by itself is within what a message of its size may cost."""
+
+    def one(at: int) -> file_frames.Frame:
+        if at == 0:
+            return logs.record(wire.message(wire.sequence(wire.tag("NAMED", wire.text("a/" * (size // 2))))))
+        return logs.record(wire.message(wire.known("PosixPath", wire.reference(0))), named=1)
+
+    data = logs.log(size + 20_000, one)
+    assert 0 < loaded(data) < most
+    # A bound that was set is each record's own.
+    assert loaded(data[: size + 5_000], limits=Limits(work=1 << 20, bytes=1 << 24), repair="stop") == -1
+
+
+def test_records_of_patterns_that_take_long() -> None:
+    ranges = wire.known("Pattern", wire.text("[\u0100-\u4000]"), wire.integer(34))
+    data = logs.log(2_000, lambda at: logs.record(wire.message(ranges)))
+    assert 0 < loaded(data) < 40
+
+
+HONEST_RECORDS: dict[str, Callable[[int], Any]] = {
+    "long paths": lambda at: pathlib.PurePosixPath("d/" * 128),
+    "wide paths": lambda at: pathlib.PurePosixPath("\U0001f40d" * 256),
+    "Windows paths": lambda at: pathlib.PureWindowsPath("c:\\" + "d\\" * 100),
+    "zones of their own": lambda at: zoneinfo.ZoneInfo.no_cache("Europe/Berlin"),
+    "addresses": lambda at: ipaddress.IPv6Interface("fe80::1%" + "x" * 200),
+    "patterns": lambda at: re.compile("[a-z]+(foo|bar)*"),
+    "texts of a class": lambda at: Text("x" * 256),
+    "empty": lambda at: collections.deque(),
+    "defaultdicts": lambda at: collections.defaultdict(list),
+}
+
+
+@pytest.mark.parametrize("make", HONEST_RECORDS.values(), ids=HONEST_RECORDS)
+def test_records_of_honest_objects(make: Callable[[int], Any]) -> None:
+    """However many there are: each is within what it adds itself, or what is free for the log would be used up."""
+    assert loaded(log_of(make(at) for at in range(1_000)), types=[Text]) == -1

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import gc
+import pickle
 import weakref
 from typing import Any, Callable
 
@@ -301,6 +303,53 @@ def test_records_are_dumped_as_they_were(kind: Kind) -> None:
     obj = kind.make()
     record = holdall.loads(holdall.dumps(obj), types=holdall.Record)
     isomorphic(obj, holdall.loads(holdall.dumps(record), types=TYPES))
+
+
+COPIES: dict[str, Callable[[Any], Any]] = {
+    "deepcopy": holdall.deepcopy,
+    "deepcopy with a memo": lambda obj: holdall.deepcopy(obj, {}),
+    "copy.deepcopy": copy.deepcopy,
+    "pickle": lambda obj: pickle.loads(pickle.dumps(obj)),
+    "holdall.pickle": lambda obj: holdall.pickle.loads(holdall.pickle.dumps(obj)),
+}
+
+
+@pytest.mark.parametrize("again", COPIES.values(), ids=COPIES)
+@pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.name)
+def test_records_are_copied(kind: Kind, again: Callable[[Any], Any]) -> None:
+    obj = kind.make()
+    record = holdall.loads(holdall.dumps(obj), types=holdall.Record)
+    made = again(record)
+    assert made is not record or type(record) is not holdall.Record
+    isomorphic(obj, holdall.loads(holdall.dumps(made), types=TYPES))
+
+
+@pytest.mark.parametrize("again", list(COPIES.values())[:4], ids=list(COPIES)[:4])
+def test_records_that_hold_themselves_are_copied(again: Callable[[Any], Any]) -> None:
+    record = holdall.Record("shop.Order", {"id": [7]}, version=3)
+    record.fields["self"] = record
+    record.fields["fields"] = record.fields
+    made = again(record)
+    assert (made.type_name, made.version, made.kind, made.payload) == ("shop.Order", 3, "object", None)
+    assert made.fields["self"] is made and made.fields["fields"] is made.fields
+    assert made.fields is not record.fields and made.fields["id"] == [7]
+    assert made.fields["id"] is not record.fields["id"]
+
+
+def test_a_shallow_copy_of_a_record_has_a_dict_of_its_own() -> None:
+    record = holdall.Record("shop.Order", {"id": [7]})
+    made = copy.copy(record)
+    assert made.fields == record.fields and made.fields is not record.fields
+    assert made.fields["id"] is record.fields["id"]
+
+
+def test_a_records_state_is_checked() -> None:
+    record = holdall.Record("shop.Order", {"id": 7})
+    with pytest.raises(ValueError, match="a record of an unknown kind"):
+        record.__setstate__((1, "other", {}, None))  # type: ignore[attr-defined]
+    with pytest.raises(TypeError):
+        record.__setstate__((1, "object", [], None))  # type: ignore[attr-defined]
+    assert record.fields == {"id": 7}
 
 
 def test_permitted_beside_records() -> None:

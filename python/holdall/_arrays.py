@@ -42,6 +42,15 @@ def _check_text(objects: Any) -> None:
         raise ValueError("a text much longer than the others")
 
 
+def moment(cls: Any, value: Any) -> Any:
+    """NumPy's point in time of a datetime."""
+    made = cls(value)
+    # Where it has no memory to look at the time, NumPy takes a datetime for a date.
+    if np.datetime_data(made.dtype)[0] != "us":
+        raise MemoryError
+    return made
+
+
 def scalar(cls: Any, value: Any) -> Any:
     """A NumPy scalar of a number or a text. Raises as `from_list`."""
     made = from_list([value], np.dtype(cls))[0]

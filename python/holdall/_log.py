@@ -170,7 +170,8 @@ class Reader:
     repair: what to do where the log is damaged. None: an error, after all records before it. "stop": the log ends there. "skip": it
         goes on with the next record that is whole. In both cases `damage` says what was passed over.
     follow: wait for more at the end of the log, until `close` is called.
-    type, types, trust, strict, dec_hook, limits: as for `loads`, for each record.
+    type, types, trust, strict, dec_hook, limits: as for `loads`, for each record. What is not set is bounded for
+        the log as a whole, by its bytes so far.
 
     Raises DecodeError: damaged bytes, or a record that can't be built; `.offset` counts from the log's start. After a record that
     can't be built (UnknownTypeError, ValidationError, LimitError) the next one can be read.

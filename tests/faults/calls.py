@@ -14,11 +14,17 @@ from tests.support.kinds import BY_NAME, KINDS, TYPES
 from tests.support.typed_cases import CASES, NotLoaded, Refused
 
 
+def nothing() -> None:
+    pass
+
+
 class Call(NamedTuple):
     name: str
     run: Callable[[], Any]
     # What is compared: bytes, or what a graph looks like.
     shown: Callable[[Any], Any]
+    # What is to be there each time, made before anything fails.
+    before: Callable[[], None] = nothing
 
 
 def looks(graph: Any) -> Any:

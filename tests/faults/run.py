@@ -46,6 +46,8 @@ def run(
         last = "\n  ".join(lines[-12:])
         return 0, [f"{module} {' '.join(arguments)} ended with {child.returncode}:\n  {last}"]
     told = json.loads(child.stdout.splitlines()[-1])
+    for why, times in told.get("left out", {}).items():
+        print(f"  left out, {times} times: {why}", flush=True)
     return told["calls"], [
         f"{name}: {problem}" for name, all_ in told["problems"].items() for problem in all_
     ]

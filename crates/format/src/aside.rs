@@ -4,15 +4,15 @@ use std::hint::black_box;
 use std::panic::resume_unwind;
 use std::thread::{Builder, Scope, ScopedJoinHandle};
 
-/// More than what the standard library allocates for a thread, and does not ask for: its handle, a queue, what is thread-local.
-/// Little enough that an allocator has it at hand once it is given back.
-const HANDLES: usize = 96 << 10;
+/// A thread takes memory that nobody asks for: its handle, a queue; and, once it runs, what is thread-local, without which the
+/// system ends the process. Its stack comes first, and others go on meanwhile: so there has to be far more than that.
+const ROOM: usize = 64 << 20;
 
 /// Whether there is memory for what can't be asked for when a thread is begun.
 #[must_use]
 pub fn has_room() -> bool {
     let mut probe = Vec::<u8>::new();
-    let room = probe.try_reserve_exact(HANDLES).is_ok();
+    let room = probe.try_reserve_exact(ROOM).is_ok();
     black_box(&probe);
     room
 }
@@ -34,7 +34,7 @@ pub enum Aside<'s, T> {
 impl<'s, T: Send + 's> Aside<'s, T> {
     pub fn begin<'e>(scope: Option<&'s Scope<'s, 'e>>, work: impl FnOnce() -> T + Clone + Send + 's) -> Aside<'s, T> {
         // The thread takes the work with it, also where it doesn't come to be.
-        match scope.map(|scope| Builder::new().spawn_scoped(scope, work.clone())) {
+        match scope.filter(|_| has_room()).map(|scope| Builder::new().spawn_scoped(scope, work.clone())) {
             Some(Ok(handle)) => Aside::Thread(handle),
             _ => Aside::Done(work()),
         }

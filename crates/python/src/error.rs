@@ -3,7 +3,7 @@
 use crate::cpython::Owned;
 use crate::memory::{format, push, text, Vec};
 use holdall_format::{Error as FormatError, Kind};
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyException, PyMemoryError, PyRecursionError, PySystemError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyEllipsis, PyTuple};
 use pyo3::{create_exception, ffi};
@@ -142,30 +142,87 @@ pub fn invalid(why: impl Display) -> Fault {
     Fault(Box::new(Inner::Invalid { why: text(format_args!("{why}")), path: Vec::new(), at: None }))
 }
 
-/// The class name and the text of the exception that is set, if it is an ordinary one: data that can't be built into
-/// an object of CPython's is bad data. `None` for what is not about the data (no memory, an interrupt).
-pub fn take_data_error() -> Option<String> {
-    // SAFETY: the GIL is held wherever the API is called.
-    let py = unsafe { Python::assume_attached() };
-    // SAFETY: the same.
-    let about_us = unsafe {
-        ffi::PyErr_ExceptionMatches(ffi::PyExc_Exception) == 0
-            || ffi::PyErr_ExceptionMatches(ffi::PyExc_MemoryError) != 0
-    };
-    if about_us {
-        return None;
-    }
-    let error = PyErr::fetch(py);
-    Some(error.get_type(py).name().map(|name| name.to_string()).unwrap_or_default())
+/// Whether an exception says something of the values that a function was given. What does not is passed on, wherever an error
+/// of a called function is caught: no memory, an interrupt, what a signal's handler raises (`SystemExit`, say), what is wrong in
+/// the interpreter or an extension itself (`SystemError`), and the end of Python's stack where the caller has used most of it up.
+/// (Data that nest deep meet that end, too.)
+pub fn is_of_values(py: Python<'_>, error: &PyErr) -> bool {
+    let is_ordinary = error.is_instance_of::<PyException>(py)
+        && !error.is_instance_of::<PyMemoryError>(py)
+        && !error.is_instance_of::<PySystemError>(py);
+    is_ordinary && (!error.is_instance_of::<PyRecursionError>(py) || !is_deep())
 }
 
-/// `error` as a `DecodeError` at `at`, where it comes from data that CPython refused.
+/// Whether more than half of Python's stack is in use below us.
+#[cold]
+fn is_deep() -> bool {
+    // SAFETY: the GIL is held by whoever has an exception; each frame is held while its caller is asked for.
+    unsafe {
+        let mut left = ffi::Py_GetRecursionLimit() / 2;
+        let mut frame = ffi::PyThreadState_GetFrame(ffi::PyThreadState_Get());
+        while !frame.is_null() && left > 0 {
+            let back = ffi::PyFrame_GetBack(frame);
+            ffi::Py_DECREF(frame.cast());
+            (frame, left) = (back, left - 1);
+        }
+        ffi::Py_XDECREF(frame.cast());
+        left == 0
+    }
+}
+
+/// What a called function gave or raised, for those who go on where it refused what it was given.
+pub trait Asked<T> {
+    /// The result, or the exception, if that is about the values. Raises any other.
+    fn answer(self) -> PyResult<PyResult<T>>;
+
+    /// The result; `None` where the function refused the values. Raises what is not about them.
+    fn if_taken(self) -> PyResult<Option<T>>;
+}
+
+impl<T> Asked<T> for PyResult<T> {
+    #[inline]
+    fn answer(self) -> PyResult<PyResult<T>> {
+        match self {
+            Ok(found) => Ok(Ok(found)),
+            Err(error) => of_values(error).map(Err),
+        }
+    }
+
+    #[inline]
+    fn if_taken(self) -> PyResult<Option<T>> {
+        Ok(self.answer()?.ok())
+    }
+}
+
+/// The exception, if it is about the values; raises any other.
+#[cold]
+#[inline(never)]
+fn of_values(error: PyErr) -> PyResult<PyErr> {
+    // SAFETY: the GIL is held wherever something can be raised.
+    match is_of_values(unsafe { Python::assume_attached() }, &error) {
+        true => Ok(error),
+        false => Err(error),
+    }
+}
+
+/// The exception that an API call has just set, if it is about the values that the call was given: it is set no more. Raises any
+/// other.
+pub fn refusal() -> PyResult<PyErr> {
+    // SAFETY: the GIL is held wherever the API is called.
+    of_values(PyErr::fetch(unsafe { Python::assume_attached() }))
+}
+
+/// The exception that an API call has just set as a `DecodeError` at `at`, where it comes from data that CPython refused.
 #[cold]
 #[inline(never)]
 pub fn refused(what: &str, at: usize) -> Fault {
-    match take_data_error() {
-        Some(name) => decode(format_args!("{what} ({name})"), at),
-        None => raised(),
+    match refusal() {
+        Ok(error) => {
+            // SAFETY: the GIL is held wherever the API is called.
+            let class = error.get_type(unsafe { Python::assume_attached() }).name();
+            decode(format_args!("{what} ({})", class.map(|name| name.to_string()).unwrap_or_default()), at)
+        }
+        Err(error) => error.into(),
     }
 }
 
@@ -198,7 +255,10 @@ impl Fault {
                 if (error.is_instance_of::<PyValueError>(py) || error.is_instance_of::<PyTypeError>(py))
                     && !error.is_instance_of::<HoldallError>(py) =>
             {
-                invalid(error.value(py).str().map_or_else(|_| String::new(), |text| text.to_string()))
+                match error.value(py).str().if_taken() {
+                    Ok(why) => invalid(why.map_or_else(String::new, |text| text.to_string())),
+                    Err(error) => error.into(),
+                }
             }
             inner => Fault(Box::new(inner)),
         }

@@ -105,9 +105,13 @@ pub fn guarded<T>(work: impl FnOnce() -> Result<T, Fault>) -> Result<T, Fault> {
 }
 
 /// Whether that is PyO3's panic where CPython could not make a small object: a number, a name, an argument's tuple. It tells
-/// `sys.unraisablehook` first; what may be large is made by `cpython::new`.
+/// `sys.unraisablehook` first; what may be large is made by `cpython::new`. Or that of Rust's `format!` where PyO3 has no memory
+/// for the names of the types that its `TypeError` of a cast is to show.
 fn is_of_pyo3(panic: &(dyn Any + Send)) -> bool {
-    panic.downcast_ref::<&str>().is_some_and(|text| *text == "PyObject pointer is null")
+    const UNSHOWN: &str = "a formatting trait implementation returned an error when the underlying stream did not";
+    let text = panic.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    text.is_some_and(|text| text == "PyObject pointer is null" || text.starts_with(UNSHOWN))
 }
 
 /// Keeps that panic from being reported as a mistake of ours. To be called once; the hook is this library's own.

@@ -211,6 +211,8 @@ class _Builder:
             return scope.evaluate(text), scope
         except NameError as error:
             raise TypeError(f"`{where}`: the name `{error.name}` can't be resolved; {_LATER}") from error
+        except MemoryError:
+            raise
         except Exception as error:
             kind = type(error).__name__
             raise TypeError(f"`{where}`: the annotation `{text}` can't be evaluated: {kind}") from error

@@ -94,6 +94,8 @@ def same(left: Any, right: Any) -> bool:
             return True
         # NaNs of NumPy's and Decimal's, complex numbers with one.
         return bool(left != left and right != right) and repr(left) == repr(right)
+    except MemoryError:
+        raise
     except Exception:
         return repr(left) == repr(right)
 

@@ -193,6 +193,8 @@ def leaf(value: Any, most: int | None = None) -> str:
         value = value[: most + 1]
     try:
         return repr(value)
+    except MemoryError:
+        raise
     except Exception:
         # An int of more digits than Python turns into text; an instance that a damaged file has filled with
         # anything.

@@ -80,6 +80,8 @@ def is_valid(bson: bytes) -> bool:
         raise TypeError(f"BSON data must be an instance of a subclass of bytes, not {type(bson)}")
     try:
         _core.bson_decode(bson, DEFAULT_CODEC_OPTIONS)
+    except MemoryError:
+        raise
     except Exception:
         return False
     return True

@@ -426,6 +426,8 @@ def _agree(theirs: Function, ours: Function, samples: list[tuple[Any, ...]], opt
         # A function that takes other arguments, or can't cope with these, is another one.
         try:
             expected = theirs(*arguments)
+        except MemoryError:
+            raise
         except Exception:
             return False
         if _numberless(ours(*arguments)) != _numberless(expected):

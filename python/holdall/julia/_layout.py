@@ -160,6 +160,8 @@ def _annotated(mapped: _registry.Mapped, type_: Type) -> list[tuple[str, Any]] |
     """The fields of a mapped class by its annotations; None where one of them says nothing of Julia's type."""
     try:
         hints = typing.get_type_hints(mapped.cls)
+    except MemoryError:
+        raise
     # Whatever an annotation does when it is evaluated.
     except Exception:
         return None

@@ -69,7 +69,8 @@ def lower(obj: Any) -> Lowered | None:
     mapped = _registry.registered(cls)
     if mapped is not None:
         return _instance(obj, mapped)
-    if cls.__module__ == "numpy" or hasattr(obj, "__array_interface__"):
+    # The class is asked: of an array itself NumPy would make the whole description, and is not safe where memory runs out.
+    if cls.__module__ == "numpy" or hasattr(cls, "__array_interface__"):
         return _of_numpy(obj)
     for base, way in _BASES:
         if isinstance(obj, base):

@@ -131,6 +131,30 @@ def a_long_text_as_paths_in_tiny_records(n: int) -> bytes:
 
 
 @family("log")
+def a_text_as_paths_in_tiny_records(n: int) -> bytes:
+    """One that is just short enough to be converted by each record."""
+
+    def one(at: int) -> Frame:
+        if at == 0:
+            return record(w.message(w.sequence(w.tag("NAMED", w.text("a/" * 600)))))
+        return record(w.message(w.known("PosixPath", w.reference(0))), named=1)
+
+    return log(n, one)
+
+
+@family("log")
+def patterns_in_tiny_records(n: int) -> bytes:
+    """Sets of characters that take long: in a message by itself each is fine."""
+
+    def one(at: int) -> Frame:
+        return record(
+            w.message(w.known("Pattern", w.text(f"[\u0100-\u2000{chr(0x4E00 + at % 9000)}]"), w.integer(34)))
+        )
+
+    return log(n, one)
+
+
+@family("log")
 def many_names_in_one_record(n: int) -> bytes:
     texts = [w.tag("NAMED", w.text(f"{at:x}")) for at in range(n // 8)]
 

@@ -4,7 +4,7 @@
 
 use super::plan::{Base, Slot};
 use crate::cpython::{text, Obj, Owned, Type};
-use crate::error::{raised, Result};
+use crate::error::{raised, Asked, Result};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
@@ -90,7 +90,7 @@ unsafe fn solid_of(py: Python<'_>, class: Type) -> Result<Option<Solid>> {
     unsafe {
         let bound = Bound::from_borrowed_ptr(py, class.cast()).cast_into_unchecked::<PyType>();
         if ffi::PyType_IsSubtype(class, ffi::PyExc_BaseException.cast()) != 0 {
-            let is_builtin = crate::objects::exception::is_builtin(&bound);
+            let is_builtin = crate::objects::exception::is_builtin(&bound)?;
             return Ok(is_builtin.then_some(Solid::Content(Base::Exception)));
         }
         // Nodes of syntax trees: a `__dict__`, and no more.
@@ -108,11 +108,11 @@ unsafe fn solid_of(py: Python<'_>, class: Type) -> Result<Option<Solid>> {
 /// What a module has under a name (dots lead into classes), if it is imported.
 pub fn loaded<'py>(py: Python<'py>, module: &str, name: &str) -> Result<Option<Bound<'py, PyAny>>> {
     let modules = py.import(intern!(py, "sys"))?.getattr(intern!(py, "modules"))?;
-    let Ok(mut found) = modules.get_item(module) else { return Ok(None) };
+    let Some(mut found) = modules.get_item(module).if_taken()? else { return Ok(None) };
     for part in name.split('.') {
-        match found.getattr(part) {
-            Ok(inner) => found = inner,
-            Err(_) => return Ok(None),
+        match found.getattr(part).if_taken()? {
+            Some(inner) => found = inner,
+            None => return Ok(None),
         }
     }
     Ok(Some(found))

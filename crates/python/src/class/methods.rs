@@ -162,7 +162,7 @@ impl Own {
             let (name, value) = (name?, cell?.getattr(intern!(py, "cell_contents"))?);
             if name.eq("state_attr_names")? {
                 // SAFETY: alive, says the caller.
-                if let Some(slots) = unsafe { slots_beside(class, function) } {
+                if let Some(slots) = unsafe { slots_beside(class, function)? } {
                     for slot in slots.try_iter()? {
                         let slot = slot?;
                         if !value.contains(&slot)? {
@@ -186,23 +186,23 @@ const KEPT_HASH: &str = "_attrs_cached_hash";
 ///
 /// # Safety
 /// `class` is alive.
-unsafe fn slots_beside<'py>(class: Type, function: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
+unsafe fn slots_beside<'py>(class: Type, function: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
     let py = function.py();
     // SAFETY: a class's `tp_mro` is a tuple of classes, each with a dict of its own while it is alive.
     unsafe {
         let mro = (*class).tp_mro;
         for index in 0..ffi::PyTuple_GET_SIZE(mro) {
             let base = ffi::PyTuple_GET_ITEM(mro, index).cast::<ffi::PyTypeObject>();
-            let dict = Bound::from_borrowed_ptr_or_opt(py, (*base).tp_dict)?.cast_into::<PyDict>().ok()?;
-            let is_here = [intern!(py, "__getstate__"), intern!(py, "__setstate__")]
-                .iter()
-                .any(|name| dict.get_item(name).ok().flatten().is_some_and(|own| own.is(function)));
-            if is_here {
-                return dict.get_item(intern!(py, "__slots__")).ok().flatten();
+            let Some(dict) = Bound::from_borrowed_ptr_or_opt(py, (*base).tp_dict) else { return Ok(None) };
+            let dict = dict.cast_into::<PyDict>()?;
+            for name in [intern!(py, "__getstate__"), intern!(py, "__setstate__")] {
+                if dict.get_item(name)?.is_some_and(|own| own.is(function)) {
+                    return dict.get_item(intern!(py, "__slots__"));
+                }
             }
         }
     }
-    None
+    Ok(None)
 }
 
 /// Whether a function is one of those that `maker` defines within itself.

@@ -5,7 +5,7 @@ use super::methods::{self, Methods, Own};
 use super::registry::{self, Registration};
 use crate::cpython::{text, Obj, Owned, Type};
 use crate::decode::layout::next_serial;
-use crate::error::{raised, Result};
+use crate::error::{raised, Asked, Result};
 use crate::memory::{HashMap, Vec};
 use crate::objects::special::{self, Marker};
 use crate::objects::Family;
@@ -212,19 +212,19 @@ pub fn class_name(py: Python<'_>, class: Type) -> PyResult<String> {
     // SAFETY: callers hold the class alive.
     let class = unsafe { Bound::from_borrowed_ptr(py, class.cast()).cast_into_unchecked::<PyType>() };
     let name: String = class.getattr("__qualname__")?.extract()?;
-    match class.getattr("__module__").and_then(|module| module.extract::<String>()) {
-        Ok(module) => Ok(format!("{module}.{name}")),
-        Err(_) => Ok(format!("{}.{name}", module_with(&class, &name)?)),
+    match class.getattr("__module__").and_then(|module| module.extract::<String>()).if_taken()? {
+        Some(module) => Ok(format!("{module}.{name}")),
+        None => Ok(format!("{}.{name}", module_with(&class, &name)?)),
     }
 }
 
 /// What errors call an object's class: without the module of builtins.
 pub fn shown_class(object: &Bound<'_, PyAny>) -> PyResult<String> {
     let class = object.get_type();
-    match class.fully_qualified_name() {
-        Ok(name) => name.extract(),
+    match class.fully_qualified_name().if_taken()? {
+        Some(name) => name.extract(),
         // Its module is no text.
-        Err(_) => class_name(object.py(), class.as_type_ptr()),
+        None => class_name(object.py(), class.as_type_ptr()),
     }
 }
 
@@ -233,16 +233,21 @@ fn module_with(class: &Bound<'_, PyType>, name: &str) -> PyResult<String> {
     let py = class.py();
     let modules = py.import("sys")?.getattr("modules")?.call_method0("copy")?;
     for (module_name, module) in modules.cast::<PyDict>()? {
-        let (Ok(module_name), Ok(module)) = (module_name.extract::<String>(), module.cast::<PyModule>()) else {
-            continue;
-        };
+        let Ok(module) = module.cast::<PyModule>() else { continue };
+        let Some(module_name) = module_name.extract::<String>().if_taken()? else { continue };
         if matches!(&module_name[..], "__main__" | "__mp_main__") {
             continue;
         }
         let mut parts = name.split('.');
-        let mut found = parts.next().and_then(|first| module.dict().get_item(first).ok().flatten());
+        let mut found = match parts.next() {
+            Some(first) => module.dict().get_item(first)?,
+            None => None,
+        };
         for part in parts {
-            found = found.and_then(|outer| outer.getattr_opt(part).ok().flatten());
+            found = match found {
+                Some(outer) => outer.getattr_opt(part).if_taken()?.flatten(),
+                None => break,
+            };
         }
         if found.is_some_and(|found| found.is(class)) {
             return Ok(module_name);
@@ -339,7 +344,7 @@ unsafe fn lookup(class: Type, name: &std::ffi::CStr) -> Result<Obj> {
 /// # Safety
 /// `class` is alive.
 unsafe fn make(py: Python<'_>, class: Type) -> Result<Plan> {
-    let registration = registry::by_class(py, class);
+    let registration = registry::by_class(py, class)?;
     let name = match &registration {
         Some(registration) => registration.name.clone(),
         None => class_name(py, class)?,
@@ -424,7 +429,7 @@ fn special_of(class: &Bound<'_, PyType>) -> Result<Option<Special>> {
             return Ok(Some(*special));
         }
     }
-    Ok(special::marker_of(class.as_any()))
+    Ok(special::marker_of(class.as_any())?)
 }
 
 /// # Safety

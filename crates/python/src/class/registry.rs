@@ -3,7 +3,7 @@
 use super::plan;
 use crate::cpython::{Obj, Owned, Type};
 use crate::decode::shelf;
-use crate::error::HoldallError;
+use crate::error::{Asked, HoldallError};
 use crate::memory::{door, format, FxHashMap, Vec};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple, PyType};
@@ -53,20 +53,34 @@ fn with<T>(_py: Python<'_>, action: impl FnOnce(&mut Registry) -> T) -> T {
     action(REGISTRY.0.borrow_mut().get_or_insert_with(Registry::default))
 }
 
-pub fn by_class(py: Python<'_>, class: Type) -> Option<Rc<Registration>> {
+pub fn by_class(py: Python<'_>, class: Type) -> PyResult<Option<Rc<Registration>>> {
     let find = || with(py, |registry| registry.by_class.get(&(class as usize)).cloned());
-    find().or_else(|| {
-        // SAFETY: callers hold the class alive.
-        let class = unsafe { Bound::from_borrowed_ptr(py, class.cast()).cast_into_unchecked::<PyType>() };
-        let module = class.getattr_opt(pyo3::intern!(py, "__module__")).ok().flatten()?;
-        let library = library_of(module.cast::<PyString>().ok()?.to_str().ok()?)?;
-        teach(py, library).then(find).flatten()
-    })
+    if let Some(found) = find() {
+        return Ok(Some(found));
+    }
+    // SAFETY: callers hold the class alive.
+    let class = unsafe { Bound::from_borrowed_ptr(py, class.cast()).cast_into_unchecked::<PyType>() };
+    let module = class.getattr_opt(pyo3::intern!(py, "__module__")).if_taken()?.flatten();
+    // Those of libraries have names of ASCII, which need no memory.
+    let library = match module.as_ref().map(|module| module.cast::<PyString>()) {
+        Some(Ok(module)) => module.to_str().ok().and_then(library_of),
+        _ => None,
+    };
+    match library {
+        Some(library) if teach(py, library)? => Ok(find()),
+        _ => Ok(None),
+    }
 }
 
-pub fn by_name(py: Python<'_>, name: &str) -> Option<Rc<Registration>> {
+pub fn by_name(py: Python<'_>, name: &str) -> PyResult<Option<Rc<Registration>>> {
     let find = || with(py, |registry| registry.by_name.get(name).cloned());
-    find().or_else(|| teach(py, library_of(name)?).then(find).flatten())
+    if let Some(found) = find() {
+        return Ok(Some(found));
+    }
+    match library_of(name) {
+        Some(library) if teach(py, library)? => Ok(find()),
+        _ => Ok(None),
+    }
 }
 
 /// The library that a class of that stored name, or of that module, belongs to.
@@ -77,23 +91,24 @@ fn library_of(name: &str) -> Option<usize> {
 /// Registers the classes of a library, once; says no where that was done, and where the program has not imported it: nothing is
 /// imported because data name it.
 #[cold]
-fn teach(py: Python<'_>, library: usize) -> bool {
+fn teach(py: Python<'_>, library: usize) -> PyResult<bool> {
     let (module, start) = LIBRARIES[library];
     let is_there = || py.import("sys")?.getattr("modules")?.contains(module);
-    if with(py, |registry| registry.taught[library]) || !is_there().unwrap_or(false) {
-        return false;
+    if with(py, |registry| registry.taught[library]) || !is_there().if_taken()?.unwrap_or(false) {
+        return Ok(false);
     }
     // Before it is done: what is done asks for classes.
     with(py, |registry| registry.taught[library] = true);
     let done = py.import("holdall._known").and_then(|known| known.call_method1("teach", (start,)));
-    match done.and_then(|done| done.extract::<bool>()) {
-        Ok(true) => true,
-        failed => {
-            with(py, |registry| registry.taught[library] = false);
-            if let Err(error) = failed {
-                error.write_unraisable(py, None);
-            }
-            false
+    let done = done.and_then(|done| done.extract::<bool>());
+    if !matches!(done, Ok(true)) {
+        with(py, |registry| registry.taught[library] = false);
+    }
+    match done.answer()? {
+        Ok(done) => Ok(done),
+        Err(error) => {
+            error.write_unraisable(py, None);
+            Ok(false)
         }
     }
 }
@@ -228,10 +243,12 @@ pub fn call(function: &Owned, argument: Obj) -> crate::error::Result<Owned> {
 
 /// The settings of a registered class, or None; for `_schemas.py`.
 #[pyfunction]
-pub fn class_settings(cls: &Bound<'_, PyType>) -> Option<Py<PyAny>> {
-    let settings = by_class(cls.py(), cls.as_ptr().cast())?.settings.clone()?;
-    // SAFETY: held.
-    Some(unsafe { Bound::from_borrowed_ptr(cls.py(), settings.get()) }.unbind())
+pub fn class_settings(cls: &Bound<'_, PyType>) -> PyResult<Option<Py<PyAny>>> {
+    door(|| {
+        let settings = by_class(cls.py(), cls.as_ptr().cast())?.and_then(|known| known.settings.clone());
+        // SAFETY: held.
+        Ok(settings.map(|settings| unsafe { Bound::from_borrowed_ptr(cls.py(), settings.get()) }.unbind()))
+    })
 }
 
 /// Registered classes that are subclasses of `cls`; for `_schemas.py`.

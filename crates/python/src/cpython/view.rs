@@ -10,13 +10,12 @@ pub struct View(ffi::Py_buffer);
 
 /// What to do with what is no data, but says where data are.
 #[cold]
-fn remedy(object: &Bound<'_, PyAny>) -> &'static str {
-    let has = |name: &str| object.hasattr(name).unwrap_or(false);
-    if object.is_instance_of::<PyString>() || has("__fspath__") || has("read") {
+fn remedy(object: &Bound<'_, PyAny>) -> PyResult<&'static str> {
+    Ok(if object.is_instance_of::<PyString>() || object.hasattr("__fspath__")? || object.hasattr("read")? {
         "; `load` and `open` take paths, and `load` takes file objects"
     } else {
         ""
-    }
+    })
 }
 
 impl View {
@@ -26,8 +25,8 @@ impl View {
             if !error.is_instance_of::<PyTypeError>(object.py()) {
                 return error;
             }
-            match object.get_type().name() {
-                Ok(name) => PyTypeError::new_err(format!("expected bytes-like data, got `{name}`{}", remedy(object))),
+            match object.get_type().name().and_then(|name| Ok((name, remedy(object)?))) {
+                Ok((name, remedy)) => PyTypeError::new_err(format!("expected bytes-like data, got `{name}`{remedy}")),
                 Err(error) => error,
             }
         })

@@ -1,6 +1,8 @@
 //! What a message may cost: bounds that somebody set, or such as follow from its size.
 
+use super::Decoder;
 use crate::error::{limit, Result};
+use holdall_format::Reader;
 use std::cell::Cell;
 
 /// Bounds on what a message may cost; `None` is the default.
@@ -25,6 +27,53 @@ pub const READ_FOR_A_UNIT: usize = 4;
 
 pub fn default_bytes(input: usize) -> usize {
     FREE_BYTES.saturating_add(input.saturating_mul(BYTES_PER_BYTE))
+}
+
+/// What the records of a log may cost, one after the other: what is free for a message is so for the log as a whole, and each
+/// record adds what its bytes are good for. A record of few bytes may refer to a long text that another has named.
+#[derive(Debug)]
+pub struct Allowance {
+    bytes: usize,
+    work: usize,
+}
+
+/// What each record adds besides: what `Writer` gives a name to may take so much to be made into a value.
+const BYTES_OF_RECORD: usize = 1 << 14;
+const WORK_OF_RECORD: usize = 1 << 14;
+
+impl Default for Allowance {
+    fn default() -> Self {
+        Allowance { bytes: FREE_BYTES, work: FREE_WORK }
+    }
+}
+
+impl Allowance {
+    /// A record of so many bytes comes.
+    pub fn add(&mut self, input: usize) {
+        self.bytes = self.bytes.saturating_add(BYTES_OF_RECORD + input.saturating_mul(BYTES_PER_BYTE));
+        self.work = self.work.saturating_add(WORK_OF_RECORD + input.saturating_mul(WORK_PER_BYTE));
+    }
+}
+
+impl<'i, R: Reader<'i>> Decoder<'i, R> {
+    /// Goes on with what is left for the log, where nobody has set a bound: such a one is for each record.
+    pub(super) fn begin_allowance(&mut self, allowance: &Allowance) {
+        if self.options.limits.bytes.is_none() {
+            self.bytes_left = allowance.bytes;
+        }
+        if self.options.limits.work.is_none() {
+            self.rules.work.left.set(allowance.work);
+        }
+    }
+
+    pub(super) fn end_allowance(&self, allowance: &mut Allowance) {
+        if self.options.limits.bytes.is_none() {
+            allowance.bytes = self.bytes_left;
+        }
+        if self.options.limits.work.is_none() {
+            allowance.work = self.rules.work.left.get();
+        }
+    }
 }
 
 /// Work that a message may still cause beyond what its bytes are read for: whatever takes more time than in proportion is

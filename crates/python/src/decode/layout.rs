@@ -5,7 +5,7 @@ use super::{keys, shapes, shelf, Decoder, Numbered};
 use crate::class::plan::{self, Base, How, Plan};
 use crate::class::registry;
 use crate::cpython::{dict, text, Obj, Owned, Type};
-use crate::error::{decode, raised, refused, unknown_type, Result};
+use crate::error::{decode, raised, refusal, refused, unknown_type, Asked, Result};
 use crate::memory::{format, HashSet, Vec};
 use holdall_format::model::{self, Bytes, LayoutKind, Name};
 use holdall_format::Reader;
@@ -176,7 +176,7 @@ impl Layout {
             let mut len = 0;
             let data = ffi::PyUnicode_AsUTF8AndSize(name.get(), &mut len);
             if data.is_null() {
-                ffi::PyErr_Clear();
+                refusal()?;
                 return Err(decode("a class's name with a lone surrogate", 0));
             }
             Ok(std::str::from_utf8_unchecked(std::slice::from_raw_parts(data.cast(), len as usize)))
@@ -456,7 +456,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     /// The class of that stored name, if it is permitted: registered, one of the standard library's plain ones, or
     /// among `types`. Nothing is imported, and no attribute hook of a module runs.
     pub(super) fn resolve(&mut self, name: &str, at: usize) -> Result<Option<Owned>> {
-        if let Some(registration) = registry::by_name(self.py, name) {
+        if let Some(registration) = registry::by_name(self.py, name)? {
             return Ok(Some(registration.class.clone()));
         }
         if let Some(class) = crate::objects::permitted(self.py, name)? {
@@ -537,7 +537,7 @@ fn in_module(py: Python<'_>, module: &Bound<'_, PyModule>, name: &str) -> Result
                     let members = unsafe { (*outer.as_ptr().cast::<ffi::PyTypeObject>()).tp_dict };
                     // SAFETY: a class's dict is alive as long as the class.
                     match unsafe { Bound::from_borrowed_ptr_or_opt(py, members) } {
-                        Some(members) => members.get_item(part).ok(),
+                        Some(members) => members.get_item(part).if_taken()?,
                         None => None,
                     }
                 }

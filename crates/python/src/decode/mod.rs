@@ -35,7 +35,7 @@ use crate::objects::buffer::Lender;
 use crate::schema::coerce::Rules;
 use crate::schema::{NodeId, Schema, ANY, UNTYPED};
 use budget::BYTES_PER_BYTE;
-pub use budget::{Limits, Work};
+pub use budget::{Allowance, Limits, Work};
 pub use frame::DOCUMENT;
 
 pub use frame::Weight;

@@ -1,5 +1,6 @@
 //! Sections of a log: what a record has named, those after it refer to.
 
+use super::budget::Allowance;
 use super::layout::Layout;
 use super::{Decoder, Numbered};
 use crate::cpython::Owned;
@@ -49,11 +50,13 @@ impl Section {
 
 impl<'i, R: Reader<'i>> Decoder<'i, R> {
     /// Builds a record. What it names itself is not kept: that stands in a frame of its own behind it.
-    pub fn log_record(&mut self, section: &mut Section) -> Result<Owned> {
+    pub fn log_record(&mut self, section: &mut Section, allowance: &mut Allowance) -> Result<Owned> {
+        self.begin_allowance(allowance);
         self.numbered = std::mem::take(&mut section.texts);
         self.layouts = std::mem::take(&mut section.layouts);
         let (texts, layouts) = (self.numbered.len(), self.layouts.len());
         let made = crate::memory::guarded(|| self.message());
+        self.end_allowance(allowance);
         self.numbered.truncate(texts);
         self.layouts.truncate(layouts);
         section.texts = std::mem::take(&mut self.numbered);

@@ -4,7 +4,7 @@
 use super::{lenient, DATETIME_MS, OUTERMOST, STANDARD, UNSPECIFIED};
 use crate::cpython::{Obj, Owned};
 use crate::decode::{Decoder, DOCUMENT};
-use crate::error::{raised, Fault, Result};
+use crate::error::{raised, Asked, Fault, Result};
 use crate::objects::special::classes::{self, Class};
 use crate::objects::{held, owned};
 use crate::schema::{time, NodeId};
@@ -71,8 +71,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             }
         }
         // Whatever the class answers but a value is a no.
-        let (Ok(named), Ok(target)) = (bound.get_item(collection), bound.get_item(id)) else { return Ok(document) };
-        let within = bound.get_item(database).ok();
+        let (named, target) = (bound.get_item(collection).if_taken()?, bound.get_item(id).if_taken()?);
+        let (Some(named), Some(target)) = (named, target) else { return Ok(document) };
+        let within = bound.get_item(database).if_taken()?;
         let is_text = |value: &Bound<'_, PyAny>| value.is_instance_of::<PyString>();
         if !is_text(&named) || !within.as_ref().is_none_or(|within| within.is_none() || is_text(within)) {
             return Ok(document);

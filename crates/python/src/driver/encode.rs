@@ -5,7 +5,7 @@ use super::{class_name, invalid_document, STANDARD, UNSPECIFIED};
 use crate::cpython::dict::Position;
 use crate::cpython::{bytes_of, float, int, new, text, Obj, Owned};
 use crate::encode::{layouts, Encoder, Part, MOST_REPLACEMENTS};
-use crate::error::{raised, Result};
+use crate::error::{raised, Asked, Result};
 use crate::memory::Vec;
 use crate::objects::special::classes::Class;
 use crate::objects::special::{self, Marker};
@@ -31,7 +31,7 @@ impl<W: Writer> Encoder<'_, W> {
         let id = pyo3::intern!(self.py, "_id");
         let Ok(dict) = object.cast::<PyDict>() else {
             return match is_mapping(&object)? {
-                true => self.mapping(&object, object.get_item(id).ok()),
+                true => self.mapping(&object, object.get_item(id).if_taken()?),
                 false => Err(no_mapping(&object).into()),
             };
         };
@@ -200,7 +200,7 @@ impl<W: Writer> Encoder<'_, W> {
         for key in object.try_iter()? {
             let key = key?;
             // Whatever is wrong with it: what is said to be there is not.
-            let Ok(value) = object.get_item(&key) else { return Err(PyKeyError::new_err(key.unbind()).into()) };
+            let value = object.get_item(&key).if_taken()?.ok_or_else(|| PyKeyError::new_err(key.clone().unbind()))?;
             if !first || !key.cast::<PyString>().is_ok_and(|key| key.to_str().is_ok_and(|key| key == "_id")) {
                 parts.extend([Part::Key(owned(&key)), Part::Value(owned(&value))]);
             }

@@ -11,11 +11,11 @@ pub use encode::check_moment;
 pub use raw::{raw_bytes, RawDocuments};
 
 use crate::cpython::Owned;
-use crate::error::{Fault, HoldallError};
+use crate::error::{is_of_values, Asked, Fault, HoldallError};
 use crate::objects::owned;
 use crate::schema::{NodeId, Schema};
 use holdall_format::bson::refusal;
-use pyo3::exceptions::{PyException, PyOverflowError, PyTypeError, PyUnicodeEncodeError, PyValueError};
+use pyo3::exceptions::{PyOverflowError, PyTypeError, PyUnicodeEncodeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyType};
@@ -149,11 +149,10 @@ pub fn invalid_bson(py: Python<'_>, why: impl ToString) -> PyErr {
 /// The same with the document, which versions of PyMongo take from some time on.
 fn invalid_document_of(document: &Bound<'_, PyAny>, why: String) -> PyErr {
     let py = document.py();
-    match exception(py, "InvalidDocument") {
-        Ok(class) if class.hasattr("document").unwrap_or(false) => {
-            PyErr::from_type(class, (why, document.clone().unbind()))
-        }
-        Ok(class) => PyErr::from_type(class, (why,)),
+    let class = exception(py, "InvalidDocument");
+    match class.and_then(|class| Ok((class.hasattr("document")?, class))) {
+        Ok((true, class)) => PyErr::from_type(class, (why, document.clone().unbind())),
+        Ok((false, class)) => PyErr::from_type(class, (why,)),
         Err(error) => error,
     }
 }
@@ -187,15 +186,15 @@ pub fn encode_error(document: &Bound<'_, PyAny>, fault: Fault) -> PyErr {
 pub fn decode_error(py: Python<'_>, fault: Fault, base: usize) -> PyErr {
     let let_through = fault.is_let_through();
     let error = fault.into_py(base);
-    if let_through || !error.is_instance_of::<PyException>(py) {
+    if let_through || !is_of_values(py, &error) {
         return error;
     }
     let made = match exception(py, "InvalidBSON") {
         Ok(class) if error.is_instance(py, &class) => return error,
-        Ok(class) => {
-            let why = error.value(py).str().map_or_else(|_| String::new(), |text| text.to_string());
-            PyErr::from_type(class, (why,))
-        }
+        Ok(class) => match error.value(py).str().if_taken() {
+            Ok(why) => PyErr::from_type(class, (why.map_or_else(String::new, |text| text.to_string()),)),
+            Err(error) => return error,
+        },
         Err(error) => return error,
     };
     made.set_cause(py, Some(error));

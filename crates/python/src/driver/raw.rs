@@ -2,6 +2,7 @@
 
 use super::Driver;
 use crate::cpython::{new, part};
+use crate::error::Asked;
 use crate::objects::held;
 use holdall_format::bson;
 use pyo3::ffi;
@@ -13,7 +14,10 @@ use std::ops::Range;
 pub fn is_raw(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     const RAW: u8 = 101;
     let marker = object.getattr_opt(pyo3::intern!(object.py(), "_type_marker"))?;
-    Ok(marker.is_some_and(|marker| marker.extract::<u8>().is_ok_and(|marker| marker == RAW)))
+    Ok(match marker {
+        Some(marker) => marker.extract::<u8>().if_taken()? == Some(RAW),
+        None => false,
+    })
 }
 
 /// The bytes of an outermost document that is bytes already.

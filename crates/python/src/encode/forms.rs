@@ -2,7 +2,7 @@
 
 use super::{Encoder, Part};
 use crate::cpython::{dict, text, Obj, Owned};
-use crate::error::{encode, raised, take_data_error, Result};
+use crate::error::{encode, raised, refusal, Result};
 use crate::memory::{vec, Vec};
 use crate::objects::owned;
 use crate::schema::class::utf8;
@@ -91,10 +91,8 @@ impl<W: Writer> Encoder<'_, W> {
         unsafe {
             let list = Owned::new(ffi::PySequence_List(set)).ok_or_else(raised)?;
             if ffi::PyList_Sort(list.get()) != 0 {
-                return Err(match take_data_error() {
-                    Some(_) => encode("can't sort a set: its members have no order"),
-                    None => raised(),
-                });
+                refusal()?;
+                return Err(encode("can't sort a set: its members have no order"));
             }
             let len = ffi::PyList_GET_SIZE(list.get());
             let item = |at| Part::Value(Owned::borrowed(ffi::PyList_GET_ITEM(list.get(), at)));

@@ -7,7 +7,7 @@ use super::types::Limits;
 use crate::cpython::{part, Owned, View};
 use crate::decode::{self, Decoder};
 use crate::encode::Borrower;
-use crate::error::{Fault, Result as HostResult};
+use crate::error::{Asked, Fault, Result as HostResult};
 use crate::memory::{door, door_giving, read_to_end, Vec};
 use crate::objects::buffer::{Lender, Source};
 use holdall_format::guess::Format;
@@ -25,9 +25,9 @@ use std::io::{self, Read};
 pub fn compression(compress: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Compression>> {
     let Some(compress) = compress.filter(|compress| !compress.is_none()) else { return Ok(None) };
     let wrong = || PyValueError::new_err("compress: expected None, \"zstd\", \"lz4\" or (\"zstd\", level 1 to 22)");
-    let (name, level) = match compress.extract::<String>() {
-        Ok(name) => (name, 3),
-        Err(_) => compress.extract::<(String, i32)>().map_err(|_| wrong())?,
+    let (name, level) = match compress.extract::<String>().if_taken()? {
+        Some(name) => (name, 3),
+        None => compress.extract::<(String, i32)>().if_taken()?.ok_or_else(wrong)?,
     };
     match name.as_str() {
         "zstd" if (1..=22).contains(&level) => Ok(Some(Compression { codec: Codec::Zstd, level })),

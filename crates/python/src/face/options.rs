@@ -5,6 +5,7 @@ use crate::cpython::Owned;
 use crate::decode;
 use crate::encode::forms::{DecimalForm, Forms, Order, UuidForm};
 use crate::encode::{self, Borrower};
+use crate::error::Asked;
 use crate::memory::Vec;
 use crate::schema;
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -84,7 +85,7 @@ pub fn uuid_form(name: &str) -> PyResult<UuidForm> {
 
 pub fn decimal_form(given: Option<&Bound<'_, PyAny>>) -> PyResult<DecimalForm> {
     let Some(given) = given else { return Ok(DecimalForm::Text) };
-    match given.extract::<&str>() {
+    match given.extract::<&str>().answer()? {
         Ok("string") => Ok(DecimalForm::Text),
         Ok("number") => Ok(DecimalForm::Number),
         Err(_) if given.is_callable() => Ok(DecimalForm::Function(owned(given))),

@@ -2,8 +2,10 @@
 
 use crate::cpython::new;
 use crate::memory::door;
+use crate::objects::record::kind as kind_of;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyTuple};
 use pyo3::{ffi, PyTypeInfo};
 
 /// Bounds on what loading a message may cost.
@@ -102,6 +104,33 @@ impl Record {
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         door(|| Ok(format!("Record({:?}, {})", self.type_name, self.fields.bind(py).repr()?)))
+    }
+
+    /// For `copy` and pickle. Fields and payload come as the state: the record may be among what they hold.
+    fn __reduce__<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
+        door(|| {
+            let (py, record) = (this.py(), this.borrow());
+            let made_of = (&record.type_name, new::dict(py)?).into_pyobject(py)?;
+            let state = (record.version, record.kind, &record.fields, &record.payload).into_pyobject(py)?;
+            (this.get_type(), made_of, state).into_pyobject(py)
+        })
+    }
+
+    fn __setstate__(&mut self, state: (u64, String, Py<PyDict>, Py<PyAny>)) -> PyResult<()> {
+        door(|| {
+            let (version, kind, fields, payload) = state;
+            let kind = kind_of(&kind).ok_or_else(|| PyValueError::new_err("a record of an unknown kind"))?;
+            *self = Record { type_name: std::mem::take(&mut self.type_name), version, kind, fields, payload };
+            Ok(())
+        })
+    }
+
+    /// Another record, with a dict of its own for the same values.
+    fn __copy__(&self, py: Python<'_>) -> PyResult<Record> {
+        door(|| {
+            let (type_name, payload) = (self.type_name.clone(), self.payload.clone_ref(py));
+            Ok(Record { type_name, fields: self.fields.bind(py).copy()?.unbind(), payload, ..*self })
+        })
     }
 
     fn __traverse__(&self, visit: pyo3::PyVisit<'_>) -> Result<(), pyo3::PyTraverseError> {

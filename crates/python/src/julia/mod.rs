@@ -12,7 +12,7 @@ pub use types::{utf8, Types};
 use crate::class::plan;
 use crate::cpython::{float, int, text, Obj, Owned};
 use crate::decode::{layout::Layout, Shared};
-use crate::error::{raised, Result};
+use crate::error::{raised, Asked, Result};
 use crate::memory::{HashSet, Vec};
 use crate::objects::owned;
 use pyo3::exceptions::PySystemError;
@@ -150,7 +150,7 @@ impl Julia {
         // All of them are found in one go, but for those that only are there once others are right.
         for _ in 0..MOST_ROUNDS {
             let before = known();
-            match once() {
+            match once().answer()? {
                 Err(_) if known() > before => {}
                 settled => return settled,
             }

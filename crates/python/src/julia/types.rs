@@ -5,7 +5,7 @@
 
 use super::{bound, Names};
 use crate::cpython::Owned;
-use crate::error::{encode, Result};
+use crate::error::{encode, Asked, Result};
 use crate::memory::{HashMap, Vec};
 use crate::objects::owned;
 use holdall_format::julia::{description, reference, Parameter};
@@ -55,9 +55,11 @@ pub fn utf8(text: &Bound<'_, PyString>) -> PyResult<Vec<u8>> {
         Ok(text) => Ok(Vec::from(text.as_bytes())),
         // Bytes that are no UTF-8 came as lone surrogates; others stand for themselves.
         Err(_) => {
-            let encoded = text.call_method1("encode", ("utf-8", "surrogateescape"));
-            let encoded = encoded.or_else(|_| text.call_method1("encode", ("utf-8", "surrogatepass")));
-            Ok(Vec::from(encoded?.cast::<pyo3::types::PyBytes>()?.as_bytes()))
+            let encoded = match text.call_method1("encode", ("utf-8", "surrogateescape")).if_taken()? {
+                Some(encoded) => encoded,
+                None => text.call_method1("encode", ("utf-8", "surrogatepass"))?,
+            };
+            Ok(Vec::from(encoded.cast::<pyo3::types::PyBytes>()?.as_bytes()))
         }
     }
 }
@@ -128,9 +130,9 @@ impl Types {
         } else if let Ok(value) = parameter.cast_exact::<PyBool>() {
             Held::Bool(value.is_true())
         } else if parameter.is_exact_instance_of::<PyInt>() {
-            match parameter.extract() {
-                Ok(value) => Held::Int(value),
-                Err(_) => return Ok(false),
+            match parameter.extract().if_taken()? {
+                Some(value) => Held::Int(value),
+                None => return Ok(false),
             }
         } else if parameter.is_exact_instance_of::<PyFloat>() {
             Held::Float(parameter.extract()?)

@@ -5,7 +5,7 @@ use super::owned;
 use crate::cpython::{new, Obj, Owned, View};
 use crate::decode::Decoder;
 use crate::encode::{Borrower, Encoder, Part};
-use crate::error::{decode, raised, Result};
+use crate::error::{decode, raised, Asked, Result};
 use crate::memory::vec;
 use holdall_format::model::{Known, Lent};
 use holdall_format::{Reader, Writer};
@@ -72,7 +72,7 @@ pub fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, object: &Bound<'_, PyAny>
         return Ok(());
     }
     let as_bytes = is_view || readonly;
-    if let Ok(whole) = View::new(object) {
+    if let Some(whole) = View::new(object).if_taken()? {
         if is_lent(encoder, whole.len()) {
             lend(encoder, whole, if as_bytes { Lent::Bytes } else { Lent::ByteArray });
             return Ok(());

@@ -3,7 +3,7 @@
 use super::{held, owned, Cost};
 use crate::cpython::{new, Obj, Owned, Type};
 use crate::encode::{Encoder, Part};
-use crate::error::{decode, raised, refused, Result};
+use crate::error::{raised, refused, Asked, Result};
 use crate::memory::{vec, HashSet};
 use holdall_format::model::{Known, Moment};
 use holdall_format::Writer;
@@ -87,7 +87,7 @@ pub unsafe fn datetime(bits: u64, zone: Obj, at: usize) -> Result<Owned> {
 }
 
 /// Microseconds of a timedelta.
-fn microseconds(delta: &Bound<'_, PyAny>) -> Result<i64> {
+fn microseconds(delta: &Bound<'_, PyAny>) -> std::result::Result<i64, ()> {
     let raw = delta.as_ptr();
     // SAFETY: a timedelta.
     let (days, seconds, micros) = unsafe {
@@ -98,10 +98,7 @@ fn microseconds(delta: &Bound<'_, PyAny>) -> Result<i64> {
         )
     };
     // At most 999,999,999 days, which is 8.64e19 microseconds: a few more than 63 bits hold.
-    (days * 86_400 + seconds)
-        .checked_mul(1_000_000)
-        .and_then(|whole| whole.checked_add(micros))
-        .ok_or_else(|| decode("", 0))
+    (days * 86_400 + seconds).checked_mul(1_000_000).and_then(|whole| whole.checked_add(micros)).ok_or(())
 }
 
 pub fn encode_part<W: Writer>(encoder: &mut Encoder<'_, W>, known: Known, object: &Bound<'_, PyAny>) -> Result<()> {
@@ -136,7 +133,8 @@ pub fn encode_part<W: Writer>(encoder: &mut Encoder<'_, W>, known: Known, object
         Known::ZoneInfo => {
             let key = object.getattr("key")?;
             // How the class says whether others get the same object for the key; it has none for what a file gave.
-            let Ok(said) = object.call_method0("__reduce__").and_then(|said| said.get_item(1)) else {
+            let said = object.call_method0("__reduce__").and_then(|said| said.get_item(1)).if_taken()?;
+            let Some(said) = said else {
                 return Err(crate::error::encode(
                     "a `zoneinfo.ZoneInfo` made from a file has no key to be found by again",
                 ));
@@ -167,7 +165,7 @@ pub fn encode_part<W: Writer>(encoder: &mut Encoder<'_, W>, known: Known, object
 fn encode_delta<W: Writer>(encoder: &mut Encoder<'_, W>, delta: &Bound<'_, PyAny>) -> Result<()> {
     match microseconds(delta) {
         Ok(whole) => encoder.w.int(whole),
-        Err(_) => {
+        Err(()) => {
             let py = delta.py();
             let one = py.import("datetime")?.getattr("timedelta")?.call1((0, 0, 1))?;
             let whole = delta.floor_div(one)?;
@@ -216,7 +214,8 @@ pub fn build<'py>(py: Python<'py>, known: Known, parts: &[Bound<'py, PyAny>]) ->
         }
         (Known::ZoneInfo, [key]) => {
             let class = py.import("zoneinfo")?.getattr("ZoneInfo")?;
-            if let Ok((key,)) = key.extract::<(String,)>() {
+            if key.is_instance_of::<PyTuple>() {
+                let (key,): (String,) = key.extract()?;
                 known_zone(py, &key)?;
                 return class.call_method1("no_cache", (key,));
             }
@@ -245,9 +244,11 @@ fn known_zone(py: Python<'_>, key: &str) -> PyResult<()> {
     if key.len() > LONGEST_KEY || !key.split('/').all(is_name) {
         return not_found();
     }
-    let on_disk = py.import("zoneinfo")?.getattr("TZPATH")?.try_iter()?.any(|folder| {
-        folder.and_then(|folder| folder.extract::<std::path::PathBuf>()).is_ok_and(|folder| folder.join(key).is_file())
-    });
+    let mut on_disk = false;
+    for folder in py.import("zoneinfo")?.getattr("TZPATH")?.try_iter()? {
+        let folder = folder?.extract::<std::path::PathBuf>().if_taken()?;
+        on_disk |= folder.is_some_and(|folder| folder.join(key).is_file());
+    }
     if !on_disk && !in_package(py, key)? {
         return not_found();
     }
@@ -262,11 +263,11 @@ const LONGEST_KEY: usize = 64;
 
 /// Whether the package `tzdata` lists that zone, where there is one.
 fn in_package(py: Python<'_>, key: &str) -> PyResult<bool> {
-    let Ok(package) = py.import("tzdata") else { return Ok(false) };
+    let Some(package) = py.import("tzdata").if_taken()? else { return Ok(false) };
     let list =
         py.import("importlib.resources")?.call_method1("files", (package,))?.call_method1("joinpath", ("zones",))?;
-    let Ok(list) = list.call_method0("read_text").and_then(|list| list.extract::<String>()) else { return Ok(false) };
-    Ok(list.lines().any(|line| line == key))
+    let list = list.call_method0("read_text").and_then(|list| list.extract::<String>()).if_taken()?;
+    Ok(list.is_some_and(|list| list.lines().any(|line| line == key)))
 }
 
 /// What a zone takes: that of a key that others hold too is found again, any other is read from its file.

@@ -2,7 +2,7 @@
 
 use super::owned;
 use crate::cpython::{Owned, Type};
-use crate::error::Result;
+use crate::error::{Asked, Result};
 use crate::memory::{HashSet, Vec};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -45,7 +45,7 @@ pub fn lacking(py: Python<'_>, class: Type, names: &[Owned]) -> Result<Vec<Defau
         }
         Ok(())
     };
-    if let Ok(fields) = class.getattr("__dataclass_fields__") {
+    if let Some(fields) = class.getattr("__dataclass_fields__").if_taken()? {
         let missing = py.import("dataclasses")?.getattr("MISSING")?;
         let kind = py.import("dataclasses")?.getattr("_FIELD")?;
         for (name, field) in fields.cast::<PyDict>().map_err(PyErr::from)? {
@@ -59,7 +59,7 @@ pub fn lacking(py: Python<'_>, class: Type, names: &[Owned]) -> Result<Vec<Defau
                 add(name, factory, true)?;
             }
         }
-    } else if let Ok(fields) = class.getattr("__attrs_attrs__") {
+    } else if let Some(fields) = class.getattr("__attrs_attrs__").if_taken()? {
         let nothing = py.import("attr")?.getattr("NOTHING")?;
         let factory_type = py.import("attr")?.getattr("Factory")?;
         for field in fields.try_iter()? {
@@ -77,7 +77,7 @@ pub fn lacking(py: Python<'_>, class: Type, names: &[Owned]) -> Result<Vec<Defau
                 add(field.getattr("name")?, value, false)?;
             }
         }
-    } else if let Ok(defaults) = class.getattr("_field_defaults") {
+    } else if let Some(defaults) = class.getattr("_field_defaults").if_taken()? {
         if let Ok(defaults) = defaults.cast::<PyDict>() {
             for (name, value) in defaults {
                 add(name, value, false)?;

@@ -2,7 +2,7 @@
 
 use super::owned;
 use crate::cpython::{Obj, Owned, Type};
-use crate::error::{decode, Result};
+use crate::error::{decode, Asked, Result};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
@@ -36,8 +36,8 @@ pub fn member(py: Python<'_>, class: Type, name: &Owned, at: usize) -> Result<Ow
             None => Err(decode(format_args!("`{}` has no such member", class.getattr("__qualname__")?), at)),
         };
     }
-    match class.call1((&name,)) {
-        Ok(member) => Ok(owned(&member)),
-        Err(_) => Err(decode(format_args!("`{}` has no member of such a value", class.getattr("__qualname__")?), at)),
+    match class.call1((&name,)).if_taken()? {
+        Some(member) => Ok(owned(&member)),
+        None => Err(decode(format_args!("`{}` has no member of such a value", class.getattr("__qualname__")?), at)),
     }
 }

@@ -7,9 +7,9 @@ use super::owned;
 use crate::class::plan::_PyType_Lookup;
 use crate::cpython::{new, Obj, Owned, Type};
 use crate::encode::Part;
-use crate::error::{decode, encode, refused, Result};
+use crate::error::{decode, encode, refused, Asked, Result};
 use crate::memory::{vec, Vec};
-use pyo3::exceptions::{PyAttributeError, PyMemoryError, PyOSError, PyUnicodeDecodeError};
+use pyo3::exceptions::{PyAttributeError, PyOSError, PyUnicodeDecodeError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -73,14 +73,12 @@ unsafe fn is_plain(builtin: Type) -> bool {
 }
 
 /// Whether what the builtins have under some name is an exception of theirs.
-pub fn is_builtin(found: &Bound<'_, PyAny>) -> bool {
-    let Ok(class) = found.cast::<PyType>() else { return false };
-    let is_own = class
-        .getattr("__module__")
-        .and_then(|module| module.extract::<String>())
-        .is_ok_and(|module| module == "builtins");
+pub fn is_builtin(found: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let Ok(class) = found.cast::<PyType>() else { return Ok(false) };
+    let module = class.getattr("__module__").and_then(|module| module.extract::<String>()).if_taken()?;
+    let is_own = module.is_some_and(|module| module == "builtins");
     // SAFETY: alive.
-    is_own && unsafe { ffi::PyType_IsSubtype(class.as_ptr().cast(), ffi::PyExc_BaseException.cast()) != 0 }
+    Ok(is_own && unsafe { ffi::PyType_IsSubtype(class.as_ptr().cast(), ffi::PyExc_BaseException.cast()) != 0 })
 }
 
 /// What stands for an exception before its attributes: arguments and fields, as one tuple.
@@ -187,11 +185,7 @@ fn says(
     args: &Bound<'_, PyTuple>,
     derived: &[&str],
 ) -> Result<bool> {
-    let twin = match builtin.call1(args) {
-        Ok(twin) => twin,
-        Err(refused) if refused.is_instance_of::<PyMemoryError>(error.py()) => return Err(refused.into()),
-        Err(_) => return Ok(false),
-    };
+    let Some(twin) = builtin.call1(args).if_taken()? else { return Ok(false) };
     for name in derived {
         let (mine, other) = (field(builtin, name, error)?, field(builtin, name, &twin)?);
         // Numbers are made anew by each look, and bytes are copied by the initialiser.
@@ -316,7 +310,8 @@ pub fn fill(py: Python<'_>, object: &Owned, payload: &Owned, at: usize) -> Resul
         }
     }
     for (name, value) in fields {
-        let name: String = name.extract().map_err(|_| decode("an exception's field without a name", at))?;
+        let name = name.extract::<String>().if_taken()?;
+        let name = name.ok_or_else(|| decode("an exception's field without a name", at))?;
         let name = &name[..];
         let is_known = FIELDS.contains(&name) || own.contains(&name);
         if name == INITIALISER && !is_initialised {
@@ -351,7 +346,7 @@ fn is_unicodes(builtin: &Bound<'_, PyAny>, name: &str, value: &Bound<'_, PyAny>)
 /// Whether a Unicode error can be shown: what C code reads at its start is not before its text.
 fn is_safe_unicode(builtin: &Bound<'_, PyAny>, error: &Bound<'_, PyAny>) -> PyResult<bool> {
     let start = field(builtin, "start", error)?;
-    Ok(start.extract::<isize>().is_ok_and(|start| start >= 0))
+    Ok(start.extract::<isize>().if_taken()?.is_some_and(|start| start >= 0))
 }
 
 /// Sets a field by the builtin's own setter, which checks the value: a subclass's property would be its own code.

@@ -23,7 +23,7 @@ pub mod upgrade;
 use crate::class::plan::Base;
 use crate::cpython::{Obj, Owned, Type};
 use crate::encode::Encoder;
-use crate::error::{decode, encode as encode_error, raised, refused, Result};
+use crate::error::{decode, encode as encode_error, raised, refused, Asked, Result};
 use crate::memory::Vec;
 use holdall_format::model::Known;
 use holdall_format::Writer;
@@ -146,7 +146,8 @@ pub fn cost(py: Python<'_>, known: Known, parts: &[Owned]) -> Result<Cost> {
     Ok(match known {
         Known::Pattern => {
             let parts: Vec<Bound<'_, PyAny>> = parts.iter().map(|part| held(py, part)).collect();
-            pattern::cost(&parts).unwrap_or_default()
+            // What is no pattern is told when it is made.
+            pattern::cost(&parts).if_taken()?.unwrap_or_default()
         }
         Known::ZoneInfo => datetime::zone_cost(py, parts),
         // Reduced and divided digit by digit.
@@ -244,9 +245,8 @@ pub fn permitted(py: Python<'_>, name: &str) -> Result<Option<Owned>> {
     if !is_plain && module != "builtins" {
         return Ok(None);
     }
-    let found = py.import(module)?.getattr(last);
-    let Ok(found) = found else { return Ok(None) };
-    if !is_plain && !exception::is_builtin(&found) {
+    let Some(found) = py.import(module)?.getattr(last).if_taken()? else { return Ok(None) };
+    if !is_plain && !exception::is_builtin(&found)? {
         return Ok(None);
     }
     // SAFETY: alive.

@@ -8,7 +8,7 @@ pub mod dtype;
 use super::{buffer, owned, Family};
 use crate::cpython::{bytes_of, new, text, Owned, Type, View};
 use crate::encode::{Encoder, Part, BY_PARENT_AND_US};
-use crate::error::{decode, encode as encode_error, raised, refused, Fault, Result};
+use crate::error::{decode, encode as encode_error, raised, refused, Asked, Fault, Result};
 use crate::memory::{extracted, vec, Vec};
 use dtype::{Content, Dtype, Form, Shape};
 use holdall_format::model::{Bytes, Known, Lent, Text};
@@ -579,11 +579,11 @@ pub fn uint8(py: Python<'_>, at: usize) -> Result<Owned> {
 /// NumPy makes of a buffer (or a memoryview) itself does not. None without NumPy, or of no bytes.
 pub fn octets(data: &Bound<'_, PyAny>) -> PyResult<Option<Owned>> {
     let py = data.py();
-    if View::new(data)?.len() == 0 || py.import("numpy").is_err() {
+    if View::new(data)?.len() == 0 {
         return Ok(None);
     }
-    let made = py.import("numpy")?.call_method1("frombuffer", (data, "uint8"))?;
-    Ok(Some(owned(&made)))
+    let Some(numpy) = py.import("numpy").if_taken()? else { return Ok(None) };
+    Ok(Some(owned(&numpy.call_method1("frombuffer", (data, "uint8"))?)))
 }
 
 /// An array of that shape, the first index running fastest, with memory of its own.

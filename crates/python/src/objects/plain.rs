@@ -510,7 +510,10 @@ impl<W: Writer> Encoder<'_, W> {
                 }
                 Known::MappingProxy => {
                     let copy = new::dict(object.py())?;
-                    copy.update(object.cast().map_err(PyErr::from)?)?;
+                    // SAFETY: both are alive. Any mapping will do.
+                    if unsafe { ffi::PyDict_Update(copy.as_ptr(), object.as_ptr()) } != 0 {
+                        return Err(raised());
+                    }
                     if self.options.forms.order != Order::Own {
                         // SAFETY: a dict of ours.
                         return unsafe { self.sorted_dict(copy.as_ptr()) };

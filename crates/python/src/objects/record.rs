@@ -20,6 +20,11 @@ const KINDS: &[(LayoutKind, &str)] = &[
     (LayoutKind::Custom, "custom"),
 ];
 
+/// The kind of that name.
+pub fn kind(name: &str) -> Option<&'static str> {
+    KINDS.iter().map(|(_, known)| *known).find(|known| *known == name)
+}
+
 /// A record whose fields are to come.
 pub fn empty(py: Python<'_>, layout: &Layout) -> Result<Owned> {
     let kind = KINDS.iter().find(|(kind, _)| *kind == layout.kind).map_or("object", |(_, name)| name);

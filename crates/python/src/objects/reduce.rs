@@ -9,7 +9,7 @@ use crate::class::plan::{How, Plan};
 use crate::class::registry;
 use crate::cpython::{new, Obj, Owned};
 use crate::encode::{Encoder, Part};
-use crate::error::{decode, encode as encode_error, raised, Fault, Result};
+use crate::error::{decode, encode as encode_error, raised, Asked, Fault, Result};
 use crate::memory::{format, vec, Vec};
 use holdall_format::model::reduce;
 use holdall_format::Writer;
@@ -119,10 +119,10 @@ impl<W: Writer> Encoder<'_, W> {
         if matches!(plan.how, How::Family(_)) || class.is(py.get_type::<PyComplex>()) {
             // What the class's own module or copyreg itself has put there says no more than our own form of it does.
             let home = |object: &Bound<'_, PyAny>| {
-                object.getattr("__module__").and_then(|module| module.extract::<String>()).ok()
+                object.getattr("__module__").and_then(|module| module.extract::<String>()).if_taken()
             };
-            let by = home(&reducer);
-            if by == home(class.as_any()) || by.as_deref() == Some("copyreg") {
+            let by = home(&reducer)?;
+            if by == home(class.as_any())? || by.as_deref() == Some("copyreg") {
                 return Ok(None);
             }
         }
@@ -278,7 +278,7 @@ impl Recipe {
         args: &Bound<'_, PyTuple>,
         wrong: &dyn Fn(&str) -> Fault,
     ) -> Result<()> {
-        let name = function.getattr("__name__").ok().and_then(|name| name.extract::<String>().ok());
+        let name = function.getattr("__name__").and_then(|name| name.extract::<String>()).if_taken()?;
         let class_of = |args: &Bound<'_, PyTuple>| -> Result<Owned> {
             let class = args.get_item(0)?;
             if !class.is_instance_of::<PyType>() || !class.is(object.getattr("__class__")?) {
@@ -362,7 +362,7 @@ pub fn apply(py: Python<'_>, flag: u8, object: &Owned, part: &Owned, at: usize) 
                 return Err(decode("expected the list of a recipe's pairs", at));
             };
             for pair in pairs {
-                let Ok((key, value)) = pair.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>)>() else {
+                let Some((key, value)) = pair.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>)>().if_taken()? else {
                     return Err(decode("expected a key and a value in a recipe's pairs", at));
                 };
                 object.set_item(key, value)?;

@@ -6,7 +6,7 @@ use crate::class::registry;
 use crate::cpython::{new, Owned};
 use crate::decode::Decoder;
 use crate::encode::{Encoder, Part};
-use crate::error::{decode, unknown_type, Result};
+use crate::error::{decode, unknown_type, Asked, Result};
 use crate::memory::{format, Vec};
 use holdall_format::model::{Known, Text};
 use holdall_format::{Reader, Writer};
@@ -94,9 +94,9 @@ fn place_of<'py>(
     let py = object.py();
     let name = match name {
         Some(name) => name.clone().into_any(),
-        None => match object.getattr("__qualname__") {
-            Ok(name) => name,
-            Err(_) => object.getattr("__name__")?,
+        None => match object.getattr("__qualname__").if_taken()? {
+            Some(name) => name,
+            None => object.getattr("__name__")?,
         },
     };
     // Pickle's own rule: `__module__`, else the first module that has the object under that name.
@@ -152,7 +152,7 @@ fn is_missing(error: &PyErr, module: &Bound<'_, PyString>) -> PyResult<bool> {
     if !error.is_instance_of::<PyModuleNotFoundError>(py) {
         return Ok(false);
     }
-    let Ok(missing) = error.value(py).getattr("name")?.extract::<String>() else { return Ok(false) };
+    let Some(missing) = error.value(py).getattr("name")?.extract::<String>().if_taken()? else { return Ok(false) };
     let module = module.to_str()?;
     Ok(module == missing || module.strip_prefix(&missing).is_some_and(|rest| rest.starts_with('.')))
 }
@@ -184,7 +184,7 @@ pub fn find<'i, R: Reader<'i>>(decoder: &mut Decoder<'i, R>, parts: &[Owned], at
     let (Ok(module), Ok(name)) = (module.cast_exact::<PyString>(), name.cast_exact::<PyString>()) else {
         return Err(wrong());
     };
-    if module.to_str().is_err() || name.to_str().is_err() {
+    if module.to_str().if_taken()?.is_none() || name.to_str().if_taken()?.is_none() {
         return Err(wrong());
     }
     match look_up_by(decoder.options.find_class.as_ref(), module, name)? {
@@ -202,12 +202,12 @@ pub fn class_of<'i, R: Reader<'i>>(decoder: &Decoder<'i, R>, stored: &str, at: u
     // Which dots are the module's: what is imported already tells, and else the first of these that can be imported.
     let mut all: Vec<(&str, &str)> = Vec::new();
     for (module, name) in splits() {
-        let Ok(mut found) = modules.get_item(module) else { continue };
+        let Some(mut found) = modules.get_item(module).if_taken()? else { continue };
         let mut whole = true;
         for part in name.split('.') {
-            match found.getattr(part) {
-                Ok(inner) => found = inner,
-                Err(_) => whole = false,
+            match found.getattr(part).if_taken()? {
+                Some(inner) => found = inner,
+                None => whole = false,
             }
         }
         if whole {

@@ -12,7 +12,7 @@ use crate::cpython::{bytes_of, int, new, Owned};
 use crate::decode::Decoder;
 use crate::driver;
 use crate::encode::{Encoder, Part};
-use crate::error::{encode as encode_error, Result};
+use crate::error::{encode as encode_error, is_of_values, Asked, Result};
 use crate::memory::{vec, Vec};
 use holdall_format::bson::{self, refusal};
 use holdall_format::model::Special;
@@ -76,7 +76,7 @@ fn utf8<'a, W: Writer>(encoder: &Encoder<'_, W>, object: &'a Bound<'_, PyAny>) -
         },
         Err(_) => match object.cast::<PyString>().map_err(PyErr::from)?.to_str() {
             Ok(text) => Ok(text.as_bytes()),
-            Err(error) if as_driver => Err(error.into()),
+            Err(error) if as_driver || !is_of_values(encoder.py, &error) => Err(error.into()),
             Err(_) => Err(encode_error(format_args!("can't store {} in this format", refusal::SURROGATE))),
         },
     }
@@ -86,7 +86,7 @@ fn utf8<'a, W: Writer>(encoder: &Encoder<'_, W>, object: &'a Bound<'_, PyAny>) -
 fn int_of<W: Writer>(encoder: &Encoder<'_, W>, object: &Bound<'_, PyAny>) -> Result<i64> {
     match object.extract() {
         Ok(value) => Ok(value),
-        Err(error) if encoder.options.driver.is_some() => Err(error.into()),
+        Err(error) if encoder.options.driver.is_some() || !is_of_values(encoder.py, &error) => Err(error.into()),
         Err(_) => Err(encode_error(format_args!("can't store {} in this format", refusal::TOO_BIG))),
     }
 }
@@ -148,7 +148,9 @@ pub fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, marker: Marker, object: &
             let quick = object.is_instance_of::<PyInt>().then(|| unsafe { int::value(raw) }).flatten();
             let value = match (quick, &encoder.options.driver) {
                 (Some(value), _) => value,
-                (None, Some(_)) => object.extract().map_err(|_| driver::refused(encoder.py, refusal::TOO_BIG))?,
+                (None, Some(_)) => {
+                    object.extract().if_taken()?.ok_or_else(|| driver::refused(encoder.py, refusal::TOO_BIG))?
+                }
                 (None, None) => int_of(encoder, object)?,
             };
             encoder.w.special(Special::Long(value));
@@ -213,12 +215,12 @@ pub fn encode_uuid<W: Writer>(encoder: &mut Encoder<'_, W>, object: &Bound<'_, P
 /// A decimal number, if 34 digits hold it.
 pub fn encode_decimal<W: Writer>(encoder: &mut Encoder<'_, W>, object: &Bound<'_, PyAny>) -> Result<()> {
     let py = object.py();
-    match Class::Decimal128.get(py)?.call1((object,)) {
-        Ok(made) => {
+    match Class::Decimal128.get(py)?.call1((object,)).if_taken()? {
+        Some(made) => {
             encoder.w.special(Special::Decimal(&array(&made, "bid")?));
             Ok(())
         }
-        Err(_) => Err(encode_error(
+        None => Err(encode_error(
             "can't store a `decimal.Decimal` of more than 34 digits, or of an exponent beyond 6,144, in this format",
         )),
     }
@@ -306,7 +308,7 @@ pub fn marker(object: &Bound<'_, PyAny>, plan: &Plan) -> Result<Option<Marker>> 
 
 #[inline(never)]
 fn own_marker(object: &Bound<'_, PyAny>) -> Result<Option<Marker>> {
-    let found = match object.getattr_opt(intern!(object.py(), "_type_marker")) {
+    let found = match object.getattr_opt(intern!(object.py(), "_type_marker")).answer()? {
         Ok(found) => found,
         // As PyMongo asks, by the function that CPython had for it: whatever is wrong, there is none.
         Err(_) if cfg!(not(Py_3_13)) => None,
@@ -318,27 +320,33 @@ fn own_marker(object: &Bound<'_, PyAny>) -> Result<Option<Marker>> {
 }
 
 /// The marker of a class, where it has one.
-pub fn marker_of(class: &Bound<'_, PyAny>) -> Option<Known> {
-    marked(class).map(Known::Database)
+pub fn marker_of(class: &Bound<'_, PyAny>) -> PyResult<Option<Known>> {
+    Ok(marked(class)?.map(Known::Database))
 }
 
 /// Of a class or an instance.
-fn marked(object: &Bound<'_, PyAny>) -> Option<Marker> {
-    let marker = object.getattr_opt(intern!(object.py(), "_type_marker")).ok().flatten()?;
-    marker.extract().ok().and_then(Marker::of)
+fn marked(object: &Bound<'_, PyAny>) -> PyResult<Option<Marker>> {
+    let marker = object.getattr_opt(intern!(object.py(), "_type_marker")).if_taken()?.flatten();
+    Ok(match marker.filter(|marker| marker.is_instance_of::<PyInt>()) {
+        Some(marker) => marker.extract().if_taken()?.and_then(Marker::of),
+        None => None,
+    })
 }
 
-pub fn is_marked(class: &Bound<'_, PyAny>, wanted: Marker) -> bool {
-    marked(class) == Some(wanted)
+pub fn is_marked(class: &Bound<'_, PyAny>, wanted: Marker) -> PyResult<bool> {
+    Ok(marked(class)? == Some(wanted))
 }
+
+/// What a value is made into, or why it can't be; `None` where it is of no such kind.
+type Made<'py> = PyResult<Option<PyResult<Bound<'py, PyAny>>>>;
 
 /// The number that a database's decimal number is; `None` of all else.
-pub fn as_decimal<'py>(object: &Bound<'py, PyAny>) -> Option<PyResult<Bound<'py, PyAny>>> {
-    is_marked(object, Marker::Decimal128).then(|| object.call_method0("to_decimal"))
+pub fn as_decimal<'py>(object: &Bound<'py, PyAny>) -> Made<'py> {
+    Ok(is_marked(object, Marker::Decimal128)?.then(|| object.call_method0("to_decimal")))
 }
 
 /// The pattern that a database's one is, of text or of bytes; `None` of all else.
-pub fn as_pattern<'py>(object: &Bound<'py, PyAny>, of_bytes: bool) -> Option<PyResult<Bound<'py, PyAny>>> {
+pub fn as_pattern<'py>(object: &Bound<'py, PyAny>, of_bytes: bool) -> Made<'py> {
     // Python's flag of patterns that are text.
     const UNICODE: u32 = 32;
     let as_bytes = || {
@@ -348,7 +356,8 @@ pub fn as_pattern<'py>(object: &Bound<'py, PyAny>, of_bytes: bool) -> Option<PyR
         let py = object.py();
         py.import("re")?.call_method1("compile", (new::bytes(py, pattern)?, flags & !UNICODE))
     };
-    is_marked(object, Marker::Regex).then(|| if of_bytes { as_bytes() } else { object.call_method0("try_compile") })
+    let is = is_marked(object, Marker::Regex)?;
+    Ok(is.then(|| if of_bytes { as_bytes() } else { object.call_method0("try_compile") }))
 }
 
 /// Puts Python's own in the place of decimal numbers and patterns in a dict and what it holds; says whether there were any.
@@ -366,8 +375,14 @@ pub fn make_python(dict: &Bound<'_, PyAny>) -> PyResult<bool> {
         for (place, value) in places {
             if value.is_instance_of::<PyDict>() || value.is_instance_of::<PyList>() {
                 open.push(value);
-            } else if let Some(Ok(made)) = as_decimal(&value).or_else(|| as_pattern(&value, false)) {
-                // A pattern that Python can't read stays what it is.
+                continue;
+            }
+            let made = match as_decimal(&value)? {
+                None => as_pattern(&value, false)?,
+                made => made,
+            };
+            // A pattern that Python can't read stays what it is.
+            if let Some(made) = made.map(Asked::if_taken).transpose()?.flatten() {
                 container.set_item(place, made)?;
                 found = true;
             }
@@ -377,21 +392,25 @@ pub fn make_python(dict: &Bound<'_, PyAny>) -> PyResult<bool> {
 }
 
 /// What a value of Python's own stands for where a database's class is wanted; `None` where it is no such class, or value.
-pub fn of_python<'py>(class: &Bound<'py, PyAny>, object: &Bound<'py, PyAny>) -> Option<PyResult<Bound<'py, PyAny>>> {
-    match marked(class)? {
-        Marker::Int64 if object.extract::<i64>().is_ok() && object.is_exact_instance_of::<PyInt>() => {
-            Some(class.call1((object,)))
+pub fn of_python<'py>(class: &Bound<'py, PyAny>, object: &Bound<'py, PyAny>) -> Made<'py> {
+    Ok(match marked(class)? {
+        Some(Marker::Int64) if object.is_exact_instance_of::<PyInt>() => {
+            object.extract::<i64>().if_taken()?.map(|_| class.call1((object,)))
         }
-        Marker::Binary if object.is_exact_instance_of::<PyBytes>() => Some(class.call1((object,))),
-        Marker::DbRef => reference(class, object.cast_exact::<PyDict>().ok()?),
+        Some(Marker::Binary) if object.is_exact_instance_of::<PyBytes>() => Some(class.call1((object,))),
+        Some(Marker::DbRef) => match object.cast_exact::<PyDict>() {
+            Ok(document) => reference(class, document)?,
+            Err(_) => None,
+        },
         _ => None,
-    }
+    })
 }
 
 /// A reference to another document, of the document that it is stored as.
-fn reference<'py>(class: &Bound<'py, PyAny>, document: &Bound<'py, PyDict>) -> Option<PyResult<Bound<'py, PyAny>>> {
-    let part = |key: &str| document.get_item(key).ok().flatten();
-    let (collection, id, database) = (part("$ref")?, part("$id")?, part("$db"));
+fn reference<'py>(class: &Bound<'py, PyAny>, document: &Bound<'py, PyDict>) -> Made<'py> {
+    let part = |key: &str| document.get_item(key).if_taken().map(Option::flatten);
+    let (Some(collection), Some(id)) = (part("$ref")?, part("$id")?) else { return Ok(None) };
+    let database = part("$db")?;
     let others = || {
         let others = document.copy()?;
         for key in ["$ref", "$id", "$db"] {
@@ -401,5 +420,5 @@ fn reference<'py>(class: &Bound<'py, PyAny>, document: &Bound<'py, PyDict>) -> O
         }
         Ok(others)
     };
-    Some(others().and_then(|others| class.call1((collection, id, database, others))))
+    Ok(Some(others().and_then(|others| class.call1((collection, id, database, others)))))
 }

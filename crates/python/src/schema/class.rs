@@ -3,6 +3,7 @@
 use super::node::Scalar;
 use super::{item, optional, NodeId};
 use crate::cpython::{Obj, Owned};
+use crate::error::Asked;
 use crate::memory::{HashMap, Vec};
 use crate::objects::owned;
 use pyo3::ffi;
@@ -105,7 +106,7 @@ impl Class {
         let mut init_vars = Vec::new();
         if let Some(described) = optional(described, "init_vars")? {
             for pseudo in described.try_iter()? {
-                init_vars.push(pseudo?.get_item(1).ok().map(|default| owned(&default)));
+                init_vars.push(pseudo?.get_item(1).if_taken()?.map(|default| owned(&default)));
             }
         }
         let tag = match optional(described, "tag")? {
@@ -131,10 +132,10 @@ impl Class {
     }
 
     /// The class as what its registered `decode` makes, if it has one.
-    pub fn registered(&self, py: Python<'_>) -> Option<Scalar> {
-        let class = self.class.as_ref()?;
+    pub fn registered(&self, py: Python<'_>) -> PyResult<Option<Scalar>> {
+        let Some(class) = &self.class else { return Ok(None) };
         let decode = super::registered_decode(py, class)?;
-        Some(Scalar::Registered { class: class.clone(), decode })
+        Ok(decode.map(|decode| Scalar::Registered { class: class.clone(), decode }))
     }
 
     pub fn is(&self, class: *mut ffi::PyTypeObject) -> bool {
@@ -198,6 +199,7 @@ pub fn utf8(text: &Owned) -> PyResult<Vec<u8>> {
     let text = text.cast::<PyString>()?;
     match text.to_str() {
         Ok(utf8) => Ok(Vec::from(utf8.as_bytes())),
+        // Without memory, this has none either.
         Err(_) => {
             let encoded = text.call_method1("encode", ("utf-8", "surrogatepass"))?;
             Ok(Vec::from(encoded.cast::<pyo3::types::PyBytes>()?.as_bytes()))

@@ -11,10 +11,9 @@ use super::{time, NodeId, Schema};
 use crate::class::registry::call;
 use crate::cpython::{float, new, text, Obj, Owned, Type};
 use crate::decode::Work;
-use crate::error::{invalid, raised, Fault, Result};
+use crate::error::{invalid, raised, Asked, Fault, Result};
 use crate::memory::{vec, Vec};
 use crate::objects::{owned, special};
-use pyo3::exceptions::{PyException, PyMemoryError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -187,7 +186,7 @@ impl<'s> Rules<'s> {
             done => return done,
         };
         match self.digits_as_int(&key)? {
-            Some(int) => self.coerce(id, int).map_err(|_| fault),
+            Some(int) => self.coerce(id, int).map_err(|other| if other.is_invalid() { fault } else { other }),
             None => Err(fault),
         }
     }
@@ -225,16 +224,11 @@ impl<'s> Rules<'s> {
 
     /// What the standard library made of the user's data: that it refuses is about the data.
     pub(super) fn made(&self, made: PyResult<Bound<'s, PyAny>>, why: &str) -> Result<Taken> {
-        match made {
-            Ok(made) => Ok(Taken::Yes(owned(&made))),
-            Err(error)
-                // Of whatever kind: an error of the pattern's own, a zone that is not there.
-                if error.is_instance_of::<PyException>(self.py) && !error.is_instance_of::<PyMemoryError>(self.py) =>
-            {
-                Ok(Taken::Broken(why.to_owned()))
-            }
-            Err(error) => Err(error.into()),
-        }
+        // Of whatever kind: an error of the pattern's own, a zone that is not there.
+        Ok(match made.if_taken()? {
+            Some(made) => Taken::Yes(owned(&made)),
+            None => Taken::Broken(why.to_owned()),
+        })
     }
 
     #[allow(clippy::too_many_lines)] // one arm a scalar
@@ -272,11 +266,11 @@ impl<'s> Rules<'s> {
             Scalar::Float(bounds) => {
                 let made = match kind {
                     accepts::FLOAT => Some(object.clone()),
-                    accepts::INT => match self.number_as_float(object) {
+                    accepts::INT => match self.number_as_float(object)? {
                         Some(made) => Some(made),
                         None => return Ok(Taken::Broken("Number out of range".to_owned())),
                     },
-                    accepts::STR if !self.strict => self.text_as_float(object),
+                    accepts::STR if !self.strict => self.text_as_float(object)?,
                     _ => None,
                 };
                 made.map_or(Ok(Taken::No), |made| self.within(made, bounds.as_deref(), "float"))
@@ -307,8 +301,8 @@ impl<'s> Rules<'s> {
             }
             Scalar::Complex => Ok(if is(addr_of_mut!(ffi::PyComplex_Type)) {
                 same()
-            } else if let (true, Some(made)) = (self.plain, self.pair_as_complex(object)) {
-                Taken::Yes(made)
+            } else if self.plain {
+                self.pair_as_complex(object)?.map_or(Taken::No, Taken::Yes)
             } else {
                 Taken::No
             }),
@@ -318,11 +312,13 @@ impl<'s> Rules<'s> {
                 if bound.is_instance(&decimal)? {
                     return self.within(object.clone(), bounds.as_deref(), "Decimal");
                 }
-                if let (true, Some(made)) = (self.plain && kind == 0, special::as_decimal(&bound)) {
-                    return match self.made(made, "Invalid decimal number")? {
-                        Taken::Yes(made) => self.within(made, bounds.as_deref(), "Decimal"),
-                        other => Ok(other),
-                    };
+                if self.plain && kind == 0 {
+                    if let Some(made) = special::as_decimal(&bound)? {
+                        return match self.made(made, "Invalid decimal number")? {
+                            Taken::Yes(made) => self.within(made, bounds.as_deref(), "Decimal"),
+                            other => Ok(other),
+                        };
+                    }
                 }
                 let given = match kind {
                     accepts::STR if textual => bound,
@@ -338,11 +334,11 @@ impl<'s> Rules<'s> {
             Scalar::DateTime(zoned) => {
                 // SAFETY: the API was imported when the module was.
                 if unsafe { ffi::PyDateTime_Check(object.get()) } != 0 {
-                    return Ok(self.zoned(object.clone(), *zoned, "datetime"));
+                    return self.zoned(object.clone(), *zoned, "datetime");
                 }
                 if textual {
-                    if let Read::Made(made) = time::datetime(self.py, ascii()) {
-                        return Ok(self.zoned(made, *zoned, "datetime"));
+                    if let Read::Made(made) = time::datetime(self.py, ascii())? {
+                        return self.zoned(made, *zoned, "datetime");
                     }
                 }
                 if let Some(seconds) = self.lax_seconds(object, kind)? {
@@ -354,10 +350,10 @@ impl<'s> Rules<'s> {
                     let class = self.py.import("datetime")?.getattr("datetime")?;
                     let utc = self.py.import("datetime")?.getattr("timezone")?.getattr("utc")?;
                     let made = class.call_method1("fromtimestamp", (self.bound(&seconds), utc));
-                    return Ok(match self.made(made, "Timestamp is out of range")? {
+                    return match self.made(made, "Timestamp is out of range")? {
                         Taken::Yes(made) => self.zoned(made, *zoned, "datetime"),
-                        other => other,
-                    });
+                        other => Ok(other),
+                    };
                 }
                 match textual {
                     true => Ok(Taken::Broken("Invalid RFC3339 encoded datetime".to_owned())),
@@ -372,10 +368,10 @@ impl<'s> Rules<'s> {
             Scalar::Time(zoned) => {
                 // SAFETY: the API was imported when the module was.
                 let is = unsafe { ffi::PyTime_Check(object.get()) } != 0;
-                Ok(match self.textual(is, object, textual, time::time, "Invalid RFC3339 encoded time")? {
+                match self.textual(is, object, textual, time::time, "Invalid RFC3339 encoded time")? {
                     Taken::Yes(made) => self.zoned(made, *zoned, "time"),
-                    other => other,
-                })
+                    other => Ok(other),
+                }
             }
             Scalar::Timedelta => {
                 // SAFETY: the API was imported when the module was.
@@ -411,17 +407,21 @@ impl<'s> Rules<'s> {
                 if bound.is_instance(&self.bound(class))? {
                     return Ok(same());
                 }
-                if let (true, Some(made)) = (self.plain && kind == 0, special::as_pattern(&bound, parse.is_none())) {
-                    return match self.bound(class).is(&self.py.import("re")?.getattr("Pattern")?) {
-                        true => self.made(made, "Invalid `Pattern`"),
-                        false => Ok(Taken::No),
-                    };
+                if self.plain && kind == 0 {
+                    if let Some(made) = special::as_pattern(&bound, parse.is_none())? {
+                        return match self.bound(class).is(&self.py.import("re")?.getattr("Pattern")?) {
+                            true => self.made(made, "Invalid `Pattern`"),
+                            false => Ok(Taken::No),
+                        };
+                    }
                 }
                 // SAFETY: held; the API was imported when the module was.
                 let is_datetime = || unsafe { ffi::PyDateTime_Check(object.get()) } != 0;
                 match parse {
                     Some(parse) if self.plain && is_datetime() && self.is_numpy(class)? => {
-                        self.made(self.bound(parse).call1((bound,)), "Invalid `datetime64`")
+                        let made =
+                            self.py.import("holdall._arrays")?.call_method1("moment", (self.bound(parse), bound));
+                        self.made(made, "Invalid `datetime64`")
                     }
                     None if self.plain && kind != 0 && kind != accepts::NONE && self.is_numpy(class)? => {
                         let name: String = self.bound(class).getattr("__qualname__")?.extract()?;
@@ -468,9 +468,9 @@ impl<'s> Rules<'s> {
                 match call(decode, object.get()).map_err(|fault| fault.of_user(self.py)) {
                     Ok(made) => Ok(Taken::Yes(made)),
                     // Of classes that the package itself has taught, what databases make of them says more.
-                    Err(fault) if fault.is_invalid() && self.is_ours(class) => {
+                    Err(fault) if fault.is_invalid() && self.is_ours(class)? => {
                         let class = self.bound(class);
-                        match special::of_python(&class, &self.bound(object)) {
+                        match special::of_python(&class, &self.bound(object))? {
                             Some(made) => self.made(made, &format!("Invalid `{}`", class.getattr("__qualname__")?)),
                             None => Ok(Taken::No),
                         }
@@ -491,7 +491,7 @@ impl<'s> Rules<'s> {
         is: bool,
         object: &Owned,
         textual: bool,
-        parse: fn(Python<'_>, &[u8]) -> Read,
+        parse: fn(Python<'_>, &[u8]) -> Result<Read>,
         why: &str,
     ) -> Result<Taken> {
         if is {
@@ -501,24 +501,24 @@ impl<'s> Rules<'s> {
             return Ok(Taken::No);
         }
         // SAFETY: a string, says `textual`.
-        let read = unsafe { text::ascii(object.get()) }.map_or(Read::Malformed, |text| parse(self.py, text));
-        Ok(match read {
+        let read = unsafe { text::ascii(object.get()) }.map_or(Ok(Read::Malformed), |text| parse(self.py, text));
+        Ok(match read? {
             Read::Made(made) => Taken::Yes(made),
             Read::Malformed => Taken::Broken(why.to_owned()),
             Read::Beyond => Taken::Broken("Duration is out of range".to_owned()),
         })
     }
 
-    fn zoned(&self, made: Owned, zoned: Option<bool>, name: &str) -> Taken {
+    fn zoned(&self, made: Owned, zoned: Option<bool>, name: &str) -> Result<Taken> {
         if zoned.is_none() {
-            return Taken::Yes(made);
+            return Ok(Taken::Yes(made));
         }
-        let has = self.bound(&made).getattr("tzinfo").is_ok_and(|zone| !zone.is_none());
-        match zoned {
+        let has = !self.bound(&made).getattr("tzinfo")?.is_none();
+        Ok(match zoned {
             Some(true) if !has => Taken::Broken(format!("Expected `{name}` with a timezone component")),
             Some(false) if has => Taken::Broken(format!("Expected `{name}` with no timezone component")),
             _ => Taken::Yes(made),
-        }
+        })
     }
 
     /// A member by its value, or by its name.
@@ -536,14 +536,13 @@ impl<'s> Rules<'s> {
         let by_value = self.bound(by_value);
         let by_value = by_value.cast::<PyDict>().map_err(PyErr::from)?;
         // 1, 1.0 and True are equal, and not the same value.
-        let is_it = |found: &Bound<'_, PyAny>| {
-            found
-                .getattr("_value_")
-                .is_ok_and(|own| own.get_type().is(value.get_type()) || !own.eq(&value).unwrap_or(false))
+        let is_it = |found: &Bound<'_, PyAny>| -> Result<bool> {
+            let Some(own) = found.getattr("_value_").if_taken()? else { return Ok(false) };
+            Ok(own.get_type().is(value.get_type()) || !own.eq(&value).if_taken()?.unwrap_or(false))
         };
-        match by_value.get_item(&value) {
-            Ok(Some(found)) if is_it(&found) => return Ok(Taken::Yes(owned(&found))),
-            Ok(Some(_)) if kind != 0 => return Ok(Taken::No),
+        match by_value.get_item(&value).if_taken()?.flatten() {
+            Some(found) if is_it(&found)? => return Ok(Taken::Yes(owned(&found))),
+            Some(_) if kind != 0 => return Ok(Taken::No),
             _ => {}
         }
         if kind == accepts::STR {
@@ -552,7 +551,7 @@ impl<'s> Rules<'s> {
                 return Ok(Taken::Yes(owned(&found)));
             }
             if !self.strict {
-                for lax in [self.lax_int(object, kind)?, self.text_as_float(object)].into_iter().flatten() {
+                for lax in [self.lax_int(object, kind)?, self.text_as_float(object)?].into_iter().flatten() {
                     if let Some(found) = by_value.get_item(self.bound(&lax))? {
                         return Ok(Taken::Yes(owned(&found)));
                     }
@@ -561,7 +560,7 @@ impl<'s> Rules<'s> {
         }
         // Unions of flags, `_missing_`, and values that have no hash: by the class's own code.
         match self.made(members.call1((&value,)), INVALID_MEMBER)? {
-            Taken::Yes(found) if !is_it(&self.bound(&found)) => Ok(Taken::No),
+            Taken::Yes(found) if !is_it(&self.bound(&found))? => Ok(Taken::No),
             Taken::Broken(_) if kind == 0 || kind == accepts::NONE => Ok(Taken::No),
             taken => Ok(taken),
         }
@@ -574,7 +573,7 @@ impl<'s> Rules<'s> {
     /// Whether a class is one of NumPy's scalars.
     pub(super) fn is_numpy(&self, class: &Owned) -> Result<bool> {
         let module = self.bound(class).getattr("__module__")?;
-        Ok(module.extract::<String>().is_ok_and(|module| module == "numpy"))
+        Ok(module.extract::<String>().if_taken()?.is_some_and(|module| module == "numpy"))
     }
 
     fn literal(&self, values: &[Owned], object: &Owned) -> Result<Taken> {
@@ -585,12 +584,12 @@ impl<'s> Rules<'s> {
             if known.is(&given) || (known.get_type().is(given.get_type()) && known.eq(&given)?) {
                 return Ok(Taken::Yes(value.clone()));
             }
-            if self.plain
-                && known
-                    .getattr("_value_")
-                    .is_ok_and(|value| value.get_type().is(given.get_type()) && value.eq(&given).unwrap_or(false))
-            {
-                return Ok(Taken::Yes(value.clone()));
+            // A member of an enumeration, by its value.
+            let own = if self.plain { known.getattr("_value_").if_taken()? } else { None };
+            if let Some(own) = own.filter(|own| own.get_type().is(given.get_type())) {
+                if own.eq(&given).if_taken()?.unwrap_or(false) {
+                    return Ok(Taken::Yes(value.clone()));
+                }
             }
         }
         // SAFETY: held.

@@ -6,7 +6,7 @@ use super::constraint::broken_length;
 use super::node::{MapKind, Node, SeqKind};
 use super::NodeId;
 use crate::cpython::Owned;
-use crate::error::Result;
+use crate::error::{Asked, Result};
 use crate::memory::{vec, HashSet, Vec};
 use crate::objects::owned;
 use pyo3::exceptions::PyAttributeError;
@@ -88,7 +88,7 @@ impl Rules<'_> {
             Ok(self.py.import(module)?.getattr(name)?.as_ptr() == class.cast())
         };
         if let Some(seq) = &node.seq {
-            if broken_length(seq.min, seq.max, bound.len().unwrap_or(0), "").is_some() {
+            if broken_length(seq.min, seq.max, bound.len().if_taken()?.unwrap_or(0), "").is_some() {
                 return Ok(false);
             }
             let item = match &seq.kind {
@@ -128,10 +128,10 @@ impl Rules<'_> {
                 if let (MapKind::TypedDict(index), Some(schema)) = (&map.kind, self.schema) {
                     let class = &schema.classes[*index as usize];
                     for field in &class.fields {
-                        match bound.get_item(self.bound(&field.name)) {
-                            Ok(part) => open.push((field.node, owned(&part))),
-                            Err(_) if matches!(field.missing, Missing::Absent) => {}
-                            Err(_) => return Ok(false),
+                        match bound.get_item(self.bound(&field.name)).if_taken()? {
+                            Some(part) => open.push((field.node, owned(&part))),
+                            None if matches!(field.missing, Missing::Absent) => {}
+                            None => return Ok(false),
                         }
                     }
                     return Ok(true);

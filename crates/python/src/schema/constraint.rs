@@ -2,7 +2,7 @@
 
 use super::optional;
 use crate::cpython::{int, text, Obj, Owned};
-use crate::error::{raised, take_data_error, Result};
+use crate::error::{raised, refusal, Result};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -57,20 +57,22 @@ impl Constraints {
             for (operator, sign, bound) in &self.bounds {
                 match ffi::PyObject_RichCompareBool(object.get(), bound.get(), *operator) {
                     1 => {}
-                    0 => return Ok(Some(format!("Expected `{name}` {sign} {}", shown(bound)))),
+                    0 => return Ok(Some(format!("Expected `{name}` {sign} {}", shown(bound)?))),
                     // A NaN that can't be compared is within no bounds.
-                    _ if take_data_error().is_some() => {
-                        return Ok(Some(format!("Expected `{name}` {sign} {}", shown(bound))));
+                    _ => {
+                        refusal()?;
+                        return Ok(Some(format!("Expected `{name}` {sign} {}", shown(bound)?)));
                     }
-                    _ => return Err(raised()),
                 }
             }
             if let Some(factor) = &self.multiple_of {
                 let rest = Owned::new(ffi::PyNumber_Remainder(object.get(), factor.get()));
-                match rest.map_or(-1, |rest| ffi::PyObject_IsTrue(rest.get())) {
-                    0 => {}
-                    -1 if take_data_error().is_none() => return Err(raised()),
-                    _ => return Ok(Some(format!("Expected `{name}` that's a multiple of {}", shown(factor)))),
+                let is_multiple = match rest.map_or(-1, |rest| ffi::PyObject_IsTrue(rest.get())) {
+                    -1 => refusal().map(|_| false)?,
+                    rest => rest == 0,
+                };
+                if !is_multiple {
+                    return Ok(Some(format!("Expected `{name}` that's a multiple of {}", shown(factor)?)));
                 }
             }
             if self.min_length.is_some() || self.max_length.is_some() {
@@ -108,21 +110,21 @@ pub fn broken_length(min: Option<usize>, max: Option<usize>, len: usize, name: &
 }
 
 /// A bound as its author wrote it, about.
-fn shown(bound: &Owned) -> String {
+fn shown(bound: &Owned) -> Result<String> {
     // SAFETY: held.
     unsafe {
         if let (true, Some(value)) =
             (int::is(bound.get()), int::is(bound.get()).then(|| int::value(bound.get())).flatten())
         {
-            return value.to_string();
+            return Ok(value.to_string());
         }
         let text = Owned::new(ffi::PyObject_Str(bound.get()));
-        match text.as_ref().and_then(|text| text::ascii(text.get())) {
-            Some(bytes) => String::from_utf8_lossy(bytes).into_owned(),
-            None => {
-                ffi::PyErr_Clear();
-                "its bound".to_owned()
-            }
+        if text.is_none() {
+            refusal()?;
         }
+        Ok(match text.as_ref().and_then(|text| text::ascii(text.get())) {
+            Some(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+            None => "its bound".to_owned(),
+        })
     }
 }

@@ -5,10 +5,10 @@ use super::node::Scalar;
 use super::NodeId;
 use crate::class::registry;
 use crate::cpython::{new, Owned};
-use crate::error::{invalid, Result, Step};
+use crate::error::{invalid, Asked, Result, Step};
 use crate::objects::owned;
 use crate::objects::special::{self, Marker};
-use pyo3::exceptions::{PyException, PyNotImplementedError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyNotImplementedError, PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -41,7 +41,7 @@ impl<'s> Rules<'s> {
                 }
                 // NumPy's have no zone.
                 Scalar::Value { class, parse: Some(_) } if self.is_numpy(class)? => found = Moment::Naive,
-                Scalar::Custom { class, .. } if special::is_marked(&self.bound(class), Marker::DatetimeMs) => {
+                Scalar::Custom { class, .. } if special::is_marked(&self.bound(class), Marker::DatetimeMs)? => {
                     found = Moment::Milliseconds;
                 }
                 _ => {}
@@ -111,8 +111,8 @@ impl<'s> Rules<'s> {
     }
 
     /// Whether the package itself has registered a class.
-    pub(super) fn is_ours(&self, class: &Owned) -> bool {
-        registry::by_class(self.py, class.get().cast()).is_some_and(|known| known.ours)
+    pub(super) fn is_ours(&self, class: &Owned) -> Result<bool> {
+        Ok(registry::by_class(self.py, class.get().cast())?.is_some_and(|known| known.ours))
     }
 
     /// What the caller's hook makes of it.
@@ -121,19 +121,24 @@ impl<'s> Rules<'s> {
         if bound.is_instance(&class)? {
             return Ok(Taken::Yes(object.clone()));
         }
-        if let (true, Some(made)) = (self.plain, special::of_python(&class, &bound)) {
-            return self.made(made, &format!("Invalid `{}`", class.getattr("__qualname__")?));
+        if self.plain {
+            if let Some(made) = special::of_python(&class, &bound)? {
+                return self.made(made, &format!("Invalid `{}`", class.getattr("__qualname__")?));
+            }
         }
         let Some(hook) = self.dec_hook else { return Ok(Taken::No) };
         match self.bound(hook).call1((self.bound(annotation), bound)) {
             Ok(made) if made.is_instance(&class)? => Ok(Taken::Yes(owned(&made))),
-            Ok(made) => Err(expected(&class.getattr("__qualname__")?.to_string(), &kind_name(self.py, &owned(&made)))),
+            Ok(made) => {
+                Err(expected(&class.getattr("__qualname__")?.str()?.to_string(), &kind_name(self.py, &owned(&made))))
+            }
             Err(error) if error.is_instance_of::<PyNotImplementedError>(self.py) => Ok(Taken::No),
             Err(error)
                 if error.is_instance_of::<PyValueError>(self.py) || error.is_instance_of::<PyTypeError>(self.py) =>
             {
                 // The hook's own words: whoever wrote it decides what they show.
-                Ok(Taken::Broken(error.value(self.py).str().map_or_else(|_| String::new(), |text| text.to_string())))
+                let why = error.value(self.py).str().if_taken()?;
+                Ok(Taken::Broken(why.map_or_else(String::new, |text| text.to_string())))
             }
             Err(error) => Err(error.into()),
         }
@@ -153,12 +158,9 @@ impl<'s> Rules<'s> {
                 keywords.set_item(name, value)?;
             }
             // Its state is what the message says: whatever the model's own code makes of it is about the data.
-            let damaged = |error: PyErr| match error.is_instance_of::<PyException>(self.py) {
-                true => invalid("a model whose state its own class can't read: damaged, or one that holds itself"),
-                false => error.into(),
-            };
-            let private = given.getattr("__pydantic_private__").map_err(damaged)?;
-            given = given.call_method("model_dump", (), Some(&keywords)).map_err(damaged)?;
+            let damaged = || invalid("a model whose state its own class can't read: damaged, or one that holds itself");
+            let private = given.getattr("__pydantic_private__").if_taken()?.ok_or_else(damaged)?;
+            given = given.call_method("model_dump", (), Some(&keywords)).if_taken()?.ok_or_else(damaged)?;
             let made = self.validated(&class, &given)?;
             if !private.is_none() {
                 self.bound(&made).setattr("__pydantic_private__", private)?;
@@ -172,15 +174,17 @@ impl<'s> Rules<'s> {
     }
 
     pub(super) fn validated(&self, class: &Bound<'s, PyAny>, given: &Bound<'s, PyAny>) -> Result<Owned> {
-        let mut validated = class.call_method1("model_validate", (given,));
+        let mut validated = class.call_method1("model_validate", (given,)).answer()?;
         // It knows Python's decimal numbers and patterns only, unless its fields are of a database's classes.
         if validated.is_err() && self.plain && special::make_python(given)? {
-            validated = class.call_method1("model_validate", (given,));
+            validated = class.call_method1("model_validate", (given,)).answer()?;
         }
         match validated {
             Ok(made) => Ok(owned(&made)),
             Err(error) => {
-                let Ok(errors) = error.value(self.py).call_method0("errors") else { return Err(error.into()) };
+                let Some(errors) = error.value(self.py).call_method0("errors").if_taken()? else {
+                    return Err(error.into());
+                };
                 let first = errors.get_item(0)?;
                 let mut fault = invalid(first.get_item("msg")?);
                 let place: Vec<Bound<'_, PyAny>> = first.get_item("loc")?.extract()?;

@@ -3,7 +3,7 @@
 use super::coerce::{Rules, Taken};
 use super::node::accepts;
 use crate::cpython::{float, int, text, Owned};
-use crate::error::{raised, Result};
+use crate::error::{raised, refusal, Asked, Result};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
@@ -69,46 +69,46 @@ impl Rules<'_> {
             accepts::INT | accepts::FLOAT => Some(object.clone()),
             accepts::STR => match self.lax_int(object, kind)? {
                 Some(made) => Some(made),
-                None => self.text_as_float(object),
+                None => self.text_as_float(object)?,
             },
             _ => None,
         })
     }
 
-    pub(super) fn number_as_float(&self, object: &Owned) -> Option<Owned> {
+    /// Nothing where there is no float of that size.
+    pub(super) fn number_as_float(&self, object: &Owned) -> Result<Option<Owned>> {
         // SAFETY: an int.
         unsafe {
             if let Some(value) = int::value(object.get()) {
-                return float::from_value(value as f64);
+                return float::from_value(value as f64).map(Some).ok_or_else(raised);
             }
             let value = ffi::PyLong_AsDouble(object.get());
             if value == -1.0 && !ffi::PyErr_Occurred().is_null() {
-                ffi::PyErr_Clear();
-                return None;
+                refusal()?;
+                return Ok(None);
             }
-            float::from_value(value)
+            float::from_value(value).map(Some).ok_or_else(raised)
         }
     }
 
-    pub(super) fn text_as_float(&self, object: &Owned) -> Option<Owned> {
+    pub(super) fn text_as_float(&self, object: &Owned) -> Result<Option<Owned>> {
         // SAFETY: a string.
-        unsafe {
-            let digits = text::ascii(object.get())?;
-            let value: f64 = std::str::from_utf8(digits).ok()?.parse().ok()?;
-            // Rust takes "inf" and a leading sign; JSON has none of that, msgspec takes the three names.
-            float::from_value(value)
-        }
+        let digits = unsafe { text::ascii(object.get()) }.and_then(|digits| std::str::from_utf8(digits).ok());
+        // Rust takes "inf" and a leading sign; JSON has none of that, msgspec takes the three names.
+        let Some(value) = digits.and_then(|digits| digits.parse().ok()) else { return Ok(None) };
+        // SAFETY: the GIL is held.
+        unsafe { float::from_value(value) }.map(Some).ok_or_else(raised)
     }
 
     /// A complex number of its two parts: of a list or a tuple. Other sequences, such as a range, may go on for ever.
-    pub(super) fn pair_as_complex(&self, object: &Owned) -> Option<Owned> {
+    pub(super) fn pair_as_complex(&self, object: &Owned) -> Result<Option<Owned>> {
         let object = self.bound(object);
-        let pair = match object.cast::<PyList>() {
-            Ok(list) => list.to_tuple(),
-            Err(_) => object.cast::<PyTuple>().ok()?.clone(),
-        };
-        let (real, imag): (f64, f64) = pair.extract().ok()?;
-        // SAFETY: a new reference or null.
-        unsafe { Owned::new(ffi::PyComplex_FromDoubles(real, imag)) }
+        if object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>() {
+            if let Some([real, imag]) = object.extract::<[f64; 2]>().if_taken()? {
+                // SAFETY: a new reference or null.
+                return unsafe { Owned::new(ffi::PyComplex_FromDoubles(real, imag)) }.map(Some).ok_or_else(raised);
+            }
+        }
+        Ok(None)
     }
 }

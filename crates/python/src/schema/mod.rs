@@ -120,16 +120,15 @@ impl Schema {
         for node in &mut self.nodes {
             // Classes with a registered `decode` are made by it, of whatever their `encode` gave.
             let mut registered = Vec::new();
-            node.classes.retain(|&index| match self.classes[index as usize].registered(py) {
-                Some(scalar) => {
-                    registered.push(scalar);
-                    false
+            for index in std::mem::take(&mut node.classes) {
+                match self.classes[index as usize].registered(py)? {
+                    Some(scalar) => registered.push(scalar),
+                    None => node.classes.push(index),
                 }
-                None => true,
-            });
+            }
             for scalar in &mut node.scalars {
                 if let Scalar::Custom { class, .. } = scalar {
-                    if let Some(decode) = registered_decode(py, class) {
+                    if let Some(decode) = registered_decode(py, class)? {
                         *scalar = Scalar::Registered { class: class.clone(), decode };
                     }
                 }
@@ -141,17 +140,19 @@ impl Schema {
 }
 
 /// The registered function that makes instances of a class of what its `encode` gave.
-fn registered_decode(py: Python<'_>, class: &Owned) -> Option<Owned> {
+fn registered_decode(py: Python<'_>, class: &Owned) -> PyResult<Option<Owned>> {
     // SAFETY: held.
-    let is_class = unsafe { pyo3::ffi::PyType_Check(class.get()) != 0 };
-    crate::class::registry::by_class(py, is_class.then(|| class.get().cast())?)?.decode.clone()
+    if unsafe { pyo3::ffi::PyType_Check(class.get()) == 0 } {
+        return Ok(None);
+    }
+    Ok(crate::class::registry::by_class(py, class.get().cast())?.and_then(|known| known.decode.clone()))
 }
 
 /// # Safety
 /// `class` is a class.
 unsafe fn class_name(py: Python<'_>, class: &Owned) -> PyResult<String> {
     let class = class.get().cast();
-    match crate::class::registry::by_class(py, class) {
+    match crate::class::registry::by_class(py, class)? {
         Some(registration) => Ok(registration.name.clone()),
         None => crate::class::plan::class_name(py, class),
     }
@@ -235,7 +236,7 @@ pub fn of(annotation: &Bound<'_, PyAny>) -> Result<Option<Arc<Schema>>> {
     let generation = crate::class::registry::generation(py);
     // The usual case: a class that has its schema already.
     if annotation.is_instance_of::<PyType>() {
-        if let Some(known) = attached(annotation, annotation) {
+        if let Some(known) = attached(annotation, annotation)? {
             let known = known.get();
             if known.generation == generation {
                 return Ok(Some(known.schema.clone()));
@@ -251,13 +252,21 @@ pub fn of(annotation: &Bound<'_, PyAny>) -> Result<Option<Arc<Schema>>> {
 }
 
 /// The schema of `annotation` that the class `anchor` keeps.
-fn attached<'py>(anchor: &Bound<'py, PyAny>, annotation: &Bound<'py, PyAny>) -> Option<Bound<'py, CompiledSchema>> {
+fn attached<'py>(
+    anchor: &Bound<'py, PyAny>,
+    annotation: &Bound<'py, PyAny>,
+) -> PyResult<Option<Bound<'py, CompiledSchema>>> {
     // SAFETY: a class, checked by the caller; its own dict, past what a metaclass or a base says.
     let members = unsafe { (*anchor.as_ptr().cast::<pyo3::ffi::PyTypeObject>()).tp_dict };
     // SAFETY: a class's dict is alive as long as the class.
-    let members = unsafe { Bound::from_borrowed_ptr_or_opt(anchor.py(), members) }?;
-    let kept = members.cast::<PyDict>().ok()?.get_item(pyo3::intern!(anchor.py(), "__holdall_schemas__")).ok()??;
-    kept.cast::<PyDict>().ok()?.get_item(annotation).ok()??.cast_into().ok()
+    let members = unsafe { Bound::from_borrowed_ptr_or_opt(anchor.py(), members) };
+    let in_dict = |dict: Option<Bound<'py, PyAny>>, key: &Bound<'py, PyAny>| match dict.map(Bound::cast_into::<PyDict>)
+    {
+        Some(Ok(dict)) => dict.get_item(key),
+        _ => Ok(None),
+    };
+    let kept = in_dict(members, pyo3::intern!(anchor.py(), "__holdall_schemas__").as_any())?;
+    Ok(in_dict(kept, annotation)?.and_then(|found| found.cast_into().ok()))
 }
 
 /// For `_schemas.py`, which finds and keeps schemas: compiles what it found out about an annotation.

@@ -207,9 +207,10 @@ impl Node {
             map: optional(described, "map")?.map(|map| Map::compile(&map.cast_into()?)).transpose()?,
             classes: item(described, "classes")?,
             tag_field: optional(described, "tag_field")?.map(|field| owned(&field)),
-            tags: optional(described, "tags")?
-                .filter(|tags| tags.is_truthy().unwrap_or(false))
-                .map(|tags| owned(&tags)),
+            tags: match optional(described, "tags")? {
+                Some(tags) if tags.is_truthy()? => Some(owned(&tags)),
+                _ => None,
+            },
             distinct: optional(described, "distinct")?.map(|keys| owned(&keys)),
             ambiguous_text: optional(described, "ambiguous_text")?.map(|why| why.extract()).transpose()?,
             raw: optional(described, "raw")?.map(|class| owned(&class)),
@@ -288,9 +289,9 @@ impl Scalar {
     fn compile(described: &Bound<'_, PyTuple>) -> PyResult<Scalar> {
         let kind: String = described.get_item(0)?.extract()?;
         let part = |at: usize| described.get_item(at);
-        let bounds = || match described.get_item(1) {
-            Ok(described) => Constraints::compile(&described),
-            Err(_) => Ok(None),
+        let bounds = || match described.len() {
+            0 | 1 => Ok(None),
+            _ => Constraints::compile(&described.get_item(1)?),
         };
         let given = |at: usize| -> PyResult<Option<Owned>> {
             let part = part(at)?;

@@ -4,7 +4,7 @@
 //! Python 3.11 does not know a `Z`. Durations are read here: it takes what is none (`P0DT`, `P1D2D`, `P1.D`).
 
 use crate::cpython::{Obj, Owned};
-use crate::error::{raised, Result};
+use crate::error::{raised, Asked, Result};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyDate, PyDateTime, PyDelta, PyTime, PyTzInfo};
@@ -35,9 +35,10 @@ fn zone(py: Python<'_>, offset: Option<(i32, i32)>) -> PyResult<Option<Bound<'_,
     })
 }
 
-fn owned<T>(made: PyResult<Bound<'_, T>>) -> Option<Owned> {
+/// What was made; nothing where Python's type has no such value.
+fn owned<T>(made: PyResult<Bound<'_, T>>) -> Result<Option<Owned>> {
     // SAFETY: alive.
-    made.ok().map(|made| unsafe { Owned::borrowed(made.as_ptr()) })
+    Ok(made.if_taken()?.map(|made| unsafe { Owned::borrowed(made.as_ptr()) }))
 }
 
 /// Whether the fraction of a second has digits beyond microseconds that round up. `text` begins within the time.
@@ -71,19 +72,21 @@ fn fine_offset(text: &[u8]) -> Option<(&[u8], (i32, i32))> {
     Some((rest, (sign * (hours * 3600 + minutes * 60 + seconds), sign * micros)))
 }
 
-pub fn datetime(py: Python<'_>, text: &[u8]) -> Read {
-    made(datetime_of(py, text))
+pub fn datetime(py: Python<'_>, text: &[u8]) -> Result<Read> {
+    datetime_of(py, text).map(made)
 }
 
-fn datetime_of(py: Python<'_>, text: &[u8]) -> Option<Owned> {
+fn datetime_of(py: Python<'_>, text: &[u8]) -> Result<Option<Owned>> {
     // Bare numbers are points in time to `speedate`; here they are no text of one.
     let written = matches!(text.get(10), Some(b'T' | b't' | b' ')) && text.get(16) == Some(&b':');
     let (text, fine) = match written.then(|| fine_offset(&text[16..])).flatten() {
         Some((rest, offset)) => (&text[..16 + rest.len()], Some(offset)),
         None => (text, None),
     };
-    let found = written.then(|| DateTime::parse_bytes_rfc3339_with_config(text, &CUT).ok()).flatten()?;
-    let zone = zone(py, fine.or(found.time.tz_offset.map(|seconds| (seconds, 0)))).ok()?;
+    let found = written.then(|| DateTime::parse_bytes_rfc3339_with_config(text, &CUT).ok()).flatten();
+    let Some(found) = found else { return Ok(None) };
+    let zone = zone(py, fine.or(found.time.tz_offset.map(|seconds| (seconds, 0)))).if_taken()?;
+    let Some(zone) = zone else { return Ok(None) };
     let made = PyDateTime::new(
         py,
         i32::from(found.date.year),
@@ -97,8 +100,8 @@ fn datetime_of(py: Python<'_>, text: &[u8]) -> Option<Owned> {
     );
     if rounds_up(&text[16..]) {
         // The last moment of the year 9999 has no next one.
-        let next = made.ok()?.call_method1("__add__", (PyDelta::new(py, 0, 0, 1, true).ok()?,));
-        return owned(next);
+        let Some(made) = made.if_taken()? else { return Ok(None) };
+        return owned(made.call_method1("__add__", (PyDelta::new(py, 0, 0, 1, true)?,)));
     }
     owned(made)
 }
@@ -107,22 +110,26 @@ fn made(found: Option<Owned>) -> Read {
     found.map_or(Read::Malformed, Read::Made)
 }
 
-pub fn date(py: Python<'_>, text: &[u8]) -> Read {
-    let found = Date::parse_bytes_rfc3339(text).ok();
-    made(found.and_then(|found| owned(PyDate::new(py, i32::from(found.year), found.month, found.day))))
+pub fn date(py: Python<'_>, text: &[u8]) -> Result<Read> {
+    match Date::parse_bytes_rfc3339(text) {
+        Ok(found) => owned(PyDate::new(py, i32::from(found.year), found.month, found.day)).map(made),
+        Err(_) => Ok(Read::Malformed),
+    }
 }
 
-pub fn time(py: Python<'_>, text: &[u8]) -> Read {
-    made(time_of(py, text))
+pub fn time(py: Python<'_>, text: &[u8]) -> Result<Read> {
+    time_of(py, text).map(made)
 }
 
-fn time_of(py: Python<'_>, text: &[u8]) -> Option<Owned> {
+fn time_of(py: Python<'_>, text: &[u8]) -> Result<Option<Owned>> {
     let (text, fine) = match text.get(5..).and_then(fine_offset) {
         Some((rest, offset)) => (&text[..5 + rest.len()], Some(offset)),
         None => (text, None),
     };
-    let found = (text.get(5) == Some(&b':')).then(|| Time::parse_bytes_with_config(text, &CUT).ok()).flatten()?;
-    let zone = zone(py, fine.or(found.tz_offset.map(|seconds| (seconds, 0)))).ok()?;
+    let found = (text.get(5) == Some(&b':')).then(|| Time::parse_bytes_with_config(text, &CUT).ok()).flatten();
+    let Some(found) = found else { return Ok(None) };
+    let zone = zone(py, fine.or(found.tz_offset.map(|seconds| (seconds, 0)))).if_taken()?;
+    let Some(zone) = zone else { return Ok(None) };
     let seconds = (u64::from(found.hour) * 60 + u64::from(found.minute)) * 60 + u64::from(found.second);
     // Rounding up the last moment of a day gives its first one.
     let micros = (seconds * 1_000_000 + u64::from(found.microsecond) + u64::from(rounds_up(&text[5..]))) % DAY;
@@ -133,26 +140,26 @@ fn time_of(py: Python<'_>, text: &[u8]) -> Option<Owned> {
 
 /// A duration of weeks, days, hours, minutes and seconds, each at most once and in this order, the last one with a fraction
 /// or not; rounded to microseconds. Years and months have no length of their own.
-pub fn timedelta(py: Python<'_>, text: &[u8]) -> Read {
+pub fn timedelta(py: Python<'_>, text: &[u8]) -> Result<Read> {
     let (negative, rest) = match text {
         [b'-', rest @ ..] => (true, rest),
         [b'+', rest @ ..] | rest => (false, rest),
     };
-    let [b'P' | b'p', rest @ ..] = rest else { return Read::Malformed };
-    match micros_of(rest) {
+    let [b'P' | b'p', rest @ ..] = rest else { return Ok(Read::Malformed) };
+    Ok(match micros_of(rest) {
         Ok(Some(micros)) => {
             let (days, rest) = (micros / u128::from(DAY), (micros % u128::from(DAY)) as i64);
-            let Ok(days) = i32::try_from(days) else { return Read::Beyond };
+            let Ok(days) = i32::try_from(days) else { return Ok(Read::Beyond) };
             let (seconds, micros) = ((rest / 1_000_000) as i32, (rest % 1_000_000) as i32);
             let sign = if negative { -1 } else { 1 };
-            match owned(PyDelta::new(py, sign * days, sign * seconds, sign * micros, true)) {
+            match owned(PyDelta::new(py, sign * days, sign * seconds, sign * micros, true))? {
                 Some(made) => Read::Made(made),
                 None => Read::Beyond,
             }
         }
         Ok(None) => Read::Beyond,
         Err(()) => Read::Malformed,
-    }
+    })
 }
 
 /// The microseconds of a duration behind its `P`; `None` for more than can be counted.

@@ -6,7 +6,7 @@ use super::super::{fill, Decoder, State, UNMARKED};
 use super::{WRONG_DATA, WRONG_SIZE};
 use crate::cpython::{new, Obj, Owned};
 use crate::decode::hashed::Adding;
-use crate::error::{decode, raised, Result};
+use crate::error::{decode, raised, Asked, Result};
 use crate::julia::{bound, call, Class, Described};
 use crate::memory::Vec;
 use crate::objects::owned;
@@ -239,7 +239,10 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         (start, at): (usize, usize),
     ) -> Result<Owned> {
         let py = self.py;
-        let listed = |values| as_list(py, values).map_err(|_| decode("a mapping whose keys or values are no list", at));
+        let listed = |values| match as_list(py, values).if_taken()? {
+            Some(list) => Ok(list),
+            None => Err(decode("a mapping whose keys or values are no list", at)),
+        };
         let (keys, values) = (listed(keys)?, listed(values)?);
         // SAFETY: lists that are held; what they hold is, while they are not changed, and nobody else has them.
         unsafe {
@@ -369,7 +372,7 @@ unsafe fn is_hashable(object: Obj) -> bool {
 }
 
 /// What a sequence or an array holds, as a list.
-fn as_list(py: Python<'_>, object: &Owned) -> Result<Owned> {
+fn as_list(py: Python<'_>, object: &Owned) -> PyResult<Owned> {
     let object = bound(py, object);
     if object.is_exact_instance_of::<PyList>() {
         return Ok(owned(&object));
@@ -378,7 +381,7 @@ fn as_list(py: Python<'_>, object: &Owned) -> Result<Owned> {
         return Ok(owned(&method.call0()?));
     }
     // SAFETY: alive; a new reference.
-    unsafe { Owned::new(ffi::PySequence_List(object.as_ptr())) }.ok_or_else(raised)
+    unsafe { Owned::new(ffi::PySequence_List(object.as_ptr())) }.ok_or_else(|| PyErr::fetch(py))
 }
 
 /// What hashing the keys of a mapping costs that are in its first list.

@@ -7,7 +7,7 @@ use super::super::Decoder;
 use super::layouts::{Form, Typed};
 use super::members::place;
 use crate::cpython::Owned;
-use crate::error::{invalid, raised, Result, Step};
+use crate::error::{invalid, raised, refusal, Result, Step};
 use crate::memory::Vec;
 use crate::schema::class::{Class, Field, Missing};
 use holdall_format::Reader;
@@ -20,7 +20,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         if typed.form == Form::Keys && !seen.is_full(class.fields.len()) {
             let many = class.fields.len() > MOST_SEEN;
             for field in 0..class.fields.len() {
-                let has = if many { has_field(class, field, object) } else { seen.has(field) };
+                let has = if many { has_field(class, field, object)? } else { seen.has(field) };
                 if !has {
                     self.fill_missing(class, field as u16, &typed.steps[field].place, object)?;
                 }
@@ -110,16 +110,18 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
 
 /// Whether an instance has a value in that field, by reading it.
 #[cold]
-fn has_field(class: &Class, field: usize, object: &Owned) -> bool {
+fn has_field(class: &Class, field: usize, object: &Owned) -> Result<bool> {
     let name = &class.fields[field].name;
-    // SAFETY: both are held; results are new references or null, and an error is no more than a no.
+    // SAFETY: both are held; results are new references or null.
     unsafe {
         let found = match &class.class {
             None => ffi::PyDict_Contains(object.get(), name.get()) == 1,
             // A class's own default is no value of the instance: it is set again, which does no harm.
             Some(_) => Owned::new(ffi::PyObject_GetAttr(object.get(), name.get())).is_some(),
         };
-        ffi::PyErr_Clear();
-        found
+        if !found && !ffi::PyErr_Occurred().is_null() {
+            refusal()?;
+        }
+        Ok(found)
     }
 }

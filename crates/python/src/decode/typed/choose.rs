@@ -3,7 +3,7 @@
 use super::super::layout::Layout;
 use super::super::{Decoder, Numbered};
 use crate::cpython::{int, Owned};
-use crate::error::{invalid, raised, Result, Step};
+use crate::error::{invalid, raised, Asked, Result, Step};
 use crate::memory::{HashSet, Vec};
 use crate::schema::class::{utf8, ClassKind};
 use crate::schema::coerce::expected;
@@ -173,7 +173,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         let (tags, value) =
             unsafe { (Bound::from_borrowed_ptr(self.py, tags.get()), Bound::from_borrowed_ptr(self.py, value.get())) };
         // A value that has no hash is no tag.
-        match tags.cast::<PyDict>().map_err(PyErr::from)?.get_item(value).ok().flatten() {
+        match tags.cast::<PyDict>().map_err(PyErr::from)?.get_item(value).if_taken()?.flatten() {
             Some(class) => Ok(Some(class.extract()?)),
             None => Ok(None),
         }

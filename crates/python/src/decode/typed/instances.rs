@@ -37,7 +37,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             return self.typed_record(layout, node, id);
         }
         let name = layout.stored_name(self.py)?;
-        let found = self.schema_class(name);
+        let found = self.schema_class(name)?;
         if let (Some(class), Some(schema), LayoutKind::Object) = (&found, self.rules.schema, layout.kind) {
             let class = class.get().cast();
             let own = |index: u32| schema.classes[index as usize].is(class);
@@ -46,7 +46,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 _ => node.classes.iter().copied().find(|&index| own(index)),
             };
             if let Some(index) = of_node {
-                if schema.classes[index as usize].kind != ClassKind::Pydantic && !self.upgrades(&found, layout) {
+                if schema.classes[index as usize].kind != ClassKind::Pydantic && !self.upgrades(&found, layout)? {
                     let layout = self.positions_layout(layout, index)?;
                     return self.begin_typed(&layout, layout_len(&layout));
                 }
@@ -62,11 +62,11 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     /// The class that a stored name means in this schema.
-    pub(super) fn schema_class(&self, name: &str) -> Option<Owned> {
-        match crate::class::registry::by_name(self.py, name) {
+    pub(super) fn schema_class(&self, name: &str) -> Result<Option<Owned>> {
+        Ok(match crate::class::registry::by_name(self.py, name)? {
             Some(registration) => Some(registration.class.clone()),
-            None => self.rules.schema?.permitted.get(name).cloned(),
-        }
+            None => self.rules.schema.and_then(|schema| schema.permitted.get(name).cloned()),
+        })
     }
 
     /// Whether a stored class is one that the caller permits besides, or the standard library's own.
@@ -79,10 +79,10 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     /// Whether what is stored goes through the class's `upgrade`.
-    pub(super) fn upgrades(&self, class: &Option<Owned>, layout: &Layout) -> bool {
-        let Some(class) = class else { return false };
-        crate::class::registry::by_class(self.py, class.get().cast())
-            .is_some_and(|known| known.upgrade.is_some() && known.version != layout.version)
+    pub(super) fn upgrades(&self, class: &Option<Owned>, layout: &Layout) -> Result<bool> {
+        let Some(class) = class else { return Ok(false) };
+        let known = crate::class::registry::by_class(self.py, class.get().cast())?;
+        Ok(known.is_some_and(|known| known.upgrade.is_some() && known.version != layout.version))
     }
 }
 

@@ -116,7 +116,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             if given.is_instance_of::<PyList>() || given.is_instance_of::<PyTuple>() || given.is_instance_of::<PySet>()
             {
                 listed(&given)?
-            } else if given.hasattr(intern!(py, "__array_interface__"))? {
+            } else if given.get_type().hasattr(intern!(py, "__array_interface__"))? {
                 // Lists within lists, none of which has an element.
                 let shape: Vec<usize> = given.getattr(intern!(py, "shape"))?.extract()?;
                 let lists = shape.iter().try_fold(1usize, |all, &len| all.checked_mul(len.max(1)));

@@ -4,7 +4,7 @@ use super::source::Source;
 use super::{Cursor, Document, Inside, Member};
 use crate::cpython::new;
 use crate::decode;
-use crate::error::Fault;
+use crate::error::{Asked, Fault};
 use crate::face::foreign::named;
 use crate::face::functions::decode_by;
 use crate::face::options::{self, Wanted};
@@ -119,7 +119,7 @@ impl Bson {
             Index::Items(offsets) => {
                 let named = match (&self.instance, key.cast::<PyString>()) {
                     (Some((fields, _)), Ok(name)) => {
-                        let name = name.to_str().unwrap_or_default();
+                        let name = name.to_str().if_taken()?.unwrap_or_default();
                         match fields.0.iter().position(|known| known == name) {
                             Some(at) => Some(at.into_pyobject(key.py())?.into_any()),
                             None => return Ok(None),
@@ -147,7 +147,7 @@ impl Bson {
                     return Err(PyTypeError::new_err("the members of a document are had by name"));
                 };
                 // Text that is no UTF-8 is no name, but of Julia's.
-                let name = match key.to_str() {
+                let name = match key.to_str().answer()? {
                     Ok(name) => Vec::from(name.as_bytes()),
                     Err(_) if self.shared.apart.is_some() => utf8(key)?,
                     Err(_) => return Ok(None),

@@ -5,7 +5,7 @@ use super::source::Source;
 use super::{Cursor, Document, Inside, Member};
 use crate::cpython::{new, text, Owned, View};
 use crate::decode;
-use crate::error::{raised, Fault};
+use crate::error::{raised, Asked, Fault};
 use crate::face::options::{self, Wanted};
 use crate::memory::{HashMap, Vec};
 use crate::schema::{NodeId, ANY};
@@ -233,7 +233,7 @@ impl<F: Form> Part<F> {
         let is_text = wanted.is_exact_instance_of::<PyString>();
         match self.form().token(message, place).map_err(fault)? {
             Token::Text(bytes) => {
-                if wanted.hash().is_err() {
+                if wanted.hash().if_taken()?.is_none() {
                     return Ok(false);
                 }
                 string(py, bytes)?.eq(wanted)
@@ -320,14 +320,14 @@ impl<F: Form> Part<F> {
     }
 
     /// What a member is by the document's own type; [`ANY`] where that says nothing of it.
-    fn node_of(&self, key: Option<&Bound<'_, PyAny>>) -> NodeId {
-        let Some(schema) = &self.options.schema else { return ANY };
-        let name = match key.map(|key| key.extract::<String>()) {
+    fn node_of(&self, key: Option<&Bound<'_, PyAny>>) -> PyResult<NodeId> {
+        let Some(schema) = &self.options.schema else { return Ok(ANY) };
+        let name = match key.map(|key| key.extract::<String>().if_taken()).transpose()? {
             None => None,
-            Some(Ok(name)) => Some(name),
-            Some(Err(_)) => return ANY,
+            Some(Some(name)) => Some(name),
+            Some(None) => return Ok(ANY),
         };
-        schema.member(self.options.node.unwrap_or(schema.root), name.as_deref().map(str::as_bytes))
+        Ok(schema.member(self.options.node.unwrap_or(schema.root), name.as_deref().map(str::as_bytes)))
     }
 
     fn build<'py>(
@@ -519,7 +519,7 @@ impl<F: Form> Inside for Part<F> {
                 (Some(_), false) => Some(self.key(py, member)?),
                 _ => None,
             };
-            let node = self.node_of(key.as_ref());
+            let node = self.node_of(key.as_ref())?;
             if matches!(self.shape, Shape::Run { .. }) {
                 if node == ANY {
                     return self.item(py, view, message, member.index);

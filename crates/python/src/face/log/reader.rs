@@ -5,8 +5,8 @@ mod damage;
 use self::damage::Lost;
 use super::writer::{last_restart, restart_at};
 use super::{Damage, InUse};
-use crate::decode::{self, Decoder, Section};
-use crate::error::{DecodeError, Fault};
+use crate::decode::{self, Allowance, Decoder, Section};
+use crate::error::{is_of_values, DecodeError, Fault};
 use crate::face::descriptor::Descriptor;
 use crate::face::foreign::named_log;
 use crate::face::options::{self, Wanted};
@@ -16,7 +16,7 @@ use crate::memory::{door, door_giving, Vec};
 use holdall_format::hold::log::{self, Named, NamesReader, Next, Restart};
 use holdall_format::hold::{frame, tag, Reader};
 use holdall_format::{Error, Kind};
-use pyo3::exceptions::{PyException, PyMemoryError, PyValueError};
+use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::prelude::*;
 use std::io::{self, Read};
 use std::ops::Range;
@@ -62,6 +62,8 @@ struct State {
     /// Where the next frame begins, from `base`.
     at: usize,
     started: bool,
+    /// What is left for records.
+    allowance: Allowance,
     section: Section,
     /// The number of that section.
     number: u64,
@@ -335,6 +337,7 @@ impl State {
         let (section, named, message) =
             log::record(body).map_err(|error| Fault::from(error.shifted(begin)).into_py(0))?;
         let head = body.len() - message.len();
+        self.allowance.add(frame::HEAD + body.len());
         if !self.has(section, named) {
             self.catch_up(py, options, section, named)?;
         }
@@ -352,7 +355,7 @@ impl State {
         let reader = Reader::new(message, options.trust).map_err(|error| Fault::from(error).into_py(base))?;
         // SAFETY: the GIL is held, as `py` shows.
         let mut decoder = unsafe { Decoder::new(py, reader, options, None) };
-        let made = decoder.log_record(&mut self.section);
+        let made = decoder.log_record(&mut self.section, &mut self.allowance);
         drop(decoder);
         let at = match &unpacked {
             Some(body) => head..body.len(),
@@ -452,6 +455,7 @@ impl LogReader {
                 base: 0,
                 at: 0,
                 started: false,
+                allowance: Allowance::default(),
                 section: Section::default(),
                 number: 0,
                 record: 0,
@@ -499,11 +503,7 @@ impl LogReader {
                     Ok(_) => {}
                     // What is wrong with a record that nobody asked for is nobody's concern, but a damage is.
                     Err(error) if self.state.with(|state| Ok(state.ended))? => return Err(error),
-                    Err(error)
-                        if error.is_instance_of::<PyMemoryError>(py) || !error.is_instance_of::<PyException>(py) =>
-                    {
-                        return Err(error)
-                    }
+                    Err(error) if !is_of_values(py, &error) => return Err(error),
                     Err(_) => {}
                 }
             }

@@ -6,7 +6,7 @@
 use crate::class::plan;
 use crate::class::state::{allocate, slot, slot_mut};
 use crate::cpython::{bytes_of, int, new, text, Obj, Owned};
-use crate::error::{raised, Result};
+use crate::error::{raised, Asked, Result};
 use crate::objects::owned;
 use pyo3::exceptions::PyImportError;
 use pyo3::ffi;
@@ -56,7 +56,7 @@ impl Class {
         static FOUND: [PyOnceLock<Py<PyType>>; COUNT] = [const { PyOnceLock::new() }; COUNT];
         let found = FOUND[self as usize].get_or_try_init(py, || {
             let (module, name) = self.home();
-            match py.import(module) {
+            match py.import(module).answer()? {
                 Ok(module) => Ok(module.getattr(name)?.cast_into::<PyType>()?.unbind()),
                 Err(cause) => {
                     let error = PyImportError::new_err(
