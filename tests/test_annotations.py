@@ -30,6 +30,7 @@ import typing_extensions
 from holdall._annotations import anchor, describe
 from tests.support import models_postponed
 from tests.support.describing import Described, name_of, refusal
+from tests.support.each import each
 
 T = TypeVar("T")
 Bounded = TypeVar("Bounded", bound=int)
@@ -78,7 +79,7 @@ class NothingDeclared:
 
 
 # --- scalars ---------------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize(
+@each(
     ("annotation", "name", "scalar"),
     [
         (None, "None", ("none",)),
@@ -149,7 +150,7 @@ def test_anything(annotation):
     assert (found.name, found.node()) == ("Any", {"any": True})
 
 
-@pytest.mark.parametrize(
+@each(
     ("annotation", "tree"),
     [
         (Final[int], "int"),
@@ -178,7 +179,7 @@ def test_forms_that_stand_for_another(annotation, tree):
 
 
 # --- containers ------------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize(
+@each(
     ("annotation", "name", "tree"),
     [
         (list, "list", "list[Any]"),
@@ -410,7 +411,7 @@ class NotRuntime(typing.Protocol):
     a: int
 
 
-@pytest.mark.parametrize(
+@each(
     ("annotation", "text"),
     [
         (type, "`type`: can't be loaded by type"),
@@ -471,7 +472,7 @@ def test_the_errors_of_a_caller_pass():
 
 
 # --- the anchor ------------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize(
+@each(
     ("annotation", "expected"),
     [
         (User, User),

@@ -21,6 +21,7 @@ import pytest
 import holdall
 from holdall import Limits
 from tests.support import wire
+from tests.support.each import each
 from tests.support.kinds import KINDS, TYPES, Kind
 
 PRIME = 2**61 - 1  # what CPython hashes numbers by
@@ -71,8 +72,8 @@ CONTAINERS: dict[str, Callable[[list[Any]], Any]] = {
 }
 
 
-@pytest.mark.parametrize("container", CONTAINERS)
-@pytest.mark.parametrize("keys", COLLIDING)
+@each("container", CONTAINERS)
+@each("keys", COLLIDING)
 def test_keys_that_collide(keys: str, container: str) -> None:
     few, many = (holdall.dumps(CONTAINERS[container](COLLIDING[keys](n))) for n in (30, 600))
     limits = Limits(
@@ -311,7 +312,7 @@ def test_nothing_ends_a_small_stack() -> None:
 
 
 # --- honest objects --------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+@each("kind", KINDS, ids=lambda kind: kind.name)
 def test_many_of_a_kind_load(kind: Kind) -> None:
     """What is written by default is loaded by default."""
     try:

@@ -22,6 +22,7 @@ import pytest
 import holdall
 from holdall.aio import AsyncReader, AsyncWriter
 from tests.support import logs
+from tests.support.each import each
 from tests.support.logs import read, small, smalls, write
 
 REPO = Path(__file__).resolve().parents[1]
@@ -210,7 +211,7 @@ def test_feed(chunk: int) -> None:
     assert len(found) == sum(frame.record is not None for frame in logs.frames(data))
 
 
-@pytest.mark.parametrize("seed", range(20))
+@each("seed", range(20))
 def test_feed_in_pieces_of_any_size(seed: int) -> None:
     data, records = sample()
     rng = random.Random(seed)

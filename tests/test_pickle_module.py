@@ -22,6 +22,7 @@ import pytest
 
 import holdall
 from holdall import pickle as hp
+from tests.support.each import each
 
 
 class Account:
@@ -602,7 +603,7 @@ LIBRARIES_TAKE = """
 """.split()
 
 
-@pytest.mark.parametrize("name", LIBRARIES_TAKE)
+@each("name", LIBRARIES_TAKE)
 def test_names_that_libraries_pass_on(name):
     """Taken by cloudpickle, dill, joblib, multiprocess and others from "the pickle module"."""
     assert getattr(hp, name) is getattr(pickle, name)
