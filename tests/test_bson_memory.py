@@ -14,7 +14,8 @@ from tests.support.bson_beside import bson, oracle
 from tests.support.bson_wire import OID, binary, document, element, regex, scoped, string
 from tests.support.each import each
 from tests.support.hostile import MEMORY_MULTIPLE
-from tests.test_memory import SLACK, probe
+from tests.support.probe import probe
+from tests.test_memory import SLACK
 
 
 def many(kind: bytes, payload: bytes = b"", size: int = 600_000) -> bytes:

@@ -260,7 +260,7 @@ def test_what_is_freed_without_recursion() -> None:
         lambda inner: types.MappingProxyType({1: inner}),
         lambda inner: (inner,),
     ):
-        deep = nested(wrap, 50_000)
+        deep = nested(wrap, 25_000)
         assert type(holdall.loads(holdall.dumps(deep))) is type(deep)
 
 

@@ -517,7 +517,7 @@ def test_a_pipe_that_closes_ends_it_quietly():
     reading.stdout.close()
     errors = reading.stderr.read()
     reading.stderr.close()
-    assert (reading.wait(30), errors) == (141, b"")
+    assert (reading.wait(60), errors) == (141, b"")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
@@ -533,7 +533,7 @@ def test_an_interrupt_ends_it_with_130():
     # It waits, as nobody reads the rest.
     assert running.stdout.readline() == "{'n': 0}\n"
     running.send_signal(signal.SIGINT)
-    errors = running.communicate(timeout=30)[1]
+    errors = running.communicate(timeout=60)[1]
     assert running.returncode == 130 and errors.strip() == "holdall: interrupted"
 
 

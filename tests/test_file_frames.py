@@ -140,7 +140,7 @@ def through(reader: Any, writer: Any, obj: Any, options: dict[str, Any]) -> Any:
             made = holdall.load(reader)
             assert reader.read(1) == b""
     finally:
-        thread.join(30)
+        thread.join(60)
     assert not failed and not thread.is_alive()
     return made
 

@@ -17,50 +17,9 @@ import pytest
 from tests.conftest import REPO
 from tests.support import wire as w
 from tests.support.hostile import MEMORY_MULTIPLE
+from tests.support.probe import probe
 
 SLACK = 24 << 20
-
-PROBE = """
-import importlib, json, sys
-import holdall
-from tests.support.peak import peak
-module = importlib.import_module(sys.argv[1])
-options = {"types": holdall.Record} if module is holdall else {}
-data = sys.stdin.buffer.read()
-try:
-    import numpy
-except ImportError:
-    pass
-for warm in (b"", data[:1], module.dumps({"l": [1, {"a": 2}]})):
-    try:
-        module.loads(warm)
-    except holdall.DecodeError:
-        pass
-before = peak()
-try:
-    found = module.loads(data, **options)
-    verdict = "loaded"
-except holdall.DecodeError as error:
-    verdict = type(error).__name__
-after = peak()
-print(json.dumps([verdict, after - before]))
-"""
-
-
-def probe(data: bytes, module: str = "holdall") -> tuple[str, int]:
-    """Load `data` in a process that may map 4 GiB: what happened, and by how much its peak grew."""
-    limit = "import resource; resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))\n"
-    run = subprocess.run(
-        [sys.executable, "-c", limit + PROBE, module],
-        input=data,
-        capture_output=True,
-        timeout=120,
-        cwd=REPO,
-    )
-    assert run.returncode == 0, run.stderr.decode()[-2000:]
-    verdict, grown = json.loads(run.stdout)
-    return verdict, grown
-
 
 ONE = w.integer(1)
 
@@ -158,6 +117,12 @@ def test_bombs(name: str) -> None:
     assert grown <= MEMORY_MULTIPLE * len(data) + SLACK, (
         f"{verdict} with {grown / len(data):.0f} bytes per byte"
     )
+
+
+def test_a_process_that_dies_is_told() -> None:
+    with pytest.raises(AssertionError, match="the process ended: by signal 6, with code 0"):
+        probe(bytes(1 << 20), "tests.support.dies")
+    assert probe(b"", "holdall.msgpack") == ("TruncatedError", probe(b"", "holdall.msgpack")[1])
 
 
 @pytest.mark.xdist_group("memory")

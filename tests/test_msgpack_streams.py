@@ -313,7 +313,7 @@ class OnlyRecv:
 def test_a_socket(kind):
     near, far = socket.socketpair()
     with near, far:
-        near.settimeout(20)
+        near.settimeout(60)
         reader = Reader(kind(near))
         # Each answer is awaited before the next request is sent: the reader must not wait for more than a value.
         for value, expected in zip(VALUES[:8], LOADED[:8], strict=True):

@@ -591,7 +591,7 @@ def test_work_for_another_process():
             ours.send_bytes(hp.dumps(job))
             assert hp.loads(ours.recv_bytes()) == answer
         ours.send_bytes(hp.dumps(None))
-    process.join(30)
+    process.join(60)
     assert process.exitcode == 0
 
 
