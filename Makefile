@@ -34,7 +34,7 @@ RUST_SOURCES := $(shell find crates -name target -prune -o -name fuzz -prune -o 
 TABLES := cargo run --quiet -p holdall-format --example tables
 EXTENSION := $(VENV)/.stamp-develop
 # A figure is worth something if it is that of what users install.
-RELEASE = @$(MAKE) --no-print-directory PROFILE=release $(EXTENSION)
+RELEASE = +@$(MAKE) --no-print-directory PROFILE=release $(EXTENSION)
 
 ##@ Use
 .PHONY: help demo bench
@@ -50,10 +50,10 @@ bench: $(VENV)/.stamp-bench ## every data set against every peer, as ratios of i
 
 ##@ Check
 .PHONY: test beside-the-build lint ruff mypy rust-lint docs-lint cargo-test pytest properties test-mongo check-julia check-versions peers interpreter-tests zoo zoo-scan fuzz fuzz-rust miri check-debug sanitize complexity faults soak soak-log
-STEP = @$(MAKE) --no-print-directory
+# `+`: what stands in a variable is not seen to be make, which would keep its jobs to itself.
+STEP = +@$(MAKE) --no-print-directory
 # The compiler works on one thread for a good part of a build from nothing: what needs no extension runs beside it.
-test: ## lint, the Rust tests and the Python tests: what CI runs
-	$(STEP) $(VENV)/.stamp-build
+test: $(VENV)/.stamp-build ## lint, the Rust tests and the Python tests: what CI runs
 	$(STEP) -j$(JOBS) --output-sync=target $(EXTENSION) beside-the-build
 	$(STEP) docs-lint pytest test-mongo
 
