@@ -14,9 +14,10 @@ PYTHON ?= $(shell for p in python3.11 python3; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null && { echo $$p; break; }; done)
 # pytest workers: CI has two cores.
 JOBS ?= 2
-# How the extension is built: `release`, or `quick`, which compiles in a fraction of the time and runs slower.
-PROFILE ?= release
-# How long `make fuzz` runs.
+# How the extension is built, by a profile of Cargo.toml: `develop`; `quick`, which is built anew sooner and runs slower; `release`,
+# which is what is published and what is measured.
+PROFILE ?= develop
+# How long `make fuzz` and `make properties` run.
 SECONDS := 60
 # Bash counts its own SECONDS, so the recipes get the number under this name.
 FUZZ_SECONDS = $(SECONDS)
@@ -25,11 +26,15 @@ FUZZ_SECONDS = $(SECONDS)
 export PYO3_PYTHON := $(abspath $(BIN)/python)
 # Hash seeds of their own make canonical output and set order differ where they can.
 unexport PYTHONHASHSEED PYTHONPATH CONDA_PREFIX
+# Hundreds of processes are started, and each would compile the package anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 RUST_SOURCES := $(shell find crates -name target -prune -o -name fuzz -prune -o \( -name '*.rs' -o -name Cargo.toml \) -print 2>/dev/null) \
 	Cargo.toml $(wildcard Cargo.lock .cargo/config.toml rust-toolchain.toml)
 TABLES := cargo run --quiet -p holdall-format --example tables
 EXTENSION := $(VENV)/.stamp-develop
+# A figure is worth something if it is that of what users install.
+RELEASE = +@$(MAKE) --no-print-directory PROFILE=release $(EXTENSION)
 
 ##@ Use
 .PHONY: help demo bench
@@ -39,12 +44,26 @@ help: ## this list
 demo: $(EXTENSION) $(VENV)/.stamp-demo ## store and restore four real object graphs, next to pickle
 	@$(BIN)/python demo/run.py
 
-bench: $(EXTENSION) $(VENV)/.stamp-bench ## every data set against every peer, as ratios of interleaved runs
+bench: $(VENV)/.stamp-bench ## every data set against every peer, as ratios of interleaved runs
+	$(RELEASE)
 	@$(BIN)/python bench/run.py $(ARGS)
 
 ##@ Check
-.PHONY: test lint ruff mypy rust-lint docs-lint cargo-test pytest test-mongo check-julia check-versions peers interpreter-tests zoo zoo-scan fuzz fuzz-rust miri check-debug sanitize complexity faults soak soak-log
-test: lint cargo-test pytest test-mongo ## lint, the Rust tests and the Python tests: what CI runs
+.PHONY: test beside-the-build lint ruff mypy rust-lint docs-lint cargo-test pytest properties test-mongo check-julia check-versions peers interpreter-tests zoo zoo-scan fuzz fuzz-rust miri check-debug sanitize complexity faults soak soak-log
+# `+`: what stands in a variable is not seen to be make, which would keep its jobs to itself.
+STEP = +@$(MAKE) --no-print-directory
+# The compiler works on one thread for a good part of a build from nothing: what needs no extension runs beside it.
+test: $(VENV)/.stamp-build ## lint, the Rust tests and the Python tests: what CI runs
+	$(STEP) -j$(JOBS) --output-sync=target $(EXTENSION) beside-the-build
+	$(STEP) docs-lint pytest test-mongo
+
+# One after another: neither pip nor cargo likes a second one in the same folder. (Cargo's folder of the build is another.)
+beside-the-build:
+	$(STEP) ruff
+	$(STEP) mypy
+	$(STEP) rust-lint
+	$(STEP) cargo-test
+	$(STEP) $(VENV)/.stamp-test
 
 lint: ruff mypy rust-lint docs-lint ## ruff, mypy --strict, rustfmt, clippy -D warnings, generated docs
 
@@ -72,6 +91,12 @@ cargo-test:
 
 pytest: $(EXTENSION) $(VENV)/.stamp-test
 	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup -m 'not soak' $(ARGS)
+
+# What `make test` tries are the same examples each time.
+properties: $(EXTENSION) $(VENV)/.stamp-test ## the property tests with new examples, as many rounds as begin in SECONDS=60
+	@until=$$(($$(date +%s) + $(FUZZ_SECONDS))); while \
+		$(BIN)/python -m pytest -q -n $(JOBS) --dist loadgroup -m 'hypothesis and not soak' --hypothesis-profile=random $(ARGS); \
+	do test "$$(date +%s)" -lt $$until || exit 0; done; exit 1
 
 # The server speaks the protocol of MongoDB 4.2, which is too old for PyMongo 4.20: hence an environment of its own.
 MONGO := .venv-mongo
@@ -173,13 +198,15 @@ faults: $(EXTENSION) $(VENV)/.stamp-test ## every allocation, hook and write mad
 	$(BIN)/python -m tests.faults.run $(ARGS)
 
 # The bounds are those of a release build, on a machine that does little else.
-complexity: $(EXTENSION) $(VENV)/.stamp-test ## what hostile inputs of 10 kB to 10 MB cost through every door; ARGS="--size 1M --door loads"
+complexity: $(VENV)/.stamp-test ## what hostile inputs of 10 kB to 10 MB cost through every door; ARGS="--size 1M --door loads"
+	$(RELEASE)
 	@PYTHONPATH=.:python $(BIN)/python -m tests.complexity.run $(ARGS)
 
 soak: $(EXTENSION) $(VENV)/.stamp-test ## 10,000 round trips and 10,000 failures of every kind, counts and memory level
 	$(BIN)/python -m pytest -m soak $(ARGS)
 
-soak-log: $(EXTENSION) $(VENV)/.stamp-test ## 10 GB through Writer and Reader: speed, and memory that does not grow
+soak-log: $(VENV)/.stamp-test ## 10 GB through Writer and Reader: speed, and memory that does not grow
+	$(RELEASE)
 	$(BIN)/python tests/soak_log.py $(ARGS)
 
 ##@ Make
@@ -236,7 +263,12 @@ $(ZOO)/.stamp: tests/zoo/requirements.txt | $(VENV)/.stamp-venv
 	$(ZOO)/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: -r tests/zoo/requirements.txt
 	@touch $@
 
+# The profile of the extension that is there. The recipe always runs, but only another profile makes the file newer.
+.PHONY: always
+$(VENV)/.profile: always | $(VENV)/.stamp-venv
+	@test "$$(cat $@ 2>/dev/null)" = $(PROFILE) || echo $(PROFILE) > $@
+
 # Python sources are linked into the environment, not copied, so only the Rust side asks for a build.
-$(EXTENSION): $(RUST_SOURCES) $(VENV)/.stamp-build
+$(EXTENSION): $(RUST_SOURCES) $(VENV)/.stamp-build $(VENV)/.profile
 	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --profile $(PROFILE) --quiet
 	@touch $@

@@ -12,6 +12,7 @@ from typing import Any, Callable, Iterator
 import pytest
 
 import holdall
+from tests.support import each
 from tests.support.formats import FORMATS, Format
 from tests.support.kinds import KINDS, TYPES
 
@@ -23,11 +24,18 @@ except ImportError:
     hypothesis = None  # type: ignore[assignment]
 else:
     _SLOW = [hypothesis.HealthCheck.too_slow, hypothesis.HealthCheck.data_too_large]
-    hypothesis.settings.register_profile("dev", max_examples=200, deadline=None, suppress_health_check=_SLOW)
     hypothesis.settings.register_profile(
-        "ci", parent=hypothesis.settings.get_profile("dev"), derandomize=True, database=None, print_blob=True
+        "random", max_examples=200, deadline=None, suppress_health_check=_SLOW
     )
-    hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "dev")
+    # The same examples each time: a run that fails does so again. `make properties` looks for new ones.
+    hypothesis.settings.register_profile(
+        "same",
+        parent=hypothesis.settings.get_profile("random"),
+        derandomize=True,
+        database=None,
+        print_blob=True,
+    )
+    hypothesis.settings.load_profile("same")
 
 
 # No test needs as much: a runaway allocation ends the one process that makes it, not the machine.
@@ -35,6 +43,7 @@ MOST_MEMORY = 8 << 30
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    each.chosen = config.getoption("--case")
     # AddressSanitizer reserves terabytes of addresses.
     if sys.platform.startswith("linux") and "asan" not in os.environ.get("LD_PRELOAD", ""):
         import resource
@@ -45,6 +54,12 @@ def pytest_configure(config: pytest.Config) -> None:
         config.addinivalue_line(
             "markers", "xdist_group(name): tests that run in one worker, here: memory or time is measured"
         )
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--case", default="", metavar="TEXT", help="of tests with many cases: those whose name contains TEXT"
+    )
 
 
 def by_dumps(obj: object) -> Any:
@@ -112,14 +127,34 @@ def kinds_at_first() -> dict[str, tuple[int, type]]:
 def no_module_changes_what_others_meet(kinds_at_first: dict[str, tuple[int, type]]) -> Iterator[None]:
     """What a module registers or installs must not show elsewhere: modules run in any order, in any worker."""
     yield
+    # Whose file was left open is told here, and not by the test whose turn it is when it is collected.
+    gc.collect()
     changed = [name for name, found in kinds_as_they_come_back().items() if found != kinds_at_first[name]]
     assert not changed, "this module left something behind that changes these kinds"
 
 
-@pytest.fixture(scope="module")
-def only_new_objects() -> Iterator[None]:
-    """The collector leaves what is there already alone: it would take longer than the tests."""
+def leave_what_is_there_alone() -> None:
+    """The collector does not look at it again: modules and tests are half a million objects, which take longer than most tests."""
+    gc.unfreeze()
     gc.collect()
     gc.freeze()
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    leave_what_is_there_alone()
+
+
+@pytest.fixture
+def no_collector() -> Iterator[None]:
+    """For tests that make millions of objects: the collector would look at all of them again and again."""
+    gc.disable()
     yield
-    gc.unfreeze()
+    gc.enable()
+
+
+@pytest.fixture(scope="module")
+def only_new_objects() -> Iterator[None]:
+    """What the tests before have left does not count: it may be freed at any time."""
+    leave_what_is_there_alone()
+    yield
+    leave_what_is_there_alone()

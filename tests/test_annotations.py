@@ -32,6 +32,7 @@ import holdall
 from holdall._annotations import anchor, describe
 from tests.support import models_postponed
 from tests.support.describing import Described, name_of, refusal
+from tests.support.each import each
 
 T = TypeVar("T")
 Bounded = TypeVar("Bounded", bound=int)
@@ -80,7 +81,7 @@ class NothingDeclared:
 
 
 # --- scalars ---------------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize(
+@each(
     ("annotation", "name", "scalar"),
     [
         (None, "None", ("none",)),
@@ -151,7 +152,7 @@ def test_anything(annotation):
     assert (found.name, found.node()) == ("Any", {"any": True})
 
 
-@pytest.mark.parametrize(
+@each(
     ("annotation", "tree"),
     [
         (Final[int], "int"),
@@ -180,7 +181,7 @@ def test_forms_that_stand_for_another(annotation, tree):
 
 
 # --- containers ------------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize(
+@each(
     ("annotation", "name", "tree"),
     [
         (list, "list", "list[Any]"),
@@ -412,7 +413,7 @@ class NotRuntime(typing.Protocol):
     a: int
 
 
-@pytest.mark.parametrize(
+@each(
     ("annotation", "text"),
     [
         (type, "`type`: can't be loaded by type"),
@@ -474,7 +475,7 @@ def test_the_errors_of_a_caller_pass():
 
 
 # --- the anchor ------------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize(
+@each(
     ("annotation", "expected"),
     [
         (User, User),

@@ -14,6 +14,7 @@ import pytest
 
 import holdall
 from tests.support import models
+from tests.support.each import each
 from tests.support.isomorphic import isomorphic
 from tests.support.kinds import KINDS, TYPES, Kind, build, shared_things, text
 
@@ -100,7 +101,7 @@ def test_limit_of_bytes() -> None:
 
 
 # --- Encoder and Decoder ---------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+@each("kind", KINDS, ids=lambda kind: kind.name)
 def test_encoder_is_dumps_and_decoder_loads(kind: Kind) -> None:
     obj = kind.make()
     encoder, decoder = holdall.Encoder(), holdall.Decoder(types=TYPES)
@@ -271,8 +272,8 @@ def test_a_list_changed_by_the_hook(name: str) -> None:
     assert back[:2] == [[0], "replaced"] and len(back) == len(found)
 
 
-@pytest.mark.parametrize("change", ["clear", "add", "delete", "replace"])
-@pytest.mark.parametrize("kind", ["dict", "attributes", "set", "ordered", "deque"])
+@each("change", ["clear", "add", "delete", "replace"])
+@each("kind", ["dict", "attributes", "set", "ordered", "deque"])
 def test_a_container_changed_by_the_hook(kind: str, change: str) -> None:
     import collections
 
@@ -415,7 +416,7 @@ def test_buffers_in_any_order_of_use() -> None:
 
 
 # --- deepcopy --------------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+@each("kind", KINDS, ids=lambda kind: kind.name)
 def test_deepcopy(kind: Kind) -> None:
     obj = kind.make()
     isomorphic(obj, holdall.deepcopy(obj))

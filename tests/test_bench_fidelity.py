@@ -30,6 +30,7 @@ import holdall
 from holdall._bench.fidelity import compare, walk
 from holdall._bench.results import CHANGED, COPIES, SAME, Fidelity
 from tests.support import models
+from tests.support.each import each
 from tests.support.kinds import BY_NAME, KINDS, TYPES, Kind, installed, nan, text
 
 
@@ -275,7 +276,7 @@ def check(original: Any, restored: Any, verdict: str, changes: dict[str, tuple[i
     assert found.verdict == verdict
 
 
-@pytest.mark.parametrize("name", CASES)
+@each("name", CASES)
 def test_changes(name: str) -> None:
     check(*CASES[name])
 
@@ -319,7 +320,7 @@ def test_no_code_of_a_class_is_called(monkeypatch: pytest.MonkeyPatch) -> None:
     )
 
 
-@pytest.mark.parametrize("name", CASES)
+@each("name", CASES)
 def test_itself(name: str) -> None:
     original = CASES[name][0]
     if name != "closed":
@@ -593,7 +594,7 @@ def walked(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @pytest.mark.usefixtures("walked")
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+@each("kind", KINDS, ids=lambda kind: kind.name)
 def test_every_kind(kind: Kind) -> None:
     value = kind.make()
     check(value, holdall.loads(holdall.dumps(value), types=TYPES), SAME, {})

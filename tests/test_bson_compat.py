@@ -46,6 +46,7 @@ from tests.support.bson_wire import (
     scoped,
     string,
 )
+from tests.support.each import each
 
 STANDARD = oracle.CodecOptions(uuid_representation=oracle.STANDARD)
 
@@ -60,7 +61,7 @@ def test_the_oracle_is_pymongos_own_codec():
 # --- encode ---
 
 
-@pytest.mark.parametrize("value", EDGES.values(), ids=EDGES)
+@each("value", EDGES.values(), ids=EDGES)
 def test_values_are_written(value):
     kind, _ = both("encode", {"a": value})
     assert kind == "given"
@@ -124,7 +125,7 @@ def test_names_that_are_refused(name):
             assert error in (oracle.InvalidDocument, UnicodeEncodeError)
 
 
-@pytest.mark.parametrize("value", REFUSED.values(), ids=REFUSED)
+@each("value", REFUSED.values(), ids=REFUSED)
 def test_values_that_are_refused(value):
     one = {"a": value}
     for made in (
@@ -206,7 +207,7 @@ def test_any_document_is_read(made, chosen):
 # --- decode ---
 
 
-@pytest.mark.parametrize("data", MESSAGES.values(), ids=MESSAGES)
+@each("data", MESSAGES.values(), ids=MESSAGES)
 def test_values_are_read(data):
     kind, _ = both("decode", data)
     assert kind == "given"
@@ -240,7 +241,7 @@ def test_every_type_byte():
             assert (kind == "given") == (number in PAYLOAD_OF)
 
 
-@pytest.mark.parametrize("name", PAYLOADS)
+@each("name", PAYLOADS)
 def test_every_length_of_a_payload(name):
     """Cut, or with more behind it: in a document, in an array, in a scope."""
     kind, payload = PAYLOADS[name]
@@ -252,7 +253,7 @@ def test_every_length_of_a_payload(name):
         both("decode", document(element(oracle.BSONCWS, scoped(b"f", one))))
 
 
-@pytest.mark.parametrize("name", MESSAGES)
+@each("name", MESSAGES)
 def test_changed_bytes(name):
     """Both read the same, or both refuse: PyMongo's reader is no more lenient than that of TOLERATED."""
     pick = random.Random(name)
@@ -316,8 +317,8 @@ MANY = {
 }
 
 
-@pytest.mark.parametrize("data", MANY.values(), ids=MANY)
-@pytest.mark.parametrize("made", [None, dict, oracle.SON, RawBSONDocument])
+@each("data", MANY.values(), ids=MANY)
+@each("made", [None, dict, oracle.SON, RawBSONDocument])
 def test_many_documents(data, made):
     chosen = made and oracle.CodecOptions(made, uuid_representation=oracle.STANDARD)
     both("decode_all", data, chosen)
@@ -393,8 +394,8 @@ LARGE_WITHIN = document(
 BUFFERED = {"small": ONE, "all": EVERYTHING, "large": LARGE_WITHIN, "damaged": ONE[:-1], "empty": b""}
 
 
-@pytest.mark.parametrize("make", BUFFERS.values(), ids=BUFFERS)
-@pytest.mark.parametrize("data", BUFFERED.values(), ids=BUFFERED)
+@each("make", BUFFERS.values(), ids=BUFFERS)
+@each("data", BUFFERED.values(), ids=BUFFERED)
 def test_every_buffer(make, data):
     for made in (dict, oracle.SON, RawBSONDocument):
         chosen = oracle.CodecOptions(made)
@@ -457,7 +458,7 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("act", WRONG.values(), ids=WRONG)
+@each("act", WRONG.values(), ids=WRONG)
 def test_arguments(act):
     agree(act)
 

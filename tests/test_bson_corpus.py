@@ -17,6 +17,7 @@ import pytest
 import holdall
 from tests.support.bson_beside import RawBSONDocument, both, bson, oracle, shape
 from tests.support.bson_wire import one_byte_changed
+from tests.support.each import each
 
 REPO = pathlib.Path(__file__).resolve().parents[1]
 FOLDER = pathlib.Path(os.environ.get("HOLDALL_SHARED", REPO.parent / "shared")) / "data" / "bson-corpus"
@@ -39,35 +40,18 @@ def suites():
     return [json.loads(path.read_text(encoding="utf-8")) for path in sorted(FOLDER.glob("*.json"))]
 
 
-def each(kind, wanted=lambda case: True):
-    """Runs a test with each case of a kind that is wanted. Those of Decimal128, five of six, are one test a file."""
-    if FOLDER.is_dir():
-        groups = []
-        for number, suite in enumerate(suites()):
-            common = {key: suite.get(key) for key in ("bson_type", "test_key")}
-            group = [
-                {"file": suite["description"], **common, **case}
-                for case in suite.get(kind, [])
-                if wanted(case)
-            ]
-            if group and suite["description"] == "Decimal128":
-                groups.append(pytest.param(group, id=f"Decimal128 {number}"))
-            else:
-                groups += [
-                    pytest.param([case], id=f"{case['file']}: {case['description']}") for case in group
-                ]
-    else:
-        groups = [pytest.param([], marks=pytest.mark.skip(f"no conformance corpus in {FOLDER}"))]
-
-    def of_groups(test):
-        @pytest.mark.parametrize("group", groups)
-        def run(group):
-            for case in group:
-                test(case)
-
-        return run
-
-    return of_groups
+def every(kind, wanted=lambda case: True):
+    """Runs a test with each case of a kind that is wanted."""
+    if not FOLDER.is_dir():
+        missing = pytest.mark.skip(f"no conformance corpus in {FOLDER}")
+        return each("case", [pytest.param(None, id="none", marks=missing)])
+    cases = [
+        {"file": suite["description"], **{key: suite.get(key) for key in ("bson_type", "test_key")}, **case}
+        for suite in suites()
+        for case in suite.get(kind, [])
+        if wanted(case)
+    ]
+    return each("case", cases, ids=lambda case: f"{case['file']}: {case['description']}")
 
 
 def octets(case, key="canonical_bson"):
@@ -109,7 +93,7 @@ def test_the_corpus_is_all_there():
 # --- bytes ---
 
 
-@each("valid")
+@every("valid")
 def test_bytes_are_read_and_written_again(case):
     data = octets(case)
     for way, options in WAYS.items():
@@ -117,7 +101,7 @@ def test_bytes_are_read_and_written_again(case):
     assert bson.encode(bson.decode(data, PLAIN.with_options(document_class=RawBSONDocument))) == data
 
 
-@each("valid", lambda case: "degenerate_bson" in case)
+@every("valid", lambda case: "degenerate_bson" in case)
 def test_degenerate_bytes_are_read_and_written_in_order(case):
     data = octets(case, "degenerate_bson")
     assert shape(bson.decode(data, PLAIN)) == shape(bson.decode(octets(case), PLAIN))
@@ -126,13 +110,13 @@ def test_degenerate_bytes_are_read_and_written_in_order(case):
     assert parsed(bson.to_json(data, mode="canonical")) == parsed(case["canonical_extjson"])
 
 
-@each("valid")
+@every("valid")
 def test_values_are_pymongos(case):
     for options in WAYS.values():
         both("decode", octets(case), options)
 
 
-@each("decodeErrors")
+@every("decodeErrors")
 def test_what_is_no_bson_is_refused(case):
     data = octets(case, "bson")
     with pytest.raises(bson.InvalidBSON):
@@ -145,7 +129,7 @@ def test_what_is_no_bson_is_refused(case):
     assert bson.is_valid(data) is False
 
 
-@each("valid")
+@every("valid")
 def test_every_prefix_is_refused(case):
     data = octets(case)
     for cut in (*(data[:end] for end in range(len(data))), data + b"\0"):
@@ -156,7 +140,7 @@ def test_every_prefix_is_refused(case):
 
 
 # Of the Decimal128 files, which are most of the corpus, all payloads are 16 bytes of which each is good.
-@each("valid", lambda case: len(case["canonical_bson"]) < 140 and "numberDecimal" not in case["canonical_extjson"])  # fmt: skip
+@every("valid", lambda case: len(case["canonical_bson"]) < 140 and "numberDecimal" not in case["canonical_extjson"])  # fmt: skip
 def test_every_changed_byte_is_read_as_pymongo_does(case):
     for data in one_byte_changed(octets(case)):
         kind, found = both("decode", data)
@@ -184,7 +168,7 @@ def narrowed(value):
     return value
 
 
-@each("valid")
+@every("valid")
 def test_loads_and_dumps(case):
     """The canonical bytes, to the bit, but for int64 that fits 32 bits."""
     expected = canonical(case)
@@ -203,7 +187,7 @@ HOUSE_TYPES = {
 }  # fmt: skip
 
 
-@each("valid")
+@every("valid")
 def test_types_that_loads_gives(case):
     data = octets(case)
     found = bson.loads(data)
@@ -218,7 +202,7 @@ def test_types_that_loads_gives(case):
 # --- Extended JSON ---
 
 
-@each("valid")
+@every("valid")
 def test_canonical_json(case):
     text = canonical_json(case)
     assert parsed(bson.to_json(octets(case), mode="canonical")) == parsed(text)
@@ -231,7 +215,7 @@ def test_canonical_json(case):
             assert stored(value) == canonical(case)
 
 
-@each("valid", lambda case: "relaxed_extjson" in case)
+@every("valid", lambda case: "relaxed_extjson" in case)
 def test_relaxed_json(case):
     text = case["relaxed_extjson"]
     assert parsed(bson.to_json(octets(case))) == parsed(text)
@@ -240,7 +224,7 @@ def test_relaxed_json(case):
     assert parsed(bson.to_json(bson.from_json(text))) == parsed(text)
 
 
-@each("valid", lambda case: "degenerate_extjson" in case)
+@every("valid", lambda case: "degenerate_extjson" in case)
 def test_degenerate_json_is_read(case):
     value = bson.from_json(case["degenerate_extjson"])
     assert parsed(bson.to_json(value, mode="canonical")) == parsed(canonical_json(case))
@@ -248,7 +232,7 @@ def test_degenerate_json_is_read(case):
         assert stored(value) == canonical(case)
 
 
-@each("parseErrors")
+@every("parseErrors")
 def test_what_is_no_extended_json_is_refused(case):
     text = case["string"]
     if int(case["bson_type"], 16) == oracle.BSONDEC[0]:

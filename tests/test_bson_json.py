@@ -16,6 +16,7 @@ import pytest
 import holdall
 from tests.support.bson_beside import bson, shape
 from tests.support.bson_wire import MESSAGES, NO_DOCUMENT, ONE, document, element, int32, int64
+from tests.support.each import each
 
 UTC = datetime.timezone.utc
 NATIVE = bson.CodecOptions(datetime_conversion=bson.DatetimeConversion.DATETIME_AUTO)
@@ -23,7 +24,7 @@ NATIVE = bson.CodecOptions(datetime_conversion=bson.DatetimeConversion.DATETIME_
 CONVERTED = {"undefined", "symbol", "dbpointer", "DBRef in another order", "DBRef with $db null"}
 
 
-@pytest.mark.parametrize("name", sorted(MESSAGES.keys() - CONVERTED))
+@each("name", sorted(MESSAGES.keys() - CONVERTED))
 def test_canonical_text_says_all(name):
     data = MESSAGES[name]
     text = bson.to_json(data, mode="canonical")
@@ -170,7 +171,7 @@ REFUSED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("text", REFUSED, ids=lambda text: text[:60])
+@each("text", REFUSED, ids=lambda text: text[:60])
 def test_what_is_no_extended_json_is_refused_in_words(text):
     for given in (text, text.encode(), bytearray(text.encode())):
         with pytest.raises(holdall.DecodeError) as caught:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -10,8 +12,10 @@ import pytest
 import holdall
 from tests.support.bson_beside import bson, oracle
 from tests.support.bson_wire import OID, binary, document, element, regex, scoped, string
+from tests.support.each import each
 from tests.support.hostile import MEMORY_MULTIPLE
-from tests.test_memory import SLACK, probe
+from tests.support.probe import probe
+from tests.test_memory import SLACK
 
 
 def many(kind: bytes, payload: bytes = b"", size: int = 600_000) -> bytes:
@@ -65,19 +69,20 @@ KINDS: dict[str, tuple[bytes, bytes]] = {
     "least keys": (oracle.BSONMIN, b""),
     "greatest keys": (oracle.BSONMAX, b""),
 }
-BOMBS = {
-    **{name: many(*kind) for name, kind in KINDS.items()},
-    "documents in each other": nested(oracle.BSONOBJ),
-    "arrays in each other": nested(oracle.BSONARR),
-    "one wide document": fields(150_000),
-    "wide documents": many(oracle.BSONOBJ, fields(1_000)),
+# Made when they are needed: they are large.
+BOMBS: dict[str, Callable[[], bytes]] = {
+    **{name: partial(many, *kind) for name, kind in KINDS.items()},
+    "documents in each other": lambda: nested(oracle.BSONOBJ),
+    "arrays in each other": lambda: nested(oracle.BSONARR),
+    "one wide document": lambda: fields(150_000),
+    "wide documents": lambda: many(oracle.BSONOBJ, fields(1_000)),
 }
 
 
 @pytest.mark.parametrize("name", BOMBS)
 @pytest.mark.xdist_group("memory")
 def test_bombs(name: str) -> None:
-    data = BOMBS[name]
+    data = BOMBS[name]()
     verdict, grown = probe(data, "holdall.bson")
     assert verdict == "loaded", "a default limit is in the way"
     assert grown <= MEMORY_MULTIPLE * len(data) + SLACK, f"{grown / len(data):.0f} bytes per byte"
@@ -87,8 +92,8 @@ def test_bombs(name: str) -> None:
 LEAVES = {"nothing", "undefined", "bools", "ints", "long ints", "floats", "empty text", "short text", "wide text", "bytes", "datetimes", "datetimes beyond"}  # fmt: skip
 
 
-@pytest.mark.parametrize("name", sorted(KINDS.keys() - LEAVES))
-@pytest.mark.parametrize("annotation", [Any, dict[str, list[Any]]], ids=["untyped", "typed"])
+@each("name", sorted(KINDS.keys() - LEAVES))
+@each("annotation", [Any, dict[str, list[Any]]], ids=["untyped", "typed"])
 def test_a_limit_of_memory_counts_them(name: str, annotation: Any) -> None:
     data = many(*KINDS[name], size=60_000)
     bson.loads(data, type=annotation, limits=holdall.Limits(bytes=20_000_000))

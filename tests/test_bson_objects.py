@@ -12,6 +12,7 @@ import holdall
 from tests.support.bson_beside import RawBSONDocument, both, bson, oracle
 from tests.support.bson_strategies import Marked
 from tests.support.bson_wire import ONE
+from tests.support.each import each
 
 CodecOptions, TypeRegistry = oracle.CodecOptions, oracle.codec_options.TypeRegistry
 STANDARD = CodecOptions(uuid_representation=oracle.STANDARD)
@@ -103,7 +104,7 @@ TAMPERED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("value", TAMPERED.values(), ids=TAMPERED)
+@each("value", TAMPERED.values(), ids=TAMPERED)
 def test_instances_that_are_half_made(value):
     """They are read by their slots, where these are what they should be."""
     both("encode", {"a": value, "b": [value]}, codec_options=STANDARD)

@@ -46,6 +46,7 @@ from tests.support.bson_wire import (
     scoped,
     string,
 )
+from tests.support.each import each
 
 CodecOptions, TypeRegistry = oracle.CodecOptions, oracle.codec_options.TypeRegistry
 DECIMAL = element(oracle.BSONDEC, oracle.Decimal128("1.5").bid)
@@ -140,8 +141,8 @@ MILLIS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("aware", AWARE.values(), ids=AWARE)
-@pytest.mark.parametrize("conversion", CONVERSIONS, ids=lambda conversion: conversion.name)
+@each("aware", AWARE.values(), ids=AWARE)
+@each("conversion", CONVERSIONS, ids=lambda conversion: conversion.name)
 def test_datetimes(aware, conversion):
     chosen = CodecOptions(datetime_conversion=conversion, **aware)
     for millis in MILLIS:
@@ -171,8 +172,8 @@ class Summer(datetime.tzinfo):
 ODD_ZONES = {"summer": Summer(), "fails": Offset(LookupError), "stops": Offset(Stop), "not an offset": Offset(5), "None": Offset(None), "nothing": datetime.tzinfo()}  # fmt: skip
 
 
-@pytest.mark.parametrize("zone", ODD_ZONES.values(), ids=ODD_ZONES)
-@pytest.mark.parametrize("conversion", CONVERSIONS, ids=lambda conversion: conversion.name)
+@each("zone", ODD_ZONES.values(), ids=ODD_ZONES)
+@each("conversion", CONVERSIONS, ids=lambda conversion: conversion.name)
 def test_zones_of_ones_own(zone, conversion):
     chosen = CodecOptions(tz_aware=True, tzinfo=zone, datetime_conversion=conversion)
     for millis in (0, FIRST, LAST, LAST + 1):
@@ -183,8 +184,8 @@ def test_zones_of_ones_own(zone, conversion):
 # --- uuid_representation ---
 
 
-@pytest.mark.parametrize("representation", REPRESENTATIONS.values(), ids=REPRESENTATIONS)
-@pytest.mark.parametrize("subtype", [0, 1, 2, 3, 4, 5, 6, 255])
+@each("representation", REPRESENTATIONS.values(), ids=REPRESENTATIONS)
+@each("subtype", [0, 1, 2, 3, 4, 5, 6, 255])
 def test_uuids(subtype, representation):
     chosen = CodecOptions(uuid_representation=representation)
     for length in (0, 1, 15, 16, 17, 32):
@@ -212,8 +213,8 @@ OTHER_HANDLERS = [
 ]
 
 
-@pytest.mark.parametrize("handler", HANDLERS + OTHER_HANDLERS)
-@pytest.mark.parametrize("place", TEXT_PLACES.values(), ids=TEXT_PLACES)
+@each("handler", HANDLERS + OTHER_HANDLERS)
+@each("place", TEXT_PLACES.values(), ids=TEXT_PLACES)
 def test_text_that_is_not_utf_8(place, handler):
     for made, representation in itertools.product((dict, oracle.SON, RawBSONDocument), (0, 4)):
         chosen = CodecOptions(made, unicode_decode_error_handler=handler, uuid_representation=representation)
@@ -260,7 +261,7 @@ DECODED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", [*DECODED, object, tuple], ids=lambda kind: kind.__name__)
+@each("kind", [*DECODED, object, tuple], ids=lambda kind: kind.__name__)
 def test_decoders_are_asked_by_the_very_type(kind):
     registry = TypeRegistry([decoder(kind, wrapped)])
     for made in (dict, oracle.SON, RawBSONDocument):
@@ -401,8 +402,8 @@ FALLBACKS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("codecs_", ENCODERS.values(), ids=ENCODERS)
-@pytest.mark.parametrize("fallback", FALLBACKS.values(), ids=FALLBACKS)
+@each("codecs_", ENCODERS.values(), ids=ENCODERS)
+@each("fallback", FALLBACKS.values(), ids=FALLBACKS)
 def test_encoders_and_fallbacks(codecs_, fallback):
     registry = TypeRegistry(codecs_, fallback)
     values = (Money(5), Purse(6), {1}, 2**64, oracle.Int64(2**64), Number(-(2**64)), Record(3), "\ud800")
@@ -441,8 +442,8 @@ def test_what_is_known_is_never_asked_about():
     assert (kind, told) == ("given", [])
 
 
-@pytest.mark.parametrize("value", REFUSED.values(), ids=REFUSED)
-@pytest.mark.parametrize("fallback", ["text", "fails", "itself"])
+@each("value", REFUSED.values(), ids=REFUSED)
+@each("fallback", ["text", "fails", "itself"])
 def test_fallbacks_get_what_is_refused(value, fallback):
     chosen = CodecOptions(type_registry=TypeRegistry(fallback_encoder=FALLBACKS[fallback]))
     for made in ({"a": value}, {"a": [{"b": value}]}):

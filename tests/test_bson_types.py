@@ -24,6 +24,7 @@ from tests.support import typed_models as models
 from tests.support.bson_beside import RawBSONDocument, bson, oracle
 from tests.support.bson_members import ID, again, refusal
 from tests.support.bson_wire import PAYLOADS, document, element, int32
+from tests.support.each import each
 from tests.support.isomorphic import isomorphic
 from tests.support.typed_cases import CASES, Case, NotLoaded, Refused
 from tests.support.typed_failures import FAILURES, Failure
@@ -49,7 +50,7 @@ DOCUMENTS = [
 FAILING_DOCUMENTS = [case for case in FAILURES if case.concerns("bson") and is_document(case.value())]
 
 
-@pytest.mark.parametrize("case", DOCUMENTS, ids=lambda case: f"{case.group}-{case.name}")
+@each("case", DOCUMENTS, ids=lambda case: f"{case.group}-{case.name}")
 def test_every_type_that_is_a_document(case: Case) -> None:
     """As the root itself; elsewhere it stands in a document."""
     data = bson.dumps(case.value, **case.dumping)
@@ -64,7 +65,7 @@ def test_every_type_that_is_a_document(case: Case) -> None:
             isomorphic(wanted, load(data, type=case.annotation, **case.loading), identity=False)
 
 
-@pytest.mark.parametrize("case", FAILING_DOCUMENTS, ids=lambda case: case.name)
+@each("case", FAILING_DOCUMENTS, ids=lambda case: case.name)
 def test_every_failure_of_a_document(case: Failure) -> None:
     data = bson.dumps(case.value())
     with pytest.raises(holdall.ValidationError) as caught:
@@ -80,7 +81,7 @@ def test_there_are_documents_of_every_group() -> None:
     assert len(FAILING_DOCUMENTS) > 30
 
 
-@pytest.mark.parametrize(
+@each(
     "value",
     [None, 1, 2.5, "text", b"bytes", [1], [{"a": 1}], (1,), {1}, ID, decimal.Decimal(1), datetime.datetime(2026, 1, 1),
      uuid.UUID(int=1), re.compile("a"), models.Row(1, "a"), models.Pair(1), models.Color.RED, np.zeros(2), oracle.Code("f"),

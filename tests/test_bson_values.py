@@ -21,6 +21,7 @@ from tests.support import typed_models as models
 from tests.support.bson_beside import bson, oracle, shape
 from tests.support.bson_members import ID, again, refusal
 from tests.support.bson_wire import MESSAGES, PAYLOADS, document, element, int32, scoped, string
+from tests.support.each import each
 from tests.support.typed_failures import NUMBER, SENTINEL
 from tests.support.typed_models import Point
 
@@ -29,7 +30,7 @@ MOMENT = datetime.datetime(2026, 7, 1, 12, 30, 15, 678_000)
 
 
 # --- every payload, in every place -----------------------------------------------------------------------------------
-every_payload = pytest.mark.parametrize("name", PAYLOADS)
+every_payload = each("name", PAYLOADS)
 
 
 def message(kind: bytes, payload: bytes) -> bytes:
@@ -366,8 +367,8 @@ def test_text_that_is_no_utf_8(annotation: Any) -> None:
 
 
 # --- lists, whose leaves are taken before they are counted -----------------------------------------------------------
-@pytest.mark.parametrize("length", [0, 1, 2, 9, 10, 11, 99, 100, 101, 4095, 4096, 4097, 9000])
-@pytest.mark.parametrize("odd", [[], {}, {"k": [1]}, [[2]], ID, MOMENT.replace(tzinfo=UTC), b"x"], ids=repr)
+@each("length", [0, 1, 2, 9, 10, 11, 99, 100, 101, 4095, 4096, 4097, 9000])
+@each("odd", [[], {}, {"k": [1]}, [[2]], ID, MOMENT.replace(tzinfo=UTC), b"x"], ids=repr)
 def test_lists_of_leaves_and_of_others(length: int, odd: Any) -> None:
     """Another value at the start, in the middle, at the end."""
     leaves: list[Any] = [at if at % 3 else str(at) for at in range(length)]

@@ -24,6 +24,7 @@ import holdall
 from holdall import Limits
 from tests.complexity.families import logs
 from tests.support import file_frames, wire
+from tests.support.each import each
 from tests.support.kinds import KINDS, TYPES, Kind
 
 PRIME = 2**61 - 1  # what CPython hashes numbers by
@@ -74,8 +75,8 @@ CONTAINERS: dict[str, Callable[[list[Any]], Any]] = {
 }
 
 
-@pytest.mark.parametrize("container", CONTAINERS)
-@pytest.mark.parametrize("keys", COLLIDING)
+@each("container", CONTAINERS)
+@each("keys", COLLIDING)
 def test_keys_that_collide(keys: str, container: str) -> None:
     few, many = (holdall.dumps(CONTAINERS[container](COLLIDING[keys](n))) for n in (30, 600))
     limits = Limits(
@@ -262,7 +263,7 @@ def test_what_is_freed_without_recursion() -> None:
         lambda inner: types.MappingProxyType({1: inner}),
         lambda inner: (inner,),
     ):
-        deep = nested(wrap, 50_000)
+        deep = nested(wrap, 25_000)
         assert type(holdall.loads(holdall.dumps(deep))) is type(deep)
 
 
@@ -314,7 +315,7 @@ def test_nothing_ends_a_small_stack() -> None:
 
 
 # --- honest objects --------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+@each("kind", KINDS, ids=lambda kind: kind.name)
 def test_many_of_a_kind_load(kind: Kind) -> None:
     """What is written by default is loaded by default."""
     try:

@@ -8,11 +8,10 @@ import subprocess
 import sys
 from typing import Any, Callable
 
-import pytest
-
 import holdall
 from tests.conftest import REPO
 from tests.support import models
+from tests.support.each import each
 from tests.support.isomorphic import isomorphic
 from tests.support.kinds import KINDS, TYPES, Kind, text
 
@@ -46,7 +45,7 @@ def same(a: Any, b: Any) -> None:
     isomorphic(a, b, interned=True, ordered=False)
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+@each("kind", KINDS, ids=lambda kind: kind.name)
 def test_stable(kind: Kind) -> None:
     """Made twice, restored, restored again: one and the same bytes."""
     data = canonical(kind.make())
@@ -58,7 +57,7 @@ def test_stable(kind: Kind) -> None:
     assert canonical(holdall.deepcopy(kind.make())) == data
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+@each("kind", KINDS, ids=lambda kind: kind.name)
 def test_references_from_outside_do_not_show(kind: Kind) -> None:
     obj = kind.make()
     data = canonical(obj)
@@ -97,8 +96,8 @@ MEMBERS: dict[str, list[Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", MEMBERS)
-@pytest.mark.parametrize("cls", [set, frozenset, models.MySet])
+@each("name", MEMBERS)
+@each("cls", [set, frozenset, models.MySet])
 def test_sets_of_every_history(name: str, cls: Callable[..., Any]) -> None:
     members = MEMBERS[name]
     plain = cls(members)

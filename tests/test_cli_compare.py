@@ -13,13 +13,14 @@ from hypothesis import strategies as st
 
 import holdall
 from holdall._cli._compare import compare
+from tests.support.each import each
 
 
 def found(old, new):
     return [(change.kind, change.path) for change in compare(old, new)]
 
 
-@pytest.mark.parametrize(
+@each(
     "old, new, expected",
     [
         (1, 1, []),

@@ -21,6 +21,7 @@ import holdall
 from holdall._cli import _json, _paths, _pretty
 from holdall._cli._pretty import pretty, short
 from tests.support import wire
+from tests.support.each import each
 from tests.support.isomorphic import isomorphic
 
 
@@ -214,7 +215,7 @@ def test_a_chain_map_with_anything_in_its_field(fields):
     assert all(f"{name}=" in text(found) for name, _ in fields)
 
 
-@pytest.mark.parametrize("name", EXACT)
+@each("name", EXACT)
 def test_json_comes_back_as_it_was(name):
     isomorphic(EXACT[name], back(EXACT[name]))
 

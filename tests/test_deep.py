@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import gc
 import sys
 import threading
 import types
@@ -18,6 +19,7 @@ from tests.support.kinds import build
 DEEP = 1_000_000
 # for the shapes that are not promised by name: as deep as no C stack is
 LESS_DEEP = 200_000
+pytestmark = pytest.mark.usefixtures("no_collector")
 TYPES = [models.PlainSlots, models.PlainDict, models.DNode, models.NPoint]
 
 
@@ -57,29 +59,31 @@ def tuples(depth: int = LESS_DEEP) -> Any:
     return node
 
 
-def instances() -> Any:
+def instances(depth: int = LESS_DEEP) -> Any:
     node = None
-    for _ in range(LESS_DEEP):
+    for _ in range(depth):
         node = build(models.PlainDict, child=node)
     return node
 
 
-def mixed() -> Any:
+def mixed(depth: int = LESS_DEEP) -> Any:
     node: Any = None
-    for i in range(LESS_DEEP // 4):
+    for i in range(depth // 4):
         node = models.DNode(i, [({"next": node},)])
     return node
 
 
-def ring() -> Any:
+def ring(depth: int = LESS_DEEP) -> Any:
     """The linked list closed to a ring, linked in both directions."""
-    nodes = [build(models.PlainSlots, value=value) for value in range(LESS_DEEP)]
+    nodes = [build(models.PlainSlots, value=value) for value in range(depth)]
     for index, node in enumerate(nodes):
         node.left, node.right = nodes[index - 1], nodes[(index + 1) % len(nodes)]
     return nodes[0]
 
 
-SHAPES = {make.__name__: make for make in (lists, linked, dicts, int_keys, tuples, instances, mixed, ring)}
+SHAPES: dict[str, Callable[..., Any]] = {
+    make.__name__: make for make in (lists, linked, dicts, int_keys, tuples, instances, mixed, ring)
+}
 
 
 def in_small_thread(work: Callable[[], Any]) -> Any:
@@ -128,13 +132,26 @@ def test_a_million_deep(name: str) -> None:
     data = holdall.dumps(obj)
     assert in_small_thread(lambda: holdall.dumps(obj)) == data
     assert len(data) <= 16 * DEEP
-    # comparing a million objects takes longer than all the rest: once is enough, equal bytes tell the same
-    here = holdall.loads(data, types=TYPES)
-    assert holdall.dumps(here) == data
-    unchain(here)
-    del here
+    unchain(obj)
+    obj = None
+    # To compare a million objects one by one takes longer than all the rest; equal bytes tell the same, as the next test checks.
+    for load in (
+        lambda: holdall.loads(data, types=TYPES),
+        lambda: in_small_thread(lambda: holdall.loads(data, types=TYPES)),
+    ):
+        back = load()
+        assert holdall.dumps(back) == data
+        unchain(back)
+        del back
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_deep_graphs_are_what_they_were(name: str) -> None:
+    obj = SHAPES[name](50_000)
+    data = holdall.dumps(obj)
     back = in_small_thread(lambda: holdall.loads(data, types=TYPES))
     isomorphic(obj, back)
+    assert holdall.dumps(back) == data
     unchain(obj)
     unchain(back)
 
@@ -154,6 +171,7 @@ def test_deepcopy_a_million_deep(name: str) -> None:
     "options", [{"canonical": True}, {"refs": False}, {"trust": True}, {"intern": True}], ids=str
 )
 def test_other_modes_a_million_deep(options: dict[str, bool]) -> None:
+    gc.enable()  # it has its turn in the midst of them
     obj = lists()
     data = in_small_thread(lambda: holdall.dumps(obj, **options))
     back = in_small_thread(lambda: holdall.loads(data, trust=options.get("trust", False)))

@@ -28,6 +28,7 @@ import pytest
 
 import holdall
 from tests.support import models
+from tests.support.each import each
 from tests.support.isomorphic import isomorphic
 from tests.support.kinds import KINDS, Kind, build, text
 
@@ -98,7 +99,7 @@ SHARED: list[Any] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("obj", SHARED, ids=lambda obj: type(obj).__name__)
+@each("obj", SHARED, ids=lambda obj: type(obj).__name__)
 def test_immutable_values_are_their_own_copies(obj: Any) -> None:
     assert deepcopy(obj) is obj
     assert deepcopy([obj, {"k": (obj, [])}])[1]["k"][0] is obj
@@ -160,13 +161,13 @@ BESIDE = [
 ]
 
 
-@pytest.mark.parametrize("kind", BESIDE, ids=lambda kind: kind.name)
+@each("kind", BESIDE, ids=lambda kind: kind.name)
 def test_the_same_graph_as_by_copy(kind: Kind) -> None:
     obj = kind.make()
     isomorphic(copy.deepcopy([obj, obj]), deepcopy([obj, obj]))
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+@each("kind", KINDS, ids=lambda kind: kind.name)
 def test_the_source_and_its_counts_are_left_alone(kind: Kind) -> None:
     obj, other = kind.make(), kind.make()
     graph = [obj, {"k": obj}, (obj, [])]
@@ -225,7 +226,7 @@ def random_graph(seed: int) -> Any:
     return nodes[0], nodes
 
 
-@pytest.mark.parametrize("seed", range(60))
+@each("seed", range(60))
 def test_random_cyclic_graphs(seed: int) -> None:
     graph = random_graph(seed)
     isomorphic(graph, deepcopy(graph))
@@ -507,8 +508,8 @@ def meddlers() -> dict[str, tuple[Any, Callable[[], Any]]]:
     return found
 
 
-@pytest.mark.parametrize("name", meddlers())
-@pytest.mark.parametrize("first", [True, False])
+@each("name", meddlers())
+@each("first", [True, False])
 def test_the_source_changed_by_a_hook(name: str, first: bool) -> None:
     """A sound copy: of what was there when its container was reached."""
     container, meddle = meddlers()[name]

@@ -9,6 +9,8 @@ import sys
 
 import pytest
 
+from tests.support.each import each
+
 REPO = pathlib.Path(__file__).resolve().parents[1]
 PAGES = [
     REPO / "README.md",
@@ -47,7 +49,7 @@ def test_the_code_of_a_page_runs(page: pathlib.Path, tmp_path: pathlib.Path) -> 
     assert "should not run" not in run.stdout
 
 
-@pytest.mark.parametrize("page", [*PAGES, *sorted((REPO / "docs").glob("*.md"))], ids=lambda page: page.stem)
+@each("page", [*PAGES, *sorted((REPO / "docs").glob("*.md"))], ids=lambda page: page.stem)
 def test_links_lead_somewhere(page: pathlib.Path) -> None:
     for target in re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8")):
         if not target.startswith("http"):

@@ -16,6 +16,7 @@ import holdall.julia
 import holdall.msgpack.compat
 import holdall.pickle
 import holdall.safe_pickle
+from tests.support.each import each
 
 MODULES = (
     holdall, holdall.bson, holdall.envelope_pickle, holdall.julia, holdall.msgpack, holdall.msgpack.compat, holdall.pickle,
@@ -75,7 +76,7 @@ def test_examples_run(name, namespace):
     assert runner.summarize(verbose=False).failed == 0, "".join(report)
 
 
-@pytest.mark.parametrize("name", PUBLIC)
+@each("name", PUBLIC)
 def test_docstrings_say_more_than_the_example(name):
     _, value = PUBLIC[name]
     first = inspect.cleandoc(value.__doc__ or "").split("\n")[0]

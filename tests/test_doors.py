@@ -19,6 +19,7 @@ import pytest
 
 import holdall
 from holdall import bson, julia, msgpack
+from tests.support.each import each
 
 VALUE = {"a": [1, 2, {"b": None}]}
 NONE = type(None)
@@ -81,16 +82,16 @@ WHOLE: dict[str, Callable[[Any], Any]] = {
 }
 
 
-@pytest.mark.parametrize("door", TYPED)
-@pytest.mark.parametrize("wanted", [None, NONE])
+@each("door", TYPED)
+@each("wanted", [None, NONE])
 def test_type_none_is_the_type_of_none(door, wanted):
     assert TYPED[door](None, wanted) is None
     with pytest.raises(holdall.ValidationError, match="Expected `None`, got `int`"):
         TYPED[door](5, wanted)
 
 
-@pytest.mark.parametrize("door", WHOLE)
-@pytest.mark.parametrize("wanted", [None, NONE])
+@each("door", WHOLE)
+@each("wanted", [None, NONE])
 def test_no_document_is_none(door, wanted):
     with pytest.raises(holdall.ValidationError, match="Expected `None`, got `dict`"):
         WHOLE[door](wanted)
@@ -108,7 +109,7 @@ def test_any_is_what_leaving_it_out_means():
     assert doc.get("a", type=Any) == VALUE["a"]
 
 
-@pytest.mark.parametrize(
+@each(
     "door",
     [
         holdall.loads, holdall.Decoder, holdall.load, holdall.open, holdall.Reader, holdall.Document,
@@ -295,7 +296,7 @@ READERS: dict[str, tuple[Callable[[bytes], Any], set[str]]] = {
 }
 
 
-@pytest.mark.parametrize("reader", READERS)
+@each("reader", READERS)
 def test_another_format_is_named(reader):
     read, own = READERS[reader]
     for name, (data, clause) in FORMATS.items():

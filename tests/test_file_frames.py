@@ -140,7 +140,7 @@ def through(reader: Any, writer: Any, obj: Any, options: dict[str, Any]) -> Any:
             made = holdall.load(reader)
             assert reader.read(1) == b""
     finally:
-        thread.join(30)
+        thread.join(60)
     assert not failed and not thread.is_alive()
     return made
 
@@ -189,7 +189,7 @@ def test_the_layout_is_that_of_the_page(compress: Any) -> None:
 
 
 def test_levels_of_zstd() -> None:
-    text = " ".join(str(number * number) for number in range(100_000))
+    text = " ".join(str(number * number) for number in range(25_000))
     sizes = [len(dumped(text, compress=("zstd", level))) for level in (1, 3, 9, 19, 22)]
     assert sizes[0] > sizes[3] and len(set(sizes)) > 2
     assert all(holdall.loads(dumped(text, compress=("zstd", level))) == text for level in (1, 22))
@@ -470,7 +470,7 @@ def test_progress_may_stop_it(compress: Any, nth: int, tmp_path: pathlib.Path) -
         if calls == nth:
             raise Stop
 
-    obj = [np.arange(3_000_000.0), bytes(20 << 20)]
+    obj = [np.arange(2_000_000.0), bytes(12 << 20)]
     with pytest.raises(Stop):
         holdall.dump(obj, path, compress=compress, progress=stop)
     assert holdall.load(path) == "old" and os.listdir(tmp_path) == ["a.hold"]
@@ -533,11 +533,13 @@ def test_every_flipped_bit_is_seen_by_path(name: str, tmp_path: pathlib.Path) ->
     data = SAMPLES[name]()
     rng = random.Random(name)
     path = tmp_path / "a.hold"
+    path.write_bytes(data)
     for _ in range(400):
         at, bit = rng.randrange(len(data)), rng.randrange(8)
-        path.write_bytes(data[:at] + bytes([data[at] ^ 1 << bit]) + data[at + 1 :])
+        put(path, at, data[at] ^ 1 << bit)
         with pytest.raises(holdall.DecodeError):
             holdall.load(path)
+        put(path, at, data[at])
 
 
 @pytest.mark.parametrize("load", [loads, streams])
@@ -549,12 +551,22 @@ def test_every_truncation_is_seen(name: str, load: Callable[[bytes], Any]) -> No
             load(data[:size])
 
 
+def put(path: pathlib.Path, at: int, byte: int) -> None:
+    """Change a byte where it stands. A file that is written anew has to reach the disk, which takes longer than a thousand loads."""
+    with open(path, "r+b") as file:
+        file.seek(at)
+        file.write(bytes([byte]))
+
+
 def test_truncated_in_maps(tmp_path: pathlib.Path) -> None:
     path = tmp_path / "a.hold"
     for name in SAMPLES:
         data = SAMPLES[name]()
-        for size in {*range(0, len(data), 41), *range(40), len(data) - 1, len(data) - 32, len(data) - 33}:
-            path.write_bytes(data[:size])
+        path.write_bytes(data)
+        sizes = {*range(0, len(data), 41), *range(40), len(data) - 1, len(data) - 32, len(data) - 33}
+        for size in sorted(sizes, reverse=True):
+            # Shorter and shorter: a file that is written anew each time has to reach the disk.
+            os.truncate(path, size)
             for read in (lambda: holdall.load(path, mmap=True), lambda: holdall.open(path)):
                 with pytest.raises(holdall.TruncatedError):
                     read()
@@ -569,14 +581,17 @@ def test_checksums_of_maps(tmp_path: pathlib.Path) -> None:
         range(frame.start, frame.start + len(frame.body)) for frame in file.frames if frame.kind == ff.BUFFER
     ]
     passed = 0
+    path.write_bytes(data)
     for at in range(0, len(data), 5):
-        path.write_bytes(data[:at] + bytes([data[at] ^ 4]) + data[at + 1 :])
+        put(path, at, data[at] ^ 4)
         try:
             plain(holdall.load(path, mmap=True))
         except holdall.DecodeError:
             assert not any(at in span for span in spans)
         else:
             passed += any(at in span for span in spans)
+        put(path, at, data[at])
+    assert path.read_bytes() == data
     assert passed == len([at for at in range(0, len(data), 5) if any(at in span for span in spans)])
 
 

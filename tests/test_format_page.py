@@ -11,6 +11,7 @@ import pytest
 import holdall
 import holdall.pickle
 from tests.support import file_frames, wire_reader
+from tests.support.each import each
 from tests.support.kinds import KINDS, Kind
 from tests.support.neutral import describe, show
 
@@ -21,8 +22,8 @@ def compare(data: bytes, **options: Any) -> None:
     assert read == loaded
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
-@pytest.mark.parametrize("options", [{}, {"canonical": True}, {"refs": False}, {"intern": True}], ids=str)
+@each("kind", KINDS, ids=lambda kind: kind.name)
+@each("options", [{}, {"canonical": True}, {"refs": False}, {"intern": True}], ids=str)
 def test_the_page_reads_every_kind(kind: Kind, options: dict[str, bool]) -> None:
     obj = kind.make()
     try:
@@ -35,8 +36,8 @@ def test_the_page_reads_every_kind(kind: Kind, options: dict[str, bool]) -> None
     compare(data)
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
-@pytest.mark.parametrize("compress", [None, "lz4"])
+@each("kind", KINDS, ids=lambda kind: kind.name)
+@each("compress", [None, "lz4"])
 def test_the_page_reads_files(kind: Kind, compress: Any) -> None:
     # A cousin that is large enough to stand outside the message, and one that just isn't.
     obj = [kind.make(), bytes(4096), bytearray(5000), b"x" * 4095, array.array("d", range(512))]
@@ -149,7 +150,7 @@ def test_the_page_reads_an_object_made_within_its_own_arguments() -> None:
     assert "'reduce': 64" in str(shown["values"][1])
 
 
-@pytest.mark.parametrize("cut", range(40))
+@each("cut", range(40))
 def test_the_page_refuses_what_ends_early(cut: int) -> None:
     data = holdall.dumps(
         [{"a": [1.5, "text"], "b": "é"}, {"a": (1, 2, 3, 4), "b": {5}}, b"bytes", 1 << 70, range(3)]

@@ -10,6 +10,7 @@ import pytest
 
 import holdall
 from tests.support import wire_files
+from tests.support.each import each
 from tests.support.neutral import describe, show
 from tests.support.page_tables import example
 from tests.support.wire_files import BLOCK, Log, Watched, key_places, read_file, read_index
@@ -213,7 +214,7 @@ def test_a_lost_record_takes_no_other_along(which: int, tmp_path: pathlib.Path) 
     assert read(tmp_path / "a.log", repair="skip") == [*records()[:which], *records()[which + 1 :]]
 
 
-@pytest.mark.parametrize("size", range(8, 170, 7))
+@each("size", range(8, 170, 7))
 def test_a_log_cut_short(size: int) -> None:
     log = Log(example("log")[:size], False)
     assert len(log.records) == (size >= 79) + (size >= 142)

@@ -21,6 +21,7 @@ from holdall import julia
 from holdall.julia import Bits, JuliaStruct, Pair, Type, missing, struct
 from holdall.julia import _host as host
 from holdall.julia._layout import layout, pack
+from tests.support.each import each
 from tests.support.julia_registry import fresh
 from tests.support.julia_types import RGB, Fruit, Mixed, Point
 
@@ -58,7 +59,7 @@ PLAIN = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("text", PLAIN)
+@each("text", PLAIN, within=fresh)
 def test_numbers_say_their_type_by_their_dtype(text: str) -> None:
     dtype, convert = host.array_of(T(text), np.dtype(PLAIN[text]).itemsize)
     assert (dtype, convert, dtype.metadata) == (np.dtype(PLAIN[text]), None, None)
@@ -326,7 +327,7 @@ ITEMS: list[tuple[str, list[Any]]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "values"), ITEMS, ids=[text for text, _ in ITEMS])
+@each(("text", "values"), ITEMS, ids=[text for text, _ in ITEMS], within=fresh)
 def test_values_one_by_one_are_packed_and_read(text: str, values: list[Any]) -> None:
     struct("Main.Point", Point)
     struct("Main.Fruit", Fruit)
@@ -515,8 +516,8 @@ NOTHINGS = {
 }
 
 
-@pytest.mark.parametrize("text", NOTHINGS)
-@pytest.mark.parametrize("shape", [(2,), (2, 3), (), (0,)])
+@each("text", NOTHINGS)
+@each("shape", [(2,), (2, 3), (), (0,)], within=fresh)
 def test_arrays_of_what_holds_nothing(text: str, shape: tuple[int, ...]) -> None:
     of: Any = T(text)
     described = julia.parse(julia.dumps({"value": of}))["value"]

@@ -13,6 +13,7 @@ import pytest
 
 import holdall
 from holdall import bson, julia
+from tests.support.each import each
 from tests.support.julia_messages import backref, message
 
 np = pytest.importorskip("numpy")
@@ -114,7 +115,7 @@ REFUSED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("value, text", REFUSED.values(), ids=REFUSED)
+@each("value, text", REFUSED.values(), ids=REFUSED)
 def test_what_is_refused(value: Any, text: str) -> None:
     for place in ({"a": value}, {"a": [1, {"b": (value,)}]}, {"a": {1: value}}, {"a": julia.Ref([value])}):
         with pytest.raises(holdall.EncodeError) as caught:

@@ -18,6 +18,7 @@ import numpy as np
 
 from holdall import julia
 from tests.support import julia_samples, julia_tree
+from tests.support.each import each
 from tests.support.julia_registry import fresh
 from tests.support.julia_same import same
 from tests.support.julia_trees import same_tree
@@ -55,7 +56,7 @@ def registry() -> Iterator[None]:
         yield
 
 
-@pytest.mark.parametrize("path", PATHS)
+@each("path", PATHS, within=fresh)
 def test_a_file_is_loaded_and_written_again(path: pathlib.Path) -> None:
     data = path.read_bytes()
     value = julia.loads(data)

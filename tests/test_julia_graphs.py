@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import holdall
 from holdall import bson, julia
+from tests.support.each import each
 from tests.support.julia_messages import backref, message, tuple_of
 
 np = pytest.importorskip("numpy")
@@ -80,7 +81,7 @@ SHARED = {
 }
 
 
-@pytest.mark.parametrize("make", SHARED.values(), ids=SHARED)
+@each("make", SHARED.values(), ids=SHARED)
 def test_what_is_one_object_stays_one(make: Any) -> None:
     one, other = make(), make()
     found = julia.loads(julia.dumps({"a": one, "b": [one, other, one], "c": {"d": one, "e": other}}))
@@ -248,7 +249,7 @@ RINGS = {
 }
 
 
-@pytest.mark.parametrize("make", RINGS.values(), ids=RINGS)
+@each("make", RINGS.values(), ids=RINGS)
 def test_cycles(make: Any) -> None:
     ring, again = make()
     assert again(ring) is ring

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +26,7 @@ from holdall.julia import (
     Type,
 )
 from tests.support import julia_tree
+from tests.support.each import each
 from tests.support.julia_registry import fresh
 from tests.support.julia_same import same
 
@@ -36,10 +38,16 @@ class Cell:
     v: Any = None
 
 
-@pytest.fixture(autouse=True)
-def registry() -> Iterator[None]:
+@contextmanager
+def registered() -> Iterator[None]:
     with fresh():
         julia.struct("Main.Cell", Cell, mutable=True)
+        yield
+
+
+@pytest.fixture(autouse=True)
+def registry() -> Iterator[None]:
+    with registered():
         yield
 
 
@@ -127,8 +135,8 @@ WAYS: dict[str, Make] = {
 }
 
 
-@pytest.mark.parametrize("name", WAYS)
-@pytest.mark.parametrize("outer", ["the cell", "what it holds", "that twice", "both"])
+@each("name", WAYS)
+@each("outer", ["the cell", "what it holds", "that twice", "both"], within=registered)
 def test_a_cycle_through_a_mutable_struct(name: str, outer: str) -> None:
     cell = Cell()
     cell.v = WAYS[name](cell)

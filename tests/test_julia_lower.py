@@ -46,6 +46,7 @@ from holdall.julia import (
 )
 from holdall.julia import _host as host
 from holdall.julia._infer import type_of
+from tests.support.each import each
 from tests.support.julia_registry import fresh
 from tests.support.julia_types import Fruit, Point
 
@@ -131,10 +132,11 @@ VALUES: list[tuple[Any, tuple[Any, ...]]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "expected"),
     VALUES,
     ids=[f"{at} {type(value).__name__}" for at, (value, _) in enumerate(VALUES)],
+    within=fresh,
 )
 def test_values(value: Any, expected: Any) -> None:
     found = host.lower(value)
@@ -183,10 +185,11 @@ TABLES: list[tuple[Any, tuple[Any, ...]]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "expected"),
     TABLES,
     ids=[f"{at} {type(value).__name__}" for at, (value, _) in enumerate(TABLES)],
+    within=fresh,
 )
 def test_mappings_of_any_keys(value: Any, expected: Any) -> None:
     assert plain(host.lower(value)) == expected
@@ -371,9 +374,7 @@ RECORDS = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("text", "values"), RECORDS, ids=[f"{text} {values!r:.40}" for text, values in RECORDS]
-)
+@each(("text", "values"), RECORDS, ids=[f"{text} {values!r:.40}" for text, values in RECORDS], within=fresh)
 def test_what_python_can_not_say_stays_a_record(text: str, values: list[Any]) -> None:
     how, *more = host.resolve(T(text))
     made = more[0](T(text), values) if how == host.MAKE else JuliaStruct(text, values)

@@ -10,6 +10,7 @@ import pytest
 
 from holdall import julia
 from holdall.julia import Char, JuliaStruct, NamedTuple, Symbol, Type
+from tests.support.each import each
 from tests.support.julia_registry import fresh
 
 T: Any = Type.parse
@@ -29,10 +30,8 @@ NAMES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize(
-    "path", [("Main",), ("Main", "Base"), ("Core",), ("Main", "Lab", "Inner"), ("Flux",)]
-)
+@each("name", NAMES)
+@each("path", [("Main",), ("Main", "Base"), ("Core",), ("Main", "Lab", "Inner"), ("Flux",)], within=fresh)
 def test_every_name_is_read_as_it_is_shown(path: tuple[str, ...], name: str) -> None:
     of = Type((*path, name), (T("Int64"), 1))
     text = repr(of)
@@ -58,7 +57,7 @@ def test_paths(text: str, path: tuple[str, ...]) -> None:
     assert T(text).path == path
 
 
-@pytest.mark.parametrize(
+@each(
     ("value", "text"),
     [
         (1, "1"),
@@ -85,6 +84,7 @@ def test_paths(text: str, path: tuple[str, ...]) -> None:
         (Symbol("a b"), 'Symbol("a b")'),
         ((1, julia.UInt8(2)), "(1, 0x02)"),
     ],
+    within=fresh,
 )
 def test_parameters_are_shown_as_julia_reads_them(value: Any, text: str) -> None:
     of = Type(("Main", "V"), (value,))

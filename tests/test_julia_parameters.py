@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from holdall import EncodeError, julia
 from holdall.julia import Bits, Char, Dict, JuliaStruct, Symbol, Type
 from tests.support import julia_tree
+from tests.support.each import each
 from tests.support.julia_registry import fresh
 from tests.support.julia_same import same
 
@@ -76,7 +77,7 @@ STORED: dict[str, tuple[Any, tuple[Any, ...]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", STORED)
+@each("name", STORED, within=fresh)
 def test_they_are_loaded_as_they_are_and_written_as_they_came(name: str) -> None:
     params, expected = STORED[name]
     data = stored(params)
@@ -92,7 +93,7 @@ def test_they_are_loaded_as_they_are_and_written_as_they_came(name: str) -> None
     assert julia_tree.dumps({"value": found}) == data
 
 
-@pytest.mark.parametrize("name", STORED)
+@each("name", STORED, within=fresh)
 def test_every_prefix_fails(name: str) -> None:
     data = stored(STORED[name][0])
     for stop in range(len(data)):

@@ -6,6 +6,7 @@ import datetime
 import enum
 import uuid
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -37,6 +38,7 @@ from holdall.julia import (  # noqa: E402
     struct,
 )
 from tests.support import julia_tree  # noqa: E402
+from tests.support.each import each  # noqa: E402
 from tests.support.julia_registry import fresh, map_all  # noqa: E402
 from tests.support.julia_same import same  # noqa: E402
 from tests.support.julia_types import Fruit, Point  # noqa: E402
@@ -55,12 +57,18 @@ class Named:
     value: Any
 
 
-@pytest.fixture(autouse=True)
-def registry() -> Iterator[None]:
+@contextmanager
+def registered() -> Iterator[None]:
     with fresh():
         map_all()
         struct("Main.Shade", Shade)
         struct("Main.Named", Named, mutable=True)
+        yield
+
+
+@pytest.fixture(autouse=True)
+def registry() -> Iterator[None]:
+    with registered():
         yield
 
 
@@ -124,15 +132,15 @@ WRITERS = {"native": julia.dumps, "second": julia_tree.dumps}
 READERS = {"native": julia.loads, "second": julia_tree.loads}
 
 
-@pytest.mark.parametrize("reader", READERS)
-@pytest.mark.parametrize("writer", WRITERS)
-@pytest.mark.parametrize("name", VALUES)
+@each("reader", READERS)
+@each("writer", WRITERS)
+@each("name", VALUES, within=registered)
 def test_values_come_back_as_they_were(name: str, writer: str, reader: str) -> None:
     make = VALUES[name]
     same(READERS[reader](WRITERS[writer]({"value": make()})), {"value": make()})
 
 
-@pytest.mark.parametrize("name", VALUES)
+@each("name", VALUES, within=registered)
 def test_both_write_the_same(name: str) -> None:
     document = {"value": VALUES[name]()}
     data = julia.dumps(document)

@@ -11,6 +11,7 @@ import pytest
 
 import holdall
 from holdall import bson, julia
+from tests.support.each import each
 from tests.support.julia_messages import (
     ANY,
     BOOL,
@@ -227,7 +228,7 @@ MALFORMED: list[tuple[Any, str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("value, text", MALFORMED, ids=lambda part: str(part)[:70])
+@each("value, text", MALFORMED, ids=lambda part: str(part)[:70])
 def test_malformed(value: Any, text: str) -> None:
     data = message(value)
     with pytest.raises(holdall.DecodeError) as caught:
@@ -333,7 +334,7 @@ NONSENSE: list[Any] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("value", NONSENSE, ids=lambda value: str(value)[:70])
+@each("value", NONSENSE, ids=lambda value: str(value)[:70])
 def test_nonsense(value: Any) -> None:
     """An answer that can be looked at and written again, or one of our errors."""
     for data in (
@@ -587,12 +588,12 @@ def test_values_that_share_their_parts() -> None:
 HUGE = [(1 << 40,), (1 << 20, 1 << 10), (1000, 1000, 1000), (10**9,), (1 << 57,)]
 
 
-@pytest.mark.parametrize(
+@each(
     "of",
     [NOTHING, FOO, INT64, CHAR, DATE, STRING, datatype("Main", "Base", "Missing")],
     ids=lambda of: of["name"][-1],
 )
-@pytest.mark.parametrize("size", HUGE, ids=str)
+@each("size", HUGE, ids=str)
 def test_arrays_without_bytes(of: Tree, size: tuple[int, ...]) -> None:
     with pytest.raises(holdall.DecodeError) as caught:
         julia.loads(message(array(of, size, b"")))

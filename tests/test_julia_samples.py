@@ -15,6 +15,7 @@ pytest.importorskip("numpy")
 
 from holdall import julia
 from tests.support import julia_samples, julia_tree
+from tests.support.each import each
 from tests.support.julia_registry import declare_mutable, fresh, map_all
 from tests.support.julia_same import same
 from tests.support.julia_trees import same_tree
@@ -78,12 +79,12 @@ def expected(path: pathlib.Path, mapped: bool) -> Any:
     return julia_samples.value(path.stem, julia_samples.Made(mapped, path.parent.name))
 
 
-@pytest.mark.parametrize(("path", "mapped"), CASES)
+@each(("path", "mapped"), CASES, within=fresh)
 def test_a_file_holds_what_was_written(way: Any, path: pathlib.Path, mapped: bool) -> None:
     same(way.load(path, CLASSES if mapped else None), expected(path, mapped))
 
 
-@pytest.mark.parametrize(("path", "mapped"), CASES)
+@each(("path", "mapped"), CASES, within=fresh)
 def test_written_again_a_file_says_the_same(way: Any, path: pathlib.Path, mapped: bool) -> None:
     (map_all if mapped else declare_mutable)()
     data = path.read_bytes()
@@ -95,7 +96,7 @@ def test_written_again_a_file_says_the_same(way: Any, path: pathlib.Path, mapped
         assert way.dumps(value) == data
 
 
-@pytest.mark.parametrize(("path", "mapped"), CASES)
+@each(("path", "mapped"), CASES, within=fresh)
 def test_what_was_made_by_hand_is_written_and_loaded(way: Any, path: pathlib.Path, mapped: bool) -> None:
     (map_all if mapped else declare_mutable)()
     value = expected(path, mapped)

@@ -14,6 +14,7 @@ import pytest
 
 import holdall
 from holdall import julia
+from tests.support.each import each
 from tests.support.julia_messages import (
     ANY,
     FLOAT64,
@@ -228,7 +229,7 @@ LEAVES = [
 ]
 
 
-@pytest.mark.parametrize("stored, annotation, expected", LEAVES, ids=str)
+@each("stored, annotation, expected", LEAVES, ids=str)
 def test_leaves(stored: Any, annotation: Any, expected: Any) -> None:
     found = loads(stored, annotation)
     assert found == expected and type(found) is type(expected)
@@ -308,7 +309,7 @@ CONTAINERS = [
 ]
 
 
-@pytest.mark.parametrize("stored, annotation, expected", CONTAINERS, ids=lambda part: str(part)[:60])
+@each("stored, annotation, expected", CONTAINERS, ids=lambda part: str(part)[:60])
 def test_containers(stored: Any, annotation: Any, expected: Any) -> None:
     found = loads(stored, annotation)
     assert found == expected and type(found) is type(expected)

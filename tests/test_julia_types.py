@@ -22,6 +22,7 @@ from holdall.julia import (
     UnionAll,
 )
 from holdall.julia._types import ANY
+from tests.support.each import each
 from tests.support.julia_messages import FLOAT64, array, datatype
 from tests.support.julia_registry import fresh
 
@@ -80,7 +81,7 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("text", "printed", "path"), TEXTS)
+@each(("text", "printed", "path"), TEXTS)
 def test_types_are_read_from_text(text: str, printed: str, path: tuple[str, ...]) -> None:
     found = T(text)
     assert isinstance(found, Type)
@@ -280,7 +281,7 @@ def wide(depth: int) -> Type:
 
 
 def test_types_nested_deep_and_wide_are_compared_and_shown() -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     assert deep(20_000) == deep(20_000)
     assert deep(20_000) != deep(20_001)
     assert hash(deep(20_000)) == hash(deep(20_000))
@@ -296,7 +297,7 @@ def test_types_nested_deep_and_wide_are_compared_and_shown() -> None:
         chain = UnionAll(TypeVar("T"), chain)
     assert len(str(chain)) < 10_000
     assert hash(chain) == hash(chain)
-    assert time.perf_counter() - began < 20
+    assert time.process_time() - began < 20
 
 
 def test_tuples_nested_deep_are_hashed_all_the_same() -> None:

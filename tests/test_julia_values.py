@@ -38,6 +38,7 @@ from holdall.julia import (
     missing,
 )
 from holdall.julia._numbers import read_char
+from tests.support.each import each
 from tests.support.julia_registry import fresh
 
 T = Type.parse
@@ -416,8 +417,8 @@ VALUES: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize("value", VALUES, ids=lambda value: type(value).__name__)
-@pytest.mark.parametrize("way", ["copy", "deepcopy", "pickle"])
+@each("value", VALUES, ids=lambda value: type(value).__name__)
+@each("way", ["copy", "deepcopy", "pickle"])
 def test_values_are_copied_whole(value: Any, way: str) -> None:
     ways = {
         "copy": copy.copy,

@@ -13,6 +13,7 @@ import pytest
 import holdall
 from holdall import julia, msgpack
 from tests.conftest import REPO
+from tests.support.each import each
 from tests.support.isomorphic import isomorphic
 
 oracle: Any = pytest.importorskip("bson")
@@ -35,9 +36,7 @@ DATABASE: list[Any] = [
     oracle.SON([("b", 1), ("a", oracle.SON())]),
 ]  # fmt: skip
 JULIA: list[Any] = [julia.Period(3, "Day"), julia.missing, julia.BOTTOM]
-ALL = pytest.mark.parametrize(
-    "value", DATABASE + JULIA, ids=lambda value: f"{type(value).__name__} {value!r}"[:40]
-)
+ALL = each("value", DATABASE + JULIA, ids=lambda value: f"{type(value).__name__} {value!r}"[:40])
 
 
 def same(one: Any, other: Any) -> None:

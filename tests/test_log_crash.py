@@ -42,7 +42,7 @@ def kill_a_writer(path: Path, sync: str, after: float) -> int:
     """How many records it said the log has for sure."""
     with child("append", path, sync) as writer:
         assert writer.stdout is not None and writer.stderr is not None
-        ready, _, _ = select.select([writer.stdout], [], [], 30)
+        ready, _, _ = select.select([writer.stdout], [], [], 60)
         assert ready, "it never began"
         time.sleep(after)
         writer.kill()

@@ -8,6 +8,8 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -15,52 +17,17 @@ import pytest
 from tests.conftest import REPO
 from tests.support import wire as w
 from tests.support.hostile import MEMORY_MULTIPLE
+from tests.support.probe import probe
 
 SLACK = 24 << 20
 
-PROBE = """
-import importlib, json, sys
-import holdall
-from tests.support.peak import peak
-module = importlib.import_module(sys.argv[1])
-options = {"types": holdall.Record} if module is holdall else {}
-data = sys.stdin.buffer.read()
-try:
-    import numpy
-except ImportError:
-    pass
-for warm in (b"", data[:1], module.dumps({"l": [1, {"a": 2}]})):
-    try:
-        module.loads(warm)
-    except holdall.DecodeError:
-        pass
-before = peak()
-try:
-    found = module.loads(data, **options)
-    verdict = "loaded"
-except holdall.DecodeError as error:
-    verdict = type(error).__name__
-after = peak()
-print(json.dumps([verdict, after - before]))
-"""
-
-
-def probe(data: bytes, module: str = "holdall") -> tuple[str, int]:
-    """Load `data` in a process that may map 4 GiB: what happened, and by how much its peak grew."""
-    limit = "import resource; resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))\n"
-    run = subprocess.run(
-        [sys.executable, "-c", limit + PROBE, module],
-        input=data,
-        capture_output=True,
-        timeout=120,
-        cwd=REPO,
-    )
-    assert run.returncode == 0, run.stderr.decode()[-2000:]
-    verdict, grown = json.loads(run.stdout)
-    return verdict, grown
-
-
 ONE = w.integer(1)
+
+
+def claim(name: str, count: int) -> bytes:
+    return w.message(w.sized(name, count, ONE * 100))
+
+
 KEYS = [f"k{i}" for i in range(1_000)]
 
 
@@ -76,28 +43,29 @@ def claims(name: str, count: int = 60_000) -> bytes:
     return w.message(bytes(body))
 
 
-BOMBS: dict[str, bytes] = {
-    "lists that claim what is left": claims("LIST"),
-    "tuples that claim what is left": claims("TUPLE"),
-    "sets that claim what is left": claims("SET"),
-    "frozensets that claim what is left": claims("FROZENSET"),
-    "dicts that claim what is left": claims("DICT"),
-    "wide shapes in each other": w.message(w.shape(KEYS, bytes([w.TAG.INSTANCE_FIX]) * 100_000)),
-    "wide shapes side by side": w.message(
+# Made when they are needed: they are large.
+BOMBS: dict[str, Callable[[], bytes]] = {
+    "lists that claim what is left": lambda: claims("LIST"),
+    "tuples that claim what is left": lambda: claims("TUPLE"),
+    "sets that claim what is left": lambda: claims("SET"),
+    "frozensets that claim what is left": lambda: claims("FROZENSET"),
+    "dicts that claim what is left": lambda: claims("DICT"),
+    "wide shapes in each other": lambda: w.message(w.shape(KEYS, bytes([w.TAG.INSTANCE_FIX]) * 100_000)),
+    "wide shapes side by side": lambda: w.message(
         w.sequence(w.shape(KEYS, ONE * 1_000), *[bytes([w.TAG.INSTANCE_FIX]) + ONE * 1_000] * 200)
     ),
-    "wide classes in each other": w.message(
+    "wide classes in each other": lambda: w.message(
         w.layout("object", "a.B", KEYS, bytes([w.TAG.INSTANCE_FIX]) * 100_000)
     ),
-    "empty shapes": w.message(w.sequence(w.shape([]), *[bytes([w.TAG.INSTANCE_FIX])] * 200_000)),
-    "empty classes": w.message(
+    "empty shapes": lambda: w.message(w.sequence(w.shape([]), *[bytes([w.TAG.INSTANCE_FIX])] * 200_000)),
+    "empty classes": lambda: w.message(
         w.sequence(w.layout("object", "a.B", []), *[bytes([w.TAG.INSTANCE_FIX])] * 200_000)
     ),
-    "many shapes": w.message(w.sequence(*[w.shape([f"k{i}"], ONE) for i in range(50_000)])),
-    "many classes": w.message(
+    "many shapes": lambda: w.message(w.sequence(*[w.shape([f"k{i}"], ONE) for i in range(50_000)])),
+    "many classes": lambda: w.message(
         w.sequence(*[w.layout("object", f"a.B{i}", ["f"], ONE) for i in range(50_000)])
     ),
-    "shapes of references to names": w.message(
+    "shapes of references to names": lambda: w.message(
         w.sequence(
             w.shape(KEYS, ONE * 1_000),
             *[
@@ -106,43 +74,55 @@ BOMBS: dict[str, bytes] = {
             ],
         )
     ),
-    "marks": w.message(w.sequence(*[w.mark(w.sequence())] * 200_000)),
-    "empty lists": w.message(w.sequence(*[w.EMPTY_LIST] * 300_000)),
-    "empty dicts": w.message(w.sequence(*[w.tag("DICT_EMPTY")] * 300_000)),
-    "empty sets": w.message(w.sequence(*[w.sized("SET", 0)] * 150_000)),
-    "empty deques": w.message(w.sequence(*[w.known("Deque", w.NONE, w.EMPTY_LIST)] * 60_000)),
-    "empty ordered dicts": w.message(w.sequence(*[w.known("OrderedDict", w.tag("DICT_EMPTY"))] * 60_000)),
-    "empty arrays": w.message(
+    "marks": lambda: w.message(w.sequence(*[w.mark(w.sequence())] * 200_000)),
+    "empty lists": lambda: w.message(w.sequence(*[w.EMPTY_LIST] * 300_000)),
+    "empty dicts": lambda: w.message(w.sequence(*[w.tag("DICT_EMPTY")] * 300_000)),
+    "empty sets": lambda: w.message(w.sequence(*[w.sized("SET", 0)] * 150_000)),
+    "empty deques": lambda: w.message(w.sequence(*[w.known("Deque", w.NONE, w.EMPTY_LIST)] * 60_000)),
+    "empty ordered dicts": lambda: w.message(
+        w.sequence(*[w.known("OrderedDict", w.tag("DICT_EMPTY"))] * 60_000)
+    ),
+    "empty arrays": lambda: w.message(
         w.sequence(
             *[w.known("NdArray", w.text("f8"), w.tuple_(w.integer(0)), w.tag("FALSE"), w.blob(b""))] * 20_000
         )
     ),
-    "floats": w.message(w.sized("LIST_F64", 100_000, bytes(800_000))),
-    "bytes of ints": w.message(w.sized("LIST_I8", 500_000, b"\x7f" * 500_000)),
-    "empty texts": w.message(w.sized("LIST_ASCII", 500_000, bytes(500_000))),
-    "one-character texts": w.message(w.sized("LIST_ASCII", 250_000, b"\x01" * 250_000, b"a" * 250_000)),
-    "two-character texts": w.message(w.sized("LIST_ASCII", 250_000, b"\x02" * 250_000, b"ab" * 250_000)),
-    "paths": w.message(w.sequence(*[w.known("PosixPath", w.text("a"))] * 100_000)),
-    "networks": w.message(w.sequence(*[w.known("IPv4Network", w.text("1.0.0.0/8"))] * 30_000)),
-    "a decimal of a huge exponent": w.message(w.known("Decimal", w.text("1E+999999999"))),
-    "a big int": w.message(w.sized("INT_BIG", 1 << 20, b"\x7f" * (1 << 20))),
-    "a fraction of big ints": w.message(
+    "floats": lambda: w.message(w.sized("LIST_F64", 100_000, bytes(800_000))),
+    "bytes of ints": lambda: w.message(w.sized("LIST_I8", 500_000, b"\x7f" * 500_000)),
+    "empty texts": lambda: w.message(w.sized("LIST_ASCII", 500_000, bytes(500_000))),
+    "one-character texts": lambda: w.message(
+        w.sized("LIST_ASCII", 250_000, b"\x01" * 250_000, b"a" * 250_000)
+    ),
+    "two-character texts": lambda: w.message(
+        w.sized("LIST_ASCII", 250_000, b"\x02" * 250_000, b"ab" * 250_000)
+    ),
+    "paths": lambda: w.message(w.sequence(*[w.known("PosixPath", w.text("a"))] * 100_000)),
+    "networks": lambda: w.message(w.sequence(*[w.known("IPv4Network", w.text("1.0.0.0/8"))] * 30_000)),
+    "a decimal of a huge exponent": lambda: w.message(w.known("Decimal", w.text("1E+999999999"))),
+    "a big int": lambda: w.message(w.sized("INT_BIG", 1 << 20, b"\x7f" * (1 << 20))),
+    "a fraction of big ints": lambda: w.message(
         w.known("Fraction", *[w.sized("INT_BIG", 5_000, b"\x7f" * 5_000)] * 2)
     ),
 }
 for _name in "LIST TUPLE SET FROZENSET DICT BYTES BYTEARRAY ASCII LATIN_1 UCS_2 UTF_8 INT_BIG LIST_I64 LIST_ASCII TUPLE_BOOL".split():
     for _count in (1 << 16, 1 << 31, (1 << 62) - 1, (1 << 63) - 1, (1 << 64) - 1):
-        BOMBS[f"{_name} of 2**{_count.bit_length()}"] = w.message(w.sized(_name, _count, ONE * 100))
+        BOMBS[f"{_name} of 2**{_count.bit_length()}"] = partial(claim, _name, _count)
 
 
 @pytest.mark.parametrize("name", [name for name in BOMBS if " of 2**" not in name])
 @pytest.mark.xdist_group("memory")
 def test_bombs(name: str) -> None:
-    data = BOMBS[name]
+    data = BOMBS[name]()
     verdict, grown = probe(data)
     assert grown <= MEMORY_MULTIPLE * len(data) + SLACK, (
         f"{verdict} with {grown / len(data):.0f} bytes per byte"
     )
+
+
+def test_a_process_that_dies_is_told() -> None:
+    with pytest.raises(AssertionError, match="the process ended: by signal 6, with code 0"):
+        probe(bytes(1 << 20), "tests.support.dies")
+    assert probe(b"", "holdall.msgpack") == ("TruncatedError", probe(b"", "holdall.msgpack")[1])
 
 
 @pytest.mark.xdist_group("memory")
@@ -151,9 +131,10 @@ def test_claimed_lengths_allocate_nothing() -> None:
 
     import holdall
 
-    for name, data in BOMBS.items():
+    for name, make in BOMBS.items():
         if " of 2**" not in name:
             continue
+        data = make()
         tracemalloc.start()
         try:
             with pytest.raises(holdall.DecodeError):

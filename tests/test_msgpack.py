@@ -30,6 +30,7 @@ import pytest
 import holdall
 from holdall import _core, msgpack
 from holdall.msgpack import Ext, Reader, Timestamp
+from tests.support.each import each
 from tests.support.messages import VALUES
 
 UTC = datetime.timezone.utc
@@ -249,7 +250,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("value", "written"), WRITTEN_AS, ids=lambda value: type(value).__name__)
+@each(("value", "written"), WRITTEN_AS, ids=lambda value: type(value).__name__)
 def test_how_types_are_written(value, written):
     for way in (lambda inner: inner, lambda inner: [inner], lambda inner: {"a": {"b": inner}}):
         assert msgpack.dumps(way(value)) == msgpack.dumps(way(written))
@@ -323,8 +324,8 @@ def test_what_is_no_ext(arguments, error, text):
     assert str(caught.value) == text
 
 
-@pytest.mark.parametrize("code", [-128, -2, 0, 127])
-@pytest.mark.parametrize("size", [0, 1, 2, 3, 4, 5, 8, 9, 16, 17, 255, 256, 65_535, 65_536])
+@each("code", [-128, -2, 0, 127])
+@each("size", [0, 1, 2, 3, 4, 5, 8, 9, 16, 17, 255, 256, 65_535, 65_536])
 def test_ext_of_every_size(code, size):
     ext = Ext(code, bytes(size))
     assert msgpack.loads(msgpack.dumps(ext)) == ext
@@ -366,8 +367,8 @@ def test_data_of_any_kind_is_kept_as_bytes():
         assert made == Ext(1, b"abc") and type(made.data) is bytes and hash(made) == hash(Ext(1, b"abc"))
 
 
-@pytest.mark.parametrize("seconds", [0, 2**32 - 1, 2**32, 2**34 - 1, 2**34, -1, 2**63 - 1, -(2**63)])
-@pytest.mark.parametrize("nanoseconds", [0, 1, 999_999_999])
+@each("seconds", [0, 2**32 - 1, 2**32, 2**34 - 1, 2**34, -1, 2**63 - 1, -(2**63)])
+@each("nanoseconds", [0, 1, 999_999_999])
 def test_timestamps_as_their_data(seconds, nanoseconds):
     import msgpack as msgpack_python
 
@@ -437,8 +438,8 @@ def test_unix_time():
     assert Timestamp.from_unix_nano(-1) == Timestamp(-1, 999_999_999)
 
 
-@pytest.mark.parametrize("seconds", [0, 1, 2**32 - 1, 2**32, 2**34 - 1, 2**34, 2**63 - 1, -1, -(2**63)])
-@pytest.mark.parametrize("nanoseconds", [0, 1, 999_999_999])
+@each("seconds", [0, 1, 2**32 - 1, 2**32, 2**34 - 1, 2**34, 2**63 - 1, -1, -(2**63)])
+@each("nanoseconds", [0, 1, 999_999_999])
 def test_timestamps_take_the_shortest_form(seconds, nanoseconds):
     stamp = Timestamp(seconds, nanoseconds)
     data = msgpack.dumps(stamp)

@@ -16,6 +16,7 @@ import holdall
 from holdall.msgpack import compat
 from holdall.msgpack.compat import ExtType
 from tests.support.beside import MODULES, agree, outcome, plain
+from tests.support.each import each
 
 oracle = pytest.importorskip("msgpack")
 
@@ -110,8 +111,8 @@ PACK_OPTIONS = {
 }
 
 
-@pytest.mark.parametrize("value", VALUES)
-@pytest.mark.parametrize("options", PACK_OPTIONS)
+@each("value", VALUES)
+@each("options", PACK_OPTIONS)
 def test_packb(value, options):
     def act(module):
         return module.packb(VALUES[value](module), **PACK_OPTIONS[options](module))
@@ -119,13 +120,13 @@ def test_packb(value, options):
     agree(act)
 
 
-@pytest.mark.parametrize("value", [*range(-40, 300), *(sign * 2**power + by for power in (15, 16, 31, 32, 63) for sign in (1, -1) for by in (-1, 0, 1))])  # fmt: skip
+@each("value", [*range(-40, 300), *(sign * 2**power + by for power in (15, 16, 31, 32, 63) for sign in (1, -1) for by in (-1, 0, 1))])  # fmt: skip
 def test_ints(value):
     agree(lambda module: module.packb(value))
 
 
-@pytest.mark.parametrize("make", [lambda n: "x" * n, bytes, lambda n: [None] * n, lambda n: dict.fromkeys(range(n)), lambda n: "é" * (n // 2), tuple])  # fmt: skip
-@pytest.mark.parametrize("size", [0, 15, 16, 31, 32, 255, 256, 65_535, 65_536])
+@each("make", [lambda n: "x" * n, bytes, lambda n: [None] * n, lambda n: dict.fromkeys(range(n)), lambda n: "é" * (n // 2), tuple])  # fmt: skip
+@each("size", [0, 15, 16, 31, 32, 255, 256, 65_535, 65_536])
 def test_lengths(make, size):
     value = make(range(size)) if make is tuple else make(size)
     kind, _ = agree(lambda module: module.packb(value))
@@ -356,8 +357,8 @@ DIFFER = {
 }
 
 
-@pytest.mark.parametrize("message", MESSAGES)
-@pytest.mark.parametrize("options", UNPACK_OPTIONS)
+@each("message", MESSAGES)
+@each("options", UNPACK_OPTIONS)
 def test_unpackb(message, options):
     def act(module):
         return module.unpackb(MESSAGES[message], **UNPACK_OPTIONS[options])
@@ -496,7 +497,7 @@ def test_unpacker_piece_by_piece():
     assert agree(lambda module: list(act(module, module.Unpacker(File(data), read_size=1))))[0] == "given"
 
 
-@pytest.mark.parametrize(
+@each(
     "act",
     [
         lambda unpacker: unpacker.unpack(),
@@ -505,9 +506,7 @@ def test_unpacker_piece_by_piece():
         lambda unpacker: unpacker.read_map_header(),
     ],
 )
-@pytest.mark.parametrize(
-    "data", [b"", b"\xdc\x00", b"\xde\x00", b"\x81", b"\x91", b"\x01", b"\xc1", b"\xa2a", b"\x81\x01\x02"]
-)
+@each("data", [b"", b"\xdc\x00", b"\xde\x00", b"\x81", b"\x91", b"\x01", b"\xc1", b"\xa2a", b"\x81\x01\x02"])
 def test_unpacker_refuses(act, data):
     def of_fed(module):
         unpacker = module.Unpacker()

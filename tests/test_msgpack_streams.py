@@ -16,6 +16,7 @@ import pytest
 import holdall
 from holdall import _core, msgpack
 from holdall.msgpack import Ext, Reader
+from tests.support.each import each
 from tests.support.messages import BIG, VALUES
 
 STREAM = b"".join(map(msgpack.dumps, VALUES))
@@ -205,7 +206,7 @@ def test_every_object_comes_with_its_last_byte():
     assert came == LOADED[:8]
 
 
-@pytest.mark.parametrize("seed", range(20))
+@each("seed", range(20))
 def test_pieces_of_any_size(seed):
     pick = random.Random(seed)
     reader, came, at = Reader(), [], 0
@@ -312,7 +313,7 @@ class OnlyRecv:
 def test_a_socket(kind):
     near, far = socket.socketpair()
     with near, far:
-        near.settimeout(20)
+        near.settimeout(60)
         reader = Reader(kind(near))
         # Each answer is awaited before the next request is sent: the reader must not wait for more than a value.
         for value, expected in zip(VALUES[:8], LOADED[:8], strict=True):

@@ -11,6 +11,7 @@ import pytest
 import holdall
 from holdall import msgpack
 from holdall.msgpack import compat
+from tests.support.each import each
 
 REPO = pathlib.Path(__file__).resolve().parents[1]
 PATH = (
@@ -65,7 +66,7 @@ def same(found, expected):
     return type(found) is type(expected) and found == expected
 
 
-@pytest.mark.parametrize("case", cases())
+@each("case", cases())
 def test_every_form_is_read(case):
     expected = value_of(case)
     for form in case["msgpack"]:
@@ -79,7 +80,7 @@ def test_every_form_is_read(case):
         assert unpacker.tell() == len(data)
 
 
-@pytest.mark.parametrize("case", cases())
+@each("case", cases())
 def test_the_shortest_form_is_written(case):
     value = value_of(case)
     forms = [octets(form) for form in case["msgpack"]]
@@ -93,7 +94,7 @@ def test_the_shortest_form_is_written(case):
     assert compat.packb(value) == written
 
 
-@pytest.mark.parametrize("case", cases())
+@each("case", cases())
 def test_every_prefix_is_refused(case):
     for form in case["msgpack"]:
         data = octets(form)
@@ -104,7 +105,7 @@ def test_every_prefix_is_refused(case):
             decode(data + b"\xc0")
 
 
-@pytest.mark.parametrize("case", cases())
+@each("case", cases())
 def test_every_changed_byte_is_read_or_refused(case):
     for form in case["msgpack"]:
         data = bytearray(octets(form))

@@ -14,6 +14,7 @@ np = pytest.importorskip("numpy")
 
 from tests.support import numpy_cases as cases  # noqa: E402
 from tests.support import wire  # noqa: E402
+from tests.support.each import each  # noqa: E402
 from tests.support.isomorphic import isomorphic  # noqa: E402
 
 Way = Callable[[object], Any]
@@ -21,7 +22,7 @@ SIMPLE = cases.NUMERIC + cases.SWAPPED + cases.TIMES + cases.TEXTS
 NAMED = {**cases.LAYOUTS, **cases.SCALARS, **cases.OBJECTS, **cases.DTYPES}
 
 
-@pytest.mark.parametrize("dtype", SIMPLE)
+@each("dtype", SIMPLE)
 def test_dtypes(way: Way, dtype: str) -> None:
     for shape in ((), (0,), (1,), (6,), (2, 3), (0, 3), (2, 1, 3)):
         array = cases.filled(dtype, shape)
@@ -29,7 +30,7 @@ def test_dtypes(way: Way, dtype: str) -> None:
         isomorphic(np.asfortranarray(array), way(np.asfortranarray(array)))
 
 
-@pytest.mark.parametrize("name", cases.STRUCTURED)
+@each("name", cases.STRUCTURED)
 def test_structured(way: Way, name: str) -> None:
     array = cases.filled(cases.STRUCTURED[name], (2, 2))
     isomorphic(array, way(array))
@@ -37,7 +38,7 @@ def test_structured(way: Way, name: str) -> None:
     assert back.dtype == array.dtype and back.dtype.fields == array.dtype.fields
 
 
-@pytest.mark.parametrize("name", NAMED)
+@each("name", NAMED)
 def test_named(way: Way, name: str) -> None:
     obj = NAMED[name]()
     isomorphic(obj, way(obj))
@@ -45,7 +46,7 @@ def test_named(way: Way, name: str) -> None:
 
 
 # NumPy names the 64-bit integers twice, "l" and "q"; only the width is stored
-@pytest.mark.parametrize("dtype", [dtype for dtype in SIMPLE if dtype not in "qQ"])
+@each("dtype", [dtype for dtype in SIMPLE if dtype not in "qQ"])
 def test_scalars_of_every_dtype(way: Way, dtype: str) -> None:
     scalar = cases.filled(dtype)[1]
     isomorphic(scalar, way(scalar))
@@ -133,7 +134,7 @@ def test_wrong_buffers_are_refused(change: str) -> None:
 ALONE = ["g", ">G", "M8[25s]", "m8", "S0", "U3", "V5", "O", ("i4", (2, 3)), [("a", [("b", "i2", (2,))])], []]
 
 
-@pytest.mark.parametrize("dtype", [*ALONE, *cases.STRUCTURED.values()], ids=str)
+@each("dtype", [*ALONE, *cases.STRUCTURED.values()], ids=str)
 def test_dtypes_on_their_own(way: Way, dtype: Any) -> None:
     dtype = np.dtype(dtype)
     back = way(dtype)
@@ -178,7 +179,7 @@ def test_bytes_between_fields_are_not_stored(way: Way) -> None:
 
 
 # --- scalars ---------------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("text", ["", "a\0", "\ud800", "é" * 100])
+@each("text", ["", "a\0", "\ud800", "é" * 100])
 def test_text_scalars_keep_every_character(way: Way, text: str) -> None:
     raw = text.encode("utf-8", "surrogatepass")
     for scalar in (np.str_(text), np.bytes_(raw)):
@@ -291,7 +292,7 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("name", HOSTILE)
+@each("name", HOSTILE)
 def test_hostile_arrays_are_refused(name: str) -> None:
     with pytest.raises(holdall.DecodeError):
         holdall.loads(HOSTILE[name])

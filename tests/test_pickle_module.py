@@ -22,6 +22,7 @@ import pytest
 
 import holdall
 from holdall import pickle as hp
+from tests.support.each import each
 
 
 class Account:
@@ -590,7 +591,7 @@ def test_work_for_another_process():
             ours.send_bytes(hp.dumps(job))
             assert hp.loads(ours.recv_bytes()) == answer
         ours.send_bytes(hp.dumps(None))
-    process.join(30)
+    process.join(60)
     assert process.exitcode == 0
 
 
@@ -602,7 +603,7 @@ LIBRARIES_TAKE = """
 """.split()
 
 
-@pytest.mark.parametrize("name", LIBRARIES_TAKE)
+@each("name", LIBRARIES_TAKE)
 def test_names_that_libraries_pass_on(name):
     """Taken by cloudpickle, dill, joblib, multiprocess and others from "the pickle module"."""
     assert getattr(hp, name) is getattr(pickle, name)

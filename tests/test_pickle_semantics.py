@@ -24,6 +24,7 @@ import pytest
 
 import holdall
 from holdall import pickle as hp
+from tests.support.each import each
 from tests.support.isomorphic import isomorphic
 from tests.support.kinds import with_fields
 
@@ -257,7 +258,7 @@ SAME: dict[str, Callable[[], Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", SAME)
+@each("name", SAME)
 def test_restores_what_pickle_restores(name: str) -> None:
     obj = SAME[name]()
     isomorphic(theirs(obj), ours(obj))

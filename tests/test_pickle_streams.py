@@ -168,8 +168,8 @@ def test_a_socket_is_not_waited_for():
     """The other side sends no more until it has an answer: reading one byte too many would wait for ever."""
     ours, theirs = socket.socketpair()
     with ours, theirs, ours.makefile("rb", buffering=0) as raw, theirs.makefile("rwb") as buffered:
-        ours.settimeout(10)
-        theirs.settimeout(10)
+        ours.settimeout(60)
+        theirs.settimeout(60)
         for value in ({"ask": [1, 2, (3, None)]}, "x" * 5000, 7):
             theirs.sendall(hp.dumps(value))
             assert hp.load(raw) == value

@@ -14,6 +14,7 @@ import pytest
 
 import holdall
 from tests.support import models
+from tests.support.each import each
 from tests.support.formats import FORMATS, Format
 from tests.support.kinds import KINDS, Kind, build
 from tests.support.level import damaged, stays_level
@@ -135,7 +136,7 @@ CYCLES: dict[str, tuple[Callable[[], Any], str]] = {
 }
 
 
-@pytest.mark.parametrize("name", CYCLES)
+@each("name", CYCLES)
 def test_a_cycle_is_refused_with_its_path(plain: Format, name: str) -> None:
     make, way = CYCLES[name]
     said = refused(plain, make())
@@ -207,7 +208,7 @@ DICTS: dict[str, tuple[Callable[[], Any], dict[str, Any]]] = {
 }
 
 
-@pytest.mark.parametrize("name", DICTS)
+@each("name", DICTS)
 def test_dicts(plain: Format, name: str) -> None:
     make, wanted = DICTS[name]
     for around in (lambda value: value, lambda value: [value, value], lambda value: {"k": value, "l": 1}):

@@ -19,6 +19,7 @@ import pytest
 import holdall
 from holdall import bson, msgpack
 from holdall.msgpack import UNSET, Raw, UnsetType
+from tests.support.each import each
 
 PLAIN = [msgpack, bson]
 ids = lambda format: format.__name__  # noqa: E731
@@ -77,9 +78,9 @@ def keys(format: Any, value: Any, order: Any) -> list[str]:
     return list(format.loads(data)["v"])
 
 
-@pytest.mark.parametrize("format", PLAIN, ids=ids)
-@pytest.mark.parametrize("make", DICTS)
-@pytest.mark.parametrize("order", [None, "deterministic", "sorted"])
+@each("format", PLAIN, ids=ids)
+@each("make", DICTS)
+@each("order", [None, "deterministic", "sorted"])
 def test_the_order_of_dicts(format, make, order):
     value = make({"b": 1, "ä": 2, "": 3, "aa": 4, "\U0001f600": 5, "\uffff": 6})
     assert keys(format, value, order) == (list(value) if order is None else sorted(value))
@@ -252,8 +253,8 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize("format", PLAIN, ids=ids)
-@pytest.mark.parametrize(("value", "written"), CASES, ids=repr)
+@each("format", PLAIN, ids=ids)
+@each(("value", "written"), CASES, ids=repr)
 def test_defaults_are_left_out(format, value, written):
     data = format.dumps({"v": value})
     assert repr(format.loads(data)["v"]) == repr(written)

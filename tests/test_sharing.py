@@ -11,6 +11,7 @@ import pytest
 
 import holdall
 from tests.support import models
+from tests.support.each import each
 from tests.support.isomorphic import isomorphic
 from tests.support.kinds import KINDS, TYPES, Kind, build, text, with_fields
 
@@ -39,21 +40,21 @@ SHARED: dict[str, Callable[[], Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", SHARED)
+@each("name", SHARED)
 def test_one_stays_one_and_two_stay_two(way: Way, name: str) -> None:
     one, two = SHARED[name](), SHARED[name]()
     graph = [one, two, one, (one, two), {"k": one, "l": two}, [two, one]]
     isomorphic(graph, way(graph))
 
 
-@pytest.mark.parametrize("name", SHARED)
+@each("name", SHARED)
 def test_far_apart(way: Way, name: str) -> None:
     one = SHARED[name]()
     graph = [one, [SHARED[name]() for _ in range(300)], [[[one]]], models.DPoint(one, models.DSlots(one))]
     isomorphic(graph, way(graph))
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+@each("kind", KINDS, ids=lambda kind: kind.name)
 def test_every_kind_twice(way: Way, kind: Kind) -> None:
     obj = kind.make()
     graph = {"first": obj, "second": [obj], "other": kind.make()}
@@ -269,14 +270,14 @@ CYCLES = {
 }
 
 
-@pytest.mark.parametrize("name", CYCLES)
+@each("name", CYCLES)
 def test_cycles(way: Way, name: str) -> None:
     obj = CYCLES[name]()
     isomorphic(obj, way(obj))
     isomorphic([obj, {"k": obj}, (obj,)], way([obj, {"k": obj}, (obj,)]))
 
 
-@pytest.mark.parametrize("name", CYCLES)
+@each("name", CYCLES)
 def test_tree_mode_refuses_cycles(name: str) -> None:
     with pytest.raises(holdall.EncodeError, match="refs"):
         holdall.dumps(CYCLES[name](), refs=False)

@@ -20,19 +20,20 @@ import pytest
 
 import holdall
 from tests.support import wire
+from tests.support.each import each
 from tests.support.isomorphic import isomorphic
 from tests.support.kinds import STDLIB, Kind, text
 
 Way = Callable[[object], Any]
 
 
-@pytest.mark.parametrize("kind", STDLIB, ids=lambda kind: kind.name)
+@each("kind", STDLIB, ids=lambda kind: kind.name)
 def test_kind(way: Way, kind: Kind) -> None:
     obj = kind.make()
     isomorphic(obj, way(obj))
 
 
-@pytest.mark.parametrize("kind", STDLIB, ids=lambda kind: kind.name)
+@each("kind", STDLIB, ids=lambda kind: kind.name)
 def test_kind_shared(way: Way, kind: Kind) -> None:
     obj = kind.make()
     graph = [obj, {"again": obj}, (obj, [kind.make()])]
@@ -50,7 +51,7 @@ ZONES: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize("zone", ZONES, ids=str)
+@each("zone", ZONES, ids=str)
 def test_datetimes(way: Way, zone: Any) -> None:
     cases: list[Any] = [
         dt.datetime(year, month, day, hour, minute, second, micro, zone, fold=fold)
@@ -137,7 +138,7 @@ def test_patterns(way: Way) -> None:
     isomorphic(cases, way(cases))
 
 
-@pytest.mark.parametrize("code", "bBhHiIlLqQfd")
+@each("code", "bBhHiIlLqQfd")
 def test_arrays(way: Way, code: str) -> None:
     least, most = (-1.5, 2.25) if code in "fd" else (0, 100)
     for values in ([], [most], [least, most] * 500):
@@ -175,7 +176,7 @@ def test_ordered_dicts(way: Way) -> None:
     assert next(iter(back)) == "k9"
 
 
-@pytest.mark.parametrize("factory", [None, int, list, dict, set, str, float, tuple, bytes, bool, frozenset])
+@each("factory", [None, int, list, dict, set, str, float, tuple, bytes, bool, frozenset])
 def test_default_dicts(way: Way, factory: Any) -> None:
     case: Any = collections.defaultdict(factory, {"a": [1]})
     isomorphic(case, way(case))
@@ -243,7 +244,7 @@ ERRORS: dict[str, Callable[[], Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", ERRORS)
+@each("name", ERRORS)
 def test_exceptions(way: Way, name: str) -> None:
     case = ERRORS[name]()
     isomorphic(case, way(case))

@@ -19,6 +19,7 @@ import pytest
 import holdall
 from tests.support import models, models_trusted
 from tests.support import models_trusted as m
+from tests.support.each import each
 from tests.support.isomorphic import isomorphic
 from tests.support.kinds import with_fields
 
@@ -156,7 +157,7 @@ def test_trusted_messages_permit_every_class() -> None:
 NEEDS_TRUST = {**OBJECTS, **{name: (lambda obj=obj: obj) for name, obj in BY_REFERENCE.items()}}
 
 
-@pytest.mark.parametrize("name", NEEDS_TRUST)
+@each("name", NEEDS_TRUST)
 def test_untrusted_dumps_says_what_to_do(name: str) -> None:
     obj = NEEDS_TRUST[name]()
     for graph in (obj, [obj], {"k": (obj,)}, models.DPoint(obj)):

@@ -29,6 +29,7 @@ from typing_extensions import Self, TypedDict
 import holdall
 from holdall import register
 from tests.support import typed_models as models
+from tests.support.each import each
 from tests.support.formats import Format
 from tests.support.typed_models import Box, Point, Row, User
 
@@ -416,7 +417,7 @@ def test_protocols(fmt: Format) -> None:
 
 
 # --- register --------------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize(
+@each(
     ("rename", "key"),
     [
         ("lower", "first_name"),

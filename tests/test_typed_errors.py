@@ -11,11 +11,12 @@ import pytest
 
 import holdall
 from tests.support import typed_models as models
+from tests.support.each import each
 from tests.support.formats import FORMATS, Format
 from tests.support.typed_failures import FAILURES, NUMBER, SENTINEL, Failure, text
 from tests.support.typed_models import Box
 
-every_failure = pytest.mark.parametrize(
+every_failure = each(
     ("fmt", "case"),
     [
         pytest.param(fmt, case, id=f"{fmt.name}-{case.name}")

@@ -15,6 +15,7 @@ from typing_extensions import TypedDict
 import holdall
 from holdall import dumps, loads
 from tests.support import typed_models as models
+from tests.support.each import each
 from tests.support.formats import FORMATS, Format
 from tests.support.typed_models import Box, Node, Point, Row, Tree, User
 
@@ -265,7 +266,7 @@ SKIPPED: list[tuple[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("value", [pytest.param(value, id=name) for name, value in SKIPPED])
+@each("value", [pytest.param(value, id=name) for name, value in SKIPPED])
 def test_passing_over(fmt: Format, value: Any) -> None:
     if fmt.plain and value == [1, 2.5, 1 << 80, True, None, -1]:
         value = [1, 2.5, True, None, -1]

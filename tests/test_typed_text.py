@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import holdall
 from holdall import msgpack
+from tests.support.each import each
 
 UTC = timezone.utc
 
@@ -27,7 +28,7 @@ def refusal(text: Any, annotation: Any, **options: Any) -> str:
     return str(caught.value)
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "",

@@ -8,11 +8,12 @@ import pytest
 
 import holdall
 from tests.support import typed_models, types_page
+from tests.support.each import each
 from tests.support.formats import Format
 from tests.support.isomorphic import isomorphic
 from tests.support.typed_cases import CASES, PERMITTED, Case, NotLoaded, Refused
 
-every_case = pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.group}-{case.name}")
+every_case = each("case", CASES, ids=lambda case: f"{case.group}-{case.name}")
 
 
 def stored(fmt: Format, case: Case) -> bytes | None:

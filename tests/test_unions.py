@@ -17,6 +17,7 @@ from annotated_types import Ge, Le
 
 import holdall
 from holdall import bson, msgpack
+from tests.support.each import each
 
 
 @holdall.register(tag="p", array_like=True)
@@ -92,8 +93,8 @@ def read(format: Any, data: bytes, annotation: Any) -> Any:
 FORMATS = [holdall, msgpack, bson]
 
 
-@pytest.mark.parametrize("format", FORMATS, ids=lambda format: format.__name__)
-@pytest.mark.parametrize(
+@each("format", FORMATS, ids=lambda format: format.__name__)
+@each(
     "members",
     [
         (ListedP, ListedQ),
@@ -162,8 +163,8 @@ def test_a_tagged_class_beside_a_mapping(format):
         read(format, written(format, {"title": 1}), TaggedA | Movie)
 
 
-@pytest.mark.parametrize("format", FORMATS, ids=lambda format: format.__name__)
-@pytest.mark.parametrize(
+@each("format", FORMATS, ids=lambda format: format.__name__)
+@each(
     ("value", "annotation", "text"),
     [
         (["z", 1], ListedP | ListedQ, "Invalid tag - at `$[...][0]`"),

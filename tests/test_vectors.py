@@ -11,6 +11,7 @@ import pytest
 
 import holdall
 from tests.support import file_frames
+from tests.support.each import each
 from tests.support.isomorphic import isomorphic
 from tests.support.neutral import describe, relabel, show
 from tests.support.wire_reader import Malformed, Reader
@@ -30,13 +31,13 @@ def vectors(group: str) -> list[Any]:
 VALID = [one for group in OBJECTS for one in vectors(group)]
 
 
-@pytest.mark.parametrize("vector", VALID)
+@each("vector", VALID)
 def test_is_read_as_described(vector: dict[str, Any]) -> None:
     loaded = holdall.loads(bytes.fromhex(vector["bytes"]), types=holdall.Record)
     assert show(describe(loaded)) == relabel(vector["value"])
 
 
-@pytest.mark.parametrize("vector", VALID)
+@each("vector", VALID)
 def test_the_page_says_the_same(vector: dict[str, Any]) -> None:
     assert show(Reader(bytes.fromhex(vector["bytes"])).message(), numbers=True) == vector["value"]
 
@@ -49,7 +50,7 @@ def test_canonical_bytes_are_written(group: str) -> None:
         assert holdall.dumps(make(), canonical=True).hex() == known[name]["bytes"], name
 
 
-@pytest.mark.parametrize("vector", vectors("invalid"))
+@each("vector", vectors("invalid"))
 def test_is_refused(vector: dict[str, Any]) -> None:
     data = bytes.fromhex(vector["bytes"])
     with pytest.raises(holdall.DecodeError) as caught:
@@ -62,9 +63,7 @@ def test_is_refused(vector: dict[str, Any]) -> None:
 NOT_DESCRIBED = {"value", "key", "cycle"}
 
 
-@pytest.mark.parametrize(
-    "vector", [one for one in vectors("invalid") if one.values[0]["error"] not in NOT_DESCRIBED]
-)
+@each("vector", [one for one in vectors("invalid") if one.values[0]["error"] not in NOT_DESCRIBED])
 def test_the_page_refuses_it_too(vector: dict[str, Any]) -> None:
     with pytest.raises(Malformed):
         Reader(bytes.fromhex(vector["bytes"])).message()
