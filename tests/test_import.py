@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import subprocess
 import sys
 
@@ -22,11 +21,12 @@ def test_nothing_heavy_is_imported():
 
 
 def test_import_takes_less_than_40_ms():
-    def milliseconds():
-        report = run("import holdall", "-X", "importtime").stderr
-        return int(re.search(r"\| +(\d+) \| holdall\n", report)[1]) / 1000
-
-    assert min(milliseconds() for _ in range(5)) < 40
+    """Of computing, and once in twenty times: how busy the machine is says nothing about it."""
+    program = "import time; began = time.process_time(); import holdall; print(1000 * (time.process_time() - began))"
+    taken = []
+    while not taken or (min(taken) >= 40 and len(taken) < 20):
+        taken.append(float(run(program).stdout))
+    assert min(taken) < 40
 
 
 def test_the_pickle_module_comes_when_it_is_asked_for():
