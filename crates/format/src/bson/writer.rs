@@ -286,7 +286,17 @@ impl<S: Sink> Writer<S> {
     fn string(&mut self, tag: u8, bytes: &[u8]) {
         self.element(tag);
         let len = self.length(bytes.len() + 1);
-        self.out.put_closed(len, bytes);
+        self.out.put_closed(len, Self::fitting(bytes));
+    }
+
+    /// The content of an element; of one whose length is refused nothing, as two gigabytes are not copied for nothing.
+    #[inline(always)]
+    fn fitting(bytes: &[u8]) -> &[u8] {
+        if bytes.len() < tag::LENGTH_MAX {
+            bytes
+        } else {
+            &[]
+        }
     }
 
     /// Text that is to become UTF-8.
@@ -332,7 +342,7 @@ impl<S: Sink> Writer<S> {
             let len = self.length(data.len());
             self.out.put_array(len);
         }
-        self.out.put(data);
+        self.out.put(if self.refusal.is_none() { data } else { &[] });
     }
 }
 
@@ -534,5 +544,18 @@ mod tests {
         assert_eq!(w.document_length(0x7FFF_FFFF), [255, 255, 255, 127]);
         w.document_length(0x8000_0000);
         assert_eq!(w.refusal(), Some("a document of more than 2,147,483,647 bytes"));
+    }
+
+    #[test]
+    #[cfg(target_pointer_width = "64")]
+    fn what_is_refused_for_its_length_is_not_copied() {
+        // Pages that nobody touches take no memory.
+        let much = vec![0; 0x8000_0000];
+        let mut w = Writer::new(Vec::new());
+        w.dict(1);
+        w.list(1);
+        w.binary(0, &much);
+        assert_eq!(w.refusal(), Some("text or bytes of more than 2,147,483,647 bytes"));
+        assert!(w.out.len() < 64);
     }
 }
