@@ -419,3 +419,20 @@ HONEST_RECORDS: dict[str, Callable[[int], Any]] = {
 def test_records_of_honest_objects(make: Callable[[int], Any]) -> None:
     """However many there are: each is within what it adds itself, or what is free for the log would be used up."""
     assert loaded(log_of(make(at) for at in range(1_000)), types=[Text]) == -1
+
+
+def test_many_different_patterns_load() -> None:
+    """What is honest: a list of patterns, each compiled once, as many as one likes."""
+    patterns = [re.compile(f"p{at}") for at in range(3_000)]
+    back = holdall.loads(holdall.dumps(patterns))
+    assert [one.pattern for one in back] == [one.pattern for one in patterns]
+
+
+def test_arrays_of_a_dtype_with_many_fields() -> None:
+    """NumPy goes through all fields for each array, which says no more than a reference to their dtype."""
+    numpy = pytest.importorskip("numpy")
+    dtype = numpy.dtype([(f"f{at}", "i1") for at in range(2_000)])
+    with pytest.raises(holdall.LimitError, match="many fields"):
+        holdall.loads(holdall.dumps([numpy.empty(0, dtype) for _ in range(2_000)]))
+    few = numpy.dtype([("a", "i1"), ("b", [("c", "f4", (2,)), ("d", "i2")])])
+    assert len(holdall.loads(holdall.dumps([numpy.empty(0, few) for _ in range(20_000)]))) == 20_000

@@ -24,6 +24,13 @@ pub struct Crowd {
     pub alike: usize,
 }
 
+impl Crowd {
+    /// What is met by several looks.
+    pub fn times(self, looks: usize) -> Crowd {
+        Crowd { steps: self.steps.saturating_mul(looks), alike: self.alike.saturating_mul(looks) }
+    }
+}
+
 /// The places that a hash leads to, in order.
 struct Way {
     at: usize,

@@ -168,6 +168,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     /// What the text of a pattern pays for itself, in units of work: patterns are the dearest of honest values, and many in one
     /// message are nothing odd. A text that stands once and is compiled with several flags pays once.
     fn pattern_pays(&self, parts: &[Owned]) -> Result<usize> {
+        const AT_ALL: usize = 2_000;
         const EACH_CHARACTER: usize = 400;
         let Some(pattern) = parts.first().filter(|pattern| is_plain(pattern)) else { return Ok(0) };
         // SAFETY: held; text and bytes are hashed and compared without code of anybody's.
@@ -177,7 +178,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             }
             let met = self.patterns.as_ref().map_or(0, |known| ffi::PyDict_Contains(known.get(), pattern.get()));
             match met {
-                0 => Ok(EACH_CHARACTER * ffi::PyObject_Size(pattern.get()).max(0) as usize),
+                0 => Ok(AT_ALL + EACH_CHARACTER * ffi::PyObject_Size(pattern.get()).max(0) as usize),
                 1 => Ok(0),
                 _ => Err(raised()),
             }

@@ -84,9 +84,12 @@ impl<'w> Adding<'w> {
         // SAFETY: alive, says the caller.
         unsafe {
             let before = dict::len(dict);
-            let hash = self.counted(key, weight, |hash| crowd::in_dict(dict, hash))?;
             let ordered = addr_of_mut!(crate::cpython::PyODict_Type);
-            let failed = if ffi::PyType_IsSubtype(ffi::Py_TYPE(dict), ordered) != 0 {
+            let is_ordered = ffi::PyType_IsSubtype(ffi::Py_TYPE(dict), ordered) != 0;
+            // An ordered dict looks for a key several times.
+            let times = if is_ordered { 3 } else { 1 };
+            let hash = self.counted(key, weight, |hash| crowd::in_dict(dict, hash).times(times))?;
+            let failed = if is_ordered {
                 // Past what a subclass may have overridden.
                 match (*(*ordered).tp_as_mapping).mp_ass_subscript {
                     Some(set) => set(dict, key, value) != 0,

@@ -291,6 +291,8 @@ pub struct Dtype {
     pub is_sub: bool,
     /// Scalars of it keep the array they came from.
     pub is_void: bool,
+    /// In all, those of its fields' dtypes too: NumPy goes through them for each array that it makes.
+    pub fields: usize,
     /// See [`Dtype::place`].
     pub place: PyOnceLock<Py<PyAny>>,
 }
@@ -345,8 +347,25 @@ fn finish(dtype: &Bound<'_, PyAny>) -> Result<Dtype> {
         content,
         is_sub: !dtype.getattr("subdtype")?.is_none(),
         is_void: code == "V",
+        fields: count_fields(dtype)?,
         place: PyOnceLock::new(),
     })
+}
+
+fn count_fields(dtype: &Bound<'_, PyAny>) -> PyResult<usize> {
+    let of = dtype.getattr("subdtype")?;
+    if !of.is_none() {
+        return count_fields(&of.get_item(0)?);
+    }
+    let fields = dtype.getattr("fields")?;
+    if fields.is_none() {
+        return Ok(0);
+    }
+    let mut count: usize = 0;
+    for field in fields.call_method0("values")?.try_iter()? {
+        count = count.saturating_add(1 + count_fields(&field?.get_item(0)?)?);
+    }
+    Ok(count)
 }
 
 fn read_nested<'py, 'i, R: Reader<'i>>(
