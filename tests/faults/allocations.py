@@ -262,6 +262,9 @@ def main() -> int:
     for call in calls:
         if options.doors and not re.search(options.doors, call.name):
             continue
+        if options.what == "python" and options.many > 1 and "pydantic" in call.name:
+            left_out["pydantic ends the process where a panic of its own gets no memory either"] += 1
+            continue
         print(call.name, file=sys.stderr, flush=True)
         others = left_out.total()
         problems = check(call, faults, options.most, left_out)
