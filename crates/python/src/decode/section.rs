@@ -77,6 +77,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
 
     fn names(&mut self, names: &mut NamesReader<'i>) -> Result<()> {
         while let Some(token) = names.token()? {
+            crate::memory::check();
             match token {
                 Token::Text(bytes) => {
                     let text = self.string_of(bytes)?;
