@@ -364,3 +364,20 @@ def test_permitted_beside_records() -> None:
     point, record = holdall.loads(data, types=[models.DPoint, holdall.Record])
     assert point == models.DPoint(1, 2)
     assert record.type_name.endswith("DSlots") and record.fields == {"x": 3, "y": 4}
+
+
+@pytest.mark.parametrize("kind", [1, 2, 3], ids=["based", "enum", "custom"])
+def test_a_record_whose_content_is_itself(kind: int) -> None:
+    """Nobody writes such a message; what it loads to must not be written without end."""
+    name = b"some.Class"
+    data = b"\xc1\xc5" + bytes([kind, 1, 0, len(name) + 1, 0x40 + len(name)]) + name + b"\xc1\x00"
+    try:
+        record = holdall.loads(data, types=holdall.Record)
+    except holdall.DecodeError:
+        return
+    try:
+        again = holdall.loads(holdall.dumps(record), types=holdall.Record)
+    except holdall.EncodeError as error:
+        assert "record" in str(error)
+    else:
+        assert type(again) is holdall.Record

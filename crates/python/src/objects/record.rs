@@ -69,8 +69,15 @@ pub fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, object: &Bound<'_, PyAny>
     let names: Vec<Owned> = fields.keys().iter().map(|name| owned(&name)).collect();
     encoder.record(kind, &record.type_name, record.version, names)?;
     let mut parts = Vec::new();
-    if kind != LayoutKind::Object {
-        parts.push(Part::Body(owned(record.payload.bind(py))));
+    let payload = record.payload.bind(py);
+    match kind {
+        LayoutKind::Object | LayoutKind::Dict => {}
+        // Written without a mark, so that nothing could refer to it.
+        LayoutKind::Based if payload.is_instance_of::<Record>() => {
+            return Err(encode_error("a record whose content is a record"));
+        }
+        LayoutKind::Based => parts.push(Part::Body(owned(payload))),
+        LayoutKind::Enum | LayoutKind::Custom => parts.push(Part::Value(owned(payload))),
     }
     parts.extend(fields.values().iter().map(|value| Part::Value(owned(&value))));
     encoder.then(parts);
