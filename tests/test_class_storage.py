@@ -663,7 +663,7 @@ def test_a_name_gives_only_what_may_be_a_constant() -> None:
     """A message names no other object of the module: no other class's, none with state."""
     data = holdall.dumps(ONLY)
     assert data.count(b"ONLY") == 1
-    for other in (b"Only", b"NONE", b"Sort", b"type"):
+    for other in (b"Only", b"NONE", b"Sort", b"type"):  # other classes, and no name
         with pytest.raises(holdall.DecodeError, match="no such constant"):
             holdall.loads(data.replace(b"ONLY", other), types=[Only])
     stateful = data.replace(b"Only", b"Tate").replace(b"ONLY", b"LATE")
@@ -672,8 +672,22 @@ def test_a_name_gives_only_what_may_be_a_constant() -> None:
     holder.LATE = object.__new__(holder)  # type: ignore[attr-defined]
     assert holdall.loads(stateful, types=[holder]) is holder.LATE  # type: ignore[attr-defined]
     holder.LATE.some = 1  # type: ignore[attr-defined]
-    with pytest.raises(holdall.DecodeError, match="no such constant"):
-        holdall.loads(stateful, types=[holder])
+    made = holdall.loads(stateful, types=[holder])
+    assert type(made) is holder and made is not holder.LATE  # type: ignore[attr-defined]
+
+
+class Passing(Only):
+    """Of which a variable holds one for a while."""
+
+
+def test_a_variable_is_no_constant_elsewhere() -> None:
+    """Where it holds none any more, and the class has no constants, the instance is one like others."""
+    here = sys.modules[__name__]
+    here.passing = object.__new__(Passing)  # type: ignore[attr-defined]
+    data = holdall.dumps(here.passing)
+    assert holdall.loads(data, types=[Passing]) is here.passing
+    del here.passing
+    assert type(holdall.loads(data, types=[Passing])) is Passing
 
 
 class SlotBelow:

@@ -381,3 +381,14 @@ def test_a_record_whose_content_is_itself(kind: int) -> None:
         assert "record" in str(error)
     else:
         assert type(again) is holdall.Record
+
+
+def test_a_record_whose_content_leads_to_itself() -> None:
+    """The content of a based record is written without a mark: here it is the list that holds the record."""
+    name = b"some.Class"
+    layout = b"\xc5" + bytes([1, 1, 0, len(name) + 1, 0x40 + len(name)]) + name
+    outer = holdall.loads(
+        b"\xc1" + bytes([holdall.dumps([0])[1]]) + layout + b"\xc1\x00", types=holdall.Record
+    )
+    again = holdall.loads(holdall.dumps(outer), types=holdall.Record)
+    assert type(again) is list and type(again[0]) is holdall.Record

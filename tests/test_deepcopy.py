@@ -629,3 +629,20 @@ def test_a_chain_of_reduced_objects_is_no_recursion() -> None:
         back = back.args[0] if isinstance(back, Reduced) else back[0]
         depth += 1
     assert depth == 5_001 and back == 0
+
+
+class SharesNames:
+    pass
+
+
+def test_a_hook_of_one_instance_among_others() -> None:
+    """Instances share a table of names: that one lacks a name says nothing of the next."""
+    made = [SharesNames() for _ in range(4)]
+    for at, one in enumerate(made):
+        one.at = at  # type: ignore[attr-defined]
+    made[2].__deepcopy__ = lambda memo: "asked"  # type: ignore[attr-defined]
+    made[3].__reduce_ex__ = lambda protocol: (str, ("reduced",))  # type: ignore[attr-defined]
+    for graph in (made, made[::-1], [made[0], made[2], made[1], made[3]]):
+        copied = holdall.deepcopy(graph)
+        assert [type(one) for one in copied] == [type(one) for one in copy.deepcopy(graph)]
+        assert {one for one in copied if isinstance(one, str)} == {"asked", "reduced"}

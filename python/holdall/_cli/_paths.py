@@ -74,6 +74,14 @@ def _bracketed(text: str, at: int) -> tuple[Any, int]:
     raise ValueError(f'expected a number, or a key in quotes like ["a b"], at character {at + 2} of the path')
 
 
+def _shown(step: Any) -> str:
+    try:
+        return repr(step)
+    except RecursionError:
+        # A tuple nested deeper than Python shows one.
+        return "..."
+
+
 def show(steps: Iterable[Any]) -> str:
     """The path's text, which `parse` reads again.
 
@@ -83,7 +91,7 @@ def show(steps: Iterable[Any]) -> str:
     parts = ["$"]
     for step in steps:
         if not isinstance(step, str):
-            parts.append(f"[{step!r}]")
+            parts.append(f"[{_shown(step)}]")
         elif _NAME.fullmatch(step):
             parts.append(f".{step}")
         else:

@@ -234,7 +234,8 @@ impl Copier<'_> {
                 dict = Some(Owned::new(ffi::PyDict_New()).ok_or_else(raised)?);
             }
             let names = dict.as_ref().and_then(|dict| dict::shared_names(dict.get()));
-            if let Some(dict) = dict.as_ref().filter(|_| names.is_none() || names != plan.unasked.get()) {
+            let asked_before = names.is_some() && names == plan.unasked.get();
+            if let Some(dict) = dict.as_ref().filter(|_| !asked_before) {
                 // `copy` asks the instance, which may have methods of its own.
                 let name = intern!(self.py, "__deepcopy__");
                 let hook = ffi::PyDict_GetItemWithError(dict.get(), name.as_ptr());
@@ -246,7 +247,8 @@ impl Copier<'_> {
                         return self.reduce(source, None, number, true);
                     }
                 }
-                plan.unasked.set(names);
+                // One that has not all of the names says nothing of those that others have.
+                plan.unasked.set(names.filter(|&(_, count)| count == dict::len(dict.get()) as isize));
             }
             let copy = allocate(plan.class(), 0)?;
             plan.reset(copy.get());

@@ -267,7 +267,8 @@ pub enum Failure {
 /// # Safety
 /// The GIL is held.
 pub unsafe fn from_bytes(text: Bytes<'_>) -> Result<Owned, Failure> {
-    // SAFETY: the slices are readable for their lengths; results are new references or null.
+    // SAFETY: the slices are readable for their lengths; results are new references or null. A string that was made for so many
+    // units of a width has room for them, and nobody else has seen it.
     unsafe {
         match text {
             Bytes::Ascii(bytes) => from_ascii(bytes).ok_or(Failure::Raised),

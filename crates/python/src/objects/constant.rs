@@ -7,7 +7,7 @@ use crate::class::plan::{How, Plan};
 use crate::class::state;
 use crate::cpython::dict::{self, Position};
 use crate::cpython::{text, Obj, Owned};
-use crate::error::{decode, Result};
+use crate::error::{decode, Fault, Result};
 use crate::memory::Vec;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -40,21 +40,31 @@ pub unsafe fn name_of(py: Python<'_>, plan: &Plan, object: Obj) -> Result<Option
     Ok(None)
 }
 
-/// Mirror of [`name_of`].
+/// Mirror of [`name_of`]. A variable may have held an instance of a class that has no constants: then it is one like others.
 pub fn named(py: Python<'_>, plan: &Plan, name: &Owned, at: usize) -> Result<Owned> {
     // SAFETY: the class is alive with its plan's layout; the name is held by the caller.
     unsafe {
-        let name = Bound::from_borrowed_ptr(py, name.get());
-        if text::is(name.as_ptr()) {
-            for namespace in namespaces(py, plan)? {
-                let Some(found) = namespace.get_item(&name)? else { continue };
-                if ffi::Py_TYPE(found.as_ptr()) == plan.class() && !has_state(plan, found.as_ptr())? {
-                    return Ok(owned(&found));
+        let is_constant = |found: Obj| Ok::<_, Fault>(ffi::Py_TYPE(found) == plan.class() && !has_state(plan, found)?);
+        let namespaces = namespaces(py, plan)?;
+        let name = Bound::<PyAny>::from_borrowed_ptr(py, name.get());
+        if !text::is(name.as_ptr()) {
+            return Err(decode("expected the name of a constant", at));
+        }
+        for namespace in &namespaces {
+            let Some(found) = namespace.get_item(&name)? else { continue };
+            if is_constant(found.as_ptr())? {
+                return Ok(owned(&found));
+            }
+        }
+        for namespace in &namespaces {
+            for other in namespace.values() {
+                if is_constant(other.as_ptr())? {
+                    let class = Bound::<PyAny>::from_borrowed_ptr(py, plan.class().cast());
+                    return Err(decode(format_args!("`{}` has no such constant", class.getattr("__qualname__")?), at));
                 }
             }
         }
-        let class = Bound::<PyAny>::from_borrowed_ptr(py, plan.class().cast());
-        Err(decode(format_args!("`{}` has no such constant", class.getattr("__qualname__")?), at))
+        plan.fresh()
     }
 }
 

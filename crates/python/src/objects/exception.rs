@@ -13,7 +13,7 @@ use pyo3::exceptions::{PyAttributeError, PyOSError, PyUnicodeDecodeError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBytes, PyDict, PyInt, PyList, PyString, PyTuple, PyType};
+use pyo3::types::{PyBool, PyBytes, PyDict, PyInt, PyList, PyString, PyTuple, PyType};
 
 /// Fields that C code keeps of every exception, beside the arguments.
 const FIELDS: &[&str] = &["__cause__", "__context__", "__suppress_context__"];
@@ -293,7 +293,8 @@ pub fn fill(py: Python<'_>, object: &Owned, payload: &Owned, at: usize) -> Resul
     };
     // SAFETY: a class of the interpreter's own.
     let Kept { own, derived } = unsafe { kept(builtin.as_ptr().cast()) };
-    let is_initialised = derived.is_empty() || fields.get_item(INITIALISER)?.is_none();
+    let is_initialised =
+        derived.is_empty() || !fields.get_item(INITIALISER)?.is_some_and(|said| said.is(PyBool::new(py, false)));
     // An OSError's constructor took no arguments, and its initialiser takes none: arguments and fields are set.
     if error.is_instance_of::<PyOSError>() || !is_initialised {
         set(&builtin, &error, "args", args.as_any(), at)?;

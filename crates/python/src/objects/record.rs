@@ -67,12 +67,16 @@ pub fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, object: &Bound<'_, PyAny>
         return Err(encode_error("a record of an unknown kind"));
     };
     let names: Vec<Owned> = fields.keys().iter().map(|name| owned(&name)).collect();
+    if kind == LayoutKind::Based {
+        // Its content is written without a mark, and what that leads to may hold the record: so all is looked up.
+        encoder.asks_program()?;
+    }
     encoder.record(kind, &record.type_name, record.version, names)?;
     let mut parts = Vec::new();
     let payload = record.payload.bind(py);
     match kind {
         LayoutKind::Object | LayoutKind::Dict => {}
-        // Written without a mark, so that nothing could refer to it.
+        // Nothing could refer to it.
         LayoutKind::Based if payload.is_instance_of::<Record>() => {
             return Err(encode_error("a record whose content is a record"));
         }
