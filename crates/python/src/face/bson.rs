@@ -1,16 +1,14 @@
 //! BSON: the same functions and classes for the third format, and PyMongo's by its own options.
 
 use super::foreign::{explain, named, what};
-use super::functions::{
-    decode_by, decoded, finished_message, with_bytes, with_workshop, write_and, write_plain, Workshop,
-};
+use super::functions::{decode_by, decoded, finished_message, with_bytes, write_and, write_plain, Workshop};
 use super::options::{self, Wanted};
 use super::types::Limits;
 use crate::cpython::{new, View};
 use crate::driver::{self, Driver, RawDocuments};
 use crate::encode::forms::Forms;
 use crate::error::Fault;
-use crate::memory::{door, door_giving};
+use crate::memory::door;
 use crate::{decode, encode};
 use holdall_format::bson::{Reader, Writer};
 use holdall_format::guess::Format;
@@ -137,12 +135,7 @@ impl BsonEncoder {
         buffer: &Bound<'_, PyByteArray>,
         offset: usize,
     ) -> PyResult<Py<PyAny>> {
-        door_giving(obj.py(), || {
-            with_workshop(|workshop| {
-                encode_into(workshop, obj, &self.options)?;
-                super::codec::put_into(workshop, buffer, offset)
-            })
-        })
+        super::codec::put_into(buffer, offset, |workshop| encode_into(workshop, obj, &self.options))
     }
 }
 

@@ -52,26 +52,30 @@ impl Encoder {
         buffer: &Bound<'_, PyByteArray>,
         offset: usize,
     ) -> PyResult<Py<PyAny>> {
-        door_giving(obj.py(), || {
-            with_workshop(|workshop| {
-                encode_into(workshop, obj, &self.options, None)?;
-                put_into(workshop, buffer, offset)
-            })
-        })
+        put_into(buffer, offset, |workshop| encode_into(workshop, obj, &self.options, None).map(drop))
     }
 }
 
-/// Puts the workshop's message into `buffer` from `offset` on; gives the offset of its end, where `buffer` ends then.
-pub fn put_into(workshop: &Workshop, buffer: &Bound<'_, PyByteArray>, offset: usize) -> Result<usize, Fault> {
-    if offset > buffer.len() {
-        return Err(PyValueError::new_err("`offset` is beyond the end of `buffer`").into());
-    }
-    let message = workshop.output.as_slice();
-    let end = offset + message.len();
-    buffer.resize(end)?;
-    // SAFETY: the GIL is held, no Python code runs, and the bytearray was just made large enough.
-    unsafe { buffer.as_bytes_mut()[offset..].copy_from_slice(message) };
-    Ok(end)
+/// Puts the message that `encode` writes into `buffer` from `offset` on; gives the offset of its end, where `buffer` ends then.
+pub fn put_into(
+    buffer: &Bound<'_, PyByteArray>,
+    offset: usize,
+    encode: impl FnOnce(&mut Workshop) -> Result<(), Fault>,
+) -> PyResult<Py<PyAny>> {
+    door_giving(buffer.py(), || {
+        with_workshop(|workshop| {
+            encode(workshop)?;
+            if offset > buffer.len() {
+                return Err(PyValueError::new_err("`offset` is beyond the end of `buffer`").into());
+            }
+            let message = workshop.output.as_slice();
+            let end = offset + message.len();
+            buffer.resize(end)?;
+            // SAFETY: the GIL is held, no Python code runs, and the bytearray was just made large enough.
+            unsafe { buffer.as_bytes_mut()[offset..].copy_from_slice(message) };
+            Ok(end)
+        })
+    })
 }
 
 /// Loads objects; takes the options of `loads` once.

@@ -1,7 +1,7 @@
 //! MessagePack: the same functions and classes for the second format.
 
 use super::foreign::named;
-use super::functions::{decode_by, finished_message, with_bytes, with_workshop, write_plain, Workshop};
+use super::functions::{decode_by, finished_message, with_bytes, write_plain, Workshop};
 use super::options::{self, Wanted};
 use super::types::Limits;
 use crate::cpython::View;
@@ -165,12 +165,7 @@ impl MsgpackEncoder {
         buffer: &Bound<'_, PyByteArray>,
         offset: usize,
     ) -> PyResult<Py<PyAny>> {
-        door_giving(obj.py(), || {
-            with_workshop(|workshop| {
-                encode_into(workshop, obj, &self.options)?;
-                super::codec::put_into(workshop, buffer, offset)
-            })
-        })
+        super::codec::put_into(buffer, offset, |workshop| encode_into(workshop, obj, &self.options))
     }
 }
 
