@@ -74,7 +74,7 @@ fn made(file: &File) -> Vec<u8> {
                 if let Some(at) = body.get_mut(place) {
                     *at = at.wrapping_add(*byte);
                 }
-                body
+                body.to_vec()
             }
         };
         if kind == tag::MESSAGE {
@@ -107,7 +107,7 @@ fn made(file: &File) -> Vec<u8> {
 
 /// A compressed block by the writer's own means; its claim is off by that.
 fn packed(how: Codec, bytes: &[u8], off: i8) -> Vec<u8> {
-    let mut log = Vec::new();
+    let mut log = holdall_format::memory::Vec::new();
     let compression = match how {
         Codec::Zstd => Some(Compression { codec: Codec::Zstd, level: 1 }),
         Codec::Lz4 => Some(Compression { codec: Codec::Lz4, level: 0 }),

@@ -342,7 +342,7 @@ fuzz_target!(|program: Vec<Call>| {
         compression: None,
         threads: 1,
     };
-    let mut whole = Vec::new();
+    let mut whole = holdall_format::memory::Vec::new();
     file::write(&mut whole, &graph, &mut |_| Ok(())).expect("written to memory");
     let parts = Parts::of(&whole).expect("a file");
     assert_eq!(

@@ -1,12 +1,12 @@
 //! How crowded a hash table is where a key would go: read before the key is added, as whoever chooses keys can choose such
 //! as have to pass all others. Text and bytes are hashed with a secret and need no look.
 //!
-//! Dicts are read as in [`super::dict`], sets as CPython's headers show them. Elsewhere nobody is in the way.
+//! Dicts are read as in [`super::dict`], sets as in [`super::set`]. Elsewhere nobody is in the way.
 
 use super::dict::{self, Table};
+use super::set::{self, Set};
 use super::Obj;
 use crate::memory::vec;
-use pyo3::ffi;
 
 /// By how many bits a hash is shifted for each step (`PERTURB_SHIFT` of CPython).
 const SHIFT: u32 = 5;
@@ -97,22 +97,6 @@ unsafe fn regrown(table: &Table) -> usize {
     steps
 }
 
-#[repr(C)]
-struct SetEntry {
-    key: Obj,
-    hash: isize,
-}
-
-#[repr(C)]
-struct Set {
-    head: ffi::PyObject,
-    fill: isize,
-    used: isize,
-    mask: isize,
-    table: *mut SetEntry,
-    // Then more that nobody here looks at.
-}
-
 /// The same of a set.
 ///
 /// # Safety
@@ -120,7 +104,7 @@ struct Set {
 #[inline]
 pub unsafe fn in_set(set: Obj, hash: isize) -> Crowd {
     let mut crowd = Crowd::default();
-    if !cfg!(all(Py_3_10, not(Py_3_15), target_pointer_width = "64")) {
+    if !set::is_known() {
         return crowd;
     }
     let set = set.cast::<Set>();

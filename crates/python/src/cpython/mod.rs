@@ -8,6 +8,7 @@ pub mod float;
 pub mod gc;
 pub mod int;
 pub mod new;
+pub mod set;
 pub mod text;
 mod view;
 
@@ -108,15 +109,6 @@ pub fn prefetch(object: Obj) {
     let _ = object;
 }
 
-/// Says how many references there are.
-///
-/// # Safety
-/// `object` is alive, and the caller knows its references.
-pub unsafe fn set_references(object: Obj, count: isize) {
-    // SAFETY: alive, says the caller; the count is the first word of every object.
-    unsafe { object.cast::<isize>().write(count) }
-}
-
 /// Stores into a list's or tuple's slot, dropping what stood there.
 ///
 /// # Safety
@@ -150,6 +142,7 @@ pub unsafe fn self_test() -> Result<(), &'static str> {
         int::self_test()?;
         float::self_test()?;
         text::self_test()?;
-        dict::self_test()
+        dict::self_test()?;
+        set::self_test()
     }
 }

@@ -2,6 +2,7 @@
 
 use super::Decoder;
 use crate::error::{limit, Result};
+use crate::memory::HashSet;
 use holdall_format::Reader;
 use std::cell::Cell;
 
@@ -31,7 +32,7 @@ pub fn default_bytes(input: usize) -> usize {
 
 /// What the records of a log may cost, one after the other: what is free for a message is so for the log as a whole, and each
 /// record adds what its bytes are good for. A record of few bytes may refer to a long text that another has named.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub struct Allowance {
     bytes: usize,
     work: usize,
@@ -55,9 +56,49 @@ impl Allowance {
     }
 }
 
+/// What the parts of a message may cost that are built one by one, as a `Document` does: all of them together what the whole may,
+/// and each a little besides. A part of few bytes may refer to much that others refer to as well.
+#[derive(Debug)]
+pub struct Shares {
+    bytes: usize,
+    work: usize,
+    /// Where the parts begin that took more than that little: to build them again costs nobody more than they ask for.
+    paid: HashSet<usize>,
+}
+
+const BYTES_OF_PART: usize = 1 << 9;
+const WORK_OF_PART: usize = 1 << 9;
+
+impl Shares {
+    /// The shares of a message of so many bytes. What is met on the way to several parts counts for each of them.
+    pub fn of(input: usize) -> Shares {
+        let work = FREE_WORK.saturating_add(input.saturating_mul(WORK_PER_BYTE));
+        Shares { bytes: default_bytes(input), work: work.saturating_mul(2), paid: HashSet::default() }
+    }
+
+    /// The bounds of the part that begins at `at`, or of the object of that number; of one that was paid for, none of its own.
+    pub fn begin(&self, place: usize) -> Option<Allowance> {
+        (!self.paid.contains(&place)).then(|| Allowance {
+            bytes: self.bytes.saturating_add(BYTES_OF_PART),
+            work: self.work.saturating_add(WORK_OF_PART),
+        })
+    }
+
+    /// What was left of them.
+    pub fn end(&mut self, place: usize, begun: &Allowance, left: &Allowance, made: bool) {
+        let bytes = (begun.bytes - left.bytes.min(begun.bytes)).saturating_sub(BYTES_OF_PART);
+        let work = (begun.work - left.work.min(begun.work)).saturating_sub(WORK_OF_PART);
+        self.bytes = self.bytes.saturating_sub(bytes);
+        self.work = self.work.saturating_sub(work);
+        if made && (bytes, work) != (0, 0) {
+            self.paid.insert(place);
+        }
+    }
+}
+
 impl<'i, R: Reader<'i>> Decoder<'i, R> {
-    /// Goes on with what is left for the log, where nobody has set a bound: such a one is for each record.
-    pub(super) fn begin_allowance(&mut self, allowance: &Allowance) {
+    /// Goes on with what is left for the log, or for the parts of a message, where nobody has set a bound: such a one is for each.
+    pub fn begin_allowance(&mut self, allowance: &Allowance) {
         if self.options.limits.bytes.is_none() {
             self.bytes_left = allowance.bytes;
         }
@@ -66,7 +107,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         }
     }
 
-    pub(super) fn end_allowance(&self, allowance: &mut Allowance) {
+    pub fn end_allowance(&self, allowance: &mut Allowance) {
         if self.options.limits.bytes.is_none() {
             allowance.bytes = self.bytes_left;
         }

@@ -1,15 +1,14 @@
 //! Objects that are made once all their parts are there.
 
 use super::frame::{Frame, Kind, Make, Parts, Weight};
-use super::hashed::Adding;
 use super::layout::{Build, Layout};
 use super::{Decoder, Numbered, State, UNMARKED};
-use crate::class::plan::{Base, How};
+use crate::class::plan::Base;
 use crate::class::registry;
 use crate::cpython::Owned;
 use crate::driver::OUTERMOST;
 use crate::error::{decode, raised, Result};
-use crate::memory::{format, HashSet, Vec};
+use crate::memory::format;
 use crate::objects::{self, extent, Cost};
 use crate::schema::ANY;
 use holdall_format::model::{reduce, Known, LayoutKind};
@@ -34,12 +33,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 // Members keep their hashes: a frozenset is no deeper than nothing, but its members are hashed now.
                 self.weigh_key(frame.weight, at)?;
                 let Some(set) = frame.object.take() else { return Err(decode("a frozenset that was not made", at)) };
-                // A subclass's instance is held by the frame of its fields too, and has its number there.
-                let (mark, ours) = match self.stack.last() {
-                    Some(below) if !frame.hand_over => (below.mark, 2),
-                    _ => (frame.mark, 1),
-                };
-                self.fill_frozenset(&set, mark, ours, &parts, &weights, at)?;
+                self.fill_frozenset(&set, parts, &weights, at)?;
                 set
             }
             Make::Known(Known::Pattern) => self.pattern(&parts, at)?,
@@ -218,95 +212,6 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             _ => ANY,
         };
         Ok(self.push(Frame { item, ..frame }))
-    }
-
-    /// Gives a frozenset that was made empty its members: until then it could only be referred to, from within them.
-    fn fill_frozenset(
-        &mut self,
-        set: &Owned,
-        mark: u32,
-        ours: isize,
-        members: &[Owned],
-        weights: &[u32],
-        at: usize,
-    ) -> Result<()> {
-        // CPython lets members be added as long as there is one reference, which is ours; the number's is lent.
-        let lent = (mark != UNMARKED).then(|| self.numbered[mark as usize].object.take()).flatten();
-        let was_lent = lent.is_some();
-        drop(lent);
-        if self.half_seen {
-            self.refuse_open(members, at)?;
-        }
-        // SAFETY: both are held. Where others hold the set too (they can't have hashed it: its frame was open, and keys
-        // that are not all there are refused), its count is set aside while C code adds a member; members whose hash
-        // would run code of a user's class, which could see or drop the set meanwhile, are refused then.
-        unsafe {
-            let others = ffi::Py_REFCNT(set.get());
-            for (place, member) in members.iter().enumerate() {
-                let weight = weights.get(place).copied().unwrap_or(0);
-                if others > ours && self.hashes_by_own_code(member)? {
-                    return Err(decode("a frozenset within its own member, whose hash is that member's own code", at));
-                }
-                let adding = Adding::new(&self.r, &self.rules.work, at);
-                // Before the count is set aside: nothing may unwind meanwhile.
-                adding.weigh(set.get(), member.get(), weight)?;
-                crate::cpython::set_references(set.get(), 1);
-                let added = adding.weighed(set.get(), member.get());
-                crate::cpython::set_references(set.get(), others);
-                added?;
-            }
-        }
-        if was_lent {
-            self.numbered[mark as usize].object = Some(set.clone());
-        }
-        Ok(())
-    }
-
-    /// Refuses members that hold tuples whose items are not all there, so that their hash would be another one.
-    #[cold]
-    fn refuse_open(&self, members: &[Owned], at: usize) -> Result<()> {
-        let open: HashSet<usize> = self
-            .stack
-            .iter()
-            .filter(|frame| frame.kind == Kind::Tuple)
-            .filter_map(|frame| frame.object.as_ref())
-            .map(|tuple| tuple.get() as usize)
-            .collect();
-        let mut seen: HashSet<usize> = HashSet::default();
-        let mut next: Vec<Owned> = members.iter().cloned().collect();
-        while let Some(object) = next.pop() {
-            // SAFETY: held; places that are empty are passed over.
-            unsafe {
-                let is_tuple = ffi::PyType_HasFeature(ffi::Py_TYPE(object.get()), ffi::Py_TPFLAGS_TUPLE_SUBCLASS) != 0;
-                if !is_tuple || !seen.insert(object.get() as usize) {
-                    continue;
-                }
-                if open.contains(&(object.get() as usize)) {
-                    return Err(decode("a key or member that is not all there", at));
-                }
-                let len = ffi::PyTuple_GET_SIZE(object.get());
-                self.rules.work.charge(len as usize, "members of sets that are looked through again and again", at)?;
-                for place in 0..len {
-                    let item = ffi::PyTuple_GET_ITEM(object.get(), place);
-                    if !item.is_null() {
-                        next.push(Owned::borrowed(item));
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Whether hashing an object may run code that is neither CPython's nor of the standard library's value types.
-    fn hashes_by_own_code(&self, object: &Owned) -> Result<bool> {
-        // SAFETY: held, and so is its class.
-        unsafe {
-            if !super::run::may_run_code(object.get()) || super::run::hashes_by_identity(object.get()) {
-                return Ok(false);
-            }
-            let plan = crate::class::plan::of(self.py, ffi::Py_TYPE(object.get()))?;
-            Ok(!matches!(plan.how, How::Family(_)))
-        }
     }
 
     /// An instance whose builtin value is there: its fields follow.

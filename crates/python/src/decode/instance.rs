@@ -133,7 +133,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 Ok(self.push(Frame { layout: Some(layout.clone()), ..frame }))
             }
             Build::Based { class, base, .. } => self.based(layout, *class, *base),
-            Build::Upgraded { plan } => {
+            Build::Upgraded { plan, .. } => {
                 self.claim(len, layout.bytes)?;
                 // SAFETY: the GIL is held; named tuples are made of their parts, all others exist before.
                 let object = unsafe {

@@ -7,6 +7,7 @@ use crate::class::registry;
 use crate::cpython::{dict, text, Obj, Owned, Type};
 use crate::error::{decode, raised, refusal, refused, unknown_type, Asked, Result};
 use crate::memory::{format, HashSet, Vec};
+use crate::objects::defaults::{lacking, Defaulted};
 use holdall_format::model::{self, Bytes, LayoutKind, Name};
 use holdall_format::Reader;
 use pyo3::ffi;
@@ -58,9 +59,11 @@ pub enum Build {
         base: Base,
         places: Vec<Place>,
     },
-    /// Through a dict of the fields by name.
+    /// Through a dict of the fields by name. lacking: what the class has a default for and the layout has not; where the fields go
+    /// through a function of the program's, that is known after it.
     Upgraded {
         plan: Rc<Plan>,
+        lacking: Option<Vec<Defaulted>>,
     },
     Enum,
     Custom,
@@ -385,7 +388,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 && registration.version != layout.version
                 && layout.kind == LayoutKind::Object
             {
-                return Ok(Build::Upgraded { plan: plan.clone() });
+                return Ok(Build::Upgraded { plan: plan.clone(), lacking: None });
             }
         }
         let mut seen = HashSet::new();
@@ -405,7 +408,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 // In a trusted message, as in a pickle, what was not set stays so.
                 let lacks_defaulted = match self.r.trusted() {
                     true => Vec::new(),
-                    false => crate::objects::defaults::lacking(self.py, class, &layout.names)?,
+                    false => lacking(self.py, class, &layout.names)?,
                 };
                 let places = places(plan, &layout.names)?;
                 // What the class has no place for is dropped only where its version says that it has changed.
@@ -416,7 +419,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                     ));
                 }
                 if !lacks_defaulted.is_empty() {
-                    return Ok(Build::Upgraded { plan: plan.clone() });
+                    return Ok(Build::Upgraded { plan: plan.clone(), lacking: Some(lacks_defaulted) });
                 }
                 let offsets: Vec<usize> = places
                     .iter()
@@ -438,7 +441,8 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                     .filter_map(|name| fields.iter().position(|field| field.get() == name.get()))
                     .collect();
                 if order.len() != layout.names.len() || order.len() != fields.len() {
-                    return Ok(Build::Upgraded { plan: plan.clone() });
+                    let lacking = Some(lacking(self.py, class, &layout.names)?);
+                    return Ok(Build::Upgraded { plan: plan.clone(), lacking });
                 }
                 Ok(Build::NamedTuple { class, order })
             }

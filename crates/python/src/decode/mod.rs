@@ -12,6 +12,7 @@ mod guess;
 mod hashed;
 mod instance;
 pub mod keys;
+mod late;
 pub mod layout;
 mod partial;
 mod run;
@@ -35,7 +36,7 @@ use crate::objects::buffer::Lender;
 use crate::schema::coerce::Rules;
 use crate::schema::{NodeId, Schema, ANY, UNTYPED};
 use budget::BYTES_PER_BYTE;
-pub use budget::{Allowance, Limits, Work};
+pub use budget::{Allowance, Limits, Shares, Work};
 pub use frame::DOCUMENT;
 
 pub use frame::Weight;
@@ -43,13 +44,13 @@ use frame::{Deferred, Frame, Kind};
 use holdall_format::Reader;
 use layout::Layout;
 pub use partial::Kept;
-use pyo3::ffi;
 use pyo3::prelude::*;
-pub use run::frees_by_recursion;
+pub use run::{frees_by_recursion, hashes_by_identity};
 pub use section::Section;
 pub use series::Series;
 use std::rc::Rc;
 use std::sync::Arc;
+pub use weigh::Scale;
 
 /// No mark.
 pub const UNMARKED: u32 = u32::MAX;
@@ -150,6 +151,7 @@ pub struct Decoder<'i, R: Reader<'i>> {
     half_seen: bool,
     /// What was to be hashed but could not be yet.
     deferred: Vec<Deferred>,
+    half: Option<Box<late::Half>>,
     /// What gives the buffers that stand outside the message.
     pub lender: Option<Lender<'i>>,
     /// The object just made is not all there: its fields follow.
@@ -212,6 +214,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             mark: UNMARKED,
             half_seen: false,
             deferred: Vec::new(),
+            half: None,
             lender,
             made_again: false,
             rules: Rules {
@@ -477,36 +480,12 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 return Err(decode("a tuple or its like directly inside itself", here));
             }
         }
-        if let Some(top) = self.stack.last() {
-            let is_key = top.kind == Kind::Set || (top.kind == Kind::Pairs && top.key.is_none());
-            // SAFETY: held.
-            let is_tuple =
-                unsafe { ffi::PyType_HasFeature(ffi::Py_TYPE(object.get()), ffi::Py_TPFLAGS_TUPLE_SUBCLASS) != 0 };
-            // Of a subclass's instance the items may be there, and only attributes be missing: it is hashed at the end.
-            let at = place as usize;
-            let has_items = self.stack.get(at).is_some_and(|frame| frame.kind == Kind::Fields)
-                && !self.stack.get(at + 1).is_some_and(|above| {
-                    !above.hand_over && above.object.as_ref().map(Owned::get) == Some(object.get())
-                });
-            if is_key && is_tuple && !has_items {
-                return Err(decode("a key or member that is not all there", here));
-            }
-        }
         let Some(entry) = self.numbered.get_mut(number as usize) else { return Ok(object) };
         if entry.state == State::Open {
             entry.state = State::Seen;
             // SAFETY: `object` is alive; what `pad` writes are places that are empty.
-            unsafe {
-                fill::pad(object.get());
-                let class = ffi::Py_TYPE(object.get());
-                // A frozenset keeps its hash: one of a part of its members would stay.
-                let keeps_hash = class == std::ptr::addr_of_mut!(ffi::PyFrozenSet_Type);
-                // A tuple hashes by items that are yet to come.
-                let is_tuple = class == std::ptr::addr_of_mut!(ffi::PyTuple_Type);
-                if keeps_hash || is_tuple || ffi::PyType_HasFeature(class, ffi::Py_TPFLAGS_HEAPTYPE) != 0 {
-                    self.half_seen = true;
-                }
-            }
+            unsafe { fill::pad(object.get()) };
+            self.note_half(object.get(), number as u32);
         }
         Ok(object)
     }

@@ -4,7 +4,6 @@ use super::frame::{Deferred, Frame, Kind, Make, Parts, Weight, DEFAULT_DICT, DOC
 use super::hashed::{Adding, TWICE};
 use super::layout::{put, Build};
 use super::tagged::weight_of_list;
-use super::weigh::Scale;
 use super::{fill, keys, Decoder, UNMARKED};
 use crate::class::plan::Base;
 use crate::cpython::{dict, replace, text, Obj, Owned};
@@ -523,37 +522,6 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         }
         self.rules.work.charge(weight.values as usize, "keys are hashed again and again", at)
     }
-
-    /// Hashes what could not be hashed while its fields were not all there, from the `from`th on.
-    pub(super) fn finish_deferred(&mut self, from: usize) -> Result<()> {
-        let deferred = self.deferred.split_off(from);
-        let mut weights = vec![0; deferred.len()];
-        if !self.r.trusted() {
-            let mut scale = Scale::default();
-            for (deferred, key_weight) in deferred.iter().zip(&mut weights) {
-                let (Deferred::Item { key, offset, .. } | Deferred::Member { member: key, offset, .. }) = deferred;
-                let weight = scale.weigh(self.py, key)?;
-                self.weigh_key(weight, *offset)?;
-                *key_weight = weight.values;
-            }
-        }
-        for (deferred, weight) in deferred.into_iter().zip(weights) {
-            // SAFETY: all are held.
-            unsafe {
-                match deferred {
-                    Deferred::Item { dict, key, value, offset } if R::TAGGED => {
-                        self.set_deferred(dict.get(), key.get(), value.get(), offset)?
-                    }
-                    Deferred::Item { dict, key, value, offset } => Adding::new(&self.r, &self.rules.work, offset)
-                        .item(dict.get(), key.get(), value.get(), weight)?,
-                    Deferred::Member { set, member, offset } => {
-                        Adding::new(&self.r, &self.rules.work, offset).member(set.get(), member.get(), weight)?;
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
 }
 
 /// Whether CPython frees exceptions of a class by recursion: those whose C code has more fields than all exceptions have.
@@ -712,7 +680,7 @@ pub(super) unsafe fn may_run_code(object: Obj) -> bool {
 ///
 /// # Safety
 /// `object` is alive.
-pub(super) unsafe fn hashes_by_identity(object: Obj) -> bool {
+pub unsafe fn hashes_by_identity(object: Obj) -> bool {
     // SAFETY: alive, says the caller; the type is static.
     unsafe {
         let own = (*ffi::Py_TYPE(object)).tp_hash.map(|hash| hash as usize);

@@ -1,14 +1,16 @@
-//! What hashing costs that was put off, as a key was referred to before all of it was there: found out once it is.
+//! What hashing a key costs that is there already: of a load, where it was put off, as the key was referred to before all of it was
+//! there; of what is being stored, where it is not seen at a glance.
 //!
-//! All other keys are weighed while they are built (`Weight`). What such a key will hold is not known then.
+//! All other keys of a load are weighed while they are built (`Weight`).
 
 use super::frame::Weight;
 use super::run::hashes_by_identity;
 use crate::class::{plan, state};
 use crate::cpython::dict::Position;
-use crate::cpython::{Obj, Owned};
+use crate::cpython::{references, Obj, Owned};
 use crate::error::Result;
 use crate::memory::{vec, FxHashMap, Vec};
+use crate::objects::extent;
 use pyo3::ffi;
 use pyo3::Python;
 use std::ptr::addr_of_mut;
@@ -17,6 +19,8 @@ use std::ptr::addr_of_mut;
 #[derive(Default)]
 pub struct Scale {
     known: FxHashMap<usize, Weight>,
+    /// Their addresses stay theirs.
+    held: Vec<Owned>,
 }
 
 /// An object that is being weighed.
@@ -25,12 +29,16 @@ struct Open {
     parts: Vec<Owned>,
     at: usize,
     weight: Weight,
+    /// Whether it is hashed by code of its class.
+    by_code: bool,
+    /// Whether others than its holder refer to it, so that it may be met again.
+    shared: bool,
 }
 
 impl Scale {
     /// What hashing `key` costs. What it consists of stays as it is while the scale is used.
     pub fn weigh(&mut self, py: Python<'_>, key: &Owned) -> Result<Weight> {
-        let mut stack = vec![Open::new(py, key)?];
+        let mut stack = vec![Open::new(py, key, 1)?];
         loop {
             let Some(open) = stack.last_mut() else { return Ok(Weight::default()) };
             if let Some(part) = open.parts.get(open.at).cloned() {
@@ -38,16 +46,22 @@ impl Scale {
                 match self.known.get(&(part.get() as usize)) {
                     Some(&known) => open.weight.add(known),
                     None => {
-                        // In a circle it counts as nothing: hashing it would not end, and CPython ends that.
-                        self.known.insert(part.get() as usize, Weight::default());
-                        stack.push(Open::new(py, &part)?);
+                        let open = Open::new(py, &part, 2)?;
+                        if open.shared {
+                            // In a circle it counts as nothing: hashing it would not end, and CPython ends that.
+                            self.known.insert(part.get() as usize, Weight::default());
+                            self.held.push(part);
+                        }
+                        stack.push(open);
                     }
                 }
                 continue;
             }
             let Some(whole) = stack.pop() else { return Ok(Weight::default()) };
             let weight = whole.weight();
-            self.known.insert(whole.object.get() as usize, weight);
+            if whole.shared {
+                self.known.insert(whole.object.get() as usize, weight);
+            }
             match stack.last_mut() {
                 Some(holder) => holder.weight.add(weight),
                 None => return Ok(weight),
@@ -57,28 +71,35 @@ impl Scale {
 }
 
 impl Open {
-    fn new(py: Python<'_>, object: &Owned) -> Result<Open> {
+    /// ours: how many of those who hold the object are temporaries of the scale's.
+    fn new(py: Python<'_>, object: &Owned, ours: isize) -> Result<Open> {
         // SAFETY: held.
-        let parts = unsafe { parts(py, object.get())? };
-        Ok(Open { object: object.clone(), parts, at: 0, weight: Weight::default() })
+        unsafe {
+            let shared = references(object.get()) > ours + 1;
+            let (parts, by_code) = hashed_by(py, object.get())?;
+            Ok(Open { object: object.clone(), parts, at: 0, weight: Weight::default(), by_code, shared })
+        }
     }
 
     fn weight(&self) -> Weight {
-        let own = u32::try_from(self.parts.len()).unwrap_or(u32::MAX);
+        let leaf = if self.parts.is_empty() { extent(&self.object) / 16 } else { self.parts.len() };
+        let own = u32::try_from(leaf).unwrap_or(u32::MAX);
         let values = own.saturating_add(Weight::VALUES_OF_CODE);
+        let levels = if self.by_code { Weight::OF_CODE } else { 1 };
         Weight {
-            depth: self.weight.depth.saturating_add(1),
+            depth: self.weight.depth.saturating_add(levels),
             values: self.weight.values.saturating_add(values),
             freeing: 0,
         }
     }
 }
 
-/// What an object is hashed by: the items of a tuple, the fields of an instance whose class has a hash of its own.
+/// What an object is hashed by, and whether that is code of its class: the items of a tuple, the fields of an instance whose class
+/// has a hash of its own.
 ///
 /// # Safety
 /// `object` is alive.
-unsafe fn parts(py: Python<'_>, object: Obj) -> Result<Vec<Owned>> {
+pub(super) unsafe fn hashed_by(py: Python<'_>, object: Obj) -> Result<(Vec<Owned>, bool)> {
     let mut parts = Vec::new();
     // SAFETY: alive, says the caller; content is looked at by the type that the object is of.
     unsafe {
@@ -91,7 +112,8 @@ unsafe fn parts(py: Python<'_>, object: Obj) -> Result<Vec<Owned>> {
         let hash = |class: *mut ffi::PyTypeObject| (*class).tp_hash.map(|hash| hash as usize);
         let by_items = is_tuple && hash(class) == hash(addr_of_mut!(ffi::PyTuple_Type));
         let is_made = ffi::PyType_HasFeature(class, ffi::Py_TPFLAGS_HEAPTYPE) != 0;
-        if is_made && !by_items && !hashes_by_identity(object) {
+        let by_code = is_made && !by_items && !hashes_by_identity(object);
+        if by_code {
             let plan = plan::of(py, class)?;
             for slot in &plan.slots {
                 let value = state::slot(object, slot.offset);
@@ -106,6 +128,6 @@ unsafe fn parts(py: Python<'_>, object: Obj) -> Result<Vec<Owned>> {
                 }
             }
         }
+        Ok((parts, by_code))
     }
-    Ok(parts)
 }

@@ -3,6 +3,7 @@
 //! An object whose reference count says that only its parent holds it can't be met again: it costs the memo nothing.
 //! All others are looked up by address; the first time they are marked, later they are referred to by number.
 
+mod deep;
 pub mod forms;
 mod hooks;
 mod instance;
@@ -104,6 +105,8 @@ struct Frame {
     kind: Kind,
     /// In `Pairs`: the value of the key that was just written comes next.
     value_next: bool,
+    /// In `Parts` and `Pairs`: one of them leads to an object that stands elsewhere (see `deep`).
+    linked: bool,
     /// What the last dict written from here had as layout: the next is likely to have it too.
     hint: u32,
     /// Where the next item stands.
@@ -185,6 +188,9 @@ pub struct Encoder<'t, W: Writer> {
     serial: u64,
     /// What was made on the way: kept, so that no address is used twice.
     temporaries: Vec<Owned>,
+    /// References to tuples: a chain of tuples that no stack shows has as many links.
+    linked_tuples: usize,
+    deep: Option<Box<deep::Deep>>,
     /// First number of each text, where equal ones are written once.
     texts: HashMap<TextKey, u32, rustc_hash::FxBuildHasher>,
     /// Objects that can't be referred to yet, as what they are made of is being written.
@@ -338,6 +344,8 @@ impl<'t, W: Writer> Encoder<'t, W> {
             next_number: 0,
             serial: next_serial(),
             temporaries: Vec::new(),
+            linked_tuples: 0,
+            deep: None,
             texts: HashMap::default(),
             unmade: HashMap::default(),
             replacing: 0,
@@ -427,6 +435,7 @@ impl<'t, W: Writer> Encoder<'t, W> {
         let result = self.root(root);
         self.tables.stack.clear();
         result?;
+        self.refuse_linked()?;
         match self.w.refusal() {
             Some(why) => Err(error::encode(format_args!("can't store {why} in this format"))),
             None => Ok(()),
@@ -553,6 +562,7 @@ impl<'t, W: Writer> Encoder<'t, W> {
                 if self.effort.is_none() && !self.unmade.is_empty() && self.met_unmade(object, number)? {
                     return Ok(true);
                 }
+                self.link(object);
                 self.w.reference(u64::from(number));
                 Ok(true)
             }
@@ -662,6 +672,6 @@ impl Frame {
 
     #[inline(always)]
     fn new(object: Owned, kind: Kind) -> Frame {
-        Frame { object, kind, value_next: false, hint: layouts::NONE, at: 0, len: 0, extra: None }
+        Frame { object, kind, value_next: false, linked: false, hint: layouts::NONE, at: 0, len: 0, extra: None }
     }
 }

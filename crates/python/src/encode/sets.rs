@@ -230,6 +230,13 @@ impl<W: Writer> Encoder<'_, W> {
     pub(super) unsafe fn ordered_members(&mut self, set: Obj) -> Result<()> {
         // SAFETY: a set, says the caller.
         let (set, len) = unsafe { (Owned::borrowed(set), ffi::PySet_Size(set) as usize) };
+        let mut at = 0;
+        // SAFETY: as above; the members are the set's.
+        unsafe {
+            while let Some(member) = next_member(set.get(), &mut at) {
+                self.check_key(member)?;
+            }
+        }
         let Some(orders) = self.orders.clone().filter(|_| len > 1) else {
             let mut at = 0;
             // SAFETY: as above.

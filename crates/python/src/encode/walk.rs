@@ -3,24 +3,16 @@
 use super::{layouts, Encoder, Extra, Frame, Kind, Part, BY_PARENT, BY_PARENT_AND_US};
 use crate::cpython::dict::{self, Position};
 use crate::cpython::{bytes_of, float, int, prefetch, Obj, Owned};
-use crate::decode::Weight;
 use crate::error::{encode, raised, Result};
 use crate::memory::{self, format, push, HashSet};
 use crate::objects::buffer;
 use holdall_format::model::{Lent, Seq};
 use holdall_format::Writer;
-use pyo3::prelude::*;
 use pyo3::{ffi, Bound};
 use std::ptr::addr_of_mut;
 
 /// In tree mode, how deep the walk goes before it looks for a cycle, the first time.
 const SUSPICIOUS: usize = 1_000;
-/// Where the stack has a multiple of so many frames, it is looked at (a power of two).
-const LOOKED_AT: usize = 64;
-/// The deepest key that a load takes, less what is not seen between two looks.
-const DEEPEST_KEY: usize = Weight::DEEPEST as usize - LOOKED_AT;
-/// More frames than the most that a load takes of what is freed by recursion.
-const MOST_FRAMES: usize = 2 * Weight::MOST_FREED as usize;
 pub const CHANGED: &str = "a container changed its size while it was being stored";
 
 impl<W: Writer> Encoder<'_, W> {
@@ -316,18 +308,16 @@ impl<W: Writer> Encoder<'_, W> {
     /// Works until the stack is empty.
     pub(crate) fn walk(&mut self) -> Result<()> {
         let mut suspicious = SUSPICIOUS;
-        while let Some(frame) = self.tables.stack.last() {
+        while let Some(kind) = self.tables.stack.last().map(|frame| frame.kind) {
             memory::check();
             if !self.tracks() && self.tables.stack.len() > suspicious {
                 self.refuse_cycle()?;
                 suspicious = self.tables.stack.len() * 2;
             }
-            if W::TYPES && self.tables.stack.len() & (LOOKED_AT - 1) == LOOKED_AT - 1 {
-                self.refuse_deep()?;
-            }
+            self.refuse_deep()?;
             // SAFETY: a frame's object is of the type that its kind says, and is held by it.
             unsafe {
-                match frame.kind {
+                match kind {
                     Kind::List => self.walk_items(Seq::List)?,
                     Kind::Tuple => self.walk_items(Seq::Tuple)?,
                     Kind::Values => self.walk_values()?,
@@ -339,71 +329,6 @@ impl<W: Writer> Encoder<'_, W> {
                     Kind::Named => self.walk_named()?,
                     Kind::Ordered => self.walk_ordered()?,
                 }
-            }
-        }
-        Ok(())
-    }
-
-    /// What can't be restored: objects nested so deep in types that CPython frees by recursion that freeing them would end the
-    /// interpreter, and keys whose hash would.
-    #[cold]
-    fn refuse_deep(&self) -> Result<()> {
-        let stack = &self.tables.stack;
-        let is_made = |frame: &Frame| match frame.kind {
-            Kind::Parts => true,
-            // SAFETY: held by the frame, as is its class.
-            Kind::Pairs => unsafe { freed_by_recursion(ffi::Py_TYPE(frame.object.get())) != 0 },
-            _ => false,
-        };
-        if stack.iter().rev().take(4).any(is_made) {
-            let (mut levels, mut between) = (0, 0);
-            for frame in &stack[stack.len().saturating_sub(MOST_FRAMES)..] {
-                let object = match &frame.extra {
-                    Some(Extra::Parts(parts)) if frame.stands_for_none() => {
-                        match parts.get((frame.at as usize).wrapping_sub(1)) {
-                            Some(Part::Value(object) | Part::Table(object) | Part::Body(object)) => object.get(),
-                            _ => continue,
-                        }
-                    }
-                    _ => frame.object.get(),
-                };
-                // SAFETY: held by the frame, as is its class.
-                let class = unsafe { ffi::Py_TYPE(object) };
-                levels = match freed_by_recursion(class) {
-                    // A tuple and a dict that tell what an exception is made of.
-                    0 if between > 0 => {
-                        between -= 1;
-                        levels
-                    }
-                    0 => 0,
-                    more => {
-                        between = if is_exception(class) { 2 } else { 0 };
-                        levels + more
-                    }
-                };
-                if levels + LOOKED_AT * freed_by_recursion(class) > usize::from(Weight::MOST_FREED) {
-                    // SAFETY: the class of a live object.
-                    let class = unsafe { Bound::<PyAny>::from_borrowed_ptr(self.py, class.cast()) };
-                    return Err(encode(format!(
-                        "`{}` nested too deep: CPython frees it by recursion, so that it could not be restored",
-                        class.getattr("__qualname__")?
-                    )));
-                }
-            }
-        }
-        let mut tuples = 0;
-        for frame in stack.iter().rev().take(DEEPEST_KEY + 2 * LOOKED_AT) {
-            match frame.kind {
-                Kind::Tuple => tuples += 1,
-                Kind::Pairs if frame.value_next && tuples > DEEPEST_KEY => {
-                    return Err(encode(format!(
-                        "a key nested deeper than {DEEPEST_KEY}: its hash could not be computed"
-                    )));
-                }
-                Kind::Set if tuples > DEEPEST_KEY => {
-                    return Err(encode(format!("a member of a set nested deeper than {DEEPEST_KEY}")));
-                }
-                _ => break,
             }
         }
         Ok(())
@@ -593,6 +518,7 @@ impl<W: Writer> Encoder<'_, W> {
                     if self.key(key, BY_PARENT)? {
                         continue;
                     }
+                    self.check_key(key)?;
                     self.node(key, BY_PARENT, layouts::NONE)?;
                 }
                 if self.tables.stack.len() != depth {
@@ -603,7 +529,7 @@ impl<W: Writer> Encoder<'_, W> {
         if self.tables.stack[depth - 1].len != 0 {
             return Err(encode(CHANGED));
         }
-        self.tables.stack.pop();
+        self.pop_linked();
         Ok(())
     }
 
@@ -618,7 +544,11 @@ impl<W: Writer> Encoder<'_, W> {
                     return Err(encode(CHANGED));
                 }
                 frame.len -= 1;
-                self.value(key, BY_PARENT)?;
+                if self.leaf(key, BY_PARENT)? {
+                    continue;
+                }
+                self.check_key(key)?;
+                self.node(key, BY_PARENT, layouts::NONE)?;
                 if self.tables.stack.len() != depth {
                     return Ok(());
                 }
@@ -648,6 +578,7 @@ impl<W: Writer> Encoder<'_, W> {
                     }
                     Part::Key(object) => {
                         if !self.key(object.get(), BY_PARENT_AND_US + 1)? {
+                            self.check_key(object.get())?;
                             self.node(object.get(), BY_PARENT_AND_US + 1, layouts::NONE)?;
                         }
                     }
@@ -675,7 +606,7 @@ impl<W: Writer> Encoder<'_, W> {
                 return Ok(());
             }
         }
-        let frame = self.tables.stack.pop();
+        let frame = self.pop_linked();
         if let Some(Frame { extra: Some(Extra::Parts(parts)), .. }) = frame {
             // An address must not come to mean another object before the message is whole.
             for part in *parts {
@@ -710,36 +641,4 @@ pub(super) unsafe fn next_member(set: Obj, at: &mut isize) -> Option<Obj> {
     let (mut key, mut hash) = (std::ptr::null_mut(), 0);
     // SAFETY: a set, says the caller.
     unsafe { (_PySet_NextEntry(set, at, &mut key, &mut hash) != 0).then_some(key) }
-}
-
-/// How many levels an instance of a class counts as when it is freed: none where CPython does it without recursion.
-fn freed_by_recursion(class: *mut ffi::PyTypeObject) -> usize {
-    // SAFETY: the class of a live object; static types.
-    unsafe {
-        let is_like = |base: *mut ffi::PyObject| ffi::PyType_IsSubtype(class, base.cast()) != 0;
-        let deque = usize::from(Weight::OF_DEQUE);
-        if class == addr_of_mut!(ffi::PySlice_Type) {
-            usize::from(Weight::OF_SLICE)
-        } else if ffi::PyType_HasFeature(class, ffi::Py_TPFLAGS_HEAPTYPE) != 0 {
-            0
-        } else if is_like(addr_of_mut!(ffi::PyDict_Type).cast()) {
-            let is_plain =
-                class == addr_of_mut!(ffi::PyDict_Type) || class == addr_of_mut!(crate::cpython::PyODict_Type);
-            deque * usize::from(!is_plain)
-        } else if is_exception(class) {
-            // A load makes it in two steps.
-            2 * usize::from(Weight::OF_EXCEPTION) * usize::from(crate::decode::frees_by_recursion(class))
-        } else {
-            match std::ffi::CStr::from_ptr((*class).tp_name).to_bytes() {
-                b"collections.deque" => deque,
-                b"numpy.ndarray" => usize::from(Weight::OF_ARRAY),
-                _ => 0,
-            }
-        }
-    }
-}
-
-fn is_exception(class: *mut ffi::PyTypeObject) -> bool {
-    // SAFETY: the class of a live object.
-    unsafe { ffi::PyType_FastSubclass(class, ffi::Py_TPFLAGS_BASE_EXC_SUBCLASS) != 0 }
 }

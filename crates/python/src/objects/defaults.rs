@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 /// A field's name, and what makes its value.
+#[derive(Debug)]
 pub struct Defaulted {
     pub name: Owned,
     value: Owned,

@@ -5,7 +5,7 @@ use super::{defaults, owned};
 use crate::class::plan::How;
 use crate::class::state;
 use crate::cpython::{new, text, Owned};
-use crate::decode::layout::Layout;
+use crate::decode::layout::{Build, Layout};
 use crate::error::{decode, raised, Result};
 use crate::memory::Vec;
 use pyo3::ffi;
@@ -30,23 +30,19 @@ pub fn make(py: Python<'_>, layout: &Layout, object: Option<Owned>, values: Vec<
             fields = upgraded.cast_into::<PyDict>().map_err(|_| decode("`upgrade` gave no dict of fields", at))?;
         }
     }
-    let names: Vec<Owned> = fields
-        .keys()
-        .iter()
-        .map(|name| {
-            let mut raw = name.into_ptr();
-            // SAFETY: a reference of ours; interning may replace it by its equal.
-            unsafe {
-                if !text::is(raw) {
-                    drop(Owned::new(raw));
-                    return Err(decode("`upgrade` gave a field whose name is no text", at));
-                }
-                ffi::PyUnicode_InternInPlace(&mut raw);
-                Owned::new(raw).ok_or_else(raised)
-            }
-        })
-        .collect::<Result<_>>()?;
-    for missing in defaults::lacking(py, plan.class(), &names)? {
+    let by_layout = match &layout.build {
+        Build::Upgraded { lacking, .. } => lacking.as_ref(),
+        _ => None,
+    };
+    let found;
+    let lacking = match by_layout {
+        Some(lacking) => lacking,
+        None => {
+            found = defaults::lacking(py, plan.class(), &names_of(&fields, at)?)?;
+            &found
+        }
+    };
+    for missing in lacking {
         let value = missing.value(py)?;
         // SAFETY: both are held.
         unsafe {
@@ -87,4 +83,21 @@ pub fn make(py: Python<'_>, layout: &Layout, object: Option<Owned>, values: Vec<
         }
         Ok(object)
     }
+}
+
+/// The names of the fields that a function of the program's gave.
+fn names_of(fields: &Bound<'_, PyDict>, at: usize) -> Result<Vec<Owned>> {
+    let interned = |name: Bound<'_, PyAny>| {
+        let mut raw = name.into_ptr();
+        // SAFETY: a reference of ours; interning may replace it by its equal.
+        unsafe {
+            if !text::is(raw) {
+                drop(Owned::new(raw));
+                return Err(decode("`upgrade` gave a field whose name is no text", at));
+            }
+            ffi::PyUnicode_InternInPlace(&mut raw);
+            Owned::new(raw).ok_or_else(raised)
+        }
+    };
+    fields.keys().iter().map(interned).collect()
 }

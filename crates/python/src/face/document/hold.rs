@@ -4,7 +4,7 @@ use super::source::Source;
 use super::tokens::{self, given, Form, Items, Names, Shape, Target};
 use super::Document;
 use crate::cpython::View;
-use crate::decode::{self, Decoder, Kept};
+use crate::decode::{self, Decoder, Kept, Shares};
 use crate::error::{DecodeError, Fault};
 use crate::face::files::Mapped;
 use crate::face::foreign::named;
@@ -30,6 +30,7 @@ struct Hold {
     trusted: bool,
     /// What was built already, for all who refer to it.
     kept: Mutex<Kept>,
+    shares: Mutex<Shares>,
     names: Mutex<HashMap<usize, Arc<Names>>>,
 }
 
@@ -88,7 +89,18 @@ impl Hold {
         let kept = || self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         // What is built by a type is nobody else's.
         let before = if options.schema.is_none() { std::mem::take(&mut *kept()) } else { Kept::default() };
+        let shares = || self.shares.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = number.map_or(at, |number| usize::MAX - number as usize);
+        let begun = shares().begin(place);
+        if let Some(begun) = &begun {
+            decoder.begin_allowance(begun);
+        }
         let (made, after) = decoder.part(before, number);
+        if let Some(begun) = &begun {
+            let mut left = *begun;
+            decoder.end_allowance(&mut left);
+            shares().end(place, begun, &left, made.is_ok());
+        }
         drop(decoder);
         if options.schema.is_none() {
             // A hook may have asked this very document meanwhile.
@@ -210,6 +222,10 @@ pub fn open(data: &Bound<'_, PyAny>, owned: bool, writable: bool, options: decod
     } else {
         Message::Stored(0..input.len())
     };
+    let len = match &message {
+        Message::Stored(range) => range.len(),
+        Message::Unpacked(bytes) => bytes.len(),
+    };
     let mut form = Hold {
         source,
         index: parts.index.take().unwrap_or_default(),
@@ -218,6 +234,7 @@ pub fn open(data: &Bound<'_, PyAny>, owned: bool, writable: bool, options: decod
         writable,
         trusted: options.trust,
         kept: Mutex::default(),
+        shares: Mutex::new(Shares::of(len)),
         names: Mutex::default(),
     };
     let (bytes, base) = form.message(&view);

@@ -1,0 +1,115 @@
+//! Sets as CPython's headers show them (`cpython/setobject.h`), the same from 3.10 to 3.14.
+
+use super::{Obj, Owned};
+use pyo3::ffi;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Places that an object has of its own: a small set needs no table besides.
+const SMALL: usize = 8;
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(super) struct Entry {
+    pub key: Obj,
+    pub hash: isize,
+}
+
+#[repr(C)]
+pub(super) struct Set {
+    head: ffi::PyObject,
+    pub fill: isize,
+    pub used: isize,
+    pub mask: isize,
+    pub table: *mut Entry,
+    hash: isize,
+    finger: isize,
+    small: [Entry; SMALL],
+    weak: Obj,
+}
+
+/// Whether the layout is the known one.
+static KNOWN: AtomicBool = AtomicBool::new(false);
+
+#[inline(always)]
+pub(super) fn is_known() -> bool {
+    cfg!(target_pointer_width = "64") && KNOWN.load(Ordering::Relaxed)
+}
+
+/// Gives an empty set or frozenset the members of another, which is empty then; says no where it can't.
+///
+/// No member is hashed again, so that no code of anybody's runs.
+///
+/// # Safety
+/// Both are sets or frozensets, and nobody iterates over them.
+pub unsafe fn take_members(empty: Obj, from: Obj) -> bool {
+    if !is_known() {
+        return false;
+    }
+    let (to, from) = (empty.cast::<Set>(), from.cast::<Set>());
+    // SAFETY: sets, says the caller, of the known layout. A table is either the object's own places or a block that belongs to it
+    // alone; members' references move with their entries.
+    unsafe {
+        if (*to).used != 0 || (*to).fill != 0 || (*to).table != (&raw mut (*to).small).cast() || to == from {
+            return false;
+        }
+        if (*from).table == (&raw mut (*from).small).cast() {
+            (*to).small = (*from).small;
+        } else {
+            (*to).table = (*from).table;
+        }
+        ((*to).fill, (*to).used, (*to).mask) = ((*from).fill, (*from).used, (*from).mask);
+        // It may have been hashed when it was empty.
+        (*to).hash = -1;
+        (*to).finger = 0;
+        ((*from).fill, (*from).used, (*from).mask) = (0, 0, SMALL as isize - 1);
+        (*from).small = [Entry { key: std::ptr::null_mut(), hash: 0 }; SMALL];
+        (*from).table = (&raw mut (*from).small).cast();
+        (*from).finger = 0;
+    }
+    true
+}
+
+/// Finds out whether the layout is the known one.
+pub(super) unsafe fn self_test() -> Result<(), &'static str> {
+    // SAFETY: the GIL is held, says the caller of all self tests. What is read is within the object's own size.
+    unsafe {
+        let type_size = (*std::ptr::addr_of!(ffi::PySet_Type)).tp_basicsize;
+        if !cfg!(all(Py_3_10, target_pointer_width = "64")) || type_size != size_of::<Set>() as isize {
+            return Ok(()); // refused where it is needed
+        }
+        let full = Owned::new(ffi::PySet_New(std::ptr::null_mut())).ok_or("no memory")?;
+        for number in 0..20 {
+            let member = super::int::from_value(number).ok_or("no memory")?;
+            let set = full.get().cast::<Set>();
+            let is_small = (*set).table == (&raw mut (*set).small).cast();
+            let fits = (*set).used == number as isize && (*set).hash == -1 && (*set).mask & ((*set).mask + 1) == 0;
+            if !fits || is_small != ((*set).mask == SMALL as isize - 1) {
+                return Ok(());
+            }
+            if ffi::PySet_Add(full.get(), member.get()) != 0 {
+                return Err("no memory");
+            }
+        }
+        KNOWN.store(true, Ordering::Relaxed);
+        for members in [3, 20] {
+            let source = Owned::new(ffi::PySet_New(std::ptr::null_mut())).ok_or("no memory")?;
+            let target = Owned::new(ffi::PyFrozenSet_New(std::ptr::null_mut())).ok_or("no memory")?;
+            let last = super::int::from_value(members).ok_or("no memory")?;
+            for number in 0..members {
+                let member = super::int::from_value(number + 1).ok_or("no memory")?;
+                if ffi::PySet_Add(source.get(), member.get()) != 0 {
+                    return Err("no memory");
+                }
+            }
+            let moved = take_members(target.get(), source.get());
+            let whole = ffi::PySet_Size(target.get()) == members as isize
+                && ffi::PySet_Size(source.get()) == 0
+                && ffi::PySet_Contains(target.get(), last.get()) == 1
+                && ffi::PySet_Contains(source.get(), last.get()) == 0;
+            if !moved || !whole {
+                return Err("sets of this CPython are laid out in an unknown way");
+            }
+        }
+    }
+    Ok(())
+}

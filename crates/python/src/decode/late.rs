@@ -1,0 +1,237 @@
+//! Keys and members that can't be hashed when they come, as what their hashes are made of is still to come: they are kept, and go
+//! where they belong once everything is there. So are the members of such a frozenset, which everybody may refer to meanwhile.
+
+use super::frame::Deferred;
+use super::hashed::Adding;
+use super::run::may_run_code;
+use super::weigh::{hashed_by, Scale};
+use super::{hashes_by_identity, Decoder, State};
+use crate::cpython::{references, set, Obj, Owned};
+use crate::error::{decode, raised, Result};
+use crate::memory::{vec, FxHashMap, HashSet, Vec};
+use holdall_format::Reader;
+use pyo3::ffi;
+
+const NOT_THERE: &str = "a key or member that is not all there";
+
+/// What is noted of objects whose hashes have to wait. Few messages have any.
+#[derive(Default)]
+pub(super) struct Half {
+    /// Those that were referred to while they were being built, by their addresses: their numbers.
+    numbers: FxHashMap<usize, u32>,
+    /// Frozensets whose members are kept, by their addresses.
+    unfilled: HashSet<usize>,
+}
+
+/// A frozenset whose members are kept.
+struct Kept {
+    set: Owned,
+    members: Vec<Owned>,
+    offset: usize,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Progress {
+    Empty,
+    /// Others are filled first, which its members' hashes are made of.
+    Begun,
+    Filled,
+}
+
+/// What members lead to that can't be hashed yet.
+#[derive(Default)]
+struct Awaited {
+    /// Something is still being built.
+    open: bool,
+    /// Frozensets whose members are kept, by their addresses.
+    sets: Vec<usize>,
+}
+
+impl<'i, R: Reader<'i>> Decoder<'i, R> {
+    /// Notes an object that is referred to while it is being built, if a hash may be made of what it holds.
+    pub(super) fn note_half(&mut self, object: Obj, number: u32) {
+        // SAFETY: alive, as the table of numbers holds it.
+        let may_hash = unsafe {
+            let class = ffi::Py_TYPE(object);
+            let hash = (*class).tp_hash.map_or(0, |hash| hash as usize);
+            hash != ffi::PyObject_HashNotImplemented as *const () as usize && !hashes_by_identity(object)
+        };
+        if may_hash {
+            self.half_seen = true;
+            self.half.get_or_insert_default().numbers.insert(object as usize, number);
+        }
+    }
+
+    /// Gives a frozenset that was made empty its members, or keeps them where they can't be hashed yet.
+    pub(super) fn fill_frozenset(
+        &mut self,
+        set: &Owned,
+        members: Vec<Owned>,
+        weights: &[u32],
+        at: usize,
+    ) -> Result<()> {
+        if self.half_seen {
+            let awaited = self.awaited(Some(set), &members, at)?;
+            if awaited.open || !awaited.sets.is_empty() {
+                self.half.get_or_insert_default().unfilled.insert(set.get() as usize);
+                self.deferred.push(Deferred::Frozen { set: set.clone(), members, offset: at });
+                return Ok(());
+            }
+        }
+        self.fill_now(set, &members, weights, at)
+    }
+
+    fn fill_now(&self, set: &Owned, members: &[Owned], weights: &[u32], at: usize) -> Result<()> {
+        // SAFETY: all are held.
+        unsafe {
+            // CPython adds members to a frozenset that nobody else has. To others it stays empty until it has them all.
+            let apart = match references(set.get()) {
+                1 => None,
+                _ => Some(Owned::new(ffi::PySet_New(std::ptr::null_mut())).ok_or_else(raised)?),
+            };
+            let target = apart.as_ref().unwrap_or(set);
+            for (place, member) in members.iter().enumerate() {
+                let weight = weights.get(place).copied().unwrap_or(0);
+                Adding::new(&self.r, &self.rules.work, at).member(target.get(), member.get(), weight)?;
+            }
+            let is_there = members.is_empty() || apart.is_none_or(|from| set::take_members(set.get(), from.get()));
+            match is_there {
+                true => Ok(()),
+                false => Err(decode("a frozenset that this Python can't fill where others refer to it", at)),
+            }
+        }
+    }
+
+    /// What the hashes of these objects are made of, as far as it is not there. None of it may be the set `within` itself.
+    #[cold]
+    fn awaited(&self, within: Option<&Owned>, objects: &[Owned], at: usize) -> Result<Awaited> {
+        let mut found = Awaited::default();
+        let Some(half) = &self.half else { return Ok(found) };
+        let mut seen: HashSet<usize> = HashSet::default();
+        let mut next: Vec<Owned> = objects.iter().cloned().collect();
+        while let Some(object) = next.pop() {
+            let address = object.get() as usize;
+            if within.is_some_and(|set| set.get() == object.get()) {
+                return Err(decode("a frozenset that its own member's hash is made of", at));
+            }
+            // SAFETY: held.
+            if !unsafe { may_run_code(object.get()) } || !seen.insert(address) {
+                continue;
+            }
+            if let Some(&number) = half.numbers.get(&address) {
+                found.open |= self.numbered.get(number as usize).is_some_and(|entry| entry.state == State::Seen);
+            }
+            if half.unfilled.contains(&address) {
+                found.sets.push(address);
+            }
+            // SAFETY: held.
+            let (parts, _) = unsafe { hashed_by(self.py, object.get())? };
+            self.rules.work.charge(1 + parts.len(), "members of sets that are looked through again and again", at)?;
+            next.extend(parts);
+        }
+        Ok(found)
+    }
+
+    /// Hashes what could not be hashed when it came, from the `from`th on.
+    pub(super) fn finish_deferred(&mut self, from: usize) -> Result<()> {
+        let (mut kept, mut keyed) = (Vec::new(), Vec::new());
+        for deferred in self.deferred.split_off(from) {
+            match deferred {
+                Deferred::Frozen { set, members, offset } => kept.push(Kept { set, members, offset }),
+                keys => keyed.push(keys),
+            }
+        }
+        if !kept.is_empty() {
+            self.fill_kept(&kept)?;
+        }
+        let mut weights = vec![0; keyed.len()];
+        if !self.r.trusted() {
+            let mut scale = Scale::default();
+            for (deferred, key_weight) in keyed.iter().zip(&mut weights) {
+                let Some((key, offset)) = deferred.key() else { continue };
+                let weight = scale.weigh(self.py, key)?;
+                self.weigh_key(weight, offset)?;
+                *key_weight = weight.values;
+            }
+        }
+        for (deferred, weight) in keyed.into_iter().zip(weights) {
+            if let Some((key, offset)) = deferred.key().filter(|_| !self.stack.is_empty()) {
+                // A recipe is about to be called, and its arguments have to be whole.
+                if self.awaited(None, std::slice::from_ref(key), offset)?.open {
+                    return Err(decode(NOT_THERE, offset));
+                }
+            }
+            // SAFETY: all are held.
+            unsafe {
+                match deferred {
+                    Deferred::Item { dict, key, value, offset } if R::TAGGED => {
+                        self.set_deferred(dict.get(), key.get(), value.get(), offset)?
+                    }
+                    Deferred::Item { dict, key, value, offset } => Adding::new(&self.r, &self.rules.work, offset)
+                        .item(dict.get(), key.get(), value.get(), weight)?,
+                    Deferred::Member { set, member, offset } => {
+                        Adding::new(&self.r, &self.rules.work, offset).member(set.get(), member.get(), weight)?;
+                    }
+                    Deferred::Frozen { .. } => {}
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives frozensets the members that were kept, each after those that its members' hashes are made of.
+    fn fill_kept(&mut self, kept: &[Kept]) -> Result<()> {
+        let places: FxHashMap<usize, usize> =
+            kept.iter().enumerate().map(|(place, kept)| (kept.set.get() as usize, place)).collect();
+        let mut progress = vec![Progress::Empty; kept.len()];
+        let mut scale = Scale::default();
+        for start in 0..kept.len() {
+            let mut stack = Vec::new();
+            if progress[start] == Progress::Empty {
+                progress[start] = Progress::Begun;
+                stack.push((start, self.filled_before(&kept[start], &places)?));
+            }
+            while let Some((place, before)) = stack.last_mut() {
+                let Kept { set, members, offset } = &kept[*place];
+                match before.pop() {
+                    Some(other) if progress[other] == Progress::Empty => {
+                        progress[other] = Progress::Begun;
+                        let before = self.filled_before(&kept[other], &places)?;
+                        stack.push((other, before));
+                    }
+                    Some(other) if progress[other] == Progress::Begun => {
+                        return Err(decode("frozensets that each other's members' hashes are made of", *offset));
+                    }
+                    Some(_) => {}
+                    None => {
+                        let mut weights = Vec::with_capacity(members.len());
+                        if !self.r.trusted() {
+                            for member in members {
+                                let weight = scale.weigh(self.py, member)?;
+                                self.weigh_key(weight, *offset)?;
+                                weights.push(weight.values);
+                            }
+                        }
+                        self.fill_now(set, members, &weights, *offset)?;
+                        progress[*place] = Progress::Filled;
+                        if let Some(half) = &mut self.half {
+                            half.unfilled.remove(&(set.get() as usize));
+                        }
+                        stack.pop();
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The places of the frozensets that have to be filled before this one.
+    fn filled_before(&self, kept: &Kept, places: &FxHashMap<usize, usize>) -> Result<Vec<usize>> {
+        let awaited = self.awaited(Some(&kept.set), &kept.members, kept.offset)?;
+        let before: Option<Vec<usize>> = awaited.sets.iter().map(|address| places.get(address).copied()).collect();
+        match before {
+            Some(before) if !awaited.open => Ok(before),
+            _ => Err(decode(NOT_THERE, kept.offset)),
+        }
+    }
+}

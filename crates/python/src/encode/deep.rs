@@ -1,0 +1,378 @@
+//! What is nested so deep that no load restores it, refused where it is written: keys whose hash, and objects whose deallocation,
+//! recurse in C. What stands directly within each other shows on the stack; what is only referred to is followed here.
+
+use super::{Encoder, Extra, Frame, Kind, Part};
+use crate::cpython::{Obj, Owned};
+use crate::decode::{frees_by_recursion, hashes_by_identity, Scale, Weight};
+use crate::error::{encode, raised, Fault, Result};
+use crate::memory::{format, vec, FxHashMap, Vec};
+use holdall_format::Writer;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use std::ffi::{c_int, c_void};
+use std::ptr::addr_of_mut;
+
+/// Where the stack has a multiple of so many frames, it is looked at (a power of two).
+const LOOKED_AT: usize = 64;
+/// More frames than the most that a load takes of what is freed by recursion.
+const MOST_FRAMES: usize = 2 * Weight::MOST_FREED as usize;
+/// A key of tuples of so many items, and so many levels, is looked at without noting anything.
+const FLAT_ITEMS: isize = 16;
+const FLAT_LEVELS: usize = 4;
+/// CPython's own limit, under which code of a class's that hashes never goes deeper than a load takes.
+const USUAL_RECURSION: c_int = 1_000;
+/// A dict or tuple that tells what an exception is made of stands between it and what it holds.
+const BETWEEN: usize = 2;
+
+/// What was noted in one message of objects that refer to each other. Most messages need none of it.
+#[derive(Default)]
+pub(super) struct Deep {
+    scale: Scale,
+    /// Objects that are freed by recursion and lead to each other by references.
+    linked: Vec<Owned>,
+}
+
+impl<W: Writer> Encoder<'_, W> {
+    /// Refuses a key, or a member of a set, whose hash would recurse too deep.
+    ///
+    /// # Safety
+    /// `key` is alive.
+    #[inline(always)]
+    pub(super) unsafe fn check_key(&mut self, key: Obj) -> Result<()> {
+        // SAFETY: alive, says the caller.
+        if W::TYPES && unsafe { !self.is_flat(key, FLAT_LEVELS) } {
+            return self.weigh_key(key);
+        }
+        Ok(())
+    }
+
+    /// Whether hashing a key is known at a glance to go a few levels deep.
+    ///
+    /// # Safety
+    /// `key` is alive.
+    unsafe fn is_flat(&self, key: Obj, levels: usize) -> bool {
+        // SAFETY: alive, says the caller, and so are the items of a tuple.
+        unsafe {
+            let class = ffi::Py_TYPE(key);
+            if ffi::PyType_HasFeature(class, ffi::Py_TPFLAGS_TUPLE_SUBCLASS) != 0 {
+                let len = ffi::PyTuple_GET_SIZE(key);
+                return levels > 0
+                    && len <= FLAT_ITEMS
+                    && (0..len).all(|at| self.is_flat(ffi::PyTuple_GET_ITEM(key, at), levels - 1));
+            }
+            // What is deep in an instance is a tuple, or another instance, whose code CPython itself stops in time.
+            ffi::PyType_HasFeature(class, ffi::Py_TPFLAGS_HEAPTYPE) == 0
+                || hashes_by_identity(key)
+                || (self.linked_tuples < LOOKED_AT && ffi::Py_GetRecursionLimit() <= USUAL_RECURSION)
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn weigh_key(&mut self, key: Obj) -> Result<()> {
+        // SAFETY: alive, as the caller of `check_key` says.
+        let key = unsafe { Owned::borrowed(key) };
+        let weight = self.deep.get_or_insert_default().scale.weigh(self.py, &key)?;
+        if weight.depth > Weight::DEEPEST {
+            return Err(encode(format!(
+                "a key nested deeper than {}: its hash could not be computed",
+                Weight::DEEPEST
+            )));
+        }
+        Ok(())
+    }
+
+    /// Notes a reference to an object that stands elsewhere: what holds it may be deeper than the stack shows.
+    #[inline(always)]
+    pub(super) fn link(&mut self, object: Obj) {
+        if W::TYPES {
+            // SAFETY: alive, as whoever writes a reference says.
+            let class = unsafe { ffi::Py_TYPE(object) };
+            // SAFETY: as above.
+            if unsafe { ffi::PyType_HasFeature(class, ffi::Py_TPFLAGS_TUPLE_SUBCLASS) != 0 } {
+                self.linked_tuples += 1;
+            } else if freed_by_recursion(class) != 0 && self.link_holder() {
+                // SAFETY: as above.
+                self.deep.get_or_insert_default().linked.push(unsafe { Owned::borrowed(object) });
+            }
+        }
+    }
+
+    /// Notes on the stack that what is being written of an object leads to one that stands elsewhere; says no where that object is
+    /// not one that is freed by recursion: those are written by their parts, or are default dicts.
+    #[cold]
+    fn link_holder(&mut self) -> bool {
+        let mut above = self.tables.stack.iter_mut().rev().take(1 + BETWEEN);
+        // SAFETY: held by its frame.
+        let is_default_dict = |frame: &Frame| unsafe { freed_by_recursion(ffi::Py_TYPE(frame.object.get())) != 0 };
+        let is_holder =
+            |frame: &Frame| frame.kind == Kind::Parts || (frame.kind == Kind::Pairs && is_default_dict(frame));
+        match above.find(|frame| is_holder(frame)) {
+            Some(holder) => {
+                holder.linked = true;
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Takes the frame on top, all of which is written.
+    #[inline(always)]
+    pub(super) fn pop_linked(&mut self) -> Option<Frame> {
+        let frame = self.tables.stack.pop();
+        if let Some(frame) = frame.as_ref().filter(|frame| frame.linked) {
+            self.linked(frame);
+        }
+        frame
+    }
+
+    /// What was written of an object leads to one that stands elsewhere.
+    #[cold]
+    #[inline(never)]
+    fn linked(&mut self, frame: &Frame) {
+        let parts = match &frame.extra {
+            Some(Extra::Parts(parts)) => &parts[..],
+            _ => &[],
+        };
+        let values = parts.iter().filter_map(|part| match part {
+            Part::Value(object) | Part::Table(object) | Part::Body(object) => Some(object),
+            _ => None,
+        });
+        for object in values.chain([&frame.object]) {
+            // SAFETY: held by the frame, as is its class.
+            if freed_by_recursion(unsafe { ffi::Py_TYPE(object.get()) }) != 0 {
+                self.deep.get_or_insert_default().linked.push(object.clone());
+            }
+        }
+        self.link_holder();
+    }
+
+    /// Once the message is whole: refuses what is too deep by the references between its objects.
+    #[inline(always)]
+    pub(super) fn refuse_linked(&mut self) -> Result<()> {
+        match self.deep.take() {
+            Some(deep) => self.weigh_linked(&deep.linked),
+            None => Ok(()),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn weigh_linked(&self, linked: &[Owned]) -> Result<()> {
+        let mut known = FxHashMap::default();
+        for object in linked {
+            // The object that holds those noted last is not among them.
+            let own = usize::from(Weight::OF_ARRAY);
+            if freed_depth(self.py, object, &mut known)? + own > usize::from(Weight::MOST_FREED) {
+                return Err(self.too_deep(object.get()));
+            }
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn too_deep(&self, object: Obj) -> Fault {
+        // SAFETY: the class of a live object.
+        let class = unsafe { Bound::<PyAny>::from_borrowed_ptr(self.py, ffi::Py_TYPE(object).cast()) };
+        match class.getattr("__qualname__") {
+            Ok(name) => encode(format!(
+                "`{name}` nested too deep: CPython frees it by recursion, so that it could not be restored"
+            )),
+            Err(error) => error.into(),
+        }
+    }
+
+    /// What can't be restored: objects nested so deep in types that CPython frees by recursion that freeing them would end the
+    /// interpreter.
+    #[inline(always)]
+    pub(super) fn refuse_deep(&mut self) -> Result<()> {
+        match W::TYPES && self.tables.stack.len() & (LOOKED_AT - 1) == LOOKED_AT - 1 {
+            true => self.look_at_stack(),
+            false => Ok(()),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn look_at_stack(&mut self) -> Result<()> {
+        // What is deep may be referred to by a key.
+        self.linked_tuples += LOOKED_AT;
+        let stack = &self.tables.stack;
+        let is_made = |frame: &Frame| match frame.kind {
+            Kind::Parts => true,
+            // SAFETY: held by the frame, as is its class.
+            Kind::Pairs => unsafe { freed_by_recursion(ffi::Py_TYPE(frame.object.get())) != 0 },
+            _ => false,
+        };
+        if !stack.iter().rev().take(2 + BETWEEN).any(is_made) {
+            return Ok(());
+        }
+        let (mut levels, mut between) = (0, 0);
+        for frame in &stack[stack.len().saturating_sub(MOST_FRAMES)..] {
+            let object = match &frame.extra {
+                Some(Extra::Parts(parts)) if frame.stands_for_none() => {
+                    match parts.get((frame.at as usize).wrapping_sub(1)) {
+                        Some(Part::Value(object) | Part::Table(object) | Part::Body(object)) => object.get(),
+                        _ => continue,
+                    }
+                }
+                _ => frame.object.get(),
+            };
+            // SAFETY: held by the frame, as is its class.
+            let class = unsafe { ffi::Py_TYPE(object) };
+            levels = match freed_by_recursion(class) {
+                0 if between > 0 => {
+                    between -= 1;
+                    levels
+                }
+                0 => 0,
+                more => {
+                    between = if is_exception(class) { BETWEEN } else { 0 };
+                    levels + more
+                }
+            };
+            if levels + LOOKED_AT * freed_by_recursion(class) > usize::from(Weight::MOST_FREED) {
+                return Err(self.too_deep(object));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// An object whose holders wait for how deep freeing it goes.
+struct Open {
+    object: Owned,
+    parts: Vec<Owned>,
+    deepest: usize,
+}
+
+/// How deep freeing an object recurses, in the units of `Weight`; `known` has it of those that were looked at.
+fn freed_depth(py: Python<'_>, object: &Owned, known: &mut FxHashMap<usize, usize>) -> Result<usize> {
+    let open = |object: &Owned| -> Result<Open> {
+        // SAFETY: held.
+        let parts = unsafe { freed_with(py, object.get())? };
+        Ok(Open { object: object.clone(), parts, deepest: 0 })
+    };
+    if let Some(&depth) = known.get(&(object.get() as usize)) {
+        return Ok(depth);
+    }
+    let mut stack = vec![open(object)?];
+    loop {
+        let Some(top) = stack.last_mut() else { return Ok(0) };
+        if let Some(part) = top.parts.pop() {
+            match known.get(&(part.get() as usize)) {
+                Some(&depth) => top.deepest = top.deepest.max(depth),
+                None => {
+                    // In a circle it counts as nothing: a circle is freed by the collector.
+                    known.insert(part.get() as usize, 0);
+                    stack.push(open(&part)?);
+                }
+            }
+            continue;
+        }
+        let Some(whole) = stack.pop() else { return Ok(0) };
+        // SAFETY: held.
+        let depth = whole.deepest + freed_by_recursion(unsafe { ffi::Py_TYPE(whole.object.get()) });
+        known.insert(whole.object.get() as usize, depth);
+        match stack.last_mut() {
+            Some(holder) => holder.deepest = holder.deepest.max(depth),
+            None => return Ok(depth),
+        }
+    }
+}
+
+/// What an object holds directly that is freed by recursion as well.
+///
+/// # Safety
+/// `object` is alive.
+unsafe fn freed_with(py: Python<'_>, object: Obj) -> Result<Vec<Owned>> {
+    extern "C" fn visit(part: Obj, found: *mut c_void) -> c_int {
+        // SAFETY: the vector is that of the caller of `tp_traverse`, who holds what holds the part. Nothing may unwind through
+        // CPython's code, so a lack of memory is told by the result.
+        unsafe {
+            let found = &mut *found.cast::<std::vec::Vec<Owned>>();
+            if found.try_reserve(1).is_err() {
+                return -1;
+            }
+            found.push(Owned::borrowed(part));
+        }
+        0
+    }
+    // SAFETY: alive, says the caller.
+    unsafe {
+        let class = ffi::Py_TYPE(object);
+        let mut found = std::vec::Vec::new();
+        if let Some(traverse) = (*class).tp_traverse {
+            if traverse(object, visit, addr_of_mut!(found).cast()) != 0 {
+                crate::memory::out_of_memory();
+            }
+        } else {
+            // An array of objects, which the collector knows nothing of.
+            let array = Bound::<PyAny>::from_borrowed_ptr(py, object);
+            let items = array.call_method0("ravel")?.call_method0("tolist")?;
+            found.push(Owned::new(items.into_ptr()).ok_or_else(raised)?);
+        }
+        let mut parts = Vec::new();
+        let mut between = if is_exception(class) { BETWEEN } else { 1 };
+        while between > 0 && !found.is_empty() {
+            between -= 1;
+            let mut within = std::vec::Vec::new();
+            for part in found.drain(..) {
+                let of = ffi::Py_TYPE(part.get());
+                if freed_by_recursion(of) != 0 {
+                    parts.push(part);
+                } else if of == addr_of_mut!(ffi::PyTuple_Type)
+                    || of == addr_of_mut!(ffi::PyList_Type)
+                    || of == addr_of_mut!(ffi::PyDict_Type)
+                {
+                    within.push(part);
+                }
+            }
+            for holder in within {
+                if let Some(traverse) = (*ffi::Py_TYPE(holder.get())).tp_traverse {
+                    if traverse(holder.get(), visit, addr_of_mut!(found).cast()) != 0 {
+                        crate::memory::out_of_memory();
+                    }
+                }
+            }
+        }
+        Ok(parts)
+    }
+}
+
+/// How many levels an instance of a class counts as when it is freed: none where CPython does it without recursion.
+fn freed_by_recursion(class: *mut ffi::PyTypeObject) -> usize {
+    const NEVER: u64 = ffi::Py_TPFLAGS_HEAPTYPE
+        | ffi::Py_TPFLAGS_LIST_SUBCLASS
+        | ffi::Py_TPFLAGS_TUPLE_SUBCLASS
+        | ffi::Py_TPFLAGS_UNICODE_SUBCLASS
+        | ffi::Py_TPFLAGS_BYTES_SUBCLASS
+        | ffi::Py_TPFLAGS_LONG_SUBCLASS
+        | ffi::Py_TPFLAGS_TYPE_SUBCLASS;
+    // SAFETY: the class of a live object; static types.
+    unsafe {
+        let has = |flags| ffi::PyType_HasFeature(class, flags) != 0;
+        let deque = usize::from(Weight::OF_DEQUE);
+        if has(NEVER) || class == addr_of_mut!(ffi::PyDict_Type) {
+            0
+        } else if class == addr_of_mut!(ffi::PySlice_Type) {
+            usize::from(Weight::OF_SLICE)
+        } else if has(ffi::Py_TPFLAGS_DICT_SUBCLASS) {
+            deque * usize::from(class != addr_of_mut!(crate::cpython::PyODict_Type))
+        } else if is_exception(class) {
+            // A load makes it in two steps.
+            2 * usize::from(Weight::OF_EXCEPTION) * usize::from(frees_by_recursion(class))
+        } else {
+            match std::ffi::CStr::from_ptr((*class).tp_name).to_bytes() {
+                b"collections.deque" => deque,
+                b"numpy.ndarray" => usize::from(Weight::OF_ARRAY),
+                _ => 0,
+            }
+        }
+    }
+}
+
+fn is_exception(class: *mut ffi::PyTypeObject) -> bool {
+    // SAFETY: the class of a live object.
+    unsafe { ffi::PyType_FastSubclass(class, ffi::Py_TPFLAGS_BASE_EXC_SUBCLASS) != 0 }
+}
