@@ -19,15 +19,14 @@ from hypothesis import strategies as st
 from tests.support import models, strategies
 from tests.support.isomorphic import Difference, isomorphic
 from tests.support.kinds import TYPES
-from tests.support.limits import excused, has_members_alike, reachable
+from tests.support.limits import has_members_alike, reachable
 
 
 def copied(root: Any) -> Any:
     """Members that look alike are paired by chance, so a graph that has some is rejected."""
     if has_members_alike(root):
         reject()
-    with excused():
-        return holdall.loads(holdall.dumps(root), types=TYPES)
+    return holdall.loads(holdall.dumps(root), types=TYPES)
 
 
 @pytest.fixture(params=["with the shortcut", "walked"], scope="module")

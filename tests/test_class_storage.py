@@ -567,11 +567,7 @@ def test_keys_of_tuples_that_are_not_all_there(trust: bool) -> None:
         obj = Hashless()
         found = (obj,)
         obj.d = inner(found)  # type: ignore[attr-defined]
-        try:
-            again = holdall.loads(holdall.dumps(found, trust=trust), types=[Hashless], trust=trust)
-        except holdall.DecodeError as error:
-            assert "not all there" in str(error)  # a frozenset has its hash for good
-            continue
+        again = holdall.loads(holdall.dumps(found, trust=trust), types=[Hashless], trust=trust)
         table = again[0].d
         table = table[0] if isinstance(table, list) else table
         assert all(key in table for key in table)

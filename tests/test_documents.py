@@ -463,10 +463,6 @@ def test_parts_of_random_graphs(drawn: list[Graph], rng: random.Random) -> None:
     # Each thing is met in several members.
     obj = [pool[0], pool[-1], [pool[0], pool], {"again": pool[-1], "pool": pool}, *pool, pool[0]]
     data = holdall.dumps(obj)
-    try:
-        holdall.loads(data, types=TYPES)
-    except holdall.DecodeError:
-        assume(False)  # a frozenset within its own member: nobody can build that
     one = Document(data, format="hold", types=TYPES)
     order = [*range(len(obj)), *range(len(obj))]
     rng.shuffle(order)

@@ -1,8 +1,4 @@
-"""What `dumps` writes and `loads` refuses: the limits that docs/guide-classes.md names, and others' that we can't lift.
-
-A random graph may run into one of them. That says nothing about the property under test, so such a graph is rejected, by
-the exact text of the refusal: any other error fails the test. tests/test_graph_limits.py shows each with a graph.
-"""
+"""What a random graph may run into that says nothing about holdall: members of sets that are alike, and limits of `copy.deepcopy`."""
 
 from __future__ import annotations
 
@@ -15,29 +11,6 @@ from hypothesis import reject
 import holdall
 from tests.support.isomorphic import Difference, isomorphic
 from tests.support.parts import BY_REFERENCE, SCALARS, parts
-
-# Each text, and why nothing can be done about it while the graph is entered at that end.
-LIMITS = {
-    "a key or member that is not all there": "a tuple has no hash before its items are there, and one of these holds "
-    "the dict in which the tuple is a key",
-    "a frozenset within its own member, whose hash is that member's own code": "a frozenset that is referred to is "
-    "filled while nobody looks; code of a user's class could",
-}
-
-
-@contextlib.contextmanager
-def excused() -> Iterator[None]:
-    """Rejects the example if what is done within runs into one of the limits."""
-    try:
-        yield
-    except holdall.DecodeError as error:
-        if is_limit(error):
-            reject()
-        raise
-
-
-def is_limit(error: holdall.DecodeError) -> bool:
-    return str(error).removesuffix(f" - at byte {error.offset}") in LIMITS
 
 
 @contextlib.contextmanager

@@ -281,14 +281,14 @@ fn freed_depth(py: Python<'_>, object: &Owned, known: &mut FxHashMap<usize, usiz
     }
 }
 
-/// What an object holds directly that is freed by recursion as well.
+/// Adds what an object holds directly, as the collector sees it; says no of one of which it sees nothing.
 ///
 /// # Safety
 /// `object` is alive.
-unsafe fn freed_with(py: Python<'_>, object: Obj) -> Result<Vec<Owned>> {
+unsafe fn visit_all(object: Obj, found: &mut std::vec::Vec<Owned>) -> bool {
     extern "C" fn visit(part: Obj, found: *mut c_void) -> c_int {
-        // SAFETY: the vector is that of the caller of `tp_traverse`, who holds what holds the part. Nothing may unwind through
-        // CPython's code, so a lack of memory is told by the result.
+        // SAFETY: the vector is that of the caller, who holds what holds the part. Nothing may unwind through CPython's code, so a
+        // lack of memory is told by the result.
         unsafe {
             let found = &mut *found.cast::<std::vec::Vec<Owned>>();
             if found.try_reserve(1).is_err() {
@@ -300,40 +300,50 @@ unsafe fn freed_with(py: Python<'_>, object: Obj) -> Result<Vec<Owned>> {
     }
     // SAFETY: alive, says the caller.
     unsafe {
+        let Some(traverse) = (*ffi::Py_TYPE(object)).tp_traverse else { return false };
+        if traverse(object, visit, std::ptr::from_mut(found).cast()) != 0 {
+            crate::memory::out_of_memory();
+        }
+    }
+    true
+}
+
+/// Whether it only tells what another object is made of.
+fn passes_on(class: *mut ffi::PyTypeObject) -> bool {
+    let known = [addr_of_mut!(ffi::PyTuple_Type), addr_of_mut!(ffi::PyList_Type), addr_of_mut!(ffi::PyDict_Type)];
+    known.contains(&class)
+}
+
+/// What an object holds directly that is freed by recursion as well.
+///
+/// # Safety
+/// `object` is alive.
+unsafe fn freed_with(py: Python<'_>, object: Obj) -> Result<Vec<Owned>> {
+    // SAFETY: alive, says the caller.
+    unsafe {
         let class = ffi::Py_TYPE(object);
         let mut found = std::vec::Vec::new();
-        if let Some(traverse) = (*class).tp_traverse {
-            if traverse(object, visit, addr_of_mut!(found).cast()) != 0 {
-                crate::memory::out_of_memory();
-            }
-        } else {
-            // An array of objects, which the collector knows nothing of.
-            let array = Bound::<PyAny>::from_borrowed_ptr(py, object);
-            let items = array.call_method0("ravel")?.call_method0("tolist")?;
+        // The collector knows nothing of arrays.
+        let is_array = !visit_all(object, &mut found);
+        if is_array {
+            let items = Bound::<PyAny>::from_borrowed_ptr(py, object).call_method0("ravel")?.call_method0("tolist")?;
             found.push(Owned::new(items.into_ptr()).ok_or_else(raised)?);
         }
+        // An array's come in a list, those with fields in tuples; an exception's in a tuple and a dict.
+        let passed = if is_array { 1 + BETWEEN } else { usize::from(is_exception(class)) };
         let mut parts = Vec::new();
-        let mut between = if is_exception(class) { BETWEEN } else { 1 };
-        while between > 0 && !found.is_empty() {
-            between -= 1;
+        for pass in 0..=passed {
             let mut within = std::vec::Vec::new();
             for part in found.drain(..) {
                 let of = ffi::Py_TYPE(part.get());
                 if freed_by_recursion(of) != 0 {
                     parts.push(part);
-                } else if of == addr_of_mut!(ffi::PyTuple_Type)
-                    || of == addr_of_mut!(ffi::PyList_Type)
-                    || of == addr_of_mut!(ffi::PyDict_Type)
-                {
+                } else if pass < passed && passes_on(of) {
                     within.push(part);
                 }
             }
             for holder in within {
-                if let Some(traverse) = (*ffi::Py_TYPE(holder.get())).tp_traverse {
-                    if traverse(holder.get(), visit, addr_of_mut!(found).cast()) != 0 {
-                        crate::memory::out_of_memory();
-                    }
-                }
+                visit_all(holder.get(), &mut found);
             }
         }
         Ok(parts)
