@@ -9,6 +9,7 @@ use super::members::place;
 use crate::cpython::Owned;
 use crate::error::{invalid, raised, refusal, Result, Step};
 use crate::memory::Vec;
+use crate::objects::extent;
 use crate::schema::class::{Class, Field, Missing};
 use holdall_format::Reader;
 use pyo3::ffi;
@@ -35,7 +36,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
 
     /// What a layout by position lacks. Most is there before the values, one of which may refer to the instance; what is
     /// made of the instance itself comes once these are there.
-    pub(super) fn fill_defaults(&self, typed: &Typed, class: &Class, object: &Owned, of_self: bool) -> Result<()> {
+    pub(super) fn fill_defaults(&mut self, typed: &Typed, class: &Class, object: &Owned, of_self: bool) -> Result<()> {
         for (field, place) in &typed.missing {
             if of_self == matches!(class.fields[usize::from(*field)].missing, Missing::FactoryOfSelf(_)) {
                 self.fill_missing(class, *field, place, object)?;
@@ -45,10 +46,14 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     #[inline(never)]
-    fn fill_missing(&self, class: &Class, field: u16, at: &Place, object: &Owned) -> Result<()> {
+    fn fill_missing(&mut self, class: &Class, field: u16, at: &Place, object: &Owned) -> Result<()> {
         let Field { name, missing, key, .. } = &class.fields[usize::from(field)];
         let shown = if self.rules.plain { key } else { name };
         let Some(value) = self.rules.missing(missing, shown, object.get())? else { return Ok(()) };
+        if matches!(missing, Missing::Factory(_) | Missing::FactoryOfSelf(_)) {
+            // No byte of the message pays for it.
+            self.charge(made_bytes(&value))?;
+        }
         // SAFETY: an instance of the class that the places were found for.
         unsafe { place(object.get(), at, value, self.here()) }
     }
@@ -123,5 +128,19 @@ fn has_field(class: &Class, field: usize, object: &Owned) -> Result<bool> {
             refusal()?;
         }
         Ok(found)
+    }
+}
+
+/// What an object takes that was made just now, without what it may hold.
+fn made_bytes(object: &Owned) -> usize {
+    /// Of the collector, before the object, and of the allocator.
+    const HEAD: usize = 16;
+    // SAFETY: held, and so is its class.
+    unsafe {
+        let class = ffi::Py_TYPE(object.get());
+        let is_bare = ffi::PyType_HasFeature(class, ffi::Py_TPFLAGS_HEAPTYPE) == 0;
+        // An instance comes with its attributes.
+        let attributes = if is_bare { 0 } else { 200 };
+        HEAD + (*class).tp_basicsize.unsigned_abs() + attributes + extent(object)
     }
 }
