@@ -35,6 +35,9 @@ MOST = 5_000
 # Calls of native functions. CPython 3.11 itself leaks the arguments of a function with cells (as `dump` has) where the next cell gets
 # no memory.
 DIRECT = re.compile(r"(dumps|canonical|trusted|loads|records|deepcopy|hold|msgpack|bson|holdall)\b")
+# `IPv4Network.__init__` is such a function: `map(IPv4Network, ["10.0.0.0/8"])` alone loses as much.
+CELLS = re.compile(r"ip (network|interface)|IPv[46](Network|Interface)")
+LEFT = "CPython 3.11 loses the arguments of a function with cells"
 
 
 class Other(NamedTuple):
@@ -278,7 +281,10 @@ def main() -> int:
         # What others lose where they fail is theirs, too.
         looks_for_leaks = options.leaks and call.before is nothing and left_out.total() == others
         if looks_for_leaks and not problems and (options.what == "rust" or DIRECT.match(call.name)):
-            problems = leaks(call, faults, options.most)
+            if options.what == "python" and CELLS.search(call.name):
+                left_out[LEFT] += 1
+            else:
+                problems = leaks(call, faults, options.most)
         done += 1
         if problems:
             found[call.name] = problems
