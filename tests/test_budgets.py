@@ -438,3 +438,54 @@ def test_arrays_of_a_dtype_with_many_fields() -> None:
         holdall.loads(holdall.dumps([numpy.empty(0, dtype) for _ in range(2_000)]))
     few = numpy.dtype([("a", "i1"), ("b", [("c", "f4", (2,)), ("d", "i2")])])
     assert len(holdall.loads(holdall.dumps([numpy.empty(0, few) for _ in range(20_000)]))) == 20_000
+
+
+# --- documents -------------------------------------------------------------------------------------------------------
+def members_built(document: holdall.Document) -> int:
+    """How many members are built before one is refused; -1: all."""
+    for at in range(len(document)):
+        try:
+            document[at]
+        except holdall.LimitError:
+            return at
+    return -1
+
+
+def paths_of_one_text(size: int, count: int) -> bytes:
+    path = wire.known("PosixPath", wire.reference(1))
+    return wire.message(wire.sequence(wire.mark(wire.text("a/" * (size // 2))), *[path] * count))
+
+
+def test_members_that_convert_a_text_of_another() -> None:
+    """Each by itself is within what the message may cost."""
+    data = paths_of_one_text(50_000, 5_000)
+    assert 0 < members_built(holdall.Document(data)) < 400
+    # A bound that was set is each member's own.
+    assert members_built(holdall.Document(data, limits=Limits(work=1 << 20, bytes=1 << 24))) == -1
+
+
+def test_members_that_copy_one_block() -> None:
+    array = wire.known("Array", wire.text("b"), wire.reference(1))
+    data = wire.message(wire.sequence(wire.mark(wire.blob(bytes(50_000))), *[array] * 5_000))
+    document = holdall.Document(data)
+    kept = []
+    with pytest.raises(holdall.LimitError):
+        kept.extend(document[at] for at in range(1, len(document)))
+    assert members_built(document) > 0
+
+
+def test_a_member_that_was_paid_for() -> None:
+    """It is built anew each time, as often as it is asked for."""
+    document = holdall.Document(paths_of_one_text(50_000, 2))
+    first = document[1]
+    for _ in range(1_000):
+        assert document[1] == first
+    assert document[2] == first
+
+
+@pytest.mark.parametrize("make", HONEST_RECORDS.values(), ids=HONEST_RECORDS)
+def test_honest_members(make: Callable[[int], Any]) -> None:
+    value = [[make(at)] for at in range(2_000)]
+    document = holdall.Document(holdall.dumps(value), types=TYPES)
+    assert all(len(document[at].load()) == 1 for at in range(len(value)))
+    assert len(document.load()) == len(value)

@@ -57,7 +57,8 @@ impl Allowance {
 }
 
 /// What the parts of a message may cost that are built one by one, as a `Document` does: all of them together what the whole may,
-/// and each a little besides. A part of few bytes may refer to much that others refer to as well.
+/// and each a little besides. A part of few bytes may refer to much that others refer to as well. (The whole is no part: it has bounds
+/// of its own.)
 #[derive(Debug)]
 pub struct Shares {
     bytes: usize,
@@ -73,7 +74,7 @@ impl Shares {
     /// The shares of a message of so many bytes. What is met on the way to several parts counts for each of them.
     pub fn of(input: usize) -> Shares {
         let work = FREE_WORK.saturating_add(input.saturating_mul(WORK_PER_BYTE));
-        Shares { bytes: default_bytes(input), work: work.saturating_mul(2), paid: HashSet::default() }
+        Shares { bytes: default_bytes(input), work, paid: HashSet::default() }
     }
 
     /// The bounds of the part that begins at `at`, or of the object of that number; of one that was paid for, none of its own.

@@ -524,13 +524,18 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 }
 
-/// Whether CPython frees exceptions of a class by recursion: those whose C code has more fields than all exceptions have.
+/// Whether CPython frees instances of a class of its own by recursion: exceptions with more fields than all exceptions have, struct
+/// sequences. A namespace holds a dict, which it frees without.
 pub fn frees_by_recursion(class: *mut ffi::PyTypeObject) -> bool {
-    // SAFETY: the class of a live object, or one that a layout holds; a static type.
+    extern "C" {
+        static mut _PyNamespace_Type: ffi::PyTypeObject;
+    }
+    // SAFETY: the class of a live object, or one that a layout holds; static types.
     unsafe {
         let dealloc = |class: *mut ffi::PyTypeObject| (*class).tp_dealloc.map(|dealloc| dealloc as usize);
         ffi::PyType_HasFeature(class, ffi::Py_TPFLAGS_HEAPTYPE) == 0
             && dealloc(class) != dealloc(ffi::PyExc_BaseException.cast())
+            && class != addr_of_mut!(_PyNamespace_Type)
     }
 }
 

@@ -91,7 +91,8 @@ impl<W: Writer> Encoder<'_, W> {
             // SAFETY: as above.
             if unsafe { ffi::PyType_HasFeature(class, ffi::Py_TPFLAGS_TUPLE_SUBCLASS) != 0 } {
                 self.linked_tuples += 1;
-            } else if freed_by_recursion(class) != 0 && self.link_holder() {
+            }
+            if freed_by_recursion(class) != 0 && self.link_holder() {
                 // SAFETY: as above.
                 self.deep.get_or_insert_default().linked.push(unsafe { Owned::borrowed(object) });
             }
@@ -354,7 +355,6 @@ unsafe fn freed_with(py: Python<'_>, object: Obj) -> Result<Vec<Owned>> {
 fn freed_by_recursion(class: *mut ffi::PyTypeObject) -> usize {
     const NEVER: u64 = ffi::Py_TPFLAGS_HEAPTYPE
         | ffi::Py_TPFLAGS_LIST_SUBCLASS
-        | ffi::Py_TPFLAGS_TUPLE_SUBCLASS
         | ffi::Py_TPFLAGS_UNICODE_SUBCLASS
         | ffi::Py_TPFLAGS_BYTES_SUBCLASS
         | ffi::Py_TPFLAGS_LONG_SUBCLASS
@@ -363,14 +363,14 @@ fn freed_by_recursion(class: *mut ffi::PyTypeObject) -> usize {
     unsafe {
         let has = |flags| ffi::PyType_HasFeature(class, flags) != 0;
         let deque = usize::from(Weight::OF_DEQUE);
-        if has(NEVER) || class == addr_of_mut!(ffi::PyDict_Type) {
+        if has(NEVER) || class == addr_of_mut!(ffi::PyDict_Type) || class == addr_of_mut!(ffi::PyTuple_Type) {
             0
         } else if class == addr_of_mut!(ffi::PySlice_Type) {
             usize::from(Weight::OF_SLICE)
         } else if has(ffi::Py_TPFLAGS_DICT_SUBCLASS) {
             deque * usize::from(class != addr_of_mut!(crate::cpython::PyODict_Type))
-        } else if is_exception(class) {
-            // A load makes it in two steps.
+        } else if is_exception(class) || has(ffi::Py_TPFLAGS_TUPLE_SUBCLASS) {
+            // A load makes it in two steps. (A tuple of a class of CPython's own is a struct sequence.)
             2 * usize::from(Weight::OF_EXCEPTION) * usize::from(frees_by_recursion(class))
         } else {
             match std::ffi::CStr::from_ptr((*class).tp_name).to_bytes() {

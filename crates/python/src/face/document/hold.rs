@@ -91,7 +91,8 @@ impl Hold {
         let before = if options.schema.is_none() { std::mem::take(&mut *kept()) } else { Kept::default() };
         let shares = || self.shares.lock().unwrap_or_else(PoisonError::into_inner);
         let place = number.map_or(at, |number| usize::MAX - number as usize);
-        let begun = shares().begin(place);
+        let is_whole = matches!(target, Target::At(1) | Target::Number(0));
+        let begun = if is_whole { None } else { shares().begin(place) };
         if let Some(begun) = &begun {
             decoder.begin_allowance(begun);
         }
