@@ -61,8 +61,8 @@ impl Allowance {
 /// of its own.)
 #[derive(Debug)]
 pub struct Shares {
-    bytes: usize,
-    work: usize,
+    whole: Allowance,
+    left: Allowance,
     /// Where the parts begin that took more than that little: to build them again costs nobody more than they ask for.
     paid: HashSet<usize>,
 }
@@ -74,23 +74,28 @@ impl Shares {
     /// The shares of a message of so many bytes. What is met on the way to several parts counts for each of them.
     pub fn of(input: usize) -> Shares {
         let work = FREE_WORK.saturating_add(input.saturating_mul(WORK_PER_BYTE));
-        Shares { bytes: default_bytes(input), work, paid: HashSet::default() }
+        let whole = Allowance { bytes: default_bytes(input), work };
+        Shares { whole, left: whole, paid: HashSet::default() }
     }
 
-    /// The bounds of the part that begins at `at`, or of the object of that number; of one that was paid for, none of its own.
-    pub fn begin(&self, place: usize) -> Option<Allowance> {
-        (!self.paid.contains(&place)).then(|| Allowance {
-            bytes: self.bytes.saturating_add(BYTES_OF_PART),
-            work: self.work.saturating_add(WORK_OF_PART),
-        })
+    /// What the part may cost that begins at `place`; none: the whole message.
+    pub fn begin(&self, place: Option<usize>) -> Allowance {
+        if place.is_none_or(|place| self.paid.contains(&place)) {
+            return self.whole;
+        }
+        Allowance {
+            bytes: self.left.bytes.saturating_add(BYTES_OF_PART),
+            work: self.left.work.saturating_add(WORK_OF_PART),
+        }
     }
 
-    /// What was left of them.
-    pub fn end(&mut self, place: usize, begun: &Allowance, left: &Allowance, made: bool) {
-        let bytes = (begun.bytes - left.bytes.min(begun.bytes)).saturating_sub(BYTES_OF_PART);
-        let work = (begun.work - left.work.min(begun.work)).saturating_sub(WORK_OF_PART);
-        self.bytes = self.bytes.saturating_sub(bytes);
-        self.work = self.work.saturating_sub(work);
+    /// What it has cost: what is left of what it might.
+    pub fn end(&mut self, place: Option<usize>, begun: Allowance, left: Allowance, made: bool) {
+        let Some(place) = place.filter(|place| !self.paid.contains(place)) else { return };
+        let bytes = begun.bytes.saturating_sub(left.bytes).saturating_sub(BYTES_OF_PART);
+        let work = begun.work.saturating_sub(left.work).saturating_sub(WORK_OF_PART);
+        self.left.bytes = self.left.bytes.saturating_sub(bytes);
+        self.left.work = self.left.work.saturating_sub(work);
         if made && (bytes, work) != (0, 0) {
             self.paid.insert(place);
         }

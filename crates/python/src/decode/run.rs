@@ -62,15 +62,15 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 if R::TAGGED || R::PARTIAL {
                     self.back_from(self.stack.len());
                 }
+                if weight != Weight::default() && mark != UNMARKED {
+                    self.numbered[mark as usize].weight = weight;
+                }
                 if self.stack.len() == base {
                     return Ok(object);
                 }
                 let Some(parent) = self.stack.last_mut() else { return Ok(object) };
                 if weight != Weight::default() {
                     parent.weight.add(weight);
-                    if mark != UNMARKED {
-                        self.numbered[mark as usize].weight = weight;
-                    }
                 }
                 self.deliver(object)?;
             }

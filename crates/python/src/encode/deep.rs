@@ -24,6 +24,14 @@ const USUAL_RECURSION: c_int = 1_000;
 /// A dict or tuple that tells what an exception is made of stands between it and what it holds.
 const BETWEEN: usize = 2;
 
+/// Classes whose instances are freed without recursion, as their flags say.
+const NEVER: u64 = ffi::Py_TPFLAGS_HEAPTYPE
+    | ffi::Py_TPFLAGS_LIST_SUBCLASS
+    | ffi::Py_TPFLAGS_UNICODE_SUBCLASS
+    | ffi::Py_TPFLAGS_BYTES_SUBCLASS
+    | ffi::Py_TPFLAGS_LONG_SUBCLASS
+    | ffi::Py_TPFLAGS_TYPE_SUBCLASS;
+
 /// What was noted in one message of objects that refer to each other. Most messages need none of it.
 #[derive(Default)]
 pub(super) struct Deep {
@@ -85,17 +93,19 @@ impl<W: Writer> Encoder<'_, W> {
     /// Notes a reference to an object that stands elsewhere: what holds it may be deeper than the stack shows.
     #[inline(always)]
     pub(super) fn link(&mut self, object: Obj) {
-        if W::TYPES {
-            // SAFETY: alive, as whoever writes a reference says.
-            let class = unsafe { ffi::Py_TYPE(object) };
+        if !W::TYPES {
+            return;
+        }
+        // SAFETY: alive, as whoever writes a reference says.
+        let class = unsafe { ffi::Py_TYPE(object) };
+        // SAFETY: its class.
+        let has = |flags| unsafe { ffi::PyType_HasFeature(class, flags) != 0 };
+        if has(ffi::Py_TPFLAGS_TUPLE_SUBCLASS) {
+            self.linked_tuples += 1;
+        }
+        if !has(NEVER) && freed_by_recursion(class) != 0 && self.link_holder() {
             // SAFETY: as above.
-            if unsafe { ffi::PyType_HasFeature(class, ffi::Py_TPFLAGS_TUPLE_SUBCLASS) != 0 } {
-                self.linked_tuples += 1;
-            }
-            if freed_by_recursion(class) != 0 && self.link_holder() {
-                // SAFETY: as above.
-                self.deep.get_or_insert_default().linked.push(unsafe { Owned::borrowed(object) });
-            }
+            self.deep.get_or_insert_default().linked.push(unsafe { Owned::borrowed(object) });
         }
     }
 
@@ -353,12 +363,6 @@ unsafe fn freed_with(py: Python<'_>, object: Obj) -> Result<Vec<Owned>> {
 
 /// How many levels an instance of a class counts as when it is freed: none where CPython does it without recursion.
 fn freed_by_recursion(class: *mut ffi::PyTypeObject) -> usize {
-    const NEVER: u64 = ffi::Py_TPFLAGS_HEAPTYPE
-        | ffi::Py_TPFLAGS_LIST_SUBCLASS
-        | ffi::Py_TPFLAGS_UNICODE_SUBCLASS
-        | ffi::Py_TPFLAGS_BYTES_SUBCLASS
-        | ffi::Py_TPFLAGS_LONG_SUBCLASS
-        | ffi::Py_TPFLAGS_TYPE_SUBCLASS;
     // SAFETY: the class of a live object; static types.
     unsafe {
         let has = |flags| ffi::PyType_HasFeature(class, flags) != 0;

@@ -90,18 +90,17 @@ impl Hold {
         // What is built by a type is nobody else's.
         let before = if options.schema.is_none() { std::mem::take(&mut *kept()) } else { Kept::default() };
         let shares = || self.shares.lock().unwrap_or_else(PoisonError::into_inner);
-        let place = number.map_or(at, |number| usize::MAX - number as usize);
-        let is_whole = matches!(target, Target::At(1) | Target::Number(0));
-        let begun = if is_whole { None } else { shares().begin(place) };
-        if let Some(begun) = &begun {
-            decoder.begin_allowance(begun);
-        }
+        let place = match target {
+            Target::At(1) | Target::Number(0) => None,
+            Target::At(at) => Some(at),
+            Target::Number(number) => Some(usize::MAX - number as usize),
+        };
+        let begun = shares().begin(place);
+        decoder.begin_allowance(&begun);
         let (made, after) = decoder.part(before, number);
-        if let Some(begun) = &begun {
-            let mut left = *begun;
-            decoder.end_allowance(&mut left);
-            shares().end(place, begun, &left, made.is_ok());
-        }
+        let mut left = begun;
+        decoder.end_allowance(&mut left);
+        shares().end(place, begun, left, made.is_ok());
         drop(decoder);
         if options.schema.is_none() {
             // A hook may have asked this very document meanwhile.
