@@ -24,7 +24,7 @@ use crate::error;
 use pyo3::prelude::*;
 
 /// The native part of holdall.
-#[pymodule]
+#[pymodule(gil_used = true)]
 #[pyo3(name = "_core")]
 fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
