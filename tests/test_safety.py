@@ -545,3 +545,23 @@ def test_kinds_load_after_all_this() -> None:
         isomorphic(obj, holdall.loads(holdall.dumps(obj), types=TYPES))
     with pytest.raises(holdall.UnknownTypeError):
         holdall.loads(holdall.dumps(build(models.PlainDict, a=1)))
+
+
+@pytest.mark.parametrize("name", ["SyntaxError", "IndentationError", "ExceptionGroup", "BaseExceptionGroup"])
+def test_an_exception_whose_argument_has_no_end(name: str) -> None:
+    """Their constructors go through the second argument, whatever it is."""
+    endless = {
+        "range": known("Range", integer(0), integer(1 << 60), integer(1)),
+        "network": known("IPv4Network", text("10.0.0.0/8")),
+        "long text": text("x" * 1000),
+    }
+    for second in endless.values():
+        content = tuple_(tuple_(text("message"), second), dict_())
+        data = message(layout("based", f"builtins.{name}", [], content))
+        tracemalloc.start()
+        try:
+            with pytest.raises(holdall.DecodeError, match="does not take its arguments"):
+                holdall.loads(data)
+            assert tracemalloc.get_traced_memory()[1] < 1 << 20
+        finally:
+            tracemalloc.stop()

@@ -9,7 +9,7 @@ use crate::cpython::{new, Obj, Owned, Type};
 use crate::encode::Part;
 use crate::error::{decode, encode, refused, Asked, Result};
 use crate::memory::{vec, Vec};
-use pyo3::exceptions::{PyAttributeError, PyOSError, PyUnicodeDecodeError};
+use pyo3::exceptions::{PyAttributeError, PyOSError, PySyntaxError, PyUnicodeDecodeError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -266,6 +266,9 @@ pub unsafe fn empty(py: Python<'_>, class: Type, args: Option<&Owned>, at: usize
             Some(payload) => arguments(py, payload, at)?.0,
             None => PyTuple::empty(py),
         };
+        if args.len() == 2 && !is_row(&args.get_item(1)?) {
+            return Err(decode("an exception that does not take its arguments", at));
+        }
         Owned::new(new(class, args.as_ptr(), std::ptr::null_mut()))
             .ok_or_else(|| refused("an exception that does not take its arguments", at))
     }
@@ -281,6 +284,11 @@ fn arguments<'py>(py: Python<'py>, payload: &Owned, at: usize) -> Result<(Bound<
         Some((args, both.get_item(1).ok()?.cast_into().ok()?))
     });
     parts.ok_or_else(|| decode("expected the arguments of an exception", at))
+}
+
+/// Whether constructors may go through it: what else can be iterated over (a range, a network) may have no end.
+fn is_row(value: &Bound<'_, PyAny>) -> bool {
+    value.is_exact_instance_of::<PyTuple>() || value.is_exact_instance_of::<PyList>()
 }
 
 /// Gives an exception its arguments, by the builtin's own initialiser, and the fields that C code keeps.
@@ -299,6 +307,13 @@ pub fn fill(py: Python<'_>, object: &Owned, payload: &Owned, at: usize) -> Resul
     if error.is_instance_of::<PyOSError>() || !is_initialised {
         set(&builtin, &error, "args", args.as_any(), at)?;
     } else {
+        // A syntax error's second argument says the place, whatever it is that does: in six values at most.
+        if error.is_instance_of::<PySyntaxError>() && args.len() == 2 {
+            let place = args.get_item(1)?;
+            if !is_row(&place) && place.len().if_taken()?.is_none_or(|len| len > 6) {
+                return Err(decode("an exception that does not take its arguments", at));
+            }
+        }
         // SAFETY: an exception; the initialiser is C code that takes any arguments.
         let done = unsafe {
             match (*builtin.as_ptr().cast::<ffi::PyTypeObject>()).tp_init {
