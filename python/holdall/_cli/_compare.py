@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from . import _paths
+from ._keys import Keys
 from ._nodes import Node, is_array, node
+from ._pretty import path_up
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,17 +28,13 @@ class Change(NamedTuple):
 
 
 class _Place(NamedTuple):
-    """A path as a chain, which costs nothing until it is shown."""
+    """A path as a chain, which costs nothing until it is shown; of a long one no more than its end is."""
 
     parent: Any
     step: Any
 
     def show(self) -> str:
-        steps, here = [], self
-        while here.parent is not None:
-            steps.append(here.step)
-            here = here.parent
-        return _paths.show(reversed(steps))
+        return path_up(self)
 
 
 def compare(old: Any, new: Any) -> Iterator[Change]:
@@ -45,9 +43,16 @@ def compare(old: Any, new: Any) -> Iterator[Change]:
     Values have to be of one type: `1`, `True` and `1.0` differ. NaN is NaN, and -0.0 is not 0.0. Items of
     sequences are compared by place, sets and keys of dicts by value, without their order. Two containers are
     compared once, wherever they meet again: cycles end, and who shares what is no difference.
+
+    Cycles of different lengths would meet in as many pairs as the product of these. Beyond a number of pairs in
+    proportion to the containers a pair is passed over if others say already that both have to be equal: x and z
+    after x and y, y and z. So two values without a difference have none, and all others at least one.
     """
     stack: list[Any] = [(old, new, _Place(None, None))]
+    # The values are kept, so that their numbers stay theirs.
     met: dict[tuple[int, int], tuple[Any, Any]] = {}
+    equal = _Classes()
+    keys = Keys()
     while stack:
         left, right, place = stack.pop()
         if isinstance(left, Change):
@@ -57,19 +62,59 @@ def compare(old: Any, new: Any) -> Iterator[Change]:
             continue
         a, b = node(left), node(right)
         if a is None or b is None:
+            if (id(left), id(right)) in met:
+                continue
+            if _is_long(left):
+                met[id(left), id(right)] = (left, right)
             yield from _leaves(left, right, place, both=a is b)
             continue
         if (id(left), id(right)) in met:
             continue
-        # The values are kept, so that their numbers stay theirs.
         met[id(left), id(right)] = (left, right)
+        if not equal.join(id(left), id(right)) and len(met) > _PAIRS + _PAIRS_EACH * len(equal.parents):
+            continue
         if (a.name, a.extra) != (b.name, b.extra):
             yield Change(place.show(), "type", left, right, _kinds(a, b))
             if a.kind != b.kind:
                 continue
-        found = _COMPARE[a.kind](a, b, place)
+        found = _COMPARE[a.kind](a, b, place, keys)
         found.reverse()
         stack.extend(found)
+
+
+# So many pairs of containers are compared whatever others say: these, and so many for each container.
+_PAIRS, _PAIRS_EACH = 1 << 14, 4
+
+
+class _Classes:
+    """What has to be equal, by id (a union-find forest)."""
+
+    def __init__(self) -> None:
+        self.parents: dict[int, int] = {}
+
+    def root(self, of: int) -> int:
+        parents = self.parents
+        while (parent := parents.setdefault(of, of)) != of:
+            # Halves the way for the next time.
+            parents[of] = parents[parent]
+            of = parent
+        return of
+
+    def join(self, a: int, b: int) -> bool:
+        """Whether that is news."""
+        a, b = self.root(a), self.root(b)
+        self.parents[a] = b
+        return a != b
+
+
+def _is_long(value: Any) -> bool:
+    """Whether it takes longer to compare than to remember."""
+    cls = type(value)
+    if cls is int:
+        return bool(value.bit_length() > 1 << 10)
+    if cls is str or cls is bytes:
+        return len(value) > 1 << 10
+    return cls is not float and cls is not bool and value is not None
 
 
 def _leaves(left: Any, right: Any, place: _Place, both: bool) -> Iterator[Change]:
@@ -141,7 +186,7 @@ def _arrays(left: Any, right: Any) -> str:
     return f"{count} of {left.size} items differ, first at {at}: {values}"
 
 
-def _sequences(a: Node, b: Node, place: _Place) -> list[Any]:
+def _sequences(a: Node, b: Node, place: _Place, keys: Keys) -> list[Any]:
     found: list[Any] = []
     while True:
         left, right = next(a.items, None), next(b.items, None)
@@ -155,20 +200,26 @@ def _sequences(a: Node, b: Node, place: _Place) -> list[Any]:
             found.append((left[1], right[1], _Place(place, left[0])))
 
 
-def _key(key: Any) -> Any:
-    """A key that tells 1 from True and 1.0, and finds NaN again."""
-    if isinstance(key, float) and key != key:
-        return float, "nan"
-    if type(key) is tuple:
-        return tuple, tuple(map(_key, key))
-    return type(key), key
+def _keyed(
+    items: Iterator[tuple[Any, Any]], keys: Keys, *, of_members: bool = False
+) -> dict[Any, tuple[Any, Any]]:
+    """Items by the forms of their keys; of several of one form, by that and a number."""
+    found: dict[Any, tuple[Any, Any]] = {}
+    again: Counter[Any] = Counter()
+    for step, child in items:
+        form = keys.of(child if of_members else step)
+        if form in found:
+            again[form] += 1
+            form = "again", form, again[form]
+        found[form] = (step, child)
+    return found
 
 
-def _mappings(a: Node, b: Node, place: _Place) -> list[Any]:
+def _mappings(a: Node, b: Node, place: _Place, keys: Keys) -> list[Any]:
     found: list[Any] = []
-    rest = {_key(step): (step, child) for step, child in b.items}
-    for step, child in a.items:
-        other = rest.pop(_key(step), None)
+    rest = _keyed(b.items, keys)
+    for form, (step, child) in _keyed(a.items, keys).items():
+        other = rest.pop(form, None)
         if other is None:
             found.append((Change(_Place(place, step).show(), "removed", old=child), None, None))
         else:
@@ -179,12 +230,14 @@ def _mappings(a: Node, b: Node, place: _Place) -> list[Any]:
     return found
 
 
-def _sets(a: Node, b: Node, place: _Place) -> list[Any]:
-    old = {_key(member): member for _, member in a.items}
-    new = {_key(member): member for _, member in b.items}
+def _sets(a: Node, b: Node, place: _Place, keys: Keys) -> list[Any]:
+    old = _keyed(a.items, keys, of_members=True)
+    new = _keyed(b.items, keys, of_members=True)
+    if old.keys() == new.keys():
+        return []
     path = place.show()
-    found = [(Change(path, "removed", old=old[key]), None, None) for key in old if key not in new]
-    return found + [(Change(path, "added", new=new[key]), None, None) for key in new if key not in old]
+    found = [(Change(path, "removed", old=old[form][1]), None, None) for form in old if form not in new]
+    return found + [(Change(path, "added", new=new[form][1]), None, None) for form in new if form not in old]
 
 
 _COMPARE = {"list": _sequences, "map": _mappings, "fields": _mappings, "set": _sets}

@@ -60,6 +60,32 @@ def pretty(value: Any, width: int = 100) -> Iterator[tuple[str, str]]:
     yield from _Printer(width).run(value)
 
 
+# Steps of a path that are shown at most, and characters of a step: else the paths of deep and shared containers take far more than
+# these do themselves.
+_MOST_STEPS, _LONGEST_STEP = 64, 100
+
+
+def path_up(here: Any) -> str:
+    """The path of what has a `step` and a `parent`, up to one without. Of a long one its end, behind `$...`."""
+    steps: list[str] = []
+    while here.parent is not None:
+        if len(steps) == _MOST_STEPS:
+            steps.append("$...")
+            break
+        steps.append(_step(here.step))
+        here = here.parent
+    else:
+        steps.append("$")
+    return "".join(reversed(steps))
+
+
+def _step(step: Any) -> str:
+    if isinstance(step, str):
+        cut = step if len(step) <= _LONGEST_STEP else step[:_LONGEST_STEP] + "..."
+        return _paths.show((cut,))[1:]
+    return f"[{short(step, _LONGEST_STEP)}]"
+
+
 class _Open:
     """A container whose items are being printed."""
 
@@ -77,14 +103,6 @@ class _Open:
         # Where its text begins in a line that is tried.
         self.start = 0
         self.depth: int = 0 if parent is None else parent.depth + 1
-
-    def path(self) -> str:
-        steps: list[Any] = []
-        here: _Open | None = self
-        while here is not None and here.parent is not None:
-            steps.append(here.step)
-            here = here.parent
-        return _paths.show(reversed(steps))
 
 
 class _Printer:
@@ -149,7 +167,7 @@ class _Printer:
                 return
         if before is not None:
             word = "within" if id(value) in self.open else "as at"
-            yield f"<{word} {before.path()}>", "note"
+            yield f"<{word} {path_up(before)}>", "note"
             return
         here.parts = parts
         here.first = True
