@@ -27,14 +27,18 @@ class Change(NamedTuple):
     note: str = ""
 
 
-class _Place(NamedTuple):
-    """A path as a chain, which costs nothing until it is shown; of a long one no more than its end is."""
+# The place of a value: that of the container and the step from there. It costs nothing until it is shown.
+_Place = tuple[Any, Any]
 
-    parent: Any
-    step: Any
 
-    def show(self) -> str:
-        return path_up(self)
+def _show(place: _Place | None) -> str:
+    return path_up(_steps_up(place))
+
+
+def _steps_up(place: _Place | None) -> Iterator[Any]:
+    while place is not None:
+        place, step = place
+        yield step
 
 
 def compare(old: Any, new: Any) -> Iterator[Change]:
@@ -48,7 +52,7 @@ def compare(old: Any, new: Any) -> Iterator[Change]:
     proportion to the containers a pair is passed over if others say already that both have to be equal: x and z
     after x and y, y and z. So two values without a difference have none, and all others at least one.
     """
-    stack: list[Any] = [(old, new, _Place(None, None))]
+    stack: list[Any] = [(old, new, None)]
     # The values are kept, so that their numbers stay theirs.
     met: dict[tuple[int, int], tuple[Any, Any]] = {}
     equal = _Classes()
@@ -74,9 +78,14 @@ def compare(old: Any, new: Any) -> Iterator[Change]:
         if not equal.join(id(left), id(right)) and len(met) > _PAIRS + _PAIRS_EACH * len(equal.parents):
             continue
         if (a.name, a.extra) != (b.name, b.extra):
-            yield Change(place.show(), "type", left, right, _kinds(a, b))
+            yield Change(_show(place), "type", left, right, _kinds(a, b))
             if a.kind != b.kind:
                 continue
+        if a.content != id(left) or b.content != id(right):
+            # Other containers of the same items may have been compared.
+            if (a.content, b.content) in met:
+                continue
+            met[a.content, b.content] = (left, right)
         found = _COMPARE[a.kind](a, b, place, keys)
         found.reverse()
         stack.extend(found)
@@ -117,15 +126,15 @@ def _is_long(value: Any) -> bool:
     return cls is not float and cls is not bool and value is not None
 
 
-def _leaves(left: Any, right: Any, place: _Place, both: bool) -> Iterator[Change]:
+def _leaves(left: Any, right: Any, place: _Place | None, both: bool) -> Iterator[Change]:
     if not both or type(left) is not type(right):
-        yield Change(place.show(), "type", left, right, f"{_named(left)} became {_named(right)}")
+        yield Change(_show(place), "type", left, right, f"{_named(left)} became {_named(right)}")
     elif is_array(left):
         note = _arrays(left, right)
         if note:
-            yield Change(place.show(), "changed", left, right, note)
+            yield Change(_show(place), "changed", left, right, note)
     elif not same(left, right):
-        yield Change(place.show(), "changed", left, right)
+        yield Change(_show(place), "changed", left, right)
 
 
 def same(left: Any, right: Any) -> bool:
@@ -186,18 +195,32 @@ def _arrays(left: Any, right: Any) -> str:
     return f"{count} of {left.size} items differ, first at {at}: {values}"
 
 
-def _sequences(a: Node, b: Node, place: _Place, keys: Keys) -> list[Any]:
+_PLAIN = frozenset((int, str, bool, type(None), bytes))
+_EMPTY = frozenset((list, dict, tuple))
+
+
+def _are_alike(left: Any, right: Any) -> bool:
+    """What can be said at once, of the most frequent values; False if it takes another look."""
+    cls = type(left)
+    if cls is not type(right):
+        return False
+    if cls in _PLAIN:
+        return left is right or (bool(left == right) and not _is_long(left))
+    return cls in _EMPTY and not left and not right
+
+
+def _sequences(a: Node, b: Node, place: _Place | None, keys: Keys) -> list[Any]:
     found: list[Any] = []
     while True:
         left, right = next(a.items, None), next(b.items, None)
         if left is None and right is None:
             return found
         if left is None and right is not None:
-            found.append((Change(_Place(place, right[0]).show(), "added", new=right[1]), None, None))
+            found.append((Change(_show((place, right[0])), "added", new=right[1]), None, None))
         elif right is None and left is not None:
-            found.append((Change(_Place(place, left[0]).show(), "removed", old=left[1]), None, None))
-        elif left is not None and right is not None:
-            found.append((left[1], right[1], _Place(place, left[0])))
+            found.append((Change(_show((place, left[0])), "removed", old=left[1]), None, None))
+        elif left is not None and right is not None and not _are_alike(left[1], right[1]):
+            found.append((left[1], right[1], (place, left[0])))
 
 
 def _keyed(
@@ -215,27 +238,28 @@ def _keyed(
     return found
 
 
-def _mappings(a: Node, b: Node, place: _Place, keys: Keys) -> list[Any]:
+def _mappings(a: Node, b: Node, place: _Place | None, keys: Keys) -> list[Any]:
     found: list[Any] = []
     rest = _keyed(b.items, keys)
     for form, (step, child) in _keyed(a.items, keys).items():
         other = rest.pop(form, None)
         if other is None:
-            found.append((Change(_Place(place, step).show(), "removed", old=child), None, None))
+            found.append((Change(_show((place, step)), "removed", old=child), None, None))
         else:
-            found.append((child, other[1], _Place(place, step)))
+            if not _are_alike(child, other[1]):
+                found.append((child, other[1], (place, step)))
     found.extend(
-        (Change(_Place(place, step).show(), "added", new=child), None, None) for step, child in rest.values()
+        (Change(_show((place, step)), "added", new=child), None, None) for step, child in rest.values()
     )
     return found
 
 
-def _sets(a: Node, b: Node, place: _Place, keys: Keys) -> list[Any]:
+def _sets(a: Node, b: Node, place: _Place | None, keys: Keys) -> list[Any]:
     old = _keyed(a.items, keys, of_members=True)
     new = _keyed(b.items, keys, of_members=True)
     if old.keys() == new.keys():
         return []
-    path = place.show()
+    path = _show(place)
     found = [(Change(path, "removed", old=old[form][1]), None, None) for form in old if form not in new]
     return found + [(Change(path, "added", new=new[form][1]), None, None) for form in new if form not in old]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ._nodes import Node, is_array, leaf, node
 
@@ -13,6 +13,15 @@ if TYPE_CHECKING:
 _SMALL = frozenset((int, float, bool, type(None)))
 # Ints of more bits are hashed once for each object, as CPython doesn't keep the hash.
 _SMALL_INT = 64
+
+
+class _Taken(NamedTuple):
+    """A container that is taken apart, and the forms of its parts so far."""
+
+    value: Any
+    parts: Node
+    items: Iterator[Any]
+    forms: list[Hashable]
 
 
 class Keys:
@@ -26,50 +35,55 @@ class Keys:
     def __init__(self) -> None:
         self._numbers: dict[Hashable, int] = {}
         self._known: dict[int, Any] = {}
+        self._contents: dict[int, int] = {}
         # Of containers of temporary objects, which would leave their ids to others.
         self._kept: list[Any] = []
 
     def of(self, key: Any) -> Hashable:
-        found = self._form(key)
-        if found is not None:
-            return found
-        stack = [self._opened(key, 0)]
-        while True:
-            value, parts, items, forms = stack[-1]
-            for child in items:
-                found = self._form(child)
+        stack: list[_Taken] = []
+        found = self._form(key, stack)
+        while stack:
+            top = stack[-1]
+            for child in top.items:
+                found = self._form(child, stack)
                 if found is None:
-                    stack.append(self._opened(child, len(stack)))
                     break
-                forms.append(found)
+                top.forms.append(found)
             else:
-                found = self._number(_shape(parts, forms))
-                self._known[id(value)] = found
+                found = self._done(top.value, top.parts, self._number(_shape(top.parts.kind, top.forms)))
                 stack.pop()
-                if not stack:
-                    return found
-                stack[-1][3].append(found)
+                if stack:
+                    stack[-1].forms.append(found)
+        return found
 
-    def _opened(self, value: Any, depth: int) -> tuple[Any, Node, Iterator[Any], list[Hashable]]:
-        parts = node(value)
-        assert parts is not None
-        # What holds it as well is so many levels below the key.
-        self._known[id(value)] = ("within", depth)
-        self._kept.append(value)
-        return value, parts, _flat(parts), []
+    def _done(self, value: Any, parts: Node, items: int) -> int:
+        """items: the form of what it holds, which other containers may hold as well."""
+        self._contents[parts.content] = items
+        form = self._number((parts.name, items, *(repr(pair) for pair in sorted(parts.extra.items()))))
+        self._known[id(value)] = form
+        return form
 
-    def _form(self, key: Any) -> Hashable | None:
-        """None of a container that is not known yet."""
+    def _form(self, key: Any, stack: list[_Taken]) -> Hashable | None:
+        """None of a container that is not known yet; it is begun."""
         cls = type(key)
         if cls is str:
             return str(key)
         if cls in _SMALL and (cls is not int or key.bit_length() <= _SMALL_INT):
             return cls, (key if key == key else "nan")
         found: Hashable | None = self._known.get(id(key))
-        if found is None and node(key) is None:
-            self._kept.append(key)
+        if found is not None:
+            return found
+        self._kept.append(key)
+        parts = node(key)
+        if parts is None:
             found = self._known[id(key)] = self._number(_of_leaf(key))
-        return found
+            return found
+        if parts.content in self._contents:
+            return self._done(key, parts, self._contents[parts.content])
+        # What holds it as well is so many levels below the key.
+        self._known[id(key)] = ("within", len(stack))
+        stack.append(_Taken(key, parts, _flat(parts), []))
+        return None
 
     def _number(self, form: Hashable) -> int:
         return self._numbers.setdefault(form, len(self._numbers))
@@ -99,9 +113,8 @@ def _flat(parts: Node) -> Iterator[Any]:
         yield child
 
 
-def _shape(parts: Node, forms: list[Hashable]) -> Hashable:
-    what = (parts.name, *(repr(pair) for pair in sorted(parts.extra.items())))
-    if parts.kind == "list":
-        return what, tuple(forms)
-    items: Iterable[Hashable] = forms if parts.kind == "set" else zip(forms[::2], forms[1::2], strict=True)
-    return what, frozenset(Counter(items).items())
+def _shape(kind: str, forms: list[Hashable]) -> Hashable:
+    if kind == "list":
+        return tuple(forms)
+    items: Iterable[Hashable] = forms if kind == "set" else zip(forms[::2], forms[1::2], strict=True)
+    return kind, frozenset(Counter(items).items())

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from . import _paths
 from ._nodes import IMMUTABLE, Node, leaf, node
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 _INDENT = 2
 # Deeper than this lines are no further indented: a list in a list a million times would take a terabyte of
@@ -65,21 +66,19 @@ def pretty(value: Any, width: int = 100) -> Iterator[tuple[str, str]]:
 _MOST_STEPS, _LONGEST_STEP = 64, 100
 
 
-def path_up(here: Any) -> str:
-    """The path of what has a `step` and a `parent`, up to one without. Of a long one its end, behind `$...`."""
-    steps: list[str] = []
-    while here.parent is not None:
-        if len(steps) == _MOST_STEPS:
-            steps.append("$...")
-            break
-        steps.append(_step(here.step))
-        here = here.parent
+def path_up(steps: Iterable[Any]) -> str:
+    """The path of what the steps lead to, from the last one to the first. Of a long one its end, behind `$...`."""
+    parts = [_step(step) for step in islice(steps, _MOST_STEPS + 1)]
+    if len(parts) > _MOST_STEPS:
+        parts[-1] = "$..."
     else:
-        steps.append("$")
-    return "".join(reversed(steps))
+        parts.append("$")
+    return "".join(reversed(parts))
 
 
 def _step(step: Any) -> str:
+    if type(step) is int and 0 <= step < 1 << 32:
+        return f"[{step}]"
     if isinstance(step, str):
         cut = step if len(step) <= _LONGEST_STEP else step[:_LONGEST_STEP] + "..."
         return _paths.show((cut,))[1:]
@@ -103,6 +102,12 @@ class _Open:
         # Where its text begins in a line that is tried.
         self.start = 0
         self.depth: int = 0 if parent is None else parent.depth + 1
+
+    def steps_up(self) -> Iterator[Any]:
+        here: _Open | None = self
+        while here is not None and here.parent is not None:
+            yield here.step
+            here = here.parent
 
 
 class _Printer:
@@ -167,7 +172,7 @@ class _Printer:
                 return
         if before is not None:
             word = "within" if id(value) in self.open else "as at"
-            yield f"<{word} {path_up(before)}>", "note"
+            yield f"<{word} {path_up(before.steps_up())}>", "note"
             return
         here.parts = parts
         here.first = True
