@@ -13,7 +13,7 @@ import holdall
 from ._paths import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 
 class Node(NamedTuple):
@@ -39,11 +39,9 @@ class Node(NamedTuple):
 
 
 _BRACKETS: dict[type, tuple[str, str, str]] = {
-    list: ("list", "[", "]"),
     tuple: ("tuple", "(", ")"),
     set: ("set", "{", "}"),
     frozenset: ("frozenset", "frozenset({", "})"),
-    dict: ("dict", "{", "}"),
     collections.OrderedDict: ("ordereddict", "OrderedDict({", "})"),
     collections.Counter: ("counter", "Counter({", "})"),
     types.MappingProxyType: ("mappingproxy", "mappingproxy({", "})"),
@@ -59,9 +57,22 @@ _EMPTY: dict[type, str] = {
 IMMUTABLE = (tuple, frozenset)
 
 
+# What most values are, none of which has parts.
+_LEAVES = frozenset((str, int, float, bool, type(None), bytes, bytearray, complex, range, type(...)))
+_NO_EXTRA: dict[str, Any] = {}
+# Half of the time of a call of the class, and there is one for each container.
+_made: Callable[[Any, tuple[Any, ...]], Node] = tuple.__new__
+
+
 def node(value: Any) -> Node | None:
     """A container's parts; None of a value that has none."""
     cls = type(value)
+    if cls in _LEAVES:
+        return None
+    if cls is list:
+        return _made(Node, ("list", "list", "[", "]", enumerate(value), len(value), _NO_EXTRA, id(value)))
+    if cls is dict:
+        return _made(Node, ("map", "dict", "{", "}", iter(value.items()), len(value), _NO_EXTRA, id(value)))
     brackets = _BRACKETS.get(cls)
     if brackets is not None:
         name, head, tail = brackets
@@ -107,7 +118,7 @@ def node(value: Any) -> Node | None:
 
 def _builtin(value: Any, name: str, head: str, tail: str) -> Node:
     items: Iterator[tuple[Any, Any]]
-    if name in ("list", "tuple"):
+    if name == "tuple":
         kind, items = "list", enumerate(value)
     elif name in ("set", "frozenset"):
         kind, items = "set", ((None, member) for member in value)
@@ -117,7 +128,7 @@ def _builtin(value: Any, name: str, head: str, tail: str) -> Node:
     if name == "mappingproxy":
         # The one thing that it refers to.
         content = id(gc.get_referents(value)[0])
-    return Node(kind, name, head, tail, items, len(value), {}, content)
+    return _made(Node, (kind, name, head, tail, items, len(value), _NO_EXTRA, content))
 
 
 def _record(value: Any) -> Node:
@@ -136,15 +147,9 @@ def _record(value: Any) -> Node:
             id(value),
         )
     if value.kind == "object":
-        return Node(
-            "fields",
-            "record",
-            printable(f"{value.type_name}("),
-            ")",
-            iter(fields.items()),
-            len(fields),
-            extra,
-            id(value),
+        head = printable(f"{extra['type']}(")
+        return _made(
+            Node, ("fields", "record", head, ")", iter(fields.items()), len(fields), extra, id(value))
         )
     # What a builtin base or a registered `encode` gave stands first, under no name of its own.
     items = iter([("*", value.payload), *fields.items()])
