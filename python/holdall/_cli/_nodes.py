@@ -58,7 +58,7 @@ IMMUTABLE = (tuple, frozenset)
 
 
 # What most values are, none of which has parts.
-_LEAVES = frozenset((str, int, float, bool, type(None), bytes, bytearray, complex, range, type(...)))
+LEAVES = frozenset((str, int, float, bool, type(None), bytes, bytearray, complex, range, type(...)))
 _NO_EXTRA: dict[str, Any] = {}
 # Half of the time of a call of the class, and there is one for each container.
 _made: Callable[[Any, tuple[Any, ...]], Node] = tuple.__new__
@@ -67,7 +67,7 @@ _made: Callable[[Any, tuple[Any, ...]], Node] = tuple.__new__
 def node(value: Any) -> Node | None:
     """A container's parts; None of a value that has none."""
     cls = type(value)
-    if cls in _LEAVES:
+    if cls in LEAVES:
         return None
     if cls is list:
         return _made(Node, ("list", "list", "[", "]", enumerate(value), len(value), _NO_EXTRA, id(value)))

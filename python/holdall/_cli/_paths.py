@@ -60,9 +60,15 @@ def parse(text: str) -> tuple[Any, ...]:
     return tuple(steps)
 
 
+# Characters that may be read again in search of the bracket that ends a key.
+_TRIED_FIXED, _TRIED_MULTIPLE = 1 << 12, 32
+
+
 def _bracketed(text: str, at: int) -> tuple[Any, int]:
     end = text.find("]", at)
-    while end >= 0:
+    left = _TRIED_FIXED + _TRIED_MULTIPLE * len(text)
+    while end >= 0 and left > 0:
+        left -= end - at
         # A bracket may belong to a text or a tuple: then what stands before it is no literal.
         try:
             step = ast.literal_eval(text[at + 1 : end].strip())
