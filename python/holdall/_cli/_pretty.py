@@ -110,6 +110,11 @@ class _Open:
             here = here.parent
 
 
+# A text that is longer is shown once.
+_LONG = 500
+_NO_PARTS = Node("list", "list", "", "", iter(()), 0, {}, 0)
+
+
 class _Printer:
     def __init__(self, width: int) -> None:
         self.width = width
@@ -117,6 +122,8 @@ class _Printer:
         self.open: set[int] = set()
         # How much room containers take at least, by what was seen of them in vain.
         self.least: dict[int, int] = {}
+        # In how much room containers did not fit.
+        self.failed: dict[int, int] = {}
 
     def run(self, value: Any) -> Iterator[tuple[str, str]]:
         stack: list[_Open] = []
@@ -150,30 +157,44 @@ class _Printer:
 
     def begin(
         self, value: Any, parent: _Open | None, step: Any, stack: list[_Open], at: int
-    ) -> Iterator[tuple[str, str]]:
+    ) -> Iterable[tuple[str, str]]:
+        before = self.met.get(id(value))
         parts = node(value)
         if parts is None:
-            yield leaf(value), style_of(value)
-            return
+            if before is not None:
+                return ((f"<as at {path_up(before.steps_up())}>", "note"),)
+            text = leaf(value)
+            if len(text) > _LONG:
+                self.met[id(value)] = _Open(parent, step, _NO_PARTS, value)
+            return ((text, style_of(value)),)
         if not parts.size:
-            yield parts.head + parts.tail, _head_style(parts)
-            return
+            return ((parts.head + parts.tail, _head_style(parts)),)
         here = _Open(parent, step, parts, value)
-        before = self.met.get(id(value))
         room = self.width - at
-        fits = self.least.pop(id(value), 0) < room
+        fits = self.least.pop(id(value), 0) < room > self.failed.get(id(value), 0)
         if fits and (before is None or (isinstance(value, IMMUTABLE) and id(value) not in self.open)):
             line = _line(value, room, self.met, self.least, here)
             if line is not None:
                 pieces, opened = line
                 for found in (here, *opened):
                     self.met.setdefault(id(found.value), found)
-                yield from pieces
-                return
+                return pieces
+            self.failed[id(value)] = room
         if before is not None:
             word = "within" if id(value) in self.open else "as at"
-            yield f"<{word} {path_up(before.steps_up())}>", "note"
-            return
+            return ((f"<{word} {path_up(before.steps_up())}>", "note"),)
+        if parts.content != id(value):
+            # Another container of the same items may have been shown, or them alone.
+            before = self.met.get(parts.content)
+            if before is not None:
+                word = "within" if parts.content in self.open else "as at"
+                self.met[id(value)] = here
+                return (
+                    (parts.head, _head_style(parts)),
+                    (f"<{word} {path_up(before.steps_up())}>", "note"),
+                    (parts.tail, ""),
+                )
+            self.met[parts.content] = here
         here.parts = parts
         here.first = True
         here.fills = (
@@ -184,7 +205,7 @@ class _Printer:
         self.met[id(value)] = here
         self.open.add(id(value))
         stack.append(here)
-        yield parts.head, _head_style(parts)
+        return ((parts.head, _head_style(parts)),)
 
 
 def _line(
