@@ -175,6 +175,8 @@ def _begin(
         if len(value) > _LONG:
             room.text(value, len(value))
         return _text(value)
+    if cls is tuple and not value:
+        return '{"$tuple": []}'
     parts = node(value)
     if parts is None:
         return _measured_leaf(value, room)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,10 +17,10 @@ _SMALL_INT = 64
 
 
 class _Taken(NamedTuple):
-    """A container that is taken apart, and the forms of its parts so far."""
+    """A container that is taken apart, and the forms of its parts so far. parts: None of tuples and frozensets."""
 
     value: Any
-    parts: Node
+    parts: Node | None
     items: Iterator[Any]
     forms: list[Hashable]
 
@@ -27,9 +28,11 @@ class _Taken(NamedTuple):
 class Keys:
     """Forms of keys: equal ones for equal keys of the same types, in whichever value they stand.
 
-    1, True and 1.0 differ; NaN is NaN; records are what they hold. Each object is taken apart once, however often keys share it: Python's
+    1, True and 1.0 differ; NaN is NaN, 0.0 is -0.0; records are what they hold, and other values what Python writes for them. Each object is taken apart once, however often keys share it: Python's
     own `hash` and `==` go over a shared tuple at each of its places, and into each other as deep as keys are. The
     objects have to live as long as this does.
+
+    All forms are texts, bytes, numbers of forms or made of them: Python's hashes of other values can be made to be the same.
     """
 
     def __init__(self) -> None:
@@ -50,7 +53,11 @@ class Keys:
                     break
                 top.forms.append(found)
             else:
-                found = self._done(top.value, top.parts, self._number(_shape(top.parts.kind, top.forms)))
+                if top.parts is None:
+                    found = self._number(_shape(type(top.value), top.forms))
+                    self._known[id(top.value)] = found
+                else:
+                    found = self._done(top.value, top.parts, self._number(_shape(top.parts.kind, top.forms)))
                 stack.pop()
                 if stack:
                     stack[-1].forms.append(found)
@@ -69,10 +76,14 @@ class Keys:
         if cls is str:
             return str(key)
         if cls in _SMALL and (cls is not int or key.bit_length() <= _SMALL_INT):
-            return cls, (key if key == key else "nan")
+            return b"%x" % key if cls is int else b"%a" % (key + 0.0 if cls is float else key)
         found: Hashable | None = self._known.get(id(key))
         if found is not None:
             return found
+        if cls is tuple or cls is frozenset:
+            self._known[id(key)] = ("within", len(stack))
+            stack.append(_Taken(key, None, iter(key), []))
+            return None
         self._kept.append(key)
         parts = node(key)
         if parts is None:
@@ -92,17 +103,11 @@ class Keys:
 def _of_leaf(value: Any) -> Hashable:
     if is_array(value):
         return "array", value.dtype.str, value.shape, value.tobytes()
-    if isinstance(value, bytearray):
-        return bytearray, bytes(value)
-    try:
-        hash(value)
-        if value == value:
-            return type(value), value
-    except MemoryError:
-        raise
-    except Exception:
-        # What can't be a key is that by its text, in a record that is one.
-        pass
+    if isinstance(value, (bytes, bytearray)):
+        return type(value), bytes(value)
+    if isinstance(value, re.Pattern):
+        # Whose text for Python is cut off.
+        return re.Pattern, value.pattern, value.flags
     return type(value), leaf(value)
 
 
@@ -113,8 +118,13 @@ def _flat(parts: Node) -> Iterator[Any]:
         yield child
 
 
-def _shape(kind: str, forms: list[Hashable]) -> Hashable:
-    if kind == "list":
-        return tuple(forms)
+def _shape(kind: str | type, forms: list[Hashable]) -> Hashable:
+    """kind: that of a container, or what tells its own apart from all kinds: tuple, frozenset."""
+    if kind == "list" or kind is tuple:
+        return kind, tuple(forms)
+    if kind is frozenset:
+        # Of members that are no records no two have one form.
+        members = frozenset(forms)
+        return (kind, members) if len(members) == len(forms) else (kind, frozenset(Counter(forms).items()))
     items: Iterable[Hashable] = forms if kind == "set" else zip(forms[::2], forms[1::2], strict=True)
     return kind, frozenset(Counter(items).items())

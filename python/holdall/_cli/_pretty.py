@@ -110,6 +110,7 @@ class _Open:
             here = here.parent
 
 
+_WIDEST = 1 << 30
 # A text that is longer is shown once.
 _LONG = 500
 _NO_PARTS = Node("list", "list", "", "", iter(()), 0, {}, 0)
@@ -158,6 +159,8 @@ class _Printer:
     def begin(
         self, value: Any, parent: _Open | None, step: Any, stack: list[_Open], at: int
     ) -> Iterable[tuple[str, str]]:
+        if type(value) is tuple and not value:
+            return (("()", ""),)
         before = self.met.get(id(value))
         parts = node(value)
         if parts is None:
@@ -173,7 +176,7 @@ class _Printer:
         room = self.width - at
         fits = self.least.pop(id(value), 0) < room > self.failed.get(id(value), 0)
         if fits and (before is None or (isinstance(value, IMMUTABLE) and id(value) not in self.open)):
-            line = _line(value, room, self.met, self.least, here)
+            line = _line(value, room, self.met, self.least, self.failed, here)
             if line is not None:
                 pieces, opened = line
                 for found in (here, *opened):
@@ -209,7 +212,12 @@ class _Printer:
 
 
 def _line(
-    value: Any, room: int, met: dict[int, _Open], least: dict[int, int], here: _Open
+    value: Any,
+    room: int,
+    met: dict[int, _Open],
+    least: dict[int, int],
+    failed: dict[int, int],
+    here: _Open,
 ) -> tuple[list[tuple[str, str]], list[_Open]] | None:
     """The pieces of a value that fits into a line, and the containers in it.
 
@@ -223,6 +231,8 @@ def _line(
     for piece in _flat(value, room, here, met, opened, stack):
         if len(stack) > 1 and stack[-1].first:
             stack[-1].start = used
+            if failed.get(id(stack[-1].value), -_WIDEST) >= room - used:
+                return None
         if "\n" in piece[0] or piece[0] == _AGAIN:
             return None
         pieces.append(piece)

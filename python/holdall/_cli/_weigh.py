@@ -10,6 +10,8 @@ import re
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+import holdall
+
 from ._nodes import is_array, leaf, node
 
 if TYPE_CHECKING:
@@ -25,6 +27,8 @@ _MOST = 1 << 60
 # Texts up to that are not remembered: a reference to one costs as much.
 _SHORT = 8
 _SMALL = frozenset((int, float, bool, type(None)))
+# Containers of values that live as long as they do, and are made for nobody.
+_KEEPING = frozenset((list, tuple, set, frozenset, dict, holdall.Record))
 
 
 class Weight:
@@ -82,28 +86,33 @@ class Weight:
                 if known is not None:
                     total += known
                     continue
-                # Its id stays its own.
-                kept.append(child)
                 inside = _parts(child)
+                if cls not in _KEEPING:
+                    # What was made for this alone would leave its id to others.
+                    kept.append(child)
                 if inside is None:
                     sizes[id(child)] = size = _length(child)
                     flat += size
                     total += size
                     once += size
-                elif inside[1] in contents:
+                elif inside[1] != id(child) and inside[1] in contents:
                     of[id(child)] = contents[inside[1]]
                     total += of[id(child)]
                 else:
                     stack.append((found, content, items, total))
                     found, content, items, total = child, inside[1], iter(inside[0]), 0
                     # As long as it is open: what it holds may be itself.
-                    of[id(found)] = contents[content] = 0
+                    of[id(found)] = 0
+                    if content != id(found):
+                        contents[content] = 0
                     break
             else:
                 total = min(total, _MOST)
                 if not stack:
                     break
-                of[id(found)] = contents[content] = total
+                of[id(found)] = total
+                if content != id(found):
+                    contents[content] = total
                 found, content, items, before = stack.pop()
                 total += before
         self.whole = min(self.whole + total, _MOST)
@@ -117,7 +126,9 @@ def _parts(value: Any) -> tuple[Iterable[Any], int] | None:
     if cls is list or cls is tuple or cls is set or cls is frozenset:
         return value, id(value)
     if cls is dict:
-        return chain(value, value.values()), id(value)
+        return chain(value, value.values()) if value else (), id(value)
+    if cls is holdall.Record and value.kind == "object":
+        return value.fields.values(), id(value)
     found = node(value)
     if found is None:
         return None
