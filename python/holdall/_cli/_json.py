@@ -182,26 +182,24 @@ def _begin(
         return _measured_leaf(value, room)
     size = parts.size
     before = met.get(id(value))
+    content = parts.content
+    is_again = content in room.contents and size > 0
+    if is_again and (before is None or cls in IMMUTABLE):
+        room.again(VALUE * size)
     # Small immutable values are often shared by chance, and clearer said twice.
     is_flat = cls in _FLAT_TAGS and size > 0 and (before is None or cls in IMMUTABLE) and _is_flat(value)
     if before is not None and size and not is_flat:
         path = _text(_path(before, room))
         return f'{{"$ref": {path}}}'
-    content = parts.content
-    if content not in room.contents:
+    if is_again and not is_flat:
+        room.again(VALUE * size * _BY_PYTHON)
+    elif not is_again:
         room.new(content, VALUE * (size + 1))
-    elif size:
-        room.again(VALUE * (size + 1) * (1 if is_flat else _BY_PYTHON))
     if is_flat:
         if before is None:
             met[id(value)] = _Open(parent, step, parts, value, "", False)
         opening, closing = _FLAT_TAGS[cls]
-        items = value if cls is list else list(value)
-        if set(map(type, items)) == {str}:
-            for item in items:
-                if len(item) > _LONG:
-                    room.text(item, len(item))
-        return opening + _encode_flat(items) + closing
+        return opening + _encode_flat(value if cls is list else list(value)) + closing
     plain = parts.name in _PLAIN and parts.kind == "fields"
     closing = ""
     if parts.name == "dict" and _is_json_object(value):
@@ -265,7 +263,7 @@ def _is_flat(items: Any) -> bool:
     kinds = set(map(type, items))
     if kinds <= {int, bool, type(None)}:
         return all(type(item) is not int or item.bit_length() < 1 << 13 for item in items)
-    return kinds == {str} and not any(map(_ESCAPED.search, items))
+    return kinds == {str} and max(map(len, items)) <= _LONG and not any(map(_ESCAPED.search, items))
 
 
 def _is_json_object(value: dict[Any, Any]) -> bool:

@@ -139,7 +139,7 @@ def _record(value: Any) -> Node:
         return Node(
             "fields",
             "enum",
-            printable(f"{value.type_name}.{value.payload}"),
+            f"{_shortened(value.type_name)}.{_shortened(str(value.payload))}",
             "",
             iter(()),
             0,
@@ -147,15 +147,23 @@ def _record(value: Any) -> Node:
             id(value),
         )
     if value.kind == "object":
-        head = printable(f"{extra['type']}(")
+        head = _shortened(value.type_name) + "("
         return _made(
             Node, ("fields", "record", head, ")", iter(fields.items()), len(fields), extra, id(value))
         )
     # What a builtin base or a registered `encode` gave stands first, under no name of its own.
     items = iter([("*", value.payload), *fields.items()])
     return Node(
-        "fields", value.kind, printable(f"{value.type_name}("), ")", items, len(fields) + 1, extra, id(value)
+        "fields", value.kind, _shortened(value.type_name) + "(", ")", items, len(fields) + 1, extra, id(value)
     )
+
+
+# Of a class's name, which all of its instances say.
+_LONGEST_NAME = 200
+
+
+def _shortened(name: str) -> str:
+    return printable(name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}...")
 
 
 def _array(value: Any) -> Node | None:
@@ -189,7 +197,7 @@ def _of_julia(value: Any) -> Node | None:
         label = str(getattr(getattr(value, "type", None), "name", None) or leaf(getattr(value, "type", None)))
         names = _names(value) or range(len(values))
         items = zip(names, values, strict=True)
-        head = printable(f"{label}(")
+        head = _shortened(label) + "("
         return Node("fields", "julia", head, ")", iter(items), len(values), {"type": label}, id(values))
     if cls in (julia.Dict, julia.IdDict):
         return Node("map", "julia", f"{name}({{", "})", iter(value.items()), len(value), extra, id(value))
