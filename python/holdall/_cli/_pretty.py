@@ -6,7 +6,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from . import _paths
-from ._nodes import IMMUTABLE, Node, leaf, node
+from ._nodes import IMMUTABLE, LEAVES, Node, leaf, node
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -41,6 +41,10 @@ def short(value: Any, limit: int = 60, keys: int = 0) -> str:
 
     keys: in how many keys within keys it stands.
     """
+    if type(value) in LEAVES:
+        # Most keys.
+        text = leaf(value, limit)
+        return text if len(text) <= limit else text[: limit - 3] + "..."
     parts: list[str] = []
     size = 0
     for text, _ in _flat(value, limit, keys=keys):
