@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import holdall
+from holdall._cli import _compare, _keys
 from holdall._cli._compare import compare
 from tests.support.each import each
 
@@ -109,10 +110,10 @@ def test_any_depth_and_shared_a_thousand_times():
         old, new = [old], [new]
     assert found(old, new) == []
     old, new = 1, 2
-    for _ in range(100):
+    for _ in range(60):
         old, new = [old, old], [new, new]
     # Once, at the first of its places.
-    assert found(old, new) == [("changed", "$" + "[0]" * 100), ("changed", "$" + "[0]" * 99 + "[1]")]
+    assert found(old, new) == [("changed", "$" + "[0]" * 60), ("changed", "$" + "[0]" * 59 + "[1]")]
 
 
 values = st.recursive(
@@ -161,3 +162,101 @@ def test_arrays():
     ]
     assert found(base, [1]) == [("type", "$")]
     assert found(np.array(5), np.array(6)) == [("changed", "$")]
+
+
+def doubled(times, last):
+    for _ in range(times):
+        last = (last, last)
+    return last
+
+
+def counted(monkeypatch):
+    """How many containers are taken apart."""
+    taken = [0]
+    for module in (_keys, _compare):
+
+        def counting(value, node=module.node):
+            found = node(value)
+            taken[0] += found is not None
+            return found
+
+        monkeypatch.setattr(module, "node", counting)
+    return taken
+
+
+def test_what_keys_share_is_taken_apart_once(monkeypatch):
+    taken = counted(monkeypatch)
+    # Hashing would take forever beyond some thirty levels.
+    one, other, third = doubled(16, 1), doubled(16, 1), doubled(16, True)
+    assert found({one: 1, (one, 1): 2}, {other: 1, (other, 1): 2}) == []
+    assert found({one}, {other}) == []
+    assert taken[0] < 500
+    changes = found({one: 1}, {third: 1})
+    assert [kind for kind, _ in changes] == ["removed", "added"]
+    shared = tuple(range(1000))
+    taken[0] = 0
+    assert (
+        found({(shared, n): n for n in range(1000)}, {(tuple(range(1000)), n): n for n in range(1000)}) == []
+    )
+    assert taken[0] < 10_000
+
+
+def test_keys_of_any_depth():
+    one = other = 1
+    for _ in range(2000):
+        one, other = (one,), (other,)
+    assert found({one: 1}, {other: 1}) == [] == found({one}, {other})
+
+
+def test_keys_are_told_apart_by_type_and_content():
+    record = lambda **fields: holdall.Record("A", fields)  # noqa: E731
+    assert found({frozenset({1}): 1}, {frozenset({True}): 1}) == [
+        ("removed", "$[frozenset({1})]"),
+        ("added", "$[frozenset({True})]"),
+    ]
+    assert found({frozenset({1, 2})}, {frozenset({2, 1})}) == []
+    # Records are what they hold, lists and all.
+    assert found({record(x=[1])}, {record(x=[1])}) == []
+    assert found({record(x=[1])}, {record(x=[2])}) == [("removed", "$"), ("added", "$")]
+    assert found({record(x=1): 5}, {record(x=1): 6}) == [("changed", "$[A(x=1)]")]
+    assert found({record(x=1): 5, record(x=1): 6}, {record(x=1): 5, record(x=1): 6}) == []
+    assert found({record(x=1), record(x=1)}, {record(x=1)}) == [("removed", "$")]
+    assert found({decimal.Decimal("NaN")}, {decimal.Decimal("NaN")}) == []
+    one, other = record(), record()
+    one.fields["me"], other.fields["me"] = (one,), (other,)
+    assert found({one}, {other}) == []
+    assert found({2**100, "1", b"1", 1}, {1, b"1", "1", 2**100}) == []
+    assert found({2**100}, {2**100 + 1}) == [("removed", "$"), ("added", "$")]
+
+
+def list_ring(length, last):
+    first = here = [last]
+    for _ in range(length - 1):
+        here.append([last])
+        here = here[1]
+    here.append(first)
+    return first
+
+
+def test_cycles_of_different_lengths_meet_in_few_pairs(monkeypatch):
+    monkeypatch.setattr(_compare, "_PAIRS", 100)
+    taken = counted(monkeypatch)
+    assert found(list_ring(300, 1), list_ring(301, 1)) == []
+    assert taken[0] < 10_000
+    old, new = list_ring(300, 1), list_ring(301, 1)
+    old[1][1][0] = 2
+    assert found(old, new)
+    # Below that number each pair is compared.
+    assert len(found(list_ring(3, 1), list_ring(2, 2))) == 6
+
+
+def test_paths_of_changes_are_no_longer_than_a_line_or_some():
+    old = new = 1
+    for place in range(3000):
+        old, new = [place, old], [-place, new]
+    changes = found(old, new)
+    assert len(changes) == 2999 and sum(len(path) for _, path in changes) < 3000 * 250
+    assert changes[5] == ("changed", "$" + "[1]" * 5 + "[0]")
+    assert changes[2000] == ("changed", "$..." + "[1]" * 63 + "[0]")
+    key = "k" * 10_000
+    assert found({key: 1}, {key: 2}) == [("changed", f'$["{"k" * 100}..."]')]

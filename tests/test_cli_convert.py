@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import collections
 import json
 import os
+import pathlib
 import pickle
 import stat
+import types
 
 import pytest
 
 pytest.importorskip("click")
 
 import holdall
+from holdall._cli import _convert
+from holdall._cli._weigh import Weight
 from tests.support.cli import invoke, run, write_all, write_log
 
 
@@ -152,6 +157,135 @@ def test_convert_says_where_a_cycle_is():
     holdall.dump(content, "v.hold")
     done = invoke("convert", "v.hold", "v.msgpack")
     assert done.code == 2 and "holds itself" in done.err and "`$.a[1]` (`list`)" in done.err
+
+
+def doubled(times, make, last):
+    for _ in range(times):
+        last = make(last)
+    return last
+
+
+def proxies(d):
+    """Two views of one dict, of which the next one has two."""
+    return {"a": types.MappingProxyType(d), "b": types.MappingProxyType(d)}
+
+
+MANY = [
+    lambda: doubled(60, lambda x: [x, x], []),
+    lambda: doubled(60, lambda x: (x, x), ()),
+    lambda: doubled(60, lambda x: {"a": x, "b": x}, {}),
+    lambda: doubled(60, proxies, {}),
+    lambda: doubled(60, lambda x: collections.OrderedDict(a=x, b=x), {}),
+    lambda: doubled(60, lambda x: collections.deque([x, x]), []),
+    lambda: doubled(60, lambda x: Point(x, x), 1),
+    lambda: doubled(60, lambda x: [[[x]], {"b": x}], ["x" * 100]),
+    lambda: ["x" * (1 << 20)] * 1000,
+    lambda: [[b"x" * (1 << 20)]] * 1000,
+    lambda: [pathlib.PurePosixPath("x" * (1 << 20))] * 1000,
+]
+
+
+@pytest.mark.parametrize("target", ["msgpack", "bson"])
+def test_convert_refuses_what_is_exponential_as_a_tree(target, monkeypatch):
+    encoded = []
+    monkeypatch.setattr(_convert, "encoder", lambda to: encoded.append)
+    for make in MANY:
+        holdall.dump({"v": make()}, "v.hold")
+        done = invoke("convert", "v.hold", f"out.{target}")
+        assert done == (
+            2,
+            "",
+            f"holdall: out.{target}: {target} has no references, and what is shared would take more than 64 times of what "
+            "there is if it were written at each of its places; convert to hold or json, which have them\n",
+        )
+    # Nothing was begun.
+    assert encoded == [] and os.listdir() == ["v.hold"]
+
+
+def test_convert_refuses_texts_at_too_many_places(monkeypatch):
+    """Julia's files have references to containers alone."""
+    for make in MANY[:2]:
+        holdall.dump({"v": make()}, "v.hold")
+        assert invoke("convert", "v.hold", "v.x", "--to", "julia", "--force") == (0, "", "")
+    monkeypatch.setattr(_convert, "encoder", lambda to: None)
+    for make in (lambda: ["x" * (1 << 20)] * 1000, lambda: [[b"x" * (1 << 20)] * 1000]):
+        holdall.dump({"v": make()}, "v.hold")
+        done = invoke("convert", "v.hold", "w.x", "--to", "julia")
+        assert done.code == 2 and "julia has no references to texts, and what is shared" in done.err
+        assert done.err.endswith("convert to hold, which has them\n")
+
+
+def test_convert_refuses_records_that_are_too_much_together():
+    """Each of them would do."""
+    one = doubled(18, lambda x: [x, x], [])
+    write_log(*[{"v": one}] * 10)
+    done = invoke("convert", "log.hold", "log.msgpack")
+    assert done.code == 2 and "log.msgpack: msgpack has no references" in done.err
+    assert os.listdir() == ["log.hold"]
+
+
+@pytest.mark.parametrize("target", ["msgpack", "bson"])
+def test_convert_of_what_honest_files_share(target):
+    table = {f"column {n}": list(range(10)) for n in range(10)}
+    content = {"rows": [{"n": n, "table": table, "text": "x" * 100} for n in range(3000)]}
+    holdall.dump(content, "v.hold")
+    assert invoke("convert", "v.hold", f"v.{target}") == (0, "", "")
+    assert getattr(holdall, target).load(f"v.{target}") == content
+
+
+def test_weight_counts_trees():
+    def of(value):
+        weight = Weight()
+        weight.add(value)
+        return weight.once // 8, weight.whole // 8
+
+    shared = [1, 2, 3]
+    assert of(1) == (1, 1)
+    assert of([1, [2], {3: 4}]) == (7, 7)
+    assert of([shared, shared, shared]) == (7, 13)
+    assert of({(1, 2): "x" * 16}) == (7, 7)
+    assert of(["x" * 16, "y" * 8]) == (5, 5)
+    text = "x" * 80
+    assert of([text, text]) == (13, 23)
+    # What holds itself is nothing there, and what it shares is counted all the same.
+    shared.append(shared)
+    assert of([shared, shared]) == (7, 11)
+    # At any depth; and no sum grows beyond what a machine counts.
+    assert of(doubled(20_000, lambda x: [x], [])) == (20_001, 20_001)
+    once, whole = of(doubled(20_000, lambda x: [x, x], []))
+    assert once == 40_001 and whole == 1 << 57
+
+
+@pytest.mark.parametrize("depth", [3, 3000])
+def test_convert_does_not_search_for_long_what_is_wrong(depth, monkeypatch):
+    """Each step of the way to a value encodes what is below it again."""
+    sizes = []
+    encoder = _convert.encoder
+
+    def counting(to):
+        encode = encoder(to)
+
+        def counted(value):
+            sizes.append(weight(value))
+            return encode(value)
+
+        def weight(value):
+            found = Weight()
+            found.add(value)
+            return found.whole
+
+        return counted
+
+    monkeypatch.setattr(_convert, "encoder", counting)
+    content = [[0] * 1000, doubled(depth, lambda x: [x, [0] * 100], [2**70])]
+    holdall.dump(content, "v.hold")
+    done = invoke("convert", "v.hold", "v.msgpack")
+    assert done.code == 2 and "int beyond 64 bits" in done.err
+    if depth == 3:
+        assert "`$[1][0][0][0][0]` (`int`)" in done.err
+    whole = Weight()
+    whole.add(content)
+    assert sum(sizes) < (1 << 20) + 7 * whole.once
 
 
 def test_convert_compresses_no_log():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import collections
 import datetime
 import decimal
@@ -19,6 +20,8 @@ from hypothesis import strategies as st
 
 import holdall
 from holdall._cli import _json, _paths, _pretty
+from holdall._cli._app import Failure
+from holdall._cli._nodes import node
 from holdall._cli._pretty import pretty, short
 from tests.support import wire
 from tests.support.each import each
@@ -336,3 +339,177 @@ def test_deep_values_are_looked_at_a_few_times(wrap: Any, monkeypatch: pytest.Mo
         value = wrap(value)
     monkeypatch.setattr(_pretty, "node", counted)
     assert text(value).count("\n") > depth and looked < 10 * depth
+
+
+# --- what is shared ---
+
+
+def doubled(times, make, last):
+    for _ in range(times):
+        last = make(last)
+    return last
+
+
+def deep_with_references(depth):
+    """Each list is met again below the innermost."""
+    value = last = []
+    found = [value]
+    for _ in range(depth):
+        last.append([])
+        last = last[0]
+        found.append(last)
+    last.extend(found)
+    return value
+
+
+def keys_that_share(count, shared):
+    return {(shared, n): n for n in range(count)}
+
+
+def exception(args):
+    made = KeyError()
+    made.args = args
+    return made
+
+
+LONG_TUPLE = (1.5, *range(500))
+SHARED = [
+    lambda: keys_that_share(500, tuple(range(8000))),
+    lambda: keys_that_share(500, LONG_TUPLE),
+    lambda: keys_that_share(500, frozenset(map(float, range(500)))),
+    lambda: {doubled(20, lambda x: (x, x), 1.5): 1, doubled(20, lambda x: (x, 1.5, x), 1.5): 2},
+    lambda: ["x" * 100_000] * 500,
+    lambda: [b"x" * 100_000] * 500,
+    lambda: [1 << 300_000] * 500,
+    lambda: [pathlib.PurePosixPath("x" * 100_000)] * 500,
+    lambda: ["x" * 100_000, "y"] * 500,
+    lambda: [{"x" * 100_000: n} for n in range(1)] + [{key: 1} for key in ["x" * 100_000] * 500],
+    lambda: deep_with_references(3000),
+    lambda: [types.MappingProxyType(found) for found in [dict.fromkeys(range(500))] for _ in range(500)],
+    lambda: [exception(LONG_TUPLE) for _ in range(500)],
+    lambda: [record(x=1), holdall.Record("a" * 100_000, {}), *[holdall.Record("a" * 100_000, {})] * 500],
+]
+
+
+def size_until(pieces, most=100_000_000):
+    size = 0
+    for piece in pieces:
+        size += len(piece)
+        assert size < most
+    return size
+
+
+@pytest.mark.parametrize("number", range(len(SHARED)))
+def test_what_is_shared_takes_bounded_room_in_json(number, monkeypatch):
+    """It ends with an error, or has a reference."""
+    monkeypatch.setattr(_json, "FIXED", 1 << 16)
+    monkeypatch.setattr(_json, "MULTIPLE", 8)
+    value = SHARED[number]()
+    texts = []
+    try:
+        for piece in _json.pieces(value):
+            texts.append(len(piece))
+            assert sum(texts[-1:]) < 1 << 20
+            assert len(texts) < 200_000
+    except Failure as error:
+        assert "JSON has no references to keys and texts" in error.message
+    assert sum(texts) < 4_000_000
+
+
+@pytest.mark.parametrize("number", range(len(SHARED)))
+def test_what_is_shared_is_shown_once(number):
+    value = SHARED[number]()
+    assert size_until((piece for piece, _ in pretty(value)), 2_000_000)
+
+
+def test_tuples_that_double_are_tried_in_a_line_a_few_times(monkeypatch):
+    looked = [0]
+
+    def counted(value):
+        looked[0] += 1
+        return node(value)
+
+    monkeypatch.setattr(_pretty, "node", counted)
+    found = [(1, 1)]
+    for _ in range(500):
+        found.append((found[-1], found[-1]))
+    assert "<as at $[5]" in text(found)
+    assert looked[0] < 10_000
+
+
+def test_long_texts_that_were_shown_before():
+    long = "x" * 1000
+    assert text([long, [long]]) == f"[\n  '{long}',\n  [\n    <as at $[0]>,\n  ],\n]"
+    short_one = "x" * 50
+    assert text([short_one, [short_one]]) == f"[\n  '{short_one}',\n  ['{short_one}'],\n]"
+    assert back([long, [long]]) == [long, [long]]
+
+
+def test_what_shares_its_items():
+    items = dict.fromkeys(range(10), "x" * 20)
+    shown = text([types.MappingProxyType(items), types.MappingProxyType(items), items])
+    assert shown.endswith("  mappingproxy({<as at $[0]>}),\n  <as at $[0]>,\n]")
+
+
+def test_paths_of_what_is_deep_end_with_its_end():
+    assert text(deep_with_references(100)).count("<within $...[0]") == 36
+
+
+def test_records_share_one_account_of_room():
+    room = _json.Room()
+    before = room.left
+    for _ in range(10):
+        list(_json.pieces([("x",) * 10] * 2, room))
+    one = _json.Room()
+    list(_json.pieces([("x",) * 10] * 2, one))
+    assert room.left - before == 10 * (one.left - before)
+
+
+def test_honest_sharing_is_written():
+    table = list(range(100))
+    value = {"rows": [{"n": n, "table": table, "label": "x" * 600} for n in range(3000)]}
+    parents = [{"name": "root"}]
+    for n in range(500):
+        parents.append({"name": n, "parent": parents[n // 2]})
+    keys = keys_that_share(5000, (1, "a", (2.5, None)))
+    for found in (value, parents, keys):
+        assert back(found) == found
+
+
+def test_references_are_found_again_wherever_they_lead():
+    shared = [1.5, [2.5]]
+    value = {"a": shared, "b": {"c": [shared, shared[1]]}, (1, 2): shared, "d": ((shared[1], {3.5}), shared)}
+    value["me"] = value
+    isomorphic(back(value), value)
+    deep = doubled(300, lambda x: [x], [])
+    deep.append(deep[0][0])
+    isomorphic(back(deep), deep)
+
+
+def test_reading_keeps_no_paths():
+    """Of containers a thousand levels deep a path would be a thousand steps."""
+    import tracemalloc
+
+    one = doubled(900, lambda x: [x], [])
+    parsed = json.loads(json.dumps([one] * 12))
+    tracemalloc.start()
+    _json.restore(parsed)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 10_800 * 1000
+
+
+def test_brackets_in_paths_are_tried_a_few_times(monkeypatch):
+    tried = [0]
+
+    def counted(text):
+        tried[0] += len(text)
+        return ast.literal_eval(text)
+
+    monkeypatch.setattr(_paths, "ast", types.SimpleNamespace(literal_eval=counted))
+    for bad in ("[" + "]" * 5000, "[(" + ")]" * 3000, "['a]']" * 1000 + "[" + "]" * 5000):
+        tried[0] = 0
+        with pytest.raises(ValueError):
+            _paths.parse(bad)
+        assert tried[0] < 64 * len(bad)
+    assert _paths.parse("['a]]]]]']" * 10) == ("a]]]]]",) * 10

@@ -172,14 +172,18 @@ def repr_(path: str, family: Family) -> Run:
     return run
 
 
-@door("hold", "msgpack", "bson", name="dumps again")
+# What is loaded may take 1,024 times its message, and these go over all of it again.
+STORED = 3.0
+
+
+@door("hold", "msgpack", "bson", name="dumps again", costs=STORED)
 def dumps_again(path: str, family: Family) -> Run:
     module, data = formats_module(family.format), read(path)
     more = {"types": holdall.Record} if family.format == "hold" else {}
     return lambda: [found := module.loads(data, **more), module.dumps(found)]
 
 
-@door("hold")
+@door("hold", costs=STORED)
 def deepcopy(path: str, family: Family) -> Run:
     data = read(path)
     return lambda: [found := holdall.loads(data, types=family.types), holdall.deepcopy(found)]
@@ -502,8 +506,17 @@ def command(*words: str) -> Callable[[str, Family], Run]:
     return open_
 
 
-# What is printed as Python takes a piece of text for each value, made by Python code.
+# Python code looks at each value, and makes a piece of text for it, or compares it with another.
 PRINTED = 4.0
+COSTS = {
+    "cat": PRINTED,
+    "cat json": PRINTED,
+    "get": PRINTED,
+    "convert hold": STORED,
+    "convert json": PRINTED,
+    "convert msgpack": PRINTED,
+    "diff": PRINTED,
+}
 
 for _name, _words in {
     "cat": ("cat", "IN"),
@@ -523,9 +536,7 @@ for _name, _words in {
         "julia",
         *(("file", "log") if _name in ("cat", "inspect", "convert hold") else ()),
     )
-    door(*_formats, name=_name, wrap="suffixed", costs=PRINTED if _name in ("cat", "get") else 1.0)(
-        command(*_words)
-    )
+    door(*_formats, name=_name, wrap="suffixed", costs=COSTS.get(_name, 1.0))(command(*_words))
 
 
 def doors_of(family: Family) -> Iterator[Door]:

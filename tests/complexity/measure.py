@@ -235,6 +235,9 @@ def refusals(family: Family, door: str) -> set[str]:
     }
     if family.type is not None and door in ("typed", "lax"):
         found.add("ValidationError")
+    if door == "pickle":
+        # It takes no classes, and says so.
+        found.remove("UnpicklingError")
     return found - {"RecursionError"} if door == "repr" else found
 
 

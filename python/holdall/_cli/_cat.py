@@ -39,13 +39,14 @@ def command(
       holdall cat events.hold --json --start 100 --limit 3
     """
     out = output()
+    room = _json.Room()
     with about(file):
         format = detect(file, given)
         with progress(file) as report:
             found = records(file, format, start=start, as_records=as_records, progress=report)
             for value in islice(found, limit):
                 if as_json:
-                    out.write(_json.pieces(value))
+                    out.write(_json.pieces(value, room))
                 else:
                     out.print(pretty(value, out.width))
                 out.write(["\n"])

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from . import _paths
+from ._keys import Keys
 from ._nodes import Node, is_array, node
+from ._pretty import path_up
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,18 +27,18 @@ class Change(NamedTuple):
     note: str = ""
 
 
-class _Place(NamedTuple):
-    """A path as a chain, which costs nothing until it is shown."""
+# The place of a value: that of the container and the step from there. It costs nothing until it is shown.
+_Place = tuple[Any, Any]
 
-    parent: Any
-    step: Any
 
-    def show(self) -> str:
-        steps, here = [], self
-        while here.parent is not None:
-            steps.append(here.step)
-            here = here.parent
-        return _paths.show(reversed(steps))
+def _show(place: _Place | None) -> str:
+    return path_up(_steps_up(place))
+
+
+def _steps_up(place: _Place | None) -> Iterator[Any]:
+    while place is not None:
+        place, step = place
+        yield step
 
 
 def compare(old: Any, new: Any) -> Iterator[Change]:
@@ -45,9 +47,16 @@ def compare(old: Any, new: Any) -> Iterator[Change]:
     Values have to be of one type: `1`, `True` and `1.0` differ. NaN is NaN, and -0.0 is not 0.0. Items of
     sequences are compared by place, sets and keys of dicts by value, without their order. Two containers are
     compared once, wherever they meet again: cycles end, and who shares what is no difference.
+
+    Cycles of different lengths would meet in as many pairs as the product of these. Beyond a number of pairs in
+    proportion to the containers a pair is passed over if others say already that both have to be equal: x and z
+    after x and y, y and z. So two values without a difference have none, and all others at least one.
     """
-    stack: list[Any] = [(old, new, _Place(None, None))]
+    stack: list[Any] = [(old, new, None)]
+    # The values are kept, so that their numbers stay theirs.
     met: dict[tuple[int, int], tuple[Any, Any]] = {}
+    equal = _Classes()
+    keys = Keys()
     while stack:
         left, right, place = stack.pop()
         if isinstance(left, Change):
@@ -57,30 +66,75 @@ def compare(old: Any, new: Any) -> Iterator[Change]:
             continue
         a, b = node(left), node(right)
         if a is None or b is None:
+            if (id(left), id(right)) in met:
+                continue
+            if _is_long(left):
+                met[id(left), id(right)] = (left, right)
             yield from _leaves(left, right, place, both=a is b)
             continue
         if (id(left), id(right)) in met:
             continue
-        # The values are kept, so that their numbers stay theirs.
         met[id(left), id(right)] = (left, right)
+        if not equal.join(id(left), id(right)) and len(met) > _PAIRS + _PAIRS_EACH * len(equal.parents):
+            continue
         if (a.name, a.extra) != (b.name, b.extra):
-            yield Change(place.show(), "type", left, right, _kinds(a, b))
+            yield Change(_show(place), "type", left, right, _kinds(a, b))
             if a.kind != b.kind:
                 continue
-        found = _COMPARE[a.kind](a, b, place)
+        if a.content != id(left) or b.content != id(right):
+            # Other containers of the same items may have been compared.
+            if (a.content, b.content) in met:
+                continue
+            met[a.content, b.content] = (left, right)
+        found = _COMPARE[a.kind](a, b, place, keys)
         found.reverse()
         stack.extend(found)
 
 
-def _leaves(left: Any, right: Any, place: _Place, both: bool) -> Iterator[Change]:
+# So many pairs of containers are compared whatever others say: these, and so many for each container.
+_PAIRS, _PAIRS_EACH = 1 << 14, 4
+
+
+class _Classes:
+    """What has to be equal, by id (a union-find forest)."""
+
+    def __init__(self) -> None:
+        self.parents: dict[int, int] = {}
+
+    def root(self, of: int) -> int:
+        parents = self.parents
+        while (parent := parents.setdefault(of, of)) != of:
+            # Halves the way for the next time.
+            parents[of] = parents[parent]
+            of = parent
+        return of
+
+    def join(self, a: int, b: int) -> bool:
+        """Whether that is news."""
+        a, b = self.root(a), self.root(b)
+        self.parents[a] = b
+        return a != b
+
+
+def _is_long(value: Any) -> bool:
+    """Whether it takes longer to compare than to remember."""
+    cls = type(value)
+    if cls is int:
+        return bool(value.bit_length() > 1 << 10)
+    if cls is str or cls is bytes:
+        return len(value) > 1 << 10
+    return cls is not float and cls is not bool and value is not None
+
+
+def _leaves(left: Any, right: Any, place: _Place | None, both: bool) -> Iterator[Change]:
     if not both or type(left) is not type(right):
-        yield Change(place.show(), "type", left, right, f"{_named(left)} became {_named(right)}")
+        yield Change(_show(place), "type", left, right, f"{_named(left)} became {_named(right)}")
     elif is_array(left):
         note = _arrays(left, right)
         if note:
-            yield Change(place.show(), "changed", left, right, note)
+            yield Change(_show(place), "changed", left, right, note)
     elif not same(left, right):
-        yield Change(place.show(), "changed", left, right)
+        yield Change(_show(place), "changed", left, right)
 
 
 def same(left: Any, right: Any) -> bool:
@@ -141,50 +195,73 @@ def _arrays(left: Any, right: Any) -> str:
     return f"{count} of {left.size} items differ, first at {at}: {values}"
 
 
-def _sequences(a: Node, b: Node, place: _Place) -> list[Any]:
+_PLAIN = frozenset((int, str, bool, type(None), bytes))
+_EMPTY = frozenset((list, dict, tuple))
+
+
+def _are_alike(left: Any, right: Any) -> bool:
+    """What can be said at once, of the most frequent values; False if it takes another look."""
+    cls = type(left)
+    if cls is not type(right):
+        return False
+    if cls in _PLAIN:
+        return left is right or (bool(left == right) and not _is_long(left))
+    return cls in _EMPTY and not left and not right
+
+
+def _sequences(a: Node, b: Node, place: _Place | None, keys: Keys) -> list[Any]:
     found: list[Any] = []
     while True:
         left, right = next(a.items, None), next(b.items, None)
         if left is None and right is None:
             return found
         if left is None and right is not None:
-            found.append((Change(_Place(place, right[0]).show(), "added", new=right[1]), None, None))
+            found.append((Change(_show((place, right[0])), "added", new=right[1]), None, None))
         elif right is None and left is not None:
-            found.append((Change(_Place(place, left[0]).show(), "removed", old=left[1]), None, None))
-        elif left is not None and right is not None:
-            found.append((left[1], right[1], _Place(place, left[0])))
+            found.append((Change(_show((place, left[0])), "removed", old=left[1]), None, None))
+        elif left is not None and right is not None and not _are_alike(left[1], right[1]):
+            found.append((left[1], right[1], (place, left[0])))
 
 
-def _key(key: Any) -> Any:
-    """A key that tells 1 from True and 1.0, and finds NaN again."""
-    if isinstance(key, float) and key != key:
-        return float, "nan"
-    if type(key) is tuple:
-        return tuple, tuple(map(_key, key))
-    return type(key), key
+def _keyed(
+    items: Iterator[tuple[Any, Any]], keys: Keys, *, of_members: bool = False
+) -> dict[Any, tuple[Any, Any]]:
+    """Items by the forms of their keys; of several of one form, by that and a number."""
+    found: dict[Any, tuple[Any, Any]] = {}
+    again: Counter[Any] = Counter()
+    for step, child in items:
+        form = keys.of(child if of_members else step)
+        if form in found:
+            again[form] += 1
+            form = "again", form, again[form]
+        found[form] = (step, child)
+    return found
 
 
-def _mappings(a: Node, b: Node, place: _Place) -> list[Any]:
+def _mappings(a: Node, b: Node, place: _Place | None, keys: Keys) -> list[Any]:
     found: list[Any] = []
-    rest = {_key(step): (step, child) for step, child in b.items}
-    for step, child in a.items:
-        other = rest.pop(_key(step), None)
+    rest = _keyed(b.items, keys)
+    for form, (step, child) in _keyed(a.items, keys).items():
+        other = rest.pop(form, None)
         if other is None:
-            found.append((Change(_Place(place, step).show(), "removed", old=child), None, None))
+            found.append((Change(_show((place, step)), "removed", old=child), None, None))
         else:
-            found.append((child, other[1], _Place(place, step)))
+            if not _are_alike(child, other[1]):
+                found.append((child, other[1], (place, step)))
     found.extend(
-        (Change(_Place(place, step).show(), "added", new=child), None, None) for step, child in rest.values()
+        (Change(_show((place, step)), "added", new=child), None, None) for step, child in rest.values()
     )
     return found
 
 
-def _sets(a: Node, b: Node, place: _Place) -> list[Any]:
-    old = {_key(member): member for _, member in a.items}
-    new = {_key(member): member for _, member in b.items}
-    path = place.show()
-    found = [(Change(path, "removed", old=old[key]), None, None) for key in old if key not in new]
-    return found + [(Change(path, "added", new=new[key]), None, None) for key in new if key not in old]
+def _sets(a: Node, b: Node, place: _Place | None, keys: Keys) -> list[Any]:
+    old = _keyed(a.items, keys, of_members=True)
+    new = _keyed(b.items, keys, of_members=True)
+    if old.keys() == new.keys():
+        return []
+    path = _show(place)
+    found = [(Change(path, "removed", old=old[form][1]), None, None) for form in old if form not in new]
+    return found + [(Change(path, "added", new=new[form][1]), None, None) for form in new if form not in old]
 
 
 _COMPARE = {"list": _sequences, "map": _mappings, "fields": _mappings, "set": _sets}

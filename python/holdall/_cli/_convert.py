@@ -18,6 +18,7 @@ from ._formats import FORMATS, WRITABLE, by_extension, detect, encoder, records,
 from ._nodes import node
 from ._options import File, from_option, records_option
 from ._progress import progress
+from ._weigh import MULTIPLE, VALUE, Weight
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -26,8 +27,12 @@ if TYPE_CHECKING:
 _hold: Any = holdall
 
 _ELSE = "convert to hold, which holds any value of Python's, or to json, where what JSON lacks is tagged"
-# Each costs a part of the value, encoded again.
+# Formats without references, and that with references to containers alone: what is shared else is written at each of its places.
+_TREES = ("bson", "msgpack")
+_WEIGHED = (*_TREES, "julia")
+# The parts that a search for what is wrong may encode again: so many steps, and so much, by weight.
 _MOST_STEPS = 500
+_SEARCH_FIXED, _SEARCH_MULTIPLE = 1 << 20, 4
 _REMEDIES = {
     "bson": _ELSE,
     "msgpack": _ELSE,
@@ -59,7 +64,8 @@ def command(
     list. OUT is replaced when all of it is written, and stays as it was after an error.
 
     Instances become records; in formats without records, maps of their fields. In bson and msgpack tuples and
-    sets become lists, and shared values are written at each of their places. JSON tags what it lacks (see
+    sets become lists, and shared values are written at each of their places: what would take more than 8 MiB
+    and 64 times of what there is is refused. JSON tags what it lacks (see
     `holdall cat --help`), and comes back as it was. Pickles are read as data: nothing is imported or called.
 
     \b
@@ -79,6 +85,8 @@ def command(
     if compress and to != "hold":
         raise Failure(target, "--compress is for hold files")
     _check_target(target, force)
+    # What comes of a tree is one.
+    weight = Weight() if to in _WEIGHED and format not in _TREES else None
     with progress(source) as report, about(source):
         # A source that can't be read is no reason to touch the target.
         many, values = several(
@@ -87,11 +95,11 @@ def command(
         if many:
             if compress:
                 raise Failure(target, "several records become a log, which --compress is not for")
-            _write_several(_reading(source, values), target, to)
+            _write_several(_reading(source, values), target, to, weight)
             return
         value = next(values)
     with about(target), replaced(target) as temporary, progress(target) as report:
-        _write_one(value, temporary, to, compress, report)
+        _write_one(value, temporary, to, compress, report, weight)
 
 
 def _check_target(target: str, force: bool) -> None:
@@ -105,8 +113,12 @@ def _reading(source: str, values: Iterator[Any]) -> Iterator[Any]:
         yield from values
 
 
-def _write_one(value: Any, path: str, to: str, compress: str | None, report: Any) -> None:
-    with _blaming(lambda: value, to):
+def _write_one(
+    value: Any, path: str, to: str, compress: str | None, report: Any, weight: Weight | None
+) -> None:
+    if weight is not None:
+        _weigh(weight, value, to)
+    with _blaming(lambda: value, to, weight=weight):
         if to == "hold":
             _hold.dump(value, path, compress=compress, progress=report)
             return
@@ -121,14 +133,31 @@ def _write_one(value: Any, path: str, to: str, compress: str | None, report: Any
             file.write(encoder(to)(value))
 
 
-def _write_several(values: Iterator[Any], target: str, to: str) -> None:
+def _weigh(weight: Weight, value: Any, to: str) -> None:
+    """Adds a value that is to be written to a format without references.
+
+    Raises Failure: what is shared would be written too often.
+    """
+    weight.add(value)
+    if (weight.flat if to == "julia" else weight.whole) > weight.most:
+        what, remedy = "references", "convert to hold or json, which have them"
+        if to == "julia":
+            what, remedy = "references to texts", "convert to hold, which has them"
+        raise Failure(
+            None,
+            f"{to} has no {what}, and what is shared would take more than {MULTIPLE} times of what there is if it "
+            f"were written at each of its places; {remedy}",
+        )
+
+
+def _write_several(values: Iterator[Any], target: str, to: str, weight: Weight | None) -> None:
     place, value = -1, None
     if to == "julia":
         raise Failure(
             target,
             "a file of Julia's holds one document, and there are several records: choose another format",
         )
-    with about(target), replaced(target) as path, _blaming(lambda: value, to, lambda: (place,)):
+    with about(target), replaced(target) as path, _blaming(lambda: value, to, lambda: (place,), weight):
         if to == "hold":
             with _hold.Writer(path) as log:
                 for place, value in enumerate(values):  # noqa: B007
@@ -137,6 +166,8 @@ def _write_several(values: Iterator[Any], target: str, to: str) -> None:
         encode = encoder(to)
         with open(path, "wb") as file:
             for place, value in enumerate(values):
+                if weight is not None:
+                    _weigh(weight, value, to)
                 if to == "json":
                     file.write(b",\n" if place else b"[\n")
                     file.write(encode(value)[:-1])
@@ -177,12 +208,17 @@ def replaced(target: str) -> Iterator[str]:
 
 
 @contextmanager
-def _blaming(value: Callable[[], Any], to: str, at: Callable[[], tuple[int, ...]] = tuple) -> Iterator[None]:
+def _blaming(
+    value: Callable[[], Any],
+    to: str,
+    at: Callable[[], tuple[int, ...]] = tuple,
+    weight: Weight | None = None,
+) -> Iterator[None]:
     """An EncodeError says which value it is about, and what else can be done."""
     try:
         yield
     except holdall.EncodeError as error:
-        found = culprit(value(), to)
+        found = culprit(value(), to, weight)
         where = (
             str(error) if found is None else f"{error_text(error)} - at `{_paths.show((*at(), *found[0]))}`"
         )
@@ -196,9 +232,16 @@ def error_text(error: Exception) -> str:
     return str(error).split(" - at `")[0]
 
 
-def culprit(value: Any, to: str) -> tuple[tuple[Any, ...], Any] | None:
-    """Where a format fails: the path of a value that it can't hold although its parts, if any, would do."""
+def culprit(value: Any, to: str, weight: Weight | None = None) -> tuple[tuple[Any, ...], Any] | None:
+    """Where a format fails: the path of a value that it can't hold although its parts, if any, would do.
+
+    None where it would take long to find. weight: that of the value, if it is known.
+    """
     encode = encoder(to)
+    if weight is None:
+        weight = Weight()
+        weight.add(value)
+    left = _SEARCH_FIXED + _SEARCH_MULTIPLE * weight.once
 
     def fails(found: Any) -> bool:
         try:
@@ -216,10 +259,13 @@ def culprit(value: Any, to: str) -> tuple[tuple[Any, ...], Any] | None:
         for step, child in parts.items if parts is not None else ():
             if id(child) in within:
                 return (*path, step), child
+            left -= VALUE + weight.of.get(id(child), 0)
+            if left < 0:
+                return None
             if fails(child):
                 path, value = (*path, step), child
                 within.add(id(value))
                 break
         else:
             return path, value
-    return path, value
+    return None

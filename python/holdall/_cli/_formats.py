@@ -267,7 +267,8 @@ def encoder(format: str) -> Callable[[Any], bytes]:
     if format == "julia":
         return holdall.julia.dumps
     if format in ("json", "jsonl"):
-        from ._json import dumps
+        from ._json import Room, pieces
 
-        return lambda value: dumps(value).encode() + b"\n"
+        room = Room()
+        return lambda value: "".join(pieces(value, room)).encode() + b"\n"
     return holdall.dumps

@@ -36,7 +36,10 @@ from typing import TYPE_CHECKING, Any
 import holdall
 
 from . import _paths
-from ._nodes import IMMUTABLE, Node, leaf, node
+from ._app import Failure
+from ._nodes import IMMUTABLE, LEAVES, Node, leaf, node
+from ._pretty import short
+from ._weigh import FIXED, MULTIPLE, VALUE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -54,69 +57,150 @@ def dumps(value: Any) -> str:
     return "".join(pieces(value))
 
 
+class Room:
+    """How much may be written again, of one file: what JSON has no references for, and the paths of those that it has.
+
+    Paths are as long as the way is deep, keys are written by themselves, and texts have no places. So what takes a file of
+    100 kB could take a terabyte. Honest files come nowhere near that: `_weigh` has the bound, and the units.
+    """
+
+    def __init__(self) -> None:
+        self.left = FIXED
+        # What was written, by the id of what holds its items, or of a text. Of one value: the next one's may have the same.
+        self.contents: set[int] = set()
+
+    def new(self, content: int, size: int) -> None:
+        self.contents.add(content)
+        self.left += MULTIPLE * size
+
+    def again(self, size: int) -> None:
+        """Raises Failure: that is too much."""
+        self.left -= size
+        if self.left < 0:
+            raise Failure(
+                None,
+                f"JSON has no references to keys and texts, and long paths for what is deep: what is shared would take more than "
+                f"{MULTIPLE} times of what there is; convert to hold, which has short ones",
+            )
+
+    def text(self, value: Any, size: int) -> None:
+        """A text at one of its places."""
+        if id(value) in self.contents:
+            self.again(size)
+        else:
+            self.new(id(value), size)
+
+
+# Texts up to that need no account: a place for one allows for as much.
+_LONG = VALUE * MULTIPLE
+# A value that Python code writes once more takes so many times as long as one that C writes; and a step of a path this alone.
+_BY_PYTHON = 32
+
+
 class _Open:
+    __slots__ = ("close", "count", "items", "kind", "parent", "plain", "step", "value")
+
     def __init__(
         self, parent: _Open | None, step: Any, parts: Node, value: Any, close: str, plain: bool
     ) -> None:
         self.parent = parent
         self.step = step
-        self.parts = parts
+        self.kind = parts.kind
+        self.items: Iterator[tuple[Any, Any]] = parts.items
         self.value = value
         self.close = close
         self.plain = plain  # a JSON object of the items: no pairs, no list
         self.count = 0
 
 
-def pieces(value: Any) -> Iterator[str]:
+_DONE: Iterator[Any] = iter(())
+
+
+def pieces(value: Any, room: Room | None = None) -> Iterator[str]:
     """The JSON text of a value, in one line. Any depth; a container that is met again is a `$ref` to where it
-    stood first."""
+    stood first.
+
+    room: of what else is written to the same file.
+
+    Raises Failure: what is shared would take too much room.
+    """
+    room = room or Room()
+    room.contents.clear()
+    return _pieces(value, room)
+
+
+def _pieces(value: Any, room: Room) -> Iterator[str]:
     met: dict[int, _Open] = {}
     stack: list[_Open] = []
-    yield from _begin(value, None, None, met, stack)
+    yield _begin(value, None, None, met, stack, room)
     while stack:
         top = stack[-1]
         try:
-            step, child = next(top.parts.items)
+            step, child = next(top.items)
         except StopIteration:
             stack.pop()
             yield top.close
+            # It stays in `met`, for its place alone.
+            top.items, top.close = _DONE, ""
             continue
-        before = ", " if top.count else ""
-        if top.parts.kind == "set":
+        kind = top.kind
+        text = ", " if top.count else ""
+        if kind == "set":
             step = top.count
         top.count += 1
         if top.plain:
-            yield f"{before}{_text(str(step))}: "
-        elif top.parts.kind in ("map", "fields"):
+            name = str(step)
+            if len(name) > _LONG:
+                room.text(step, len(name))
+            text += f"{_text(name)}: "
+        elif kind == "map" or kind == "fields":
             # Keys are hashable, and so hold no containers that others refer to.
-            yield f"{before}[{dumps(step)}, "
-        elif before:
-            yield before
-        yield from _begin(child, top, step, met, stack)
-        if stack[-1] is top and not top.plain and top.parts.kind in ("map", "fields"):
-            yield "]"
+            if type(step) in LEAVES:
+                text += f"[{_begin(step, None, None, met, stack, room)}, "
+            else:
+                yield f"{text}["
+                yield from _pieces(step, room)
+                text = ", "
+        text += _begin(child, top, step, met, stack, room)
+        if stack[-1] is top and not top.plain and (kind == "map" or kind == "fields"):
+            text += "]"
+        yield text
 
 
 def _begin(
-    value: Any, parent: _Open | None, step: Any, met: dict[int, _Open], stack: list[_Open]
-) -> Iterator[str]:
+    value: Any, parent: _Open | None, step: Any, met: dict[int, _Open], stack: list[_Open], room: Room
+) -> str:
     cls = type(value)
     if cls is str:
-        yield _text(value)
-        return
+        if len(value) > _LONG:
+            room.text(value, len(value))
+        return _text(value)
+    if cls is tuple and not value:
+        return '{"$tuple": []}'
     parts = node(value)
     if parts is None:
-        yield _leaf(value)
-        return
-    if cls is list and value and id(value) not in met and _is_flat(value):
-        met[id(value)] = _Open(parent, step, parts, value, "", False)
-        yield json.dumps(value, ensure_ascii=False)
-        return
+        return _measured_leaf(value, room)
+    size = parts.size
+    before = met.get(id(value))
+    content = parts.content
+    is_again = content in room.contents and size > 0
+    if is_again and (before is None or cls in IMMUTABLE):
+        room.again(VALUE * size)
     # Small immutable values are often shared by chance, and clearer said twice.
-    if id(value) in met and parts.size and not (isinstance(value, IMMUTABLE) and _is_flat(value)):
-        yield f'{{"$ref": {_text(_path(met[id(value)]))}}}'
-        return
-    plain = parts.name in ("record", "based", "custom", "namespace", "julia") and parts.kind == "fields"
+    is_flat = cls in _FLAT_TAGS and size > 0 and (before is None or cls in IMMUTABLE) and _is_flat(value)
+    if before is not None and size and not is_flat:
+        path = _text(_path(before, room))
+        return f'{{"$ref": {path}}}'
+    if is_again and not is_flat:
+        room.again(VALUE * size * _BY_PYTHON)
+    elif not is_again:
+        room.new(content, VALUE * (size + 1))
+    if is_flat:
+        if before is None:
+            met[id(value)] = _Open(parent, step, parts, value, "", False)
+        opening, closing = _FLAT_TAGS[cls]
+        return opening + _encode_flat(value if cls is list else list(value)) + closing
+    plain = parts.name in _PLAIN and parts.kind == "fields"
     closing = ""
     if parts.name == "dict" and _is_json_object(value):
         plain, opening, closing = True, "{", "}"
@@ -128,18 +212,43 @@ def _begin(
         closing = "}" if plain else "]"
         if parts.name == "enum":
             opening, closing, plain = '{"$record": {', "}", True
-        extra = dict(parts.extra)
+        extra = parts.extra
         if name == "record" and parts.name != "record":
-            extra["kind"] = parts.name
+            extra = {**extra, "kind": parts.name}
         for key, what in extra.items():
-            closing += f', "{key}": {json.dumps(what)}'
+            text = _encode_ascii(what) if type(what) is str else json.dumps(what)
+            if len(text) > _LONG:
+                # As long as all instances say the name of their class.
+                room.again(len(text))
+            closing += f', "{key}": {text}'
         closing += "}"
-    if parent is not None and not parent.plain and parent.parts.kind in ("map", "fields"):
+    if not size:
+        # Nothing refers to it, and there may be very many.
+        return opening + closing
+    if parent is not None and not parent.plain and (parent.kind == "map" or parent.kind == "fields"):
         closing += "]"
     here = _Open(parent, step, parts, value, closing, plain)
     met[id(value)] = here
     stack.append(here)
-    yield opening
+    return opening
+
+
+_PLAIN = frozenset(("record", "based", "custom", "namespace", "julia"))
+_FLAT_TAGS: dict[type, tuple[str, str]] = {
+    list: ("", ""),
+    tuple: ('{"$tuple": ', "}"),
+    frozenset: ('{"$frozenset": ', "}"),
+    set: ('{"$set": ', "}"),
+}
+_encode_flat = json.JSONEncoder(ensure_ascii=False).encode
+_encode_ascii = json.encoder.encode_basestring_ascii
+
+
+def _measured_leaf(value: Any, room: Room) -> str:
+    text = _leaf(value)
+    if len(text) > _LONG:
+        room.text(value, len(text))
+    return text
 
 
 # Half of a surrogate pair has no UTF-8; the others may move the cursor of a terminal, or end a line.
@@ -154,19 +263,30 @@ def _is_flat(items: Any) -> bool:
     kinds = set(map(type, items))
     if kinds <= {int, bool, type(None)}:
         return all(type(item) is not int or item.bit_length() < 1 << 13 for item in items)
-    return kinds == {str} and not any(map(_ESCAPED.search, items))
+    return kinds == {str} and max(map(len, items)) <= _LONG and not any(map(_ESCAPED.search, items))
 
 
 def _is_json_object(value: dict[Any, Any]) -> bool:
     return all(type(key) is str for key in value) and next(iter(value), "") not in TAGS
 
 
-def _path(here: _Open | None) -> str:
-    steps = []
-    while here is not None and here.parent is not None:
-        steps.append(here.step)
+def _path(here: _Open, room: Room) -> str:
+    steps: list[Any] = []
+    while here.parent is not None:
+        room.again(_BY_PYTHON)
+        step = here.step
+        if isinstance(step, str):
+            room.again(len(step))
+        elif type(step) is not int and len(short(step, _LONGEST_STEP)) == _LONGEST_STEP:
+            # It may take forever to write.
+            room.again(FIXED + room.left)
+        steps.append(step)
         here = here.parent
     return _paths.show(reversed(steps))
+
+
+# Of a key that is no text, in a path.
+_LONGEST_STEP = 1000
 
 
 def _tagged(name: str, value: Any, **more: Any) -> str:
@@ -262,7 +382,7 @@ _LEAVES: dict[type, Callable[[Any], str]] = {
 class _Building:
     """A container that is being restored from `items`: of each its step and its JSON."""
 
-    __slots__ = ("add", "add_name", "done", "items", "made", "path", "step")
+    __slots__ = ("add", "add_name", "done", "items", "made", "number", "step")
 
     def __init__(
         self, made: Any, add: str, items: Iterator[tuple[Any, Any]], done: Callable[[Any], Any] | None
@@ -273,7 +393,7 @@ class _Building:
         self.items = items
         self.done = done  # makes an immutable value of a list; None of what is complete as it is
         self.step: Any = None
-        self.path: tuple[Any, ...] = ()
+        self.number = 0
 
 
 def restore(value: Any) -> Any:
@@ -281,9 +401,9 @@ def restore(value: Any) -> Any:
 
     Raises ValueError: a `$ref` that leads nowhere; content that a tag can't have.
     """
-    built: dict[tuple[Any, ...], Any] = {}
+    built = _Built()
     stack: list[_Building] = []
-    result = _restored(value, (), built, stack)
+    result = _restored(value, None, built, stack)
     while stack:
         top = stack[-1]
         try:
@@ -291,13 +411,13 @@ def restore(value: Any) -> Any:
         except StopIteration:
             stack.pop()
             if top.done is not None:
-                built[top.path] = top.made = top.done(top.made)
+                built.values[top.number] = top.made = top.done(top.made)
             if not stack:
                 return top.made
             _add(stack[-1], top.made, top.done is not None)
             continue
         depth = len(stack)
-        made = _restored(child, (*top.path, top.step) if depth < _MOST_PATH else (), built, stack)
+        made = _restored(child, top, built, stack)
         if len(stack) == depth:
             _add(top, made, True)
         elif stack[-1].done is None:
@@ -306,8 +426,22 @@ def restore(value: Any) -> Any:
     return result
 
 
-# A path costs its length; Python's JSON reader goes no deeper than this.
-_MOST_PATH = 1000
+class _Built:
+    """Containers by their numbers, and these by that of what holds them and the step from there: no path is kept."""
+
+    __slots__ = ("numbers", "values")
+
+    def __init__(self) -> None:
+        self.numbers: dict[tuple[int, Any], int] = {}
+        self.values: dict[int, Any] = {}
+
+    def at(self, path: str) -> Any:
+        number = 0
+        for step in _paths.parse(path):
+            number = self.numbers.get((number, step), -1)
+        if number not in self.values:
+            raise ValueError(f"`$ref` to {path[:80]}, where nothing stands yet")
+        return self.values[number]
 
 
 def _add(to: _Building, value: Any, is_new: bool) -> None:
@@ -319,28 +453,25 @@ def _add(to: _Building, value: Any, is_new: bool) -> None:
         to.add(value)
 
 
-def _restored(
-    value: Any, path: tuple[Any, ...], built: dict[tuple[Any, ...], Any], stack: list[_Building]
-) -> Any:
+def _restored(value: Any, within: _Building | None, built: _Built, stack: list[_Building]) -> Any:
     """A leaf; or None, and the container is pushed."""
     if type(value) is list:
         building = _Building([], "append", enumerate(value), None)
     elif type(value) is dict:
         name = next(iter(value), "")
         if name == "$ref" and len(value) == 1 and type(value[name]) is str:
-            steps = _paths.parse(value[name])
-            if steps not in built:
-                raise ValueError(f"`$ref` to {value[name][:80]}, where nothing stands yet")
-            return built[steps]
+            return built.at(value[name])
         made = _of_tag(name, value[name], value) if name in TAGS else None
         if made is not None and not isinstance(made, _Building):
             return made[0]
         building = made or _Building({}, "__setitem__", iter(value.items()), None)
     else:
         return value
-    building.path = path
+    if within is not None:
+        building.number = len(built.numbers) + 1
+        built.numbers[within.number, within.step] = building.number
     if building.done is None:
-        built[path] = building.made
+        built.values[building.number] = building.made
     stack.append(building)
     return None
 

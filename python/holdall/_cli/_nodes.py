@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import gc
 import sys
 import types
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -12,7 +13,7 @@ import holdall
 from ._paths import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 
 class Node(NamedTuple):
@@ -24,6 +25,7 @@ class Node(NamedTuple):
     items: pairs of a step (index, key or name; None of a member) and what stands there.
     size: how many items.
     extra: what else there is to know of it, as plain values.
+    content: the id of what holds the items, which several containers may share: proxies a dict, exceptions their arguments.
     """
 
     kind: str
@@ -33,14 +35,13 @@ class Node(NamedTuple):
     items: Iterator[tuple[Any, Any]]
     size: int
     extra: dict[str, Any]
+    content: int
 
 
 _BRACKETS: dict[type, tuple[str, str, str]] = {
-    list: ("list", "[", "]"),
     tuple: ("tuple", "(", ")"),
     set: ("set", "{", "}"),
     frozenset: ("frozenset", "frozenset({", "})"),
-    dict: ("dict", "{", "}"),
     collections.OrderedDict: ("ordereddict", "OrderedDict({", "})"),
     collections.Counter: ("counter", "Counter({", "})"),
     types.MappingProxyType: ("mappingproxy", "mappingproxy({", "})"),
@@ -56,9 +57,22 @@ _EMPTY: dict[type, str] = {
 IMMUTABLE = (tuple, frozenset)
 
 
+# What most values are, none of which has parts.
+LEAVES = frozenset((str, int, float, bool, type(None), bytes, bytearray, complex, range, type(...)))
+_NO_EXTRA: dict[str, Any] = {}
+# Half of the time of a call of the class, and there is one for each container.
+_made: Callable[[Any, tuple[Any, ...]], Node] = tuple.__new__
+
+
 def node(value: Any) -> Node | None:
     """A container's parts; None of a value that has none."""
     cls = type(value)
+    if cls in LEAVES:
+        return None
+    if cls is list:
+        return _made(Node, ("list", "list", "[", "]", enumerate(value), len(value), _NO_EXTRA, id(value)))
+    if cls is dict:
+        return _made(Node, ("map", "dict", "{", "}", iter(value.items()), len(value), _NO_EXTRA, id(value)))
     brackets = _BRACKETS.get(cls)
     if brackets is not None:
         name, head, tail = brackets
@@ -72,38 +86,49 @@ def node(value: Any) -> Node | None:
     if cls is collections.deque:
         tail = "])" if value.maxlen is None else f"], maxlen={value.maxlen})"
         extra = {} if value.maxlen is None else {"maxlen": value.maxlen}
-        return Node("list", "deque", "deque([", tail, iter(enumerate(value)), len(value), extra)
+        return Node("list", "deque", "deque([", tail, iter(enumerate(value)), len(value), extra, id(value))
     if cls is collections.defaultdict:
         factory = getattr(value.default_factory, "__name__", None)
         head = f"defaultdict({factory}, {{"
-        return Node("map", "defaultdict", head, "})", iter(value.items()), len(value), {"factory": factory})
+        return Node(
+            "map", "defaultdict", head, "})", iter(value.items()), len(value), {"factory": factory}, id(value)
+        )
     if cls is types.SimpleNamespace:
         fields = vars(value)
-        return Node("fields", "namespace", "namespace(", ")", iter(fields.items()), len(fields), {})
+        return Node(
+            "fields", "namespace", "namespace(", ")", iter(fields.items()), len(fields), {}, id(fields)
+        )
     if cls is collections.ChainMap and type(vars(value).get("maps")) is not list:
         # A message may hold anything in its field, or nothing.
         fields = vars(value)
         extra = {"type": "collections.ChainMap"}
-        return Node("fields", "record", "ChainMap(", ")", iter(fields.items()), len(fields), extra)
-    if cls is collections.ChainMap:
-        return Node("list", "chainmap", "ChainMap(", ")", iter(enumerate(value.maps)), len(value.maps), {})
-    if isinstance(value, BaseException):
-        items = enumerate(value.args)
         return Node(
-            "list", "exception", f"{cls.__name__}(", ")", iter(items), len(value.args), {"type": cls.__name__}
+            "fields", "record", "ChainMap(", ")", iter(fields.items()), len(fields), extra, id(fields)
         )
+    if cls is collections.ChainMap:
+        maps = value.maps
+        return Node("list", "chainmap", "ChainMap(", ")", iter(enumerate(maps)), len(maps), {}, id(maps))
+    if isinstance(value, BaseException):
+        args = value.args
+        extra = {"type": cls.__name__}
+        head = f"{cls.__name__}("
+        return Node("list", "exception", head, ")", iter(enumerate(args)), len(args), extra, id(args))
     return _array(value) or _of_julia(value)
 
 
 def _builtin(value: Any, name: str, head: str, tail: str) -> Node:
     items: Iterator[tuple[Any, Any]]
-    if name in ("list", "tuple"):
+    if name == "tuple":
         kind, items = "list", enumerate(value)
     elif name in ("set", "frozenset"):
         kind, items = "set", ((None, member) for member in value)
     else:
         kind, items = "map", iter(value.items())
-    return Node(kind, name, head, tail, items, len(value), {})
+    content = id(value)
+    if name == "mappingproxy":
+        # The one thing that it refers to.
+        content = id(gc.get_referents(value)[0])
+    return _made(Node, (kind, name, head, tail, items, len(value), _NO_EXTRA, content))
 
 
 def _record(value: Any) -> Node:
@@ -114,25 +139,31 @@ def _record(value: Any) -> Node:
         return Node(
             "fields",
             "enum",
-            printable(f"{value.type_name}.{value.payload}"),
+            f"{_shortened(value.type_name)}.{_shortened(str(value.payload))}",
             "",
             iter(()),
             0,
             extra | {"member": value.payload},
+            id(value),
         )
     if value.kind == "object":
-        return Node(
-            "fields",
-            "record",
-            printable(f"{value.type_name}("),
-            ")",
-            iter(fields.items()),
-            len(fields),
-            extra,
+        head = _shortened(value.type_name) + "("
+        return _made(
+            Node, ("fields", "record", head, ")", iter(fields.items()), len(fields), extra, id(value))
         )
     # What a builtin base or a registered `encode` gave stands first, under no name of its own.
     items = iter([("*", value.payload), *fields.items()])
-    return Node("fields", value.kind, printable(f"{value.type_name}("), ")", items, len(fields) + 1, extra)
+    return Node(
+        "fields", value.kind, _shortened(value.type_name) + "(", ")", items, len(fields) + 1, extra, id(value)
+    )
+
+
+# Of a class's name, which all of its instances say.
+_LONGEST_NAME = 200
+
+
+def _shortened(name: str) -> str:
+    return printable(name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}...")
 
 
 def _array(value: Any) -> Node | None:
@@ -140,7 +171,9 @@ def _array(value: Any) -> Node | None:
     if is_array(value) and value.dtype == object:
         extra = {"shape": list(value.shape)}
         tail = "], dtype=object)" if value.ndim == 1 else f"], dtype=object, shape={value.shape})"
-        return Node("list", "objects", "array([", tail, iter(enumerate(value.flat)), value.size, extra)
+        return Node(
+            "list", "objects", "array([", tail, iter(enumerate(value.flat)), value.size, extra, id(value)
+        )
     return None
 
 
@@ -164,17 +197,19 @@ def _of_julia(value: Any) -> Node | None:
         label = str(getattr(getattr(value, "type", None), "name", None) or leaf(getattr(value, "type", None)))
         names = _names(value) or range(len(values))
         items = zip(names, values, strict=True)
-        return Node("fields", "julia", printable(f"{label}("), ")", iter(items), len(values), {"type": label})
+        head = _shortened(label) + "("
+        return Node("fields", "julia", head, ")", iter(items), len(values), {"type": label}, id(values))
     if cls in (julia.Dict, julia.IdDict):
-        return Node("map", "julia", f"{name}({{", "})", iter(value.items()), len(value), extra)
+        return Node("map", "julia", f"{name}({{", "})", iter(value.items()), len(value), extra, id(value))
     if cls is julia.Set:
-        return Node("set", "julia", "Set({", "})", ((None, member) for member in value), len(value), extra)
+        members = ((None, member) for member in value)
+        return Node("set", "julia", "Set({", "})", members, len(value), extra, id(value))
     if cls in (julia.NamedTuple, julia.SimpleVector, julia.Pairs):
-        return Node("list", "julia", f"{name}([", "])", iter(enumerate(value)), len(value), extra)
+        return Node("list", "julia", f"{name}([", "])", iter(enumerate(value)), len(value), extra, id(value))
     fields = getattr(cls, "_NAMES", None)
     if fields and cls.__module__.startswith("holdall.julia"):
         pairs = iter([(field, getattr(value, field, None)) for field in fields])
-        return Node("fields", "julia", f"{name}(", ")", pairs, len(fields), extra)
+        return Node("fields", "julia", f"{name}(", ")", pairs, len(fields), extra, id(value))
     return None
 
 

@@ -41,11 +41,12 @@ def parse(text: str) -> tuple[Any, ...]:
     True
     """
     steps: list[Any] = []
+    tries = [_TRIED_FIXED + _TRIED_MULTIPLE * len(text)]
     at = 1 if text == "$" or text[:2] in ("$.", "$[") else 0
     first = at == 0
     while at < len(text):
         if text[at] == "[":
-            step, at = _bracketed(text, at)
+            step, at = _bracketed(text, at, tries)
             steps.append(step)
         elif text[at] == "." or first:
             begin = at + (text[at] == ".")
@@ -60,9 +61,14 @@ def parse(text: str) -> tuple[Any, ...]:
     return tuple(steps)
 
 
-def _bracketed(text: str, at: int) -> tuple[Any, int]:
+# Characters that may be read again in search of the bracket that ends a key.
+_TRIED_FIXED, _TRIED_MULTIPLE = 1 << 12, 32
+
+
+def _bracketed(text: str, at: int, tries: list[int]) -> tuple[Any, int]:
     end = text.find("]", at)
-    while end >= 0:
+    while end >= 0 and tries[0] > 0:
+        tries[0] -= end - at
         # A bracket may belong to a text or a tuple: then what stands before it is no literal.
         try:
             step = ast.literal_eval(text[at + 1 : end].strip())

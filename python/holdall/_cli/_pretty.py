@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from . import _paths
-from ._nodes import IMMUTABLE, Node, leaf, node
+from ._nodes import IMMUTABLE, LEAVES, Node, leaf, node
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 _INDENT = 2
 # Deeper than this lines are no further indented: a list in a list a million times would take a terabyte of
@@ -40,6 +41,10 @@ def short(value: Any, limit: int = 60, keys: int = 0) -> str:
 
     keys: in how many keys within keys it stands.
     """
+    if type(value) in LEAVES:
+        # Most keys.
+        text = leaf(value, limit)
+        return text if len(text) <= limit else text[: limit - 3] + "..."
     parts: list[str] = []
     size = 0
     for text, _ in _flat(value, limit, keys=keys):
@@ -60,6 +65,30 @@ def pretty(value: Any, width: int = 100) -> Iterator[tuple[str, str]]:
     yield from _Printer(width).run(value)
 
 
+# Steps of a path that are shown at most, and characters of a step: else the paths of deep and shared containers take far more than
+# these do themselves.
+_MOST_STEPS, _LONGEST_STEP = 64, 100
+
+
+def path_up(steps: Iterable[Any]) -> str:
+    """The path of what the steps lead to, from the last one to the first. Of a long one its end, behind `$...`."""
+    parts = [_step(step) for step in islice(steps, _MOST_STEPS + 1)]
+    if len(parts) > _MOST_STEPS:
+        parts[-1] = "$..."
+    else:
+        parts.append("$")
+    return "".join(reversed(parts))
+
+
+def _step(step: Any) -> str:
+    if type(step) is int and 0 <= step < 1 << 32:
+        return f"[{step}]"
+    if isinstance(step, str):
+        cut = step if len(step) <= _LONGEST_STEP else step[:_LONGEST_STEP] + "..."
+        return _paths.show((cut,))[1:]
+    return f"[{short(step, _LONGEST_STEP)}]"
+
+
 class _Open:
     """A container whose items are being printed."""
 
@@ -78,13 +107,17 @@ class _Open:
         self.start = 0
         self.depth: int = 0 if parent is None else parent.depth + 1
 
-    def path(self) -> str:
-        steps: list[Any] = []
+    def steps_up(self) -> Iterator[Any]:
         here: _Open | None = self
         while here is not None and here.parent is not None:
-            steps.append(here.step)
+            yield here.step
             here = here.parent
-        return _paths.show(reversed(steps))
+
+
+_WIDEST = 1 << 30
+# A text that is longer is shown once.
+_LONG = 500
+_NO_PARTS = Node("list", "list", "", "", iter(()), 0, {}, 0)
 
 
 class _Printer:
@@ -94,6 +127,8 @@ class _Printer:
         self.open: set[int] = set()
         # How much room containers take at least, by what was seen of them in vain.
         self.least: dict[int, int] = {}
+        # In how much room containers did not fit.
+        self.failed: dict[int, int] = {}
 
     def run(self, value: Any) -> Iterator[tuple[str, str]]:
         stack: list[_Open] = []
@@ -127,30 +162,46 @@ class _Printer:
 
     def begin(
         self, value: Any, parent: _Open | None, step: Any, stack: list[_Open], at: int
-    ) -> Iterator[tuple[str, str]]:
+    ) -> Iterable[tuple[str, str]]:
+        if type(value) is tuple and not value:
+            return (("()", ""),)
+        before = self.met.get(id(value))
         parts = node(value)
         if parts is None:
-            yield leaf(value), style_of(value)
-            return
+            if before is not None:
+                return ((f"<as at {path_up(before.steps_up())}>", "note"),)
+            text = leaf(value)
+            if len(text) > _LONG:
+                self.met[id(value)] = _Open(parent, step, _NO_PARTS, value)
+            return ((text, style_of(value)),)
         if not parts.size:
-            yield parts.head + parts.tail, _head_style(parts)
-            return
+            return ((parts.head + parts.tail, _head_style(parts)),)
         here = _Open(parent, step, parts, value)
-        before = self.met.get(id(value))
         room = self.width - at
-        fits = self.least.pop(id(value), 0) < room
+        fits = self.least.pop(id(value), 0) < room > self.failed.get(id(value), 0)
         if fits and (before is None or (isinstance(value, IMMUTABLE) and id(value) not in self.open)):
-            line = _line(value, room, self.met, self.least, here)
+            line = _line(value, room, self.met, self.least, self.failed, here)
             if line is not None:
                 pieces, opened = line
                 for found in (here, *opened):
                     self.met.setdefault(id(found.value), found)
-                yield from pieces
-                return
+                return pieces
+            self.failed[id(value)] = room
         if before is not None:
             word = "within" if id(value) in self.open else "as at"
-            yield f"<{word} {before.path()}>", "note"
-            return
+            return ((f"<{word} {path_up(before.steps_up())}>", "note"),)
+        if parts.content != id(value):
+            # Another container of the same items may have been shown, or them alone.
+            before = self.met.get(parts.content)
+            if before is not None:
+                word = "within" if parts.content in self.open else "as at"
+                self.met[id(value)] = here
+                return (
+                    (parts.head, _head_style(parts)),
+                    (f"<{word} {path_up(before.steps_up())}>", "note"),
+                    (parts.tail, ""),
+                )
+            self.met[parts.content] = here
         here.parts = parts
         here.first = True
         here.fills = (
@@ -161,11 +212,16 @@ class _Printer:
         self.met[id(value)] = here
         self.open.add(id(value))
         stack.append(here)
-        yield parts.head, _head_style(parts)
+        return ((parts.head, _head_style(parts)),)
 
 
 def _line(
-    value: Any, room: int, met: dict[int, _Open], least: dict[int, int], here: _Open
+    value: Any,
+    room: int,
+    met: dict[int, _Open],
+    least: dict[int, int],
+    failed: dict[int, int],
+    here: _Open,
 ) -> tuple[list[tuple[str, str]], list[_Open]] | None:
     """The pieces of a value that fits into a line, and the containers in it.
 
@@ -179,6 +235,8 @@ def _line(
     for piece in _flat(value, room, here, met, opened, stack):
         if len(stack) > 1 and stack[-1].first:
             stack[-1].start = used
+            if failed.get(id(stack[-1].value), -_WIDEST) >= room - used:
+                return None
         if "\n" in piece[0] or piece[0] == _AGAIN:
             return None
         pieces.append(piece)
