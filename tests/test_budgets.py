@@ -336,6 +336,8 @@ HONEST: dict[str, Callable[[], Any]] = {
     "arrays": lambda: [array.array("d") for _ in range(20_000)],
     "minus ones and twos": lambda: {twos(i): i for i in range(1000)},
     "equal decimals": lambda: [decimal.Decimal("1.25") for _ in range(20_000)],
+    "paths of one name": lambda: [pathlib.PurePosixPath("n" * 255) for _ in range(20_000)],
+    "paths of one wide name": lambda: [pathlib.PureWindowsPath("\U0001f40d" * 255) for _ in range(20_000)],
 }
 
 
@@ -477,7 +479,11 @@ def test_members_that_copy_one_block() -> None:
 def test_members_that_hash_one_object() -> None:
     """The first member is that object; what it weighs is known to all others."""
     fraction = wire.known("Fraction", wire.integer(1 << 80_000), wire.integer(3))
-    for whole in (wire.tuple_(*[wire.integer(at) for at in range(20_000)]), fraction, wire.integer(1 << 400_000)):
+    for whole in (
+        wire.tuple_(*[wire.integer(at) for at in range(20_000)]),
+        fraction,
+        wire.integer(1 << 400_000),
+    ):
         sets = [wire.sized("SET", 1, wire.reference(1))] * 20_000
         document = holdall.Document(wire.message(wire.sequence(wire.mark(whole), *sets)))
         document[0]
@@ -493,9 +499,9 @@ def test_a_member_that_was_paid_for() -> None:
     assert document[2] == first
 
 
-@pytest.mark.parametrize("make", HONEST_RECORDS.values(), ids=HONEST_RECORDS)
-def test_honest_members(make: Callable[[int], Any]) -> None:
-    value = [[make(at)] for at in range(200)]
+@pytest.mark.parametrize("name", [name for name in HONEST_RECORDS if not name.startswith("zones")])
+def test_honest_members(name: str) -> None:
+    value = [[HONEST_RECORDS[name](at)] for at in range(2_000)]
     document = holdall.Document(holdall.dumps(value), types=[*TYPES, Text])
     assert all(len(document[at].load()) == 1 for at in range(len(value)))
     assert len(document.load()) == len(value)

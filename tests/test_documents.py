@@ -25,7 +25,7 @@ from tests.support.kinds import KINDS, TYPES, Kind
 from tests.support.level import damaged, stays_level, uses
 
 hypothesis = pytest.importorskip("hypothesis")
-from hypothesis import assume, given, settings  # noqa: E402
+from hypothesis import given, settings  # noqa: E402
 from hypothesis import strategies as st  # noqa: E402
 
 from tests.support.strategies import Graph, graphs  # noqa: E402

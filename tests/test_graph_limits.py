@@ -14,11 +14,11 @@ import holdall
 
 pytest.importorskip("hypothesis")
 
+from tests.support import wire as w
 from tests.support.isomorphic import isomorphic
 from tests.support.kinds import TYPES
 from tests.support.limits import has_members_alike
 from tests.support.models import DFrozen, Empty, NPair, PlainDict
-from tests.support import wire as w
 
 
 def around(make: Callable[[Any, Any], Any]) -> list[Any]:
@@ -72,6 +72,7 @@ def test_such_keys_are_found_and_keep_their_order() -> None:
 
 def test_a_frozenset_that_its_own_hash_is_made_of() -> None:
     """Nobody can build these; whoever knows the format can write them."""
+
     def frozenset_(*members: bytes) -> bytes:
         return w.sized("FROZENSET", len(members), *members)
 

@@ -7,6 +7,7 @@ import contextlib
 import random
 import struct
 import sys
+import tracemalloc
 from typing import Any
 
 import pytest
@@ -551,13 +552,13 @@ def test_kinds_load_after_all_this() -> None:
 def test_an_exception_whose_argument_has_no_end(name: str) -> None:
     """Their constructors go through the second argument, whatever it is."""
     endless = {
-        "range": known("Range", integer(0), integer(1 << 60), integer(1)),
-        "network": known("IPv4Network", text("10.0.0.0/8")),
-        "long text": text("x" * 1000),
+        "range": wire.known("Range", wire.integer(0), wire.integer(1 << 60), wire.integer(1)),
+        "network": wire.known("IPv4Network", wire.text("10.0.0.0/8")),
+        "long text": wire.text("x" * 1000),
     }
     for second in endless.values():
-        content = tuple_(tuple_(text("message"), second), dict_())
-        data = message(layout("based", f"builtins.{name}", [], content))
+        content = wire.tuple_(wire.tuple_(wire.text("message"), second), wire.dict_())
+        data = wire.message(wire.layout("based", f"builtins.{name}", [], content))
         tracemalloc.start()
         try:
             with pytest.raises(holdall.DecodeError, match="does not take its arguments"):
