@@ -21,6 +21,7 @@ import numpy as np
 import holdall
 from holdall import msgpack, safe_pickle
 from holdall._cli import _inspect
+from holdall._cli._app import Failure
 from holdall._cli._json import pieces
 from holdall._cli._pretty import pretty
 from holdall.msgpack import compat
@@ -369,7 +370,8 @@ def shown(data: bytes, number: int) -> Outcome:
     with contextlib.suppress(*ALLOWED), foreign_code():
         for _ in pretty(found, 100):
             pass
-    with contextlib.suppress(*ALLOWED), foreign_code():
+    # What JSON would have to write too often is an error of the command's.
+    with contextlib.suppress(*ALLOWED, Failure), foreign_code():
         "".join(pieces(found))
     return True, False
 
