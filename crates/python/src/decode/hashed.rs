@@ -13,7 +13,7 @@ pub const TWICE: &str = "the same key twice";
 /// A way past so many others is an ordinary one.
 const ORDINARY: usize = 8;
 /// Places of a table that are passed for a unit of work.
-const PASSED_FOR_A_UNIT: usize = 3;
+const PASSED_FOR_A_UNIT: usize = 2;
 
 /// What comparing costs at the least where a class has a way of its own, as `Weight::values`: up to 200 ns (a UUID).
 const OF_CODE: u32 = 96;
@@ -68,8 +68,8 @@ impl<'w> Adding<'w> {
         let crowd = meets(hash);
         if crowd.steps > ORDINARY || crowd.alike > 0 {
             // SAFETY: as above.
-            let weight = if unsafe { is_compared_by_code(key) } { weight.max(OF_CODE) } else { weight };
-            let compared = crowd.alike.saturating_mul(1 + weight as usize / 4);
+            let each = if unsafe { is_compared_by_code(key) } { weight.max(OF_CODE) / 4 } else { weight };
+            let compared = crowd.alike.saturating_mul(1 + each as usize);
             let units = (crowd.steps / PASSED_FOR_A_UNIT).saturating_add(compared);
             work.charge(units, "keys whose hashes collide", self.at)?;
         }
