@@ -68,7 +68,7 @@ impl<'w> Adding<'w> {
         let crowd = meets(hash);
         if crowd.steps > ORDINARY || crowd.alike > 0 {
             // SAFETY: as above.
-            let each = if unsafe { is_compared_by_code(key) } { weight.max(OF_CODE) / 4 } else { weight };
+            let each = if unsafe { is_compared_by_code(key) } { weight.max(OF_CODE) / 4 } else { weight / 2 };
             let compared = crowd.alike.saturating_mul(1 + each as usize);
             let units = (crowd.steps / PASSED_FOR_A_UNIT).saturating_add(compared);
             work.charge(units, "keys whose hashes collide", self.at)?;
