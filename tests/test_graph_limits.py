@@ -70,6 +70,35 @@ def test_such_keys_are_found_and_keep_their_order() -> None:
     assert hash(members) == hash(frozenset([found]))
 
 
+class Belonging:
+    """Hashed by what its owner is called."""
+
+    def __init__(self, owner: Any) -> None:
+        self.owner = owner
+
+    def __hash__(self) -> int:
+        return hash(self.owner.name)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Belonging) and self.owner is other.owner
+
+
+class Owner:
+    def __init__(self) -> None:
+        self.items: Any = None
+        self.name = ""
+
+
+@pytest.mark.parametrize("make", [lambda item: {item: 1}, lambda item: {item}, lambda item: {(1, item): 2}])
+def test_a_key_hashed_by_attributes_of_its_owner(make: Callable[[Any], Any]) -> None:
+    """The owner's name comes after the key."""
+    owner = Owner()
+    owner.items, owner.name = make(Belonging(owner)), "name"
+    found = holdall.loads(holdall.dumps(owner), types=[Owner, Belonging])
+    (key,) = found.items
+    assert key in found.items and found.name == "name"
+
+
 def test_a_frozenset_that_its_own_hash_is_made_of() -> None:
     """Nobody can build these; whoever knows the format can write them."""
 

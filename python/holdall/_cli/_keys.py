@@ -28,9 +28,9 @@ class _Taken(NamedTuple):
 class Keys:
     """Forms of keys: equal ones for equal keys of the same types, in whichever value they stand.
 
-    1, True and 1.0 differ; NaN is NaN, 0.0 is -0.0; records are what they hold, and other values what Python writes for them. Each object is taken apart once, however often keys share it: Python's
-    own `hash` and `==` go over a shared tuple at each of its places, and into each other as deep as keys are. The
-    objects have to live as long as this does.
+    1, True and 1.0 differ; NaN is NaN, 0.0 is -0.0; records are what they hold, and other values what Python writes for them.
+    Each object is taken apart once, however often keys share it: Python's own `hash` and `==` go over a shared tuple at each
+    of its places, and into each other as deep as keys are. The objects have to live as long as this does.
 
     All forms are texts, bytes, numbers of forms or made of them: Python's hashes of other values can be made to be the same.
     """

@@ -48,16 +48,19 @@ struct Awaited {
 }
 
 impl<'i, R: Reader<'i>> Decoder<'i, R> {
-    /// Notes an object that is referred to while it is being built, if a hash may be made of what it holds.
+    /// Notes an object that is referred to while it is being built, if a hash may be made of what it holds: its own, or that of
+    /// another whose code looks at its attributes.
     pub(super) fn note_half(&mut self, object: Obj, number: u32) {
         // SAFETY: alive, as the table of numbers holds it.
-        let may_hash = unsafe {
+        let (may_hash, is_made) = unsafe {
             let class = ffi::Py_TYPE(object);
             let hash = (*class).tp_hash.map_or(0, |hash| hash as usize);
-            hash != ffi::PyObject_HashNotImplemented as *const () as usize && !hashes_by_identity(object)
+            let may_hash =
+                hash != ffi::PyObject_HashNotImplemented as *const () as usize && !hashes_by_identity(object);
+            (may_hash, ffi::PyType_HasFeature(class, ffi::Py_TPFLAGS_HEAPTYPE) != 0)
         };
+        self.half_seen |= may_hash || is_made;
         if may_hash {
-            self.half_seen = true;
             self.half.get_or_insert_default().numbers.insert(object as usize, number);
         }
     }
