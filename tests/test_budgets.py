@@ -490,6 +490,14 @@ def test_members_that_hash_one_object() -> None:
         assert 0 < members_built(document) < len(sets)
 
 
+def test_members_that_compile_one_text() -> None:
+    """A text pays for one pattern, whichever member that is."""
+    flags = [32 | a | b | c for a in (0, 2) for b in (0, 8) for c in (0, 16)]
+    patterns = [wire.known("Pattern", wire.reference(1), wire.integer(flag)) for flag in flags]
+    data = wire.message(wire.sequence(wire.mark(wire.text("[a-z]" * 1_600)), *patterns))
+    assert 0 < members_built(holdall.Document(data)) < 8
+
+
 def test_a_member_that_was_paid_for() -> None:
     """It is built anew each time, as often as it is asked for."""
     document = holdall.Document(paths_of_one_text(50_000, 2))

@@ -12,6 +12,7 @@ import pytest
 
 import holdall
 from tests.support import models
+from tests.support import wire as w
 from tests.support.each import each
 from tests.support.isomorphic import isomorphic
 from tests.support.kinds import CLASSES, TYPES, Kind, build, text, third_party, with_fields
@@ -383,12 +384,32 @@ def test_a_record_whose_content_is_itself(kind: int) -> None:
         assert type(again) is holdall.Record
 
 
-def test_a_record_whose_content_leads_to_itself() -> None:
-    """The content of a based record is written without a mark: here it is the list that holds the record."""
+def based_record(content: bytes, *before: bytes) -> Any:
     name = b"some.Class"
     layout = b"\xc5" + bytes([1, 1, 0, len(name) + 1, 0x40 + len(name)]) + name
-    outer = holdall.loads(
-        b"\xc1" + bytes([holdall.dumps([0])[1]]) + layout + b"\xc1\x00", types=holdall.Record
-    )
+    items = [*before, layout + content]
+    return holdall.loads(w.message(w.sequence(*items)), types=holdall.Record)
+
+
+def test_a_record_whose_content_leads_to_itself() -> None:
+    """The content of a based record is written without a mark: here it is the list that holds the record."""
+    outer = based_record(w.sequence())
+    outer[0].__setstate__((1, "based", {}, outer))
     again = holdall.loads(holdall.dumps(outer), types=holdall.Record)
     assert type(again) is list and type(again[0]) is holdall.Record
+
+
+def test_a_records_content_is_its_own() -> None:
+    """A list that is the content of many would be written again for each of them."""
+    assert based_record(w.sequence(w.integer(1)))[0].payload == [1]
+    assert based_record(w.reference(1), w.mark(w.text("shared")))[1].payload == "shared"
+    for content in (
+        w.sequence(),
+        w.dict_(),
+        w.tuple_(w.integer(1)),
+        w.sized("SET", 0),
+        w.sized("BYTEARRAY", 0),
+    ):
+        for refused in ((w.mark(content),), (w.reference(1), w.mark(content))):
+            with pytest.raises(holdall.DecodeError, match="not its own"):
+                based_record(*refused)

@@ -241,8 +241,8 @@ def _line(
             return None
         pieces.append(piece)
         used += len(piece[0])
-        # Its own comma takes a place, too. Of what is deep, twice as much is looked at: so the next levels need not be tried.
-        if used >= room and (len(stack) <= _FLAT or used >= 2 * room):
+        # Its own comma takes a place, too. Of what is deep, four times as much is looked at: so the next levels need not be tried.
+        if used >= room and (len(stack) <= _FLAT or used >= 4 * room):
             for depth, found in enumerate(stack):
                 # Each that is open ends with a character at least.
                 least[id(found.value)] = used - found.start + len(stack) - depth

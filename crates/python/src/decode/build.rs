@@ -1,6 +1,6 @@
 //! Objects that are made once all their parts are there.
 
-use super::frame::{Frame, Kind, Make, Parts, Weight};
+use super::frame::{Frame, Kind, Make, Parts, Weight, NOT_ITS_OWN};
 use super::layout::{Build, Layout};
 use super::{Decoder, Numbered, State, UNMARKED};
 use crate::class::plan::Base;
@@ -91,6 +91,10 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             Make::Record(layout) => {
                 let Some(record) = frame.object.take() else { return Err(decode("a record that was not made", at)) };
                 let payload = (layout.kind != LayoutKind::Object).then(|| parts.remove(0));
+                // Written again, a list that is the content of many would be written for each.
+                if frame.flags & NOT_ITS_OWN != 0 && payload.as_ref().is_some_and(|payload| !is_plain(payload)) {
+                    return Err(decode("a record whose content is not its own", at));
+                }
                 objects::record::fill(self.py, &record, &layout, payload, parts)?;
                 record
             }

@@ -1,6 +1,6 @@
 //! Dicts and instances by their layouts: values by position, with no key looked up.
 
-use super::frame::{Frame, Kind, Make, Weight};
+use super::frame::{Frame, Kind, Make, Weight, NOT_ITS_OWN};
 use super::layout::{Build, Layout};
 use super::{fill, Decoder, UNMARKED};
 use crate::class::plan::Base;
@@ -161,9 +161,16 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 let record = objects::record::empty(self.py, layout)?;
                 let mark = self.take_mark();
                 self.opened(mark, record.get());
-                let frame = Frame::gather(Make::Record(layout.clone()), Some(record), len, mark, self.here());
+                let mut frame = Frame::gather(Make::Record(layout.clone()), Some(record), len, mark, self.here());
                 if len == 0 {
                     return self.make(frame).map(Some);
+                }
+                if layout.kind == LayoutKind::Based {
+                    let place = self.r.place();
+                    if matches!(self.r.next()?, Token::Mark | Token::Reference(_)) {
+                        frame.flags |= NOT_ITS_OWN;
+                    }
+                    self.r.rewind(place);
                 }
                 Ok(self.push(frame))
             }

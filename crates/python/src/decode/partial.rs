@@ -30,14 +30,23 @@ pub struct Far {
 pub struct Kept {
     objects: FxHashMap<u64, Shared>,
     layouts: FxHashMap<usize, Rc<Layout>>,
+    /// The dict of the patterns that were compiled: a text that is shared pays for one of them, not for one in each part.
+    patterns: Option<Owned>,
 }
 
 // SAFETY: it is touched and dropped with the GIL held, as all that it holds has to be: it belongs to an object of Python's.
 unsafe impl Send for Kept {}
 
 impl Kept {
+    /// What a part that is built by a type may know of others, and they of it.
+    pub fn untyped(&self) -> Kept {
+        Kept { patterns: self.patterns.clone(), ..Kept::default() }
+    }
+
     /// Takes in what somebody else has built meanwhile; what is here stays.
     pub fn merge(&mut self, other: Kept) {
+        // The texts of patterns that a nested call compiled may pay once more: that is the less likely part.
+        self.patterns = self.patterns.take().or(other.patterns);
         for (number, object) in other.objects {
             self.objects.entry(number).or_insert(object);
         }
@@ -51,8 +60,10 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     /// Builds the value that comes next, or the object of that number, and gives back what is known now.
     pub fn part(&mut self, kept: Kept, number: Option<u64>) -> (Result<Owned>, Kept) {
         self.far.kept = kept;
+        self.patterns = self.far.kept.patterns.take();
         let made = self.next_part(number);
         let mut kept = std::mem::take(&mut self.far.kept);
+        kept.patterns = self.patterns.take();
         if made.is_ok() {
             for (&number, &entry) in &self.far.entries {
                 if let Some(Numbered { object: Some(object), weight, state: State::Whole, node: ANY }) =

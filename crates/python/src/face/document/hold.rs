@@ -88,7 +88,8 @@ impl Hold {
         let mut decoder = unsafe { Decoder::new(py, reader, options, Some(Lender::File(&mut buffers))) };
         let kept = || self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         // What is built by a type is nobody else's.
-        let before = if options.schema.is_none() { std::mem::take(&mut *kept()) } else { Kept::default() };
+        let untyped = options.schema.is_none();
+        let before = if untyped { std::mem::take(&mut *kept()) } else { kept().untyped() };
         let shares = || self.shares.lock().unwrap_or_else(PoisonError::into_inner);
         let place = match target {
             Target::At(1) | Target::Number(0) => None,
@@ -102,11 +103,10 @@ impl Hold {
         decoder.end_allowance(&mut left);
         shares().end(place, begun, left, made.is_ok());
         drop(decoder);
-        if options.schema.is_none() {
-            // A hook may have asked this very document meanwhile.
-            let meanwhile = std::mem::replace(&mut *kept(), after);
-            kept().merge(meanwhile);
-        }
+        // A hook may have asked this very document meanwhile.
+        let after = if untyped { after } else { after.untyped() };
+        let meanwhile = std::mem::replace(&mut *kept(), after);
+        kept().merge(meanwhile);
         made.map(|object| given(py, object)).map_err(|fault| fault.into_py(base))
     }
 }
