@@ -17,6 +17,7 @@ pytest.importorskip("click")
 import holdall
 from holdall._cli import _convert
 from holdall._cli._weigh import Weight
+from tests.complexity.families.julia import type_parameters_by_reference
 from tests.support.cli import invoke, run, write_all, write_log
 
 
@@ -322,6 +323,15 @@ def test_convert_of_julias_values():
     for path in ("v.hold", "w.bson"):
         assert run("diff", "v.bson", path) == (0, "", "")
     assert repr(julia.load("w.bson")) == repr(julia.load("v.bson"))
+
+
+def test_parameters_of_julias_types_are_written_again():
+    """Each type has the one before as a parameter, twice."""
+    with open("v.bson", "wb") as file:
+        file.write(type_parameters_by_reference(20_000))
+    done = invoke("convert", "v.bson", "v.msgpack", "--from", "julia")
+    assert done.code == 2 and "what is shared" in done.err
+    assert invoke("convert", "v.bson", "v.hold", "--from", "julia").code == 0
 
 
 def test_convert_of_an_extension_that_only_msgpack_has():

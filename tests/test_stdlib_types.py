@@ -206,6 +206,17 @@ def test_mapping_proxies(way: Way) -> None:
     assert back[1]["b"] == 2
 
 
+def test_proxies_of_proxies() -> None:
+    """They show the same, and ask each other by recursion."""
+    for table in ({"a": 1}, collections.OrderedDict(a=1)):
+        deep: Any = table
+        for _ in range(5_000):
+            deep = types.MappingProxyType(deep)
+        back = holdall.loads(holdall.dumps([table, deep]))
+        assert type(back[1]) is types.MappingProxyType and back[1] == table
+        assert holdall.msgpack.loads(holdall.msgpack.dumps(deep)) == table
+
+
 def test_namespaces(way: Way) -> None:
     case = types.SimpleNamespace(b=1, a=types.SimpleNamespace())
     case.me = case

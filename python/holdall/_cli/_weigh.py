@@ -131,8 +131,19 @@ def _parts(value: Any) -> tuple[Iterable[Any], int] | None:
         return value.fields.values(), id(value)
     found = node(value)
     if found is None:
-        return None
+        return _of_julia(cls, value)
+    if found.name == "julia" and cls.__name__ == "JuliaStruct":
+        # Its type is written with it.
+        return chain((value.type,), value.values), found.content
     return _of_node(found.items, is_map=found.kind == "map"), found.content
+
+
+def _of_julia(cls: type, value: Any) -> tuple[Iterable[Any], int] | None:
+    """Types and their parameters, which are one text for whoever reads them, and fields of fields in formats without them."""
+    if cls.__module__ != "holdall.julia._types":
+        return None
+    names = [name for name in cls.__slots__ if hasattr(value, name)]  # type: ignore[attr-defined]
+    return [*names, *(getattr(value, name) for name in names)], id(value)
 
 
 def _of_node(items: Iterator[tuple[Any, Any]], *, is_map: bool) -> Iterator[Any]:

@@ -233,7 +233,7 @@ def unused_references(n: int) -> bytes:
 
 # --- keys ---
 def colliding_dict(n: int, key: Callable[[int], Any]) -> bytes:
-    count = max(n // (len(packed({"": key(1 << 40)})) + 4), 2)
+    count = max(n // (len(packed({"": key(1 << 20)})) + 4), 2)
     return packed({"value": j.dict_of([key(at) for at in range(count)], [1] * count)})
 
 
@@ -263,7 +263,7 @@ def keys_in_one_cycle_of_probes(n: int) -> bytes:
 
 @family("julia", each={name: KEYS[name] for name in ("ints", "tuples of -1 and -2", "wide ints")})
 def members_of_a_set(n: int, key: Callable[[int], Any]) -> bytes:
-    count = max(n // (len(packed({"": key(1 << 40)})) + 4), 2)
+    count = max(n // (len(packed({"": key(1 << 20)})) + 4), 2)
     of = j.datatype("Main", "Base", "Set", params=[j.ANY])
     return packed({"value": j.struct(of, j.dict_of([key(at) for at in range(count)], [None] * count))})
 

@@ -6,7 +6,7 @@ use super::way::{Known, Way};
 use super::{fault, Copier, Got, Seen, BY_PARENT_AND_COPY, UNNUMBERED};
 use crate::class::plan::{Base, Plan};
 use crate::class::{methods, state};
-use crate::cpython::{bytes_of, dict, float, int, new, references, Obj, Owned, Type};
+use crate::cpython::{bytes_of, dict, float, gc, int, new, references, Obj, Owned, Type};
 use crate::decode::fill;
 use crate::encode::Part;
 use crate::error::{raised, Result};
@@ -98,7 +98,7 @@ impl Copier<'_> {
                     self.recipe(object, vec![instance], Make::Method(function), number)
                 }
                 Way::Proxy => {
-                    let shown = shown(object).ok_or_else(|| fault("a mappingproxy of nothing"))?;
+                    let shown = gc::shown(object).ok_or_else(|| fault("a mappingproxy of nothing"))?;
                     self.recipe(object, vec![shown], Make::Proxy, number)
                 }
                 Way::Zoned => {
@@ -488,24 +488,4 @@ unsafe fn asked(py: Python<'_>, object: Obj) -> Result<Option<Owned>> {
     let bound = unsafe { Bound::from_borrowed_ptr(py, object) };
     let hook = bound.getattr_opt(intern!(py, "__deepcopy__"))?;
     Ok(hook.filter(|hook| !hook.is_none()).map(|hook| objects::owned(&hook)))
-}
-
-/// The mapping that a mappingproxy shows: the one object that it tells the collector of.
-///
-/// # Safety
-/// `object` is a mappingproxy.
-unsafe fn shown(object: Obj) -> Option<Owned> {
-    extern "C" fn visit(met: Obj, found: *mut std::ffi::c_void) -> std::ffi::c_int {
-        // SAFETY: `found` is the variable below, `met` an object that the proxy holds.
-        unsafe { *found.cast::<Option<Owned>>() = Some(Owned::borrowed(met)) };
-        0
-    }
-    let mut found: Option<Owned> = None;
-    // SAFETY: a proxy's class has a traversal, which calls `visit` and runs no Python code.
-    unsafe {
-        if let Some(traverse) = (*ffi::Py_TYPE(object)).tp_traverse {
-            traverse(object, visit, std::ptr::addr_of_mut!(found).cast());
-        }
-    }
-    found
 }

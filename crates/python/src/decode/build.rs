@@ -146,7 +146,8 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             _ => return Ok(()),
         };
         self.rules.work.charge(cost.work, "what is made of shared values, or takes long to make", at)?;
-        self.charge(cost.bytes)
+        // Large blocks are whole pages.
+        self.charge(cost.bytes + cost.bytes / 64)
     }
 
     /// A pattern that was compiled for this message already.

@@ -2,9 +2,9 @@
 //! then filled.
 
 use super::{owned, reference};
-use crate::cpython::{Obj, Owned, Type};
+use crate::cpython::{gc, Obj, Owned, Type};
 use crate::encode::{Encoder, Part};
-use crate::error::{decode, raised, Result};
+use crate::error::{decode, encode as encode_error, raised, Result};
 use crate::memory::{vec, Vec};
 use holdall_format::model::Known;
 use holdall_format::{Token, Writer};
@@ -54,13 +54,29 @@ pub fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, known: Known, object: &Bo
         }
         Known::Counter => encoder.dict_body(&owned(object)),
         _ => {
-            // The dict itself, which may be met elsewhere: a proxy has no other way to it.
-            let shown = object.py().import("gc")?.getattr("get_referents")?.call1((object,))?.get_item(0)?;
-            let shown = if shown.is_exact_instance_of::<PyDict>() { shown } else { object.call_method0("copy")? };
+            let (proxy, shown) = shown_by(object)?;
+            let shown = if shown.is_exact_instance_of::<PyDict>() { shown } else { proxy.call_method0("copy")? };
             encoder.then_made(object.as_ptr(), vec![Part::Value(owned(&shown))]);
         }
     }
     Ok(())
+}
+
+/// What a proxy shows, which may be met elsewhere (it has no way to it itself), and the proxy that shows it: proxies of proxies
+/// show the same, and ask each other by recursion.
+pub fn shown_by<'py>(object: &Bound<'py, PyAny>) -> Result<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+    let mut proxy = object.clone();
+    loop {
+        // SAFETY: a mappingproxy, as each that is gone on with is of the same class.
+        let shown = unsafe { gc::shown(proxy.as_ptr()) };
+        let shown = shown.ok_or_else(|| encode_error("a mappingproxy of nothing"))?;
+        // SAFETY: held, and the GIL is, as `object` shows.
+        let shown = unsafe { Bound::from_borrowed_ptr(object.py(), shown.get()) };
+        if !shown.get_type().is(object.get_type()) {
+            return Ok((proxy, shown));
+        }
+        proxy = shown;
+    }
 }
 
 fn is_exact(object: &Bound<'_, PyAny>, known: Known) -> Result<bool> {

@@ -510,8 +510,9 @@ impl<W: Writer> Encoder<'_, W> {
                 }
                 Known::MappingProxy => {
                     let copy = new::dict(object.py())?;
+                    let (proxy, _) = super::collections::shown_by(object)?;
                     // SAFETY: both are alive. Any mapping will do.
-                    if unsafe { ffi::PyDict_Update(copy.as_ptr(), object.as_ptr()) } != 0 {
+                    if unsafe { ffi::PyDict_Update(copy.as_ptr(), proxy.as_ptr()) } != 0 {
                         return Err(raised());
                     }
                     if self.options.forms.order != Order::Own {

@@ -12,7 +12,9 @@ use crate::memory::Vec;
 use crate::objects::extent;
 use crate::schema::class::{Class, Field, Missing};
 use holdall_format::Reader;
-use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::{ffi, intern};
+use std::ptr::addr_of_mut;
 
 impl<'i, R: Reader<'i>> Decoder<'i, R> {
     /// What is missing, then what the class does with a whole instance.
@@ -52,7 +54,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         let Some(value) = self.rules.missing(missing, shown, object.get())? else { return Ok(()) };
         if matches!(missing, Missing::Factory(_) | Missing::FactoryOfSelf(_)) {
             // No byte of the message pays for it.
-            self.charge(made_bytes(&value))?;
+            self.charge(made_bytes(&value)?)?;
         }
         // SAFETY: an instance of the class that the places were found for.
         unsafe { place(object.get(), at, value, self.here()) }
@@ -132,15 +134,24 @@ fn has_field(class: &Class, field: usize, object: &Owned) -> Result<bool> {
 }
 
 /// What an object takes that was made just now, without what it may hold.
-fn made_bytes(object: &Owned) -> usize {
+fn made_bytes(object: &Owned) -> Result<usize> {
     /// Of the collector, before the object, and of the allocator.
-    const HEAD: usize = 16;
-    // SAFETY: held, and so is its class.
+    const HEAD: usize = 48;
+    // SAFETY: held, and so is its class; what is asked for its size is of a type of the interpreter's.
     unsafe {
         let class = ffi::Py_TYPE(object.get());
-        let is_bare = ffi::PyType_HasFeature(class, ffi::Py_TPFLAGS_HEAPTYPE) == 0;
-        // An instance comes with its attributes.
-        let attributes = if is_bare { 0 } else { 200 };
-        HEAD + (*class).tp_basicsize.unsigned_abs() + attributes + extent(object)
+        let fixed = HEAD + (*class).tp_basicsize.unsigned_abs();
+        let is_dict = class == addr_of_mut!(ffi::PyDict_Type);
+        if ffi::PyType_HasFeature(class, ffi::Py_TPFLAGS_HEAPTYPE) != 0 {
+            // An instance comes with its attributes.
+            return Ok(fixed + 200);
+        }
+        let has_more = if is_dict { ffi::PyDict_Size(object.get()) != 0 } else { (*class).tp_itemsize == 0 };
+        if !has_more || class == addr_of_mut!(ffi::PyList_Type) || crate::cpython::text::is(object.get()) {
+            return Ok(fixed + extent(object));
+        }
+        // Tables and blocks of its own: an empty deque has one for 64 items.
+        let bound = Bound::from_borrowed_ptr(Python::assume_attached(), object.get());
+        Ok(HEAD + bound.call_method0(intern!(bound.py(), "__sizeof__"))?.extract::<usize>()?)
     }
 }

@@ -238,7 +238,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         // SAFETY: the schema holds the class.
         let plan = unsafe { plan::of(self.py, of.get().cast())? };
         // SAFETY: the plan's class is alive.
-        layout.bytes = unsafe { (*plan.class()).tp_basicsize as usize } + 48 + 40 * class.fields.len();
+        let (fixed, has_dict) = unsafe { ((*plan.class()).tp_basicsize as usize, (*plan.class()).tp_dictoffset != 0) };
+        // A dict is an object besides, and has a table of its own.
+        layout.bytes = fixed + 48 + 40 * class.fields.len() + if has_dict { 152 } else { 0 };
         layout.plan = Some(plan.clone());
         if class.kind == ClassKind::NamedTuple {
             return Ok((Way::Tuple, (0..class.fields.len()).map(Place::Item).collect()));
