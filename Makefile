@@ -185,10 +185,11 @@ SANITIZE := .sanitize
 LIBASAN = $(shell gcc -print-file-name=libasan.so 2>/dev/null)
 # What measures time or memory, needs a small stack to be enough, or starts other programs, is left to the usual tests.
 SANITIZED = $(filter-out $(foreach name,bench bson_memory cli docs docstrings format_page fuzz import interpreter memory zoo,$(wildcard tests/test_$(name)*.py)) tests/test_deep.py,$(wildcard tests/test_*.py))
+# GCC makes constants of tables that zstd declares within functions, and takes their end of life as that of the stack's.
 sanitize: $(VENV)/.stamp-venv $(VENV)/.stamp-test ## the extension under AddressSanitizer, with the tests; ARGS=tests/test_log.py for some
 	@test -e '$(LIBASAN)' || { echo "sanitize did not run: gcc's libasan.so is missing"; exit 0; }; \
 	host=$$(rustc -vV | sed -n 's/^host: //p'); \
-	RUSTC_BOOTSTRAP=1 RUSTFLAGS=-Zsanitizer=address cargo build --quiet -p holdall-python --lib --profile quick --target "$$host" --target-dir $(SANITIZE)/target; \
+	RUSTC_BOOTSTRAP=1 RUSTFLAGS=-Zsanitizer=address CFLAGS=-fno-sanitize-address-use-after-scope cargo build --quiet -p holdall-python --lib --profile quick --target "$$host" --target-dir $(SANITIZE)/target; \
 	rm -rf $(SANITIZE)/holdall; cp -r python/holdall $(SANITIZE)/; rm -f $(SANITIZE)/holdall/_core.*.so; \
 	cp $(SANITIZE)/target/$$host/quick/libholdall_python.so $(SANITIZE)/holdall/_core.abi3.so; \
 	ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:suppressions=$(abspath tests/support/asan.supp) LD_PRELOAD='$(LIBASAN)' PYTHONMALLOC=malloc PYTHONPATH=$(abspath $(SANITIZE)) \

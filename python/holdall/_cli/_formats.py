@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import holdall
 
 from .. import _core, _files
+from ._errors import located
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -198,13 +199,6 @@ def _no_constant(name: str) -> Any:
 
 def _lower(text: str) -> str:
     return text[:1].lower() + text[1:]
-
-
-def located(kind: type[holdall.DecodeError], why: str, offset: int) -> holdall.DecodeError:
-    """An error at an offset, worded as the native ones are."""
-    error = kind(f"{why} - at byte {offset}")
-    error.offset = offset
-    return error
 
 
 def several(path: str, format: str, values: Iterator[Any]) -> tuple[bool, Iterator[Any]]:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import holdall
 
 from . import _harmless
-from ._formats import located
+from ._errors import located
 from ._harmless import Global, Pending, Refused
 
 if TYPE_CHECKING:
