@@ -95,6 +95,10 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             return Ok(known.clone());
         }
         let known = dtype::of_value(self.py, &value, at)?;
+        if R::PARTIAL {
+            // Each part counts the fields anew.
+            self.rules.work.charge(32 * known.fields, "dtypes with many fields", at)?;
+        }
         self.dtypes.insert(key, (value, known.clone()));
         Ok(known)
     }
