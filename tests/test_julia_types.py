@@ -8,6 +8,7 @@ import time
 
 import pytest
 
+import holdall
 from holdall import bson, julia
 from holdall.julia import (
     BOTTOM,
@@ -235,6 +236,16 @@ def test_types_are_copied(again) -> None:
     assert again(BOTTOM) is BOTTOM
     assert again(Type(("Main", "Foo"), mutable=True)).is_mutable
     assert again(array_of_any("T", "N")) == array_of_any("T", "N")
+
+
+def test_a_types_hash_is_not_stored() -> None:
+    """It holds in one process alone."""
+    of = julia.Type(("Main", "Foo"), (julia.Type(("Core", "Int64")), 5))
+    data = holdall.dumps(of, canonical=True)
+    assert b"_hash" not in data and b"_hash" not in holdall.msgpack.dumps(of)
+    back = holdall.loads(data, types=julia)
+    assert {back: 1}[of] == 1 and {of: 1}[back] == 1
+    assert hash(holdall.deepcopy(of)) == hash(copy.copy(back)) == hash(of)
 
 
 def test_types_of_functions_are_looked_into_late() -> None:

@@ -89,7 +89,6 @@ class Type(_Frozen):
     """
 
     __slots__ = ("_hash", "_mutable", "name", "params", "path")
-    _hash: int
     _mutable: bool | None
     name: str
     params: tuple[Any, ...]
@@ -106,8 +105,7 @@ class Type(_Frozen):
         name = canonical(path)
         for slot, value in (("path", path), ("params", params), ("name", name), ("_mutable", mutable)):
             object.__setattr__(self, slot, value)
-        # Once: what is nested would be hashed again for each type around it.
-        object.__setattr__(self, "_hash", hash((name, *map(_mark, params))))
+        hash(self)  # its parameters' were asked before
         return self
 
     @staticmethod
@@ -132,7 +130,13 @@ class Type(_Frozen):
         return same(self, other) if isinstance(other, Type) else NotImplemented
 
     def __hash__(self) -> int:
-        return self._hash
+        try:
+            kept: int = _KEPT_HASH.__get__(self)
+        except AttributeError:
+            # Once: what is nested would be hashed again for each type around it.
+            kept = hash((self.name, *map(_mark, self.params)))
+            _KEPT_HASH.__set__(self, kept)
+        return kept
 
     def __str__(self) -> str:
         return shown(self)
@@ -142,6 +146,11 @@ class Type(_Frozen):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restored, (self.path, self.params, self._mutable)
+
+
+# A hash holds in one process alone, so it must not be stored with the type: of a slot that the class has no name for, nobody knows.
+_KEPT_HASH: Any = Type.__dict__["_hash"]
+del Type._hash  # type: ignore[attr-defined]
 
 
 def _as_read(type_: Any) -> str:
