@@ -185,7 +185,7 @@ SANITIZE := .sanitize
 LIBASAN = $(shell gcc -print-file-name=libasan.so 2>/dev/null)
 # What measures time or memory, needs a small stack to be enough, or starts other programs or loads a library before them, is left
 # to the usual tests.
-SANITIZED = $(filter-out $(foreach name,bench bson_memory cli docs docstrings faults format_page fuzz import interpreter memory zoo,$(wildcard tests/test_$(name)*.py)) tests/test_deep.py,$(wildcard tests/test_*.py))
+SANITIZED = $(filter-out $(foreach name,bench bson_memory cli docs docstrings faults format_page fuzz import interpreter julia_check memory zoo,$(wildcard tests/test_$(name)*.py)) tests/test_deep.py,$(wildcard tests/test_*.py))
 # GCC makes constants of tables that zstd declares within functions, and takes their end of life as that of the stack's.
 sanitize: $(VENV)/.stamp-venv $(VENV)/.stamp-test ## the extension under AddressSanitizer, with the tests; ARGS=tests/test_log.py for some
 	@test -e '$(LIBASAN)' || { echo "sanitize did not run: gcc's libasan.so is missing"; exit 0; }; \
