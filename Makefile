@@ -194,7 +194,7 @@ sanitize: $(VENV)/.stamp-venv $(VENV)/.stamp-test ## the extension under Address
 	rm -rf $(SANITIZE)/holdall; cp -r python/holdall $(SANITIZE)/; rm -f $(SANITIZE)/holdall/_core.*.so; \
 	cp $(SANITIZE)/target/$$host/quick/libholdall_python.so $(SANITIZE)/holdall/_core.abi3.so; \
 	ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:suppressions=$(abspath tests/support/asan.supp) LD_PRELOAD='$(LIBASAN)' PYTHONMALLOC=malloc PYTHONPATH=$(abspath $(SANITIZE)) \
-		$(BIN)/python -m pytest -p no:cacheprovider $(or $(ARGS),-m 'not soak' $(SANITIZED))
+		$(BIN)/python -m pytest -p no:cacheprovider $(or $(ARGS),-m 'not soak and not resident' $(SANITIZED))
 
 faults: $(EXTENSION) $(VENV)/.stamp-test ## every allocation, hook and write made to fail in turn; ARGS="rust hooks" for some
 	$(BIN)/python -m tests.faults.run $(ARGS)

@@ -482,6 +482,7 @@ def test_names_that_stand_elsewhere(name: str) -> None:
 # --- hostile messages ---
 
 
+@pytest.mark.resident
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 def test_many_layouts_are_not_kept(name: str) -> None:
     """100,000 messages, each with a layout of its own: of records, and of one class's versions."""

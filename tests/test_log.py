@@ -348,6 +348,7 @@ class Null:
         return len(data)
 
 
+@pytest.mark.resident
 @pytest.mark.xdist_group("memory")
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory is measured as Linux shows it")
 def test_memory_is_constant(path: Path) -> None:

@@ -177,6 +177,7 @@ def test_reference_counts_of_what_everyone_shares() -> None:
         assert abs(after[name] - before[name]) < 100, name
 
 
+@pytest.mark.resident
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 @pytest.mark.xdist_group("memory")
 def test_resident_memory_stays_level() -> None:
