@@ -56,6 +56,13 @@ def pytest_configure(config: pytest.Config) -> None:
         )
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if any("memory" in mark.args for mark in item.iter_markers("xdist_group")):
+            item.add_marker("resident")
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--case", default="", metavar="TEXT", help="of tests with many cases: those whose name contains TEXT"
