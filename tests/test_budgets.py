@@ -311,6 +311,7 @@ print("alive")
 """
 
 
+@pytest.mark.skipif(hasattr(sys, "gettotalrefcount"), reason="a debug build frees by larger frames of C")
 def test_nothing_ends_a_small_stack() -> None:
     done = subprocess.run([sys.executable, "-c", SMALL_STACK], capture_output=True, text=True, check=True)
     assert done.stdout == "alive\n" and not done.stderr

@@ -14,6 +14,7 @@ import decimal
 import fractions
 import functools
 import gc
+import ipaddress
 import pathlib
 import random
 import re
@@ -163,6 +164,8 @@ BESIDE = [
 
 @each("kind", BESIDE, ids=lambda kind: kind.name)
 def test_the_same_graph_as_by_copy(kind: Kind) -> None:
+    if kind.name == "ip address" and str(copy.copy(ipaddress.ip_address("fe80::1%a"))) == "fe80::1":
+        return  # CPython's own copies lost the scope until 3.11.4
     obj = kind.make()
     isomorphic(copy.deepcopy([obj, obj]), deepcopy([obj, obj]))
 
