@@ -334,6 +334,21 @@ def test_parameters_of_julias_types_are_written_again():
     assert invoke("convert", "v.bson", "v.hold", "--from", "julia").code == 0
 
 
+def test_types_count_with_the_values_that_say_them():
+    """As fields, in formats that know no types of Julia's."""
+    julia = holdall.julia
+    of = julia.Type(("Core", "Int64"))
+    for _ in range(10):
+        of = julia.Type(("Main", "Foo"), (of, of))
+    rational = julia.Rational(1, 2)
+    rational.type = of
+    bits = julia.JuliaStruct.of_bytes(of, bytes(8))
+    for value in (of, bits, rational, julia.JuliaStruct(of, [1]), julia.Ref(of), julia.SimpleVector([of])):
+        weight = Weight()
+        weight.add([value])
+        assert weight.whole >= len(holdall.msgpack.dumps(value)) > 10 * weight.once
+
+
 def test_convert_of_an_extension_that_only_msgpack_has():
     holdall.msgpack.dump({"a": holdall.msgpack.Ext(5, b"x")}, "v.msgpack")
     assert invoke("convert", "v.msgpack", "v.hold").code == 0

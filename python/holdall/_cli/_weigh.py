@@ -130,20 +130,21 @@ def _parts(value: Any) -> tuple[Iterable[Any], int] | None:
     if cls is holdall.Record and value.kind == "object":
         return value.fields.values(), id(value)
     found = node(value)
+    of_julia = cls.__module__.startswith("holdall.julia.")
     if found is None:
-        return _of_julia(cls, value)
-    if found.name == "julia" and cls.__name__ == "JuliaStruct":
-        # Its type is written with it.
-        return chain((value.type,), value.values), found.content
-    return _of_node(found.items, is_map=found.kind == "map"), found.content
+        return _slots(value) if of_julia else None
+    items = _of_node(found.items, is_map=found.kind == "map")
+    if of_julia and cls.__name__ == "JuliaStruct":
+        # Its type is written with it, and types share parameters.
+        return chain((value.type,), items), found.content
+    return items, found.content
 
 
-def _of_julia(cls: type, value: Any) -> tuple[Iterable[Any], int] | None:
-    """Types and their parameters, which are one text for whoever reads them, and fields of fields in formats without them."""
-    if cls.__module__ != "holdall.julia._types":
-        return None
-    names = [name for name in cls.__slots__ if hasattr(value, name)]  # type: ignore[attr-defined]
-    return [*names, *(getattr(value, name) for name in names)], id(value)
+def _slots(value: Any) -> tuple[Iterable[Any], int] | None:
+    """The fields of a type or number of Julia's, as formats without them write these; None of one that has none."""
+    names = [name for cls in type(value).__mro__ for name in getattr(cls, "__slots__", ())]
+    fields = [getattr(value, name) for name in names if hasattr(value, name)]
+    return ([*names, *fields], id(value)) if fields else None
 
 
 def _of_node(items: Iterator[tuple[Any, Any]], *, is_map: bool) -> Iterator[Any]:
