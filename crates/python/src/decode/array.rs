@@ -97,7 +97,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         let known = dtype::of_value(self.py, &value, at)?;
         if R::PARTIAL {
             // Each part counts the fields anew.
-            self.rules.work.charge(32 * known.fields, "dtypes with many fields", at)?;
+            self.rules.work.charge(known.fields.saturating_mul(32), "dtypes with many fields", at)?;
         }
         self.dtypes.insert(key, (value, known.clone()));
         Ok(known)

@@ -147,7 +147,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         };
         self.rules.work.charge(cost.work, "what is made of shared values, or takes long to make", at)?;
         // Large blocks are whole pages.
-        self.charge(cost.bytes + cost.bytes / 64)
+        self.charge(cost.bytes.saturating_add(cost.bytes / 64))
     }
 
     /// A pattern that was compiled for this message already.

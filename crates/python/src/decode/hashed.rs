@@ -68,11 +68,13 @@ impl<'w> Adding<'w> {
         let crowd = meets(hash);
         if crowd.steps > ORDINARY || crowd.alike > 0 {
             // SAFETY: as above.
-            let each = match unsafe { is_compared_by_code(key) } {
-                true => weight.max(OF_CODE) / 4,
+            let each = if unsafe { is_compared_by_code(key) } {
+                weight.max(OF_CODE) / 4
+            } else if weight > 0 {
                 // A tuple's own comparing is a call besides those of its values.
-                false if weight > 0 => 2 + weight / 2,
-                false => 0,
+                2 + weight / 2
+            } else {
+                0
             };
             let compared = crowd.alike.saturating_mul(1 + each as usize);
             let units = (crowd.steps / PASSED_FOR_A_UNIT).saturating_add(compared);

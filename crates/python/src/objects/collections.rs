@@ -62,8 +62,8 @@ pub fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, known: Known, object: &Bo
     Ok(())
 }
 
-/// What a proxy shows, which may be met elsewhere (it has no way to it itself), and the proxy that shows it: proxies of proxies
-/// show the same, and ask each other by recursion.
+/// The mapping at the end of a chain of proxies, and the innermost proxy, which has no way to it for Python code. A proxy asks the one
+/// that it shows by recursion, so that long chains have to be followed here.
 pub fn shown_by<'py>(object: &Bound<'py, PyAny>) -> Result<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
     let mut proxy = object.clone();
     loop {

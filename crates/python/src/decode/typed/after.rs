@@ -137,7 +137,7 @@ fn has_field(class: &Class, field: usize, object: &Owned) -> Result<bool> {
 fn made_bytes(object: &Owned) -> Result<usize> {
     /// Of the collector, before the object, and of the allocator.
     const HEAD: usize = 48;
-    // SAFETY: held, and so is its class; what is asked for its size is of a type of the interpreter's.
+    // SAFETY: held, and so is its class; what is asked for its size is of a static type, whose answer is C code.
     unsafe {
         let class = ffi::Py_TYPE(object.get());
         let fixed = HEAD + (*class).tp_basicsize.unsigned_abs();
