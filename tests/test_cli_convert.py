@@ -347,6 +347,11 @@ def test_types_count_with_the_values_that_say_them():
         weight = Weight()
         weight.add([value])
         assert weight.whole >= len(holdall.msgpack.dumps(value)) > 10 * weight.once
+    # What is a text is written as that, without the one that it is a part of.
+    text = "x" * 100_000
+    weight = Weight()
+    weight.add([julia.SubString(text, at, 3) for at in range(50)])
+    assert weight.whole < len(text)
 
 
 def test_convert_of_an_extension_that_only_msgpack_has():

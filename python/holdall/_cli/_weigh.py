@@ -7,6 +7,7 @@ found out before such a format is written, in one pass over what there is.
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -136,12 +137,16 @@ def _parts(value: Any) -> tuple[Iterable[Any], int] | None:
     items = _of_node(found.items, is_map=found.kind == "map")
     if of_julia and cls.__name__ == "JuliaStruct":
         # Its type is written with it, and types share parameters.
-        return chain((value.type,), items), found.content
+        return chain((getattr(value, "type", None),), items), found.content
     return items, found.content
 
 
 def _slots(value: Any) -> tuple[Iterable[Any], int] | None:
-    """The fields of a type or number of Julia's, as formats without them write these; None of one that has none."""
+    """The fields of a type or number of Julia's, as formats without them write these; None of one that has none, or is a text (a part
+    of a longer one, maybe) or number of Python's, which is written instead.
+    """
+    if isinstance(value, (str, complex, timedelta)):
+        return None
     names = [name for cls in type(value).__mro__ for name in getattr(cls, "__slots__", ())]
     fields = [getattr(value, name) for name in names if hasattr(value, name)]
     return ([*names, *fields], id(value)) if fields else None
