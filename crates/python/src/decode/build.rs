@@ -92,7 +92,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 let Some(record) = frame.object.take() else { return Err(decode("a record that was not made", at)) };
                 let payload = (layout.kind != LayoutKind::Object).then(|| parts.remove(0));
                 // Written again, a list that is the content of many would be written for each.
-                if frame.flags & NOT_ITS_OWN != 0 && payload.as_ref().is_some_and(|payload| !is_plain(payload)) {
+                if frame.flags & NOT_ITS_OWN != 0 && payload.as_ref().is_some_and(|payload| !is_leaf(payload)) {
                     return Err(decode("a record whose content is not its own", at));
                 }
                 objects::record::fill(self.py, &record, &layout, payload, parts)?;
@@ -342,4 +342,11 @@ fn is_plain(value: &Owned) -> bool {
             [addr_of_mut!(ffi::PyUnicode_Type), addr_of_mut!(ffi::PyBytes_Type), addr_of_mut!(ffi::PyLong_Type)];
         plain.contains(&class)
     }
+}
+
+/// Whether a value of a builtin type holds no others: what a based record's content may share.
+fn is_leaf(value: &Owned) -> bool {
+    // SAFETY: held.
+    let class = unsafe { ffi::Py_TYPE(value.get()) };
+    is_plain(value) || [addr_of_mut!(ffi::PyFloat_Type), addr_of_mut!(ffi::PyComplex_Type)].contains(&class)
 }
