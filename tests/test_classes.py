@@ -410,6 +410,16 @@ def test_a_records_content_is_its_own() -> None:
         w.sized("SET", 0),
         w.sized("BYTEARRAY", 0),
     ):
-        for refused in ((w.mark(content),), (w.reference(1), w.mark(content))):
-            with pytest.raises(holdall.DecodeError, match="not its own"):
-                based_record(*refused)
+        with pytest.raises(holdall.DecodeError, match="not its own"):
+            based_record(w.reference(1), w.mark(content))
+
+
+def test_an_exceptions_content_is_its_own() -> None:
+    content = w.tuple_(w.tuple_(w.integer(1)), w.dict_())
+    layout = w.layout("based", "builtins.ValueError", [], content)
+    assert holdall.loads(w.message(layout)).args == (1,)
+    marked = w.layout("based", "builtins.ValueError", [], w.mark(content))
+    assert holdall.loads(w.message(marked)).args == (1,)
+    refers = w.layout("based", "builtins.ValueError", [], w.reference(1))
+    with pytest.raises(holdall.DecodeError, match="not its own"):
+        holdall.loads(w.message(w.sequence(w.mark(content), refers)))

@@ -96,7 +96,7 @@ pub const GUESSED: u8 = 16;
 pub const DOCUMENT: u8 = 32;
 /// The tuple is a key, or a member of a set, or within one: so lists in it are tuples too.
 pub const HASHED: u8 = 64;
-/// The content of the record has a mark, or is a reference.
+/// The content of the record is a reference.
 pub const NOT_ITS_OWN: u8 = 128;
 
 /// Classes with more fields than this are built with what they lack looked up by reading it back.

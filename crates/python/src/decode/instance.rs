@@ -165,12 +165,8 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 if len == 0 {
                     return self.make(frame).map(Some);
                 }
-                if layout.kind == LayoutKind::Based {
-                    let place = self.r.place();
-                    if matches!(self.r.next()?, Token::Mark | Token::Reference(_)) {
-                        frame.flags |= NOT_ITS_OWN;
-                    }
-                    self.r.rewind(place);
+                if layout.kind == LayoutKind::Based && self.refers()? {
+                    frame.flags |= NOT_ITS_OWN;
                 }
                 Ok(self.push(frame))
             }
@@ -184,10 +180,21 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         }
     }
 
+    /// Whether a reference comes next.
+    fn refers(&mut self) -> Result<bool> {
+        let place = self.r.place();
+        let token = self.r.next()?;
+        self.r.rewind(place);
+        Ok(matches!(token, Token::Reference(_)))
+    }
+
     /// A subclass of a builtin: the builtin's value comes first, then the fields.
     fn based(&mut self, layout: &Rc<Layout>, class: *mut ffi::PyTypeObject, base: Base) -> Result<Option<Owned>> {
         let fields = layout.names.len();
         let here = self.here();
+        if base == Base::Exception && self.refers()? {
+            return Err(decode("an exception whose content is not its own", here));
+        }
         // SAFETY: the GIL is held; empty instances are made by the builtin's own constructor.
         unsafe {
             match base {
