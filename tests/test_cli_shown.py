@@ -208,6 +208,17 @@ def test_keys_that_hold_themselves():
     assert len(short({key: key})) <= 60
 
 
+def test_keys_within_keys_are_json_at_any_depth():
+    value, depth = {}, 3000
+    for _ in range(depth):
+        value = {record(inner=value): 1}
+    assert _json.dumps(value).count('"$record"') == depth
+    circle = {}
+    circle[record(inner=circle)] = 1
+    with pytest.raises(Failure, match="JSON has no references to keys"):
+        _json.dumps(circle)
+
+
 @pytest.mark.parametrize("fields", [[], [("maps", 5)], [("maps", None), ("a", 1)]], ids=str)
 def test_a_chain_map_with_anything_in_its_field(fields):
     """A message may leave its list of dicts out, or put something else there."""

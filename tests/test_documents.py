@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import array
 import contextlib
+import decimal
 import gc
 import itertools
 import mmap
@@ -19,6 +20,7 @@ import pytest
 import holdall
 from holdall import Document, bson, msgpack
 from tests.support import file_frames as ff
+from tests.support import wire as w
 from tests.support.each import each
 from tests.support.isomorphic import isomorphic
 from tests.support.kinds import KINDS, TYPES, Kind
@@ -966,3 +968,16 @@ def test_counts_stay_level_with_sharing(only_new_objects: None) -> None:
 
     work()
     stays_level(work, 300)
+
+
+def test_a_key_that_can_not_be_compared_is_none() -> None:
+    """A signalling NaN is equal to nothing, and raises where it is compared; no dict has one."""
+    found = Document(
+        w.message(
+            w.sized("DICT", 2, w.known("Decimal", w.text("sNaN")), w.integer(1), w.text("a"), w.integer(2))
+        )
+    )
+    assert "a" in found and found["a"] == 2
+    assert 1 not in found and found.get(1, 5) == 5
+    with pytest.raises(KeyError):
+        found[decimal.Decimal(1)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import enum
 import time
 import types
 from collections import OrderedDict, defaultdict, deque
@@ -122,6 +123,90 @@ def test_a_frozenset_that_its_own_hash_is_made_of() -> None:
     for data in (one, two, *direct):
         with pytest.raises(holdall.DecodeError, match="hash is made of|directly inside itself|not all there"):
             holdall.loads(w.message(data), types=TYPES)
+
+
+def frozen(module: str, name: str, *fields: bytes) -> bytes:
+    return w.layout("object", f"tests.support.{module}.{name}", ["x", "y"], *fields)
+
+
+def rings(name: str) -> dict[str, bytes]:
+    """Frozen Structs that lead back to themselves by their hashes, and what hashes them."""
+
+    def ring(*fields: bytes) -> bytes:
+        return w.mark(frozen("models_msgspec", name, *fields))
+
+    own, one = w.reference(1), w.integer(1)  # the list has number 0
+    keyed = w.sized("DICT", 1, w.reference(2), one)  # the key's tuple comes after the ring
+    return {
+        "alone": w.sequence(ring(one, own)),
+        "by a tuple": w.sequence(ring(w.tuple_(one, own), one)),
+        "by tuples and lists": w.sequence(ring(w.sequence(own), w.tuple_(w.tuple_(own)))),
+        "member": w.sequence(ring(one, own), w.sized("SET", 1, own)),
+        "in a tuple": w.sequence(ring(one, own), w.sized("SET", 1, w.tuple_(one, own))),
+        "in a frozenset": w.sequence(ring(one, own), w.sized("FROZENSET", 1, own)),
+        "in a frozenset within": w.sequence(
+            ring(w.sequence(own), own), w.sized("FROZENSET", 1, w.tuple_(own))
+        ),
+        "key": w.sequence(ring(one, own), w.mark(w.tuple_(one, own)), keyed),
+        "value of an enumeration": w.sequence(
+            ring(one, own), w.layout("enum", "tests.support.models.Color", [], own)
+        ),
+    }
+
+
+def test_what_is_hashed_by_its_fields_in_c_and_holds_itself() -> None:
+    """CPython would follow it to the end of the stack; nobody can build such without going round the class's own ways."""
+    msgspec = pytest.importorskip("msgspec")
+    from tests.support import models_msgspec as m
+
+    for name, data in rings("StructFrozen").items():
+        for options in ({}, {"type": list[Any]}, {"type": tuple[m.StructFrozen, ...]}):
+            with pytest.raises((holdall.DecodeError, holdall.ValidationError)) as caught:
+                holdall.loads(w.message(data), types=TYPES, **options)
+            assert "directly inside itself" in str(caught.value) or "type" in options, name
+    for name in ("Struct", "StructFrozenIdentity"):
+        found = holdall.loads(w.message(rings(name)["alone"]), types=TYPES)
+        assert found[0].y is found[0]
+    by_identity = holdall.loads(w.message(rings("StructFrozenIdentity")["member"]), types=TYPES)
+    assert by_identity[0] in by_identity[1]
+    made = m.StructFrozen(1)
+    msgspec.structs.force_setattr(made, "y", made)
+    again = holdall.loads(holdall.dumps(made, trust=True), trust=True)
+    assert again.y is again
+    honest = m.StructFrozen(1, [made_of := m.StructFrozen(2)])
+    honest.y.append({made_of: honest})
+    isomorphic(honest, holdall.loads(holdall.dumps(honest), types=TYPES))
+
+
+def test_python_code_ends_its_own_circles() -> None:
+    """A hash in Python code may look at whatever it likes: such circles load, and are keys where they can be hashed."""
+    circle = DFrozen(1, 2)
+    object.__setattr__(circle, "y", circle)
+    again = holdall.loads(holdall.dumps([circle, [circle]]), types=TYPES)
+    assert again[0].y is again[0]
+    with pytest.raises(RecursionError):
+        hash(again[0])
+    one = w.integer(1)
+    hashed = w.sequence(
+        w.mark(frozen("models", "DFrozen", one, w.reference(1))), w.sized("SET", 1, w.reference(1))
+    )
+    with pytest.raises(holdall.DecodeError, match="can't be hashed"):
+        holdall.loads(w.message(hashed), types=TYPES)
+
+
+class ByTuple(enum.Enum):
+    PAIR = (1, 2)
+    ONE = 1
+
+
+def test_an_enumeration_looks_up_no_value_too_deep_to_hash() -> None:
+    deep: Any = ()
+    for _ in range(5000):
+        deep = (deep,)
+    for strict in (True, False):
+        with pytest.raises(holdall.DecodeError, match="a key nested deeper than 4000 - at byte 5004"):
+            holdall.loads(holdall.dumps([deep]), type=list[ByTuple], strict=strict)
+    assert holdall.loads(holdall.dumps([(1, 2)]), type=list[ByTuple]) == [ByTuple.PAIR]
 
 
 def slice_within_itself() -> tuple[Any, Any]:

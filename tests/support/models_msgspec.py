@@ -17,6 +17,11 @@ class StructFrozen(msgspec.Struct, frozen=True):
     y: Any = 0
 
 
+class StructFrozenIdentity(msgspec.Struct, frozen=True, eq=False):
+    x: Any
+    y: Any = 0
+
+
 class StructNoGc(msgspec.Struct, gc=False):
     x: float
     y: str = ""

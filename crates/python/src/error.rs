@@ -237,12 +237,15 @@ impl Fault {
         self
     }
 
-    /// The same fault, found `at` bytes into the input, unless it was found before that.
+    /// The same fault, found `at` bytes into the input, unless it was found before that. What checks an object knows no place: it
+    /// says 0.
     #[cold]
     #[inline(never)]
     pub fn found(mut self, offset: usize) -> Fault {
-        if let Inner::Invalid { at: at @ None, .. } = &mut *self.0 {
-            *at = Some(offset);
+        match &mut *self.0 {
+            Inner::Invalid { at: at @ None, .. } => *at = Some(offset),
+            Inner::Decode { at: at @ 0, .. } | Inner::Limit { at: at @ 0, .. } => *at = offset,
+            _ => {}
         }
         self
     }

@@ -31,7 +31,7 @@ import pathlib
 import re
 import types
 import uuid
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import holdall
 
@@ -126,10 +126,25 @@ def pieces(value: Any, room: Room | None = None) -> Iterator[str]:
     """
     room = room or Room()
     room.contents.clear()
-    return _pieces(value, room)
+    # A key is written by itself, and may hold others that have keys.
+    open_keys = [_pieces(value, room)]
+    while open_keys:
+        for piece in open_keys[-1]:
+            if type(piece) is _Key:
+                open_keys.append(_pieces(piece.value, room))
+                break
+            yield piece
+        else:
+            open_keys.pop()
 
 
-def _pieces(value: Any, room: Room) -> Iterator[str]:
+class _Key(NamedTuple):
+    """Stands for the text of a key that is no leaf."""
+
+    value: Any
+
+
+def _pieces(value: Any, room: Room) -> Iterator[str | _Key]:
     met: dict[int, _Open] = {}
     stack: list[_Open] = []
     yield _begin(value, None, None, met, stack, room)
@@ -159,7 +174,7 @@ def _pieces(value: Any, room: Room) -> Iterator[str]:
                 text += f"[{_begin(step, None, None, met, stack, room)}, "
             else:
                 yield f"{text}["
-                yield from _pieces(step, room)
+                yield _Key(step)
                 text = ", "
         text += _begin(child, top, step, met, stack, room)
         if stack[-1] is top and not top.plain and (kind == "map" or kind == "fields"):

@@ -2,7 +2,10 @@
 //! are the largest cost of loading many containers. And what only the collector is told: what a proxy shows.
 
 use super::{Obj, Owned};
+use crate::memory::Vec;
 use pyo3::ffi;
+use std::ffi::{c_int, c_void};
+use std::ptr::addr_of_mut;
 
 /// Pauses the collector until dropped; nested pauses are fine.
 pub struct Pause {
@@ -32,17 +35,40 @@ impl Drop for Pause {
 /// # Safety
 /// `object` is a mappingproxy.
 pub unsafe fn shown(object: Obj) -> Option<Owned> {
-    extern "C" fn visit(met: Obj, found: *mut std::ffi::c_void) -> std::ffi::c_int {
-        // SAFETY: `found` is the variable below, `met` an object that the proxy holds.
-        unsafe { *found.cast::<Option<Owned>>() = Some(Owned::borrowed(met)) };
+    // SAFETY: alive, says the caller.
+    unsafe { held(object) }.pop()
+}
+
+/// What an object tells the collector that it holds.
+///
+/// # Safety
+/// `object` is alive.
+pub unsafe fn held(object: Obj) -> Vec<Owned> {
+    extern "C" fn count(_: Obj, found: *mut c_void) -> c_int {
+        // SAFETY: `found` is the count below.
+        unsafe { *found.cast::<usize>() += 1 };
         0
     }
-    let mut found: Option<Owned> = None;
-    // SAFETY: a proxy's class has a traversal, which calls `visit` and runs no Python code.
-    unsafe {
-        if let Some(traverse) = (*ffi::Py_TYPE(object)).tp_traverse {
-            traverse(object, visit, std::ptr::addr_of_mut!(found).cast());
+    extern "C" fn take(met: Obj, found: *mut c_void) -> c_int {
+        // SAFETY: `found` is the list below, `met` an object that is held.
+        unsafe {
+            let found = &mut *found.cast::<Vec<Owned>>();
+            // Nothing may unwind through C code: the list has its room.
+            if found.len() < found.capacity() {
+                found.push(Owned::borrowed(met));
+            }
         }
+        0
     }
-    found
+    // SAFETY: alive, says the caller; a traversal calls the visitor, and runs no Python code.
+    unsafe {
+        let class = ffi::Py_TYPE(object);
+        let traverse = (*class).tp_traverse.filter(|_| ffi::PyType_HasFeature(class, ffi::Py_TPFLAGS_HAVE_GC) != 0);
+        let Some(traverse) = traverse else { return Vec::new() };
+        let mut room = 0_usize;
+        traverse(object, count, addr_of_mut!(room).cast());
+        let mut found: Vec<Owned> = Vec::with_capacity(room);
+        traverse(object, take, addr_of_mut!(found).cast());
+        found
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::frame::{Frame, Kind, Make, Parts, Weight, NOT_ITS_OWN};
 use super::layout::{Build, Layout};
-use super::{Decoder, Numbered, State, UNMARKED};
+use super::{weigh, Decoder, Numbered, State, UNMARKED};
 use crate::class::plan::Base;
 use crate::class::registry;
 use crate::cpython::Owned;
@@ -139,7 +139,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             }
             Make::Enum(_) => {
                 // A member without a name is looked up by its value, and may be made of others.
-                self.weigh_key(weight, at)?;
+                for part in parts {
+                    weigh::hashed_now(self.py, &self.rules.work, part, at)?;
+                }
                 Cost { work: if weight == Weight::default() { 0 } else { 500 }, bytes: 0 }
             }
             Make::Record(layout) => Cost { work: 0, bytes: layout.stored_name(self.py)?.len() },

@@ -5,7 +5,7 @@ use super::frame::Deferred;
 use super::hashed::Adding;
 use super::run::may_run_code;
 use super::weigh::{hashed_by, Scale};
-use super::{hashes_by_identity, Decoder, State};
+use super::{hashes_by_identity, rings, Decoder, State};
 use crate::cpython::{references, set, Obj, Owned};
 use crate::error::{decode, raised, Result};
 use crate::memory::{vec, FxHashMap, HashSet, Vec};
@@ -111,6 +111,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         let mut found = Awaited::default();
         let Some(half) = &self.half else { return Ok(found) };
         let mut seen: HashSet<usize> = HashSet::default();
+        let mut met = Vec::new();
         let mut next: Vec<Owned> = objects.iter().cloned().collect();
         while let Some(object) = next.pop() {
             let address = object.get() as usize;
@@ -127,16 +128,23 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             if half.unfilled.contains(&address) {
                 found.sets.push(address);
             }
+            met.push(object.clone());
             // SAFETY: held.
             let (parts, _) = unsafe { hashed_by(self.py, object.get())? };
             self.rules.work.charge(1 + parts.len(), "members of sets that are looked through again and again", at)?;
             next.extend(parts);
         }
+        rings::refuse(self.py, &self.rules.work, met.into_iter(), at)?;
         Ok(found)
     }
 
     /// Hashes what could not be hashed when it came, from the `from`th on.
     pub(super) fn finish_deferred(&mut self, from: usize) -> Result<()> {
+        if let Some(half) = self.half.as_ref().filter(|_| from == 0 && !self.r.trusted()) {
+            let objects =
+                half.numbers.values().filter_map(|&number| self.numbered.get(number as usize)?.object.clone());
+            rings::refuse(self.py, &self.rules.work, objects, self.here())?;
+        }
         let (mut kept, mut keyed) = (Vec::new(), Vec::new());
         for deferred in self.deferred.split_off(from) {
             match deferred {

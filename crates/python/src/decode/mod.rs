@@ -15,6 +15,7 @@ pub mod keys;
 mod late;
 pub mod layout;
 mod partial;
+mod rings;
 mod run;
 mod runs;
 mod section;
@@ -50,7 +51,7 @@ pub use section::Section;
 pub use series::Series;
 use std::rc::Rc;
 use std::sync::Arc;
-pub use weigh::Scale;
+pub use weigh::{hashed_now, Scale};
 
 /// No mark.
 pub const UNMARKED: u32 = u32::MAX;

@@ -4,7 +4,7 @@ use super::frame::{Deferred, Frame, Kind, Make, Parts, Weight, DEFAULT_DICT, DOC
 use super::hashed::{Adding, TWICE};
 use super::layout::{put, Build};
 use super::tagged::weight_of_list;
-use super::{fill, keys, Decoder, UNMARKED};
+use super::{fill, keys, weigh, Decoder, UNMARKED};
 use crate::class::plan::Base;
 use crate::cpython::{dict, replace, text, Obj, Owned};
 use crate::driver;
@@ -80,8 +80,8 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     /// A fault with the way to the value that it is about.
     #[cold]
     fn traced(&self, mut fault: Fault) -> Fault {
+        fault = fault.found(self.here());
         if fault.is_invalid() {
-            fault = fault.found(self.here());
             for frame in self.stack.iter().rev() {
                 if let Some(step) = self.step(frame) {
                     fault = fault.within(|| step);
@@ -514,13 +514,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         Ok(())
     }
 
-    /// Refuses a key whose hash would recurse too deep, or take time out of proportion to the message.
     #[cold]
     pub(super) fn weigh_key(&mut self, weight: Weight, at: usize) -> Result<()> {
-        if weight.depth > Weight::DEEPEST {
-            return Err(decode(format_args!("a key nested deeper than {}", Weight::DEEPEST), at));
-        }
-        self.rules.work.charge(weight.values as usize, "keys are hashed again and again", at)
+        weigh::charge(&self.rules.work, weight, at)
     }
 }
 

@@ -4,11 +4,12 @@
 //! All other keys of a load are weighed while they are built (`Weight`).
 
 use super::frame::Weight;
-use super::run::hashes_by_identity;
+use super::run::{hashes_by_identity, may_run_code};
+use super::{rings, Work};
 use crate::class::{plan, state};
 use crate::cpython::dict::Position;
 use crate::cpython::{references, Obj, Owned};
-use crate::error::Result;
+use crate::error::{decode, Result};
 use crate::memory::{vec, FxHashMap, Vec};
 use crate::objects::extent;
 use pyo3::ffi;
@@ -48,7 +49,7 @@ impl Scale {
                     None => {
                         let open = Open::new(py, &part, 2)?;
                         if open.shared {
-                            // In a circle it counts as nothing: hashing it would not end, and CPython ends that.
+                            // In a circle it counts as nothing: code of a class's ends it, and `rings` what has none.
                             self.known.insert(part.get() as usize, Weight::default());
                             self.held.push(part);
                         }
@@ -92,6 +93,24 @@ impl Open {
             freeing: 0,
         }
     }
+}
+
+/// Counts what hashing a value costs that is about to be hashed, and refuses what it would not end for.
+pub fn hashed_now(py: Python<'_>, work: &Work, value: &Owned, at: usize) -> Result<()> {
+    // SAFETY: held.
+    if !unsafe { may_run_code(value.get()) } {
+        return Ok(());
+    }
+    rings::refuse(py, work, std::iter::once(value.clone()), at)?;
+    charge(work, Scale::default().weigh(py, value)?, at)
+}
+
+/// Refuses a key whose hash would recurse too deep, or take time out of proportion to the message.
+pub(super) fn charge(work: &Work, weight: Weight, at: usize) -> Result<()> {
+    if weight.depth > Weight::DEEPEST {
+        return Err(decode(format_args!("a key nested deeper than {}", Weight::DEEPEST), at));
+    }
+    work.charge(weight.values as usize, "keys are hashed again and again", at)
 }
 
 /// What an object is hashed by, and whether that is code of its class: the items of a tuple, the fields of an instance whose class

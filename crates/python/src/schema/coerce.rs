@@ -10,7 +10,7 @@ use super::time::Read;
 use super::{time, NodeId, Schema};
 use crate::class::registry::call;
 use crate::cpython::{float, new, text, Obj, Owned, Type};
-use crate::decode::Work;
+use crate::decode::{self, Work};
 use crate::error::{invalid, raised, Asked, Fault, Result};
 use crate::memory::{vec, Vec};
 use crate::objects::{owned, special};
@@ -533,6 +533,7 @@ impl<'s> Rules<'s> {
             // A tuple, as plain formats have it.
             value = self.py.get_type::<PyTuple>().call1((given.clone(),))?;
         }
+        decode::hashed_now(self.py, &self.work, &owned(&value), 0)?;
         let by_value = self.bound(by_value);
         let by_value = by_value.cast::<PyDict>().map_err(PyErr::from)?;
         // 1, 1.0 and True are equal, and not the same value.

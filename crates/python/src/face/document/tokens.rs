@@ -241,7 +241,8 @@ impl<F: Form> Part<F> {
             Token::Int(_) | Token::Float(_) | Token::None | Token::Bool(_) | Token::Bytes(_) if is_text => Ok(false),
             _ => {
                 let target = number.map_or(Target::At(at), Target::Number);
-                self.form().build(py, view, target, &self.untyped)?.bind(py).eq(wanted)
+                // What can't be compared, as a signalling NaN, is no key of a dict either.
+                Ok(self.form().build(py, view, target, &self.untyped)?.bind(py).eq(wanted).if_taken()?.unwrap_or(false))
             }
         }
     }
