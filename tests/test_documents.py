@@ -981,3 +981,5 @@ def test_a_key_that_can_not_be_compared_is_none() -> None:
     assert 1 not in found and found.get(1, 5) == 5
     with pytest.raises(KeyError):
         found[decimal.Decimal(1)]
+    listed = Document(w.message(w.sequence(w.known("Decimal", w.text("sNaN")), w.integer(1))))
+    assert 1 in listed and 2 not in listed

@@ -158,7 +158,7 @@ def walked(data: bytes, number: int) -> Outcome:
     except holdall.HoldallError:
         whole, good = None, False
     try:
-        doc = bson.Document(data, tz_aware=aware)
+        doc = bson.Document(data, format="bson", tz_aware=aware)
         if number // 2 % 3 == 0:
             assert same(doc.load(), whole), "another value by load()"
         found, touching = touched(doc, number), True
@@ -173,7 +173,7 @@ def annotated(data: bytes, number: int) -> Outcome:
     """A document of a type, whose members are built as it says."""
     _, annotation, _ = TARGETS[number % len(TARGETS)]
     try:
-        with bson.Document(data, type=annotation, strict=number % 3 > 0) as doc:
+        with bson.Document(data, format="bson", type=annotation, strict=number % 3 > 0) as doc:
             for key in doc:
                 if isinstance(key, str):
                     doc[key]

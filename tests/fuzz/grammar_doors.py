@@ -83,18 +83,16 @@ def listed(found: Any) -> None:
         pass
 
 
+def compared(found: Any) -> Any:
+    """Equal to itself and to its copy. CPython compares each proxy of a mapping twice: of 27 within each other it never comes to an end."""
+    if repr(found).count("mappingproxy(") > DEEPEST:
+        return None
+    return found == found, copy.copy(found) == found
+
+
 def looked_at(found: Any) -> None:
     """Whatever may be done with a value does not crash; it may raise anything but what says that C code is broken."""
-    for look in (
-        repr,
-        hash,
-        lambda it: it == it,
-        pickle.dumps,
-        bool,
-        lambda it: copy.copy(it) == it,
-        listed,
-        str,
-    ):
+    for look in (repr, hash, compared, pickle.dumps, bool, listed, str):
         try:
             look(found)
         except SystemError:

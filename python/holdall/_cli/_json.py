@@ -130,7 +130,7 @@ def pieces(value: Any, room: Room | None = None) -> Iterator[str]:
     open_keys = [_pieces(value, room)]
     while open_keys:
         for piece in open_keys[-1]:
-            if type(piece) is _Key:
+            if isinstance(piece, _Key):
                 open_keys.append(_pieces(piece.value, room))
                 break
             yield piece

@@ -14,7 +14,7 @@ use super::types::Limits;
 use crate::cpython::new;
 use crate::memory::door;
 use members::{Members, Yields};
-use pyo3::exceptions::{PyIndexError, PyKeyError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyArithmeticError, PyIndexError, PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyEllipsis, PySlice, PySliceMethods, PyString, PyTuple};
 
@@ -221,7 +221,7 @@ impl Document {
             }
             let mut at = self.inside.start()?;
             while let Some((member, next)) = self.inside.next(py, at)? {
-                if self.inside.value(py, &member)?.eq(key)? {
+                if equals(&self.inside.value(py, &member)?, key)? {
                     return Ok(true);
                 }
                 at = next;
@@ -284,6 +284,14 @@ impl Document {
 
     fn __repr__(&self) -> String {
         format!("<holdall.Document: {} of {} bytes>", self.inside.kind(), self.inside.size())
+    }
+}
+
+/// Whether a value of a document is what was asked for. What is equal to nothing and says so by an error, as a signalling NaN, is not.
+fn equals(found: &Bound<'_, PyAny>, wanted: &Bound<'_, PyAny>) -> PyResult<bool> {
+    match found.eq(wanted) {
+        Err(error) if error.is_instance_of::<PyArithmeticError>(found.py()) => Ok(false),
+        answer => answer,
     }
 }
 

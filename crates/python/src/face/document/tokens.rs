@@ -2,7 +2,7 @@
 //! from one to the next, with an index where there is one.
 
 use super::source::Source;
-use super::{Cursor, Document, Inside, Member};
+use super::{equals, Cursor, Document, Inside, Member};
 use crate::cpython::{new, text, Owned, View};
 use crate::decode;
 use crate::error::{raised, Asked, Fault};
@@ -241,8 +241,7 @@ impl<F: Form> Part<F> {
             Token::Int(_) | Token::Float(_) | Token::None | Token::Bool(_) | Token::Bytes(_) if is_text => Ok(false),
             _ => {
                 let target = number.map_or(Target::At(at), Target::Number);
-                // What can't be compared, as a signalling NaN, is no key of a dict either.
-                Ok(self.form().build(py, view, target, &self.untyped)?.bind(py).eq(wanted).if_taken()?.unwrap_or(false))
+                equals(self.form().build(py, view, target, &self.untyped)?.bind(py), wanted)
             }
         }
     }
