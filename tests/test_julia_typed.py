@@ -376,6 +376,20 @@ def test_arrays() -> None:
     assert loads(boxed, np.ndarray).tolist() == loads(boxed, list[list[str]]) == [["a", "c"], ["b", "d"]]
 
 
+def test_arrays_of_lists_that_are_shared() -> None:
+    """NumPy follows them to the end of memory, and may crash where one list stands at two depths."""
+    row = [1, 2]
+    found = julia.loads(julia.dumps({"a": [row, row, [3, 4]]}), type=dict[str, np.ndarray])
+    assert found["a"].tolist() == [[1, 2], [1, 2], [3, 4]]
+    one = ["x"]
+    doubled: list[Any] = [1, 2]
+    for _ in range(40):
+        doubled = [doubled, doubled]
+    for value in ([one, one, (one,), one], doubled):
+        with pytest.raises(holdall.ValidationError, match="Expected `ndarray`, got `list` of other values"):
+            julia.loads(julia.dumps({"a": value}), type=dict[str, np.ndarray])
+
+
 def test_numbers_of_numpy() -> None:
     found = loads(bits(datatype("Core", "UInt16"), b"\1\0"), np.uint16)
     assert type(found) is np.uint16 and found == 1

@@ -6,6 +6,7 @@ import traceback
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pydantic
 import pytest
 
@@ -188,3 +189,13 @@ def test_an_array_of_anything_is_no_array_of_objects() -> None:
     with pytest.raises(holdall.ValidationError):
         fmt = FORMATS["msgpack"]
         fmt.loads(fmt.dumps([[{"?": None}]]), type=np.ndarray)
+
+
+def test_arrays_of_ints_stay_ints() -> None:
+    """To NumPy what is beyond 63 bits and what is not have floats in common."""
+    fmt = FORMATS["msgpack"]
+    for annotation in (np.ndarray, npt.NDArray[np.uint64]):
+        found = fmt.loads(fmt.dumps([[1, 2**64 - 1]]), type=annotation)
+        assert found.dtype == np.uint64 and found.tolist() == [[1, 2**64 - 1]]
+    with pytest.raises(holdall.ValidationError):
+        fmt.loads(fmt.dumps([-1, 2**64 - 1]), type=np.ndarray)

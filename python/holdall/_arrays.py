@@ -2,29 +2,40 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
 
 _NUMBERS = frozenset((bool, int, float))
-# Text in an array takes the room of the longest for each: so many characters for nothing, and for each there is.
-_FREE_CHARACTERS = 1 << 18
-_CHARACTERS_EACH = 16
+_SEQUENCES = frozenset((list, tuple))
+# NumPy's most.
+_DIMENSIONS = 64
+# What an array holds anew for each place may be shared in the list: so many items or characters for nothing, and for each there is.
+_FREE = 1 << 18
+_EACH = 16
 
 
 def from_list(items: list[Any], dtype: Any) -> Any:
     """An array of nested lists; `dtype` None is what NumPy finds.
 
-    Raises ValueError or TypeError: ragged lists, values that are no numbers or text, or that the dtype can't hold.
+    Raises ValueError, TypeError or OverflowError: ragged lists, values that are no numbers or text, or that the dtype can't hold.
     """
-    # As objects first: each item is looked at before it takes any room.
-    objects = np.array(items, dtype=object)
-    kinds = set(map(type, objects.flat))
+    flat, shape = _flattened(items)
+    kinds = set(map(type, flat))
     if kinds == {str}:
-        _check_text(objects)
+        lengths = list(map(len, flat))
+        _check_shared(max(lengths) * len(lengths), sum(lengths), "a text much longer than the others")
     elif not kinds <= _NUMBERS:
         raise ValueError("ragged lists, or values of different kinds")
-    found = np.array(items)
+    found = np.array(flat)
+    if found.dtype.kind == "f" and flat and float not in kinds:
+        # To NumPy an int beyond 63 bits and one within them have nothing in common but floats.
+        found = np.array(flat, np.uint64)
+    return _as_dtype(found, dtype).reshape(shape)
+
+
+def _as_dtype(found: Any, dtype: Any) -> Any:
     if dtype is None or found.size == 0:
         return found if dtype is None else found.astype(dtype)
     whole = np.dtype(dtype).kind in "iu" and found.dtype.kind in "iu"
@@ -36,10 +47,28 @@ def from_list(items: list[Any], dtype: Any) -> Any:
     return made
 
 
-def _check_text(objects: Any) -> None:
-    lengths = list(map(len, objects.flat))
-    if max(lengths) * len(lengths) > _FREE_CHARACTERS + _CHARACTERS_EACH * sum(lengths):
-        raise ValueError("a text much longer than the others")
+def _flattened(items: list[Any]) -> tuple[list[Any], list[int]]:
+    """The values of nested lists, and how long these are at each level.
+
+    NumPy does that, too, but follows what is shared without end, and loses count where one list stands at several depths.
+    """
+    shape = [len(items)]
+    while items and set(map(type, items)) <= _SEQUENCES:
+        lengths = set(map(len, items))
+        if len(lengths) > 1 or len(shape) == _DIMENSIONS:
+            raise ValueError("ragged lists, or lists too deep for an array")
+        length = lengths.pop()
+        _check_shared(
+            len(items) * length, len(set(map(id, items))) * length, "lists that are shared by many others"
+        )
+        shape.append(length)
+        items = list(itertools.chain.from_iterable(items))
+    return items, shape
+
+
+def _check_shared(places: int, there: int, what: str) -> None:
+    if places > _FREE + _EACH * there:
+        raise ValueError(what)
 
 
 def moment(cls: Any, value: Any) -> Any:

@@ -84,8 +84,8 @@ def listed(found: Any) -> None:
 
 
 def compared(found: Any) -> Any:
-    """Equal to itself and to its copy. CPython compares each proxy of a mapping twice: of 27 within each other it never comes to an end."""
-    if repr(found).count("mappingproxy(") > DEEPEST:
+    """Equal to itself and to its copy. Counters and mapping proxies compare what they hold twice: of 27 within each other there is no end."""
+    if sum(map(repr(found).count, ("mappingproxy(", "Counter("))) > DEEPEST:
         return None
     return found == found, copy.copy(found) == found
 
