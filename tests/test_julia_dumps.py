@@ -244,3 +244,10 @@ def test_equal_types_are_one(order: int) -> None:
         data = julia.dumps({"values": [julia.JuliaStruct(of, [1]) for of in types[::order]]})
         assert "_backrefs" in bson.loads(data)
         assert julia.dumps(julia.loads(data)) == data
+
+
+def test_an_array_that_holds_itself_where_a_struct_belongs() -> None:
+    array = np.empty(2, np.dtype("O", metadata={"julia": julia.Type.parse("Dates.Time")}))
+    array[0], array[1] = array, []
+    with pytest.raises(holdall.EncodeError, match="can't store as Dates.Time what is of another type"):
+        julia.dumps({"a": array})

@@ -26,8 +26,13 @@ class Mine(Exception):
     """Raised by a class of this file."""
 
 
+# How often something was meddled with.
+MEDDLED = [0]
+
+
 def meddle(with_: Any) -> None:
     """Changes a container that somebody else may be in the middle of."""
+    MEDDLED[0] += 1
     with contextlib.suppress(Exception):
         if isinstance(with_, list):
             with_.append(None) if len(with_) % 2 else with_.clear()

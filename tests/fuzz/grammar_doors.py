@@ -65,15 +65,17 @@ def dumped(found: Any, types: Any, number: int) -> bool:
         again = holdall.dumps(found)
     if not again:
         return False
-    # Classes that meddle change what holds them whenever they are hashed.
     if types is TYPES or types == () or types is holdall.Record:
+        before = own.MEDDLED[0]
         second = holdall.loads(again, types=types)
         if number % 5 == 0:
             with contextlib.suppress(*ALLOWED):
                 # Of the second: what a first round has changed for good, the next one keeps.
                 same = holdall.dumps(second, canonical=True)
                 third = holdall.loads(same, types=types)
-                assert holdall.dumps(third, canonical=True) == same, "other bytes after a second round"
+                again = holdall.dumps(third, canonical=True)
+                # Classes that meddle change what holds them.
+                assert again == same or own.MEDDLED[0] > before, "other bytes after a second round"
     return True
 
 
@@ -310,10 +312,13 @@ def is_plain(key: tuple[Any, ...]) -> bool:
 def partly(data: bytes, number: int) -> Outcome:
     """What can be loaded at once can be loaded member by member, and the other way."""
     types = (TYPES, holdall.Record, ())[number % 3]
+    before = own.MEDDLED[0]
     try:
         found = holdall.loads(data, types=types)
     except ALLOWED:
         return REFUSED
+    if own.MEDDLED[0] > before:
+        return True, False
     if not (type(found) is dict or type(found) is list) or not found:
         return REFUSED
     doc = holdall.open(data, types=types)

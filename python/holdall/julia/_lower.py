@@ -80,6 +80,9 @@ def lower(obj: Any) -> Lowered | None:
 
 def values_of(obj: Any) -> list[Any]:
     """The values of what is written as a struct. Raises TypeError: it is written otherwise."""
+    # An array is none, and may hold itself: asked what it is written as, it would ask its items.
+    if hasattr(type(obj), "__array_finalize__"):
+        raise TypeError("expected a struct")
     lowered = lower(obj)
     if lowered is None or lowered[0] != "struct":
         raise TypeError("expected a struct")
