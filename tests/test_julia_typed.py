@@ -117,6 +117,15 @@ def test_another_number_of_fields() -> None:
         )
 
 
+def test_elements_without_bytes_have_another_number_of_fields() -> None:
+    stored = message(array(FOO, (3,), b""))
+    assert [type(item) for item in julia.loads(stored)["value"]] == [julia.JuliaStruct] * 3
+    with pytest.raises(
+        holdall.DecodeError, match="stored with 0 fields, and its class has 4: name them in order"
+    ):
+        julia.loads(stored, types={"Main.Foo": Path})
+
+
 def test_a_document_by_names() -> None:
     """Outermost and nested plain documents have names: there fields are found by them."""
 

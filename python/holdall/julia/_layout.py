@@ -312,13 +312,18 @@ def _builder(laid: Layout, types: Any) -> Callable[[list[Any]], Any]:
 
 
 def built(how: tuple[Any, ...], type_: Any, values: list[Any]) -> Any:
-    """An instance, as `resolve` says how."""
+    """An instance, as `resolve` says how. Raises DecodeError: of a program's class that has another number of fields."""
     if how[0] == _registry.MAKE:
         return how[1](type_, values)
     if how[0] != _registry.FIELDS:
         return record(type_, values)
-    _, cls, names, attribute, _ours = how
+    _, cls, names, attribute, ours = how
     if len(names) != len(values):
+        if not ours:
+            raise _core.DecodeError(
+                f"`{type_}` was stored with {len(values)} fields, and its class has {len(names)}: "
+                "name them in order with `holdall.julia.struct(..., fields=[...])`"
+            )
         return record(type_, values)
     made = object.__new__(cls)
     for name, value in zip(names, values, strict=True):
