@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
+from collections.abc import Callable
 
 from tests.complexity.family import copies, family, fill
 from tests.support import wire as w
@@ -379,3 +380,35 @@ def wide_and_deep(n: int) -> bytes:
 def deep_lists_in_tuples(n: int, depth: int) -> bytes:
     part = (LIST_1 + TUPLE_1) * depth + ONE
     return w.message(w.sequence(*copies(n, part)))
+
+
+def chained_structs(depth: int, first: int, beside: Callable[[int], bytes]) -> bytes:
+    """Frozen Structs, each in the next one's last field; `beside` makes the first field of the one of that number."""
+    made = bytes([w.TAG.INSTANCE_FIX])
+    body = b"".join(w.tag("MARK") + made + beside(first + at) for at in range(depth))
+    return body + ONE
+
+
+def with_struct(*values: bytes) -> bytes:
+    """In a list, behind a Struct that names class and fields: objects after it have numbers from 4 on."""
+    named = w.layout("object", "tests.support.models_msgspec.StructFrozen", ["x", "y"], ONE, ONE)
+    return w.message(w.sequence(named, *values))
+
+
+@family("hold", types=TYPES)
+def frozen_structs_that_are_seen_from_within(n: int) -> bytes:
+    """Each may be a circle of hashes, which is looked for when all is there."""
+    return with_struct(chained_structs(n // 6, 4, lambda number: LIST_1 + w.reference(number)))
+
+
+@family("hold", types=TYPES)
+def sets_of_what_is_around_them(n: int) -> bytes:
+    """Chains of frozen Structs; at each level a frozenset of the outermost, whose hash goes all the way down."""
+    depth = 400
+
+    def beside(number: int) -> bytes:
+        return LIST_1 + w.sized("FROZENSET", 1, w.tuple_(ONE, w.reference(4 + (number - 4) // depth * depth)))
+
+    return with_struct(
+        *[chained_structs(depth, 4 + at * depth, beside) for at in range(n // (depth * 10) + 1)]
+    )

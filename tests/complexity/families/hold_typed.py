@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import datetime
 import decimal
+import enum
 import fractions
 import ipaddress
 import pathlib
@@ -332,3 +333,19 @@ def all_nodes_of_a_linked_list_head_first(n: int) -> bytes:
 
     few = len(holdall.dumps(made(200))) - len(holdall.dumps(made(100)))
     return holdall.dumps(made(max(n * 100 // few, 1)))
+
+
+class ByTuple(enum.Enum):
+    PAIR = (1, 2)
+
+
+@family("hold", type=tuple[Any, list[ByTuple | tuple[Any, ...]]], doors=DOORS)
+def one_tuple_as_many_members(n: int) -> bytes:
+    """Each is looked up by its hash, which is that of all it holds."""
+    shared = w.mark(w.tuple_(*[ONE] * (n // 2)))
+    return w.message(w.tuple_(shared, w.sequence(*copies(n // 2, w.reference(1)))))
+
+
+@family("hold", type=list[ByTuple], doors=DOORS)
+def members_by_pairs(n: int) -> bytes:
+    return w.message(w.sequence(*copies(n, w.tuple_(ONE, w.integer(2)))))
