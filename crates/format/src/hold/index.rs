@@ -10,7 +10,7 @@
 //! some tens of thousands of entries, as spans grow with the message.
 
 use super::frame::{self, Frame};
-use super::places::Walks;
+use super::places::{names_at, Walks};
 use super::reader::{self, Reader};
 use super::{tag, writer};
 use crate::cursor::Cursor;
@@ -253,22 +253,6 @@ fn key_hash(message: &[u8], starts: &[u64], at: usize) -> Result<Option<u32>> {
 #[allow(clippy::cast_possible_truncation)]
 fn hash_of(encoded: &[u8]) -> u32 {
     frame::sum(encoded) as u32
-}
-
-/// Where each name of a layout stands, and whether it is text (which has a number).
-pub(super) fn names_at<'i>(
-    message: &'i [u8],
-    layout: &Layout<'i>,
-) -> impl Iterator<Item = (usize, Result<bool>)> + use<'i> {
-    let end = layout.at + layout.block.len();
-    let mut r = Reader::from(message, layout.at, false);
-    std::iter::from_fn(move || {
-        let at = r.offset();
-        if at >= end {
-            return None;
-        }
-        Some((at, r.next().map(|token| matches!(token, Token::Text(_)))))
-    })
 }
 
 impl Index {

@@ -1,9 +1,9 @@
 //! Places of a message's objects and layouts, for those who begin in its middle: by a walk from the nearest that is known, or from a
 //! list of all.
 
-use super::index::names_at;
 use super::reader::Reader;
-use crate::model::{Reader as _, Token};
+use crate::error::Result;
+use crate::model::{Layout, Reader as _, Token};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::OnceLock;
 
@@ -45,6 +45,22 @@ impl PartialEq for Walks {
 }
 
 impl Eq for Walks {}
+
+/// Where each name of a layout stands, and whether it is text (which has a number).
+pub(super) fn names_at<'i>(
+    message: &'i [u8],
+    layout: &Layout<'i>,
+) -> impl Iterator<Item = (usize, Result<bool>)> + use<'i> {
+    let end = layout.at + layout.block.len();
+    let mut r = Reader::from(message, layout.at, false);
+    std::iter::from_fn(move || {
+        let at = r.offset();
+        if at >= end {
+            return None;
+        }
+        Some((at, r.next().map(|token| matches!(token, Token::Text(_)))))
+    })
+}
 
 /// Where things stand in a message, up to its end, or to where it can't be read any more.
 #[derive(Debug)]
