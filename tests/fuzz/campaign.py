@@ -124,6 +124,7 @@ def child(args: argparse.Namespace, fuzzer: Fuzzer) -> None:
     number, done, refused, loaded, again = args.first, 0, 0, 0, 0
     seen: dict[str, int] = {}
     before: list[int] = []
+    moved = [0] * len(SINGLETONS)
     end = time.monotonic() + args.seconds
     parent = os.getppid()
     while done < args.count and (done % 64 or (time.monotonic() < end and os.getppid() == parent)):
@@ -149,8 +150,12 @@ def child(args: argparse.Namespace, fuzzer: Fuzzer) -> None:
             gc.set_threshold(*thresholds[0])
             now = counts()
             # The first windows fill caches.
-            for one, was, is_ in zip(SINGLETONS, before, now, strict=True) if done > 3 * WINDOW else ():
-                if abs(is_ - was) > DRIFT:
+            for at, (was, is_) in enumerate(zip(before, now, strict=True)) if done > 3 * WINDOW else ():
+                one = SINGLETONS[at]
+                # What is kept for speed may hold many for a while: what is lost, or never given back, goes on in one direction.
+                step = (is_ - was > DRIFT) - (was - is_ > DRIFT)
+                moved[at] = moved[at] + step if step * moved[at] >= 0 and step else step
+                if abs(moved[at]) >= 3:
                     told = {
                         "number": number - 1,
                         "problem": f"leak? {one!r} had {was} references, {WINDOW} attempts later {is_}",
