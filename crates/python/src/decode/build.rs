@@ -1,7 +1,8 @@
 //! Objects that are made once all their parts are there.
 
-use super::frame::{Frame, Kind, Make, Parts, Weight, NOT_ITS_OWN};
+use super::frame::{Frame, Kind, Make, Parts, NOT_ITS_OWN};
 use super::layout::{Build, Layout};
+use super::weight::Weight;
 use super::{weigh, Decoder, Numbered, State, UNMARKED};
 use crate::class::plan::Base;
 use crate::class::registry;

@@ -1,11 +1,15 @@
 //! A container that is being built.
 
-use super::layout::Layout;
+use super::layout::{Build, Layout};
+use super::weight::{frees_by_recursion, weight_of_instance, Weight};
+use crate::class::plan::Base;
 use crate::cpython::Owned;
 use crate::julia::Described;
 use crate::memory::Vec;
+use crate::objects::extent;
 use crate::schema::{NodeId, ANY};
 use holdall_format::model::Known;
+use pyo3::ffi;
 use std::rc::Rc;
 
 /// What to do with the values that come.
@@ -163,57 +167,6 @@ pub struct Frame {
     pub parts: Option<Box<Parts>>,
 }
 
-/// What hashing an object (and freeing it) costs: both recurse in CPython's own code, with no check of theirs, and the
-/// hash of a tuple is computed anew each time.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Weight {
-    /// Tuples within tuples, and the like; an instance is as deep as what it holds, a list or dict not at all.
-    pub depth: u16,
-    /// Containers within containers whose deallocation recurses without CPython's trash can.
-    pub freeing: u16,
-    /// Values in all, those met again counted again.
-    pub values: u32,
-}
-
-impl Weight {
-    /// The deepest key: hashing tuples takes some 60 bytes of C stack a level, which is safe on a thread's stack of 512 KiB.
-    pub const DEEPEST: u16 = 4000;
-    /// The levels, and the values, that code of a class's counts as when it hashes: it takes some 650 bytes of C stack, and ends with
-    /// a RecursionError at 500 levels where Python's limit is the usual one.
-    pub const OF_CODE: u16 = 8;
-    pub const VALUES_OF_CODE: u32 = 32;
-    /// The most that may be freed by recursion, in units of 60 bytes of C stack, measured with CPython 3.11: on a stack of 512 KiB
-    /// it frees 16,000 slices within each other, 4,000 deques or default dicts, and 250 arrays of objects.
-    pub const MOST_FREED: u16 = 8000;
-    pub const OF_SLICE: u16 = 4;
-    pub const OF_DEQUE: u16 = 4;
-    pub const OF_ARRAY: u16 = 40;
-    pub const OF_EXCEPTION: u16 = 1;
-
-    /// What holds that, and is freed by recursion; nobody hashes it.
-    #[inline(always)]
-    pub fn freed(self, units: u16) -> Weight {
-        Weight { freeing: self.freeing.saturating_add(units), ..Weight::default() }
-    }
-
-    /// What holds that, so many levels further out, with so many values, and is freed without recursion.
-    #[inline(always)]
-    pub fn around(self, levels: u16, values: usize) -> Weight {
-        Weight {
-            depth: self.depth.saturating_add(levels),
-            freeing: 0,
-            values: self.values.saturating_add(u32::try_from(values).unwrap_or(u32::MAX)),
-        }
-    }
-
-    #[inline(always)]
-    pub fn add(&mut self, part: Weight) {
-        self.depth = self.depth.max(part.depth);
-        self.freeing = self.freeing.max(part.freeing);
-        self.values = self.values.saturating_add(part.values);
-    }
-}
-
 /// What is gathered, and for what.
 #[derive(Debug, Default)]
 pub struct Parts {
@@ -314,4 +267,100 @@ impl Deferred {
             Deferred::Frozen { .. } => None,
         }
     }
+}
+
+fn is_of_exception(make: &Make) -> bool {
+    match make {
+        Make::Exception => true,
+        Make::Based(layout) => matches!(layout.build, Build::Based { base: Base::Exception, .. }),
+        _ => false,
+    }
+}
+
+/// Whether a dict or tuple is only there to tell what an exception is made of: then freeing goes past it.
+#[inline(always)]
+pub(super) fn weight_in_content(frame: &Frame, below: &[Frame]) -> bool {
+    let is_of_exception = |frame: Option<&Frame>| {
+        let make = frame.and_then(|frame| frame.parts.as_deref()?.make.as_ref());
+        make.is_some_and(is_of_exception)
+    };
+    if frame.weight.freeing == 0 {
+        return false;
+    }
+    match frame.kind {
+        Kind::Tuple => is_of_exception(below.last()),
+        Kind::Copied | Kind::Keyed | Kind::Pairs => {
+            let under = below.len().checked_sub(2).and_then(|at| below.get(at));
+            below.last().is_some_and(|tuple| tuple.kind == Kind::Tuple) && is_of_exception(under)
+        }
+        _ => false,
+    }
+}
+
+/// What hashing (or freeing) the object of a full frame costs whoever holds it.
+#[inline(always)]
+pub(super) fn weight_of(frame: &Frame) -> Weight {
+    let held = frame.weight;
+    match frame.kind {
+        Kind::Pairs if frame.flags & DEFAULT_DICT == 0 => Weight::default(),
+        Kind::Pairs | Kind::Append => held.freed(Weight::OF_DEQUE),
+        Kind::List | Kind::Copied | Kind::Guessed | Kind::Keyed | Kind::Set | Kind::Lists | Kind::Factory => {
+            Weight::default()
+        }
+        Kind::Fields | Kind::Reduce | Kind::Typed => match &frame.object {
+            // SAFETY: held.
+            Some(object) => unsafe { weight_of_instance(object.get(), held, frame.len) },
+            None => held,
+        },
+        // It keeps its hash, and CPython frees it without recursion.
+        Kind::Gather if is_frozenset(frame) => Weight { depth: 1, freeing: 0, values: 1 },
+        Kind::Tuple => held.around(1, frame.len),
+        Kind::Array => held.freed(Weight::OF_ARRAY),
+        Kind::Gather => {
+            let whole = held.around(1, frame.len);
+            let freeing = match frame.parts.as_deref().and_then(|parts| parts.make.as_ref()) {
+                Some(Make::Known(Known::Slice)) => held.freed(Weight::OF_SLICE).freeing,
+                Some(make) if is_of_exception(make) => {
+                    let class = match make {
+                        Make::Based(layout) => match &layout.build {
+                            Build::Based { class, .. } => *class,
+                            _ => std::ptr::null_mut(),
+                        },
+                        // SAFETY: held, where it is there.
+                        _ => frame
+                            .object
+                            .as_ref()
+                            .map_or(std::ptr::null_mut(), |made| unsafe { ffi::Py_TYPE(made.get()) }),
+                    };
+                    match class.is_null() || frees_by_recursion(class) {
+                        true => held.freed(Weight::OF_EXCEPTION).freeing,
+                        false => 0,
+                    }
+                }
+                _ => 0,
+            };
+            Weight { freeing, values: whole.values.saturating_add(own_values(frame)), ..whole }
+        }
+    }
+}
+
+/// What hashing costs beside the parts: code of the standard library's; of a pattern, the program that it was compiled to.
+fn own_values(frame: &Frame) -> u32 {
+    /// The most for a byte: a set of characters in several ranges.
+    const OF_PATTERN: usize = 128;
+    match frame.parts.as_deref() {
+        Some(Parts { make: Some(Make::Known(Known::Pattern)), gathered, .. }) => {
+            let text = gathered.first().map_or(0, extent);
+            u32::try_from(OF_PATTERN * text).unwrap_or(u32::MAX)
+        }
+        // Its hash is a power, modulo a prime.
+        Some(Parts { make: Some(Make::Known(Known::Fraction)), gathered, .. }) => {
+            u32::try_from(gathered.iter().map(extent).sum::<usize>()).unwrap_or(u32::MAX).saturating_add(100)
+        }
+        _ => Weight::VALUES_OF_CODE,
+    }
+}
+
+fn is_frozenset(frame: &Frame) -> bool {
+    matches!(frame.parts.as_deref(), Some(Parts { make: Some(Make::FrozenSet), .. }))
 }

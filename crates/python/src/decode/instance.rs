@@ -1,7 +1,8 @@
 //! Dicts and instances by their layouts: values by position, with no key looked up.
 
-use super::frame::{Frame, Kind, Make, Weight, NOT_ITS_OWN};
+use super::frame::{Frame, Kind, Make, NOT_ITS_OWN};
 use super::layout::{Build, Layout};
+use super::weight::Weight;
 use super::{fill, Decoder, UNMARKED};
 use crate::class::plan::Base;
 use crate::class::state::allocate;
@@ -85,7 +86,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     #[inline(always)]
     pub(super) fn weigh_whole(&mut self, object: &Owned, len: usize, mark: u32) {
         // SAFETY: held.
-        let weight = unsafe { super::run::weight_of_instance(object.get(), Weight::default(), len) };
+        let weight = unsafe { super::weight::weight_of_instance(object.get(), Weight::default(), len) };
         if weight != Weight::default() {
             let before = std::mem::replace(&mut self.mark, mark);
             self.weigh(weight);

@@ -3,8 +3,8 @@
 
 use super::frame::Deferred;
 use super::hashed::Adding;
-use super::run::may_run_code;
 use super::weigh::{hashed_by, Scale};
+use super::weight::may_run_code;
 use super::{hashes_by_identity, rings, Decoder, State};
 use crate::cpython::{references, set, Obj, Owned};
 use crate::error::{decode, raised, Result};

@@ -27,6 +27,7 @@ mod tagged;
 mod typed;
 mod values;
 mod weigh;
+mod weight;
 
 use crate::cpython::{gc, Obj, Owned};
 use crate::driver::Driver;
@@ -40,18 +41,17 @@ use budget::BYTES_PER_BYTE;
 pub use budget::{Allowance, Limits, Shares, Work};
 pub use frame::DOCUMENT;
 
-pub use frame::Weight;
 use frame::{Deferred, Frame, Kind};
 use holdall_format::Reader;
 use layout::Layout;
 pub use partial::Kept;
 use pyo3::prelude::*;
-pub use run::{frees_by_recursion, hashes_by_identity};
 pub use section::Section;
 pub use series::Series;
 use std::rc::Rc;
 use std::sync::Arc;
 pub use weigh::{hashed_now, Scale};
+pub use weight::{frees_by_recursion, hashes_by_identity, Weight};
 
 /// No mark.
 pub const UNMARKED: u32 = u32::MAX;

@@ -2,7 +2,7 @@
 //! and as no Python code stands between, CPython does not notice before the stack is full. Python's own classes can't be
 //! built that way; a frozen Struct can.
 
-use super::run::may_run_code;
+use super::weight::may_run_code;
 use super::{hashes_by_identity, Work};
 use crate::class::{memory, plan, state};
 use crate::cpython::{gc, Obj, Owned};

@@ -1,18 +1,19 @@
 //! The loop: takes the container on top of the stack on by one value after the other, and hands it over when full.
 
-use super::frame::{Deferred, Frame, Kind, Make, Parts, Weight, DEFAULT_DICT, DOCUMENT, FIXED, GUESSED, ODD, PROXY};
+use super::frame::{
+    weight_in_content, weight_of, Deferred, Frame, Kind, Make, Parts, DOCUMENT, FIXED, GUESSED, ODD, PROXY,
+};
 use super::hashed::{Adding, TWICE};
 use super::layout::{put, Build};
 use super::tagged::weight_of_list;
+use super::weight::{may_run_code, Weight};
 use super::{fill, keys, weigh, Decoder, UNMARKED};
-use crate::class::plan::Base;
 use crate::cpython::{dict, replace, text, Obj, Owned};
 use crate::driver;
 use crate::error::{decode, raised, refused, Fault, Result, Step};
-use crate::objects::extent;
 use crate::schema::node::{accepts, SeqKind};
 use crate::schema::{NodeId, ANY};
-use holdall_format::model::{Known, Leaf};
+use holdall_format::model::Leaf;
 use holdall_format::{Reader, Token};
 use pyo3::ffi;
 use std::ptr::addr_of_mut;
@@ -520,171 +521,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 }
 
-/// Whether CPython frees instances of a class of its own by recursion: exceptions with more fields than all exceptions have, struct
-/// sequences. A namespace holds a dict, which it frees without.
-pub fn frees_by_recursion(class: *mut ffi::PyTypeObject) -> bool {
-    extern "C" {
-        static mut _PyNamespace_Type: ffi::PyTypeObject;
-    }
-    // SAFETY: the class of a live object, or one that a layout holds; static types.
-    unsafe {
-        let dealloc = |class: *mut ffi::PyTypeObject| (*class).tp_dealloc.map(|dealloc| dealloc as usize);
-        ffi::PyType_HasFeature(class, ffi::Py_TPFLAGS_HEAPTYPE) == 0
-            && dealloc(class) != dealloc(ffi::PyExc_BaseException.cast())
-            && class != addr_of_mut!(_PyNamespace_Type)
-    }
-}
-
-fn is_of_exception(make: &Make) -> bool {
-    match make {
-        Make::Exception => true,
-        Make::Based(layout) => matches!(layout.build, Build::Based { base: Base::Exception, .. }),
-        _ => false,
-    }
-}
-
-/// Whether a dict or tuple is only there to tell what an exception is made of: then freeing goes past it.
-#[inline(always)]
-fn weight_in_content(frame: &Frame, below: &[Frame]) -> bool {
-    let is_of_exception = |frame: Option<&Frame>| {
-        let make = frame.and_then(|frame| frame.parts.as_deref()?.make.as_ref());
-        make.is_some_and(is_of_exception)
-    };
-    if frame.weight.freeing == 0 {
-        return false;
-    }
-    match frame.kind {
-        Kind::Tuple => is_of_exception(below.last()),
-        Kind::Copied | Kind::Keyed | Kind::Pairs => {
-            let under = below.len().checked_sub(2).and_then(|at| below.get(at));
-            below.last().is_some_and(|tuple| tuple.kind == Kind::Tuple) && is_of_exception(under)
-        }
-        _ => false,
-    }
-}
-
-/// What hashing (or freeing) the object of a full frame costs whoever holds it.
-#[inline(always)]
-fn weight_of(frame: &Frame) -> Weight {
-    let held = frame.weight;
-    match frame.kind {
-        Kind::Pairs if frame.flags & DEFAULT_DICT == 0 => Weight::default(),
-        Kind::Pairs | Kind::Append => held.freed(Weight::OF_DEQUE),
-        Kind::List | Kind::Copied | Kind::Guessed | Kind::Keyed | Kind::Set | Kind::Lists | Kind::Factory => {
-            Weight::default()
-        }
-        Kind::Fields | Kind::Reduce | Kind::Typed => match &frame.object {
-            // SAFETY: held.
-            Some(object) => unsafe { weight_of_instance(object.get(), held, frame.len) },
-            None => held,
-        },
-        // It keeps its hash, and CPython frees it without recursion.
-        Kind::Gather if is_frozenset(frame) => Weight { depth: 1, freeing: 0, values: 1 },
-        Kind::Tuple => held.around(1, frame.len),
-        Kind::Array => held.freed(Weight::OF_ARRAY),
-        Kind::Gather => {
-            let whole = held.around(1, frame.len);
-            let freeing = match frame.parts.as_deref().and_then(|parts| parts.make.as_ref()) {
-                Some(Make::Known(Known::Slice)) => held.freed(Weight::OF_SLICE).freeing,
-                Some(make) if is_of_exception(make) => {
-                    let class = match make {
-                        Make::Based(layout) => match &layout.build {
-                            Build::Based { class, .. } => *class,
-                            _ => std::ptr::null_mut(),
-                        },
-                        // SAFETY: held, where it is there.
-                        _ => frame
-                            .object
-                            .as_ref()
-                            .map_or(std::ptr::null_mut(), |made| unsafe { ffi::Py_TYPE(made.get()) }),
-                    };
-                    match class.is_null() || frees_by_recursion(class) {
-                        true => held.freed(Weight::OF_EXCEPTION).freeing,
-                        false => 0,
-                    }
-                }
-                _ => 0,
-            };
-            Weight { freeing, values: whole.values.saturating_add(own_values(frame)), ..whole }
-        }
-    }
-}
-
-/// What hashing costs beside the parts: code of the standard library's; of a pattern, the program that it was compiled to.
-fn own_values(frame: &Frame) -> u32 {
-    /// The most for a byte: a set of characters in several ranges.
-    const OF_PATTERN: usize = 128;
-    match frame.parts.as_deref() {
-        Some(Parts { make: Some(Make::Known(Known::Pattern)), gathered, .. }) => {
-            let text = gathered.first().map_or(0, extent);
-            u32::try_from(OF_PATTERN * text).unwrap_or(u32::MAX)
-        }
-        // Its hash is a power, modulo a prime.
-        Some(Parts { make: Some(Make::Known(Known::Fraction)), gathered, .. }) => {
-            u32::try_from(gathered.iter().map(extent).sum::<usize>()).unwrap_or(u32::MAX).saturating_add(100)
-        }
-        _ => Weight::VALUES_OF_CODE,
-    }
-}
-
-fn is_frozenset(frame: &Frame) -> bool {
-    matches!(frame.parts.as_deref(), Some(Parts { make: Some(Make::FrozenSet), .. }))
-}
-
-/// What hashing an instance costs, if its class has a way of its own; and freeing it, if that is none of Python's classes.
-///
-/// # Safety
-/// `object` is alive.
-#[inline(always)]
-pub(super) unsafe fn weight_of_instance(object: Obj, held: Weight, len: usize) -> Weight {
-    // SAFETY: alive, says the caller, and so is its class.
-    unsafe {
-        let class = ffi::Py_TYPE(object);
-        let is_made = ffi::PyType_HasFeature(class, ffi::Py_TPFLAGS_HEAPTYPE) != 0;
-        let freeing = if is_made || !frees_by_recursion(class) { 0 } else { held.freed(Weight::OF_EXCEPTION).freeing };
-        let no_hash = ffi::PyObject_HashNotImplemented as *const () as usize;
-        let hash = (*class).tp_hash.map_or(0, |hash| hash as usize);
-        if hash == no_hash || hashes_by_identity(object) {
-            return Weight { freeing, ..Weight::default() };
-        }
-        let whole = held.around(Weight::OF_CODE, len);
-        Weight { freeing, values: whole.values.saturating_add(Weight::VALUES_OF_CODE), ..whole }
-    }
-}
-
 /// # Safety
 /// `object` is alive.
 unsafe fn text_or_bytes(object: Obj) -> bool {
     // SAFETY: alive, says the caller.
     unsafe { text::is(object) || ffi::Py_TYPE(object) == addr_of_mut!(ffi::PyBytes_Type) }
-}
-
-/// Whether hashing it may run Python code, or read an instance that is not all there.
-///
-/// # Safety
-/// `object` is alive.
-pub(super) unsafe fn may_run_code(object: Obj) -> bool {
-    // SAFETY: alive, says the caller.
-    unsafe {
-        let class = ffi::Py_TYPE(object);
-        !(text::is(object)
-            || object == ffi::Py_None()
-            || class == addr_of_mut!(ffi::PyLong_Type)
-            || class == addr_of_mut!(ffi::PyFloat_Type)
-            || class == addr_of_mut!(ffi::PyBool_Type)
-            || class == addr_of_mut!(ffi::PyBytes_Type)
-            || class == addr_of_mut!(ffi::PyComplex_Type))
-    }
-}
-
-/// Whether an object hashes by what it is, not by what it holds.
-///
-/// # Safety
-/// `object` is alive.
-pub unsafe fn hashes_by_identity(object: Obj) -> bool {
-    // SAFETY: alive, says the caller; the type is static.
-    unsafe {
-        let own = (*ffi::Py_TYPE(object)).tp_hash.map(|hash| hash as usize);
-        own == (*addr_of_mut!(ffi::PyBaseObject_Type)).tp_hash.map(|hash| hash as usize)
-    }
 }

@@ -1,6 +1,6 @@
 //! Packed runs: lists and tuples of one plain type, made in one loop.
 
-use super::frame::Weight;
+use super::weight::Weight;
 use super::{Decoder, UNMARKED};
 use crate::cpython::{float, int, text as strings, Owned};
 use crate::error::{raised, Result};

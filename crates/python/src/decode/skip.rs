@@ -2,8 +2,8 @@
 //! after all, where it is asked for.
 
 use super::budget;
-use super::frame::Weight;
 use super::layout::Layout;
+use super::weight::Weight;
 use super::{Decoder, Numbered, State, UNMARKED};
 use crate::cpython::Owned;
 use crate::error::{decode, Result};

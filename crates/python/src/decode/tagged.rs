@@ -9,8 +9,9 @@ mod tables;
 pub(in crate::decode) use apart::Back;
 pub(in crate::decode) use tables::weight_of_list;
 
-use super::frame::{Frame, Kind, Make, Parts, Weight};
+use super::frame::{Frame, Kind, Make, Parts};
 use super::layout::Layout;
+use super::weight::Weight;
 use super::{fill, Decoder, UNMARKED};
 use crate::class::state::{allocate, slot_mut};
 use crate::cpython::{new, replace, Owned};

@@ -1,7 +1,8 @@
 //! The next value: made at once where it is small, else begun, with a frame for what it holds.
 
 use super::fill;
-use super::frame::{Frame, Kind, Make, Weight, DEFAULT_DICT, HASHED};
+use super::frame::{Frame, Kind, Make, DEFAULT_DICT, HASHED};
+use super::weight::Weight;
 use super::{Decoder, Numbered, State, UNMARKED};
 use crate::cpython::text::Failure;
 use crate::cpython::{float, int, text as strings, Owned};

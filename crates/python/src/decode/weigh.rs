@@ -3,8 +3,8 @@
 //!
 //! All other keys of a load are weighed while they are built (`Weight`).
 
-use super::frame::Weight;
-use super::run::{hashes_by_identity, may_run_code};
+use super::weight::Weight;
+use super::weight::{hashes_by_identity, may_run_code};
 use super::{rings, Work};
 use crate::class::{plan, state};
 use crate::cpython::dict::Position;

@@ -1,7 +1,8 @@
 //! Mappings: all their keys, then all their values.
 
-use super::super::frame::{Deferred, Frame, Kind, Make, Parts, Weight};
-use super::super::run::may_run_code;
+use super::super::frame::{Deferred, Frame, Kind, Make, Parts};
+use super::super::weight::may_run_code;
+use super::super::weight::Weight;
 use super::super::{fill, Decoder, State, UNMARKED};
 use super::{WRONG_DATA, WRONG_SIZE};
 use crate::cpython::{new, Obj, Owned};
