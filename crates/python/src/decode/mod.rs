@@ -4,6 +4,7 @@
 //! it is full. Until then nothing but a reference of the message's own can show it to anybody.
 
 mod array;
+mod begin;
 mod budget;
 mod build;
 pub mod fill;

@@ -1,0 +1,251 @@
+//! Containers that are begun: made empty, with a frame for what they are to hold.
+
+use super::fill;
+use super::frame::{Frame, Kind, Make, DEFAULT_DICT, HASHED};
+use super::Decoder;
+use crate::cpython::Owned;
+use crate::error::{decode, raised, Result};
+use crate::objects;
+use crate::schema::{NodeId, ANY};
+use holdall_format::model::Known;
+use holdall_format::{Reader, Token};
+use pyo3::ffi;
+
+impl<'i, R: Reader<'i>> Decoder<'i, R> {
+    #[inline(always)]
+    pub(crate) fn begin_list(&mut self, len: usize, item: NodeId) -> Result<Option<Owned>> {
+        self.claim(len, 64 + 8 * len)?;
+        // SAFETY: the GIL is held while a decoder lives. The list's places are filled before anybody sees it.
+        let list = unsafe { Owned::new(ffi::PyList_New(len as isize)) }.ok_or_else(raised)?;
+        if len == 0 {
+            return self.done(Some(list));
+        }
+        let mark = self.take_mark();
+        self.opened(mark, list.get());
+        if R::TYPES {
+            let frame = self.frame(Kind::List, Some(list), len, mark);
+            return Ok(self.push(Frame { item, ..frame }));
+        }
+        self.fill_list(list, 0, len, mark, item)
+    }
+
+    /// Goes on with a list of a plain format from its `at`th place on: lists of leaves, which others have as a run, need no
+    /// frame.
+    #[inline(always)]
+    fn fill_list(&mut self, list: Owned, mut at: usize, len: usize, mark: u32, item: NodeId) -> Result<Option<Owned>> {
+        let accepts = self.rules.node(item).accepts;
+        while at < len {
+            let Some(value) = self.next_leaf(accepts)? else {
+                let frame = self.frame(Kind::List, Some(list), len, mark);
+                return Ok(self.push(Frame { at, item, ..frame }));
+            };
+            // SAFETY: the list is ours alone, with a place for each value.
+            unsafe { fill::list_item(list.get(), at, value) };
+            at += 1;
+        }
+        self.whole(mark, list.get());
+        Ok(Some(list))
+    }
+
+    /// A list that ends at that offset: leaves are taken until there is something else, or all are there.
+    #[inline(always)]
+    pub(crate) fn begin_items(&mut self, end: usize, item: NodeId) -> Result<Option<Owned>> {
+        // What is not counted yet has no claim on memory: so many wait for theirs at most.
+        const MOST: usize = 1 << 12;
+        let accepts = self.rules.node(item).accepts;
+        self.leaves.clear();
+        let (mut here, mut begun) = (0, false);
+        while here < MOST && self.r.offset() < end {
+            let Some(value) = self.next_leaf(accepts)? else {
+                // Its type and name were read, which may have been the last bytes.
+                begun = true;
+                break;
+            };
+            self.leaves.push(value);
+            here += 1;
+        }
+        let len = match self.r.offset() == end && !begun {
+            true => here,
+            false => here + self.r.count(end)?,
+        };
+        // Those that are here are owed no more.
+        self.claim(len - here, 64 + 8 * len)?;
+        self.objects_left = self.objects_left.checked_sub(here).ok_or_else(|| self.over(0))?;
+        let mark = self.take_mark();
+        // SAFETY: the GIL is held while a decoder lives. The list's places are filled before anybody sees it.
+        let list = unsafe { Owned::new(ffi::PyList_New(len as isize)) }.ok_or_else(raised)?;
+        // SAFETY: the list is fresh, with `here` places or more.
+        unsafe { fill::first_items(list.get(), &mut self.leaves) };
+        if R::TAGGED {
+            self.opened(mark, list.get());
+        }
+        self.fill_list(list, here, len, mark, item)
+    }
+
+    #[inline(always)]
+    pub(super) fn begin_tuple(&mut self, len: usize, item: NodeId, mut flags: u8) -> Result<Option<Owned>> {
+        if self.hashes_next() {
+            flags |= HASHED;
+        }
+        self.claim(len, 48 + 8 * len)?;
+        // SAFETY: as for lists.
+        let tuple = unsafe { Owned::new(ffi::PyTuple_New(len as isize)) }.ok_or_else(raised)?;
+        if len == 0 {
+            return self.done(Some(tuple));
+        }
+        let mark = self.take_mark();
+        self.opened(mark, tuple.get());
+        let frame = self.frame(Kind::Tuple, Some(tuple), len, mark);
+        Ok(self.push(Frame { item, flags, ..frame }))
+    }
+
+    /// Whether the next value of a plain format will be hashed: a key, a set's member, or a part of one.
+    #[inline(always)]
+    pub(super) fn hashes_next(&self) -> bool {
+        if R::TYPES || R::TAGGED || self.options.as_msgpack_python {
+            return false;
+        }
+        self.stack.last().is_some_and(|top| match top.kind {
+            Kind::Set => true,
+            Kind::Pairs => top.key.is_none(),
+            Kind::Tuple => top.flags & HASHED != 0,
+            Kind::Gather => {
+                let make = top.parts.as_ref().and_then(|parts| parts.make.as_ref());
+                matches!(make, Some(Make::FrozenSet))
+            }
+            _ => false,
+        })
+    }
+
+    /// Begins to gather what an object is made of.
+    pub(super) fn gather(&mut self, make: Make, len: usize) -> Result<Option<Owned>> {
+        self.claim(len, 256 + 64 * len)?;
+        let mark = self.take_mark();
+        let frame = Frame::gather(make, None, len, mark, self.here());
+        if len == 0 {
+            return self.make(frame).map(Some);
+        }
+        Ok(self.push(frame))
+    }
+
+    /// A dict, or its like, whose frame has these flags.
+    pub(crate) fn begin_flagged(&mut self, dict: Owned, len: usize, item: NodeId, flags: u8) -> Result<Option<Owned>> {
+        let depth = self.stack.len();
+        let done = self.begin_pairs(dict, len, true, item)?;
+        if let Some(frame) = self.stack.get_mut(depth) {
+            frame.flags = flags;
+        }
+        Ok(done)
+    }
+
+    pub(super) fn begin_pairs(
+        &mut self,
+        dict: Owned,
+        len: usize,
+        hand_over: bool,
+        item: NodeId,
+    ) -> Result<Option<Owned>> {
+        self.claim(2 * len, 64 + 48 * len)?;
+        let mark = self.take_mark();
+        self.opened(mark, dict.get());
+        if len == 0 {
+            self.whole(mark, dict.get());
+            return Ok(hand_over.then_some(dict));
+        }
+        let frame = self.frame(Kind::Pairs, Some(dict), 2 * len, mark);
+        Ok(self.push(Frame { hand_over, item, ..frame }))
+    }
+
+    pub(super) fn begin_set(&mut self, set: Owned, len: usize, hand_over: bool, item: NodeId) -> Result<Option<Owned>> {
+        self.claim(len, 224 + 40 * len)?;
+        let mark = self.take_mark();
+        self.opened(mark, set.get());
+        if len == 0 {
+            self.whole(mark, set.get());
+            return Ok(hand_over.then_some(set));
+        }
+        let frame = self.frame(Kind::Set, Some(set), len, mark);
+        Ok(self.push(Frame { hand_over, item, ..frame }))
+    }
+
+    pub(super) fn begin_frozenset(&mut self, len: usize, item: NodeId) -> Result<Option<Owned>> {
+        self.claim(len, 224 + 40 * len)?;
+        // SAFETY: the GIL is held while a decoder lives.
+        let set = unsafe { Owned::new(ffi::PyFrozenSet_New(std::ptr::null_mut())) }.ok_or_else(raised)?;
+        let mark = self.take_mark();
+        self.opened(mark, set.get());
+        let frame = Frame::gather(Make::FrozenSet, Some(set), len, mark, self.here());
+        if len == 0 {
+            return self.make(frame).map(Some);
+        }
+        Ok(self.push(Frame { item, ..frame }))
+    }
+
+    pub(super) fn known(&mut self, known: Known) -> Result<Option<Owned>> {
+        match known {
+            // SAFETY: as in `zoned`.
+            Known::Utc => unsafe { self.done(Some(Owned::borrowed(ffi::PyDateTime_TimeZone_UTC()))) },
+            Known::Deque => {
+                let most = self.r.next()?;
+                match self.r.next()? {
+                    Token::List(len) => self.begin_deque(len, most, ANY),
+                    _ => Err(decode("expected the list of a deque's items", self.here())),
+                }
+            }
+            Known::OrderedDict | Known::Counter => {
+                let dict = objects::collections::empty(self.py, known)?;
+                self.dict_body(dict)
+            }
+            Known::DefaultDict => {
+                let dict = objects::collections::empty(self.py, known)?;
+                self.claim(1, 256)?;
+                let mark = self.take_mark();
+                self.opened(mark, dict.get());
+                let frame = self.frame(Kind::Factory, Some(dict), 1, mark);
+                Ok(self.push(frame))
+            }
+            Known::NdArray => self.array(),
+            Known::NumpyScalar => self.numpy_scalar(),
+            Known::NumpyDtype => self.numpy_dtype(),
+            _ => self.gather(Make::Known(known), known.values()),
+        }
+    }
+
+    /// A deque of so many items; `most` is its maxlen.
+    pub(super) fn begin_deque(&mut self, len: usize, most: Token<'i>, item: NodeId) -> Result<Option<Owned>> {
+        let deque = objects::collections::deque(self.py, most, self.here())?;
+        self.claim(len, 640 + 8 * len)?;
+        let mark = self.take_mark();
+        self.opened(mark, deque.get());
+        if len == 0 {
+            self.whole(mark, deque.get());
+            return Ok(Some(deque));
+        }
+        let frame = self.frame(Kind::Append, Some(deque), len, mark);
+        Ok(self.push(Frame { item, ..frame }))
+    }
+
+    /// The items of a dict that was made before.
+    fn dict_body(&mut self, dict: Owned) -> Result<Option<Owned>> {
+        match self.r.next()? {
+            Token::Dict(len) => self.begin_pairs(dict, len, true, ANY),
+            _ => Err(decode("expected the dict of a mapping's items", self.here())),
+        }
+    }
+
+    /// The items of a default dict whose factory is there: its frame's object, mark and all, go on as a dict's.
+    pub(super) fn default_dict(&mut self, dict: Owned, mark: u32, hand_over: bool) -> Result<Option<Owned>> {
+        match self.r.next()? {
+            Token::Dict(len) => {
+                self.mark = mark;
+                let depth = self.stack.len();
+                let done = self.begin_pairs(dict, len, hand_over, ANY)?;
+                if let Some(frame) = self.stack.get_mut(depth) {
+                    frame.flags = DEFAULT_DICT;
+                }
+                Ok(done)
+            }
+            _ => Err(decode("expected the dict of a mapping's items", self.here())),
+        }
+    }
+}
