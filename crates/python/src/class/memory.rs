@@ -2,7 +2,8 @@
 //!
 //! Memory that C code owns is never filled from outside: its class keeps promises about it that nobody else can see.
 
-use super::plan::{Base, Slot};
+use super::how::Base;
+use super::plan::Slot;
 use crate::cpython::{text, Obj, Owned, Type};
 use crate::error::{raised, Asked, Result};
 use pyo3::prelude::*;
@@ -201,7 +202,7 @@ unsafe fn is_struct_sequence(py: Python<'_>, class: Type) -> Result<bool> {
     // SAFETY: alive, says the caller; what a class's own dict has is held by it.
     unsafe {
         let function = |of: Type| {
-            let found = super::plan::_PyType_Lookup(of, name);
+            let found = crate::cpython::class::_PyType_Lookup(of, name);
             if found.is_null() || ffi::Py_TYPE(found) != addr_of_mut!(ffi::PyMethodDescr_Type) {
                 return None;
             }
@@ -267,7 +268,7 @@ unsafe fn slots_of(py: Python<'_>, class: Type) -> Result<Vec<Slot>> {
         }
         // Below an attribute of a class further down that takes no values, what an instance is given goes to its `__dict__`.
         slots.retain(|slot| {
-            let found = super::plan::_PyType_Lookup(class, slot.name.get());
+            let found = crate::cpython::class::_PyType_Lookup(class, slot.name.get());
             found.is_null() || (*ffi::Py_TYPE(found)).tp_descr_set.is_some()
         });
     }

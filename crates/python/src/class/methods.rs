@@ -5,7 +5,7 @@
 //! descriptor, something callable. Exempt is code that is known to store fields as we do, by the exact object.
 
 use super::memory::loaded;
-use super::plan::_PyType_Lookup;
+use crate::cpython::class::_PyType_Lookup;
 use crate::cpython::{new, text, Obj, Owned, Type};
 use crate::error::{raised, Result};
 use crate::memory::Vec;

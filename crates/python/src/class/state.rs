@@ -1,7 +1,8 @@
 //! The state of an instance, read and written past what its class may have put in the way (`__getattr__`, frozen
 //! classes): its slots by offset, its `__dict__` as a dict.
 
-use super::plan::{managed_dict, Plan};
+use super::plan::Plan;
+use crate::cpython::class::managed_dict;
 use crate::cpython::{Obj, Owned, Type};
 use crate::error::{raised, Result};
 use pyo3::ffi;

@@ -3,7 +3,8 @@
 use super::frame::{Extra, Frame, Kind};
 use super::reduce::Reduce;
 use super::{fault, Copier, Got, BY_PARENT_AND_COPY, NEVER, UNNUMBERED};
-use crate::class::plan::{Base, Plan};
+use crate::class::how::Base;
+use crate::class::plan::Plan;
 use crate::class::state;
 use crate::cpython::{Obj, Owned};
 use crate::encode::Part;

@@ -1,8 +1,10 @@
 //! How the instances of a class are copied, found out once in a call.
 
 use super::Copier;
-use crate::class::plan::{self, Base, How, Plan};
-use crate::cpython::{Obj, Owned, Type};
+use crate::class::how::{Base, How};
+use crate::class::plan::{self, Plan};
+use crate::cpython::class::_PyType_Lookup;
+use crate::cpython::{Owned, Type};
 use crate::error::{raised, Result};
 use crate::objects::Family;
 use holdall_format::model::Known as KnownType;
@@ -146,9 +148,6 @@ static REDUCERS: Table = Table("copyreg", "dispatch_table", PyOnceLock::new());
 /// # Safety
 /// `class` is a class.
 unsafe fn find(py: Python<'_>, class: Owned) -> Result<Known> {
-    extern "C" {
-        fn _PyType_Lookup(class: Type, name: Obj) -> Obj;
-    }
     let raw: Type = class.get().cast();
     // SAFETY: held.
     unsafe {

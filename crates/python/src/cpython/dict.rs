@@ -374,7 +374,7 @@ unsafe fn attributes_agree() -> Option<bool> {
             ffi::PyObject_SetAttrString(second.get(), name.as_ptr(), number.get());
         }
         ffi::PyObject_DelAttrString(second.get(), c"a".as_ptr());
-        if !crate::class::plan::managed_dict(class.get().cast()) {
+        if !super::class::managed_dict(class.get().cast()) {
             return Some(false);
         }
         let is = |at: usize, name: &[u8]| match attribute(second.get(), at) {

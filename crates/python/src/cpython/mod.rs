@@ -2,6 +2,7 @@
 //!
 //! Everything here that relies on a layout is checked against the API when the module is imported (`self_test`).
 
+pub mod class;
 pub mod crowd;
 pub mod dict;
 pub mod float;

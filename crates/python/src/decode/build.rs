@@ -4,7 +4,7 @@ use super::frame::{Frame, Kind, Make, Parts, NOT_ITS_OWN};
 use super::layout::{Build, Layout};
 use super::weight::Weight;
 use super::{weigh, Decoder, Numbered, State, UNMARKED};
-use crate::class::plan::Base;
+use crate::class::how::Base;
 use crate::class::registry;
 use crate::cpython::Owned;
 use crate::driver::OUTERMOST;

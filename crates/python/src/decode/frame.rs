@@ -2,7 +2,7 @@
 
 use super::layout::{Build, Layout};
 use super::weight::{frees_by_recursion, weight_of_instance, Weight};
-use crate::class::plan::Base;
+use crate::class::how::Base;
 use crate::cpython::Owned;
 use crate::julia::Described;
 use crate::memory::Vec;

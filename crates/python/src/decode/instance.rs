@@ -4,7 +4,7 @@ use super::frame::{Frame, Kind, Make, NOT_ITS_OWN};
 use super::layout::{Build, Layout};
 use super::weight::Weight;
 use super::{fill, Decoder, UNMARKED};
-use crate::class::plan::Base;
+use crate::class::how::Base;
 use crate::class::state::allocate;
 use crate::cpython::{dict, Owned};
 use crate::error::{decode, raised, Result, Step};

@@ -1,18 +1,18 @@
 //! Layouts of a message: dict keys with a template to copy, classes with the place of each field.
 
 use super::typed::layouts::Typed;
-use super::{keys, shapes, shelf, Decoder, Numbered};
-use crate::class::plan::{self, Base, How, Plan};
-use crate::class::registry;
-use crate::cpython::{dict, text, Obj, Owned, Type};
-use crate::error::{decode, raised, refusal, refused, unknown_type, Asked, Result};
-use crate::memory::{format, HashSet, Vec};
-use crate::objects::defaults::{lacking, Defaulted};
-use holdall_format::model::{self, Bytes, LayoutKind, Name};
+use super::Decoder;
+use crate::class::how::Base;
+use crate::class::plan::Plan;
+use crate::cpython::class::_PyType_Lookup;
+use crate::cpython::{dict, Obj, Owned, Type};
+use crate::error::{decode, raised, refusal, refused, Result};
+use crate::memory::Vec;
+use crate::objects::defaults::Defaulted;
+use holdall_format::model::LayoutKind;
 use holdall_format::Reader;
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyModule, PyType};
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -81,7 +81,7 @@ pub struct Layout {
     pub kind: LayoutKind,
     pub names: Vec<Owned>,
     /// Names (by their place in the message) that were references, and to which number.
-    references: Vec<(usize, u64)>,
+    pub(super) references: Vec<(usize, u64)>,
     /// How many of its names have a number, in the message that it was read from.
     pub numbers: usize,
     /// The stored class name, and its version.
@@ -94,11 +94,11 @@ pub struct Layout {
     /// What it was matched with, and how instances are built of this layout then: a schema's serial number with a class
     /// in it, or a plan's with the version of its class.
     pub matched: RefCell<Vec<(u64, u32, Rc<Layout>)>>,
-    template: OnceCell<Option<Owned>>,
+    pub(super) template: OnceCell<Option<Owned>>,
 }
 
 /// The serial number of records, which depend on nothing but the layout.
-const RECORDS: u64 = 0;
+pub(super) const RECORDS: u64 = 0;
 
 /// A number for what layouts are matched with: no two schemas or plans of the process have the same.
 pub fn next_serial() -> u64 {
@@ -164,11 +164,11 @@ impl Layout {
     }
 
     /// All names in the order of the message: a class's own comes first.
-    fn all_names(&self) -> impl Iterator<Item = &Owned> {
+    pub(super) fn all_names(&self) -> impl Iterator<Item = &Owned> {
         self.type_name.iter().chain(&self.names)
     }
 
-    fn name(&self, at: usize) -> Option<&Owned> {
+    pub(super) fn name(&self, at: usize) -> Option<&Owned> {
         self.all_names().nth(at)
     }
 
@@ -220,356 +220,10 @@ impl Layout {
     }
 }
 
-impl<'i, R: Reader<'i>> Decoder<'i, R> {
-    /// A new layout, which may be known from an earlier message by its bytes. Who permits its class is asked each time.
-    pub(super) fn layout(&mut self, token: &model::Layout<'i>) -> Result<Rc<Layout>> {
-        if self.again.is_some() {
-            return self.layout_again();
-        }
-        let classes = token.kind != LayoutKind::Dict;
-        // Each name becomes a string of at least 50 bytes, in this message or in an earlier one.
-        self.claim(0, 64 * token.fields.min(token.block.len()))?;
-        let shelf = self.rules.schema.map_or(shelf::without_schema(self.py), |schema| &schema.shelf);
-        let known = match classes {
-            true => shelf.find(self.py, token),
-            false => shapes::find(self.py, token.block),
-        };
-        if let Some(known) = known {
-            // A name that was a reference must be one here, to the same string.
-            let same = |&(at, number): &(usize, u64)| match (self.numbered.get(number as usize), known.name(at)) {
-                (Some(Numbered { object: Some(object), .. }), Some(name)) => object.get() == name.get(),
-                _ => false,
-            };
-            if known.names.len() == token.fields && known.references.iter().all(same) {
-                let mut references = known.references.iter().peekable();
-                for (at, name) in known.all_names().enumerate() {
-                    if references.next_if(|reference| reference.0 == at).is_none() {
-                        self.numbered.push(Numbered::whole(name.clone()));
-                    }
-                }
-                let layout = self.settled(known, token.at)?;
-                self.layouts.push(layout.clone());
-                return Ok(layout);
-            }
-        }
-        let read = self.read_layout(token)?;
-        let layout = self.settled(read.clone(), token.at)?;
-        self.layouts.push(layout.clone());
-        match classes {
-            true => shelf.keep(self.py, token, &read),
-            false => shapes::keep(self.py, token.block, &read),
-        }
-        Ok(layout)
-    }
-
-    /// Reads the names of a new layout.
-    fn read_layout(&mut self, token: &model::Layout<'i>) -> Result<Rc<Layout>> {
-        let mut names = Vec::with_capacity(token.fields + 1);
-        let classes = token.kind != LayoutKind::Dict;
-        let block = self.r.names(token);
-        let mut references = Vec::new();
-        let mut numbered = std::mem::take(&mut self.numbered);
-        let read = (|| {
-            for name in block {
-                // SAFETY: the GIL is held while a decoder lives; the reader has checked that ASCII is.
-                let name = unsafe {
-                    match name? {
-                        Name::Text(Bytes::Ascii(bytes)) => {
-                            let mut name = keys::name(bytes).ok_or_else(raised)?.into_raw();
-                            if classes {
-                                ffi::PyUnicode_InternInPlace(&mut name);
-                            }
-                            let name = Owned::new(name).ok_or_else(raised)?;
-                            numbered.push(Numbered::whole(name.clone()));
-                            name
-                        }
-                        Name::Text(bytes) => {
-                            let name = self.string_of(bytes)?;
-                            numbered.push(Numbered::whole(name.clone()));
-                            name
-                        }
-                        Name::Reference(number) => match numbered.get(number as usize) {
-                            Some(Numbered { object: Some(object), .. }) if text::is(object.get()) => {
-                                references.push((names.len(), number));
-                                object.clone()
-                            }
-                            _ => return Err(decode("a layout's name refers to no text", token.at)),
-                        },
-                    }
-                };
-                names.push(name);
-            }
-            Ok(())
-        })();
-        self.numbered = numbered;
-        read?;
-        layout_named(token, names, references)
-    }
-
-    /// The layout by which instances are built; without a schema, their class is found now.
-    pub(super) fn settled(&mut self, read: Rc<Layout>, at: usize) -> Result<Rc<Layout>> {
-        if read.kind == LayoutKind::Dict || self.rules.schema.is_some() {
-            return Ok(read);
-        }
-        match self.resolved(&read, at) {
-            // Whoever meets an instance of it is told.
-            Err(fault) if self.learns && fault.is_unknown() => Ok(read),
-            resolved => resolved,
-        }
-    }
-
-    /// The layout with the class that its name means here: found once a message, as it is the caller who permits it.
-    pub(super) fn found_layout(&mut self, raw: &Rc<Layout>) -> Result<Rc<Layout>> {
-        let key = Rc::as_ptr(raw) as usize;
-        if let Some(known) = self.found.get(&key) {
-            return Ok(known.clone());
-        }
-        let found = self.resolved(raw, self.here())?;
-        self.found.insert(key, found.clone());
-        Ok(found)
-    }
-
-    /// A class's layout as it was read, with the class and the way its instances are made. Which class it is, and whether
-    /// it is permitted, is found out anew; how instances are made stays as long as the plan, and the class as it is.
-    fn resolved(&mut self, raw: &Layout, at: usize) -> Result<Rc<Layout>> {
-        let name = raw.stored_name(self.py).map_err(|fault| fault.found(at))?;
-        // The same long name may be that of many layouts.
-        self.rules.work.charge(name.len() / 8, "names of classes are looked up again and again", at)?;
-        let Some(class) = self.resolve(name, at)? else {
-            if let Some(known) = raw.matched_with(RECORDS, 0) {
-                return Ok(known);
-            }
-            let layout = Rc::new(Layout { bytes: 256, ..raw.like(Build::Record, raw.names.clone()) });
-            raw.match_with(RECORDS, 0, &layout);
-            return Ok(layout);
-        };
-        // SAFETY: `class` is held here.
-        let (plan, version) = unsafe {
-            let class = class.get().cast();
-            // First the version: what changes the class from here on makes it another one.
-            let version = plan::version_of(class)?;
-            (plan::of(self.py, class)?, version)
-        };
-        if let (Some(known), 1..) = (raw.matched_with(plan.serial, version), version) {
-            return Ok(known);
-        }
-        let mut layout = raw.like(Build::Unresolved, raw.names.clone());
-        self.resolve_layout(&plan, &mut layout, name, at)?;
-        let layout = Rc::new(layout);
-        if version != 0 {
-            raw.match_with(plan.serial, version, &layout);
-        }
-        Ok(layout)
-    }
-
-    /// Finds out how instances of a class are built of a layout.
-    pub(super) fn resolve_layout(&mut self, plan: &Rc<Plan>, layout: &mut Layout, name: &str, at: usize) -> Result<()> {
-        // SAFETY: the plan's class is alive.
-        layout.bytes = unsafe { (*plan.class()).tp_basicsize as usize } + 48 + 32 * layout.names.len();
-        layout.build = self.build_of(plan, layout, name, at)?;
-        layout.plan = Some(plan.clone());
-        Ok(())
-    }
-
-    fn build_of(&mut self, plan: &Rc<Plan>, layout: &mut Layout, name: &str, at: usize) -> Result<Build> {
-        let class = plan.class();
-        let mismatch = |what: &str| decode(format_args!("`{name}` was stored as {what}, which it is not here"), at);
-        match (layout.kind, &plan.how) {
-            (LayoutKind::Enum, How::Enum) => return Ok(Build::Enum),
-            (LayoutKind::Enum, _) if crate::objects::constant::may_be(plan) => return Ok(Build::Enum),
-            (LayoutKind::Enum, _) => return Err(mismatch("an enumeration")),
-            (LayoutKind::Custom, How::Custom) => return Ok(Build::Custom),
-            (LayoutKind::Custom, _) => return Err(mismatch("what its registered `encode` gave")),
-            _ => {}
-        }
-        plan.rename(&mut layout.names);
-        if let Some(registration) = &plan.registration {
-            if registration.upgrade.is_some()
-                && registration.version != layout.version
-                && layout.kind == LayoutKind::Object
-            {
-                return Ok(Build::Upgraded { plan: plan.clone(), lacking: None });
-            }
-        }
-        let mut seen = HashSet::new();
-        for name in &mut layout.names {
-            let mut raw = name.clone().into_raw();
-            // SAFETY: a string of ours; interning may replace it by its equal.
-            *name = unsafe {
-                ffi::PyUnicode_InternInPlace(&mut raw);
-                Owned::new(raw).ok_or_else(raised)?
-            };
-            if !seen.insert(name.get() as usize) {
-                return Err(decode("a layout has the same name twice", at));
-            }
-        }
-        match (layout.kind, &plan.how) {
-            (LayoutKind::Object, How::Fields) => {
-                // In a trusted message, as in a pickle, what was not set stays so.
-                let lacks_defaulted = match self.r.trusted() {
-                    true => Vec::new(),
-                    false => lacking(self.py, class, &layout.names)?,
-                };
-                let places = places(plan, &layout.names)?;
-                // What the class has no place for is dropped only where its version says that it has changed.
-                if layout.version == plan.version && places.iter().any(|place| matches!(place, Place::Nowhere)) {
-                    return Err(decode(
-                        format_args!("`{name}` was stored with a field that it has not: `register` it with `renames` or a new `version`"),
-                        at,
-                    ));
-                }
-                if !lacks_defaulted.is_empty() {
-                    return Ok(Build::Upgraded { plan: plan.clone(), lacking: Some(lacks_defaulted) });
-                }
-                let offsets: Vec<usize> = places
-                    .iter()
-                    .filter_map(|place| if let Place::Slot(offset) = place { Some(*offset) } else { None })
-                    .collect();
-                if offsets.len() == places.len() && plan.is_bare() {
-                    return Ok(Build::Slots { class, offsets });
-                }
-                let attributes = places.iter().all(|place| matches!(place, Place::Attribute(_)));
-                if attributes && !plan.managed_dict {
-                    return Ok(Build::Attributes { plan: plan.clone() });
-                }
-                Ok(Build::Mixed { plan: plan.clone(), places })
-            }
-            (LayoutKind::Object, How::NamedTuple(fields)) => {
-                let order: Vec<usize> = layout
-                    .names
-                    .iter()
-                    .filter_map(|name| fields.iter().position(|field| field.get() == name.get()))
-                    .collect();
-                if order.len() != layout.names.len() || order.len() != fields.len() {
-                    let lacking = Some(lacking(self.py, class, &layout.names)?);
-                    return Ok(Build::Upgraded { plan: plan.clone(), lacking });
-                }
-                Ok(Build::NamedTuple { class, order })
-            }
-            (LayoutKind::Based, How::Based(base)) => {
-                Ok(Build::Based { class, base: *base, places: places(plan, &layout.names)? })
-            }
-            (LayoutKind::Based, _) => Err(mismatch("a subclass of a builtin")),
-            _ => Err(decode(
-                format_args!("`{name}` can't be built field by field: `register` it with `encode` and `decode`"),
-                at,
-            )),
-        }
-    }
-
-    /// The class of that stored name, if it is permitted: registered, one of the standard library's plain ones, or
-    /// among `types`. Nothing is imported, and no attribute hook of a module runs.
-    pub(super) fn resolve(&mut self, name: &str, at: usize) -> Result<Option<Owned>> {
-        if let Some(registration) = registry::by_name(self.py, name)? {
-            return Ok(Some(registration.class.clone()));
-        }
-        if let Some(class) = crate::objects::permitted(self.py, name)? {
-            return Ok(Some(class));
-        }
-        if let Some(class) = self.rules.schema.and_then(|schema| schema.permitted.get(name)) {
-            return Ok(Some(class.clone()));
-        }
-        for permitted in &self.options.types {
-            // SAFETY: held by the options.
-            let permitted = unsafe { Bound::from_borrowed_ptr(self.py, permitted.get()) };
-            if let Ok(class) = permitted.cast::<PyType>() {
-                if plan::is_named(class, name)? {
-                    // SAFETY: alive.
-                    return Ok(Some(unsafe { Owned::borrowed(class.as_ptr()) }));
-                }
-            } else if let Ok(module) = permitted.cast::<PyModule>() {
-                if let Some(class) = in_module(self.py, module, name)? {
-                    return Ok(Some(class));
-                }
-            }
-        }
-        if self.r.trusted() && !self.options.records {
-            return crate::objects::reference::class_of(self, name, at).map(Some);
-        }
-        if self.options.records {
-            return Ok(None);
-        }
-        Err(unknown_type(format!("{name}"), registry::remedy(self.py, name), at))
-    }
-}
-
-/// A layout whose names were read, a class's own first.
-pub(super) fn layout_named(
-    token: &model::Layout<'_>,
-    mut names: Vec<Owned>,
-    references: Vec<(usize, u64)>,
-) -> Result<Rc<Layout>> {
-    let classes = token.kind != LayoutKind::Dict;
-    if names.len() != token.fields + usize::from(classes) {
-        return Err(decode("a layout has more or fewer names than it says", token.at));
-    }
-    let numbers = names.len() - references.len();
-    let type_name = classes.then(|| names.remove(0));
-    Ok(Rc::new(Layout {
-        kind: token.kind,
-        bytes: 128 + 32 * names.len(),
-        names,
-        references,
-        numbers,
-        type_name,
-        version: token.version,
-        plan: None,
-        build: if classes { Build::Unresolved } else { Build::Dict },
-        matched: RefCell::default(),
-        template: OnceCell::new(),
-    }))
-}
-
-/// A class of that stored name among the module's own names, or within such a class.
-fn in_module(py: Python<'_>, module: &Bound<'_, PyModule>, name: &str) -> Result<Option<Owned>> {
-    let is_it = |found: &Bound<'_, PyAny>| -> Result<bool> {
-        match found.cast::<PyType>() {
-            Ok(class) => Ok(plan::is_named(class, name)?),
-            Err(_) => Ok(false),
-        }
-    };
-    // The usual case first: the module's own class, found by the parts of its qualified name. Only what `__dict__`s
-    // hold is looked at: nothing of the module's or its classes' own code runs.
-    let prefix = module.name()?.to_string();
-    if let Some(qualified) = name.strip_prefix(&prefix).and_then(|rest| rest.strip_prefix('.')) {
-        let mut found: Option<Bound<'_, PyAny>> = None;
-        for part in qualified.split('.') {
-            found = match &found {
-                None => module.dict().get_item(part)?,
-                Some(outer) if outer.is_instance_of::<PyType>() => {
-                    // SAFETY: a class; its own `__dict__`, which its metaclass can't put something else for.
-                    let members = unsafe { (*outer.as_ptr().cast::<ffi::PyTypeObject>()).tp_dict };
-                    // SAFETY: a class's dict is alive as long as the class.
-                    match unsafe { Bound::from_borrowed_ptr_or_opt(py, members) } {
-                        Some(members) => members.get_item(part).if_taken()?,
-                        None => None,
-                    }
-                }
-                Some(_) => None,
-            };
-            if found.is_none() {
-                break;
-            }
-        }
-        if let Some(found) = found {
-            if is_it(&found)? {
-                return Ok(Some(crate::objects::owned(&found)));
-            }
-        }
-    }
-    for (_, found) in module.dict() {
-        if is_it(&found)? {
-            return Ok(Some(crate::objects::owned(&found)));
-        }
-    }
-    Ok(None)
-}
+impl<'i, R: Reader<'i>> Decoder<'i, R> {}
 
 /// The place of each field in instances of the plan's class. Names are interned.
 pub(super) fn places(plan: &Plan, names: &[Owned]) -> Result<Vec<Place>> {
-    extern "C" {
-        fn _PyType_Lookup(class: Type, name: Obj) -> Obj;
-    }
     names
         .iter()
         .map(|name| {

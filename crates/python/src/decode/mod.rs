@@ -16,6 +16,7 @@ pub mod keys;
 mod late;
 pub mod layout;
 mod partial;
+mod resolve;
 mod rings;
 mod run;
 mod runs;

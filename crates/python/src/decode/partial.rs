@@ -3,7 +3,8 @@
 //! Objects have the numbers of the message. Those that a part needs get an entry each, in the order in which they are met;
 //! `Far` says which. What was built is kept for the next part, so that what two parts share is one object.
 
-use super::layout::{layout_named, Layout};
+use super::layout::Layout;
+use super::resolve::layout_named;
 use super::skip::Again;
 use super::{Decoder, Numbered, Shared, State, UNMARKED};
 use crate::cpython::{text, Owned};

@@ -3,7 +3,8 @@
 //! holds it. No code of the class runs, which pickle would call.
 
 use super::owned;
-use crate::class::plan::{How, Plan};
+use crate::class::how::How;
+use crate::class::plan::Plan;
 use crate::class::state;
 use crate::cpython::dict::{self, Position};
 use crate::cpython::{text, Obj, Owned};

@@ -4,7 +4,7 @@
 //! cause, context and the fields that the builtin exceptions add.
 
 use super::owned;
-use crate::class::plan::_PyType_Lookup;
+use crate::cpython::class::_PyType_Lookup;
 use crate::cpython::{new, Obj, Owned, Type};
 use crate::encode::Part;
 use crate::error::{decode, encode, refused, Asked, Result};

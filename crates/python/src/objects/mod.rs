@@ -20,7 +20,7 @@ pub mod struct_sequence;
 pub mod textual;
 pub mod upgrade;
 
-use crate::class::plan::Base;
+use crate::class::how::Base;
 use crate::cpython::{Obj, Owned, Type};
 use crate::encode::Encoder;
 use crate::error::{decode, encode as encode_error, raised, refused, Asked, Result};

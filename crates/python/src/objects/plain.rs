@@ -2,7 +2,8 @@
 //! values as they come from there.
 
 use super::{owned, special, Family};
-use crate::class::plan::{Base, How, PlainDefault, PlainField, Plan, Special};
+use crate::class::how::{Base, How, Special};
+use crate::class::plan::{PlainDefault, PlainField, Plan};
 use crate::class::registry;
 use crate::cpython::{bytes_of, float, int, new, text, Obj, Owned};
 use crate::driver;

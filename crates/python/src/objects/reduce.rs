@@ -5,7 +5,8 @@
 //! it. Among the arguments it is written again, where a reference to something that is on its way to them ends it.
 
 use super::{owned, reference};
-use crate::class::plan::{How, Plan};
+use crate::class::how::How;
+use crate::class::plan::Plan;
 use crate::class::registry;
 use crate::cpython::{new, Obj, Owned};
 use crate::encode::{Encoder, Part};

@@ -7,7 +7,8 @@ pub mod classes;
 
 use self::classes::Class;
 use super::owned;
-use crate::class::plan::{Plan, Special as Known};
+use crate::class::how::Special as Known;
+use crate::class::plan::Plan;
 use crate::cpython::{bytes_of, int, new, Owned};
 use crate::decode::Decoder;
 use crate::driver;

@@ -2,7 +2,7 @@
 //! still missing gets the class's default.
 
 use super::{defaults, owned};
-use crate::class::plan::How;
+use crate::class::how::How;
 use crate::class::state;
 use crate::cpython::{new, text, Owned};
 use crate::decode::layout::{Build, Layout};

@@ -10,13 +10,13 @@ use super::time::Read;
 use super::{time, NodeId, Schema};
 use crate::class::registry::call;
 use crate::cpython::{float, new, text, Obj, Owned, Type};
-use crate::decode::{self, Work};
+use crate::decode::Work;
 use crate::error::{invalid, raised, Asked, Fault, Result};
 use crate::memory::{vec, Vec};
 use crate::objects::{owned, special};
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::PyDict;
 use std::ptr::addr_of_mut;
 
 /// What a load goes by.
@@ -38,8 +38,6 @@ pub enum Taken {
     /// Of the right kind, but not fit; says why.
     Broken(String),
 }
-
-const INVALID_MEMBER: &str = "Invalid enum value";
 
 /// The bit of `accepts` that an object of exactly that type has.
 ///
@@ -521,52 +519,6 @@ impl<'s> Rules<'s> {
         })
     }
 
-    /// A member by its value, or by its name.
-    fn member(&self, class: &Owned, by_value: &Owned, object: &Owned, kind: u32) -> Result<Taken> {
-        let (given, members) = (self.bound(object), self.bound(class));
-        if given.is_instance(&members)? {
-            return Ok(Taken::Yes(object.clone()));
-        }
-        let mut value = given.clone();
-        // SAFETY: held.
-        if self.plain && unsafe { ffi::Py_TYPE(object.get()) } == addr_of_mut!(ffi::PyList_Type) {
-            // A tuple, as plain formats have it.
-            value = self.py.get_type::<PyTuple>().call1((given.clone(),))?;
-        }
-        decode::hashed_now(self.py, &self.work, &owned(&value), 0)?;
-        let by_value = self.bound(by_value);
-        let by_value = by_value.cast::<PyDict>().map_err(PyErr::from)?;
-        // 1, 1.0 and True are equal, and not the same value.
-        let is_it = |found: &Bound<'_, PyAny>| -> Result<bool> {
-            let Some(own) = found.getattr("_value_").if_taken()? else { return Ok(false) };
-            Ok(own.get_type().is(value.get_type()) || !own.eq(&value).if_taken()?.unwrap_or(false))
-        };
-        match by_value.get_item(&value).if_taken()?.flatten() {
-            Some(found) if is_it(&found)? => return Ok(Taken::Yes(owned(&found))),
-            Some(_) if kind != 0 => return Ok(Taken::No),
-            _ => {}
-        }
-        if kind == accepts::STR {
-            let names = members.getattr("_member_map_")?;
-            if let Some(found) = names.cast::<PyDict>().map_err(PyErr::from)?.get_item(&given)? {
-                return Ok(Taken::Yes(owned(&found)));
-            }
-            if !self.strict {
-                for lax in [self.lax_int(object, kind)?, self.text_as_float(object)?].into_iter().flatten() {
-                    if let Some(found) = by_value.get_item(self.bound(&lax))? {
-                        return Ok(Taken::Yes(owned(&found)));
-                    }
-                }
-            }
-        }
-        // Unions of flags, `_missing_`, and values that have no hash: by the class's own code.
-        match self.made(members.call1((&value,)), INVALID_MEMBER)? {
-            Taken::Yes(found) if !is_it(&self.bound(&found))? => Ok(Taken::No),
-            Taken::Broken(_) if kind == 0 || kind == accepts::NONE => Ok(Taken::No),
-            taken => Ok(taken),
-        }
-    }
-
     fn is_fraction(&self, class: &Owned) -> Result<bool> {
         Ok(self.py.import("fractions")?.getattr("Fraction")?.as_ptr() == class.get())
     }
@@ -575,50 +527,6 @@ impl<'s> Rules<'s> {
     pub(super) fn is_numpy(&self, class: &Owned) -> Result<bool> {
         let module = self.bound(class).getattr("__module__")?;
         Ok(module.extract::<String>().if_taken()?.is_some_and(|module| module == "numpy"))
-    }
-
-    fn literal(&self, values: &[Owned], object: &Owned) -> Result<Taken> {
-        let given = self.bound(object);
-        for value in values {
-            let known = self.bound(value);
-            // 1, 1.0 and True are equal, and not the same literal.
-            if known.is(&given) || (known.get_type().is(given.get_type()) && known.eq(&given)?) {
-                return Ok(Taken::Yes(value.clone()));
-            }
-            // A member of an enumeration, by its value.
-            let own = if self.plain { known.getattr("_value_").if_taken()? } else { None };
-            if let Some(own) = own.filter(|own| own.get_type().is(given.get_type())) {
-                if own.eq(&given).if_taken()?.unwrap_or(false) {
-                    return Ok(Taken::Yes(value.clone()));
-                }
-            }
-        }
-        // SAFETY: held.
-        let kind = unsafe { kind_of(object.get()) };
-        if kind == accepts::STR && !self.strict {
-            // SAFETY: a string, says `kind`.
-            let null = unsafe { text::ascii(object.get()) }.is_some_and(|text| text.eq_ignore_ascii_case(b"null"));
-            for value in values {
-                // SAFETY: values of the schema, held.
-                match unsafe { kind_of(value.get()) } {
-                    accepts::INT => {
-                        let int = self.lax_int(object, kind)?;
-                        if int.map_or(Ok(false), |int| self.bound(&int).eq(self.bound(value)))? {
-                            return Ok(Taken::Yes(value.clone()));
-                        }
-                    }
-                    accepts::NONE if null => return Ok(Taken::Yes(value.clone())),
-                    accepts::BOOL => match self.lax_bool(object, kind) {
-                        Taken::Yes(made) if made.get() == value.get() => return Ok(Taken::Yes(made)),
-                        _ => {}
-                    },
-                    _ => {}
-                }
-            }
-        }
-        // SAFETY: values of the schema, held.
-        let of_its_kind = values.iter().any(|value| unsafe { kind_of(value.get()) } == kind && kind != 0);
-        Ok(if of_its_kind { Taken::Broken(INVALID_MEMBER.to_owned()) } else { Taken::No })
     }
 
     /// What a field that was not stored has.

@@ -9,6 +9,7 @@ mod conform;
 pub mod constraint;
 pub mod foreign;
 mod lax;
+pub mod members;
 pub mod node;
 pub mod time;
 

@@ -2,6 +2,7 @@
 
 mod bson;
 mod hold;
+mod keys;
 mod members;
 mod msgpack;
 mod source;

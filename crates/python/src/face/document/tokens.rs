@@ -1,11 +1,12 @@
 //! Documents of formats whose containers say how many values they hold, but not where those are: they are passed over to get
 //! from one to the next, with an index where there is one.
 
+use super::keys::FEW;
 use super::source::Source;
-use super::{equals, Cursor, Document, Inside, Member};
+use super::{Cursor, Document, Inside, Member};
 use crate::cpython::{new, text, Owned, View};
 use crate::decode;
-use crate::error::{raised, Asked, Fault};
+use crate::error::{Asked, Fault};
 use crate::face::options::{self, Wanted};
 use crate::memory::{HashMap, Vec};
 use crate::schema::{NodeId, ANY};
@@ -15,11 +16,7 @@ use holdall_format::{Error, Kind, Result, Token};
 use pyo3::exceptions::{PyKeyError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat, PyInt, PyMemoryView, PyString, PyWeakrefMethods, PyWeakrefReference};
-use std::hash::BuildHasher;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-
-/// Dicts of up to so many items are searched key by key.
-const FEW: usize = 16;
 /// Of what no index knows, a place is noted every so many bytes.
 const SPAN: usize = 1 << 12;
 
@@ -122,17 +119,17 @@ struct Shared<F> {
 }
 
 /// A value of a message.
-struct Part<F> {
+pub(super) struct Part<F> {
     shared: Arc<Shared<F>>,
-    at: usize,
+    pub(super) at: usize,
     number: Option<u64>,
     shape: Shape,
     options: Arc<decode::Options>,
     /// The same for members of which the type says nothing.
-    untyped: Arc<decode::Options>,
+    pub(super) untyped: Arc<decode::Options>,
     /// Of what no index knows: places of values, and of text keys by their hash. Of a run of texts: where every so manieth begins.
     points: OnceLock<Vec<(usize, usize)>>,
-    keys: OnceLock<HashMap<u64, Vec<Member>>>,
+    pub(super) keys: OnceLock<HashMap<u64, Vec<Member>>>,
     /// Whether the document that it is in is known to those who refer to it.
     met: OnceLock<()>,
     /// Of a run that a type says something of: all of it, built once and not for each item.
@@ -166,7 +163,7 @@ pub fn open<F: Form>(
 }
 
 impl<F: Form> Part<F> {
-    fn form(&self) -> &F {
+    pub(super) fn form(&self) -> &F {
         &self.shared.form
     }
 
@@ -176,7 +173,7 @@ impl<F: Form> Part<F> {
         look(&view, message)
     }
 
-    fn fault(&self, view: &View, error: Error) -> PyErr {
+    pub(super) fn fault(&self, view: &View, error: Error) -> PyErr {
         Fault::from(error).into_py(self.form().message(view).1)
     }
 
@@ -190,7 +187,7 @@ impl<F: Form> Part<F> {
         }
     }
 
-    fn first(&self) -> usize {
+    pub(super) fn first(&self) -> usize {
         match self.shape {
             Shape::List { first, .. } | Shape::Table { first, .. } | Shape::Fields { first, .. } => first,
             Shape::Leaf | Shape::Run { .. } => self.at,
@@ -223,100 +220,6 @@ impl<F: Form> Part<F> {
             at = form.skip(message, at).map_err(fault)?;
         }
         Ok(at)
-    }
-
-    /// Whether the key that stands there is `wanted`.
-    fn is_key(&self, view: &View, message: &[u8], at: usize, wanted: &Bound<'_, PyAny>) -> PyResult<bool> {
-        let py = wanted.py();
-        let fault = |error| self.fault(view, error);
-        let (place, number) = self.form().resolve(message, at).map_err(fault)?;
-        let is_text = wanted.is_exact_instance_of::<PyString>();
-        match self.form().token(message, place).map_err(fault)? {
-            Token::Text(bytes) => {
-                if wanted.hash().if_taken()?.is_none() {
-                    return Ok(false);
-                }
-                string(py, bytes)?.eq(wanted)
-            }
-            Token::Int(_) | Token::Float(_) | Token::None | Token::Bool(_) | Token::Bytes(_) if is_text => Ok(false),
-            _ => {
-                let target = number.map_or(Target::At(at), Target::Number);
-                equals(self.form().build(py, view, target, &self.untyped)?.bind(py), wanted)
-            }
-        }
-    }
-
-    fn find_key(&self, view: &View, message: &[u8], len: usize, wanted: &Bound<'_, PyAny>) -> PyResult<Option<Member>> {
-        wanted.hash()?;
-        let form = self.form();
-        let fault = |error| self.fault(view, error);
-        let member = |key: usize| -> PyResult<Member> {
-            Ok(Member { key, at: form.skip(message, key).map_err(fault)?, ..Member::default() })
-        };
-        if wanted.is_exact_instance_of::<PyString>() {
-            // SAFETY: a string that the caller holds.
-            let parts = unsafe { text::parts(wanted.as_ptr()) }.ok_or_else(|| raised().into_py(0))?;
-            match form.search(view, message, self.at, parts).map_err(fault)? {
-                Some(Search::Only(places) | Search::First(places)) if !places.is_empty() => {
-                    for place in places {
-                        let place = usize::try_from(place).unwrap_or(usize::MAX);
-                        if self.is_key(view, message, place, wanted)? {
-                            return member(place).map(Some);
-                        }
-                    }
-                }
-                Some(Search::Only(_)) => return Ok(None),
-                None if len > FEW => {
-                    let keys = self.hashed(view, message, len, wanted.py())?;
-                    let hash = rustc_hash::FxBuildHasher.hash_one(wanted.hash()?);
-                    // Of several that are equal the last counts, as in a dict.
-                    for found in keys.get(&hash).into_iter().flatten().rev() {
-                        if self.is_key(view, message, found.key, wanted)? {
-                            return Ok(Some(*found));
-                        }
-                    }
-                    if !keys.contains_key(&ODD) {
-                        return Ok(None);
-                    }
-                }
-                _ => {}
-            }
-        }
-        if !wanted.is_instance_of::<PyString>() && form.has_text_keys(self.at) {
-            return Ok(None);
-        }
-        let mut at = self.first();
-        let mut found = None;
-        for _ in 0..len {
-            let value = form.skip(message, at).map_err(fault)?;
-            if self.is_key(view, message, at, wanted)? {
-                found = Some(Member { key: at, at: value, ..Member::default() });
-            }
-            at = form.skip(message, value).map_err(fault)?;
-        }
-        Ok(found)
-    }
-
-    /// Where text keys stand, by their hash; under [`ODD`] one of those that are no text.
-    fn hashed(&self, view: &View, message: &[u8], len: usize, py: Python<'_>) -> PyResult<&HashMap<u64, Vec<Member>>> {
-        if let Some(keys) = self.keys.get() {
-            return Ok(keys);
-        }
-        let form = self.form();
-        let fault = |error| self.fault(view, error);
-        let mut keys: HashMap<u64, Vec<Member>> = HashMap::new();
-        let mut at = self.first();
-        for index in 0..len {
-            let (place, _) = form.resolve(message, at).map_err(fault)?;
-            let hash = match form.token(message, place).map_err(fault)? {
-                Token::Text(bytes) => rustc_hash::FxBuildHasher.hash_one(string(py, bytes)?.hash()?),
-                _ => ODD,
-            };
-            let value = form.skip(message, at).map_err(fault)?;
-            keys.entry(hash).or_default().push(Member { key: at, at: value, index, ..Member::default() });
-            at = form.skip(message, value).map_err(fault)?;
-        }
-        Ok(self.keys.get_or_init(|| keys))
     }
 
     /// What a member is by the document's own type; [`ANY`] where that says nothing of it.
@@ -392,9 +295,6 @@ impl<F: Form> Part<F> {
         message.get(from + before..from + before + usize::from(*lengths.get(index)?))
     }
 }
-
-/// Of keys that are no text.
-const ODD: u64 = u64::MAX;
 
 pub fn string<'py>(py: Python<'py>, bytes: Bytes<'_>) -> PyResult<Bound<'py, PyAny>> {
     // SAFETY: the GIL is held, as `py` shows; the new reference is handed over.

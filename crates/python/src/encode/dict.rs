@@ -1,0 +1,118 @@
+//! Dicts: by a layout of their keys where these are names, else as pairs.
+
+use super::{layouts, Encoder, Frame, Kind, BY_PARENT};
+use crate::cpython::dict::{self, Position};
+use crate::cpython::{text, Obj, Owned};
+use crate::error::Result;
+use crate::memory::Vec;
+use holdall_format::model::LayoutKind;
+use holdall_format::Writer;
+
+impl<W: Writer> Encoder<'_, W> {
+    /// # Safety
+    /// `object` is a dict whose mark was written.
+    #[inline(always)]
+    pub(super) unsafe fn dict(&mut self, object: Obj, hint: u32) -> Result<()> {
+        // SAFETY: a dict, says the caller; no Python code runs while its entries are borrowed.
+        unsafe {
+            if W::LAYOUTS {
+                if let Some(entries) = dict::entries(object) {
+                    if entries.is_empty() || entries.len() > layouts::MOST_KEYS {
+                        return self.table(object);
+                    }
+                    let layout = if self.tables.layouts.is_dict(hint, entries) {
+                        self.w.instance(hint as usize);
+                        hint
+                    } else {
+                        self.dict_layout(entries)?
+                    };
+                    self.last_layout = layout;
+                    for (at, &(_, value)) in entries.iter().enumerate() {
+                        if self.leaf(value, BY_PARENT)? {
+                            continue;
+                        }
+                        let depth = self.tables.stack.len();
+                        let done = self.shallow(value)?;
+                        self.last_layout = layout;
+                        if done && self.tables.stack.len() == depth {
+                            continue;
+                        }
+                        // What is being written goes on later, below the frame of the value.
+                        let at = at + usize::from(done);
+                        if at == entries.len() {
+                            break;
+                        }
+                        let frame = Frame {
+                            at: at as isize,
+                            len: entries.len() - at,
+                            hint: layout,
+                            ..Frame::new(Owned::borrowed(object), Kind::Values)
+                        };
+                        self.tables.stack.insert(depth, frame);
+                        break;
+                    }
+                    return Ok(());
+                }
+            }
+            if W::TAGGED {
+                return self.julia_dict(object);
+            }
+            if !W::LAYOUTS {
+                return self.plain_dict(object);
+            }
+            self.odd_dict(object)
+        }
+    }
+
+    /// Writes the head of a dict that has not the layout that was expected.
+    #[inline(never)]
+    unsafe fn dict_layout(&mut self, entries: &[(Obj, Obj)]) -> Result<u32> {
+        let mut names = [std::ptr::null_mut(); layouts::MOST_KEYS];
+        for (name, entry) in names.iter_mut().zip(entries) {
+            *name = entry.0;
+        }
+        // SAFETY: keys of a live dict.
+        unsafe { self.layout(LayoutKind::Dict, None, &names[..entries.len()]) }
+    }
+
+    /// A dict whose entries can't be had as one array of string keys.
+    #[inline(never)]
+    unsafe fn odd_dict(&mut self, object: Obj) -> Result<()> {
+        // SAFETY: a dict, says the caller.
+        unsafe {
+            let len = dict::len(object);
+            if !W::LAYOUTS || len == 0 || len > layouts::MOST_KEYS {
+                return self.table(object);
+            }
+            let mut names = Vec::with_capacity(len);
+            let mut position = Position(0);
+            while let Some((key, _)) = position.next(object) {
+                if !text::is(key) {
+                    return self.table(object);
+                }
+                names.push(key);
+            }
+            let layout = self.layout(LayoutKind::Dict, None, &names)?;
+            self.last_layout = layout;
+            self.dict_values(&Owned::borrowed(object), layout);
+        }
+        Ok(())
+    }
+
+    /// A dict that is written pair by pair.
+    pub(super) unsafe fn table(&mut self, object: Obj) -> Result<()> {
+        // SAFETY: a dict, says the caller.
+        unsafe {
+            self.w.dict(dict::len(object));
+            self.pairs(object);
+        }
+        Ok(())
+    }
+
+    /// Leaves the values of a dict to the walk.
+    pub(super) unsafe fn dict_values(&mut self, dict: &Owned, layout: u32) {
+        // SAFETY: a dict, says the caller.
+        let len = unsafe { dict::len(dict.get()) };
+        self.tables.stack.push(Frame { len, hint: layout, ..Frame::new(dict.clone(), Kind::Values) });
+    }
+}

@@ -1,0 +1,155 @@
+//! Objects that are met again: which are looked up, and how they are numbered.
+
+use super::memo::Met;
+use super::{Encoder, Sharing, MOST_LOOKED_AT};
+use crate::cpython::{references, Obj, Owned};
+use crate::error::{self, Result};
+use holdall_format::Writer;
+use pyo3::ffi;
+use std::ptr::addr_of_mut;
+
+impl<'t, W: Writer> Encoder<'t, W> {
+    /// Whether this is the walk of a canonical message that only finds what is met again.
+    pub(super) fn is_first_walk(&self) -> bool {
+        matches!(self.sharing, Sharing::Finding(_))
+    }
+
+    #[inline(always)]
+    pub(super) fn tracks(&self) -> bool {
+        W::REFERENCES && self.options.refs
+    }
+
+    /// Whether an object with that many holders may be met again, by its count (or for all, or none: see `bound`).
+    ///
+    /// # Safety
+    /// `object` is alive.
+    #[inline(always)]
+    pub(super) unsafe fn may_be_shared(&self, object: Obj, held: isize) -> bool {
+        // SAFETY: alive, says the caller.
+        W::REFERENCES && unsafe { references(object) } > held & self.bound.0 | self.bound.1
+    }
+
+    /// The number for the next marked object.
+    #[inline(always)]
+    pub(super) fn number(&mut self) -> Result<u32> {
+        let number = self.next_number;
+        if number == u32::MAX {
+            return Err(error::encode("more than 4,294,967,294 shared objects in one message"));
+        }
+        self.next_number += 1;
+        Ok(number)
+    }
+
+    /// Writes a reference and says yes if `object` was met before; else marks it where it may be met again.
+    ///
+    /// # Safety
+    /// `object` is alive.
+    #[inline(always)]
+    pub(crate) unsafe fn met(&mut self, object: Obj, held: isize) -> Result<bool> {
+        // SAFETY: alive, says the caller.
+        if unsafe { !self.may_be_shared(object, held) } {
+            return Ok(false);
+        }
+        self.met_shared(object)
+    }
+
+    #[inline(never)]
+    pub(super) fn met_shared(&mut self, object: Obj) -> Result<bool> {
+        if W::TAGGED {
+            return self.met_apart(object);
+        }
+        // CPython keeps one object of each of these, of which some of its own functions make more: not the graph's say.
+        // SAFETY: alive, as the caller of `met` says.
+        let has_twins = unsafe { ffi::Py_TYPE(object) == addr_of_mut!(ffi::PyBytes_Type) && ffi::Py_SIZE(object) <= 1 };
+        if self.options.canonical && has_twins {
+            return Ok(false);
+        }
+        match &mut self.sharing {
+            Sharing::Found(found) if !found.contains_key(&(object as usize)) => return Ok(false),
+            _ => {}
+        }
+        match self.tables.memo.meet(object, self.next_number) {
+            Met::Before(number) => {
+                if let Sharing::Finding(found) = &mut self.sharing {
+                    *found.entry(object as usize).or_default() += 1;
+                }
+                // What is only compared is begun anywhere in a circle, and never loaded.
+                if self.effort.is_none() && !self.unmade.is_empty() && self.met_unmade(object, number)? {
+                    return Ok(true);
+                }
+                self.link(object);
+                self.w.reference(u64::from(number));
+                Ok(true)
+            }
+            Met::Never => {
+                self.number()?;
+                self.w.mark();
+                if self.takes_notes {
+                    self.note(object);
+                }
+                Ok(false)
+            }
+        }
+    }
+
+    #[cold]
+    fn note(&mut self, object: Obj) {
+        if self.effort.is_some() {
+            self.met.push(object as usize);
+        }
+        if self.options.trust || self.tracks_all {
+            // Its address must not come to mean another object, whatever the code that is called does to its parent.
+            // SAFETY: alive, as the caller of `met` says.
+            self.keep(unsafe { Owned::borrowed(object) });
+        }
+    }
+
+    /// The same where all that is met again stands apart: in its place, the first too, there is a reference.
+    fn met_apart(&mut self, object: Obj) -> Result<bool> {
+        // SAFETY: alive, as the caller of `met` says.
+        let class = unsafe { ffi::Py_TYPE(object) };
+        if self.lowering.as_ref().is_some_and(|lowering| lowering.is_value(class)) {
+            return Ok(false);
+        }
+        match &mut self.sharing {
+            Sharing::Found(found) if !found.contains_key(&(object as usize)) => return Ok(false),
+            Sharing::Finding(found) => {
+                if let Met::Never = self.tables.memo.meet(object, 0) {
+                    return Ok(false);
+                }
+                // What is made of its parts can't stand apart in a cycle: there is nothing to refer to while they are read.
+                if let Some(lowering) = self.lowering.as_mut().filter(|lowering| lowering.makes()) {
+                    let below = self.tables.stack.iter().rev().take(MOST_LOOKED_AT);
+                    if let Some(open) = below.clone().position(|frame| frame.object.get() == object) {
+                        for frame in below.take(open + 1) {
+                            // SAFETY: held by its frame.
+                            let class = unsafe { ffi::Py_TYPE(frame.object.get()) };
+                            if lowering.is_made(class) {
+                                lowering.put_in_place(frame.object.get());
+                            }
+                        }
+                    }
+                    if lowering.is_in_place(object as usize) {
+                        return Ok(false);
+                    }
+                }
+                *found.entry(object as usize).or_default() += 1;
+                return Ok(true);
+            }
+            _ => {}
+        }
+        let number = match self.tables.memo.meet(object, self.next_number) {
+            Met::Before(number) => number,
+            Met::Never => {
+                let number = self.number()?;
+                if let Some(lowering) = &mut self.lowering {
+                    // SAFETY: alive.
+                    lowering.put_apart(unsafe { Owned::borrowed(object) });
+                }
+                number
+            }
+        };
+        self.w.reference(u64::from(number));
+        Ok(true)
+    }
+}

@@ -1,0 +1,302 @@
+//! The next value: written at once where it is a leaf, else begun, with a frame for what it holds.
+
+use super::{layouts, Encoder, Frame, Kind, BY_PARENT};
+use crate::cpython::dict::{self};
+use crate::cpython::{bytes_of, float, int, Obj, Owned};
+use crate::error::{raised, Result};
+use crate::objects::buffer;
+use holdall_format::model::{Lent, Seq};
+use holdall_format::Writer;
+use pyo3::ffi;
+use std::ptr::addr_of_mut;
+
+impl<W: Writer> Encoder<'_, W> {
+    /// Writes what needs no frame and keeps no identity, or is a string; says no to the rest.
+    ///
+    /// # Safety
+    /// `object` is alive.
+    #[inline(always)]
+    pub(crate) unsafe fn leaf(&mut self, object: Obj, held: isize) -> Result<bool> {
+        // SAFETY: alive, says the caller; the types compared with are static.
+        unsafe {
+            let class = ffi::Py_TYPE(object);
+            if class == addr_of_mut!(ffi::PyUnicode_Type) {
+                self.text(object, held)?;
+            } else if class == addr_of_mut!(ffi::PyLong_Type) {
+                match int::value(object) {
+                    Some(value) => self.w.int(value),
+                    None => return self.big(object),
+                }
+            } else if class == addr_of_mut!(ffi::PyFloat_Type) {
+                self.w.float(float::value(object));
+            } else if object == ffi::Py_None() {
+                self.w.none();
+            } else if class == addr_of_mut!(ffi::PyBool_Type) {
+                self.w.bool(object == ffi::Py_True());
+            } else {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Like [`Encoder::leaf`], for the message's first object, which needs no mark.
+    pub(super) unsafe fn leaf_root(&mut self, object: Obj) -> Result<bool> {
+        // SAFETY: alive, says the caller. No count is above the highest.
+        unsafe {
+            if crate::cpython::text::is(object) {
+                // Also where equal strings are written once: nothing comes that could refer to it.
+                let parts = crate::cpython::text::parts(object).ok_or_else(raised)?;
+                self.w.text(parts);
+                return Ok(true);
+            }
+            self.leaf(object, isize::MAX)
+        }
+    }
+
+    /// An int of more than 63 bits; says no to what a fallback of the user's may have to write.
+    ///
+    /// # Safety
+    /// `object` is an int.
+    #[cold]
+    #[inline(never)]
+    pub(crate) unsafe fn big(&mut self, object: Obj) -> Result<bool> {
+        // SAFETY: an int, says the caller.
+        let bytes = unsafe { int::bytes(object) }.ok_or_else(raised)?;
+        match <[u8; 8]>::try_from(&bytes[..]) {
+            // -2**63, which `int::value` leaves to us.
+            Ok(bytes) => self.w.int(i64::from_le_bytes(bytes)),
+            Err(_) if W::TAGGED => return Ok(false),
+            Err(_) if self.options.driver.is_some() && bytes.len() > size_of::<i64>() => return Ok(false),
+            Err(_) => self.w.bigint(&bytes),
+        }
+        Ok(true)
+    }
+
+    /// Writes any object; what it holds may be left to the walk.
+    ///
+    /// # Safety
+    /// `object` is alive.
+    #[inline(always)]
+    pub(crate) unsafe fn value(&mut self, object: Obj, held: isize) -> Result<()> {
+        // SAFETY: alive, says the caller.
+        unsafe {
+            if self.leaf(object, held)? {
+                return Ok(());
+            }
+            self.node(object, held, layouts::NONE)
+        }
+    }
+
+    /// Writes a list or tuple, and says no to all else: of what is no leaf, this can't lead to itself, so that loops
+    /// over a container's values may call it before they have a frame.
+    ///
+    /// # Safety
+    /// `object` is alive.
+    #[inline(always)]
+    pub(super) unsafe fn shallow(&mut self, object: Obj) -> Result<bool> {
+        // SAFETY: alive, says the caller.
+        unsafe {
+            let class = ffi::Py_TYPE(object);
+            let seq = if class == addr_of_mut!(ffi::PyList_Type) {
+                Seq::List
+            } else if class == addr_of_mut!(ffi::PyTuple_Type) && ffi::Py_SIZE(object) != 0 {
+                Seq::Tuple
+            } else {
+                return Ok(false);
+            };
+            // What is counted goes through `node`.
+            if self.looks_closely {
+                return Ok(false);
+            }
+            if !self.met(object, BY_PARENT)? {
+                self.sequence(object, seq)?;
+            }
+        }
+        Ok(true)
+    }
+
+    /// Writes what is no leaf.
+    #[inline(always)]
+    pub(super) unsafe fn node(&mut self, object: Obj, held: isize, hint: u32) -> Result<()> {
+        // SAFETY: alive, says the caller.
+        unsafe {
+            if ffi::Py_TYPE(object) == addr_of_mut!(ffi::PyTuple_Type) && ffi::Py_SIZE(object) == 0 {
+                // There is only one.
+                if W::TYPES || W::TAGGED {
+                    self.w.tuple(0);
+                } else {
+                    self.w.list(0);
+                }
+                return Ok(());
+            }
+            if self.looks_closely && !self.spend() {
+                return Ok(());
+            }
+            if self.met(object, held)? {
+                return Ok(());
+            }
+            self.open(object, hint)
+        }
+    }
+
+    /// Counts an object where only so many are looked at; says no to the first beyond.
+    #[cold]
+    fn spend(&mut self) -> bool {
+        let Some(effort) = &mut self.effort else { return true };
+        let Some(left) = effort.objects.checked_sub(1) else {
+            effort.cut_short = true;
+            return false;
+        };
+        effort.objects = left;
+        true
+    }
+
+    /// Writes an object whose mark was written, and pushes a frame for what it holds.
+    ///
+    /// # Safety
+    /// `object` is alive.
+    #[inline(always)]
+    pub(crate) unsafe fn open(&mut self, object: Obj, hint: u32) -> Result<()> {
+        // SAFETY: alive, says the caller.
+        unsafe {
+            if self.looks_closely && self.asks() {
+                return self.open_asked(object);
+            }
+            let class = ffi::Py_TYPE(object);
+            if class == addr_of_mut!(ffi::PyDict_Type) {
+                self.dict(object, hint)
+            } else if class == addr_of_mut!(ffi::PyList_Type) {
+                self.sequence(object, Seq::List)
+            } else if class == addr_of_mut!(ffi::PyTuple_Type) {
+                self.sequence(object, Seq::Tuple)
+            } else {
+                self.other(object, class)
+            }
+        }
+    }
+
+    #[inline(never)]
+    pub(super) unsafe fn other(&mut self, object: Obj, class: *mut ffi::PyTypeObject) -> Result<()> {
+        // SAFETY: alive, says the caller; lengths and data are those of the object's type.
+        unsafe {
+            if class == addr_of_mut!(ffi::PyBytes_Type) {
+                let bytes = bytes_of(object);
+                if !buffer::lend_bytes(self, object, bytes.len(), Lent::Bytes)? {
+                    self.w.bytes(bytes);
+                }
+            } else if W::TAGGED {
+                self.julia_value(object, class)?;
+            } else if !W::TYPES {
+                self.plain_builtin(object, class)?;
+            } else if class == addr_of_mut!(ffi::PySet_Type) || class == addr_of_mut!(ffi::PyFrozenSet_Type) {
+                let len = ffi::PySet_Size(object) as usize;
+                if class == addr_of_mut!(ffi::PySet_Type) {
+                    self.w.set(len);
+                } else {
+                    self.w.frozenset(len);
+                }
+                self.members(object)?;
+            } else if class == addr_of_mut!(ffi::PyByteArray_Type) {
+                let len = ffi::PyByteArray_Size(object) as usize;
+                if buffer::lend_bytes(self, object, len, Lent::ByteArray)? {
+                    return Ok(());
+                }
+                self.w.bytearray(std::slice::from_raw_parts(ffi::PyByteArray_AsString(object).cast(), len));
+            } else if self.options.trust && self.by_reducer(object, class)? {
+            } else if class == addr_of_mut!(ffi::PyComplex_Type) {
+                let value = (*object.cast::<ffi::PyComplexObject>()).cval;
+                self.w.complex(value.real, value.imag);
+            } else if object == ffi::Py_Ellipsis() {
+                self.w.ellipsis();
+            } else if object == ffi::Py_NotImplemented() {
+                self.w.not_implemented();
+            } else {
+                self.instance(object)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Trusted messages: writes a complex number, Ellipsis or NotImplemented by a reducer of the program's, if there is one. Of
+    /// these pickle asks as of any object; what has a tag of its own besides is never asked about.
+    unsafe fn by_reducer(&mut self, object: Obj, class: *mut ffi::PyTypeObject) -> Result<bool> {
+        // SAFETY: alive, says the caller.
+        unsafe {
+            let asked = class == addr_of_mut!(ffi::PyComplex_Type)
+                || object == ffi::Py_Ellipsis()
+                || object == ffi::Py_NotImplemented();
+            if !asked {
+                return Ok(false);
+            }
+            let plan = self.plan(class)?;
+            self.dispatched(object, &plan)
+        }
+    }
+
+    /// The members of a set whose header was written; in canonical form by their own canonical bytes.
+    pub(crate) unsafe fn members(&mut self, set: Obj) -> Result<()> {
+        // SAFETY: a set, says the caller.
+        unsafe {
+            let len = ffi::PySet_Size(set) as usize;
+            if self.options.canonical {
+                self.ordered_members(set)?;
+            } else if len > 0 {
+                self.tables.stack.push(Frame { len, ..Frame::new(Owned::borrowed(set), Kind::Set) });
+            }
+        }
+        Ok(())
+    }
+
+    /// The items of a dict whose header was written, key by key.
+    pub(crate) unsafe fn pairs(&mut self, dict: Obj) {
+        // SAFETY: a dict, says the caller.
+        unsafe {
+            let len = dict::len(dict);
+            if len > 0 {
+                self.tables.stack.push(Frame { len, ..Frame::new(Owned::borrowed(dict), Kind::Pairs) });
+            }
+        }
+    }
+
+    /// A dict with its header, pair by pair.
+    pub(crate) fn dict_body(&mut self, dict: &Owned) {
+        // SAFETY: a dict, by construction of the parts and families that call this.
+        unsafe {
+            self.w.dict(dict::len(dict.get()));
+            self.pairs(dict.get());
+        }
+    }
+
+    /// A builtin value with its header, in the plain form that a subclass's content has.
+    pub(super) unsafe fn body(&mut self, object: Obj) -> Result<()> {
+        // SAFETY: alive, says the caller; types are looked at before content is.
+        unsafe {
+            let class = ffi::Py_TYPE(object);
+            if class == addr_of_mut!(ffi::PyList_Type) {
+                self.w.list(ffi::Py_SIZE(object) as usize);
+                self.items(object, Seq::List);
+            } else if class == addr_of_mut!(ffi::PyTuple_Type) {
+                self.w.tuple(ffi::Py_SIZE(object) as usize);
+                self.items(object, Seq::Tuple);
+            } else if class == addr_of_mut!(ffi::PyDict_Type) {
+                self.dict_body(&Owned::borrowed(object));
+            } else if !self.leaf(object, isize::MAX)? {
+                self.other(object, class)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The items of a list or tuple whose header was written.
+    pub(crate) unsafe fn items(&mut self, object: Obj, seq: Seq) {
+        // SAFETY: of that type, says the caller.
+        unsafe {
+            let len = ffi::Py_SIZE(object) as usize;
+            let kind = if seq == Seq::List { Kind::List } else { Kind::Tuple };
+            if len > 0 {
+                self.tables.stack.push(Frame { len, ..Frame::new(Owned::borrowed(object), kind) });
+            }
+        }
+    }
+}
