@@ -1,16 +1,16 @@
 //! Objects as Julia's values: instances of mapped classes by position, all else as `holdall.julia` lowers it.
 
-use super::packed::Packed;
+use super::lowering::{Apart, Lowering, Mapped, Shape};
 use super::types::utf8;
-use super::{bound, call, Names, Types};
+use super::{bound, call};
 use crate::class::plan;
 use crate::class::state;
 use crate::cpython::dict::{self, Position};
 use crate::cpython::View;
 use crate::cpython::{new, Obj, Owned, Type};
-use crate::encode::{layouts, Encoder, Part, Sharing, BY_PARENT, BY_PARENT_AND_US, CHANGED};
+use crate::encode::{layouts, Encoder, Part, Sharing, BY_PARENT, CHANGED};
 use crate::error::{encode, raised, EncodeError, Result};
-use crate::memory::{vec, HashMap, HashSet, Vec, VecDeque};
+use crate::memory::{vec, Vec};
 use crate::objects::owned;
 use holdall_format::model::Form;
 use holdall_format::Writer;
@@ -21,99 +21,6 @@ use pyo3::types::{PyList, PyString, PyTuple};
 use std::cell::OnceCell;
 use std::ptr::addr_of_mut;
 use std::rc::Rc;
-
-/// What an encoder knows of Julia's types while it writes a message.
-pub struct Lowering {
-    pub(super) names: &'static Names,
-    pub types: Types,
-    classes: HashMap<usize, Rc<Shape>, rustc_hash::FxBuildHasher>,
-    last: Option<(usize, Rc<Shape>)>,
-    /// Classes whose instances are what they are by their value: one that is met again is written again.
-    values: HashSet<usize, rustc_hash::FxBuildHasher>,
-    /// By type: how its mappings are packed, if they are.
-    pub(super) tables: HashMap<usize, Option<Rc<Packed>>, rustc_hash::FxBuildHasher>,
-    nothing: Rc<Vec<u8>>,
-    /// Classes whose instances are made of their parts, and those of them that are on a way to themselves.
-    made: HashSet<usize, rustc_hash::FxBuildHasher>,
-    in_place: HashSet<usize, rustc_hash::FxBuildHasher>,
-    /// By a set's address: the table that it consists of, held so often that it counts as shared.
-    tables_of_sets: HashMap<usize, [Owned; BY_PARENT_AND_US as usize + 1], rustc_hash::FxBuildHasher>,
-    /// What is referred to and not written yet, in the order of its numbers.
-    apart: VecDeque<Apart>,
-}
-
-enum Apart {
-    Object(Owned),
-    Type(u32),
-}
-
-/// How instances of a class are written.
-enum Shape {
-    Mapped(Mapped),
-    /// A dict that knows its type, which may be packed.
-    Table,
-    Lowered,
-}
-
-/// By position: fields in this order, of that type. Where instances may have one of their `own`, that comes first.
-struct Mapped {
-    of_type: Option<Owned>,
-    fields: Vec<Owned>,
-    /// Where each field is, where all are in slots.
-    offsets: Option<Rc<Vec<usize>>>,
-    own: bool,
-    /// The number of its type; none where that is described by objects of its own.
-    number: OnceCell<Option<u32>>,
-}
-
-impl Lowering {
-    pub fn new(py: Python<'_>) -> PyResult<Lowering> {
-        let names = Names::get(py)?;
-        let values = bound(py, &names.values).try_iter()?.map(|class| class.map(|class| class.as_ptr() as usize));
-        Ok(Lowering {
-            names,
-            types: Types::default(),
-            classes: HashMap::default(),
-            last: None,
-            values: values.collect::<PyResult<_>>()?,
-            tables: HashMap::default(),
-            made: HashSet::default(),
-            in_place: HashSet::default(),
-            tables_of_sets: HashMap::default(),
-            nothing: Rc::default(),
-            apart: VecDeque::new(),
-        })
-    }
-
-    /// Whether instances of a class have no identity to keep.
-    pub fn is_value(&self, class: Type) -> bool {
-        self.values.contains(&(class as usize))
-    }
-
-    /// Whether instances of a class are made once all their parts are there.
-    pub fn is_made(&self, class: Type) -> bool {
-        self.made.contains(&(class as usize))
-    }
-
-    /// Whether there are such classes at all.
-    pub fn makes(&self) -> bool {
-        !self.made.is_empty()
-    }
-
-    /// Has an object written wherever it is met.
-    pub fn put_in_place(&mut self, object: Obj) {
-        self.in_place.insert(object as usize);
-    }
-
-    pub fn is_in_place(&self, object: usize) -> bool {
-        self.in_place.contains(&object)
-    }
-
-    /// What is to be written apart, later.
-    pub fn put_apart(&mut self, object: Owned) {
-        self.apart.push_back(Apart::Object(object));
-    }
-}
 
 /// The outermost object must be a dict of names.
 const ROOT: &str = "the outermost value must be a dict of names: put it in one, {\"name\": value}";

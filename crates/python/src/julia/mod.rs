@@ -3,10 +3,11 @@
 //! The walk that writes them is in `encode.rs`; `decode/tagged.rs` builds them.
 
 mod encode;
+mod lowering;
 mod packed;
 mod types;
 
-pub use encode::Lowering;
+pub use lowering::Lowering;
 pub use types::{utf8, Types};
 
 use crate::class::plan;

@@ -386,7 +386,11 @@ fn read_nested<'py, 'i, R: Reader<'i>>(
             let token = r.next()?;
             let base = read_nested(py, r, token, depth + 1, cost)?;
             let shape = Shape::read(r)?;
-            numpy.dtype.bind(py).call1(((base, shape.tuple(py)?),)).map_err(|error| super::refuse(py, error, at))
+            numpy
+                .dtype
+                .bind(py)
+                .call1(((base, shape.tuple(py)?),))
+                .map_err(|error| super::restore::refuse(py, error, at))
         }
         Token::List(len) if len >= 2 && (len - 2) % 4 == 0 => read_fields(py, r, (len - 2) / 4, depth, cost),
         _ => Err(decode("expected a dtype", at)),
@@ -443,7 +447,7 @@ fn read_fields<'py, 'i, R: Reader<'i>>(
             Ok(made)
         }
     });
-    made.map_err(|error| super::refuse(py, error, at))
+    made.map_err(|error| super::restore::refuse(py, error, at))
 }
 
 fn integer<'i, R: Reader<'i>>(r: &mut R) -> Result<i64> {
@@ -503,7 +507,7 @@ fn plain<'py>(py: Python<'py>, text: &[u8], at: usize) -> Result<Bound<'py, PyAn
     if !is_plain(text) {
         return Err(unknown());
     }
-    dtype.call1((text,)).map_err(|error| super::refuse(py, error, at))
+    dtype.call1((text,)).map_err(|error| super::restore::refuse(py, error, at))
 }
 
 fn is_plain(text: &str) -> bool {
