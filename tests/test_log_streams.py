@@ -104,6 +104,22 @@ def test_follow_goes_over_sessions_and_waits_for_whole_records(path: Path) -> No
         assert reader.damage == []
 
 
+def test_follow_reads_a_torn_end_again(path: Path) -> None:
+    """It has the torn end in its buffer, read with the records before; meanwhile the next writer puts others in its place."""
+    write(path, smalls(5))
+    whole = path.read_bytes()
+    last = [frame for frame in logs.frames(whole) if frame.record is not None][-1]
+    for end in range(last.begin + 1, last.end):
+        logs.put(path, whole[:end])
+        with holdall.Reader(path, follow=True) as reader:
+            assert [reader.read() for _ in range(4)] == smalls(4)
+            with holdall.Writer(path, append=True, sync="never") as log:
+                log.write({"instead of": "the other"})
+                log.write(small(5))
+            assert [reader.read(), reader.read()] == [{"instead of": "the other"}, small(5)], end
+            assert reader.damage == []
+
+
 def test_follow_goes_on_where_a_torn_end_was_cut_off(path: Path) -> None:
     """It has seen a part of a record whose writer died. The next writer puts another in its place."""
     write(path, smalls(5))

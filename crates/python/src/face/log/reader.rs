@@ -77,6 +77,8 @@ struct State {
     ended: bool,
     /// No more bytes will be fed.
     fed_whole: bool,
+    /// It is a file, and others may write to it meanwhile.
+    is_followed: bool,
 }
 
 /// The last record's message.
@@ -119,18 +121,21 @@ impl State {
             }
         }
         let have = self.bytes.len();
+        // Whoever writes to a log that is followed may have cut off what is not whole: it is read again with the rest.
+        let from = if self.is_followed { self.at } else { have };
         // No more at once than there is already: what a damaged head claims may not be there.
-        let step = wanted.saturating_sub(have - self.at).clamp(STEP, have.max(STEP));
-        let from = self.base + have as u64;
+        let step = (have - from) + wanted.saturating_sub(have - self.at).clamp(STEP, have.max(STEP));
+        let at = self.base + from as u64;
         let mut raised = Raised::default();
         let bytes = &mut self.bytes;
         let input = &mut self.input;
         let read = door(|| {
             let read = py.detach(|| match input {
                 Input::File(file) => {
-                    let more = file.read_at(from, step)?;
+                    let more = file.read_at(at, step)?;
+                    bytes.truncate(from);
                     bytes.extend_from_slice(&more);
-                    io::Result::Ok(more.len())
+                    io::Result::Ok(bytes.len().saturating_sub(have))
                 }
                 Input::Stream(stream) => {
                     bytes.resize(have + step, 0);
@@ -142,8 +147,10 @@ impl State {
             });
             read.map_err(|error| raised.or(&error))
         });
-        // What was made room for and not filled is no part of the log.
-        bytes.truncate(have + read.as_ref().map_or(0, |count| *count));
+        if !self.is_followed {
+            // What was made room for and not filled is no part of the log.
+            self.bytes.truncate(have + read.as_ref().map_or(0, |count| *count));
+        }
         read
     }
 
@@ -449,6 +456,7 @@ impl LogReader {
                     None => Input::Stream(Stream::new(source)),
                 },
             };
+            let is_followed = follow && matches!(input, Input::File(_));
             let state = State {
                 input,
                 bytes: Vec::new(),
@@ -464,6 +472,7 @@ impl LogReader {
                 lost: None,
                 ended: false,
                 fed_whole: false,
+                is_followed,
             };
             let options = options::decoding(&r#type, types, trust, strict, dec_hook, limits)?;
             Ok(LogReader { state: InUse::new(state), options, repair, follow })
