@@ -5,6 +5,7 @@ from __future__ import annotations
 import abc
 import dataclasses
 import itertools
+from collections import ChainMap, deque
 from dataclasses import InitVar, dataclass, field
 from typing import (
     Annotated,
@@ -565,3 +566,12 @@ def test_fields_of_a_class_that_is_dict_and_slots(fmt: Format) -> None:
         d: dict[str, int] = dataclasses.field(default_factory=dict)
 
     assert make(fmt, {"a": 1, "d": {"k": 2}}, Mixed) == Mixed(1, 2, {"k": 2})
+
+
+@pytest.mark.parametrize("annotation", [list, set[int], tuple[int, ...], deque], ids=str)
+def test_no_code_of_a_class_is_asked_how_long_it_is(annotation: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A ChainMap that is no list counts its keys, which may take forever."""
+    data = holdall.dumps(ChainMap({}))
+    monkeypatch.setattr(ChainMap, "__len__", lambda self: pytest.fail("it was asked"))
+    with pytest.raises(holdall.ValidationError, match="got `ChainMap`"):
+        holdall.loads(data, type=annotation)

@@ -88,9 +88,6 @@ impl Rules<'_> {
             Ok(self.py.import(module)?.getattr(name)?.as_ptr() == class.cast())
         };
         if let Some(seq) = &node.seq {
-            if broken_length(seq.min, seq.max, bound.len().if_taken()?.unwrap_or(0), "").is_some() {
-                return Ok(false);
-            }
             let item = match &seq.kind {
                 SeqKind::List(item) if class == addr_of_mut!(ffi::PyList_Type) => Some(*item),
                 SeqKind::Tuple(item) if class == addr_of_mut!(ffi::PyTuple_Type) => Some(*item),
@@ -110,6 +107,10 @@ impl Rules<'_> {
                 _ => None,
             };
             if let Some(item) = item {
+                // Only now is it known that no code of a class's says how long it is.
+                if broken_length(seq.min, seq.max, bound.len()?, "").is_some() {
+                    return Ok(false);
+                }
                 for part in bound.try_iter()? {
                     open.push((item, owned(&part?)));
                 }
