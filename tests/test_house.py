@@ -5,7 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
 from pathlib import Path
+
+import pytest
 
 PACKAGE = Path(__file__).parents[1] / "python" / "holdall"
 
@@ -34,7 +37,7 @@ def modules(package: Path) -> dict[str, Path]:
     return files
 
 
-def imported(name: str, path: Path, known: dict[str, Path]) -> set[str]:
+def imported(name: str, path: Path, known: dict[str, Path], root: Path) -> set[str]:
     """The modules of the package that a module imports. The packages around one come with it, and are not counted."""
     found = set()
     home = name.split(".") if path.name == "__init__.py" else name.split(".")[:-1]
@@ -47,7 +50,7 @@ def imported(name: str, path: Path, known: dict[str, Path]) -> set[str]:
         for alias in node.names:
             part = f"{whole}.{alias.name}"
             # A compiled module has a stub; any other name is found in the package itself.
-            is_module = part in known or (PACKAGE.parent / f"{part.replace('.', '/')}.pyi").exists()
+            is_module = part in known or (root / f"{part.replace('.', '/')}.pyi").exists()
             found.add(part if is_module else whole)
     return found & known.keys()
 
@@ -56,9 +59,11 @@ def circle(package: Path) -> list[str]:
     """Modules of which each imports the next, and the last the first; empty where there are none."""
     known = modules(package)
     try:
-        TopologicalSorter({name: imported(name, path, known) for name, path in known.items()}).prepare()
+        TopologicalSorter(
+            {name: imported(name, path, known, package.parent) for name, path in known.items()}
+        ).prepare()
     except CycleError as error:
-        # It names them from what is imported to what imports it.
+        # It has them the other way around.
         return list(reversed(error.args[1]))
     return []
 
@@ -66,3 +71,33 @@ def circle(package: Path) -> list[str]:
 def test_no_module_leads_back_to_itself():
     found = circle(PACKAGE)
     assert not found, f"a circle of imports: {' -> '.join(found)}"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("def f():\n    from .a import g\n", ["p.a", "p.b", "p.a"]),
+        ("from . import a\n", ["p.a", "p.b", "p.a"]),
+        ("def f():\n    import p.a\n", ["p.a", "p.b", "p.a"]),
+        ("from . import name\n", ["p", "p.a", "p.b", "p"]),
+        ("if TYPE_CHECKING:\n    from .a import g\nelse:\n    from . import c\n", []),
+        ("if TYPE_CHECKING:\n    from . import c\nelse:\n    from .a import g\n", ["p.a", "p.b", "p.a"]),
+        ("from . import compiled\n", []),
+    ],
+)
+def test_a_circle_is_named(tmp_path, text, expected):
+    package = tmp_path / "p"
+    package.mkdir()
+    files = {
+        "__init__.py": "from .a import g\n",
+        "a.py": "from .b import f\n",
+        "b.py": text,
+        "c.py": "",
+        "compiled.pyi": "",
+    }
+    for name, content in files.items():
+        (package / name).write_text(content, encoding="utf-8")
+    found = circle(package)
+    # It may be entered anywhere.
+    assert len(found) == len(expected)
+    assert set(pairwise(found)) == set(pairwise(expected))
