@@ -20,7 +20,8 @@ import holdall
 from holdall import julia
 from holdall.julia import Bits, JuliaStruct, Pair, Type, missing, struct
 from holdall.julia import _host as host
-from holdall.julia._layout import layout, pack
+from holdall.julia._layout import layout
+from holdall.julia._lower import pack
 from tests.support.each import each
 from tests.support.julia_registry import fresh
 from tests.support.julia_types import RGB, Fruit, Mixed, Point

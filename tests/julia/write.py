@@ -23,7 +23,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
 import numpy as np
 
 from holdall import julia
-from holdall.julia import JuliaStruct, Symbol, Type, _types
+from holdall.julia import JuliaStruct, Symbol, Type, _names
 from holdall.julia._known import FIELDS
 
 
@@ -267,8 +267,8 @@ NOT_SO = ("Core.Method", "Core.TypeName", "Dates.Quarter")
 def known() -> list[str]:
     """What `holdall.julia` takes for granted of Julia 1.5's own types."""
     fields = [f"fields {name} {' '.join(of)}" for name, of in FIELDS.items() if name not in NOT_SO]
-    mutable = [f"mutable {name}" for name in sorted(_types._MUTABLE)]
-    return [*fields, *mutable, *(f"short {name} {'.'.join(path)}" for name, path in _types.SHORT.items())]
+    mutable = [f"mutable {name}" for name in sorted(_names.MUTABLE)]
+    return [*fields, *mutable, *(f"short {name} {'.'.join(path)}" for name, path in _names.SHORT.items())]
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from holdall.julia import _known, _registry, _types, struct
+from holdall.julia import _known, _names, _registry, struct
 from tests.support.julia_types import CLASSES, MUTABLE
 
 
@@ -15,15 +15,15 @@ def fresh() -> Iterator[None]:
     by_class = {cls: list(mapped) for cls, mapped in _registry._BY_CLASS.items()}
     kept = [(_registry._BY_TYPE, dict(_registry._BY_TYPE)), (_registry._BY_CLASS, by_class)]
     kept.append((_known.DECLARED, dict(_known.DECLARED)))
-    mutable = set(_types._MUTABLE)
+    mutable = set(_names.MUTABLE)
     try:
         yield
     finally:
         for table, before in kept:
             table.clear()
             table.update(before)
-        _types._MUTABLE.clear()
-        _types._MUTABLE.update(mutable)
+        _names.MUTABLE.clear()
+        _names.MUTABLE.update(mutable)
 
 
 def map_all() -> None:
@@ -35,4 +35,4 @@ def map_all() -> None:
 def declare_mutable() -> None:
     """What records of theirs need to be told apart from each other."""
     for name in MUTABLE:
-        _types.declare_mutable(name)
+        _names.declare_mutable(name)

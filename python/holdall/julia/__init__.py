@@ -11,6 +11,7 @@ from .._core import julia_dumps as dumps
 from .._core import julia_loads as loads
 from ._files import dump, load, parse
 from ._files import open_file as open
+from ._names import Symbol
 from ._numbers import (
     Char,
     Float16,
@@ -42,7 +43,6 @@ from ._values import (
     Set,
     SimpleVector,
     SubString,
-    Symbol,
     missing,
 )
 from ._wrappers import (

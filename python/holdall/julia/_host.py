@@ -8,14 +8,16 @@ from __future__ import annotations
 from .. import _core
 from ._arrays import array_of, boxed_dtype
 from ._layout import items, parameters, parameters_of_bytes
-from ._lower import VALUES, lower, lower_pairs, table_of
+from ._lower import lower, lower_pairs, table_of
+from ._lower_values import VALUES
 from ._make import pairs
+from ._names import Symbol
 from ._numbers import Char, Int32
 from ._registry import BITS, FIELDS, MAKE, NUMBER, RECORD, TABLE, bits, class_of, is_made, permitted, resolve
 from ._registry import fields_of_type as fields_of
 from ._struct import JuliaStruct, record
 from ._types import BOTTOM, Anonymous, Module, Type, UnionAll
-from ._values import Dict, SimpleVector, SubString, Symbol, missing
+from ._values import Dict, SimpleVector, SubString, missing
 
 # What a document's `tag` says where it stands for something else.
 _TAGS = frozenset(_core.julia_tags)

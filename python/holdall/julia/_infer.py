@@ -9,9 +9,10 @@ from typing import Any
 
 from .. import _core
 from . import _numbers, _registry
-from ._parse import known
+from ._arrays import type_of_dtype
+from ._names import Symbol
 from ._struct import JuliaStruct, Wrapper
-from ._types import ANY, Anonymous, Module, Type, TypeVar, Union, UnionAll
+from ._types import ANY, Anonymous, Module, Type, TypeVar, Union, UnionAll, known
 from ._values import (
     Bits,
     Complex,
@@ -24,7 +25,6 @@ from ._values import (
     Rational,
     Set,
     SubString,
-    Symbol,
 )
 from ._wrappers import BigFloat, LinRange, Pair, Ref, Some, StepRangeLen
 
@@ -146,8 +146,6 @@ def _element(type_: Any) -> Any:
 
 
 def _of_array(obj: Any) -> Any:
-    from ._arrays import type_of_dtype
-
     return known("Array", type_of_dtype(obj.dtype), obj.ndim)
 
 

@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _core
 from . import _numbers, _registry
-from ._parse import known
-from ._struct import JuliaStruct, Wrapper, record
-from ._types import Type
-from ._values import Bits, Missing, element
+from ._struct import record
+from ._types import Type, known
+from ._values import Bits, element
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -241,43 +240,6 @@ def parameters_of_bytes(data: bytes) -> list[Any]:
     return list(map(_numbers.UInt8, data))
 
 
-def vector(values: tuple[Any, ...]) -> Any:
-    """What `lower` says of the vector of a type's parameters; the values themselves, where they are no array of bits.
-
-    As BSON.jl has it: those of one type of bits are one array of them.
-    """
-    from ._infer import type_of
-
-    try:
-        kinds = [type_of(value) for value in values]
-    except _core.EncodeError:
-        # Whoever writes the value says so.
-        return values
-    if not kinds or not isinstance(kinds[0], Type) or not all(_alike(kinds[0], kind) for kind in kinds):
-        return values
-    of = kinds[0]
-    if all(isinstance(value, Bits) for value in values):
-        # Of whatever layout.
-        return "array", of, (len(values),), b"".join(value.data for value in values)
-    if all(type(value) is JuliaStruct and not value.values for value in values):
-        # Of a type without fields, which has but one instance.
-        return "array", of, (len(values),), b""
-    laid = layout(of)
-    if laid is None:
-        return values
-    try:
-        data = b"".join(pack(laid, value) for value in values)
-    except (ValueError, TypeError, OverflowError, AttributeError, struct.error):
-        # Each by itself is what it is.
-        return values
-    return ("bytes", data) if of.name == "Core.UInt8" else ("array", of, (len(values),), data)
-
-
-def _alike(a: Type, b: Any) -> bool:
-    # The same path, too: older files have others.
-    return a is b or (isinstance(b, Type) and a.path == b.path and a == b)
-
-
 def _reader(laid: Layout, types: Any, exact: bool) -> Callable[[bytes, int], Any]:
     """Reads one value at an offset."""
     size = laid.size
@@ -331,63 +293,3 @@ def built(how: tuple[Any, ...], type_: Any, values: list[Any]) -> Any:
     if attribute is not None:
         object.__setattr__(made, attribute, type_)
     return made
-
-
-def pack(laid: Layout, value: Any) -> bytes:
-    """A value as it lies in memory.
-
-    Raises ValueError, TypeError, OverflowError or struct.error: it is of another type.
-    """
-    if isinstance(value, Bits) and len(value.data) == laid.size:
-        return value.data
-    if laid.kind in "iu":
-        return int(_exact(value, int)).to_bytes(laid.size, "little", signed=laid.kind == "i")
-    if laid.kind == "f":
-        number: bytes = {2: _numbers.Float16, 4: _numbers.Float32}.get(laid.size, _Float64)(
-            _exact(value, float)
-        )._bytes()
-        return number
-    if laid.kind == "b":
-        return b"\1" if _exact(value, bool) else b"\0"
-    if laid.kind == "c":
-        return _numbers.Char(_exact(value, str))._bytes()
-    if laid.kind == "e":
-        return int(value.value).to_bytes(
-            laid.size, "little", signed=_registry.enum_width(type(value))._LEAST < 0
-        )
-    if laid.type.name in _SINGLE:
-        _exact(value, _SINGLE[laid.type.name])
-        return b""
-    done = bytearray(laid.size)
-    for (_, start, field), part in zip(laid.fields, _parts(laid, value), strict=True):
-        done[start : start + field.size] = pack(field, part)
-    return bytes(done)
-
-
-_SINGLE = {"Core.Nothing": type(None), "Base.Missing": Missing}
-
-
-class _Float64(float):
-    def _bytes(self) -> bytes:
-        return struct.pack("<d", self)
-
-
-def _exact(value: Any, kind: type[Any]) -> Any:
-    # True is no number here, and 1 is no float.
-    if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
-        raise TypeError(f"expected {kind.__name__}")
-    return value
-
-
-def _parts(laid: Layout, value: Any) -> list[Any]:
-    if laid.type.name == "Core.Tuple":
-        return list(_exact(value, tuple))
-    if laid.type.name == "Base.Complex":
-        return [getattr(value, "re", value.real), getattr(value, "im", value.imag)]
-    if laid.type.name == "Base.Rational":
-        return [value.numerator, value.denominator]
-    if isinstance(value, Wrapper):
-        return value._parts()
-    from ._lower import values_of
-
-    return values_of(value)

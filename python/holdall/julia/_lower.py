@@ -2,43 +2,25 @@
 
 from __future__ import annotations
 
-import datetime
-import enum
-import uuid
-from fractions import Fraction
+import struct
 from typing import TYPE_CHECKING, Any
 
 from .. import _core
 from . import _numbers, _registry
 from ._infer import common_type, type_of
-from ._layout import items, layout, vector
-from ._make import last_of
-from ._parse import known
-from ._struct import JuliaStruct, Wrapper, record
-from ._types import ANY, Anonymous, Module, Type, TypeVar, Union, UnionAll, _Bottom, shown
-from ._values import (
-    Bits,
-    Complex,
-    Dict,
-    IdDict,
-    Missing,
-    NamedTuple,
-    Pairs,
-    Period,
-    Rational,
-    Set,
-    SimpleVector,
-    SubString,
-    Symbol,
-    iterate_pairs,
-)
+from ._layout import Layout, items, layout
+from ._lower_arrays import lower_numbers, lower_scalar
+from ._lower_values import BASES, WAYS, lower_instance
+from ._names import Symbol
+from ._struct import JuliaStruct, Wrapper
+from ._types import ANY, Type, known, shown
+from ._values import Bits, Dict, IdDict, Missing, Pairs, Set, iterate_pairs
+from ._wrappers import numpy
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
-    Lowered = tuple[Any, ...]
-
-_LEAST, _MOST = -(1 << 63), (1 << 63) - 1
+    from ._lower_values import Lowered
 
 
 class Made:
@@ -68,7 +50,7 @@ def lower(obj: Any) -> Lowered | None:
         return known_way(obj)
     mapped = _registry.registered(cls)
     if mapped is not None:
-        return _instance(obj, mapped)
+        return lower_instance(obj, mapped)
     # The class is asked: of an array itself NumPy would make the whole description, and is not safe where memory runs out.
     if cls.__module__ == "numpy" or hasattr(cls, "__array_interface__"):
         return _of_numpy(obj)
@@ -90,36 +72,6 @@ def values_of(obj: Any) -> list[Any]:
     return values
 
 
-# --- what has a place in Julia of its own ---
-
-
-def _int(obj: int) -> Lowered:
-    if _LEAST <= obj <= _MOST:
-        return "value", int(obj)
-    if -(1 << 127) <= obj < 1 << 127:
-        return "bits", known("Int128"), obj.to_bytes(16, "little", signed=True)
-    raise _core.EncodeError(
-        "can't store an int beyond 128 bits for Julia: `UInt128` has one bit more; text has any number"
-    )
-
-
-def _fixed(obj: Any) -> Lowered:
-    return "bits", known(type(obj).__name__), obj._bytes()
-
-
-def _record(obj: JuliaStruct) -> Lowered:
-    if not isinstance(obj.type, (Type, Anonymous, UnionAll, Union, TypeVar, _Bottom)):
-        raise _core.EncodeError(
-            f"can't store a `JuliaStruct` whose type is a `{type(obj.type).__qualname__}`: it has to be a `Type`"
-        )
-    return "struct", obj.type, obj.values
-
-
-def _wrapper(obj: Wrapper) -> Lowered:
-    """A box or a range made by hand, or one that was loaded."""
-    return "struct", type_of(obj), obj._parts()
-
-
 def _bits(obj: Bits) -> Lowered:
     if not obj._of_array:
         return "bits", obj.type, obj.data
@@ -136,106 +88,112 @@ def _bits(obj: Bits) -> Lowered:
     return found
 
 
-def _named_tuple(obj: NamedTuple) -> Lowered:
-    return "struct", type_of(obj), list(obj)
+# --- as it lies in memory ---
 
 
-def _complex(obj: complex) -> Lowered:
-    return "struct", known("Complex", known("Float64")), [obj.real, obj.imag]
+def vector(values: tuple[Any, ...]) -> Any:
+    """What `lower` says of the vector of a type's parameters; the values themselves, where they are no array of bits.
 
-
-def _complex_of(obj: Complex) -> Lowered:
-    type_ = type_of(obj)
-    return "struct", type_, _parts_of(type_, [obj.re, obj.im])
-
-
-def _fraction(obj: Fraction) -> Lowered:
-    type_ = type_of(obj)
-    return "struct", type_, _parts_of(type_, [obj.numerator, obj.denominator])
-
-
-def _parts_of(type_: Type, parts: list[Any]) -> list[Any]:
-    """Numbers of the type that is the type's parameter."""
-    of = _NUMBERS.get(getattr(type_.params[0], "name", "")) if type_.params else None
-    if of is None:
-        return parts
+    As BSON.jl has it: those of one type of bits are one array of them.
+    """
     try:
-        return [of(part) for part in parts]
-    except (TypeError, ValueError):
-        raise _core.EncodeError(f"can't store as {type_} what is beyond its bounds") from None
+        kinds = [type_of(value) for value in values]
+    except _core.EncodeError:
+        # Whoever writes the value says so.
+        return values
+    if not kinds or not isinstance(kinds[0], Type) or not all(_alike(kinds[0], kind) for kind in kinds):
+        return values
+    of = kinds[0]
+    if all(isinstance(value, Bits) for value in values):
+        # Of whatever layout.
+        return "array", of, (len(values),), b"".join(value.data for value in values)
+    if all(type(value) is JuliaStruct and not value.values for value in values):
+        # Of a type without fields, which has but one instance.
+        return "array", of, (len(values),), b""
+    laid = layout(of)
+    if laid is None:
+        return values
+    try:
+        data = b"".join(pack(laid, value) for value in values)
+    except (ValueError, TypeError, OverflowError, AttributeError, struct.error):
+        # Each by itself is what it is.
+        return values
+    return ("bytes", data) if of.name == "Core.UInt8" else ("array", of, (len(values),), data)
 
 
-_NUMBERS = {f"Core.{name}": getattr(_numbers, name) for name in _numbers.__all__ if name != "Char"}
+def _alike(a: Type, b: Any) -> bool:
+    # The same path, too: older files have others.
+    return a is b or (isinstance(b, Type) and a.path == b.path and a == b)
 
 
-def _range(obj: range) -> Lowered:
-    start, step, stop = obj.start, obj.step, last_of(obj)
-    if not all(_LEAST <= number <= _MOST for number in (start, step, stop)):
-        raise _core.EncodeError("can't store a range beyond 64 bits for Julia")
-    of = known("Int64")
-    if step == 1:
-        return "struct", known("UnitRange", of), [start, stop]
-    return "struct", known("StepRange", of, of), [start, step, stop]
-
-
-def _substring(obj: SubString) -> Lowered:
-    return "struct", known("SubString", known("String")), [obj.string, obj.offset, obj.ncodeunits]
-
-
-def _missing(obj: Missing) -> Lowered:
-    return "struct", known("Missing"), []
-
-
-# --- dates ---
-
-
-def _instant(name: str, period: str, count: int) -> Lowered:
-    unit = Type(("Dates", period))
-    return (
-        "struct",
-        Type(("Dates", name)),
-        [record(Type(("Dates", "UTInstant"), (unit,)), [record(unit, [count])])],
-    )
-
-
-def _date(obj: datetime.date) -> Lowered:
-    return _instant("Date", "Day", obj.toordinal())
-
-
-def _datetime(obj: datetime.datetime) -> Lowered:
-    if obj.tzinfo is not None:
+def packed(laid: Layout, values: list[Any]) -> bytes:
+    """Values one behind the other. Raises EncodeError: one of them is of another type."""
+    try:
+        return b"".join([pack(laid, value) for value in values])
+    except (ValueError, TypeError, OverflowError, AttributeError, struct.error) as cause:
+        if isinstance(cause, _core.HoldallError):
+            raise
         raise _core.EncodeError(
-            "can't store a datetime with a zone: Julia's DateTime has none;"
-            " `.astimezone(timezone.utc).replace(tzinfo=None)` is the same moment in UTC"
+            f"can't store as {shown(laid.type)} what is of another type, or beyond its bounds"
+        ) from None
+
+
+def pack(laid: Layout, value: Any) -> bytes:
+    """A value as it lies in memory.
+
+    Raises ValueError, TypeError, OverflowError or struct.error: it is of another type.
+    """
+    if isinstance(value, Bits) and len(value.data) == laid.size:
+        return value.data
+    if laid.kind in "iu":
+        return int(_exact(value, int)).to_bytes(laid.size, "little", signed=laid.kind == "i")
+    if laid.kind == "f":
+        number: bytes = {2: _numbers.Float16, 4: _numbers.Float32}.get(laid.size, _Float64)(
+            _exact(value, float)
+        )._bytes()
+        return number
+    if laid.kind == "b":
+        return b"\1" if _exact(value, bool) else b"\0"
+    if laid.kind == "c":
+        return _numbers.Char(_exact(value, str))._bytes()
+    if laid.kind == "e":
+        return int(value.value).to_bytes(
+            laid.size, "little", signed=_registry.enum_width(type(value))._LEAST < 0
         )
-    millis, rest = divmod(obj.microsecond, 1000)
-    if rest:
-        raise _core.EncodeError("can't store microseconds: Julia's DateTime has milliseconds; round it first")
-    seconds = obj.toordinal() * 86_400 + obj.hour * 3600 + obj.minute * 60 + obj.second
-    return _instant("DateTime", "Millisecond", seconds * 1000 + millis)
+    if laid.type.name in _SINGLE:
+        _exact(value, _SINGLE[laid.type.name])
+        return b""
+    done = bytearray(laid.size)
+    for (_, start, field), part in zip(laid.fields, _parts(laid, value), strict=True):
+        done[start : start + field.size] = pack(field, part)
+    return bytes(done)
 
 
-def _time(obj: datetime.time) -> Lowered:
-    if obj.tzinfo is not None:
-        raise _core.EncodeError(
-            "can't store a time with a zone: Julia's Time has none; `.replace(tzinfo=None)` drops it"
-        )
-    micros = ((obj.hour * 60 + obj.minute) * 60 + obj.second) * 1_000_000 + obj.microsecond
-    return "struct", Type(("Dates", "Time")), [record(Type(("Dates", "Nanosecond")), [micros * 1000])]
+_SINGLE = {"Core.Nothing": type(None), "Base.Missing": Missing}
 
 
-def _timedelta(obj: datetime.timedelta) -> Lowered:
-    micros = obj // datetime.timedelta(microseconds=1)
-    unit, count = ("Microsecond", micros) if micros % 1000 else ("Millisecond", micros // 1000)
-    return "struct", Type(("Dates", unit)), [count]
+class _Float64(float):
+    def _bytes(self) -> bytes:
+        return struct.pack("<d", self)
 
 
-def _period(obj: Period) -> Lowered:
-    return "struct", obj.type, [obj.count]
+def _exact(value: Any, kind: type[Any]) -> Any:
+    # True is no number here, and 1 is no float.
+    if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+        raise TypeError(f"expected {kind.__name__}")
+    return value
 
 
-def _uuid(obj: uuid.UUID) -> Lowered:
-    return "struct", known("UUID"), [_numbers.UInt128(obj.int)]
+def _parts(laid: Layout, value: Any) -> list[Any]:
+    if laid.type.name == "Core.Tuple":
+        return list(_exact(value, tuple))
+    if laid.type.name == "Base.Complex":
+        return [getattr(value, "re", value.real), getattr(value, "im", value.imag)]
+    if laid.type.name == "Base.Rational":
+        return [value.numerator, value.denominator]
+    if isinstance(value, Wrapper):
+        return value._parts()
+    return values_of(value)
 
 
 # --- tables ---
@@ -251,8 +209,6 @@ def _column(type_: Any, values: list[Any]) -> Any:
     laid = layout(type_)
     if laid is None:
         return _opaque(type_, values)
-    from ._arrays import packed
-
     data = packed(laid, values)
     return data if type_.name == "Core.UInt8" else Made("array", type_, (len(values),), data)
 
@@ -337,49 +293,10 @@ def _type(obj: Type) -> Lowered:
     return "datatype", obj.path, found if found is obj.params else Made(*found)
 
 
-def _union(obj: Union) -> Lowered:
-    first, *rest = obj.members
-    return "struct", known("Union"), [first, rest[0] if len(rest) == 1 else Union(*rest)]
-
-
-def _type_var(obj: TypeVar) -> Lowered:
-    return "struct", known("TypeVar"), [Symbol(obj.name), obj.lower, obj.upper]
-
-
-# --- instances ---
-
-
-def _instance(obj: Any, mapped: _registry.Mapped) -> Lowered:
-    """An instance of a mapped class that `class_of` alone doesn't settle."""
-    if isinstance(obj, enum.Enum):
-        width = _registry.enum_width(type(obj))
-        return "bits", mapped.type, width(obj.value)._bytes()
-    own = getattr(obj, "__julia_type__", None)
-    type_ = own if isinstance(own, (Type, Anonymous)) else _registry.only_type(type(obj))
-    if mapped.encode is not None:
-        return "struct", type_, list(mapped.encode(obj))
-    if isinstance(obj, tuple):
-        return "struct", type_, list(obj)
-    try:
-        return "struct", type_, [getattr(obj, name) for name in mapped.names]
-    except AttributeError:
-        raise _core.EncodeError(
-            f"can't store `{type(obj).__qualname__}`: one of its fields is not set"
-        ) from None
-
-
-def _tuple(obj: tuple[Any, ...]) -> Lowered:
-    """A subclass of tuple: one with names is a NamedTuple in Julia too."""
-    names = getattr(obj, "_fields", None)
-    if not isinstance(names, tuple):
-        return "value", tuple(obj)
-    return _named_tuple(NamedTuple(obj, tuple(map(Symbol, names))))
+# --- arrays ---
 
 
 def _of_numpy(obj: Any) -> Lowered | None:
-    from ._arrays import lower_array, lower_scalar
-    from ._wrappers import numpy
-
     np = numpy()
     if not isinstance(obj, (np.ndarray, np.generic)):
         return None
@@ -389,114 +306,47 @@ def _of_numpy(obj: Any) -> Lowered | None:
 
     if isinstance(obj, _bitarray.BitArray):
         return "struct", known("BitArray", obj.ndim), _bitarray.lower(obj)
-    return lower_array(obj)
+    if isinstance(obj, np.ma.MaskedArray):
+        raise _core.EncodeError(
+            "can't store a masked array: fill it, or use an array of objects with `missing` in it"
+        )
+    array = np.asarray(obj)
+    return _objects(array) if array.dtype.kind == "O" else lower_numbers(array)
+
+
+def _objects(array: Any) -> Lowered:
+    """An array of objects: packed, if its elements hold no references in Julia."""
+    metadata = array.dtype.metadata or {}
+    type_, has_bits = metadata.get("julia"), metadata.get("bits", False)
+    values = list(array.ravel(order="F"))
+    laid = layout(type_)
+    if has_bits and laid is None:
+        if any(getattr(value, "type", None) != type_ or len(value) > 0 for value in values):
+            raise _core.EncodeError(f"can't store as {shown(type_)} what is of another type")
+        return "array", type_, array.shape, b""
+    if laid is not None:
+        return "array", type_, array.shape, packed(laid, values)
+    # As BSON.jl does: the elements alone, without their type.
+    if array.ndim == 1:
+        return "value", values
+    return "boxed", ANY if type_ is None else type_, array.shape, values
 
 
 _WAYS: dict[type[Any], Callable[[Any], Lowered]] = {
-    int: _int,
+    **WAYS,
     dict: _plain_dict,
-    **{getattr(_numbers, name): _fixed for name in _numbers.__all__},
-    _numbers.Int32: lambda obj: ("int32", int(obj)),
-    _numbers.Int64: lambda obj: ("value", int(obj)),
-    bool: lambda obj: ("value", obj),
-    float: lambda obj: ("value", obj),
-    str: lambda obj: ("value", obj),
-    type(None): lambda obj: ("value", None),
-    list: lambda obj: ("value", obj),
-    tuple: lambda obj: ("value", obj),
-    bytes: lambda obj: ("bytes", obj),
-    bytearray: lambda obj: ("bytes", obj),
-    memoryview: lambda obj: ("bytes", obj.cast("B") if obj.contiguous else obj.tobytes()),
-    complex: _complex,
-    Fraction: _fraction,
-    range: _range,
     set: _set,
     frozenset: _set,
-    datetime.date: _date,
-    datetime.datetime: _datetime,
-    datetime.time: _time,
-    datetime.timedelta: _timedelta,
-    uuid.UUID: _uuid,
-    Anonymous: lambda obj: ("anonymous", obj.typename, obj.params),
     Bits: _bits,
-    Complex: _complex_of,
     Dict: _dict,
     IdDict: _dict,
-    JuliaStruct: _record,
     Made: lambda obj: obj.lowered,
-    Missing: _missing,
-    Module: lambda obj: ("module", obj.path),
-    NamedTuple: _named_tuple,
     Pairs: _dict,
-    Period: _period,
-    Rational: _fraction,
     Set: _set,
-    SimpleVector: lambda obj: ("svec", list(obj)),
-    SubString: _substring,
-    Symbol: lambda obj: ("symbol", str(obj)),
     Type: _type,
-    TypeVar: _type_var,
-    Union: _union,
-    UnionAll: lambda obj: ("unionall", obj.var, obj.body),
-    _Bottom: lambda obj: ("bottom",),
 }
-# Of classes that are none of these, but made of one. An enumeration may be made of an int, and means more.
 _BASES: tuple[tuple[Any, Callable[[Any], Lowered | None]], ...] = (
-    (enum.Enum, lambda obj: None),
-    (Wrapper, _wrapper),
-    (int, lambda obj: _int(int(obj))),
-    (float, lambda obj: ("value", float(obj))),
-    (str, lambda obj: ("value", str.__str__(obj))),
-    (tuple, _tuple),
-    (list, lambda obj: ("value", list(obj))),
+    *BASES,
     (dict, _plain_dict),
     ((set, frozenset), _set),
-    ((bytes, bytearray), lambda obj: ("bytes", obj)),
-    (datetime.datetime, _datetime),
-    (datetime.date, _date),
-    (datetime.timedelta, _timedelta),
 )
-
-
-class _Values:
-    """Classes whose instances are what they are by their value: met again, they are written again, as in Julia."""
-
-    def __iter__(self) -> Iterator[type[Any]]:
-        yield from _BY_VALUE
-        yield from _registry.enums()
-
-
-_BY_VALUE = (
-    *(getattr(_numbers, name) for name in _numbers.__all__),
-    *(
-        Bits,
-        Complex,
-        Fraction,
-        Missing,
-        Module,
-        Period,
-        Rational,
-        SubString,
-        Symbol,
-        Type,
-        Union,
-        UnionAll,
-        _Bottom,
-    ),
-    Anonymous,
-    *(
-        int,
-        bool,
-        float,
-        str,
-        type(None),
-        complex,
-        range,
-        uuid.UUID,
-        datetime.date,
-        datetime.datetime,
-        datetime.time,
-        datetime.timedelta,
-    ),
-)
-VALUES = _Values()

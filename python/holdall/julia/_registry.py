@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
 
 from .. import _core
 from . import _known, _make, _numbers, _types
+from ._names import canonical, declare_mutable
 from ._struct import JuliaStruct, Wrapper, record
-from ._types import Type, canonical, declare_mutable, shown
+from ._types import Type, shown
 from ._values import Bits
 from ._wrappers import MAPPED
 

@@ -2,72 +2,22 @@
 
 from __future__ import annotations
 
-import re
+import functools
 import struct
 from typing import Any, final
 
 from .._values import _Frozen
-
-# Julia 1.5's own types by their short names, each with the path that BSON.jl writes: all that Base and Core export, and a few more.
-# `make check-julia` compares them with Julia.
-_OWN = {
-    ("Core",): (
-        "AbstractArray AbstractChar AbstractFloat AbstractString Any ArgumentError Array AssertionError Bool BoundsError Char"
-        " CodeInfo DataType DenseArray DivideError DomainError ErrorException Exception Expr Float16 Float32 Float64 Function"
-        " GlobalRef IO InexactError InitError Int128 Int16 Int32 Int64 Int8 Integer InterruptException LineNumberNode LoadError"
-        " Method MethodError Module NamedTuple Nothing Number OutOfMemoryError OverflowError Ptr QuoteNode ReadOnlyMemoryError"
-        " Real Ref SSAValue SegmentationFault Signed SimpleVector SlotNumber StackOverflowError String Symbol Task Tuple Type"
-        " TypeError TypeName TypeVar TypeofBottom UInt128 UInt16 UInt32 UInt64 UInt8 UndefInitializer UndefKeywordError"
-        " UndefRefError UndefVarError Union UnionAll Unsigned Vararg VecElement WeakRef"
-    ),
-    ("Main", "Base"): (
-        "AbstractChannel AbstractDict AbstractIrrational AbstractRange AbstractSet AbstractUnitRange BitArray BitSet"
-        " CapturedException Channel Cmd Colon Complex CompositeException Cstring Cwstring Dict DimensionMismatch EOFError"
-        " ExponentialBackOff IOContext IOStream IdDict ImmutableDict IndexCartesian IndexLinear IndexStyle InvalidStateException"
-        " Irrational KeyError LinRange LinearIndices Missing MissingException OneTo OrdinalRange Pair Pipe ProcessFailedException"
-        " Rational ReentrantLock RefValue Regex RegexMatch ReshapedArray Set Slice Some StepRange StepRangeLen StringIndexError"
-        " SubArray SubString SubstitutionString SystemError TaskFailedException Timer TwicePrecision UUID UnitRange Val"
-        " VersionNumber WeakKeyDict"
-    ),
-    ("Main", "Base", "Docs"): "HTML Text",
-    ("Main", "Base", "Enums"): "Enum",
-    ("Main", "Base", "GMP"): "BigInt",
-    ("Main", "Base", "IteratorsMD"): "CartesianIndex CartesianIndices",
-    ("Main", "Base", "Libc"): "RawFD",
-    ("Main", "Base", "MPFR"): "BigFloat",
-    ("Main", "Base", "Multimedia"): "AbstractDisplay MIME TextDisplay",
-    ("Main", "Base", "PermutedDimsArrays"): "PermutedDimsArray",
-    ("Main", "Base", "Rounding"): "RoundingMode",
-    ("Main", "Base", "Sort"): "PartialQuickSort",
-}
-SHORT = {name: (*home, name) for home, names in _OWN.items() for name in names.split()}
-
-# Types of Base and Core that are `mutable struct` in Julia 1.5. What is of such a type has an identity; BSON.jl makes exceptions of
-# String, Symbol, SimpleVector, Module and types.
-_MUTABLE = {
-    *(
-        f"Core.{name}"
-        for name in "Array Box CodeInfo CodeInstance Expr Method MethodInstance MethodTable Task TypeMapEntry TypeMapLevel TypeName"
-        " TypeVar WeakRef".split()
-    ),
-    *(
-        f"Base.{name}"
-        for name in "AsyncCondition BitArray BitSet BufferStream Channel Dict Docs.HTML Docs.Text Event Filesystem.File GMP.BigInt"
-        " GenericIOBuffer IOStream IdDict IdSet InvasiveLinkedList Iterators.Stateful LinkedListItem MPFR.BigFloat Pipe"
-        " PipeEndpoint Process ReentrantLock RefValue Regex SecretBuffer Semaphore TTY Threads.Atomic Threads.SpinLock Timer"
-        " WeakKeyDict".split()
-    ),
-    "Random.MersenneTwister",
-}
+from . import _numbers
+from ._literals import NUMBERS, TOKEN, WORDS, Reader, shown_value
+from ._names import ALIASES, ARRAYS, MUTABLE, SHORT, Symbol, canonical, path_of, short_name, unquoted
 
 # What a hostile message may nest: no text needs more, and no stack has room for all of it.
 _MOST_DEPTH = 40
 _MOST_NAMES = 400
-
-
-def canonical(path: tuple[str, ...]) -> str:
-    """A path as one name. That of a type of Base or Core depends on Julia's version: Main may stand before it."""
-    return ".".join(path[1:] if len(path) > 1 and path[0] == "Main" and path[1] in ("Base", "Core") else path)
+# Of a text that is read.
+_MOST_READ_DEPTH = 100
+# Of NTuple{N, T}, which is written as N types.
+_MOST_REPEATS = 10_000
 
 
 @final
@@ -117,14 +67,14 @@ class Type(_Frozen):
         >>> Type.parse("Foo{Int}").path
         ('Main', 'Foo')
         """
-        from ._parse import parse
-
-        return parse(text)
+        if not isinstance(text, str):
+            raise TypeError(f"Type.parse: expected str, got {type(text).__name__}")
+        return _parsed(text)
 
     @property
     def is_mutable(self) -> bool:
         """Whether instances have an identity, so that sharing them is kept."""
-        return self.name in _MUTABLE if self._mutable is None else self._mutable
+        return self.name in MUTABLE if self._mutable is None else self._mutable
 
     def __eq__(self, other: object) -> bool:
         return same(self, other) if isinstance(other, Type) else NotImplemented
@@ -430,10 +380,8 @@ def _egal(a: Any, b: Any) -> bool:
 
 
 def _class(value: Any) -> type[Any]:
-    from ._numbers import Int32, Int64
-
     cls = type(value)
-    return int if cls in (Int32, Int64) else cls
+    return int if cls in (_numbers.Int32, _numbers.Int64) else cls
 
 
 def _own(value: Any) -> Any:
@@ -483,7 +431,7 @@ class _Printer:
         if isinstance(node, tuple):
             inside = ", ".join(self.text(item, depth) for item in node)
             return f"({inside},)" if len(node) == 1 else f"({inside})"
-        return _shown_value(node)
+        return shown_value(node)
 
     def type(self, node: Type, depth: int, label: bool) -> str:
         params = node.params
@@ -497,7 +445,7 @@ class _Printer:
             return ("Vector", "Matrix")[params[1] - 1] + self.braces(params[:1], depth)
         if node.name == "Core.Tuple" and not params and not label:
             return "Tuple{}"
-        return (node.name if label else _short(node.path, node.name)) + (
+        return (node.name if label else short_name(node.path, node.name)) + (
             self.braces(params, depth) if params else ""
         )
 
@@ -526,71 +474,86 @@ class _Printer:
         return f"{lower}{var.name}{upper}"
 
 
-def _shown_value(value: Any) -> str:
-    """A parameter that is no type, as Julia reads it; Julia itself prints Int16(5) as 5 in a type."""
-    from . import _numbers
-
-    cls = type(value)
-    if value is None:
-        return "nothing"
-    if cls is bool:
-        return str(value).lower()
-    if cls is _numbers.Char:
-        return f"'{_escaped(value, quote=chr(39))}'"
-    if isinstance(value, str):
-        plain = _NAME.fullmatch(value)
-        return f":{value!s}" if plain else f'Symbol("{_escaped(value)}")'
-    if (
-        isinstance(value, _numbers._Int)
-        and cls.__module__ == _numbers.__name__
-        and cls not in (_numbers.Int32, _numbers.Int64)
-    ):
-        return f"0x{int(value):0{2 * cls._SIZE}x}" if cls._LEAST == 0 else f"{cls.__name__}({int(value)})"
-    if cls is float:
-        return _shown_float(value, "e", "")
-    if cls is _numbers.Float32:
-        return _shown_float(value, "f", "32")
-    if cls is _numbers.Float16:
-        return f"Float16({_shown_float(value, 'e', '')})"
-    return str(value)
-
-
-def _shown_float(value: float, mark: str, width: str) -> str:
-    """As Julia writes it: `mark` stands before an exponent, `width` after what is no number."""
-    if value != value:
-        return f"NaN{width}"
-    if value in (float("inf"), float("-inf")):
-        return f"{'-' if value < 0 else ''}Inf{width}"
-    digits, _, exponent = str(value).partition("e")
-    if "." not in digits:
-        digits += ".0"
-    return f"{digits}{mark}{int(exponent or 0)}" if exponent or mark == "f" else digits
-
-
-def _escaped(text: str, quote: str = '"') -> str:
-    return "".join("\\" + each if each in ("\\", quote) else each for each in text)
-
-
-# What a name may be without quotes: letters of any script and what stands among them, or an operator, after `#` the type of one.
-_OPERATOR = r"[-+*/\\<>=&|^%~?$!:.]+"
-_LETTERS = r"[^\s\d{}(),.:;\"'`\[\]\-+*/\\<>=&|^%~?$!#@][^\s{}(),.:;\"'`\[\]\-+*/\\<>=&|^%~?$]*"
-NAME = rf"(?:[#@]+(?:\d+#*)*(?:{_LETTERS}|{_OPERATOR})?|{_LETTERS})"
-_NAME = re.compile(NAME)
-
-
-def _short(path: tuple[str, ...], name: str) -> str:
-    """Without its module, where that leaves no doubt."""
-    *modules, last = path[1:] if canonical(path) != ".".join(path) else path
-    quoted = [part if _NAME.fullmatch(part) else f'var"{_escaped(part)}"' for part in (*modules, last)]
-    if last in SHORT:
-        return last if canonical(SHORT[last]) == name else ".".join(quoted)
-    return quoted[-1] if modules == ["Main"] else ".".join(quoted)
-
-
 _KINDS = (Type, UnionAll, Union, TypeVar, Anonymous, _Bottom)
 ANY = Type(("Core", "Any"))
 
 
-def declare_mutable(name: str) -> None:
-    """Instances of that type have an identity, in this process."""
-    _MUTABLE.add(name)
+# One object for each, so that whoever looks a type up by its identity finds it.
+@functools.lru_cache(1024, typed=True)
+def known(name: str, *params: Any) -> Type:
+    """A type of Base or Core by its short name, with the path that Julia 1.5 writes."""
+    return Type(SHORT[name], params)
+
+
+# Types don't change, and whoever gives their names gives the same ones again and again.
+@functools.lru_cache(256)
+def _parsed(text: str) -> Type | Union | _Bottom:
+    parser = _Parser(text)
+    found = parser.type(0)
+    parser.end()
+    return found
+
+
+class _Parser(Reader):
+    def items(self, close: str, depth: int) -> list[Any]:
+        """What stands up to the closing bracket."""
+        found: list[Any] = []
+        while not self.take(close):
+            if found and not self.take(","):
+                self.fail(f"a comma or `{close}`")
+            if found and self.take(close):
+                break
+            found.append(self.item(depth))
+        return found
+
+    def item(self, depth: int) -> Any:
+        """A parameter."""
+        if depth > _MOST_READ_DEPTH:
+            self.fail("a type that is nested less deep")
+        if self.take("("):
+            return tuple(self.items(")", depth + 1))
+        match = TOKEN.match(self.text, self.at)
+        if match is None:
+            self.fail("the name of a type")
+        before, self.at = self.at, match.end()
+        if match["number"]:
+            return self.number(match["number"])
+        if match["symbol"] or match["text"]:
+            return Symbol(match["symbol"] or unquoted(match["text"]))
+        if match["char"]:
+            return _numbers.Char(match["char"][-1])
+        if match["name"] in WORDS:
+            return WORDS[match["name"]]
+        if match["name"] in NUMBERS and self.take("("):
+            values = self.items(")", depth + 1)
+            try:
+                (value,) = values
+                return NUMBERS[match["name"]](value)
+            except (TypeError, ValueError):
+                self.fail(f"a number within {match['name']}")
+        self.at = before
+        return self.type(depth)
+
+    def type(self, depth: int) -> Type | Union | _Bottom:
+        match = TOKEN.match(self.text, self.at)
+        if match is None or not match["name"]:
+            self.fail("the name of a type")
+        self.at = match.end()
+        name = match["name"]
+        braces = self.take("{")
+        params = self.items("}", depth + 1) if braces else []
+        if name in ("Union", "Core.Union") and braces:
+            return Union(*params) if len(params) > 1 else params[0] if params else BOTTOM
+        if name in ARRAYS:
+            if len(params) != 1:
+                self.fail(f"one parameter of {name}")
+            short, rank = ARRAYS[name]
+            return known(short, *params, rank)
+        if name == "NTuple":
+            if len(params) != 2 or type(params[0]) is not int or not 0 <= params[0] <= _MOST_REPEATS:
+                self.fail("a length and a type in NTuple")
+            return known("Tuple", *([params[1]] * params[0]))
+        if name in ALIASES and not braces:
+            short, names = ALIASES[name]
+            return known(short, *(known(part) if isinstance(part, str) else part for part in names))
+        return Type(path_of(name), tuple(params))

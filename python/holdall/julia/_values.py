@@ -7,27 +7,11 @@ from datetime import timedelta
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, final
 
+from ._names import Symbol as Symbol  # stored data name it by this module
 from ._types import Type
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-
-
-@final
-class Symbol(str):
-    """Julia's Symbol: a name. Equal to the same text.
-
-    >>> Symbol("foo"), Symbol("foo") == "foo"
-    (Symbol('foo'), True)
-    """
-
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        return f"Symbol({str.__repr__(self)})"
-
-    def __str__(self) -> str:
-        return str.__str__(self)
 
 
 @final
