@@ -117,6 +117,18 @@ def test_another_number_of_fields() -> None:
         )
 
 
+def test_nothing_of_a_class_has_no_fields_to_be_told() -> None:
+    """Empty arrays and mappings say of what class their elements would be."""
+    registered = {"Main.Foo": Path, "Main.Typed.Point": Point}
+    for of in (FOO, POINT):
+        empty = array(of, (0,), b"")
+        stored = message([empty, array(of, (2, 0), b""), dict_of([], empty)])
+        found = julia.loads(stored, types=registered)["value"]
+        assert [found[0].shape, found[1].shape, len(found[2])] == [(0,), (2, 0), 0]
+        again = julia.loads(julia.dumps({"a": found}), types=registered)["a"]
+        assert [again[0].shape, again[1].shape, len(again[2])] == [(0,), (2, 0), 0]
+
+
 def test_elements_without_bytes_have_another_number_of_fields() -> None:
     stored = message(array(FOO, (3,), b""))
     assert [type(item) for item in julia.loads(stored)["value"]] == [julia.JuliaStruct] * 3

@@ -135,8 +135,9 @@ def _objects(type_: Any, shape: tuple[int, ...], values: Any, **more: Any) -> An
 def _without_bytes(types: Any) -> Callable[..., Any]:
     def convert(type_: Any, data: Any, shape: tuple[int, ...]) -> Any:
         # They can't be told apart, as they hold nothing.
-        value = items(type_, b"", 1, types)[0]
-        return _objects(type_, shape, [value] * math.prod(shape), bits=True)
+        count = math.prod(shape)
+        values = items(type_, b"", 1, types) * count if count else []
+        return _objects(type_, shape, values, bits=True)
 
     return convert
 

@@ -217,7 +217,9 @@ def items(type_: Any, data: Any, count: int, types: Any = None, *, exact: bool =
     """
     data = bytes(data)
     laid = layout(type_, types)
-    size = len(data) // count if count else 0
+    if not count:
+        return []
+    size = len(data) // count
     if laid is None or laid.size != size:
         if size == 0 and laid is not None and count:
             raise ValueError("expected the bytes of each element")
