@@ -215,13 +215,13 @@ def items(type_: Any, data: Any, count: int, types: Any = None, *, exact: bool =
     data: bytes-like, `count` values one behind the other. A type whose layout isn't known gives `Bits`.
     exact: numbers are as they would be alone, each of a class of its width.
     """
-    data = bytes(data)
-    laid = layout(type_, types)
     if not count:
         return []
+    data = bytes(data)
+    laid = layout(type_, types)
     size = len(data) // count
     if laid is None or laid.size != size:
-        if size == 0 and laid is not None and count:
+        if size == 0 and laid is not None:
             raise ValueError("expected the bytes of each element")
         if size == 0:
             return [built(_registry.resolve(type_, types), type_, [])] * count
