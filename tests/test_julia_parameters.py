@@ -249,3 +249,11 @@ def test_a_table_keeps_the_widths_of_its_type() -> None:
     value = Dict({1: 2.5}, type=T("Dict{UInt8,Float32}"))
     found = julia.loads(julia.dumps({"value": value}))["value"]
     assert [type(item) for pair in found.items() for item in pair] == [int, float]
+
+
+def test_instances_without_values_of_a_type_that_has_bytes() -> None:
+    """They are none of the type, whoever made them: each is stored as what it is, not as an array of no bytes."""
+    for name in ("Dates.Time", "Main.P"):
+        odd = JuliaStruct(T(name), [])
+        described = Type(("Main", "V"), (odd, odd))
+        same(julia.loads(julia.dumps({"value": described}))["value"], described)

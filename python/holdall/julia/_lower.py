@@ -107,11 +107,11 @@ def vector(values: tuple[Any, ...]) -> Any:
     if all(isinstance(value, Bits) for value in values):
         # Of whatever layout.
         return "array", of, (len(values),), b"".join(value.data for value in values)
-    if all(type(value) is JuliaStruct and not value.values for value in values):
-        # Of a type without fields, which has but one instance.
-        return "array", of, (len(values),), b""
     laid = layout(of)
     if laid is None:
+        if all(type(value) is JuliaStruct and not value.values for value in values):
+            # Of a type without fields, which has but one instance.
+            return "array", of, (len(values),), b""
         return values
     try:
         data = b"".join(pack(laid, value) for value in values)
