@@ -13,7 +13,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -104,15 +104,22 @@ def test_follow_goes_over_sessions_and_waits_for_whole_records(path: Path) -> No
         assert reader.damage == []
 
 
-def test_follow_reads_a_torn_end_again(path: Path) -> None:
-    """It has the torn end in its buffer, read with the records before; meanwhile the next writer puts others in its place."""
+def before_torn_ends(path: Path) -> Iterator[tuple[int, holdall.Reader]]:
+    """Logs whose last of five records was cut off, one after each of its bytes, and who has read the four before."""
     write(path, smalls(5))
     whole = path.read_bytes()
     last = [frame for frame in logs.frames(whole) if frame.record is not None][-1]
     for end in range(last.begin + 1, last.end):
         logs.put(path, whole[:end])
-        with holdall.Reader(path, follow=True) as reader:
-            assert [reader.read() for _ in range(4)] == smalls(4)
+        reader = holdall.Reader(path, follow=True)
+        assert [reader.read() for _ in range(4)] == smalls(4)
+        yield end, reader
+
+
+def test_follow_reads_a_torn_end_again(path: Path) -> None:
+    """It has the torn end in its buffer, read with the records before; meanwhile the next writer puts others in its place."""
+    for end, reader in before_torn_ends(path):
+        with reader:
             with holdall.Writer(path, append=True, sync="never") as log:
                 log.write({"instead of": "the other"})
                 log.write(small(5))
@@ -122,13 +129,8 @@ def test_follow_reads_a_torn_end_again(path: Path) -> None:
 
 def test_follow_goes_on_where_a_torn_end_was_cut_off(path: Path) -> None:
     """It has seen a part of a record whose writer died. The next writer puts another in its place."""
-    write(path, smalls(5))
-    whole = path.read_bytes()
-    last = [frame for frame in logs.frames(whole) if frame.record is not None][-1]
-    for end in range(last.begin + 1, last.end):
-        logs.put(path, whole[:end])
-        with holdall.Reader(path, follow=True) as reader:
-            assert [reader.read() for _ in range(4)] == smalls(4)
+    for end, reader in before_torn_ends(path):
+        with reader:
             thread, outcome = in_thread(lambda reader=reader: [reader.read(), reader.read()])
             time.sleep(0.002)  # it waits for the rest
             with holdall.Writer(path, append=True, sync="never") as log:

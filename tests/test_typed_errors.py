@@ -199,3 +199,10 @@ def test_arrays_of_ints_stay_ints() -> None:
         assert found.dtype == np.uint64 and found.tolist() == [[1, 2**64 - 1]]
     with pytest.raises(holdall.ValidationError):
         fmt.loads(fmt.dumps([-1, 2**64 - 1]), type=np.ndarray)
+
+
+@pytest.mark.parametrize("annotation", [Any, list[int]], ids=str)
+def test_what_is_too_much_from_the_first_byte_on(annotation: Any) -> None:
+    with pytest.raises(holdall.LimitError) as caught:
+        FORMATS["msgpack"].loads(b"\x92\1\2", type=annotation, limits=holdall.Limits(objects=1))
+    assert caught.value.offset == 0

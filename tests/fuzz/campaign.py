@@ -124,7 +124,7 @@ def child(args: argparse.Namespace, fuzzer: Fuzzer) -> None:
     number, done, refused, loaded, again = args.first, 0, 0, 0, 0
     seen: dict[str, int] = {}
     before: list[int] = []
-    moved = [0] * len(SINGLETONS)
+    moved: list[list[int]] = [[] for _ in SINGLETONS]
     end = time.monotonic() + args.seconds
     parent = os.getppid()
     while done < args.count and (done % 64 or (time.monotonic() < end and os.getppid() == parent)):
@@ -154,8 +154,8 @@ def child(args: argparse.Namespace, fuzzer: Fuzzer) -> None:
                 one = SINGLETONS[at]
                 # What is kept for speed may hold many for a while: what is lost, or never given back, goes on in one direction.
                 step = (is_ - was > DRIFT) - (was - is_ > DRIFT)
-                moved[at] = moved[at] + step if step * moved[at] >= 0 and step else step
-                if abs(moved[at]) >= 3:
+                moved[at] = [*moved[at][-2:], step]
+                if moved[at] in ([1, 1, 1], [-1, -1, -1]):
                     told = {
                         "number": number - 1,
                         "problem": f"leak? {one!r} had {was} references, {WINDOW} attempts later {is_}",

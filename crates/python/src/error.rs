@@ -83,6 +83,9 @@ pub enum Step {
 
 pub type Result<T> = std::result::Result<T, Fault>;
 
+/// The offset that is given by what checks an object and does not know where its bytes are: [`Fault::found`] says it.
+pub const NOWHERE: usize = usize::MAX;
+
 impl From<FormatError> for Fault {
     #[cold]
     fn from(error: FormatError) -> Self {
@@ -237,14 +240,13 @@ impl Fault {
         self
     }
 
-    /// The same fault, found `at` bytes into the input, unless it was found before that. What checks an object knows no place: it
-    /// says 0.
+    /// The same fault, found `at` bytes into the input, unless it was found before that.
     #[cold]
     #[inline(never)]
     pub fn found(mut self, offset: usize) -> Fault {
         match &mut *self.0 {
             Inner::Invalid { at: at @ None, .. } => *at = Some(offset),
-            Inner::Decode { at: at @ 0, .. } | Inner::Limit { at: at @ 0, .. } => *at = offset,
+            Inner::Decode { at: at @ NOWHERE, .. } | Inner::Limit { at: at @ NOWHERE, .. } => *at = offset,
             _ => {}
         }
         self
@@ -313,6 +315,8 @@ impl Fault {
         // SAFETY: called on the way out of a function that Python called.
         let py = unsafe { Python::assume_attached() };
         let located = |class: fn(String) -> PyErr, why: &dyn Display, at: usize| {
+            // As for `Invalid`: the whole, where nobody said which part.
+            let at = if at == NOWHERE { 0 } else { at };
             let error = class(format!("{why} - at byte {}", at + base));
             let _ = error.value(py).setattr("offset", at + base);
             error

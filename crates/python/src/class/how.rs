@@ -154,7 +154,9 @@ pub(super) unsafe fn find_how(
 /// The names of a tuple's items, if its class says some.
 fn named_fields(class: &Bound<'_, PyType>) -> Result<Option<Vec<Owned>>> {
     // SAFETY: alive; what the class has under a name is alive as long as the class is not changed.
-    let fields = unsafe { Bound::from_borrowed_ptr_or_opt(class.py(), lookup(class.as_ptr().cast(), c"_fields")?) };
+    let fields = unsafe { lookup(class.as_ptr().cast(), c"_fields") }.ok_or_else(raised)?;
+    // SAFETY: null, or held by the class.
+    let fields = unsafe { Bound::from_borrowed_ptr_or_opt(class.py(), fields) };
     let Some(Ok(fields)) = fields.map(|fields| fields.cast_into::<pyo3::types::PyTuple>()) else { return Ok(None) };
     let mut names = Vec::new();
     for field in &fields {

@@ -245,7 +245,7 @@ unsafe fn make(py: Python<'_>, class: Type) -> Result<Plan> {
     // SAFETY: alive, says the caller.
     unsafe {
         // First the version: what changes the class from here on makes it another one.
-        let known_as = version_of(class)?;
+        let known_as = version_of(class).ok_or_else(raised)?;
         let methods = Methods::of(py, class);
         let weak = Owned::new(ffi::PyWeakref_NewRef(class.cast(), std::ptr::null_mut())).ok_or_else(raised)?;
         let memory = memory::of(py, class)?;
@@ -290,7 +290,7 @@ unsafe fn make(py: Python<'_>, class: Type) -> Result<Plan> {
             plain: OnceCell::new(),
             special: special_of(&Bound::from_borrowed_ptr(py, class.cast()).cast_into_unchecked())?,
             own_marker: {
-                let found = lookup(class, c"_type_marker")?;
+                let found = lookup(class, c"_type_marker").ok_or_else(raised)?;
                 has_dict
                     || (*class).tp_getattro.map(|own| own as usize)
                         != Some(ffi::PyObject_GenericGetAttr as *const () as usize)
@@ -365,7 +365,7 @@ impl Plan {
             if known_as != 0 && given_version(self.class) == known_as {
                 return Ok(true);
             }
-            let known_as = version_of(self.class)?;
+            let known_as = version_of(self.class).ok_or_else(raised)?;
             let is_same = Methods::of(py, self.class) == self.methods;
             if is_same {
                 self.known_as.set(known_as);

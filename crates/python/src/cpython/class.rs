@@ -1,7 +1,6 @@
 //! Classes as CPython looks at them: attributes that no metaclass answers for, and the number of their state.
 
 use super::{Obj, Owned, Type};
-use crate::error::{raised, Result};
 use pyo3::ffi;
 
 extern "C" {
@@ -9,18 +8,18 @@ extern "C" {
 }
 
 /// CPython's number for what the class and its bases have under their names: another one once something is set there (not
-/// if an attribute's value is changed within itself). 0: it gives none.
+/// if an attribute's value is changed within itself). 0: it gives none. `None`: an exception was raised.
 ///
 /// # Safety
 /// `class` is alive.
-pub unsafe fn version_of(class: Type) -> Result<u32> {
+pub unsafe fn version_of(class: Type) -> Option<u32> {
     // SAFETY: alive, says the caller.
     unsafe {
         if given_version(class) == 0 {
             // It is given when something is looked up.
             lookup(class, c"__slots__")?;
         }
-        Ok(given_version(class))
+        Some(given_version(class))
     }
 }
 
@@ -40,15 +39,15 @@ pub unsafe fn given_version(class: Type) -> u32 {
     }
 }
 
-/// The attribute that `class` itself or a base defines, not through a metaclass: borrowed, or null.
+/// The attribute that `class` itself or a base defines, not through a metaclass: borrowed, or null. `None`: an exception was raised.
 ///
 /// # Safety
 /// `class` is alive.
-pub unsafe fn lookup(class: Type, name: &std::ffi::CStr) -> Result<Obj> {
+pub unsafe fn lookup(class: Type, name: &std::ffi::CStr) -> Option<Obj> {
     // SAFETY: alive, says the caller.
     unsafe {
-        let name = Owned::new(ffi::PyUnicode_InternFromString(name.as_ptr())).ok_or_else(raised)?;
-        Ok(_PyType_Lookup(class, name.get()))
+        let name = Owned::new(ffi::PyUnicode_InternFromString(name.as_ptr()))?;
+        Some(_PyType_Lookup(class, name.get()))
     }
 }
 

@@ -216,7 +216,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         let (plan, version) = unsafe {
             let class = class.get().cast();
             // First the version: what changes the class from here on makes it another one.
-            let version = crate::cpython::class::version_of(class)?;
+            let version = crate::cpython::class::version_of(class).ok_or_else(raised)?;
             (plan::of(self.py, class)?, version)
         };
         if let (Some(known), 1..) = (raw.matched_with(plan.serial, version), version) {

@@ -515,6 +515,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         Ok(())
     }
 
+    /// Counts what hashing a key costs, which is hashed next.
     #[cold]
     pub(super) fn weigh_key(&mut self, weight: Weight, at: usize) -> Result<()> {
         weigh::charge(&self.rules.work, weight, at)

@@ -6,7 +6,7 @@ use super::constraint::broken_length;
 use super::node::{MapKind, Node, SeqKind};
 use super::NodeId;
 use crate::cpython::Owned;
-use crate::error::{Asked, Result};
+use crate::error::{Asked, Result, NOWHERE};
 use crate::memory::{vec, HashSet, Vec};
 use crate::objects::owned;
 use pyo3::exceptions::PyAttributeError;
@@ -55,7 +55,7 @@ impl Rules<'_> {
         let mut seen = HashSet::new();
         let mut open = vec![(id, object.clone())];
         while let Some((id, object)) = open.pop() {
-            self.work.charge(1, "shared objects are looked through again and again", 0)?;
+            self.work.charge(1, "shared objects are looked through again and again", NOWHERE)?;
             let node = self.node(id);
             // SAFETY: held.
             let kind = unsafe { kind_of(object.get()) };

@@ -4,7 +4,7 @@ use super::coerce::{kind_of, Rules, Taken};
 use super::node::accepts;
 use crate::cpython::{text, Owned};
 use crate::decode::{self};
-use crate::error::{Asked, Result};
+use crate::error::{Asked, Result, NOWHERE};
 use crate::objects::owned;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -26,7 +26,7 @@ impl<'s> Rules<'s> {
             // A tuple, as plain formats have it.
             value = self.py.get_type::<PyTuple>().call1((given.clone(),))?;
         }
-        decode::hashed_now(self.py, &self.work, &owned(&value), 0)?;
+        decode::hashed_now(self.py, &self.work, &owned(&value), NOWHERE)?;
         let by_value = self.bound(by_value);
         let by_value = by_value.cast::<PyDict>().map_err(PyErr::from)?;
         // 1, 1.0 and True are equal, and not the same value.

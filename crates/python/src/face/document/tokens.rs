@@ -17,6 +17,7 @@ use pyo3::exceptions::{PyKeyError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat, PyInt, PyMemoryView, PyString, PyWeakrefMethods, PyWeakrefReference};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
 /// Of what no index knows, a place is noted every so many bytes.
 const SPAN: usize = 1 << 12;
 

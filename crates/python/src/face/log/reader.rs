@@ -239,7 +239,7 @@ impl State {
                 }
             }
             Next::Damaged(error, damaged) => {
-                let may_be_cut = follow && matches!(self.input, Input::File(_));
+                let may_be_cut = self.is_followed;
                 match damaged {
                     // Whoever writes next may cut off what is last.
                     Some(frame) if may_be_cut && frame.end >= self.bytes.len() => match self.read(py, 0)? {

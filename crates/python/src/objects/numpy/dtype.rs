@@ -4,7 +4,7 @@
 
 use super::Numpy;
 use crate::cpython::{new, text, Owned};
-use crate::error::{decode, raised, Result};
+use crate::error::{decode, raised, refused, Fault, Result};
 use crate::memory::{vec, HashMap, Vec};
 use crate::objects::owned;
 use holdall_format::model::{Bytes, Text};
@@ -386,11 +386,7 @@ fn read_nested<'py, 'i, R: Reader<'i>>(
             let token = r.next()?;
             let base = read_nested(py, r, token, depth + 1, cost)?;
             let shape = Shape::read(r)?;
-            numpy
-                .dtype
-                .bind(py)
-                .call1(((base, shape.tuple(py)?),))
-                .map_err(|error| super::restore::refuse(py, error, at))
+            numpy.dtype.bind(py).call1(((base, shape.tuple(py)?),)).map_err(|error| refuse(py, error, at))
         }
         Token::List(len) if len >= 2 && (len - 2) % 4 == 0 => read_fields(py, r, (len - 2) / 4, depth, cost),
         _ => Err(decode("expected a dtype", at)),
@@ -447,7 +443,7 @@ fn read_fields<'py, 'i, R: Reader<'i>>(
             Ok(made)
         }
     });
-    made.map_err(|error| super::restore::refuse(py, error, at))
+    made.map_err(|error| refuse(py, error, at))
 }
 
 fn integer<'i, R: Reader<'i>>(r: &mut R) -> Result<i64> {
@@ -507,7 +503,7 @@ fn plain<'py>(py: Python<'py>, text: &[u8], at: usize) -> Result<Bound<'py, PyAn
     if !is_plain(text) {
         return Err(unknown());
     }
-    dtype.call1((text,)).map_err(|error| super::restore::refuse(py, error, at))
+    dtype.call1((text,)).map_err(|error| refuse(py, error, at))
 }
 
 fn is_plain(text: &str) -> bool {
@@ -570,4 +566,11 @@ impl Shape {
         }
         self.dims[..self.len].iter().try_fold(1usize, |count, &dim| count.checked_mul(dim as usize))
     }
+}
+
+/// What NumPy refused to build.
+#[cold]
+pub(super) fn refuse(py: Python<'_>, error: PyErr, at: usize) -> Fault {
+    error.restore(py);
+    refused("values that NumPy does not take", at)
 }

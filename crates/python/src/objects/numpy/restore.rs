@@ -1,10 +1,10 @@
 //! Arrays, scalars and dtypes of what a message holds of them.
 
 use super::super::owned;
-use super::dtype::{Content, Dtype, Shape};
+use super::dtype::{refuse, Content, Dtype, Shape};
 use super::{dtype, Numpy};
 use crate::cpython::{new, Owned, View};
-use crate::error::{decode, refused, Asked, Fault, Result};
+use crate::error::{decode, refused, Asked, Result};
 use crate::memory::{vec, Vec};
 use holdall_format::model::Bytes;
 use holdall_format::{Reader, Token};
@@ -29,13 +29,6 @@ fn read_order<'i, R: Reader<'i>>(r: &mut R, dimensions: usize) -> Result<(bool, 
     }
     let in_order = axes.iter().enumerate().all(|(at, &axis)| at == axis);
     Ok((read_only, (!in_order).then_some(axes)))
-}
-
-/// What NumPy refused to build.
-#[cold]
-pub(super) fn refuse(py: Python<'_>, error: PyErr, at: usize) -> Fault {
-    error.restore(py);
-    refused("values that NumPy does not take", at)
 }
 
 /// An array's dtype, shape and order, as they were read.
