@@ -165,7 +165,7 @@ fuzz-rust: ## the targets of cargo-fuzz, with AddressSanitizer: SECONDS=60 in al
 
 # The crate has no unsafe code of its own, so this looks at what it builds on. Left out are tests that go through every byte of many
 # messages, which take hours here, and those of compression, which is C.
-MIRI_SLOW := every boundaries takes_little a_byte_at codec file frame named_by_their_numbers extremes
+MIRI_SLOW := every boundaries takes_little a_byte_at codec file frame bounds
 miri: ## the tests of the pure crate under Miri; needs a nightly toolchain with miri and rust-src
 	@cargo +nightly miri --version >/dev/null 2>&1 || { echo 'miri did not run: rustup toolchain install nightly --component miri,rust-src'; exit 0; }; \
 	MIRIFLAGS=-Zmiri-disable-isolation cargo +nightly miri test -p holdall-format --lib -- $(or $(ARGS),$(addprefix --skip ,$(MIRI_SLOW)))
