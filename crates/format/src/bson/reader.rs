@@ -6,19 +6,15 @@
 //! therefore only be the end of a document that the host has all values of, and is passed over (before the end of one that is not
 //! counted it is refused): the reader needs no stack.
 
-use super::tag::{self, Size};
+use super::length::{count, document_body, nul, value_len, Flaw, DOCUMENT_OPEN, NAME_OPEN, NEGATIVE, TEXT_OPEN};
+use super::tag;
 use crate::cursor::Cursor;
 use crate::error::{Error, Kind, Result};
 use crate::memory::Vec;
 use crate::model::{self, Leaf, Special, Token};
 use crate::text::{is_ascii, same_short};
 
-const DOCUMENT_SHORT: &str = "expected a document of at least 5 bytes, found a smaller length";
-pub(crate) const DOCUMENT_OPEN: &str = "a document that does not end where its length says";
 const TEXT_SHORT: &str = "expected the length of a text, 1 or more, found a smaller number";
-const TEXT_OPEN: &str = "a text that does not end with a NUL";
-const NAME_OPEN: &str = "a name that does not end";
-const NEGATIVE: &str = "expected a length, found a negative number";
 const BAD_BOOL: &str = "expected a bool of 0 or 1, found another byte";
 const OLD_BINARY: &str = "a binary of subtype 2 whose two lengths do not agree";
 const CODE_LENGTHS: &str = "code with variables that do not end where its length says";
@@ -453,187 +449,5 @@ impl<'i> model::Reader<'i> for Reader<'i> {
         let len = value_len(tag, self.input.rest()).map_err(|flaw| self.flawed(flaw))?;
         self.input.take(len)?;
         Ok(true)
-    }
-}
-
-/// What is wrong with a document, and how far into it.
-#[derive(Debug)]
-pub(crate) struct Flaw {
-    pub(crate) kind: Kind,
-    pub(crate) at: usize,
-}
-
-impl Flaw {
-    #[cold]
-    #[inline(never)]
-    fn malformed<T>(why: &'static str, at: usize) -> std::result::Result<T, Flaw> {
-        Err(Flaw { kind: Kind::Malformed { why }, at })
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn truncated<T>(needed: usize, at: usize) -> std::result::Result<T, Flaw> {
-        Err(Flaw { kind: Kind::Truncated { needed }, at })
-    }
-}
-
-/// The elements of the document at the start of `input`, and its end; the outermost fills all of it.
-#[inline(always)]
-pub(crate) fn document_body(input: &[u8], outermost: bool) -> std::result::Result<&[u8], Flaw> {
-    let Some((len, rest)) = input.split_first_chunk() else { return Flaw::truncated(4 - input.len(), 0) };
-    let len = match usize::try_from(i32::from_le_bytes(*len)) {
-        Ok(len) if len >= tag::DOCUMENT_MIN => len - 4,
-        _ => return Flaw::malformed(DOCUMENT_SHORT, 0),
-    };
-    if outermost && len < rest.len() {
-        return Err(Flaw { kind: Kind::Trailing { count: rest.len() - len }, at: 4 + len });
-    }
-    match rest.get(..len) {
-        Some(body) => Ok(body),
-        None => Flaw::truncated(len - rest.len(), 0),
-    }
-}
-
-/// How many elements there are in `body`, which must end with the last of them and the end of a document.
-#[inline(always)]
-fn count(body: &[u8]) -> std::result::Result<usize, Flaw> {
-    let (mut rest, mut count) = (body, 0);
-    loop {
-        match rest {
-            [tag::END] => return Ok(count),
-            [] | [tag::END, ..] => return Flaw::malformed(DOCUMENT_OPEN, body.len() - rest.len()),
-            [tag, named @ ..] => {
-                let Some((len, _)) = nul(named) else { return Flaw::malformed(NAME_OPEN, body.len() - rest.len()) };
-                let value = &named[len + 1..];
-                match value_len(*tag, value) {
-                    Ok(len) => match value.get(len..) {
-                        Some(after) => rest = after,
-                        None => return Flaw::malformed(DOCUMENT_OPEN, body.len() - value.len()),
-                    },
-                    Err(flaw) => return Err(Flaw { at: flaw.at + body.len() - value.len(), ..flaw }),
-                }
-                count += 1;
-            }
-        }
-    }
-}
-
-/// How many bytes a value of that type at the start of `input` says that it has.
-#[inline(always)]
-pub(crate) fn value_len(tag: u8, input: &[u8]) -> std::result::Result<usize, Flaw> {
-    match tag::SIZES[usize::from(tag)] {
-        Size::Fixed(len) => Ok(usize::from(len)),
-        Size::Regex => match nul(input).and_then(|(first, _)| Some((first, nul(&input[first + 1..])?.0))) {
-            Some((first, second)) => Ok(first + second + 2),
-            None => Flaw::malformed(TEXT_OPEN, 0),
-        },
-        Size::None => Err(Flaw { kind: Kind::UnknownTag { tag }, at: 0 }),
-        sized => {
-            let Some(len) = input.first_chunk() else { return Flaw::truncated(4 - input.len(), 0) };
-            let Ok(len) = usize::try_from(i32::from_le_bytes(*len)) else { return Flaw::malformed(NEGATIVE, 0) };
-            match sized {
-                Size::Counted(more) => Ok(4 + len + usize::from(more)),
-                // What is smaller than its own length is refused where it is read; here it must not be passed over.
-                _ if len < tag::DOCUMENT_MIN => Flaw::malformed(DOCUMENT_SHORT, 0),
-                _ => Ok(len),
-            }
-        }
-    }
-}
-
-/// Bytes before the first NUL, and whether all of them are ASCII. Eight at a time: names are short, so that a function of
-/// the platform's costs more to call than it saves.
-#[inline(always)]
-fn nul(bytes: &[u8]) -> Option<(usize, bool)> {
-    const ONES: u64 = u64::from_ne_bytes([1; 8]);
-    const HIGHS: u64 = u64::from_ne_bytes([0x80; 8]);
-    let (mut rest, mut high) = (bytes, 0);
-    while let Some((word, after)) = rest.split_first_chunk() {
-        let word = u64::from_le_bytes(*word);
-        let zeros = word.wrapping_sub(ONES) & !word & HIGHS;
-        if zeros != 0 {
-            // Up to the lowest zero byte the trick is exact; what it says of those above does not count.
-            high |= word & HIGHS & (zeros & zeros.wrapping_neg()).wrapping_sub(1);
-            return Some((bytes.len() - rest.len() + zeros.trailing_zeros() as usize / 8, high == 0));
-        }
-        high |= word & HIGHS;
-        rest = after;
-    }
-    let len = rest.iter().position(|&byte| byte == 0)?;
-    Some((bytes.len() - rest.len() + len, high == 0 && rest[..len].is_ascii()))
-}
-
-/// The document at the start of `input`, as far as its length says, and what stands behind it.
-pub fn split_first(input: &[u8]) -> Result<(&[u8], &[u8])> {
-    match document_body(input, false) {
-        Ok(body) => Ok(input.split_at(4 + body.len())),
-        Err(flaw) => Err(Error::new(flaw.kind, flaw.at)),
-    }
-}
-
-/// Whether a document's length is that of all of `input`, which ends as documents do. Its elements are not looked at.
-pub fn is_framed(input: &[u8]) -> bool {
-    document_body(input, true).is_ok_and(|body| body.last() == Some(&tag::END))
-}
-
-/// One element of a document, unread.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Element<'i> {
-    pub tag: u8,
-    /// UTF-8, not yet checked.
-    pub name: &'i [u8],
-    /// For [`Reader::of_value`].
-    pub value: &'i [u8],
-    /// Where the value begins in the document.
-    pub at: usize,
-}
-
-/// The elements of a document, one after the other. Their values are not looked into.
-#[derive(Debug, Clone)]
-pub struct Elements<'i> {
-    document: &'i [u8],
-    rest: &'i [u8],
-}
-
-impl<'i> Elements<'i> {
-    /// Of a document (or an array) that is all of `document`.
-    pub fn new(document: &'i [u8]) -> Result<Self> {
-        let rest = document_body(document, true).map_err(|flaw| Error::new(flaw.kind, flaw.at))?;
-        Ok(Elements { document, rest })
-    }
-
-    /// From the element on that begins at that offset of a document of which [`Elements::new`] was made.
-    pub fn at(document: &'i [u8], offset: usize) -> Self {
-        Elements { document, rest: document.get(offset..).unwrap_or_default() }
-    }
-
-    fn element(&mut self) -> std::result::Result<Option<Element<'i>>, Flaw> {
-        let (tag, named) = match self.rest {
-            [tag::END] => return Ok(None),
-            [] | [tag::END, ..] => return Flaw::malformed(DOCUMENT_OPEN, 0),
-            [tag, named @ ..] => (*tag, named),
-        };
-        let Some((len, _)) = nul(named) else { return Flaw::malformed(NAME_OPEN, 0) };
-        let (name, rest) = (&named[..len], &named[len + 1..]);
-        let before = len + 2;
-        let len = value_len(tag, rest).map_err(|flaw| Flaw { at: flaw.at + before, ..flaw })?;
-        let Some((value, after)) = rest.split_at_checked(len) else { return Flaw::malformed(DOCUMENT_OPEN, before) };
-        self.rest = after;
-        Ok(Some(Element { tag, name, value, at: self.document.len() - rest.len() }))
-    }
-}
-
-impl<'i> Iterator for Elements<'i> {
-    type Item = Result<Element<'i>>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        match self.element() {
-            Ok(element) => element.map(Ok),
-            Err(flaw) => {
-                let at = self.document.len() - self.rest.len();
-                self.rest = &[tag::END];
-                Some(Err(Error::new(flaw.kind, at + flaw.at)))
-            }
-        }
     }
 }

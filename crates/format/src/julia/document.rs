@@ -1,7 +1,7 @@
 //! A document with a tag, taken apart: which it is, and where its parts stand.
 
 use super::tag::{self, Tag};
-use crate::bson::reader::DOCUMENT_OPEN;
+use crate::bson::length::DOCUMENT_OPEN;
 use crate::bson::{tag as bytes, Element, Elements};
 use crate::error::{Error, Kind, Result};
 use std::ops::Range;

@@ -6,7 +6,8 @@
 
 use super::document::{each, integer, text, Found, BAD_PART};
 use super::tag::{self, Tag};
-use crate::bson::reader::{document_body, value_len, Flaw, Next, Place, DOCUMENT_OPEN};
+use crate::bson::length::{document_body, value_len, Flaw, DOCUMENT_OPEN};
+use crate::bson::reader::{Next, Place};
 use crate::bson::{self, tag as bytes, Element, Elements};
 use crate::error::{Error, Kind, Result};
 use crate::memory::{HashMap, Vec};
@@ -249,32 +250,8 @@ impl<'i> Reader<'i> {
             return Ok(None);
         }
         let tagged = match found.tag {
-            Tag::Struct => {
-                let class = self.class_of(&found)?;
-                let data = found.part(tag::DATA)?;
-                match data.tag {
-                    bytes::ARRAY => Tagged::Struct { class, fields: self.parts_of(&found, &data)? },
-                    bytes::BINARY => {
-                        self.pass(&found);
-                        Tagged::Bits { class, data: found.binary(&data)? }
-                    }
-                    _ => return found.bad(&data),
-                }
-            }
-            Tag::Array => {
-                let element = self.class_of(&found)?;
-                let size = found.part(tag::SIZE)?;
-                let shape = Shape(found.of_type(&size, bytes::ARRAY)?, found.start + size.at);
-                let data = found.part(tag::DATA)?;
-                match data.tag {
-                    bytes::ARRAY => Tagged::Boxed { element, shape, len: self.parts_of(&found, &data)? },
-                    bytes::BINARY => {
-                        self.pass(&found);
-                        Tagged::Packed { element, shape, data: found.binary(&data)? }
-                    }
-                    _ => return found.bad(&data),
-                }
-            }
+            Tag::Struct => self.structure(&found)?,
+            Tag::Array => self.array(&found)?,
             Tag::Tuple | Tag::Simple => {
                 let data = found.part(tag::DATA)?;
                 found.of_type(&data, bytes::ARRAY)?;
@@ -325,6 +302,36 @@ impl<'i> Reader<'i> {
             }
         };
         Ok(Some(Token::Tagged(tagged)))
+    }
+
+    /// An instance: fields, or the bytes of a primitive type.
+    fn structure(&mut self, found: &Found<'i>) -> Result<Tagged<'i>> {
+        let class = self.class_of(found)?;
+        let data = found.part(tag::DATA)?;
+        match data.tag {
+            bytes::ARRAY => Ok(Tagged::Struct { class, fields: self.parts_of(found, &data)? }),
+            bytes::BINARY => {
+                self.pass(found);
+                Ok(Tagged::Bits { class, data: found.binary(&data)? })
+            }
+            _ => found.bad(&data),
+        }
+    }
+
+    /// An array: elements, or the bytes of all of them.
+    fn array(&mut self, found: &Found<'i>) -> Result<Tagged<'i>> {
+        let element = self.class_of(found)?;
+        let size = found.part(tag::SIZE)?;
+        let shape = Shape(found.of_type(&size, bytes::ARRAY)?, found.start + size.at);
+        let data = found.part(tag::DATA)?;
+        match data.tag {
+            bytes::ARRAY => Ok(Tagged::Boxed { element, shape, len: self.parts_of(found, &data)? }),
+            bytes::BINARY => {
+                self.pass(found);
+                Ok(Tagged::Packed { element, shape, data: found.binary(&data)? })
+            }
+            _ => found.bad(&data),
+        }
     }
 
     fn class_of(&mut self, found: &Found<'i>) -> Result<usize> {

@@ -3,6 +3,8 @@
 
 mod reader;
 pub mod tag;
+#[cfg(test)]
+mod tests;
 mod writer;
 
 pub use reader::{scan, Reader};

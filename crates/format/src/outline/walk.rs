@@ -8,7 +8,7 @@ mod totals;
 use super::kind::Kind;
 use super::text::{self, shortened};
 use super::{Key, Node, Options, Outline, Sum};
-use crate::bson::reader::DOCUMENT_OPEN;
+use crate::bson::length::DOCUMENT_OPEN;
 use crate::error::{Error, Kind as Flaw, Result};
 use crate::memory::Vec;
 use crate::model::{Bytes, Ints, Layout, Leaf, Reader, Seq, Special, Token};

@@ -1,0 +1,71 @@
+//! Collections whose growth may fail: what the data decide the size of is kept in these.
+//!
+//! Stable Rust ends the process where a `Vec`, a `HashMap` or a `HashSet` can't grow. The types here have the same names and
+//! the same functions, but ask for room first; where there is none they unwind with [`OutOfMemory`], which [`caught`] turns
+//! into a value. A module brings them in by `use crate::memory::{vec, Vec}`, and each `push` in it can fail.
+//!
+//! Why not a `Result` of every `push`: a writer has no way to report one (its calls are a token each, and most can't fail),
+//! and what unwinds costs the loops nothing. [`text`] makes a `String` in the same way.
+
+mod map;
+mod queue;
+mod set;
+mod string;
+#[cfg(test)]
+mod tests;
+mod vector;
+
+pub use bytemuck::Zeroable;
+pub use map::HashMap;
+pub use queue::VecDeque;
+pub use set::HashSet;
+pub use string::{format, push, text};
+pub use vector::{filled, read_to_end, sort_by_cached_key, vec, zeroed, Vec};
+
+use std::fmt;
+use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
+
+/// What unwinds where memory runs out. No panic: the hook that reports those isn't called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OutOfMemory;
+
+impl fmt::Display for OutOfMemory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "out of memory")
+    }
+}
+
+impl std::error::Error for OutOfMemory {}
+
+/// Unwinds to [`caught`].
+#[cold]
+#[inline(never)]
+pub fn out_of_memory() -> ! {
+    resume_unwind(Box::new(OutOfMemory))
+}
+
+/// Runs `work`, and says so where memory runs out in it. Whatever else unwinds goes on.
+///
+/// What `work` was changing may be half done by then: it's the caller's to throw it away.
+///
+/// # Errors
+/// [`OutOfMemory`].
+///
+/// ```
+/// use holdall_format::memory::{caught, OutOfMemory, Vec};
+/// assert_eq!(caught(|| Vec::<u64>::with_capacity(1 << 58).len()), Err(OutOfMemory));
+/// ```
+pub fn caught<T>(work: impl FnOnce() -> T) -> Result<T, OutOfMemory> {
+    catch_unwind(AssertUnwindSafe(work)).map_err(|panic| match panic.downcast::<OutOfMemory>() {
+        Ok(found) => *found,
+        Err(panic) => resume_unwind(panic),
+    })
+}
+
+/// Unwinds where `room` is an error.
+#[inline(always)]
+fn or_unwind<E>(room: Result<(), E>) {
+    if room.is_err() {
+        out_of_memory();
+    }
+}
