@@ -1,4 +1,4 @@
-"""Puts the figures of the last `make bench` into the README and Julia's guide, each table between markers of its own."""
+"""Writes the figures of the last `make bench` into `docs/benchmarks.md` and `docs/julia.md`, each table between markers of its own."""
 
 from __future__ import annotations
 
@@ -302,7 +302,7 @@ def main() -> None:
     results = json.loads((REPO / "bench" / "results" / "latest.json").read_text())
     if results["quick"]:
         sys.exit("the last run was a quick one, for orientation only: run `make bench`")
-    path = REPO / "README.md"
+    path = REPO / "docs" / "benchmarks.md"
     page = put(path.read_text(encoding="utf-8"), START, END, table(results))
     page = put(page, TYPED_START, TYPED_END, typed_table(results))
     page = put(page, BSON_START, BSON_END, bson_table(results))

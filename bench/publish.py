@@ -1,4 +1,4 @@
-"""Puts what `holdall bench` has measured into the README and `docs/benchmarks.md`: tables, and plots in light and dark.
+"""Writes what `holdall bench` has measured into `docs/benchmarks.md`: tables, and plots in light and dark.
 
 holdall bench bakeoff --json bakeoff.json
 holdall bench scaling --full --codec holdall --codec pickle ... --json scaling.json
@@ -25,8 +25,8 @@ from holdall._bench.page import write_page
 from holdall._bench.results import Run
 
 PICTURES = REPO / "docs" / "pictures"
-README, PAGE = REPO / "README.md", REPO / "docs" / "benchmarks.md"
-# The data set that the README shows.
+PAGE = REPO / "docs" / "benchmarks.md"
+# The data set whose plot the page and the README show.
 SHOWN = "messages"
 
 
@@ -41,21 +41,6 @@ def main(bakeoff: str, scaling: str) -> None:
     }
     draw(runs["bakeoff"], bakeoff_plots)
     draw(runs["scaling"], scaling_plots)
-    shown = runs["bakeoff"].data_set(SHOWN)
-    assert shown is not None
-    where = list(markdown.where(runs["bakeoff"]))
-    fill(
-        README,
-        bakeoff=[
-            shown.title,
-            "",
-            *markdown.table(shown),
-            "",
-            *tags(bakeoff_plots, "docs/pictures"),
-            "",
-            *where,
-        ],
-    )
     fill(
         PAGE,
         codecs=codecs(),
