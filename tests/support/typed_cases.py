@@ -499,7 +499,7 @@ def _databases() -> list[Case]:
     """PyMongo's classes, for the values that databases have."""
 
     def case(cls: Any, value: Any, plain: Any, bson: Any = SAME, name: str = "", **more: Any) -> Case:
-        return Case("Databases' own", cls.__name__ + name, cls, value, plain, bson=bson, **more)
+        return Case("BSON values", cls.__name__ + name, cls, value, plain, bson=bson, **more)
 
     number, moment = Decimal128("1.10"), DatetimeMS(1_767_323_045_678)
     reference = {"$ref": "people", "$id": 5, "$db": "db", "note": "n"}
