@@ -2,8 +2,9 @@
 
 use crate::classes::plan;
 use crate::cpython::{Obj, Owned, Type};
+use crate::error::door;
 use crate::error::{Asked, HoldallError};
-use crate::memory::{door, format, FxHashMap, Vec};
+use crate::memory::{format, FxHashMap, Vec};
 use crate::shapes::classes;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple, PyType};
