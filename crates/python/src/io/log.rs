@@ -1,0 +1,77 @@
+//! Logs: records appended to a file, and read again one by one.
+
+pub mod check;
+mod reader;
+mod writer;
+
+pub use reader::LogReader;
+pub use writer::LogWriter;
+
+use crate::error::door;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// What one call at a time may use, and anybody may close.
+pub struct InUse<T> {
+    /// Taken out while it is used: a hook, or another thread meanwhile, finds nothing.
+    state: Mutex<Option<T>>,
+    closed: AtomicBool,
+}
+
+impl<T> InUse<T> {
+    fn new(state: T) -> Self {
+        InUse { state: Mutex::new(Some(state)), closed: AtomicBool::new(false) }
+    }
+
+    fn with<U>(&self, act: impl FnOnce(&mut T) -> PyResult<U>) -> PyResult<U> {
+        let taken = self.state.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(mut state) = taken else {
+            let why = if self.is_closed() { "the log is closed" } else { "the log is in use" };
+            return Err(PyValueError::new_err(why));
+        };
+        // Also where memory runs out: the log stays open.
+        let done = door(|| act(&mut state));
+        let mut place = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        // Closed meanwhile, it goes now.
+        if !self.is_closed() {
+            *place = Some(state);
+        }
+        done
+    }
+
+    fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::Acquire)
+    }
+
+    fn close(&self) {
+        self.closed.store(true, Ordering::Release);
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).take();
+    }
+}
+
+/// A part of a file that can't be read.
+///
+/// offset: where it begins, in bytes from the file's start. size: how many bytes it takes. reason: what is wrong.
+///
+/// >>> with holdall.Writer("torn.log") as log:
+/// ...     at = log.write({"event": "start"})
+/// >>> import os
+/// >>> os.truncate("torn.log", os.path.getsize("torn.log") - 3)
+/// >>> [(damage.offset, damage.size) for damage in holdall.verify("torn.log").damage]
+/// [(75, 28)]
+#[pyclass(module = "holdall", frozen, get_all, eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Damage {
+    offset: u64,
+    size: u64,
+    reason: String,
+}
+
+#[pymethods]
+impl Damage {
+    fn __repr__(&self) -> String {
+        format!("Damage(offset={}, size={}, reason={:?})", self.offset, self.size, self.reason)
+    }
+}
