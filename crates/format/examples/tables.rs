@@ -89,7 +89,7 @@ fn kinds() -> String {
         (tag::KIND_OBJECT, "object", "a value for each field"),
         (tag::KIND_BASED, "based", "the content, then a value for each field"),
         (tag::KIND_ENUM, "enum", "the member's name (text), or its value if it has no name; no fields"),
-        (tag::KIND_CUSTOM, "custom", "one value, which the class's own functions gave and take; no fields"),
+        (tag::KIND_CUSTOM, "custom", "one value, which the class's own functions return and take; no fields"),
     ];
     let mut rows = vec![row(&["kind", "name", "values of an instance"])];
     rows.extend(kinds.map(|(code, name, values)| row(&[&code.to_string(), name, values])));
@@ -111,8 +111,8 @@ fn flags() -> String {
         (reduce::ITEMS, "items to append", "list"),
         (reduce::PAIRS, "items to set", "list of key and value tuples"),
         (reduce::STATE, "a state to set", "any"),
-        (reduce::SETTER, "who sets the state; only with a state", "function of object and state"),
-        (reduce::AGAIN, "made within its own arguments", "int: its number, before the function"),
+        (reduce::SETTER, "the setter of the state; only with a state", "function of object and state"),
+        (reduce::AGAIN, "made within its own arguments", "int: its id, before the function"),
     ];
     let mut rows = vec![row(&["flag", "meaning", "its value"])];
     rows.extend(flags.map(|(flag, meaning, value)| row(&[&flag.to_string(), meaning, value])));
@@ -126,7 +126,7 @@ fn codes(of: &str, all: &[tag::Code]) -> String {
 }
 
 fn lent() -> String {
-    let mut rows = vec![row(&["form", "what stands in its place"])];
+    let mut rows = vec![row(&["form", "what the value becomes"])];
     rows.extend(tag::LENT.iter().map(|(code, _, meaning)| row(&[&code.to_string(), meaning])));
     table(&rows)
 }
@@ -135,7 +135,7 @@ fn codecs() -> String {
     let mut rows = vec![row(&["codec", "name", "compressed bytes"])];
     for codec in (0..4).filter_map(Codec::of) {
         let bytes = match codec {
-            Codec::Stored => "none: the body stands as it is",
+            Codec::Stored => "none: the body is stored as it is",
             Codec::Zstd => "a frame of Zstandard (RFC 8878)",
             Codec::Lz4 => "a block of LZ4, without LZ4's own frame or a size",
         };
@@ -158,7 +158,7 @@ fn regenerate(page: &str) -> Result<String, String> {
             "kinds" => kinds(),
             "known" => known(),
             "flags" => flags(),
-            "files" => codes("what is behind the start", tag::FILES),
+            "files" => codes("what follows the start", tag::FILES),
             "frames" => codes("body", tag::FRAMES),
             "lent" => lent(),
             "codecs" => codecs(),

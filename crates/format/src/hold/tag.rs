@@ -18,9 +18,9 @@ tags! {
     ASCII_FIX      0x40 ..= 0x6F, "bytes", "ASCII text of 0 to 47 bytes";
     LIST_FIX       0x70 ..= 0x7F, "values", "list of 0 to 15 values";
     TUPLE_FIX      0x80 ..= 0x87, "values", "tuple of 0 to 7 values";
-    INSTANCE_FIX   0x88 ..= 0xA7, "values", "instance of layout 0 to 31: a value for each of its fields";
-    INSTANCE_8     0xA8 ..= 0xA8, "u8, values", "instance of layout 32 + u8";
-    INSTANCE_32    0xA9 ..= 0xA9, "u32, values", "instance of a layout by number";
+    INSTANCE_FIX   0x88 ..= 0xA7, "values", "instance of shape 0 to 31: a value for each of its fields";
+    INSTANCE_8     0xA8 ..= 0xA8, "u8, values", "instance of shape 32 + u8";
+    INSTANCE_32    0xA9 ..= 0xA9, "u32, values", "instance of a shape by number";
     NONE           0xAA ..= 0xAA, "none", "None";
     FALSE          0xAB ..= 0xAB, "none", "False";
     TRUE           0xAC ..= 0xAC, "none", "True";
@@ -43,12 +43,12 @@ tags! {
     DICT_EMPTY     0xBD ..= 0xBD, "none", "dict without items";
     SET            0xBE ..= 0xBE, "length, values", "set";
     FROZENSET      0xBF ..= 0xBF, "length, values", "frozenset";
-    MARK           0xC0 ..= 0xC0, "value", "the value gets the next object number";
-    REF_8          0xC1 ..= 0xC1, "u8", "the object of that number again";
-    REF_16         0xC2 ..= 0xC2, "u16", "the object of that number again";
-    REF_32         0xC3 ..= 0xC3, "u32", "the object of that number again";
-    SHAPE          0xC4 ..= 0xC4, "length, length, names, values", "new layout of a dict: how many keys, bytes of the names, the names, then an instance's values";
-    CLASS          0xC5 ..= 0xC5, "kind, length, length, length, names, values", "new layout of a class: kind, version, how many fields, bytes of the names, the class's name and its fields' names, then an instance's values";
+    MARK           0xC0 ..= 0xC0, "value", "the value gets the next object id";
+    REF_8          0xC1 ..= 0xC1, "u8", "the object with that id again";
+    REF_16         0xC2 ..= 0xC2, "u16", "the object with that id again";
+    REF_32         0xC3 ..= 0xC3, "u32", "the object with that id again";
+    SHAPE          0xC4 ..= 0xC4, "length, length, names, values", "new shape of a dict: how many keys, bytes of the names, the names, then an instance's values";
+    CLASS          0xC5 ..= 0xC5, "kind, length, length, length, names, values", "new shape of a class: kind, version, how many fields, bytes of the names, the class's name and its fields' names, then an instance's values";
     ELLIPSIS       0xC6 ..= 0xC6, "none", "Ellipsis";
     NOT_IMPL       0xC7 ..= 0xC7, "none", "NotImplemented";
     LIST_I8        0xC8 ..= 0xC8, "length, i8 each", "list of ints";
@@ -68,11 +68,11 @@ tags! {
     KNOWN_TYPE     0xD6 ..= 0xD6, "code, values", "a type of the standard library: see its table";
     DATETIME       0xD7 ..= 0xD7, "u64", "datetime without a zone, packed";
     DATETIME_ZONED 0xD8 ..= 0xD8, "u64, value", "datetime, packed, and its zone";
-    BUFFER         0xD9 ..= 0xD9, "u8, length", "a buffer that stands outside the message: its form, its number";
+    BUFFER         0xD9 ..= 0xD9, "u8, length", "a buffer outside the message: its form, its number";
     NAMED          0xDA ..= 0xDA, "value", "as MARK, of a text; in a log's record it lasts: section 13";
     RESERVED       0xDB ..= 0xFC, "", "no meaning in version 1: refused";
     GLOBAL         0xFD ..= 0xFD, "value, value", "trusted messages only: module and qualified name of a class or function";
-    REDUCE         0xFE ..= 0xFE, "flags, values", "trusted messages only: what `__reduce_ex__` gave";
+    REDUCE         0xFE ..= 0xFE, "flags, values", "trusted messages only: what `__reduce_ex__` returned";
     PERSISTENT     0xFF ..= 0xFF, "value", "trusted messages only: an id for the reader's own hook";
 }
 
@@ -212,17 +212,17 @@ macro_rules! codes {
 codes! { FILES:
     FILE_MESSAGE 1, "one frame: the message";
     FILE_GRAPH 2, "the message, its buffers in order, the index, the end";
-    FILE_LOG 3, "records, one after the other";
+    FILE_LOG 3, "records, one after another";
 }
 
 codes! { FRAMES:
     MESSAGE 1, "the message";
     BUFFER_FRAME 2, "the next of the message's buffers";
-    REST 3, "what the body of the frame before goes on with";
+    REST 3, "the continuation of the body of the frame before";
     INDEX 4, "where things are: section 12";
     END 5, "u64: where the index frame begins; u64: bytes of the file, this frame included";
     RECORD 6, "a record of a log: section 13";
-    NAMES 7, "what the record before has named: section 13";
-    RESTART 8, "here a log can be begun to read: section 13";
+    NAMES 7, "what the record before it has named: section 13";
+    RESTART 8, "a place where reading a log can begin: section 13";
     KEYS 9, "keys of a large dict, in the order of their hashes: section 12";
 }
