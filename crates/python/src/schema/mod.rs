@@ -5,11 +5,7 @@
 
 pub mod class;
 pub mod coerce;
-mod conform;
 pub mod constraint;
-pub mod foreign;
-mod lax;
-pub mod members;
 pub mod node;
 pub mod time;
 

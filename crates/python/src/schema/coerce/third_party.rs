@@ -1,12 +1,12 @@
 //! What others validate or make: NumPy's arrays, pydantic's models, a database's values, the caller's hook.
 
-use super::coerce::{expected, kind_name, Rules, Taken};
-use super::node::Scalar;
-use super::NodeId;
+use super::{expected, kind_name, Rules, Taken};
 use crate::classes::registry;
 use crate::cpython::owned;
 use crate::cpython::{new, Owned};
 use crate::error::{invalid, Asked, Result, Step};
+use crate::schema::node::Scalar;
+use crate::schema::NodeId;
 use crate::types::bson_values;
 use crate::types::bson_values::Marker;
 use pyo3::exceptions::{PyNotImplementedError, PyTypeError, PyValueError};

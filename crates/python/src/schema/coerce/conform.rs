@@ -1,14 +1,14 @@
 //! Containers that are there already, and shared between places of different types: looked through, never changed.
 
-use super::class::Missing;
-use super::coerce::{kind_of, Rules, Taken};
-use super::constraint::broken_length;
-use super::node::{MapKind, Node, SeqKind};
-use super::NodeId;
+use super::{kind_of, Rules, Taken};
 use crate::cpython::owned;
 use crate::cpython::Owned;
 use crate::error::{Asked, Result, NOWHERE};
 use crate::memory::{vec, HashSet, Vec};
+use crate::schema::class::Missing;
+use crate::schema::constraint::broken_length;
+use crate::schema::node::{MapKind, Node, SeqKind};
+use crate::schema::NodeId;
 use pyo3::exceptions::PyAttributeError;
 use pyo3::ffi;
 use pyo3::prelude::*;

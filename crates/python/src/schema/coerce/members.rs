@@ -1,10 +1,10 @@
 //! Values that are one of some: members of enumerations, literals.
 
-use super::coerce::{kind_of, Rules, Taken};
-use super::node::accepts;
+use super::{kind_of, Rules, Taken};
 use crate::cpython::owned;
 use crate::cpython::{text, Owned};
 use crate::error::{Asked, Result, NOWHERE};
+use crate::schema::node::accepts;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};

@@ -1,9 +1,9 @@
 //! Numbers of what is not quite one: ints where floats are wanted, and, with `strict=False`, text.
 
-use super::coerce::{Rules, Taken};
-use super::node::accepts;
+use super::{Rules, Taken};
 use crate::cpython::{float, int, text, Owned};
 use crate::error::{raised, refusal, Asked, Result};
+use crate::schema::node::accepts;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};

@@ -1,0 +1,48 @@
+//! Classes that the user, or the package itself, has said how to make.
+
+use super::{Given, Rules, Taken};
+use crate::classes::registry::call;
+use crate::cpython::{owned, Owned};
+use crate::error::Result;
+use crate::types::bson_values;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+impl<'s> Rules<'s> {
+    pub(super) fn by_type(&self, given: &Given<'_>, functions: &Owned) -> Result<Taken> {
+        let function = self
+            .bound(functions)
+            .cast::<PyDict>()
+            .map_err(PyErr::from)?
+            .get_item(self.bound(given.object).get_type())?;
+        match function {
+            Some(function) => Ok(Taken::Yes(call(&owned(&function), given.object.get())?)),
+            None => Ok(given.same()),
+        }
+    }
+
+    pub(super) fn registered(&self, given: &Given<'_>, class: &Owned, decode: &Owned) -> Result<Taken> {
+        if self.bound(given.object).is_instance(&self.bound(class))? {
+            return Ok(given.same());
+        }
+        if !self.plain {
+            return Ok(Taken::No);
+        }
+        match call(decode, given.object.get()).map_err(|fault| fault.of_user(self.py)) {
+            Ok(made) => Ok(Taken::Yes(made)),
+            // Of classes that the package itself has taught, what databases make of them says more.
+            Err(fault) if fault.is_invalid() && self.is_ours(class)? => {
+                let class = self.bound(class);
+                match bson_values::of_python(&class, &self.bound(given.object))? {
+                    Some(made) => self.made(made, &format!("Invalid `{}`", class.getattr("__qualname__")?)),
+                    None => Ok(Taken::No),
+                }
+            }
+            Err(fault) if fault.is_invalid() => {
+                let name = self.bound(class).getattr("__qualname__")?;
+                Ok(Taken::Broken(format!("Invalid `{name}`")))
+            }
+            Err(fault) => Err(fault),
+        }
+    }
+}

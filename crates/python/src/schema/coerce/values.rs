@@ -1,0 +1,105 @@
+//! Values of the standard library that stand as text where a format has no form for them, and NumPy's scalars.
+
+use super::{Given, Rules, Taken};
+use crate::cpython::{new, Owned};
+use crate::error::{Asked, Result};
+use crate::schema::node::accepts;
+use crate::types::bson_values;
+use pyo3::ffi;
+use pyo3::prelude::*;
+
+/// Whether a text is an int, or two with a slash between them.
+fn is_ratio(text: &[u8]) -> bool {
+    let unsigned = text.strip_prefix(b"-").unwrap_or(text);
+    unsigned.split(|&byte| byte == b'/').count() <= 2
+        && unsigned
+            .split(|&byte| byte == b'/')
+            .all(|digits| (1..=4300).contains(&digits.len()) && digits.iter().all(u8::is_ascii_digit))
+}
+
+/// Whether a text is a UUID: 32 hexadecimal digits, in groups of 8, 4, 4, 4 and 12 with hyphens between them or in one.
+fn is_uuid(text: &[u8]) -> bool {
+    let hyphens = [8, 13, 18, 23];
+    match text.len() {
+        32 => text.iter().all(u8::is_ascii_hexdigit),
+        36 => (0..).zip(text).all(|(at, byte)| match hyphens.contains(&at) {
+            true => *byte == b'-',
+            false => byte.is_ascii_hexdigit(),
+        }),
+        _ => false,
+    }
+}
+
+impl<'s> Rules<'s> {
+    pub(super) fn uuid(&self, given: &Given<'_>) -> Result<Taken> {
+        let uuid = self.py.import("uuid")?.getattr("UUID")?;
+        let bound = self.bound(given.object);
+        if bound.is_instance(&uuid)? {
+            return Ok(given.same());
+        }
+        if given.textual {
+            // Its own reading takes braces, prefixes, and hyphens in any place.
+            return match is_uuid(given.ascii()) {
+                true => self.made(uuid.call1((bound,)), "Invalid UUID"),
+                false => Ok(Taken::Broken("Invalid UUID".to_owned())),
+            };
+        }
+        if given.kind == accepts::BYTES && (self.plain || !self.strict) {
+            let keywords = new::dict(self.py)?;
+            keywords.set_item("bytes", bound)?;
+            return self.made(uuid.call((), Some(&keywords)), "Invalid UUID bytes");
+        }
+        Ok(Taken::No)
+    }
+
+    pub(super) fn value(&self, given: &Given<'_>, class: &Owned, parse: Option<&Owned>) -> Result<Taken> {
+        let bound = self.bound(given.object);
+        if bound.is_instance(&self.bound(class))? {
+            return Ok(given.same());
+        }
+        if self.plain && given.kind == 0 {
+            if let Some(made) = bson_values::as_pattern(&bound, parse.is_none())? {
+                return match self.bound(class).is(&self.py.import("re")?.getattr("Pattern")?) {
+                    true => self.made(made, "Invalid `Pattern`"),
+                    false => Ok(Taken::No),
+                };
+            }
+        }
+        // SAFETY: held; the API was imported when the module was.
+        let is_datetime = || unsafe { ffi::PyDateTime_Check(given.object.get()) } != 0;
+        match parse {
+            Some(parse) if self.plain && is_datetime() && self.is_numpy(class)? => {
+                let made = self.py.import("holdall._arrays")?.call_method1("moment", (self.bound(parse), bound));
+                self.made(made, "Invalid `datetime64`")
+            }
+            None if self.plain && given.kind != 0 && given.kind != accepts::NONE && self.is_numpy(class)? => {
+                let name: String = self.bound(class).getattr("__qualname__")?.extract()?;
+                if (given.kind == accepts::STR && name != "str_") || (given.kind == accepts::BYTES && name != "bytes_")
+                {
+                    return Ok(Taken::No);
+                }
+                let made = self.py.import("holdall._arrays")?.call_method1("scalar", (self.bound(class), bound));
+                self.made(made, &format!("Invalid `{name}`"))
+            }
+            // A fraction's own reading of "1e999999999" would take days.
+            Some(_) if given.textual && self.is_fraction(class)? && !is_ratio(given.ascii()) => {
+                Ok(Taken::Broken("Invalid `Fraction`".to_owned()))
+            }
+            Some(parse) if given.textual => {
+                let name = self.bound(class).getattr("__qualname__")?;
+                self.made(self.bound(parse).call1((bound,)), &format!("Invalid `{name}`"))
+            }
+            _ => Ok(Taken::No),
+        }
+    }
+
+    fn is_fraction(&self, class: &Owned) -> Result<bool> {
+        Ok(self.py.import("fractions")?.getattr("Fraction")?.as_ptr() == class.get())
+    }
+
+    /// Whether a class is one of NumPy's scalars.
+    pub(crate) fn is_numpy(&self, class: &Owned) -> Result<bool> {
+        let module = self.bound(class).getattr("__module__")?;
+        Ok(module.extract::<String>().if_taken()?.is_some_and(|module| module == "numpy"))
+    }
+}
