@@ -56,12 +56,12 @@ fn decode_message(data: &Bound<'_, PyAny>, options: &decode::Options) -> PyResul
 
 /// Store `obj` as a BSON document.
 ///
-/// The outermost value must be a dict, or a class's instance, which becomes one. Shared objects are written again wherever
-/// they are met; a cycle is an EncodeError. Datetimes are cut to milliseconds; those without a zone count as UTC.
+/// The outermost value must be a dict, or an instance of a class, which becomes one. Shared objects are written at each of
+/// their places; a cycle is an EncodeError. Datetimes are truncated to milliseconds; those without a zone count as UTC.
 /// `docs/bson.md` says what each type becomes.
 ///
-/// enc_hook: called with an object that can't be stored; what it gives is stored instead.
-/// order: "deterministic" sorts dicts and sets, "sorted" the fields of classes as well; None leaves them as they are.
+/// enc_hook: called with an object that can't be stored; what it returns is stored instead.
+/// order: "deterministic" sorts dicts and sets, "sorted" also the fields of classes; None sorts nothing.
 /// hook_objects: objects of classes that declare no fields go to `enc_hook` too.
 ///
 /// Raises EncodeError: an object, a key, or an int beyond 64 bits, that the format can't hold.
@@ -82,13 +82,13 @@ pub fn dumps(
 
 /// Restore what `data` holds, one BSON document.
 ///
-/// type, strict, dec_hook, limits: as for `holdall.loads`. Text stands for dates and the like where `type` wants those.
+/// type, strict, dec_hook, limits: as for `holdall.loads`. Text is accepted for dates and the like if `type` wants them.
 /// tz_aware: points in time come as datetimes in UTC; else without a zone. Those beyond datetime's years are `DatetimeMS`.
 ///
 /// ObjectId, Decimal128 and the like are PyMongo's classes, from `holdall[bson]`.
 ///
 /// Raises DecodeError: malformed or left-over bytes; `.offset` counts bytes from the start of `data`.
-/// Raises ValidationError: well formed, but not a `type`. Raises LimitError: a bound was passed.
+/// Raises ValidationError: well formed, but not a `type`. Raises LimitError: a bound was exceeded.
 /// Raises ImportError: a value needs a class of PyMongo's, which is not installed.
 ///
 /// >>> from holdall import bson
@@ -130,7 +130,7 @@ impl BsonEncoder {
         door(|| encode_message(obj, &self.options))
     }
 
-    /// Store `obj` into `buffer` from `offset` on; gives the offset of its end, where `buffer` ends then.
+    /// Store `obj` into `buffer` from `offset` on; returns the offset of its end, where `buffer` then ends.
     #[pyo3(signature = (obj, buffer, offset = 0))]
     fn encode_into(
         &self,
@@ -250,7 +250,7 @@ pub fn driver_decode(data: &Bound<'_, PyAny>, codec_options: &Bound<'_, PyAny>) 
     })
 }
 
-/// PyMongo's `decode_all` behind its checks of arguments: documents, one behind the other.
+/// PyMongo's `decode_all` behind its checks of arguments: documents, one after another.
 #[pyfunction]
 #[pyo3(name = "bson_decode_all", signature = (data, codec_options, /))]
 pub fn driver_decode_all<'py>(

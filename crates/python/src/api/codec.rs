@@ -15,7 +15,7 @@ use pyo3::types::PyByteArray;
 
 /// Stores objects; takes the options of `dumps` once.
 ///
-/// Keeps nothing of one message for the next. May be used by several threads, and within its own hook.
+/// Keeps nothing of one message for the next. Several threads may use it, and it may be used within its own hook.
 ///
 /// >>> encoder = Encoder(refs=False)
 /// >>> loads(encoder.encode({"a": 1}))
@@ -45,9 +45,7 @@ impl Encoder {
         door(|| encode_message(obj, &self.options, buffers))
     }
 
-    /// Store the graph of `obj` into `buffer` from `offset` on; gives the offset of its end.
-    ///
-    /// What `buffer` held from `offset` on is gone: it ends where the message does.
+    /// Store the graph of `obj` into `buffer` from `offset` on; returns the offset of its end, where `buffer` then ends.
     #[pyo3(signature = (obj, buffer, offset = 0))]
     fn encode_into(
         &self,

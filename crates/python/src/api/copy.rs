@@ -5,21 +5,21 @@ use crate::error::door;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// The object graph of `obj`, cloned without bytes: what `copy.deepcopy` gives, faster and at any depth.
+/// Clone the object graph of `obj` without bytes: the result of `copy.deepcopy`, faster and at any depth.
 ///
-/// Who is shared with whom, cycles and order are kept. Immutable values are shared with the original (numbers, text,
-/// bytes, dates, paths, functions, classes, members of enumerations, and tuples and frozensets of nothing else);
-/// everything else is made anew: instances by allocation and their fields, without `__init__`. A `__deepcopy__` is
-/// called, and `__reduce_ex__` is asked where a class defines its own or keeps state that only its own code can read.
+/// Sharing, cycles and order are kept. Immutable values are shared with the original (numbers, text, bytes, dates, paths,
+/// functions, classes, members of enumerations, and tuples and frozensets of nothing else). Everything else is made
+/// anew: instances are allocated and their fields copied, without `__init__`. A `__deepcopy__` is called, and so is
+/// `__reduce_ex__` if a class defines its own or keeps state that only its own code can read.
 /// Attributes of subclasses of builtins and causes of exceptions are copied too; tracebacks are left out.
-/// The garbage collector is paused for the length of the call.
+/// The garbage collector is paused during the call.
 ///
-/// memo: as for `copy.deepcopy`, {id of an object: its copy}: read and filled. That costs a lookup for every object;
-/// without it only objects that more than one place refers to are looked up. Numbers, text and bytes never are.
+/// memo: as for `copy.deepcopy`, {id of an object: its copy}, which is read and filled. This costs a lookup for every object;
+/// without it, only objects with more than one reference are looked up. Numbers, text and bytes never are.
 ///
-/// Raises HoldallError if a container of the copy is changed by user code meanwhile, or if an object is made of parts
-/// that can't be without it. What `__deepcopy__` and `__reduce_ex__` raise comes through, as does the TypeError of what
-/// can't be copied (a file, a lock).
+/// Raises HoldallError if user code changes a container of the copy meanwhile, or if an object is made of parts that
+/// contain the object itself. Exceptions of `__deepcopy__` and `__reduce_ex__` are passed on, and so is the TypeError for
+/// what can't be copied (a file, a lock).
 ///
 /// >>> a = [[]]; a.append(a)
 /// >>> b = deepcopy(a)

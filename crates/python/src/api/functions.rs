@@ -11,21 +11,21 @@ use pyo3::types::PyAny;
 
 /// Store the object graph of `obj` as bytes.
 ///
-/// refs: keep identity: what is one object stays one, and cycles are fine. Without it, shared objects are written
-/// again wherever they are met, and a cycle is an EncodeError.
+/// refs: keep identity: shared objects stay shared, and cycles work. Without it, shared objects are written at each of
+/// their places, and a cycle is an EncodeError.
 /// canonical: equal graphs give equal bytes, whatever their history: sets in order, equal strings once. Slower: the
-/// graph is walked twice, and a set's members are stored once more to be put in order. `docs/guide-classes.md` says what
-/// equal graphs are.
-/// trust: also what only code can restore: classes and functions by reference, objects with `__reduce_ex__` or
-/// `__getstate__`. Only `loads(..., trust=True)` takes such a message.
-/// intern: write equal strings once; they come back as one object. Smaller where strings repeat; costs a hash of each.
-/// enc_hook: called with an object that can't be stored; what it gives is stored instead.
-/// buffers: a list that takes large buffers out of band, as pickle's `buffer_callback` does (a callable works too).
+/// graph is walked twice, and a set's members are stored a second time to sort them. `docs/guide-classes.md` defines
+/// equal graphs.
+/// trust: also store what only code can restore: classes and functions by reference, objects with `__reduce_ex__` or
+/// `__getstate__`. Only `loads(..., trust=True)` accepts such a message.
+/// intern: write equal strings once; they come back as one object. Smaller if strings repeat; costs a hash of each.
+/// enc_hook: called with an object that can't be stored; what it returns is stored instead.
+/// buffers: a list that receives large buffers out of band, like pickle's `buffer_callback` (a callable works too).
 ///
-/// Integers, floats, booleans and None have no identity. The cyclic collector is paused meanwhile.
+/// Integers, floats, booleans and None have no identity. The cyclic collector is paused during the call.
 ///
-/// Raises EncodeError: an object that can't be stored; the message names its type and the remedy. In canonical form also a set
-/// whose members have no order that the graph tells.
+/// Raises EncodeError: an object that can't be stored; the message names its type and the remedy. In canonical form, also a set
+/// whose order the graph does not define.
 ///
 /// >>> len(dumps(1)), len(dumps("abcd"))
 /// (2, 6)
@@ -49,22 +49,22 @@ pub fn dumps(
 /// Restore the object graph in `data`.
 ///
 /// data: bytes-like, C-contiguous: a message of `dumps` or a file of `dump`. Read only during the call.
-/// type: an annotation: what the graph must be, and is built as; `docs/guide-typed.md` says what for. Any takes what comes; None
+/// type: an annotation, which the graph must match and is built as; see `docs/guide-typed.md`. Any accepts everything; None
 /// means the type of None.
-/// types: a class, a module, `Record`, or an iterable of them: classes that may be built by name. Registered classes
-/// and the standard library's value types always may, and PyMongo's where the program has imported them.
-/// trust: also take trusted messages, which import and call what they name: only from sources that you trust.
-/// strict: with `type`, refuse text where a number is wanted, and the like; False converts it.
-/// dec_hook: with `type`, called as `dec_hook(annotation, value)` to make what only you know how to make.
-/// limits: bounds on depth, objects and memory; see `Limits` for what holds without.
-/// buffers: the out-of-band buffers that `dumps(..., buffers=)` gave, in order.
+/// types: a class, a module, `Record`, or an iterable of them: classes that may be built by name. Registered classes and the
+/// standard library's value types always may be, and PyMongo's if the program has imported them.
+/// trust: also accept trusted messages, which import and call what they name: only from sources that you trust.
+/// strict: with `type`, refuse text for a number, and the like; False converts it.
+/// dec_hook: with `type`, called as `dec_hook(annotation, value)` to build values of types that holdall does not know.
+/// limits: bounds on depth, objects and memory; `Limits` has the defaults.
+/// buffers: the out-of-band buffers that `dumps(..., buffers=)` collected, in order.
 ///
-/// Nothing is imported and nothing called that `data` names, unless `trust`. The cyclic collector is paused meanwhile.
+/// Imports nothing and calls nothing that `data` names, unless `trust`. The cyclic collector is paused during the call.
 ///
-/// Raises DecodeError: malformed or left-over bytes; `.offset` counts bytes from the start of `data`. The text names another
-/// format where they are in that.
+/// Raises DecodeError: malformed or left-over bytes; `.offset` counts bytes from the start of `data`. If the bytes are in another
+/// format, the text names it.
 /// Raises ValidationError: well formed, but not a `type`; `.path` says where, as in ("users", 3, "name").
-/// Raises UnknownTypeError: a class that is not permitted. Raises LimitError: a bound was passed.
+/// Raises UnknownTypeError: a class that is not permitted. Raises LimitError: a bound was exceeded.
 ///
 /// >>> a, b = loads(dumps([x := [1], x])); a is b
 /// True

@@ -11,11 +11,11 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
-/// Which format the bytes of a file look like: "hold", "bson", "julia", "json" or "pickle"; None: nothing that can be told from
-/// MessagePack, which may begin with any byte.
+/// The format that the bytes of a file look like: "hold", "bson", "julia", "json" or "pickle"; None if they may be MessagePack,
+/// which can begin with any byte.
 ///
-/// data: bytes-like, C-contiguous; of most large files little is looked at.
-/// is_bson: they are known to be BSON, even if they are cut off: gives "bson" or "julia".
+/// data: bytes-like, C-contiguous; of most large files only a little is read.
+/// is_bson: they are known to be BSON, even if they are truncated: returns "bson" or "julia".
 ///
 /// >>> guess_format(dumps(1)), guess_format(bson.dumps({})), guess_format(b'{"a": 1}'), guess_format(msgpack.dumps([]))
 /// ('hold', 'bson', 'json', None)
@@ -32,16 +32,16 @@ pub fn guess_format(data: &Bound<'_, PyAny>, is_bson: bool) -> PyResult<Py<PyAny
 
 /// What bytes hold, without building it.
 ///
-/// data: bytes-like, C-contiguous; it must not change meanwhile. A message of `hold`, a BSON document, or a
-///     MessagePack value; bytes behind the last two are left.
+/// data: bytes-like, C-contiguous; it must not change meanwhile. A hold message, a BSON document, or a MessagePack value;
+///     bytes after the last two are ignored.
 /// format: "hold", "bson", "julia" or "msgpack".
 /// depth: how many levels of members below the outermost value are shown; `most`: how many members of each container.
-/// values: whether short values are told; else nothing of the data is but keys and the names of fields and classes, shortened.
+/// values: whether short values are shown; else only keys and the names of fields and classes are, shortened.
 ///
-/// Gives a dict: see `_core.pyi`. Its nodes are in the order of the bytes, each before what it holds, with its depth. Memory goes
-/// with what is shown, and with what is numbered or open at one time. Damage is no error: the outline ends there.
+/// Returns a dict: see `_core.pyi`. Its nodes are in the order of the bytes, each before its members, with its depth. Memory is
+/// proportional to what is shown, and to what has an id or is open at one time. Damage is not an error: the result ends there.
 ///
-/// Raises ValueError: a format that there is not.
+/// Raises ValueError: an unknown format.
 ///
 /// >>> found = outline(dumps({"a": [1, 2]}), "hold", depth=2, most=10)
 /// >>> [(node["key"], node["kind"], node["items"], node["bytes"]) for node in found["nodes"]]

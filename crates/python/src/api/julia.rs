@@ -55,13 +55,13 @@ fn encode_once(
     encoder.message(object.as_ptr())
 }
 
-/// Store `obj`, a dict of names, as BSON.jl would: the bytes that `BSON.load` reads.
+/// Store `obj`, a dict with names as keys, as BSON.jl would: the bytes that `BSON.load` reads.
 ///
-/// `docs/julia.md` says what each type becomes. What is one object stays one, and cycles are fine.
+/// `docs/julia.md` says what each type becomes. Shared objects stay shared, and cycles work.
 ///
-/// enc_hook: called with an object that can't be stored; what it gives is stored instead.
+/// enc_hook: called with an object that can't be stored; what it returns is stored instead.
 ///
-/// Raises EncodeError: an object that Julia has no type for, as far as is known; the message names its class and the remedy.
+/// Raises EncodeError: an object without a known Julia type; the message names its class and the remedy.
 ///
 /// >>> from holdall import julia
 /// >>> julia.loads(julia.dumps({"n": 1}))
@@ -102,14 +102,14 @@ fn decoding(
 /// Restore what `data` holds, a document of BSON.jl's or BSONqs's.
 ///
 /// type, strict, dec_hook, limits: as for `holdall.loads`.
-/// types: classes that Julia's types become, beside those that `struct` has mapped: classes (found by their names), modules, or a
+/// types: classes that Julia's types become, besides those that `struct` has mapped: classes (found by their names), modules, or a
 ///     dict of paths and classes.
-/// views: arrays are views of `data`, which they keep alive; else they are copies of their own.
+/// views: arrays are views of `data`, which they keep alive; else they are copies.
 ///
-/// Nothing that the data name is run, or imported: functions and methods come as records.
+/// Runs and imports nothing that the data names: functions and methods come as records.
 ///
 /// Raises DecodeError: malformed or left-over bytes; `.offset` counts bytes from the start of `data`.
-/// Raises ValidationError: well formed, but not a `type`. Raises LimitError: a bound was passed.
+/// Raises ValidationError: well formed, but not a `type`. Raises LimitError: a bound was exceeded.
 ///
 /// >>> from holdall import julia
 /// >>> julia.loads(julia.dumps({"n": 1}), type=dict[str, int])
@@ -140,7 +140,7 @@ pub fn loads(
     })
 }
 
-/// The tagged documents of `data` as dicts, as they stand in the file; what is referred to is one object.
+/// The tagged documents of `data` as dicts, as they are in the file; shared ones are one object.
 ///
 /// Raises DecodeError: malformed or left-over bytes.
 ///
@@ -163,7 +163,7 @@ pub fn parse(data: &Bound<'_, PyAny>, limits: Option<&Limits>) -> PyResult<Py<Py
     })
 }
 
-/// A document whose members are found without being read, and built when they are asked for.
+/// A document whose members are found without being read, and built when you ask for them.
 ///
 /// owned: whether closing it closes `data`, a map that was made for it.
 #[pyfunction]

@@ -69,15 +69,15 @@ fn decode_message(
 
 /// Store `obj` as MessagePack.
 ///
-/// Shared objects are written again wherever they are met; a cycle is an EncodeError. Classes become maps of their fields;
+/// Shared objects are written at each of their places; a cycle is an EncodeError. Instances become maps of their fields;
 /// `docs/msgpack.md` says what each type becomes.
 ///
-/// enc_hook: called with an object that can't be stored; what it gives is stored instead.
-/// order: "deterministic" sorts dicts and sets, "sorted" the fields of classes as well; None leaves them as they are.
+/// enc_hook: called with an object that can't be stored; what it returns is stored instead.
+/// order: "deterministic" sorts dicts and sets, "sorted" also the fields of classes; None sorts nothing.
 /// uuid_format: "canonical", "hex" or "bytes". decimal_format: "string", "number" (a float), or a function whose result is stored.
 /// hook_objects: objects of classes that declare no fields go to `enc_hook` too.
 ///
-/// Raises EncodeError: an object, or an int beyond 64 bits, that the format can't hold; what has no order, where one is asked for.
+/// Raises EncodeError: an object, or an int beyond 64 bits, that the format can't hold; with `order`, what can't be sorted.
 ///
 /// >>> from holdall import msgpack
 /// >>> msgpack.dumps({"a": 1})
@@ -97,12 +97,12 @@ pub fn dumps(
 
 /// Restore what `data` holds, one value of MessagePack.
 ///
-/// type, strict, dec_hook, limits: as for `holdall.loads`. Text stands for dates, decimals and the like where `type` wants
-/// those.
+/// type, strict, dec_hook, limits: as for `holdall.loads`. Text is accepted for dates, decimals and the like if `type` wants
+/// them.
 /// ext_hook: called as `ext_hook(code, data)` for an extension type; without it, an `Ext`.
 ///
 /// Raises DecodeError: malformed or left-over bytes; `.offset` counts bytes from the start of `data`.
-/// Raises ValidationError: well formed, but not a `type`. Raises LimitError: a bound was passed.
+/// Raises ValidationError: well formed, but not a `type`. Raises LimitError: a bound was exceeded.
 ///
 /// >>> from holdall import msgpack
 /// >>> msgpack.loads(b'\x81\xa1a\x01', type=dict[str, int])
@@ -125,7 +125,7 @@ pub fn loads(
 
 /// Stores objects as MessagePack; takes the options of `dumps` once.
 ///
-/// builtin_only: whatever is of no builtin type, and no `Ext` or `Timestamp`, goes to `enc_hook`.
+/// builtin_only: everything that is not of a builtin type, an `Ext` or a `Timestamp` goes to `enc_hook`.
 ///
 /// >>> from holdall import msgpack
 /// >>> msgpack.Encoder().encode([1, None])
@@ -159,7 +159,7 @@ impl MsgpackEncoder {
         door(|| encode_message(obj, &self.options))
     }
 
-    /// Store `obj` into `buffer` from `offset` on; gives the offset of its end, where `buffer` ends then.
+    /// Store `obj` into `buffer` from `offset` on; returns the offset of its end, where `buffer` then ends.
     #[pyo3(signature = (obj, buffer, offset = 0))]
     fn encode_into(
         &self,
@@ -174,8 +174,8 @@ impl MsgpackEncoder {
 /// Loads objects of MessagePack; takes the options of `loads` once.
 ///
 /// raw: text comes as bytes. use_list: arrays come as lists, else as tuples. strict_map_key: keys must be text or bytes.
-/// timestamps: points in time come as `Timestamp`, which keeps nanoseconds, instead of datetimes in UTC. as_msgpack_python: what
-/// datetimes can't hold is cut off, and not rounded; an array is no key.
+/// timestamps: points in time come as `Timestamp`, which keeps nanoseconds, instead of datetimes in UTC. as_msgpack_python:
+/// nanoseconds that datetimes can't hold are truncated, not rounded; an array can't be a key.
 ///
 /// >>> from holdall import msgpack
 /// >>> msgpack.Decoder(type=list[int]).decode(b'\x91\x01')

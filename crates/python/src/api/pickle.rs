@@ -43,7 +43,7 @@ impl<T> Turn<T> {
 // SAFETY: touched and dropped with the GIL held, as all that it holds has to be: it belongs to an object of Python's.
 unsafe impl Send for encode::Series {}
 
-/// What a `Pickler` has written: objects that the next message refers to.
+/// What a `Pickler` has written: objects that the next message may refer to.
 #[pyclass(module = "holdall.pickle", frozen)]
 pub struct PicklerMemo(Turn<encode::Series>);
 
@@ -83,7 +83,7 @@ impl PicklerMemo {
         })
     }
 
-    /// {id of an object: (its number, the object)}, as pickle has it.
+    /// {`id()` of an object: (its object id, the object)}, as in pickle.
     fn copy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         door(|| {
             let dict = new::dict(py)?;
@@ -150,7 +150,7 @@ impl UnpicklerMemo {
         door(|| self.0.with(|series| Ok(std::mem::take(series))).map(drop))
     }
 
-    /// {number: object}, as pickle has it.
+    /// {object id: object}, as in pickle.
     fn copy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         door(|| {
             let dict = new::dict(py)?;
@@ -170,7 +170,7 @@ impl UnpicklerMemo {
     }
 }
 
-/// `dumps` with pickle's hooks. With a memo, the message goes on with those before it.
+/// `dumps` with pickle's hooks. With a memo, the message may refer to those before it.
 #[pyfunction]
 #[pyo3(signature = (obj, persistent_id, reducer_override, dispatch_table, buffer_callback, memo, /))]
 pub fn dumps_pickle(
@@ -218,7 +218,7 @@ fn reading(
     Ok(options)
 }
 
-/// `loads` as pickle has it: bytes behind the message are ignored. With `types` it has to be a safe message.
+/// `loads` as in pickle: bytes after the message are ignored. With `types`, it must be a safe message.
 #[pyfunction]
 #[pyo3(signature = (data, persistent_load, find_class, buffers, types, /))]
 pub fn loads_pickle(

@@ -53,7 +53,7 @@ impl<T> InUse<T> {
 
 /// A part of a file that can't be read.
 ///
-/// offset: where it begins, in bytes from the file's start. size: how many bytes it takes. reason: what is wrong.
+/// offset: where it begins, in bytes from the file's start. size: its bytes. reason: what is wrong.
 ///
 /// >>> with holdall.Writer("torn.log") as log:
 /// ...     at = log.write({"event": "start"})

@@ -80,23 +80,23 @@ struct Cursor {
     at: usize,
 }
 
-/// A document (or a list, or an instance in one) that is read where it is touched.
+/// A document (or a list, or an instance in one) whose members are read when you access them.
 ///
 /// data: bytes-like; it is kept, and must not change meanwhile. `holdall.open`, `holdall.bson.open`, `holdall.msgpack.open` and
 ///     `holdall.julia.open` map files.
-/// format: "bson", "julia", "msgpack" or "hold"; None: what the bytes look like by their structure, not by what they hold, so
-///     that Julia's documents come as BSON.
-/// type: an annotation of the whole: what it says of a member, `doc[key]` builds. Without it members that are dicts, lists, tuples or
-///     instances come as Documents themselves, all others as `loads` gives them.
+/// format: "bson", "julia", "msgpack" or "hold"; None detects it by the structure of the bytes, not by their content, so
+///     Julia's documents come as BSON.
+/// type: an annotation of the whole; `doc[key]` builds a member by the part that describes it. Without it, members that are dicts,
+///     lists, tuples or instances come as Documents themselves, all others as `loads` returns them.
 /// types, trust, strict, dec_hook, limits: as for `loads`. tz_aware: as for `holdall.bson.loads`.
 ///
-/// `doc[key]` (or `doc[index]` in a list, whose slices give lists of members), `get`, `in`, `len`, iteration over keys (or a list's
-/// values), `keys`, `values`, `items`; `raw` is a view of the bytes, and `load()` builds all of it. What is not touched is not
-/// checked. In hold, an object that several members share is one object, whichever is asked for first; so is the Document of
-/// such a one while somebody has it. A Document closes when it is no longer used, or by `close`, or at the end of `with`.
+/// Use `doc[key]` (or `doc[index]` in a list, whose slices give lists of members), `get`, `in`, `len`, iteration over keys (or a
+/// list's values), `keys`, `values`, `items`. `raw` is a view of the bytes, and `load()` builds the whole. What you don't access is not
+/// checked. In hold, an object that several members share is one object, whichever you ask for first; its Document, too, is one
+/// while you hold it. A Document closes when it is no longer used, with `close`, or at the end of `with`.
 ///
-/// Raises DecodeError: malformed bytes, when they are come to; `.offset` counts from the start of `data`. Bytes of another
-/// format, or of none that can be told, at once.
+/// Raises DecodeError: malformed bytes, on access; `.offset` counts from the start of `data`. For bytes of another or an unknown
+/// format, at once.
 /// Raises KeyError, IndexError: no such member. Raises ValueError: it is closed.
 ///
 /// >>> from holdall import bson
@@ -181,9 +181,9 @@ impl Document {
         })
     }
 
-    /// The member of that key (or index), or `default` where there is none.
+    /// The member with that key (or index), or `default` if there is none.
     ///
-    /// type: what the member must be, and is built as; left out, it comes as `doc[key]` gives it. With `memoryview`, bytes are a view of the document's own, not copied.
+    /// type: what the member must be, and is built as; without it, it comes as from `doc[key]`. With `memoryview`, bytes are a view of the document's own, not copied.
     ///
     /// Raises ValidationError: it is not a `type`. Raises DecodeError: malformed bytes.
     ///
@@ -246,12 +246,12 @@ impl Document {
         })
     }
 
-    /// The keys of the members, in order; names of an instance's fields; text of a list's indices in BSON, else indices.
+    /// The keys of the members, in order: names for an instance; for a list its indices, which are text in BSON.
     fn keys(slf: &Bound<'_, Self>) -> PyResult<Members> {
         door(|| Members::new(slf, Yields::Keys))
     }
 
-    /// The members, in order, each as `doc[key]` gives it.
+    /// The members, in order, each as from `doc[key]`.
     fn values(slf: &Bound<'_, Self>) -> PyResult<Members> {
         door(|| Members::new(slf, Yields::Values))
     }
@@ -267,12 +267,12 @@ impl Document {
         door(|| self.inside.raw(py))
     }
 
-    /// Builds all of it: a dict (or list), or what the document's type says.
+    /// Build the whole: a dict (or list), or what the document's type says.
     fn load<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         door(|| self.inside.load(py))
     }
 
-    /// Lets go of the bytes, for this document and all that came from it; views of them stay good.
+    /// Release the bytes, for this document and all that came from it; views of them stay valid.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         door(|| self.inside.close(py))
     }

@@ -4,15 +4,15 @@ use pyo3::prelude::*;
 
 /// Bounds on what loading a message may cost.
 ///
-/// depth: containers within containers; None is no bound (nothing recurses, so that depth alone does no harm).
-/// objects: values in all; None is no bound but the input's size, as each takes a byte.
-/// bytes: estimated memory of all containers and instances; None is 1 MiB and 1,024 times the input's size.
-/// work: what may be done again and again for the same bytes (hashing what several keys share, comparing keys whose hashes
-/// collide, compiling patterns, ...), in units of some nanoseconds; None is 4 Mi and 192 for each byte of the input.
+/// depth: levels of nested containers; None is no bound (nothing recurses, so depth alone does no harm).
+/// objects: number of values; None is no bound but the input's size, because each takes at least a byte.
+/// bytes: estimated memory of all containers and instances; None is 1 MiB plus 1,024 times the input's size.
+/// work: work that the same bytes can cause repeatedly (hashing what several keys share, comparing keys whose hashes
+/// collide, compiling patterns, ...), in units of some nanoseconds; None is 4 Mi plus 192 for each byte of the input.
 ///
-/// `Limits.strict()` is for what strangers send: 100 deep, 1 million values, 64 MiB, 16 Mi units.
+/// `Limits.strict()` is for data from strangers: 100 levels, 1 million values, 64 MiB, 16 Mi units.
 ///
-/// Raises LimitError where one is passed, before the memory is taken.
+/// A load that exceeds a bound raises LimitError before the memory is taken.
 ///
 /// >>> loads(dumps([1, [2]]), limits=Limits(depth=2))
 /// [1, [2]]

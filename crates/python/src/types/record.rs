@@ -90,11 +90,11 @@ pub fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, object: &Bound<'_, PyAny>
     Ok(())
 }
 
-/// An instance of a class that is not there: what `types=Record` makes of unknown ones.
+/// Stands for an instance of an unknown class: what `types=Record` makes of it.
 ///
 /// type_name: the stored name. version: the class's version when it was stored. kind: how it was stored ("object",
-/// "based": a builtin's content and fields, "enum", "custom": what a registered `encode` gave).
-/// fields: name to value. payload: the builtin's content, the member's name or the encoded state, or None.
+/// "based": a builtin's content and fields, "enum", "custom": what a registered `encode` returned).
+/// fields: name to value. payload: the builtin's content, the member's name, the encoded state, or None.
 ///
 /// A record is stored again as it was.
 ///

@@ -504,7 +504,7 @@ impl LogReader {
         })
     }
 
-    /// Goes to the record of that number: it comes next. Beyond the last, nothing does.
+    /// Go to the record with that number, which is read next. Beyond the last record, there is none.
     fn seek(&self, py: Python<'_>, record: u64) -> PyResult<()> {
         door(|| {
             self.state.with(|state| state.seek(py, record))?;

@@ -251,7 +251,7 @@ impl LogWriter {
         })
     }
 
-    /// Appends a record; gives its number.
+    /// Append a record; returns its number.
     fn write(&self, obj: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
         door(|| {
             let py = obj.py();
@@ -288,7 +288,7 @@ impl LogWriter {
         })
     }
 
-    /// Writes what waits; unless `sync="never"`, waits until it is on the disk.
+    /// Write what is buffered; unless `sync="never"`, wait until it is on the disk.
     fn flush(&self, py: Python<'_>) -> PyResult<()> {
         door(|| {
             self.state.with(|state| {
@@ -304,7 +304,7 @@ impl LogWriter {
         })
     }
 
-    /// Lets go of everything, written or not.
+    /// Release everything, written or not.
     fn close(&self) {
         self.state.close();
     }
