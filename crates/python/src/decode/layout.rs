@@ -9,7 +9,7 @@ use crate::cpython::{dict, Obj, Owned, Type};
 use crate::error::{decode, raised, refusal, refused, Result};
 use crate::memory::Vec;
 use crate::objects::defaults::Defaulted;
-use holdall_format::model::LayoutKind;
+use holdall_format::model::ShapeKind;
 use holdall_format::Reader;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -78,7 +78,7 @@ pub enum Build {
 
 #[derive(Debug)]
 pub struct Layout {
-    pub kind: LayoutKind,
+    pub kind: ShapeKind,
     pub names: Vec<Owned>,
     /// Names (by their place in the message) that were references, and to which number.
     pub(super) references: Vec<(usize, u64)>,
@@ -127,7 +127,7 @@ impl Layout {
     /// A layout of the schema's own, which no message has written.
     pub fn empty(names: Vec<Owned>) -> Layout {
         Layout {
-            kind: LayoutKind::Dict,
+            kind: ShapeKind::Dict,
             bytes: 128,
             names,
             references: Vec::new(),
@@ -143,7 +143,7 @@ impl Layout {
 
     /// Of instances whose fields have these names, in this order.
     pub fn of_object(names: Vec<Owned>, version: u64) -> Layout {
-        Layout { kind: LayoutKind::Object, version, ..Layout::empty(names) }
+        Layout { kind: ShapeKind::Object, version, ..Layout::empty(names) }
     }
 
     /// Another way to build what this layout says.

@@ -10,7 +10,7 @@ use crate::cpython::{bytes_of, float, int, prefetch, text, Obj, Owned};
 use crate::error::{detour, encode, raised, Detour, Fault, Result};
 use crate::memory::{vec, Vec};
 use crate::objects;
-use holdall_format::model::{Known, LayoutKind, Seq};
+use holdall_format::model::{KnownType, Seq, ShapeKind};
 use holdall_format::Writer;
 use pyo3::ffi;
 use pyo3::types::PyType;
@@ -29,14 +29,14 @@ impl<W: Writer> Encoder<'_, W> {
     ///
     /// # Safety
     /// `names` are alive.
-    pub(super) unsafe fn layout(&mut self, kind: LayoutKind, plan: Option<&Plan>, names: &[Obj]) -> Result<u32> {
+    pub(super) unsafe fn layout(&mut self, kind: ShapeKind, plan: Option<&Plan>, names: &[Obj]) -> Result<u32> {
         // SAFETY: alive, says the caller.
         unsafe {
             if names.iter().any(|&name| !text::is(name)) {
                 return Err(detour(Detour::OwnWay("its `__dict__` has a key that is no `str`, which needs")));
             }
             // A class may have constants and other instances: its address is even.
-            let class = plan.map_or(0, |plan| plan.class() as usize | usize::from(kind == LayoutKind::Enum));
+            let class = plan.map_or(0, |plan| plan.class() as usize | usize::from(kind == ShapeKind::Enum));
             let hash = layouts::hash_of(class, names);
             let interned = self.options.intern || !self.options.refs;
             if let Some(layout) = self.tables.layouts.find(class, names, hash, interned) {
@@ -54,14 +54,14 @@ impl<W: Writer> Encoder<'_, W> {
                 }
                 plan.is_findable.set(true);
             }
-            let block = self.w.layout_begin(kind, plan.map_or(0, |plan| plan.version), names.len());
+            let block = self.w.shape_begin(kind, plan.map_or(0, |plan| plan.version), names.len());
             if let Some(plan) = plan {
                 self.name(plan.name.get())?;
             }
             for &name in names {
                 self.name(name)?;
             }
-            self.w.layout_end(block);
+            self.w.shape_end(block);
             if let (Some(section), Some(plan)) = (&mut self.section, plan) {
                 section.keep(Owned::borrowed(plan.class().cast()));
             }
@@ -98,7 +98,7 @@ impl<W: Writer> Encoder<'_, W> {
             }
             let written = match &plan.how {
                 How::Fields if !plan.has_dict && !self.asks() => self.slots(object, &plan),
-                How::Fields => self.fields(object, &plan, LayoutKind::Object),
+                How::Fields => self.fields(object, &plan, ShapeKind::Object),
                 How::NamedTuple(names) if names.len() != ffi::Py_SIZE(object) as usize => {
                     self.refused(object, "it has more or fewer items than its class has names, which needs")
                 }
@@ -117,7 +117,7 @@ impl<W: Writer> Encoder<'_, W> {
                     if !plan.registration.as_ref().is_some_and(|known| known.ours) {
                         self.asks_program()?;
                     }
-                    self.layout(LayoutKind::Custom, Some(&plan), &[])?;
+                    self.layout(ShapeKind::Custom, Some(&plan), &[])?;
                     let state = registry::call(&function, object)?;
                     self.then_made(object, vec![Part::Value(state)]);
                     Ok(())
@@ -206,7 +206,7 @@ impl<W: Writer> Encoder<'_, W> {
                 all_set &= !value.is_null();
             }
             if !all_set {
-                return self.fields(object, plan, LayoutKind::Object);
+                return self.fields(object, plan, ShapeKind::Object);
             }
             self.whole_layout(plan, plan.slots.iter().map(|slot| &slot.name))?;
             for (at, slot) in plan.slots.iter().enumerate() {
@@ -245,7 +245,7 @@ impl<W: Writer> Encoder<'_, W> {
         }
         let names: Vec<Obj> = names.map(Owned::get).collect();
         // SAFETY: held by the plan.
-        let layout = unsafe { self.layout(LayoutKind::Object, Some(plan), &names)? };
+        let layout = unsafe { self.layout(ShapeKind::Object, Some(plan), &names)? };
         plan.layout.set((self.serial, layout));
         Ok(())
     }
@@ -316,7 +316,7 @@ impl<W: Writer> Encoder<'_, W> {
     }
 
     /// Slots that are set, then `__dict__`.
-    pub(crate) unsafe fn fields(&mut self, object: Obj, plan: &Rc<Plan>, kind: LayoutKind) -> Result<()> {
+    pub(crate) unsafe fn fields(&mut self, object: Obj, plan: &Rc<Plan>, kind: ShapeKind) -> Result<()> {
         // SAFETY: an instance of the plan's class, says the caller.
         unsafe {
             if plan.managed_dict
@@ -333,7 +333,7 @@ impl<W: Writer> Encoder<'_, W> {
     }
 
     /// An instance all of whose state is attributes for which it has no `__dict__` object; says no to others.
-    unsafe fn attributes(&mut self, object: Obj, plan: &Rc<Plan>, kind: LayoutKind) -> Result<bool> {
+    unsafe fn attributes(&mut self, object: Obj, plan: &Rc<Plan>, kind: ShapeKind) -> Result<bool> {
         let mut names = [std::ptr::null_mut(); layouts::MOST_KEYS];
         let mut len = 0;
         // SAFETY: an instance of a class that manages dicts, says the caller; no Python code runs before the frame.
@@ -387,7 +387,7 @@ impl<W: Writer> Encoder<'_, W> {
         &mut self,
         object: Obj,
         plan: &Rc<Plan>,
-        kind: LayoutKind,
+        kind: ShapeKind,
     ) -> Result<Option<Owned>> {
         // SAFETY: an instance of the plan's class, says the caller.
         unsafe {
@@ -447,7 +447,7 @@ impl<W: Writer> Encoder<'_, W> {
     unsafe fn based(&mut self, object: Obj, plan: &Rc<Plan>, base: Base) -> Result<()> {
         // SAFETY: an instance of a subclass of `base`, says the plan.
         unsafe {
-            let dict = self.field_names(object, plan, LayoutKind::Based)?;
+            let dict = self.field_names(object, plan, ShapeKind::Based)?;
             self.field_values(object, plan, dict);
             match base {
                 Base::List => {
@@ -469,12 +469,16 @@ impl<W: Writer> Encoder<'_, W> {
                     let items = objects::collections::ordered_items(object)?;
                     self.then(items);
                 }
-                Base::DefaultDict => {
-                    objects::collections::encode(self, Known::DefaultDict, &Bound::from_borrowed_ptr(self.py, object))?
-                }
-                Base::Deque => {
-                    objects::collections::encode(self, Known::Deque, &Bound::from_borrowed_ptr(self.py, object))?
-                }
+                Base::DefaultDict => objects::collections::encode(
+                    self,
+                    KnownType::PythonDefaultDict,
+                    &Bound::from_borrowed_ptr(self.py, object),
+                )?,
+                Base::Deque => objects::collections::encode(
+                    self,
+                    KnownType::PythonDeque,
+                    &Bound::from_borrowed_ptr(self.py, object),
+                )?,
                 Base::Set => {
                     self.w.set(ffi::PySet_Size(object) as usize);
                     self.members(object)?;
@@ -519,7 +523,7 @@ impl<W: Writer> Encoder<'_, W> {
     }
 
     /// The head of a record: as its class's instances have it, by the stored name.
-    pub(crate) fn record(&mut self, kind: LayoutKind, type_name: &str, version: u64, names: Vec<Owned>) -> Result<()> {
+    pub(crate) fn record(&mut self, kind: ShapeKind, type_name: &str, version: u64, names: Vec<Owned>) -> Result<()> {
         // SAFETY: the names and the new string are held.
         unsafe {
             let name =
@@ -530,7 +534,7 @@ impl<W: Writer> Encoder<'_, W> {
             if raw.iter().any(|&name| !text::is(name)) {
                 return Err(encode("a record has a field whose name is no `str`"));
             }
-            let block = self.w.layout_begin(kind, version, raw.len());
+            let block = self.w.shape_begin(kind, version, raw.len());
             if let Some(section) = &mut self.section {
                 section.keep(name.clone());
             }
@@ -539,7 +543,7 @@ impl<W: Writer> Encoder<'_, W> {
             for &name in &raw {
                 self.name(name)?;
             }
-            self.w.layout_end(block);
+            self.w.shape_end(block);
             // A class that no lookup asks for: the address of the record's own name.
             self.tables.layouts.add(name as usize, &raw, layouts::hash_of(name as usize, &raw));
         }
@@ -556,7 +560,7 @@ impl<W: Writer> Encoder<'_, W> {
     unsafe fn member(&mut self, object: Obj, plan: &Rc<Plan>, name: Owned) -> Result<()> {
         // SAFETY: no names of fields; the name is kept.
         unsafe {
-            self.layout(LayoutKind::Enum, Some(plan), &[])?;
+            self.layout(ShapeKind::Enum, Some(plan), &[])?;
             let name = self.keep(name);
             if !self.leaf(name, isize::MAX)? {
                 // A union of flags may have a value that is one of another enumeration's.

@@ -11,7 +11,7 @@ use crate::error::Fault;
 use crate::memory::door;
 use crate::{decode, encode};
 use holdall_format::bson::{Reader, Writer};
-use holdall_format::guess::Format;
+use holdall_format::detect::Format;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyList};

@@ -10,7 +10,7 @@ use crate::encode::{self, sets, Borrower, Encoder, Recipes, Sharing, Tables};
 use crate::error::Fault;
 use crate::memory::{door, Vec};
 use crate::objects::buffer::Lender;
-use holdall_format::guess::Format;
+use holdall_format::detect::Format;
 use holdall_format::hold::{frame, Reader, Writer};
 use pyo3::prelude::*;
 use pyo3::types::{PyAny, PyBytes};

@@ -11,7 +11,7 @@ use crate::error::Fault;
 use crate::julia::{Julia, Lowering};
 use crate::memory::door;
 use crate::objects::numpy;
-use holdall_format::guess::Format;
+use holdall_format::detect::Format;
 use holdall_format::julia::{tag, Reader, Survey, Writer};
 use pyo3::exceptions::PySystemError;
 use pyo3::prelude::*;

@@ -9,7 +9,7 @@ use crate::encode::forms::Forms;
 use crate::error::Fault;
 use crate::memory::{door, door_giving};
 use crate::{decode, encode};
-use holdall_format::guess::Format;
+use holdall_format::detect::Format;
 use holdall_format::msgpack::{Reader, Writer};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

@@ -8,7 +8,7 @@ use crate::decode;
 use crate::error::Fault;
 use crate::face::foreign::named;
 use crate::face::functions::decode_by;
-use holdall_format::guess::Format;
+use holdall_format::detect::Format;
 use holdall_format::hold::index::Search;
 use holdall_format::model::{Reader as _, Text};
 use holdall_format::msgpack::Reader;

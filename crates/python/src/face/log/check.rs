@@ -6,14 +6,14 @@ use crate::error::Fault;
 use crate::face::foreign;
 use crate::face::streams::{Progress, Raised, Sink};
 use crate::memory::{door, door_giving, vec, HashMap, Vec};
-use holdall_format::guess::Format;
+use holdall_format::detect::Format;
 use holdall_format::hold::codec;
 use holdall_format::hold::file::{self, Parts};
 use holdall_format::hold::frame::Frame;
 use holdall_format::hold::index::Index;
 use holdall_format::hold::log::{self, Next, Restart};
 use holdall_format::hold::{frame, tag, Reader};
-use holdall_format::{Error, Kind};
+use holdall_format::{Error, ErrorKind};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -105,9 +105,10 @@ fn over(input: &[u8], found: &mut Vec<Damage>, mut see: impl FnMut(&Frame) -> Py
             other => {
                 let error = match other {
                     Next::Damaged(error, _) => error,
-                    Next::More(needed) => {
-                        Error::new(Kind::Truncated { needed: needed.saturating_sub(input.len() - at) }, input.len())
-                    }
+                    Next::More(needed) => Error::new(
+                        ErrorKind::Truncated { needed: needed.saturating_sub(input.len() - at) },
+                        input.len(),
+                    ),
                     Next::Frame(_) => continue,
                 };
                 let next = log::find(input, at + 1, 0).map_or(input.len(), |frame| frame.at);
