@@ -1,18 +1,20 @@
 //! The CPython host of holdall.
 //!
-//! `face` is what Python calls; `encode` walks objects and `decode` builds them, for any format; `objects` has a file
-//! for each family of types; `class` knows classes; `cpython` is what the loops need beyond the C API's functions.
-//! No byte layout is known here.
+//! No byte layout is known here. The folders are floors: each uses what stands below it in this list, and nothing above.
 
-mod class;
-mod copy;
+mod api;
+mod budget;
+mod classes;
 mod cpython;
 mod decode;
-mod driver;
+mod deepcopy;
+mod dialect;
 mod encode;
 mod error;
-mod face;
-mod julia;
+mod io;
+mod lazy;
 mod memory;
-mod objects;
+mod message;
 mod schema;
+mod shapes;
+mod types;

@@ -5,6 +5,7 @@
 pub mod class;
 pub mod crowd;
 pub mod dict;
+pub mod fill;
 pub mod float;
 pub mod gc;
 pub mod int;
@@ -16,6 +17,7 @@ mod view;
 pub use view::{part, View};
 
 use pyo3::ffi;
+use pyo3::prelude::*;
 use std::ptr::NonNull;
 
 extern "C" {
@@ -146,4 +148,16 @@ pub unsafe fn self_test() -> Result<(), &'static str> {
         dict::self_test()?;
         set::self_test()
     }
+}
+
+/// Keeps a PyO3 value as an owned pointer.
+pub fn owned(object: &Bound<'_, PyAny>) -> Owned {
+    // SAFETY: `object` is alive.
+    unsafe { Owned::borrowed(object.as_ptr()) }
+}
+
+/// The object that an [`Owned`] holds.
+pub fn held<'py>(py: Python<'py>, object: &Owned) -> Bound<'py, PyAny> {
+    // SAFETY: `object` keeps it alive, and the GIL is held.
+    unsafe { Bound::from_borrowed_ptr(py, object.get()) }
 }

@@ -4,16 +4,18 @@ use super::frame::{Frame, Kind};
 use super::Decoder;
 use crate::cpython::Owned;
 use crate::error::{decode, Result};
-use crate::objects::buffer;
-use crate::objects::numpy::dtype::{self, Content, Dtype};
-use crate::objects::numpy::{self, Head};
+use crate::types::buffer;
+use crate::types::numpy;
+use crate::types::numpy::dtype;
+use crate::types::numpy::dtype::{Content, Dtype};
+use crate::types::numpy::Head;
 use holdall_format::model::Bytes;
 use holdall_format::{Reader, Token};
 use std::sync::Arc;
 
 impl<'i, R: Reader<'i>> Decoder<'i, R> {
     /// An array; one of objects is there before what it holds, so that it can be referred to from within.
-    pub(super) fn array(&mut self) -> Result<Option<Owned>> {
+    pub(crate) fn array(&mut self) -> Result<Option<Owned>> {
         let at = self.here();
         let token = self.r.next()?;
         let dtype = self.dtype(token)?;
@@ -58,7 +60,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     /// Puts a value into the next place of the array on top of the stack.
-    pub(super) fn array_item(&mut self, at: usize, value: &Owned) -> Result<()> {
+    pub(crate) fn array_item(&mut self, at: usize, value: &Owned) -> Result<()> {
         let here = self.here();
         let Some(Frame { key: Some(places), .. }) = self.stack.last() else {
             return Err(decode("a value without its array", here));
@@ -66,7 +68,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         numpy::put(self.py, places, at, value, here)
     }
 
-    pub(super) fn numpy_scalar(&mut self) -> Result<Option<Owned>> {
+    pub(crate) fn numpy_scalar(&mut self) -> Result<Option<Owned>> {
         let at = self.here();
         let token = self.r.next()?;
         let made = match numpy::text_scalar(self.py, &mut self.r, token)? {
@@ -81,7 +83,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         self.done(Some(made))
     }
 
-    pub(super) fn numpy_dtype(&mut self) -> Result<Option<Owned>> {
+    pub(crate) fn numpy_dtype(&mut self) -> Result<Option<Owned>> {
         let mut cost = dtype::FIELD_BYTES;
         let made = dtype::read(self.py, &mut self.r, &mut cost)?;
         self.claim(0, cost)?;

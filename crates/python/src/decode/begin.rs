@@ -1,12 +1,12 @@
 //! Containers that are begun: made empty, with a frame for what they are to hold.
 
-use super::fill;
 use super::frame::{Frame, Kind, Make, DEFAULT_DICT, HASHED};
 use super::Decoder;
+use crate::cpython::fill;
 use crate::cpython::Owned;
 use crate::error::{decode, raised, Result};
-use crate::objects;
 use crate::schema::{NodeId, ANY};
+use crate::types;
 use holdall_format::model::KnownType;
 use holdall_format::{Reader, Token};
 use pyo3::ffi;
@@ -83,7 +83,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     #[inline(always)]
-    pub(super) fn begin_tuple(&mut self, len: usize, item: NodeId, mut flags: u8) -> Result<Option<Owned>> {
+    pub(crate) fn begin_tuple(&mut self, len: usize, item: NodeId, mut flags: u8) -> Result<Option<Owned>> {
         if self.hashes_next() {
             flags |= HASHED;
         }
@@ -101,7 +101,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
 
     /// Whether the next value of a plain format will be hashed: a key, a set's member, or a part of one.
     #[inline(always)]
-    pub(super) fn hashes_next(&self) -> bool {
+    pub(crate) fn hashes_next(&self) -> bool {
         if R::TYPES || R::TYPED_VALUES || self.options.as_msgpack_python {
             return false;
         }
@@ -118,7 +118,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     /// Begins to gather what an object is made of.
-    pub(super) fn gather(&mut self, make: Make, len: usize) -> Result<Option<Owned>> {
+    pub(crate) fn gather(&mut self, make: Make, len: usize) -> Result<Option<Owned>> {
         self.claim(len, 256 + 64 * len)?;
         let mark = self.take_mark();
         let frame = Frame::gather(make, None, len, mark, self.here());
@@ -138,7 +138,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         Ok(done)
     }
 
-    pub(super) fn begin_pairs(
+    pub(crate) fn begin_pairs(
         &mut self,
         dict: Owned,
         len: usize,
@@ -156,7 +156,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         Ok(self.push(Frame { hand_over, item, ..frame }))
     }
 
-    pub(super) fn begin_set(&mut self, set: Owned, len: usize, hand_over: bool, item: NodeId) -> Result<Option<Owned>> {
+    pub(crate) fn begin_set(&mut self, set: Owned, len: usize, hand_over: bool, item: NodeId) -> Result<Option<Owned>> {
         self.claim(len, 224 + 40 * len)?;
         let mark = self.take_mark();
         self.opened(mark, set.get());
@@ -168,7 +168,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         Ok(self.push(Frame { hand_over, item, ..frame }))
     }
 
-    pub(super) fn begin_frozenset(&mut self, len: usize, item: NodeId) -> Result<Option<Owned>> {
+    pub(crate) fn begin_frozenset(&mut self, len: usize, item: NodeId) -> Result<Option<Owned>> {
         self.claim(len, 224 + 40 * len)?;
         // SAFETY: the GIL is held while a decoder lives.
         let set = unsafe { Owned::new(ffi::PyFrozenSet_New(std::ptr::null_mut())) }.ok_or_else(raised)?;
@@ -181,7 +181,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         Ok(self.push(Frame { item, ..frame }))
     }
 
-    pub(super) fn known(&mut self, known: KnownType) -> Result<Option<Owned>> {
+    pub(crate) fn known(&mut self, known: KnownType) -> Result<Option<Owned>> {
         match known {
             // SAFETY: as in `zoned`.
             KnownType::Utc => unsafe { self.done(Some(Owned::borrowed(ffi::PyDateTime_TimeZone_UTC()))) },
@@ -193,11 +193,11 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 }
             }
             KnownType::PythonOrderedDict | KnownType::PythonCounter => {
-                let dict = objects::collections::empty(self.py, known)?;
+                let dict = types::collections::empty(self.py, known)?;
                 self.dict_body(dict)
             }
             KnownType::PythonDefaultDict => {
-                let dict = objects::collections::empty(self.py, known)?;
+                let dict = types::collections::empty(self.py, known)?;
                 self.claim(1, 256)?;
                 let mark = self.take_mark();
                 self.opened(mark, dict.get());
@@ -212,8 +212,8 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     /// A deque of so many items; `most` is its maxlen.
-    pub(super) fn begin_deque(&mut self, len: usize, most: Token<'i>, item: NodeId) -> Result<Option<Owned>> {
-        let deque = objects::collections::deque(self.py, most, self.here())?;
+    pub(crate) fn begin_deque(&mut self, len: usize, most: Token<'i>, item: NodeId) -> Result<Option<Owned>> {
+        let deque = types::collections::deque(self.py, most, self.here())?;
         self.claim(len, 640 + 8 * len)?;
         let mark = self.take_mark();
         self.opened(mark, deque.get());
@@ -234,7 +234,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     /// The items of a default dict whose factory is there: its frame's object, mark and all, go on as a dict's.
-    pub(super) fn default_dict(&mut self, dict: Owned, mark: u32, hand_over: bool) -> Result<Option<Owned>> {
+    pub(crate) fn default_dict(&mut self, dict: Owned, mark: u32, hand_over: bool) -> Result<Option<Owned>> {
         match self.r.next()? {
             Token::Dict(len) => {
                 self.mark = mark;

@@ -1,17 +1,19 @@
 //! Objects that are made once all their parts are there.
 
 use super::frame::{Frame, Kind, Make, Parts, NOT_ITS_OWN};
-use super::layout::{Build, Layout};
-use super::weight::Weight;
-use super::{weigh, Decoder, Numbered, State, UNMARKED};
-use crate::class::how::Base;
-use crate::class::registry;
+use crate::budget::hash_cost::Weight;
+use crate::budget::scale;
+use crate::classes::how::Base;
+use crate::classes::registry;
 use crate::cpython::Owned;
-use crate::driver::OUTERMOST;
+use crate::decode::{Decoder, Numbered, State, UNMARKED};
+use crate::dialect::pymongo::OUTERMOST;
 use crate::error::{decode, raised, Result};
 use crate::memory::format;
-use crate::objects::{self, extent, Cost};
 use crate::schema::ANY;
+use crate::shapes::{Build, Layout};
+use crate::types;
+use crate::types::{extent, Cost};
 use holdall_format::model::{reduce, KnownType, ShapeKind};
 use holdall_format::Reader;
 use pyo3::ffi;
@@ -20,7 +22,7 @@ use std::rc::Rc;
 
 impl<'i, R: Reader<'i>> Decoder<'i, R> {
     /// Makes a `Gather` frame's object, and gives it its number.
-    pub(super) fn make(&mut self, mut frame: Frame) -> Result<Owned> {
+    pub(crate) fn make(&mut self, mut frame: Frame) -> Result<Owned> {
         let at = frame.offset;
         let Some(Parts { make: Some(make), gathered: mut parts, weights, .. }) = frame.parts.take().map(|parts| *parts)
         else {
@@ -38,10 +40,10 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 set
             }
             Make::Known(KnownType::PythonPattern) => self.pattern(&parts, at)?,
-            Make::Known(known) => objects::build(self.py, known, &parts, at)?,
+            Make::Known(known) => types::build(self.py, known, &parts, at)?,
             Make::DateTime(bits) => match parts.first() {
                 // SAFETY: held by `parts`.
-                Some(zone) => unsafe { objects::datetime::datetime(bits, zone.get(), at)? },
+                Some(zone) => unsafe { types::datetime::datetime(bits, zone.get(), at)? },
                 None => return Err(decode("a datetime without its zone", at)),
             },
             Make::Custom(layout) => {
@@ -59,10 +61,10 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 }
             }
             Make::Enum(layout) => match (&layout.plan, parts.first()) {
-                (Some(plan), Some(name)) if objects::constant::may_be(plan) => {
-                    objects::constant::named(self.py, plan, name, at)?
+                (Some(plan), Some(name)) if types::constant::may_be(plan) => {
+                    types::constant::named(self.py, plan, name, at)?
                 }
-                (Some(plan), Some(name)) => objects::enumeration::member(self.py, plan.class(), name, at)?,
+                (Some(plan), Some(name)) => types::enumeration::member(self.py, plan.class(), name, at)?,
                 _ => return Err(decode("an enumeration without its member", at)),
             },
             Make::Based(layout) => {
@@ -73,13 +75,13 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 // SAFETY: the GIL is held while a decoder lives.
                 let object = unsafe {
                     if *base == Base::Exception {
-                        let object = objects::exception::empty(self.py, *class, payload.as_ref(), at)?;
+                        let object = types::exception::empty(self.py, *class, payload.as_ref(), at)?;
                         if let Some(payload) = &payload {
-                            objects::exception::fill(self.py, &object, payload, at)?;
+                            types::exception::fill(self.py, &object, payload, at)?;
                         }
                         object
                     } else {
-                        objects::new_of(*base, *class, payload)?
+                        types::new_of(*base, *class, payload)?
                     }
                 };
                 if !layout.names.is_empty() {
@@ -88,7 +90,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 }
                 object
             }
-            Make::Upgraded(layout) => objects::upgrade::make(self.py, &layout, frame.object.take(), parts, at)?,
+            Make::Upgraded(layout) => types::upgrade::make(self.py, &layout, frame.object.take(), parts, at)?,
             Make::Record(layout) => {
                 let Some(record) = frame.object.take() else { return Err(decode("a record that was not made", at)) };
                 let payload = (layout.kind != ShapeKind::Object).then(|| parts.remove(0));
@@ -96,20 +98,20 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 if frame.flags & NOT_ITS_OWN != 0 && payload.as_ref().is_some_and(|payload| !is_leaf(payload)) {
                     return Err(decode("a record whose content is not its own", at));
                 }
-                objects::record::fill(self.py, &record, &layout, payload, parts)?;
+                types::record::fill(self.py, &record, &layout, payload, parts)?;
                 record
             }
             Make::Exception => match (frame.object.take(), parts.first()) {
                 (Some(object), Some(payload)) => {
-                    objects::exception::fill(self.py, &object, payload, at)?;
+                    types::exception::fill(self.py, &object, payload, at)?;
                     object
                 }
                 _ => return Err(decode("an exception without its arguments", at)),
             },
-            Make::Global => objects::reference::find(self, &parts, at)?,
-            Make::Persistent => objects::reference::persistent(self, &parts, at)?,
+            Make::Global => types::reference::find(self, &parts, at)?,
+            Make::Persistent => types::reference::persistent(self, &parts, at)?,
             Make::ScopedCode(code) => match parts.first() {
-                Some(scope) => objects::special::scoped_code(self.py, &code, scope)?,
+                Some(scope) => types::bson_values::scoped_code(self.py, &code, scope)?,
                 None => return Err(decode("code without its variables", at)),
             },
             make @ (Make::Value(_)
@@ -129,10 +131,10 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         let cost = match make {
             Make::Known(KnownType::PythonPattern) if self.pattern_of(parts)?.is_some() => return Ok(()),
             Make::Known(KnownType::PythonPattern) => {
-                let cost = objects::cost(self.py, KnownType::PythonPattern, parts)?;
+                let cost = types::cost(self.py, KnownType::PythonPattern, parts)?;
                 Cost { work: cost.work.saturating_sub(self.pattern_pays(parts)?), ..cost }
             }
-            Make::Known(known) => objects::cost(self.py, *known, parts)?,
+            Make::Known(known) => types::cost(self.py, *known, parts)?,
             Make::Based(_) => {
                 // Of an exception, the content has the arguments in a tuple of their own.
                 let whole: usize = parts.iter().map(content).sum();
@@ -141,7 +143,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             Make::Enum(_) => {
                 // A member without a name is looked up by its value, and may be made of others.
                 for part in parts {
-                    weigh::hashed_now(self.py, &self.rules.work, part, at)?;
+                    scale::hashed_now(self.py, &self.rules.work, part, at)?;
                 }
                 Cost { work: if weight == Weight::default() { 0 } else { 500 }, bytes: 0 }
             }
@@ -192,7 +194,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         if let Some(known) = self.pattern_of(parts)? {
             return Ok(known);
         }
-        let made = objects::build(self.py, KnownType::PythonPattern, parts, at)?;
+        let made = types::build(self.py, KnownType::PythonPattern, parts, at)?;
         // SAFETY: all are held.
         unsafe {
             if self.patterns.is_none() {
@@ -235,12 +237,12 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     /// Whether the object just made went on to its fields.
-    pub(super) fn take_made_again(&mut self) -> bool {
+    pub(crate) fn take_made_again(&mut self) -> bool {
         std::mem::take(&mut self.made_again)
     }
 
     /// A part of a recipe has come: with function and arguments the object is made, then each part is applied.
-    pub(super) fn reduce_part(&mut self) -> Result<()> {
+    pub(crate) fn reduce_part(&mut self) -> Result<()> {
         let Some(frame) = self.stack.last_mut() else { return Ok(()) };
         let (at, mark) = (frame.offset, frame.mark);
         let Some(Parts { make: Some(Make::Recipe { flags, deferred }), gathered, .. }) = frame.parts.as_deref_mut()
@@ -273,8 +275,8 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         let parts = std::mem::take(gathered);
         self.finish_deferred(deferred)?;
         match &parts[..] {
-            [state, setter] => objects::reduce::set_by(self.py, setter, &object, state),
-            [part] => objects::reduce::apply(self.py, flag, &object, part, at),
+            [state, setter] => types::reduce::set_by(self.py, setter, &object, state),
+            [part] => types::reduce::apply(self.py, flag, &object, part, at),
             _ => Err(decode("a recipe out of place", at)),
         }
     }
@@ -286,14 +288,14 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         }
         let [number, rest @ ..] = parts else { return Err(decode("a recipe without parts", at)) };
         if flags & reduce::AGAIN == 0 {
-            let made = objects::reduce::create(self.py, flags, parts, at)?;
+            let made = types::reduce::create(self.py, flags, parts, at)?;
             self.opened_here(mark, &made);
             return Ok(made);
         }
-        let number = objects::reduce::number(self.py, number)
+        let number = types::reduce::number(self.py, number)
             .filter(|&number| matches!(self.numbered.get(number), Some(Numbered { object: None, .. })));
         let Some(number) = number else { return Err(decode("a recipe that makes no object that is being made", at)) };
-        let made = objects::reduce::create(self.py, flags, rest, at)?;
+        let made = types::reduce::create(self.py, flags, rest, at)?;
         self.opened_here(number as u32, &made);
         self.opened_here(mark, &made);
         Ok(made)
@@ -307,7 +309,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         }
     }
 
-    pub(super) fn finish_reduce(&mut self, mut frame: Frame) -> Result<Owned> {
+    pub(crate) fn finish_reduce(&mut self, mut frame: Frame) -> Result<Owned> {
         let Some(object) = frame.object.take() else { return Err(decode("a recipe without its object", frame.offset)) };
         if frame.mark != UNMARKED {
             self.numbered[frame.mark as usize].state = State::Whole;

@@ -1,13 +1,13 @@
 //! A container that is being built.
 
-use super::layout::{Build, Layout};
-use super::weight::{frees_by_recursion, weight_of_instance, Weight};
-use crate::class::how::Base;
+use crate::budget::hash_cost::{frees_by_recursion, weight_of_instance, Weight};
+use crate::classes::how::Base;
 use crate::cpython::Owned;
-use crate::julia::Described;
+use crate::dialect::julia::Described;
 use crate::memory::Vec;
-use crate::objects::extent;
 use crate::schema::{NodeId, ANY};
+use crate::shapes::{Build, Layout};
+use crate::types::extent;
 use holdall_format::model::KnownType;
 use pyo3::ffi;
 use std::rc::Rc;
@@ -279,7 +279,7 @@ fn is_of_exception(make: &Make) -> bool {
 
 /// Whether a dict or tuple is only there to tell what an exception is made of: then freeing goes past it.
 #[inline(always)]
-pub(super) fn weight_in_content(frame: &Frame, below: &[Frame]) -> bool {
+pub(crate) fn weight_in_content(frame: &Frame, below: &[Frame]) -> bool {
     let is_of_exception = |frame: Option<&Frame>| {
         let make = frame.and_then(|frame| frame.parts.as_deref()?.make.as_ref());
         make.is_some_and(is_of_exception)
@@ -299,7 +299,7 @@ pub(super) fn weight_in_content(frame: &Frame, below: &[Frame]) -> bool {
 
 /// What hashing (or freeing) the object of a full frame costs whoever holds it.
 #[inline(always)]
-pub(super) fn weight_of(frame: &Frame) -> Weight {
+pub(crate) fn weight_of(frame: &Frame) -> Weight {
     let held = frame.weight;
     match frame.kind {
         Kind::Pairs if frame.flags & DEFAULT_DICT == 0 => Weight::default(),

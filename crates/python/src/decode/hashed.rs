@@ -1,7 +1,7 @@
 //! Keys into dicts and members into sets. Of keys that somebody else chose, what adding them costs is counted before.
 
-use super::budget::Work;
-use super::weight::may_run_code;
+use crate::budget::hash_cost::may_run_code;
+use crate::budget::Work;
 use crate::cpython::crowd::{self, Crowd};
 use crate::cpython::{dict, text, Obj};
 use crate::error::{decode, refused, Result};

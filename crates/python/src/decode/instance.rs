@@ -1,16 +1,17 @@
 //! Dicts and instances by their layouts: values by position, with no key looked up.
 
 use super::frame::{Frame, Kind, Make, NOT_ITS_OWN};
-use super::layout::{Build, Layout};
-use super::weight::Weight;
-use super::{fill, Decoder, UNMARKED};
-use crate::class::how::Base;
-use crate::class::state::allocate;
+use super::{Decoder, UNMARKED};
+use crate::budget::hash_cost::Weight;
+use crate::classes::how::Base;
+use crate::classes::state::allocate;
+use crate::cpython::fill;
 use crate::cpython::{dict, Owned};
 use crate::error::{decode, raised, Result, Step};
-use crate::objects;
 use crate::schema::node::accepts;
 use crate::schema::{NodeId, ANY};
+use crate::shapes::{Build, Layout};
+use crate::types;
 use holdall_format::model::{KnownType, ShapeKind};
 use holdall_format::{Reader, Token};
 use pyo3::ffi;
@@ -19,7 +20,7 @@ use std::rc::Rc;
 impl<'i, R: Reader<'i>> Decoder<'i, R> {
     /// An instance of a layout: its values follow.
     #[inline(always)]
-    pub(super) fn instance(&mut self, layout: &Rc<Layout>) -> Result<Option<Owned>> {
+    pub(crate) fn instance(&mut self, layout: &Rc<Layout>) -> Result<Option<Owned>> {
         let len = layout.names.len();
         match &layout.build {
             Build::Dict => self.dict(layout, len, ANY),
@@ -35,7 +36,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                         return Ok(self.push(Frame { at, layout: Some(layout.clone()), ..frame }));
                     };
                     // SAFETY: a slot of a fresh instance of the class that its offset was read from.
-                    unsafe { *crate::class::state::slot_mut(object.get(), offset) = value.into_raw() };
+                    unsafe { *crate::classes::state::slot_mut(object.get(), offset) = value.into_raw() };
                 }
                 self.whole(mark, object.get());
                 self.weigh_whole(&object, len, mark);
@@ -47,7 +48,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
 
     /// A dict of known keys.
     #[inline(always)]
-    pub(super) fn dict(&mut self, layout: &Rc<Layout>, len: usize, item: NodeId) -> Result<Option<Owned>> {
+    pub(crate) fn dict(&mut self, layout: &Rc<Layout>, len: usize, item: NodeId) -> Result<Option<Owned>> {
         self.claim(len, layout.bytes)?;
         let here = self.r.offset();
         // SAFETY: the GIL is held while a decoder lives; the copy has a place for each name.
@@ -84,9 +85,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
 
     /// What hashing an instance costs that needed no frame.
     #[inline(always)]
-    pub(super) fn weigh_whole(&mut self, object: &Owned, len: usize, mark: u32) {
+    pub(crate) fn weigh_whole(&mut self, object: &Owned, len: usize, mark: u32) {
         // SAFETY: held.
-        let weight = unsafe { super::weight::weight_of_instance(object.get(), Weight::default(), len) };
+        let weight = unsafe { crate::budget::hash_cost::weight_of_instance(object.get(), Weight::default(), len) };
         if weight != Weight::default() {
             let before = std::mem::replace(&mut self.mark, mark);
             self.weigh(weight);
@@ -110,7 +111,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                         None => Owned::new(ffi::PyDict_New()),
                     }
                     .ok_or_else(raised)?;
-                    crate::class::state::set_dict(object.get(), dict.clone())?;
+                    crate::classes::state::set_dict(object.get(), dict.clone())?;
                     let frame = self.frame(Kind::Fields, Some(object), len, mark);
                     Ok(self.push(Frame { layout: Some(layout.clone()), key: Some(dict), ..frame }))
                 }
@@ -159,7 +160,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             Build::Record => {
                 let len = len + usize::from(layout.kind != ShapeKind::Object);
                 self.claim(len, layout.bytes)?;
-                let record = objects::record::empty(self.py, layout)?;
+                let record = types::record::empty(self.py, layout)?;
                 let mark = self.take_mark();
                 self.opened(mark, record.get());
                 let mut frame = Frame::gather(Make::Record(layout.clone()), Some(record), len, mark, self.here());
@@ -202,9 +203,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 Base::List | Base::Dict | Base::OrderedDict | Base::ByteArray | Base::Tuple => {}
                 Base::Set | Base::FrozenSet => {}
                 Base::DefaultDict | Base::Deque => {}
-                Base::Exception if !objects::exception::is_of_parts(self.py, class)? => {
+                Base::Exception if !types::exception::is_of_parts(self.py, class)? => {
                     self.claim(fields + 1, layout.bytes + 256)?;
-                    let object = objects::exception::empty(self.py, class, None, here)?;
+                    let object = types::exception::empty(self.py, class, None, here)?;
                     let mark = self.take_mark();
                     self.opened(mark, object.get());
                     let frame = self.frame(Kind::Fields, Some(object.clone()), fields, mark);
@@ -219,7 +220,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             let (object, len) = match (base, token) {
                 (Base::List, Token::List(len)) => {
                     self.claim(len, 8 * len)?;
-                    let object = objects::new_of(base, class, None)?;
+                    let object = types::new_of(base, class, None)?;
                     // A list of the right length, handed to the instance whole.
                     let filled = Owned::new(ffi::PyList_New(len as isize)).ok_or_else(raised)?;
                     fill::pad(filled.get());
@@ -233,7 +234,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                     (allocate(class, len as isize)?, len)
                 }
                 (Base::DefaultDict, Token::KnownType(KnownType::PythonDefaultDict)) => {
-                    (objects::collections::empty_of(self.py, KnownType::PythonDefaultDict, class, None)?, 1)
+                    (types::collections::empty_of(self.py, KnownType::PythonDefaultDict, class, None)?, 1)
                 }
                 (Base::Deque, Token::KnownType(KnownType::PythonDeque)) => {
                     let most = match self.r.next()? {
@@ -245,16 +246,16 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                         return Err(decode("expected the list of a deque's items", here));
                     };
                     self.claim(len, 640 + 8 * len)?;
-                    (objects::collections::empty_of(self.py, KnownType::PythonDeque, class, most)?, len)
+                    (types::collections::empty_of(self.py, KnownType::PythonDeque, class, most)?, len)
                 }
                 (Base::Dict | Base::OrderedDict, Token::Dict(len))
                 | (Base::Set, Token::Set(len))
-                | (Base::FrozenSet, Token::FrozenSet(len)) => (objects::new_of(base, class, None)?, len),
+                | (Base::FrozenSet, Token::FrozenSet(len)) => (types::new_of(base, class, None)?, len),
                 (Base::ByteArray, Token::ByteArray(bytes)) => {
                     let payload =
                         Owned::new(ffi::PyByteArray_FromStringAndSize(bytes.as_ptr().cast(), bytes.len() as isize))
                             .ok_or_else(raised)?;
-                    (objects::new_of(base, class, Some(payload))?, 0)
+                    (types::new_of(base, class, Some(payload))?, 0)
                 }
                 _ => return Err(decode("expected the content of a subclass of a builtin", here)),
             };
@@ -302,7 +303,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
 
 /// # Safety
 /// `class` is alive.
-pub(super) unsafe fn is_tuple(class: *mut ffi::PyTypeObject) -> bool {
+pub(crate) unsafe fn is_tuple(class: *mut ffi::PyTypeObject) -> bool {
     // SAFETY: alive, says the caller.
     unsafe { ffi::PyType_HasFeature(class, ffi::Py_TPFLAGS_TUPLE_SUBCLASS) != 0 }
 }

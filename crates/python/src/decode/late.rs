@@ -3,10 +3,12 @@
 
 use super::frame::Deferred;
 use super::hashed::Adding;
-use super::weigh::{hashed_by, Scale};
-use super::weight::may_run_code;
-use super::{hashes_by_identity, rings, Decoder, State};
+use crate::budget::hash_cost::hashes_by_identity;
+use crate::budget::hash_cost::may_run_code;
+use crate::budget::rings;
+use crate::budget::scale::{hashed_by, Scale};
 use crate::cpython::{references, set, Obj, Owned};
+use crate::decode::{Decoder, State};
 use crate::error::{decode, raised, Result};
 use crate::memory::{vec, FxHashMap, HashSet, Vec};
 use holdall_format::Reader;
@@ -16,7 +18,7 @@ const NOT_THERE: &str = "a key or member that is not all there";
 
 /// What is noted of objects whose hashes have to wait. Few messages have any.
 #[derive(Default)]
-pub(super) struct Half {
+pub(crate) struct Half {
     /// Those that were referred to while they were being built, by their addresses: their numbers.
     numbers: FxHashMap<usize, u32>,
     /// Frozensets whose members are kept, by their addresses.
@@ -50,7 +52,7 @@ struct Awaited {
 impl<'i, R: Reader<'i>> Decoder<'i, R> {
     /// Notes an object that is referred to while it is being built, if a hash may be made of what it holds: its own, or that of
     /// another whose code looks at its attributes.
-    pub(super) fn note_half(&mut self, object: Obj, number: u32) {
+    pub(crate) fn note_half(&mut self, object: Obj, number: u32) {
         // SAFETY: alive, as the table of numbers holds it.
         let (may_hash, is_made) = unsafe {
             let class = ffi::Py_TYPE(object);
@@ -66,7 +68,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     /// Gives a frozenset that was made empty its members, or keeps them where they can't be hashed yet.
-    pub(super) fn fill_frozenset(
+    pub(crate) fn fill_frozenset(
         &mut self,
         set: &Owned,
         members: Vec<Owned>,
@@ -139,7 +141,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     /// Hashes what could not be hashed when it came, from the `from`th on.
-    pub(super) fn finish_deferred(&mut self, from: usize) -> Result<()> {
+    pub(crate) fn finish_deferred(&mut self, from: usize) -> Result<()> {
         if let Some(half) = self.half.as_ref().filter(|_| from == 0 && !self.r.trusted()) {
             let objects =
                 half.numbers.values().filter_map(|&number| self.numbered.get(number as usize)?.object.clone());

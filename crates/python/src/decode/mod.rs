@@ -5,55 +5,46 @@
 
 mod array;
 mod begin;
-mod budget;
 mod build;
-pub mod fill;
-mod frame;
-mod guess;
-mod hashed;
+pub(crate) mod frame;
+pub(crate) mod hashed;
+mod inline_cache;
 mod instance;
-pub mod keys;
 mod late;
-pub mod layout;
 mod partial;
 mod resolve;
-mod rings;
 mod run;
 mod runs;
-mod section;
 mod series;
-mod shapes;
-pub mod shelf;
-mod skip;
-mod tagged;
-mod typed;
+pub(crate) mod skip;
+pub(crate) mod typed;
 mod values;
-mod weigh;
-mod weight;
+mod window;
 
+use crate::budget::Allowance;
+use crate::budget::{self, Limits, Work, BYTES_PER_BYTE};
+use crate::cpython::fill;
 use crate::cpython::{gc, Obj, Owned};
-use crate::driver::Driver;
+use crate::dialect::julia::{Described, Julia};
+use crate::dialect::pymongo::Driver;
 use crate::error::{self, decode, limit, Result};
-use crate::julia::{Described, Julia};
 use crate::memory::{HashMap, Vec};
-use crate::objects::buffer::Lender;
 use crate::schema::coerce::Rules;
 use crate::schema::{NodeId, Schema, ANY, UNTYPED};
-use budget::BYTES_PER_BYTE;
-pub use budget::{Allowance, Limits, Shares, Work};
+use crate::types::buffer::Lender;
+
 pub use frame::DOCUMENT;
 
+use crate::budget::hash_cost::Weight;
+use crate::shapes::Layout;
 use frame::{Deferred, Frame, Kind};
 use holdall_format::Reader;
-use layout::Layout;
 pub use partial::Kept;
 use pyo3::prelude::*;
-pub use section::Section;
 pub use series::Series;
 use std::rc::Rc;
 use std::sync::Arc;
-pub use weigh::{hashed_now, Scale};
-pub use weight::{frees_by_recursion, hashes_by_identity, Weight};
+pub use window::Section;
 
 /// No mark.
 pub const UNMARKED: u32 = u32::MAX;
@@ -95,21 +86,21 @@ pub struct Options {
 
 /// An object by its number.
 #[derive(Debug)]
-struct Numbered {
+pub(crate) struct Numbered {
     /// `None` while what it is made of is not all there.
-    object: Option<Owned>,
-    weight: Weight,
-    state: State,
+    pub(crate) object: Option<Owned>,
+    pub(crate) weight: Weight,
+    pub(crate) state: State,
     /// What it was built as.
-    node: NodeId,
+    pub(crate) node: NodeId,
 }
 
 impl Numbered {
-    fn open() -> Numbered {
+    pub(crate) fn open() -> Numbered {
         Numbered { object: None, weight: Weight::default(), state: State::Open, node: ANY }
     }
 
-    fn whole(object: Owned) -> Numbered {
+    pub(crate) fn whole(object: Owned) -> Numbered {
         Numbered { object: Some(object), weight: Weight::default(), state: State::Whole, node: ANY }
     }
 }
@@ -117,12 +108,12 @@ impl Numbered {
 /// An object that is kept from one load to the next of the same document.
 #[derive(Debug, Clone)]
 pub struct Shared {
-    object: Owned,
-    weight: Weight,
+    pub(crate) object: Owned,
+    pub(crate) weight: Weight,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+pub(crate) enum State {
     /// Its content is not all there.
     Open,
     /// The same, and every empty place in it holds `None`, as something else can see it.
@@ -137,62 +128,62 @@ pub struct Decoder<'i, R: Reader<'i>> {
     pub r: R,
     pub options: &'i Options,
     pub py: Python<'i>,
-    stack: Vec<Frame>,
-    numbered: Vec<Numbered>,
-    layouts: Vec<Rc<Layout>>,
+    pub(crate) stack: Vec<Frame>,
+    pub(crate) numbered: Vec<Numbered>,
+    pub(crate) layouts: Vec<Rc<Layout>>,
     /// Values that open containers still wait for: each takes at least a byte, so that there can't be more than bytes.
-    owed: usize,
-    most_deep: usize,
+    pub(crate) owed: usize,
+    pub(crate) most_deep: usize,
     /// How many frames have their memory.
-    paid_deep: usize,
+    pub(crate) paid_deep: usize,
     /// What is left of the bounds.
-    objects_left: usize,
-    bytes_left: usize,
+    pub(crate) objects_left: usize,
+    pub(crate) bytes_left: usize,
     /// The number that the next object gets.
-    mark: u32,
+    pub(crate) mark: u32,
     /// Whether an instance or a tuple was referred to before all of it was there: hashing such a one would mislead.
-    half_seen: bool,
+    pub(crate) half_seen: bool,
     /// What was to be hashed but could not be yet.
-    deferred: Vec<Deferred>,
-    half: Option<Box<late::Half>>,
+    pub(crate) deferred: Vec<Deferred>,
+    pub(crate) half: Option<Box<late::Half>>,
     /// What gives the buffers that stand outside the message.
     pub lender: Option<Lender<'i>>,
     /// The object just made is not all there: its fields follow.
-    made_again: bool,
-    rules: Rules<'i>,
+    pub(crate) made_again: bool,
+    pub(crate) rules: Rules<'i>,
     /// Where the value begins that is being begun against a node: what is wrong with it is found there.
-    start: usize,
+    pub(crate) start: usize,
     /// Layouts whose class was found for this message.
-    found: HashMap<usize, Rc<Layout>, rustc_hash::FxBuildHasher>,
+    pub(crate) found: HashMap<usize, Rc<Layout>, rustc_hash::FxBuildHasher>,
     /// Classes that are not permitted are no error before they are used.
-    learns: bool,
-    skipped: Vec<skip::Skipped<R::Place>>,
+    pub(crate) learns: bool,
+    pub(crate) skipped: Vec<skip::Skipped<R::Place>>,
     /// How many looks ahead are under way.
-    ahead: u32,
+    pub(crate) ahead: u32,
     /// What shared objects were made into where another type wants them: by number and node.
-    made_into: HashMap<(u32, NodeId), Owned, rustc_hash::FxBuildHasher>,
+    pub(crate) made_into: HashMap<(u32, NodeId), Owned, rustc_hash::FxBuildHasher>,
     /// By the address of a set that is met again by its table, and a node: the set itself, and what was made of it.
-    sets_into: HashMap<(usize, NodeId), (Owned, Owned), rustc_hash::FxBuildHasher>,
+    pub(crate) sets_into: HashMap<(usize, NodeId), (Owned, Owned), rustc_hash::FxBuildHasher>,
     /// Values of a list that is not counted yet: empty between lists.
-    leaves: Vec<Owned>,
+    pub(crate) leaves: Vec<Owned>,
     /// TypedValue values: where those stand that are referred to, and where to go back to from those that are being built.
-    apart: Vec<R::Place>,
-    backs: Vec<tagged::Back<R::Place>>,
+    pub(crate) apart: Vec<R::Place>,
+    pub(crate) backs: Vec<crate::dialect::julia::back_references::Back<R::Place>>,
     /// Types by their numbers; how many are being described, one within the other; and their classes.
-    described: Vec<Option<Rc<Described>>>,
-    describing: u32,
-    classes_held: Vec<Owned>,
-    symbols: HashMap<&'i [u8], Owned>,
+    pub(crate) described: Vec<Option<Rc<Described>>>,
+    pub(crate) describing: u32,
+    pub(crate) classes_held: Vec<Owned>,
+    pub(crate) symbols: HashMap<&'i [u8], Owned>,
     /// Regular expressions that were compiled, by pattern and flags.
-    patterns: Option<Owned>,
+    pub(crate) patterns: Option<Owned>,
     /// Dtypes that are values of the message, by address.
-    dtypes: HashMap<usize, (Owned, Arc<crate::objects::numpy::dtype::Dtype>), rustc_hash::FxBuildHasher>,
+    pub(crate) dtypes: HashMap<usize, (Owned, Arc<crate::types::numpy::dtype::Dtype>), rustc_hash::FxBuildHasher>,
     /// Where a mapping turned out to be pairs after others had referred to it as a dict: what was built is wrong there.
-    anew: Option<usize>,
+    pub(crate) anew: Option<usize>,
     /// Set while something that was skipped is read after all, or a part of a message is read.
-    again: Option<skip::Again>,
+    pub(crate) again: Option<skip::Again>,
     /// Of a part of a message: what is known of the rest.
-    far: partial::Far,
+    pub(crate) far: partial::Far,
     _pause: gc::Pause,
 }
 
@@ -285,19 +276,19 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         self.stack.len()
     }
 
-    fn here(&self) -> usize {
+    pub(crate) fn here(&self) -> usize {
         self.r.offset()
     }
 
     /// Gives the next number to `entry`.
     #[inline(always)]
-    fn add_numbered(&mut self, entry: Numbered) -> usize {
+    pub(crate) fn add_numbered(&mut self, entry: Numbered) -> usize {
         self.add_or_meet(entry).0
     }
 
     /// The same; says no to what has the number already, and is there, or being built.
     #[inline(always)]
-    fn add_or_meet(&mut self, entry: Numbered) -> (usize, bool) {
+    pub(crate) fn add_or_meet(&mut self, entry: Numbered) -> (usize, bool) {
         if self.again.is_some() {
             return self.renumbered(entry);
         }
@@ -307,7 +298,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
 
     /// The layout of that number.
     #[inline(always)]
-    fn layout_of(&mut self, number: usize) -> Result<Rc<Layout>> {
+    pub(crate) fn layout_of(&mut self, number: usize) -> Result<Rc<Layout>> {
         if R::PARTIAL {
             return self.far_layout(number);
         }
@@ -322,13 +313,13 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
 
     /// Takes the mark that stands for the next object.
     #[inline(always)]
-    fn take_mark(&mut self) -> u32 {
+    pub(crate) fn take_mark(&mut self) -> u32 {
         std::mem::replace(&mut self.mark, UNMARKED)
     }
 
     /// Gives a new object its number, while its content is to come.
     #[inline(always)]
-    fn opened(&mut self, mark: u32, object: Obj) {
+    pub(crate) fn opened(&mut self, mark: u32, object: Obj) {
         if mark != UNMARKED {
             // SAFETY: the caller holds `object`.
             let object = unsafe { Owned::borrowed(object) };
@@ -341,7 +332,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
 
     /// Gives an object its number, or says that all its content is there.
     #[inline(always)]
-    fn whole(&mut self, mark: u32, object: Obj) {
+    pub(crate) fn whole(&mut self, mark: u32, object: Obj) {
         if mark != UNMARKED {
             let numbered = &mut self.numbered[mark as usize];
             // An open object's weight is its place on the stack; that of one that is made at once is its own.
@@ -358,7 +349,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
 
     /// Asks for room for a container of `len` values and about `bytes` bytes, before it is made.
     #[inline(always)]
-    fn claim(&mut self, len: usize, bytes: usize) -> Result<()> {
+    pub(crate) fn claim(&mut self, len: usize, bytes: usize) -> Result<()> {
         if self.stack.len() >= self.paid_deep {
             self.pay_deeper()?;
         }
@@ -388,7 +379,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
 
     /// Asks for memory for what is no container, but takes much more of it than of the message.
     #[inline(always)]
-    fn charge(&mut self, bytes: usize) -> Result<()> {
+    pub(crate) fn charge(&mut self, bytes: usize) -> Result<()> {
         match self.bytes_left.checked_sub(bytes) {
             Some(left) => self.bytes_left = left,
             None => return Err(self.over(bytes)),
@@ -406,7 +397,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
 
     #[cold]
     #[inline(never)]
-    fn over(&self, bytes: usize) -> error::Fault {
+    pub(crate) fn over(&self, bytes: usize) -> error::Fault {
         let at = self.here().saturating_sub(1);
         if self.stack.len() >= self.most_deep {
             return limit(format_args!("nested deeper than limits.depth={}", self.most_deep), at);
@@ -428,7 +419,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
 
     #[cold]
     #[inline(never)]
-    fn truncated(&self, len: usize) -> error::Fault {
+    pub(crate) fn truncated(&self, len: usize) -> error::Fault {
         let needed = self.owed.saturating_add(len) - self.r.remaining();
         holdall_format::Error::new(holdall_format::ErrorKind::Truncated { needed }, self.here()).into()
     }
@@ -491,5 +482,26 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             self.note_half(object.get(), number as u32);
         }
         Ok(object)
+    }
+}
+
+impl<'i, R: Reader<'i>> Decoder<'i, R> {
+    /// Goes on with what is left for the log, or for the parts of a message, where nobody has set a bound: such a one is for each.
+    pub fn begin_allowance(&mut self, allowance: &Allowance) {
+        if self.options.limits.bytes.is_none() {
+            self.bytes_left = allowance.bytes;
+        }
+        if self.options.limits.work.is_none() {
+            self.rules.work.left.set(allowance.work);
+        }
+    }
+
+    pub fn end_allowance(&self, allowance: &mut Allowance) {
+        if self.options.limits.bytes.is_none() {
+            allowance.bytes = self.bytes_left;
+        }
+        if self.options.limits.work.is_none() {
+            allowance.work = self.rules.work.left.get();
+        }
     }
 }

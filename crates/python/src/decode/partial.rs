@@ -3,7 +3,6 @@
 //! Objects have the numbers of the message. Those that a part needs get an entry each, in the order in which they are met;
 //! `Far` says which. What was built is kept for the next part, so that what two parts share is one object.
 
-use super::layout::Layout;
 use super::resolve::layout_named;
 use super::skip::Again;
 use super::{Decoder, Numbered, Shared, State, UNMARKED};
@@ -11,6 +10,7 @@ use crate::cpython::{text, Owned};
 use crate::error::{decode, Result};
 use crate::memory::{FxHashMap, Vec};
 use crate::schema::{NodeId, ANY};
+use crate::shapes::Layout;
 use holdall_format::model::Name;
 use holdall_format::Reader;
 use std::rc::Rc;
@@ -118,7 +118,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     /// The entry of an object that stands here; and whether it is to be built here.
-    pub(super) fn met_in_part(&mut self, number: u64, entry: Numbered) -> (usize, bool) {
+    pub(crate) fn met_in_part(&mut self, number: u64, entry: Numbered) -> (usize, bool) {
         match self.entry(number) {
             Some(known) => (known, false),
             None if entry.state == State::Skipped => (UNMARKED as usize, false),
@@ -127,7 +127,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     /// Forgets the entries from `len` on, which are gone.
-    pub(super) fn forget_far(&mut self, len: usize) {
+    pub(crate) fn forget_far(&mut self, len: usize) {
         if R::PARTIAL {
             self.far.entries.retain(|_, entry| (*entry as usize) < len);
         }
@@ -136,7 +136,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     /// The object of that number, which is begun where it stands if it is not there yet.
     #[cold]
     #[inline(never)]
-    pub(super) fn far_object(&mut self, number: u64, id: NodeId) -> Result<Option<Owned>> {
+    pub(crate) fn far_object(&mut self, number: u64, id: NodeId) -> Result<Option<Owned>> {
         if let Some(entry) = self.entry(number) {
             return self.numbered(entry as u64).map(Some);
         }
@@ -146,7 +146,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     /// The same as a node wants it.
-    pub(super) fn far_typed(&mut self, number: u64, id: NodeId) -> Result<Option<Owned>> {
+    pub(crate) fn far_typed(&mut self, number: u64, id: NodeId) -> Result<Option<Owned>> {
         match self.entry(number) {
             Some(entry) => {
                 let object = self.numbered(entry as u64)?;
@@ -166,7 +166,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     /// The object of that number, whole: for those who can't wait.
-    pub(super) fn object_of(&mut self, number: u64) -> Result<Owned> {
+    pub(crate) fn object_of(&mut self, number: u64) -> Result<Owned> {
         if !R::PARTIAL {
             return self.numbered(number);
         }
@@ -198,7 +198,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     /// The layout of that number.
     #[cold]
     #[inline(never)]
-    pub(super) fn far_layout(&mut self, number: usize) -> Result<Rc<Layout>> {
+    pub(crate) fn far_layout(&mut self, number: usize) -> Result<Rc<Layout>> {
         if let Some(known) = self.far.kept.layouts.get(&number) {
             return Ok(known.clone());
         }

@@ -1,14 +1,17 @@
 //! Layouts of a message, and the classes that they name: how instances of each are built.
 
-use super::layout::{places, Build, Layout, Place, RECORDS};
-use super::{keys, shapes, shelf, Decoder, Numbered};
-use crate::class::how::How;
-use crate::class::plan::{self, Plan};
-use crate::class::registry;
+use crate::classes::how::How;
+use crate::classes::plan;
+use crate::classes::plan::Plan;
+use crate::classes::registry;
+use crate::classes::serial::RECORDS;
 use crate::cpython::{text, Owned};
+use crate::decode::{Decoder, Numbered};
 use crate::error::{decode, raised, unknown_type, Asked, Result};
 use crate::memory::{format, HashSet, Vec};
-use crate::objects::defaults::lacking;
+use crate::shapes::{classes, dicts, names};
+use crate::shapes::{places, Build, Layout, Place};
+use crate::types::defaults::lacking;
 use holdall_format::model::{self, Bytes, Name, ShapeKind};
 use holdall_format::Reader;
 use pyo3::ffi;
@@ -18,7 +21,7 @@ use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 
 /// A layout whose names were read, a class's own first.
-pub(super) fn layout_named(
+pub(crate) fn layout_named(
     token: &model::Shape<'_>,
     mut names: Vec<Owned>,
     references: Vec<(usize, u64)>,
@@ -77,13 +80,13 @@ fn in_module(py: Python<'_>, module: &Bound<'_, PyModule>, name: &str) -> Result
         }
         if let Some(found) = found {
             if is_it(&found)? {
-                return Ok(Some(crate::objects::owned(&found)));
+                return Ok(Some(crate::cpython::owned(&found)));
             }
         }
     }
     for (_, found) in module.dict() {
         if is_it(&found)? {
-            return Ok(Some(crate::objects::owned(&found)));
+            return Ok(Some(crate::cpython::owned(&found)));
         }
     }
     Ok(None)
@@ -91,17 +94,17 @@ fn in_module(py: Python<'_>, module: &Bound<'_, PyModule>, name: &str) -> Result
 
 impl<'i, R: Reader<'i>> Decoder<'i, R> {
     /// A new layout, which may be known from an earlier message by its bytes. Who permits its class is asked each time.
-    pub(super) fn layout(&mut self, token: &model::Shape<'i>) -> Result<Rc<Layout>> {
+    pub(crate) fn layout(&mut self, token: &model::Shape<'i>) -> Result<Rc<Layout>> {
         if self.again.is_some() {
             return self.layout_again();
         }
         let classes = token.kind != ShapeKind::Dict;
         // Each name becomes a string of at least 50 bytes, in this message or in an earlier one.
         self.claim(0, 64 * token.fields.min(token.block.len()))?;
-        let shelf = self.rules.schema.map_or(shelf::without_schema(self.py), |schema| &schema.shelf);
+        let shelf = self.rules.schema.map_or(classes::without_schema(self.py), |schema| &schema.shelf);
         let known = match classes {
             true => shelf.find(self.py, token),
-            false => shapes::find(self.py, token.block),
+            false => dicts::find(self.py, token.block),
         };
         if let Some(known) = known {
             // A name that was a reference must be one here, to the same string.
@@ -126,7 +129,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         self.layouts.push(layout.clone());
         match classes {
             true => shelf.keep(self.py, token, &read),
-            false => shapes::keep(self.py, token.block, &read),
+            false => dicts::keep(self.py, token.block, &read),
         }
         Ok(layout)
     }
@@ -144,7 +147,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 let name = unsafe {
                     match name? {
                         Name::Text(Bytes::Ascii(bytes)) => {
-                            let mut name = keys::name(bytes).ok_or_else(raised)?.into_raw();
+                            let mut name = names::name(bytes).ok_or_else(raised)?.into_raw();
                             if classes {
                                 ffi::PyUnicode_InternInPlace(&mut name);
                             }
@@ -176,7 +179,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     /// The layout by which instances are built; without a schema, their class is found now.
-    pub(super) fn settled(&mut self, read: Rc<Layout>, at: usize) -> Result<Rc<Layout>> {
+    pub(crate) fn settled(&mut self, read: Rc<Layout>, at: usize) -> Result<Rc<Layout>> {
         if read.kind == ShapeKind::Dict || self.rules.schema.is_some() {
             return Ok(read);
         }
@@ -188,7 +191,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     /// The layout with the class that its name means here: found once a message, as it is the caller who permits it.
-    pub(super) fn found_layout(&mut self, raw: &Rc<Layout>) -> Result<Rc<Layout>> {
+    pub(crate) fn found_layout(&mut self, raw: &Rc<Layout>) -> Result<Rc<Layout>> {
         let key = Rc::as_ptr(raw) as usize;
         if let Some(known) = self.found.get(&key) {
             return Ok(known.clone());
@@ -232,7 +235,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     /// Finds out how instances of a class are built of a layout.
-    pub(super) fn resolve_layout(&mut self, plan: &Rc<Plan>, layout: &mut Layout, name: &str, at: usize) -> Result<()> {
+    pub(crate) fn resolve_layout(&mut self, plan: &Rc<Plan>, layout: &mut Layout, name: &str, at: usize) -> Result<()> {
         // SAFETY: the plan's class is alive.
         layout.bytes = unsafe { (*plan.class()).tp_basicsize as usize } + 48 + 32 * layout.names.len();
         layout.build = self.build_of(plan, layout, name, at)?;
@@ -245,7 +248,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         let mismatch = |what: &str| decode(format_args!("`{name}` was stored as {what}, which it is not here"), at);
         match (layout.kind, &plan.how) {
             (ShapeKind::Enum, How::Enum) => return Ok(Build::Enum),
-            (ShapeKind::Enum, _) if crate::objects::constant::may_be(plan) => return Ok(Build::Enum),
+            (ShapeKind::Enum, _) if crate::types::constant::may_be(plan) => return Ok(Build::Enum),
             (ShapeKind::Enum, _) => return Err(mismatch("an enumeration")),
             (ShapeKind::Custom, How::Custom) => return Ok(Build::Custom),
             (ShapeKind::Custom, _) => return Err(mismatch("what its registered `encode` gave")),
@@ -328,11 +331,11 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
 
     /// The class of that stored name, if it is permitted: registered, one of the standard library's plain ones, or
     /// among `types`. Nothing is imported, and no attribute hook of a module runs.
-    pub(super) fn resolve(&mut self, name: &str, at: usize) -> Result<Option<Owned>> {
+    pub(crate) fn resolve(&mut self, name: &str, at: usize) -> Result<Option<Owned>> {
         if let Some(registration) = registry::by_name(self.py, name)? {
             return Ok(Some(registration.class.clone()));
         }
-        if let Some(class) = crate::objects::permitted(self.py, name)? {
+        if let Some(class) = crate::types::permitted(self.py, name)? {
             return Ok(Some(class));
         }
         if let Some(class) = self.rules.schema.and_then(|schema| schema.permitted.get(name)) {
@@ -353,7 +356,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             }
         }
         if self.r.trusted() && !self.options.records {
-            return crate::objects::reference::class_of(self, name, at).map(Some);
+            return crate::types::reference::class_of(self, name, at).map(Some);
         }
         if self.options.records {
             return Ok(None);

@@ -4,29 +4,32 @@ use super::frame::{
     weight_in_content, weight_of, Deferred, Frame, Kind, Make, Parts, DOCUMENT, FIXED, GUESSED, ODD, PROXY,
 };
 use super::hashed::{Adding, TWICE};
-use super::layout::{put, Build};
-use super::tagged::weight_of_list;
-use super::weight::{may_run_code, Weight};
-use super::{fill, keys, weigh, Decoder, UNMARKED};
+use crate::budget::hash_cost::{may_run_code, Weight};
+use crate::budget::scale;
+use crate::cpython::fill;
 use crate::cpython::{dict, replace, text, Obj, Owned};
-use crate::driver;
+use crate::decode::{Decoder, UNMARKED};
+use crate::dialect::julia::tables::weight_of_list;
+use crate::dialect::pymongo;
 use crate::error::{decode, raised, refused, Fault, Result, Step};
 use crate::schema::node::{accepts, SeqKind};
 use crate::schema::{NodeId, ANY};
+use crate::shapes::names;
+use crate::shapes::{put, Build};
 use holdall_format::model::Leaf;
 use holdall_format::{Reader, Token};
 use pyo3::ffi;
 use std::ptr::addr_of_mut;
 
-pub(super) const CHANGED: &str = "a container was changed while it was being loaded";
+pub(crate) const CHANGED: &str = "a container was changed while it was being loaded";
 
 impl<'i, R: Reader<'i>> Decoder<'i, R> {
     /// Works until no more than `base` frames are left; gives the object of the last of them.
-    pub(super) fn run(&mut self, base: usize) -> Result<Owned> {
+    pub(crate) fn run(&mut self, base: usize) -> Result<Owned> {
         self.run_down_to(base).map_err(|fault| self.traced(fault))
     }
 
-    pub(super) fn run_down_to(&mut self, base: usize) -> Result<Owned> {
+    pub(crate) fn run_down_to(&mut self, base: usize) -> Result<Owned> {
         loop {
             let Some(top) = self.stack.last() else {
                 return Err(decode("a value without its container", self.here()));
@@ -111,7 +114,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
 
     /// Takes the full container off the stack.
     #[inline(always)]
-    pub(super) fn pop(&mut self) -> Option<Frame> {
+    pub(crate) fn pop(&mut self) -> Option<Frame> {
         self.stack.pop()
     }
 
@@ -262,7 +265,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 break;
             };
             // SAFETY: the GIL is held while a decoder lives; the reader has checked that ASCII is.
-            let key = unsafe { keys::name(name) }.ok_or_else(raised)?;
+            let key = unsafe { names::name(name) }.ok_or_else(raised)?;
             self.owed -= 2;
             match self.next_leaf(accepts.1)? {
                 // SAFETY: the frame holds the dict, and nothing has run since its type was looked at but our own code.
@@ -372,7 +375,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     /// Puts a value into the container on top of the stack.
-    pub(super) fn deliver(&mut self, value: Owned) -> Result<()> {
+    pub(crate) fn deliver(&mut self, value: Owned) -> Result<()> {
         let here = self.here();
         let half_seen = self.half_seen;
         let Some(frame) = self.stack.last_mut() else { return Err(decode("a value without its container", here)) };
@@ -439,7 +442,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                     Some(key) => {
                         let dict = frame.object.clone().ok_or_else(missing)?;
                         if frame.flags & DOCUMENT != 0 {
-                            driver::set_item(dict.get(), key.get(), value.get())
+                            pymongo::set_item(dict.get(), key.get(), value.get())
                                 .map_err(|fault| self.of_user(1, fault))?;
                         } else if frame.deferring || (half_seen && may_run_code(key.get())) {
                             frame.deferring = true;
@@ -468,7 +471,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                     let layout = frame.layout.clone().ok_or_else(missing)?;
                     match &layout.build {
                         Build::Slots { offsets, .. } => {
-                            replace(crate::class::state::slot_mut(object.get(), offsets[at]), value.into_raw());
+                            replace(crate::classes::state::slot_mut(object.get(), offsets[at]), value.into_raw());
                         }
                         Build::Mixed { places, .. } | Build::Based { places, .. } => {
                             put(object.get(), &places[at], value, here)?
@@ -485,7 +488,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 }
                 Kind::Append => {
                     let object = frame.object.clone().ok_or_else(missing)?;
-                    crate::objects::collections::append(object.get(), value.get())?;
+                    crate::types::collections::append(object.get(), value.get())?;
                 }
                 Kind::Array => return self.array_item(at, &value),
                 Kind::Factory => {
@@ -517,8 +520,8 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
 
     /// Counts what hashing a key costs, which is hashed next.
     #[cold]
-    pub(super) fn weigh_key(&mut self, weight: Weight, at: usize) -> Result<()> {
-        weigh::charge(&self.rules.work, weight, at)
+    pub(crate) fn weigh_key(&mut self, weight: Weight, at: usize) -> Result<()> {
+        scale::charge(&self.rules.work, weight, at)
     }
 }
 

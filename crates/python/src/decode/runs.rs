@@ -1,7 +1,7 @@
 //! Packed runs: lists and tuples of one plain type, made in one loop.
 
-use super::weight::Weight;
 use super::{Decoder, UNMARKED};
+use crate::budget::hash_cost::Weight;
 use crate::cpython::{float, int, text as strings, Owned};
 use crate::error::{raised, Result};
 use holdall_format::model::{Ints, Seq};
@@ -10,7 +10,7 @@ use pyo3::ffi;
 
 impl<'i, R: Reader<'i>> Decoder<'i, R> {
     /// What hashing a tuple of plain values costs, for who holds it and for who refers to it later.
-    pub(super) fn weigh_run(&mut self, seq: Seq, len: usize) {
+    pub(crate) fn weigh_run(&mut self, seq: Seq, len: usize) {
         if seq == Seq::Tuple {
             let weight = Weight { depth: 1, freeing: 0, values: u32::try_from(len).unwrap_or(u32::MAX) };
             self.weigh(weight);
@@ -18,7 +18,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     /// What hashing what is about to be made costs, for who holds it and for who refers to it later.
-    pub(super) fn weigh(&mut self, weight: Weight) {
+    pub(crate) fn weigh(&mut self, weight: Weight) {
         if weight == Weight::default() {
             return;
         }
@@ -53,7 +53,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         }
     }
 
-    pub(super) fn floats(&mut self, seq: Seq, run: &[[u8; 8]]) -> Result<Option<Owned>> {
+    pub(crate) fn floats(&mut self, seq: Seq, run: &[[u8; 8]]) -> Result<Option<Owned>> {
         let (object, places) = self.sequence(seq, run.len())?;
         for (at, &bytes) in run.iter().enumerate() {
             // SAFETY: there are as many places as values, all empty.
@@ -62,7 +62,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         self.done(Some(object))
     }
 
-    pub(super) fn ints(&mut self, seq: Seq, run: Ints<'_>) -> Result<Option<Owned>> {
+    pub(crate) fn ints(&mut self, seq: Seq, run: Ints<'_>) -> Result<Option<Owned>> {
         let (object, places) = self.sequence(seq, run.len())?;
         // SAFETY: there are as many places as values, all empty.
         unsafe {
@@ -88,7 +88,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         self.done(Some(object))
     }
 
-    pub(super) fn bools(&mut self, seq: Seq, run: &[u8]) -> Result<Option<Owned>> {
+    pub(crate) fn bools(&mut self, seq: Seq, run: &[u8]) -> Result<Option<Owned>> {
         let (object, places) = self.sequence(seq, run.len())?;
         for (at, &byte) in run.iter().enumerate() {
             // SAFETY: there are as many places as values, all empty.
@@ -100,7 +100,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         self.done(Some(object))
     }
 
-    pub(super) fn texts(&mut self, seq: Seq, lengths: &[u8], mut joined: &[u8]) -> Result<Option<Owned>> {
+    pub(crate) fn texts(&mut self, seq: Seq, lengths: &[u8], mut joined: &[u8]) -> Result<Option<Owned>> {
         let (object, places) = self.sequence(seq, lengths.len())?;
         for (at, &len) in lengths.iter().enumerate() {
             let (text, rest) = joined.split_at(usize::from(len));

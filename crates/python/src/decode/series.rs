@@ -1,10 +1,10 @@
 //! Messages of one pickler, read by one unpickler: each may refer to the objects and layouts of those before it.
 
-use super::layout::Layout;
 use super::{Decoder, Numbered};
 use crate::cpython::Owned;
 use crate::error::{decode, Result};
 use crate::memory::Vec;
+use crate::shapes::Layout;
 use holdall_format::Reader;
 use std::rc::Rc;
 

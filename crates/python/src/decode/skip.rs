@@ -1,14 +1,14 @@
 //! Values that nobody asked for: passed over unread. What they number can still be referred to: such an object is read
 //! after all, where it is asked for.
 
-use super::budget;
-use super::layout::Layout;
-use super::weight::Weight;
 use super::{Decoder, Numbered, State, UNMARKED};
+use crate::budget;
+use crate::budget::hash_cost::Weight;
 use crate::cpython::Owned;
 use crate::error::{decode, Result};
-use crate::objects;
 use crate::schema::{NodeId, ANY};
+use crate::shapes::Layout;
+use crate::types;
 use holdall_format::{Reader, Token};
 use std::rc::Rc;
 
@@ -27,14 +27,14 @@ pub struct Skipped<P> {
 /// What of numbers and layouts is met for the second time.
 #[derive(Debug, Clone, Copy)]
 pub struct Again {
-    pub(super) number: usize,
-    pub(super) layout: usize,
-    pub(super) depth: usize,
+    pub(crate) number: usize,
+    pub(crate) layout: usize,
+    pub(crate) depth: usize,
 }
 
 impl<'i, R: Reader<'i>> Decoder<'i, R> {
     /// Passes over one value.
-    pub(super) fn skip(&mut self) -> Result<()> {
+    pub(crate) fn skip(&mut self) -> Result<()> {
         if self.r.skip()? {
             return Ok(());
         }
@@ -74,7 +74,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             Token::Buffer { number, out_of_band } if self.ahead == 0 => {
                 // They come in order: one that is passed over is taken nevertheless.
                 let here = self.here();
-                objects::buffer::pass(self, *number, *out_of_band, here)?;
+                types::buffer::pass(self, *number, *out_of_band, here)?;
             }
             _ => {}
         }
@@ -85,7 +85,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     ///
     /// Says also whether it is to be built here.
     #[cold]
-    pub(super) fn renumbered(&mut self, entry: Numbered) -> (usize, bool) {
+    pub(crate) fn renumbered(&mut self, entry: Numbered) -> (usize, bool) {
         let Some(again) = &mut self.again else { return (0, false) };
         let number = again.number;
         again.number += 1;
@@ -103,7 +103,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
 
     /// The next layout, of one that has its number already.
     #[cold]
-    pub(super) fn layout_again(&mut self) -> Result<Rc<Layout>> {
+    pub(crate) fn layout_again(&mut self) -> Result<Rc<Layout>> {
         let here = self.here();
         let Some(again) = &mut self.again else { return Err(decode("a layout out of place", here)) };
         if R::PARTIAL {
@@ -123,7 +123,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     /// An object that is there already, met again where it was written: its mark was taken.
-    pub(super) fn take_again(&mut self) -> Result<Option<Owned>> {
+    pub(crate) fn take_again(&mut self) -> Result<Option<Owned>> {
         let mark = self.take_mark();
         // It may be one of those that are being built, further out.
         let object = self.numbered(u64::from(mark))?;
@@ -134,14 +134,14 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     /// Bytes that are read again have a budget: what refers to what in fields that nobody wants is the message's choice.
-    pub(super) fn read_more_than_once(&mut self, bytes: usize) -> Result<()> {
+    pub(crate) fn read_more_than_once(&mut self, bytes: usize) -> Result<()> {
         let units = bytes.div_ceil(budget::READ_FOR_A_UNIT);
         self.rules.work.charge(units, "the same bytes are read again and again", self.here())
     }
 
     /// Builds a numbered object that was passed over, as the node says that asks for it first.
     #[cold]
-    pub(super) fn read_skipped(&mut self, number: usize, id: NodeId) -> Result<Owned> {
+    pub(crate) fn read_skipped(&mut self, number: usize, id: NodeId) -> Result<Owned> {
         let place = self.numbered[number].weight.values as usize;
         let Some(&Skipped { place, at, layouts }) = self.skipped.get(place) else {
             return Err(decode("an object out of place", self.here()));

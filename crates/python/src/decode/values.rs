@@ -1,14 +1,14 @@
 //! The next value: made at once where it is small, else begun, with a frame for what it holds.
 
 use super::frame::{Frame, Kind, Make, HASHED};
-use super::weight::Weight;
 use super::{Decoder, Numbered, State, UNMARKED};
+use crate::budget::hash_cost::Weight;
 use crate::cpython::text::Failure;
 use crate::cpython::{float, int, text as strings, Owned};
 use crate::error::{decode, raised, Result};
-use crate::objects;
 use crate::schema::node::accepts;
 use crate::schema::{time, NodeId, ANY};
+use crate::types;
 use holdall_format::model::{reduce, Bytes, KnownType, Leaf};
 use holdall_format::{Error as FormatError, ErrorKind, Reader, Token};
 use pyo3::ffi;
@@ -16,7 +16,7 @@ use pyo3::ffi;
 impl<'i, R: Reader<'i>> Decoder<'i, R> {
     /// A string of what a format holds.
     #[inline(never)]
-    pub(super) fn string_of(&self, bytes: Bytes<'_>) -> Result<Owned> {
+    pub(crate) fn string_of(&self, bytes: Bytes<'_>) -> Result<Owned> {
         // SAFETY: the GIL is held while a decoder lives.
         match unsafe { strings::from_bytes(bytes) } {
             Ok(text) => Ok(text),
@@ -39,7 +39,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     ///
     /// `accepts` is the node's, which loops look up once.
     #[inline(always)]
-    pub(super) fn value(&mut self, node: NodeId, accepts: u32) -> Result<Option<Owned>> {
+    pub(crate) fn value(&mut self, node: NodeId, accepts: u32) -> Result<Option<Owned>> {
         let before = self.r.place();
         let Some(leaf) = self.r.leaf()? else { return self.next_node(node) };
         if let Some(value) = self.of_leaf(leaf, accepts)? {
@@ -57,7 +57,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
 
     /// The next value, which is no leaf that its node takes as it comes.
     #[inline(never)]
-    pub(super) fn next_node(&mut self, node: NodeId) -> Result<Option<Owned>> {
+    pub(crate) fn next_node(&mut self, node: NodeId) -> Result<Option<Owned>> {
         if node == ANY {
             let token = self.r.next()?;
             return self.node(token);
@@ -75,7 +75,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     ///
     /// `None` where it is none of these; the token is still to be read then.
     #[inline(always)]
-    pub(super) fn field(&mut self, node: NodeId, accepts: u32) -> Result<Option<Owned>> {
+    pub(crate) fn field(&mut self, node: NodeId, accepts: u32) -> Result<Option<Owned>> {
         match self.next_leaf(accepts)? {
             None => self.other_field(node, accepts),
             value => Ok(value),
@@ -87,7 +87,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     /// A leaf stays in registers. A token that goes to another function goes through memory, in pieces that the processor
     /// has to put together again: passing it on was more than a third of loading small instances.
     #[inline(always)]
-    pub(super) fn next_leaf(&mut self, accepts: u32) -> Result<Option<Owned>> {
+    pub(crate) fn next_leaf(&mut self, accepts: u32) -> Result<Option<Owned>> {
         let before = self.r.place();
         let Some(leaf) = self.r.leaf()? else { return Ok(None) };
         let value = self.of_leaf(leaf, accepts)?;
@@ -130,7 +130,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         Ok(found)
     }
 
-    pub(super) fn shared_field(&mut self, token: Token<'i>, accepts: u32) -> Result<Option<Owned>> {
+    pub(crate) fn shared_field(&mut self, token: Token<'i>, accepts: u32) -> Result<Option<Owned>> {
         match token {
             // What is referred to may be a container that the collector must see, or one that is not all there: those
             // go the long way, with a frame for what refers to them.
@@ -160,7 +160,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     /// A datetime without a zone, in UTC, or in a zone that is there already.
-    pub(super) fn quick_datetime(&mut self, bits: u64, zoned: bool) -> Result<Option<Owned>> {
+    pub(crate) fn quick_datetime(&mut self, bits: u64, zoned: bool) -> Result<Option<Owned>> {
         let at = self.here();
         // SAFETY: the API was imported when the module was; its UTC lives as long as the interpreter.
         let zone = unsafe {
@@ -173,12 +173,12 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             }
         };
         // SAFETY: the zone is held.
-        unsafe { objects::datetime::datetime(bits, zone.get(), at) }.map(Some)
+        unsafe { types::datetime::datetime(bits, zone.get(), at) }.map(Some)
     }
 
     /// The object of that number; where it stands apart, and is not there yet, it is begun.
     #[inline(always)]
-    pub(super) fn referred(&mut self, number: u64, id: NodeId) -> Result<Option<Owned>> {
+    pub(crate) fn referred(&mut self, number: u64, id: NodeId) -> Result<Option<Owned>> {
         if R::PARTIAL {
             return self.far_object(number, id);
         }
@@ -190,7 +190,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     /// Takes a mark: the number of what follows. `None` where that is there already.
-    pub(super) fn begin_mark(&mut self) -> Result<Option<u32>> {
+    pub(crate) fn begin_mark(&mut self) -> Result<Option<u32>> {
         if self.mark != UNMARKED {
             return Err(decode("a mark of a mark", self.here()));
         }
@@ -256,25 +256,25 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
 
     /// [`Decoder::node`] for those who have the token at hand anyway.
     #[inline(never)]
-    pub(super) fn node_of(&mut self, token: Token<'i>) -> Result<Option<Owned>> {
+    pub(crate) fn node_of(&mut self, token: Token<'i>) -> Result<Option<Owned>> {
         self.node(token)
     }
 
     /// A value that is complete: takes the mark.
-    pub(super) fn done(&mut self, value: Option<Owned>) -> Result<Option<Owned>> {
+    pub(crate) fn done(&mut self, value: Option<Owned>) -> Result<Option<Owned>> {
         let value = value.ok_or_else(raised)?;
         let mark = self.take_mark();
         self.whole(mark, value.get());
         Ok(Some(value))
     }
 
-    pub(super) fn frame(&self, kind: Kind, object: Option<Owned>, len: usize, mark: u32) -> Frame {
+    pub(crate) fn frame(&self, kind: Kind, object: Option<Owned>, len: usize, mark: u32) -> Frame {
         Frame::new(kind, object, len, mark, self.here())
     }
 
     /// Pushes a frame; its values are owed from now on.
     #[inline(always)]
-    pub(super) fn push(&mut self, mut frame: Frame) -> Option<Owned> {
+    pub(crate) fn push(&mut self, mut frame: Frame) -> Option<Owned> {
         crate::memory::check();
         self.owed += frame.len - frame.at;
         frame.chain = match self.stack.last() {
@@ -305,21 +305,21 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 Token::UInt(value) => self.done(Owned::new(ffi::PyLong_FromUnsignedLongLong(value))),
                 Token::Timestamp { seconds, nanoseconds } => {
                     let made = if self.options.timestamps {
-                        objects::plain::exact_timestamp(self.py, seconds, nanoseconds)?
+                        types::schemaless::exact_timestamp(self.py, seconds, nanoseconds)?
                     } else {
                         self.moment(seconds, nanoseconds, self.options.naive, here)?
                     };
                     self.done(Some(made))
                 }
                 Token::BsonValue(value) => {
-                    self.charge(objects::special::cost(&value))?;
-                    match objects::special::build(self, value)? {
+                    self.charge(types::bson_values::cost(&value))?;
+                    match types::bson_values::build(self, value)? {
                         Some(made) => self.done(Some(made)),
                         None => Ok(None),
                     }
                 }
                 Token::Extension { code, data } => {
-                    let made = objects::plain::of_extension(self.py, code, data, self.options.ext_hook.as_ref())?;
+                    let made = types::schemaless::of_extension(self.py, code, data, self.options.ext_hook.as_ref())?;
                     self.done(Some(made))
                 }
                 Token::Complex(real, imag) => self.done(Owned::new(ffi::PyComplex_FromDoubles(real, imag))),
@@ -351,19 +351,19 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 }
                 Token::FrozenSet(len) => self.begin_frozenset(len, ANY),
                 Token::DateTime { bits, zoned: false } => {
-                    let made = objects::datetime::datetime(bits, ffi::Py_None(), here)?;
+                    let made = types::datetime::datetime(bits, ffi::Py_None(), here)?;
                     self.done(Some(made))
                 }
                 Token::DateTime { bits, zoned: true } => self.zoned(bits),
                 Token::KnownType(known) => self.known(known),
                 Token::Buffer { number, out_of_band } => {
-                    let buffer = objects::buffer::take(self, number, out_of_band, here)?;
+                    let buffer = types::buffer::take(self, number, out_of_band, here)?;
                     self.done(Some(buffer))
                 }
                 Token::Global => self.gather(Make::Global, 2),
                 Token::Persistent => self.gather(Make::Persistent, 1),
                 Token::Reduce(flags) => {
-                    if !objects::reduce::is_sound(flags) {
+                    if !types::reduce::is_sound(flags) {
                         return Err(decode("a recipe with parts that exclude each other", here));
                     }
                     let (made_of, then) = reduce::values(flags);
@@ -379,7 +379,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     /// A point in time: in UTC, or without a zone in formats that don't say whether there was one.
-    pub(super) fn moment(&mut self, seconds: i64, nanoseconds: u32, naive: bool, at: usize) -> Result<Owned> {
+    pub(crate) fn moment(&mut self, seconds: i64, nanoseconds: u32, naive: bool, at: usize) -> Result<Owned> {
         if let Some(made) = self.driver_datetime(seconds, nanoseconds)? {
             return Ok(made);
         }
@@ -394,10 +394,10 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             };
             return match time::moment_in(seconds, nanoseconds, zone)? {
                 Some(made) => Ok(made),
-                None => objects::special::datetime_ms(self.py, seconds, nanoseconds),
+                None => types::bson_values::datetime_ms(self.py, seconds, nanoseconds),
             };
         }
-        objects::plain::of_timestamp(seconds, nanoseconds, self.options.as_msgpack_python, at)
+        types::schemaless::of_timestamp(seconds, nanoseconds, self.options.as_msgpack_python, at)
     }
 
     /// A datetime and its zone, which is almost always UTC or the one of an earlier datetime.
@@ -413,7 +413,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             }
         };
         // SAFETY: the zone is held.
-        let made = unsafe { objects::datetime::datetime(bits, zone.get(), start)? };
+        let made = unsafe { types::datetime::datetime(bits, zone.get(), start)? };
         self.done(Some(made))
     }
 }

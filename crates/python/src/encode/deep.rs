@@ -2,8 +2,11 @@
 //! recurse in C. What stands directly within each other shows on the stack; what is only referred to is followed here.
 
 use super::{Encoder, Extra, Frame, Kind, Part};
+use crate::budget::hash_cost::frees_by_recursion;
+use crate::budget::hash_cost::hashes_by_identity;
+use crate::budget::hash_cost::Weight;
+use crate::budget::scale::Scale;
 use crate::cpython::{Obj, Owned};
-use crate::decode::{frees_by_recursion, hashes_by_identity, Scale, Weight};
 use crate::error::{encode, raised, Fault, Result};
 use crate::memory::{format, vec, FxHashMap, Vec};
 use holdall_format::Writer;
@@ -34,7 +37,7 @@ const NEVER: u64 = ffi::Py_TPFLAGS_HEAPTYPE
 
 /// What was noted in one message of objects that refer to each other. Most messages need none of it.
 #[derive(Default)]
-pub(super) struct Deep {
+pub(crate) struct Deep {
     scale: Scale,
     /// Objects that are freed by recursion and lead to each other by references.
     linked: Vec<Owned>,
@@ -46,7 +49,7 @@ impl<W: Writer> Encoder<'_, W> {
     /// # Safety
     /// `key` is alive.
     #[inline(always)]
-    pub(super) unsafe fn check_key(&mut self, key: Obj) -> Result<()> {
+    pub(crate) unsafe fn check_key(&mut self, key: Obj) -> Result<()> {
         // SAFETY: alive, says the caller.
         if W::TYPES && unsafe { !self.is_flat(key, FLAT_LEVELS) } {
             return self.weigh_key(key);
@@ -92,7 +95,7 @@ impl<W: Writer> Encoder<'_, W> {
 
     /// Notes a reference to an object that stands elsewhere: what holds it may be deeper than the stack shows.
     #[inline(always)]
-    pub(super) fn link(&mut self, object: Obj) {
+    pub(crate) fn link(&mut self, object: Obj) {
         if !W::TYPES {
             return;
         }
@@ -160,7 +163,7 @@ impl<W: Writer> Encoder<'_, W> {
 
     /// Once the message is whole: refuses what is too deep by the references between its objects.
     #[inline(always)]
-    pub(super) fn refuse_linked(&mut self) -> Result<()> {
+    pub(crate) fn refuse_linked(&mut self) -> Result<()> {
         match self.deep.take() {
             Some(deep) => self.weigh_linked(&deep.linked),
             None => Ok(()),
@@ -196,7 +199,7 @@ impl<W: Writer> Encoder<'_, W> {
     /// What can't be restored: objects nested so deep in types that CPython frees by recursion that freeing them would end the
     /// interpreter.
     #[inline(always)]
-    pub(super) fn refuse_deep(&mut self) -> Result<()> {
+    pub(crate) fn refuse_deep(&mut self) -> Result<()> {
         match W::TYPES && self.tables.stack.len() & (LOOKED_AT - 1) == LOOKED_AT - 1 {
             true => self.look_at_stack(),
             false => Ok(()),

@@ -1,8 +1,8 @@
 //! Dicts: by a layout of their keys where these are names, else as pairs.
 
-use super::{layouts, Encoder, Frame, Kind, BY_PARENT};
 use crate::cpython::dict::{self, Position};
 use crate::cpython::{text, Obj, Owned};
+use crate::encode::{shapes, Encoder, Frame, Kind, BY_PARENT};
 use crate::error::Result;
 use crate::memory::Vec;
 use holdall_format::model::ShapeKind;
@@ -12,12 +12,12 @@ impl<W: Writer> Encoder<'_, W> {
     /// # Safety
     /// `object` is a dict whose mark was written.
     #[inline(always)]
-    pub(super) unsafe fn dict(&mut self, object: Obj, hint: u32) -> Result<()> {
+    pub(crate) unsafe fn dict(&mut self, object: Obj, hint: u32) -> Result<()> {
         // SAFETY: a dict, says the caller; no Python code runs while its entries are borrowed.
         unsafe {
             if W::SHAPES {
                 if let Some(entries) = dict::entries(object) {
-                    if entries.is_empty() || entries.len() > layouts::MOST_KEYS {
+                    if entries.is_empty() || entries.len() > shapes::MOST_KEYS {
                         return self.table(object);
                     }
                     let layout = if self.tables.layouts.is_dict(hint, entries) {
@@ -67,7 +67,7 @@ impl<W: Writer> Encoder<'_, W> {
     /// Writes the head of a dict that has not the layout that was expected.
     #[inline(never)]
     unsafe fn dict_layout(&mut self, entries: &[(Obj, Obj)]) -> Result<u32> {
-        let mut names = [std::ptr::null_mut(); layouts::MOST_KEYS];
+        let mut names = [std::ptr::null_mut(); shapes::MOST_KEYS];
         for (name, entry) in names.iter_mut().zip(entries) {
             *name = entry.0;
         }
@@ -81,7 +81,7 @@ impl<W: Writer> Encoder<'_, W> {
         // SAFETY: a dict, says the caller.
         unsafe {
             let len = dict::len(object);
-            if !W::SHAPES || len == 0 || len > layouts::MOST_KEYS {
+            if !W::SHAPES || len == 0 || len > shapes::MOST_KEYS {
                 return self.table(object);
             }
             let mut names = Vec::with_capacity(len);
@@ -100,7 +100,7 @@ impl<W: Writer> Encoder<'_, W> {
     }
 
     /// A dict that is written pair by pair.
-    pub(super) unsafe fn table(&mut self, object: Obj) -> Result<()> {
+    pub(crate) unsafe fn table(&mut self, object: Obj) -> Result<()> {
         // SAFETY: a dict, says the caller.
         unsafe {
             self.w.dict(dict::len(object));
@@ -110,7 +110,7 @@ impl<W: Writer> Encoder<'_, W> {
     }
 
     /// Leaves the values of a dict to the walk.
-    pub(super) unsafe fn dict_values(&mut self, dict: &Owned, layout: u32) {
+    pub(crate) unsafe fn dict_values(&mut self, dict: &Owned, layout: u32) {
         // SAFETY: a dict, says the caller.
         let len = unsafe { dict::len(dict.get()) };
         self.tables.stack.push(Frame { len, hint: layout, ..Frame::new(dict.clone(), Kind::Values) });

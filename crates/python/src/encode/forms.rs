@@ -1,10 +1,10 @@
 //! What plain formats have several forms for: the caller says which.
 
 use super::{Encoder, Part};
+use crate::cpython::owned;
 use crate::cpython::{dict, text, Obj, Owned};
 use crate::error::{encode, raised, refusal, Result};
 use crate::memory::{vec, Vec};
-use crate::objects::owned;
 use crate::schema::class::utf8;
 use holdall_format::Writer;
 use pyo3::ffi;
@@ -144,7 +144,7 @@ impl<W: Writer> Encoder<'_, W> {
                 self.w.float(number);
             }
             DecimalForm::Function(function) => {
-                let made = crate::class::registry::call(function, object.as_ptr())?;
+                let made = crate::classes::registry::call(function, object.as_ptr())?;
                 // What it gives may need it again, so many times and no more.
                 self.replaced(object.as_ptr(), made)?;
             }

@@ -4,12 +4,12 @@
 //! value, from parts: the loops that write many values at once need no question for each then.
 
 use super::{Encoder, Extra, Frame, Kind, Part, Sharing, Unmade, BY_PARENT, BY_PARENT_AND_US};
-use crate::class::registry;
-use crate::class::state;
+use crate::classes::registry;
+use crate::classes::state;
 use crate::cpython::dict::Position;
 use crate::cpython::{Obj, Owned};
-use crate::encode::layouts;
 use crate::encode::memo::Met;
+use crate::encode::shapes;
 use crate::error::{encode, Result};
 use crate::memory::{vec, Vec};
 use holdall_format::model::Seq;
@@ -24,7 +24,7 @@ pub const MOST_REPLACEMENTS: u32 = 1000;
 impl<W: Writer> Encoder<'_, W> {
     /// Whether every value is to be asked about.
     #[inline(always)]
-    pub(super) fn asks(&self) -> bool {
+    pub(crate) fn asks(&self) -> bool {
         self.options.pickle.as_ref().is_some_and(|hooks| hooks.persistent_id.is_some())
     }
 
@@ -32,7 +32,7 @@ impl<W: Writer> Encoder<'_, W> {
     ///
     /// # Safety
     /// `object` is alive.
-    pub(super) unsafe fn asked(&mut self, object: Obj) -> Result<()> {
+    pub(crate) unsafe fn asked(&mut self, object: Obj) -> Result<()> {
         // SAFETY: alive, says the caller.
         unsafe {
             if self.persistent(object)? {
@@ -46,7 +46,7 @@ impl<W: Writer> Encoder<'_, W> {
     ///
     /// # Safety
     /// `object` is alive.
-    pub(super) unsafe fn persistent(&mut self, object: Obj) -> Result<bool> {
+    pub(crate) unsafe fn persistent(&mut self, object: Obj) -> Result<bool> {
         let Some(hook) = self.options.pickle.as_ref().and_then(|hooks| hooks.persistent_id.as_ref()) else {
             return Ok(false);
         };
@@ -68,7 +68,7 @@ impl<W: Writer> Encoder<'_, W> {
     ///
     /// # Safety
     /// `object` is alive and its mark was written.
-    pub(super) unsafe fn open_asked(&mut self, object: Obj) -> Result<()> {
+    pub(crate) unsafe fn open_asked(&mut self, object: Obj) -> Result<()> {
         let depth = self.tables.stack.len();
         // SAFETY: alive, says the caller; types are looked at before content is.
         unsafe {
@@ -90,7 +90,7 @@ impl<W: Writer> Encoder<'_, W> {
     }
 
     /// Makes frames of parts of those above `depth`, which have just been pushed.
-    pub(super) fn take_apart(&mut self, depth: usize) {
+    pub(crate) fn take_apart(&mut self, depth: usize) {
         for frame in &mut self.tables.stack[depth..] {
             // SAFETY: a frame's object is of the type that its kind says, and is held by it.
             unsafe { frame.take_apart() };
@@ -185,7 +185,7 @@ impl<W: Writer> Encoder<'_, W> {
     }
 
     /// The arguments of the object of that number are written: it can be referred to from here on.
-    pub(super) fn end_arguments(&mut self, number: u32) {
+    pub(crate) fn end_arguments(&mut self, number: u32) {
         self.unmade.remove(&number);
         if self.unmade.is_empty() && matches!(self.sharing, Sharing::ByCount) && !self.tracks_all {
             self.bound = (-1, 0);
@@ -195,16 +195,16 @@ impl<W: Writer> Encoder<'_, W> {
     /// Writes an object that was met before, but can't be referred to: one whose arguments are being written, and tuples
     /// among them that are not whole. As pickle does, these are written again, until something on the way can be
     /// referred to.
-    pub(super) fn met_unmade(&mut self, object: Obj, number: u32) -> Result<bool> {
+    pub(crate) fn met_unmade(&mut self, object: Obj, number: u32) -> Result<bool> {
         // SAFETY: the memo's objects are alive.
         let class = unsafe { ffi::Py_TYPE(object) };
         match self.unmade.get_mut(&number) {
             Some(Unmade::Parts) => {
-                let class = crate::class::plan::class_name(self.py, class)?;
+                let class = crate::classes::plan::class_name(self.py, class)?;
                 Err(encode(format_args!("can't store a `{class}`: what it is made of holds the object itself")))
             }
             Some(Unmade::Again) => {
-                let class = crate::class::plan::class_name(self.py, class)?;
+                let class = crate::classes::plan::class_name(self.py, class)?;
                 Err(encode(format_args!(
                     "can't store a `{class}`: the arguments that its `__reduce__` gave hold the object itself (its state may)"
                 )))
@@ -225,7 +225,7 @@ impl<W: Writer> Encoder<'_, W> {
                     self.tables.memo.renumber(object, number);
                     self.w.assign_id();
                     // SAFETY: a tuple.
-                    unsafe { self.open(object, layouts::NONE)? };
+                    unsafe { self.open(object, shapes::NONE)? };
                 }
                 Ok(open)
             }

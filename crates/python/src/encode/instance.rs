@@ -1,15 +1,16 @@
 //! Dicts and instances: layouts written once, values by position.
 
 use super::walk::CHANGED;
-use super::{layouts, Encoder, Extra, Frame, Kind, Part, BY_PARENT};
-use crate::class::how::{Base, How};
-use crate::class::plan::{self, Plan};
-use crate::class::{methods, registry, state};
+use crate::classes::how::{Base, How};
+use crate::classes::plan;
+use crate::classes::plan::Plan;
+use crate::classes::{methods, registry, state};
 use crate::cpython::dict::{self, Position};
 use crate::cpython::{bytes_of, float, int, prefetch, text, Obj, Owned};
+use crate::encode::{shapes, Encoder, Extra, Frame, Kind, Part, BY_PARENT};
 use crate::error::{detour, encode, raised, Detour, Fault, Result};
 use crate::memory::{vec, Vec};
-use crate::objects;
+use crate::types;
 use holdall_format::model::{KnownType, Seq, ShapeKind};
 use holdall_format::Writer;
 use pyo3::ffi;
@@ -19,7 +20,7 @@ use std::rc::Rc;
 
 impl<W: Writer> Encoder<'_, W> {
     /// Leaves the slots of an instance that are set to the walk.
-    pub(super) unsafe fn set_slots(&mut self, object: &Owned, plan: &Rc<Plan>) {
+    pub(crate) unsafe fn set_slots(&mut self, object: &Owned, plan: &Rc<Plan>) {
         self.tables
             .stack
             .push(Frame { extra: Some(Extra::Plan(plan.clone())), ..Frame::new(object.clone(), Kind::Slots) });
@@ -29,7 +30,7 @@ impl<W: Writer> Encoder<'_, W> {
     ///
     /// # Safety
     /// `names` are alive.
-    pub(super) unsafe fn layout(&mut self, kind: ShapeKind, plan: Option<&Plan>, names: &[Obj]) -> Result<u32> {
+    pub(crate) unsafe fn layout(&mut self, kind: ShapeKind, plan: Option<&Plan>, names: &[Obj]) -> Result<u32> {
         // SAFETY: alive, says the caller.
         unsafe {
             if names.iter().any(|&name| !text::is(name)) {
@@ -37,7 +38,7 @@ impl<W: Writer> Encoder<'_, W> {
             }
             // A class may have constants and other instances: its address is even.
             let class = plan.map_or(0, |plan| plan.class() as usize | usize::from(kind == ShapeKind::Enum));
-            let hash = layouts::hash_of(class, names);
+            let hash = shapes::hash_of(class, names);
             let interned = self.options.intern || !self.options.refs;
             if let Some(layout) = self.tables.layouts.find(class, names, hash, interned) {
                 self.w.instance(layout as usize);
@@ -48,7 +49,7 @@ impl<W: Writer> Encoder<'_, W> {
             }
             if let Some(plan) = plan.filter(|plan| self.options.pickle.is_some() && !plan.is_findable.get()) {
                 let class = Bound::from_borrowed_ptr(self.py, plan.class().cast()).cast_into_unchecked::<PyType>();
-                if plan.registration.is_none() && objects::reference::unfindable(&class)?.is_some() {
+                if plan.registration.is_none() && types::reference::unfindable(&class)?.is_some() {
                     // The class itself may have a recipe, by its metaclass; if not, that says why.
                     return Err(detour(Detour::OwnWay("")));
                 }
@@ -71,7 +72,7 @@ impl<W: Writer> Encoder<'_, W> {
 
     /// # Safety
     /// `object` is alive and its mark was written.
-    pub(super) unsafe fn instance(&mut self, object: Obj) -> Result<()> {
+    pub(crate) unsafe fn instance(&mut self, object: Obj) -> Result<()> {
         // SAFETY: alive, says the caller, and so is its class.
         let class = unsafe { ffi::Py_TYPE(object) };
         if let Some(How::Family(family)) =
@@ -80,7 +81,7 @@ impl<W: Writer> Encoder<'_, W> {
             if W::TYPES && !self.options.trust {
                 let family = *family;
                 // SAFETY: of the family, as its class has that plan.
-                return unsafe { objects::encode(self, family, object) };
+                return unsafe { types::encode(self, family, object) };
             }
         }
         // SAFETY: alive, says the caller.
@@ -122,7 +123,7 @@ impl<W: Writer> Encoder<'_, W> {
                     self.then_made(object, vec![Part::Value(state)]);
                     Ok(())
                 }
-                How::Family(family) => objects::encode(self, *family, object),
+                How::Family(family) => types::encode(self, *family, object),
                 How::Nothing => self.replaced(object, Owned::borrowed(ffi::Py_None())),
                 How::Refused(why) => self.refused(object, why),
             };
@@ -145,8 +146,8 @@ impl<W: Writer> Encoder<'_, W> {
                 self.refused(object, "")?;
                 return Ok(true);
             }
-            if !self.options.trust && objects::constant::may_be(plan) {
-                if let Some(name) = objects::constant::name_of(self.py, plan, object)? {
+            if !self.options.trust && types::constant::may_be(plan) {
+                if let Some(name) = types::constant::name_of(self.py, plan, object)? {
                     self.member(object, plan, name)?;
                     return Ok(true);
                 }
@@ -188,7 +189,7 @@ impl<W: Writer> Encoder<'_, W> {
             && !self.options.trust
             && !self.asks()
             && !plan.answers
-            && !objects::constant::may_be(&plan)
+            && !types::constant::may_be(&plan)
             && self.effort.is_none();
         self.last_plan = Some(plan.clone());
         Ok(plan)
@@ -256,7 +257,7 @@ impl<W: Writer> Encoder<'_, W> {
     /// # Safety
     /// `object` is alive.
     #[inline(always)]
-    pub(super) unsafe fn like_the_last(&mut self, object: Obj) -> Result<bool> {
+    pub(crate) unsafe fn like_the_last(&mut self, object: Obj) -> Result<bool> {
         // SAFETY: alive, says the caller, and of the class that the plan was made for.
         unsafe {
             let plan = match &self.last_plan {
@@ -276,7 +277,7 @@ impl<W: Writer> Encoder<'_, W> {
     /// # Safety
     /// `object` is alive.
     #[inline(always)]
-    pub(super) unsafe fn prefetch_slots(&self, object: Obj) {
+    pub(crate) unsafe fn prefetch_slots(&self, object: Obj) {
         // SAFETY: alive, says the caller, and of the class that the offsets were read from.
         unsafe {
             match &self.last_plan {
@@ -290,7 +291,7 @@ impl<W: Writer> Encoder<'_, W> {
         }
     }
 
-    pub(super) unsafe fn walk_slots(&mut self) -> Result<()> {
+    pub(crate) unsafe fn walk_slots(&mut self) -> Result<()> {
         let depth = self.tables.stack.len();
         let frame = &self.tables.stack[depth - 1];
         let (object, mut at) = (frame.object.get(), frame.at as usize);
@@ -334,7 +335,7 @@ impl<W: Writer> Encoder<'_, W> {
 
     /// An instance all of whose state is attributes for which it has no `__dict__` object; says no to others.
     unsafe fn attributes(&mut self, object: Obj, plan: &Rc<Plan>, kind: ShapeKind) -> Result<bool> {
-        let mut names = [std::ptr::null_mut(); layouts::MOST_KEYS];
+        let mut names = [std::ptr::null_mut(); shapes::MOST_KEYS];
         let mut len = 0;
         // SAFETY: an instance of a class that manages dicts, says the caller; no Python code runs before the frame.
         unsafe {
@@ -356,7 +357,7 @@ impl<W: Writer> Encoder<'_, W> {
         Ok(true)
     }
 
-    pub(super) unsafe fn walk_attributes(&mut self) -> Result<()> {
+    pub(crate) unsafe fn walk_attributes(&mut self) -> Result<()> {
         let depth = self.tables.stack.len();
         let frame = &self.tables.stack[depth - 1];
         let (object, mut at, len) = (frame.object.get(), frame.at as usize, frame.len);
@@ -383,7 +384,7 @@ impl<W: Writer> Encoder<'_, W> {
     }
 
     /// Writes an instance's head; gives its `__dict__`, whose values come last.
-    pub(super) unsafe fn field_names(
+    pub(crate) unsafe fn field_names(
         &mut self,
         object: Obj,
         plan: &Rc<Plan>,
@@ -410,7 +411,7 @@ impl<W: Writer> Encoder<'_, W> {
                 .map(|slot| slot.name.get())
                 .collect();
             if self.options.canonical {
-                dict = dict.map(|dict| objects::sorted_dict(&dict)).transpose()?;
+                dict = dict.map(|dict| types::sorted_dict(&dict)).transpose()?;
                 self.temporaries.extend(dict.clone());
             }
             if let Some(dict) = &dict {
@@ -430,11 +431,11 @@ impl<W: Writer> Encoder<'_, W> {
     }
 
     /// Leaves the values of what `field_names` named to the walk.
-    pub(super) unsafe fn field_values(&mut self, object: Obj, plan: &Rc<Plan>, dict: Option<Owned>) {
+    pub(crate) unsafe fn field_values(&mut self, object: Obj, plan: &Rc<Plan>, dict: Option<Owned>) {
         // SAFETY: an instance of the plan's class, says the caller. What is pushed last is walked first.
         unsafe {
             if let Some(dict) = dict {
-                let layout = if plan.slots.is_empty() { self.last_layout } else { layouts::NONE };
+                let layout = if plan.slots.is_empty() { self.last_layout } else { shapes::NONE };
                 self.dict_values(&dict, layout);
             }
             if !plan.slots.is_empty() {
@@ -459,22 +460,22 @@ impl<W: Writer> Encoder<'_, W> {
                     self.items(object, Seq::Tuple);
                 }
                 Base::StructSequence => {
-                    let fields = objects::struct_sequence::fields(self.py, object)?;
+                    let fields = types::struct_sequence::fields(self.py, object)?;
                     self.w.tuple(fields.len());
                     self.then_made(object, fields.into_iter().map(Part::Value).collect());
                 }
                 Base::Dict => self.table(object)?,
                 Base::OrderedDict => {
                     self.w.dict(dict::len(object));
-                    let items = objects::collections::ordered_items(object)?;
+                    let items = types::collections::ordered_items(object)?;
                     self.then(items);
                 }
-                Base::DefaultDict => objects::collections::encode(
+                Base::DefaultDict => types::collections::encode(
                     self,
                     KnownType::PythonDefaultDict,
                     &Bound::from_borrowed_ptr(self.py, object),
                 )?,
-                Base::Deque => objects::collections::encode(
+                Base::Deque => types::collections::encode(
                     self,
                     KnownType::PythonDeque,
                     &Bound::from_borrowed_ptr(self.py, object),
@@ -510,8 +511,8 @@ impl<W: Writer> Encoder<'_, W> {
                     self.w.complex(value.real, value.imag);
                 }
                 Base::Exception => {
-                    let parts = objects::exception::parts(self.py, object)?;
-                    if objects::exception::is_of_parts(self.py, ffi::Py_TYPE(object))? {
+                    let parts = types::exception::parts(self.py, object)?;
+                    if types::exception::is_of_parts(self.py, ffi::Py_TYPE(object))? {
                         self.then_made(object, parts);
                     } else {
                         self.then_for(Owned::borrowed(object), parts);
@@ -545,7 +546,7 @@ impl<W: Writer> Encoder<'_, W> {
             }
             self.w.shape_end(block);
             // A class that no lookup asks for: the address of the record's own name.
-            self.tables.layouts.add(name as usize, &raw, layouts::hash_of(name as usize, &raw));
+            self.tables.layouts.add(name as usize, &raw, shapes::hash_of(name as usize, &raw));
         }
         Ok(())
     }
@@ -553,7 +554,7 @@ impl<W: Writer> Encoder<'_, W> {
     /// A member of an enumeration: its name, or the value of one that has none (a union of flags).
     unsafe fn enumeration(&mut self, object: Obj, plan: &Rc<Plan>) -> Result<()> {
         // SAFETY: alive, says the caller.
-        unsafe { self.member(object, plan, objects::enumeration::name_or_value(self.py, object)?) }
+        unsafe { self.member(object, plan, types::enumeration::name_or_value(self.py, object)?) }
     }
 
     /// An object that its class has under a name.

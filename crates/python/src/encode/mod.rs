@@ -3,45 +3,49 @@
 //! An object whose reference count says that only its parent holds it can't be met again: it costs the memo nothing.
 //! All others are looked up by address; the first time they are marked, later they are referred to by number.
 
+pub mod canonical;
 mod deep;
 mod dict;
 pub mod forms;
 mod hooks;
 mod instance;
-pub mod layouts;
+
 pub mod memo;
 mod ordered;
 pub mod output;
-mod plain;
-mod section;
+mod schemaless;
+pub mod scratch;
+
 mod sequence;
 mod series;
 pub mod sets;
+pub mod shapes;
 mod sharing;
 mod text;
 mod value;
 mod walk;
+mod window;
 
-pub use section::Section;
 pub use series::Series;
 pub use walk::CHANGED;
+pub use window::Section;
 
 use crate::cpython::{gc, Obj, Owned, View};
-use crate::driver::Driver;
+use crate::dialect::julia::Lowering;
+use crate::dialect::pymongo::Driver;
 use crate::error::{self, Detour, Result};
-use crate::julia::Lowering;
 use crate::memory::{FxHashMap, HashMap, Vec};
 use holdall_format::Writer;
-use layouts::Layouts;
 use memo::{Memo, Met};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use sets::Effort;
+use shapes::Layouts;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::class::plan::Plan;
-use crate::objects::reduce::Recipe;
+use crate::classes::plan::Plan;
+use crate::types::reduce::Recipe;
 pub use hooks::MOST_REPLACEMENTS;
 
 /// How far down the way to an object that is met again is looked for that object: a cycle of more is not seen as one.
@@ -224,7 +228,7 @@ pub struct Encoder<'t, W: Writer> {
     pub borrower: Option<Borrower>,
     pub buffer_count: u64,
     /// NumPy's dtypes taken apart, by address; temporaries keep them.
-    pub dtypes: Option<Box<HashMap<usize, Rc<crate::objects::numpy::dtype::Form>, rustc_hash::FxBuildHasher>>>,
+    pub dtypes: Option<Box<HashMap<usize, Rc<crate::types::numpy::dtype::Form>, rustc_hash::FxBuildHasher>>>,
     /// What is known of Julia's types, where values have types of their own.
     pub lowering: Option<Box<Lowering>>,
     /// Whether equal strings are written once.
@@ -373,7 +377,7 @@ impl<'t, W: Writer> Encoder<'t, W> {
             dtypes: None,
             lowering: None,
             interns: options.intern && options.refs,
-            last_layout: layouts::NONE,
+            last_layout: shapes::NONE,
             last_plan: None,
             slots_only: false,
             section: None,
@@ -468,7 +472,7 @@ impl<'t, W: Writer> Encoder<'t, W> {
             if self.tracks() {
                 self.tables.memo.meet(root, self.base());
             }
-            self.open(root, layouts::NONE)?;
+            self.open(root, shapes::NONE)?;
         }
         self.walk()
     }
@@ -530,6 +534,6 @@ impl Frame {
 
     #[inline(always)]
     fn new(object: Owned, kind: Kind) -> Frame {
-        Frame { object, kind, value_next: false, linked: false, hint: layouts::NONE, at: 0, len: 0, extra: None }
+        Frame { object, kind, value_next: false, linked: false, hint: shapes::NONE, at: 0, len: 0, extra: None }
     }
 }

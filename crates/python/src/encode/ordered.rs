@@ -2,7 +2,7 @@
 
 use super::walk::CHANGED;
 use super::{Encoder, Extra, Frame, Kind, BY_PARENT};
-use crate::class::state;
+use crate::classes::state;
 use crate::cpython::{prefetch, Obj, Owned};
 use crate::error::{encode, Result};
 use crate::memory::Vec;
@@ -44,7 +44,7 @@ impl<W: Writer> Encoder<'_, W> {
         Ok(())
     }
 
-    pub(super) unsafe fn walk_ordered(&mut self) -> Result<()> {
+    pub(crate) unsafe fn walk_ordered(&mut self) -> Result<()> {
         let depth = self.tables.stack.len();
         let frame = &self.tables.stack[depth - 1];
         let (object, mut at) = (frame.object.get(), frame.at as usize);

@@ -21,7 +21,7 @@ impl<W: Writer> Encoder<'_, W> {
     /// # Safety
     /// `object` is a list (or a tuple, as `seq` says) whose mark was written.
     #[inline(always)]
-    pub(super) unsafe fn sequence(&mut self, object: Obj, seq: Seq) -> Result<()> {
+    pub(crate) unsafe fn sequence(&mut self, object: Obj, seq: Seq) -> Result<()> {
         // SAFETY: of that type, says the caller; nothing below runs Python code before the frame is pushed.
         unsafe {
             let items = items(object, seq);
@@ -190,7 +190,7 @@ impl<W: Writer> Encoder<'_, W> {
 /// # Safety
 /// `object` is of that type, and unchanged while the slice is used.
 #[inline(always)]
-pub(super) unsafe fn items<'a>(object: Obj, seq: Seq) -> &'a [Obj] {
+pub(crate) unsafe fn items<'a>(object: Obj, seq: Seq) -> &'a [Obj] {
     // SAFETY: of that type, says the caller.
     unsafe {
         let len = ffi::Py_SIZE(object) as usize;

@@ -9,8 +9,8 @@
 use super::walk::next_member;
 use super::{Encoder, Part};
 use crate::cpython::{Obj, Owned};
+use crate::encode::canonical::canonical_key;
 use crate::error::{encode, Result};
-use crate::face::canonical_key;
 use crate::memory::{sort_by_cached_key, vec, FxHashMap, Vec};
 use holdall_format::Writer;
 use pyo3::ffi;
@@ -227,7 +227,7 @@ impl<W: Writer> Encoder<'_, W> {
     ///
     /// # Safety
     /// `set` is a set.
-    pub(super) unsafe fn ordered_members(&mut self, set: Obj) -> Result<()> {
+    pub(crate) unsafe fn ordered_members(&mut self, set: Obj) -> Result<()> {
         // SAFETY: a set, says the caller.
         let (set, len) = unsafe { (Owned::borrowed(set), ffi::PySet_Size(set) as usize) };
         let mut at = 0;
@@ -277,7 +277,7 @@ impl<W: Writer> Encoder<'_, W> {
     }
 
     /// All sets within that one have been walked over, and so has it.
-    pub(super) fn walked(&mut self, set: &Owned) {
+    pub(crate) fn walked(&mut self, set: &Owned) {
         if let Some(orders) = &self.orders {
             orders.borrow_mut().sets.push(set.clone());
         }

@@ -10,12 +10,12 @@ use std::ptr::addr_of_mut;
 
 impl<'t, W: Writer> Encoder<'t, W> {
     /// Whether this is the walk of a canonical message that only finds what is met again.
-    pub(super) fn is_first_walk(&self) -> bool {
+    pub(crate) fn is_first_walk(&self) -> bool {
         matches!(self.sharing, Sharing::Finding(_))
     }
 
     #[inline(always)]
-    pub(super) fn tracks(&self) -> bool {
+    pub(crate) fn tracks(&self) -> bool {
         W::REFERENCES && self.options.refs
     }
 
@@ -24,14 +24,14 @@ impl<'t, W: Writer> Encoder<'t, W> {
     /// # Safety
     /// `object` is alive.
     #[inline(always)]
-    pub(super) unsafe fn may_be_shared(&self, object: Obj, held: isize) -> bool {
+    pub(crate) unsafe fn may_be_shared(&self, object: Obj, held: isize) -> bool {
         // SAFETY: alive, says the caller.
         W::REFERENCES && unsafe { references(object) } > held & self.bound.0 | self.bound.1
     }
 
     /// The number for the next marked object.
     #[inline(always)]
-    pub(super) fn number(&mut self) -> Result<u32> {
+    pub(crate) fn number(&mut self) -> Result<u32> {
         let number = self.next_number;
         if number == u32::MAX {
             return Err(error::encode("more than 4,294,967,294 shared objects in one message"));
@@ -54,7 +54,7 @@ impl<'t, W: Writer> Encoder<'t, W> {
     }
 
     #[inline(never)]
-    pub(super) fn met_shared(&mut self, object: Obj) -> Result<bool> {
+    pub(crate) fn met_shared(&mut self, object: Obj) -> Result<bool> {
         if W::TYPED_VALUES {
             return self.met_apart(object);
         }

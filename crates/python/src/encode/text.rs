@@ -1,8 +1,8 @@
 //! Strings: written with their characters, or as a reference to where they were.
 
-use super::section::Lasts;
 use super::{Encoder, Sharing, TextKey};
 use crate::cpython::{text, Obj, Owned};
+use crate::encode::window::Lasts;
 use crate::error::{encode, raised, Result};
 use holdall_format::model::Text;
 use holdall_format::Writer;
@@ -11,7 +11,7 @@ impl<W: Writer> Encoder<'_, W> {
     /// # Safety
     /// `object` is a string.
     #[inline(always)]
-    pub(super) unsafe fn text(&mut self, object: Obj, held: isize) -> Result<()> {
+    pub(crate) unsafe fn text(&mut self, object: Obj, held: isize) -> Result<()> {
         // SAFETY: a string, says the caller.
         unsafe {
             if !W::TYPED_VALUES
@@ -106,7 +106,7 @@ impl<W: Writer> Encoder<'_, W> {
     ///
     /// # Safety
     /// `object` is alive.
-    pub(super) unsafe fn name(&mut self, object: Obj) -> Result<()> {
+    pub(crate) unsafe fn name(&mut self, object: Obj) -> Result<()> {
         // SAFETY: alive, says the caller.
         unsafe {
             if !text::is(object) {

@@ -1,10 +1,10 @@
 //! The next value: written at once where it is a leaf, else begun, with a frame for what it holds.
 
-use super::{layouts, Encoder, Frame, Kind, BY_PARENT};
 use crate::cpython::dict::{self};
 use crate::cpython::{bytes_of, float, int, Obj, Owned};
+use crate::encode::{shapes, Encoder, Frame, Kind, BY_PARENT};
 use crate::error::{raised, Result};
-use crate::objects::buffer;
+use crate::types::buffer;
 use holdall_format::model::{OutOfBand, Seq};
 use holdall_format::Writer;
 use pyo3::ffi;
@@ -41,7 +41,7 @@ impl<W: Writer> Encoder<'_, W> {
     }
 
     /// Like [`Encoder::leaf`], for the message's first object, which needs no mark.
-    pub(super) unsafe fn leaf_root(&mut self, object: Obj) -> Result<bool> {
+    pub(crate) unsafe fn leaf_root(&mut self, object: Obj) -> Result<bool> {
         // SAFETY: alive, says the caller. No count is above the highest.
         unsafe {
             if crate::cpython::text::is(object) {
@@ -84,7 +84,7 @@ impl<W: Writer> Encoder<'_, W> {
             if self.leaf(object, held)? {
                 return Ok(());
             }
-            self.node(object, held, layouts::NONE)
+            self.node(object, held, shapes::NONE)
         }
     }
 
@@ -94,7 +94,7 @@ impl<W: Writer> Encoder<'_, W> {
     /// # Safety
     /// `object` is alive.
     #[inline(always)]
-    pub(super) unsafe fn shallow(&mut self, object: Obj) -> Result<bool> {
+    pub(crate) unsafe fn shallow(&mut self, object: Obj) -> Result<bool> {
         // SAFETY: alive, says the caller.
         unsafe {
             let class = ffi::Py_TYPE(object);
@@ -118,7 +118,7 @@ impl<W: Writer> Encoder<'_, W> {
 
     /// Writes what is no leaf.
     #[inline(always)]
-    pub(super) unsafe fn node(&mut self, object: Obj, held: isize, hint: u32) -> Result<()> {
+    pub(crate) unsafe fn node(&mut self, object: Obj, held: isize, hint: u32) -> Result<()> {
         // SAFETY: alive, says the caller.
         unsafe {
             if ffi::Py_TYPE(object) == addr_of_mut!(ffi::PyTuple_Type) && ffi::Py_SIZE(object) == 0 {
@@ -177,7 +177,7 @@ impl<W: Writer> Encoder<'_, W> {
     }
 
     #[inline(never)]
-    pub(super) unsafe fn other(&mut self, object: Obj, class: *mut ffi::PyTypeObject) -> Result<()> {
+    pub(crate) unsafe fn other(&mut self, object: Obj, class: *mut ffi::PyTypeObject) -> Result<()> {
         // SAFETY: alive, says the caller; lengths and data are those of the object's type.
         unsafe {
             if class == addr_of_mut!(ffi::PyBytes_Type) {
@@ -269,7 +269,7 @@ impl<W: Writer> Encoder<'_, W> {
     }
 
     /// A builtin value with its header, in the plain form that a subclass's content has.
-    pub(super) unsafe fn body(&mut self, object: Obj) -> Result<()> {
+    pub(crate) unsafe fn body(&mut self, object: Obj) -> Result<()> {
         // SAFETY: alive, says the caller; types are looked at before content is.
         unsafe {
             let class = ffi::Py_TYPE(object);

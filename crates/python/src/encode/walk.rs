@@ -1,8 +1,8 @@
 //! The walk: takes the container on top of the stack on by one item after the other.
 
-use super::{layouts, Encoder, Extra, Frame, Kind, Part, BY_PARENT, BY_PARENT_AND_US};
 use crate::cpython::dict::Position;
 use crate::cpython::{prefetch, Obj};
+use crate::encode::{shapes, Encoder, Extra, Frame, Kind, Part, BY_PARENT, BY_PARENT_AND_US};
 use crate::error::{encode, Result};
 use crate::memory::{self, format, push, HashSet};
 use holdall_format::model::Seq;
@@ -171,7 +171,7 @@ impl<W: Writer> Encoder<'_, W> {
                     continue;
                 }
                 let at = position.0 as usize - 1;
-                let hint = self.tables.layouts.hint(layout, at).map_or(layouts::NONE, |hint| *hint);
+                let hint = self.tables.layouts.hint(layout, at).map_or(shapes::NONE, |hint| *hint);
                 let frame = &mut self.tables.stack[depth - 1];
                 (frame.at, frame.len) = (position.0, left);
                 self.last_layout = hint;
@@ -228,7 +228,7 @@ impl<W: Writer> Encoder<'_, W> {
                         continue;
                     }
                     self.check_key(key)?;
-                    self.node(key, BY_PARENT, layouts::NONE)?;
+                    self.node(key, BY_PARENT, shapes::NONE)?;
                 }
                 if self.tables.stack.len() != depth {
                     return Ok(());
@@ -257,7 +257,7 @@ impl<W: Writer> Encoder<'_, W> {
                     continue;
                 }
                 self.check_key(key)?;
-                self.node(key, BY_PARENT, layouts::NONE)?;
+                self.node(key, BY_PARENT, shapes::NONE)?;
                 if self.tables.stack.len() != depth {
                     return Ok(());
                 }
@@ -288,7 +288,7 @@ impl<W: Writer> Encoder<'_, W> {
                     Part::Key(object) => {
                         if !self.key(object.get(), BY_PARENT_AND_US + 1)? {
                             self.check_key(object.get())?;
-                            self.node(object.get(), BY_PARENT_AND_US + 1, layouts::NONE)?;
+                            self.node(object.get(), BY_PARENT_AND_US + 1, shapes::NONE)?;
                         }
                     }
                     Part::Field(name) => self.name_key(name.get())?,
@@ -298,7 +298,7 @@ impl<W: Writer> Encoder<'_, W> {
                         let view = crate::cpython::View::new(&Bound::from_borrowed_ptr(self.py, object.get()))?;
                         self.w.bytes(view.as_slice());
                     }
-                    Part::Instead(object, true) => self.open(object.get(), layouts::NONE)?,
+                    Part::Instead(object, true) => self.open(object.get(), shapes::NONE)?,
                     Part::Instead(object, false) => self.value(object.get(), BY_PARENT_AND_US)?,
                     Part::Made(number) => self.end_arguments(*number),
                     Part::Walked(set) => self.walked(set),
@@ -343,7 +343,7 @@ impl<W: Writer> Encoder<'_, W> {
 ///
 /// # Safety
 /// `set` is a set.
-pub(super) unsafe fn next_member(set: Obj, at: &mut isize) -> Option<Obj> {
+pub(crate) unsafe fn next_member(set: Obj, at: &mut isize) -> Option<Obj> {
     extern "C" {
         fn _PySet_NextEntry(set: Obj, at: *mut isize, key: *mut Obj, hash: *mut isize) -> i32;
     }

@@ -2,10 +2,10 @@
 
 use super::node::Scalar;
 use super::{item, optional, NodeId};
+use crate::cpython::owned;
 use crate::cpython::{Obj, Owned};
 use crate::error::Asked;
 use crate::memory::{HashMap, Vec};
-use crate::objects::owned;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};

@@ -8,12 +8,13 @@ use super::constraint::Constraints;
 use super::node::{accepts, Node, Scalar};
 use super::time::Read;
 use super::{time, NodeId, Schema};
-use crate::class::registry::call;
+use crate::budget::Work;
+use crate::classes::registry::call;
+use crate::cpython::owned;
 use crate::cpython::{float, new, text, Obj, Owned, Type};
-use crate::decode::Work;
 use crate::error::{invalid, raised, Asked, Fault, Result};
 use crate::memory::{vec, Vec};
-use crate::objects::{owned, special};
+use crate::types::bson_values;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -204,7 +205,7 @@ impl<'s> Rules<'s> {
             .ok_or_else(raised)
     }
 
-    pub(super) fn bound<'b>(&self, object: &'b Owned) -> Bound<'s, PyAny>
+    pub(crate) fn bound<'b>(&self, object: &'b Owned) -> Bound<'s, PyAny>
     where
         's: 'b,
     {
@@ -221,7 +222,7 @@ impl<'s> Rules<'s> {
     }
 
     /// What the standard library made of the user's data: that it refuses is about the data.
-    pub(super) fn made(&self, made: PyResult<Bound<'s, PyAny>>, why: &str) -> Result<Taken> {
+    pub(crate) fn made(&self, made: PyResult<Bound<'s, PyAny>>, why: &str) -> Result<Taken> {
         // Of whatever kind: an error of the pattern's own, a zone that is not there.
         Ok(match made.if_taken()? {
             Some(made) => Taken::Yes(owned(&made)),
@@ -230,7 +231,7 @@ impl<'s> Rules<'s> {
     }
 
     #[allow(clippy::too_many_lines)] // one arm a scalar
-    pub(super) fn take(&self, scalar: &Scalar, object: &Owned) -> Result<Taken> {
+    pub(crate) fn take(&self, scalar: &Scalar, object: &Owned) -> Result<Taken> {
         // SAFETY: held; types are looked at before content is.
         let kind = unsafe { kind_of(object.get()) };
         // SAFETY: held.
@@ -311,7 +312,7 @@ impl<'s> Rules<'s> {
                     return self.within(object.clone(), bounds.as_deref(), "Decimal");
                 }
                 if self.plain && kind == 0 {
-                    if let Some(made) = special::as_decimal(&bound)? {
+                    if let Some(made) = bson_values::as_decimal(&bound)? {
                         return match self.made(made, "Invalid decimal number")? {
                             Taken::Yes(made) => self.within(made, bounds.as_deref(), "Decimal"),
                             other => Ok(other),
@@ -406,7 +407,7 @@ impl<'s> Rules<'s> {
                     return Ok(same());
                 }
                 if self.plain && kind == 0 {
-                    if let Some(made) = special::as_pattern(&bound, parse.is_none())? {
+                    if let Some(made) = bson_values::as_pattern(&bound, parse.is_none())? {
                         return match self.bound(class).is(&self.py.import("re")?.getattr("Pattern")?) {
                             true => self.made(made, "Invalid `Pattern`"),
                             false => Ok(Taken::No),
@@ -468,7 +469,7 @@ impl<'s> Rules<'s> {
                     // Of classes that the package itself has taught, what databases make of them says more.
                     Err(fault) if fault.is_invalid() && self.is_ours(class)? => {
                         let class = self.bound(class);
-                        match special::of_python(&class, &self.bound(object))? {
+                        match bson_values::of_python(&class, &self.bound(object))? {
                             Some(made) => self.made(made, &format!("Invalid `{}`", class.getattr("__qualname__")?)),
                             None => Ok(Taken::No),
                         }
@@ -524,7 +525,7 @@ impl<'s> Rules<'s> {
     }
 
     /// Whether a class is one of NumPy's scalars.
-    pub(super) fn is_numpy(&self, class: &Owned) -> Result<bool> {
+    pub(crate) fn is_numpy(&self, class: &Owned) -> Result<bool> {
         let module = self.bound(class).getattr("__module__")?;
         Ok(module.extract::<String>().if_taken()?.is_some_and(|module| module == "numpy"))
     }

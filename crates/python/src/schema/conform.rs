@@ -5,10 +5,10 @@ use super::coerce::{kind_of, Rules, Taken};
 use super::constraint::broken_length;
 use super::node::{MapKind, Node, SeqKind};
 use super::NodeId;
+use crate::cpython::owned;
 use crate::cpython::Owned;
 use crate::error::{Asked, Result, NOWHERE};
 use crate::memory::{vec, HashSet, Vec};
-use crate::objects::owned;
 use pyo3::exceptions::PyAttributeError;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -51,7 +51,7 @@ impl Rules<'_> {
 
     /// Whether an object that is there already, with all it holds, is what the node says: nothing is converted, as others
     /// hold it too.
-    pub(super) fn conforms(&self, id: NodeId, object: &Owned) -> Result<bool> {
+    pub(crate) fn conforms(&self, id: NodeId, object: &Owned) -> Result<bool> {
         let mut seen = HashSet::new();
         let mut open = vec![(id, object.clone())];
         while let Some((id, object)) = open.pop() {
@@ -80,7 +80,7 @@ impl Rules<'_> {
     }
 
     /// Adds what a container holds, and what that must be; says no where it is no such container itself.
-    pub(super) fn parts(&self, node: &Node, object: &Owned, open: &mut Vec<(NodeId, Owned)>) -> Result<bool> {
+    pub(crate) fn parts(&self, node: &Node, object: &Owned, open: &mut Vec<(NodeId, Owned)>) -> Result<bool> {
         let bound = self.bound(object);
         // SAFETY: held.
         let class = unsafe { ffi::Py_TYPE(object.get()) };
@@ -153,7 +153,7 @@ impl Rules<'_> {
         Ok(false)
     }
 
-    pub(super) fn fields(
+    pub(crate) fn fields(
         &self,
         index: u32,
         object: &Bound<'_, PyAny>,

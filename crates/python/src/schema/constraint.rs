@@ -29,13 +29,13 @@ impl Constraints {
             [("gt", ffi::Py_GT, ">"), ("ge", ffi::Py_GE, ">="), ("lt", ffi::Py_LT, "<"), ("le", ffi::Py_LE, "<=")]
         {
             if let Some(bound) = optional(described, name)? {
-                made.bounds.push((operator, sign, crate::objects::owned(&bound)));
+                made.bounds.push((operator, sign, crate::cpython::owned(&bound)));
             }
         }
-        made.multiple_of = optional(described, "multiple_of")?.map(|factor| crate::objects::owned(&factor));
+        made.multiple_of = optional(described, "multiple_of")?.map(|factor| crate::cpython::owned(&factor));
         if let Some(pattern) = optional(described, "pattern")? {
             made.pattern = Some((
-                crate::objects::owned(&pattern.getattr("search")?),
+                crate::cpython::owned(&pattern.getattr("search")?),
                 pattern.getattr("pattern")?.str()?.to_string(),
             ));
         }
@@ -85,7 +85,7 @@ impl Constraints {
                 }
             }
             if let Some((search, source)) = &self.pattern {
-                let found = crate::class::registry::call(search, object.get())?;
+                let found = crate::classes::registry::call(search, object.get())?;
                 if found.get() == ffi::Py_None() {
                     return Ok(Some(format!("Expected `{name}` matching regex {source:?}")));
                 }

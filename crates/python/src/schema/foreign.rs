@@ -3,11 +3,12 @@
 use super::coerce::{expected, kind_name, Rules, Taken};
 use super::node::Scalar;
 use super::NodeId;
-use crate::class::registry;
+use crate::classes::registry;
+use crate::cpython::owned;
 use crate::cpython::{new, Owned};
 use crate::error::{invalid, Asked, Result, Step};
-use crate::objects::owned;
-use crate::objects::special::{self, Marker};
+use crate::types::bson_values;
+use crate::types::bson_values::Marker;
 use pyo3::exceptions::{PyNotImplementedError, PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -41,7 +42,7 @@ impl<'s> Rules<'s> {
                 }
                 // NumPy's have no zone.
                 Scalar::Value { class, parse: Some(_) } if self.is_numpy(class)? => found = Moment::Naive,
-                Scalar::Custom { class, .. } if special::is_marked(&self.bound(class), Marker::DatetimeMs)? => {
+                Scalar::Custom { class, .. } if bson_values::is_marked(&self.bound(class), Marker::DatetimeMs)? => {
                     found = Moment::Milliseconds;
                 }
                 _ => {}
@@ -50,7 +51,7 @@ impl<'s> Rules<'s> {
         Ok(found)
     }
 
-    pub(super) fn array(&self, dtype: Option<&Owned>, shape: Option<&Owned>, object: &Owned) -> Result<Taken> {
+    pub(crate) fn array(&self, dtype: Option<&Owned>, shape: Option<&Owned>, object: &Owned) -> Result<Taken> {
         let numpy = self.py.import("numpy")?;
         let mut array = self.bound(object);
         if !array.is_instance(&numpy.getattr("ndarray")?)? {
@@ -111,18 +112,18 @@ impl<'s> Rules<'s> {
     }
 
     /// Whether the package itself has registered a class.
-    pub(super) fn is_ours(&self, class: &Owned) -> Result<bool> {
+    pub(crate) fn is_ours(&self, class: &Owned) -> Result<bool> {
         Ok(registry::by_class(self.py, class.get().cast())?.is_some_and(|known| known.ours))
     }
 
     /// What the caller's hook makes of it.
-    pub(super) fn custom(&self, annotation: &Owned, class: &Owned, object: &Owned) -> Result<Taken> {
+    pub(crate) fn custom(&self, annotation: &Owned, class: &Owned, object: &Owned) -> Result<Taken> {
         let (bound, class) = (self.bound(object), self.bound(class));
         if bound.is_instance(&class)? {
             return Ok(Taken::Yes(object.clone()));
         }
         if self.plain {
-            if let Some(made) = special::of_python(&class, &bound)? {
+            if let Some(made) = bson_values::of_python(&class, &bound)? {
                 return self.made(made, &format!("Invalid `{}`", class.getattr("__qualname__")?));
             }
         }
@@ -145,7 +146,7 @@ impl<'s> Rules<'s> {
     }
 
     /// A pydantic model, by its own validation.
-    pub(super) fn by_pydantic(&self, class: Option<&Owned>, object: &Owned) -> Result<Option<Owned>> {
+    pub(crate) fn by_pydantic(&self, class: Option<&Owned>, object: &Owned) -> Result<Option<Owned>> {
         let Some(class) = class.map(|class| self.bound(class)) else { return Ok(None) };
         let mut given = self.bound(object);
         let own = given.is_instance(&class)?;
@@ -173,10 +174,10 @@ impl<'s> Rules<'s> {
         self.validated(&class, &given).map(Some)
     }
 
-    pub(super) fn validated(&self, class: &Bound<'s, PyAny>, given: &Bound<'s, PyAny>) -> Result<Owned> {
+    pub(crate) fn validated(&self, class: &Bound<'s, PyAny>, given: &Bound<'s, PyAny>) -> Result<Owned> {
         let mut validated = class.call_method1("model_validate", (given,)).answer()?;
         // It knows Python's decimal numbers and patterns only, unless its fields are of a database's classes.
-        if validated.is_err() && self.plain && special::make_python(given)? {
+        if validated.is_err() && self.plain && bson_values::make_python(given)? {
             validated = class.call_method1("model_validate", (given,)).answer()?;
         }
         match validated {

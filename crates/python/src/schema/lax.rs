@@ -10,7 +10,7 @@ use pyo3::types::{PyList, PyTuple};
 use std::ptr::addr_of_mut;
 
 impl Rules<'_> {
-    pub(super) fn lax_bool(&self, object: &Owned, kind: u32) -> Taken {
+    pub(crate) fn lax_bool(&self, object: &Owned, kind: u32) -> Taken {
         // SAFETY: of the type that `kind` says.
         let value = unsafe {
             if kind == accepts::INT {
@@ -36,7 +36,7 @@ impl Rules<'_> {
     }
 
     /// An int of its decimal text, or of a float without a fraction.
-    pub(super) fn lax_int(&self, object: &Owned, kind: u32) -> Result<Option<Owned>> {
+    pub(crate) fn lax_int(&self, object: &Owned, kind: u32) -> Result<Option<Owned>> {
         // SAFETY: of the type that `kind` says; results are new references or null.
         unsafe {
             if kind == accepts::FLOAT {
@@ -63,7 +63,7 @@ impl Rules<'_> {
     }
 
     /// A number of seconds, or the text of one, where it may stand for a point in time or a duration.
-    pub(super) fn lax_seconds(&self, object: &Owned, kind: u32) -> Result<Option<Owned>> {
+    pub(crate) fn lax_seconds(&self, object: &Owned, kind: u32) -> Result<Option<Owned>> {
         Ok(match kind {
             _ if self.strict => None,
             accepts::INT | accepts::FLOAT => Some(object.clone()),
@@ -76,7 +76,7 @@ impl Rules<'_> {
     }
 
     /// Nothing where there is no float of that size.
-    pub(super) fn number_as_float(&self, object: &Owned) -> Result<Option<Owned>> {
+    pub(crate) fn number_as_float(&self, object: &Owned) -> Result<Option<Owned>> {
         // SAFETY: an int.
         unsafe {
             if let Some(value) = int::value(object.get()) {
@@ -91,7 +91,7 @@ impl Rules<'_> {
         }
     }
 
-    pub(super) fn text_as_float(&self, object: &Owned) -> Result<Option<Owned>> {
+    pub(crate) fn text_as_float(&self, object: &Owned) -> Result<Option<Owned>> {
         // SAFETY: a string.
         let digits = unsafe { text::ascii(object.get()) }.and_then(|digits| std::str::from_utf8(digits).ok());
         // Rust takes "inf" and a leading sign; JSON has none of that, msgspec takes the three names.
@@ -101,7 +101,7 @@ impl Rules<'_> {
     }
 
     /// A complex number of its two parts: of a list or a tuple. Other sequences, such as a range, may go on for ever.
-    pub(super) fn pair_as_complex(&self, object: &Owned) -> Result<Option<Owned>> {
+    pub(crate) fn pair_as_complex(&self, object: &Owned) -> Result<Option<Owned>> {
         let object = self.bound(object);
         if object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>() {
             if let Some([real, imag]) = object.extract::<[f64; 2]>().if_taken()? {

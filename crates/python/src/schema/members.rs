@@ -2,10 +2,9 @@
 
 use super::coerce::{kind_of, Rules, Taken};
 use super::node::accepts;
+use crate::cpython::owned;
 use crate::cpython::{text, Owned};
-use crate::decode::{self};
 use crate::error::{Asked, Result, NOWHERE};
-use crate::objects::owned;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -15,7 +14,7 @@ const INVALID_MEMBER: &str = "Invalid enum value";
 
 impl<'s> Rules<'s> {
     /// A member by its value, or by its name.
-    pub(super) fn member(&self, class: &Owned, by_value: &Owned, object: &Owned, kind: u32) -> Result<Taken> {
+    pub(crate) fn member(&self, class: &Owned, by_value: &Owned, object: &Owned, kind: u32) -> Result<Taken> {
         let (given, members) = (self.bound(object), self.bound(class));
         if given.is_instance(&members)? {
             return Ok(Taken::Yes(object.clone()));
@@ -26,7 +25,7 @@ impl<'s> Rules<'s> {
             // A tuple, as plain formats have it.
             value = self.py.get_type::<PyTuple>().call1((given.clone(),))?;
         }
-        decode::hashed_now(self.py, &self.work, &owned(&value), NOWHERE)?;
+        crate::budget::scale::hashed_now(self.py, &self.work, &owned(&value), NOWHERE)?;
         let by_value = self.bound(by_value);
         let by_value = by_value.cast::<PyDict>().map_err(PyErr::from)?;
         // 1, 1.0 and True are equal, and not the same value.
@@ -60,7 +59,7 @@ impl<'s> Rules<'s> {
         }
     }
 
-    pub(super) fn literal(&self, values: &[Owned], object: &Owned) -> Result<Taken> {
+    pub(crate) fn literal(&self, values: &[Owned], object: &Owned) -> Result<Taken> {
         let given = self.bound(object);
         for value in values {
             let known = self.bound(value);

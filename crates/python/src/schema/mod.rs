@@ -13,11 +13,11 @@ pub mod members;
 pub mod node;
 pub mod time;
 
+use crate::classes::serial::next_serial;
 use crate::cpython::{Obj, Owned};
-use crate::decode::layout::next_serial;
-use crate::decode::shelf::Shelf;
 use crate::error::Result;
 use crate::memory::door;
+use crate::shapes::classes::Shelf;
 use class::Class;
 use node::{Map, MapKind, Node, Scalar, SeqKind};
 use pyo3::prelude::*;
@@ -146,16 +146,16 @@ fn registered_decode(py: Python<'_>, class: &Owned) -> PyResult<Option<Owned>> {
     if unsafe { pyo3::ffi::PyType_Check(class.get()) == 0 } {
         return Ok(None);
     }
-    Ok(crate::class::registry::by_class(py, class.get().cast())?.and_then(|known| known.decode.clone()))
+    Ok(crate::classes::registry::by_class(py, class.get().cast())?.and_then(|known| known.decode.clone()))
 }
 
 /// # Safety
 /// `class` is a class.
 unsafe fn class_name(py: Python<'_>, class: &Owned) -> PyResult<String> {
     let class = class.get().cast();
-    match crate::class::registry::by_class(py, class)? {
+    match crate::classes::registry::by_class(py, class)? {
         Some(registration) => Ok(registration.name.clone()),
-        None => crate::class::plan::class_name(py, class),
+        None => crate::classes::plan::class_name(py, class),
     }
 }
 
@@ -234,7 +234,7 @@ pub fn of(annotation: &Bound<'_, PyAny>) -> Result<Option<Arc<Schema>>> {
     if annotation.is(ANY_TYPE.import(py, "typing", "Any")?) || is_its_name() {
         return Ok(None);
     }
-    let generation = crate::class::registry::generation(py);
+    let generation = crate::classes::registry::generation(py);
     // The usual case: a class that has its schema already.
     if annotation.is_instance_of::<PyType>() {
         if let Some(known) = attached(annotation, annotation)? {

@@ -2,8 +2,8 @@
 
 use super::constraint::Constraints;
 use super::{item, optional, NodeId};
+use crate::cpython::owned;
 use crate::cpython::{Obj, Owned};
-use crate::objects::owned;
 use holdall_format::model::KnownType;
 use pyo3::ffi;
 use pyo3::prelude::*;

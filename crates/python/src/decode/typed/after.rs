@@ -1,16 +1,16 @@
 //! What an instance lacks, and what its class does once it is whole.
 
-use super::super::fill::tuple_item;
 use super::super::frame::{Seen, MOST_SEEN};
-use super::super::layout::Place;
 use super::super::Decoder;
 use super::layouts::{Form, Typed};
 use super::members::place;
+use crate::cpython::fill::tuple_item;
 use crate::cpython::Owned;
 use crate::error::{invalid, raised, refusal, Result, Step};
 use crate::memory::Vec;
-use crate::objects::extent;
 use crate::schema::class::{Class, Field, Missing};
+use crate::shapes::Place;
+use crate::types::extent;
 use holdall_format::Reader;
 use pyo3::prelude::*;
 use pyo3::{ffi, intern};
@@ -19,7 +19,7 @@ use std::ptr::addr_of_mut;
 impl<'i, R: Reader<'i>> Decoder<'i, R> {
     /// What is missing, then what the class does with a whole instance.
     #[inline(always)]
-    pub(super) fn after_last(&mut self, typed: &Typed, class: &Class, object: &Owned, seen: Seen) -> Result<()> {
+    pub(crate) fn after_last(&mut self, typed: &Typed, class: &Class, object: &Owned, seen: Seen) -> Result<()> {
         if typed.form == Form::Keys && !seen.is_full(class.fields.len()) {
             let many = class.fields.len() > MOST_SEEN;
             for field in 0..class.fields.len() {
@@ -38,7 +38,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
 
     /// What a layout by position lacks. Most is there before the values, one of which may refer to the instance; what is
     /// made of the instance itself comes once these are there.
-    pub(super) fn fill_defaults(&mut self, typed: &Typed, class: &Class, object: &Owned, of_self: bool) -> Result<()> {
+    pub(crate) fn fill_defaults(&mut self, typed: &Typed, class: &Class, object: &Owned, of_self: bool) -> Result<()> {
         for (field, place) in &typed.missing {
             if of_self == matches!(class.fields[usize::from(*field)].missing, Missing::FactoryOfSelf(_)) {
                 self.fill_missing(class, *field, place, object)?;
@@ -61,14 +61,14 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     #[inline(never)]
-    pub(super) fn call_after(&mut self, class: &Class, object: &Owned) -> Result<()> {
+    pub(crate) fn call_after(&mut self, class: &Class, object: &Owned) -> Result<()> {
         for (field, function) in &class.converters {
             let name = &class.fields[*field as usize].name;
             // SAFETY: all are held; results are new references or null.
             unsafe {
                 let value = Owned::new(ffi::PyObject_GetAttr(object.get(), name.get())).ok_or_else(raised)?;
                 let made = self
-                    .users(crate::class::registry::call(function, value.get()))
+                    .users(crate::classes::registry::call(function, value.get()))
                     .map_err(|fault| fault.within(|| Step::Field(name.clone())))?;
                 if ffi::PyObject_GenericSetAttr(object.get(), name.get(), made.get()) != 0 {
                     return Err(raised());
@@ -76,7 +76,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             }
         }
         if let Some(validate) = &class.validate {
-            self.users(crate::class::registry::call(validate, object.get()))?;
+            self.users(crate::classes::registry::call(validate, object.get()))?;
         }
         if let Some(method) = &class.post_init {
             let mut arguments = Vec::new();
@@ -96,7 +96,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         Ok(())
     }
 
-    pub(super) fn call_method(&self, object: &Owned, method: &Owned, arguments: &[Owned]) -> Result<()> {
+    pub(crate) fn call_method(&self, object: &Owned, method: &Owned, arguments: &[Owned]) -> Result<()> {
         // SAFETY: all are held; results are new references or null.
         unsafe {
             let found = Owned::new(ffi::PyObject_GetAttr(object.get(), method.get())).ok_or_else(raised)?;
@@ -110,7 +110,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     /// What code of the user's class gave: that it refuses a value is about the data, and in its own words.
-    pub(super) fn users(&self, called: Result<Owned>) -> Result<Owned> {
+    pub(crate) fn users(&self, called: Result<Owned>) -> Result<Owned> {
         called.map_err(|fault| fault.of_user(self.py))
     }
 }

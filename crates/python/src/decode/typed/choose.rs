@@ -1,6 +1,5 @@
 //! Which class of several a dict or a list is: by its tag, or by a key that only one requires.
 
-use super::super::layout::Layout;
 use super::super::{Decoder, Numbered};
 use crate::cpython::{int, Owned};
 use crate::error::{invalid, raised, Asked, Result, Step};
@@ -8,12 +7,13 @@ use crate::memory::{HashSet, Vec};
 use crate::schema::class::{utf8, ClassKind};
 use crate::schema::coerce::expected;
 use crate::schema::node::Node;
+use crate::shapes::Layout;
 use holdall_format::{Reader, Token};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 /// What a look ahead into a dict has found.
-pub(super) struct Ahead {
+pub(crate) struct Ahead {
     /// The class that the tag means, if any, and where its value stands.
     tagged: Option<(Option<u32>, usize)>,
     /// All keys, or those before the tag.
@@ -22,18 +22,18 @@ pub(super) struct Ahead {
 
 impl<'i, R: Reader<'i>> Decoder<'i, R> {
     /// Which class a dict of a plain format is, by its tag or its keys. `None` where the node has none that dicts are.
-    pub(super) fn class_by_keys(&mut self, node: &'i Node, len: usize) -> Result<Option<u32>> {
+    pub(crate) fn class_by_keys(&mut self, node: &'i Node, len: usize) -> Result<Option<u32>> {
         self.class_of(node, len, None)
     }
 
     /// The same for a dict whose keys are known beforehand.
-    pub(super) fn class_by_names(&mut self, layout: &Layout, node: &'i Node) -> Result<Option<u32>> {
+    pub(crate) fn class_by_names(&mut self, layout: &Layout, node: &'i Node) -> Result<Option<u32>> {
         self.class_of(node, layout.names.len(), Some(&layout.names))
     }
 
     /// The class of a node that dicts of a plain format can be nothing else of.
     #[inline(always)]
-    pub(in crate::decode) fn only_class(&self, node: &Node) -> Option<u32> {
+    pub(crate) fn only_class(&self, node: &Node) -> Option<u32> {
         match (&node.classes[..], &node.map, self.rules.schema) {
             ([only], None, Some(schema)) => {
                 let class = &schema.classes[*only as usize];
@@ -84,7 +84,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
 
     /// The class of a node whose instances are stored in order, `len` values: of several, the one that the first value, its
     /// tag, means.
-    pub(super) fn class_by_first(&mut self, node: &'i Node, len: usize) -> Result<Option<u32>> {
+    pub(crate) fn class_by_first(&mut self, node: &'i Node, len: usize) -> Result<Option<u32>> {
         let mut classes = self.array_like(node);
         let first = classes.next();
         let Some(second) = classes.next() else { return Ok(first) };
@@ -95,7 +95,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     /// Of several classes in order, the one that a tag means.
-    pub(super) fn tagged_first(&self, node: &Node, classes: &[u32], tag: Option<&Owned>) -> Result<u32> {
+    pub(crate) fn tagged_first(&self, node: &Node, classes: &[u32], tag: Option<&Owned>) -> Result<u32> {
         let (Some(tags), Some(tag)) = (&node.tags, tag) else { return Err(expected(&node.name, "list")) };
         match self.tagged(tags, tag)?.filter(|class| classes.contains(class)) {
             Some(class) => Ok(class),
@@ -143,7 +143,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     /// A number or a text, marked or referred to; `None` is another value, of which one token was read.
-    pub(super) fn plain_value(&mut self) -> Result<Option<Owned>> {
+    pub(crate) fn plain_value(&mut self) -> Result<Option<Owned>> {
         match self.r.next()? {
             Token::AssignId => {
                 let token = self.r.next()?;
@@ -168,7 +168,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     /// The class that a tag's value means.
-    pub(super) fn tagged(&self, tags: &Owned, value: &Owned) -> Result<Option<u32>> {
+    pub(crate) fn tagged(&self, tags: &Owned, value: &Owned) -> Result<Option<u32>> {
         // SAFETY: both are held.
         let (tags, value) =
             unsafe { (Bound::from_borrowed_ptr(self.py, tags.get()), Bound::from_borrowed_ptr(self.py, value.get())) };
@@ -179,7 +179,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         }
     }
 
-    pub(super) fn choose(&self, node: &Node, ahead: &Ahead, candidates: &[u32]) -> Result<Option<u32>> {
+    pub(crate) fn choose(&self, node: &Node, ahead: &Ahead, candidates: &[u32]) -> Result<Option<u32>> {
         let Some(schema) = self.rules.schema else { return Ok(None) };
         let of = |class: u32| &schema.classes[class as usize];
         match ahead.tagged {

@@ -1,6 +1,5 @@
 //! Instances by their layouts: matched with a class of the schema once, then built by position.
 
-use super::super::layout::{Build, Layout};
 use super::super::Decoder;
 use crate::cpython::Owned;
 use crate::error::Result;
@@ -8,6 +7,7 @@ use crate::schema::class::ClassKind;
 use crate::schema::coerce::expected;
 use crate::schema::node::{Node, SeqKind};
 use crate::schema::NodeId;
+use crate::shapes::{Build, Layout};
 use holdall_format::model::ShapeKind;
 use holdall_format::Reader;
 use std::rc::Rc;
@@ -15,7 +15,7 @@ use std::rc::Rc;
 impl<'i, R: Reader<'i>> Decoder<'i, R> {
     /// A dict or an instance by its layout.
     #[inline(always)]
-    pub(super) fn typed_instance(&mut self, layout: &Rc<Layout>, node: &'i Node, id: NodeId) -> Result<Option<Owned>> {
+    pub(crate) fn typed_instance(&mut self, layout: &Rc<Layout>, node: &'i Node, id: NodeId) -> Result<Option<Owned>> {
         // Most are of the layout of the one before, which was matched then.
         if let ([class], true, Some(schema)) = (&node.classes[..], node.map.is_none(), self.rules.schema) {
             let known = layout.matched_with(schema.serial, *class);
@@ -27,7 +27,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     #[inline(never)]
-    pub(super) fn unmatched_instance(
+    pub(crate) fn unmatched_instance(
         &mut self,
         layout: &Rc<Layout>,
         node: &'i Node,
@@ -62,15 +62,15 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     /// The class that a stored name means in this schema.
-    pub(super) fn schema_class(&self, name: &str) -> Result<Option<Owned>> {
-        Ok(match crate::class::registry::by_name(self.py, name)? {
+    pub(crate) fn schema_class(&self, name: &str) -> Result<Option<Owned>> {
+        Ok(match crate::classes::registry::by_name(self.py, name)? {
             Some(registration) => Some(registration.class.clone()),
             None => self.rules.schema.and_then(|schema| schema.permitted.get(name).cloned()),
         })
     }
 
     /// Whether a stored class is one that the caller permits besides, or the standard library's own.
-    pub(super) fn could_be(&mut self, name: &str) -> Result<bool> {
+    pub(crate) fn could_be(&mut self, name: &str) -> Result<bool> {
         match self.resolve(name, self.here()) {
             Ok(found) => Ok(found.is_some() || self.options.records),
             Err(fault) if fault.is_unknown() => Ok(false),
@@ -79,9 +79,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     /// Whether what is stored goes through the class's `upgrade`.
-    pub(super) fn upgrades(&self, class: &Option<Owned>, layout: &Layout) -> Result<bool> {
+    pub(crate) fn upgrades(&self, class: &Option<Owned>, layout: &Layout) -> Result<bool> {
         let Some(class) = class else { return Ok(false) };
-        let known = crate::class::registry::by_class(self.py, class.get().cast())?;
+        let known = crate::classes::registry::by_class(self.py, class.get().cast())?;
         Ok(known.is_some_and(|known| known.upgrade.is_some() && known.version != layout.version))
     }
 }

@@ -1,66 +1,66 @@
 //! How a class of the schema is built: key by key, by what a message has stored, or in order.
 
-use super::super::layout::{places, Build, Layout, Place};
 use super::super::run::CHANGED;
 use super::super::Decoder;
-use crate::class::plan;
+use crate::classes::plan;
 use crate::cpython::{text, Owned};
 use crate::error::{decode, invalid, Result};
 use crate::memory::{format, Vec};
 use crate::schema::class::{utf8, Class, ClassKind, Missing};
 use crate::schema::{NodeId, ANY};
+use crate::shapes::{places, Build, Layout, Place};
 use holdall_format::model::ShapeKind;
 use holdall_format::Reader;
 use std::cell::RefCell;
 use std::rc::Rc;
 
 /// A stored value that no field takes.
-pub(super) const SKIPPED: u16 = u16::MAX;
+pub(crate) const SKIPPED: u16 = u16::MAX;
 /// The value that tells which class of several it is.
-pub(super) const TAG: u16 = u16::MAX - 1;
+pub(crate) const TAG: u16 = u16::MAX - 1;
 
 /// How a class of the schema is built of what is stored.
 #[derive(Debug)]
 pub struct Typed {
     /// An index in the schema's classes.
     pub class: u32,
-    pub(super) way: Way,
-    pub(super) form: Form,
+    pub(crate) way: Way,
+    pub(crate) form: Form,
     /// By position: for each stored value. By key: for each field.
-    pub(super) steps: Vec<Member>,
+    pub(crate) steps: Vec<Member>,
     /// By position: the fields that were not stored.
-    pub(super) missing: Vec<(u16, Place)>,
+    pub(crate) missing: Vec<(u16, Place)>,
     /// Why no instance can be built of this layout.
-    pub(super) refusal: Option<String>,
+    pub(crate) refusal: Option<String>,
     /// By key: the keys of instances as they came last time, those that no field takes too.
-    pub(super) order: RefCell<Vec<Expected>>,
+    pub(crate) order: RefCell<Vec<Expected>>,
     /// The usual case, which has a loop of its own: by position, every stored value into a slot, nothing to do after.
-    pub(super) slots: Option<Box<[Slot]>>,
+    pub(crate) slots: Option<Box<[Slot]>>,
 }
 
 /// A key as the format writes it, and the field that it means.
 #[derive(Debug)]
-pub(super) struct Expected {
-    pub(super) encoded: Vec<u8>,
-    pub(super) field: u16,
+pub(crate) struct Expected {
+    pub(crate) encoded: Vec<u8>,
+    pub(crate) field: u16,
 }
 
 #[derive(Debug)]
-pub(super) struct Slot {
-    pub(super) offset: u32,
-    pub(super) accepts: u32,
-    pub(super) node: NodeId,
+pub(crate) struct Slot {
+    pub(crate) offset: u32,
+    pub(crate) accepts: u32,
+    pub(crate) node: NodeId,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
+pub(crate) enum Form {
     Positions,
     Keys,
 }
 
 /// Where the fields are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Way {
+pub(crate) enum Way {
     /// In slots, all of them.
     Slots,
     /// In slots or in `__dict__`.
@@ -70,16 +70,16 @@ pub(super) enum Way {
 }
 
 #[derive(Debug)]
-pub(super) struct Member {
-    pub(super) field: u16,
-    pub(super) node: NodeId,
-    pub(super) accepts: u32,
-    pub(super) place: Place,
+pub(crate) struct Member {
+    pub(crate) field: u16,
+    pub(crate) node: NodeId,
+    pub(crate) accepts: u32,
+    pub(crate) place: Place,
 }
 
 impl Member {
     /// A value that no field takes.
-    pub(super) fn passed_over(field: u16) -> Member {
+    pub(crate) fn passed_over(field: u16) -> Member {
         Member { field, node: ANY, accepts: 0, place: Place::Nowhere }
     }
 }
@@ -93,7 +93,7 @@ impl Typed {
 
 impl<'i, R: Reader<'i>> Decoder<'i, R> {
     /// The layout by which instances of a class are built key by key.
-    pub(super) fn members_layout(&mut self, index: u32) -> Result<Rc<Layout>> {
+    pub(crate) fn members_layout(&mut self, index: u32) -> Result<Rc<Layout>> {
         let Some(schema) = self.rules.schema else { return Err(decode(CHANGED, self.here())) };
         if let Some(known) = schema.shelf.members(self.py, index) {
             return Ok(known);
@@ -128,7 +128,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     /// The layout by which instances of a class are built of what `stored` says, position by position.
-    pub(super) fn positions_layout(&mut self, stored: &Rc<Layout>, index: u32) -> Result<Rc<Layout>> {
+    pub(crate) fn positions_layout(&mut self, stored: &Rc<Layout>, index: u32) -> Result<Rc<Layout>> {
         let Some(schema) = self.rules.schema else { return Err(decode(CHANGED, self.here())) };
         if let Some(known) = stored.matched_with(schema.serial, index) {
             return Ok(known);
@@ -186,7 +186,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     /// The layout by which instances of a class are built of `len` values in the order of its fields.
-    pub(super) fn order_layout(&mut self, index: u32, len: usize) -> Result<Rc<Layout>> {
+    pub(crate) fn order_layout(&mut self, index: u32, len: usize) -> Result<Rc<Layout>> {
         let members = self.members_layout(index)?;
         // Beside the layout by keys, which is of this schema and class, under the count of values: there are few of these.
         let key = len as u64;
@@ -230,7 +230,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     /// Where the fields of a class are; the layout gets what instances are made by.
-    pub(super) fn way(&self, class: &Class, layout: &mut Layout) -> Result<(Way, Vec<Place>)> {
+    pub(crate) fn way(&self, class: &Class, layout: &mut Layout) -> Result<(Way, Vec<Place>)> {
         let Some(of) = &class.class else {
             layout.bytes = 128 + 64 * class.fields.len();
             return Ok((Way::Dict, class.fields.iter().map(|field| Place::Key(field.name.clone())).collect()));
@@ -276,7 +276,7 @@ fn lacking(class: &Class, field: u16) -> Result<String> {
     Ok(format!("Object missing required field `{}`", String::from_utf8_lossy(&name)))
 }
 
-pub(super) fn unknown(name: &[u8]) -> String {
+pub(crate) fn unknown(name: &[u8]) -> String {
     // A character takes four bytes at most.
     let name = String::from_utf8_lossy(&name[..name.len().min(64 * 4)]);
     format!("Object contains unknown field `{}`", name.chars().take(64).collect::<String>())

@@ -1,23 +1,23 @@
 //! Dicts and their like against a schema, pair by pair or by their layout.
 
 use super::super::frame::{Frame, Kind, ODD, PROXY};
-use super::super::layout::{Build, Layout};
 use super::super::Decoder;
 use crate::cpython::Owned;
 use crate::error::{decode, invalid, raised, Result, Step};
-use crate::objects;
 use crate::schema::class::ClassKind;
 use crate::schema::coerce::expected;
 use crate::schema::constraint::broken_length;
 use crate::schema::node::{accepts, Map, MapKind, Node};
 use crate::schema::{NodeId, ANY};
+use crate::shapes::{Build, Layout};
+use crate::types;
 use holdall_format::model::KnownType;
 use holdall_format::{Reader, Token};
 use pyo3::ffi;
 use std::rc::Rc;
 
 impl<'i, R: Reader<'i>> Decoder<'i, R> {
-    pub(super) fn typed_dict(
+    pub(crate) fn typed_dict(
         &mut self,
         token: Token<'i>,
         len: usize,
@@ -46,13 +46,13 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     /// Whether some class of the node validates by code of its own.
-    pub(super) fn by_own_code(&self, node: &Node) -> bool {
+    pub(crate) fn by_own_code(&self, node: &Node) -> bool {
         let Some(schema) = self.rules.schema else { return false };
         node.classes.iter().any(|&class| schema.classes[class as usize].kind == ClassKind::Pydantic)
     }
 
     /// Pairs into a new mapping of that kind.
-    pub(super) fn pairs_of(
+    pub(crate) fn pairs_of(
         &mut self,
         known: Option<KnownType>,
         len: usize,
@@ -76,12 +76,12 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         self.begin_pairs(dict, len, true, id)
     }
 
-    pub(super) fn empty_mapping(&self, known: Option<KnownType>, node: &Node) -> Result<Owned> {
+    pub(crate) fn empty_mapping(&self, known: Option<KnownType>, node: &Node) -> Result<Owned> {
         let Some(known) = known else {
             // SAFETY: the GIL is held while a decoder lives.
             return unsafe { Owned::new(ffi::PyDict_New()) }.ok_or_else(raised);
         };
-        let made = objects::collections::empty(self.py, known)?;
+        let made = types::collections::empty(self.py, known)?;
         if let Some(MapKind::DefaultDict(Some(factory))) = node.map.as_ref().map(|map| &map.kind) {
             // SAFETY: both are held.
             unsafe {
@@ -94,14 +94,14 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     /// A dict whose items are there, shown through a proxy.
-    pub(in crate::decode) fn proxy(&mut self, dict: Owned, mark: u32, at: usize) -> Result<Owned> {
-        let made = objects::build(self.py, KnownType::PythonMappingProxy, &[dict], at)?;
+    pub(crate) fn proxy(&mut self, dict: Owned, mark: u32, at: usize) -> Result<Owned> {
+        let made = types::build(self.py, KnownType::PythonMappingProxy, &[dict], at)?;
         self.whole(mark, made.get());
         Ok(made)
     }
 
     /// An ordered dict and its like, as hold stores them.
-    pub(super) fn typed_mapping(&mut self, known: KnownType, node: &'i Node, id: NodeId) -> Result<Option<Owned>> {
+    pub(crate) fn typed_mapping(&mut self, known: KnownType, node: &'i Node, id: NodeId) -> Result<Option<Owned>> {
         if known == KnownType::PythonDefaultDict {
             if let Some(Map { kind: MapKind::DefaultDict(None), key: ANY, value: ANY, min: None, max: None }) = node.map
             {
@@ -119,7 +119,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     /// A dict of known keys.
-    pub(super) fn typed_record(&mut self, layout: &Rc<Layout>, node: &'i Node, id: NodeId) -> Result<Option<Owned>> {
+    pub(crate) fn typed_record(&mut self, layout: &Rc<Layout>, node: &'i Node, id: NodeId) -> Result<Option<Owned>> {
         let len = layout.names.len();
         if let (Some(map), true) = (&node.map, node.classes.is_empty()) {
             if let MapKind::TypedDict(class) = map.kind {
@@ -148,7 +148,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     /// A dict of known keys into a mapping of the node's kind.
-    pub(super) fn record_as_map(&mut self, layout: &Rc<Layout>, node: &'i Node) -> Result<Option<Owned>> {
+    pub(crate) fn record_as_map(&mut self, layout: &Rc<Layout>, node: &'i Node) -> Result<Option<Owned>> {
         let Some(map) = &node.map else { return Err(decode("a mapping out of place", self.here())) };
         let len = layout.names.len();
         if let Some(why) = broken_length(map.min, map.max, len, "dict") {

@@ -2,24 +2,24 @@
 //! key, the expected one first.
 
 use super::super::frame::{Frame, Kind, Seen};
-use super::super::layout::{put, Build, Layout, Place};
 use super::super::run::CHANGED;
 use super::super::Decoder;
 use super::layouts::{unknown, Expected, Form, Slot, Typed, Way, SKIPPED, TAG};
-use crate::class::state::{allocate, slot_mut};
+use crate::classes::state::{allocate, slot_mut};
 use crate::cpython::{replace, text, Obj, Owned, Type};
 use crate::error::{decode, invalid, raised, Fault, Result, Step};
 use crate::memory::Vec;
 use crate::schema::class::{utf8, Class};
 use crate::schema::node::accepts;
 use crate::schema::ANY;
+use crate::shapes::{put, Build, Layout, Place};
 use holdall_format::model::Bytes;
 use holdall_format::{Reader, Token};
 use pyo3::ffi;
 use std::rc::Rc;
 
 impl<'i, R: Reader<'i>> Decoder<'i, R> {
-    pub(super) fn class(&self, index: u32) -> Result<&'i Class> {
+    pub(crate) fn class(&self, index: u32) -> Result<&'i Class> {
         match self.rules.schema.and_then(|schema| schema.classes.get(index as usize)) {
             Some(class) => Ok(class),
             None => Err(decode("a class that the type does not name", self.here())),
@@ -28,7 +28,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
 
     /// An instance of a schema's class: `len` values, or pairs, follow.
     #[inline(always)]
-    pub(in crate::decode) fn begin_typed(&mut self, layout: &Rc<Layout>, len: usize) -> Result<Option<Owned>> {
+    pub(crate) fn begin_typed(&mut self, layout: &Rc<Layout>, len: usize) -> Result<Option<Owned>> {
         if let (Build::Typed(Typed { slots: Some(slots), .. }), Some(plan)) = (&layout.build, &layout.plan) {
             return self.begin_slots(layout, slots, plan.class());
         }
@@ -36,7 +36,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     #[inline(always)]
-    pub(super) fn begin_slots(&mut self, layout: &Rc<Layout>, slots: &[Slot], class: Type) -> Result<Option<Owned>> {
+    pub(crate) fn begin_slots(&mut self, layout: &Rc<Layout>, slots: &[Slot], class: Type) -> Result<Option<Owned>> {
         self.claim(slots.len(), layout.bytes)?;
         // SAFETY: the GIL is held; the schema holds the class, which is no more than its slots.
         let object = unsafe { allocate(class, 0)? };
@@ -61,7 +61,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
 
     #[cold]
     #[inline(never)]
-    pub(super) fn at_position(&self, layout: &Layout, at: usize, fault: Fault, before: usize) -> Fault {
+    pub(crate) fn at_position(&self, layout: &Layout, at: usize, fault: Fault, before: usize) -> Fault {
         match &layout.build {
             Build::Typed(typed) => self.at_field(typed, typed.steps[at].field, fault, before),
             _ => fault,
@@ -69,7 +69,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     #[inline(never)]
-    pub(super) fn begin_other(&mut self, layout: &Rc<Layout>, len: usize) -> Result<Option<Owned>> {
+    pub(crate) fn begin_other(&mut self, layout: &Rc<Layout>, len: usize) -> Result<Option<Owned>> {
         let Build::Typed(typed) = &layout.build else { return Err(decode(CHANGED, self.here())) };
         let values = if typed.form == Form::Keys { 2 * len } else { len };
         let (class, object, mark) = self.begun(layout, typed, values)?;
@@ -90,7 +90,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
 
     /// An instance of a schema's class, whose members follow up to that offset: counted where one of them needs a frame.
     #[inline(never)]
-    pub(super) fn begin_uncounted(&mut self, layout: &Rc<Layout>, end: usize) -> Result<Option<Owned>> {
+    pub(crate) fn begin_uncounted(&mut self, layout: &Rc<Layout>, end: usize) -> Result<Option<Owned>> {
         let Build::Typed(typed) = &layout.build else { return Err(decode(CHANGED, self.here())) };
         let (class, object, mark) = self.begun(layout, typed, 0)?;
         let mut frame = Frame::new(Kind::Typed, None, usize::MAX, mark, self.start);
@@ -123,7 +123,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         Ok((class, object, mark))
     }
 
-    pub(super) fn fresh(&self, typed: &Typed, class: &Class, layout: &Layout) -> Result<Owned> {
+    pub(crate) fn fresh(&self, typed: &Typed, class: &Class, layout: &Layout) -> Result<Owned> {
         // SAFETY: the GIL is held while a decoder lives; the schema holds the class.
         let object = unsafe {
             match (typed.way, &layout.plan) {
@@ -141,7 +141,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
 
     /// Reads leaves by position until the last, which is a yes, or one that needs a frame.
     #[inline(always)]
-    pub(super) fn positions(&mut self, typed: &Typed, object: Obj, frame: &mut Frame) -> Result<bool> {
+    pub(crate) fn positions(&mut self, typed: &Typed, object: Obj, frame: &mut Frame) -> Result<bool> {
         while let Some(member) = typed.steps.get(frame.at) {
             if member.field == TAG {
                 self.check_tag(typed)?;
@@ -163,14 +163,14 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
 
     #[cold]
     #[inline(never)]
-    pub(super) fn at_field(&self, typed: &Typed, field: u16, fault: Fault, before: usize) -> Fault {
+    pub(crate) fn at_field(&self, typed: &Typed, field: u16, fault: Fault, before: usize) -> Fault {
         match self.step_of_field(typed, field) {
             Some(step) => fault.found(before).within(|| step),
             None => fault,
         }
     }
 
-    pub(in crate::decode) fn step_of_field(&self, typed: &Typed, field: u16) -> Option<Step> {
+    pub(crate) fn step_of_field(&self, typed: &Typed, field: u16) -> Option<Step> {
         let class = self.class(typed.class).ok()?;
         if field == TAG {
             return class.tag.as_ref().map(|(tag, _)| Step::Field(tag.clone()));
@@ -183,7 +183,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
 
     /// Reads pairs until the last, which is a yes, or until a value needs a frame: its key is read once more then.
     #[inline(always)]
-    pub(super) fn keys(
+    pub(crate) fn keys(
         &mut self,
         typed: &Typed,
         class: &Class,
@@ -221,7 +221,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
 
     /// Which field the next key means; `next` is its place in the order in which keys came last time.
     #[inline(always)]
-    pub(super) fn key(&mut self, typed: &Typed, class: &Class, next: &mut u16) -> Result<u16> {
+    pub(crate) fn key(&mut self, typed: &Typed, class: &Class, next: &mut u16) -> Result<u16> {
         {
             let order = typed.order.borrow();
             // A key or two may be missing this time.
@@ -254,7 +254,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     #[inline(never)]
-    pub(super) fn other_key(&mut self, typed: &Typed, class: &Class, next: &mut u16) -> Result<u16> {
+    pub(crate) fn other_key(&mut self, typed: &Typed, class: &Class, next: &mut u16) -> Result<u16> {
         let before = self.r.place();
         let held;
         self.r.key();
@@ -299,7 +299,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     /// The value of a key that is no field's.
-    pub(super) fn unwanted(&mut self, class: &Class, field: u16) -> Result<()> {
+    pub(crate) fn unwanted(&mut self, class: &Class, field: u16) -> Result<()> {
         if field != TAG {
             return self.skip();
         }
@@ -327,7 +327,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     /// An instance of values that are all there, in the order of a layout's.
-    pub(super) fn instance_of(&mut self, layout: &Rc<Layout>, values: Vec<Owned>) -> Result<Owned> {
+    pub(crate) fn instance_of(&mut self, layout: &Rc<Layout>, values: Vec<Owned>) -> Result<Owned> {
         let here = self.here();
         let Build::Typed(typed) = &layout.build else { return Err(decode(CHANGED, here)) };
         let class = self.class(typed.class)?;
@@ -356,7 +356,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     /// Goes on with an instance that has a frame, for as long as its values need none.
-    pub(in crate::decode) fn run_typed(&mut self) -> Result<Option<Frame>> {
+    pub(crate) fn run_typed(&mut self) -> Result<Option<Frame>> {
         let depth = self.stack.len();
         let top = &mut self.stack[depth - 1];
         let (Some(object), Some(layout)) = (top.object.clone(), top.layout.clone()) else {
@@ -414,7 +414,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         }
     }
 
-    pub(super) fn field_done(&mut self, depth: usize, form: Form, field: u16) {
+    pub(crate) fn field_done(&mut self, depth: usize, form: Form, field: u16) {
         let top = &mut self.stack[depth - 1];
         match form {
             Form::Positions => top.at += 1,
@@ -426,7 +426,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     /// A field's value that had a frame of its own.
-    pub(in crate::decode) fn deliver_field(&mut self, value: Owned) -> Result<()> {
+    pub(crate) fn deliver_field(&mut self, value: Owned) -> Result<()> {
         let here = self.here();
         let depth = self.stack.len();
         let Some(Frame { object: Some(object), layout: Some(layout), field, at, .. }) = self.stack.last_mut() else {
@@ -443,7 +443,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         Ok(())
     }
 
-    pub(in crate::decode) fn finish_typed(&mut self, frame: Frame) -> Result<Owned> {
+    pub(crate) fn finish_typed(&mut self, frame: Frame) -> Result<Owned> {
         let (Some(object), Some(layout)) = (&frame.object, &frame.layout) else {
             return Err(decode(CHANGED, frame.offset));
         };
@@ -460,7 +460,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
 /// # Safety
 /// `object` is alive, and an instance of the class that the place was found for.
 #[inline(always)]
-pub(super) unsafe fn place(object: Obj, place: &Place, value: Owned, at: usize) -> Result<()> {
+pub(crate) unsafe fn place(object: Obj, place: &Place, value: Owned, at: usize) -> Result<()> {
     // SAFETY: of that class, says the caller.
     unsafe {
         match place {

@@ -7,16 +7,15 @@ pub mod layouts;
 mod mappings;
 mod members;
 mod sequences;
-mod tagged;
 
 use super::{Decoder, State, UNMARKED};
 use crate::cpython::{float, int, new, Owned};
 use crate::error::{decode, Fault, Result};
-use crate::objects::{plain, special};
 use crate::schema::coerce::{expected, kind_of};
 use crate::schema::foreign::Moment;
 use crate::schema::node::{accepts, Node, Scalar, Seq, SeqKind};
 use crate::schema::{NodeId, ANY};
+use crate::types::{bson_values, schemaless};
 use holdall_format::model::{self, BsonValue, KnownType};
 use holdall_format::{Reader, Token};
 use pyo3::ffi;
@@ -24,7 +23,7 @@ use pyo3::ffi;
 impl<'i, R: Reader<'i>> Decoder<'i, R> {
     /// A value that its node does not take as it comes.
     #[inline(never)]
-    pub(super) fn typed(&mut self, token: Token<'i>, id: NodeId) -> Result<Option<Owned>> {
+    pub(crate) fn typed(&mut self, token: Token<'i>, id: NodeId) -> Result<Option<Owned>> {
         let node = self.rules.node(id);
         if node.any {
             return self.any(token);
@@ -127,7 +126,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     /// The object of that number as the node wants it.
-    pub(super) fn known_as(&mut self, index: usize, object: Owned, id: NodeId) -> Result<Owned> {
+    pub(crate) fn known_as(&mut self, index: usize, object: Owned, id: NodeId) -> Result<Owned> {
         let built_as = self.numbered.get(index).map_or(ANY, |known| known.node);
         if built_as == id || (built_as != ANY && self.rules.is_as_good(built_as, id, &object)) {
             return Ok(object);
@@ -147,13 +146,13 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
 
     /// The next value as its own bytes: `rest` begins with them.
     #[cold]
-    pub(super) fn raw(&mut self, class: &'i Owned, rest: &'i [u8]) -> Result<Option<Owned>> {
+    pub(crate) fn raw(&mut self, class: &'i Owned, rest: &'i [u8]) -> Result<Option<Owned>> {
         let start = self.r.offset();
         self.skip()?;
         let bytes = &rest[..self.r.offset() - start];
         self.claim(0, 64 + bytes.len())?;
         let bytes = new::bytes(self.py, bytes)?;
-        let made = crate::class::registry::call(class, bytes.as_ptr())?;
+        let made = crate::classes::registry::call(class, bytes.as_ptr())?;
         self.done(Some(made))
     }
 
@@ -175,7 +174,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
 
     /// A value for a loop over fields, if it needs no frame: `None` else, and the token is to be read again.
     #[inline(never)]
-    pub(super) fn typed_field(&mut self, token: Token<'i>, id: NodeId, accepts: u32) -> Result<Option<Owned>> {
+    pub(crate) fn typed_field(&mut self, token: Token<'i>, id: NodeId, accepts: u32) -> Result<Option<Owned>> {
         if self.rules.node(id).raw.is_some() {
             return Ok(None);
         }
@@ -244,8 +243,8 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             Moment::Aware => self.moment(seconds, nanoseconds, false, here)?,
             Moment::Any | Moment::Naive => self.moment(seconds, nanoseconds, self.options.naive, here)?,
             Moment::Other if R::TEXT_KEYS => self.moment(seconds, nanoseconds, self.options.naive, here)?,
-            Moment::Other => plain::exact_timestamp(self.py, seconds, nanoseconds)?,
-            Moment::Milliseconds => special::datetime_ms(self.py, seconds, nanoseconds)?,
+            Moment::Other => schemaless::exact_timestamp(self.py, seconds, nanoseconds)?,
+            Moment::Milliseconds => bson_values::datetime_ms(self.py, seconds, nanoseconds)?,
         };
         // Beyond datetime's years it is none.
         // SAFETY: held; the API was imported when the module was.
@@ -256,7 +255,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     /// An object that was built as it came, as the node wants it; what refers to it later gets the same.
-    pub(super) fn checked_object(&mut self, object: Owned, id: NodeId, mark: u32) -> Result<Owned> {
+    pub(crate) fn checked_object(&mut self, object: Owned, id: NodeId, mark: u32) -> Result<Owned> {
         let raw = object.get();
         // SAFETY: held.
         let is_leaf = unsafe { kind_of(raw) } != 0;

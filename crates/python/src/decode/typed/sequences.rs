@@ -1,23 +1,23 @@
 //! Lists and their like against a schema; packed runs where their values are taken as they come, else one by one.
 
-use super::super::fill::{list_item, tuple_item};
 use super::super::frame::FIXED;
 use super::super::Decoder;
+use crate::cpython::fill::{list_item, tuple_item};
 use crate::cpython::Owned;
 use crate::decode::hashed::Adding;
 use crate::error::{decode, invalid, raised, Result, Step};
 use crate::memory::{vec, Vec};
-use crate::objects;
 use crate::schema::class::{ClassKind, Missing};
 use crate::schema::constraint::broken_length;
 use crate::schema::node::{accepts, Node, SeqKind};
 use crate::schema::{NodeId, ANY};
+use crate::types;
 use holdall_format::model::Seq;
 use holdall_format::{Reader, Token};
 use pyo3::ffi;
 
 impl<'i, R: Reader<'i>> Decoder<'i, R> {
-    pub(super) fn typed_sequence(
+    pub(crate) fn typed_sequence(
         &mut self,
         token: Token<'i>,
         len: usize,
@@ -52,14 +52,14 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     /// The classes whose instances are stored without names.
-    pub(super) fn array_like<'n>(&self, node: &'n Node) -> impl Iterator<Item = u32> + use<'i, 'n, R> {
+    pub(crate) fn array_like<'n>(&self, node: &'n Node) -> impl Iterator<Item = u32> + use<'i, 'n, R> {
         let schema = self.rules.schema;
         let is_one = move |class: u32| schema.is_some_and(|schema| schema.classes[class as usize].array_like);
         node.classes.iter().copied().filter(move |&class| is_one(class))
     }
 
     /// An instance whose fields come in order, without names.
-    pub(super) fn by_order(&mut self, index: u32, len: usize) -> Result<Option<Owned>> {
+    pub(crate) fn by_order(&mut self, index: u32, len: usize) -> Result<Option<Owned>> {
         self.check_order(index, len)?;
         let layout = self.order_layout(index, len)?;
         self.begin_typed(&layout, len)
@@ -81,7 +81,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         Ok(())
     }
 
-    pub(super) fn typed_deque(&mut self, token: Token<'i>, node: &'i Node, id: NodeId) -> Result<Option<Owned>> {
+    pub(crate) fn typed_deque(&mut self, token: Token<'i>, node: &'i Node, id: NodeId) -> Result<Option<Owned>> {
         let Some(seq) = &node.seq else {
             return if node.takes_containers() { self.untyped(token, id) } else { Err(self.mismatch(node, &token)) };
         };
@@ -102,7 +102,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     /// A packed run: at once where its values are taken as they are, else value by value.
-    pub(super) fn typed_run(&mut self, token: Token<'i>, node: &'i Node, id: NodeId) -> Result<Option<Owned>> {
+    pub(crate) fn typed_run(&mut self, token: Token<'i>, node: &'i Node, id: NodeId) -> Result<Option<Owned>> {
         let (seq, len, kind) = match token {
             Token::Ints(seq, run) => (seq, run.len(), accepts::INT),
             Token::Floats(seq, run) => (seq, run.len(), accepts::FLOAT),
@@ -166,7 +166,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     /// The items of a list that was built of a run, each as its node wants it.
-    pub(super) fn coerced_items(&mut self, list: &Owned, node: &Node, len: usize) -> Result<Vec<Owned>> {
+    pub(crate) fn coerced_items(&mut self, list: &Owned, node: &Node, len: usize) -> Result<Vec<Owned>> {
         let Some(seq) = &node.seq else { return Ok(Vec::new()) };
         match &seq.kind {
             SeqKind::Fixed(items) if items.len() != len => {
@@ -193,7 +193,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     /// A container of values that are all there.
-    pub(super) fn container_of(&mut self, node: &Node, items: Vec<Owned>) -> Result<Option<Owned>> {
+    pub(crate) fn container_of(&mut self, node: &Node, items: Vec<Owned>) -> Result<Option<Owned>> {
         let Some(seq) = &node.seq else { return Err(decode("a run out of place", self.here())) };
         let (len, here) = (items.len(), self.here());
         self.claim(0, 64 + 40 * len)?;
@@ -227,9 +227,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                     set
                 }
                 SeqKind::Deque(_) => {
-                    let deque = objects::collections::deque(self.py, Token::None, here)?;
+                    let deque = types::collections::deque(self.py, Token::None, here)?;
                     for item in items {
-                        objects::collections::append(deque.get(), item.get())?;
+                        types::collections::append(deque.get(), item.get())?;
                     }
                     deque
                 }

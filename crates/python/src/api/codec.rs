@@ -1,0 +1,113 @@
+//! `Encoder` and `Decoder`: options read once, for many messages.
+
+use crate::encode::scratch::{with_scratch, Scratch};
+use crate::error::Fault;
+use crate::io::files::decode_message;
+use crate::memory::{door, door_giving};
+use crate::message::limits::Limits;
+use crate::message::options;
+use crate::message::options::Wanted;
+use crate::message::{encode_into, encode_message};
+use crate::{decode, encode};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyByteArray;
+
+/// Stores objects; takes the options of `dumps` once.
+///
+/// Keeps nothing of one message for the next. May be used by several threads, and within its own hook.
+///
+/// >>> encoder = Encoder(refs=False)
+/// >>> loads(encoder.encode({"a": 1}))
+/// {'a': 1}
+#[pyclass(module = "holdall", frozen)]
+pub struct Encoder {
+    options: encode::Options,
+}
+
+#[pymethods]
+impl Encoder {
+    #[new]
+    #[pyo3(signature = (*, refs = true, canonical = false, trust = false, intern = false, enc_hook = None))]
+    fn new(
+        refs: bool,
+        canonical: bool,
+        trust: bool,
+        intern: bool,
+        enc_hook: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Encoder> {
+        door(|| Ok(Encoder { options: options::encoding(refs, canonical, trust, intern, enc_hook)? }))
+    }
+
+    /// Store the graph of `obj` as bytes; see `dumps`.
+    #[pyo3(signature = (obj, buffers = None))]
+    fn encode(&self, obj: &Bound<'_, PyAny>, buffers: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
+        door(|| encode_message(obj, &self.options, buffers))
+    }
+
+    /// Store the graph of `obj` into `buffer` from `offset` on; gives the offset of its end.
+    ///
+    /// What `buffer` held from `offset` on is gone: it ends where the message does.
+    #[pyo3(signature = (obj, buffer, offset = 0))]
+    fn encode_into(
+        &self,
+        obj: &Bound<'_, PyAny>,
+        buffer: &Bound<'_, PyByteArray>,
+        offset: usize,
+    ) -> PyResult<Py<PyAny>> {
+        put_into(buffer, offset, |scratch| encode_into(scratch, obj, &self.options, None).map(drop))
+    }
+}
+
+/// Puts the message that `encode` writes into `buffer` from `offset` on; gives the offset of its end, where `buffer` ends then.
+pub fn put_into(
+    buffer: &Bound<'_, PyByteArray>,
+    offset: usize,
+    encode: impl FnOnce(&mut Scratch) -> Result<(), Fault>,
+) -> PyResult<Py<PyAny>> {
+    door_giving(buffer.py(), || {
+        with_scratch(|scratch| {
+            encode(scratch)?;
+            if offset > buffer.len() {
+                return Err(PyValueError::new_err("`offset` is beyond the end of `buffer`").into());
+            }
+            let message = scratch.output.as_slice();
+            let end = offset + message.len();
+            buffer.resize(end)?;
+            // SAFETY: the GIL is held, no Python code runs, and the bytearray was just made large enough.
+            unsafe { buffer.as_bytes_mut()[offset..].copy_from_slice(message) };
+            Ok(end)
+        })
+    })
+}
+
+/// Loads objects; takes the options of `loads` once.
+///
+/// >>> Decoder(limits=Limits(depth=10)).decode(dumps([1]))
+/// [1]
+#[pyclass(module = "holdall", frozen)]
+pub struct Decoder {
+    options: decode::Options,
+}
+
+#[pymethods]
+impl Decoder {
+    #[new]
+    #[pyo3(signature = (*, r#type = Wanted::ANY, types = None, trust = false, strict = true, dec_hook = None, limits = None), text_signature = "(*, type='Any', types=(), trust=False, strict=True, dec_hook=None, limits=None)")]
+    fn new(
+        r#type: Wanted<'_>,
+        types: Option<&Bound<'_, PyAny>>,
+        trust: bool,
+        strict: bool,
+        dec_hook: Option<&Bound<'_, PyAny>>,
+        limits: Option<&Limits>,
+    ) -> PyResult<Decoder> {
+        door(|| Ok(Decoder { options: options::decoding(&r#type, types, trust, strict, dec_hook, limits)? }))
+    }
+
+    /// Restore the graph in `data`; see `loads`.
+    #[pyo3(signature = (data, buffers = None))]
+    fn decode(&self, data: &Bound<'_, PyAny>, buffers: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
+        door(|| decode_message(data, &self.options, buffers))
+    }
+}

@@ -1,0 +1,88 @@
+//! `dumps` and `loads`.
+
+use crate::io::files::decode_message;
+use crate::memory::door;
+use crate::message::encode_message;
+use crate::message::limits::Limits;
+use crate::message::options;
+use crate::message::options::Wanted;
+use pyo3::prelude::*;
+use pyo3::types::PyAny;
+
+/// Store the object graph of `obj` as bytes.
+///
+/// refs: keep identity: what is one object stays one, and cycles are fine. Without it, shared objects are written
+/// again wherever they are met, and a cycle is an EncodeError.
+/// canonical: equal graphs give equal bytes, whatever their history: sets in order, equal strings once. Slower: the
+/// graph is walked twice, and a set's members are stored once more to be put in order. `docs/guide-classes.md` says what
+/// equal graphs are.
+/// trust: also what only code can restore: classes and functions by reference, objects with `__reduce_ex__` or
+/// `__getstate__`. Only `loads(..., trust=True)` takes such a message.
+/// intern: write equal strings once; they come back as one object. Smaller where strings repeat; costs a hash of each.
+/// enc_hook: called with an object that can't be stored; what it gives is stored instead.
+/// buffers: a list that takes large buffers out of band, as pickle's `buffer_callback` does (a callable works too).
+///
+/// Integers, floats, booleans and None have no identity. The cyclic collector is paused meanwhile.
+///
+/// Raises EncodeError: an object that can't be stored; the message names its type and the remedy. In canonical form also a set
+/// whose members have no order that the graph tells.
+///
+/// >>> len(dumps(1)), len(dumps("abcd"))
+/// (2, 6)
+#[pyfunction]
+#[pyo3(signature = (obj, /, *, refs = true, canonical = false, trust = false, intern = false, enc_hook = None, buffers = None))]
+pub fn dumps(
+    obj: &Bound<'_, PyAny>,
+    refs: bool,
+    canonical: bool,
+    trust: bool,
+    intern: bool,
+    enc_hook: Option<&Bound<'_, PyAny>>,
+    buffers: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Py<PyAny>> {
+    door(|| {
+        let options = options::encoding(refs, canonical, trust, intern, enc_hook)?;
+        encode_message(obj, &options, buffers)
+    })
+}
+
+/// Restore the object graph in `data`.
+///
+/// data: bytes-like, C-contiguous: a message of `dumps` or a file of `dump`. Read only during the call.
+/// type: an annotation: what the graph must be, and is built as; `docs/guide-typed.md` says what for. Any takes what comes; None
+/// means the type of None.
+/// types: a class, a module, `Record`, or an iterable of them: classes that may be built by name. Registered classes
+/// and the standard library's value types always may, and PyMongo's where the program has imported them.
+/// trust: also take trusted messages, which import and call what they name: only from sources that you trust.
+/// strict: with `type`, refuse text where a number is wanted, and the like; False converts it.
+/// dec_hook: with `type`, called as `dec_hook(annotation, value)` to make what only you know how to make.
+/// limits: bounds on depth, objects and memory; see `Limits` for what holds without.
+/// buffers: the out-of-band buffers that `dumps(..., buffers=)` gave, in order.
+///
+/// Nothing is imported and nothing called that `data` names, unless `trust`. The cyclic collector is paused meanwhile.
+///
+/// Raises DecodeError: malformed or left-over bytes; `.offset` counts bytes from the start of `data`. The text names another
+/// format where they are in that.
+/// Raises ValidationError: well formed, but not a `type`; `.path` says where, as in ("users", 3, "name").
+/// Raises UnknownTypeError: a class that is not permitted. Raises LimitError: a bound was passed.
+///
+/// >>> a, b = loads(dumps([x := [1], x])); a is b
+/// True
+#[pyfunction]
+#[pyo3(signature = (data, /, *, r#type = Wanted::ANY, types = None, trust = false, strict = true, dec_hook = None, limits = None, buffers = None), text_signature = "(data, /, *, type='Any', types=(), trust=False, strict=True, dec_hook=None, limits=None, buffers=None)")]
+#[allow(clippy::too_many_arguments)]
+pub fn loads(
+    data: &Bound<'_, PyAny>,
+    r#type: Wanted<'_>,
+    types: Option<&Bound<'_, PyAny>>,
+    trust: bool,
+    strict: bool,
+    dec_hook: Option<&Bound<'_, PyAny>>,
+    limits: Option<&Limits>,
+    buffers: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Py<PyAny>> {
+    door(|| {
+        let options = options::decoding(&r#type, types, trust, strict, dec_hook, limits)?;
+        decode_message(data, &options, buffers)
+    })
+}

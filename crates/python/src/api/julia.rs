@@ -1,0 +1,187 @@
+//! Julia's files: the same functions for the dialect of BSON that BSON.jl and BSONqs write.
+
+use crate::decode;
+use crate::dialect::julia::{Julia, Lowering};
+use crate::encode::scratch::Scratch;
+use crate::encode::{self, Encoder, Sharing};
+use crate::error::Fault;
+use crate::lazy::{open_bson, Document};
+use crate::memory::door;
+use crate::message::foreign::named;
+use crate::message::limits::Limits;
+use crate::message::options;
+use crate::message::options::Wanted;
+use crate::message::{decode_by, finished_message, with_bytes};
+use crate::types::numpy;
+use holdall_format::detect::Format;
+use holdall_format::julia::{tag, Reader, Survey, Writer};
+use pyo3::exceptions::PySystemError;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use std::sync::Arc;
+
+/// The names of the documents that stand for something else.
+pub fn tags(py: Python<'_>) -> PyResult<Bound<'_, PyTuple>> {
+    PyTuple::new(py, tag::ROWS.iter().map(|row| row.name))
+}
+
+fn encode_into(scratch: &mut Scratch, object: &Bound<'_, PyAny>, options: &encode::Options) -> Result<(), Fault> {
+    encode::tracking_if_asked(|track_all| encode_once(scratch, object, options, track_all))
+}
+
+fn encode_once(
+    scratch: &mut Scratch,
+    object: &Bound<'_, PyAny>,
+    options: &encode::Options,
+    track_all: bool,
+) -> Result<(), Fault> {
+    let Scratch { output, tables } = scratch;
+    let py = object.py();
+    // The first walk only finds what is met more than once.
+    // SAFETY: the GIL is held, as `py` shows.
+    let mut survey = unsafe { Encoder::new(py, Survey, options, tables, Sharing::Finding(Default::default())) };
+    survey.lowering = Some(Box::new(Lowering::new(py)?));
+    if track_all {
+        survey.track_all();
+    }
+    survey.message(object.as_ptr())?;
+    // What was made on the way is made anew in the second walk; until then no address may come to mean another object.
+    let _made = survey.take_temporaries();
+    let lowering = survey.lowering.take();
+    let sharing = survey.into_found();
+    // SAFETY: as above.
+    let mut encoder = unsafe { Encoder::new(py, Writer::new(&mut *output), options, tables, sharing) };
+    encoder.lowering = lowering;
+    encoder.message(object.as_ptr())
+}
+
+/// Store `obj`, a dict of names, as BSON.jl would: the bytes that `BSON.load` reads.
+///
+/// `docs/julia.md` says what each type becomes. What is one object stays one, and cycles are fine.
+///
+/// enc_hook: called with an object that can't be stored; what it gives is stored instead.
+///
+/// Raises EncodeError: an object that Julia has no type for, as far as is known; the message names its class and the remedy.
+///
+/// >>> from holdall import julia
+/// >>> julia.loads(julia.dumps({"n": 1}))
+/// {'n': 1}
+#[pyfunction]
+#[pyo3(name = "julia_dumps", signature = (obj, /, *, enc_hook = None))]
+pub fn dumps(obj: &Bound<'_, PyAny>, enc_hook: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
+    door(|| {
+        let options = options::encoding(true, false, false, false, enc_hook)?;
+        finished_message(obj.py(), |scratch| encode_into(scratch, obj, &options))
+    })
+}
+
+#[allow(clippy::too_many_arguments)]
+fn decoding(
+    data: &Bound<'_, PyAny>,
+    wanted: &Wanted<'_>,
+    types: &Bound<'_, PyAny>,
+    strict: bool,
+    dec_hook: Option<&Bound<'_, PyAny>>,
+    limits: Option<&Limits>,
+    views: bool,
+    raw: bool,
+    lazy: bool,
+) -> PyResult<decode::Options> {
+    let mut options = options::decoding(wanted, None, false, strict, dec_hook, limits)?;
+    let views = match views {
+        true => {
+            let base = with_bytes(data, |input| Ok(input.as_ptr() as usize))?;
+            numpy::octets(data)?.map(|owner| (owner, base))
+        }
+        false => None,
+    };
+    options.julia = Some(Arc::new(Julia::new(types, views, raw, lazy)?));
+    Ok(options)
+}
+
+/// Restore what `data` holds, a document of BSON.jl's or BSONqs's.
+///
+/// type, strict, dec_hook, limits: as for `holdall.loads`.
+/// types: classes that Julia's types become, beside those that `struct` has mapped: classes (found by their names), modules, or a
+///     dict of paths and classes.
+/// views: arrays are views of `data`, which they keep alive; else they are copies of their own.
+///
+/// Nothing that the data name is run, or imported: functions and methods come as records.
+///
+/// Raises DecodeError: malformed or left-over bytes; `.offset` counts bytes from the start of `data`.
+/// Raises ValidationError: well formed, but not a `type`. Raises LimitError: a bound was passed.
+///
+/// >>> from holdall import julia
+/// >>> julia.loads(julia.dumps({"n": 1}), type=dict[str, int])
+/// {'n': 1}
+#[pyfunction]
+#[pyo3(name = "julia_loads", signature = (data, /, *, types = None, r#type = Wanted::ANY, strict = true, dec_hook = None, limits = None, views = false), text_signature = "(data, /, *, types=None, type='Any', strict=True, dec_hook=None, limits=None, views=False)")]
+#[allow(clippy::too_many_arguments)]
+pub fn loads(
+    data: &Bound<'_, PyAny>,
+    types: Option<&Bound<'_, PyAny>>,
+    r#type: Wanted<'_>,
+    strict: bool,
+    dec_hook: Option<&Bound<'_, PyAny>>,
+    limits: Option<&Limits>,
+    views: bool,
+) -> PyResult<Py<PyAny>> {
+    door(|| {
+        let none = data.py().None().into_bound(data.py());
+        let options = decoding(data, &r#type, types.unwrap_or(&none), strict, dec_hook, limits, views, false, false)?;
+        let Some(julia) = options.julia.clone() else { return Err(PySystemError::new_err("no options of Julia's")) };
+        with_bytes(data, |input| {
+            let made = julia.until_settled(|| {
+                let reader = Reader::new(input).map_err(|error| Fault::from(error).into_py(0))?;
+                decode_by(data.py(), reader, &options, None, 0)
+            });
+            made.map_err(|error| named(data.py(), error, Format::Julia, input))
+        })
+    })
+}
+
+/// The tagged documents of `data` as dicts, as they stand in the file; what is referred to is one object.
+///
+/// Raises DecodeError: malformed or left-over bytes.
+///
+/// >>> from holdall import julia
+/// >>> julia.parse(julia.dumps({"t": (1, 2)}))
+/// {'t': {'tag': 'tuple', 'data': [1, 2]}}
+#[pyfunction]
+#[pyo3(name = "julia_parse", signature = (data, /, *, limits = None))]
+pub fn parse(data: &Bound<'_, PyAny>, limits: Option<&Limits>) -> PyResult<Py<PyAny>> {
+    door(|| {
+        let none = data.py().None().into_bound(data.py());
+        let options = decoding(data, &Wanted::ANY, &none, true, None, limits, false, true, false)?;
+        with_bytes(data, |input| {
+            let made = match Reader::new(input) {
+                Ok(reader) => decode_by(data.py(), reader.raw(), &options, None, 0),
+                Err(error) => Err(Fault::from(error).into_py(0)),
+            };
+            made.map_err(|error| named(data.py(), error, Format::Julia, input))
+        })
+    })
+}
+
+/// A document whose members are found without being read, and built when they are asked for.
+///
+/// owned: whether closing it closes `data`, a map that was made for it.
+#[pyfunction]
+#[pyo3(name = "julia_open", signature = (data, /, *, owned, types = None, r#type = Wanted::ANY, strict = true, dec_hook = None, limits = None, views = false))]
+#[allow(clippy::too_many_arguments)]
+pub fn open(
+    data: &Bound<'_, PyAny>,
+    owned: bool,
+    types: Option<&Bound<'_, PyAny>>,
+    r#type: Wanted<'_>,
+    strict: bool,
+    dec_hook: Option<&Bound<'_, PyAny>>,
+    limits: Option<&Limits>,
+    views: bool,
+) -> PyResult<Document> {
+    door(|| {
+        let none = data.py().None().into_bound(data.py());
+        let options = decoding(data, &r#type, types.unwrap_or(&none), strict, dec_hook, limits, views, false, true)?;
+        open_bson(data, owned, options)
+    })
+}

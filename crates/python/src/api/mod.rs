@@ -1,0 +1,100 @@
+//! What Python sees: the module's functions and classes. Options are read here, and nowhere below.
+
+pub mod bson;
+mod codec;
+mod copy;
+
+mod functions;
+pub mod julia;
+
+pub mod msgpack;
+
+mod inspect;
+mod pickle;
+
+use crate::error;
+use pyo3::prelude::*;
+
+/// The native part of holdall.
+#[pymodule(gil_used = true)]
+#[pyo3(name = "_core")]
+fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let py = module.py();
+    crate::memory::quiet_lack_of_memory();
+    // SAFETY: the GIL is held; the datetime API is imported before anything uses it.
+    unsafe {
+        crate::cpython::self_test().map_err(pyo3::exceptions::PyImportError::new_err)?;
+        pyo3::ffi::PyDateTime_IMPORT();
+        if pyo3::ffi::PyDateTimeAPI().is_null() {
+            return Err(PyErr::fetch(py));
+        }
+    }
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    for (name, class) in [
+        ("HoldallError", py.get_type::<error::HoldallError>()),
+        ("EncodeError", py.get_type::<error::EncodeError>()),
+        ("DecodeError", py.get_type::<error::DecodeError>()),
+        ("TruncatedError", py.get_type::<error::TruncatedError>()),
+        ("ChecksumError", py.get_type::<error::ChecksumError>()),
+        ("LimitError", py.get_type::<error::LimitError>()),
+        ("UnknownTypeError", py.get_type::<error::UnknownTypeError>()),
+        ("ValidationError", py.get_type::<error::ValidationError>()),
+    ] {
+        module.add(name, class)?;
+    }
+    module.add_class::<crate::message::limits::Limits>()?;
+    module.add_class::<crate::types::record::Record>()?;
+    module.add_class::<codec::Encoder>()?;
+    module.add_class::<codec::Decoder>()?;
+    module.add_function(wrap_pyfunction!(functions::dumps, module)?)?;
+    module.add_function(wrap_pyfunction!(functions::loads, module)?)?;
+    module.add_function(wrap_pyfunction!(pickle::dumps_pickle, module)?)?;
+    module.add_function(wrap_pyfunction!(pickle::loads_pickle, module)?)?;
+    module.add_function(wrap_pyfunction!(pickle::load_pickle, module)?)?;
+    module.add_class::<pickle::PicklerMemo>()?;
+    module.add_class::<pickle::UnpicklerMemo>()?;
+    module.add_function(wrap_pyfunction!(crate::io::files::dump, module)?)?;
+    module.add_function(wrap_pyfunction!(crate::io::files::load, module)?)?;
+    module.add_function(wrap_pyfunction!(crate::io::files::load_mapped, module)?)?;
+    module.add_function(wrap_pyfunction!(crate::io::files::file_write, module)?)?;
+    module.add_class::<crate::io::log::LogWriter>()?;
+    module.add_class::<crate::io::log::LogReader>()?;
+    module.add_class::<crate::io::log::Damage>()?;
+    module.add_function(wrap_pyfunction!(crate::io::log::check::verify, module)?)?;
+    module.add_function(wrap_pyfunction!(crate::io::log::check::repair, module)?)?;
+    module.add_function(wrap_pyfunction!(crate::io::log::check::file_kind, module)?)?;
+    module.add_function(wrap_pyfunction!(crate::io::log::check::frames_of, module)?)?;
+    module.add_function(wrap_pyfunction!(crate::io::log::check::file_body, module)?)?;
+    module.add("file_start_size", holdall_format::hold::frame::START)?;
+    module.add_function(wrap_pyfunction!(copy::deepcopy, module)?)?;
+    module.add_function(wrap_pyfunction!(inspect::outline, module)?)?;
+    module.add_function(wrap_pyfunction!(inspect::guess_format, module)?)?;
+    module.add_function(wrap_pyfunction!(crate::message::foreign::foreign_format, module)?)?;
+    module.add_function(wrap_pyfunction!(crate::message::foreign::explain_error, module)?)?;
+    module.add_function(wrap_pyfunction!(crate::message::foreign::name_foreign, module)?)?;
+    module.add_function(wrap_pyfunction!(crate::classes::registry::register_class, module)?)?;
+    module.add_function(wrap_pyfunction!(crate::classes::registry::class_settings, module)?)?;
+    module.add_function(wrap_pyfunction!(crate::classes::registry::registered_subclasses, module)?)?;
+    module.add_class::<crate::schema::CompiledSchema>()?;
+    module.add_function(wrap_pyfunction!(crate::schema::compile_schema, module)?)?;
+    module.add_function(wrap_pyfunction!(msgpack::dumps, module)?)?;
+    module.add_function(wrap_pyfunction!(msgpack::loads, module)?)?;
+    module.add_function(wrap_pyfunction!(msgpack::scan, module)?)?;
+    module.add("MsgpackEncoder", py.get_type::<msgpack::MsgpackEncoder>())?;
+    module.add("MsgpackDecoder", py.get_type::<msgpack::MsgpackDecoder>())?;
+    module.add_function(wrap_pyfunction!(bson::dumps, module)?)?;
+    module.add_function(wrap_pyfunction!(bson::loads, module)?)?;
+    module.add("BsonEncoder", py.get_type::<bson::BsonEncoder>())?;
+    module.add("BsonDecoder", py.get_type::<bson::BsonDecoder>())?;
+    module.add_class::<crate::lazy::Document>()?;
+    module.add_function(wrap_pyfunction!(crate::lazy::open, module)?)?;
+    module.add("julia_tags", julia::tags(py)?)?;
+    module.add_function(wrap_pyfunction!(julia::dumps, module)?)?;
+    module.add_function(wrap_pyfunction!(julia::loads, module)?)?;
+    module.add_function(wrap_pyfunction!(julia::parse, module)?)?;
+    module.add_function(wrap_pyfunction!(julia::open, module)?)?;
+    module.add_function(wrap_pyfunction!(bson::driver_encode, module)?)?;
+    module.add_function(wrap_pyfunction!(bson::driver_decode, module)?)?;
+    module.add_function(wrap_pyfunction!(bson::driver_decode_all, module)?)?;
+    Ok(())
+}

@@ -1,0 +1,248 @@
+//! MessagePack: the same functions and classes for the second format.
+
+use crate::cpython::View;
+use crate::encode::forms::Forms;
+use crate::encode::scratch::Scratch;
+use crate::error::Fault;
+use crate::memory::{door, door_giving};
+use crate::message::foreign::named;
+use crate::message::limits::Limits;
+use crate::message::options;
+use crate::message::options::Wanted;
+use crate::message::{decode_by, finished_message, with_bytes, write_plain};
+use crate::{decode, encode};
+use holdall_format::detect::Format;
+use holdall_format::msgpack::{Reader, Writer};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyByteArray;
+
+fn encode_into(scratch: &mut Scratch, object: &Bound<'_, PyAny>, options: &encode::Options) -> Result<(), Fault> {
+    let Scratch { output, tables } = scratch;
+    write_plain(Writer::new(&mut *output), tables, object, options)
+}
+
+fn encode_message(object: &Bound<'_, PyAny>, options: &encode::Options) -> PyResult<Py<PyAny>> {
+    finished_message(object.py(), |scratch| encode_into(scratch, object, options))
+}
+
+fn encoding(
+    enc_hook: Option<&Bound<'_, PyAny>>,
+    order: Option<&str>,
+    uuid_format: &str,
+    decimal_format: Option<&Bound<'_, PyAny>>,
+    hook_objects: bool,
+) -> PyResult<encode::Options> {
+    let mut options = options::encoding(false, false, false, false, enc_hook)?;
+    options.forms = Forms {
+        order: options::order(order)?,
+        uuid: options::uuid_form(uuid_format)?,
+        decimal: options::decimal_form(decimal_format)?,
+        hook_objects,
+    };
+    Ok(options)
+}
+
+pub fn decoding(
+    wanted: &Wanted<'_>,
+    strict: bool,
+    dec_hook: Option<&Bound<'_, PyAny>>,
+    ext_hook: Option<&Bound<'_, PyAny>>,
+    limits: Option<&Limits>,
+) -> PyResult<decode::Options> {
+    let mut options = options::without_names(options::decoding(wanted, None, false, strict, dec_hook, limits)?, true)?;
+    options.ext_hook = options::hook(ext_hook, "ext_hook")?;
+    Ok(options)
+}
+
+fn decode_message(
+    data: &Bound<'_, PyAny>,
+    options: &decode::Options,
+    form: fn(Reader<'_>) -> Reader<'_>,
+) -> PyResult<Py<PyAny>> {
+    let py = data.py();
+    with_bytes(data, |input| {
+        decode_by(py, form(Reader::new(input)), options, None, 0)
+            .map_err(|error| named(py, error, Format::Msgpack, input))
+    })
+}
+
+/// Store `obj` as MessagePack.
+///
+/// Shared objects are written again wherever they are met; a cycle is an EncodeError. Classes become maps of their fields;
+/// `docs/msgpack.md` says what each type becomes.
+///
+/// enc_hook: called with an object that can't be stored; what it gives is stored instead.
+/// order: "deterministic" sorts dicts and sets, "sorted" the fields of classes as well; None leaves them as they are.
+/// uuid_format: "canonical", "hex" or "bytes". decimal_format: "string", "number" (a float), or a function whose result is stored.
+/// hook_objects: objects of classes that declare no fields go to `enc_hook` too.
+///
+/// Raises EncodeError: an object, or an int beyond 64 bits, that the format can't hold; what has no order, where one is asked for.
+///
+/// >>> from holdall import msgpack
+/// >>> msgpack.dumps({"a": 1})
+/// b'\x81\xa1a\x01'
+#[pyfunction]
+#[pyo3(name = "msgpack_dumps", signature = (obj, /, *, enc_hook = None, order = None, uuid_format = "canonical", decimal_format = None, hook_objects = false))]
+pub fn dumps(
+    obj: &Bound<'_, PyAny>,
+    enc_hook: Option<&Bound<'_, PyAny>>,
+    order: Option<&str>,
+    uuid_format: &str,
+    decimal_format: Option<&Bound<'_, PyAny>>,
+    hook_objects: bool,
+) -> PyResult<Py<PyAny>> {
+    door(|| encode_message(obj, &encoding(enc_hook, order, uuid_format, decimal_format, hook_objects)?))
+}
+
+/// Restore what `data` holds, one value of MessagePack.
+///
+/// type, strict, dec_hook, limits: as for `holdall.loads`. Text stands for dates, decimals and the like where `type` wants
+/// those.
+/// ext_hook: called as `ext_hook(code, data)` for an extension type; without it, an `Ext`.
+///
+/// Raises DecodeError: malformed or left-over bytes; `.offset` counts bytes from the start of `data`.
+/// Raises ValidationError: well formed, but not a `type`. Raises LimitError: a bound was passed.
+///
+/// >>> from holdall import msgpack
+/// >>> msgpack.loads(b'\x81\xa1a\x01', type=dict[str, int])
+/// {'a': 1}
+#[pyfunction]
+#[pyo3(name = "msgpack_loads", signature = (data, /, *, r#type = Wanted::ANY, strict = true, dec_hook = None, ext_hook = None, limits = None), text_signature = "(data, /, *, type='Any', strict=True, dec_hook=None, ext_hook=None, limits=None)")]
+pub fn loads(
+    data: &Bound<'_, PyAny>,
+    r#type: Wanted<'_>,
+    strict: bool,
+    dec_hook: Option<&Bound<'_, PyAny>>,
+    ext_hook: Option<&Bound<'_, PyAny>>,
+    limits: Option<&Limits>,
+) -> PyResult<Py<PyAny>> {
+    door(|| {
+        let options = decoding(&r#type, strict, dec_hook, ext_hook, limits)?;
+        decode_message(data, &options, |reader| reader)
+    })
+}
+
+/// Stores objects as MessagePack; takes the options of `dumps` once.
+///
+/// builtin_only: whatever is of no builtin type, and no `Ext` or `Timestamp`, goes to `enc_hook`.
+///
+/// >>> from holdall import msgpack
+/// >>> msgpack.Encoder().encode([1, None])
+/// b'\x92\x01\xc0'
+#[pyclass(module = "holdall.msgpack", name = "Encoder", frozen)]
+pub struct MsgpackEncoder {
+    options: encode::Options,
+}
+
+#[pymethods]
+impl MsgpackEncoder {
+    #[new]
+    #[pyo3(signature = (*, enc_hook = None, order = None, uuid_format = "canonical", decimal_format = None, hook_objects = false, builtin_only = false))]
+    fn new(
+        enc_hook: Option<&Bound<'_, PyAny>>,
+        order: Option<&str>,
+        uuid_format: &str,
+        decimal_format: Option<&Bound<'_, PyAny>>,
+        hook_objects: bool,
+        builtin_only: bool,
+    ) -> PyResult<MsgpackEncoder> {
+        door(|| {
+            let mut options = encoding(enc_hook, order, uuid_format, decimal_format, hook_objects)?;
+            options.builtin_only = builtin_only;
+            Ok(MsgpackEncoder { options })
+        })
+    }
+
+    /// Store `obj` as bytes; see `dumps`.
+    fn encode(&self, obj: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+        door(|| encode_message(obj, &self.options))
+    }
+
+    /// Store `obj` into `buffer` from `offset` on; gives the offset of its end, where `buffer` ends then.
+    #[pyo3(signature = (obj, buffer, offset = 0))]
+    fn encode_into(
+        &self,
+        obj: &Bound<'_, PyAny>,
+        buffer: &Bound<'_, PyByteArray>,
+        offset: usize,
+    ) -> PyResult<Py<PyAny>> {
+        crate::api::codec::put_into(buffer, offset, |scratch| encode_into(scratch, obj, &self.options))
+    }
+}
+
+/// Loads objects of MessagePack; takes the options of `loads` once.
+///
+/// raw: text comes as bytes. use_list: arrays come as lists, else as tuples. strict_map_key: keys must be text or bytes.
+/// timestamps: points in time come as `Timestamp`, which keeps nanoseconds, instead of datetimes in UTC. as_msgpack_python: what
+/// datetimes can't hold is cut off, and not rounded; an array is no key.
+///
+/// >>> from holdall import msgpack
+/// >>> msgpack.Decoder(type=list[int]).decode(b'\x91\x01')
+/// [1]
+#[pyclass(module = "holdall.msgpack", name = "Decoder", frozen)]
+pub struct MsgpackDecoder {
+    options: decode::Options,
+    form: fn(Reader<'_>) -> Reader<'_>,
+}
+
+#[pymethods]
+impl MsgpackDecoder {
+    #[new]
+    #[pyo3(signature = (*, r#type = Wanted::ANY, strict = true, dec_hook = None, ext_hook = None, limits = None, raw = false, use_list = true, strict_map_key = false, timestamps = false, as_msgpack_python = false), text_signature = "(*, type='Any', strict=True, dec_hook=None, ext_hook=None, limits=None, raw=False, use_list=True, strict_map_key=False, timestamps=False, as_msgpack_python=False)")]
+    #[allow(clippy::too_many_arguments)]
+    fn new(
+        r#type: Wanted<'_>,
+        strict: bool,
+        dec_hook: Option<&Bound<'_, PyAny>>,
+        ext_hook: Option<&Bound<'_, PyAny>>,
+        limits: Option<&Limits>,
+        raw: bool,
+        use_list: bool,
+        strict_map_key: bool,
+        timestamps: bool,
+        as_msgpack_python: bool,
+    ) -> PyResult<MsgpackDecoder> {
+        door(|| {
+            let mut options = decoding(&r#type, strict, dec_hook, ext_hook, limits)?;
+            options.strict_keys = strict_map_key;
+            options.timestamps = timestamps;
+            options.as_msgpack_python = as_msgpack_python;
+            let form: fn(Reader<'_>) -> Reader<'_> = match (raw, use_list) {
+                (false, true) => |reader| reader,
+                (false, false) => |reader| reader.with_tuples(),
+                (true, true) => |reader| reader.with_raw_text(),
+                (true, false) => |reader| reader.with_raw_text().with_tuples(),
+            };
+            Ok(MsgpackDecoder { options, form })
+        })
+    }
+
+    /// Restore what `data` holds; see `loads`.
+    fn decode(&self, data: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+        door(|| decode_message(data, &self.options, self.form))
+    }
+}
+
+/// Looks for the end of a value in a stream: from `start`, where `pending` values are still owed (1 at the beginning of
+/// one). Gives the offset after the last whole token, and how many values are owed then: 0 is a whole value.
+#[pyfunction]
+#[pyo3(name = "msgpack_scan", signature = (data, start, pending, /))]
+pub fn scan(data: &Bound<'_, PyAny>, start: usize, pending: u64) -> PyResult<Py<PyAny>> {
+    door_giving(data.py(), || {
+        let view = View::new(data)?;
+        let Some(rest) = view.as_slice().get(start..) else {
+            return Err(PyValueError::new_err("`start` is beyond the end of `data`"));
+        };
+        let (len, pending) = holdall_format::msgpack::scan(rest, pending).map_err(|error| {
+            let error = Fault::from(error).into_py(start);
+            // Only where the first value begins.
+            if start == 0 {
+                named(data.py(), error, Format::Msgpack, rest)
+            } else {
+                error
+            }
+        })?;
+        Ok((start + len, pending))
+    })
+}

@@ -1,0 +1,153 @@
+//! What hashing a key costs that is there already: of a load, where it was put off, as the key was referred to before all of it was
+//! there; of what is being stored, where it is not seen at a glance.
+//!
+//! All other keys of a load are weighed while they are built (`Weight`).
+
+use crate::budget::hash_cost::Weight;
+use crate::budget::hash_cost::{hashes_by_identity, may_run_code};
+use crate::budget::rings;
+use crate::budget::Work;
+use crate::classes::{plan, state};
+use crate::cpython::dict::Position;
+use crate::cpython::{references, Obj, Owned};
+use crate::error::{decode, Result};
+use crate::memory::{vec, FxHashMap, Vec};
+use crate::types::extent;
+use pyo3::ffi;
+use pyo3::Python;
+use std::ptr::addr_of_mut;
+
+/// The costs of the objects that keys consist of; each is looked at once, however often it is met.
+#[derive(Default)]
+pub struct Scale {
+    known: FxHashMap<usize, Weight>,
+    /// Their addresses stay theirs.
+    held: Vec<Owned>,
+}
+
+/// An object that is being weighed.
+struct Open {
+    object: Owned,
+    parts: Vec<Owned>,
+    at: usize,
+    weight: Weight,
+    /// Whether it is hashed by code of its class.
+    by_code: bool,
+    /// Whether others than its holder refer to it, so that it may be met again.
+    shared: bool,
+}
+
+impl Scale {
+    /// What hashing `key` costs. What it consists of stays as it is while the scale is used.
+    pub fn weigh(&mut self, py: Python<'_>, key: &Owned) -> Result<Weight> {
+        let mut stack = vec![Open::new(py, key, 1)?];
+        loop {
+            let Some(open) = stack.last_mut() else { return Ok(Weight::default()) };
+            if let Some(part) = open.parts.get(open.at).cloned() {
+                open.at += 1;
+                match self.known.get(&(part.get() as usize)) {
+                    Some(&known) => open.weight.add(known),
+                    None => {
+                        let open = Open::new(py, &part, 2)?;
+                        if open.shared {
+                            // In a circle it counts as nothing: code of a class's ends it, and `rings` what has none.
+                            self.known.insert(part.get() as usize, Weight::default());
+                            self.held.push(part);
+                        }
+                        stack.push(open);
+                    }
+                }
+                continue;
+            }
+            let Some(whole) = stack.pop() else { return Ok(Weight::default()) };
+            let weight = whole.weight();
+            if whole.shared {
+                self.known.insert(whole.object.get() as usize, weight);
+            }
+            match stack.last_mut() {
+                Some(holder) => holder.weight.add(weight),
+                None => return Ok(weight),
+            }
+        }
+    }
+}
+
+impl Open {
+    /// ours: how many of those who hold the object are temporaries of the scale's.
+    fn new(py: Python<'_>, object: &Owned, ours: isize) -> Result<Open> {
+        // SAFETY: held.
+        unsafe {
+            let shared = references(object.get()) > ours + 1;
+            let (parts, by_code) = hashed_by(py, object.get())?;
+            Ok(Open { object: object.clone(), parts, at: 0, weight: Weight::default(), by_code, shared })
+        }
+    }
+
+    fn weight(&self) -> Weight {
+        let leaf = if self.parts.is_empty() { extent(&self.object) / 16 } else { self.parts.len() };
+        let own = u32::try_from(leaf).unwrap_or(u32::MAX);
+        let values = own.saturating_add(Weight::VALUES_OF_CODE);
+        let levels = if self.by_code { Weight::OF_CODE } else { 1 };
+        Weight {
+            depth: self.weight.depth.saturating_add(levels),
+            values: self.weight.values.saturating_add(values),
+            freeing: 0,
+        }
+    }
+}
+
+/// Counts what hashing a value costs that is about to be hashed, and refuses what it would not end for.
+pub fn hashed_now(py: Python<'_>, work: &Work, value: &Owned, at: usize) -> Result<()> {
+    // SAFETY: held.
+    if !unsafe { may_run_code(value.get()) } {
+        return Ok(());
+    }
+    rings::refuse(py, work, std::iter::once(value.clone()), at)?;
+    charge(work, Scale::default().weigh(py, value)?, at)
+}
+
+/// Refuses a key whose hash would recurse too deep, or take time out of proportion to the message.
+pub(crate) fn charge(work: &Work, weight: Weight, at: usize) -> Result<()> {
+    if weight.depth > Weight::DEEPEST {
+        return Err(decode(format_args!("a key nested deeper than {}", Weight::DEEPEST), at));
+    }
+    work.charge(weight.values as usize, "keys are hashed again and again", at)
+}
+
+/// What an object is hashed by, and whether that is code of its class: the items of a tuple, the fields of an instance whose class
+/// has a hash of its own.
+///
+/// # Safety
+/// `object` is alive.
+pub(crate) unsafe fn hashed_by(py: Python<'_>, object: Obj) -> Result<(Vec<Owned>, bool)> {
+    let mut parts = Vec::new();
+    // SAFETY: alive, says the caller; content is looked at by the type that the object is of.
+    unsafe {
+        let class = ffi::Py_TYPE(object);
+        let is_tuple = ffi::PyType_HasFeature(class, ffi::Py_TPFLAGS_TUPLE_SUBCLASS) != 0;
+        if is_tuple {
+            let items = (0..ffi::PyTuple_GET_SIZE(object)).map(|at| ffi::PyTuple_GET_ITEM(object, at));
+            parts.extend(items.filter(|item| !item.is_null()).map(|item| Owned::borrowed(item)));
+        }
+        let hash = |class: *mut ffi::PyTypeObject| (*class).tp_hash.map(|hash| hash as usize);
+        let by_items = is_tuple && hash(class) == hash(addr_of_mut!(ffi::PyTuple_Type));
+        let is_made = ffi::PyType_HasFeature(class, ffi::Py_TPFLAGS_HEAPTYPE) != 0;
+        let by_code = is_made && !by_items && !hashes_by_identity(object);
+        if by_code {
+            let plan = plan::of(py, class)?;
+            for slot in &plan.slots {
+                let value = state::slot(object, slot.offset);
+                if !value.is_null() {
+                    parts.push(Owned::borrowed(value));
+                }
+            }
+            if let Some(dict) = state::dict_of(object, &plan)? {
+                let mut position = Position(0);
+                while let Some((_, value)) = position.next(dict.get()) {
+                    parts.push(Owned::borrowed(value));
+                }
+            }
+        }
+        Ok((parts, by_code))
+    }
+}

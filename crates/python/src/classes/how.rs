@@ -1,0 +1,177 @@
+//! How instances of a class are taken apart and made: what its bases, methods and names say.
+
+use crate::classes::memory;
+use crate::classes::memory::Memory;
+use crate::classes::methods;
+use crate::classes::methods::Own;
+use crate::classes::registry::Registration;
+use crate::cpython::class::{lookup, managed_dict};
+use crate::cpython::{Owned, Type};
+use crate::error::{raised, Result};
+use crate::memory::Vec;
+use crate::types::bson_values;
+use crate::types::bson_values::Marker;
+use crate::types::Family;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::{PyString, PyType};
+use std::ptr::addr_of_mut;
+
+/// The builtin whose content an instance of a subclass holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Base {
+    List,
+    Dict,
+    OrderedDict,
+    DefaultDict,
+    Deque,
+    Set,
+    FrozenSet,
+    Tuple,
+    Str,
+    Bytes,
+    ByteArray,
+    Int,
+    Float,
+    Complex,
+    Exception,
+    /// A tuple with hidden fields, of a class of the interpreter's own.
+    StructSequence,
+}
+
+/// How instances are taken apart and made.
+#[derive(Debug)]
+pub enum How {
+    /// Slots and `__dict__` are the whole state.
+    Fields,
+    /// A tuple whose items have names.
+    NamedTuple(Vec<Owned>),
+    /// A builtin's content, then slots and `__dict__`.
+    Based(Base),
+    /// A member of an enumeration.
+    Enum,
+    /// The registered functions.
+    Custom,
+    /// A type that has code of its own in `objects/`.
+    Family(Family),
+    /// Stands for None: what is kept for speed, and holds in one process alone.
+    Nothing,
+    /// Can't be stored in an ordinary message; says why.
+    Refused(String),
+}
+
+/// Classes of Python code whose fields are not what plain formats write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Special {
+    Extension,
+    Timestamp,
+    /// MessagePack as it is to be written.
+    Encoded,
+    /// The value of a field that is not written.
+    Unset,
+    Mapping,
+    Sequence,
+    Text,
+    /// A class of a database's values.
+    Database(Marker),
+}
+
+/// Classes of Python code that plain formats write in a way of their own: module, name, and what they are.
+const SPECIALS: &[(&str, &str, Special)] = &[
+    ("holdall._values", "Ext", Special::Extension),
+    ("holdall._values", "Timestamp", Special::Timestamp),
+    ("holdall._values", "Raw", Special::Encoded),
+    ("msgspec", "Raw", Special::Encoded),
+    ("holdall._values", "UnsetType", Special::Unset),
+    ("msgspec", "UnsetType", Special::Unset),
+    ("collections", "UserDict", Special::Mapping),
+    ("collections", "ChainMap", Special::Mapping),
+    ("collections", "UserList", Special::Sequence),
+    ("collections", "UserString", Special::Text),
+];
+
+pub(super) fn special_of(class: &Bound<'_, PyType>) -> Result<Option<Special>> {
+    let name = class.name()?;
+    for (module, known, special) in SPECIALS {
+        // The class itself, and not one that is called so.
+        if name == *known && memory::loaded(class.py(), module, known)?.is_some_and(|known| known.is(class)) {
+            return Ok(Some(*special));
+        }
+    }
+    Ok(bson_values::marker_of(class.as_any())?)
+}
+
+/// # Safety
+/// `class` is alive.
+pub(super) unsafe fn find_how(
+    py: Python<'_>,
+    class: Type,
+    name: &str,
+    memory: &Memory,
+    own: &Own,
+    registration: Option<&Registration>,
+) -> Result<How> {
+    if registration.is_some_and(|registration| registration.encode.is_some()) {
+        return Ok(How::Custom);
+    }
+    if let Some(family) = crate::types::family_of(py, class, name)? {
+        return Ok(How::Family(family));
+    }
+    // SAFETY: alive, says the caller; bases of a class are alive with it.
+    unsafe {
+        let bound = Bound::from_borrowed_ptr(py, class.cast()).cast_into_unchecked::<PyType>();
+        let metaclass = ffi::Py_TYPE(class.cast());
+        if ffi::PyType_IsSubtype(class, addr_of_mut!(ffi::PyType_Type)) != 0 {
+            return Ok(How::Refused("a class is stored by reference only, which needs".into()));
+        }
+        if crate::types::reduce::in_copyreg(&bound)? {
+            return Ok(How::Refused("`copyreg` has a function for its class, which needs".into()));
+        }
+        let enum_type = py.import("enum")?.getattr("EnumMeta")?;
+        if ffi::PyType_IsSubtype(metaclass, enum_type.as_ptr().cast()) != 0 {
+            return Ok(match methods::is_usual_enum(py, class)? {
+                true => How::Enum,
+                false => How::Refused("its class defines `__reduce_ex__`, which needs".into()),
+            });
+        }
+        if methods::is_kept_hash(py, class)? {
+            return Ok(How::Nothing);
+        }
+        if let Some(own) = own.way {
+            return Ok(How::Refused(format!("its class defines `{own}`, which needs")));
+        }
+        // Classes without a constructor have no instances but those that C code makes; msgspec's are called another way.
+        let makes_none = (*class).tp_new.is_none() && !memory::is_msgspec_struct(py, class)?;
+        if memory.is_foreign || makes_none {
+            return Ok(How::Refused("it holds state that only its own code can read, which needs".into()));
+        }
+        if memory.base == Some(Base::Tuple) && (*class).tp_dictoffset == 0 && !managed_dict(class) {
+            if let Some(names) = named_fields(&bound)? {
+                return Ok(How::NamedTuple(names));
+            }
+        }
+        Ok(memory.base.map_or(How::Fields, How::Based))
+    }
+}
+
+/// The names of a tuple's items, if its class says some.
+fn named_fields(class: &Bound<'_, PyType>) -> Result<Option<Vec<Owned>>> {
+    // SAFETY: alive; what the class has under a name is alive as long as the class is not changed.
+    let fields = unsafe { lookup(class.as_ptr().cast(), c"_fields") }.ok_or_else(raised)?;
+    // SAFETY: null, or held by the class.
+    let fields = unsafe { Bound::from_borrowed_ptr_or_opt(class.py(), fields) };
+    let Some(Ok(fields)) = fields.map(|fields| fields.cast_into::<pyo3::types::PyTuple>()) else { return Ok(None) };
+    let mut names = Vec::new();
+    for field in &fields {
+        if !field.is_exact_instance_of::<PyString>() {
+            return Ok(None);
+        }
+        let mut field = field.into_ptr();
+        // SAFETY: a string that we own; interning may replace it by its equal.
+        names.push(unsafe {
+            ffi::PyUnicode_InternInPlace(&mut field);
+            Owned::new(field).ok_or_else(raised)?
+        });
+    }
+    Ok((!names.is_empty()).then_some(names))
+}

@@ -1,0 +1,425 @@
+//! Class plans: how instances of a class are taken apart and made, found out once per class and cached.
+
+use crate::classes::how::{find_how, special_of, How, Special};
+use crate::classes::memory;
+use crate::classes::memory::Memory;
+use crate::classes::methods;
+use crate::classes::methods::Methods;
+use crate::classes::registry;
+use crate::classes::registry::Registration;
+use crate::classes::serial::next_serial;
+use crate::cpython::class::{_PyType_Lookup, given_version, lookup, managed_dict, version_of};
+use crate::cpython::{text, Obj, Owned, Type};
+use crate::error::{raised, Asked, Result};
+use crate::memory::{HashMap, Vec};
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyModule, PyString, PyType};
+use std::cell::{Cell, OnceCell, RefCell};
+use std::ptr::addr_of_mut;
+use std::rc::Rc;
+
+/// A `__slots__` member: its name and its place in an instance.
+#[derive(Debug)]
+pub struct Slot {
+    /// Interned.
+    pub name: Owned,
+    pub offset: usize,
+}
+
+#[derive(Debug)]
+pub struct Plan {
+    class: Type,
+    /// What layouts are matched with: no other plan has it, also not the next one of the same class.
+    pub serial: u64,
+    /// A weak reference to `class`: tells that the address still means it.
+    weak: Owned,
+    /// CPython's number for what the class has under its names, when `methods` were last looked up.
+    known_as: Cell<u32>,
+    methods: Methods,
+    /// The stored name: "module.qualname" unless registered otherwise.
+    pub name: Owned,
+    pub version: u64,
+    pub how: How,
+    pub slots: Vec<Slot>,
+    /// A slot that is no state, and None in a fresh instance.
+    reset: Option<usize>,
+    /// Instances have memory that C code owns: they are made by their class alone.
+    is_foreign: bool,
+    pub has_dict: bool,
+    /// `__dict__` is where the class's instances keep it since 3.11, not at a fixed place.
+    pub managed_dict: bool,
+    /// Makes an empty instance, where a base in C code wants more than its memory.
+    base_new: Option<ffi::newfunc>,
+    /// The class has a `__new__` of its own, which pickle calls.
+    pub own_new: bool,
+    /// Attributes of an instance are whatever the class's own code says: pickle asks that, too.
+    pub answers: bool,
+    /// Whether the class was found under its name, as pickle's readers look for it.
+    pub is_findable: Cell<bool>,
+    pub registration: Option<Rc<Registration>>,
+    /// The layout of an instance that has all the fields which its class names, in the message of that serial number.
+    pub layout: Cell<(u64, u32)>,
+    /// Attributes that instances share, among which is none that pickle or `copy` ask for.
+    pub unasked: Cell<Option<(usize, isize)>>,
+    /// How plain formats write instances.
+    plain: OnceCell<Plain>,
+    pub special: Option<Special>,
+    /// Whether an instance may say otherwise than its class what of a database's values it is.
+    pub own_marker: bool,
+}
+
+/// How plain formats write instances: fields under their keys.
+#[derive(Debug)]
+pub struct Plain {
+    /// `None` where the class declares none: all that an instance holds.
+    pub fields: Option<Vec<PlainField>>,
+    /// Without keys.
+    pub array_like: bool,
+    /// Key and value that tell the class.
+    pub tag: Option<(Owned, Owned)>,
+    /// Whether every field is in a slot, and written whatever it is.
+    pub in_slots: bool,
+    /// Some fields may be left out, by their values.
+    pub omits: bool,
+}
+
+#[derive(Debug)]
+pub struct PlainField {
+    pub name: Owned,
+    pub key: Owned,
+    pub slot: Option<usize>,
+    /// Where the class leaves defaults out.
+    pub default: Option<PlainDefault>,
+}
+
+/// With what value a field is not written.
+#[derive(Debug)]
+pub enum PlainDefault {
+    Value(Owned),
+    /// Nothing in a list, dict or set.
+    Empty(Owned),
+}
+
+struct Shared(RefCell<Option<HashMap<usize, Rc<Plan>, rustc_hash::FxBuildHasher>>>);
+// SAFETY: reached only through functions that take a `Python` token: the GIL orders all access.
+unsafe impl Sync for Shared {}
+static PLANS: Shared = Shared(RefCell::new(None));
+
+/// The plan of a class, made on first use.
+///
+/// # Safety
+/// `class` is alive.
+pub unsafe fn of(py: Python<'_>, class: Type) -> Result<Rc<Plan>> {
+    let known = PLANS.0.borrow().as_ref().and_then(|plans| plans.get(&(class as usize)).cloned());
+    if let Some(plan) = known {
+        // SAFETY: `weak` is a weak reference, which `plan` keeps alive; only the address is compared.
+        #[allow(deprecated)]
+        let is_it = unsafe { ffi::PyWeakref_GetObject(plan.weak.get()) } == class.cast();
+        // SAFETY: alive, says the caller.
+        if is_it && unsafe { plan.is_current(py)? } {
+            return Ok(plan);
+        }
+    }
+    // SAFETY: alive, says the caller.
+    let plan = Rc::new(unsafe { make(py, class)? });
+    let old = {
+        let mut plans = PLANS.0.borrow_mut();
+        let plans = plans.get_or_insert_with(HashMap::default);
+        // Plans of classes that are gone: dropped here and there, so that the cache stays as large as what it serves.
+        let mut gone = Vec::new();
+        if plans.len().is_power_of_two() && plans.len() >= 64 {
+            // SAFETY: as above.
+            #[allow(deprecated)]
+            plans.retain(|_, plan| unsafe {
+                let alive = ffi::PyWeakref_GetObject(plan.weak.get()) != ffi::Py_None();
+                if !alive {
+                    gone.push(plan.clone());
+                }
+                alive
+            });
+        }
+        (plans.insert(class as usize, plan.clone()), gone)
+    };
+    drop(old); // outside of the cache: destructors may run Python code
+    Ok(plan)
+}
+
+/// Forgets the plan of a class that was registered anew.
+pub fn forget(_py: Python<'_>, class: Type) {
+    let old = PLANS.0.borrow_mut().as_mut().and_then(|plans| plans.remove(&(class as usize)));
+    drop(old);
+}
+
+/// "module.qualname".
+pub fn class_name(py: Python<'_>, class: Type) -> PyResult<String> {
+    // SAFETY: callers hold the class alive.
+    let class = unsafe { Bound::from_borrowed_ptr(py, class.cast()).cast_into_unchecked::<PyType>() };
+    let name: String = class.getattr("__qualname__")?.extract()?;
+    match class.getattr("__module__").and_then(|module| module.extract::<String>()).if_taken()? {
+        Some(module) => Ok(format!("{module}.{name}")),
+        None => Ok(format!("{}.{name}", module_with(&class, &name)?)),
+    }
+}
+
+/// What errors call an object's class: without the module of builtins.
+pub fn shown_class(object: &Bound<'_, PyAny>) -> PyResult<String> {
+    let class = object.get_type();
+    match class.fully_qualified_name().if_taken()? {
+        Some(name) => name.extract(),
+        // Its module is no text.
+        None => class_name(object.py(), class.as_type_ptr()),
+    }
+}
+
+/// The module that has a class which doesn't say its own, as pickle looks for it: the main one where no other has it.
+fn module_with(class: &Bound<'_, PyType>, name: &str) -> PyResult<String> {
+    let py = class.py();
+    let modules = py.import("sys")?.getattr("modules")?.call_method0("copy")?;
+    for (module_name, module) in modules.cast::<PyDict>()? {
+        let Ok(module) = module.cast::<PyModule>() else { continue };
+        let Some(module_name) = module_name.extract::<String>().if_taken()? else { continue };
+        if matches!(&module_name[..], "__main__" | "__mp_main__") {
+            continue;
+        }
+        let mut parts = name.split('.');
+        let mut found = match parts.next() {
+            Some(first) => module.dict().get_item(first)?,
+            None => None,
+        };
+        for part in parts {
+            found = match found {
+                Some(outer) => outer.getattr_opt(part).if_taken()?.flatten(),
+                None => break,
+            };
+        }
+        if found.is_some_and(|found| found.is(class)) {
+            return Ok(module_name);
+        }
+    }
+    Ok("__main__".into())
+}
+
+/// Whether that is the class's `class_name`; that text is made only where a metaclass may have its own say.
+pub fn is_named(class: &Bound<'_, PyType>, name: &str) -> PyResult<bool> {
+    let py = class.py();
+    let raw: Type = class.as_ptr().cast();
+    // SAFETY: a class is alive, and so are its metaclass and its dict; from the look-up on, no Python code runs.
+    unsafe {
+        if ffi::PyType_HasFeature(raw, ffi::Py_TPFLAGS_HEAPTYPE) != 0 && has_usual_names(py, ffi::Py_TYPE(raw.cast())) {
+            let module = ffi::PyDict_GetItem((*raw).tp_dict, pyo3::intern!(py, "__module__").as_ptr());
+            let qualname = (*raw.cast::<ffi::PyHeapTypeObject>()).ht_qualname;
+            if !module.is_null() && text::is(module) && text::is(qualname) {
+                if let (Some(module), Some(qualname)) = (text::ascii(module), text::ascii(qualname)) {
+                    let rest = name.as_bytes().strip_prefix(module).and_then(|rest| rest.strip_prefix(b"."));
+                    return Ok(rest == Some(qualname));
+                }
+            }
+        }
+    }
+    Ok(class_name(py, raw)? == name)
+}
+
+/// Whether classes of that metaclass have their names from `type` itself.
+///
+/// # Safety
+/// `metaclass` is alive.
+unsafe fn has_usual_names(py: Python<'_>, metaclass: Type) -> bool {
+    let usual = addr_of_mut!(ffi::PyType_Type);
+    let names = [pyo3::intern!(py, "__module__"), pyo3::intern!(py, "__qualname__")];
+    // SAFETY: alive, says the caller; what is found is only compared.
+    unsafe {
+        let looked_up = |of: Type, name: &Bound<'_, PyString>| _PyType_Lookup(of, name.as_ptr());
+        let getter = |of: Type| (*of).tp_getattro.map(|own| own as usize);
+        metaclass == usual
+            || (getter(metaclass) == getter(usual)
+                && names.iter().all(|name| looked_up(metaclass, name) == looked_up(usual, name)))
+    }
+}
+
+/// # Safety
+/// `class` is alive.
+unsafe fn make(py: Python<'_>, class: Type) -> Result<Plan> {
+    let registration = registry::by_class(py, class)?;
+    let name = match &registration {
+        Some(registration) => registration.name.clone(),
+        None => class_name(py, class)?,
+    };
+    // SAFETY: alive, says the caller.
+    unsafe {
+        // First the version: what changes the class from here on makes it another one.
+        let known_as = version_of(class).ok_or_else(raised)?;
+        let methods = Methods::of(py, class);
+        let weak = Owned::new(ffi::PyWeakref_NewRef(class.cast(), std::ptr::null_mut())).ok_or_else(raised)?;
+        let memory = memory::of(py, class)?;
+        let own = methods.own(py, class, memory.solid)?;
+        let has_dict = (*class).tp_dictoffset != 0 || managed_dict(class);
+        let how = find_how(py, class, &name, &memory, &own, registration.as_deref())?;
+        let Memory { solid, mut slots, is_foreign, .. } = memory;
+        let is_named = |slot: &Slot, name: &[u8]| text::ascii(slot.name.get()) == Some(name);
+        let reset = own.reset.and_then(|name| slots.iter().find(|slot| is_named(slot, name.as_bytes())));
+        let reset = reset.map(|slot| slot.offset);
+        slots.retain(|slot| !own.left_out.iter().any(|name| text::equal(slot.name.get(), name.get())));
+        let stored = name;
+        let name = Owned::new(ffi::PyUnicode_FromStringAndSize(stored.as_ptr().cast(), stored.len() as isize))
+            .ok_or_else(raised)?;
+        let base_new = if solid == addr_of_mut!(ffi::PyBaseObject_Type) { None } else { (*solid).tp_new };
+        // Enumerations are made by their names; one that pickle has no way for is asked what to do.
+        let own_new = match how {
+            How::Enum => methods::is_unpicklable_enum(py, class)?,
+            _ => own.new,
+        };
+        Ok(Plan {
+            class,
+            serial: next_serial(),
+            weak,
+            known_as: Cell::new(known_as),
+            methods,
+            name,
+            version: registration.as_ref().map_or(1, |registration| registration.version),
+            how,
+            slots: slots.into(),
+            reset,
+            is_foreign,
+            has_dict,
+            managed_dict: managed_dict(class),
+            base_new,
+            own_new,
+            answers: own.answers,
+            is_findable: Cell::new(false),
+            registration,
+            layout: Cell::new((0, 0)),
+            unasked: Cell::new(None),
+            plain: OnceCell::new(),
+            special: special_of(&Bound::from_borrowed_ptr(py, class.cast()).cast_into_unchecked())?,
+            own_marker: {
+                let found = lookup(class, c"_type_marker").ok_or_else(raised)?;
+                has_dict
+                    || (*class).tp_getattro.map(|own| own as usize)
+                        != Some(ffi::PyObject_GenericGetAttr as *const () as usize)
+                    || !(found.is_null() || crate::cpython::int::is(found))
+            },
+        })
+    }
+}
+
+impl Plan {
+    /// How plain formats write instances; found out on first use.
+    pub fn plain_form(&self, py: Python<'_>) -> Result<&Plain> {
+        if let Some(known) = self.plain.get() {
+            return Ok(known);
+        }
+        // SAFETY: the plan's class is alive, as an instance of it is being written.
+        let class = unsafe { Bound::from_borrowed_ptr(py, self.class.cast()) };
+        type Pair<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>);
+        let found = py.import("holdall._schemas")?.call_method1("plain_form", (class,))?;
+        type Form<'py> = (Option<std::vec::Vec<Pair<'py>>>, bool, Option<Pair<'py>>, Option<Bound<'py, PyDict>>);
+        let (named, array_like, tag, defaults): Form<'_> = found.extract()?;
+        let owned = |object: &Bound<'_, PyAny>| crate::cpython::owned(object);
+        let omits = defaults.is_some();
+        let default_of = |name: &Bound<'_, PyAny>| -> Result<Option<PlainDefault>> {
+            let Some(known) = defaults.as_ref().map(|defaults| defaults.get_item(name)).transpose()?.flatten() else {
+                return Ok(None);
+            };
+            let (default, empty): (Bound<'_, PyAny>, bool) = known.extract()?;
+            Ok(Some(if empty { PlainDefault::Empty(owned(&default)) } else { PlainDefault::Value(owned(&default)) }))
+        };
+        let mut fields = named.as_ref().map(|_| Vec::new());
+        for (name, key) in named.iter().flatten() {
+            let slot = self.slots.iter().find(|slot| slot.name.get() == name.as_ptr()).map(|slot| slot.offset);
+            let field = PlainField { name: owned(name), key: owned(key), slot, default: default_of(name)? };
+            fields.get_or_insert_default().push(field);
+        }
+        let in_slots = fields.as_ref().is_some_and(|fields| !omits && fields.iter().all(|field| field.slot.is_some()));
+        let tag = tag.map(|(field, value)| (owned(&field), owned(&value)));
+        Ok(self.plain.get_or_init(|| Plain { fields, array_like, tag, in_slots, omits }))
+    }
+
+    /// Gives fields that were stored under an older name the one they have now.
+    pub fn rename(&self, names: &mut [Owned]) {
+        let Some(registration) = &self.registration else { return };
+        for name in names {
+            // SAFETY: strings both.
+            let is_it = |old: &Owned| unsafe { text::equal(old.get(), name.get()) };
+            if let Some((_, new)) = registration.renames.iter().find(|(old, _)| is_it(old)) {
+                *name = new.clone();
+            }
+        }
+    }
+
+    /// Whether an instance is no more than memory of the class's size.
+    pub fn is_bare(&self) -> bool {
+        self.base_new.is_none() && self.reset.is_none() && !self.is_foreign
+    }
+
+    /// Whether instances have memory that C code owns.
+    pub fn is_foreign(&self) -> bool {
+        self.is_foreign
+    }
+
+    /// Whether the class still says the same of how it is stored.
+    ///
+    /// # Safety
+    /// The class is alive.
+    unsafe fn is_current(&self, py: Python<'_>) -> Result<bool> {
+        // SAFETY: alive, says the caller.
+        unsafe {
+            let known_as = self.known_as.get();
+            if known_as != 0 && given_version(self.class) == known_as {
+                return Ok(true);
+            }
+            let known_as = version_of(self.class).ok_or_else(raised)?;
+            let is_same = Methods::of(py, self.class) == self.methods;
+            if is_same {
+                self.known_as.set(known_as);
+            }
+            Ok(is_same)
+        }
+    }
+
+    /// Empties the slot that a fresh instance has filled.
+    ///
+    /// # Safety
+    /// `object` is a fresh instance of the plan's class.
+    #[inline(always)]
+    pub unsafe fn reset(&self, object: Obj) {
+        if let Some(offset) = self.reset {
+            // SAFETY: the offset of a slot of that class.
+            unsafe {
+                crate::cpython::replace(
+                    crate::classes::state::slot_mut(object, offset),
+                    Owned::borrowed(ffi::Py_None()).into_raw(),
+                )
+            }
+        }
+    }
+
+    /// An empty instance: no `__new__` or `__init__` of Python code runs.
+    ///
+    /// # Safety
+    /// The GIL is held, and the class is alive.
+    pub unsafe fn fresh(&self) -> Result<Owned> {
+        if self.is_foreign {
+            return Err(crate::error::decode("an instance has memory that only its own class can fill", 0));
+        }
+        // SAFETY: alive, says the caller; every class has an allocator.
+        unsafe {
+            let made = match (self.base_new, (*self.class).tp_alloc) {
+                (Some(new), _) => {
+                    let args = Owned::new(ffi::PyTuple_New(0)).ok_or_else(raised)?;
+                    new(self.class, args.get(), std::ptr::null_mut())
+                }
+                (None, Some(alloc)) => alloc(self.class, 0),
+                (None, None) => std::ptr::null_mut(),
+            };
+            let made = Owned::new(made)
+                .ok_or_else(|| crate::error::refused("an instance can't be made without arguments", 0))?;
+            self.reset(made.get());
+            Ok(made)
+        }
+    }
+
+    pub fn class(&self) -> Type {
+        self.class
+    }
+}

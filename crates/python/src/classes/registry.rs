@@ -1,0 +1,271 @@
+//! What users registered: names, aliases, versions, and functions that replace field-wise storing.
+
+use crate::classes::plan;
+use crate::cpython::{Obj, Owned, Type};
+use crate::error::{Asked, HoldallError};
+use crate::memory::{door, format, FxHashMap, Vec};
+use crate::shapes::classes;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString, PyTuple, PyType};
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// One registered class.
+#[derive(Debug)]
+pub struct Registration {
+    pub class: Owned,
+    pub name: String,
+    aliases: Vec<String>,
+    pub version: u64,
+    /// Old field name to new one.
+    pub renames: Vec<(Owned, Owned)>,
+    pub upgrade: Option<Owned>,
+    pub encode: Option<Owned>,
+    pub decode: Option<Owned>,
+    /// What `_registry.py` keeps for typed loading and plain formats: names, order, tags.
+    pub settings: Option<Owned>,
+    /// Whether it is one of ours (`_known.py`): it says how to store a class, and nothing of what a program wants.
+    pub ours: bool,
+}
+
+/// Names are hashed quickly, not against collisions: the program chooses those in the tables, not the data.
+#[derive(Default)]
+struct Registry {
+    by_class: FxHashMap<usize, Rc<Registration>>,
+    by_name: FxHashMap<String, Rc<Registration>>,
+    generation: u64,
+    /// Which of [`LIBRARIES`] were taught.
+    taught: [bool; LIBRARIES.len()],
+}
+
+/// Libraries whose classes `_known.py` knows how to store, once the program has imported them: a module that they all import,
+/// and how the stored names of their classes begin.
+const LIBRARIES: [(&str, &str); 2] = [("bson.objectid", "bson."), ("holdall.julia", "holdall.julia.")];
+
+struct Shared(RefCell<Option<Registry>>);
+// SAFETY: only `with` reaches it, and it asks for a `Python` token: the GIL orders all access. `Rc` and `Owned` in it
+// are never touched without the GIL for the same reason.
+unsafe impl Sync for Shared {}
+static REGISTRY: Shared = Shared(RefCell::new(None));
+
+/// `action` must not run Python code.
+fn with<T>(_py: Python<'_>, action: impl FnOnce(&mut Registry) -> T) -> T {
+    action(REGISTRY.0.borrow_mut().get_or_insert_with(Registry::default))
+}
+
+pub fn by_class(py: Python<'_>, class: Type) -> PyResult<Option<Rc<Registration>>> {
+    let find = || with(py, |registry| registry.by_class.get(&(class as usize)).cloned());
+    if let Some(found) = find() {
+        return Ok(Some(found));
+    }
+    // SAFETY: callers hold the class alive.
+    let class = unsafe { Bound::from_borrowed_ptr(py, class.cast()).cast_into_unchecked::<PyType>() };
+    let module = class.getattr_opt(pyo3::intern!(py, "__module__")).if_taken()?.flatten();
+    // Those of libraries have names of ASCII, which need no memory.
+    let library = match module.as_ref().map(|module| module.cast::<PyString>()) {
+        Some(Ok(module)) => module.to_str().ok().and_then(library_of),
+        _ => None,
+    };
+    match library {
+        Some(library) if teach(py, library)? => Ok(find()),
+        _ => Ok(None),
+    }
+}
+
+pub fn by_name(py: Python<'_>, name: &str) -> PyResult<Option<Rc<Registration>>> {
+    let find = || with(py, |registry| registry.by_name.get(name).cloned());
+    if let Some(found) = find() {
+        return Ok(Some(found));
+    }
+    match library_of(name) {
+        Some(library) if teach(py, library)? => Ok(find()),
+        _ => Ok(None),
+    }
+}
+
+/// The library that a class of that stored name, or of that module, belongs to.
+fn library_of(name: &str) -> Option<usize> {
+    LIBRARIES.iter().position(|(module, start)| name.starts_with(start) || *module == name)
+}
+
+/// Registers the classes of a library, once; says no where that was done, and where the program has not imported it: nothing is
+/// imported because data name it.
+#[cold]
+fn teach(py: Python<'_>, library: usize) -> PyResult<bool> {
+    let (module, start) = LIBRARIES[library];
+    let is_there = || py.import("sys")?.getattr("modules")?.contains(module);
+    if with(py, |registry| registry.taught[library]) || !is_there().if_taken()?.unwrap_or(false) {
+        return Ok(false);
+    }
+    // Before it is done: what is done asks for classes.
+    with(py, |registry| registry.taught[library] = true);
+    let done = py.import("holdall._known").and_then(|known| known.call_method1("teach", (start,)));
+    let done = done.and_then(|done| done.extract::<bool>());
+    if !matches!(done, Ok(true)) {
+        with(py, |registry| registry.taught[library] = false);
+    }
+    match done.answer()? {
+        Ok(done) => Ok(done),
+        Err(error) => {
+            error.write_unraisable(py, None);
+            Ok(false)
+        }
+    }
+}
+
+/// What a program has to do that loads a class of that name, where nobody has permitted it.
+pub fn remedy(py: Python<'_>, name: &str) -> String {
+    match library_of(name).filter(|&library| !with(py, |registry| registry.taught[library])) {
+        Some(library) => {
+            let package = LIBRARIES[library].1.trim_end_matches('.');
+            format!("`{name}` is not there: `import {package}` before it is loaded, or load it as a generic record with `types=holdall.Record`")
+        }
+        None => format!(
+            "`{name}` is not permitted here: `register` the class, name it in `types=`, or load it as a generic record with `types=holdall.Record`"
+        ),
+    }
+}
+
+fn owned(object: &Bound<'_, PyAny>) -> Owned {
+    // SAFETY: `object` is alive.
+    unsafe { Owned::borrowed(object.as_ptr()) }
+}
+
+fn function(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Option<Owned>> {
+    if object.is_none() {
+        return Ok(None);
+    }
+    if !object.is_callable() {
+        return Err(HoldallError::new_err(format!("`{what}` must be callable or None")));
+    }
+    Ok(Some(owned(object)))
+}
+
+/// How many times something was registered: what was found out about classes before may be out of date.
+pub fn generation(py: Python<'_>) -> u64 {
+    with(py, |registry| registry.generation)
+}
+
+/// Registers `cls` (the Python function `register` says what for); registering it again replaces what was said before.
+///
+/// ours: it is one of `_known.py`, which says how a class is stored, and leaves alone what a program has registered.
+#[pyfunction]
+#[pyo3(signature = (cls, name, aliases, version, renames, upgrade, encode, decode, settings, /, *, ours = false))]
+#[allow(clippy::too_many_arguments)]
+pub fn register_class(
+    cls: &Bound<'_, PyType>,
+    name: Option<&Bound<'_, PyString>>,
+    aliases: &Bound<'_, PyTuple>,
+    version: u64,
+    renames: &Bound<'_, PyDict>,
+    upgrade: &Bound<'_, PyAny>,
+    encode: &Bound<'_, PyAny>,
+    decode: &Bound<'_, PyAny>,
+    settings: &Bound<'_, PyAny>,
+    ours: bool,
+) -> PyResult<()> {
+    door(|| {
+        let py = cls.py();
+        let class = cls.as_ptr().cast();
+        let name = match name {
+            Some(name) => name.to_str()?.to_owned(),
+            None => plan::class_name(py, class)?,
+        };
+        let mut renamed = Vec::new();
+        for (old, new) in renames {
+            let old = old.cast_into::<PyString>()?;
+            let new = new.cast_into::<PyString>()?;
+            renamed.push((owned(&old), owned(&new)));
+        }
+        let registration = Rc::new(Registration {
+            class: owned(cls),
+            name,
+            aliases: aliases.extract::<std::vec::Vec<String>>()?.into(),
+            version,
+            renames: renamed,
+            upgrade: function(upgrade, "upgrade")?,
+            encode: function(encode, "encode")?,
+            decode: function(decode, "decode")?,
+            settings: (!settings.is_none()).then(|| owned(settings)),
+            ours,
+        });
+        if registration.encode.is_some() != registration.decode.is_some() {
+            return Err(HoldallError::new_err("`encode` and `decode` go together: what one gives, the other takes"));
+        }
+        let names = || std::iter::once(&registration.name).chain(&registration.aliases);
+        let replaced = with(py, |registry| {
+            let key = class as usize;
+            if ours && registry.by_class.contains_key(&key) {
+                return Ok(None);
+            }
+            for name in names() {
+                if registry.by_name.get(name).is_some_and(|other| other.class.get() != cls.as_ptr()) {
+                    return Err(name.clone());
+                }
+            }
+            // Whoever has asked for such a class before got ours.
+            registry.generation += u64::from(!ours);
+            let old = registry.by_class.insert(key, registration.clone());
+            if let Some(old) = &old {
+                registry.by_name.retain(|_, other| !Rc::ptr_eq(other, old));
+            }
+            for name in names() {
+                registry.by_name.insert(name.clone(), registration.clone());
+            }
+            Ok(old)
+        });
+        match replaced {
+            Ok(old) => {
+                plan::forget(py, class);
+                classes::without_schema(py).clear(py);
+                drop(old); // outside of the registry: a destructor may run Python code
+                Ok(())
+            }
+            Err(name) => Err(HoldallError::new_err(format!(
+                "the name {name:?} is registered for another class: give one of them another `name`"
+            ))),
+        }
+    })
+}
+
+/// A call of a user's function with one argument.
+pub fn call(function: &Owned, argument: Obj) -> crate::error::Result<Owned> {
+    // SAFETY: both are alive.
+    unsafe {
+        Owned::new(pyo3::ffi::PyObject_CallFunctionObjArgs(
+            function.get(),
+            argument,
+            std::ptr::null_mut::<pyo3::ffi::PyObject>(),
+        ))
+    }
+    .ok_or_else(crate::error::raised)
+}
+
+/// The settings of a registered class, or None; for `_schemas.py`.
+#[pyfunction]
+pub fn class_settings(cls: &Bound<'_, PyType>) -> PyResult<Option<Py<PyAny>>> {
+    door(|| {
+        let settings = by_class(cls.py(), cls.as_ptr().cast())?.and_then(|known| known.settings.clone());
+        // SAFETY: held.
+        Ok(settings.map(|settings| unsafe { Bound::from_borrowed_ptr(cls.py(), settings.get()) }.unbind()))
+    })
+}
+
+/// Registered classes that are subclasses of `cls`; for `_schemas.py`.
+#[pyfunction]
+pub fn registered_subclasses(cls: &Bound<'_, PyType>) -> PyResult<std::vec::Vec<Py<PyAny>>> {
+    door(|| {
+        let classes: Vec<Owned> = with(cls.py(), |registry| {
+            registry.by_class.values().filter(|known| !known.ours).map(|known| known.class.clone()).collect()
+        });
+        let mut found = Vec::new();
+        for class in classes {
+            // SAFETY: held.
+            let class = unsafe { Bound::from_borrowed_ptr(cls.py(), class.get()) };
+            if !class.is(cls) && class.cast::<PyType>()?.is_subclass(cls)? {
+                found.push(class.unbind());
+            }
+        }
+        Ok(found.into_std())
+    })
+}

@@ -1,0 +1,100 @@
+//! The state of an instance, read and written past what its class may have put in the way (`__getattr__`, frozen
+//! classes): its slots by offset, its `__dict__` as a dict.
+
+use crate::classes::plan::Plan;
+use crate::cpython::class::managed_dict;
+use crate::cpython::{Obj, Owned, Type};
+use crate::error::{raised, Result};
+use pyo3::ffi;
+
+extern "C" {
+    fn _PyObject_GetDictPtr(object: Obj) -> *mut Obj;
+}
+
+/// What a slot holds, borrowed; null where it is not set.
+///
+/// # Safety
+/// `object` is an instance of the class that `offset` was read from.
+#[inline(always)]
+pub unsafe fn slot(object: Obj, offset: usize) -> Obj {
+    // SAFETY: the offset of a member of its class, says the caller.
+    unsafe { *object.cast::<u8>().add(offset).cast::<Obj>() }
+}
+
+/// Where a slot stands in an instance.
+///
+/// # Safety
+/// As [`slot`].
+#[inline(always)]
+pub unsafe fn slot_mut(object: Obj, offset: usize) -> *mut Obj {
+    // SAFETY: the offset of a member of its class, says the caller.
+    unsafe { object.cast::<u8>().add(offset).cast::<Obj>() }
+}
+
+/// The instance's `__dict__`, if it has one with items.
+///
+/// # Safety
+/// `object` is an instance of `plan`'s class.
+pub unsafe fn dict_of(object: Obj, plan: &Plan) -> Result<Option<Owned>> {
+    if !plan.has_dict {
+        return Ok(None);
+    }
+    // SAFETY: an instance of a class with a `__dict__`, says the caller.
+    unsafe {
+        let dict = if plan.managed_dict {
+            Owned::new(ffi::PyObject_GenericGetDict(object, std::ptr::null_mut())).ok_or_else(raised)?
+        } else {
+            let at = _PyObject_GetDictPtr(object);
+            if at.is_null() || (*at).is_null() {
+                return Ok(None);
+            }
+            Owned::borrowed(*at)
+        };
+        Ok((crate::cpython::dict::len(dict.get()) > 0).then_some(dict))
+    }
+}
+
+/// Gives a fresh instance its `__dict__`.
+///
+/// # Safety
+/// `object` is an instance, made by its allocator, of a class that has a `__dict__`.
+pub unsafe fn set_dict(object: Obj, dict: Owned) -> Result<()> {
+    // SAFETY: alive, says the caller.
+    unsafe {
+        let class: Type = ffi::Py_TYPE(object);
+        if !managed_dict(class) {
+            let at = _PyObject_GetDictPtr(object);
+            if !at.is_null() {
+                crate::cpython::replace(at, dict.into_raw());
+                return Ok(());
+            }
+        }
+        let failed = if cfg!(Py_3_13) {
+            // Since 3.13 `PyObject_GenericSetDict` leaves the values within the instance valid, and those are looked at
+            // first: the descriptor of `__dict__` knows better.
+            let name = Owned::new(ffi::PyUnicode_InternFromString(c"__dict__".as_ptr())).ok_or_else(raised)?;
+            ffi::PyObject_GenericSetAttr(object, name.get(), dict.get())
+        } else {
+            ffi::PyObject_GenericSetDict(object, dict.get(), std::ptr::null_mut())
+        };
+        if failed != 0 {
+            return Err(raised());
+        }
+    }
+    Ok(())
+}
+
+/// A fresh instance, by its class's allocator: no `__new__`, no `__init__`.
+///
+/// # Safety
+/// The GIL is held; `class` is alive, and laid out as its plan says.
+#[inline(always)]
+pub unsafe fn allocate(class: Type, items: isize) -> Result<Owned> {
+    // SAFETY: alive, says the caller; every class has an allocator.
+    unsafe {
+        match (*class).tp_alloc {
+            Some(alloc) => Owned::new(alloc(class, items)).ok_or_else(raised),
+            None => Err(crate::error::refused("a class without an allocator", 0)),
+        }
+    }
+}

@@ -1,0 +1,434 @@
+//! Dicts of plain formats, whose keys stand in every one of them: the keys of the last dict that began alike are expected
+//! again. Where they come, the dict is a copy of a template whose values are replaced, and a key costs one comparison.
+//!
+//! Like the caches of names and layouts, what is kept holds immutable strings only.
+
+use crate::cpython::{dict, replace, text, Obj, Owned};
+use crate::decode::frame::{Frame, Kind, GUESSED};
+use crate::decode::{Decoder, UNMARKED};
+use crate::dialect::pymongo;
+use crate::error::{raised, Result};
+use crate::memory::Vec;
+use crate::schema::node::accepts;
+use crate::schema::ANY;
+use crate::shapes::{Build, Layout};
+use holdall_format::model::Bytes;
+use holdall_format::{Reader, Token};
+use pyo3::ffi;
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+const SIZE: usize = 512;
+const MOST_KEYS: usize = 64;
+/// Together the names of a shape have no more bytes than this: the cache holds at most half a megabyte of them.
+const LONGEST: usize = 1024;
+/// A shape goes when it was wrong so often in a row.
+const MOST_MISSES: u8 = 4;
+
+#[derive(Default)]
+struct Entry {
+    shape: Option<Rc<Layout>>,
+    misses: u8,
+    /// Where sizes are not known beforehand: the shapes that begin with one key.
+    ways: Option<Rc<Ways>>,
+}
+
+/// Shapes that begin with the same key, for dicts whose size is not known.
+struct Ways {
+    shapes: Vec<Rc<Layout>>,
+    /// Which of them was right last.
+    last: Cell<usize>,
+}
+
+/// So many shapes may begin with one key; the oldest makes room for another, but not each time one is missing.
+const MOST_WAYS: usize = 8;
+const MOST_MISSING: u8 = 16;
+
+impl Layout {
+    /// The keys of a guessed shape, as the format writes them.
+    fn keys(&self) -> &[Vec<u8>] {
+        match &self.build {
+            Build::Guessed(encoded) => encoded,
+            _ => &[],
+        }
+    }
+}
+
+impl Ways {
+    /// Another shape than that of `found` keys, which are as these, that fits what comes.
+    fn other(&self, now: usize, found: usize, mut fits: impl FnMut(&Layout) -> bool) -> Option<usize> {
+        let names = &self.shapes[now].names;
+        (0..self.shapes.len()).find(|&at| {
+            let shape = &self.shapes[at];
+            // Names are interned by the cache of keys: one text is one object, mostly.
+            let alike = shape.names.len() >= found && (0..found).all(|key| shape.names[key].get() == names[key].get());
+            at != now && alike && fits(shape)
+        })
+    }
+}
+
+struct Cache(RefCell<Vec<Entry>>);
+// SAFETY: reached only by methods of a decoder, which lives while the GIL is held.
+unsafe impl Sync for Cache {}
+static CACHE: Cache = Cache(RefCell::new(Vec::new()));
+
+fn place(first: &[u8], len: usize) -> usize {
+    let word = |chunk: Option<&[u8; 4]>| chunk.map_or(0, |chunk| u64::from(u32::from_le_bytes(*chunk)));
+    let mix = match first {
+        [] => 0,
+        [byte, .., last] if first.len() < 4 => u64::from(*byte) | u64::from(*last) << 32,
+        [byte] => u64::from(*byte),
+        _ => word(first.first_chunk()) | word(first.last_chunk()) << 32,
+    };
+    ((mix ^ (first.len() as u64) << 27 ^ (len as u64) << 59).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 55) as usize
+}
+
+/// The shape that dicts of this many items with this first key had.
+#[inline(always)]
+fn find(first: &[u8], len: usize) -> Option<Rc<Layout>> {
+    let cache = CACHE.0.borrow();
+    let shape = cache.get(place(first, len))?.shape.as_ref()?;
+    // SAFETY: names are strings that the shape holds.
+    let same = shape.names.len() == len && unsafe { text::ascii(shape.names[0].get()) } == Some(first);
+    same.then(|| shape.clone())
+}
+
+/// The shapes that dicts which began with this key had.
+#[inline(always)]
+fn find_ways(first: &[u8]) -> Option<Rc<Ways>> {
+    let cache = CACHE.0.borrow();
+    let ways = cache.get(place(first, 0))?.ways.as_ref()?;
+    // SAFETY: names are strings that the shapes hold.
+    let same = unsafe { text::ascii(ways.shapes[0].names[0].get()) } == Some(first);
+    same.then(|| ways.clone())
+}
+
+impl<'i, R: Reader<'i>> Decoder<'i, R> {
+    /// A dict of a plain format of which nothing is known but its size.
+    pub(crate) fn begin_guessed(&mut self, len: usize) -> Result<Option<Owned>> {
+        if !(2..=MOST_KEYS).contains(&len) {
+            return self.begin_unguessed(len, 0);
+        }
+        let (before, start) = (self.r.place(), self.r.offset());
+        self.r.key();
+        let token = self.r.next()?;
+        self.r.rewind(before);
+        let Token::Text(Bytes::Ascii(first)) = token else { return self.begin_unguessed(len, 0) };
+        let Some(shape) = find(first, len) else { return self.begin_unguessed(len, GUESSED) };
+        let Build::Guessed(encoded) = &shape.build else { return self.begin_unguessed(len, 0) };
+        self.claim(len, 128 + 32 * len)?;
+        // SAFETY: the GIL is held while a decoder lives; the copy has a place for each name.
+        unsafe {
+            let Some(template) = shape.template(start)? else { return self.begin_unguessed(len, 0) };
+            let dict = Owned::new(ffi::PyDict_Copy(template.get())).ok_or_else(raised)?;
+            let mark = self.take_mark();
+            self.opened(mark, dict.get());
+            for (at, key) in encoded.iter().enumerate() {
+                let before = self.r.place();
+                let value = match self.r.accept(key) {
+                    true => self.next_leaf(accepts::ALL)?,
+                    false => None,
+                };
+                let Some(value) = value else {
+                    // The frame reads the key again: it knows what to do with another one.
+                    self.r.rewind(before);
+                    let frame = self.frame(Kind::Guessed, Some(dict), len, mark);
+                    return Ok(self.push(Frame { at, layout: Some(shape.clone()), ..frame }));
+                };
+                replace(dict::value_slot(dict.get(), at), value.into_raw());
+            }
+            self.whole(mark, dict.get());
+            Ok(Some(dict))
+        }
+    }
+
+    /// A dict that ends at that offset: its keys are expected to be those of an earlier one that began with the same, and
+    /// leaves are taken until there is something else, or all are there.
+    pub(crate) fn begin_members(&mut self, end: usize) -> Result<Option<Owned>> {
+        if self.options.driver.is_some() && self.has_document_class() {
+            let len = self.r.count(end)?;
+            return self.begin_document(len, ANY);
+        }
+        if self.r.offset() == end {
+            return self.begin_unguessed(0, 0);
+        }
+        if R::TYPED_VALUES && self.mark != UNMARKED && self.mark != 0 {
+            // What refers to it must find the dict itself, not one of another shape that it was taken for.
+            let len = self.r.count(end)?;
+            return self.begin_unguessed(len, 0);
+        }
+        self.leaves.clear();
+        let before = self.r.place();
+        self.r.key();
+        let token = self.r.next()?;
+        self.r.rewind(before);
+        let ways = match token {
+            Token::Text(Bytes::Ascii(first)) => find_ways(first),
+            _ => None,
+        };
+        let Some(ways) = ways else {
+            let len = self.r.count(end)?;
+            return self.begin_unguessed(len, GUESSED);
+        };
+        let mut now = ways.last.get();
+        let mut at = 0;
+        let mut keys = ways.shapes[now].keys();
+        loop {
+            let before = self.r.place();
+            if at < keys.len() && self.r.offset() < end && self.r.accept(&keys[at]) {
+                let Some(value) = self.next_leaf(accepts::ALL)? else {
+                    // The frame reads the key again.
+                    self.r.rewind(before);
+                    break;
+                };
+                self.leaves.push(value);
+                at += 1;
+                continue;
+            }
+            let over = self.r.offset() >= end;
+            if over && at == keys.len() {
+                break;
+            }
+            // Another key, fewer or more: what is there so far may be the beginning of another shape.
+            let other = ways.other(now, at, |shape| match over {
+                true => shape.names.len() == at,
+                false => shape.keys().get(at).is_some_and(|key| self.r.accept(key)),
+            });
+            let Some(other) = other else { break };
+            self.r.rewind(before);
+            now = other;
+            keys = ways.shapes[now].keys();
+        }
+        let len = match self.r.offset() == end {
+            true => at,
+            false => at + self.r.count(end)?,
+        };
+        if ways.shapes[now].names.len() != len {
+            match ways.other(now, at, |shape| shape.names.len() == len) {
+                Some(other) => now = other,
+                None => return self.unknown_members(&ways.shapes[now], at, len),
+            }
+        }
+        ways.last.set(now);
+        self.members_of(&ways.shapes[now], at, len)
+    }
+
+    /// Takes what a dict of `len` values costs, of which `here` are there.
+    fn claim_members(&mut self, here: usize, len: usize, bytes: usize) -> Result<()> {
+        self.claim(len - here, bytes)?;
+        self.objects_left = self.objects_left.checked_sub(here).ok_or_else(|| self.over(0))?;
+        Ok(())
+    }
+
+    /// A dict of a known shape, whose first values are there.
+    #[inline(always)]
+    fn members_of(&mut self, shape: &Rc<Layout>, here: usize, len: usize) -> Result<Option<Owned>> {
+        let start = self.r.offset();
+        self.claim_members(here, len, 128 + 32 * len)?;
+        // SAFETY: the GIL is held while a decoder lives; the copy has a place for each name.
+        unsafe {
+            let Some(template) = shape.template(start)? else { return self.unknown_members(shape, here, len) };
+            let dict = Owned::new(ffi::PyDict_Copy(template.get())).ok_or_else(raised)?;
+            let mark = self.take_mark();
+            self.opened(mark, dict.get());
+            // What stood in a place was None: dropping it runs nothing, and the vector forgets its values right after.
+            for (at, value) in self.leaves.iter().enumerate() {
+                replace(dict::value_slot(dict.get(), at), value.get());
+            }
+            self.leaves.forget_all();
+            if here < len {
+                let frame = self.frame(Kind::Guessed, Some(dict), len, mark);
+                return Ok(self.push(Frame { at: here, layout: Some(shape.clone()), ..frame }));
+            }
+            self.whole(mark, dict.get());
+            Ok(Some(dict))
+        }
+    }
+
+    /// A dict of no known shape, whose first keys and values are there.
+    fn unknown_members(&mut self, shape: &Layout, here: usize, len: usize) -> Result<Option<Owned>> {
+        self.claim_members(here, len, 64 + 48 * len)?;
+        // SAFETY: the GIL is held while a decoder lives; keys and values are alive.
+        unsafe {
+            let dict = Owned::new(ffi::PyDict_New()).ok_or_else(raised)?;
+            let mark = self.take_mark();
+            self.opened(mark, dict.get());
+            for (at, value) in self.leaves.drain(..).enumerate() {
+                if !dict::set(dict.get(), shape.names[at].get(), value.get()) {
+                    return Err(raised());
+                }
+            }
+            let frame = self.frame(Kind::Pairs, Some(dict), 2 * len, mark);
+            Ok(self.push(Frame { at: 2 * here, flags: GUESSED, ..frame }))
+        }
+    }
+
+    fn begin_unguessed(&mut self, len: usize, flags: u8) -> Result<Option<Owned>> {
+        // SAFETY: the GIL is held while a decoder lives.
+        let dict = unsafe { Owned::new(ffi::PyDict_New()) }.ok_or_else(raised)?;
+        self.begin_flagged(dict, len, ANY, flags)
+    }
+
+    pub(crate) fn run_guessed(&mut self) -> Result<Option<Frame>> {
+        let depth = self.stack.len();
+        let frame = &self.stack[depth - 1];
+        let (mut at, len) = (frame.at, frame.len);
+        let (Some(object), Some(shape)) = (frame.object.as_ref().map(Owned::get), frame.layout.clone()) else {
+            return Ok(self.pop());
+        };
+        let Build::Guessed(encoded) = &shape.build else { return Ok(self.pop()) };
+        while at < len {
+            if !self.r.accept(&encoded[at]) {
+                self.stack[depth - 1].at = at;
+                if !(R::TEXT_KEYS && self.another_way(depth, &shape)?) {
+                    self.missed(depth, &shape)?;
+                }
+                return Ok(None);
+            }
+            self.owed -= 1;
+            match self.value(ANY, accepts::ALL)? {
+                // SAFETY: the frame holds the dict, which nobody else has seen: plain formats have no references.
+                Some(value) => unsafe {
+                    replace(dict::value_slot(object, at), value.into_raw());
+                    at += 1;
+                },
+                None => {
+                    self.stack[depth - 1].at = at;
+                    return Ok(None);
+                }
+            }
+        }
+        // SAFETY: a dict.
+        unsafe { crate::cpython::fill::track(object) };
+        Ok(self.pop())
+    }
+
+    /// Another key than the expected, but that of a shape that is the same up to here: the dict goes on as that one.
+    #[cold]
+    fn another_way(&mut self, depth: usize, shape: &Layout) -> Result<bool> {
+        let frame = &self.stack[depth - 1];
+        let (here, len) = (frame.at, frame.len);
+        // SAFETY: names are strings that the shape holds.
+        let Some(ways) = (unsafe { text::ascii(shape.names[0].get()) }).and_then(find_ways) else { return Ok(false) };
+        let Some(now) = ways.shapes.iter().position(|known| std::ptr::eq(&**known, shape)) else { return Ok(false) };
+        let before = self.r.place();
+        let other = ways.other(now, here, |shape| match &shape.build {
+            Build::Guessed(encoded) => shape.names.len() == len && self.r.accept(&encoded[here]),
+            _ => false,
+        });
+        self.r.rewind(before);
+        let Some(other) = other.map(|other| &ways.shapes[other]) else { return Ok(false) };
+        // SAFETY: the GIL is held while a decoder lives; the copy has a place for each name, and so has the dict that the
+        // frame holds.
+        unsafe {
+            let Some(template) = other.template(self.here())? else { return Ok(false) };
+            let dict = Owned::new(ffi::PyDict_Copy(template.get())).ok_or_else(raised)?;
+            let frame = &mut self.stack[depth - 1];
+            if let Some(guessed) = &frame.object {
+                for at in 0..here {
+                    let value = Owned::borrowed(*dict::value_slot(guessed.get(), at));
+                    replace(dict::value_slot(dict.get(), at), value.into_raw());
+                }
+            }
+            frame.object = Some(dict);
+            frame.layout = Some(other.clone());
+        }
+        Ok(true)
+    }
+
+    /// Another key than the expected: the dict goes on pair by pair.
+    #[cold]
+    #[inline(never)]
+    fn missed(&mut self, depth: usize, shape: &Layout) -> Result<()> {
+        // SAFETY: the GIL is held while a decoder lives; the frame holds the dict, with a place for each name.
+        unsafe {
+            if let Some(name) = text::ascii(shape.names[0].get()).filter(|_| !R::TEXT_KEYS) {
+                let mut cache = CACHE.0.borrow_mut();
+                if let Some(entry) = cache.get_mut(place(name, shape.names.len())) {
+                    entry.misses += 1;
+                    if entry.misses == MOST_MISSES {
+                        *entry = Entry::default();
+                    }
+                }
+            }
+            let dict = Owned::new(ffi::PyDict_New()).ok_or_else(raised)?;
+            let frame = &mut self.stack[depth - 1];
+            if let Some(guessed) = &frame.object {
+                for at in 0..frame.at {
+                    let value: Obj = *dict::value_slot(guessed.get(), at);
+                    if !dict::set(dict.get(), shape.names[at].get(), value) {
+                        return Err(raised());
+                    }
+                }
+            }
+            self.owed += frame.len - frame.at;
+            frame.kind = Kind::Pairs;
+            frame.object = Some(dict);
+            frame.layout = None;
+            frame.flags = GUESSED;
+            (frame.at, frame.len) = (2 * frame.at, 2 * frame.len);
+        }
+        Ok(())
+    }
+
+    /// Keeps the keys of a dict that was built pair by pair, if its place is free.
+    #[inline(never)]
+    pub(crate) fn learn(&self, object: Obj, len: usize) {
+        // SAFETY: the frame that was just taken down holds the dict.
+        let Some(entries) = (unsafe { dict::entries(object) }).filter(|entries| entries.len() == len) else { return };
+        // SAFETY: the keys of a live dict.
+        let names: Option<Vec<&[u8]>> = entries.iter().map(|&(key, _)| unsafe { text::ascii(key) }).collect();
+        let Some(names) = names else { return };
+        let [first, ..] = names[..] else { return };
+        // Such a dict may have to become something else once it is whole.
+        if R::TEXT_KEYS && pymongo::may_be_reference(&names) {
+            return;
+        }
+        let mut cache = CACHE.0.borrow_mut();
+        if cache.is_empty() {
+            cache.resize_with(SIZE, Entry::default);
+        }
+        if len > MOST_KEYS || names.iter().map(|name| name.len()).sum::<usize>() > LONGEST {
+            return;
+        }
+        let entry = &mut cache[place(first, if R::TEXT_KEYS { 0 } else { len })];
+        if !R::TEXT_KEYS && entry.shape.is_some() {
+            return;
+        }
+        if let (true, Some(ways)) = (R::TEXT_KEYS, &entry.ways) {
+            let same = |shape: &Rc<Layout>| {
+                let keys = entries.iter().map(|&(key, _)| key);
+                shape.names.len() == len && shape.names.iter().map(Owned::get).eq(keys)
+            };
+            if let Some(known) = ways.shapes.iter().position(same) {
+                return ways.last.set(known);
+            }
+            if ways.shapes.len() == MOST_WAYS {
+                entry.misses += 1;
+                if entry.misses < MOST_MISSING {
+                    return;
+                }
+            }
+        }
+        // SAFETY: keys are alive.
+        let mut layout = Layout::empty(entries.iter().map(|&(key, _)| unsafe { Owned::borrowed(key) }).collect());
+        if !R::TEXT_KEYS {
+            layout.build = Build::Guessed(names.iter().map(|name| R::encoded(name)).collect());
+            *entry = Entry { shape: Some(Rc::new(layout)), ..Entry::default() };
+            return;
+        }
+        // SAFETY: names are strings that the shape holds.
+        let begins = |shape: &Layout| unsafe { text::ascii(shape.names[0].get()) } == Some(first);
+        let mut shapes = match &entry.ways {
+            Some(ways) if begins(&ways.shapes[0]) => ways.shapes.clone(),
+            _ => Vec::new(),
+        };
+        if shapes.len() == MOST_WAYS {
+            shapes.remove(0);
+        }
+        layout.build = Build::Guessed(names.iter().map(|name| R::encoded(name)).collect());
+        shapes.push(Rc::new(layout));
+        let last = Cell::new(shapes.len() - 1);
+        *entry = Entry { ways: Some(Rc::new(Ways { shapes, last })), ..Entry::default() };
+    }
+}

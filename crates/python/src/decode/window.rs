@@ -1,0 +1,94 @@
+//! Sections of a log: what a record has named, those after it refer to.
+
+use crate::budget::Allowance;
+use crate::cpython::Owned;
+use crate::decode::{Decoder, Numbered};
+use crate::error::Result;
+use crate::memory::Vec;
+use crate::shapes::Layout;
+use holdall_format::hold::log::NamesReader;
+use holdall_format::{Reader, Token};
+use std::rc::Rc;
+
+/// Texts and layouts that the records of a section have named so far, by their numbers.
+#[derive(Default)]
+pub struct Section {
+    texts: Vec<Numbered>,
+    layouts: Vec<Rc<Layout>>,
+}
+
+// SAFETY: it is touched and dropped with the GIL held, as all that it holds has to be: it belongs to an object of Python's.
+unsafe impl Send for Section {}
+// SAFETY: the same.
+unsafe impl Sync for Section {}
+
+impl Section {
+    /// How many names there are.
+    pub fn named(&self) -> u64 {
+        (self.texts.len() + self.layouts.len()) as u64
+    }
+
+    pub fn texts(&self) -> u64 {
+        self.texts.len() as u64
+    }
+
+    pub fn layouts(&self) -> u64 {
+        self.layouts.len() as u64
+    }
+
+    /// Back to so many.
+    pub fn cut(&mut self, texts: u64, layouts: u64) {
+        self.texts.truncate(texts as usize);
+        self.layouts.truncate(layouts as usize);
+    }
+
+    pub fn clear(&mut self) {
+        self.texts.clear();
+        self.layouts.clear();
+    }
+}
+
+impl<'i, R: Reader<'i>> Decoder<'i, R> {
+    /// Builds a record. What it names itself is not kept: that stands in a frame of its own behind it.
+    pub fn log_record(&mut self, section: &mut Section, allowance: &mut Allowance) -> Result<Owned> {
+        self.begin_allowance(allowance);
+        self.numbered = std::mem::take(&mut section.texts);
+        self.layouts = std::mem::take(&mut section.layouts);
+        let (texts, layouts) = (self.numbered.len(), self.layouts.len());
+        let made = crate::memory::guarded(|| self.message());
+        self.end_allowance(allowance);
+        self.numbered.truncate(texts);
+        self.layouts.truncate(layouts);
+        section.texts = std::mem::take(&mut self.numbered);
+        section.layouts = std::mem::take(&mut self.layouts);
+        made
+    }
+
+    /// Learns names.
+    pub fn learn_names(&mut self, section: &mut Section, names: &mut NamesReader<'i>) -> Result<()> {
+        self.numbered = std::mem::take(&mut section.texts);
+        self.layouts = std::mem::take(&mut section.layouts);
+        self.learns = true;
+        let learnt = crate::memory::guarded(|| self.names(names));
+        section.texts = std::mem::take(&mut self.numbered);
+        section.layouts = std::mem::take(&mut self.layouts);
+        learnt
+    }
+
+    fn names(&mut self, names: &mut NamesReader<'i>) -> Result<()> {
+        while let Some(token) = names.token()? {
+            crate::memory::check();
+            match token {
+                Token::Text(bytes) => {
+                    let text = self.string_of(bytes)?;
+                    self.numbered.push(Numbered::whole(text));
+                }
+                Token::NewShape(layout) => {
+                    self.layout(&layout)?;
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,248 @@
+//! Objects that are made of their parts: they exist only once these are copied.
+
+use crate::classes::how::Base;
+use crate::classes::plan::Plan;
+use crate::classes::state;
+use crate::cpython::{Obj, Owned};
+use crate::deepcopy::frame::{Extra, Frame, Kind};
+use crate::deepcopy::reduce::Reduce;
+use crate::deepcopy::{fault, Copier, Got, BY_PARENT_AND_COPY, NEVER, UNNUMBERED};
+use crate::encode::Part;
+use crate::error::{raised, Result};
+use crate::memory::{vec, Vec};
+use crate::types;
+use pyo3::ffi;
+use std::rc::Rc;
+
+/// What the parts become. The first four are their own copies if their parts are.
+pub(super) enum Make {
+    FrozenSet,
+    Slice,
+    /// The parts' instance with this function.
+    Method(Owned),
+    Proxy,
+    /// An instance of a subclass of an immutable builtin, of that builtin's value.
+    Based(Base, Rc<Plan>),
+    /// The part is its arguments and fields: of which it is made, if it is a group, or which are put into it.
+    Exception(Rc<Plan>),
+    /// An array of objects, made already: the parts go into this flat view of it.
+    Array(Owned),
+    /// What `__reduce_ex__` said.
+    Reduce(Reduce),
+}
+
+pub(super) struct Recipe {
+    pub parts: Vec<Owned>,
+    /// The object is made of so many of them; the rest is put into it.
+    pub made_of: usize,
+    pub make: Make,
+    /// The copy, once it is made.
+    pub made: Option<Owned>,
+    /// Some part is not its own copy.
+    changed: bool,
+}
+
+extern "C" {
+    fn PyMethod_New(function: Obj, instance: Obj) -> Obj;
+}
+
+impl Copier<'_> {
+    /// Leaves an object that is made of all these parts to the walk.
+    ///
+    /// # Safety
+    /// `source` is alive.
+    pub(super) unsafe fn recipe(&mut self, source: Obj, parts: Vec<Owned>, make: Make, number: u32) -> Result<Got> {
+        let made_of = parts.len();
+        // SAFETY: alive, says the caller.
+        unsafe { self.recipe_of(source, parts, made_of, make, number) }
+    }
+
+    /// The same where only the first `made_of` are needed to make it.
+    ///
+    /// # Safety
+    /// `source` is alive.
+    pub(super) unsafe fn recipe_of(
+        &mut self,
+        source: Obj,
+        parts: Vec<Owned>,
+        made_of: usize,
+        make: Make,
+        number: u32,
+    ) -> Result<Got> {
+        // SAFETY: alive, says the caller.
+        let object = unsafe { Owned::borrowed(source) };
+        let len = parts.len();
+        let recipe = Recipe { parts, made_of, make, made: None, changed: false };
+        let extra = Extra::Recipe(Box::new(recipe));
+        self.push(Frame { kind: Kind::Recipe, hand_over: true, number, at: 0, len, object, extra });
+        Ok(Got::Pending)
+    }
+
+    /// The recipe just pushed has made its object.
+    pub(super) fn already(&mut self, made: Owned) {
+        if let Some(Frame { extra: Extra::Recipe(recipe), .. }) = self.tables.stack.last_mut() {
+            recipe.made = Some(made);
+        }
+    }
+
+    /// # Safety
+    /// `source` is alive and an exception.
+    pub(super) unsafe fn exception(&mut self, source: Obj, plan: &Rc<Plan>, number: u32) -> Result<Got> {
+        // SAFETY: alive, says the caller.
+        unsafe {
+            let parts = types::exception::parts(self.py, source)?;
+            let Some(Part::Value(both)) = parts.into_iter().next() else {
+                return Err(fault("an exception without its arguments"));
+            };
+            let made_of = usize::from(types::exception::is_of_parts(self.py, plan.class())?);
+            self.recipe_of(source, vec![both], made_of, Make::Exception(plan.clone()), number)
+        }
+    }
+
+    pub(super) unsafe fn run_recipe(&mut self) -> Result<()> {
+        let depth = self.tables.stack.len();
+        loop {
+            let frame = &self.tables.stack[depth - 1];
+            let at = frame.at;
+            let Extra::Recipe(recipe) = &frame.extra else { return Err(fault("a frame without its recipe")) };
+            if at >= recipe.made_of && recipe.made.is_none() {
+                // SAFETY: the frame on top of the stack, whose first parts are there.
+                if unsafe { self.make(depth)? } {
+                    return Ok(());
+                }
+                if self.tables.stack.len() != depth {
+                    return Ok(());
+                }
+                continue;
+            }
+            let Some(part) = recipe.parts.get(at) else {
+                let Some(frame) = self.tables.stack.pop() else { return Ok(()) };
+                self.close(frame.number);
+                let Extra::Recipe(recipe) = frame.extra else { return Ok(()) };
+                // SAFETY: the frame below waits for it.
+                return unsafe { self.deliver(recipe.made.unwrap_or(frame.object)) };
+            };
+            let part = part.get();
+            // As a tuple's, its copying may be begun again.
+            let held = if frame.number == UNNUMBERED { BY_PARENT_AND_COPY } else { NEVER };
+            // SAFETY: the part is held by the frame, at whose place nothing is put before `value` returns.
+            unsafe {
+                match self.value(part, held, true)? {
+                    Got::Same => self.recipe_next(depth - 1, Owned::borrowed(part))?,
+                    Got::Made(copy) => self.recipe_next(depth - 1, copy)?,
+                    Got::Pending => return Ok(()),
+                }
+            }
+        }
+    }
+
+    unsafe fn recipe_next(&mut self, depth: usize, copy: Owned) -> Result<()> {
+        let frame = &mut self.tables.stack[depth];
+        let at = frame.at;
+        frame.at += 1;
+        // SAFETY: as the caller says.
+        unsafe { self.recipe_part(depth, at, copy) }
+    }
+
+    /// The copy of a part has come.
+    pub(super) unsafe fn recipe_part(&mut self, depth: usize, at: usize, copy: Owned) -> Result<()> {
+        let Extra::Recipe(recipe) = &mut self.tables.stack[depth].extra else {
+            return Err(fault("a frame without its recipe"));
+        };
+        recipe.changed |= copy.get() != recipe.parts[at].get();
+        let before = std::mem::replace(&mut recipe.parts[at], copy.clone());
+        let made = recipe.made.clone();
+        let flat = if let Make::Array(flat) = &recipe.make { Some(flat.clone()) } else { None };
+        let is_exception = matches!(recipe.make, Make::Exception(_));
+        drop(before); // outside of the borrow: a destructor may run Python code
+        let Some(made) = made else { return Ok(()) };
+        if is_exception {
+            return types::exception::fill(self.py, &made, &copy, 0);
+        }
+        if let Some(flat) = flat {
+            // SAFETY: all are held.
+            if unsafe { ffi::PySequence_SetItem(flat.get(), at as isize, copy.get()) } != 0 {
+                return Err(raised());
+            }
+            return Ok(());
+        }
+        // SAFETY: the same.
+        unsafe { self.reduce_part(depth, at, &made, copy) }
+    }
+
+    /// Makes the object; says yes where the frame is gone, as the object was made while its parts were.
+    unsafe fn make(&mut self, depth: usize) -> Result<bool> {
+        let frame = &self.tables.stack[depth - 1];
+        let (number, source) = (frame.number, frame.object.clone());
+        if let Some(copy) = self.adopted(number)? {
+            self.tables.stack.pop();
+            self.close(number);
+            // SAFETY: the frame below waits for it.
+            unsafe { self.deliver(copy)? };
+            return Ok(true);
+        }
+        let Extra::Recipe(recipe) = &self.tables.stack[depth - 1].extra else { return Ok(false) };
+        let parts = &recipe.parts;
+        let part = |at: usize| parts[at].get();
+        // SAFETY: parts are held by the frame, which stays where it is: nothing is pushed or popped by what runs here.
+        unsafe {
+            let own = if recipe.changed { None } else { Some(source.clone()) };
+            let made = match (&recipe.make, own) {
+                (Make::FrozenSet | Make::Slice | Make::Method(_) | Make::Proxy, Some(own)) => own,
+                (Make::FrozenSet, None) => {
+                    let set = Owned::new(ffi::PyFrozenSet_New(std::ptr::null_mut())).ok_or_else(raised)?;
+                    for part in parts {
+                        if ffi::PySet_Add(set.get(), part.get()) != 0 {
+                            return Err(raised());
+                        }
+                    }
+                    set
+                }
+                (Make::Slice, None) => Owned::new(ffi::PySlice_New(part(0), part(1), part(2))).ok_or_else(raised)?,
+                (Make::Method(function), None) => {
+                    Owned::new(PyMethod_New(function.get(), part(0))).ok_or_else(raised)?
+                }
+                (Make::Proxy, None) => Owned::new(ffi::PyDictProxy_New(part(0))).ok_or_else(raised)?,
+                (Make::Based(base, plan), _) => {
+                    let (base, plan, payload) = (*base, plan.clone(), parts[0].clone());
+                    let made = types::new_of(base, plan.class(), Some(payload))?;
+                    return self.made(depth, source, made, number, Some(plan));
+                }
+                (Make::Exception(plan), _) => {
+                    let (plan, args) = (plan.clone(), parts[..recipe.made_of].first().cloned());
+                    let made = types::exception::empty(self.py, plan.class(), args.as_ref(), 0)?;
+                    if let Some(args) = &args {
+                        types::exception::fill(self.py, &made, args, 0)?;
+                    }
+                    return self.made(depth, source, made, number, Some(plan));
+                }
+                (Make::Array(_), _) => return Err(fault("an array without its copy")),
+                (Make::Reduce(reduce), _) => reduce.call(&parts[..recipe.made_of])?,
+            };
+            self.made(depth, source, made, number, None)
+        }
+    }
+
+    /// Notes what was made, and leaves slots and `__dict__` to the walk.
+    unsafe fn made(
+        &mut self,
+        depth: usize,
+        source: Owned,
+        made: Owned,
+        number: u32,
+        plan: Option<Rc<Plan>>,
+    ) -> Result<bool> {
+        self.settle(number, &made);
+        if let Extra::Recipe(recipe) = &mut self.tables.stack[depth - 1].extra {
+            recipe.made = Some(made.clone());
+        }
+        if let Some(plan) = plan {
+            // SAFETY: instances of the plan's class; the new one has no state.
+            unsafe {
+                let dict = state::dict_of(source.get(), &plan)?;
+                self.state(source.get(), &made, &plan, dict)?;
+            }
+        }
+        Ok(false)
+    }
+}

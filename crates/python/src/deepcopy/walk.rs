@@ -1,0 +1,548 @@
+//! The walk: builtin containers, and the loop that takes the copy on top of the stack on by one place after the other.
+
+use crate::classes::state;
+use crate::cpython::dict::{self, Position};
+use crate::cpython::fill;
+use crate::cpython::{replace, Obj, Owned};
+use crate::deepcopy::frame::{leaf, places, Extra, Frame, Kind, Parts};
+use crate::deepcopy::{fault, Copier, Got, Seen, BY_PARENT, BY_PARENT_AND_COPY, CHANGED, NEVER, UNNUMBERED};
+use crate::error::{raised, Result};
+use crate::memory::Vec;
+use pyo3::ffi;
+use std::ptr::addr_of_mut;
+
+/// Something to hash once every copy is whole.
+pub(super) enum Deferred {
+    Item { target: Owned, key: Owned, value: Owned },
+    Member { set: Owned, member: Owned },
+}
+
+/// The first place from `at` on that holds more than a plain value.
+#[inline(always)]
+unsafe fn first_node(places: &[Obj], at: usize) -> Option<usize> {
+    // SAFETY: places of a live object, filled, say the callers.
+    places[at..].iter().position(|&item| unsafe { !leaf(item) }).map(|found| at + found)
+}
+
+impl Copier<'_> {
+    /// Copies what is no leaf. Where `whole`, `Got::Made` is complete: what hashes it or calls it may go on.
+    ///
+    /// # Safety
+    /// `object` is alive.
+    #[inline(always)]
+    pub(super) unsafe fn value(&mut self, object: Obj, held: isize, whole: bool) -> Result<Got> {
+        // SAFETY: alive, says the caller; the types compared with are static.
+        unsafe {
+            let class = ffi::Py_TYPE(object);
+            let is_dict = class == addr_of_mut!(ffi::PyDict_Type);
+            if is_dict || class == addr_of_mut!(ffi::PyList_Type) {
+                return match self.seen(object, held)? {
+                    Seen::Copied(copy) => Ok(Got::Made(copy)),
+                    Seen::New(number) if is_dict => self.dict(object, number, whole),
+                    Seen::New(number) => self.list(object, number, whole),
+                };
+            }
+            if class == addr_of_mut!(ffi::PyTuple_Type) {
+                // Nothing to look up where all items are plain: it is its own copy.
+                return match first_node(places(object), 0) {
+                    None => Ok(Got::Same),
+                    Some(at) => self.tuple(object, at, held),
+                };
+            }
+            if leaf(object) {
+                return Ok(Got::Same);
+            }
+            self.other(object, held, whole)
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn push(&mut self, frame: Frame) {
+        crate::memory::check();
+        self.tables.stack.push(frame);
+    }
+
+    /// What became of an object for which a frame was pushed.
+    #[inline(always)]
+    fn pushed(whole: bool, copy: Owned) -> Got {
+        if whole {
+            Got::Pending
+        } else {
+            Got::Made(copy)
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn list(&mut self, object: Obj, number: u32, whole: bool) -> Result<Got> {
+        // SAFETY: a list, says the caller.
+        unsafe {
+            let copy = Owned::new(ffi::PyList_GetSlice(object, 0, ffi::Py_SIZE(object))).ok_or_else(raised)?;
+            self.settle(number, &copy);
+            let items = places(copy.get());
+            let Some(at) = first_node(items, 0) else {
+                self.close(number);
+                return Ok(Got::Made(copy));
+            };
+            let (len, object) = (items.len(), copy.clone());
+            self.push(Frame { kind: Kind::List, hand_over: whole, number, at, len, object, extra: Extra::None });
+            Ok(Self::pushed(whole, copy))
+        }
+    }
+
+    #[inline(never)]
+    pub(super) unsafe fn tuple(&mut self, object: Obj, at: usize, held: isize) -> Result<Got> {
+        // SAFETY: a tuple (or a named one) with something else than a leaf at `at`, says the caller.
+        unsafe {
+            let number = match self.seen(object, held)? {
+                Seen::Copied(copy) => return Ok(Got::Made(copy)),
+                Seen::New(number) => number,
+            };
+            let (len, object) = (ffi::Py_SIZE(object) as usize, Owned::borrowed(object));
+            self.push(Frame { kind: Kind::Shared, hand_over: true, number, at, len, object, extra: Extra::None });
+            Ok(Got::Pending)
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn dict(&mut self, object: Obj, number: u32, whole: bool) -> Result<Got> {
+        // SAFETY: a dict, says the caller.
+        unsafe {
+            let len = dict::len(object);
+            if len == 0 {
+                let copy = Owned::new(ffi::PyDict_New()).ok_or_else(raised)?;
+                self.settle(number, &copy);
+                self.close(number);
+                return Ok(Got::Made(copy));
+            }
+            if dict::entries(object).is_none() && !self.has_fixed_keys(object)? {
+                let copy = Owned::new(ffi::PyDict_New()).ok_or_else(raised)?;
+                self.settle(number, &copy);
+                self.pairs(object, &copy, number, whole);
+                return Ok(Self::pushed(whole, copy));
+            }
+            let copy = Owned::new(ffi::PyDict_Copy(object)).ok_or_else(raised)?;
+            self.settle(number, &copy);
+            let (kind, at) = match dict::entries(copy.get()) {
+                Some(entries) => (Kind::Values, entries.iter().position(|entry| !leaf(entry.1))),
+                None => {
+                    let (mut position, mut before) = (Position(0), 0);
+                    let mut found = None;
+                    while let Some((_, value)) = position.next(copy.get()) {
+                        if !leaf(value) {
+                            found = Some(before);
+                            break;
+                        }
+                        before = position.0 as usize;
+                    }
+                    (Kind::Keyed, found)
+                }
+            };
+            let Some(at) = at else {
+                self.close(number);
+                return Ok(Got::Made(copy));
+            };
+            // The shallow copy of a dict of plain values is unknown to the collector.
+            fill::track(copy.get());
+            self.push(Frame { kind, hand_over: whole, number, at, len, object: copy.clone(), extra: Extra::None });
+            Ok(Self::pushed(whole, copy))
+        }
+    }
+
+    /// Whether all keys are their own copies.
+    unsafe fn has_fixed_keys(&mut self, object: Obj) -> Result<bool> {
+        let mut position = Position(0);
+        // SAFETY: a dict, says the caller; `next` reads it anew at every step, and keys are held while they are asked.
+        unsafe {
+            while let Some((key, _)) = position.next(object) {
+                if !leaf(key) && !self.fixed(&Owned::borrowed(key))? {
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// Leaves the items of a dict to the walk, which puts them into `copy`.
+    pub(super) unsafe fn pairs(&mut self, source: Obj, copy: &Owned, number: u32, whole: bool) {
+        let mut parts = Vec::new();
+        let mut position = Position(0);
+        // SAFETY: a dict, says the caller.
+        unsafe {
+            while let Some((key, value)) = position.next(source) {
+                parts.push(Owned::borrowed(key));
+                parts.push(Owned::borrowed(value));
+            }
+        }
+        self.parts(Kind::Pairs, parts, copy, number, whole);
+    }
+
+    pub(super) fn parts(&mut self, kind: Kind, parts: Vec<Owned>, copy: &Owned, number: u32, whole: bool) {
+        let len = parts.len();
+        let extra = Extra::Parts(Box::new(Parts { parts, deferring: false }));
+        self.push(Frame { kind, hand_over: whole, number, at: 0, len, object: copy.clone(), extra });
+    }
+
+    /// Works until the stack is empty; gives what its lowest frame handed over.
+    pub(super) fn run(&mut self) -> Result<Owned> {
+        while let Some(frame) = self.tables.stack.last() {
+            // SAFETY: a frame's object is of the type that its kind says, and is held by it.
+            unsafe {
+                match frame.kind {
+                    Kind::List | Kind::Tuple | Kind::Shared => self.run_items(frame.kind)?,
+                    Kind::Values => self.run_values()?,
+                    Kind::Keyed => self.run_keyed()?,
+                    Kind::Slots => self.run_slots()?,
+                    Kind::Pairs | Kind::Members => self.run_parts()?,
+                    Kind::Recipe => self.run_recipe()?,
+                    Kind::Rest => self.finish()?,
+                }
+            }
+        }
+        self.result.take().ok_or_else(|| fault("a graph without its root"))
+    }
+
+    /// Takes the whole copy off the stack.
+    #[inline(always)]
+    pub(super) unsafe fn finish(&mut self) -> Result<()> {
+        let Some(frame) = self.tables.stack.pop() else { return Ok(()) };
+        let mut object = frame.object;
+        if frame.kind == Kind::Shared {
+            object = match self.adopted(frame.number)? {
+                Some(copy) => copy,
+                None => {
+                    let copy = if let Extra::Tuple(copy) = frame.extra { copy } else { object };
+                    self.settle(frame.number, &copy);
+                    copy
+                }
+            };
+        }
+        self.close(frame.number);
+        if frame.hand_over {
+            // SAFETY: the frame below waits for it.
+            unsafe { self.deliver(object)? };
+        }
+        Ok(())
+    }
+
+    /// Hands a whole copy to the frame on top of the stack.
+    pub(super) unsafe fn deliver(&mut self, copy: Owned) -> Result<()> {
+        let Some(depth) = self.tables.stack.len().checked_sub(1) else {
+            self.result = Some(copy);
+            return Ok(());
+        };
+        // SAFETY: a frame of this stack.
+        unsafe { self.place(depth, copy) }
+    }
+
+    /// Puts a copy where the frame stands, and takes the frame on by one place.
+    #[inline(always)]
+    unsafe fn place(&mut self, depth: usize, copy: Owned) -> Result<()> {
+        let frame = &mut self.tables.stack[depth];
+        let at = frame.at;
+        frame.at += 1;
+        // SAFETY: the frame's object is of the type that its kind says; that the place is still there is looked at.
+        unsafe {
+            match frame.kind {
+                Kind::List => {
+                    if ffi::Py_SIZE(frame.object.get()) as usize != frame.len
+                        || !fill::list_item(frame.object.get(), at, copy)
+                    {
+                        return Err(fault(CHANGED));
+                    }
+                }
+                Kind::Tuple => fill::tuple_item(frame.object.get(), at, copy),
+                Kind::Values => {
+                    if entries_of(frame).is_none() {
+                        return Err(fault(CHANGED));
+                    }
+                    replace(dict::value_slot(frame.object.get(), at), copy.into_raw());
+                }
+                Kind::Keyed => {
+                    let mut position = Position(at as isize);
+                    let found =
+                        position.next(frame.object.get()).filter(|_| dict::len(frame.object.get()) == frame.len);
+                    let Some((key, _)) = found else { return Err(fault(CHANGED)) };
+                    frame.at = position.0 as usize;
+                    let (object, key) = (frame.object.clone(), Owned::borrowed(key));
+                    if ffi::PyDict_SetItem(object.get(), key.get(), copy.get()) != 0 {
+                        return Err(raised());
+                    }
+                }
+                Kind::Slots => {
+                    if let Extra::Plan(plan) = &frame.extra {
+                        replace(state::slot_mut(frame.object.get(), plan.slots[at].offset), copy.into_raw());
+                    }
+                }
+                Kind::Shared => return shared_item(frame, at, copy),
+                Kind::Pairs | Kind::Members => return self.part(depth, at, copy),
+                Kind::Recipe => return self.recipe_part(depth, at, copy),
+                Kind::Rest => return crate::deepcopy::fields::set_dict(&frame.object.clone(), copy),
+            }
+        }
+        Ok(())
+    }
+
+    unsafe fn run_items(&mut self, kind: Kind) -> Result<()> {
+        let depth = self.tables.stack.len();
+        let held = match self.tables.stack[depth - 1].number {
+            _ if kind != Kind::Shared => BY_PARENT_AND_COPY,
+            UNNUMBERED => BY_PARENT,
+            // Its copying may be begun again: then all that it holds is met again.
+            _ => NEVER,
+        };
+        loop {
+            let frame = &self.tables.stack[depth - 1];
+            // SAFETY: the frame holds a list or tuple; its items are read anew after all that may run Python code.
+            unsafe {
+                let items = places(frame.object.get());
+                if items.len() != frame.len {
+                    return Err(fault(CHANGED));
+                }
+                let from = frame.at;
+                let Some(at) = first_node(items, from) else { return self.skip_rest(depth, kind) };
+                let item = items[at];
+                if kind == Kind::Shared {
+                    // What was passed over is taken over, if there is a copy by now.
+                    if let Extra::Tuple(copy) = &frame.extra {
+                        for (place, &item) in items.iter().enumerate().take(at).skip(from) {
+                            fill::tuple_item(copy.get(), place, Owned::borrowed(item));
+                        }
+                    }
+                }
+                self.tables.stack[depth - 1].at = at;
+                match self.value(item, held, false)? {
+                    Got::Same if kind == Kind::Shared => {
+                        let item = Owned::borrowed(places(self.tables.stack[depth - 1].object.get())[at]);
+                        self.place(depth - 1, item)?;
+                    }
+                    Got::Same => self.tables.stack[depth - 1].at += 1,
+                    Got::Made(copy) => self.place(depth - 1, copy)?,
+                    Got::Pending => return Ok(()),
+                }
+                if self.tables.stack.len() != depth {
+                    return Ok(());
+                }
+            }
+        }
+    }
+
+    /// Ends a list or tuple, of which only leaves are left.
+    unsafe fn skip_rest(&mut self, depth: usize, kind: Kind) -> Result<()> {
+        let frame = &self.tables.stack[depth - 1];
+        // SAFETY: the frame holds what its kind says.
+        unsafe {
+            if let (Kind::Shared, Extra::Tuple(copy)) = (kind, &frame.extra) {
+                for (place, &item) in places(frame.object.get()).iter().enumerate().skip(frame.at) {
+                    fill::tuple_item(copy.get(), place, Owned::borrowed(item));
+                }
+            }
+            self.finish()
+        }
+    }
+
+    /// Copies a value of the frame at `depth`, which goes on at `after` where the value stays what it is. Gives whether
+    /// that frame is still the one to go on with.
+    #[inline(always)]
+    unsafe fn step(&mut self, depth: usize, value: Obj, after: usize) -> Result<bool> {
+        // SAFETY: the caller's frame holds the value.
+        match unsafe { self.value(value, BY_PARENT_AND_COPY, false)? } {
+            Got::Same => self.tables.stack[depth - 1].at = after,
+            // SAFETY: the copy is of the value that the frame is at.
+            Got::Made(copy) => unsafe { self.place(depth - 1, copy)? },
+            Got::Pending => return Ok(false),
+        }
+        Ok(self.tables.stack.len() == depth)
+    }
+
+    unsafe fn run_values(&mut self) -> Result<()> {
+        let depth = self.tables.stack.len();
+        loop {
+            let frame = &mut self.tables.stack[depth - 1];
+            // SAFETY: the frame holds a dict; its entries are read anew after all that may run Python code.
+            unsafe {
+                let Some(entries) = entries_of(frame) else { return Err(fault(CHANGED)) };
+                let left = &entries[frame.at..];
+                let Some(found) = left.iter().position(|entry| !leaf(entry.1)) else { return self.finish() };
+                let value = left[found].1;
+                frame.at += found;
+                let after = frame.at + 1;
+                if !self.step(depth, value, after)? {
+                    return Ok(());
+                }
+            }
+        }
+    }
+
+    unsafe fn run_keyed(&mut self) -> Result<()> {
+        let depth = self.tables.stack.len();
+        loop {
+            let frame = &mut self.tables.stack[depth - 1];
+            let mut position = Position(frame.at as isize);
+            // SAFETY: the frame holds a dict, which `next` reads anew at every step.
+            unsafe {
+                let Some((_, value)) = position.next(frame.object.get()) else { return self.finish() };
+                let after = position.0 as usize;
+                if leaf(value) {
+                    frame.at = after;
+                    continue;
+                }
+                if !self.step(depth, value, after)? {
+                    return Ok(());
+                }
+            }
+        }
+    }
+
+    unsafe fn run_slots(&mut self) -> Result<()> {
+        let depth = self.tables.stack.len();
+        loop {
+            let frame = &mut self.tables.stack[depth - 1];
+            let Extra::Plan(plan) = &frame.extra else { return Err(fault("a frame without its plan")) };
+            // SAFETY: the frame holds an instance of the plan's class; its slots are read anew at every step.
+            unsafe {
+                let Some(slot) = plan.slots.get(frame.at) else { return self.finish() };
+                let value = state::slot(frame.object.get(), slot.offset);
+                if value.is_null() || leaf(value) {
+                    frame.at += 1;
+                    continue;
+                }
+                let after = frame.at + 1;
+                if !self.step(depth, value, after)? {
+                    return Ok(());
+                }
+            }
+        }
+    }
+
+    unsafe fn run_parts(&mut self) -> Result<()> {
+        let depth = self.tables.stack.len();
+        loop {
+            let frame = &self.tables.stack[depth - 1];
+            let Extra::Parts(parts) = &frame.extra else { return Err(fault("a frame without its parts")) };
+            let Some(part) = parts.parts.get(frame.at) else {
+                // SAFETY: its own frame.
+                return unsafe { self.finish() };
+            };
+            // What is hashed must be whole; a value need not be.
+            let whole = frame.kind == Kind::Members || frame.at.is_multiple_of(2);
+            let part = part.get();
+            // SAFETY: the part is held by the frame, at whose place nothing is put before `value` returns.
+            unsafe {
+                match self.value(part, BY_PARENT_AND_COPY, whole)? {
+                    Got::Same => self.place(depth - 1, Owned::borrowed(part))?,
+                    Got::Made(copy) => self.place(depth - 1, copy)?,
+                    Got::Pending => return Ok(()),
+                }
+            }
+            if self.tables.stack.len() != depth {
+                return Ok(());
+            }
+        }
+    }
+
+    /// A key is kept until its value comes; a member, or a pair, goes where it belongs.
+    unsafe fn part(&mut self, depth: usize, at: usize, copy: Owned) -> Result<()> {
+        let half_seen = self.half_seen;
+        let frame = &mut self.tables.stack[depth];
+        let target = frame.object.clone();
+        let Extra::Parts(parts) = &mut frame.extra else { return Err(fault("a frame without its parts")) };
+        // SAFETY: all are held over what may run Python code.
+        unsafe {
+            if frame.kind == Kind::Members {
+                if half_seen {
+                    self.deferred.push(Deferred::Member { set: target, member: copy });
+                } else if ffi::PySet_Add(target.get(), copy.get()) != 0 {
+                    return Err(raised());
+                }
+                return Ok(());
+            }
+            if at.is_multiple_of(2) {
+                drop(std::mem::replace(&mut parts.parts[at], copy));
+                return Ok(());
+            }
+            let key = parts.parts[at - 1].clone();
+            if parts.deferring || (half_seen && !leaf(key.get())) {
+                parts.deferring = true;
+                self.deferred.push(Deferred::Item { target, key, value: copy });
+                return Ok(());
+            }
+            set_item(&target, &key, &copy)
+        }
+    }
+
+    /// Hashes what could not be hashed while its content was not all there.
+    pub(super) fn finish_deferred(&mut self) -> Result<()> {
+        for deferred in std::mem::take(&mut self.deferred) {
+            // SAFETY: all are held.
+            unsafe {
+                match deferred {
+                    Deferred::Item { target, key, value } => set_item(&target, &key, &value)?,
+                    Deferred::Member { set, member } => {
+                        if ffi::PySet_Add(set.get(), member.get()) != 0 {
+                            return Err(raised());
+                        }
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The entries of the dict in a frame of `Values`, unless user code has changed their number.
+///
+/// # Safety
+/// The dict stays unchanged while the slice is used.
+#[inline(always)]
+unsafe fn entries_of<'a>(frame: &Frame) -> Option<&'a [(Obj, Obj)]> {
+    // SAFETY: the frame holds a dict. An emptied one has no entries to look at.
+    unsafe {
+        if dict::len(frame.object.get()) != frame.len {
+            return None;
+        }
+        dict::entries(frame.object.get())
+    }
+}
+
+/// Puts an item into the copy of a tuple, which is made for the first item that differs.
+unsafe fn shared_item(frame: &mut Frame, at: usize, item: Owned) -> Result<()> {
+    // SAFETY: the frame holds a tuple, or an instance of a class that adds nothing to one.
+    unsafe {
+        if let Extra::Tuple(copy) = &frame.extra {
+            fill::tuple_item(copy.get(), at, item);
+            return Ok(());
+        }
+        let items = places(frame.object.get());
+        if items[at] == item.get() {
+            return Ok(());
+        }
+        let class = ffi::Py_TYPE(frame.object.get());
+        let copy = crate::deepcopy::fields::allocate(class, items.len() as isize)?;
+        for (place, &before) in items.iter().enumerate().take(at) {
+            fill::tuple_item(copy.get(), place, Owned::borrowed(before));
+        }
+        fill::tuple_item(copy.get(), at, item);
+        frame.extra = Extra::Tuple(copy);
+    }
+    Ok(())
+}
+
+/// Sets an item by the way of the builtin dict or ordered dict, past what a subclass may have overridden.
+unsafe fn set_item(target: &Owned, key: &Owned, value: &Owned) -> Result<()> {
+    extern "C" {
+        fn PyODict_SetItem(dict: Obj, key: Obj, value: Obj) -> i32;
+    }
+    // SAFETY: all are held.
+    unsafe {
+        let ordered = addr_of_mut!(crate::cpython::PyODict_Type);
+        let failed = if ffi::PyType_IsSubtype(ffi::Py_TYPE(target.get()), ordered) != 0 {
+            PyODict_SetItem(target.get(), key.get(), value.get())
+        } else {
+            ffi::PyDict_SetItem(target.get(), key.get(), value.get())
+        };
+        if failed != 0 {
+            return Err(raised());
+        }
+    }
+    Ok(())
+}

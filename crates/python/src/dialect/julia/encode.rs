@@ -1,0 +1,508 @@
+//! Objects as Julia's values: instances of mapped classes by position, all else as `holdall.julia` lowers it.
+
+use crate::classes::plan;
+use crate::classes::state;
+use crate::cpython::dict::{self, Position};
+use crate::cpython::owned;
+use crate::cpython::View;
+use crate::cpython::{new, Obj, Owned, Type};
+use crate::dialect::julia::lowering::{Apart, Lowering, Mapped, Shape};
+use crate::dialect::julia::types::utf8;
+use crate::dialect::julia::{bound, call};
+use crate::encode::{shapes, Encoder, Part, Sharing, BY_PARENT, CHANGED};
+use crate::error::{encode, raised, EncodeError, Result};
+use crate::memory::{vec, Vec};
+use holdall_format::model::TypedForm;
+use holdall_format::Writer;
+use pyo3::ffi;
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyList, PyString, PyTuple};
+use std::cell::OnceCell;
+use std::ptr::addr_of_mut;
+use std::rc::Rc;
+
+/// The outermost object must be a dict of names.
+const ROOT: &str = "the outermost value must be a dict of names: put it in one, {\"name\": value}";
+
+impl<W: Writer> Encoder<'_, W> {
+    pub(crate) fn lowering(&mut self) -> Result<&mut Lowering> {
+        self.lowering.as_deref_mut().ok_or_else(|| encode("a format without types of its own"))
+    }
+
+    /// Writes a whole document: its members, and what they refer to.
+    ///
+    /// # Safety
+    /// `root` is alive.
+    pub(crate) unsafe fn julia_root(&mut self, root: Obj) -> Result<()> {
+        // SAFETY: alive, says the caller; a dict, where it is taken for one.
+        unsafe {
+            if ffi::PyDict_Check(root) == 0 || !self.has_names(root)? {
+                return Err(encode(ROOT));
+            }
+            let bound = Bound::from_borrowed_ptr(self.py, root);
+            if bound.contains("_backrefs")? {
+                return Err(encode("the outermost dict has a key `_backrefs`, which the format keeps for itself"));
+            }
+            let (objects, types) = match &self.sharing {
+                Sharing::Found(found) => (found.len(), self.lowering.as_ref().map_or(0, |known| known.types.apart())),
+                _ => (0, 0),
+            };
+            let apart = objects + types;
+            // Numbers count from 1.
+            self.next_number = 1;
+            self.w.dict(dict::len(root) + usize::from(apart > 0));
+            self.pairs(root);
+            self.walk()?;
+            if apart > 0 {
+                self.w.back_references(apart);
+            }
+            let mut left = apart;
+            while let Some(next) = self.lowering()?.apart.pop_front() {
+                left = left.checked_sub(1).ok_or_else(|| encode(CHANGED))?;
+                match next {
+                    Apart::Type(number) => {
+                        let described = self.described(number, true)?;
+                        self.w.description(&described);
+                    }
+                    Apart::Object(object) => {
+                        self.open(object.get(), shapes::NONE)?;
+                        self.walk()?;
+                    }
+                }
+            }
+            match left {
+                0 => Ok(()),
+                _ => Err(encode(CHANGED)),
+            }
+        }
+    }
+
+    /// Whether all keys of a dict are names: text, and none that is something else in Julia.
+    ///
+    /// # Safety
+    /// `object` is a dict.
+    unsafe fn has_names(&mut self, object: Obj) -> Result<bool> {
+        let others = &self.lowering()?.names.other_texts;
+        let mut position = Position(0);
+        // SAFETY: a dict, says the caller; no Python code runs while its entries are borrowed.
+        unsafe {
+            while let Some((key, _)) = position.next(object) {
+                if ffi::PyUnicode_CheckExact(key) != 0 {
+                    continue;
+                }
+                let class = ffi::Py_TYPE(key).cast();
+                if ffi::PyUnicode_Check(key) == 0 || others.iter().any(|other| other.get() == class) {
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// A dict: a document, unless its keys are others than text, or it would be taken for something else.
+    ///
+    /// # Safety
+    /// `object` is a dict whose mark was written.
+    pub(crate) unsafe fn julia_dict(&mut self, object: Obj) -> Result<()> {
+        // SAFETY: a dict, says the caller.
+        unsafe {
+            if !self.has_names(object)? {
+                return self.lowered(object);
+            }
+            let bound = Bound::from_borrowed_ptr(self.py, object);
+            let tag = ffi::PyDict_GetItemString(object, c"tag".as_ptr());
+            if !tag.is_null() && ffi::PyUnicode_Check(tag) != 0 {
+                let names = self.lowering()?.names;
+                let tag = Bound::from_borrowed_ptr(self.py, tag);
+                if call(self.py, &names.is_tag, (tag,))?.is_truthy()? {
+                    let lowered = call(self.py, &names.lower_pairs, (bound,))?;
+                    return self.lowered_as(object, &lowered);
+                }
+            }
+            self.plain_dict(object)
+        }
+    }
+
+    /// An object that is neither a leaf nor a dict, list or tuple.
+    ///
+    /// # Safety
+    /// `object` is alive, of that class, and its mark was written.
+    pub(crate) unsafe fn julia_value(&mut self, object: Obj, class: Type) -> Result<()> {
+        // SAFETY: alive, says the caller.
+        unsafe {
+            if class == addr_of_mut!(ffi::PyByteArray_Type) {
+                let len = ffi::PyByteArray_Size(object) as usize;
+                self.w.bytes(std::slice::from_raw_parts(ffi::PyByteArray_AsString(object).cast(), len));
+                return Ok(());
+            }
+            let shape = self.shape_of(class)?;
+            match &*shape {
+                Shape::Mapped(mapped) => self.julia_instance(object, mapped),
+                Shape::Table => self.julia_table(object),
+                Shape::Lowered => self.lowered(object),
+            }
+        }
+    }
+
+    /// Writes an instance of the mapped class of the last one; says no to all else.
+    ///
+    /// # Safety
+    /// `object` is alive.
+    #[inline(always)]
+    pub(crate) unsafe fn mapped_like_the_last(&mut self, object: Obj) -> Result<bool> {
+        // SAFETY: alive, says the caller.
+        unsafe {
+            let last = self.lowering.as_ref().and_then(|lowering| lowering.last.as_ref());
+            let Some((_, shape)) = last.filter(|last| last.0 == ffi::Py_TYPE(object) as usize) else {
+                return Ok(false);
+            };
+            let shape = shape.clone();
+            let Shape::Mapped(mapped) = &*shape else { return Ok(false) };
+            if !self.met(object, BY_PARENT)? {
+                self.julia_instance(object, mapped)?;
+            }
+        }
+        Ok(true)
+    }
+
+    /// Has the fields of an instance fetched, if it is of the mapped class of the last one.
+    ///
+    /// # Safety
+    /// `object` is alive.
+    #[inline(always)]
+    pub(crate) unsafe fn prefetch_mapped(&self, object: Obj) {
+        let last = self.lowering.as_ref().and_then(|lowering| lowering.last.as_ref());
+        // SAFETY: alive, says the caller, and of the class that the offsets were read from.
+        unsafe {
+            if let Some((class, shape)) = last {
+                if let (true, Shape::Mapped(Mapped { offsets: Some(offsets), .. })) =
+                    (*class == ffi::Py_TYPE(object) as usize, &**shape)
+                {
+                    self.prefetch_ordered(object, offsets);
+                }
+            }
+        }
+    }
+
+    unsafe fn shape_of(&mut self, class: Type) -> Result<Rc<Shape>> {
+        let py = self.py;
+        let lowering = self.lowering()?;
+        if let Some((_, shape)) = lowering.last.as_ref().filter(|last| last.0 == class as usize) {
+            return Ok(shape.clone());
+        }
+        if let Some(known) = lowering.classes.get(&(class as usize)) {
+            let known = known.clone();
+            lowering.last = Some((class as usize, known.clone()));
+            return Ok(known);
+        }
+        // SAFETY: the class of a live object.
+        let bound_class = unsafe { Bound::from_borrowed_ptr(py, class.cast()) };
+        let found = call(py, &lowering.names.class_of, (&bound_class,))?;
+        if call(py, &lowering.names.is_made, (&bound_class,))?.is_truthy()? {
+            lowering.made.insert(class as usize);
+        }
+        let is_table = bound_class.is(bound(py, &lowering.names.table));
+        let shape = Rc::new(if is_table {
+            Shape::Table
+        } else if found.is_none() {
+            Shape::Lowered
+        } else {
+            let (of_type, fields, own): (Bound<'_, PyAny>, Bound<'_, PyTuple>, bool) = found.extract()?;
+            // SAFETY: as above.
+            let plan = unsafe { plan::of(py, class)? };
+            let mut names = Vec::new();
+            for field in &fields {
+                let mut name = owned(&field).into_raw();
+                // SAFETY: a string of ours; interning may replace it by its equal.
+                names.push(unsafe {
+                    ffi::PyUnicode_InternInPlace(&mut name);
+                    Owned::new(name).ok_or_else(raised)?
+                });
+            }
+            let offset = |name: &Owned| {
+                let slot = plan.slots.iter().find(|slot| slot.name.get() == name.get());
+                slot.map(|slot| slot.offset)
+            };
+            let offsets = names.iter().map(offset).collect::<Option<Vec<_>>>().map(Rc::new);
+            Shape::Mapped(Mapped {
+                of_type: (!of_type.is_none()).then(|| owned(&of_type)),
+                fields: names,
+                offsets,
+                own,
+                number: OnceCell::new(),
+            })
+        });
+        lowering.classes.insert(class as usize, shape.clone());
+        lowering.last = Some((class as usize, shape.clone()));
+        self.keep(owned(&bound_class));
+        Ok(shape)
+    }
+
+    /// An instance of a mapped class.
+    #[inline(always)]
+    unsafe fn julia_instance(&mut self, object: Obj, mapped: &Mapped) -> Result<()> {
+        // SAFETY: alive, says the caller, and an instance of the plan's class.
+        unsafe {
+            if let (false, Some(offsets), Some(Some(number))) = (mapped.own, &mapped.offsets, mapped.number.get()) {
+                if offsets.iter().all(|&offset| !state::slot(object, offset).is_null()) {
+                    let described = self.described(*number, false)?;
+                    self.w.structure(&described, offsets.len());
+                    return self.ordered(object, offsets);
+                }
+            }
+            self.other_instance(object, mapped)
+        }
+    }
+
+    #[inline(never)]
+    unsafe fn other_instance(&mut self, object: Obj, mapped: &Mapped) -> Result<()> {
+        let Mapped { of_type, fields, offsets, own, number } = mapped;
+        // SAFETY: alive, says the caller, and an instance of the plan's class.
+        unsafe {
+            let instance = Bound::from_borrowed_ptr(self.py, object);
+            let its_own = match own {
+                true => instance.getattr_opt(intern!(self.py, "__julia_type__"))?.filter(|own| !own.is_none()),
+                false => None,
+            };
+            let Some(of_type) = its_own.map(|own| owned(&own)).or_else(|| of_type.clone()) else {
+                return self.lowered(object); // which knows, or says what is missing
+            };
+            let offsets = offsets.as_ref();
+            if let Some(offsets) =
+                offsets.filter(|offsets| offsets.iter().all(|&at| !state::slot(object, at).is_null()))
+            {
+                let found = self.type_number(&of_type)?;
+                if !own {
+                    let _ = number.set(found);
+                }
+                if let Some(number) = found {
+                    let described = self.described(number, false)?;
+                    self.w.structure(&described, offsets.len());
+                    return self.ordered(object, offsets);
+                }
+            }
+            let mut parts = Vec::with_capacity(fields.len());
+            for field in fields {
+                let value = Owned::new(ffi::PyObject_GetAttr(object, field.get()));
+                parts.push(Part::Value(value.ok_or_else(|| match PyErr::take(self.py) {
+                    Some(error) if error.is_instance_of::<pyo3::exceptions::PyAttributeError>(self.py) => {
+                        let (class, field) = (instance.get_type(), bound(self.py, field));
+                        encode(format_args!("can't store an instance of `{class}` whose field `{field}` is not set"))
+                    }
+                    Some(error) => error.into(),
+                    None => raised(),
+                })?));
+            }
+            self.structure(Owned::borrowed(object), &of_type, parts)
+        }
+    }
+
+    fn type_number(&mut self, of_type: &Owned) -> Result<Option<u32>> {
+        let py = self.py;
+        let lowering = self.lowering()?;
+        lowering.types.number(lowering.names, &bound(py, of_type))
+    }
+
+    /// What a type is written as: a description, or a reference to it. The first walk only counts.
+    pub(crate) fn described(&mut self, number: u32, itself: bool) -> Result<Rc<Vec<u8>>> {
+        if let Sharing::Finding(_) = self.sharing {
+            let lowering = self.lowering()?;
+            lowering.types.count(number);
+            return Ok(lowering.nothing.clone());
+        }
+        let mut next = u64::from(self.next_number);
+        let Some(lowering) = self.lowering.as_deref_mut() else { return Ok(Rc::default()) };
+        let apart = &mut lowering.apart;
+        let mut begin = |number| {
+            apart.push_back(Apart::Type(number));
+            next += 1;
+            Ok(next - 1)
+        };
+        let described = match itself {
+            true => lowering.types.described(number, &mut begin).map(Rc::new),
+            false => lowering.types.written(number, &mut begin),
+        };
+        self.next_number =
+            u32::try_from(next).map_err(|_| encode("more than 4,294,967,294 shared objects in one message"))?;
+        described
+    }
+
+    /// An instance of a type, whose fields are these parts.
+    fn structure(&mut self, object: Owned, of_type: &Owned, parts: Vec<Part>) -> Result<()> {
+        match self.type_number(of_type)? {
+            Some(number) => {
+                let described = self.described(number, false)?;
+                self.w.structure(&described, parts.len());
+                self.then_for(object, parts);
+            }
+            None => {
+                let values = new::list(self.py)?;
+                for part in &parts {
+                    if let Part::Value(value) = part {
+                        values.append(bound(self.py, value))?;
+                    }
+                }
+                drop(parts);
+                self.w.typed_value(TypedForm::Struct);
+                self.then_for(object, vec![Part::Value(of_type.clone()), Part::Body(owned(values.as_any()))]);
+            }
+        }
+        Ok(())
+    }
+
+    /// An object as `holdall.julia` says.
+    pub(crate) unsafe fn lowered(&mut self, object: Obj) -> Result<()> {
+        let py = self.py;
+        let names = self.lowering()?.names;
+        // SAFETY: alive, says the caller.
+        let lowered = match call(py, &names.lower, (unsafe { Bound::from_borrowed_ptr(py, object) },)) {
+            Ok(lowered) => lowered,
+            Err(error) if self.options.enc_hook.is_some() && error.is_instance_of::<EncodeError>(py) => {
+                // SAFETY: as above.
+                return unsafe { self.unknown(object) };
+            }
+            Err(error) => return Err(error.into()),
+        };
+        // SAFETY: as above.
+        unsafe { self.lowered_as(object, &lowered) }
+    }
+
+    /// An object that Julia has nothing for: the user's hook may have.
+    unsafe fn unknown(&mut self, object: Obj) -> Result<()> {
+        if self.options.enc_hook.is_some() {
+            // SAFETY: alive, says the caller.
+            return unsafe { self.refused(object, "Julia has no type for it, which needs") };
+        }
+        // SAFETY: as above.
+        let class = unsafe { Bound::from_borrowed_ptr(self.py, object) }.get_type();
+        let (whole, name) = (class.qualname()?, class.name()?);
+        Err(encode(format_args!(
+            "can't store `{whole}` for Julia: say which of its types the class stands for, with `holdall.julia.struct('Main.{name}', {name})`"
+        )))
+    }
+
+    unsafe fn lowered_as(&mut self, object: Obj, lowered: &Bound<'_, PyAny>) -> Result<()> {
+        let py = self.py;
+        if lowered.is_none() {
+            // SAFETY: alive, says the caller.
+            return unsafe { self.unknown(object) };
+        }
+        let form = lowered.cast::<PyTuple>().map_err(PyErr::from)?;
+        let part = |at: usize| form.get_item(at);
+        let value = |at: usize| part(at).map(|part| Part::Value(owned(&part)));
+        let list = |at: usize| -> PyResult<Part> {
+            let items = part(at)?;
+            Ok(Part::Body(owned(PyList::new(py, items.try_iter()?.collect::<PyResult<Vec<_>>>()?)?.as_any())))
+        };
+        let kind = part(0)?;
+        match kind.extract::<&str>()? {
+            "struct" => {
+                let mut parts = Vec::new();
+                for value in part(2)?.try_iter()? {
+                    parts.push(Part::Value(owned(&value?)));
+                }
+                // SAFETY: alive, says the caller.
+                let object = unsafe { Owned::borrowed(object) };
+                self.structure(object, &owned(&part(1)?), parts)?;
+            }
+            // Which set it is, is told by the table in it: that is one object wherever the set is met.
+            "set" => {
+                let table = owned(&part(2)?);
+                let lowering = self.lowering()?;
+                let held = || std::array::from_fn(|_| table.clone());
+                let [table, ..] = lowering.tables_of_sets.entry(object as usize).or_insert_with(held).clone();
+                // SAFETY: alive, says the caller.
+                let object = unsafe { Owned::borrowed(object) };
+                lowering.values.insert(bound(py, &object).get_type().as_ptr() as usize);
+                self.keep(object.clone());
+                self.structure(object, &owned(&part(1)?), vec![Part::Value(table)])?;
+            }
+            "bits" => {
+                let data = part(2)?;
+                match self.type_number(&owned(&part(1)?))? {
+                    Some(number) => {
+                        let described = self.described(number, false)?;
+                        self.w.bits(&described, View::new(&data)?.as_slice());
+                    }
+                    None => {
+                        self.w.typed_value(TypedForm::Struct);
+                        self.then(vec![value(1)?, Part::Octets(owned(&data))]);
+                    }
+                }
+            }
+            "array" => {
+                let data = part(3)?;
+                match self.type_number(&owned(&part(1)?))? {
+                    Some(number) => {
+                        let described = self.described(number, false)?;
+                        let shape: std::vec::Vec<usize> = part(2)?.extract()?;
+                        self.w.packed(&described, &shape, View::new(&data)?.as_slice());
+                    }
+                    None => {
+                        self.w.typed_value(TypedForm::Array);
+                        self.then(vec![value(1)?, list(2)?, Part::Octets(owned(&data))]);
+                    }
+                }
+            }
+            "boxed" => match self.type_number(&owned(&part(1)?))? {
+                Some(number) => {
+                    let described = self.described(number, false)?;
+                    let shape: std::vec::Vec<usize> = part(2)?.extract()?;
+                    let items: Vec<Part> = part(3)?
+                        .try_iter()?
+                        .map(|item| item.map(|item| Part::Value(owned(&item))))
+                        .collect::<PyResult<_>>()?;
+                    self.w.boxed(&described, &shape, items.len());
+                    self.then(items);
+                }
+                None => {
+                    self.w.typed_value(TypedForm::Array);
+                    self.then(vec![value(1)?, list(2)?, list(3)?]);
+                }
+            },
+            "symbol" => self.w.symbol(&utf8(part(1)?.cast::<PyString>().map_err(PyErr::from)?)?),
+            "svec" => {
+                self.w.typed_value(TypedForm::Simple);
+                // SAFETY: alive, says the caller.
+                let object = unsafe { Owned::borrowed(object) };
+                self.then_for(object, vec![list(1)?]);
+            }
+            // SAFETY: alive, says the caller.
+            "datatype" => match self.type_number(&unsafe { Owned::borrowed(object) })? {
+                Some(number) => {
+                    let described = self.described(number, false)?;
+                    self.w.description(&described);
+                }
+                None => {
+                    // A vector that is packed, where the parameters are of one type of bits.
+                    let parameters = if part(2)?.is_instance_of::<PyTuple>() { list(2)? } else { value(2)? };
+                    self.w.typed_value(TypedForm::Type);
+                    self.then(vec![parameters, list(1)?]);
+                }
+            },
+            "unionall" => {
+                self.w.typed_value(TypedForm::UnionAll);
+                self.then(vec![value(1)?, value(2)?]);
+            }
+            "bottom" => self.w.typed_value(TypedForm::Bottom),
+            "anonymous" => {
+                self.w.typed_value(TypedForm::Anonymous);
+                self.then(vec![list(2)?, value(1)?]);
+            }
+            "module" => {
+                let mut path = Vec::new();
+                for name in part(1)?.try_iter()? {
+                    path.push(utf8(name?.cast::<PyString>().map_err(PyErr::from)?)?);
+                }
+                let path: Vec<&[u8]> = path.iter().map(Vec::as_slice).collect();
+                self.w.module(&path);
+            }
+            "value" => self.then(vec![value(1)?]),
+            "bytes" => self.w.bytes(View::new(&part(1)?)?.as_slice()),
+            "int32" => self.w.int32(part(1)?.extract()?),
+            other => return Err(encode(format_args!("`{other}` is no form of Julia's"))),
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,78 @@
+//! Mappings from text to numbers, which Julia's programs are full of: their values are packed without a call of Python's.
+
+use crate::cpython::dict::{self, Position};
+use crate::cpython::owned;
+use crate::cpython::{text, Obj};
+use crate::dialect::julia::{call, Number};
+use crate::encode::Encoder;
+use crate::error::Result;
+use crate::memory::Vec;
+use holdall_format::Writer;
+use pyo3::intern;
+use pyo3::prelude::*;
+use std::rc::Rc;
+
+/// A type of mappings from text to numbers.
+pub struct Packed {
+    number: u32,
+    /// The type of the numbers.
+    value: u32,
+    kind: Number,
+    size: usize,
+}
+
+impl<W: Writer> Encoder<'_, W> {
+    /// A dict that knows its type: packed, where it is one from text to numbers.
+    ///
+    /// # Safety
+    /// `object` is alive, of the class `Dict`.
+    pub(crate) unsafe fn julia_table(&mut self, object: Obj) -> Result<()> {
+        let py = self.py;
+        // SAFETY: alive, says the caller, and a dict of the class that has the slot; leaves run no Python code.
+        unsafe {
+            let of_type = Bound::from_borrowed_ptr(py, object).getattr(intern!(py, "type"))?;
+            let Some(packed) = self.packed_form(&of_type)? else { return self.lowered(object) };
+            let mut numbers = Vec::with_capacity(packed.size * dict::len(object));
+            let mut position = Position(0);
+            while let Some((key, value)) = position.next(object) {
+                if !text::is(key) || !packed.kind.put(value, packed.size, &mut numbers)? {
+                    return self.lowered(object);
+                }
+            }
+            let described = self.described(packed.number, false)?;
+            self.w.structure(&described, 2);
+            self.w.list(dict::len(object));
+            let mut position = Position(0);
+            while let Some((key, _)) = position.next(object) {
+                self.plain_text(key)?;
+            }
+            let described = self.described(packed.value, false)?;
+            self.w.packed(&described, &[dict::len(object)], &numbers);
+        }
+        Ok(())
+    }
+
+    fn packed_form(&mut self, of_type: &Bound<'_, PyAny>) -> Result<Option<Rc<Packed>>> {
+        let py = self.py;
+        let lowering = self.lowering()?;
+        let address = of_type.as_ptr() as usize;
+        if let Some(known) = lowering.tables.get(&address) {
+            return Ok(known.clone());
+        }
+        let found = call(py, &lowering.names.table_of, (of_type,))?;
+        let made = match found.is_none() {
+            true => None,
+            false => {
+                let (value, kind, size): (Bound<'_, PyAny>, String, usize) = found.extract()?;
+                let number = lowering.types.number(lowering.names, of_type)?;
+                let value = lowering.types.number(lowering.names, &value)?;
+                number
+                    .zip(value)
+                    .map(|(number, value)| Rc::new(Packed { number, value, kind: Number::named(&kind), size }))
+            }
+        };
+        lowering.tables.insert(address, made.clone());
+        self.keep(owned(of_type));
+        Ok(made)
+    }
+}

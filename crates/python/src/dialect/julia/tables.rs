@@ -1,0 +1,387 @@
+//! Mappings: all their keys, then all their values.
+
+use crate::budget::hash_cost::may_run_code;
+use crate::budget::hash_cost::Weight;
+use crate::cpython::fill;
+use crate::cpython::owned;
+use crate::cpython::{new, Obj, Owned};
+use crate::decode::frame::{Deferred, Frame, Kind, Make, Parts};
+use crate::decode::hashed::Adding;
+use crate::decode::{Decoder, State, UNMARKED};
+use crate::dialect::julia::values::{WRONG_DATA, WRONG_SIZE};
+use crate::dialect::julia::{bound, call, Class, Described};
+use crate::error::{decode, raised, Asked, Result};
+use crate::memory::Vec;
+use crate::schema::{NodeId, ANY};
+use holdall_format::model::{Dimensions, TypedValue};
+use holdall_format::{Reader, Token};
+use pyo3::exceptions::PyTypeError;
+use pyo3::ffi;
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyList, PySet};
+use std::rc::Rc;
+
+impl<'i, R: Reader<'i>> Decoder<'i, R> {
+    /// A mapping: its keys, then its values, of these nodes.
+    pub(crate) fn table(&mut self, described: &Rc<Described>, nodes: (NodeId, NodeId)) -> Result<Option<Owned>> {
+        self.claim(2, 320)?;
+        let (julia, start) = (self.julia()?, self.here());
+        let dict = match &described.class {
+            // What a type says of it, is a plain dict.
+            _ if nodes != (ANY, ANY) => owned(new::dict(self.py)?.as_any()),
+            Class::Table(_) if julia.is_pairs(start) => {
+                let none = new::list(self.py)?;
+                owned(&call(self.py, &julia.names.pairs, (bound(self.py, &described.object), &none, &none))?)
+            }
+            Class::Table(factory) => owned(&call(self.py, factory, (bound(self.py, &described.object),))?),
+            _ => return Err(decode(WRONG_DATA, self.here())),
+        };
+        let mark = self.take_mark();
+        self.opened(mark, dict.get());
+        let mut gathered = Vec::with_capacity(2);
+        for node in [nodes.0, nodes.1] {
+            match self.leaves_of(node)? {
+                Some(list) => gathered.push(list),
+                None => break,
+            }
+        }
+        let make = Make::Table(described.clone(), nodes, start);
+        let parts = Parts { make: Some(make), ..Parts::default() };
+        let at = gathered.len();
+        let frame = Frame { parts: Some(Box::new(parts)), ..self.frame(Kind::Lists, Some(dict), 2, mark) };
+        let mut frame = Frame { at, ..frame };
+        *frame.gathered() = gathered;
+        if at == 2 {
+            return self.make(frame).map(Some);
+        }
+        Ok(self.push(frame))
+    }
+
+    /// A list all of whose values are leaves, or numbers; nothing is read of another.
+    pub(crate) fn leaves_of(&mut self, item: NodeId) -> Result<Option<Owned>> {
+        let before = self.r.place();
+        let made = match self.r.next()? {
+            Token::Items(end) => {
+                let accepts = self.rules.node(item).accepts;
+                self.leaves.clear();
+                while self.r.offset() < end {
+                    let Some(value) = self.next_leaf(accepts)? else {
+                        self.leaves.clear();
+                        break;
+                    };
+                    self.leaves.push(value);
+                }
+                // An empty list is one of leaves; where something else came, its type and name were read.
+                let whole = self.r.offset() == end;
+                let len = self.leaves.len();
+                if whole {
+                    self.claim(0, 64 + 8 * len)?;
+                    self.objects_left = self.objects_left.checked_sub(len).ok_or_else(|| self.over(0))?;
+                    // SAFETY: the GIL is held; the list is fresh, with a place for each value.
+                    let list = unsafe { Owned::new(ffi::PyList_New(len as isize)) }.ok_or_else(raised)?;
+                    // SAFETY: as above.
+                    unsafe { fill::first_items(list.get(), &mut self.leaves) };
+                    Some(list)
+                } else {
+                    None
+                }
+            }
+            Token::TypedValue(TypedValue::Packed { element, dimensions, data }) if item == ANY => {
+                self.numbers(element, dimensions, data)?
+            }
+            _ => None,
+        };
+        if made.is_none() {
+            self.leaves.clear();
+            self.r.rewind(before);
+        }
+        Ok(made)
+    }
+
+    /// A packed array as a list, if its elements are numbers.
+    pub(crate) fn numbers(
+        &mut self,
+        element: usize,
+        dimensions: Dimensions<'i>,
+        data: &'i [u8],
+    ) -> Result<Option<Owned>> {
+        let described = self.described(element)?;
+        let Class::Number(_, kind) = &described.class else { return Ok(None) };
+        let (dimensions, count) = self.dimensions(dimensions)?;
+        if dimensions.len() != 1 {
+            return Ok(None);
+        }
+        let size = self.element_size(count, data)?;
+        if size == 0 {
+            // Without elements there is nothing to see of their size.
+            return match count {
+                0 => Ok(Some(owned(new::list(self.py)?.as_any()))),
+                _ => Err(decode(WRONG_SIZE, self.here())),
+            };
+        }
+        self.claim(0, 64 + 40 * count)?;
+        self.objects_left = self.objects_left.checked_sub(count).ok_or_else(|| self.over(0))?;
+        // SAFETY: the GIL is held; the list is filled before anybody sees it.
+        let list = unsafe { Owned::new(ffi::PyList_New(count as isize)) }.ok_or_else(raised)?;
+        for (at, bytes) in data.chunks_exact(size).enumerate() {
+            let value = kind.read(bytes)?.ok_or_else(|| decode(WRONG_DATA, self.here()))?;
+            // SAFETY: a place for each of `count` values.
+            unsafe { fill::list_item(list.get(), at, value) };
+        }
+        Ok(Some(list))
+    }
+
+    /// The parameters of a type, where they are stored as an array of one type of bits: each as if it stood alone, since nothing
+    /// else says its type.
+    fn parameters(&mut self, element: usize, dimensions: Dimensions<'i>, data: &'i [u8]) -> Result<Owned> {
+        let described = self.described(element)?;
+        if let Class::Number(None, _) = &described.class {
+            if let Some(list) = self.numbers(element, dimensions, data)? {
+                return Ok(list);
+            }
+        }
+        let make = &self.julia()?.names.parameters;
+        self.values_by(make, element, dimensions, data)
+    }
+
+    /// The same, where all of them are bytes.
+    fn parameters_of_bytes(&mut self, data: &'i [u8]) -> Result<Owned> {
+        let (py, at, names) = (self.py, self.here(), self.julia()?.names);
+        self.claim(0, data.len().saturating_mul(64))?;
+        let made = call(py, &names.parameters_of_bytes, (new::bytes(py, data)?,));
+        Ok(owned(&made.map_err(|error| self.refuse(error, at))?))
+    }
+
+    /// A packed array as a list of whatever its elements are.
+    fn values_of(&mut self, element: usize, dimensions: Dimensions<'i>, data: &'i [u8]) -> Result<Owned> {
+        let make = &self.julia()?.names.items;
+        self.values_by(make, element, dimensions, data)
+    }
+
+    /// A packed array as a list, made by a function of `holdall.julia`'s.
+    fn values_by(&mut self, make: &Owned, element: usize, dimensions: Dimensions<'i>, data: &'i [u8]) -> Result<Owned> {
+        let (py, at, julia) = (self.py, self.here(), self.julia()?);
+        let described = self.described(element)?;
+        let (dimensions, count) = self.dimensions(dimensions)?;
+        if dimensions.len() != 1 {
+            return Err(decode(WRONG_SIZE, at));
+        }
+        self.element_size(count, data)?;
+        self.claim(0, count.saturating_mul(128).saturating_add(data.len().saturating_mul(16)))?;
+        let arguments = (bound(py, &described.object), new::bytes(py, data)?, count, bound(py, &julia.types));
+        let made = call(py, make, arguments);
+        Ok(owned(&made.map_err(|error| self.refuse(error, at))?))
+    }
+
+    /// Goes on with the lists of a `Lists` frame.
+    pub(crate) fn run_lists(&mut self) -> Result<Option<Frame>> {
+        let depth = self.stack.len();
+        while self.stack[depth - 1].at < self.stack[depth - 1].len {
+            let frame = &self.stack[depth - 1];
+            let item = match frame.parts.as_deref() {
+                Some(Parts { make: Some(Make::Table(_, nodes, _)), .. }) if frame.at == 0 => nodes.0,
+                Some(Parts { make: Some(Make::Table(_, nodes, _)), .. }) => nodes.1,
+                _ => ANY,
+            };
+            let of_type = matches!(frame.parts.as_deref(), Some(Parts { make: Some(Make::Type(_)), .. }));
+            self.owed -= 1;
+            let before = self.r.place();
+            let value = match self.r.next()? {
+                Token::Items(end) => self.begin_items(end, item)?,
+                Token::TypedValue(TypedValue::Packed { element, dimensions, data }) if of_type => {
+                    Some(self.parameters(element, dimensions, data)?)
+                }
+                Token::Bytes(data) if of_type => Some(self.parameters_of_bytes(data)?),
+                Token::TypedValue(TypedValue::Packed { element, dimensions, data }) => {
+                    match self.numbers(element, dimensions, data)? {
+                        Some(list) if item == ANY => Some(list),
+                        Some(list) => Some(self.coerced(list, item)?),
+                        None => {
+                            let list = self.values_of(element, dimensions, data)?;
+                            Some(self.coerced(list, item)?)
+                        }
+                    }
+                }
+                _ => {
+                    self.r.rewind(before);
+                    self.next_node(ANY)?
+                }
+            };
+            match value {
+                Some(value) => self.deliver(value)?,
+                None => return Ok(None),
+            }
+        }
+        Ok(self.pop())
+    }
+
+    /// Each item of a list as a node wants it.
+    pub(crate) fn coerced(&self, list: Owned, item: NodeId) -> Result<Owned> {
+        if item == ANY {
+            return Ok(list);
+        }
+        let made = new::list(self.py)?;
+        for value in bound(self.py, &list).try_iter()? {
+            made.append(bound(self.py, &self.tagged_as(owned(&value?), item)?))?;
+        }
+        Ok(owned(made.as_any()))
+    }
+
+    /// A mapping with its keys and values; where Python can't hash a key, pairs.
+    pub(crate) fn filled(
+        &mut self,
+        described: &Described,
+        dict: Owned,
+        mark: u32,
+        keys: &Owned,
+        values: &Owned,
+        (start, at): (usize, usize),
+    ) -> Result<Owned> {
+        let py = self.py;
+        let listed = |values| match as_list(py, values).if_taken()? {
+            Some(list) => Ok(list),
+            None => Err(decode("a mapping whose keys or values are no list", at)),
+        };
+        let (keys, values) = (listed(keys)?, listed(values)?);
+        // SAFETY: lists that are held; what they hold is, while they are not changed, and nobody else has them.
+        unsafe {
+            let len = ffi::PyList_Size(keys.get());
+            if ffi::PyList_Size(values.get()) != len {
+                return Err(decode("a mapping of more keys than values, or fewer", at));
+            }
+            self.charge(48 * len as usize)?;
+            // Known from the time before, in which others had referred to it when a key turned out to be none.
+            if ffi::PyList_Check(dict.get()) != 0 {
+                self.charge(64 * len as usize)?;
+                for place in 0..len {
+                    let (key, value) =
+                        (ffi::PyList_GetItem(keys.get(), place), ffi::PyList_GetItem(values.get(), place));
+                    let pair = Owned::new(ffi::PyTuple_Pack(2, key, value)).ok_or_else(raised)?;
+                    if ffi::PyList_Append(dict.get(), pair.get()) != 0 {
+                        return Err(raised());
+                    }
+                }
+                return Ok(dict);
+            }
+            let mut deferred = false;
+            let adding = Adding::new(&self.r, &self.rules.work, at).again();
+            for place in 0..len {
+                let key = Owned::borrowed(ffi::PyList_GetItem(keys.get(), place));
+                let value = Owned::borrowed(ffi::PyList_GetItem(values.get(), place));
+                if !is_hashable(key.get()) {
+                    return self.pairs(described, mark, &keys, &values, start);
+                }
+                if self.half_seen && may_run_code(key.get()) {
+                    deferred = true;
+                    self.deferred.push(Deferred::Item { dict: dict.clone(), key, value, offset: start });
+                } else if !adding.plain_item(dict.get(), key.get(), value.get())? {
+                    let error = PyErr::fetch(py);
+                    if !error.is_instance_of::<PyTypeError>(py) {
+                        return Err(self.refuse(error, at));
+                    }
+                    return self.pairs(described, mark, &keys, &values, start);
+                }
+            }
+            // Julia tells some keys apart that Python does not: text and a symbol of the same name.
+            if !deferred && ffi::PyDict_Size(dict.get()) != len {
+                return self.pairs(described, mark, &keys, &values, start);
+            }
+        }
+        Ok(dict)
+    }
+
+    /// A set of the keys of a mapping: those that can't be hashed yet become its members when they do.
+    pub(crate) fn defer_members(&mut self, set: &Owned, table: &Owned) -> Result<()> {
+        if self.deferred.is_empty() || !bound(self.py, set).is_instance_of::<PySet>() {
+            return Ok(());
+        }
+        let of_table = |deferred: &Deferred| match deferred {
+            Deferred::Item { dict, key, offset, .. } if dict.get() == table.get() => {
+                Some(Deferred::Member { set: set.clone(), member: key.clone(), offset: *offset })
+            }
+            _ => None,
+        };
+        let members: Vec<Deferred> = self.deferred.iter().filter_map(of_table).collect();
+        if !members.is_empty() {
+            // It knows its order by the table, once that is filled.
+            bound(self.py, set).setattr(intern!(self.py, "_order"), bound(self.py, table))?;
+        }
+        self.deferred.extend(members);
+        Ok(())
+    }
+
+    /// Sets an item whose key could not be hashed before. Where it still can't be, or there is an equal one, the mapping that begins
+    /// at `start` has to be pairs.
+    ///
+    /// # Safety
+    /// All are alive; `dict` is a dict.
+    pub(crate) unsafe fn set_deferred(&mut self, dict: Obj, key: Obj, value: Obj, start: usize) -> Result<()> {
+        // SAFETY: alive, says the caller.
+        unsafe {
+            match ffi::PyDict_Contains(dict, key) {
+                0 if Adding::new(&self.r, &self.rules.work, start).plain_item(dict, key, value)? => return Ok(()),
+                1 => {}
+                _ => {
+                    let error = PyErr::fetch(self.py);
+                    if !error.is_instance_of::<PyTypeError>(self.py) {
+                        return Err(self.refuse(error, start));
+                    }
+                }
+            }
+        }
+        self.build_anew(start)
+    }
+
+    /// Others may have referred to the dict of the mapping that begins there: all is built anew, with pairs in its place.
+    fn build_anew(&mut self, start: usize) -> Result<()> {
+        self.julia()?.make_pairs(start);
+        self.anew.get_or_insert(start);
+        Ok(())
+    }
+
+    /// What stands for a mapping whose keys are none in Python.
+    #[cold]
+    fn pairs(&mut self, described: &Described, mark: u32, keys: &Owned, values: &Owned, start: usize) -> Result<Owned> {
+        let py = self.py;
+        if mark != UNMARKED {
+            if self.numbered[mark as usize].state == State::Seen {
+                self.build_anew(start)?;
+            }
+            self.numbered[mark as usize].object = None;
+        }
+        let pairs = (bound(py, &described.object), bound(py, keys), bound(py, values));
+        Ok(owned(&call(py, &self.julia()?.names.pairs, pairs)?))
+    }
+}
+
+/// Whether its class says that it can be hashed.
+///
+/// # Safety
+/// `object` is alive.
+unsafe fn is_hashable(object: Obj) -> bool {
+    // SAFETY: alive, says the caller.
+    let hash = unsafe { (*ffi::Py_TYPE(object)).tp_hash };
+    hash.is_some_and(|hash| hash as *const () != ffi::PyObject_HashNotImplemented as *const ())
+}
+
+/// What a sequence or an array holds, as a list.
+fn as_list(py: Python<'_>, object: &Owned) -> PyResult<Owned> {
+    let object = bound(py, object);
+    if object.is_exact_instance_of::<PyList>() {
+        return Ok(owned(&object));
+    }
+    if let Some(method) = object.getattr_opt("tolist")? {
+        return Ok(owned(&method.call0()?));
+    }
+    // SAFETY: alive; a new reference.
+    unsafe { Owned::new(ffi::PySequence_List(object.as_ptr())) }.ok_or_else(|| PyErr::fetch(py))
+}
+
+/// What hashing the keys of a mapping costs that are in its first list.
+pub(crate) fn weight_of_list(frame: &Frame, parent: Option<&Frame>) -> Weight {
+    match parent {
+        Some(Frame { kind: Kind::Lists, .. }) if frame.kind == Kind::List => frame.weight,
+        _ => Weight::default(),
+    }
+}

@@ -1,0 +1,284 @@
+//! Values with types of their own, as Julia's programs store them: instances by position, arrays, mappings.
+//!
+//! A type is described by a value, which is built once a message; `holdall.julia` says then how its values are made.
+
+use crate::classes::state::{allocate, slot_mut};
+use crate::cpython::fill;
+use crate::cpython::owned;
+use crate::cpython::{new, replace, Owned};
+use crate::decode::frame::{Frame, Kind, Make, Parts};
+use crate::decode::{Decoder, UNMARKED};
+use crate::dialect::julia::{bound, call, Class, Described, Names};
+use crate::error::{decode, raised, refused, DecodeError, Fault, Result};
+use crate::memory::Vec;
+use crate::schema::node::accepts;
+use crate::schema::ANY;
+use crate::shapes::Layout;
+use holdall_format::model::{Path, TypedValue};
+use holdall_format::Reader;
+use pyo3::ffi;
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::{PyList, PyTuple};
+use std::rc::Rc;
+
+pub(crate) const WRONG_DATA: &str = "a value whose bytes or fields do not fit its type";
+pub(crate) const WRONG_SIZE: &str = "an array whose data do not fit its shape";
+
+impl<'i, R: Reader<'i>> Decoder<'i, R> {
+    /// A tagged value.
+    pub(crate) fn tagged_value(&mut self, tagged: TypedValue<'i>) -> Result<Option<Owned>> {
+        match tagged {
+            TypedValue::Struct { class, fields } => {
+                let described = self.described(class)?;
+                self.structure(&described, fields)
+            }
+            _ => self.other_tagged(tagged),
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn structure(&mut self, described: &Rc<Described>, fields: usize) -> Result<Option<Owned>> {
+        match &described.class {
+            Class::Fields { layout, keeps: None, .. } if layout.names.len() == fields => self.instance(layout),
+            _ => self.other_structure(described, fields),
+        }
+    }
+
+    #[inline(never)]
+    pub(crate) fn other_structure(&mut self, described: &Rc<Described>, fields: usize) -> Result<Option<Owned>> {
+        match &described.class {
+            Class::Fields { layout, ours: true, .. } if layout.names.len() != fields => self.record(described, fields),
+            Class::Fields { layout, keeps, .. } => {
+                self.fits(described, layout, fields)?;
+                let depth = self.stack.len();
+                let made = self.instance(layout)?;
+                let object = made.as_ref().or_else(|| self.stack.get(depth).and_then(|frame| frame.object.as_ref()));
+                if let (Some(name), Some(object)) = (keeps, object) {
+                    // SAFETY: both are held. A fresh instance's own attribute, past what its class defines.
+                    if unsafe { ffi::PyObject_GenericSetAttr(object.get(), name.get(), described.object.get()) } != 0 {
+                        return Err(raised());
+                    }
+                }
+                Ok(made)
+            }
+            Class::Table(_) if fields == 2 => self.table(described, (ANY, ANY)),
+            Class::Made(_) if fields > 0 => self.gather(Make::Value(described.clone()), fields),
+            Class::Made(function) => {
+                if let Some(only) = described.only.get() {
+                    let only = only.clone();
+                    return self.done(Some(only));
+                }
+                let made = call(self.py, function, (bound(self.py, &described.object), new::list(self.py)?));
+                let made = owned(&made.map_err(|error| self.refuse(error, self.here()))?);
+                // A type's only value is one object, unless that could be told from an equal one by who refers to it.
+                if !bound(self.py, &made).is_instance_of::<PyTuple>() {
+                    let _ = described.only.set(made.clone());
+                }
+                self.done(Some(made))
+            }
+            Class::Number(..) | Class::Bits(_) if fields > 0 => Err(decode(WRONG_DATA, self.here())),
+            _ => self.record(described, fields),
+        }
+    }
+
+    pub(crate) fn fits(&self, described: &Described, layout: &Layout, fields: usize) -> Result<()> {
+        if layout.names.len() == fields {
+            return Ok(());
+        }
+        let name = bound(self.py, &described.object).str()?;
+        Err(decode(
+            format_args!(
+                "`{name}` was stored with {fields} fields, and its class has {}: name them in order with `holdall.julia.struct(..., fields=[...])`",
+                layout.names.len()
+            ),
+            self.here(),
+        ))
+    }
+
+    /// A type that nobody has a class for: a record of its values.
+    pub(crate) fn record(&mut self, described: &Described, fields: usize) -> Result<Option<Owned>> {
+        self.claim(fields, 160 + 8 * fields)?;
+        let names = self.julia()?.names;
+        let [of_type, values] = names.record_slots;
+        // SAFETY: the GIL is held; the class has the two slots, which are empty in a fresh instance.
+        let (object, list) = unsafe {
+            let object = allocate(names.record.get().cast(), 0)?;
+            let list = Owned::new(ffi::PyList_New(fields as isize)).ok_or_else(raised)?;
+            // What refers to it from within sees it.
+            fill::pad(list.get());
+            replace(slot_mut(object.get(), values), list.clone().into_raw());
+            replace(slot_mut(object.get(), of_type), described.object.clone().into_raw());
+            (object, list)
+        };
+        let mark = self.take_mark();
+        self.opened(mark, object.get());
+        let mut at = 0;
+        while at < fields {
+            let Some(value) = self.next_leaf(accepts::ALL)? else { break };
+            // SAFETY: a list of ours, with a place for each value.
+            unsafe { fill::list_item(list.get(), at, value) };
+            at += 1;
+        }
+        if at == fields {
+            self.whole(mark, object.get());
+            return Ok(Some(object));
+        }
+        // The record below, its values above: what is on top is built first.
+        let below = self.frame(Kind::Fields, Some(object), 0, mark);
+        self.push(below);
+        let values = self.frame(Kind::List, Some(list), fields, UNMARKED);
+        Ok(self.push(Frame { at, hand_over: false, ..values }))
+    }
+
+    #[inline(never)]
+    pub(crate) fn other_tagged(&mut self, tagged: TypedValue<'i>) -> Result<Option<Owned>> {
+        let (py, at) = (self.py, self.here());
+        let names = self.julia()?.names;
+        let made = match tagged {
+            TypedValue::Struct { .. } => return Err(decode(WRONG_DATA, at)),
+            TypedValue::Bits { class, data } => {
+                let described = self.described(class)?;
+                return self.bits(&described, data);
+            }
+            TypedValue::Packed { element, dimensions, data } => {
+                let made = self.packed(element, dimensions, data)?;
+                return self.done(Some(made));
+            }
+            TypedValue::Boxed { element, dimensions, len } => return self.boxed(element, dimensions, len),
+            TypedValue::Tuple(len) => return self.begin_tuple(len, ANY, 0),
+            TypedValue::Simple(len) => return self.gather(Make::Simple, len),
+            TypedValue::Symbol(name) => {
+                if let Some(known) = self.symbols.get(name) {
+                    let known = known.clone();
+                    return self.done(Some(known));
+                }
+                let text = self.string(name)?;
+                let made = owned(&call(py, &names.symbol, (bound(py, &text),))?);
+                self.symbols.insert(name, made.clone());
+                return self.done(Some(made));
+            }
+            TypedValue::Int32(value) => call(py, &names.int32, (value,)),
+            TypedValue::Type { path, parameters } => {
+                let path = self.path(path)?;
+                if parameters {
+                    self.claim(1, 512)?;
+                    let mark = self.take_mark();
+                    let parts = Parts { make: Some(Make::Type(path)), ..Parts::default() };
+                    let frame = self.frame(Kind::Lists, None, 1, mark);
+                    return Ok(self.push(Frame { parts: Some(Box::new(parts)), ..frame }));
+                }
+                self.datatype(&path, PyTuple::empty(py), self.mark)
+            }
+            TypedValue::Module(path) => {
+                let path = self.path(path)?;
+                call(py, &names.module, (bound(py, &path),))
+            }
+            TypedValue::UnionAll => return self.gather(Make::UnionAll, 2),
+            TypedValue::Bottom => return self.done(Some(names.bottom.clone())),
+            TypedValue::Anonymous => return self.gather(Make::Anonymous, 2),
+        };
+        let made = made.map_err(|error| self.refuse(error, at))?;
+        self.done(Some(owned(&made)))
+    }
+
+    /// A type. One that stands apart is that of a mutable struct: others are described wherever they are met.
+    fn datatype(&self, path: &Owned, parameters: Bound<'i, PyTuple>, mark: u32) -> PyResult<Bound<'i, PyAny>> {
+        let py = self.py;
+        let names = Names::get(py)?;
+        let arguments = (bound(py, path), parameters);
+        if mark == UNMARKED {
+            return call(py, &names.datatype, arguments);
+        }
+        let mutable = new::dict(py)?;
+        mutable.set_item(intern!(py, "mutable"), true)?;
+        bound(py, &names.datatype).call(arguments, Some(&mutable))
+    }
+
+    /// A value of a primitive type.
+    pub(crate) fn bits(&mut self, described: &Described, data: &'i [u8]) -> Result<Option<Owned>> {
+        let (py, at) = (self.py, self.here());
+        let object = bound(py, &described.object);
+        let made = match &described.class {
+            Class::Number(class, kind) => {
+                let value = kind.read(data)?.ok_or_else(|| decode(WRONG_DATA, at))?;
+                match class {
+                    Some(class) => call(py, class, (bound(py, &value),)),
+                    None => return self.done(Some(value)),
+                }
+            }
+            Class::Bits(function) => call(py, function, (object, new::bytes(py, data)?)),
+            // Of a type that is none here: its bytes.
+            _ => call(py, &self.julia()?.names.bits, (object, new::bytes(py, data)?)),
+        };
+        let made = made.map_err(|error| self.refuse(error, at))?;
+        self.done(Some(owned(&made)))
+    }
+
+    /// Names of modules and of what is in them.
+    pub(crate) fn path(&mut self, path: Path<'i>) -> Result<Owned> {
+        let mut names = Vec::new();
+        for name in R::path(path) {
+            self.charge(64)?;
+            names.push(self.string(name?)?);
+        }
+        let names = PyTuple::new(self.py, names.iter().map(|name| bound(self.py, name)))?;
+        Ok(owned(names.as_any()))
+    }
+
+    /// What a `Lists` or `Gather` frame of a tagged value makes.
+    pub(crate) fn make_tagged(
+        &mut self,
+        make: &Make,
+        object: Option<Owned>,
+        mark: u32,
+        parts: Vec<Owned>,
+        at: usize,
+    ) -> Result<Owned> {
+        let py = self.py;
+        let names = self.julia()?.names;
+        let list = |parts: &[Owned]| PyList::new(py, parts.iter().map(|part| bound(py, part)));
+        let made = match make {
+            Make::Value(described) => match &described.class {
+                Class::Made(function) => call(py, function, (bound(py, &described.object), list(&parts)?)),
+                _ => return Err(decode(WRONG_DATA, at)),
+            },
+            Make::Table(described, _, start) => {
+                let (Some(dict), [keys, values]) = (object, &parts[..]) else { return Err(decode(WRONG_DATA, at)) };
+                return self.filled(described, dict, mark, keys, values, (*start, at));
+            }
+            Make::Type(path) => match &parts[..] {
+                [parameters] => match bound(py, parameters).cast::<PyList>() {
+                    Ok(parameters) => self.datatype(path, parameters.to_tuple(), mark),
+                    Err(_) => return Err(decode("a type whose parameters are no list", at)),
+                },
+                _ => return Err(decode(WRONG_DATA, at)),
+            },
+            Make::Simple => call(py, &names.simple_vector, (list(&parts)?,)),
+            Make::UnionAll => call(py, &names.union_all, PyTuple::new(py, parts.iter().map(|part| bound(py, part)))?),
+            _ => call(py, &names.anonymous, PyTuple::new(py, parts.iter().map(|part| bound(py, part)))?),
+        };
+        let made = owned(&made.map_err(|error| self.refuse(error, at))?);
+        if let (Make::Value(_), Some(table)) = (make, parts.first()) {
+            self.defer_members(&made, table)?;
+        }
+        Ok(made)
+    }
+
+    /// A function of ours, or of the user's, did not take what a message holds.
+    #[cold]
+    pub(crate) fn refuse(&self, error: PyErr, at: usize) -> Fault {
+        // One of ours that knows no place says what is wrong by itself.
+        let said = error.get_type(self.py).is(self.py.get_type::<DecodeError>());
+        if said && error.value(self.py).getattr(intern!(self.py, "offset")).map_or(true, |offset| offset.is_none()) {
+            return decode(error.value(self.py), at);
+        }
+        let cause = error.clone_ref(self.py);
+        error.restore(self.py);
+        let refused = refused("a value that can't be made of what is stored of it", at).into_py(0);
+        if !refused.value(self.py).is(cause.value(self.py)) {
+            refused.set_cause(self.py, Some(cause));
+        }
+        refused.into()
+    }
+}

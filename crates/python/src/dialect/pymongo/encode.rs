@@ -1,0 +1,312 @@
+//! Objects that no format has a form of its own for, as PyMongo stores them: its value classes, subclasses of builtins,
+//! mappings, and what a user's type encoders and fallback make.
+
+use crate::cpython::dict::Position;
+use crate::cpython::{bytes_of, float, int, new, text, Obj, Owned};
+use crate::cpython::{held, owned};
+use crate::dialect::pymongo::{class_name, invalid_document, STANDARD, UNSPECIFIED};
+use crate::encode::{shapes, Encoder, Part, MOST_REPLACEMENTS};
+use crate::error::{raised, Asked, Result};
+use crate::memory::Vec;
+use crate::types::bson_values;
+use crate::types::bson_values::classes::Class;
+use crate::types::bson_values::Marker;
+use holdall_format::bson::refusal;
+use holdall_format::model::{Seq, Text};
+use holdall_format::Writer;
+use pyo3::exceptions::{PyKeyError, PyOverflowError, PyRecursionError, PyTypeError, PyValueError};
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyBytes, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
+use std::ptr::addr_of_mut;
+
+impl<W: Writer> Encoder<'_, W> {
+    /// Writes the outermost object, a mapping: `_id` comes first in it, as servers want it.
+    ///
+    /// # Safety
+    /// `root` is alive.
+    pub(crate) unsafe fn driver_root(&mut self, root: Obj) -> Result<()> {
+        // SAFETY: alive, says the caller.
+        let object = unsafe { Bound::from_borrowed_ptr(self.py, root) };
+        let id = pyo3::intern!(self.py, "_id");
+        let Ok(dict) = object.cast::<PyDict>() else {
+            return match is_mapping(&object)? {
+                true => self.mapping(&object, object.get_item(id).if_taken()?),
+                false => Err(no_mapping(&object).into()),
+            };
+        };
+        // SAFETY: a dict; its first key is looked at, and no Python code runs meanwhile.
+        let first =
+            unsafe { Position(0).next(root).filter(|(key, _)| text::is(*key)).and_then(|(key, _)| text::ascii(key)) };
+        let ordered = match dict.get_item(id)? {
+            Some(value) if first != Some(b"_id") => reordered(dict, &value)?,
+            _ => owned(&object),
+        };
+        let ordered = self.keep(ordered);
+        // SAFETY: kept until the message is whole.
+        unsafe {
+            match object.is_exact_instance_of::<PyDict>() || ordered != root {
+                true => self.open(ordered, shapes::NONE),
+                false => {
+                    self.dict_body(&owned(&object));
+                    Ok(())
+                }
+            }
+        }
+    }
+
+    /// Writes an object that is no leaf, and neither dict, list, tuple nor bytes.
+    ///
+    /// # Safety
+    /// `object` is alive.
+    pub(crate) unsafe fn driver_value(&mut self, object: Obj) -> Result<()> {
+        // SAFETY: alive, says the caller.
+        let object = unsafe { Bound::from_borrowed_ptr(self.py, object) };
+        match self.known(&object)? {
+            true => Ok(()),
+            false => self.by_user(object),
+        }
+    }
+
+    /// What PyMongo has a form for; says no to others.
+    fn known(&mut self, object: &Bound<'_, PyAny>) -> Result<bool> {
+        // SAFETY: the class of a live object.
+        let plan = unsafe { self.plan(ffi::Py_TYPE(object.as_ptr()))? };
+        if let Some(marker) = bson_values::marker(object, &plan)? {
+            bson_values::encode(self, marker, object)?;
+            return Ok(true);
+        }
+        self.by_base(object)
+    }
+
+    /// By the builtin that its class is derived from, or as a mapping; says no to others.
+    fn by_base(&mut self, object: &Bound<'_, PyAny>) -> Result<bool> {
+        let raw = object.as_ptr();
+        let depth = self.depth();
+        // SAFETY: alive; types are looked at before content is.
+        unsafe {
+            if ffi::PyDateTime_Check(raw) != 0 {
+                self.moment(object)?;
+            } else if Class::Uuid.get(object.py())?.is(object.get_type()) {
+                self.driver_uuid(object)?;
+            } else if object.is_instance_of::<PyInt>() {
+                match int::value(raw) {
+                    Some(value) => self.w.int(value),
+                    None => return self.big(raw),
+                }
+            } else if object.is_instance_of::<PyFloat>() {
+                self.w.float(float::value(raw));
+            } else if object.is_instance_of::<PyDict>() {
+                self.dict_body(&owned(object));
+            } else if object.is_instance_of::<PyList>() {
+                self.w.list(ffi::Py_SIZE(raw) as usize);
+                self.items(raw, Seq::List);
+            } else if object.is_instance_of::<PyTuple>() {
+                self.w.list(ffi::Py_SIZE(raw) as usize);
+                self.items(raw, Seq::Tuple);
+            } else if object.is_instance_of::<PyBytes>() {
+                self.w.bytes(bytes_of(raw));
+            } else if object.is_instance_of::<PyString>() {
+                self.plain_text(raw)?;
+            } else if bson_values::is_pattern(object)? {
+                bson_values::encode_regex(self, object)?;
+            } else if is_mapping(object)? {
+                self.mapping(object, None)?;
+                self.given(depth, false)?;
+            } else if object.is_instance(Class::Uuid.get(object.py())?)? {
+                self.driver_uuid(object)?;
+            } else {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// What the encoder of its class makes of an object, or else the fallback. What these give goes the same way, but not to
+    /// the same of the two again at once.
+    #[cold]
+    #[inline(never)]
+    fn by_user(&mut self, object: Bound<'_, PyAny>) -> Result<()> {
+        let Some(driver) = self.options.driver.clone() else { return Err(cannot_encode(&object).into()) };
+        let (mut object, mut encoded, mut fallen_back) = (object, false, false);
+        for _ in 0..MOST_REPLACEMENTS {
+            let encoder = match &driver.encoders {
+                Some(encoders) if !encoded => {
+                    held(self.py, encoders).cast::<PyDict>().map_err(PyErr::from)?.get_item(object.get_type())?
+                }
+                _ => None,
+            };
+            let by_encoder = encoder.is_some();
+            let fallback = driver.fallback.as_ref().filter(|_| !fallen_back).map(|known| held(self.py, known));
+            let Some(function) = encoder.or(fallback) else { return Err(cannot_encode(&object).into()) };
+            object = function.call1((object,))?;
+            (encoded, fallen_back) = (by_encoder, !by_encoder);
+            if self.replacement(&object)? {
+                return Ok(());
+            }
+        }
+        Err(PyRecursionError::new_err("type encoders and fallback gave what needs them again and again").into())
+    }
+
+    /// Writes what a user's function gave; says no to what only another can write.
+    fn replacement(&mut self, object: &Bound<'_, PyAny>) -> Result<bool> {
+        let (raw, depth) = (object.as_ptr(), self.depth());
+        // SAFETY: alive; the types compared with are static.
+        let done = unsafe {
+            let class = ffi::Py_TYPE(raw);
+            let containers = [
+                addr_of_mut!(ffi::PyDict_Type),
+                addr_of_mut!(ffi::PyList_Type),
+                addr_of_mut!(ffi::PyTuple_Type),
+                addr_of_mut!(ffi::PyBytes_Type),
+            ];
+            if containers.contains(&class) {
+                self.value(raw, isize::MAX)?;
+                true
+            } else {
+                self.leaf(raw, isize::MAX)? || self.known(object)?
+            }
+        };
+        self.given(depth, false)?;
+        Ok(done)
+    }
+
+    /// A document within a value of PyMongo's, whose names are its own: code's variables, a reference.
+    pub(crate) fn driver_document(&mut self, object: &Bound<'_, PyAny>) -> Result<()> {
+        let depth = self.depth();
+        if object.is_instance_of::<PyDict>() {
+            self.dict_body(&owned(object));
+        } else {
+            // SAFETY: the class of a live object.
+            let plan = unsafe { self.plan(ffi::Py_TYPE(object.as_ptr()))? };
+            if bson_values::marker(object, &plan)? == Some(Marker::RawDocument) {
+                return bson_values::encode(self, Marker::RawDocument, object);
+            }
+            if !is_mapping(object)? {
+                return Err(no_mapping(object).into());
+            }
+            self.mapping(object, None)?;
+        }
+        self.given(depth, true)
+    }
+
+    /// What a mapping's own iteration gives; `id` comes first, and not again.
+    fn mapping(&mut self, object: &Bound<'_, PyAny>, id: Option<Bound<'_, PyAny>>) -> Result<()> {
+        let mut parts = Vec::new();
+        let first = id.is_some();
+        if let Some(id) = id {
+            parts.extend([Part::Key(owned(pyo3::intern!(self.py, "_id").as_any())), Part::Value(owned(&id))]);
+        }
+        for key in object.try_iter()? {
+            let key = key?;
+            // Whatever is wrong with it: what is said to be there is not.
+            let value = object.get_item(&key).if_taken()?.ok_or_else(|| PyKeyError::new_err(key.clone().unbind()))?;
+            if !first || !key.cast::<PyString>().is_ok_and(|key| key.to_str().is_ok_and(|key| key == "_id")) {
+                parts.extend([Part::Key(owned(&key)), Part::Value(owned(&value))]);
+            }
+        }
+        self.w.dict(parts.len() / 2);
+        self.then(parts);
+        Ok(())
+    }
+
+    fn driver_uuid(&mut self, object: &Bound<'_, PyAny>) -> Result<()> {
+        let py = object.py();
+        match self.options.driver.as_ref().map_or(STANDARD, |driver| driver.uuid) {
+            STANDARD => bson_values::encode_uuid(self, object),
+            UNSPECIFIED => Err(PyValueError::new_err(
+                "cannot encode native uuid.UUID with UuidRepresentation.UNSPECIFIED: set uuid_representation, or convert it by \
+                 Binary.from_uuid",
+            )
+            .into()),
+            other => {
+                // Whose bytes stand in another order: PyMongo knows which.
+                let binary = Class::Binary.get(py)?.call_method1("from_uuid", (object, other))?;
+                bson_values::encode(self, Marker::Binary, &binary)
+            }
+        }
+    }
+
+    /// A key that is not text as it stands, or that a server might not take.
+    ///
+    /// # Safety
+    /// `key` is alive.
+    pub(crate) unsafe fn driver_key(&mut self, key: Obj) -> Result<()> {
+        // SAFETY: alive, says the caller.
+        let bound = unsafe { Bound::from_borrowed_ptr(self.py, key) };
+        let Ok(string) = bound.cast::<PyString>() else {
+            let class = class_name(&bound);
+            let why = format_args!("documents must have only string keys, found a `{class}`");
+            return Err(invalid_document(self.py, why).into());
+        };
+        let name = string.to_str()?;
+        if self.checks_keys() && self.unchecked == 0 && !name.contains('\0') {
+            if name.starts_with('$') {
+                return Err(invalid_document(self.py, "a key must not start with '$'").into());
+            }
+            if name.contains('.') {
+                return Err(invalid_document(self.py, "a key must not contain '.'").into());
+            }
+        }
+        self.w.key(Text::Utf8(name.as_bytes()));
+        Ok(())
+    }
+
+    /// Whether each key is to be looked at.
+    #[inline(always)]
+    pub(crate) fn checks_keys(&self) -> bool {
+        self.options.driver.as_ref().is_some_and(|driver| driver.check_keys)
+    }
+}
+
+/// A datetime moved to UTC must still be one: so many microseconds after 1970.
+pub fn check_moment(microseconds: i64) -> PyResult<()> {
+    const YEARS: std::ops::Range<i64> = -62_135_596_800_000_000..253_402_300_800_000_000;
+    match YEARS.contains(&microseconds) {
+        true => Ok(()),
+        false => Err(PyOverflowError::new_err("date value out of range")),
+    }
+}
+
+fn is_mapping(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    static MAPPING: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    object.is_instance(MAPPING.import(object.py(), "collections.abc", "Mapping")?)
+}
+
+fn no_mapping(object: &Bound<'_, PyAny>) -> PyErr {
+    PyTypeError::new_err(format!("encoder expected a mapping type but got a `{}`", class_name(object)))
+}
+
+fn cannot_encode(object: &Bound<'_, PyAny>) -> PyErr {
+    // It would have been written else.
+    if object.is_instance_of::<PyInt>() {
+        return crate::dialect::pymongo::refused(object.py(), refusal::TOO_BIG);
+    }
+    let class = class_name(object);
+    invalid_document(object.py(), format_args!("cannot encode an object of type `{class}`"))
+}
+
+/// A dict's entries with `_id` first.
+fn reordered(dict: &Bound<'_, PyDict>, id: &Bound<'_, PyAny>) -> Result<Owned> {
+    let py = dict.py();
+    let ordered = new::dict(py)?;
+    ordered.set_item(pyo3::intern!(py, "_id"), id)?;
+    // The key that is there keeps its place.
+    if dict.is_exact_instance_of::<PyDict>() {
+        ordered.update(dict.as_mapping())?;
+        return Ok(owned(ordered.as_any()));
+    }
+    // Past what the class says of its items.
+    let mut position = Position(0);
+    // SAFETY: a dict, read anew at every step; what it gives is held before a key's own code runs.
+    unsafe {
+        while let Some((key, value)) = position.next(dict.as_ptr()) {
+            let (key, value) = (Owned::borrowed(key), Owned::borrowed(value));
+            if ffi::PyDict_SetItem(ordered.as_ptr(), key.get(), value.get()) != 0 {
+                return Err(raised());
+            }
+        }
+    }
+    Ok(owned(ordered.as_any()))
+}

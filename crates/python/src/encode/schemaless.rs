@@ -1,0 +1,282 @@
+//! Dicts, sets and instances in plain formats, whose keys stand beside their values.
+
+use crate::classes::plan::Plan;
+use crate::classes::state;
+use crate::cpython::{dict, text, Obj, Owned, Type};
+use crate::encode::forms::Order;
+use crate::encode::walk::CHANGED;
+use crate::encode::{Encoder, Extra, Frame, Kind, BY_PARENT};
+use crate::error::{encode, raised, Result};
+use crate::types::schemaless;
+use holdall_format::model::Text;
+use holdall_format::Writer;
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+use pyo3::{ffi, Bound};
+use std::ptr::addr_of_mut;
+use std::rc::Rc;
+
+impl<W: Writer> Encoder<'_, W> {
+    /// A dict, pair by pair: leaves at once, the rest from a frame.
+    ///
+    /// # Safety
+    /// `object` is a dict.
+    #[inline(always)]
+    pub(crate) unsafe fn plain_dict(&mut self, object: Obj) -> Result<()> {
+        // SAFETY: a dict, says the caller; leaves run no Python code, so that its entries stay.
+        unsafe {
+            if self.options.forms.order != Order::Own {
+                return self.sorted_dict(object);
+            }
+            let len = dict::len(object);
+            self.w.dict(len);
+            let Some(entries) = dict::entries(object) else {
+                self.pairs(object);
+                return Ok(());
+            };
+            for (at, &(key, value)) in entries.iter().enumerate() {
+                if !self.key(key, BY_PARENT)? {
+                    let frame =
+                        Frame { at: at as isize, len: len - at, ..Frame::new(Owned::borrowed(object), Kind::Pairs) };
+                    self.tables.stack.push(frame);
+                    return Ok(());
+                }
+                if self.leaf(value, BY_PARENT)? {
+                    continue;
+                }
+                let depth = self.tables.stack.len();
+                let done = self.shallow(value)?;
+                if done && self.tables.stack.len() == depth {
+                    continue;
+                }
+                // What is being written goes on later, below the frame of the value; also where nothing is left to write, as
+                // it is on the way to the value.
+                let at = at + usize::from(done);
+                let frame = Frame {
+                    at: at as isize,
+                    len: len - at,
+                    value_next: !done,
+                    ..Frame::new(Owned::borrowed(object), Kind::Pairs)
+                };
+                self.tables.stack.insert(depth, frame);
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    /// Goes on with a dict whose entries stand in one array; says no to others, and where a key needs a frame.
+    ///
+    /// # Safety
+    /// The frame on top holds a dict.
+    #[inline(always)]
+    pub(crate) unsafe fn walk_plain_pairs(&mut self) -> Result<bool> {
+        let depth = self.tables.stack.len();
+        let frame = &self.tables.stack[depth - 1];
+        let (object, mut at, mut value_next) = (frame.object.get(), frame.at as usize, frame.value_next);
+        let len = at + frame.len;
+        // SAFETY: the frame holds the dict; its entries are read anew after all that may run Python code.
+        unsafe {
+            loop {
+                let Some(entries) = dict::entries(object).filter(|entries| entries.len() == len) else {
+                    return Ok(false);
+                };
+                let Some(&(key, value)) = entries.get(at) else { break };
+                if !std::mem::take(&mut value_next) && !self.key(key, BY_PARENT)? {
+                    let frame = &mut self.tables.stack[depth - 1];
+                    (frame.at, frame.len, frame.value_next) = (at as isize, len - at, false);
+                    return Ok(false);
+                }
+                at += 1;
+                if self.leaf(value, BY_PARENT)? {
+                    continue;
+                }
+                let frame = &mut self.tables.stack[depth - 1];
+                (frame.at, frame.len, frame.value_next) = (at as isize, len - at, false);
+                self.node(value, BY_PARENT, crate::encode::shapes::NONE)?;
+                if self.tables.stack.len() != depth {
+                    return Ok(true);
+                }
+            }
+        }
+        self.tables.stack.pop();
+        Ok(true)
+    }
+
+    /// A dict's key; says no to one that needs a frame.
+    ///
+    /// # Safety
+    /// `key` is alive.
+    #[inline(always)]
+    pub(crate) unsafe fn key(&mut self, key: Obj, held: isize) -> Result<bool> {
+        // SAFETY: alive, says the caller.
+        unsafe {
+            if !W::TEXT_KEYS {
+                return self.leaf(key, held);
+            }
+            match text::is(key) && !self.checks_keys() {
+                true => self.name_key(key)?,
+                false => self.odd_key(key)?,
+            }
+        }
+        Ok(true)
+    }
+
+    /// A key that is text as it stands.
+    ///
+    /// # Safety
+    /// `key` is a string.
+    #[inline(always)]
+    pub(crate) unsafe fn name_key(&mut self, key: Obj) -> Result<()> {
+        // SAFETY: a string, says the caller.
+        let parts = unsafe {
+            match text::ascii(key) {
+                Some(bytes) => Some(Text::Ascii(bytes)),
+                None => text::cached_utf8(key).map(Text::Utf8).or_else(|| text::parts(key)),
+            }
+        };
+        self.w.key(parts.ok_or_else(raised)?);
+        Ok(())
+    }
+
+    /// A key that is no string, where keys are text.
+    #[cold]
+    #[inline(never)]
+    unsafe fn odd_key(&mut self, key: Obj) -> Result<()> {
+        if self.options.driver.is_some() {
+            // SAFETY: alive, says the caller.
+            return unsafe { self.driver_key(key) };
+        }
+        // SAFETY: alive, says the caller.
+        let bound = unsafe { Bound::from_borrowed_ptr(self.py, key) };
+        let text = schemaless::key_text(&bound)?;
+        // One that is a string of a kind is equal to its text: the dict would have no other such key.
+        let is_string = bound.is_instance_of::<PyString>();
+        if let (Some(Frame { kind: Kind::Pairs, object, .. }), false) = (self.tables.stack.last(), is_string) {
+            // SAFETY: the frame holds a dict; the key is a string.
+            match unsafe { ffi::PyDict_Contains(object.get(), text.get()) } {
+                0 => {}
+                1 => {
+                    return Err(encode(
+                        "can't store a dict with two keys of the same text: keys are text in this format",
+                    ))
+                }
+                _ => return Err(raised()),
+            }
+        }
+        // SAFETY: a string.
+        unsafe { self.name_key(text.get()) }
+    }
+
+    /// A builtin value that plain formats have no form for.
+    ///
+    /// # Safety
+    /// `object` is alive, and of that class.
+    pub(crate) unsafe fn plain_builtin(&mut self, object: Obj, class: Type) -> Result<()> {
+        // SAFETY: alive, says the caller; types are looked at before content is.
+        unsafe {
+            if self.options.driver.is_some() {
+                self.driver_value(object)
+            } else if self.options.builtin_only && class != addr_of_mut!(ffi::PyByteArray_Type) {
+                self.instance(object)
+            } else if class == addr_of_mut!(ffi::PySet_Type) || class == addr_of_mut!(ffi::PyFrozenSet_Type) {
+                self.w.list(ffi::PySet_Size(object) as usize);
+                self.plain_members(object)
+            } else if class == addr_of_mut!(ffi::PyByteArray_Type) {
+                let len = ffi::PyByteArray_Size(object) as usize;
+                self.w.bytes(std::slice::from_raw_parts(ffi::PyByteArray_AsString(object).cast(), len));
+                Ok(())
+            } else if class == addr_of_mut!(ffi::PyComplex_Type) {
+                self.plain_complex(object);
+                Ok(())
+            } else if object == ffi::Py_Ellipsis() || object == ffi::Py_NotImplemented() {
+                self.refused(object, "the format has no form for it, which needs")
+            } else {
+                self.instance(object)
+            }
+        }
+    }
+
+    /// An instance all of whose fields are in slots; says no where one is not set.
+    ///
+    /// # Safety
+    /// `object` is an instance of the plan's class.
+    #[inline(always)]
+    pub(crate) unsafe fn plain_slots(&mut self, object: Obj, plan: &Rc<Plan>) -> Result<bool> {
+        let form = plan.plain_form(self.py)?;
+        let Some(fields) = form.fields.as_ref().filter(|_| form.in_slots && self.options.forms.order != Order::Sorted)
+        else {
+            return Ok(false);
+        };
+        let tagged = usize::from(form.tag.is_some());
+        // SAFETY: an instance of the class that the slots' offsets were read from, says the caller.
+        unsafe {
+            let value = |slot: Option<usize>| slot.map_or(std::ptr::null_mut(), |offset| state::slot(object, offset));
+            if fields.iter().any(|field| value(field.slot).is_null()) {
+                return Ok(false);
+            }
+            if form.array_like {
+                self.w.list(fields.len() + tagged);
+            } else {
+                self.w.dict(fields.len() + tagged);
+            }
+            if let Some((field, value)) = &form.tag {
+                if !form.array_like {
+                    self.name_key(field.get())?;
+                }
+                self.leaf(value.get(), isize::MAX)?;
+            }
+            for (at, field) in fields.iter().enumerate() {
+                if !form.array_like {
+                    self.name_key(field.key.get())?;
+                }
+                if !self.leaf(value(field.slot), BY_PARENT)? {
+                    // The key is written: the frame goes on with the value.
+                    let frame = Frame {
+                        at: at as isize,
+                        value_next: true,
+                        extra: Some(Extra::Plan(plan.clone())),
+                        ..Frame::new(Owned::borrowed(object), Kind::Named)
+                    };
+                    self.tables.stack.push(frame);
+                    break;
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    pub(crate) unsafe fn walk_named(&mut self) -> Result<()> {
+        let depth = self.tables.stack.len();
+        let frame = &self.tables.stack[depth - 1];
+        let (object, mut at, mut written) = (frame.object.get(), frame.at as usize, frame.value_next);
+        let Some(Extra::Plan(plan)) = &frame.extra else { return Err(encode("a frame without its plan")) };
+        let plan = plan.clone();
+        let form = plan.plain_form(self.py)?;
+        let Some(fields) = &form.fields else { return Err(encode("a frame without its plan")) };
+        // SAFETY: the frame holds an instance of the plan's class; a slot is read anew after all that may run Python code.
+        unsafe {
+            while let Some(field) = fields.get(at) {
+                if !std::mem::take(&mut written) && !form.array_like {
+                    self.name_key(field.key.get())?;
+                }
+                let value = field.slot.map_or(std::ptr::null_mut(), |offset| state::slot(object, offset));
+                if value.is_null() {
+                    return Err(encode(CHANGED));
+                }
+                at += 1;
+                if self.leaf(value, BY_PARENT)? {
+                    continue;
+                }
+                let frame = &mut self.tables.stack[depth - 1];
+                (frame.at, frame.value_next) = (at as isize, false);
+                self.value(value, BY_PARENT)?;
+                if self.tables.stack.len() != depth {
+                    return Ok(());
+                }
+            }
+        }
+        self.tables.stack.pop();
+        Ok(())
+    }
+}

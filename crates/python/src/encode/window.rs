@@ -1,0 +1,155 @@
+//! Sections of a log: what a record has named, those after it refer to.
+
+use crate::cpython::{references, text, Obj, Owned};
+use crate::encode::{next_serial, shapes, Encoder, Options, Sharing, Tables, TextKey, BY_PARENT};
+use crate::memory::{HashMap, HashSet, Vec};
+use holdall_format::Writer;
+use pyo3::ffi;
+use pyo3::prelude::*;
+
+/// A longer text has no number: it is unlikely to come again.
+const MOST_CHARACTERS: isize = 256;
+/// Texts that were met once are remembered by their hash, so many of them.
+const MOST_SEEN: usize = 1 << 16;
+
+/// What becomes of a text that is met for the first time in a record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Lasts {
+    /// It is written without a number.
+    Unmarked,
+    /// It has one in this record alone.
+    No,
+    Yes,
+}
+
+/// What the records of a section have named so far. The section's layouts are in its [`Tables`].
+pub struct Section {
+    serial: u64,
+    texts: HashMap<TextKey, u32, rustc_hash::FxBuildHasher>,
+    /// Hashes of texts that were met: the second time such a one comes, it gets a number.
+    seen: HashSet<u64, rustc_hash::FxBuildHasher>,
+    /// Texts that the record under way has named, in order; and those that have a number in it alone.
+    new: Vec<Owned>,
+    here: Vec<Owned>,
+    /// Classes and names whose addresses stand for them.
+    kept: Vec<Owned>,
+    /// Objects that have got a number beside the texts.
+    objects: u32,
+}
+
+impl Section {
+    /// Begins a section; forgets the layouts in `tables`.
+    pub fn begin(tables: &mut Tables) -> Section {
+        tables.layouts.clear();
+        Section {
+            serial: next_serial(),
+            texts: HashMap::default(),
+            seen: HashSet::default(),
+            new: Vec::new(),
+            here: Vec::new(),
+            kept: Vec::new(),
+            objects: 0,
+        }
+    }
+
+    /// The same section, for a message whose first object has that number.
+    pub(crate) fn from(self, objects: u32) -> Section {
+        Section { objects, ..self }
+    }
+
+    /// Whether a text that has no number gets one, and whether it keeps it for the records that follow.
+    ///
+    /// # Safety
+    /// `object` is a string.
+    pub(crate) unsafe fn meet(&mut self, object: Obj) -> Lasts {
+        // SAFETY: a string, says the caller.
+        unsafe {
+            let short = ffi::PyUnicode_GET_LENGTH(object) <= MOST_CHARACTERS;
+            if self.seen.len() >= MOST_SEEN {
+                self.seen.clear();
+            }
+            if short && !self.seen.insert(text::hash(object) as u64) {
+                self.new.push(Owned::borrowed(object));
+                return Lasts::Yes;
+            }
+            if references(object) <= BY_PARENT {
+                return Lasts::Unmarked;
+            }
+            // It may be met again within this record.
+            self.here.push(Owned::borrowed(object));
+            Lasts::No
+        }
+    }
+
+    pub(crate) fn named(&mut self, text: Owned) {
+        self.new.push(text);
+    }
+
+    pub(crate) fn keep(&mut self, object: Owned) {
+        self.kept.push(object);
+    }
+}
+
+impl<'t, W: Writer> Encoder<'t, W> {
+    /// Goes on with a section.
+    ///
+    /// # Safety
+    /// The GIL is held while the encoder lives. `tables` are those that the section was begun with, and used for it alone.
+    pub unsafe fn of_section(
+        py: Python<'t>,
+        w: W,
+        options: &'t Options,
+        tables: &'t mut Tables,
+        section: Section,
+    ) -> Self {
+        // SAFETY: as the caller says.
+        let mut encoder = unsafe { Encoder::with_section(py, w, options, tables, section, Sharing::ByCount) };
+        encoder.interns = options.refs;
+        encoder
+    }
+
+    /// The same; texts have no numbers of their own.
+    ///
+    /// # Safety
+    /// As for [`Encoder::of_section`].
+    pub(crate) unsafe fn with_section(
+        py: Python<'t>,
+        w: W,
+        options: &'t Options,
+        tables: &'t mut Tables,
+        mut section: Section,
+        sharing: Sharing,
+    ) -> Self {
+        let layouts = std::mem::replace(&mut tables.layouts, shapes::Layouts::new());
+        // SAFETY: as the caller says.
+        let mut encoder = unsafe { Encoder::new(py, w, options, tables, sharing) };
+        encoder.tables.layouts = layouts;
+        encoder.serial = section.serial;
+        encoder.texts = std::mem::take(&mut section.texts);
+        encoder.section = Some(section);
+        encoder
+    }
+
+    /// The number of the first object.
+    pub(crate) fn base(&self) -> u32 {
+        match &self.section {
+            // What the record itself has named is no part of it.
+            Some(section) => section.objects + (self.texts.len() - section.new.len() - section.here.len()) as u32,
+            None => 0,
+        }
+    }
+
+    /// The section for the next record. What this one has named keeps its number from now on.
+    pub fn into_section(mut self) -> Option<Section> {
+        let mut section = self.section.take()?;
+        section.texts = std::mem::take(&mut self.texts);
+        for text in section.here.drain(..) {
+            section.texts.remove(&TextKey(text));
+        }
+        let base = section.texts.len() - section.new.len();
+        for (at, text) in section.new.drain(..).enumerate() {
+            section.texts.insert(TextKey(text), (base + at) as u32);
+        }
+        Some(section)
+    }
+}

@@ -1,0 +1,562 @@
+//! Records of a log, one after the other.
+
+mod damage;
+
+use crate::budget::Allowance;
+use crate::decode::{self, Decoder, Section};
+use crate::error::{is_of_values, DecodeError, Fault};
+use crate::io::descriptor::Descriptor;
+use crate::io::log::reader::damage::Lost;
+use crate::io::log::writer::{last_restart, restart_at};
+use crate::io::log::{Damage, InUse};
+use crate::io::streams::{os_error, Raised, Stream};
+use crate::memory::{door, door_giving, Vec};
+use crate::message::foreign::named_log;
+use crate::message::limits::Limits;
+use crate::message::options;
+use crate::message::options::Wanted;
+use holdall_format::hold::log::{self, Named, NamesReader, Next, Restart};
+use holdall_format::hold::{frame, tag, Reader};
+use holdall_format::{Error, ErrorKind};
+use pyo3::exceptions::{PyMemoryError, PyValueError};
+use pyo3::prelude::*;
+use std::io::{self, Read};
+use std::ops::Range;
+use std::time::Duration;
+
+/// What is read at once, at least.
+const STEP: usize = 1 << 18;
+/// How often a log that is followed is asked whether it has grown.
+const PAUSE: Duration = Duration::from_millis(20);
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Repair {
+    /// A damage is an error.
+    None,
+    /// The log ends there.
+    Stop,
+    /// It goes on with the next frame that is whole.
+    Skip,
+}
+
+enum Input {
+    /// A file, read from any place.
+    File(Descriptor),
+    Stream(Stream),
+    /// Bytes that are fed.
+    Fed,
+}
+
+/// Reads a log.
+#[pyclass(module = "holdall")]
+pub struct LogReader {
+    state: InUse<State>,
+    options: decode::Options,
+    repair: Repair,
+    follow: bool,
+}
+
+struct State {
+    input: Input,
+    /// What was read of the log, and where that begins in it.
+    bytes: Vec<u8>,
+    base: u64,
+    /// Where the next frame begins, from `base`.
+    at: usize,
+    started: bool,
+    /// What is left for records.
+    allowance: Allowance,
+    section: Section,
+    /// The number of that section.
+    number: u64,
+    /// The number of the next record.
+    record: u64,
+    /// Should what the last record has named be damaged, it is found there.
+    last: Option<Last>,
+    damage: Vec<Damage>,
+    /// A damage whose end is not found yet.
+    lost: Option<Lost>,
+    ended: bool,
+    /// No more bytes will be fed.
+    fed_whole: bool,
+    /// It is a file, and others may write to it meanwhile.
+    is_followed: bool,
+}
+
+/// The last record's message.
+struct Last {
+    /// In what was read, or in what was unpacked of it.
+    at: Range<usize>,
+    unpacked: Option<Vec<u8>>,
+    /// How many names there were before.
+    named: Named,
+}
+
+fn place(at: u64) -> usize {
+    usize::try_from(at).unwrap_or(usize::MAX)
+}
+
+/// What comes next.
+enum Step {
+    Record(Py<PyAny>),
+    /// Nothing yet, or nothing any more.
+    Pause,
+    End,
+    Again,
+}
+
+impl State {
+    fn offset(&self) -> u64 {
+        self.base + self.at as u64
+    }
+
+    /// Reads more; says how much.
+    fn read(&mut self, py: Python<'_>, wanted: usize) -> PyResult<usize> {
+        // What is done with is given back now and then; the last record is kept until what it has named is there.
+        let kept = self.last.as_ref().filter(|last| last.unpacked.is_none());
+        let done = kept.map_or(self.at, |last| last.at.start.min(self.at));
+        if done > STEP {
+            self.bytes.drain(..done);
+            (self.base, self.at) = (self.base + done as u64, self.at - done);
+            if let Some(last) = self.last.as_mut().filter(|last| last.unpacked.is_none()) {
+                last.at = last.at.start - done..last.at.end - done;
+            }
+        }
+        let have = self.bytes.len();
+        // Whoever writes to a log that is followed may have cut off what is not whole: it is read again with the rest.
+        let from = if self.is_followed { self.at } else { have };
+        // No more at once than there is already: what a damaged head claims may not be there.
+        let step = (have - from) + wanted.saturating_sub(have - self.at).clamp(STEP, have.max(STEP));
+        let at = self.base + from as u64;
+        let mut raised = Raised::default();
+        let bytes = &mut self.bytes;
+        let input = &mut self.input;
+        let read = door(|| {
+            let read = py.detach(|| match input {
+                Input::File(file) => {
+                    let more = file.read_at(at, step)?;
+                    bytes.truncate(from);
+                    bytes.extend_from_slice(&more);
+                    io::Result::Ok(bytes.len().saturating_sub(have))
+                }
+                Input::Stream(stream) => {
+                    bytes.resize(have + step, 0);
+                    let count = stream.read(&mut bytes[have..]);
+                    raised.0 = stream.raised.0.take();
+                    count
+                }
+                Input::Fed => Ok(0),
+            });
+            read.map_err(|error| raised.or(&error))
+        });
+        if !self.is_followed {
+            // What was made room for and not filled is no part of the log.
+            self.bytes.truncate(have + read.as_ref().map_or(0, |count| *count));
+        }
+        read
+    }
+
+    /// Whether bytes may come that are not here yet.
+    fn may_grow(&self, follow: bool) -> bool {
+        follow || (matches!(self.input, Input::Fed) && !self.fed_whole)
+    }
+
+    /// How long the log is by now, where that can be said.
+    fn size(&self, py: Python<'_>) -> PyResult<Option<u64>> {
+        match &self.input {
+            Input::File(file) => Ok(Some(py.detach(|| file.size()).map_err(|error| os_error(&error))?)),
+            _ => Ok(None),
+        }
+    }
+
+    /// Goes on by one frame, or by what is read of one. Where memory runs out the frame is still to come.
+    fn step(&mut self, py: Python<'_>, options: &decode::Options, repair: Repair, follow: bool) -> PyResult<Step> {
+        let (offset, record) = (self.offset(), self.record);
+        let (texts, layouts) = (self.section.texts(), self.section.layouts());
+        let done = door(|| self.try_step(py, options, repair, follow));
+        if done.as_ref().is_err_and(|error| error.is_instance_of::<PyMemoryError>(py)) && self.started {
+            // What is given back of `bytes` lies before the frame.
+            self.at = place(offset - self.base);
+            self.record = record;
+            self.section.cut(texts, layouts);
+        }
+        done
+    }
+
+    fn try_step(&mut self, py: Python<'_>, options: &decode::Options, repair: Repair, follow: bool) -> PyResult<Step> {
+        if self.ended {
+            return Ok(Step::End);
+        }
+        if !self.started {
+            return self.start(py, repair, follow);
+        }
+        if let Some(lost) = self.lost.take() {
+            return self.look_on(py, repair, follow, lost);
+        }
+        match log::next(&self.bytes, self.at, self.base) {
+            Next::Frame(found) => {
+                let begins = self.at;
+                self.at = found.end;
+                let unpacked = log::unpacked(&self.bytes, &found).map_err(|error| Fault::from(error).into_py(0))?;
+                match found.head.kind {
+                    tag::RECORD => self.record(py, options, repair, begins, found.body, unpacked),
+                    tag::NAMES => {
+                        let body = unpacked.unwrap_or_else(|| Vec::from(&self.bytes[found.body]));
+                        self.learn(py, options, &body)?;
+                        Ok(Step::Again)
+                    }
+                    _ => {
+                        let body = unpacked.as_deref().unwrap_or(&self.bytes[found.body]);
+                        if let Ok(restart) = Restart::parse(body, 0) {
+                            self.record = restart.record;
+                            self.begin(restart.number);
+                        }
+                        Ok(Step::Again)
+                    }
+                }
+            }
+            Next::More(needed) => {
+                // What a damaged head claims a file to have is not read as far as the file goes.
+                let size = self.size(py)?;
+                let left = size.map(|size| usize::try_from(size.saturating_sub(self.offset())).unwrap_or(usize::MAX));
+                let have = self.bytes.len() - self.at;
+                let is_there = have < frame::HEAD || left.is_none_or(|left| needed <= left);
+                if is_there && self.read(py, needed)? > 0 {
+                    return Ok(Step::Again);
+                }
+                if self.may_grow(follow) {
+                    return Ok(self.wait());
+                }
+                if have == 0 {
+                    self.ended = true;
+                    return Ok(Step::End);
+                }
+                let left = left.map_or(have, |left| left.max(have));
+                let end = place(self.offset()).saturating_add(left);
+                let error = Error::new(ErrorKind::Truncated { needed: needed.saturating_sub(left) }, end);
+                match repair {
+                    // Cut short; or its length is wrong, and others follow.
+                    Repair::Skip => self.lose(py, error),
+                    _ => self.end(py, repair, self.offset(), &error),
+                }
+            }
+            Next::Damaged(error, damaged) => {
+                let may_be_cut = self.is_followed;
+                match damaged {
+                    // Whoever writes next may cut off what is last.
+                    Some(frame) if may_be_cut && frame.end >= self.bytes.len() => match self.read(py, 0)? {
+                        0 => Ok(self.wait()),
+                        _ => Ok(Step::Again),
+                    },
+                    None if may_be_cut || repair == Repair::Skip => self.lose(py, error),
+                    Some(frame) if repair == Repair::Skip => {
+                        self.record += u64::from(frame.head.kind == tag::RECORD);
+                        self.pass(repair, frame.end, &error)
+                    }
+                    Some(frame) => {
+                        self.ended = true;
+                        self.damaged(repair, self.offset(), self.base + frame.end as u64, &error)?;
+                        Ok(Step::End)
+                    }
+                    None => self.end(py, repair, self.offset(), &error),
+                }
+            }
+        }
+    }
+
+    fn start(&mut self, py: Python<'_>, repair: Repair, follow: bool) -> PyResult<Step> {
+        if self.bytes.len() < frame::START {
+            if self.read(py, frame::START)? > 0 {
+                return Ok(Step::Again);
+            }
+            if self.may_grow(follow) {
+                return Ok(Step::Pause);
+            }
+            self.ended = true;
+            let len = self.bytes.len();
+            if len > 0 || repair == Repair::None {
+                let error = Error::new(ErrorKind::Truncated { needed: frame::START - len }, len);
+                let damaged = self.damaged(repair, 0, len as u64, &error);
+                damaged.map_err(|error| named_log(py, error, &self.bytes))?;
+            }
+            return Ok(Step::End);
+        }
+        self.started = true;
+        match frame::parse_start(&self.bytes) {
+            Ok(tag::FILE_LOG) => self.at = frame::START,
+            Ok(_) => {
+                self.ended = true;
+                let why = "a file of one graph, no log of records: load it with holdall.load";
+                return Err(Fault::from(Error::new(ErrorKind::BadFile { why }, 5)).into_py(0));
+            }
+            Err(error) if repair == Repair::Skip => return self.pass(repair, frame::START, &error),
+            Err(error) => {
+                let ended = self.end(py, repair, 0, &error);
+                return ended.map_err(|error| named_log(py, error, &self.bytes));
+            }
+        }
+        Ok(Step::Again)
+    }
+
+    /// Begins a section: nothing has a name.
+    fn begin(&mut self, number: u64) {
+        self.number = number;
+        self.section.clear();
+        self.last = None;
+    }
+
+    fn named(&self) -> Named {
+        Named { window: self.number, texts: self.section.texts(), shapes: self.section.layouts() }
+    }
+
+    /// Whether these are the names there are.
+    fn has(&self, section: u64, named: u64) -> bool {
+        section == self.number && named == self.section.named()
+    }
+
+    /// Learns what the record before has named, if that is news.
+    fn learn(&mut self, py: Python<'_>, options: &decode::Options, body: &[u8]) -> PyResult<()> {
+        let Ok(mut names) = NamesReader::new(body) else { return Ok(()) };
+        if names.window != self.number && names.named == 0 {
+            self.begin(names.window);
+        }
+        if !self.has(names.window, names.named) {
+            return Ok(());
+        }
+        // SAFETY: the GIL is held, as `py` shows.
+        let mut decoder = unsafe { Decoder::new(py, names.reader(), options, None) };
+        match decoder.learn_names(&mut self.section, &mut names).map_err(|fault| fault.into_py(0)) {
+            // What can't be learnt is missing where it is used, which is seen there.
+            Err(error) if error.is_instance_of::<DecodeError>(py) => Ok(()),
+            learnt => learnt,
+        }
+    }
+
+    fn record(
+        &mut self,
+        py: Python<'_>,
+        options: &decode::Options,
+        repair: Repair,
+        begins: usize,
+        range: Range<usize>,
+        unpacked: Option<Vec<u8>>,
+    ) -> PyResult<Step> {
+        let begin = self.base as usize + range.start;
+        let body = unpacked.as_deref().unwrap_or(&self.bytes[range.clone()]);
+        let (section, named, message) =
+            log::record(body).map_err(|error| Fault::from(error.shifted(begin)).into_py(0))?;
+        let head = body.len() - message.len();
+        self.allowance.add(frame::HEAD + body.len());
+        if !self.has(section, named) {
+            self.catch_up(py, options, section, named)?;
+        }
+        if !self.has(section, named) {
+            let why = "a record that needs names of a lost one";
+            let error = Error::new(ErrorKind::BadFile { why }, self.base as usize + begins);
+            self.damaged(repair, self.base + begins as u64, self.offset(), &error)?;
+            self.record += 1;
+            self.ended = repair == Repair::Stop;
+            return Ok(Step::Again);
+        }
+        self.record += 1;
+        let base = begin + head;
+        let message = &unpacked.as_deref().unwrap_or(&self.bytes[range.clone()])[head..];
+        let reader = Reader::new(message, options.trust).map_err(|error| Fault::from(error).into_py(base))?;
+        // SAFETY: the GIL is held, as `py` shows.
+        let mut decoder = unsafe { Decoder::new(py, reader, options, None) };
+        let made = decoder.log_record(&mut self.section, &mut self.allowance);
+        drop(decoder);
+        let at = match &unpacked {
+            Some(body) => head..body.len(),
+            None => range.start + head..range.end,
+        };
+        self.last = Some(Last { at, unpacked, named: self.named() });
+        let made = made.map_err(|fault| fault.into_py(base))?;
+        // SAFETY: a new reference.
+        Ok(Step::Record(unsafe { Bound::from_owned_ptr(py, made.into_raw()) }.unbind()))
+    }
+
+    /// Finds names that a record needs: of a section whose restart is lost there are none yet; and what stood in a damaged frame
+    /// of names stands in the record before it as well.
+    fn catch_up(&mut self, py: Python<'_>, options: &decode::Options, section: u64, named: u64) -> PyResult<()> {
+        if named == 0 && section != self.number {
+            self.begin(section);
+            return Ok(());
+        }
+        let Some(last) = self.last.as_ref().filter(|last| last.named == self.named()) else { return Ok(()) };
+        let message = &last.unpacked.as_ref().unwrap_or(&self.bytes)[last.at.clone()];
+        if let Ok(Some((names, _))) = log::names_body(last.named, message) {
+            self.learn(py, options, &names)?;
+        }
+        Ok(())
+    }
+
+    /// Goes to a record, by the restart that is nearest before it.
+    fn seek(&mut self, py: Python<'_>, record: u64) -> PyResult<()> {
+        let Input::File(file) = &self.input else {
+            return Err(PyValueError::new_err("only a log that is opened by its path can be sought in"));
+        };
+        let found = py.detach(|| {
+            let size = file.size()?;
+            let mut at = last_restart(file, size)?;
+            while let Some(restart) = &at {
+                if restart.record <= record {
+                    break;
+                }
+                // As far back as does not go beyond: the restarts it knows are 1, 2, 4 ... before it.
+                let mut next = None;
+                for &place in restart.before.iter().rev().filter(|&&place| place < restart.at) {
+                    next = restart_at(file, place)?;
+                    if next.as_ref().is_some_and(|next| next.record > record) {
+                        break;
+                    }
+                }
+                at = match next {
+                    Some(next) => Some(next),
+                    None => last_restart(file, restart.at)?,
+                };
+            }
+            io::Result::Ok(at)
+        });
+        let found = found.map_err(|error| os_error(&error))?;
+        (self.base, self.record) = found.map_or((0, 0), |restart| (restart.at, restart.record));
+        self.bytes.clear();
+        (self.at, self.started, self.ended, self.lost) = (0, self.base > 0, false, None);
+        self.begin(0);
+        Ok(())
+    }
+}
+
+#[pymethods]
+impl LogReader {
+    /// source: a descriptor, which is closed with the log, a function that fills a buffer, or None: bytes are fed.
+    #[new]
+    #[pyo3(signature = (source, /, *, repair, follow, r#type, types, trust, strict, dec_hook, limits))]
+    #[allow(clippy::too_many_arguments)]
+    fn new(
+        source: Option<&Bound<'_, PyAny>>,
+        repair: Option<&str>,
+        follow: bool,
+        r#type: Wanted<'_>,
+        types: Option<&Bound<'_, PyAny>>,
+        trust: bool,
+        strict: bool,
+        dec_hook: Option<&Bound<'_, PyAny>>,
+        limits: Option<&Limits>,
+    ) -> PyResult<LogReader> {
+        door(|| {
+            let repair = match repair {
+                None => Repair::None,
+                Some("stop") => Repair::Stop,
+                Some("skip") => Repair::Skip,
+                Some(_) => return Err(PyValueError::new_err("repair: expected None, \"stop\" or \"skip\"")),
+            };
+            let input = match source {
+                None => Input::Fed,
+                Some(source) => match Descriptor::of(source, true) {
+                    Some(file) => Input::File(file),
+                    None => Input::Stream(Stream::new(source)),
+                },
+            };
+            let is_followed = follow && matches!(input, Input::File(_));
+            let state = State {
+                input,
+                bytes: Vec::new(),
+                base: 0,
+                at: 0,
+                started: false,
+                allowance: Allowance::default(),
+                section: Section::default(),
+                number: 0,
+                record: 0,
+                last: None,
+                damage: Vec::new(),
+                lost: None,
+                ended: false,
+                fed_whole: false,
+                is_followed,
+            };
+            let options = options::decoding(&r#type, types, trust, strict, dec_hook, limits)?;
+            Ok(LogReader { state: InUse::new(state), options, repair, follow })
+        })
+    }
+
+    fn __iter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        slf
+    }
+
+    fn __next__(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
+        door(|| loop {
+            match self.state.with(|state| state.step(py, &self.options, self.repair, self.follow))? {
+                Step::Record(object) => return Ok(Some(object)),
+                Step::End => return Ok(None),
+                Step::Again => {}
+                Step::Pause if !self.follow => return Ok(None),
+                Step::Pause => {
+                    py.detach(|| std::thread::sleep(PAUSE));
+                    py.check_signals()?;
+                    if self.state.is_closed() {
+                        return Ok(None);
+                    }
+                }
+            }
+        })
+    }
+
+    /// Goes to the record of that number: it comes next. Beyond the last, nothing does.
+    fn seek(&self, py: Python<'_>, record: u64) -> PyResult<()> {
+        door(|| {
+            self.state.with(|state| state.seek(py, record))?;
+            // Within the section record by record: what they name is needed.
+            while self.state.with(|state| Ok(state.record < record && !state.ended))? {
+                match self.state.with(|state| state.step(py, &self.options, self.repair, false)) {
+                    Ok(Step::Pause | Step::End) => break,
+                    Ok(_) => {}
+                    // What is wrong with a record that nobody asked for is nobody's concern, but a damage is.
+                    Err(error) if self.state.with(|state| Ok(state.ended))? => return Err(error),
+                    Err(error) if !is_of_values(py, &error) => return Err(error),
+                    Err(_) => {}
+                }
+            }
+            Ok(())
+        })
+    }
+
+    fn feed(&self, data: &Bound<'_, PyAny>) -> PyResult<()> {
+        door(|| {
+            let view = crate::cpython::View::new(data)?;
+            self.state.with(|state| match state.input {
+                Input::Fed => {
+                    state.bytes.extend_from_slice(view.as_slice());
+                    state.ended = false;
+                    Ok(())
+                }
+                _ => Err(PyValueError::new_err("only a Reader of None can be fed")),
+            })
+        })
+    }
+
+    /// No more bytes will be fed.
+    fn end(&self) -> PyResult<()> {
+        door(|| {
+            self.state.with(|state| {
+                state.fed_whole = true;
+                Ok(())
+            })
+        })
+    }
+
+    #[getter]
+    fn record(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        door_giving(py, || self.state.with(|state| Ok(state.record)))
+    }
+
+    #[getter]
+    fn damage(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        door_giving(py, || self.state.with(|state| Ok(state.damage.clone().into_std())))
+    }
+
+    fn close(&self) {
+        self.state.close();
+    }
+}

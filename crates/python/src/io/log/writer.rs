@@ -1,0 +1,437 @@
+//! The end of a log that grows.
+
+use crate::encode::scratch::with_scratch;
+use crate::encode::{self, Encoder, Section, Tables};
+use crate::error::{self, Detour, Fault};
+use crate::io::descriptor::Descriptor;
+use crate::io::files::compression;
+use crate::io::log::InUse;
+use crate::io::streams::{os_error, Raised, Sink};
+use crate::memory::{door, door_giving, guarded, HashMap, Vec};
+use crate::message::options;
+use holdall_format::hold::codec::Compression;
+use holdall_format::hold::log::{self, Named, Next, Restart};
+use holdall_format::hold::{frame, tag, Writer};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::IntoPyObjectExt;
+
+/// A section is no longer, so that no more than that is read to get to a record, and what it has named stays small.
+const SECTION: u64 = 1 << 20;
+/// What waits to be written, unless every record is.
+const WAITING: usize = 1 << 18;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sync {
+    Always,
+    Batch,
+    Never,
+}
+
+/// Appends records.
+#[pyclass(module = "holdall")]
+pub struct LogWriter {
+    state: InUse<State>,
+    options: encode::Options,
+    compression: Option<Compression>,
+    sync: Sync,
+}
+
+struct State {
+    sink: Sink,
+    /// Whole frames that wait to be written; the first of them goes to `written`.
+    waiting: Vec<u8>,
+    written: u64,
+    /// Whether something is written that is not on the disk yet.
+    unsynced: bool,
+    records: u64,
+    tables: Box<Tables>,
+    /// A record had code of the program's asked: no count of references says what can't be met again.
+    tracks_all: bool,
+    /// Nothing before the first record, and after a failure: the next one begins a section.
+    section: Option<Section>,
+    began: u64,
+    named: Named,
+    last: Option<Restart>,
+    restarts: HashMap<u64, u64>,
+    /// A failed write left the file longer than it should be, and it can't be cut: nothing more can follow.
+    broken: bool,
+    cut: u64,
+}
+
+// SAFETY: it is touched and dropped with the GIL held, as all that it holds has to be: it belongs to an object of Python's.
+unsafe impl Send for State {}
+
+impl State {
+    fn at(&self) -> u64 {
+        self.written + self.waiting.len() as u64
+    }
+
+    fn restart(&mut self) {
+        let at = self.at();
+        let number = self.last.as_ref().map_or(0, |last| last.number + 1);
+        let before = self
+            .last
+            .as_ref()
+            .map_or(Vec::new(), |last| last.known_to(number, |number| self.restarts.get(&number).copied()));
+        log::put_restart(&mut self.waiting, at, self.records, number, &before);
+        self.restarts.insert(number, at);
+        self.last = Some(Restart { at, record: self.records, number, before });
+        self.section = Some(Section::begin(&mut self.tables));
+        (self.began, self.named) = (at, Named { window: number, ..Named::default() });
+    }
+
+    /// Puts a record behind what waits. On an error nothing has changed, but that the next record begins a section.
+    fn put(
+        &mut self,
+        obj: &Bound<'_, PyAny>,
+        options: &encode::Options,
+        how: Option<Compression>,
+    ) -> Result<(), Fault> {
+        let before = (self.waiting.len(), self.last.clone());
+        let put = guarded(|| self.try_put(obj, options, how));
+        if let Err(fault) = &put {
+            self.take_back(before.clone());
+            if fault.detour() == Some(Detour::TrackAll) && !self.tracks_all {
+                // Records of one log are alike: the next ones need not find it out again.
+                self.tracks_all = true;
+                let put = guarded(|| self.try_put(obj, options, how));
+                if put.is_err() {
+                    self.take_back(before);
+                }
+                return put;
+            }
+        }
+        put
+    }
+
+    fn take_back(&mut self, before: (usize, Option<Restart>)) {
+        self.waiting.truncate(before.0);
+        if let (Some(now), true) = (&self.last, self.last != before.1) {
+            self.restarts.remove(&now.number);
+        }
+        self.last = before.1;
+        self.section = None;
+    }
+
+    fn try_put(
+        &mut self,
+        obj: &Bound<'_, PyAny>,
+        options: &encode::Options,
+        how: Option<Compression>,
+    ) -> Result<(), Fault> {
+        if self.written == 0 && self.waiting.is_empty() {
+            self.waiting.extend_from_slice(&log::start());
+        }
+        if self.section.is_none() || self.at() - self.began >= SECTION {
+            self.restart();
+        }
+        let Some(section) = self.section.take() else { return Ok(()) };
+        let mut detour = None;
+        let put = with_scratch(|scratch| {
+            let writer = Writer::new(&mut scratch.output, options.trust);
+            // SAFETY: the GIL is held, as `obj` shows; the tables are this log's own.
+            let mut encoder = unsafe { Encoder::of_section(obj.py(), writer, options, &mut self.tables, section) };
+            if self.tracks_all {
+                encoder.track_all();
+            }
+            let written = encoder.message(obj.as_ptr());
+            if let Err(fault) = written {
+                detour = fault.detour();
+                return Err(fault);
+            }
+            self.section = encoder.into_section();
+            let message = scratch.output.as_slice();
+            let at = self.written + self.waiting.len() as u64;
+            log::put_record(&mut self.waiting, at, self.named, message, how);
+            let at = self.written + self.waiting.len() as u64;
+            self.named = log::put_names(&mut self.waiting, at, self.named, message)?;
+            Ok(())
+        });
+        match detour {
+            Some(way) => Err(error::detour(way)),
+            None => put.map_err(Fault::from),
+        }
+    }
+
+    /// Writes all that waits. What could only be written in part is taken back, and goes on waiting.
+    fn write(&mut self, py: Python<'_>) -> PyResult<()> {
+        if self.broken {
+            return Err(PyValueError::new_err("an earlier write failed, and what it left could not be taken back"));
+        }
+        if self.waiting.is_empty() {
+            return Ok(());
+        }
+        let mut raised = Raised::default();
+        let (sink, waiting, at) = (&mut self.sink, &self.waiting, self.written);
+        let written = door(|| {
+            py.detach(|| sink.write_at(waiting, at, &mut raised))
+                .map_err(|error| std::mem::take(&mut raised).or(&error))
+        });
+        if let Err(error) = written {
+            self.broken = py.detach(|| self.sink.cut(self.written)).is_err();
+            return Err(error);
+        }
+        self.written += self.waiting.len() as u64;
+        self.waiting.clear();
+        self.unsynced = true;
+        Ok(())
+    }
+
+    fn sync(&mut self, py: Python<'_>) -> PyResult<()> {
+        if self.unsynced {
+            let mut raised = Raised::default();
+            let sink = &mut self.sink;
+            door(|| py.detach(|| sink.sync(&mut raised)).map_err(|error| std::mem::take(&mut raised).or(&error)))?;
+            self.unsynced = false;
+        }
+        Ok(())
+    }
+}
+
+#[pymethods]
+impl LogWriter {
+    /// sink: a descriptor, which is closed with the log, or a function that takes all bytes it gets. append: go on with what the
+    /// descriptor's file holds. flush: called to have a function's bytes on the disk.
+    #[new]
+    #[pyo3(signature = (sink, /, *, append, sync, refs, trust, enc_hook, compress, flush = None))]
+    #[allow(clippy::too_many_arguments)]
+    fn new(
+        sink: &Bound<'_, PyAny>,
+        append: bool,
+        sync: &str,
+        refs: bool,
+        trust: bool,
+        enc_hook: Option<&Bound<'_, PyAny>>,
+        compress: Option<&Bound<'_, PyAny>>,
+        flush: Option<Py<PyAny>>,
+    ) -> PyResult<LogWriter> {
+        door(|| {
+            let py = sink.py();
+            let sync = match sync {
+                "always" => Sync::Always,
+                "batch" => Sync::Batch,
+                "never" => Sync::Never,
+                _ => return Err(PyValueError::new_err("sync: expected \"always\", \"batch\" or \"never\"")),
+            };
+            let sink = match Descriptor::of(sink, true) {
+                Some(descriptor) => Sink::Descriptor(descriptor),
+                None => Sink::Function(sink.clone().unbind(), flush),
+            };
+            let mut state = State {
+                sink,
+                waiting: Vec::new(),
+                written: 0,
+                unsynced: false,
+                records: 0,
+                tables: Box::new(Tables::new()),
+                tracks_all: false,
+                section: None,
+                began: 0,
+                named: Named::default(),
+                last: None,
+                restarts: HashMap::new(),
+                broken: false,
+                cut: 0,
+            };
+            if let (Sink::Descriptor(file), true) = (&state.sink, append) {
+                let end = py.detach(|| End::find(file)).map_err(|error| match error {
+                    EndError::Io(error) => os_error(&error),
+                    EndError::Bytes(error) => Fault::from(error).into_py(0),
+                })?;
+                if end.size > end.at {
+                    py.detach(|| file.cut(end.at)).map_err(|error| os_error(&error))?;
+                }
+                (state.written, state.records, state.cut) = (end.at, end.records, end.size - end.at);
+                (state.last, state.restarts) = (end.last, end.restarts);
+            }
+            let options = options::encoding(refs, false, trust, false, enc_hook)?;
+            Ok(LogWriter { state: InUse::new(state), options, compression: compression(compress)?, sync })
+        })
+    }
+
+    /// Appends a record; gives its number.
+    fn write(&self, obj: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+        door(|| {
+            let py = obj.py();
+            self.state.with(|state| {
+                // All that can fail after it is written would say that it is not there.
+                let number = state.records.into_py_any(py)?;
+                let before = (state.waiting.len(), state.last.clone());
+                state.put(obj, &self.options, self.compression).map_err(|fault| fault.into_py(0))?;
+                let section_ended = state.at() - state.began >= SECTION;
+                if self.sync == Sync::Always || state.waiting.len() >= WAITING || section_ended {
+                    let from = state.written;
+                    if let Err(error) = state.write(py) {
+                        // Those before it go on waiting; this one is the caller's again.
+                        state.take_back(before);
+                        return Err(error);
+                    }
+                    if self.sync == Sync::Always {
+                        if let Err(error) = state.sync(py) {
+                            // It is not on the disk: the caller may write it again.
+                            state.broken = py.detach(|| state.sink.cut(from)).is_err();
+                            state.written = from;
+                            state.take_back((0, before.1));
+                            return Err(error);
+                        }
+                    }
+                }
+                if self.sync == Sync::Batch && section_ended {
+                    // What can't be said of it here, `flush` says.
+                    let _ = state.sync(py);
+                }
+                state.records += 1;
+                Ok(number)
+            })
+        })
+    }
+
+    /// Writes what waits; unless `sync="never"`, waits until it is on the disk.
+    fn flush(&self, py: Python<'_>) -> PyResult<()> {
+        door(|| {
+            self.state.with(|state| {
+                if state.written == 0 && state.waiting.is_empty() {
+                    state.waiting.extend_from_slice(&log::start());
+                }
+                state.write(py)?;
+                if self.sync == Sync::Never {
+                    return Ok(());
+                }
+                state.sync(py)
+            })
+        })
+    }
+
+    /// Lets go of everything, written or not.
+    fn close(&self) {
+        self.state.close();
+    }
+
+    #[getter]
+    fn records(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        door_giving(py, || self.state.with(|state| Ok(state.records)))
+    }
+
+    #[getter]
+    fn cut(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        door_giving(py, || self.state.with(|state| Ok(state.cut)))
+    }
+}
+
+/// Where a log ends that is to go on.
+struct End {
+    /// Behind the last whole frame.
+    at: u64,
+    size: u64,
+    records: u64,
+    last: Option<Restart>,
+    restarts: HashMap<u64, u64>,
+}
+
+enum EndError {
+    Io(std::io::Error),
+    Bytes(holdall_format::Error),
+}
+
+impl From<std::io::Error> for EndError {
+    fn from(error: std::io::Error) -> Self {
+        EndError::Io(error)
+    }
+}
+
+impl From<holdall_format::Error> for EndError {
+    fn from(error: holdall_format::Error) -> Self {
+        EndError::Bytes(error)
+    }
+}
+
+impl End {
+    fn find(file: &Descriptor) -> Result<End, EndError> {
+        let size = file.size()?;
+        let mut end = End { at: 0, size, records: 0, last: None, restarts: HashMap::new() };
+        if size < frame::START as u64 {
+            // What was cut short within its first bytes is begun anew; anything else is no log.
+            let start = file.read_at(0, frame::START)?;
+            if !log::start().starts_with(&start) {
+                let why = "not a log: it does not begin with HOLD";
+                return Err(holdall_format::Error::new(holdall_format::ErrorKind::BadFile { why }, 0).into());
+            }
+            return Ok(end);
+        }
+        if frame::parse_start(&file.read_at(0, frame::START)?)? != tag::FILE_LOG {
+            let why = "a file of one graph, no log of records: write to another";
+            return Err(holdall_format::Error::new(holdall_format::ErrorKind::BadFile { why }, 5).into());
+        }
+        end.at = frame::START as u64;
+        let last = last_restart(file, size)?;
+        let (mut bytes, base) = match &last {
+            Some(last) => (file.read_at(last.at, usize::try_from(size - last.at).unwrap_or(usize::MAX))?, last.at),
+            None => (file.read_at(end.at, usize::try_from(size - end.at).unwrap_or(usize::MAX))?, end.at),
+        };
+        let (mut place, mut lost) = (0, 0);
+        if let Some(last) = &last {
+            (end.records, end.at) = (last.record, last.at);
+        }
+        loop {
+            match log::next(&bytes, place, base) {
+                Next::Frame(frame) => {
+                    end.records += lost + u64::from(frame.head.kind == tag::RECORD);
+                    lost = 0;
+                    place = frame.end;
+                    end.at = base + place as u64;
+                }
+                // It is passed over, if whole ones follow; else it may be what a crash has left of the last.
+                Next::Damaged(_, Some(damaged)) => {
+                    lost += u64::from(damaged.head.kind == tag::RECORD);
+                    place = damaged.end;
+                }
+                Next::More(_) | Next::Damaged(_, None) => match log::find(&bytes, place + 1, base) {
+                    Some(frame) => place = frame.at,
+                    None => break,
+                },
+            }
+        }
+        bytes.clear();
+        // All restarts by their numbers: each knows the one before it.
+        let mut walk = last.clone();
+        while let Some(restart) = walk {
+            end.restarts.insert(restart.number, restart.at);
+            walk = match restart.before.first() {
+                Some(&at) if at < restart.at => restart_at(file, at)?,
+                _ => None,
+            };
+        }
+        end.last = last;
+        Ok(end)
+    }
+}
+
+/// Bytes that are looked through at once for a restart, from the end.
+const STEP: u64 = 3 << 19;
+
+/// The last restart before `end`.
+pub fn last_restart(file: &Descriptor, end: u64) -> Result<Option<Restart>, std::io::Error> {
+    let mut upper = end;
+    while upper > frame::START as u64 {
+        let from = upper.saturating_sub(STEP).max(frame::START as u64);
+        // A restart that begins before `upper` may end behind it.
+        let len = usize::try_from(upper - from).unwrap_or(usize::MAX) + 4096;
+        let bytes = file.read_at(from, len)?;
+        let within = usize::try_from(upper - from).unwrap_or(usize::MAX);
+        if let Some(restart) = log::last_restart(&bytes, within, from) {
+            return Ok(Some(restart));
+        }
+        upper = from;
+    }
+    Ok(None)
+}
+
+/// The restart whose frame begins there.
+pub fn restart_at(file: &Descriptor, at: u64) -> Result<Option<Restart>, std::io::Error> {
+    let bytes = file.read_at(at, 4096)?;
+    Ok(match log::next(&bytes, 0, at) {
+        Next::Frame(frame) if frame.head.kind == tag::RESTART => Restart::parse(&bytes[frame.body], at).ok(),
+        _ => None,
+    })
+}

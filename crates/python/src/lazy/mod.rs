@@ -1,0 +1,327 @@
+//! Documents that stay bytes: members are found without being read, and built when they are asked for.
+
+mod bson;
+mod hold;
+mod keys;
+mod members;
+mod msgpack;
+mod source;
+mod tokens;
+
+use crate::cpython::new;
+use crate::memory::door;
+use crate::message::foreign::guessed;
+use crate::message::limits::Limits;
+use crate::message::options;
+use crate::message::options::Wanted;
+use crate::message::with_bytes;
+use members::{Members, Yields};
+use pyo3::exceptions::{PyArithmeticError, PyIndexError, PyKeyError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyEllipsis, PySlice, PySliceMethods, PyString, PyTuple};
+
+pub use bson::open as open_bson;
+
+/// What a document is made of: how its members are found and built, by its format.
+trait Inside: Send + Sync {
+    /// As users know it, with its format.
+    fn kind(&self) -> String;
+    /// Bytes that it takes.
+    fn size(&self) -> usize;
+    /// Whether members are had by index.
+    fn is_sequence(&self) -> bool;
+    /// Shows the object of Python's that it is in: who refers to it gets that.
+    fn meet(&self, _document: &Bound<'_, Document>) -> PyResult<()> {
+        Ok(())
+    }
+    /// Whether they have names: of fields, where it is a sequence.
+    fn has_names(&self) -> bool;
+    fn len(&self, py: Python<'_>) -> PyResult<usize>;
+    fn find(&self, key: &Bound<'_, PyAny>) -> PyResult<Option<Member>>;
+    /// Where the members begin.
+    fn start(&self) -> PyResult<Cursor>;
+    /// The member there, and where the next one is.
+    fn next(&self, py: Python<'_>, at: Cursor) -> PyResult<Option<(Member, Cursor)>>;
+    fn key<'py>(&self, py: Python<'py>, member: &Member) -> PyResult<Bound<'py, PyAny>>;
+    /// What `doc[key]` gives.
+    fn value<'py>(&self, py: Python<'py>, member: &Member) -> PyResult<Bound<'py, PyAny>>;
+    /// The member as what it must be.
+    fn value_as<'py>(
+        &self,
+        py: Python<'py>,
+        member: &Member,
+        wanted: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>>;
+    fn load<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>>;
+    fn raw<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>>;
+    fn close(&self, py: Python<'_>) -> PyResult<()>;
+}
+
+/// A member, as its document's format finds it again.
+#[derive(Debug, Clone, Copy, Default)]
+struct Member {
+    /// In BSON: the type's byte.
+    tag: u8,
+    /// In BSON: how long the name is, which stands right before.
+    name_len: u32,
+    /// Its place among the others, if that is known.
+    index: usize,
+    /// Where its key begins, if it has one of its own.
+    key: usize,
+    /// Where its value begins, and how long it is, if that is known.
+    at: usize,
+    len: usize,
+}
+
+/// A place between two members.
+#[derive(Debug, Clone, Copy)]
+struct Cursor {
+    index: usize,
+    at: usize,
+}
+
+/// A document (or a list, or an instance in one) that is read where it is touched.
+///
+/// data: bytes-like; it is kept, and must not change meanwhile. `holdall.open`, `holdall.bson.open`, `holdall.msgpack.open` and
+///     `holdall.julia.open` map files.
+/// format: "bson", "julia", "msgpack" or "hold"; None: what the bytes look like by their structure, not by what they hold, so
+///     that Julia's documents come as BSON.
+/// type: an annotation of the whole: what it says of a member, `doc[key]` builds. Without it members that are dicts, lists, tuples or
+///     instances come as Documents themselves, all others as `loads` gives them.
+/// types, trust, strict, dec_hook, limits: as for `loads`. tz_aware: as for `holdall.bson.loads`.
+///
+/// `doc[key]` (or `doc[index]` in a list, whose slices give lists of members), `get`, `in`, `len`, iteration over keys (or a list's
+/// values), `keys`, `values`, `items`; `raw` is a view of the bytes, and `load()` builds all of it. What is not touched is not
+/// checked. In hold, an object that several members share is one object, whichever is asked for first; so is the Document of
+/// such a one while somebody has it. A Document closes when it is no longer used, or by `close`, or at the end of `with`.
+///
+/// Raises DecodeError: malformed bytes, when they are come to; `.offset` counts from the start of `data`. Bytes of another
+/// format, or of none that can be told, at once.
+/// Raises KeyError, IndexError: no such member. Raises ValueError: it is closed.
+///
+/// >>> from holdall import bson
+/// >>> doc = Document(bson.dumps({"users": [{"name": "Ann"}], "n": 1}))
+/// >>> doc["users"][0]["name"], len(doc), "n" in doc, list(doc)
+/// ('Ann', 2, True, ['users', 'n'])
+/// >>> Document(holdall.dumps({"sizes": [1, 2, 3]}))["sizes"][-2:]
+/// [2, 3]
+#[pyclass(module = "holdall", frozen, weakref)]
+pub struct Document {
+    inside: Box<dyn Inside>,
+}
+
+impl Document {
+    fn new(inside: impl Inside + 'static) -> Document {
+        Document { inside: Box::new(inside) }
+    }
+
+    fn missing(&self, key: &Bound<'_, PyAny>) -> PyErr {
+        if self.inside.is_sequence() && !key.is_instance_of::<PyString>() {
+            return PyIndexError::new_err("index out of range");
+        }
+        PyKeyError::new_err(key.clone().unbind())
+    }
+}
+
+#[pymethods]
+impl Document {
+    #[new]
+    #[pyo3(signature = (data, /, *, format = None, r#type = Wanted::ANY, types = None, trust = false, strict = true, dec_hook = None, limits = None, tz_aware = true), text_signature = "(data, /, *, format=None, type='Any', types=(), trust=False, strict=True, dec_hook=None, limits=None, tz_aware=True)")]
+    #[allow(clippy::too_many_arguments)]
+    fn of_data(
+        data: &Bound<'_, PyAny>,
+        format: Option<&str>,
+        r#type: Wanted<'_>,
+        types: Option<&Bound<'_, PyAny>>,
+        trust: bool,
+        strict: bool,
+        dec_hook: Option<&Bound<'_, PyAny>>,
+        limits: Option<&Limits>,
+        tz_aware: bool,
+    ) -> PyResult<Document> {
+        door(|| {
+            let format = match format {
+                Some(format) => format,
+                None => with_bytes(data, guessed)?,
+            };
+            match format {
+                "bson" => {
+                    bson::open(data, false, crate::api::bson::decoding(&r#type, strict, dec_hook, limits, tz_aware)?)
+                }
+                "msgpack" => {
+                    msgpack::open(data, false, crate::api::msgpack::decoding(&r#type, strict, dec_hook, None, limits)?)
+                }
+                "hold" => {
+                    hold::open(data, false, false, options::decoding(&r#type, types, trust, strict, dec_hook, limits)?)
+                }
+                "julia" => crate::api::julia::open(data, false, types, r#type, strict, dec_hook, limits, false),
+                _ => Err(PyValueError::new_err("format: expected \"bson\", \"julia\", \"msgpack\" or \"hold\"")),
+            }
+        })
+    }
+
+    fn __getitem__<'py>(slf: &Bound<'py, Self>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        door(|| {
+            let (py, inside) = (slf.py(), &slf.get().inside);
+            inside.meet(slf)?;
+            if let (Ok(slice), true) = (key.cast::<PySlice>(), inside.is_sequence()) {
+                let range = slice.indices(inside.len(py)? as isize)?;
+                let members = new::list(py)?;
+                let mut at = range.start;
+                for _ in 0..range.slicelength {
+                    members.append(Document::__getitem__(slf, at.into_pyobject(py)?.as_any())?)?;
+                    at += range.step;
+                }
+                return Ok(members.into_any());
+            }
+            match inside.find(key)? {
+                Some(member) => inside.value(py, &member),
+                None => Err(slf.get().missing(key)),
+            }
+        })
+    }
+
+    /// The member of that key (or index), or `default` where there is none.
+    ///
+    /// type: what the member must be, and is built as; left out, it comes as `doc[key]` gives it. With `memoryview`, bytes are a view of the document's own, not copied.
+    ///
+    /// Raises ValidationError: it is not a `type`. Raises DecodeError: malformed bytes.
+    ///
+    /// >>> from holdall import bson
+    /// >>> doc = bson.Document(bson.dumps({"sizes": [1, 2]}))
+    /// >>> doc.get("sizes", type=tuple[int, ...]), doc.get("colour", "green")
+    /// ((1, 2), 'green')
+    #[pyo3(signature = (key, /, default = None, *, r#type = Wanted::ANY), text_signature = "($self, key, /, default=None, *, type=...)")]
+    fn get<'py>(
+        slf: &Bound<'py, Self>,
+        key: &Bound<'py, PyAny>,
+        default: Option<Bound<'py, PyAny>>,
+        r#type: Wanted<'py>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        door(|| {
+            let (py, inside) = (slf.py(), &slf.get().inside);
+            inside.meet(slf)?;
+            // Left out is not the same as Any, which builds all of the member: the signature shows `...`.
+            let wanted = r#type.0.filter(|wanted| !wanted.is(PyEllipsis::get(py)));
+            match (inside.find(key)?, wanted) {
+                (None, _) => Ok(default.unwrap_or_else(|| py.None().into_bound(py))),
+                (Some(member), None) => inside.value(py, &member),
+                (Some(member), Some(wanted)) => inside.value_as(py, &member, &wanted),
+            }
+        })
+    }
+
+    fn __contains__(&self, py: Python<'_>, key: &Bound<'_, PyAny>) -> PyResult<bool> {
+        door(|| {
+            if self.inside.has_names() {
+                return match self.inside.find(key) {
+                    Ok(found) => {
+                        Ok(found.is_some() && (!self.inside.is_sequence() || key.is_instance_of::<PyString>()))
+                    }
+                    // What can be no key is none.
+                    Err(error) if error.is_instance_of::<PyTypeError>(py) => Ok(false),
+                    Err(error) => Err(error),
+                };
+            }
+            let mut at = self.inside.start()?;
+            while let Some((member, next)) = self.inside.next(py, at)? {
+                if equals(&self.inside.value(py, &member)?, key)? {
+                    return Ok(true);
+                }
+                at = next;
+            }
+            Ok(false)
+        })
+    }
+
+    fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
+        door(|| self.inside.len(py))
+    }
+
+    /// Over keys; over the values of a list.
+    fn __iter__(slf: &Bound<'_, Self>) -> PyResult<Members> {
+        door(|| {
+            let sequence = slf.get().inside.is_sequence();
+            Members::new(slf, if sequence { Yields::Values } else { Yields::Keys })
+        })
+    }
+
+    /// The keys of the members, in order; names of an instance's fields; text of a list's indices in BSON, else indices.
+    fn keys(slf: &Bound<'_, Self>) -> PyResult<Members> {
+        door(|| Members::new(slf, Yields::Keys))
+    }
+
+    /// The members, in order, each as `doc[key]` gives it.
+    fn values(slf: &Bound<'_, Self>) -> PyResult<Members> {
+        door(|| Members::new(slf, Yields::Values))
+    }
+
+    /// Keys and members, in order.
+    fn items(slf: &Bound<'_, Self>) -> PyResult<Members> {
+        door(|| Members::new(slf, Yields::Items))
+    }
+
+    /// The document's own bytes: a view that keeps them alive.
+    #[getter]
+    fn raw<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        door(|| self.inside.raw(py))
+    }
+
+    /// Builds all of it: a dict (or list), or what the document's type says.
+    fn load<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        door(|| self.inside.load(py))
+    }
+
+    /// Lets go of the bytes, for this document and all that came from it; views of them stay good.
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        door(|| self.inside.close(py))
+    }
+
+    fn __enter__<'py>(slf: Bound<'py, Self>) -> Bound<'py, Self> {
+        slf
+    }
+
+    #[pyo3(signature = (*_args))]
+    fn __exit__(&self, py: Python<'_>, _args: &Bound<'_, PyTuple>) -> PyResult<()> {
+        door(|| self.close(py))
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<holdall.Document: {} of {} bytes>", self.inside.kind(), self.inside.size())
+    }
+}
+
+/// Whether a value of a document is what was asked for. What is equal to nothing and says so by an error, as a signalling NaN, is not.
+fn equals(found: &Bound<'_, PyAny>, wanted: &Bound<'_, PyAny>) -> PyResult<bool> {
+    match found.eq(wanted) {
+        Err(error) if error.is_instance_of::<PyArithmeticError>(found.py()) => Ok(false),
+        answer => answer,
+    }
+}
+
+/// A document of bytes; `owned`: in a map that was made for it, which closes with it.
+#[pyfunction]
+#[pyo3(name = "open_document", signature = (data, format, /, *, owned = true, r#type = Wanted::ANY, types = None, trust = false, strict = true, dec_hook = None, ext_hook = None, limits = None, tz_aware = true, writable = false))]
+#[allow(clippy::too_many_arguments)]
+pub fn open(
+    data: &Bound<'_, PyAny>,
+    format: &str,
+    owned: bool,
+    r#type: Wanted<'_>,
+    types: Option<&Bound<'_, PyAny>>,
+    trust: bool,
+    strict: bool,
+    dec_hook: Option<&Bound<'_, PyAny>>,
+    ext_hook: Option<&Bound<'_, PyAny>>,
+    limits: Option<&Limits>,
+    tz_aware: bool,
+    writable: bool,
+) -> PyResult<Document> {
+    door(|| match format {
+        "bson" => bson::open(data, owned, crate::api::bson::decoding(&r#type, strict, dec_hook, limits, tz_aware)?),
+        "msgpack" => {
+            msgpack::open(data, owned, crate::api::msgpack::decoding(&r#type, strict, dec_hook, ext_hook, limits)?)
+        }
+        _ => hold::open(data, owned, writable, options::decoding(&r#type, types, trust, strict, dec_hook, limits)?),
+    })
+}

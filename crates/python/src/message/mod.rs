@@ -1,0 +1,165 @@
+//! One message: the options of a call, and encoding and decoding by them.
+
+pub mod foreign;
+pub mod limits;
+pub mod options;
+
+use crate::cpython::{Owned, View};
+use crate::decode::{self, Decoder};
+use crate::encode::canonical::first_walk;
+use crate::encode::scratch::{with_scratch, Scratch};
+use crate::encode::{self, Borrower, Encoder, Sharing, Tables};
+use crate::error::Fault;
+use crate::memory::Vec;
+use crate::types::buffer::Lender;
+use foreign::named;
+use holdall_format::detect::Format;
+use holdall_format::hold::{Reader, Writer};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+/// Writes `object` as a message of a plain format.
+pub fn write_plain<W: holdall_format::Writer>(
+    writer: W,
+    tables: &mut Tables,
+    object: &Bound<'_, PyAny>,
+    options: &encode::Options,
+) -> Result<(), Fault> {
+    write_and(writer, tables, object, options, |_| ())
+}
+
+/// The same; shows the writer as it is in the end.
+pub fn write_and<W: holdall_format::Writer>(
+    writer: W,
+    tables: &mut Tables,
+    object: &Bound<'_, PyAny>,
+    options: &encode::Options,
+    see: impl FnOnce(&W),
+) -> Result<(), Fault> {
+    // SAFETY: the GIL is held, as `object` shows.
+    let mut encoder = unsafe { Encoder::new(object.py(), writer, options, tables, Sharing::ByCount) };
+    let result = encoder.message(object.as_ptr());
+    see(&encoder.w);
+    result
+}
+
+/// The message that `write` leaves in scratch buffers, as bytes.
+pub fn finished_message(py: Python<'_>, write: impl FnOnce(&mut Scratch) -> Result<(), Fault>) -> PyResult<Py<PyAny>> {
+    let made = with_scratch(|scratch| {
+        write(scratch)?;
+        scratch.output.take()
+    })?;
+    // SAFETY: a new reference.
+    Ok(unsafe { Bound::from_owned_ptr(py, made.into_raw()) }.unbind())
+}
+
+/// Reads the bytes of an object. `bytes` never change; of all else a view keeps them in place.
+pub fn with_bytes<T>(data: &Bound<'_, PyAny>, read: impl FnOnce(&[u8]) -> PyResult<T>) -> PyResult<T> {
+    match data.cast_exact::<PyBytes>() {
+        Ok(bytes) => read(bytes.as_bytes()),
+        Err(_) => read(View::new(data)?.as_slice()),
+    }
+}
+
+/// Writes `object` as a message into the scratch buffers's output; gives the buffers that a file is to have beside it.
+pub fn encode_into(
+    scratch: &mut Scratch,
+    object: &Bound<'_, PyAny>,
+    options: &encode::Options,
+    borrower: Option<Borrower>,
+) -> Result<Vec<View>, Fault> {
+    let given = borrower.as_ref().map(Borrower::len).transpose()?;
+    let mut borrower = borrower;
+    encode::tracking_if_asked(|track_all| {
+        if track_all {
+            // What the first attempt has left.
+            scratch.output.reset();
+            if let (Some(borrower), Some(given)) = (&mut borrower, given) {
+                borrower.cut(given)?;
+            }
+        }
+        encode_once(scratch, object, options, &mut borrower, track_all)
+    })
+}
+
+#[inline(always)]
+fn encode_once(
+    scratch: &mut Scratch,
+    object: &Bound<'_, PyAny>,
+    options: &encode::Options,
+    borrower: &mut Option<Borrower>,
+    track_all: bool,
+) -> Result<Vec<View>, Fault> {
+    let py = object.py();
+    let first = if options.canonical { Some(first_walk(scratch, object, options)?) } else { None };
+    let Scratch { output, tables } = scratch;
+    let writer = Writer::new(&mut *output, options.trust);
+    // SAFETY: the GIL is held, as `py` shows.
+    let mut encoder = unsafe { Encoder::new(py, writer, options, tables, Sharing::ByCount) };
+    // Until the second walk is done, what the first made keeps its addresses.
+    let mut _kept = None;
+    if let Some(first) = first {
+        encoder.shares(first.sharing);
+        encoder.recipes = first.recipes;
+        encoder.orders = Some(first.orders);
+        _kept = Some(first.temporaries);
+    }
+    if track_all {
+        encoder.track_all();
+    }
+    encoder.borrower = borrower.take();
+    let result = encoder.message(object.as_ptr());
+    *borrower = encoder.borrower.take();
+    result?;
+    match borrower.take() {
+        Some(Borrower::File(views)) => Ok(views),
+        _ => Ok(Vec::new()),
+    }
+}
+
+pub fn encode_message(
+    object: &Bound<'_, PyAny>,
+    options: &encode::Options,
+    buffers: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Py<PyAny>> {
+    let borrower = options::borrower(buffers)?;
+    finished_message(object.py(), |scratch| encode_into(scratch, object, options, borrower).map(drop))
+}
+
+/// Builds what a message without a file around it holds.
+pub fn decode_bare(
+    py: Python<'_>,
+    input: &[u8],
+    options: &decode::Options,
+    given: Option<Owned>,
+) -> PyResult<Py<PyAny>> {
+    let made = match Reader::new(input, options.trust) {
+        Ok(reader) => decode_by(py, reader, options, given.map(|given| Lender::Given(given, 0)), 0),
+        Err(error) => Err(Fault::from(error).into_py(0)),
+    };
+    made.map_err(|error| named(py, error, Format::Hold, input))
+}
+
+/// Builds what a reader reads, which began `base` bytes into what the user gave.
+pub fn decode_by<'i, R: holdall_format::Reader<'i>>(
+    py: Python<'i>,
+    reader: R,
+    options: &'i decode::Options,
+    lender: Option<Lender<'i>>,
+    base: usize,
+) -> PyResult<Py<PyAny>> {
+    decoded(py, reader, options, lender).map_err(|fault| fault.into_py(base))
+}
+
+/// The same, before a fault becomes an exception.
+pub fn decoded<'i, R: holdall_format::Reader<'i>>(
+    py: Python<'i>,
+    reader: R,
+    options: &'i decode::Options,
+    lender: Option<Lender<'i>>,
+) -> Result<Py<PyAny>, Fault> {
+    // SAFETY: the GIL is held, as `py` shows.
+    let object = unsafe { Decoder::new(py, reader, options, lender) }.message()?;
+    // SAFETY: a new reference.
+    Ok(unsafe { Bound::from_owned_ptr(py, object.into_raw()) }.unbind())
+}

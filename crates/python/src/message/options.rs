@@ -1,0 +1,170 @@
+//! Python's arguments to the host's options.
+
+use crate::cpython::{owned, Owned};
+use crate::decode;
+use crate::encode::forms::{DecimalForm, Forms, Order, UuidForm};
+use crate::encode::{self, Borrower};
+use crate::error::Asked;
+use crate::memory::Vec;
+use crate::message::limits::Limits;
+use crate::schema;
+use crate::types::record::record_type;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyModule, PyType};
+use std::convert::Infallible;
+
+/// What `type=` was given. None is an annotation like any other, and means the type of None: it is not the same as nothing.
+#[derive(Debug)]
+pub struct Wanted<'py>(pub Option<Bound<'py, PyAny>>);
+
+impl Wanted<'_> {
+    /// Left out: anything goes. Signatures show it as `'Any'`, as they can show no object of `typing`; that text means it, too.
+    pub const ANY: Self = Wanted(None);
+}
+
+impl<'a, 'py> FromPyObject<'a, 'py> for Wanted<'py> {
+    type Error = Infallible;
+
+    fn extract(given: Borrowed<'a, 'py, PyAny>) -> Result<Self, Infallible> {
+        Ok(Wanted(Some(given.to_owned())))
+    }
+}
+
+pub fn hook(object: Option<&Bound<'_, PyAny>>, what: &str) -> PyResult<Option<Owned>> {
+    match object {
+        Some(hook) if hook.is_none() => Ok(None),
+        Some(hook) if hook.is_callable() => Ok(Some(owned(hook))),
+        Some(_) => Err(PyTypeError::new_err(format!("`{what}` must be callable or None"))),
+        None => Ok(None),
+    }
+}
+
+pub fn encoding(
+    refs: bool,
+    canonical: bool,
+    trust: bool,
+    intern: bool,
+    enc_hook: Option<&Bound<'_, PyAny>>,
+) -> PyResult<encode::Options> {
+    Ok(encode::Options {
+        // Canonical form writes equal strings once: who made them, and when, is history.
+        refs: refs || canonical,
+        canonical,
+        trust,
+        intern: intern || canonical,
+        enc_hook: hook(enc_hook, "enc_hook")?,
+        builtin_only: false,
+        forms: Forms::default(),
+        driver: None,
+        pickle: None,
+    })
+}
+
+pub fn order(name: Option<&str>) -> PyResult<Order> {
+    match name {
+        None => Ok(Order::Own),
+        Some("deterministic") => Ok(Order::Deterministic),
+        Some("sorted") => Ok(Order::Sorted),
+        Some(_) => Err(PyValueError::new_err("`order` must be one of `{None, 'deterministic', 'sorted'}`")),
+    }
+}
+
+pub fn uuid_form(name: &str) -> PyResult<UuidForm> {
+    match name {
+        "canonical" => Ok(UuidForm::Canonical),
+        "hex" => Ok(UuidForm::Hex),
+        "bytes" => Ok(UuidForm::Bytes),
+        _ => Err(PyValueError::new_err("`uuid_format` must be 'canonical', 'hex', or 'bytes'")),
+    }
+}
+
+pub fn decimal_form(given: Option<&Bound<'_, PyAny>>) -> PyResult<DecimalForm> {
+    let Some(given) = given else { return Ok(DecimalForm::Text) };
+    match given.extract::<&str>().answer()? {
+        Ok("string") => Ok(DecimalForm::Text),
+        Ok("number") => Ok(DecimalForm::Number),
+        Err(_) if given.is_callable() => Ok(DecimalForm::Function(owned(given))),
+        _ => Err(PyValueError::new_err("`decimal_format` must be 'string', 'number', or a callable")),
+    }
+}
+
+pub fn decoding(
+    wanted: &Wanted<'_>,
+    types: Option<&Bound<'_, PyAny>>,
+    trust: bool,
+    strict: bool,
+    dec_hook: Option<&Bound<'_, PyAny>>,
+    limits: Option<&Limits>,
+) -> PyResult<decode::Options> {
+    let mut options = decode::Options {
+        types: Vec::new(),
+        records: false,
+        trust,
+        limits: limits.map_or_else(crate::budget::Limits::default, Limits::bounds),
+        schema: match &wanted.0 {
+            Some(annotation) => schema::of(annotation).map_err(|fault| fault.into_py(0))?,
+            None => None,
+        },
+        node: None,
+        strict,
+        dec_hook: hook(dec_hook, "dec_hook")?,
+        ext_hook: None,
+        timestamps: false,
+        as_msgpack_python: false,
+        naive: false,
+        strict_keys: false,
+        driver: None,
+        julia: None,
+        persistent_load: None,
+        find_class: None,
+        ignores_rest: false,
+    };
+    if let Some(types) = types {
+        permit(&mut options, types, true)?;
+    }
+    Ok(options)
+}
+
+/// For formats that store no class names: refuses a type that needs them.
+pub fn without_names(options: decode::Options, textual: bool) -> PyResult<decode::Options> {
+    match options.schema.as_ref().and_then(|schema| schema.ambiguity(textual)) {
+        Some(why) => Err(PyTypeError::new_err(why.to_owned())),
+        None => Ok(options),
+    }
+}
+
+/// As pickle loads: whatever is named.
+pub fn unpickling(
+    persistent_load: Option<&Bound<'_, PyAny>>,
+    find_class: Option<&Bound<'_, PyAny>>,
+) -> PyResult<decode::Options> {
+    let mut options = decoding(&Wanted::ANY, None, true, true, None, None)?;
+    options.persistent_load = hook(persistent_load, "persistent_load")?;
+    options.find_class = hook(find_class, "find_class")?;
+    Ok(options)
+}
+
+fn permit(options: &mut decode::Options, given: &Bound<'_, PyAny>, nested: bool) -> PyResult<()> {
+    if given.as_ptr() == record_type(given.py()) {
+        options.records = true;
+    } else if given.is_instance_of::<PyType>() || given.is_instance_of::<PyModule>() {
+        options.types.push(owned(given));
+    } else if nested {
+        for one in given.try_iter()? {
+            permit(options, &one?, false)?;
+        }
+    } else {
+        return Err(PyTypeError::new_err("`types` takes classes, modules, holdall.Record, or an iterable of them"));
+    }
+    Ok(())
+}
+
+/// The list or function that takes buffers out of band, if there is one.
+pub fn borrower(buffers: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Borrower>> {
+    let Some(buffers) = buffers.filter(|buffers| !buffers.is_none()) else { return Ok(None) };
+    if !buffers.is_callable() && !buffers.hasattr("append")? {
+        return Err(PyTypeError::new_err("`buffers` must be a list, a callable or None"));
+    }
+    Ok(Some(Borrower::Given(owned(buffers))))
+}

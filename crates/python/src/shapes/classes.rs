@@ -1,0 +1,80 @@
+//! Layouts of classes that are kept from one message to the next, found by their bytes, each with how instances of the
+//! classes that it was matched with are built of it. Each schema has a shelf; one more is for messages without a schema.
+//! Permission is no part of it: that is the caller's, message by message.
+
+use crate::memory::{HashMap, Vec};
+use crate::shapes::dicts::place;
+use crate::shapes::Layout;
+use holdall_format::model::{self, ShapeKind};
+use pyo3::prelude::*;
+use std::cell::RefCell;
+use std::rc::Rc;
+
+const SIZE: usize = 256;
+/// Longer blocks are not kept.
+const LONGEST: usize = 2048;
+
+#[derive(Debug)]
+struct Entry {
+    kind: ShapeKind,
+    version: u64,
+    block: Vec<u8>,
+    layout: Rc<Layout>,
+}
+
+#[derive(Debug, Default)]
+pub struct Shelf {
+    layouts: RefCell<Vec<Option<Entry>>>,
+    /// How classes are built member by member, by their index.
+    members: RefCell<HashMap<u32, Rc<Layout>, rustc_hash::FxBuildHasher>>,
+}
+
+// SAFETY: reached only by functions that take a `Python` token: the GIL orders all access.
+unsafe impl Sync for Shelf {}
+// SAFETY: the same.
+unsafe impl Send for Shelf {}
+
+static WITHOUT_SCHEMA: Shelf =
+    Shelf { layouts: RefCell::new(Vec::new()), members: RefCell::new(HashMap::with_hasher(rustc_hash::FxBuildHasher)) };
+
+/// The shelf for messages without a schema.
+pub fn without_schema(_py: Python<'_>) -> &'static Shelf {
+    &WITHOUT_SCHEMA
+}
+
+impl Shelf {
+    pub fn find(&self, _py: Python<'_>, token: &model::Shape<'_>) -> Option<Rc<Layout>> {
+        let layouts = self.layouts.borrow();
+        let entry = layouts.get(place(token.block))?.as_ref()?;
+        let same = entry.kind == token.kind && entry.version == token.version && *entry.block == *token.block;
+        same.then(|| entry.layout.clone())
+    }
+
+    pub fn keep(&self, _py: Python<'_>, token: &model::Shape<'_>, layout: &Rc<Layout>) {
+        if token.block.len() > LONGEST {
+            return;
+        }
+        let (kind, version, layout) = (token.kind, token.version, layout.clone());
+        let old = {
+            let mut layouts = self.layouts.borrow_mut();
+            if layouts.is_empty() {
+                layouts.resize_with(SIZE, || None);
+            }
+            layouts[place(token.block)].replace(Entry { kind, version, block: token.block.into(), layout })
+        };
+        drop(old); // outside of the shelf: destructors may run Python code
+    }
+
+    /// Forgets all layouts: what they were matched with holds what was registered before.
+    pub fn clear(&self, _py: Python<'_>) {
+        drop(self.layouts.take());
+    }
+
+    pub fn members(&self, _py: Python<'_>, class: u32) -> Option<Rc<Layout>> {
+        self.members.borrow().get(&class).cloned()
+    }
+
+    pub fn keep_members(&self, _py: Python<'_>, class: u32, layout: &Rc<Layout>) {
+        self.members.borrow_mut().insert(class, layout.clone());
+    }
+}

@@ -1,0 +1,48 @@
+//! Dict layouts that are met again in message after message: found by the bytes of their names, with their template
+//! ready. Like the cache of names, it holds nothing but immutable strings (and a dict of them that is only copied).
+
+use crate::memory::Vec;
+use crate::shapes::Layout;
+use pyo3::prelude::*;
+use std::cell::RefCell;
+use std::rc::Rc;
+
+const SIZE: usize = 256;
+/// Longer blocks are not kept: together the cache holds at most half a megabyte of names.
+const LONGEST: usize = 1024;
+
+type Entry = Option<(Vec<u8>, Rc<Layout>)>;
+
+struct Cache(RefCell<Vec<Entry>>);
+// SAFETY: reached only by functions that take a `Python` token: the GIL orders all access.
+unsafe impl Sync for Cache {}
+static CACHE: Cache = Cache(RefCell::new(Vec::new()));
+
+/// The place of a block of names in a table of 256.
+pub fn place(block: &[u8]) -> usize {
+    let (words, rest) = block.as_chunks::<8>();
+    let mix = |hash: u64, word: u64| (hash ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
+    let hash = words.iter().fold(block.len() as u64, |hash, &word| mix(hash, u64::from_le_bytes(word)));
+    let tail = rest.iter().fold(0, |word, &byte| word << 8 | u64::from(byte));
+    (mix(hash, tail) >> 56) as usize
+}
+
+pub fn find(_py: Python<'_>, block: &[u8]) -> Option<Rc<Layout>> {
+    let cache = CACHE.0.borrow();
+    let (known, layout) = cache.get(place(block))?.as_ref()?;
+    (**known == *block).then(|| layout.clone())
+}
+
+pub fn keep(_py: Python<'_>, block: &[u8], layout: &Rc<Layout>) {
+    if block.is_empty() || block.len() > LONGEST {
+        return;
+    }
+    let old = {
+        let mut cache = CACHE.0.borrow_mut();
+        if cache.is_empty() {
+            cache.resize(SIZE, None);
+        }
+        cache[place(block)].replace((block.into(), layout.clone()))
+    };
+    drop(old);
+}

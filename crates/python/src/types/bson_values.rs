@@ -1,0 +1,425 @@
+//! Values that databases have: PyMongo's own classes, so that `isinstance` in a program's code holds; and what Python has of
+//! them itself, UUIDs, patterns and decimal numbers.
+//!
+//! Every class of PyMongo's (and of a subclass) has a `_type_marker` that says what it is.
+
+pub mod classes;
+
+use crate::classes::how::Special as Known;
+use crate::classes::plan::Plan;
+use crate::cpython::owned;
+use crate::cpython::{bytes_of, int, new, Owned};
+use crate::decode::Decoder;
+use crate::dialect::pymongo;
+use crate::encode::{Encoder, Part};
+use crate::error::{encode as encode_error, is_of_values, Asked, Result};
+use crate::memory::{vec, Vec};
+use crate::types::bson_values::classes::Class;
+use holdall_format::bson::{self, refusal};
+use holdall_format::model::BsonValue;
+use holdall_format::{Reader, Writer};
+use pyo3::exceptions::PyTypeError;
+use pyo3::ffi;
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyBytes, PyDict, PyInt, PyList, PyMemoryView, PyString, PyType};
+
+/// What an instance of a database's class is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Marker {
+    Binary,
+    ObjectId,
+    DatetimeMs,
+    Regex,
+    Code,
+    Timestamp,
+    Int64,
+    Decimal128,
+    DbRef,
+    RawDocument,
+    MinKey,
+    MaxKey,
+}
+
+impl Marker {
+    /// By the number that the class gives itself.
+    pub fn of(number: u8) -> Option<Marker> {
+        Some(match number {
+            5 => Marker::Binary,
+            7 => Marker::ObjectId,
+            9 => Marker::DatetimeMs,
+            11 => Marker::Regex,
+            13 => Marker::Code,
+            17 => Marker::Timestamp,
+            18 => Marker::Int64,
+            19 => Marker::Decimal128,
+            100 => Marker::DbRef,
+            101 => Marker::RawDocument,
+            127 => Marker::MaxKey,
+            255 => Marker::MinKey,
+            _ => return None,
+        })
+    }
+}
+
+/// Letters of a pattern's options, in the order in which they are written, and Python's flags.
+const FLAGS: [(u8, i64); 6] = [(b'i', 2), (b'l', 4), (b'm', 8), (b's', 16), (b'u', 32), (b'x', 64)];
+
+/// A text or bytes that must be UTF-8.
+fn utf8<'a, W: Writer>(encoder: &Encoder<'_, W>, object: &'a Bound<'_, PyAny>) -> Result<&'a [u8]> {
+    let as_driver = encoder.options.driver.is_some();
+    match object.cast::<PyBytes>() {
+        Ok(bytes) => match std::str::from_utf8(bytes.as_bytes()) {
+            Ok(text) => Ok(text.as_bytes()),
+            Err(_) if as_driver => Err(pymongo::invalid_string(encoder.py, "a pattern must be valid UTF-8").into()),
+            Err(_) => Err(encode_error("can't store a pattern that is not UTF-8 in this format")),
+        },
+        Err(_) => match object.cast::<PyString>().map_err(PyErr::from)?.to_str() {
+            Ok(text) => Ok(text.as_bytes()),
+            Err(error) if as_driver || !is_of_values(encoder.py, &error) => Err(error.into()),
+            Err(_) => Err(encode_error(format_args!("can't store {} in this format", refusal::SURROGATE))),
+        },
+    }
+}
+
+/// An int of a property, which the format has that many bits for.
+fn int_of<W: Writer>(encoder: &Encoder<'_, W>, object: &Bound<'_, PyAny>) -> Result<i64> {
+    match object.extract() {
+        Ok(value) => Ok(value),
+        Err(error) if encoder.options.driver.is_some() || !is_of_values(encoder.py, &error) => Err(error.into()),
+        Err(_) => Err(encode_error(format_args!("can't store {} in this format", refusal::TOO_BIG))),
+    }
+}
+
+/// The bytes that a property of an instance gives, a known number of them.
+fn array<const N: usize>(object: &Bound<'_, PyAny>, name: &str) -> Result<[u8; N]> {
+    let bytes = object.getattr(name)?;
+    match bytes.cast::<PyBytes>().map_err(PyErr::from)?.as_bytes().try_into() {
+        Ok(bytes) => Ok(bytes),
+        Err(_) => Err(encode_error(format_args!("can't store a value whose `{name}` has not {N} bytes"))),
+    }
+}
+
+pub fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, marker: Marker, object: &Bound<'_, PyAny>) -> Result<()> {
+    let raw = object.as_ptr();
+    match marker {
+        Marker::Binary => {
+            let subtype = int_of(encoder, &object.getattr(intern!(encoder.py, "subtype"))?)? as u8;
+            // SAFETY: a subclass of `bytes`, once the cast says so.
+            let data = unsafe { bytes_of(object.cast::<PyBytes>().map_err(PyErr::from)?.as_ptr()) };
+            encoder.w.bson_value(BsonValue::Binary { subtype, data });
+        }
+        Marker::ObjectId => match classes::object_id_bytes(object)? {
+            Some(bytes) => encoder.w.bson_value(BsonValue::ObjectId(&bytes)),
+            None => encoder.w.bson_value(BsonValue::ObjectId(&array(object, "binary")?)),
+        },
+        Marker::DatetimeMs => {
+            // SAFETY: alive; a new reference or null.
+            let whole = unsafe { Bound::from_owned_ptr_or_err(encoder.py, ffi::PyNumber_Long(raw))? };
+            let milliseconds = int_of(encoder, &whole)?;
+            encoder.w.timestamp(milliseconds.div_euclid(1000), milliseconds.rem_euclid(1000) as u32 * 1_000_000);
+        }
+        Marker::Regex => encode_regex(encoder, object)?,
+        Marker::Code => {
+            let code = utf8(encoder, object)?;
+            let scope = object.getattr(intern!(encoder.py, "scope"))?;
+            if scope.is_none() {
+                encoder.w.bson_value(BsonValue::Code(code));
+                return Ok(());
+            }
+            encoder.w.bson_value(BsonValue::ScopedCode(code));
+            if encoder.options.driver.is_some() {
+                return encoder.driver_document(&scope);
+            }
+            encoder.then(vec![Part::Value(owned(&scope))]);
+        }
+        Marker::Timestamp => {
+            let (seconds, count) = match classes::timestamp_parts(object)? {
+                Some(parts) => parts,
+                None => (
+                    object.getattr(intern!(encoder.py, "time"))?.extract()?,
+                    object.getattr(intern!(encoder.py, "inc"))?.extract()?,
+                ),
+            };
+            encoder.w.bson_value(BsonValue::Clock { seconds, count });
+        }
+        Marker::Int64 => {
+            // SAFETY: an int, once the check says so.
+            let quick = object.is_instance_of::<PyInt>().then(|| unsafe { int::value(raw) }).flatten();
+            let value = match (quick, &encoder.options.driver) {
+                (Some(value), _) => value,
+                (None, Some(_)) => {
+                    object.extract().if_taken()?.ok_or_else(|| pymongo::refused(encoder.py, refusal::TOO_BIG))?
+                }
+                (None, None) => int_of(encoder, object)?,
+            };
+            encoder.w.bson_value(BsonValue::Long(value));
+        }
+        Marker::Decimal128 => match classes::decimal_bytes(object)? {
+            Some(bytes) => encoder.w.bson_value(BsonValue::Decimal(&bytes)),
+            None => encoder.w.bson_value(BsonValue::Decimal(&array(object, "bid")?)),
+        },
+        Marker::DbRef => {
+            let parts = object.call_method0(intern!(encoder.py, "as_doc"))?;
+            if encoder.options.driver.is_some() {
+                return encoder.driver_document(&parts);
+            }
+            let mut document = Vec::new();
+            for pair in parts.call_method0("items")?.try_iter()? {
+                let (key, value): (Bound<'_, PyAny>, Bound<'_, PyAny>) = pair?.extract()?;
+                document.extend([Part::Key(owned(&key)), Part::Value(owned(&value))]);
+            }
+            encoder.w.dict(document.len() / 2);
+            encoder.then(document);
+        }
+        Marker::RawDocument => {
+            let raw = object.getattr(intern!(encoder.py, "raw"))?;
+            if !raw.is_instance_of::<PyBytes>() && !raw.is_instance_of::<PyMemoryView>() {
+                return Err(PyTypeError::new_err("a raw document must be bytes or a memoryview").into());
+            }
+            let bytes = object.py().get_type::<PyBytes>().call1((raw,))?;
+            let bytes = bytes.cast::<PyBytes>().map_err(PyErr::from)?.as_bytes();
+            if !bson::is_framed(bytes) {
+                return Err(encode_error("can't store a raw document that does not end where its length says"));
+            }
+            encoder.w.bson_value(BsonValue::Document(bytes));
+        }
+        Marker::MinKey => encoder.w.bson_value(BsonValue::MinKey),
+        Marker::MaxKey => encoder.w.bson_value(BsonValue::MaxKey),
+    }
+    Ok(())
+}
+
+/// A pattern, Python's or PyMongo's.
+pub fn encode_regex<W: Writer>(encoder: &mut Encoder<'_, W>, object: &Bound<'_, PyAny>) -> Result<()> {
+    let flags = int_of(encoder, &object.getattr(intern!(encoder.py, "flags"))?)?;
+    if encoder.options.driver.is_none() && FLAGS.iter().fold(flags, |others, (_, flag)| others & !flag) != 0 {
+        // SAFETY: alive.
+        return unsafe { encoder.refused(object.as_ptr(), "its flags have no form, which needs") };
+    }
+    let pattern = object.getattr(intern!(encoder.py, "pattern"))?;
+    let options: Vec<u8> = FLAGS.iter().filter(|(_, flag)| flags & flag != 0).map(|(letter, _)| *letter).collect();
+    encoder.w.bson_value(BsonValue::Regex { pattern: utf8(encoder, &pattern)?, options: &options });
+    Ok(())
+}
+
+pub fn encode_uuid<W: Writer>(encoder: &mut Encoder<'_, W>, object: &Bound<'_, PyAny>) -> Result<()> {
+    let bytes = match classes::uuid_bytes(object)? {
+        Some(bytes) => bytes,
+        None => array(object, "bytes")?,
+    };
+    encoder.w.bson_value(BsonValue::Binary { subtype: 4, data: &bytes });
+    Ok(())
+}
+
+/// A decimal number, if 34 digits hold it.
+pub fn encode_decimal<W: Writer>(encoder: &mut Encoder<'_, W>, object: &Bound<'_, PyAny>) -> Result<()> {
+    let py = object.py();
+    match Class::Decimal128.get(py)?.call1((object,)).if_taken()? {
+        Some(made) => {
+            encoder.w.bson_value(BsonValue::Decimal(&array(&made, "bid")?));
+            Ok(())
+        }
+        None => Err(encode_error(
+            "can't store a `decimal.Decimal` of more than 34 digits, or of an exponent beyond 6,144, in this format",
+        )),
+    }
+}
+
+pub fn is_pattern(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    object.is_instance(CLASS.import(object.py(), "re", "Pattern")?)
+}
+
+/// About how much memory the object of a value takes.
+pub fn cost(value: &BsonValue<'_>) -> usize {
+    match value {
+        BsonValue::Long(_) | BsonValue::Document(_) => 0,
+        BsonValue::MinKey | BsonValue::MaxKey => 48,
+        BsonValue::ObjectId(_) => 96,
+        BsonValue::Decimal(_) | BsonValue::Clock { .. } => 112,
+        BsonValue::Regex { pattern, .. } => 144 + pattern.len(),
+        BsonValue::Binary { data, .. } => 288 + data.len(),
+        BsonValue::Pointer { collection, .. } => 352 + collection.len(),
+        BsonValue::Code(code) | BsonValue::ScopedCode(code) => 496 + code.len(),
+    }
+}
+
+/// Makes the object of a value; `None` where it is begun, as more belongs to it.
+pub fn build<'i, R: Reader<'i>>(decoder: &mut Decoder<'i, R>, value: BsonValue<'i>) -> Result<Option<Owned>> {
+    let py = decoder.py;
+    let string = |decoder: &Decoder<'i, R>, bytes: &'i [u8]| decoder.string(bytes);
+    Ok(Some(match value {
+        BsonValue::ObjectId(bytes) => classes::object_id(py, bytes)?,
+        BsonValue::Long(value) => classes::int64(py, value)?,
+        BsonValue::Binary { subtype, data } => match decoder.driver_uuid(subtype, data)? {
+            Some(made) => made,
+            None => match (subtype, data.try_into()) {
+                (4, Ok(bytes)) if decoder.options.driver.is_none() => classes::uuid(py, bytes)?,
+                _ => classes::binary(py, subtype, data)?,
+            },
+        },
+        BsonValue::Regex { pattern, options } => {
+            let pattern = string(decoder, pattern)?;
+            // Letters that mean nothing are passed over, as PyMongo does, but are text all the same.
+            string(decoder, options)?;
+            let flags =
+                FLAGS.iter().filter(|(letter, _)| options.contains(letter)).fold(0, |flags, (_, flag)| flags | flag);
+            classes::regex(py, pattern, flags)?
+        }
+        BsonValue::Pointer { collection, id } => {
+            Class::DbRef.call(py, &[&string(decoder, collection)?, &classes::object_id(py, id)?])?
+        }
+        BsonValue::Code(code) => Class::Code.call(py, &[&string(decoder, code)?])?,
+        BsonValue::ScopedCode(code) => {
+            let code = string(decoder, code)?;
+            return decoder.gather_scope(code);
+        }
+        BsonValue::Clock { seconds, count } => classes::timestamp(py, seconds, count)?,
+        BsonValue::Decimal(bytes) => classes::decimal(py, bytes)?,
+        BsonValue::MinKey => Class::MinKey.call(py, &[])?,
+        BsonValue::MaxKey => Class::MaxKey.call(py, &[])?,
+        BsonValue::Document(_) => return Err(crate::error::decode("a token out of place", decoder.r.offset())),
+    }))
+}
+
+/// Code with its variables.
+pub fn scoped_code(py: Python<'_>, code: &Owned, scope: &Owned) -> Result<Owned> {
+    Class::Code.call(py, &[code, scope])
+}
+
+/// A point in time that datetime has no year for.
+pub fn datetime_ms(py: Python<'_>, seconds: i64, nanoseconds: u32) -> Result<Owned> {
+    let milliseconds = i128::from(seconds) * 1000 + i128::from(nanoseconds / 1_000_000);
+    Ok(owned(&Class::DatetimeMs.get(py)?.call1((milliseconds,))?))
+}
+
+/// The marker of an instance. Most classes have the only say in it, and have been asked.
+#[inline]
+pub fn marker(object: &Bound<'_, PyAny>, plan: &Plan) -> Result<Option<Marker>> {
+    if plan.own_marker {
+        return own_marker(object);
+    }
+    Ok(match plan.special {
+        Some(Known::Database(marker)) => Some(marker),
+        _ => None,
+    })
+}
+
+#[inline(never)]
+fn own_marker(object: &Bound<'_, PyAny>) -> Result<Option<Marker>> {
+    let found = match object.getattr_opt(intern!(object.py(), "_type_marker")).answer()? {
+        Ok(found) => found,
+        // As PyMongo asks, by the function that CPython had for it: whatever is wrong, there is none.
+        Err(_) if cfg!(not(Py_3_13)) => None,
+        Err(error) => return Err(error.into()),
+    };
+    let Some(number) = found.as_ref().and_then(|found| found.cast_exact::<PyInt>().ok()) else { return Ok(None) };
+    let number: i64 = number.extract()?;
+    Ok(u8::try_from(number).ok().and_then(Marker::of))
+}
+
+/// The marker of a class, where it has one.
+pub fn marker_of(class: &Bound<'_, PyAny>) -> PyResult<Option<Known>> {
+    Ok(marked(class)?.map(Known::Database))
+}
+
+/// Of a class or an instance.
+fn marked(object: &Bound<'_, PyAny>) -> PyResult<Option<Marker>> {
+    let marker = object.getattr_opt(intern!(object.py(), "_type_marker")).if_taken()?.flatten();
+    Ok(match marker.filter(|marker| marker.is_instance_of::<PyInt>()) {
+        Some(marker) => marker.extract().if_taken()?.and_then(Marker::of),
+        None => None,
+    })
+}
+
+pub fn is_marked(class: &Bound<'_, PyAny>, wanted: Marker) -> PyResult<bool> {
+    Ok(marked(class)? == Some(wanted))
+}
+
+/// What a value is made into, or why it can't be; `None` where it is of no such kind.
+type Made<'py> = PyResult<Option<PyResult<Bound<'py, PyAny>>>>;
+
+/// The number that a database's decimal number is; `None` of all else.
+pub fn as_decimal<'py>(object: &Bound<'py, PyAny>) -> Made<'py> {
+    Ok(is_marked(object, Marker::Decimal128)?.then(|| object.call_method0("to_decimal")))
+}
+
+/// The pattern that a database's one is, of text or of bytes; `None` of all else.
+pub fn as_pattern<'py>(object: &Bound<'py, PyAny>, of_bytes: bool) -> Made<'py> {
+    // Python's flag of patterns that are text.
+    const UNICODE: u32 = 32;
+    let as_bytes = || {
+        let pattern = object.getattr("pattern")?;
+        let pattern = pattern.cast::<PyString>()?.to_str()?.as_bytes();
+        let flags: u32 = object.getattr("flags")?.extract()?;
+        let py = object.py();
+        py.import("re")?.call_method1("compile", (new::bytes(py, pattern)?, flags & !UNICODE))
+    };
+    let is = is_marked(object, Marker::Regex)?;
+    Ok(is.then(|| if of_bytes { as_bytes() } else { object.call_method0("try_compile") }))
+}
+
+/// Puts Python's own in the place of decimal numbers and patterns in a dict and what it holds; says whether there were any.
+pub fn make_python(dict: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let (mut open, mut found) = (vec![dict.clone()], false);
+    while let Some(container) = open.pop() {
+        let places: Vec<(Bound<'_, PyAny>, Bound<'_, PyAny>)> = match container.cast::<PyDict>() {
+            Ok(dict) => dict.iter().collect(),
+            Err(_) => container
+                .try_iter()?
+                .enumerate()
+                .map(|(at, item)| Ok((at.into_pyobject(dict.py())?.into_any(), item?)))
+                .collect::<PyResult<_>>()?,
+        };
+        for (place, value) in places {
+            if value.is_instance_of::<PyDict>() || value.is_instance_of::<PyList>() {
+                open.push(value);
+                continue;
+            }
+            let made = match as_decimal(&value)? {
+                None => as_pattern(&value, false)?,
+                made => made,
+            };
+            // A pattern that Python can't read stays what it is.
+            if let Some(made) = made.map(Asked::if_taken).transpose()?.flatten() {
+                container.set_item(place, made)?;
+                found = true;
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// What a value of Python's own stands for where a database's class is wanted; `None` where it is no such class, or value.
+pub fn of_python<'py>(class: &Bound<'py, PyAny>, object: &Bound<'py, PyAny>) -> Made<'py> {
+    Ok(match marked(class)? {
+        Some(Marker::Int64) if object.is_exact_instance_of::<PyInt>() => {
+            object.extract::<i64>().if_taken()?.map(|_| class.call1((object,)))
+        }
+        Some(Marker::Binary) if object.is_exact_instance_of::<PyBytes>() => Some(class.call1((object,))),
+        Some(Marker::DbRef) => match object.cast_exact::<PyDict>() {
+            Ok(document) => reference(class, document)?,
+            Err(_) => None,
+        },
+        _ => None,
+    })
+}
+
+/// A reference to another document, of the document that it is stored as.
+fn reference<'py>(class: &Bound<'py, PyAny>, document: &Bound<'py, PyDict>) -> Made<'py> {
+    let part = |key: &str| document.get_item(key).if_taken().map(Option::flatten);
+    let (Some(collection), Some(id)) = (part("$ref")?, part("$id")?) else { return Ok(None) };
+    let database = part("$db")?;
+    let others = || {
+        let others = document.copy()?;
+        for key in ["$ref", "$id", "$db"] {
+            if others.contains(key)? {
+                others.del_item(key)?;
+            }
+        }
+        Ok(others)
+    };
+    Ok(Some(others().and_then(|others| class.call1((collection, id, database, others)))))
+}

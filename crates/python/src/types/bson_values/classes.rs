@@ -1,0 +1,301 @@
+//! PyMongo's classes, found when one is wanted for the first time, and UUID; and the quick way to their instances.
+//!
+//! Most keep what they are in slots of Python's, and their constructors and properties are Python code. Where the slots
+//! are those that are known, instances are made and read past that; else by what everybody calls.
+
+use crate::classes::plan;
+use crate::classes::state::{allocate, slot, slot_mut};
+use crate::cpython::owned;
+use crate::cpython::{bytes_of, int, new, text, Obj, Owned};
+use crate::error::{raised, Asked, Result};
+use pyo3::exceptions::PyImportError;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyType;
+
+#[derive(Debug, Clone, Copy)]
+pub enum Class {
+    Binary,
+    Code,
+    DatetimeMs,
+    DbRef,
+    Decimal128,
+    Int64,
+    MaxKey,
+    MinKey,
+    ObjectId,
+    Regex,
+    Timestamp,
+    Uuid,
+}
+
+const COUNT: usize = Class::Uuid as usize + 1;
+
+impl Class {
+    /// Module and name.
+    fn home(self) -> (&'static str, &'static str) {
+        match self {
+            Class::Binary => ("bson.binary", "Binary"),
+            Class::Code => ("bson.code", "Code"),
+            Class::DatetimeMs => ("bson.datetime_ms", "DatetimeMS"),
+            Class::DbRef => ("bson.dbref", "DBRef"),
+            Class::Decimal128 => ("bson.decimal128", "Decimal128"),
+            Class::Int64 => ("bson.int64", "Int64"),
+            Class::MaxKey => ("bson.max_key", "MaxKey"),
+            Class::MinKey => ("bson.min_key", "MinKey"),
+            Class::ObjectId => ("bson.objectid", "ObjectId"),
+            Class::Regex => ("bson.regex", "Regex"),
+            Class::Timestamp => ("bson.timestamp", "Timestamp"),
+            Class::Uuid => ("uuid", "UUID"),
+        }
+    }
+
+    /// Says what to install where PyMongo is not there.
+    pub fn get(self, py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
+        static FOUND: [PyOnceLock<Py<PyType>>; COUNT] = [const { PyOnceLock::new() }; COUNT];
+        let found = FOUND[self as usize].get_or_try_init(py, || {
+            let (module, name) = self.home();
+            match py.import(module).answer()? {
+                Ok(module) => Ok(module.getattr(name)?.cast_into::<PyType>()?.unbind()),
+                Err(cause) => {
+                    let error = PyImportError::new_err(
+                        "ObjectId, Decimal128 and BSON's other own types are PyMongo's classes: install `holdall[bson]`",
+                    );
+                    error.set_cause(py, Some(cause));
+                    Err(error)
+                }
+            }
+        })?;
+        Ok(found.bind(py))
+    }
+
+    pub fn call(self, py: Python<'_>, arguments: &[&Owned]) -> Result<Owned> {
+        let class = self.get(py)?;
+        // Of two at most.
+        let mut raw = [std::ptr::null_mut(); 2];
+        for (place, argument) in raw.iter_mut().zip(arguments) {
+            *place = argument.get();
+        }
+        // SAFETY: held; as many as there are.
+        let made = unsafe {
+            let len = arguments.len().min(raw.len());
+            Owned::new(ffi::PyObject_Vectorcall(class.as_ptr(), raw.as_ptr(), len, std::ptr::null_mut()))
+        };
+        made.ok_or_else(raised)
+    }
+}
+
+/// A class whose instances are these slots.
+struct Slots<const N: usize> {
+    class: Class,
+    names: [&'static [u8]; N],
+    places: PyOnceLock<Option<(Owned, [usize; N])>>,
+}
+
+impl<const N: usize> Slots<N> {
+    const fn new(class: Class, names: [&'static [u8]; N]) -> Self {
+        Slots { class, names, places: PyOnceLock::new() }
+    }
+
+    /// The class, and where its slots are; `None` where a version of it keeps itself otherwise.
+    #[inline]
+    fn places(&self, py: Python<'_>) -> Result<Option<&(Owned, [usize; N])>> {
+        match self.places.get(py) {
+            Some(known) => Ok(known.as_ref()),
+            None => {
+                let found = self.find(py)?;
+                Ok(self.places.get_or_init(py, || found).as_ref())
+            }
+        }
+    }
+
+    #[cold]
+    fn find(&self, py: Python<'_>) -> Result<Option<(Owned, [usize; N])>> {
+        let class = self.class.get(py)?;
+        // SAFETY: a class.
+        let plan = unsafe { plan::of(py, class.as_ptr().cast())? };
+        if plan.slots.len() != N || plan.has_dict || !plan.is_bare() {
+            return Ok(None);
+        }
+        let mut offsets = [0; N];
+        for (offset, name) in offsets.iter_mut().zip(self.names) {
+            // SAFETY: names of slots are strings.
+            let found = plan.slots.iter().find(|slot| unsafe { text::ascii(slot.name.get()) } == Some(name));
+            match found {
+                Some(slot) => *offset = slot.offset,
+                None => return Ok(None),
+            }
+        }
+        Ok(Some((owned(class.as_any()), offsets)))
+    }
+
+    /// An instance of these values.
+    fn make(&self, py: Python<'_>, values: [Owned; N]) -> Result<Option<Owned>> {
+        let Some((class, offsets)) = self.places(py)? else { return Ok(None) };
+        // SAFETY: the GIL is held; the class is laid out as its plan says, and a fresh instance's slots are empty.
+        unsafe {
+            let made = allocate(class.get().cast(), 0)?;
+            for (offset, value) in offsets.iter().zip(values) {
+                *slot_mut(made.get(), *offset) = value.into_raw();
+            }
+            Ok(Some(made))
+        }
+    }
+
+    /// The values of an instance of this very class; borrowed. `None` of others, and where one is not set.
+    fn read(&self, object: &Bound<'_, PyAny>) -> Result<Option<[Obj; N]>> {
+        let Some((class, offsets)) = self.places(object.py())? else { return Ok(None) };
+        // SAFETY: an instance of the class, once its type says so.
+        unsafe {
+            if !std::ptr::eq(ffi::Py_TYPE(object.as_ptr()), class.get().cast::<ffi::PyTypeObject>()) {
+                return Ok(None);
+            }
+            let values = offsets.map(|offset| slot(object.as_ptr(), offset));
+            Ok(values.iter().all(|value| !value.is_null()).then_some(values))
+        }
+    }
+}
+
+static OBJECT_ID: Slots<1> = Slots::new(Class::ObjectId, [b"_ObjectId__id"]);
+static TIMESTAMP: Slots<2> = Slots::new(Class::Timestamp, [b"_Timestamp__time", b"_Timestamp__inc"]);
+static DECIMAL: Slots<2> = Slots::new(Class::Decimal128, [b"_Decimal128__high", b"_Decimal128__low"]);
+static REGEX: Slots<2> = Slots::new(Class::Regex, [b"pattern", b"flags"]);
+static UUID: Slots<2> = Slots::new(Class::Uuid, [b"int", b"is_safe"]);
+
+fn of_bytes(bytes: &[u8]) -> Result<Owned> {
+    // SAFETY: the slice is readable for its length; a new reference or null.
+    unsafe { Owned::new(ffi::PyBytes_FromStringAndSize(bytes.as_ptr().cast(), bytes.len() as isize)) }
+        .ok_or_else(raised)
+}
+
+/// An int without a sign, of bytes from the lowest on.
+fn of_little(bytes: &[u8]) -> Result<Owned> {
+    let mut whole = [0; 17];
+    whole[..bytes.len()].copy_from_slice(bytes);
+    // SAFETY: the GIL is held. A byte more, as it has no sign.
+    unsafe { int::from_bytes(&whole[..=bytes.len()]) }.ok_or_else(raised)
+}
+
+/// An int of up to 64 bits without a sign.
+///
+/// # Safety
+/// `object` is alive.
+unsafe fn unsigned(object: Obj) -> Option<u64> {
+    // SAFETY: alive, says the caller; the type is looked at first.
+    unsafe {
+        if !int::is(object) {
+            return None;
+        }
+        if let Some(value) = int::value(object) {
+            return value.try_into().ok();
+        }
+        match *int::bytes(object)? {
+            [a, b, c, d, e, f, g, h, 0] => Some(u64::from_le_bytes([a, b, c, d, e, f, g, h])),
+            _ => None,
+        }
+    }
+}
+
+pub fn object_id(py: Python<'_>, bytes: &[u8; 12]) -> Result<Owned> {
+    let content = of_bytes(bytes)?;
+    match OBJECT_ID.make(py, [content.clone()])? {
+        Some(made) => Ok(made),
+        None => Class::ObjectId.call(py, &[&content]),
+    }
+}
+
+/// The bytes of an `ObjectId`, where they can be seen without its own code.
+pub fn object_id_bytes(object: &Bound<'_, PyAny>) -> Result<Option<[u8; 12]>> {
+    let Some([content]) = OBJECT_ID.read(object)? else { return Ok(None) };
+    // SAFETY: alive, as the instance holds it; its type is looked at first.
+    unsafe {
+        let is_bytes = ffi::Py_TYPE(content) == std::ptr::addr_of_mut!(ffi::PyBytes_Type);
+        Ok(is_bytes.then(|| bytes_of(content)).and_then(|bytes| bytes.try_into().ok()))
+    }
+}
+
+pub fn timestamp(py: Python<'_>, seconds: u32, count: u32) -> Result<Owned> {
+    let (seconds, count) = (of_little(&seconds.to_le_bytes())?, of_little(&count.to_le_bytes())?);
+    match TIMESTAMP.make(py, [seconds.clone(), count.clone()])? {
+        Some(made) => Ok(made),
+        None => Class::Timestamp.call(py, &[&seconds, &count]),
+    }
+}
+
+/// Seconds and count of a `Timestamp`, likewise.
+pub fn timestamp_parts(object: &Bound<'_, PyAny>) -> Result<Option<(u32, u32)>> {
+    let Some(parts) = TIMESTAMP.read(object)? else { return Ok(None) };
+    // SAFETY: alive, as the instance holds them.
+    let [seconds, count] = parts.map(|part| unsafe { unsigned(part) }.and_then(|part| u32::try_from(part).ok()));
+    Ok(seconds.zip(count))
+}
+
+pub fn decimal(py: Python<'_>, bytes: &[u8; 16]) -> Result<Owned> {
+    let (low, high) = bytes.split_at(8);
+    match DECIMAL.make(py, [of_little(high)?, of_little(low)?])? {
+        Some(made) => Ok(made),
+        None => Ok(owned(&Class::Decimal128.get(py)?.call_method1("from_bid", (new::bytes(py, bytes)?,))?)),
+    }
+}
+
+/// The bytes of a `Decimal128`, likewise.
+pub fn decimal_bytes(object: &Bound<'_, PyAny>) -> Result<Option<[u8; 16]>> {
+    let Some(parts) = DECIMAL.read(object)? else { return Ok(None) };
+    // SAFETY: alive, as the instance holds them.
+    let [Some(high), Some(low)] = parts.map(|part| unsafe { unsigned(part) }) else { return Ok(None) };
+    Ok(Some((u128::from(high) << 64 | u128::from(low)).to_le_bytes()))
+}
+
+pub fn regex(py: Python<'_>, pattern: Owned, flags: i64) -> Result<Owned> {
+    // SAFETY: the GIL is held.
+    let flags = unsafe { int::from_value(flags) }.ok_or_else(raised)?;
+    match REGEX.make(py, [pattern.clone(), flags.clone()])? {
+        Some(made) => Ok(made),
+        None => Class::Regex.call(py, &[&pattern, &flags]),
+    }
+}
+
+pub fn uuid(py: Python<'_>, bytes: &[u8; 16]) -> Result<Owned> {
+    static UNKNOWN: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let mut little = *bytes;
+    little.reverse();
+    let unknown = UNKNOWN
+        .get_or_try_init(py, || PyResult::Ok(py.import("uuid")?.getattr("SafeUUID")?.getattr("unknown")?.unbind()))?;
+    match UUID.make(py, [of_little(&little)?, owned(unknown.bind(py))])? {
+        Some(made) => Ok(made),
+        None => {
+            let arguments = new::dict(py)?;
+            arguments.set_item("bytes", new::bytes(py, bytes)?)?;
+            Ok(owned(&Class::Uuid.get(py)?.call((), Some(&arguments))?))
+        }
+    }
+}
+
+/// The bytes of a `UUID`, likewise.
+pub fn uuid_bytes(object: &Bound<'_, PyAny>) -> Result<Option<[u8; 16]>> {
+    let Some([number, _]) = UUID.read(object)? else { return Ok(None) };
+    // SAFETY: alive, as the instance holds it; its type is looked at first.
+    let Some(little) = (unsafe { int::is(number).then(|| int::bytes(number)).flatten() }) else { return Ok(None) };
+    let mut bytes = [0; 16];
+    // A byte more, as it has no sign; fewer where the first are zero.
+    for (at, byte) in little.iter().enumerate() {
+        match bytes.len().checked_sub(at + 1) {
+            Some(place) => bytes[place] = *byte,
+            None if *byte == 0 => {}
+            None => return Ok(None),
+        }
+    }
+    Ok((little.last().is_none_or(|&highest| highest < 0x80)).then_some(bytes))
+}
+
+pub fn int64(py: Python<'_>, value: i64) -> Result<Owned> {
+    // SAFETY: the GIL is held; a subclass of `int`.
+    unsafe { int::of_class(Class::Int64.get(py)?.as_ptr().cast(), value) }.ok_or_else(raised)
+}
+
+pub fn binary(py: Python<'_>, subtype: u8, data: &[u8]) -> Result<Owned> {
+    // SAFETY: the GIL is held.
+    let subtype = unsafe { int::from_value(i64::from(subtype)) }.ok_or_else(raised)?;
+    Class::Binary.call(py, &[&of_bytes(data)?, &subtype])
+}

@@ -1,0 +1,162 @@
+//! deque, OrderedDict, defaultdict, Counter and mappingproxy. The first four can hold themselves: they are made empty,
+//! then filled.
+
+use crate::cpython::owned;
+use crate::cpython::{gc, Obj, Owned, Type};
+use crate::encode::{Encoder, Part};
+use crate::error::{decode, encode as encode_error, raised, Result};
+use crate::memory::{vec, Vec};
+use crate::types::reference;
+use holdall_format::model::KnownType;
+use holdall_format::{Token, Writer};
+use pyo3::exceptions::PyValueError;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+pub fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, known: KnownType, object: &Bound<'_, PyAny>) -> Result<()> {
+    if matches!(known, KnownType::PythonOrderedDict | KnownType::PythonCounter) && is_exact(object, known)? {
+        // Instances of these two may carry attributes, for which their row of the table has no place.
+        if object.getattr("__dict__")?.len()? > 0 {
+            // SAFETY: alive, and its mark was written.
+            return unsafe { encoder.refused(object.as_ptr(), "it carries attributes of its own, which needs") };
+        }
+    }
+    encoder.w.known(known);
+    match known {
+        KnownType::PythonDeque => {
+            match object.getattr("maxlen")?.extract::<Option<i64>>()? {
+                Some(most) => encoder.w.int(most),
+                None => encoder.w.none(),
+            }
+            let mut items = Vec::new();
+            // The builtin's own iterator, past what a subclass overrides.
+            let iterate = object.py().import("collections")?.getattr("deque")?.getattr("__iter__")?;
+            for item in iterate.call1((object,))?.try_iter()? {
+                items.push(Part::Value(owned(&item?)));
+            }
+            encoder.w.list(items.len());
+            encoder.then(items);
+        }
+        KnownType::PythonOrderedDict => {
+            // SAFETY: an ordered dict.
+            let items = unsafe { ordered_items(object.as_ptr())? };
+            encoder.w.dict(items.len() / 2);
+            encoder.then(items);
+        }
+        KnownType::PythonDefaultDict => {
+            let factory = object.getattr("default_factory")?;
+            let dict = owned(object);
+            if reference::write_builtin(encoder, &factory)? {
+                encoder.dict_body(&dict);
+            } else {
+                encoder.then(vec![Part::Value(owned(&factory)), Part::Table(dict)]);
+            }
+        }
+        KnownType::PythonCounter => encoder.dict_body(&owned(object)),
+        _ => {
+            let (proxy, shown) = shown_by(object)?;
+            let shown = if shown.is_exact_instance_of::<PyDict>() { shown } else { proxy.call_method0("copy")? };
+            encoder.then_made(object.as_ptr(), vec![Part::Value(owned(&shown))]);
+        }
+    }
+    Ok(())
+}
+
+/// The mapping at the end of a chain of proxies, and the innermost proxy, which has no way to it for Python code. A proxy asks the one
+/// that it shows by recursion, so that long chains have to be followed here.
+pub fn shown_by<'py>(object: &Bound<'py, PyAny>) -> Result<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+    let mut proxy = object.clone();
+    loop {
+        // SAFETY: a mappingproxy, as each that is gone on with is of the same class.
+        let shown = unsafe { gc::shown(proxy.as_ptr()) };
+        let shown = shown.ok_or_else(|| encode_error("a mappingproxy of nothing"))?;
+        // SAFETY: held, and the GIL is, as `object` shows.
+        let shown = unsafe { Bound::from_borrowed_ptr(object.py(), shown.get()) };
+        if !shown.get_type().is(object.get_type()) {
+            return Ok((proxy, shown));
+        }
+        proxy = shown;
+    }
+}
+
+fn is_exact(object: &Bound<'_, PyAny>, known: KnownType) -> Result<bool> {
+    let name = if known == KnownType::PythonCounter { "Counter" } else { "OrderedDict" };
+    Ok(object.get_type().is(&object.py().import("collections")?.getattr(name)?))
+}
+
+/// Keys and values in turn, in an ordered dict's own order, which its table does not have.
+///
+/// # Safety
+/// `object` is an ordered dict.
+pub unsafe fn ordered_items(object: Obj) -> Result<Vec<Part>> {
+    // SAFETY: an ordered dict, says the caller; the builtin's own iterator, past what a subclass overrides.
+    unsafe {
+        let ordered = std::ptr::addr_of_mut!(crate::cpython::PyODict_Type);
+        let Some(iterate) = (*ordered).tp_iter else { return Err(decode("an ordered dict without an order", 0)) };
+        let keys = Owned::new(iterate(object)).ok_or_else(raised)?;
+        let mut parts = Vec::new();
+        while let Some(key) = Owned::new(ffi::PyIter_Next(keys.get())) {
+            let value = ffi::PyDict_GetItemWithError(object, key.get());
+            if value.is_null() {
+                return Err(raised());
+            }
+            parts.push(Part::Key(key));
+            parts.push(Part::Value(Owned::borrowed(value)));
+        }
+        if !ffi::PyErr_Occurred().is_null() {
+            return Err(raised());
+        }
+        Ok(parts)
+    }
+}
+
+/// An empty deque; `most` is its maxlen or None.
+pub fn deque(py: Python<'_>, most: Token<'_>, at: usize) -> Result<Owned> {
+    let class = py.import("collections")?.getattr("deque")?;
+    let made = match most {
+        Token::None => class.call0()?,
+        Token::Int(most) if most >= 0 => class.call1(((), most))?,
+        _ => return Err(decode("expected the maxlen of a deque", at)),
+    };
+    Ok(owned(&made))
+}
+
+/// An empty instance of a subclass of deque or defaultdict; `most` is a deque's maxlen or None.
+pub fn empty_of(py: Python<'_>, known: KnownType, class: Type, most: Option<i64>) -> Result<Owned> {
+    // SAFETY: the class is alive.
+    let class = unsafe { Bound::from_borrowed_ptr(py, class.cast()) };
+    let base =
+        py.import("collections")?.getattr(if known == KnownType::PythonDeque { "deque" } else { "defaultdict" })?;
+    let made = base.call_method1("__new__", (&class,))?;
+    if known == KnownType::PythonDeque {
+        base.call_method1("__init__", (&made, (), most))?;
+    }
+    Ok(owned(&made))
+}
+
+/// # Safety
+/// Both are alive, and `deque` is a deque.
+pub unsafe fn append(deque: Obj, item: Obj) -> Result<()> {
+    // SAFETY: alive, says the caller.
+    unsafe {
+        let name = Owned::new(ffi::PyUnicode_InternFromString(c"append".as_ptr())).ok_or_else(raised)?;
+        Owned::new(ffi::PyObject_CallMethodObjArgs(deque, name.get(), item, std::ptr::null_mut::<ffi::PyObject>()))
+            .map(drop)
+            .ok_or_else(raised)
+    }
+}
+
+pub fn empty(py: Python<'_>, known: KnownType) -> Result<Owned> {
+    let class = match known {
+        KnownType::PythonOrderedDict => "OrderedDict",
+        KnownType::PythonDefaultDict => "defaultdict",
+        _ => "Counter",
+    };
+    Ok(owned(&py.import("collections")?.getattr(class)?.call0()?))
+}
+
+pub fn build_proxy<'py>(py: Python<'py>, parts: &[Bound<'py, PyAny>]) -> PyResult<Bound<'py, PyAny>> {
+    let [shown] = parts else { return Err(PyValueError::new_err("another count of values")) };
+    py.import("types")?.getattr("MappingProxyType")?.call1((shown.cast::<PyDict>()?,))
+}

@@ -1,0 +1,363 @@
+//! One file per family of Python types: how it is taken apart, and, beside it, how it is made again.
+
+pub mod bson_values;
+pub mod buffer;
+pub mod collections;
+pub mod constant;
+pub mod datetime;
+pub mod defaults;
+pub mod enumeration;
+pub mod exception;
+pub mod number;
+pub mod numpy;
+pub mod pattern;
+
+pub mod record;
+
+pub mod reduce;
+pub mod reference;
+pub mod schemaless;
+pub mod span;
+
+pub mod struct_sequence;
+pub mod textual;
+pub mod upgrade;
+
+use crate::classes::how::Base;
+use crate::cpython::{held, Obj, Owned, Type};
+use crate::encode::Encoder;
+use crate::error::{decode, encode as encode_error, raised, refused, Asked, Result};
+use crate::memory::Vec;
+use holdall_format::model::{KnownType, Text};
+use holdall_format::Writer;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use std::ptr::addr_of_mut;
+
+/// Types that have code of their own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Family {
+    Known(KnownType),
+    DateTime,
+    MemoryView,
+    PickleBuffer,
+    Record,
+}
+
+/// Modules, names and families. A class of that name is the family's only if it is what its module has there.
+const NAMES: &[(&str, &str, Family)] = &[
+    ("datetime", "datetime", Family::DateTime),
+    ("datetime", "date", Family::Known(KnownType::Date)),
+    ("datetime", "time", Family::Known(KnownType::Time)),
+    ("datetime", "timedelta", Family::Known(KnownType::Timedelta)),
+    ("datetime", "timezone", Family::Known(KnownType::Timezone)),
+    ("zoneinfo", "ZoneInfo", Family::Known(KnownType::ZoneInfo)),
+    ("decimal", "Decimal", Family::Known(KnownType::Decimal)),
+    ("fractions", "Fraction", Family::Known(KnownType::Fraction)),
+    ("uuid", "UUID", Family::Known(KnownType::Uuid)),
+    ("pathlib", "PurePosixPath", Family::Known(KnownType::PurePosixPath)),
+    ("pathlib", "PureWindowsPath", Family::Known(KnownType::PureWindowsPath)),
+    ("pathlib", "PosixPath", Family::Known(KnownType::PosixPath)),
+    ("pathlib", "WindowsPath", Family::Known(KnownType::WindowsPath)),
+    ("ipaddress", "IPv4Address", Family::Known(KnownType::IPv4Address)),
+    ("ipaddress", "IPv6Address", Family::Known(KnownType::IPv6Address)),
+    ("ipaddress", "IPv4Network", Family::Known(KnownType::IPv4Network)),
+    ("ipaddress", "IPv6Network", Family::Known(KnownType::IPv6Network)),
+    ("ipaddress", "IPv4Interface", Family::Known(KnownType::IPv4Interface)),
+    ("ipaddress", "IPv6Interface", Family::Known(KnownType::IPv6Interface)),
+    ("re", "Pattern", Family::Known(KnownType::PythonPattern)),
+    ("array", "array", Family::Known(KnownType::PythonArray)),
+    ("collections", "deque", Family::Known(KnownType::PythonDeque)),
+    ("collections", "OrderedDict", Family::Known(KnownType::PythonOrderedDict)),
+    ("collections", "defaultdict", Family::Known(KnownType::PythonDefaultDict)),
+    ("collections", "Counter", Family::Known(KnownType::PythonCounter)),
+    ("pickle", "PickleBuffer", Family::PickleBuffer),
+];
+
+/// The family of a class, if it has one.
+pub fn family_of(py: Python<'_>, class: Type, name: &str) -> Result<Option<Family>> {
+    let statics = [
+        (addr_of_mut!(ffi::PyRange_Type), Family::Known(KnownType::PythonRange)),
+        (addr_of_mut!(ffi::PySlice_Type), Family::Known(KnownType::PythonSlice)),
+        (addr_of_mut!(ffi::PyDictProxy_Type), Family::Known(KnownType::PythonMappingProxy)),
+        (addr_of_mut!(ffi::PyMemoryView_Type), Family::MemoryView),
+    ];
+    if let Some((_, family)) = statics.iter().find(|(known, _)| *known == class) {
+        return Ok(Some(*family));
+    }
+    let (module, last) = name.rsplit_once('.').unwrap_or(("", name));
+    // Since 3.13 paths live in a module of their own, and say so.
+    let module = module.strip_suffix("._local").unwrap_or(module).trim_start_matches('_');
+    for &(home, known, family) in NAMES {
+        if known == last && home == module {
+            let found = py.import(home)?.getattr(known)?;
+            // The interpreter's own datetimes are read by the C API: a class of that name may be in Python code.
+            if found.as_ptr() == class.cast() && (home != "datetime" || datetime::is_of_c(class)) {
+                return Ok(Some(family));
+            }
+        }
+    }
+    if class == record::record_type(py).cast() {
+        return Ok(Some(Family::Record));
+    }
+    numpy::family_of(py, class)
+}
+
+/// Writes an instance of a family whose mark was written.
+///
+/// # Safety
+/// `object` is alive, and of that family.
+pub unsafe fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, family: Family, object: Obj) -> Result<()> {
+    // SAFETY: alive, says the caller.
+    let bound = unsafe { Bound::from_borrowed_ptr(encoder.py, object) };
+    match family {
+        Family::DateTime => datetime::encode(encoder, &bound),
+        Family::MemoryView | Family::PickleBuffer => buffer::encode(encoder, &bound),
+        Family::Record => record::encode(encoder, &bound),
+        Family::Known(known) => match known {
+            KnownType::Date
+            | KnownType::Time
+            | KnownType::Timedelta
+            | KnownType::Utc
+            | KnownType::Timezone
+            | KnownType::ZoneInfo => datetime::encode_part(encoder, known, &bound),
+            KnownType::Decimal | KnownType::Fraction => number::encode(encoder, known, &bound),
+            KnownType::PythonPattern => pattern::encode(encoder, &bound),
+            KnownType::PythonRange | KnownType::PythonSlice => span::encode(encoder, known, &bound),
+            KnownType::PythonArray => buffer::encode_array(encoder, &bound),
+            KnownType::PythonDeque
+            | KnownType::PythonOrderedDict
+            | KnownType::PythonDefaultDict
+            | KnownType::PythonCounter
+            | KnownType::PythonMappingProxy => collections::encode(encoder, known, &bound),
+            KnownType::NumpyArray | KnownType::NumpyScalar | KnownType::NumpyDtype => {
+                numpy::encode(encoder, known, &bound)
+            }
+            KnownType::PythonBuiltinType => Err(encode_error("a type out of place")),
+            _ => textual::encode(encoder, known, &bound),
+        },
+    }
+}
+
+/// What making something takes beyond what its message pays for, as a whole.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Cost {
+    /// In units of work.
+    pub work: usize,
+    /// Memory.
+    pub bytes: usize,
+}
+
+/// What it takes to make a known type of values: much less than their bytes allow, mostly. But they may be referred to, by a
+/// byte or two, and what is made of them copies or computes.
+pub fn cost(py: Python<'_>, known: KnownType, parts: &[Owned]) -> Result<Cost> {
+    let extents = || parts.iter().map(extent);
+    let whole: usize = extents().sum();
+    Ok(match known {
+        KnownType::PythonPattern => {
+            let parts: Vec<Bound<'_, PyAny>> = parts.iter().map(|part| held(py, part)).collect();
+            // What is no pattern is told when it is made.
+            pattern::cost(&parts).if_taken()?.unwrap_or_default()
+        }
+        KnownType::ZoneInfo => datetime::zone_cost(py, parts),
+        // Reduced and divided digit by digit.
+        KnownType::Fraction | KnownType::PythonRange => {
+            let digits = |bytes: usize| 1 + bytes / 4;
+            let mut product = extents().map(digits).fold((1, 1), |(first, second), digits| (second.max(first), digits));
+            if known == KnownType::PythonRange {
+                let step = parts.last().map_or(1, |step| digits(extent(step)));
+                product = (digits(whole).saturating_sub(step), step.saturating_sub(1));
+            }
+            Cost { work: 50 + product.0.saturating_mul(product.1) / 4, bytes: 3 * whole }
+        }
+        // Each part of a path is looked at by Python code, and has a place in a list. Equal ones are one object, as they are interned.
+        KnownType::PurePosixPath | KnownType::PureWindowsPath | KnownType::PosixPath | KnownType::WindowsPath => {
+            let separators = parts.first().map_or(0, separators);
+            Cost { work: 250 + whole / 8 + 40 * separators, bytes: 320 + whole / 2 + 16 * separators }
+        }
+        KnownType::PythonArray => Cost { work: whole / 16, bytes: 64 + 4 * whole },
+        KnownType::Decimal => Cost { work: 20 + whole / 2, bytes: 64 + whole },
+        _ => Cost { work: whole / 16, bytes: 2 * whole },
+    })
+}
+
+/// How many parts of a path may begin in a text.
+fn separators(text: &Owned) -> usize {
+    let is_one = |unit: u32| unit == u32::from(b'/') || unit == u32::from(b'\\');
+    // SAFETY: held; text is looked at as such.
+    let parts = unsafe {
+        if !crate::cpython::text::is(text.get()) {
+            return 0;
+        }
+        crate::cpython::text::parts(text.get())
+    };
+    match parts {
+        Some(Text::Ascii(units) | Text::Latin1(units) | Text::Utf8(units)) => {
+            units.iter().filter(|unit| is_one(u32::from(**unit))).count()
+        }
+        Some(Text::Ucs2(units)) => units.iter().filter(|unit| is_one(u32::from(**unit))).count(),
+        Some(Text::Ucs4(units)) => units.iter().filter(|unit| is_one(**unit)).count(),
+        None => 0,
+    }
+}
+
+/// The bytes that a value's content takes, of those whose content is one block; of a tuple or list, its places.
+pub fn extent(value: &Owned) -> usize {
+    // SAFETY: held; sizes are those of the types looked at.
+    unsafe {
+        let object = value.get();
+        let class = ffi::Py_TYPE(object);
+        let size = || ffi::Py_SIZE(object).unsigned_abs();
+        if crate::cpython::text::is(object) {
+            let wide = (*object.cast::<ffi::PyASCIIObject>()).kind() as usize;
+            ffi::PyUnicode_GET_LENGTH(object) as usize * wide
+        } else if class == addr_of_mut!(ffi::PyBytes_Type) || class == addr_of_mut!(ffi::PyByteArray_Type) {
+            size()
+        } else if class == addr_of_mut!(ffi::PyLong_Type) {
+            crate::cpython::int::bits(object) / 7 // digits of 30 bits in 32
+        } else if class == addr_of_mut!(ffi::PyTuple_Type) || class == addr_of_mut!(ffi::PyList_Type) {
+            8 * size()
+        } else {
+            0
+        }
+    }
+}
+
+/// Makes an instance of a known type of its values.
+pub fn build(py: Python<'_>, known: KnownType, parts: &[Owned], at: usize) -> Result<Owned> {
+    // SAFETY: `parts` hold them.
+    let parts: Vec<Bound<'_, PyAny>> =
+        parts.iter().map(|part| unsafe { Bound::from_borrowed_ptr(py, part.get()) }).collect();
+    let made = match known {
+        KnownType::Date
+        | KnownType::Time
+        | KnownType::Timedelta
+        | KnownType::Utc
+        | KnownType::Timezone
+        | KnownType::ZoneInfo => datetime::build(py, known, &parts),
+        KnownType::Decimal | KnownType::Fraction => number::build(py, known, &parts),
+        KnownType::PythonPattern => pattern::build(py, &parts),
+        KnownType::PythonRange | KnownType::PythonSlice => span::build(py, known, &parts),
+        KnownType::PythonArray => buffer::build_array(py, &parts),
+        KnownType::PythonMappingProxy => collections::build_proxy(py, &parts),
+        KnownType::PythonBuiltinType => reference::builtin(py, &parts),
+        KnownType::PythonDeque
+        | KnownType::PythonOrderedDict
+        | KnownType::PythonDefaultDict
+        | KnownType::PythonCounter
+        | KnownType::NumpyArray
+        | KnownType::NumpyScalar
+        | KnownType::NumpyDtype => {
+            return Err(decode("a type out of place", at));
+        }
+        _ => textual::build(py, known, &parts),
+    };
+    match made {
+        // SAFETY: a new reference.
+        Ok(made) => unsafe { Owned::new(made.into_ptr()) }.ok_or_else(raised),
+        Err(error) => {
+            error.restore(py);
+            Err(refused(&format!("a value that {known:?} does not take"), at))
+        }
+    }
+}
+
+/// Classes of the standard library that are plain data, and may be built by name without being asked for.
+pub fn permitted(py: Python<'_>, name: &str) -> Result<Option<Owned>> {
+    let (module, last) = name.rsplit_once('.').unwrap_or(("", name));
+    let is_plain = matches!(
+        name,
+        "collections.UserDict"
+            | "collections.UserList"
+            | "collections.UserString"
+            | "collections.ChainMap"
+            | "types.SimpleNamespace"
+            | "builtins.object"
+            | "holdall._values.Ext"
+            | "holdall._values.Timestamp"
+    );
+    if !is_plain && module != "builtins" {
+        return Ok(None);
+    }
+    let Some(found) = py.import(module)?.getattr(last).if_taken()? else { return Ok(None) };
+    if !is_plain && !exception::is_builtin(&found)? {
+        return Ok(None);
+    }
+    // SAFETY: alive.
+    Ok(Some(unsafe { Owned::borrowed(found.as_ptr()) }))
+}
+
+/// A fresh instance of a subclass of a builtin, by the builtin's own constructor.
+///
+/// # Safety
+/// The GIL is held; `class` is alive and a subclass of what `base` names.
+pub unsafe fn new_of(base: Base, class: Type, payload: Option<Owned>) -> Result<Owned> {
+    if base == Base::StructSequence {
+        let Some(payload) = &payload else { return Err(decode("a struct sequence without fields", 0)) };
+        // SAFETY: of that kind, says the caller.
+        return unsafe { struct_sequence::build(class, payload, 0) };
+    }
+    // SAFETY: static types, whose constructors take a class, a tuple and keywords or null.
+    unsafe {
+        let of = match base {
+            Base::List => addr_of_mut!(ffi::PyList_Type),
+            Base::Dict => addr_of_mut!(ffi::PyDict_Type),
+            Base::OrderedDict => addr_of_mut!(crate::cpython::PyODict_Type),
+            Base::Set => addr_of_mut!(ffi::PySet_Type),
+            Base::FrozenSet => addr_of_mut!(ffi::PyFrozenSet_Type),
+            Base::Tuple => addr_of_mut!(ffi::PyTuple_Type),
+            Base::Str => addr_of_mut!(ffi::PyUnicode_Type),
+            Base::Bytes => addr_of_mut!(ffi::PyBytes_Type),
+            Base::ByteArray => addr_of_mut!(ffi::PyByteArray_Type),
+            Base::Int => addr_of_mut!(ffi::PyLong_Type),
+            Base::Float => addr_of_mut!(ffi::PyFloat_Type),
+            Base::Complex => addr_of_mut!(ffi::PyComplex_Type),
+            Base::Exception | Base::DefaultDict | Base::Deque | Base::StructSequence => {
+                return Err(decode("a builtin out of place", 0))
+            }
+        };
+        // What the payload is made of must be of the builtin itself: `str(3)` would take anything.
+        if let Some(payload) = &payload {
+            if ffi::Py_TYPE(payload.get()) != of {
+                return Err(decode("the content of a subclass of a builtin is of another type", 0));
+            }
+        }
+        let Some(new) = (*of).tp_new else { return Err(decode("a builtin without a constructor", 0)) };
+        let args = match &payload {
+            Some(payload) => ffi::PyTuple_Pack(1, payload.get()),
+            None => ffi::PyTuple_New(0),
+        };
+        let args = Owned::new(args).ok_or_else(raised)?;
+        let made = Owned::new(new(class, args.get(), std::ptr::null_mut()))
+            .ok_or_else(|| refused("a subclass of a builtin can't be made", 0))?;
+        if base == Base::ByteArray {
+            // A bytearray takes its content when it is initialised.
+            if let (Some(init), Some(payload)) = ((*of).tp_init, &payload) {
+                let args = Owned::new(ffi::PyTuple_Pack(1, payload.get())).ok_or_else(raised)?;
+                if init(made.get(), args.get(), std::ptr::null_mut()) != 0 {
+                    return Err(raised());
+                }
+            }
+        }
+        Ok(made)
+    }
+}
+
+/// A copy of an instance's `__dict__` in the order of its names, for canonical form.
+pub fn sorted_dict(dict: &Owned) -> Result<Owned> {
+    // SAFETY: a dict that is held; results are new references or null.
+    unsafe {
+        let keys = Owned::new(ffi::PyDict_Keys(dict.get())).ok_or_else(raised)?;
+        if ffi::PyList_Sort(keys.get()) != 0 {
+            return Err(refused("an instance's attributes have no order", 0));
+        }
+        let sorted = Owned::new(ffi::PyDict_New()).ok_or_else(raised)?;
+        for at in 0..ffi::PyList_GET_SIZE(keys.get()) {
+            let key = ffi::PyList_GET_ITEM(keys.get(), at);
+            if ffi::PyDict_SetItem(sorted.get(), key, ffi::PyDict_GetItem(dict.get(), key)) != 0 {
+                return Err(raised());
+            }
+        }
+        Ok(sorted)
+    }
+}

@@ -1,0 +1,50 @@
+//! Decimal and Fraction.
+
+use crate::cpython::owned;
+use crate::encode::{Encoder, Part};
+use crate::error::Result;
+use crate::memory::vec;
+use holdall_format::model::KnownType;
+use holdall_format::Writer;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyInt, PyString};
+
+/// Bits of a denominator from which on a fraction is not reduced again.
+const LARGE: usize = 1 << 14;
+
+pub fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, known: KnownType, object: &Bound<'_, PyAny>) -> Result<()> {
+    encoder.w.known(known);
+    let parts = if known == KnownType::Decimal {
+        // The text says everything: sign, digits, exponent, and the payload of a NaN.
+        vec![Part::Value(owned(object.str()?.as_any()))]
+    } else {
+        vec![Part::Value(owned(&object.getattr("numerator")?)), Part::Value(owned(&object.getattr("denominator")?))]
+    };
+    encoder.then(parts);
+    Ok(())
+}
+
+pub fn build<'py>(py: Python<'py>, known: KnownType, parts: &[Bound<'py, PyAny>]) -> PyResult<Bound<'py, PyAny>> {
+    match (known, parts) {
+        (KnownType::Decimal, [text]) => {
+            let text = text.cast::<PyString>()?;
+            // The constructor takes the text as it is, whatever the context's precision.
+            py.import("decimal")?.getattr("Decimal")?.call1((text,))
+        }
+        (KnownType::Fraction, [numerator, denominator]) => {
+            let (numerator, denominator) = (numerator.cast::<PyInt>()?, denominator.cast::<PyInt>()?);
+            let class = py.import("fractions")?.getattr("Fraction")?;
+            let bits: usize = denominator.call_method0("bit_length")?.extract()?;
+            if bits < LARGE || denominator.lt(1)? {
+                return class.call1((numerator, denominator));
+            }
+            // Reducing it takes quadratic time. What is stored is reduced; a message that lies gets what it asked for.
+            let fraction = class.call_method1("__new__", (&class, 0))?;
+            fraction.setattr("_numerator", numerator)?;
+            fraction.setattr("_denominator", denominator)?;
+            Ok(fraction)
+        }
+        _ => Err(PyValueError::new_err("another count of values")),
+    }
+}

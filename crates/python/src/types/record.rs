@@ -1,0 +1,176 @@
+//! Records: instances of classes that are not there, by name and values.
+
+use crate::cpython::owned;
+use crate::cpython::{new, Owned};
+use crate::encode::{Encoder, Part};
+use crate::error::{encode as encode_error, Result};
+use crate::memory::door;
+use crate::memory::{format, Vec};
+use crate::shapes::Layout;
+use holdall_format::model::ShapeKind;
+use holdall_format::Writer;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyString, PyTuple};
+use pyo3::{ffi, PyTypeInfo};
+
+/// How the stored kinds are called in a record.
+const KINDS: &[(ShapeKind, &str)] = &[
+    (ShapeKind::Object, "object"),
+    (ShapeKind::Based, "based"),
+    (ShapeKind::Enum, "enum"),
+    (ShapeKind::Custom, "custom"),
+];
+
+/// The kind of that name.
+pub fn kind(name: &str) -> Option<&'static str> {
+    KINDS.iter().map(|(_, known)| *known).find(|known| *known == name)
+}
+
+/// A record whose fields are to come.
+pub fn empty(py: Python<'_>, layout: &Layout) -> Result<Owned> {
+    let kind = KINDS.iter().find(|(kind, _)| *kind == layout.kind).map_or("object", |(_, name)| name);
+    let type_name = match &layout.type_name {
+        // SAFETY: held.
+        Some(name) => unsafe {
+            let name = Bound::from_borrowed_ptr(py, name.get());
+            format!("{}", name.cast::<PyString>().map_err(PyErr::from)?.to_str()?)
+        },
+        None => String::new(),
+    };
+    let record =
+        Record { type_name, version: layout.version, kind, fields: new::dict(py)?.unbind(), payload: py.None() };
+    Ok(owned(Bound::new(py, record)?.as_any()))
+}
+
+pub fn fill(py: Python<'_>, record: &Owned, layout: &Layout, payload: Option<Owned>, values: Vec<Owned>) -> Result<()> {
+    // SAFETY: held.
+    let record = unsafe { Bound::from_borrowed_ptr(py, record.get()) };
+    let mut record = record.cast::<Record>().map_err(PyErr::from)?.borrow_mut();
+    for (name, value) in layout.names.iter().zip(values) {
+        // SAFETY: both are held.
+        unsafe {
+            let fields = record.fields.bind(py);
+            fields.set_item(Bound::from_borrowed_ptr(py, name.get()), Bound::from_borrowed_ptr(py, value.get()))?;
+        }
+    }
+    if let Some(payload) = payload {
+        // SAFETY: held.
+        record.payload = unsafe { Bound::from_borrowed_ptr(py, payload.get()) }.unbind();
+    }
+    Ok(())
+}
+
+pub fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, object: &Bound<'_, PyAny>) -> Result<()> {
+    let py = object.py();
+    let record = object.cast::<Record>().map_err(PyErr::from)?.borrow();
+    let fields = record.fields.bind(py);
+    let Some(&(kind, _)) = KINDS.iter().find(|(_, name)| *name == record.kind) else {
+        return Err(encode_error("a record of an unknown kind"));
+    };
+    let names: Vec<Owned> = fields.keys().iter().map(|name| owned(&name)).collect();
+    if kind == ShapeKind::Based {
+        // Its content is written without a mark, and what that leads to may hold the record: so all is looked up.
+        encoder.asks_program()?;
+    }
+    encoder.record(kind, &record.type_name, record.version, names)?;
+    let mut parts = Vec::new();
+    let payload = record.payload.bind(py);
+    match kind {
+        ShapeKind::Object | ShapeKind::Dict => {}
+        // Nothing could refer to it.
+        ShapeKind::Based if payload.is_instance_of::<Record>() => {
+            return Err(encode_error("a record whose content is a record"));
+        }
+        ShapeKind::Based => parts.push(Part::Body(owned(payload))),
+        ShapeKind::Enum | ShapeKind::Custom => parts.push(Part::Value(owned(payload))),
+    }
+    parts.extend(fields.values().iter().map(|value| Part::Value(owned(&value))));
+    encoder.then(parts);
+    Ok(())
+}
+
+/// An instance of a class that is not there: what `types=Record` makes of unknown ones.
+///
+/// type_name: the stored name. version: the class's version when it was stored. kind: how it was stored ("object",
+/// "based": a builtin's content and fields, "enum", "custom": what a registered `encode` gave).
+/// fields: name to value. payload: the builtin's content, the member's name or the encoded state, or None.
+///
+/// A record is stored again as it was.
+///
+/// >>> record = Record("shop.Order", {"id": 7})
+/// >>> again = loads(dumps(record), types=Record)
+/// >>> again.type_name, again.fields
+/// ('shop.Order', {'id': 7})
+#[pyclass(module = "holdall")]
+#[derive(Debug)]
+pub struct Record {
+    #[pyo3(get)]
+    pub type_name: String,
+    #[pyo3(get)]
+    pub version: u64,
+    #[pyo3(get)]
+    pub kind: &'static str,
+    #[pyo3(get)]
+    pub fields: Py<PyDict>,
+    #[pyo3(get)]
+    pub payload: Py<PyAny>,
+}
+
+#[pymethods]
+impl Record {
+    #[new]
+    #[pyo3(signature = (type_name, fields, *, version = 1))]
+    fn new(py: Python<'_>, type_name: String, fields: Py<PyDict>, version: u64) -> Record {
+        Record { type_name, version, kind: "object", fields, payload: py.None() }
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        door(|| Ok(format!("Record({:?}, {})", self.type_name, self.fields.bind(py).repr()?)))
+    }
+
+    /// For `copy` and pickle. Fields and payload come as the state: the record may be among what they hold.
+    fn __reduce__<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
+        door(|| {
+            let (py, record) = (this.py(), this.borrow());
+            let made_of = (&record.type_name, new::dict(py)?).into_pyobject(py)?;
+            let state = (record.version, record.kind, &record.fields, &record.payload).into_pyobject(py)?;
+            (this.get_type(), made_of, state).into_pyobject(py)
+        })
+    }
+
+    fn __setstate__(&mut self, state: (u64, String, Py<PyDict>, Py<PyAny>)) -> PyResult<()> {
+        door(|| {
+            let (version, kind, fields, payload) = state;
+            let kind = self::kind(&kind).ok_or_else(|| PyValueError::new_err("a record of an unknown kind"))?;
+            *self = Record { type_name: std::mem::take(&mut self.type_name), version, kind, fields, payload };
+            Ok(())
+        })
+    }
+
+    /// Another record, with a dict of its own for the same values.
+    fn __copy__(&self, py: Python<'_>) -> PyResult<Record> {
+        door(|| {
+            let (type_name, payload) = (self.type_name.clone(), self.payload.clone_ref(py));
+            Ok(Record { type_name, fields: self.fields.bind(py).copy()?.unbind(), payload, ..*self })
+        })
+    }
+
+    fn __traverse__(&self, visit: pyo3::PyVisit<'_>) -> std::result::Result<(), pyo3::PyTraverseError> {
+        visit.call(&self.fields)?;
+        visit.call(&self.payload)
+    }
+
+    fn __clear__(&mut self, py: Python<'_>) {
+        self.payload = py.None();
+        // Without memory for an empty one the fields stay, and with them the circle.
+        if let Ok(none) = new::dict(py) {
+            self.fields = none.unbind();
+        }
+    }
+}
+
+/// The class object of [`Record`].
+pub fn record_type(py: Python<'_>) -> *mut ffi::PyObject {
+    Record::type_object(py).as_ptr()
+}

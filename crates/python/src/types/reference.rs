@@ -1,0 +1,243 @@
+//! Classes and functions by name. In an ordinary message only the plain builtin classes, by a fixed list, as the default
+//! factories that they are; in a trusted one whatever can be imported.
+
+use crate::classes::registry;
+use crate::cpython::owned;
+use crate::cpython::{new, Owned};
+use crate::decode::Decoder;
+use crate::encode::{Encoder, Part};
+use crate::error::{decode, unknown_type, Asked, Result};
+use crate::memory::{format, Vec};
+use holdall_format::model::{KnownType, Text};
+use holdall_format::{Reader, Writer};
+use pyo3::exceptions::{PyAttributeError, PyModuleNotFoundError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyString, PyType};
+
+/// Builtin classes whose call with no arguments gives an empty value, and does nothing else.
+const BUILTINS: &[&str] = &[
+    "int",
+    "float",
+    "complex",
+    "bool",
+    "str",
+    "bytes",
+    "bytearray",
+    "list",
+    "tuple",
+    "dict",
+    "set",
+    "frozenset",
+    "object",
+];
+
+/// Writes None, or a class of the fixed list, as one; says no to everything else.
+pub fn write_builtin<W: Writer>(encoder: &mut Encoder<'_, W>, object: &Bound<'_, PyAny>) -> Result<bool> {
+    if object.is_none() {
+        encoder.w.none();
+        return Ok(true);
+    }
+    let builtins = object.py().import("builtins")?;
+    for name in BUILTINS {
+        if builtins.getattr(*name)?.is(object) {
+            encoder.w.known(KnownType::PythonBuiltinType);
+            encoder.w.text(Text::Ascii(name.as_bytes()));
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+pub fn builtin<'py>(py: Python<'py>, parts: &[Bound<'py, PyAny>]) -> PyResult<Bound<'py, PyAny>> {
+    let [name] = parts else { return Err(PyValueError::new_err("another count of values")) };
+    let name: String = name.extract()?;
+    if !BUILTINS.contains(&name.as_str()) {
+        return Err(PyValueError::new_err("a class that is not of the list"));
+    }
+    py.import("builtins")?.getattr(name.as_str())
+}
+
+/// Trusted messages: writes a class or function by module and name, its own or the one given. Says why where what is
+/// found under them is not the object itself.
+pub fn write<W: Writer>(
+    encoder: &mut Encoder<'_, W>,
+    object: &Bound<'_, PyAny>,
+    name: Option<&Bound<'_, PyString>>,
+) -> Result<Option<String>> {
+    let py = object.py();
+    let (module, name) = match place_of(object, name)? {
+        Ok(place) => place,
+        Err(why) => return Ok(Some(why)),
+    };
+    encoder.w.global();
+    // The module's name is one string for all that is in it: as a value it is written once.
+    let parts = [module, name].map(|text| match text.cast_exact::<PyString>() {
+        Ok(_) => Ok(text),
+        Err(_) => Ok(new::text(py, text.to_str()?)?),
+    });
+    let parts = parts.into_iter().collect::<PyResult<Vec<_>>>()?;
+    encoder.then(parts.iter().map(|text| Part::Value(owned(text))).collect());
+    Ok(None)
+}
+
+/// Says why instances of a class that are stored by its name can't be loaded by it, if so.
+pub fn unfindable(class: &Bound<'_, PyType>) -> Result<Option<String>> {
+    Ok(place_of(class.as_any(), None)?.err())
+}
+
+/// Module and name under which an object is found, or why it isn't.
+#[allow(clippy::type_complexity)]
+fn place_of<'py>(
+    object: &Bound<'py, PyAny>,
+    name: Option<&Bound<'py, PyString>>,
+) -> Result<std::result::Result<(Bound<'py, PyString>, Bound<'py, PyString>), String>> {
+    let py = object.py();
+    let name = match name {
+        Some(name) => name.clone().into_any(),
+        None => match object.getattr("__qualname__").if_taken()? {
+            Some(name) => name,
+            None => object.getattr("__name__")?,
+        },
+    };
+    // Pickle's own rule: `__module__`, else the first module that has the object under that name.
+    let module = py.import("pickle")?.getattr("whichmodule")?.call1((object, &name))?;
+    let (Ok(module), Ok(name)) = (module.cast_into::<PyString>(), name.cast_into::<PyString>()) else {
+        return Ok(Err("its module or its name is no text".into()));
+    };
+    if name.to_str()?.split('.').any(|part| part == "<locals>") {
+        return Ok(Err(format!("it is stored by its name, and `{module}.{name}` is local to a function")));
+    }
+    Ok(match look_up(&module, &name)? {
+        Found::Object(found) if found.is(object) => Ok((module, name)),
+        Found::Object(_) => Err(format!("it is stored by its name, and `{module}.{name}` is another object")),
+        Found::Nothing(what) => Err(format!("it is stored by its name `{module}.{name}`, and {what}")),
+    })
+}
+
+/// What a module has under a dotted name.
+enum Found<'py> {
+    Object(Bound<'py, PyAny>),
+    /// Says what is missing.
+    Nothing(String),
+}
+
+/// Imports the module; what its code raises comes through.
+fn look_up<'py>(module: &Bound<'py, PyString>, name: &Bound<'py, PyString>) -> PyResult<Found<'py>> {
+    let py = module.py();
+    if module.is_empty()? {
+        return Ok(Found::Nothing("its module has no name".into()));
+    }
+    let mut found = match py.import(module) {
+        Ok(found) => found.into_any(),
+        Err(error) if is_missing(&error, module)? => {
+            return Ok(Found::Nothing(format!("there is no module `{module}`")))
+        }
+        Err(error) => return Err(error),
+    };
+    for part in name.to_str()?.split('.') {
+        found = match found.getattr(part) {
+            Ok(found) => found,
+            Err(error) if error.is_instance_of::<PyAttributeError>(py) => {
+                return Ok(Found::Nothing(format!("`{module}` has no `{name}`")));
+            }
+            Err(error) => return Err(error),
+        };
+    }
+    Ok(Found::Object(found))
+}
+
+/// Whether an import failed because that module is not there, or a package it should be in: not one that it imports.
+fn is_missing(error: &PyErr, module: &Bound<'_, PyString>) -> PyResult<bool> {
+    let py = module.py();
+    if !error.is_instance_of::<PyModuleNotFoundError>(py) {
+        return Ok(false);
+    }
+    let Some(missing) = error.value(py).getattr("name")?.extract::<String>().if_taken()? else { return Ok(false) };
+    let module = module.to_str()?;
+    Ok(module == missing || module.strip_prefix(&missing).is_some_and(|rest| rest.starts_with('.')))
+}
+
+/// By the caller's `find_class`, which alone decides then; else by importing the module.
+fn look_up_by<'py>(
+    hook: Option<&Owned>,
+    module: &Bound<'py, PyString>,
+    name: &Bound<'py, PyString>,
+) -> PyResult<Found<'py>> {
+    let py = module.py();
+    match hook {
+        // SAFETY: held by the options.
+        Some(hook) => unsafe { Bound::from_borrowed_ptr(py, hook.get()) }.call1((module, name)).map(Found::Object),
+        None => {
+            // Who watches what pickles load sees it here too.
+            py.import("sys")?.call_method1("audit", ("pickle.find_class", module, name))?;
+            look_up(module, name)
+        }
+    }
+}
+
+/// Mirror of [`write`].
+pub fn find<'i, R: Reader<'i>>(decoder: &mut Decoder<'i, R>, parts: &[Owned], at: usize) -> Result<Owned> {
+    // SAFETY: `parts` hold them.
+    let parts: Vec<_> = parts.iter().map(|part| unsafe { Bound::from_borrowed_ptr(decoder.py, part.get()) }).collect();
+    let wrong = || decode("expected module and name of a class or function", at);
+    let [module, name] = &parts[..] else { return Err(wrong()) };
+    let (Ok(module), Ok(name)) = (module.cast_exact::<PyString>(), name.cast_exact::<PyString>()) else {
+        return Err(wrong());
+    };
+    if module.to_str().if_taken()?.is_none() || name.to_str().if_taken()?.is_none() {
+        return Err(wrong());
+    }
+    match look_up_by(decoder.options.find_class.as_ref(), module, name)? {
+        Found::Object(found) => Ok(owned(&found)),
+        Found::Nothing(what) => Err(decode(format_args!("can't find `{module}.{name}`: {what}"), at)),
+    }
+}
+
+/// Trusted messages: the class of a layout's stored name, "module.qualname", whose module is imported if need be.
+pub fn class_of<'i, R: Reader<'i>>(decoder: &Decoder<'i, R>, stored: &str, at: usize) -> Result<Owned> {
+    let py = decoder.py;
+    let hook = decoder.options.find_class.as_ref();
+    let modules = py.import("sys")?.getattr("modules")?;
+    let splits = || stored.rmatch_indices('.').map(|(dot, _)| (&stored[..dot], &stored[dot + 1..]));
+    // Which dots are the module's: what is imported already tells, and else the first of these that can be imported.
+    let mut all: Vec<(&str, &str)> = Vec::new();
+    for (module, name) in splits() {
+        let Some(mut found) = modules.get_item(module).if_taken()? else { continue };
+        let mut whole = true;
+        for part in name.split('.') {
+            match found.getattr(part).if_taken()? {
+                Some(inner) => found = inner,
+                None => whole = false,
+            }
+        }
+        if whole {
+            all.push((module, name));
+            break;
+        }
+    }
+    if all.is_empty() {
+        all.extend(splits());
+    }
+    let mut missing = format!("there is no module in `{stored}`");
+    for (module, name) in all {
+        let (module, name) = (new::text(py, module)?, new::text(py, name)?);
+        match look_up_by(hook, &module, &name) {
+            Ok(Found::Object(found)) if found.is_instance_of::<PyType>() => return Ok(owned(&found)),
+            Ok(Found::Object(_)) => missing = format!("`{module}.{name}` is no class"),
+            Ok(Found::Nothing(what)) => missing = what,
+            Err(error) if hook.is_some() && is_missing(&error, &module)? => {
+                missing = format!("there is no module `{module}`")
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Err(unknown_type(format!("{stored}"), format!("can't find the class `{stored}`: {missing}"), at))
+}
+
+/// Trusted messages: what the caller's hook gives for an id.
+pub fn persistent<'i, R: Reader<'i>>(decoder: &mut Decoder<'i, R>, parts: &[Owned], at: usize) -> Result<Owned> {
+    match (&decoder.options.persistent_load, parts) {
+        (Some(hook), [id]) => registry::call(hook, id.get()),
+        _ => Err(decode("the message has persistent ids: it needs an unpickler with `persistent_load`", at)),
+    }
+}

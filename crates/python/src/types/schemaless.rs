@@ -1,0 +1,592 @@
+//! What plain formats have no form for, by what they have: text, numbers, lists and dicts; and points in time and foreign
+//! values as they come from there.
+
+use crate::classes::how::{Base, How, Special};
+use crate::classes::plan::{PlainDefault, PlainField, Plan};
+use crate::classes::registry;
+use crate::cpython::owned;
+use crate::cpython::{bytes_of, float, int, new, text, Obj, Owned};
+use crate::dialect::pymongo;
+use crate::encode::forms::Order;
+use crate::encode::{Encoder, Part};
+use crate::error::{decode, encode as encode_error, raised, Result};
+use crate::memory::{vec, Vec};
+use crate::schema::time;
+use crate::types::{bson_values, Family};
+use holdall_format::model::{KnownType, Seq};
+use holdall_format::Writer;
+use pyo3::exceptions::PyValueError;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyBytes, PyDelta, PyInt, PyString};
+use std::ptr::addr_of_mut;
+use std::rc::Rc;
+
+/// A point in time as a datetime in UTC, rounded to the microsecond, or cut.
+pub fn of_timestamp(seconds: i64, nanoseconds: u32, cut: bool, at: usize) -> Result<Owned> {
+    match time::moment(seconds, nanoseconds, cut)? {
+        Some(made) => Ok(made),
+        None => Err(decode("a timestamp beyond the years 1 to 9999, which datetime has not", at)),
+    }
+}
+
+/// A value of an application's own type: what the hook makes of it, or an `Ext`.
+pub fn of_extension(py: Python<'_>, code: i8, data: &[u8], hook: Option<&Owned>) -> Result<Owned> {
+    let arguments = (code, new::bytes(py, data)?);
+    let made = match hook {
+        // SAFETY: held.
+        Some(hook) => unsafe { Bound::from_borrowed_ptr(py, hook.get()) }.call1(arguments)?,
+        None => py.import("holdall._values")?.getattr("Ext")?.call1(arguments)?,
+    };
+    Ok(owned(&made))
+}
+
+/// The same point in time as an object that keeps its nanoseconds.
+pub fn exact_timestamp(py: Python<'_>, seconds: i64, nanoseconds: u32) -> Result<Owned> {
+    Ok(owned(&py.import("holdall._values")?.getattr("Timestamp")?.call1((seconds, nanoseconds))?))
+}
+
+/// The text that stands for a key, in a format whose keys are text: an int's digits, what a text type has anyway.
+pub fn key_text(key: &Bound<'_, PyAny>) -> Result<Owned> {
+    let py = key.py();
+    if !key.is_exact_instance_of::<PyInt>() && key.is_instance(&py.import("enum")?.getattr("Enum")?)? {
+        return key_text(&key.getattr("_value_")?);
+    }
+    if let Ok(text) = key.cast::<PyString>() {
+        // The content of a subclass's instance, whatever its `__str__` says.
+        // SAFETY: a string; a new reference or null.
+        return unsafe { Owned::new(ffi::PyUnicode_FromObject(text.as_ptr())) }.ok_or_else(raised);
+    }
+    if key.is_instance_of::<PyInt>() && !key.is_instance_of::<PyBool>() {
+        // SAFETY: an int; its own digits, whatever a subclass's `__str__` says.
+        let digits = unsafe {
+            let repr = (*std::ptr::addr_of_mut!(ffi::PyLong_Type)).tp_repr;
+            Owned::new(repr.map_or(std::ptr::null_mut(), |repr| repr(key.as_ptr())))
+        };
+        return digits.ok_or_else(|| match PyErr::fetch(py) {
+            // Python writes no more of them, and reads no more.
+            error if error.is_instance_of::<PyValueError>(py) => {
+                encode_error("can't store a key that is an int of so many digits")
+            }
+            error => error.into(),
+        });
+    }
+    // SAFETY: the class of a live object.
+    let plan = unsafe { crate::classes::plan::of(py, ffi::Py_TYPE(key.as_ptr()))? };
+    match plan.how {
+        How::Family(Family::Known(KnownType::Date | KnownType::Time)) => Ok(owned(&key.call_method0("isoformat")?)),
+        How::Family(Family::DateTime) => Ok(owned(&key.call_method0("isoformat")?)),
+        How::Family(Family::Known(KnownType::Timedelta)) => {
+            Ok(owned(new::text(py, &time::duration_text(key))?.as_any()))
+        }
+        How::Family(Family::Known(known)) if is_its_text(known) => Ok(owned(key.str()?.as_any())),
+        _ => {
+            let class = crate::classes::plan::shown_class(key)?;
+            Err(encode_error(format_args!("can't store a key of type `{class}`: keys are text in this format")))
+        }
+    }
+}
+
+/// Whether `str` of a value says all of it, in a form that its class reads.
+fn is_its_text(known: KnownType) -> bool {
+    matches!(
+        known,
+        KnownType::Decimal
+            | KnownType::Fraction
+            | KnownType::Uuid
+            | KnownType::PurePosixPath
+            | KnownType::PureWindowsPath
+            | KnownType::PosixPath
+            | KnownType::WindowsPath
+            | KnownType::IPv4Address
+            | KnownType::IPv6Address
+            | KnownType::IPv4Network
+            | KnownType::IPv6Network
+            | KnownType::IPv4Interface
+            | KnownType::IPv6Interface
+    )
+}
+
+/// Whether instances are those of a builtin, or of a type that the format itself has.
+fn is_nearly_builtin(plan: &Plan) -> bool {
+    match &plan.how {
+        _ if plan.special.is_some() => {
+            matches!(plan.special, Some(Special::Extension | Special::Timestamp | Special::Encoded))
+        }
+        How::Family(Family::MemoryView) => true,
+        How::Based(base) => {
+            !matches!(base, Base::Set | Base::FrozenSet | Base::Complex | Base::Deque | Base::Exception)
+        }
+        _ => false,
+    }
+}
+
+/// Whether a field's value is not written: it is unset, or its default. As in msgspec, an equal value is a default's like only
+/// where that says all of it: text and numbers of the same class, an empty list, dict or set.
+fn is_left_out(py: Python<'_>, field: &PlainField, value: &Owned) -> Result<bool> {
+    // SAFETY: the value is held, and so is the default, by its plan; static types are compared by address, and what equality
+    // and length are asked of is of exactly these types.
+    unsafe {
+        let class = ffi::Py_TYPE(value.get());
+        match &field.default {
+            Some(PlainDefault::Value(default)) if default.get() == value.get() => return Ok(true),
+            Some(PlainDefault::Value(default)) if ffi::Py_TYPE(default.get()) == class => {
+                if class == addr_of_mut!(ffi::PyFloat_Type) {
+                    let (one, other) = (float::value(value.get()), float::value(default.get()));
+                    return Ok(one.to_bits() == other.to_bits() || (one.is_nan() && other.is_nan()));
+                }
+                let says_all = [
+                    addr_of_mut!(ffi::PyLong_Type),
+                    addr_of_mut!(ffi::PyUnicode_Type),
+                    addr_of_mut!(ffi::PyBytes_Type),
+                    addr_of_mut!(ffi::PyBool_Type),
+                ];
+                if says_all.contains(&class) {
+                    return match ffi::PyObject_RichCompareBool(value.get(), default.get(), ffi::Py_EQ) {
+                        -1 => Err(raised()),
+                        equal => Ok(equal != 0),
+                    };
+                }
+            }
+            Some(PlainDefault::Empty(empty)) if empty.get() == class.cast() => {
+                return Ok(ffi::PyObject_Size(value.get()) == 0);
+            }
+            _ => {}
+        }
+        Ok(crate::classes::plan::of(py, class)?.special == Some(Special::Unset))
+    }
+}
+
+impl<W: Writer> Encoder<'_, W> {
+    /// Writes an object of a class, in a plain format.
+    ///
+    /// # Safety
+    /// `object` is alive, and an instance of the plan's class.
+    pub(crate) unsafe fn plain(&mut self, object: Obj, plan: &Rc<Plan>) -> Result<()> {
+        // SAFETY: alive, says the caller.
+        let bound = unsafe { Bound::from_borrowed_ptr(self.py, object) };
+        if self.options.builtin_only && !is_nearly_builtin(plan) {
+            // SAFETY: alive, says the caller.
+            return unsafe { self.refused(object, "only builtin types are asked for, others need") };
+        }
+        if let Some(special) = plan.special.filter(|special| W::BSON_VALUES || !matches!(special, Special::Database(_)))
+        {
+            return self.plain_special(&bound, special);
+        }
+        match &plan.how {
+            How::Fields => {
+                if self.options.forms.hook_objects
+                    && plan.registration.is_none()
+                    && plan.plain_form(self.py)?.fields.is_none()
+                {
+                    // SAFETY: alive, says the caller.
+                    return unsafe {
+                        self.refused(object, "its class declares no fields, which with hook_objects=True needs")
+                    };
+                }
+                // SAFETY: an instance of the plan's class, says the caller.
+                if unsafe { self.plain_slots(object, plan)? } {
+                    return Ok(());
+                }
+                self.plain_fields(&bound, plan)
+            }
+            How::NamedTuple(_) => {
+                // SAFETY: a tuple.
+                unsafe {
+                    self.w.list(ffi::Py_SIZE(object) as usize);
+                    self.items(object, Seq::Tuple);
+                }
+                Ok(())
+            }
+            How::Based(base) => self.plain_based(&bound, *base),
+            How::Enum => {
+                let value = bound.getattr("_value_")?;
+                self.then(vec![Part::Value(owned(&value))]);
+                Ok(())
+            }
+            How::Custom => {
+                let function = plan.registration.as_ref().and_then(|known| known.encode.clone());
+                let Some(function) = function else {
+                    return Err(encode_error("a class was registered anew while it was being stored"));
+                };
+                let state = registry::call(&function, object)?;
+                self.then_for(owned(&bound), vec![Part::Value(state)]);
+                Ok(())
+            }
+            How::Family(family) => self.plain_family(&bound, *family),
+            How::Nothing => {
+                self.w.none();
+                Ok(())
+            }
+            // SAFETY: alive, says the caller.
+            How::Refused(why) => unsafe { self.refused(object, why) },
+        }
+    }
+
+    /// The fields of an instance by name; without names where its class is registered so.
+    fn plain_fields(&mut self, object: &Bound<'_, PyAny>, plan: &Rc<Plan>) -> Result<()> {
+        let form = plan.plain_form(self.py)?;
+        let tagged = usize::from(form.tag.is_some());
+        let Some(fields) = &form.fields else {
+            return self.plain_state(object, plan);
+        };
+        let mut parts = Vec::with_capacity(2 * (fields.len() + tagged));
+        if let Some((field, value)) = &form.tag {
+            if !form.array_like {
+                parts.push(Part::Field(field.clone()));
+            }
+            parts.push(Part::Value(value.clone()));
+        }
+        for field in fields {
+            let value = match field.slot {
+                // SAFETY: an instance of the class that the slot's offset was read from.
+                Some(offset) => unsafe {
+                    let value = crate::classes::state::slot(object.as_ptr(), offset);
+                    if value.is_null() {
+                        None
+                    } else {
+                        Some(Owned::borrowed(value))
+                    }
+                },
+                // SAFETY: both are alive.
+                None => unsafe {
+                    let value = Owned::new(ffi::PyObject_GetAttr(object.as_ptr(), field.name.get()));
+                    if value.is_none() {
+                        if ffi::PyErr_ExceptionMatches(ffi::PyExc_AttributeError) == 0 {
+                            return Err(raised());
+                        }
+                        ffi::PyErr_Clear();
+                    }
+                    value
+                },
+            };
+            match value {
+                Some(value) => {
+                    if !form.array_like {
+                        if form.omits && is_left_out(self.py, field, &value)? {
+                            continue;
+                        }
+                        parts.push(Part::Field(field.key.clone()));
+                    }
+                    parts.push(Part::Value(value));
+                }
+                None if form.array_like => {
+                    let name = object.get_type().qualname()?;
+                    return Err(encode_error(format_args!(
+                        "can't store a `{name}` by order: one of its fields is not set"
+                    )));
+                }
+                None => {}
+            }
+        }
+        if form.array_like {
+            self.w.list(parts.len());
+        } else {
+            self.w.dict(parts.len() / 2);
+            parts = self.sort_fields(parts)?;
+        }
+        self.then(parts);
+        Ok(())
+    }
+
+    /// An instance of a class that plain formats have a form of their own for; says no to others.
+    fn plain_special(&mut self, object: &Bound<'_, PyAny>, special: Special) -> Result<()> {
+        match special {
+            Special::Extension if W::TEXT_KEYS => {
+                Err(crate::error::encode("can't store an `Ext`: only MessagePack has a form for it"))
+            }
+            Special::Extension => {
+                let code: i8 = object.getattr("code")?.extract()?;
+                let data = object.getattr("data")?;
+                self.w.extension(code, data.cast::<PyBytes>().map_err(PyErr::from)?.as_bytes());
+                Ok(())
+            }
+            Special::Timestamp => {
+                self.w.timestamp(object.getattr("seconds")?.extract()?, object.getattr("nanoseconds")?.extract()?);
+                Ok(())
+            }
+            Special::Mapping => {
+                let copy = new::dict(object.py())?;
+                for key in object.try_iter()? {
+                    let key = key?;
+                    let value = object.get_item(&key)?;
+                    copy.set_item(key, value)?;
+                }
+                match self.options.forms.order {
+                    Order::Own => self.then_for(owned(object), vec![Part::Table(owned(copy.as_any()))]),
+                    // SAFETY: a dict of ours.
+                    _ => unsafe { self.sorted_dict(copy.as_ptr())? },
+                }
+                Ok(())
+            }
+            // SAFETY: alive.
+            Special::Unset => unsafe { self.refused(object.as_ptr(), "only a field can be left out, else it needs") },
+            Special::Encoded => {
+                let bytes = object.py().get_type::<PyBytes>().call1((object,))?;
+                match self.w.encoded(bytes.cast::<PyBytes>().map_err(PyErr::from)?.as_bytes()) {
+                    Ok(()) => Ok(()),
+                    Err(why) => Err(encode_error(format_args!("can't store a `Raw`: {why}"))),
+                }
+            }
+            Special::Sequence => self.plain_items(object),
+            Special::Text => self.plain_str(object),
+            Special::Database(marker) => bson_values::encode(self, marker, object),
+        }
+    }
+
+    /// All that an instance of a class without declared fields holds.
+    fn plain_state(&mut self, object: &Bound<'_, PyAny>, plan: &Rc<Plan>) -> Result<()> {
+        let mut parts = Vec::new();
+        // SAFETY: an instance of the plan's class; what is found is held by the parts.
+        unsafe {
+            for slot in &plan.slots {
+                let value = crate::classes::state::slot(object.as_ptr(), slot.offset);
+                if !value.is_null() {
+                    parts.push(Part::Field(slot.name.clone()));
+                    parts.push(Part::Value(Owned::borrowed(value)));
+                }
+            }
+            if let Some(dict) = crate::classes::state::dict_of(object.as_ptr(), plan)? {
+                let mut position = crate::cpython::dict::Position(0);
+                while let Some((key, value)) = position.next(dict.get()) {
+                    if text::ascii(key) != Some(b"__orig_class__") {
+                        let key = Owned::borrowed(key);
+                        parts.push(if text::is(key.get()) { Part::Field(key) } else { Part::Key(key) });
+                        parts.push(Part::Value(Owned::borrowed(value)));
+                    }
+                }
+            }
+        }
+        self.w.dict(parts.len() / 2);
+        let parts = self.sort_fields(parts)?;
+        self.then(parts);
+        Ok(())
+    }
+
+    /// An instance of a subclass of a builtin: its content.
+    fn plain_based(&mut self, object: &Bound<'_, PyAny>, base: Base) -> Result<()> {
+        let raw = object.as_ptr();
+        // SAFETY: an instance of a subclass of `base`, says the plan.
+        unsafe {
+            match base {
+                Base::List => {
+                    self.w.list(ffi::Py_SIZE(raw) as usize);
+                    self.items(raw, Seq::List);
+                }
+                Base::Tuple | Base::StructSequence => {
+                    self.w.list(ffi::Py_SIZE(raw) as usize);
+                    self.items(raw, Seq::Tuple);
+                }
+                Base::Dict | Base::DefaultDict | Base::OrderedDict if self.options.forms.order != Order::Own => {
+                    self.sorted_dict(raw)?;
+                }
+                Base::Dict | Base::DefaultDict => self.dict_body(&Owned::borrowed(raw)),
+                Base::OrderedDict => {
+                    self.w.dict(crate::cpython::dict::len(raw));
+                    let items = crate::types::collections::ordered_items(raw)?;
+                    self.then(items);
+                }
+                Base::Set | Base::FrozenSet => {
+                    self.w.list(ffi::PySet_Size(raw) as usize);
+                    self.plain_members(raw)?;
+                }
+                Base::Deque => self.plain_items(object)?,
+                Base::Str => self.plain_text(raw)?,
+                Base::Bytes => self.w.bytes(bytes_of(raw)),
+                Base::ByteArray => {
+                    let len = ffi::PyByteArray_Size(raw) as usize;
+                    self.w.bytes(std::slice::from_raw_parts(ffi::PyByteArray_AsString(raw).cast(), len));
+                }
+                Base::Int => match int::value(raw) {
+                    Some(value) => self.w.int(value),
+                    None => {
+                        self.big(raw)?;
+                    }
+                },
+                Base::Float => self.w.float(float::value(raw)),
+                Base::Complex => self.plain_complex(raw),
+                Base::Exception => return self.refused(raw, "an exception is no plain data, which needs"),
+            }
+        }
+        Ok(())
+    }
+
+    /// # Safety
+    /// `object` is a complex number.
+    pub(crate) unsafe fn plain_complex(&mut self, object: Obj) {
+        // SAFETY: a complex number, says the caller.
+        let value = unsafe { (*object.cast::<ffi::PyComplexObject>()).cval };
+        self.w.list(2);
+        self.w.float(value.real);
+        self.w.float(value.imag);
+    }
+
+    /// What iterating gives, as a list.
+    fn plain_items(&mut self, object: &Bound<'_, PyAny>) -> Result<()> {
+        let items = object.try_iter()?.map(|item| Ok(Part::Value(owned(&item?)))).collect::<PyResult<Vec<_>>>()?;
+        self.w.list(items.len());
+        self.then(items);
+        Ok(())
+    }
+
+    fn plain_str(&mut self, text: &Bound<'_, PyAny>) -> Result<()> {
+        let text = text.str()?;
+        // SAFETY: a string that is held.
+        unsafe { self.plain_text(text.as_ptr()) }
+    }
+
+    fn plain_family(&mut self, object: &Bound<'_, PyAny>, family: Family) -> Result<()> {
+        let refuse = |encoder: &mut Self| {
+            // SAFETY: alive.
+            unsafe { encoder.refused(object.as_ptr(), "the format has no form for it, which needs") }
+        };
+        match family {
+            Family::DateTime => self.plain_datetime(object),
+            Family::MemoryView | Family::PickleBuffer => {
+                let bytes = object.py().get_type::<PyBytes>().call1((object,))?;
+                self.w.bytes(bytes.cast::<PyBytes>().map_err(PyErr::from)?.as_bytes());
+                Ok(())
+            }
+            Family::Record => {
+                let fields = object.getattr("fields")?;
+                match self.options.forms.order {
+                    // SAFETY: a dict, as a record's fields are.
+                    Order::Sorted => unsafe { self.sorted_dict(fields.as_ptr()) },
+                    _ => {
+                        self.dict_body(&owned(&fields));
+                        Ok(())
+                    }
+                }
+            }
+            Family::Known(known) => match known {
+                KnownType::Uuid if W::BSON_VALUES => bson_values::encode_uuid(self, object),
+                KnownType::Decimal if W::BSON_VALUES => bson_values::encode_decimal(self, object),
+                KnownType::PythonPattern if W::BSON_VALUES => bson_values::encode_regex(self, object),
+                KnownType::Uuid if self.plain_uuid(object)? => Ok(()),
+                KnownType::Decimal if self.plain_decimal(object)? => Ok(()),
+                KnownType::Date | KnownType::Time => self.plain_str(&object.call_method0("isoformat")?),
+                KnownType::Timedelta => {
+                    let text = time::duration_text(object);
+                    self.plain_str(new::text(object.py(), &text)?.as_any())
+                }
+                _ if is_its_text(known) => self.plain_str(object),
+                KnownType::ZoneInfo => self.plain_str(&object.getattr("key")?),
+                KnownType::PythonPattern => {
+                    // Flags have no place in a text; those that every pattern of its kind has need none.
+                    let plain = object.py().import("re")?.call_method1("compile", (object.getattr("pattern")?,))?;
+                    if !plain.getattr("flags")?.eq(object.getattr("flags")?)? {
+                        // SAFETY: alive.
+                        return unsafe { self.refused(object.as_ptr(), "its flags have no form, which needs") };
+                    }
+                    self.then(vec![Part::Value(owned(&object.getattr("pattern")?))]);
+                    Ok(())
+                }
+                KnownType::PythonArray | KnownType::NumpyArray => {
+                    let list = object.call_method0("tolist")?;
+                    if known == KnownType::NumpyArray && !crate::types::numpy::is_numeric(object)? {
+                        return refuse(self);
+                    }
+                    self.then(vec![Part::Value(owned(&list))]);
+                    Ok(())
+                }
+                KnownType::NumpyScalar => {
+                    let item = object.call_method0("item")?;
+                    if item.get_type().is(object.get_type()) {
+                        return refuse(self);
+                    }
+                    self.then(vec![Part::Value(owned(&item))]);
+                    Ok(())
+                }
+                KnownType::PythonDeque => self.plain_items(object),
+                KnownType::PythonOrderedDict | KnownType::PythonDefaultDict | KnownType::PythonCounter
+                    if self.options.forms.order != Order::Own =>
+                {
+                    // SAFETY: a dict's subclass.
+                    unsafe { self.sorted_dict(object.as_ptr()) }
+                }
+                KnownType::PythonOrderedDict => {
+                    // SAFETY: an ordered dict.
+                    let items = unsafe { crate::types::collections::ordered_items(object.as_ptr())? };
+                    self.w.dict(items.len() / 2);
+                    self.then(items);
+                    Ok(())
+                }
+                KnownType::PythonDefaultDict | KnownType::PythonCounter => {
+                    self.dict_body(&owned(object));
+                    Ok(())
+                }
+                KnownType::PythonMappingProxy => {
+                    let copy = new::dict(object.py())?;
+                    let (proxy, _) = crate::types::collections::shown_by(object)?;
+                    // SAFETY: both are alive. Any mapping will do.
+                    if unsafe { ffi::PyDict_Update(copy.as_ptr(), proxy.as_ptr()) } != 0 {
+                        return Err(raised());
+                    }
+                    if self.options.forms.order != Order::Own {
+                        // SAFETY: a dict of ours.
+                        return unsafe { self.sorted_dict(copy.as_ptr()) };
+                    }
+                    let copy = owned(copy.as_any());
+                    self.then_for(owned(object), vec![Part::Table(copy)]);
+                    Ok(())
+                }
+                _ => refuse(self),
+            },
+        }
+    }
+
+    /// With a zone: the point in time; without one: text.
+    fn plain_datetime(&mut self, object: &Bound<'_, PyAny>) -> Result<()> {
+        if self.moment(object)? {
+            return Ok(());
+        }
+        self.plain_str(&object.call_method0("isoformat")?)
+    }
+
+    /// The point in time that a datetime is; says no to one without a zone, where the format does not say what it is then.
+    pub(crate) fn moment(&mut self, object: &Bound<'_, PyAny>) -> Result<bool> {
+        let raw = object.as_ptr();
+        // SAFETY: a datetime; the API was imported when the module was.
+        unsafe {
+            let zone = ffi::PyDateTime_DATE_GET_TZINFO(raw);
+            if zone == ffi::Py_None() && !W::BSON_VALUES {
+                return Ok(false);
+            }
+            let day = time::days(
+                i64::from(ffi::PyDateTime_GET_YEAR(raw)),
+                i64::from(ffi::PyDateTime_GET_MONTH(raw)),
+                i64::from(ffi::PyDateTime_GET_DAY(raw)),
+            );
+            let local = day * 86_400
+                + i64::from(ffi::PyDateTime_DATE_GET_HOUR(raw)) * 3600
+                + i64::from(ffi::PyDateTime_DATE_GET_MINUTE(raw)) * 60
+                + i64::from(ffi::PyDateTime_DATE_GET_SECOND(raw));
+            let micros = i64::from(ffi::PyDateTime_DATE_GET_MICROSECOND(raw));
+            let east = if zone == ffi::PyDateTime_TimeZone_UTC() || zone == ffi::Py_None() {
+                0
+            } else {
+                let offset = object.call_method0("utcoffset")?;
+                if offset.is_none() && !W::BSON_VALUES {
+                    return Ok(false);
+                }
+                match offset.is_none() {
+                    true => 0,
+                    false => {
+                        // A class of the user's may give anything.
+                        let delta = offset.cast::<PyDelta>().map_err(PyErr::from)?.as_ptr();
+                        (i64::from(ffi::PyDateTime_DELTA_GET_DAYS(delta)) * 86_400
+                            + i64::from(ffi::PyDateTime_DELTA_GET_SECONDS(delta)))
+                        .saturating_mul(1_000_000)
+                        .saturating_add(i64::from(ffi::PyDateTime_DELTA_GET_MICROSECONDS(delta)))
+                    }
+                }
+            };
+            let whole = (local * 1_000_000 + micros).saturating_sub(east);
+            if self.options.driver.is_some() {
+                pymongo::check_moment(whole)?;
+            }
+            self.w.timestamp(whole.div_euclid(1_000_000), whole.rem_euclid(1_000_000) as u32 * 1000);
+        }
+        Ok(true)
+    }
+}

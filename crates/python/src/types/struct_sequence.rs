@@ -1,0 +1,46 @@
+//! Struct sequences, as `os.stat` and `time.localtime` give them: tuples of the interpreter's own classes, with fields
+//! that no index reaches. All of them are written, the visible ones first; the class makes an instance of as many as it
+//! takes.
+
+use crate::classes::memory;
+use crate::cpython::{Obj, Owned, Type};
+use crate::error::{decode, raised, refused, Result};
+use crate::memory::Vec;
+use pyo3::ffi;
+use pyo3::prelude::*;
+
+/// Visible and hidden fields, in order.
+///
+/// # Safety
+/// `object` is a struct sequence.
+pub unsafe fn fields(py: Python<'_>, object: Obj) -> Result<Vec<Owned>> {
+    // SAFETY: behind the visible fields stand the hidden ones, as many in all as its class says: the interpreter allocates
+    // and frees instances by the same attribute.
+    unsafe {
+        let (_, all) = memory::struct_sequence_lengths(py, ffi::Py_TYPE(object))?;
+        let items = std::ptr::addr_of!((*object.cast::<ffi::PyTupleObject>()).ob_item).cast::<Obj>();
+        Ok((0..all)
+            .map(|at| {
+                let item = *items.add(at);
+                Owned::borrowed(if item.is_null() { ffi::Py_None() } else { item })
+            })
+            .collect())
+    }
+}
+
+/// Mirror of [`fields`].
+///
+/// # Safety
+/// `class` is a struct sequence.
+pub unsafe fn build(class: Type, fields: &Owned, at: usize) -> Result<Owned> {
+    // SAFETY: the class's own constructor takes a sequence, and checks its length.
+    unsafe {
+        if ffi::PyTuple_CheckExact(fields.get()) == 0 {
+            return Err(decode("the fields of a struct sequence are no tuple", at));
+        }
+        let Some(new) = (*class).tp_new else { return Err(decode("a struct sequence that nobody can make", at)) };
+        let args = Owned::new(ffi::PyTuple_Pack(1, fields.get())).ok_or_else(raised)?;
+        Owned::new(new(class, args.get(), std::ptr::null_mut()))
+            .ok_or_else(|| refused("a struct sequence has another number of fields", at))
+    }
+}

@@ -1,0 +1,104 @@
+//! Instances stored by another version of their class: their fields go through the registered `upgrade`, and what is
+//! still missing gets the class's default.
+
+use crate::classes::how::How;
+use crate::classes::state;
+use crate::cpython::owned;
+use crate::cpython::{new, text, Owned};
+use crate::error::{decode, raised, Result};
+use crate::memory::Vec;
+use crate::shapes::{Build, Layout};
+use crate::types::defaults;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+/// Fills `object` (a named tuple is made here instead) from the values of the layout's names.
+pub fn make(py: Python<'_>, layout: &Layout, object: Option<Owned>, values: Vec<Owned>, at: usize) -> Result<Owned> {
+    let Some(plan) = &layout.plan else { return Err(decode("a layout without its class", at)) };
+    let mut fields = new::dict(py)?;
+    for (name, value) in layout.names.iter().zip(&values) {
+        // SAFETY: both are held.
+        unsafe {
+            fields.set_item(Bound::from_borrowed_ptr(py, name.get()), Bound::from_borrowed_ptr(py, value.get()))?
+        };
+    }
+    if let Some(registration) = &plan.registration {
+        if let (Some(upgrade), true) = (&registration.upgrade, registration.version != layout.version) {
+            // SAFETY: held by the registration.
+            let upgrade = unsafe { Bound::from_borrowed_ptr(py, upgrade.get()) };
+            let upgraded = upgrade.call1((fields, layout.version))?;
+            fields = upgraded.cast_into::<PyDict>().map_err(|_| decode("`upgrade` gave no dict of fields", at))?;
+        }
+    }
+    let by_layout = match &layout.build {
+        Build::Upgraded { lacking, .. } => lacking.as_ref(),
+        _ => None,
+    };
+    let found;
+    let lacking = match by_layout {
+        Some(lacking) => lacking,
+        None => {
+            found = defaults::lacking(py, plan.class(), &names_of(&fields, at)?)?;
+            &found
+        }
+    };
+    for missing in lacking {
+        let value = missing.value(py)?;
+        // SAFETY: both are held.
+        unsafe {
+            fields
+                .set_item(Bound::from_borrowed_ptr(py, missing.name.get()), Bound::from_borrowed_ptr(py, value.get()))?
+        };
+    }
+    let get = |name: &Owned| -> Result<Option<Owned>> {
+        // SAFETY: held.
+        let found = fields.get_item(unsafe { Bound::from_borrowed_ptr(py, name.get()) })?;
+        Ok(found.map(|value| owned(&value)))
+    };
+    // SAFETY: the class is alive; the object is a fresh instance of it.
+    unsafe {
+        if let How::NamedTuple(names) = &plan.how {
+            let Some(alloc) = (*plan.class()).tp_alloc else { return Err(decode("a class without an allocator", at)) };
+            let object = Owned::new(alloc(plan.class(), names.len() as isize)).ok_or_else(raised)?;
+            for (place, name) in names.iter().enumerate() {
+                let Some(value) = get(name)? else {
+                    return Err(decode("a named tuple lacks a field that has no default", at));
+                };
+                crate::cpython::fill::tuple_item(object.get(), place, value);
+            }
+            return Ok(object);
+        }
+        let Some(object) = object else { return Err(decode("an instance that was not made", at)) };
+        let rest = new::dict(py)?;
+        for (name, value) in &fields {
+            match plan.slots.iter().find(|slot| text::equal(slot.name.get(), name.as_ptr())) {
+                Some(slot) => {
+                    crate::cpython::replace(state::slot_mut(object.get(), slot.offset), owned(&value).into_raw())
+                }
+                None => rest.set_item(name, value)?,
+            }
+        }
+        if plan.has_dict {
+            state::set_dict(object.get(), owned(rest.as_any()))?;
+        }
+        Ok(object)
+    }
+}
+
+/// The names of the fields that a function of the program's gave.
+fn names_of(fields: &Bound<'_, PyDict>, at: usize) -> Result<Vec<Owned>> {
+    let interned = |name: Bound<'_, PyAny>| {
+        let mut raw = name.into_ptr();
+        // SAFETY: a reference of ours; interning may replace it by its equal.
+        unsafe {
+            if !text::is(raw) {
+                drop(Owned::new(raw));
+                return Err(decode("`upgrade` gave a field whose name is no text", at));
+            }
+            ffi::PyUnicode_InternInPlace(&mut raw);
+            Owned::new(raw).ok_or_else(raised)
+        }
+    };
+    fields.keys().iter().map(interned).collect()
+}
