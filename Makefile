@@ -49,7 +49,7 @@ bench: $(VENV)/.stamp-bench ## every data set against every peer, as ratios of i
 	@$(BIN)/python bench/run.py $(ARGS)
 
 ##@ Check
-.PHONY: test beside-the-build lint ruff mypy rust-lint docs-lint cargo-test pytest properties test-mongo check-julia check-versions peers interpreter-tests zoo zoo-scan fuzz fuzz-rust miri check-debug sanitize complexity faults soak soak-log
+.PHONY: test beside-the-build lint ruff mypy rust-lint house docs-lint cargo-test pytest properties test-mongo check-julia check-versions peers interpreter-tests zoo zoo-scan fuzz fuzz-rust miri check-debug sanitize complexity faults soak soak-log
 # `+`: what stands in a variable is not seen to be make, which would keep its jobs to itself.
 STEP = +@$(MAKE) --no-print-directory
 # The compiler works on one thread for a good part of a build from nothing: what needs no extension runs beside it.
@@ -62,10 +62,11 @@ beside-the-build:
 	$(STEP) ruff
 	$(STEP) mypy
 	$(STEP) rust-lint
+	$(STEP) house
 	$(STEP) cargo-test
 	$(STEP) $(VENV)/.stamp-test
 
-lint: ruff mypy rust-lint docs-lint ## ruff, mypy --strict, rustfmt, clippy -D warnings, generated docs
+lint: ruff mypy rust-lint house docs-lint ## ruff, mypy --strict, rustfmt, clippy -D warnings, the order of the floors, generated docs
 
 ruff: $(VENV)/.stamp-lint
 	$(BIN)/ruff check .
@@ -77,6 +78,10 @@ mypy: $(VENV)/.stamp-lint
 rust-lint: $(VENV)/.stamp-venv
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
+
+# No file takes from a floor above its own, or in a circle; none is too long.
+house: $(VENV)/.stamp-venv
+	$(BIN)/python -m tests.support.house
 
 # Tables that are made from the code; one that lags behind is brought up to date here, and fails once.
 DOCS_WITH_TABLES := docs/format.md docs/msgpack.md docs/bson.md docs/julia.md docs/types.md

@@ -17,4 +17,5 @@ mod memory;
 mod message;
 mod schema;
 mod shapes;
+mod state;
 mod types;

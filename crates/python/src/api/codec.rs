@@ -2,8 +2,8 @@
 
 use crate::encode::scratch::{with_scratch, Scratch};
 use crate::error::Fault;
+use crate::error::{door, door_giving};
 use crate::io::files::decode_message;
-use crate::memory::{door, door_giving};
 use crate::message::limits::Limits;
 use crate::message::options;
 use crate::message::options::Wanted;

@@ -1,7 +1,7 @@
 //! `deepcopy`: the graph once more, without bytes.
 
 use crate::cpython::owned;
-use crate::memory::door;
+use crate::error::door;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 

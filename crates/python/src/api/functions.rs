@@ -1,7 +1,7 @@
 //! `dumps` and `loads`.
 
+use crate::error::door;
 use crate::io::files::decode_message;
-use crate::memory::door;
 use crate::message::encode_message;
 use crate::message::limits::Limits;
 use crate::message::options;

@@ -1,7 +1,7 @@
 //! `outline`: what bytes hold, for those who look at them; `guess_format`: which format they are in.
 
 use crate::cpython::new;
-use crate::memory::{door, door_giving};
+use crate::error::{door, door_giving};
 use crate::message::with_bytes;
 use holdall_format::hold;
 use holdall_format::inspect::{inspect, Class, Inspection, Key, Node, Options, Referred, Rest, Sum, ValueKind};

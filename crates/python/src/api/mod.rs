@@ -20,7 +20,7 @@ use pyo3::prelude::*;
 #[pyo3(name = "_core")]
 fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
-    crate::memory::quiet_lack_of_memory();
+    error::quiet_lack_of_memory();
     // SAFETY: the GIL is held; the datetime API is imported before anything uses it.
     unsafe {
         crate::cpython::self_test().map_err(pyo3::exceptions::PyImportError::new_err)?;

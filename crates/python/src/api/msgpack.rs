@@ -4,7 +4,7 @@ use crate::cpython::View;
 use crate::encode::forms::Forms;
 use crate::encode::scratch::Scratch;
 use crate::error::Fault;
-use crate::memory::{door, door_giving};
+use crate::error::{door, door_giving};
 use crate::message::foreign::named;
 use crate::message::limits::Limits;
 use crate::message::options;

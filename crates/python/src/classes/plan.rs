@@ -12,6 +12,7 @@ use crate::cpython::class::{_PyType_Lookup, given_version, lookup, managed_dict,
 use crate::cpython::{text, Obj, Owned, Type};
 use crate::error::{raised, Asked, Result};
 use crate::memory::{HashMap, Vec};
+use crate::state::{Name, StateSlot};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyModule, PyString, PyType};
@@ -101,17 +102,16 @@ pub enum PlainDefault {
     Empty(Owned),
 }
 
-struct Shared(RefCell<Option<HashMap<usize, Rc<Plan>, rustc_hash::FxBuildHasher>>>);
-// SAFETY: reached only through functions that take a `Python` token: the GIL orders all access.
-unsafe impl Sync for Shared {}
-static PLANS: Shared = Shared(RefCell::new(None));
+type Plans = RefCell<HashMap<usize, Rc<Plan>, rustc_hash::FxBuildHasher>>;
+// SAFETY: the only slot of that name.
+static PLANS: StateSlot<Plans> = unsafe { StateSlot::new(Name::Plans) };
 
 /// The plan of a class, made on first use.
 ///
 /// # Safety
 /// `class` is alive.
 pub unsafe fn of(py: Python<'_>, class: Type) -> Result<Rc<Plan>> {
-    let known = PLANS.0.borrow().as_ref().and_then(|plans| plans.get(&(class as usize)).cloned());
+    let known = PLANS.get(py).borrow().get(&(class as usize)).cloned();
     if let Some(plan) = known {
         // SAFETY: `weak` is a weak reference, which `plan` keeps alive; only the address is compared.
         #[allow(deprecated)]
@@ -124,8 +124,7 @@ pub unsafe fn of(py: Python<'_>, class: Type) -> Result<Rc<Plan>> {
     // SAFETY: alive, says the caller.
     let plan = Rc::new(unsafe { make(py, class)? });
     let old = {
-        let mut plans = PLANS.0.borrow_mut();
-        let plans = plans.get_or_insert_with(HashMap::default);
+        let mut plans = PLANS.get(py).borrow_mut();
         // Plans of classes that are gone: dropped here and there, so that the cache stays as large as what it serves.
         let mut gone = Vec::new();
         if plans.len().is_power_of_two() && plans.len() >= 64 {
@@ -146,8 +145,8 @@ pub unsafe fn of(py: Python<'_>, class: Type) -> Result<Rc<Plan>> {
 }
 
 /// Forgets the plan of a class that was registered anew.
-pub fn forget(_py: Python<'_>, class: Type) {
-    let old = PLANS.0.borrow_mut().as_mut().and_then(|plans| plans.remove(&(class as usize)));
+pub fn forget(py: Python<'_>, class: Type) {
+    let old = PLANS.get(py).borrow_mut().remove(&(class as usize));
     drop(old);
 }
 

@@ -2,9 +2,11 @@
 
 use crate::classes::plan;
 use crate::cpython::{Obj, Owned, Type};
+use crate::error::door;
 use crate::error::{Asked, HoldallError};
-use crate::memory::{door, format, FxHashMap, Vec};
+use crate::memory::{format, FxHashMap, Vec};
 use crate::shapes::classes;
+use crate::state::{Name, StateSlot};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple, PyType};
 use std::cell::RefCell;
@@ -42,15 +44,12 @@ struct Registry {
 /// and how the stored names of their classes begin.
 const LIBRARIES: [(&str, &str); 2] = [("bson.objectid", "bson."), ("holdall.julia", "holdall.julia.")];
 
-struct Shared(RefCell<Option<Registry>>);
-// SAFETY: only `with` reaches it, and it asks for a `Python` token: the GIL orders all access. `Rc` and `Owned` in it
-// are never touched without the GIL for the same reason.
-unsafe impl Sync for Shared {}
-static REGISTRY: Shared = Shared(RefCell::new(None));
+// SAFETY: the only slot of that name.
+static REGISTRY: StateSlot<RefCell<Registry>> = unsafe { StateSlot::new(Name::Registry) };
 
 /// `action` must not run Python code.
-fn with<T>(_py: Python<'_>, action: impl FnOnce(&mut Registry) -> T) -> T {
-    action(REGISTRY.0.borrow_mut().get_or_insert_with(Registry::default))
+fn with<T>(py: Python<'_>, action: impl FnOnce(&mut Registry) -> T) -> T {
+    action(&mut REGISTRY.get(py).borrow_mut())
 }
 
 pub fn by_class(py: Python<'_>, class: Type) -> PyResult<Option<Rc<Registration>>> {

@@ -12,9 +12,10 @@ use crate::memory::Vec;
 use crate::schema::node::accepts;
 use crate::schema::ANY;
 use crate::shapes::{Build, Layout};
+use crate::state::{Name, StateSlot};
 use holdall_format::model::Bytes;
 use holdall_format::{Reader, Token};
-use pyo3::ffi;
+use pyo3::{ffi, Python};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
@@ -67,10 +68,8 @@ impl Ways {
     }
 }
 
-struct Cache(RefCell<Vec<Entry>>);
-// SAFETY: reached only by methods of a decoder, which lives while the GIL is held.
-unsafe impl Sync for Cache {}
-static CACHE: Cache = Cache(RefCell::new(Vec::new()));
+// SAFETY: the only slot of that name.
+static CACHE: StateSlot<RefCell<Vec<Entry>>> = unsafe { StateSlot::new(Name::InlineShapes) };
 
 fn place(first: &[u8], len: usize) -> usize {
     let word = |chunk: Option<&[u8; 4]>| chunk.map_or(0, |chunk| u64::from(u32::from_le_bytes(*chunk)));
@@ -85,8 +84,8 @@ fn place(first: &[u8], len: usize) -> usize {
 
 /// The shape that dicts of this many items with this first key had.
 #[inline(always)]
-fn find(first: &[u8], len: usize) -> Option<Rc<Layout>> {
-    let cache = CACHE.0.borrow();
+fn find(py: Python<'_>, first: &[u8], len: usize) -> Option<Rc<Layout>> {
+    let cache = CACHE.get(py).borrow();
     let shape = cache.get(place(first, len))?.shape.as_ref()?;
     // SAFETY: names are strings that the shape holds.
     let same = shape.names.len() == len && unsafe { text::ascii(shape.names[0].get()) } == Some(first);
@@ -95,8 +94,8 @@ fn find(first: &[u8], len: usize) -> Option<Rc<Layout>> {
 
 /// The shapes that dicts which began with this key had.
 #[inline(always)]
-fn find_ways(first: &[u8]) -> Option<Rc<Ways>> {
-    let cache = CACHE.0.borrow();
+fn find_ways(py: Python<'_>, first: &[u8]) -> Option<Rc<Ways>> {
+    let cache = CACHE.get(py).borrow();
     let ways = cache.get(place(first, 0))?.ways.as_ref()?;
     // SAFETY: names are strings that the shapes hold.
     let same = unsafe { text::ascii(ways.shapes[0].names[0].get()) } == Some(first);
@@ -114,7 +113,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         let token = self.r.next()?;
         self.r.rewind(before);
         let Token::Text(Bytes::Ascii(first)) = token else { return self.begin_unguessed(len, 0) };
-        let Some(shape) = find(first, len) else { return self.begin_unguessed(len, GUESSED) };
+        let Some(shape) = find(self.py, first, len) else { return self.begin_unguessed(len, GUESSED) };
         let Build::Guessed(encoded) = &shape.build else { return self.begin_unguessed(len, 0) };
         self.claim(len, 128 + 32 * len)?;
         // SAFETY: the GIL is held while a decoder lives; the copy has a place for each name.
@@ -163,7 +162,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         let token = self.r.next()?;
         self.r.rewind(before);
         let ways = match token {
-            Token::Text(Bytes::Ascii(first)) => find_ways(first),
+            Token::Text(Bytes::Ascii(first)) => find_ways(self.py, first),
             _ => None,
         };
         let Some(ways) = ways else {
@@ -309,7 +308,10 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         let frame = &self.stack[depth - 1];
         let (here, len) = (frame.at, frame.len);
         // SAFETY: names are strings that the shape holds.
-        let Some(ways) = (unsafe { text::ascii(shape.names[0].get()) }).and_then(find_ways) else { return Ok(false) };
+        let Some(ways) = (unsafe { text::ascii(shape.names[0].get()) }).and_then(|first| find_ways(self.py, first))
+        else {
+            return Ok(false);
+        };
         let Some(now) = ways.shapes.iter().position(|known| std::ptr::eq(&**known, shape)) else { return Ok(false) };
         let before = self.r.place();
         let other = ways.other(now, here, |shape| match &shape.build {
@@ -343,7 +345,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         // SAFETY: the GIL is held while a decoder lives; the frame holds the dict, with a place for each name.
         unsafe {
             if let Some(name) = text::ascii(shape.names[0].get()).filter(|_| !R::TEXT_KEYS) {
-                let mut cache = CACHE.0.borrow_mut();
+                let mut cache = CACHE.get(self.py).borrow_mut();
                 if let Some(entry) = cache.get_mut(place(name, shape.names.len())) {
                     entry.misses += 1;
                     if entry.misses == MOST_MISSES {
@@ -384,7 +386,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         if R::TEXT_KEYS && pymongo::may_be_reference(&names) {
             return;
         }
-        let mut cache = CACHE.0.borrow_mut();
+        let mut cache = CACHE.get(self.py).borrow_mut();
         if cache.is_empty() {
             cache.resize_with(SIZE, Entry::default);
         }

@@ -55,7 +55,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         self.numbered = std::mem::take(&mut section.texts);
         self.layouts = std::mem::take(&mut section.layouts);
         let (texts, layouts) = (self.numbered.len(), self.layouts.len());
-        let made = crate::memory::guarded(|| self.message());
+        let made = crate::error::guarded(|| self.message());
         self.end_allowance(allowance);
         self.numbered.truncate(texts);
         self.layouts.truncate(layouts);
@@ -69,7 +69,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         self.numbered = std::mem::take(&mut section.texts);
         self.layouts = std::mem::take(&mut section.layouts);
         self.learns = true;
-        let learnt = crate::memory::guarded(|| self.names(names));
+        let learnt = crate::error::guarded(|| self.names(names));
         section.texts = std::mem::take(&mut self.numbered);
         section.layouts = std::mem::take(&mut self.layouts);
         learnt

@@ -7,7 +7,7 @@ mod writer;
 pub use reader::LogReader;
 pub use writer::LogWriter;
 
-use crate::memory::door;
+use crate::error::door;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering};

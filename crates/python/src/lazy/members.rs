@@ -1,7 +1,7 @@
 //! Going through a document that stays bytes, member by member.
 
+use crate::error::door;
 use crate::lazy::{Cursor, Document};
-use crate::memory::door;
 use pyo3::prelude::*;
 
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -9,7 +9,7 @@ mod source;
 mod tokens;
 
 use crate::cpython::new;
-use crate::memory::door;
+use crate::error::door;
 use crate::message::foreign::guessed;
 use crate::message::limits::Limits;
 use crate::message::options;

@@ -1,7 +1,7 @@
 //! What a reader says of bytes that are of another format: their name, and what reads them.
 
+use crate::error::{door, door_giving};
 use crate::error::{DecodeError, LimitError, UnknownTypeError, ValidationError};
-use crate::memory::{door, door_giving};
 use holdall_format::detect::{self, Format, Looks};
 use holdall_format::hold::tag;
 use pyo3::prelude::*;

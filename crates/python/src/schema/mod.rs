@@ -15,8 +15,8 @@ pub mod time;
 
 use crate::classes::serial::next_serial;
 use crate::cpython::{Obj, Owned};
+use crate::error::door;
 use crate::error::Result;
-use crate::memory::door;
 use crate::shapes::classes::Shelf;
 use class::Class;
 use node::{Map, MapKind, Node, Scalar, SeqKind};

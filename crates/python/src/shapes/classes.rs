@@ -5,6 +5,7 @@
 use crate::memory::{HashMap, Vec};
 use crate::shapes::dicts::place;
 use crate::shapes::Layout;
+use crate::state::{Name, StateSlot};
 use holdall_format::model::{self, ShapeKind};
 use pyo3::prelude::*;
 use std::cell::RefCell;
@@ -29,17 +30,18 @@ pub struct Shelf {
     members: RefCell<HashMap<u32, Rc<Layout>, rustc_hash::FxBuildHasher>>,
 }
 
-// SAFETY: reached only by functions that take a `Python` token: the GIL orders all access.
+// SAFETY: reached only by functions that take a `Python` token: the GIL orders all access. A schema, which holds one, is an object of
+// Python's, and goes from thread to thread.
 unsafe impl Sync for Shelf {}
 // SAFETY: the same.
 unsafe impl Send for Shelf {}
 
-static WITHOUT_SCHEMA: Shelf =
-    Shelf { layouts: RefCell::new(Vec::new()), members: RefCell::new(HashMap::with_hasher(rustc_hash::FxBuildHasher)) };
+// SAFETY: the only slot of that name.
+static WITHOUT_SCHEMA: StateSlot<Shelf> = unsafe { StateSlot::new(Name::ClassShapes) };
 
 /// The shelf for messages without a schema.
-pub fn without_schema(_py: Python<'_>) -> &'static Shelf {
-    &WITHOUT_SCHEMA
+pub fn without_schema(py: Python<'_>) -> &Shelf {
+    WITHOUT_SCHEMA.get(py)
 }
 
 impl Shelf {

@@ -3,6 +3,7 @@
 
 use crate::memory::Vec;
 use crate::shapes::Layout;
+use crate::state::{Name, StateSlot};
 use pyo3::prelude::*;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -13,10 +14,8 @@ const LONGEST: usize = 1024;
 
 type Entry = Option<(Vec<u8>, Rc<Layout>)>;
 
-struct Cache(RefCell<Vec<Entry>>);
-// SAFETY: reached only by functions that take a `Python` token: the GIL orders all access.
-unsafe impl Sync for Cache {}
-static CACHE: Cache = Cache(RefCell::new(Vec::new()));
+// SAFETY: the only slot of that name.
+static CACHE: StateSlot<RefCell<Vec<Entry>>> = unsafe { StateSlot::new(Name::DictShapes) };
 
 /// The place of a block of names in a table of 256.
 pub fn place(block: &[u8]) -> usize {
@@ -27,18 +26,18 @@ pub fn place(block: &[u8]) -> usize {
     (mix(hash, tail) >> 56) as usize
 }
 
-pub fn find(_py: Python<'_>, block: &[u8]) -> Option<Rc<Layout>> {
-    let cache = CACHE.0.borrow();
+pub fn find(py: Python<'_>, block: &[u8]) -> Option<Rc<Layout>> {
+    let cache = CACHE.get(py).borrow();
     let (known, layout) = cache.get(place(block))?.as_ref()?;
     (**known == *block).then(|| layout.clone())
 }
 
-pub fn keep(_py: Python<'_>, block: &[u8], layout: &Rc<Layout>) {
+pub fn keep(py: Python<'_>, block: &[u8], layout: &Rc<Layout>) {
     if block.is_empty() || block.len() > LONGEST {
         return;
     }
     let old = {
-        let mut cache = CACHE.0.borrow_mut();
+        let mut cache = CACHE.get(py).borrow_mut();
         if cache.is_empty() {
             cache.resize(SIZE, None);
         }

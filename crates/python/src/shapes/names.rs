@@ -3,17 +3,16 @@
 
 use crate::cpython::{text, Obj, Owned};
 use crate::memory::Vec;
-use pyo3::ffi;
+use crate::state::{Name, StateSlot};
+use pyo3::{ffi, Python};
 use std::cell::RefCell;
 
 const SIZE: usize = 2048;
 /// Longer names are not kept.
 const LONGEST: usize = 48;
 
-struct Cache(RefCell<Vec<Option<Owned>>>);
-// SAFETY: reached only by `name`, whose caller holds the GIL.
-unsafe impl Sync for Cache {}
-static CACHE: Cache = Cache(RefCell::new(Vec::new()));
+// SAFETY: the only slot of that name.
+static CACHE: StateSlot<RefCell<Vec<Option<Owned>>>> = unsafe { StateSlot::new(Name::Names) };
 
 #[inline(always)]
 fn hash(bytes: &[u8]) -> usize {
@@ -38,7 +37,7 @@ pub unsafe fn name(bytes: &[u8]) -> Option<Owned> {
         if bytes.len() > LONGEST {
             return text::from_ascii(bytes);
         }
-        let mut cache = CACHE.0.borrow_mut();
+        let mut cache = CACHE.get(Python::assume_attached()).borrow_mut();
         if cache.is_empty() {
             cache.resize(SIZE, None);
         }

@@ -13,8 +13,9 @@ pub use restore::{
 use crate::cpython::owned;
 use crate::cpython::{bytes_of, text, Type, View};
 use crate::encode::{Encoder, Part, BY_PARENT_AND_US};
+use crate::error::extracted;
 use crate::error::{decode, encode as encode_error, raised, Result};
-use crate::memory::{extracted, Vec};
+use crate::memory::Vec;
 use crate::types::{buffer, Family};
 use dtype::{Content, Form};
 use holdall_format::model::{KnownType, OutOfBand, Text};

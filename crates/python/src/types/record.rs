@@ -3,8 +3,8 @@
 use crate::cpython::owned;
 use crate::cpython::{new, Owned};
 use crate::encode::{Encoder, Part};
+use crate::error::door;
 use crate::error::{encode as encode_error, Result};
-use crate::memory::door;
 use crate::memory::{format, Vec};
 use crate::shapes::Layout;
 use holdall_format::model::ShapeKind;

@@ -2,9 +2,10 @@
 
 use crate::cpython::{new, View};
 use crate::error::Fault;
+use crate::error::{door, door_giving};
 use crate::io::log::Damage;
 use crate::io::streams::{Progress, Raised, Sink};
-use crate::memory::{door, door_giving, vec, HashMap, Vec};
+use crate::memory::{vec, HashMap, Vec};
 use crate::message::foreign;
 use holdall_format::detect::Format;
 use holdall_format::hold::codec;

@@ -4,13 +4,14 @@ mod damage;
 
 use crate::budget::Allowance;
 use crate::decode::{self, Decoder, Section};
+use crate::error::{door, door_giving};
 use crate::error::{is_of_values, DecodeError, Fault};
 use crate::io::descriptor::Descriptor;
 use crate::io::log::reader::damage::Lost;
 use crate::io::log::writer::{last_restart, restart_at};
 use crate::io::log::{Damage, InUse};
 use crate::io::streams::{os_error, Raised, Stream};
-use crate::memory::{door, door_giving, Vec};
+use crate::memory::Vec;
 use crate::message::foreign::named_log;
 use crate::message::limits::Limits;
 use crate::message::options;

@@ -3,11 +3,12 @@
 use crate::encode::scratch::with_scratch;
 use crate::encode::{self, Encoder, Section, Tables};
 use crate::error::{self, Detour, Fault};
+use crate::error::{door, door_giving, guarded};
 use crate::io::descriptor::Descriptor;
 use crate::io::files::compression;
 use crate::io::log::InUse;
 use crate::io::streams::{os_error, Raised, Sink};
-use crate::memory::{door, door_giving, guarded, HashMap, Vec};
+use crate::memory::{HashMap, Vec};
 use crate::message::options;
 use holdall_format::hold::codec::Compression;
 use holdall_format::hold::log::{self, Named, Next, Restart};

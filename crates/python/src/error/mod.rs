@@ -1,5 +1,9 @@
 //! What can go wrong in the host, and the exceptions it becomes.
 
+mod door;
+
+pub use door::{door, door_giving, extracted, guarded, quiet_lack_of_memory};
+
 use crate::cpython::Owned;
 use crate::memory::{format, push, text, Vec};
 use holdall_format::{Error as FormatError, ErrorKind};
