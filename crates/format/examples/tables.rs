@@ -99,7 +99,7 @@ fn kinds() -> String {
 fn known() -> String {
     let mut rows = vec![row(&["code", "type", "values"])];
     for (code, known, values) in tag::KNOWN {
-        rows.push(row(&[&code.to_string(), &format!("{known:?}"), values]));
+        rows.push(row(&[&code.to_string(), &format!("{known:?}").trim_start_matches("Python"), values]));
     }
     table(&rows)
 }
@@ -125,9 +125,9 @@ fn codes(of: &str, all: &[tag::Code]) -> String {
     table(&rows)
 }
 
-fn lent() -> String {
+fn out_of_band() -> String {
     let mut rows = vec![row(&["form", "what the value becomes"])];
-    rows.extend(tag::LENT.iter().map(|(code, _, meaning)| row(&[&code.to_string(), meaning])));
+    rows.extend(tag::OUT_OF_BAND.iter().map(|(code, _, meaning)| row(&[&code.to_string(), meaning])));
     table(&rows)
 }
 
@@ -160,7 +160,7 @@ fn regenerate(page: &str) -> Result<String, String> {
             "flags" => flags(),
             "files" => codes("what follows the start", tag::FILES),
             "frames" => codes("body", tag::FRAMES),
-            "lent" => lent(),
+            "lent" => out_of_band(),
             "codecs" => codecs(),
             "msgpack tags" => tags(msgpack::tag::TABLE),
             "bson types" => first_bytes(["type", "name", "value", "meaning"], bson::tag::TABLE),

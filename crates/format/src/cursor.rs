@@ -1,6 +1,6 @@
 //! A place in bytes that come from outside: every length is checked against what is left.
 
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::text;
 
 /// Reads front to back; an error tells where.
@@ -17,7 +17,7 @@ impl<'i> Cursor<'i> {
 
     #[cold]
     #[inline(never)]
-    pub(crate) fn error<T>(&self, kind: Kind) -> Result<T> {
+    pub(crate) fn error<T>(&self, kind: ErrorKind) -> Result<T> {
         Err(Error::new(kind, self.offset()))
     }
 
@@ -28,7 +28,7 @@ impl<'i> Cursor<'i> {
                 self.rest = rest;
                 Ok(head)
             }
-            None => self.error(Kind::Truncated { needed: len - self.rest.len() }),
+            None => self.error(ErrorKind::Truncated { needed: len - self.rest.len() }),
         }
     }
 
@@ -39,7 +39,7 @@ impl<'i> Cursor<'i> {
                 self.rest = rest;
                 Ok(*head)
             }
-            None => self.error(Kind::Truncated { needed: N - self.rest.len() }),
+            None => self.error(ErrorKind::Truncated { needed: N - self.rest.len() }),
         }
     }
 
@@ -48,7 +48,7 @@ impl<'i> Cursor<'i> {
     pub(crate) fn chunks<const N: usize>(&mut self, len: usize) -> Result<&'i [[u8; N]]> {
         match len.checked_mul(N) {
             Some(bytes) => Ok(self.take(bytes)?.as_chunks().0),
-            None => self.error(Kind::TooLong),
+            None => self.error(ErrorKind::TooLong),
         }
     }
 
@@ -57,7 +57,7 @@ impl<'i> Cursor<'i> {
     #[inline(always)]
     pub(crate) fn claim(&self, len: usize, least: usize) -> Result<usize> {
         if len > self.rest.len() / least {
-            return self.error(Kind::Truncated { needed: len.saturating_mul(least) - self.rest.len() });
+            return self.error(ErrorKind::Truncated { needed: len.saturating_mul(least) - self.rest.len() });
         }
         Ok(len)
     }
@@ -105,7 +105,7 @@ impl<'i> Cursor<'i> {
     pub(crate) fn finish(&self) -> Result<()> {
         match self.remaining() {
             0 => Ok(()),
-            count => self.error(Kind::Trailing { count }),
+            count => self.error(ErrorKind::Trailing { count }),
         }
     }
 }

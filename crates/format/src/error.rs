@@ -10,14 +10,14 @@ pub struct Error(Box<Inner>);
 
 #[derive(Debug, Clone)]
 struct Inner {
-    kind: Kind,
+    kind: ErrorKind,
     offset: usize,
 }
 
 /// What was wrong. The text of each is what users see; it never shows their data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Kind {
+pub enum ErrorKind {
     /// The input ended where more was needed.
     Truncated { needed: usize },
     /// The first byte names no version that this reader knows.
@@ -44,9 +44,9 @@ pub enum Kind {
     Trailing { count: usize },
     /// A reference to a number that was not given out yet.
     BadReference { number: u64 },
-    /// A layout number that was not given out yet.
-    BadLayout { number: u64 },
-    /// Something that may not stand in a layout's name block.
+    /// A shape number that was not given out yet.
+    BadShape { number: u64 },
+    /// Something that may not stand in a shape's name block.
     BadName,
     /// The bytes of a file's frame do not match their checksum.
     Checksum,
@@ -59,11 +59,11 @@ pub enum Kind {
 impl Error {
     #[cold]
     #[inline(never)]
-    pub fn new(kind: Kind, offset: usize) -> Self {
+    pub fn new(kind: ErrorKind, offset: usize) -> Self {
         Error(Box::new(Inner { kind, offset }))
     }
 
-    pub fn kind(&self) -> &Kind {
+    pub fn kind(&self) -> &ErrorKind {
         &self.0.kind
     }
 
@@ -87,50 +87,50 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-impl fmt::Display for Kind {
+impl fmt::Display for ErrorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Kind::Truncated { needed } => write!(f, "truncated: needs at least {needed} more bytes"),
-            Kind::UnknownVersion { byte } => {
+            ErrorKind::Truncated { needed } => write!(f, "truncated: needs at least {needed} more bytes"),
+            ErrorKind::UnknownVersion { byte } => {
                 write!(f, "expected a hold message or file, found first byte 0x{byte:02x}")
             }
-            Kind::Trusted => write!(
+            ErrorKind::Trusted => write!(
                 f,
                 "a trusted message (it may import and call): load it with trust=True, only if you trust its source"
             ),
-            Kind::Continued => write!(
+            ErrorKind::Continued => write!(
                 f,
                 "goes on with messages before it, of one `holdall.pickle.Pickler`: load all of them by one `Unpickler`"
             ),
-            Kind::UnknownTag { tag } => {
+            ErrorKind::UnknownTag { tag } => {
                 write!(f, "unknown tag 0x{tag:02x} (damaged, or written by a newer version)")
             }
-            Kind::UnknownCode { code } => {
+            ErrorKind::UnknownCode { code } => {
                 write!(f, "unknown type code {code} (damaged, or written by a newer version)")
             }
-            Kind::NotAscii => write!(f, "expected ASCII text, found another byte"),
-            Kind::BadUtf8 => write!(f, "expected UTF-8 text, found an invalid sequence"),
-            Kind::BadTimestamp => {
+            ErrorKind::NotAscii => write!(f, "expected ASCII text, found another byte"),
+            ErrorKind::BadUtf8 => write!(f, "expected UTF-8 text, found an invalid sequence"),
+            ErrorKind::BadTimestamp => {
                 write!(
                     f,
                     "expected a timestamp (4, 8 or 12 bytes, nanoseconds below 1,000,000,000), found another value"
                 )
             }
-            Kind::Malformed { why } => write!(f, "{why}"),
-            Kind::TooLong => write!(f, "a length beyond the address space"),
-            Kind::Trailing { count } => write!(f, "{count} bytes left over after the message"),
-            Kind::BadReference { number } => {
+            ErrorKind::Malformed { why } => write!(f, "{why}"),
+            ErrorKind::TooLong => write!(f, "a length beyond the address space"),
+            ErrorKind::Trailing { count } => write!(f, "{count} bytes left over after the message"),
+            ErrorKind::BadReference { number } => {
                 write!(f, "reference to object {number}, which was not written before it")
             }
-            Kind::BadLayout { number } => {
+            ErrorKind::BadShape { number } => {
                 write!(f, "layout {number}, which was not written before it")
             }
-            Kind::BadName => write!(f, "expected names in a layout, found another value"),
-            Kind::Checksum => write!(f, "checksum mismatch: the file is damaged"),
-            Kind::Bomb { times } => {
+            ErrorKind::BadName => write!(f, "expected names in a layout, found another value"),
+            ErrorKind::Checksum => write!(f, "checksum mismatch: the file is damaged"),
+            ErrorKind::Bomb { times } => {
                 write!(f, "compressed bytes that become more than 64 MiB and {times} times the file")
             }
-            Kind::BadFile { why } => write!(f, "{why}"),
+            ErrorKind::BadFile { why } => write!(f, "{why}"),
         }
     }
 }
@@ -142,33 +142,33 @@ mod tests {
     #[test]
     fn texts_of_every_kind() {
         let texts = [
-            (Kind::Truncated { needed: 3 }, "truncated: needs at least 3 more bytes"),
-            (Kind::UnknownVersion { byte: 0x7b }, "expected a hold message or file, found first byte 0x7b"),
+            (ErrorKind::Truncated { needed: 3 }, "truncated: needs at least 3 more bytes"),
+            (ErrorKind::UnknownVersion { byte: 0x7b }, "expected a hold message or file, found first byte 0x7b"),
             (
-                Kind::Trusted,
+                ErrorKind::Trusted,
                 "a trusted message (it may import and call): load it with trust=True, only if you trust its source",
             ),
             (
-                Kind::Continued,
+                ErrorKind::Continued,
                 "goes on with messages before it, of one `holdall.pickle.Pickler`: load all of them by one `Unpickler`",
             ),
-            (Kind::UnknownTag { tag: 0xda }, "unknown tag 0xda (damaged, or written by a newer version)"),
-            (Kind::UnknownCode { code: 99 }, "unknown type code 99 (damaged, or written by a newer version)"),
-            (Kind::NotAscii, "expected ASCII text, found another byte"),
-            (Kind::BadUtf8, "expected UTF-8 text, found an invalid sequence"),
+            (ErrorKind::UnknownTag { tag: 0xda }, "unknown tag 0xda (damaged, or written by a newer version)"),
+            (ErrorKind::UnknownCode { code: 99 }, "unknown type code 99 (damaged, or written by a newer version)"),
+            (ErrorKind::NotAscii, "expected ASCII text, found another byte"),
+            (ErrorKind::BadUtf8, "expected UTF-8 text, found an invalid sequence"),
             (
-                Kind::BadTimestamp,
+                ErrorKind::BadTimestamp,
                 "expected a timestamp (4, 8 or 12 bytes, nanoseconds below 1,000,000,000), found another value",
             ),
-            (Kind::Malformed { why: "a name that does not end" }, "a name that does not end"),
-            (Kind::TooLong, "a length beyond the address space"),
-            (Kind::Trailing { count: 2 }, "2 bytes left over after the message"),
-            (Kind::BadReference { number: 7 }, "reference to object 7, which was not written before it"),
-            (Kind::BadLayout { number: 7 }, "layout 7, which was not written before it"),
-            (Kind::BadName, "expected names in a layout, found another value"),
-            (Kind::Checksum, "checksum mismatch: the file is damaged"),
-            (Kind::Bomb { times: 128 }, "compressed bytes that become more than 64 MiB and 128 times the file"),
-            (Kind::BadFile { why: "not a hold file" }, "not a hold file"),
+            (ErrorKind::Malformed { why: "a name that does not end" }, "a name that does not end"),
+            (ErrorKind::TooLong, "a length beyond the address space"),
+            (ErrorKind::Trailing { count: 2 }, "2 bytes left over after the message"),
+            (ErrorKind::BadReference { number: 7 }, "reference to object 7, which was not written before it"),
+            (ErrorKind::BadShape { number: 7 }, "layout 7, which was not written before it"),
+            (ErrorKind::BadName, "expected names in a layout, found another value"),
+            (ErrorKind::Checksum, "checksum mismatch: the file is damaged"),
+            (ErrorKind::Bomb { times: 128 }, "compressed bytes that become more than 64 MiB and 128 times the file"),
+            (ErrorKind::BadFile { why: "not a hold file" }, "not a hold file"),
         ];
         for (kind, text) in texts {
             let error = Error::new(kind.clone(), 5).shifted(24);

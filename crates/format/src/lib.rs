@@ -9,18 +9,18 @@
 pub mod aside;
 pub mod bson;
 mod cursor;
+pub mod detect;
 pub mod error;
-pub mod guess;
 pub mod hold;
+pub mod inspect;
 pub mod julia;
 pub mod memory;
 pub mod model;
 pub mod msgpack;
-pub mod outline;
 pub mod sink;
 pub mod table;
 pub mod text;
 
-pub use error::{Error, Kind, Result};
+pub use error::{Error, ErrorKind, Result};
 pub use model::{Reader, Token, Writer};
 pub use sink::Sink;

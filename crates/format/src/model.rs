@@ -8,7 +8,7 @@ mod values;
 mod writer;
 
 pub use reader::Reader;
-pub use values::{Form, Moment, Path, Shape, Special, Tagged};
+pub use values::{BsonValue, Dimensions, Moment, Path, TypedForm, TypedValue};
 pub use writer::{IntRun, Writer};
 
 /// Why a function that only values of described types need is never called, in writers and readers alike.
@@ -16,7 +16,7 @@ const UNTAGGED: &str = "a format whose values have no types of their own";
 
 /// What a buffer outside the message stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Lent {
+pub enum OutOfBand {
     /// Itself.
     Writable,
     ReadOnly,
@@ -48,7 +48,7 @@ pub enum Text<'a> {
 
 /// How an instance is made from what is stored of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LayoutKind {
+pub enum ShapeKind {
     /// A dict: the names are its keys.
     Dict,
     /// An instance: the names are its fields.
@@ -61,13 +61,13 @@ pub enum LayoutKind {
     Custom,
 }
 
-impl LayoutKind {
-    /// How many values an instance has, where its layout has that many fields.
+impl ShapeKind {
+    /// How many values an instance has, where its shape has that many fields.
     pub fn values(self, fields: usize) -> u64 {
         match self {
-            LayoutKind::Dict | LayoutKind::Object => fields as u64,
-            LayoutKind::Based => fields as u64 + 1,
-            LayoutKind::Enum | LayoutKind::Custom => 1,
+            ShapeKind::Dict | ShapeKind::Object => fields as u64,
+            ShapeKind::Based => fields as u64 + 1,
+            ShapeKind::Enum | ShapeKind::Custom => 1,
         }
     }
 }
@@ -77,8 +77,8 @@ impl LayoutKind {
 /// `block` holds the names (a class's own name first), to be read by [`Reader::names`]. Each name that is text gets
 /// the next object number without a mark.
 #[derive(Debug, Clone, Copy)]
-pub struct Layout<'i> {
-    pub kind: LayoutKind,
+pub struct Shape<'i> {
+    pub kind: ShapeKind,
     /// The class's version; 0 for a dict.
     pub version: u64,
     /// How many keys or fields, not counting the class's own name.
@@ -88,7 +88,7 @@ pub struct Layout<'i> {
     pub at: usize,
 }
 
-/// One name in a layout's block.
+/// One name in a shape's block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Name<'i> {
     Text(Bytes<'i>),
@@ -167,12 +167,12 @@ pub enum Token<'i> {
     Bools(Seq, &'i [u8]),
     /// The length of each text, then all of them joined; checked ASCII, and that the lengths add up.
     Texts(Seq, &'i [u8], &'i [u8]),
-    /// A new layout (it gets the next layout number), and an instance of it.
-    NewLayout(Layout<'i>),
-    /// An instance of the layout of that number.
+    /// A new shape (it gets the next shape number), and an instance of it.
+    NewShape(Shape<'i>),
+    /// An instance of the shape of that number.
     Instance(usize),
     /// The value that follows gets the next object number.
-    Mark,
+    AssignId,
     /// The object of that number, again.
     Reference(u64),
     /// Date and time packed by [`Moment::pack`]; a zone follows where `zoned`.
@@ -191,15 +191,15 @@ pub enum Token<'i> {
         data: &'i [u8],
     },
     /// A value that databases have.
-    Special(Special<'i>),
+    BsonValue(BsonValue<'i>),
     /// A value of a language with types of its own.
-    Tagged(Tagged<'i>),
+    TypedValue(TypedValue<'i>),
     /// A type of a standard library; its values follow, as many as its row in the table says.
-    Known(Known),
+    KnownType(KnownType),
     /// The buffer of that number, which stands outside the message.
     Buffer {
         number: u64,
-        lent: Lent,
+        out_of_band: OutOfBand,
     },
     /// Trusted messages only: module and qualified name follow.
     Global,
@@ -210,17 +210,17 @@ pub enum Token<'i> {
 }
 
 impl Token<'_> {
-    /// How many values follow that belong to it. Of an [`Token::Instance`] its layout says that, of [`Token::Items`] and
+    /// How many values follow that belong to it. Of an [`Token::Instance`] its shape says that, of [`Token::Items`] and
     /// [`Token::Members`] the reader: here it is 0.
     pub fn values(&self) -> u64 {
         match *self {
             Token::List(len) | Token::Tuple(len) | Token::Set(len) | Token::FrozenSet(len) => len as u64,
             Token::Dict(len) => 2 * len as u64,
-            Token::NewLayout(layout) => layout.kind.values(layout.fields),
-            Token::Mark | Token::Persistent | Token::Special(Special::ScopedCode(_)) => 1,
+            Token::NewShape(shape) => shape.kind.values(shape.fields),
+            Token::AssignId | Token::Persistent | Token::BsonValue(BsonValue::ScopedCode(_)) => 1,
             Token::DateTime { zoned, .. } => u64::from(zoned),
-            Token::Known(known) => known.values() as u64,
-            Token::Tagged(tagged) => tagged.values() as u64,
+            Token::KnownType(known) => known.values() as u64,
+            Token::TypedValue(tagged) => tagged.values() as u64,
             Token::Global => 2,
             Token::Reduce(flags) => {
                 let (made_of, then) = reduce::values(flags);
@@ -290,9 +290,9 @@ macro_rules! known {
     ($($name:ident,)*) => {
         /// Types of a standard library that have a number of their own instead of a class name.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        pub enum Known { $($name,)* }
-        impl Known {
-            pub const ALL: &'static [Known] = &[$(Known::$name,)*];
+        pub enum KnownType { $($name,)* }
+        impl KnownType {
+            pub const ALL: &'static [KnownType] = &[$(KnownType::$name,)*];
         }
     };
 }
@@ -302,20 +302,24 @@ known! {
     Decimal, Fraction, Uuid,
     PurePosixPath, PureWindowsPath, PosixPath, WindowsPath,
     IPv4Address, IPv6Address, IPv4Network, IPv6Network, IPv4Interface, IPv6Interface,
-    Pattern, Range, Slice, Array,
-    Deque, OrderedDict, DefaultDict, Counter, MappingProxy,
-    NdArray, NumpyScalar, BuiltinType, NumpyDtype,
+    PythonPattern, PythonRange, PythonSlice, PythonArray,
+    PythonDeque, PythonOrderedDict, PythonDefaultDict, PythonCounter, PythonMappingProxy,
+    NumpyArray, NumpyScalar, PythonBuiltinType, NumpyDtype,
 }
 
-impl Known {
+impl KnownType {
     /// How many values follow.
     pub fn values(self) -> usize {
         match self {
-            Known::Utc => 0,
-            Known::Time | Known::Timezone | Known::Fraction | Known::Pattern | Known::Array => 2,
-            Known::Deque | Known::DefaultDict | Known::NumpyScalar => 2,
-            Known::Range | Known::Slice => 3,
-            Known::NdArray => 4,
+            KnownType::Utc => 0,
+            KnownType::Time
+            | KnownType::Timezone
+            | KnownType::Fraction
+            | KnownType::PythonPattern
+            | KnownType::PythonArray => 2,
+            KnownType::PythonDeque | KnownType::PythonDefaultDict | KnownType::NumpyScalar => 2,
+            KnownType::PythonRange | KnownType::PythonSlice => 3,
+            KnownType::NumpyArray => 4,
             _ => 1,
         }
     }

@@ -4,7 +4,7 @@
 
 use holdall_format::model::{self, Bytes, Text, Token};
 use holdall_format::msgpack::{tag, Reader, Writer};
-use holdall_format::{Error, Kind};
+use holdall_format::{Error, ErrorKind};
 use model::{Reader as _, Writer as _};
 use serde_json::Value as Json;
 use std::path::PathBuf;
@@ -107,10 +107,10 @@ fn forms(value: &Value, forms: &[Vec<u8>]) {
         assert_eq!(&whole(form).unwrap(), value, "{form:x?}");
         for len in 0..form.len() {
             let error = whole(&form[..len]).expect_err("a prefix");
-            assert!(matches!(error.kind(), Kind::Truncated { .. }), "{:x?}: {error}", &form[..len]);
+            assert!(matches!(error.kind(), ErrorKind::Truncated { .. }), "{:x?}: {error}", &form[..len]);
         }
         let error = whole(&[&form[..], &[0xC0]].concat()).expect_err("a value too many");
-        assert_eq!(error.kind(), &Kind::Trailing { count: 1 });
+        assert_eq!(error.kind(), &ErrorKind::Trailing { count: 1 });
     }
 }
 

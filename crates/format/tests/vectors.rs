@@ -4,7 +4,7 @@ use holdall_format::hold::file::{self, Fault, Parts};
 use holdall_format::hold::{frame, tag, Reader, Writer};
 use holdall_format::memory;
 use holdall_format::model::{self, Bytes, Ints, Name, Seq, Text, Token};
-use holdall_format::{Error, Kind};
+use holdall_format::{Error, ErrorKind};
 use model::{Reader as _, Writer as _};
 use serde_json::Value;
 use std::path::PathBuf;
@@ -104,22 +104,22 @@ fn write(w: &mut Writer<Vec<u8>>, r: &Reader<'_>, token: Token<'_>) -> Result<()
             w.texts(seq, lengths);
             w.texts_bytes(joined);
         }
-        Token::NewLayout(layout) => {
-            let block = w.layout_begin(layout.kind, layout.version, layout.fields);
-            for name in r.names(&layout) {
+        Token::NewShape(shape) => {
+            let block = w.shape_begin(shape.kind, shape.version, shape.fields);
+            for name in r.names(&shape) {
                 match name? {
                     Name::Text(text) => write_text(w, text),
                     Name::Reference(number) => w.reference(number),
                 }
             }
-            w.layout_end(block);
+            w.shape_end(block);
         }
-        Token::Instance(layout) => w.instance(layout),
-        Token::Mark => w.mark(),
+        Token::Instance(shape) => w.instance(shape),
+        Token::AssignId => w.assign_id(),
         Token::Reference(number) => w.reference(number),
         Token::DateTime { bits, zoned } => w.datetime(bits, zoned),
-        Token::Known(known) => w.known(known),
-        Token::Buffer { number, lent } => w.buffer(number, lent),
+        Token::KnownType(known) => w.known(known),
+        Token::Buffer { number, out_of_band } => w.buffer(number, out_of_band),
         Token::Global => w.global(),
         Token::Reduce(flags) => w.reduce(flags),
         Token::Persistent => w.persistent(),
@@ -128,8 +128,8 @@ fn write(w: &mut Writer<Vec<u8>>, r: &Reader<'_>, token: Token<'_>) -> Result<()
         | Token::Members(_)
         | Token::Timestamp { .. }
         | Token::Extension { .. }
-        | Token::Special(_)
-        | Token::Tagged(_) => {
+        | Token::BsonValue(_)
+        | Token::TypedValue(_) => {
             unreachable!("not of this format")
         }
     }
@@ -137,29 +137,29 @@ fn write(w: &mut Writer<Vec<u8>>, r: &Reader<'_>, token: Token<'_>) -> Result<()
 }
 
 /// How many values are still to come after `token`.
-fn owed(token: &Token<'_>, layouts: &mut Vec<usize>) -> usize {
+fn owed(token: &Token<'_>, shapes: &mut Vec<usize>) -> usize {
     match token {
         Token::List(len) | Token::Tuple(len) | Token::Set(len) | Token::FrozenSet(len) => *len,
         Token::Dict(len) => 2 * len,
-        Token::NewLayout(layout) => {
-            let content = usize::from(!matches!(layout.kind, model::LayoutKind::Dict | model::LayoutKind::Object));
-            layouts.push(layout.fields + content);
-            layout.fields + content
+        Token::NewShape(shape) => {
+            let content = usize::from(!matches!(shape.kind, model::ShapeKind::Dict | model::ShapeKind::Object));
+            shapes.push(shape.fields + content);
+            shape.fields + content
         }
-        Token::Instance(number) => layouts.get(*number).copied().unwrap_or(0),
-        Token::Mark | Token::DateTime { zoned: true, .. } => 1,
-        Token::Known(known) => arity(*known),
+        Token::Instance(number) => shapes.get(*number).copied().unwrap_or(0),
+        Token::AssignId | Token::DateTime { zoned: true, .. } => 1,
+        Token::KnownType(known) => arity(*known),
         _ => 0,
     }
 }
 
-fn arity(known: model::Known) -> usize {
-    use model::Known::*;
+fn arity(known: model::KnownType) -> usize {
+    use model::KnownType::*;
     match known {
         Utc => 0,
-        Time | Timezone | Fraction | Pattern | Array | Deque | DefaultDict | NumpyScalar => 2,
-        Range | Slice => 3,
-        NdArray => 4,
+        Time | Timezone | Fraction | PythonPattern | PythonArray | PythonDeque | PythonDefaultDict | NumpyScalar => 2,
+        PythonRange | PythonSlice => 3,
+        NumpyArray => 4,
         _ => 1,
     }
 }
@@ -168,11 +168,11 @@ fn arity(known: model::Known) -> usize {
 fn again(message: &[u8]) -> Result<Vec<u8>, Error> {
     let mut r = Reader::new(message, false)?;
     let mut w = Writer::new(Vec::new(), false);
-    let mut layouts = Vec::new();
+    let mut shapes = Vec::new();
     let mut left = 1;
     while left > 0 {
         let token = r.next()?;
-        left = left - 1 + owed(&token, &mut layouts);
+        left = left - 1 + owed(&token, &mut shapes);
         write(&mut w, &r, token)?;
     }
     r.finish()?;
@@ -202,19 +202,19 @@ fn valid_messages_are_read_and_written_again() {
     assert!(count > 150, "{count} vectors");
 }
 
-fn name(kind: &Kind) -> &'static str {
+fn name(kind: &ErrorKind) -> &'static str {
     match kind {
-        Kind::Truncated { .. } => "truncated",
-        Kind::UnknownVersion { .. } => "version",
-        Kind::Trusted => "trusted",
-        Kind::UnknownTag { .. } => "tag",
-        Kind::UnknownCode { .. } => "code",
-        Kind::NotAscii => "ascii",
-        Kind::TooLong => "length",
-        Kind::Trailing { .. } => "trailing",
-        Kind::Checksum => "checksum",
-        Kind::BadFile { .. } => "file",
-        Kind::Bomb { .. } => "bomb",
+        ErrorKind::Truncated { .. } => "truncated",
+        ErrorKind::UnknownVersion { .. } => "version",
+        ErrorKind::Trusted => "trusted",
+        ErrorKind::UnknownTag { .. } => "tag",
+        ErrorKind::UnknownCode { .. } => "code",
+        ErrorKind::NotAscii => "ascii",
+        ErrorKind::TooLong => "length",
+        ErrorKind::Trailing { .. } => "trailing",
+        ErrorKind::Checksum => "checksum",
+        ErrorKind::BadFile { .. } => "file",
+        ErrorKind::Bomb { .. } => "bomb",
         _ => "other",
     }
 }
@@ -253,7 +253,7 @@ fn streamed(data: &[u8], buffers: usize) -> Result<Vec<Vec<u8>>, Error> {
     reader.finish(kind).map_err(bytes)?;
     match data.len() as u64 - reader.offset() {
         0 => Ok(found),
-        count => Err(Error::new(Kind::Trailing { count: count as usize }, data.len())),
+        count => Err(Error::new(ErrorKind::Trailing { count: count as usize }, data.len())),
     }
 }
 

@@ -3,7 +3,7 @@
 
 use arbitrary::Arbitrary;
 use holdall_format::bson::{Reader, Writer};
-use holdall_format::model::{Bytes, Reader as _, Special, Text, Token, Writer as _};
+use holdall_format::model::{Bytes, Reader as _, BsonValue, Text, Token, Writer as _};
 use libfuzzer_sys::fuzz_target;
 
 #[path = "../../src/bson/tests/strict.rs"]
@@ -87,7 +87,7 @@ fn write(w: &mut Writer<Vec<u8>>, value: &Value) -> bool {
             w.bigint(bytes);
             return int(bytes).is_some();
         }
-        Value::Long(value) => w.special(Special::Long(*value)),
+        Value::Long(value) => w.bson_value(BsonValue::Long(*value)),
         Value::Float(bits) => w.float(f64::from_bits(*bits)),
         Value::Text(units) => {
             units.give(|text| w.text(text));
@@ -95,22 +95,22 @@ fn write(w: &mut Writer<Vec<u8>>, value: &Value) -> bool {
         }
         Value::Bytes(bytes) => w.bytes(bytes),
         Value::Time(seconds, milliseconds) => w.timestamp(i64::from(*seconds), nanoseconds(*milliseconds)),
-        Value::MinKey => w.special(Special::MinKey),
-        Value::MaxKey => w.special(Special::MaxKey),
-        Value::ObjectId(id) => w.special(Special::ObjectId(id)),
-        Value::Binary(subtype, data) => w.special(Special::Binary { subtype: *subtype, data }),
+        Value::MinKey => w.bson_value(BsonValue::MinKey),
+        Value::MaxKey => w.bson_value(BsonValue::MaxKey),
+        Value::ObjectId(id) => w.bson_value(BsonValue::ObjectId(id)),
+        Value::Binary(subtype, data) => w.bson_value(BsonValue::Binary { subtype: *subtype, data }),
         Value::Regex(pattern, options) => {
-            w.special(Special::Regex { pattern, options });
+            w.bson_value(BsonValue::Regex { pattern, options });
             return !pattern.contains(&0) && !options.contains(&0);
         }
-        Value::Pointer(collection, id) => w.special(Special::Pointer { collection: collection.as_bytes(), id }),
-        Value::Code(code) => w.special(Special::Code(code.as_bytes())),
+        Value::Pointer(collection, id) => w.bson_value(BsonValue::Pointer { collection: collection.as_bytes(), id }),
+        Value::Code(code) => w.bson_value(BsonValue::Code(code.as_bytes())),
         Value::Scoped(code, scope) => {
-            w.special(Special::ScopedCode(code.as_bytes()));
+            w.bson_value(BsonValue::ScopedCode(code.as_bytes()));
             return members(w, scope);
         }
-        Value::Clock(seconds, count) => w.special(Special::Clock { seconds: *seconds, count: *count }),
-        Value::Decimal(bytes) => w.special(Special::Decimal(bytes)),
+        Value::Clock(seconds, count) => w.bson_value(BsonValue::Clock { seconds: *seconds, count: *count }),
+        Value::Decimal(bytes) => w.bson_value(BsonValue::Decimal(bytes)),
         Value::List(values) => {
             w.list(values.len());
             return values.iter().fold(true, |good, value| write(w, value) && good);
@@ -123,7 +123,7 @@ fn write(w: &mut Writer<Vec<u8>>, value: &Value) -> bool {
         Value::Raw(of) => {
             let mut within = Writer::new(Vec::new());
             let good = members(&mut within, of);
-            w.special(Special::Document(&within.out));
+            w.bson_value(BsonValue::Document(&within.out));
             return good;
         }
     }
@@ -179,8 +179,8 @@ fn text(token: Token<'_>) -> String {
 fn check(r: &mut Reader<'_>, value: &Value) {
     let token = r.next().expect("what was written is read");
     match (value, token) {
-        (Value::None, Token::None) | (Value::MinKey, Token::Special(Special::MinKey)) => {}
-        (Value::MaxKey, Token::Special(Special::MaxKey)) => {}
+        (Value::None, Token::None) | (Value::MinKey, Token::BsonValue(BsonValue::MinKey)) => {}
+        (Value::MaxKey, Token::BsonValue(BsonValue::MaxKey)) => {}
         (Value::Bool(value), Token::Bool(found)) => assert_eq!(*value, found),
         (Value::Int(value) | Value::Long(value), Token::Int(found)) => assert_eq!(*value, found),
         (Value::BigInt(bytes), Token::Int(found)) => assert_eq!(int(bytes), Some(found)),
@@ -190,26 +190,26 @@ fn check(r: &mut Reader<'_>, value: &Value) {
         (Value::Time(seconds, fraction), Token::Timestamp { seconds: found, nanoseconds: with }) => {
             assert_eq!((i64::from(*seconds), nanoseconds(*fraction)), (found, with));
         }
-        (Value::ObjectId(id), Token::Special(Special::ObjectId(found))) => assert_eq!(id, found),
-        (Value::Binary(of, data), Token::Special(Special::Binary { subtype, data: found })) => {
+        (Value::ObjectId(id), Token::BsonValue(BsonValue::ObjectId(found))) => assert_eq!(id, found),
+        (Value::Binary(of, data), Token::BsonValue(BsonValue::Binary { subtype, data: found })) => {
             assert_eq!((*of, &data[..]), (subtype, found));
         }
-        (Value::Regex(of, letters), Token::Special(Special::Regex { pattern, options })) => {
+        (Value::Regex(of, letters), Token::BsonValue(BsonValue::Regex { pattern, options })) => {
             assert_eq!((&of[..], &letters[..]), (pattern, options));
         }
-        (Value::Pointer(of, number), Token::Special(Special::Pointer { collection, id })) => {
+        (Value::Pointer(of, number), Token::BsonValue(BsonValue::Pointer { collection, id })) => {
             assert_eq!((of.as_bytes(), number), (collection, id));
         }
-        (Value::Code(code), Token::Special(Special::Code(found))) => assert_eq!(code.as_bytes(), found),
-        (Value::Scoped(code, scope), Token::Special(Special::ScopedCode(found))) => {
+        (Value::Code(code), Token::BsonValue(BsonValue::Code(found))) => assert_eq!(code.as_bytes(), found),
+        (Value::Scoped(code, scope), Token::BsonValue(BsonValue::ScopedCode(found))) => {
             assert_eq!(code.as_bytes(), found);
             let token = r.next().expect("its variables");
             check_members(r, token, scope);
         }
-        (Value::Clock(of, number), Token::Special(Special::Clock { seconds, count })) => {
+        (Value::Clock(of, number), Token::BsonValue(BsonValue::Clock { seconds, count })) => {
             assert_eq!((*of, *number), (seconds, count));
         }
-        (Value::Decimal(bytes), Token::Special(Special::Decimal(found))) => assert_eq!(bytes, found),
+        (Value::Decimal(bytes), Token::BsonValue(BsonValue::Decimal(found))) => assert_eq!(bytes, found),
         (Value::List(values), Token::Items(end)) => {
             assert_eq!(r.count(end).expect("what was written is counted"), values.len());
             values.iter().for_each(|value| check(r, value));

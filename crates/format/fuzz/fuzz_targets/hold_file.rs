@@ -131,7 +131,7 @@ fn whole(input: &[u8]) {
                 let _ = index.search(input, at, Text::Ascii(b"a"));
             }
             for number in 0..8 {
-                let _ = (index.place_of(&message, number), index.layout(&message, number as usize));
+                let _ = (index.place_of(&message, number), index.shape(&message, number as usize));
             }
         }
         for extent in &parts.buffers {

@@ -1,4 +1,4 @@
-//! Any bytes: tokens until an error or the end, the names of every layout, and files. Nothing may panic, and no token
+//! Any bytes: tokens until an error or the end, the names of every shape, and files. Nothing may panic, and no token
 //! may claim more than the input holds.
 #![no_main]
 
@@ -46,14 +46,14 @@ fn tokens(input: &[u8], trust: bool) {
                 );
             }
             Token::Bools(_, run) => assert!(run.iter().all(|&byte| byte < 2)),
-            Token::NewLayout(layout) => {
-                assert!(layout.fields <= layout.block.len());
-                for name in r.names(&layout) {
+            Token::NewShape(shape) => {
+                assert!(shape.fields <= shape.block.len());
+                for name in r.names(&shape) {
                     match name {
                         Ok(Name::Text(text)) => is_within(text, input),
                         Ok(Name::Reference(_)) => {}
                         Err(error) => {
-                            assert!(error.offset() <= layout.at + layout.block.len());
+                            assert!(error.offset() <= shape.at + shape.block.len());
                             break;
                         }
                     }
@@ -91,7 +91,7 @@ fn parts_of(message: &[u8], index: Option<&Index>) {
     for index in index.into_iter().chain([&made]) {
         for number in 0..8 {
             let _ = index.place_of(message, number);
-            let _ = index.layout(message, number as usize);
+            let _ = index.shape(message, number as usize);
         }
         for at in 0..message.len().min(64) {
             let _ = index.counts(message, at);

@@ -18,7 +18,7 @@ fuzz_target!(|input: &[u8]| {
         let _ = (is_tagged(input), instance(input));
         let Ok(mut r) = Reader::new(input) else { continue };
         let _ = walk::told_by(Reader::new(input).expect("it was one before").raw());
-        for place in r.apart().unwrap_or_default().into_iter().take(64) {
+        for place in r.back_references().unwrap_or_default().into_iter().take(64) {
             r.rewind(place);
             let _ = r.next();
             let class = r.type_place(0);

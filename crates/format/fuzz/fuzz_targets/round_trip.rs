@@ -5,7 +5,7 @@ use arbitrary::Arbitrary;
 use holdall_format::hold::file::{self, Graph, Parts};
 use holdall_format::hold::{tag, Reader, Writer};
 use holdall_format::model::{
-    reduce, Bytes, Ints, Known, LayoutKind, Lent, Name, Reader as _, Seq, Text, Token, Writer as _,
+    reduce, Bytes, Ints, KnownType, ShapeKind, OutOfBand, Name, Reader as _, Seq, Text, Token, Writer as _,
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -31,21 +31,21 @@ enum Call {
     Floats(bool, Vec<u64>),
     Bools(bool, Vec<bool>),
     Texts(bool, Vec<Vec<u8>>),
-    /// Kind, version, names (a reference where there is no text).
-    Layout(u8, u32, Vec<Option<Vec<u8>>>),
+    /// ErrorKind, version, names (a reference where there is no text).
+    Shape(u8, u32, Vec<Option<Vec<u8>>>),
     Instance(u32),
-    Mark,
+    AssignId,
     Reference(u32),
     DateTime(u64, bool),
-    Known(u8),
+    KnownType(u8),
     Buffer(u64, u8),
     Global,
     Reduce(u8),
     Persistent,
 }
 
-fn lent(form: u8) -> Lent {
-    tag::LENT[usize::from(form) % tag::LENT.len()].1
+fn out_of_band(form: u8) -> OutOfBand {
+    tag::OUT_OF_BAND[usize::from(form) % tag::OUT_OF_BAND.len()].1
 }
 
 fn seq(tuple: bool) -> Seq {
@@ -89,13 +89,13 @@ fn code_points(text: Bytes<'_>) -> Vec<u32> {
     }
 }
 
-fn kind(code: u8) -> LayoutKind {
+fn kind(code: u8) -> ShapeKind {
     [
-        LayoutKind::Dict,
-        LayoutKind::Object,
-        LayoutKind::Based,
-        LayoutKind::Enum,
-        LayoutKind::Custom,
+        ShapeKind::Dict,
+        ShapeKind::Object,
+        ShapeKind::Based,
+        ShapeKind::Enum,
+        ShapeKind::Custom,
     ][usize::from(code) % 5]
 }
 
@@ -168,22 +168,22 @@ fn write(w: &mut Writer<Vec<u8>>, call: &Call) {
             );
             texts.iter().for_each(|text| w.texts_bytes(text));
         }
-        Call::Layout(code, version, names) => {
-            let block = w.layout_begin(kind(*code), u64::from(*version), names.len());
+        Call::Shape(code, version, names) => {
+            let block = w.shape_begin(kind(*code), u64::from(*version), names.len());
             for name in names {
                 match name {
                     Some(text) => w.text(Text::Ascii(&ascii(text))),
                     None => w.reference(7),
                 }
             }
-            w.layout_end(block);
+            w.shape_end(block);
         }
         Call::Instance(number) => w.instance(*number as usize),
-        Call::Mark => w.mark(),
+        Call::AssignId => w.assign_id(),
         Call::Reference(number) => w.reference(u64::from(*number)),
         Call::DateTime(bits, zoned) => w.datetime(*bits, *zoned),
-        Call::Known(code) => w.known(Known::ALL[usize::from(*code) % Known::ALL.len()]),
-        Call::Buffer(number, form) => w.buffer(number >> 1, lent(*form)),
+        Call::KnownType(code) => w.known(KnownType::ALL[usize::from(*code) % KnownType::ALL.len()]),
+        Call::Buffer(number, form) => w.buffer(number >> 1, out_of_band(*form)),
         Call::Global => w.global(),
         Call::Reduce(flags) => w.reduce(flags & reduce::ALL),
         Call::Persistent => w.persistent(),
@@ -196,7 +196,7 @@ fn check(r: &mut Reader<'_>, call: &Call) {
         (Call::None, Token::None)
         | (Call::Ellipsis, Token::Ellipsis)
         | (Call::NotImplemented, Token::NotImplemented)
-        | (Call::Mark, Token::Mark)
+        | (Call::AssignId, Token::AssignId)
         | (Call::Global, Token::Global)
         | (Call::Persistent, Token::Persistent) => {}
         (Call::Bool(value), Token::Bool(found)) => assert_eq!(*value, found),
@@ -281,18 +281,18 @@ fn check(r: &mut Reader<'_>, call: &Call) {
                 .collect();
             assert_eq!(all, joined);
         }
-        (Call::Layout(code, version, names), Token::NewLayout(layout)) => {
-            assert_eq!((kind(*code), names.len()), (layout.kind, layout.fields));
+        (Call::Shape(code, version, names), Token::NewShape(shape)) => {
+            assert_eq!((kind(*code), names.len()), (shape.kind, shape.fields));
             assert_eq!(
-                if layout.kind == LayoutKind::Dict {
+                if shape.kind == ShapeKind::Dict {
                     0
                 } else {
                     u64::from(*version)
                 },
-                layout.version
+                shape.version
             );
             let found: Vec<Name<'_>> = r
-                .names(&layout)
+                .names(&shape)
                 .map(|name| name.expect("what was written is read"))
                 .collect();
             assert_eq!(found.len(), names.len());
@@ -315,17 +315,17 @@ fn check(r: &mut Reader<'_>, call: &Call) {
         ) => {
             assert_eq!((*bits, *zoned), (found, with));
         }
-        (Call::Known(code), Token::Known(found)) => {
-            assert_eq!(Known::ALL[usize::from(*code) % Known::ALL.len()], found)
+        (Call::KnownType(code), Token::KnownType(found)) => {
+            assert_eq!(KnownType::ALL[usize::from(*code) % KnownType::ALL.len()], found)
         }
         (
             Call::Buffer(number, form),
             Token::Buffer {
                 number: found,
-                lent: with,
+                out_of_band: with,
             },
         ) => {
-            assert_eq!((number >> 1, lent(*form)), (found, with));
+            assert_eq!((number >> 1, out_of_band(*form)), (found, with));
         }
         (Call::Reduce(flags), Token::Reduce(found)) => assert_eq!(flags & reduce::ALL, found),
         other => panic!("{other:?}"),

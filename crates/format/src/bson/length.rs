@@ -2,7 +2,7 @@
 //! of what is in between: the reader passes over it by these, and elements are told apart.
 
 use super::tag::{self, Size};
-use crate::error::Kind;
+use crate::error::ErrorKind;
 
 const DOCUMENT_SHORT: &str = "expected a document of at least 5 bytes, found a smaller length";
 pub(crate) const DOCUMENT_OPEN: &str = "a document that does not end where its length says";
@@ -13,7 +13,7 @@ pub(super) const NEGATIVE: &str = "expected a length, found a negative number";
 /// What is wrong with a document, and how far into it.
 #[derive(Debug)]
 pub(crate) struct Flaw {
-    pub(crate) kind: Kind,
+    pub(crate) kind: ErrorKind,
     pub(crate) at: usize,
 }
 
@@ -21,13 +21,13 @@ impl Flaw {
     #[cold]
     #[inline(never)]
     pub(super) fn malformed<T>(why: &'static str, at: usize) -> Result<T, Flaw> {
-        Err(Flaw { kind: Kind::Malformed { why }, at })
+        Err(Flaw { kind: ErrorKind::Malformed { why }, at })
     }
 
     #[cold]
     #[inline(never)]
     fn truncated<T>(needed: usize, at: usize) -> Result<T, Flaw> {
-        Err(Flaw { kind: Kind::Truncated { needed }, at })
+        Err(Flaw { kind: ErrorKind::Truncated { needed }, at })
     }
 }
 
@@ -40,7 +40,7 @@ pub(crate) fn document_body(input: &[u8], outermost: bool) -> Result<&[u8], Flaw
         _ => return Flaw::malformed(DOCUMENT_SHORT, 0),
     };
     if outermost && len < rest.len() {
-        return Err(Flaw { kind: Kind::Trailing { count: rest.len() - len }, at: 4 + len });
+        return Err(Flaw { kind: ErrorKind::Trailing { count: rest.len() - len }, at: 4 + len });
     }
     match rest.get(..len) {
         Some(body) => Ok(body),
@@ -81,7 +81,7 @@ pub(crate) fn value_len(tag: u8, input: &[u8]) -> Result<usize, Flaw> {
             Some((first, second)) => Ok(first + second + 2),
             None => Flaw::malformed(TEXT_OPEN, 0),
         },
-        Size::None => Err(Flaw { kind: Kind::UnknownTag { tag }, at: 0 }),
+        Size::None => Err(Flaw { kind: ErrorKind::UnknownTag { tag }, at: 0 }),
         sized => {
             let Some(len) = input.first_chunk() else { return Flaw::truncated(4 - input.len(), 0) };
             let Ok(len) = usize::try_from(i32::from_le_bytes(*len)) else { return Flaw::malformed(NEGATIVE, 0) };

@@ -9,9 +9,9 @@
 use super::length::{count, document_body, nul, value_len, Flaw, DOCUMENT_OPEN, NAME_OPEN, NEGATIVE, TEXT_OPEN};
 use super::tag;
 use crate::cursor::Cursor;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::memory::Vec;
-use crate::model::{self, Leaf, Special, Token};
+use crate::model::{self, BsonValue, Leaf, Token};
 use crate::text::{is_ascii, same_short};
 
 const TEXT_SHORT: &str = "expected the length of a text, 1 or more, found a smaller number";
@@ -80,7 +80,7 @@ impl<'i> Reader<'i> {
     /// Where the bytes of a binary stand that is all of the input, and how many there are.
     pub fn binary_data(mut self) -> Result<(usize, usize)> {
         match self.binary()? {
-            Token::Bytes(data) | Token::Special(Special::Binary { data, .. }) => {
+            Token::Bytes(data) | Token::BsonValue(BsonValue::Binary { data, .. }) => {
                 Ok((self.input.offset() - data.len(), data.len()))
             }
             _ => self.malformed(NEGATIVE),
@@ -90,7 +90,7 @@ impl<'i> Reader<'i> {
     #[cold]
     #[inline(never)]
     pub(crate) fn malformed<T>(&self, why: &'static str) -> Result<T> {
-        self.input.error(Kind::Malformed { why })
+        self.input.error(ErrorKind::Malformed { why })
     }
 
     /// The type of the next element.
@@ -210,7 +210,7 @@ impl<'i> Reader<'i> {
     #[cold]
     #[inline(never)]
     fn unbounded(&mut self, flaw: Flaw) -> Result<usize> {
-        if !self.damaged || matches!(flaw.kind, Kind::Malformed { .. }) {
+        if !self.damaged || matches!(flaw.kind, ErrorKind::Malformed { .. }) {
             return Err(self.flawed(flaw));
         }
         let start = self.input.offset();
@@ -236,7 +236,7 @@ impl<'i> Reader<'i> {
                 _ => return self.malformed(OLD_BINARY),
             };
         }
-        Ok(if subtype == 0 { Token::Bytes(data) } else { Token::Special(Special::Binary { subtype, data }) })
+        Ok(if subtype == 0 { Token::Bytes(data) } else { Token::BsonValue(BsonValue::Binary { subtype, data }) })
     }
 
     fn object_id(&mut self) -> Result<&'i [u8; tag::OBJECT_ID_LEN]> {
@@ -253,7 +253,7 @@ impl<'i> Reader<'i> {
             return self.malformed(CODE_LENGTHS);
         }
         self.next = Next::Value(tag::DOCUMENT);
-        Ok(Token::Special(Special::ScopedCode(code)))
+        Ok(Token::BsonValue(BsonValue::ScopedCode(code)))
     }
 
     /// A value of that type, if it is one of the small ones.
@@ -282,7 +282,7 @@ impl<'i> Reader<'i> {
     fn rare(&mut self, tag: u8) -> Result<Token<'i>> {
         Ok(match tag {
             tag::BINARY => self.binary()?,
-            tag::OBJECT_ID => Token::Special(Special::ObjectId(self.object_id()?)),
+            tag::OBJECT_ID => Token::BsonValue(BsonValue::ObjectId(self.object_id()?)),
             tag::DATETIME => {
                 let milliseconds = self.i64()?;
                 let nanoseconds = milliseconds.rem_euclid(1000) as u32 * 1_000_000;
@@ -290,24 +290,24 @@ impl<'i> Reader<'i> {
             }
             tag::REGEX => {
                 let (pattern, _) = self.cstring()?;
-                Token::Special(Special::Regex { pattern, options: self.cstring()?.0 })
+                Token::BsonValue(BsonValue::Regex { pattern, options: self.cstring()?.0 })
             }
             tag::POINTER => {
                 let collection = self.string()?;
-                Token::Special(Special::Pointer { collection, id: self.object_id()? })
+                Token::BsonValue(BsonValue::Pointer { collection, id: self.object_id()? })
             }
-            tag::CODE => Token::Special(Special::Code(self.string()?)),
+            tag::CODE => Token::BsonValue(BsonValue::Code(self.string()?)),
             tag::SYMBOL => text(self.string()?).into(),
             tag::SCOPED_CODE => self.scoped_code()?,
             tag::CLOCK => {
                 let count = self.u32()?;
-                Token::Special(Special::Clock { seconds: self.u32()?, count })
+                Token::BsonValue(BsonValue::Clock { seconds: self.u32()?, count })
             }
-            tag::INT_64 => Token::Special(Special::Long(self.i64()?)),
-            tag::DECIMAL => Token::Special(Special::Decimal(&self.input.chunks(1)?[0])),
-            tag::MIN_KEY => Token::Special(Special::MinKey),
-            tag::MAX_KEY => Token::Special(Special::MaxKey),
-            _ => return self.input.error(Kind::UnknownTag { tag }),
+            tag::INT_64 => Token::BsonValue(BsonValue::Long(self.i64()?)),
+            tag::DECIMAL => Token::BsonValue(BsonValue::Decimal(&self.input.chunks(1)?[0])),
+            tag::MIN_KEY => Token::BsonValue(BsonValue::MinKey),
+            tag::MAX_KEY => Token::BsonValue(BsonValue::MaxKey),
+            _ => return self.input.error(ErrorKind::UnknownTag { tag }),
         })
     }
 }

@@ -1,8 +1,8 @@
 //! Both sides at once: hand-written bytes, every prefix of them, every length at its extremes, every byte damaged.
 
 use super::{refusal, split_first, tag, Element, Elements, Reader, Writer};
-use crate::error::{Kind, Result};
-use crate::model::{self, Reader as _, Special, Text, Token, Writer as _};
+use crate::error::{ErrorKind, Result};
+use crate::model::{self, BsonValue, Reader as _, Text, Token, Writer as _};
 use std::vec;
 use std::vec::Vec;
 
@@ -136,59 +136,59 @@ fn cases() -> Vec<(Write, u8, Vec<u8>, &'static str)> {
             i64::MIN.to_le_bytes().to_vec(),
             "Timestamp { seconds: -9223372036854776, nanoseconds: 192000000 }",
         ),
-        (|w| w.special(Special::MinKey), 0xFF, vec![], "Special(MinKey)"),
-        (|w| w.special(Special::MaxKey), 0x7F, vec![], "Special(MaxKey)"),
-        (|w| w.special(Special::ObjectId(ID)), 0x07, ID.to_vec(), "Special(ObjectId([0, 1, 2, 3"),
-        (|w| w.special(Special::Binary { subtype: 0, data: b"a" }), 0x05, sized(1, b"\0a"), "Bytes([97])"),
+        (|w| w.bson_value(BsonValue::MinKey), 0xFF, vec![], "BsonValue(MinKey)"),
+        (|w| w.bson_value(BsonValue::MaxKey), 0x7F, vec![], "BsonValue(MaxKey)"),
+        (|w| w.bson_value(BsonValue::ObjectId(ID)), 0x07, ID.to_vec(), "BsonValue(ObjectId([0, 1, 2, 3"),
+        (|w| w.bson_value(BsonValue::Binary { subtype: 0, data: b"a" }), 0x05, sized(1, b"\0a"), "Bytes([97])"),
         (
-            |w| w.special(Special::Binary { subtype: 255, data: b"a" }),
+            |w| w.bson_value(BsonValue::Binary { subtype: 255, data: b"a" }),
             0x05,
             sized(1, b"\xFFa"),
-            "Special(Binary { subtype: 255, data: [97] })",
+            "BsonValue(Binary { subtype: 255, data: [97] })",
         ),
         (
-            |w| w.special(Special::Binary { subtype: 4, data: &[7; 16] }),
+            |w| w.bson_value(BsonValue::Binary { subtype: 4, data: &[7; 16] }),
             0x05,
             [&[16, 0, 0, 0, 4][..], &[7; 16]].concat(),
-            "Special(Binary { subtype: 4, data: [7, 7",
+            "BsonValue(Binary { subtype: 4, data: [7, 7",
         ),
         // The length within counts four bytes less.
         (
-            |w| w.special(Special::Binary { subtype: 2, data: b"ab" }),
+            |w| w.bson_value(BsonValue::Binary { subtype: 2, data: b"ab" }),
             0x05,
             sized(6, b"\x02\x02\0\0\0ab"),
-            "Special(Binary { subtype: 2, data: [97, 98] })",
+            "BsonValue(Binary { subtype: 2, data: [97, 98] })",
         ),
         (
-            |w| w.special(Special::Binary { subtype: 2, data: b"" }),
+            |w| w.bson_value(BsonValue::Binary { subtype: 2, data: b"" }),
             0x05,
             sized(4, b"\x02\0\0\0\0"),
-            "Special(Binary { subtype: 2, data: [] })",
+            "BsonValue(Binary { subtype: 2, data: [] })",
         ),
         (
-            |w| w.special(Special::Regex { pattern: b"", options: b"" }),
+            |w| w.bson_value(BsonValue::Regex { pattern: b"", options: b"" }),
             0x0B,
             vec![0, 0],
-            "Special(Regex { pattern: [], options: [] })",
+            "BsonValue(Regex { pattern: [], options: [] })",
         ),
         (
-            |w| w.special(Special::Regex { pattern: b"a.b", options: b"im" }),
+            |w| w.bson_value(BsonValue::Regex { pattern: b"a.b", options: b"im" }),
             0x0B,
             b"a.b\0im\0".to_vec(),
-            "Special(Regex { pattern: [97, 46, 98], options: [105, 109] })",
+            "BsonValue(Regex { pattern: [97, 46, 98], options: [105, 109] })",
         ),
         (
-            |w| w.special(Special::Pointer { collection: b"db.c", id: ID }),
+            |w| w.bson_value(BsonValue::Pointer { collection: b"db.c", id: ID }),
             0x0C,
             [&sized(5, b"db.c\0"), &ID[..]].concat(),
-            "Special(Pointer { collection: [100, 98, 46, 99], id: [0, 1",
+            "BsonValue(Pointer { collection: [100, 98, 46, 99], id: [0, 1",
         ),
-        (|w| w.special(Special::Code(b"f()")), 0x0D, sized(4, b"f()\0"), "Special(Code([102, 40, 41]))"),
+        (|w| w.bson_value(BsonValue::Code(b"f()")), 0x0D, sized(4, b"f()\0"), "BsonValue(Code([102, 40, 41]))"),
         (
             |w| scoped(w, b"", |w| w.dict(0)),
             0x0F,
             sized(14, &[&sized(1, b"\0")[..], &document(b"")].concat()),
-            "Special(ScopedCode([]))",
+            "BsonValue(ScopedCode([]))",
         ),
         (
             |w| {
@@ -200,34 +200,39 @@ fn cases() -> Vec<(Write, u8, Vec<u8>, &'static str)> {
             },
             0x0F,
             sized(18, &[&sized(2, b"f\0")[..], &document(b"\x0Ax\0")].concat()),
-            "Special(ScopedCode([102]))",
+            "BsonValue(ScopedCode([102]))",
         ),
         // Variables that are bytes already.
         (
-            |w| scoped(w, b"f", |w| w.special(Special::Document(b"\x08\0\0\0\x0Ax\0\0"))),
+            |w| scoped(w, b"f", |w| w.bson_value(BsonValue::Document(b"\x08\0\0\0\x0Ax\0\0"))),
             0x0F,
             sized(18, &[&sized(2, b"f\0")[..], &document(b"\x0Ax\0")].concat()),
-            "Special(ScopedCode([102]))",
+            "BsonValue(ScopedCode([102]))",
         ),
-        (|w| w.special(Special::Document(b"\x08\0\0\0\x0Ax\0\0")), 0x03, document(b"\x0Ax\0"), "Members("),
-        (|w| w.special(Special::Clock { seconds: 1, count: 2 }), 0x11, vec![2, 0, 0, 0, 1, 0, 0, 0], "Special(Clock"),
+        (|w| w.bson_value(BsonValue::Document(b"\x08\0\0\0\x0Ax\0\0")), 0x03, document(b"\x0Ax\0"), "Members("),
         (
-            |w| w.special(Special::Clock { seconds: u32::MAX, count: u32::MAX }),
+            |w| w.bson_value(BsonValue::Clock { seconds: 1, count: 2 }),
+            0x11,
+            vec![2, 0, 0, 0, 1, 0, 0, 0],
+            "BsonValue(Clock",
+        ),
+        (
+            |w| w.bson_value(BsonValue::Clock { seconds: u32::MAX, count: u32::MAX }),
             0x11,
             vec![255; 8],
-            "Special(Clock { seconds: 4294967295, count: 4294967295 })",
+            "BsonValue(Clock { seconds: 4294967295, count: 4294967295 })",
         ),
         (
-            |w| w.special(Special::Decimal(b"0123456789abcdef")),
+            |w| w.bson_value(BsonValue::Decimal(b"0123456789abcdef")),
             0x13,
             b"0123456789abcdef".to_vec(),
-            "Special(Decimal([48",
+            "BsonValue(Decimal([48",
         ),
     ]
 }
 
 fn scoped(w: &mut Writer<Vec<u8>>, code: &[u8], scope: Write) {
-    w.special(Special::ScopedCode(code));
+    w.bson_value(BsonValue::ScopedCode(code));
     scope(w);
 }
 
@@ -313,13 +318,13 @@ fn value_is_read(tag: u8, bytes: &[u8], token: &str) {
     for len in 0..bytes.len() {
         let error = by_tokens(Reader::of_value(tag, &bytes[..len]), true).unwrap_err();
         assert!(error.offset() <= len, "{token} at {len}: {error}");
-        if let Kind::Truncated { needed } = *error.kind() {
+        if let ErrorKind::Truncated { needed } = *error.kind() {
             assert!(needed > 0 && len + needed <= bytes.len(), "{token} at {len} needs {needed}");
         }
     }
     for len in 0..input.len() {
         let error = ends(&input[..len]).unwrap_err();
-        let Kind::Truncated { needed } = *error.kind() else { panic!("{token} at {len}: {error}") };
+        let ErrorKind::Truncated { needed } = *error.kind() else { panic!("{token} at {len}: {error}") };
         // Of a length that is there all is known.
         assert_eq!(needed, if len < 4 { 4 - len } else { input.len() - len });
         assert!(error.offset() <= len);
@@ -341,11 +346,11 @@ fn longs_are_told_apart_where_they_are_wanted() {
         r.next().unwrap();
         found.push(debug(r.next()));
     }
-    assert_eq!(found, ["Special(Long(1))", "Int(1)"]);
+    assert_eq!(found, ["BsonValue(Long(1))", "Int(1)"]);
     let mut w = Writer::new(Vec::new());
     w.dict(1);
     w.key(Text::Ascii(b"a"));
-    w.special(Special::Long(1));
+    w.bson_value(BsonValue::Long(1));
     assert_eq!(w.out, document(b"\x12a\0\x01\0\0\0\0\0\0\0"));
 }
 
@@ -361,13 +366,13 @@ fn every_type_byte_is_read_or_refused() {
         match ends(&input) {
             Ok(_) => assert!(sample.is_some(), "{}", row.name),
             Err(error) => {
-                assert_eq!((sample, error.kind()), (None, &Kind::UnknownTag { tag }));
+                assert_eq!((sample, error.kind()), (None, &ErrorKind::UnknownTag { tag }));
                 let error = Reader::of_value(tag, &[0; 32]).skip().unwrap_err();
-                assert_eq!(error.kind(), &Kind::UnknownTag { tag });
+                assert_eq!(error.kind(), &ErrorKind::UnknownTag { tag });
             }
         }
     }
     // The end of a document is no value.
     let error = Reader::of_value(tag::END, &[0; 8]).next().unwrap_err();
-    assert_eq!(error.kind(), &Kind::UnknownTag { tag: 0 });
+    assert_eq!(error.kind(), &ErrorKind::UnknownTag { tag: 0 });
 }

@@ -5,7 +5,7 @@
 
 use super::tag;
 use crate::memory::Vec;
-use crate::model::{self, Special, Text};
+use crate::model::{self, BsonValue, Text};
 use crate::sink::Sink;
 use crate::text;
 
@@ -348,11 +348,11 @@ impl<S: Sink> Writer<S> {
 
 impl<S: Sink> model::Writer for Writer<S> {
     const REFERENCES: bool = false;
-    const LAYOUTS: bool = false;
+    const SHAPES: bool = false;
     const RUNS: bool = false;
     const TYPES: bool = false;
     const TEXT_KEYS: bool = true;
-    const SPECIALS: bool = true;
+    const BSON_VALUES: bool = true;
 
     #[inline(always)]
     fn key(&mut self, text: Text<'_>) {
@@ -451,26 +451,26 @@ impl<S: Sink> model::Writer for Writer<S> {
         self.done();
     }
 
-    fn special(&mut self, value: Special<'_>) {
+    fn bson_value(&mut self, value: BsonValue<'_>) {
         match value {
-            Special::MinKey => self.element(tag::MIN_KEY),
-            Special::MaxKey => self.element(tag::MAX_KEY),
-            Special::ObjectId(id) => {
+            BsonValue::MinKey => self.element(tag::MIN_KEY),
+            BsonValue::MaxKey => self.element(tag::MAX_KEY),
+            BsonValue::ObjectId(id) => {
                 self.element(tag::OBJECT_ID);
                 self.out.put_array(*id);
             }
-            Special::Binary { subtype, data } => self.binary(subtype, data),
-            Special::Regex { pattern, options } => {
+            BsonValue::Binary { subtype, data } => self.binary(subtype, data),
+            BsonValue::Regex { pattern, options } => {
                 self.element(tag::REGEX);
                 self.cstring([], pattern);
                 self.cstring([], options);
             }
-            Special::Pointer { collection, id } => {
+            BsonValue::Pointer { collection, id } => {
                 self.string(tag::POINTER, collection);
                 self.out.put_array(*id);
             }
-            Special::Code(code) => self.string(tag::CODE, code),
-            Special::ScopedCode(code) => {
+            BsonValue::Code(code) => self.string(tag::CODE, code),
+            BsonValue::ScopedCode(code) => {
                 self.element(tag::SCOPED_CODE);
                 self.begin(Form::Code, 1);
                 let len = self.length(code.len() + 1);
@@ -478,19 +478,19 @@ impl<S: Sink> model::Writer for Writer<S> {
                 self.type_at = BARE;
                 return;
             }
-            Special::Long(value) => {
+            BsonValue::Long(value) => {
                 self.element(tag::INT_64);
                 self.out.put_array(value.to_le_bytes());
             }
-            Special::Clock { seconds, count } => {
+            BsonValue::Clock { seconds, count } => {
                 self.element(tag::CLOCK);
                 self.out.put_array((u64::from(seconds) << 32 | u64::from(count)).to_le_bytes());
             }
-            Special::Decimal(bytes) => {
+            BsonValue::Decimal(bytes) => {
                 self.element(tag::DECIMAL);
                 self.out.put_array(*bytes);
             }
-            Special::Document(bytes) => {
+            BsonValue::Document(bytes) => {
                 self.document_element();
                 self.out.put(bytes);
             }

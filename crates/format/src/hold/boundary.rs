@@ -5,7 +5,7 @@
 
 use super::reader::Reader;
 use super::tag;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::memory::Vec;
 use crate::model::{Reader as _, Token};
 
@@ -24,13 +24,13 @@ pub struct Boundary {
     at: usize,
     /// Values that are still to come.
     owed: usize,
-    /// How many values an instance of each layout has.
-    layouts: Vec<u64>,
+    /// How many values an instance of each shape has.
+    shapes: Vec<u64>,
 }
 
 impl Default for Boundary {
     fn default() -> Self {
-        Boundary { at: 0, owed: 1, layouts: Vec::new() }
+        Boundary { at: 0, owed: 1, shapes: Vec::new() }
     }
 }
 
@@ -54,10 +54,10 @@ impl Boundary {
             };
             let more = match token {
                 Ok(None) => 0,
-                Ok(Some(Token::Mark)) => 1,
+                Ok(Some(Token::AssignId)) => 1,
                 Ok(Some(token)) => self.values(&token)?,
                 Err(error) => match error.kind() {
-                    Kind::Truncated { needed } => {
+                    ErrorKind::Truncated { needed } => {
                         let least = message.len().saturating_add(*needed).saturating_add(self.owed - 1);
                         return Ok(Found::AtLeast(least));
                     }
@@ -77,13 +77,13 @@ impl Boundary {
     /// How many values follow a token that belong to it.
     fn values(&mut self, token: &Token<'_>) -> Result<u64> {
         match token {
-            Token::Instance(number) => match self.layouts.get(*number) {
+            Token::Instance(number) => match self.shapes.get(*number) {
                 Some(&values) => Ok(values),
-                None => Err(Error::new(Kind::BadLayout { number: *number as u64 }, self.at)),
+                None => Err(Error::new(ErrorKind::BadShape { number: *number as u64 }, self.at)),
             },
-            Token::NewLayout(layout) => {
-                let values = layout.kind.values(layout.fields);
-                self.layouts.push(values);
+            Token::NewShape(shape) => {
+                let values = shape.kind.values(shape.fields);
+                self.shapes.push(values);
                 Ok(values)
             }
             _ => Ok(token.values()),
@@ -95,7 +95,7 @@ impl Boundary {
 mod tests {
     use super::super::Writer;
     use super::*;
-    use crate::model::{reduce, Known, LayoutKind, Seq, Text, Writer as _};
+    use crate::model::{reduce, KnownType, Seq, ShapeKind, Text, Writer as _};
     use std::vec::Vec;
 
     /// A message of all kinds of tokens.
@@ -103,21 +103,21 @@ mod tests {
         let mut w = Writer::new(Vec::new(), true);
         w.tuple(9);
         w.text(Text::Ascii(&[b'x'; 300]));
-        w.mark();
+        w.assign_id();
         w.list(2);
         w.none();
         w.reference(1);
         for _ in 0..2 {
-            let begun = w.layout_begin(LayoutKind::Object, 1, 2);
+            let begun = w.shape_begin(ShapeKind::Object, 1, 2);
             ["module.Class", "a", "b"].iter().for_each(|name| w.text(Text::Ascii(name.as_bytes())));
-            w.layout_end(begun);
+            w.shape_end(begun);
             w.int(1);
             w.float(0.5);
         }
         w.instance(1);
         w.int(1000);
         w.bytes(&[7; 70_000]);
-        w.known(Known::Range);
+        w.known(KnownType::PythonRange);
         (0..3).for_each(|at| w.int(at));
         w.texts(Seq::List, &[3, 0, 2]);
         w.texts_bytes(b"abcde");

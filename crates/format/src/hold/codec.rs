@@ -1,7 +1,7 @@
 //! Compressed bodies: a body is cut into blocks, each a frame of its own, so that several threads can work on them and one
 //! can be read without the others.
 
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::memory::{out_of_memory, Vec};
 use zstd::zstd_safe::{CCtx, DCtx, SafeResult};
 
@@ -77,11 +77,11 @@ fn fits(done: SafeResult) -> Option<usize> {
 /// How many bytes a compressed body becomes: no more than a block has.
 pub fn raw_len(body: &[u8], at: usize) -> Result<usize> {
     let Some(raw) = body.first_chunk::<RAW>() else {
-        return Err(Error::new(Kind::Truncated { needed: RAW - body.len() }, at));
+        return Err(Error::new(ErrorKind::Truncated { needed: RAW - body.len() }, at));
     };
     match u32::from_le_bytes(*raw) as usize {
         len if len <= BLOCK => Ok(len),
-        _ => Err(Error::new(Kind::BadFile { why: "a compressed block that is too large" }, at)),
+        _ => Err(Error::new(ErrorKind::BadFile { why: "a compressed block that is too large" }, at)),
     }
 }
 
@@ -96,7 +96,7 @@ pub fn decompress(codec: Codec, body: &[u8], to: &mut [u8], at: usize) -> Result
     if len == Some(to.len()) {
         return Ok(());
     }
-    Err(Error::new(Kind::BadFile { why: "a compressed block that does not become what it says" }, at))
+    Err(Error::new(ErrorKind::BadFile { why: "a compressed block that does not become what it says" }, at))
 }
 
 #[cfg(test)]
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn a_block_says_how_large_it_is() {
-        assert_eq!(raw_len(&[1, 2], 9).unwrap_err().kind(), &Kind::Truncated { needed: 2 });
+        assert_eq!(raw_len(&[1, 2], 9).unwrap_err().kind(), &ErrorKind::Truncated { needed: 2 });
         assert!(raw_len(&(BLOCK as u32 + 1).to_le_bytes(), 0).is_err());
     }
 }

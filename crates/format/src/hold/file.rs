@@ -12,7 +12,7 @@ use super::codec::Codec;
 use super::frame::{self, Frame, HEAD, START, TAIL};
 use super::index::{Extent, Index};
 use super::tag;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::memory::Vec;
 use std::io;
 
@@ -71,24 +71,24 @@ impl Parts {
         match frame::parse_start(file)? {
             tag::FILE_MESSAGE => {
                 let Some(frame) = Frame::at(file, START)? else {
-                    return Err(Error::new(Kind::Truncated { needed: HEAD + TAIL }, file.len()));
+                    return Err(Error::new(ErrorKind::Truncated { needed: HEAD + TAIL }, file.len()));
                 };
                 if frame.head.kind != tag::MESSAGE || frame.at != START {
                     return Err(unexpected(START));
                 }
                 if frame.end != file.len() {
-                    return Err(Error::new(Kind::Trailing { count: file.len() - frame.end }, frame.end));
+                    return Err(Error::new(ErrorKind::Trailing { count: file.len() - frame.end }, frame.end));
                 }
                 let message = Extent { at: START as u64, len: frame.head.len, blocks: Vec::new() };
                 Ok(Parts { message, ..Parts::default() })
             }
             tag::FILE_GRAPH => Parts::by_end(file).map_err(|error| whats_wrong(file).unwrap_or(error)),
-            _ => Err(Error::new(Kind::BadFile { why: "a log of records: read it with holdall.Reader" }, 5)),
+            _ => Err(Error::new(ErrorKind::BadFile { why: "a log of records: read it with holdall.Reader" }, 5)),
         }
     }
 
     fn by_end(file: &[u8]) -> Result<Parts> {
-        let short = || Error::new(Kind::Truncated { needed: END }, file.len());
+        let short = || Error::new(ErrorKind::Truncated { needed: END }, file.len());
         let end_at = file.len().checked_sub(END).filter(|&at| at >= START).ok_or_else(short)?;
         let end = Frame::at(file, end_at)?.filter(|frame| frame.at == end_at && frame.head.kind == tag::END);
         let body = end.ok_or_else(short)?.verified(file)?;
@@ -97,7 +97,10 @@ impl Parts {
         };
         let (index_at, total) = (place(u64::from_le_bytes(*index_at)), u64::from_le_bytes(*total));
         if total != file.len() as u64 {
-            return Err(Error::new(Kind::BadFile { why: "several dumps in one file: load them one by one" }, end_at));
+            return Err(Error::new(
+                ErrorKind::BadFile { why: "several dumps in one file: load them one by one" },
+                end_at,
+            ));
         }
         let frame = Frame::at(file, index_at)?.filter(|frame| frame.head.kind == tag::INDEX);
         let mut index = Index::parse(frame.ok_or_else(|| unexpected(index_at))?.verified(file)?)?;
@@ -107,7 +110,7 @@ impl Parts {
 }
 
 fn unexpected(at: usize) -> Error {
-    Error::new(Kind::BadFile { why: "a frame of another kind than comes here" }, at)
+    Error::new(ErrorKind::BadFile { why: "a frame of another kind than comes here" }, at)
 }
 
 /// The first damage in a file whose end can't be used.
@@ -117,14 +120,14 @@ fn whats_wrong(file: &[u8]) -> Option<Error> {
     loop {
         match Frame::at(file, at) {
             Err(error) => return Some(error),
-            Ok(None) => return Some(Error::new(Kind::Truncated { needed: END }, file.len())),
+            Ok(None) => return Some(Error::new(ErrorKind::Truncated { needed: END }, file.len())),
             Ok(Some(frame)) => {
                 if let Err(error) = frame.verified(file) {
                     return Some(error);
                 }
                 if frame.head.kind == tag::END {
                     let count = file.len() - frame.end;
-                    return (count > 0).then(|| Error::new(Kind::Trailing { count }, frame.end));
+                    return (count > 0).then(|| Error::new(ErrorKind::Trailing { count }, frame.end));
                 }
                 at = frame.end;
             }

@@ -19,7 +19,7 @@
 
 use super::codec::Codec;
 use super::tag;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use std::ops::Range;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
@@ -60,17 +60,17 @@ pub fn start(kind: u8) -> [u8; START] {
 /// Mirror of [`start`].
 pub fn parse_start(bytes: &[u8]) -> Result<u8> {
     let Some(start) = bytes.first_chunk::<START>() else {
-        return Err(Error::new(Kind::Truncated { needed: START - bytes.len() }, bytes.len()));
+        return Err(Error::new(ErrorKind::Truncated { needed: START - bytes.len() }, bytes.len()));
     };
     if start[..4] != MAGIC {
-        return Err(Error::new(Kind::BadFile { why: "not a hold file: it does not begin with HOLD" }, 0));
+        return Err(Error::new(ErrorKind::BadFile { why: "not a hold file: it does not begin with HOLD" }, 0));
     }
     if start[6..] != short(&start[..6], 0) {
-        return Err(Error::new(Kind::Checksum, START));
+        return Err(Error::new(ErrorKind::Checksum, START));
     }
     if start[4] != VERSION || !tag::FILES.iter().any(|row| row.code == start[5]) {
         let why = "a hold file of a version or kind that this reader does not know";
-        return Err(Error::new(Kind::BadFile { why }, 4));
+        return Err(Error::new(ErrorKind::BadFile { why }, 4));
     }
     Ok(start[5])
 }
@@ -103,7 +103,7 @@ impl Head {
 
     /// Mirror of [`Head::to_bytes`].
     pub fn parse(head: [u8; HEAD], at: u64) -> Result<Head> {
-        let damaged = || Error::new(Kind::Checksum, usize::try_from(at).unwrap_or(usize::MAX));
+        let damaged = || Error::new(ErrorKind::Checksum, usize::try_from(at).unwrap_or(usize::MAX));
         if head[6..] != short(&head[..6], at) {
             return Err(damaged());
         }
@@ -114,7 +114,7 @@ impl Head {
                 Ok(Head { kind, codec, more: head[0] & MORE != 0, len })
             }
             _ => Err(Error::new(
-                Kind::BadFile { why: "a frame of a kind that this reader does not know" },
+                ErrorKind::BadFile { why: "a frame of a kind that this reader does not know" },
                 usize::try_from(at).unwrap_or(usize::MAX),
             )),
         }
@@ -175,20 +175,20 @@ impl Frame {
             return match rest.len() {
                 0 => Ok(None),
                 // Padding without what it is for.
-                1..64 => Err(Error::new(Kind::Truncated { needed: HEAD + TAIL }, file.len())),
-                _ => Err(Error::new(Kind::Checksum, at)),
+                1..64 => Err(Error::new(ErrorKind::Truncated { needed: HEAD + TAIL }, file.len())),
+                _ => Err(Error::new(ErrorKind::Checksum, at)),
             };
         };
         let at = at + zeros;
         let Some(&head) = rest[zeros..].first_chunk::<HEAD>() else {
-            return Err(Error::new(Kind::Truncated { needed: HEAD - (rest.len() - zeros) }, file.len()));
+            return Err(Error::new(ErrorKind::Truncated { needed: HEAD - (rest.len() - zeros) }, file.len()));
         };
         let head = Head::parse(head, base + at as u64)?;
         let body = at + HEAD;
         let end = usize::try_from(head.len).ok().and_then(|len| body.checked_add(len)?.checked_add(TAIL));
-        let Some(end) = end else { return Err(Error::new(Kind::TooLong, at)) };
+        let Some(end) = end else { return Err(Error::new(ErrorKind::TooLong, at)) };
         if end > file.len() {
-            return Err(Error::new(Kind::Truncated { needed: end - file.len() }, file.len()));
+            return Err(Error::new(ErrorKind::Truncated { needed: end - file.len() }, file.len()));
         }
         Ok(Some(Frame { head, at, body: body..end - TAIL, end, base }))
     }
@@ -208,7 +208,7 @@ impl Frame {
         head.copy_from_slice(&file[self.at..][..HEAD]);
         if tail(body, seed(head, self.base + self.at as u64)) != file[self.body.end..self.end] {
             let at = usize::try_from(self.base).unwrap_or(usize::MAX).saturating_add(self.body.start);
-            return Err(Error::new(Kind::Checksum, at));
+            return Err(Error::new(ErrorKind::Checksum, at));
         }
         Ok(body)
     }
@@ -246,7 +246,7 @@ mod tests {
                 for (more, len) in [(false, 0), (true, 1), (false, 1 << 32), (true, MOST)] {
                     let head = Head { kind: row.code, codec, more, len };
                     assert_eq!(Head::parse(head.to_bytes(77), 77).unwrap(), head);
-                    assert_eq!(Head::parse(head.to_bytes(77), 78).unwrap_err().kind(), &Kind::Checksum);
+                    assert_eq!(Head::parse(head.to_bytes(77), 78).unwrap_err().kind(), &ErrorKind::Checksum);
                 }
             }
         }
@@ -263,7 +263,7 @@ mod tests {
                 assert!(parse_start(&bad).is_err(), "bit {bit}");
             }
             for len in 0..START {
-                assert!(matches!(parse_start(&whole[..len]).unwrap_err().kind(), Kind::Truncated { .. }));
+                assert!(matches!(parse_start(&whole[..len]).unwrap_err().kind(), ErrorKind::Truncated { .. }));
             }
         }
     }
@@ -281,7 +281,10 @@ mod tests {
             assert!(!matches!(seen, Ok(Some(Ok(_)))), "bit {bit}");
         }
         for len in 4..file.len() {
-            assert!(matches!(Frame::at(&file[..len], 0).unwrap_err().kind(), Kind::Truncated { .. }), "{len} bytes");
+            assert!(
+                matches!(Frame::at(&file[..len], 0).unwrap_err().kind(), ErrorKind::Truncated { .. }),
+                "{len} bytes"
+            );
         }
         assert_eq!(Frame::at(&file, file.len()).unwrap(), None);
     }

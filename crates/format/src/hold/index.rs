@@ -1,9 +1,9 @@
 //! Where things are inside a message, so that one of them can be read without the others.
 //!
 //! A message has no offsets in it: it is read front to back. An index is made by going over its tokens once; it holds
-//! - checkpoints: a place every *span* bytes, with how many objects and layouts were numbered before;
+//! - checkpoints: a place every *span* bytes, with how many objects and shapes were numbered before;
 //! - containers that take a span or more: where they end, and where every so manieth of their values begins;
-//! - layouts: where each is written;
+//! - shapes: where each is written;
 //! - keys of large dicts, by hash.
 //!
 //! From the nearest of these places it is never more than about a span to what is looked for. Its size does not grow beyond
@@ -14,9 +14,9 @@ use super::places::{names_at, Walks};
 use super::reader::{self, Reader};
 use super::{tag, writer};
 use crate::cursor::Cursor;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::memory::{vec, Vec};
-use crate::model::{self, Layout, Reader as _, Token, Writer as _};
+use crate::model::{self, Reader as _, Shape, Token, Writer as _};
 
 const LEAST_SPAN: usize = 1 << 12;
 const MOST_SPANS: usize = 1 << 14;
@@ -50,7 +50,7 @@ pub struct Extent {
 struct Checkpoint {
     at: u64,
     numbers: u64,
-    layouts: u64,
+    shapes: u64,
 }
 
 /// A place within a container: the value of that number begins there.
@@ -68,7 +68,7 @@ struct Container {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct LayoutAt {
+struct ShapeAt {
     at: u64,
     /// Objects that were numbered before its names.
     numbers: u64,
@@ -100,7 +100,7 @@ pub struct Index {
     pub buffers: Vec<Extent>,
     numbers: u64,
     checkpoints: Vec<Checkpoint>,
-    layouts: Vec<LayoutAt>,
+    shapes: Vec<ShapeAt>,
     containers: Vec<Container>,
     keys: Vec<Keys>,
     walks: Walks,
@@ -140,8 +140,8 @@ impl Scan<'_> {
         loop {
             let at = self.r.offset() as u64;
             if at >= next_checkpoint {
-                let layouts = self.index.layouts.len() as u64;
-                self.index.checkpoints.push(Checkpoint { at, numbers: self.starts.len() as u64, layouts });
+                let shapes = self.index.shapes.len() as u64;
+                self.index.checkpoints.push(Checkpoint { at, numbers: self.starts.len() as u64, shapes });
                 next_checkpoint = at + self.span;
             }
             let mut is_key = false;
@@ -159,7 +159,7 @@ impl Scan<'_> {
             if self.r.leaf()?.is_none() {
                 let mut token = self.r.next()?;
                 let mut start = at;
-                if let Token::Mark = token {
+                if let Token::AssignId = token {
                     start = self.r.offset() as u64;
                     self.starts.push(start);
                     token = self.r.next()?;
@@ -180,15 +180,15 @@ impl Scan<'_> {
 
     /// Says yes if values of it follow.
     fn begin(&mut self, start: u64, token: &Token<'_>) -> Result<bool> {
-        if let Token::NewLayout(layout) = token {
+        if let Token::NewShape(shape) = token {
             let numbers = self.starts.len() as u64;
-            let values = layout.kind.values(layout.fields);
-            for (at, name) in names_at(self.message, layout) {
+            let values = shape.kind.values(shape.fields);
+            for (at, name) in names_at(self.message, shape) {
                 if name? {
                     self.starts.push(at as u64);
                 }
             }
-            self.index.layouts.push(LayoutAt { at: start, numbers, values });
+            self.index.shapes.push(ShapeAt { at: start, numbers, values });
         }
         let len = self.index.values(token, start as usize)?;
         if len == 0 {
@@ -237,7 +237,7 @@ fn key_hash(message: &[u8], starts: &[u64], at: usize) -> Result<Option<u32>> {
     let mut r = Reader::from(message, at, true);
     let mut from = at;
     let mut token = r.next()?;
-    if let Token::Mark = token {
+    if let Token::AssignId = token {
         from = r.offset();
         token = r.next()?;
     } else if let Token::Reference(number) = token {
@@ -289,26 +289,26 @@ impl Index {
     fn checkpoint(&self, beyond: impl Fn(&Checkpoint) -> bool) -> Result<Checkpoint> {
         let at = self.checkpoints.partition_point(|checkpoint| !beyond(checkpoint));
         let found = at.checked_sub(1).and_then(|at| self.checkpoints.get(at)).copied();
-        found.ok_or_else(|| Error::new(Kind::BadFile { why: "an index that says nothing of a place" }, 0))
+        found.ok_or_else(|| Error::new(ErrorKind::BadFile { why: "an index that says nothing of a place" }, 0))
     }
 
-    /// How many objects and layouts were numbered before that place, which a value begins at.
+    /// How many objects and shapes were numbered before that place, which a value begins at.
     pub fn counts(&self, message: &[u8], at: usize) -> Result<(u64, u64)> {
         if let Some(places) = self.walks.places(message) {
             let why = "an index that leads where nothing can be read";
-            return places.counts(at as u64).ok_or_else(|| Error::new(Kind::BadFile { why }, at));
+            return places.counts(at as u64).ok_or_else(|| Error::new(ErrorKind::BadFile { why }, at));
         }
         let from = self.checkpoint(|checkpoint| checkpoint.at > at as u64)?;
-        let (mut numbers, mut layouts) = (from.numbers, from.layouts);
+        let (mut numbers, mut shapes) = (from.numbers, from.shapes);
         let mut r = Reader::from(message, from.at as usize, true);
         let mut walked = self.walks.begin();
         while r.offset() < at {
             walked.steps += 1;
             match r.next()? {
-                Token::Mark => numbers += 1,
-                Token::NewLayout(layout) => {
-                    layouts += 1;
-                    for (_, name) in names_at(message, &layout) {
+                Token::AssignId => numbers += 1,
+                Token::NewShape(shape) => {
+                    shapes += 1;
+                    for (_, name) in names_at(message, &shape) {
                         walked.steps += 1;
                         numbers += u64::from(name?);
                     }
@@ -316,12 +316,12 @@ impl Index {
                 _ => {}
             }
         }
-        Ok((numbers, layouts))
+        Ok((numbers, shapes))
     }
 
     /// Where the value of the object of that number begins.
     pub fn place_of(&self, message: &[u8], number: u64) -> Result<usize> {
-        let bad = || Error::new(Kind::BadReference { number }, 0);
+        let bad = || Error::new(ErrorKind::BadReference { number }, 0);
         if number >= self.numbers {
             return Err(bad());
         }
@@ -338,10 +338,10 @@ impl Index {
         while r.remaining() > 0 {
             walked.steps += 1;
             match r.next()? {
-                Token::Mark if numbers == number => return Ok(r.offset()),
-                Token::Mark => numbers += 1,
-                Token::NewLayout(layout) => {
-                    for (at, name) in names_at(message, &layout) {
+                Token::AssignId if numbers == number => return Ok(r.offset()),
+                Token::AssignId => numbers += 1,
+                Token::NewShape(shape) => {
+                    for (at, name) in names_at(message, &shape) {
                         walked.steps += 1;
                         if name? {
                             if numbers == number {
@@ -357,13 +357,13 @@ impl Index {
         Err(bad())
     }
 
-    /// The layout of that number, and how many objects were numbered before its names.
-    pub fn layout<'i>(&self, message: &'i [u8], number: usize) -> Result<(Layout<'i>, u64)> {
-        let known = self.layouts.get(number).copied();
-        let Some(known) = known else { return Err(Error::new(Kind::BadLayout { number: number as u64 }, 0)) };
+    /// The shape of that number, and how many objects were numbered before its names.
+    pub fn shape<'i>(&self, message: &'i [u8], number: usize) -> Result<(Shape<'i>, u64)> {
+        let known = self.shapes.get(number).copied();
+        let Some(known) = known else { return Err(Error::new(ErrorKind::BadShape { number: number as u64 }, 0)) };
         match Reader::from(message, known.at as usize, true).next()? {
-            Token::NewLayout(layout) => Ok((layout, known.numbers)),
-            _ => Err(Error::new(Kind::BadLayout { number: number as u64 }, known.at as usize)),
+            Token::NewShape(shape) => Ok((shape, known.numbers)),
+            _ => Err(Error::new(ErrorKind::BadShape { number: number as u64 }, known.at as usize)),
         }
     }
 
@@ -375,9 +375,9 @@ impl Index {
     /// How many values belong to a token and follow it.
     fn values(&self, token: &Token<'_>, at: usize) -> Result<u64> {
         match *token {
-            Token::Instance(number) => match self.layouts.get(number) {
-                Some(layout) => Ok(layout.values),
-                None => Err(Error::new(Kind::BadLayout { number: number as u64 }, at)),
+            Token::Instance(number) => match self.shapes.get(number) {
+                Some(shape) => Ok(shape.values),
+                None => Err(Error::new(ErrorKind::BadShape { number: number as u64 }, at)),
             },
             _ => Ok(token.values()),
         }
@@ -458,7 +458,10 @@ impl Index {
                 for &(_, at) in pages[from..].iter().take_while(|page| page.0 <= hash) {
                     let frame = Frame::at(file, usize::try_from(at).unwrap_or(usize::MAX))?;
                     let Some(frame) = frame.filter(|frame| frame.head.kind == tag::KEYS) else {
-                        return Err(Error::new(Kind::BadFile { why: "an index whose keys are not where it says" }, 0));
+                        return Err(Error::new(
+                            ErrorKind::BadFile { why: "an index whose keys are not where it says" },
+                            0,
+                        ));
                     };
                     places.extend(matching(entries(frame.verified(file)?), hash));
                 }
@@ -503,13 +506,13 @@ impl Index {
         put(self.buffers.len() as u64);
         self.buffers.iter().for_each(|extent| put_extent(&mut put, extent));
         put(self.numbers);
-        put(self.layouts.len() as u64);
-        for layout in &self.layouts {
-            [layout.at, layout.numbers, layout.values].into_iter().for_each(&mut put);
+        put(self.shapes.len() as u64);
+        for shape in &self.shapes {
+            [shape.at, shape.numbers, shape.values].into_iter().for_each(&mut put);
         }
         put(self.checkpoints.len() as u64);
         for checkpoint in &self.checkpoints {
-            [checkpoint.at, checkpoint.numbers, checkpoint.layouts].into_iter().for_each(&mut put);
+            [checkpoint.at, checkpoint.numbers, checkpoint.shapes].into_iter().for_each(&mut put);
         }
         put(self.containers.len() as u64);
         for container in &self.containers {
@@ -536,8 +539,8 @@ impl Index {
         let mut index = Index { message: take_extent(r)?, ..Index::default() };
         index.buffers = many(r, 3, take_extent)?;
         index.numbers = take(r)?;
-        index.layouts = many(r, 3, |r| Ok(LayoutAt { at: take(r)?, numbers: take(r)?, values: take(r)? }))?;
-        index.checkpoints = many(r, 3, |r| Ok(Checkpoint { at: take(r)?, numbers: take(r)?, layouts: take(r)? }))?;
+        index.shapes = many(r, 3, |r| Ok(ShapeAt { at: take(r)?, numbers: take(r)?, values: take(r)? }))?;
+        index.checkpoints = many(r, 3, |r| Ok(Checkpoint { at: take(r)?, numbers: take(r)?, shapes: take(r)? }))?;
         index.containers = many(r, 3, |r| {
             let (at, end) = (take(r)?, take(r)?);
             Ok(Container { at, end, points: many(r, 2, |r| Ok(Point { value: take(r)?, at: take(r)? }))? })
@@ -546,7 +549,7 @@ impl Index {
             let (at, complete) = (take(r)?, take(r)? != 0);
             let pages = many(r, 2, |r| {
                 let hash = u32::try_from(take(r)?);
-                Ok((hash.map_err(|_| Error::new(Kind::TooLong, r.offset()))?, take(r)?))
+                Ok((hash.map_err(|_| Error::new(ErrorKind::TooLong, r.offset()))?, take(r)?))
             })?;
             Ok(Keys { at, complete, pages: Pages::InFile(pages) })
         })?;

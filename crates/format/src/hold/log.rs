@@ -1,8 +1,8 @@
 //! A log: records one after the other, each in a frame of its own, appended for ever.
 //!
-//! Records of one *section* share names: layouts, and texts that were marked as named, keep their numbers for the records that follow. So
+//! Records of one *window* share names: shapes, and texts that were marked as named, keep their numbers for the records that follow. So
 //! that a record that is lost takes no other with it, what it has named is written once more behind it, in a frame of names.
-//! A section begins with a restart, where nothing has a name: here a reader can begin. Restarts know where others are before them:
+//! A window begins with a restart, where nothing has a name: here a reader can begin. Restarts know where others are before them:
 //! the one with number `n` knows those 1, 2, 4 ... before it, as far as these divide `n`.
 
 use super::codec::{self, Codec, Compression, BLOCK};
@@ -10,9 +10,9 @@ use super::frame::{self, Frame, Head, HEAD, START, TAIL};
 use super::reader::{self, Reader};
 use super::{tag, writer};
 use crate::cursor::Cursor;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::memory::{vec, Vec};
-use crate::model::{Layout, LayoutKind, Name, Reader as _, Token, Writer as _};
+use crate::model::{Name, Reader as _, Shape, ShapeKind, Token, Writer as _};
 
 /// Records of fewer bytes are not compressed.
 const LEAST_COMPRESSED: usize = 256;
@@ -32,26 +32,26 @@ fn put_as(out: &mut Vec<u8>, at: u64, head: Head, parts: [&[u8]; 2]) {
     out.extend_from_slice(&tail);
 }
 
-/// What a record needs of its section.
+/// What a record needs of its window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Named {
-    /// The section's number: that of its restart.
-    pub section: u64,
-    /// How many texts and layouts had names before.
+    /// The window's number: that of its restart.
+    pub window: u64,
+    /// How many texts and shapes had names before.
     pub texts: u64,
-    pub layouts: u64,
+    pub shapes: u64,
 }
 
 impl Named {
     fn all(self) -> u64 {
-        self.texts + self.layouts
+        self.texts + self.shapes
     }
 }
 
 /// Appends a record to `out`, which begins at `at` in the file.
 pub fn put_record(out: &mut Vec<u8>, at: u64, named: Named, message: &[u8], how: Option<Compression>) {
     let mut head = Vec::with_capacity(18);
-    writer::length(&mut head, named.section);
+    writer::length(&mut head, named.window);
     writer::length(&mut head, named.all());
     // A small record has nothing to gain, and a large one would have to be cut.
     let how = how.filter(|_| (LEAST_COMPRESSED..BLOCK - head.len()).contains(&message.len()));
@@ -78,34 +78,34 @@ pub fn put_names(out: &mut Vec<u8>, at: u64, named: Named, message: &[u8]) -> Re
 
 /// The body of a frame of what a record has named, if anything; and what there is then.
 pub fn names_body(named: Named, message: &[u8]) -> Result<Option<(Vec<u8>, Named)>> {
-    let Names { new_texts, layouts } = names_of(named.texts, message)?;
-    let (texts, shapes) = (new_texts.len() as u64, layouts.len() as u64);
-    if texts + shapes == 0 {
+    let Names { new_texts, shapes } = names_of(named.texts, message)?;
+    let (texts, shape_count) = (new_texts.len() as u64, shapes.len() as u64);
+    if texts + shape_count == 0 {
         return Ok(None);
     }
     let mut w = writer::Writer::new(Vec::new(), false);
     w.out.clear();
-    writer::length(&mut w.out, named.section);
+    writer::length(&mut w.out, named.window);
     writer::length(&mut w.out, named.all());
     writer::length(&mut w.out, texts);
     new_texts.iter().for_each(|text| w.out.extend_from_slice(text));
-    writer::length(&mut w.out, shapes);
-    for layout in layouts {
-        let block = w.layout_begin(layout.kind, layout.version, layout.fields);
-        layout.names.iter().for_each(|&name| w.reference(name));
-        w.layout_end(block);
+    writer::length(&mut w.out, shape_count);
+    for shape in shapes {
+        let block = w.shape_begin(shape.kind, shape.version, shape.fields);
+        shape.names.iter().for_each(|&name| w.reference(name));
+        w.shape_end(block);
     }
-    Ok(Some((w.out, Named { texts: named.texts + texts, layouts: named.layouts + shapes, ..named })))
+    Ok(Some((w.out, Named { texts: named.texts + texts, shapes: named.shapes + shape_count, ..named })))
 }
 
 struct Names<'i> {
     /// As they are written.
     new_texts: Vec<&'i [u8]>,
-    layouts: Vec<NewLayout>,
+    shapes: Vec<NewShape>,
 }
 
-struct NewLayout {
-    kind: LayoutKind,
+struct NewShape {
+    kind: ShapeKind,
     version: u64,
     fields: usize,
     /// Numbers of texts, a class's own first.
@@ -125,7 +125,7 @@ impl<'i> Names<'i> {
 /// What a message names that begins with `texts` numbered ones.
 fn names_of(texts: u64, message: &[u8]) -> Result<Names<'_>> {
     let mut r = Reader::new(message, true)?;
-    let mut names = Names { new_texts: Vec::new(), layouts: Vec::new() };
+    let mut names = Names { new_texts: Vec::new(), shapes: Vec::new() };
     // What of the message's own numbers is a text: its number for the records that follow.
     let mut lasting: Vec<Option<u64>> = vec![None];
     while r.remaining() > 0 {
@@ -134,7 +134,7 @@ fn names_of(texts: u64, message: &[u8]) -> Result<Names<'_>> {
         }
         let at = r.offset();
         match r.next()? {
-            Token::Mark => {
+            Token::AssignId => {
                 let (before, place) = (r.offset(), r.place());
                 let lasts = message.get(at) == Some(&tag::NAMED);
                 match r.next()? {
@@ -148,13 +148,13 @@ fn names_of(texts: u64, message: &[u8]) -> Result<Names<'_>> {
                     }
                 }
             }
-            Token::NewLayout(layout) => {
-                let named = layout_names(&mut r, message, &layout, |name| match name {
+            Token::NewShape(shape) => {
+                let named = shape_names(&mut r, message, &shape, |name| match name {
                     Ok(bytes) => Some(names.text(texts, &mut lasting, bytes)),
                     Err(number) if number < texts => Some(number),
                     Err(number) => lasting.get((number - texts) as usize).copied().flatten(),
                 })?;
-                names.layouts.push(named);
+                names.shapes.push(named);
             }
             _ => {}
         }
@@ -162,17 +162,17 @@ fn names_of(texts: u64, message: &[u8]) -> Result<Names<'_>> {
     Ok(names)
 }
 
-/// The names of a layout by their numbers; `number` gives that of a text, or of what is referred to.
-fn layout_names<'i>(
+/// The names of a shape by their numbers; `number` gives that of a text, or of what is referred to.
+fn shape_names<'i>(
     r: &mut Reader<'i>,
     message: &'i [u8],
-    layout: &Layout<'i>,
+    shape: &Shape<'i>,
     mut number: impl FnMut(std::result::Result<&'i [u8], u64>) -> Option<u64>,
-) -> Result<NewLayout> {
-    let bad = || Error::new(Kind::BadName, layout.at);
-    let mut block = Reader::from(&message[..layout.at + layout.block.len()], layout.at, false);
-    let mut names = Vec::with_capacity(layout.fields + 1);
-    for name in r.names(layout) {
+) -> Result<NewShape> {
+    let bad = || Error::new(ErrorKind::BadName, shape.at);
+    let mut block = Reader::from(&message[..shape.at + shape.block.len()], shape.at, false);
+    let mut names = Vec::with_capacity(shape.fields + 1);
+    for name in r.names(shape) {
         let before = block.offset();
         block.next()?;
         let found = match name? {
@@ -181,7 +181,7 @@ fn layout_names<'i>(
         };
         names.push(found.ok_or_else(bad)?);
     }
-    Ok(NewLayout { kind: layout.kind, version: layout.version, fields: layout.fields, names })
+    Ok(NewShape { kind: shape.kind, version: shape.version, fields: shape.fields, names })
 }
 
 /// Appends a restart: `record` is the number of the record that comes next, `number` that of the restart, `before` where those are
@@ -208,7 +208,7 @@ impl Restart {
     const MOST: usize = 8 * (2 + 64);
 
     pub fn parse(body: &[u8], at: u64) -> Result<Restart> {
-        let bad = || Error::new(Kind::BadFile { why: "a restart that says nothing" }, place(at));
+        let bad = || Error::new(ErrorKind::BadFile { why: "a restart that says nothing" }, place(at));
         let (values, rest) = body.as_chunks::<8>();
         let mut values = values.iter().map(|value| u64::from_le_bytes(*value));
         let (Some(record), Some(number), []) = (values.next(), values.next(), rest) else { return Err(bad()) };
@@ -242,57 +242,57 @@ pub fn put_again(out: &mut Vec<u8>, at: u64, frame: &Frame, bytes: &[u8]) {
     put_as(out, at, frame.head, [&bytes[frame.body.clone()], &[]]);
 }
 
-/// A record's section, how many names that had before it, and its message.
+/// A record's window, how many names that had before it, and its message.
 pub fn record(body: &[u8]) -> Result<(u64, u64, &[u8])> {
     let mut input = Cursor::new(body);
-    let section = reader::length(&mut input)?;
+    let window = reader::length(&mut input)?;
     let named = reader::length(&mut input)?;
-    Ok((section as u64, named as u64, input.rest()))
+    Ok((window as u64, named as u64, input.rest()))
 }
 
-/// What a frame of names holds: texts, then layouts, to be read by a [`Reader`].
+/// What a frame of names holds: texts, then shapes, to be read by a [`Reader`].
 #[derive(Debug)]
 pub struct NamesReader<'i> {
-    pub section: u64,
+    pub window: u64,
     /// How many names there were before.
     pub named: u64,
     body: &'i [u8],
     at: usize,
     left: usize,
-    in_layouts: bool,
+    in_shapes: bool,
 }
 
 impl<'i> NamesReader<'i> {
     pub fn new(body: &'i [u8]) -> Result<Self> {
         let mut input = Cursor::new(body);
-        let section = reader::length(&mut input)? as u64;
+        let window = reader::length(&mut input)? as u64;
         let named = reader::length(&mut input)? as u64;
         let left = reader::length(&mut input)?;
-        Ok(NamesReader { section, named, body, at: input.offset(), left, in_layouts: false })
+        Ok(NamesReader { window, named, body, at: input.offset(), left, in_shapes: false })
     }
 
-    /// A reader of the layouts' blocks.
+    /// A reader of the shapes' blocks.
     pub fn reader(&self) -> Reader<'i> {
         Reader::from(self.body, self.body.len(), false)
     }
 
-    /// The next text or layout.
+    /// The next text or shape.
     pub fn token(&mut self) -> Result<Option<Token<'i>>> {
         while self.left == 0 {
-            if self.in_layouts {
+            if self.in_shapes {
                 return Ok(None);
             }
             let mut input = Cursor::new(self.body);
             input.skip_over(self.at);
             self.left = reader::length(&mut input)?;
-            (self.at, self.in_layouts) = (input.offset(), true);
+            (self.at, self.in_shapes) = (input.offset(), true);
         }
         let mut r = Reader::from(self.body, self.at, false);
         let token = r.next()?;
         (self.at, self.left) = (r.offset(), self.left - 1);
-        match (&token, self.in_layouts) {
-            (Token::Text(_), false) | (Token::NewLayout(_), true) => Ok(Some(token)),
-            _ => Err(Error::new(Kind::BadName, self.at)),
+        match (&token, self.in_shapes) {
+            (Token::Text(_), false) | (Token::NewShape(_), true) => Ok(Some(token)),
+            _ => Err(Error::new(ErrorKind::BadName, self.at)),
         }
     }
 }
@@ -324,9 +324,9 @@ pub fn next(bytes: &[u8], at: usize, base: u64) -> Next {
                 Err(error) => Next::Damaged(error, Some(frame)),
             }
         }
-        Ok(_) => Next::Damaged(Error::new(Kind::Checksum, place(base) + at), None),
+        Ok(_) => Next::Damaged(Error::new(ErrorKind::Checksum, place(base) + at), None),
         Err(error) => match error.kind() {
-            Kind::Truncated { needed } => Next::More(rest + needed),
+            ErrorKind::Truncated { needed } => Next::More(rest + needed),
             _ => Next::Damaged(error, None),
         },
     }

@@ -1,4 +1,4 @@
-//! The hold format: whole object graphs, with shared objects, layouts and packed runs. `docs/format.md` describes it.
+//! The hold format: whole object graphs, with shared objects, shapes and packed runs. `docs/format.md` describes it.
 
 pub mod boundary;
 pub mod codec;
@@ -12,6 +12,6 @@ mod reader;
 pub mod tag;
 mod writer;
 
-pub use part::{run_at, Part};
+pub use part::{run_at, PartialReader};
 pub use reader::Reader;
 pub use writer::Writer;

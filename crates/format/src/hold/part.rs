@@ -4,21 +4,21 @@ use super::index::Index;
 use super::Reader;
 use crate::error::Result;
 use crate::memory::Vec;
-use crate::model::{self, Layout, Reader as _, Token};
+use crate::model::{self, Reader as _, Shape, Token};
 
 /// Reads values from anywhere in a message.
 #[derive(Debug, Clone)]
-pub struct Part<'i> {
+pub struct PartialReader<'i> {
     r: Reader<'i>,
     message: &'i [u8],
     index: &'i Index,
 }
 
-impl<'i> Part<'i> {
+impl<'i> PartialReader<'i> {
     /// Begins with the value at `at`. A trusted message is refused, unless `trust`.
     pub fn new(message: &'i [u8], index: &'i Index, at: usize, trust: bool) -> Result<Self> {
         let whole = Reader::new(message, trust)?;
-        Ok(Part { r: Reader::from(message, at, whole.trusted()), message, index })
+        Ok(PartialReader { r: Reader::from(message, at, whole.trusted()), message, index })
     }
 }
 
@@ -27,7 +27,7 @@ pub fn run_at(message: &[u8], at: usize) -> Option<(usize, usize)> {
     Reader::from(message, at, false).run_head()
 }
 
-impl<'i> model::Reader<'i> for Part<'i> {
+impl<'i> model::Reader<'i> for PartialReader<'i> {
     const UNIQUE_KEYS: bool = true;
     const TYPES: bool = true;
     const TEXT_KEYS: bool = false;
@@ -52,8 +52,8 @@ impl<'i> model::Reader<'i> for Part<'i> {
         }
     }
 
-    fn names(&self, layout: &Layout<'i>) -> impl Iterator<Item = Result<model::Name<'i>>> {
-        self.r.names(layout)
+    fn names(&self, shape: &Shape<'i>) -> impl Iterator<Item = Result<model::Name<'i>>> {
+        self.r.names(shape)
     }
 
     fn encoded(text: &[u8]) -> Vec<u8> {
@@ -102,7 +102,7 @@ impl<'i> model::Reader<'i> for Part<'i> {
         self.index.place_of(self.message, number)
     }
 
-    fn layout_of(&self, number: usize) -> Result<(Layout<'i>, u64)> {
-        self.index.layout(self.message, number)
+    fn shape_of(&self, number: usize) -> Result<(Shape<'i>, u64)> {
+        self.index.shape(self.message, number)
     }
 }

@@ -1,9 +1,9 @@
-//! Places of a message's objects and layouts, for those who begin in its middle: by a walk from the nearest that is known, or from a
+//! Places of a message's objects and shapes, for those who begin in its middle: by a walk from the nearest that is known, or from a
 //! list of all.
 
 use super::reader::Reader;
 use crate::error::Result;
-use crate::model::{Layout, Reader as _, Token};
+use crate::model::{Reader as _, Shape, Token};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::OnceLock;
 
@@ -46,13 +46,13 @@ impl PartialEq for Walks {
 
 impl Eq for Walks {}
 
-/// Where each name of a layout stands, and whether it is text (which has a number).
+/// Where each name of a shape stands, and whether it is text (which has a number).
 pub(super) fn names_at<'i>(
     message: &'i [u8],
-    layout: &Layout<'i>,
+    shape: &Shape<'i>,
 ) -> impl Iterator<Item = (usize, Result<bool>)> + use<'i> {
-    let end = layout.at + layout.block.len();
-    let mut r = Reader::from(message, layout.at, false);
+    let end = shape.at + shape.block.len();
+    let mut r = Reader::from(message, shape.at, false);
     std::iter::from_fn(move || {
         let at = r.offset();
         if at >= end {
@@ -67,7 +67,7 @@ pub(super) fn names_at<'i>(
 pub struct Places {
     /// The value of each numbered object. They go up, as numbers do.
     numbered: Vec<u64>,
-    layouts: Vec<u64>,
+    shapes: Vec<u64>,
     end: u64,
 }
 
@@ -87,16 +87,16 @@ impl Drop for Walk<'_> {
 impl Places {
     fn of(message: &[u8]) -> Places {
         // The message's first value has number 0.
-        let mut places = Places { numbered: vec![1], layouts: Vec::new(), end: 1 };
+        let mut places = Places { numbered: vec![1], shapes: Vec::new(), end: 1 };
         let mut r = Reader::from(message, 1, true);
         while r.remaining() > 0 {
             let at = r.offset() as u64;
             let Ok(token) = r.next() else { break };
             match token {
-                Token::Mark => places.numbered.push(r.offset() as u64),
-                Token::NewLayout(layout) => {
-                    places.layouts.push(at);
-                    let names = names_at(message, &layout).map_while(|(at, name)| Some((at, name.ok()?)));
+                Token::AssignId => places.numbered.push(r.offset() as u64),
+                Token::NewShape(shape) => {
+                    places.shapes.push(at);
+                    let names = names_at(message, &shape).map_while(|(at, name)| Some((at, name.ok()?)));
                     places.numbered.extend(names.filter(|(_, is_text)| *is_text).map(|(at, _)| at as u64));
                 }
                 _ => {}
@@ -106,11 +106,11 @@ impl Places {
         places
     }
 
-    /// How many objects and layouts were numbered before that place. None beyond what can be read.
+    /// How many objects and shapes were numbered before that place. None beyond what can be read.
     pub fn counts(&self, at: u64) -> Option<(u64, u64)> {
         let numbers = self.numbered.partition_point(|&place| place <= at);
-        let layouts = self.layouts.partition_point(|&place| place < at);
-        (at <= self.end).then_some((numbers as u64, layouts as u64))
+        let shapes = self.shapes.partition_point(|&place| place < at);
+        (at <= self.end).then_some((numbers as u64, shapes as u64))
     }
 
     /// Where the value of the object of that number begins.
@@ -123,22 +123,22 @@ impl Places {
 mod tests {
     use super::super::index::Index;
     use super::super::writer;
-    use crate::model::{LayoutKind, Text, Writer as _};
+    use crate::model::{ShapeKind, Text, Writer as _};
 
-    /// Marks, layouts and names among lists, and where each value begins.
+    /// Marks, shapes and names among lists, and where each value begins.
     fn message() -> Vec<u8> {
         let mut w = writer::Writer::new(Vec::new(), false);
         w.list(300);
         for number in 0..100u32 {
-            w.mark();
+            w.assign_id();
             w.list(1);
             w.int(i64::from(number));
-            let block = w.layout_begin(LayoutKind::Dict, 0, 2);
+            let block = w.shape_begin(ShapeKind::Dict, 0, 2);
             w.text(Text::Ascii(format!("a{number}").as_bytes()));
             w.text(Text::Ascii(b"b"));
-            w.layout_end(block);
+            w.shape_end(block);
             w.int(1);
-            w.mark();
+            w.assign_id();
             w.list(0);
             w.reference(1);
         }

@@ -2,9 +2,9 @@
 
 use super::tag;
 use crate::cursor::Cursor;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::memory::Vec;
-use crate::model::{self, Bytes, Ints, Layout, LayoutKind, Leaf, Name, Seq, Token};
+use crate::model::{self, Bytes, Ints, Leaf, Name, Seq, Shape, ShapeKind, Token};
 use crate::text::is_ascii;
 
 /// Reads one message.
@@ -27,7 +27,7 @@ pub(super) fn length(input: &mut Cursor<'_>) -> Result<usize> {
             let len = u64::from_le_bytes(input.array()?);
             addressable(input, len)
         }
-        255 => input.error(Kind::TooLong),
+        255 => input.error(ErrorKind::TooLong),
         len => Ok(usize::from(len)),
     }
 }
@@ -36,7 +36,7 @@ fn addressable(input: &Cursor<'_>, len: u64) -> Result<usize> {
     match isize::try_from(len) {
         #[allow(clippy::cast_sign_loss)]
         Ok(len) => Ok(len as usize),
-        Err(_) => input.error(Kind::TooLong),
+        Err(_) => input.error(ErrorKind::TooLong),
     }
 }
 
@@ -47,24 +47,24 @@ impl<'i> Reader<'i> {
         let trusted = match input.array()? {
             [tag::VERSION] => false,
             [tag::VERSION_TRUSTED] if trust => true,
-            [tag::VERSION_CONTINUED] if trust => return Err(Error::new(Kind::Continued, 0)),
-            [tag::VERSION_TRUSTED | tag::VERSION_CONTINUED] => return Err(Error::new(Kind::Trusted, 0)),
-            [byte] => return Err(Error::new(Kind::UnknownVersion { byte }, 0)),
+            [tag::VERSION_CONTINUED] if trust => return Err(Error::new(ErrorKind::Continued, 0)),
+            [tag::VERSION_TRUSTED | tag::VERSION_CONTINUED] => return Err(Error::new(ErrorKind::Trusted, 0)),
+            [byte] => return Err(Error::new(ErrorKind::UnknownVersion { byte }, 0)),
         };
         Ok(Reader { input, trusted })
     }
 
-    /// Mirror of [`super::Writer::continued`]: a message, and how many objects and layouts were before it. Any other message goes
+    /// Mirror of [`super::Writer::continued`]: a message, and how many objects and shapes were before it. Any other message goes
     /// on with none.
     pub fn continued(input: &'i [u8], trust: bool) -> Result<(Self, u64, u64)> {
         let [tag::VERSION_CONTINUED, rest @ ..] = input else { return Ok((Reader::new(input, trust)?, 0, 0)) };
         if !trust {
-            return Err(Error::new(Kind::Trusted, 0));
+            return Err(Error::new(ErrorKind::Trusted, 0));
         }
         let mut rest = Cursor::new(rest);
         let mut count = || length(&mut rest).map_err(|error| error.shifted(1));
-        let (objects, layouts) = (count()? as u64, count()? as u64);
-        Ok((Reader::from(input, 1 + rest.offset(), true), objects, layouts))
+        let (objects, shapes) = (count()? as u64, count()? as u64);
+        Ok((Reader::from(input, 1 + rest.offset(), true), objects, shapes))
     }
 
     #[inline(always)]
@@ -97,7 +97,7 @@ impl<'i> Reader<'i> {
     fn ascii(&mut self, len: usize) -> Result<&'i [u8]> {
         let bytes = self.input.take(len)?;
         if !is_ascii(bytes) {
-            return self.input.error(Kind::NotAscii);
+            return self.input.error(ErrorKind::NotAscii);
         }
         Ok(bytes)
     }
@@ -121,7 +121,7 @@ impl<'i> Reader<'i> {
     fn bools(&mut self, seq: Seq) -> Result<Token<'i>> {
         let run = self.blob()?;
         if run.iter().any(|&byte| byte > 1) {
-            return self.input.error(Kind::UnknownTag { tag: tag::LIST_BOOL });
+            return self.input.error(ErrorKind::UnknownTag { tag: tag::LIST_BOOL });
         }
         Ok(Token::Bools(seq, run))
     }
@@ -139,38 +139,40 @@ impl<'i> Reader<'i> {
         let lengths = self.blob()?;
         let text = self.input.take(lengths.iter().map(|&len| usize::from(len)).sum())?;
         if !text.is_ascii() {
-            return self.input.error(Kind::NotAscii);
+            return self.input.error(ErrorKind::NotAscii);
         }
         Ok(Token::Texts(seq, lengths, text))
     }
 
-    fn layout(&mut self, kind: LayoutKind) -> Result<Token<'i>> {
-        let version = if kind == LayoutKind::Dict { 0 } else { self.length()? as u64 };
+    fn shape(&mut self, kind: ShapeKind) -> Result<Token<'i>> {
+        let version = if kind == ShapeKind::Dict { 0 } else { self.length()? as u64 };
         let fields = self.length()?;
         let len = self.length()?;
         let at = self.input.offset();
         let block = self.input.take(len)?;
         // A name takes at least a byte.
         if fields > block.len() {
-            return self.input.error(Kind::BadName);
+            return self.input.error(ErrorKind::BadName);
         }
-        Ok(Token::NewLayout(Layout { kind, version, fields, block, at }))
+        Ok(Token::NewShape(Shape { kind, version, fields, block, at }))
     }
 
     fn class(&mut self) -> Result<Token<'i>> {
         match self.input.array::<1>()?[0] {
-            tag::KIND_OBJECT => self.layout(LayoutKind::Object),
-            tag::KIND_BASED => self.layout(LayoutKind::Based),
-            tag::KIND_ENUM => self.layout(LayoutKind::Enum),
-            tag::KIND_CUSTOM => self.layout(LayoutKind::Custom),
-            code => self.input.error(Kind::UnknownCode { code }),
+            tag::KIND_OBJECT => self.shape(ShapeKind::Object),
+            tag::KIND_BASED => self.shape(ShapeKind::Based),
+            tag::KIND_ENUM => self.shape(ShapeKind::Enum),
+            tag::KIND_CUSTOM => self.shape(ShapeKind::Custom),
+            code => self.input.error(ErrorKind::UnknownCode { code }),
         }
     }
 
     fn buffer(&mut self) -> Result<Token<'i>> {
         let [code] = self.input.array()?;
-        let Some(lent) = tag::lent(code) else { return self.input.error(Kind::UnknownCode { code }) };
-        Ok(Token::Buffer { number: self.length()? as u64, lent })
+        let Some(out_of_band) = tag::out_of_band(code) else {
+            return self.input.error(ErrorKind::UnknownCode { code });
+        };
+        Ok(Token::Buffer { number: self.length()? as u64, out_of_band })
     }
 
     /// What is not on the way of every small value.
@@ -194,7 +196,7 @@ impl<'i> Reader<'i> {
             tag::FROZENSET => Token::FrozenSet(self.values(1)?),
             tag::DICT_EMPTY => Token::Dict(0),
             tag::DICT => Token::Dict(self.values(2)?),
-            tag::SHAPE => self.layout(LayoutKind::Dict)?,
+            tag::SHAPE => self.shape(ShapeKind::Dict)?,
             tag::CLASS => self.class()?,
             tag::ELLIPSIS => Token::Ellipsis,
             tag::NOT_IMPL => Token::NotImplemented,
@@ -207,24 +209,24 @@ impl<'i> Reader<'i> {
             tag::KNOWN_TYPE => {
                 let code = self.input.array::<1>()?[0];
                 match tag::known(code) {
-                    Some(known) => Token::Known(known),
-                    None => return self.input.error(Kind::UnknownCode { code }),
+                    Some(known) => Token::KnownType(known),
+                    None => return self.input.error(ErrorKind::UnknownCode { code }),
                 }
             }
             tag::DATETIME => Token::DateTime { bits: u64::from_le_bytes(self.input.array()?), zoned: false },
             tag::DATETIME_ZONED => Token::DateTime { bits: u64::from_le_bytes(self.input.array()?), zoned: true },
             tag::BUFFER => self.buffer()?,
-            tag::NAMED => Token::Mark,
+            tag::NAMED => Token::AssignId,
             tag::GLOBAL if self.trusted => Token::Global,
             tag::REDUCE if self.trusted => {
                 let flags = self.input.array::<1>()?[0];
                 if flags & !model::reduce::ALL != 0 {
-                    return self.input.error(Kind::UnknownCode { code: flags });
+                    return self.input.error(ErrorKind::UnknownCode { code: flags });
                 }
                 Token::Reduce(flags)
             }
             tag::PERSISTENT if self.trusted => Token::Persistent,
-            _ => return self.input.error(Kind::UnknownTag { tag }),
+            _ => return self.input.error(ErrorKind::UnknownTag { tag }),
         })
     }
 }
@@ -251,7 +253,7 @@ impl<'i> model::Reader<'i> for Reader<'i> {
             tag::TUPLE => Token::Tuple(self.values(1)?),
             tag::LIST_F64 => self.floats(Seq::List)?,
             tag::TUPLE_F64 => self.floats(Seq::Tuple)?,
-            tag::MARK => Token::Mark,
+            tag::MARK => Token::AssignId,
             _ => return self.rare(tag),
         })
     }
@@ -285,9 +287,9 @@ impl<'i> model::Reader<'i> for Reader<'i> {
         }))
     }
 
-    fn names(&self, layout: &Layout<'i>) -> impl Iterator<Item = Result<Name<'i>>> {
-        let mut names = Reader { input: Cursor::new(layout.block), trusted: false };
-        let at = layout.at;
+    fn names(&self, shape: &Shape<'i>) -> impl Iterator<Item = Result<Name<'i>>> {
+        let mut names = Reader { input: Cursor::new(shape.block), trusted: false };
+        let at = shape.at;
         std::iter::from_fn(move || {
             if names.remaining() == 0 {
                 return None;
@@ -295,7 +297,7 @@ impl<'i> model::Reader<'i> for Reader<'i> {
             Some(match names.next() {
                 Ok(Token::Text(text)) => Ok(Name::Text(text)),
                 Ok(Token::Reference(number)) => Ok(Name::Reference(number)),
-                Ok(_) => Err(Error::new(Kind::BadName, at + names.offset())),
+                Ok(_) => Err(Error::new(ErrorKind::BadName, at + names.offset())),
                 Err(error) => Err(error.shifted(at)),
             })
         })
@@ -345,7 +347,7 @@ impl<'i> model::Reader<'i> for Reader<'i> {
 mod tests {
     use super::super::Writer;
     use super::*;
-    use model::{Known, Reader as _, Text, Writer as _};
+    use model::{KnownType, Reader as _, Text, Writer as _};
     use std::vec;
     use std::vec::Vec;
 
@@ -434,17 +436,17 @@ mod tests {
             (|w| w.instance(32), vec![0xA8, 0], "Instance(32)"),
             (|w| w.instance(287), vec![0xA8, 255], "Instance(287)"),
             (|w| w.instance(288), vec![0xA9, 0x20, 1, 0, 0], "Instance(288)"),
-            (|w| w.mark(), vec![0xC0], "Mark"),
+            (|w| w.assign_id(), vec![0xC0], "AssignId"),
             (|w| w.reference(255), vec![0xC1, 255], "Reference(255)"),
             (|w| w.reference(256), vec![0xC2, 0, 1], "Reference(256)"),
             (|w| w.reference(65_536), vec![0xC3, 0, 0, 1, 0], "Reference(65536)"),
             (|w| w.datetime(1, false), vec![0xD7, 1, 0, 0, 0, 0, 0, 0, 0], "DateTime { bits: 1, zoned: false }"),
             (|w| w.datetime(2, true), vec![0xD8, 2, 0, 0, 0, 0, 0, 0, 0], "DateTime { bits: 2, zoned: true }"),
-            (|w| w.known(Known::Date), vec![0xD6, 1], "Known(Date)"),
+            (|w| w.known(KnownType::Date), vec![0xD6, 1], "KnownType(Date)"),
             (
-                |w| w.buffer(300, model::Lent::ReadOnly),
+                |w| w.buffer(300, model::OutOfBand::ReadOnly),
                 vec![0xD9, 1, 252, 44, 1],
-                "Buffer { number: 300, lent: ReadOnly }",
+                "Buffer { number: 300, out_of_band: ReadOnly }",
             ),
             (|w| w.global(), vec![0xFD], "Global"),
             (|w| w.reduce(3), vec![0xFE, 3], "Reduce(3)"),
@@ -476,7 +478,9 @@ mod tests {
             for len in 1..w.out.len() {
                 let mut r = Reader::new(&w.out[..len], true).unwrap();
                 match r.next() {
-                    Err(error) => assert!(matches!(error.kind(), Kind::Truncated { .. }), "{token} at {len}: {error}"),
+                    Err(error) => {
+                        assert!(matches!(error.kind(), ErrorKind::Truncated { .. }), "{token} at {len}: {error}")
+                    }
                     // A head that is there already: values that it counts are another token's business.
                     Ok(found) => panic!("{token} at {len}: {found:?}"),
                 }
@@ -485,29 +489,29 @@ mod tests {
     }
 
     #[test]
-    fn layouts_both_ways() {
+    fn shapes_both_ways() {
         for (kind, fields, block) in [
-            (LayoutKind::Dict, 2, 4),
-            (LayoutKind::Object, 1, 4),
-            (LayoutKind::Based, 0, 2),
-            (LayoutKind::Enum, 0, 2),
-            (LayoutKind::Custom, 100, 202),
-            (LayoutKind::Dict, 126, 252),
+            (ShapeKind::Dict, 2, 4),
+            (ShapeKind::Object, 1, 4),
+            (ShapeKind::Based, 0, 2),
+            (ShapeKind::Enum, 0, 2),
+            (ShapeKind::Custom, 100, 202),
+            (ShapeKind::Dict, 126, 252),
         ] {
             let mut w = Writer::new(Vec::new(), false);
-            let version = if kind == LayoutKind::Dict { 0 } else { 7 };
-            let begun = w.layout_begin(kind, version, fields);
+            let version = if kind == ShapeKind::Dict { 0 } else { 7 };
+            let begun = w.shape_begin(kind, version, fields);
             for _ in 0..block / 2 - 1 {
                 w.text(Text::Ascii(b"n"));
             }
             w.reference(3);
-            w.layout_end(begun);
+            w.shape_end(begun);
             let mut r = Reader::new(&w.out, false).unwrap();
-            let Ok(Token::NewLayout(layout)) = r.next() else { panic!("no layout") };
-            assert_eq!((layout.kind, layout.version, layout.fields), (kind, version, fields));
-            assert_eq!(layout.block.len(), block);
-            assert_eq!(layout.at + block, w.out.len());
-            let names: Vec<Name<'_>> = r.names(&layout).map(Result::unwrap).collect();
+            let Ok(Token::NewShape(shape)) = r.next() else { panic!("no layout") };
+            assert_eq!((shape.kind, shape.version, shape.fields), (kind, version, fields));
+            assert_eq!(shape.block.len(), block);
+            assert_eq!(shape.at + block, w.out.len());
+            let names: Vec<Name<'_>> = r.names(&shape).map(Result::unwrap).collect();
             assert_eq!(names.len(), block / 2);
             assert_eq!(names[0], if block == 2 { Name::Reference(3) } else { Name::Text(Bytes::Ascii(b"n")) });
             assert_eq!(names[block / 2 - 1], Name::Reference(3));
@@ -524,7 +528,7 @@ mod tests {
         for row in tag::TABLE.iter().filter(|row| row.payload.starts_with("length")) {
             let input = [&[tag::VERSION, row.first][..], &huge, &[0; 40]].concat();
             let error = Reader::new(&input, false).unwrap().next().expect_err(row.name);
-            let refused = matches!(error.kind(), Kind::Truncated { .. } | Kind::TooLong | Kind::BadName);
+            let refused = matches!(error.kind(), ErrorKind::Truncated { .. } | ErrorKind::TooLong | ErrorKind::BadName);
             assert!(refused, "{}: {error}", row.name);
         }
     }
@@ -534,10 +538,10 @@ mod tests {
         for tag in [tag::GLOBAL, tag::REDUCE, tag::PERSISTENT] {
             let ordinary = [tag::VERSION, tag, 0];
             let error = Reader::new(&ordinary, true).unwrap().next().unwrap_err();
-            assert_eq!((error.kind(), error.offset()), (&Kind::UnknownTag { tag }, 2));
+            assert_eq!((error.kind(), error.offset()), (&ErrorKind::UnknownTag { tag }, 2));
             let trusted = [tag::VERSION_TRUSTED, tag, 0];
             assert!(Reader::new(&trusted, true).unwrap().next().is_ok());
-            assert_eq!(Reader::new(&trusted, false).unwrap_err().kind(), &Kind::Trusted);
+            assert_eq!(Reader::new(&trusted, false).unwrap_err().kind(), &ErrorKind::Trusted);
         }
     }
 
@@ -546,13 +550,13 @@ mod tests {
         for objects in [1, 251, 252, 70_000] {
             let mut w = Writer::continued(Vec::new(), objects, 7);
             w.reference(3);
-            let (mut r, found, layouts) = Reader::continued(&w.out, true).unwrap();
-            assert_eq!((found, layouts, r.trusted()), (objects, 7, true));
+            let (mut r, found, shapes) = Reader::continued(&w.out, true).unwrap();
+            assert_eq!((found, shapes, r.trusted()), (objects, 7, true));
             assert!(matches!(r.next(), Ok(Token::Reference(3))));
             r.finish().unwrap();
-            assert_eq!(Reader::continued(&w.out, false).unwrap_err().kind(), &Kind::Trusted);
-            assert_eq!(Reader::new(&w.out, true).unwrap_err().kind(), &Kind::Continued);
-            assert_eq!(Reader::new(&w.out, false).unwrap_err().kind(), &Kind::Trusted);
+            assert_eq!(Reader::continued(&w.out, false).unwrap_err().kind(), &ErrorKind::Trusted);
+            assert_eq!(Reader::new(&w.out, true).unwrap_err().kind(), &ErrorKind::Continued);
+            assert_eq!(Reader::new(&w.out, false).unwrap_err().kind(), &ErrorKind::Trusted);
             let head = w.out.len() - 2;
             assert!((1..head).all(|len| Reader::continued(&w.out[..len], true).is_err()));
         }

@@ -2,7 +2,7 @@
 //!
 //! The tables of `docs/format.md` are printed from [`TABLE`] and [`KNOWN`] (`make docs`).
 
-use crate::model::{Known, Lent};
+use crate::model::{KnownType, OutOfBand};
 use crate::table::tags;
 pub use crate::table::Row;
 
@@ -10,7 +10,7 @@ pub use crate::table::Row;
 pub const VERSION: u8 = 0xC1;
 /// First byte of a trusted message of version 1: one that may name code.
 pub const VERSION_TRUSTED: u8 = 0xD1;
-/// First byte of a trusted message of version 1 that goes on with those before it, whose objects and layouts it may refer to.
+/// First byte of a trusted message of version 1 that goes on with those before it, whose objects and shapes it may refer to.
 pub const VERSION_CONTINUED: u8 = 0xE1;
 
 tags! {
@@ -90,50 +90,50 @@ pub const LIST_FIX_MAX: usize = 15;
 pub const TUPLE_FIX_MAX: usize = 7;
 pub const INSTANCE_FIX_MAX: usize = 31;
 
-/// The kinds of a class layout.
+/// The kinds of a class shape.
 pub const KIND_OBJECT: u8 = 0;
 pub const KIND_BASED: u8 = 1;
 pub const KIND_ENUM: u8 = 2;
 pub const KIND_CUSTOM: u8 = 3;
 
-/// Known types: code, type, its values.
-pub const KNOWN: &[(u8, Known, &str)] = &[
-    (1, Known::Date, "int: proleptic Gregorian ordinal, 1 is 0001-01-01"),
-    (2, Known::Time, "int: packed as a datetime's low 38 bits; zone or None"),
-    (3, Known::Timedelta, "int: microseconds"),
-    (4, Known::Utc, "none: timezone.utc"),
-    (5, Known::Timezone, "int: microseconds east of UTC; name or None"),
-    (6, Known::ZoneInfo, "text: IANA key"),
-    (7, Known::Decimal, "text: as str() gives it"),
-    (8, Known::Fraction, "int: numerator; int: denominator"),
-    (9, Known::Uuid, "bytes: 16, big-endian, and a 17th if it is known: 0 for a safe one, 255 for another"),
-    (10, Known::PurePosixPath, "text"),
-    (11, Known::PureWindowsPath, "text"),
-    (12, Known::PosixPath, "text"),
-    (13, Known::WindowsPath, "text"),
-    (14, Known::IPv4Address, "text"),
-    (15, Known::IPv6Address, "text"),
-    (16, Known::IPv4Network, "text"),
-    (17, Known::IPv6Network, "text"),
-    (18, Known::IPv4Interface, "text"),
-    (19, Known::IPv6Interface, "text"),
-    (20, Known::Pattern, "text or bytes: the pattern; int: its flags"),
-    (21, Known::Range, "int: start; int: stop; int: step"),
-    (22, Known::Slice, "start; stop; step"),
-    (23, Known::Array, "text: type code; bytes: items, little-endian"),
-    (24, Known::Deque, "int or None: maxlen; list: items"),
-    (25, Known::OrderedDict, "dict: items"),
-    (26, Known::DefaultDict, "None or a class: default factory; dict: items"),
-    (27, Known::Counter, "dict: items"),
-    (28, Known::MappingProxy, "dict: what it shows"),
-    (29, Known::NdArray, "text or NumpyDtype: dtype; tuple: shape; bool: Fortran order, or a tuple: read-only, axes; bytes, buffer or list: items"),
-    (30, Known::NumpyScalar, "text or NumpyDtype: dtype; bytes: the item. Or text: U or S; text or bytes: the item"),
-    (31, Known::BuiltinType, "text: name of a builtin class, like int or list"),
-    (32, Known::NumpyDtype, "text; or tuple: base and shape of a subarray; or list: size, flags, then of each field name, offset, title or None, dtype"),
+/// KnownType types: code, type, its values.
+pub const KNOWN: &[(u8, KnownType, &str)] = &[
+    (1, KnownType::Date, "int: proleptic Gregorian ordinal, 1 is 0001-01-01"),
+    (2, KnownType::Time, "int: packed as a datetime's low 38 bits; zone or None"),
+    (3, KnownType::Timedelta, "int: microseconds"),
+    (4, KnownType::Utc, "none: timezone.utc"),
+    (5, KnownType::Timezone, "int: microseconds east of UTC; name or None"),
+    (6, KnownType::ZoneInfo, "text: IANA key"),
+    (7, KnownType::Decimal, "text: as str() gives it"),
+    (8, KnownType::Fraction, "int: numerator; int: denominator"),
+    (9, KnownType::Uuid, "bytes: 16, big-endian, and a 17th if it is known: 0 for a safe one, 255 for another"),
+    (10, KnownType::PurePosixPath, "text"),
+    (11, KnownType::PureWindowsPath, "text"),
+    (12, KnownType::PosixPath, "text"),
+    (13, KnownType::WindowsPath, "text"),
+    (14, KnownType::IPv4Address, "text"),
+    (15, KnownType::IPv6Address, "text"),
+    (16, KnownType::IPv4Network, "text"),
+    (17, KnownType::IPv6Network, "text"),
+    (18, KnownType::IPv4Interface, "text"),
+    (19, KnownType::IPv6Interface, "text"),
+    (20, KnownType::PythonPattern, "text or bytes: the pattern; int: its flags"),
+    (21, KnownType::PythonRange, "int: start; int: stop; int: step"),
+    (22, KnownType::PythonSlice, "start; stop; step"),
+    (23, KnownType::PythonArray, "text: type code; bytes: items, little-endian"),
+    (24, KnownType::PythonDeque, "int or None: maxlen; list: items"),
+    (25, KnownType::PythonOrderedDict, "dict: items"),
+    (26, KnownType::PythonDefaultDict, "None or a class: default factory; dict: items"),
+    (27, KnownType::PythonCounter, "dict: items"),
+    (28, KnownType::PythonMappingProxy, "dict: what it shows"),
+    (29, KnownType::NumpyArray, "text or NumpyDtype: dtype; tuple: shape; bool: Fortran order, or a tuple: read-only, axes; bytes, buffer or list: items"),
+    (30, KnownType::NumpyScalar, "text or NumpyDtype: dtype; bytes: the item. Or text: U or S; text or bytes: the item"),
+    (31, KnownType::PythonBuiltinType, "text: name of a builtin class, like int or list"),
+    (32, KnownType::NumpyDtype, "text; or tuple: base and shape of a subarray; or list: size, flags, then of each field name, offset, title or None, dtype"),
 ];
 
-const fn code_table() -> [u8; Known::ALL.len()] {
-    let mut table = [0; Known::ALL.len()];
+const fn code_table() -> [u8; KnownType::ALL.len()] {
+    let mut table = [0; KnownType::ALL.len()];
     let mut row = 0;
     while row < KNOWN.len() {
         let (code, known, _) = KNOWN[row];
@@ -150,13 +150,13 @@ const fn code_table() -> [u8; Known::ALL.len()] {
 }
 
 /// The code of a known type, by its place in the enumeration.
-static CODES: [u8; Known::ALL.len()] = code_table();
+static CODES: [u8; KnownType::ALL.len()] = code_table();
 
-pub fn code(known: Known) -> u8 {
+pub fn code(known: KnownType) -> u8 {
     CODES[known as usize]
 }
 
-pub fn known(code: u8) -> Option<Known> {
+pub fn known(code: u8) -> Option<KnownType> {
     // Codes are dense from 1, which the assertion below holds to.
     KNOWN.get(usize::from(code).wrapping_sub(1)).map(|row| row.1)
 }
@@ -171,19 +171,19 @@ const _: () = {
 };
 
 /// What a buffer outside the message stands for.
-pub const LENT: &[(u8, Lent, &str)] = &[
-    (0, Lent::Writable, "itself"),
-    (1, Lent::ReadOnly, "itself, read-only"),
-    (2, Lent::Bytes, "bytes"),
-    (3, Lent::ByteArray, "bytearray"),
+pub const OUT_OF_BAND: &[(u8, OutOfBand, &str)] = &[
+    (0, OutOfBand::Writable, "itself"),
+    (1, OutOfBand::ReadOnly, "itself, read-only"),
+    (2, OutOfBand::Bytes, "bytes"),
+    (3, OutOfBand::ByteArray, "bytearray"),
 ];
 
-pub fn lent_code(lent: Lent) -> u8 {
-    LENT.iter().find(|row| row.1 == lent).map_or(0, |row| row.0)
+pub fn out_of_band_code(out_of_band: OutOfBand) -> u8 {
+    OUT_OF_BAND.iter().find(|row| row.1 == out_of_band).map_or(0, |row| row.0)
 }
 
-pub fn lent(code: u8) -> Option<Lent> {
-    LENT.get(usize::from(code)).map(|row| row.1)
+pub fn out_of_band(code: u8) -> Option<OutOfBand> {
+    OUT_OF_BAND.get(usize::from(code)).map(|row| row.1)
 }
 
 /// A row of the tables of files and frames.

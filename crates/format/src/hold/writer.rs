@@ -2,7 +2,7 @@
 
 use super::tag;
 use crate::memory::Vec;
-use crate::model::{self, IntRun, Known, LayoutKind, Lent, Seq, Text};
+use crate::model::{self, IntRun, KnownType, OutOfBand, Seq, ShapeKind, Text};
 use crate::sink::Sink;
 use crate::text;
 
@@ -35,12 +35,12 @@ impl<S: Sink> Writer<S> {
         Writer { out, scratch: Vec::new() }
     }
 
-    /// Starts a trusted message that goes on with those before it, in which that many objects have got a number, and of whose layouts
+    /// Starts a trusted message that goes on with those before it, in which that many objects have got a number, and of whose shapes
     /// it may use that many: all or none.
-    pub fn continued(mut out: S, objects: u64, layouts: u64) -> Self {
+    pub fn continued(mut out: S, objects: u64, shapes: u64) -> Self {
         out.put_array([tag::VERSION_CONTINUED]);
         length(&mut out, objects);
-        length(&mut out, layouts);
+        length(&mut out, shapes);
         Writer { out, scratch: Vec::new() }
     }
 
@@ -161,11 +161,11 @@ fn width_of(block: &[i64]) -> u8 {
 #[allow(clippy::cast_possible_truncation)]
 impl<S: Sink> model::Writer for Writer<S> {
     const REFERENCES: bool = true;
-    const LAYOUTS: bool = true;
+    const SHAPES: bool = true;
     const RUNS: bool = true;
     const TYPES: bool = true;
     const TEXT_KEYS: bool = false;
-    const SPECIALS: bool = false;
+    const BSON_VALUES: bool = false;
 
     #[inline(always)]
     fn none(&mut self) {
@@ -323,15 +323,15 @@ impl<S: Sink> model::Writer for Writer<S> {
         self.out.put(text);
     }
 
-    fn layout_begin(&mut self, kind: LayoutKind, version: u64, fields: usize) -> usize {
+    fn shape_begin(&mut self, kind: ShapeKind, version: u64, fields: usize) -> usize {
         match kind {
-            LayoutKind::Dict => self.sized(tag::SHAPE, fields),
+            ShapeKind::Dict => self.sized(tag::SHAPE, fields),
             _ => {
                 let kind = match kind {
-                    LayoutKind::Dict | LayoutKind::Object => tag::KIND_OBJECT,
-                    LayoutKind::Based => tag::KIND_BASED,
-                    LayoutKind::Enum => tag::KIND_ENUM,
-                    LayoutKind::Custom => tag::KIND_CUSTOM,
+                    ShapeKind::Dict | ShapeKind::Object => tag::KIND_OBJECT,
+                    ShapeKind::Based => tag::KIND_BASED,
+                    ShapeKind::Enum => tag::KIND_ENUM,
+                    ShapeKind::Custom => tag::KIND_CUSTOM,
                 };
                 self.out.put_array([tag::CLASS, kind]);
                 self.length(version);
@@ -342,7 +342,7 @@ impl<S: Sink> model::Writer for Writer<S> {
         self.out.len()
     }
 
-    fn layout_end(&mut self, block: usize) {
+    fn shape_end(&mut self, block: usize) {
         let len = self.out.len() - block;
         if len <= usize::from(tag::LENGTH_FIX) {
             self.out.written(block - 1)[0] = len as u8;
@@ -355,22 +355,22 @@ impl<S: Sink> model::Writer for Writer<S> {
     }
 
     #[inline(always)]
-    fn instance(&mut self, layout: usize) {
-        if layout <= tag::INSTANCE_FIX_MAX {
-            self.out.put_array([tag::INSTANCE_FIX + layout as u8]);
-        } else if layout <= tag::INSTANCE_FIX_MAX + 256 {
-            self.out.put_array([tag::INSTANCE_8, (layout - tag::INSTANCE_FIX_MAX - 1) as u8]);
+    fn instance(&mut self, shape: usize) {
+        if shape <= tag::INSTANCE_FIX_MAX {
+            self.out.put_array([tag::INSTANCE_FIX + shape as u8]);
+        } else if shape <= tag::INSTANCE_FIX_MAX + 256 {
+            self.out.put_array([tag::INSTANCE_8, (shape - tag::INSTANCE_FIX_MAX - 1) as u8]);
         } else {
-            self.out.put_tagged(tag::INSTANCE_32, &(layout as u32).to_le_bytes());
+            self.out.put_tagged(tag::INSTANCE_32, &(shape as u32).to_le_bytes());
         }
     }
 
     #[inline(always)]
-    fn mark(&mut self) {
+    fn assign_id(&mut self) {
         self.out.put_array([tag::MARK]);
     }
 
-    fn mark_named(&mut self) {
+    fn assign_named_id(&mut self) {
         self.out.put_array([tag::NAMED]);
     }
 
@@ -394,12 +394,12 @@ impl<S: Sink> model::Writer for Writer<S> {
         self.out.put_array(bytes);
     }
 
-    fn known(&mut self, code: Known) {
+    fn known(&mut self, code: KnownType) {
         self.out.put_array([tag::KNOWN_TYPE, tag::code(code)]);
     }
 
-    fn buffer(&mut self, number: u64, lent: Lent) {
-        self.out.put_array([tag::BUFFER, tag::lent_code(lent)]);
+    fn buffer(&mut self, number: u64, out_of_band: OutOfBand) {
+        self.out.put_array([tag::BUFFER, tag::out_of_band_code(out_of_band)]);
         self.length(number);
     }
 

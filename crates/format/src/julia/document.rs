@@ -3,7 +3,7 @@
 use super::tag::{self, Tag};
 use crate::bson::length::DOCUMENT_OPEN;
 use crate::bson::{tag as bytes, Element, Elements};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use std::ops::Range;
 
 const LACKS_PART: &str = "a tagged document that lacks one of its parts";
@@ -44,7 +44,7 @@ impl<'i> Found<'i> {
     pub(super) fn new(document: &'i [u8], start: usize, len: usize) -> Result<Option<Self>> {
         let inner = document.get(start..start + len).unwrap_or_default();
         if inner.last() != Some(&bytes::END) {
-            return Err(Error::new(Kind::Malformed { why: DOCUMENT_OPEN }, start));
+            return Err(Error::new(ErrorKind::Malformed { why: DOCUMENT_OPEN }, start));
         }
         let (mut tag, mut elements) = (None, [None; tag::MOST_ELEMENTS]);
         for (at, element) in Elements::new(inner).map_err(|error| error.shifted(start))?.enumerate() {
@@ -66,12 +66,12 @@ impl<'i> Found<'i> {
     }
 
     pub(super) fn part(&self, name: &str) -> Result<Element<'i>> {
-        self.named(name).ok_or_else(|| Error::new(Kind::Malformed { why: LACKS_PART }, self.start))
+        self.named(name).ok_or_else(|| Error::new(ErrorKind::Malformed { why: LACKS_PART }, self.start))
     }
 
     #[cold]
     pub(super) fn bad<T>(&self, part: &Element<'i>) -> Result<T> {
-        Err(Error::new(Kind::Malformed { why: BAD_PART }, self.start + part.at))
+        Err(Error::new(ErrorKind::Malformed { why: BAD_PART }, self.start + part.at))
     }
 
     pub(super) fn end_of(&self, part: &Element<'i>) -> usize {
@@ -138,7 +138,7 @@ pub(super) fn each<'i, T>(
     };
     let made = elements.into_iter().flatten().map(move |element| {
         let element = element.map_err(|error| error.shifted(at))?;
-        make(&element).ok_or_else(|| Error::new(Kind::Malformed { why }, at + element.at))
+        make(&element).ok_or_else(|| Error::new(ErrorKind::Malformed { why }, at + element.at))
     });
     refused.into_iter().chain(made)
 }

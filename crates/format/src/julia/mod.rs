@@ -12,5 +12,5 @@ mod tests;
 mod writer;
 
 pub use document::{instance, is_tagged, Instance};
-pub use reader::{Apart, Reader};
+pub use reader::{BackReferences, Reader};
 pub use writer::{description, reference, Parameter, Survey, Writer};

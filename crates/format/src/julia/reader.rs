@@ -9,9 +9,9 @@ use super::tag::{self, Tag};
 use crate::bson::length::{document_body, value_len, Flaw, DOCUMENT_OPEN};
 use crate::bson::reader::{Next, Place};
 use crate::bson::{self, tag as bytes, Element, Elements};
-use crate::error::{Error, Kind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::memory::{HashMap, Vec};
-use crate::model::{self, Leaf, Path, Reader as _, Shape, Tagged, Token};
+use crate::model::{self, Dimensions, Leaf, Path, Reader as _, Token, TypedValue};
 use std::sync::Arc;
 
 const BAD_SHAPE: &str = "expected the lengths of an array's dimensions, found another value";
@@ -23,7 +23,7 @@ const RECENT: usize = 8;
 
 /// What stands apart in a document: the values that it refers to by number.
 #[derive(Debug, Default)]
-pub struct Apart {
+pub struct BackReferences {
     /// Where the element is that holds them: it is no member.
     element: Option<(usize, usize)>,
     /// Where the document ends.
@@ -32,17 +32,17 @@ pub struct Apart {
     values: Vec<(u8, usize)>,
 }
 
-impl Apart {
+impl BackReferences {
     /// Looks for it among the elements of `document`.
-    pub fn find(document: &[u8]) -> Result<Apart> {
-        let mut found = Apart { end: document.len().saturating_sub(1), ..Apart::default() };
+    pub fn find(document: &[u8]) -> Result<BackReferences> {
+        let mut found = BackReferences { end: document.len().saturating_sub(1), ..BackReferences::default() };
         for element in Elements::new(document)? {
             let element = element?;
             if element.name != tag::APART.as_bytes() {
                 continue;
             }
             if element.tag != bytes::ARRAY {
-                return Err(Error::new(Kind::Malformed { why: BAD_APART }, element.at));
+                return Err(Error::new(ErrorKind::Malformed { why: BAD_APART }, element.at));
             }
             found.element = Some((element.at - element.name.len() - 2, element.at + element.value.len()));
             found.values.clear();
@@ -55,7 +55,7 @@ impl Apart {
     }
 }
 
-impl Apart {
+impl BackReferences {
     /// Whether the element whose value begins there is the one that holds them. An empty value right before it begins where the
     /// element does, and is another's.
     pub fn holds(&self, at: usize) -> bool {
@@ -68,7 +68,7 @@ impl Apart {
 pub struct Reader<'i> {
     bson: bson::Reader<'i>,
     document: &'i [u8],
-    apart: Arc<Apart>,
+    apart: Arc<BackReferences>,
     /// Where what is read ends.
     stop: usize,
     /// Whether documents are taken as they are, but for references.
@@ -88,12 +88,12 @@ pub struct Reader<'i> {
 impl<'i> Reader<'i> {
     /// Starts to read a document, which is all of `document`.
     pub fn new(document: &'i [u8]) -> Result<Self> {
-        let apart = Apart::find(document)?;
+        let apart = BackReferences::find(document)?;
         Ok(Reader::of_value(document, Arc::new(apart), bytes::DOCUMENT, 0, document.len()))
     }
 
     /// Starts to read the value of that type which stands there in a document.
-    pub fn of_value(document: &'i [u8], apart: Arc<Apart>, tag: u8, at: usize, stop: usize) -> Self {
+    pub fn of_value(document: &'i [u8], apart: Arc<BackReferences>, tag: u8, at: usize, stop: usize) -> Self {
         let mut bson = bson::Reader::new(document);
         bson.rewind(Place::of_value(tag, at));
         Reader {
@@ -114,9 +114,9 @@ impl<'i> Reader<'i> {
 
     /// Starts to read a document of which only some may be there, or sound: what stands up to the damage can be shown.
     pub fn damaged(document: &'i [u8]) -> Self {
-        let (apart, flaw) = match Apart::find(document) {
+        let (apart, flaw) = match BackReferences::find(document) {
             Ok(apart) => (apart, None),
-            Err(flaw) => (Apart::default(), Some(flaw)),
+            Err(flaw) => (BackReferences::default(), Some(flaw)),
         };
         let reader = Reader::of_value(document, Arc::new(apart), bytes::DOCUMENT, 0, document.len());
         Reader { bson: reader.bson.damaged(), damaged: true, flaw, ..reader }
@@ -218,7 +218,7 @@ impl<'i> Reader<'i> {
         let class = self.class(class, start + BEFORE);
         self.bson.input.skip_over(before_list);
         let fields = self.items()?;
-        Ok(Some(Token::Tagged(Tagged::Struct { class, fields })))
+        Ok(Some(Token::TypedValue(TypedValue::Struct { class, fields })))
     }
 
     /// Begins an array; says how many items it has.
@@ -257,15 +257,15 @@ impl<'i> Reader<'i> {
                 found.of_type(&data, bytes::ARRAY)?;
                 let len = self.parts_of(&found, &data)?;
                 if found.tag == Tag::Tuple {
-                    Tagged::Tuple(len)
+                    TypedValue::Tuple(len)
                 } else {
-                    Tagged::Simple(len)
+                    TypedValue::Simple(len)
                 }
             }
             Tag::Symbol => {
                 let name = found.part(tag::NAME)?;
                 self.pass(&found);
-                Tagged::Symbol(found.text(&name)?)
+                TypedValue::Symbol(found.text(&name)?)
             }
             Tag::Type => {
                 let name = found.part(tag::NAME)?;
@@ -276,24 +276,24 @@ impl<'i> Reader<'i> {
                     Some(parameters) => self.follow(&found, &[*parameters]),
                     None => self.pass(&found),
                 }
-                Tagged::Type { path, parameters: parameters.is_some() }
+                TypedValue::Type { path, parameters: parameters.is_some() }
             }
             Tag::UnionAll => {
                 self.follow(&found, &[found.part(tag::VAR)?, found.part(tag::BODY)?]);
-                Tagged::UnionAll
+                TypedValue::UnionAll
             }
             Tag::Bottom => {
                 self.pass(&found);
-                Tagged::Bottom
+                TypedValue::Bottom
             }
             Tag::Anonymous => {
                 self.follow(&found, &[found.part(tag::PARAMS)?, found.part(tag::TYPENAME)?]);
-                Tagged::Anonymous
+                TypedValue::Anonymous
             }
             Tag::Module => {
                 let path = found.part(tag::PATH)?;
                 self.pass(&found);
-                Tagged::Module(Path(found.of_type(&path, bytes::ARRAY)?, found.start + path.at))
+                TypedValue::Module(Path(found.of_type(&path, bytes::ARRAY)?, found.start + path.at))
             }
             Tag::Reference => {
                 let number = found.part(tag::REF)?;
@@ -301,34 +301,34 @@ impl<'i> Reader<'i> {
                 return found.number(&number).map(|number| Some(Token::Reference(number)));
             }
         };
-        Ok(Some(Token::Tagged(tagged)))
+        Ok(Some(Token::TypedValue(tagged)))
     }
 
     /// An instance: fields, or the bytes of a primitive type.
-    fn structure(&mut self, found: &Found<'i>) -> Result<Tagged<'i>> {
+    fn structure(&mut self, found: &Found<'i>) -> Result<TypedValue<'i>> {
         let class = self.class_of(found)?;
         let data = found.part(tag::DATA)?;
         match data.tag {
-            bytes::ARRAY => Ok(Tagged::Struct { class, fields: self.parts_of(found, &data)? }),
+            bytes::ARRAY => Ok(TypedValue::Struct { class, fields: self.parts_of(found, &data)? }),
             bytes::BINARY => {
                 self.pass(found);
-                Ok(Tagged::Bits { class, data: found.binary(&data)? })
+                Ok(TypedValue::Bits { class, data: found.binary(&data)? })
             }
             _ => found.bad(&data),
         }
     }
 
     /// An array: elements, or the bytes of all of them.
-    fn array(&mut self, found: &Found<'i>) -> Result<Tagged<'i>> {
+    fn array(&mut self, found: &Found<'i>) -> Result<TypedValue<'i>> {
         let element = self.class_of(found)?;
         let size = found.part(tag::SIZE)?;
-        let shape = Shape(found.of_type(&size, bytes::ARRAY)?, found.start + size.at);
+        let dimensions = Dimensions(found.of_type(&size, bytes::ARRAY)?, found.start + size.at);
         let data = found.part(tag::DATA)?;
         match data.tag {
-            bytes::ARRAY => Ok(Tagged::Boxed { element, shape, len: self.parts_of(found, &data)? }),
+            bytes::ARRAY => Ok(TypedValue::Boxed { element, dimensions, len: self.parts_of(found, &data)? }),
             bytes::BINARY => {
                 self.pass(found);
-                Ok(Tagged::Packed { element, shape, data: found.binary(&data)? })
+                Ok(TypedValue::Packed { element, dimensions, data: found.binary(&data)? })
             }
             _ => found.bad(&data),
         }
@@ -391,7 +391,7 @@ impl<'i> model::Reader<'i> for Reader<'i> {
     const UNIQUE_KEYS: bool = false;
     const TYPES: bool = false;
     const TEXT_KEYS: bool = true;
-    const TAGGED: bool = true;
+    const TYPED_VALUES: bool = true;
     type Place = Place;
 
     #[inline(always)]
@@ -432,7 +432,7 @@ impl<'i> model::Reader<'i> for Reader<'i> {
                 }
             }
             Next::Value(bytes::INT_32) => match self.bson.leaf_of(bytes::INT_32)? {
-                Some(Leaf::Int(value)) => Ok(Token::Tagged(Tagged::Int32(value as i32))),
+                Some(Leaf::Int(value)) => Ok(Token::TypedValue(TypedValue::Int32(value as i32))),
                 _ => self.bson.malformed(BAD_PART),
             },
             _ => self.bson.next(),
@@ -521,7 +521,7 @@ impl<'i> model::Reader<'i> for Reader<'i> {
                     count += 1;
                 }
                 if at != end {
-                    return Err(self.bson.flawed(Flaw { kind: Kind::Malformed { why: DOCUMENT_OPEN }, at: 0 }));
+                    return Err(self.bson.flawed(Flaw { kind: ErrorKind::Malformed { why: DOCUMENT_OPEN }, at: 0 }));
                 }
                 Ok(count)
             }
@@ -546,7 +546,7 @@ impl<'i> model::Reader<'i> for Reader<'i> {
         }
         match self.stop.checked_sub(at) {
             None | Some(0) => Ok(()),
-            Some(count) => Err(Error::new(Kind::Trailing { count }, at)),
+            Some(count) => Err(Error::new(ErrorKind::Trailing { count }, at)),
         }
     }
 
@@ -555,7 +555,7 @@ impl<'i> model::Reader<'i> for Reader<'i> {
         self.bson.skip()
     }
 
-    fn apart(&mut self) -> Result<Vec<Place>> {
+    fn back_references(&mut self) -> Result<Vec<Place>> {
         Ok(self.apart.values.iter().map(|&(tag, at)| Place::of_value(tag, at)).collect())
     }
 
@@ -563,8 +563,10 @@ impl<'i> model::Reader<'i> for Reader<'i> {
         Place::of_value(bytes::DOCUMENT, self.types.get(class).map_or(0, |&(_, at)| at))
     }
 
-    fn shape(shape: Shape<'i>) -> impl Iterator<Item = Result<usize>> {
-        each(shape.0, shape.1, BAD_SHAPE, |element| integer(element).and_then(|len| usize::try_from(len).ok()))
+    fn dimensions(dimensions: Dimensions<'i>) -> impl Iterator<Item = Result<usize>> {
+        each(dimensions.0, dimensions.1, BAD_SHAPE, |element| {
+            integer(element).and_then(|len| usize::try_from(len).ok())
+        })
     }
 
     fn path(path: Path<'i>) -> impl Iterator<Item = Result<&'i [u8]>> {

@@ -5,7 +5,7 @@ mod walk;
 use super::*;
 use crate::bson;
 use crate::error::Result;
-use crate::model::{self, Form, Reader as _, Tagged, Text, Token, Writer as _};
+use crate::model::{self, Reader as _, Text, Token, TypedForm, TypedValue, Writer as _};
 use std::vec;
 use std::vec::Vec;
 use walk::{told, told_by};
@@ -48,7 +48,7 @@ fn every_form() -> Vec<u8> {
         w.tuple(0);
         w.bool(true);
         member(w, "simple");
-        w.tagged(Form::Simple);
+        w.typed_value(TypedForm::Simple);
         w.list(1);
         w.int32(7);
         member(w, "symbol");
@@ -56,18 +56,18 @@ fn every_form() -> Vec<u8> {
         member(w, "type");
         w.description(&point);
         member(w, "where");
-        w.tagged(Form::UnionAll);
+        w.typed_value(TypedForm::UnionAll);
         w.symbol(b"T");
-        w.tagged(Form::Bottom);
+        w.typed_value(TypedForm::Bottom);
         member(w, "closure");
-        w.tagged(Form::Anonymous);
+        w.typed_value(TypedForm::Anonymous);
         w.list(0);
         w.symbol(b"#1");
         member(w, "module");
         w.module(&[b"Main", b"Lab"]);
         member(w, "odd");
-        w.tagged(Form::Struct);
-        w.tagged(Form::Type);
+        w.typed_value(TypedForm::Struct);
+        w.typed_value(TypedForm::Type);
         w.list(0);
         w.list(1);
         w.raw_text(b"\xff");
@@ -222,11 +222,11 @@ fn what_stands_apart_is_no_member() {
         assert_eq!(lines[0], "dict of 2");
         assert!(lines[1].ends_with("Reference(1)") && lines[2].ends_with("Reference(2)"), "{lines:?}");
         let mut r = Reader::new(&whole).unwrap();
-        let places = r.apart().unwrap();
+        let places = r.back_references().unwrap();
         r.rewind(places[0]);
         assert!(matches!(r.next().unwrap(), Token::Int(5)));
         r.rewind(places[1]);
-        assert!(matches!(r.next().unwrap(), Token::Tagged(Tagged::Type { .. })));
+        assert!(matches!(r.next().unwrap(), Token::TypedValue(TypedValue::Type { .. })));
     }
     // Alone, it leaves no member.
     let whole = document(&[("_backrefs", ARRAY, list(&[]))]);
@@ -287,11 +287,11 @@ fn texts_of_what_is_wrong_with_tagged_documents() {
     for (whole, expected) in cases {
         assert_eq!(told(&whole).unwrap_err().to_string(), expected);
     }
-    let shape = list(&[(INT_64, int(-1))]);
+    let dimensions = list(&[(INT_64, int(-1))]);
     let array = tagged(&[
         ("tag", STRING, text("array")),
         ("type", DOCUMENT, point()),
-        ("size", ARRAY, shape),
+        ("size", ARRAY, dimensions),
         ("data", ARRAY, list(&[])),
     ]);
     assert_eq!(

@@ -6,7 +6,7 @@
 use super::tag::{self, Row, Tag};
 use crate::bson::{self, tag as bytes};
 use crate::memory::{vec, Vec};
-use crate::model::{self, Form, Special, Text, Writer as _};
+use crate::model::{self, BsonValue, Text, TypedForm, Writer as _};
 use crate::sink::Sink;
 use crate::text;
 
@@ -104,11 +104,11 @@ impl<S: Sink> Writer<S> {
         self.head.extend_from_slice(class);
     }
 
-    fn put_shape(&mut self, shape: &[usize]) {
+    fn put_dimensions(&mut self, dimensions: &[usize]) {
         self.put_name(bytes::ARRAY, tag::SIZE);
         let start = self.head.len();
         self.head.extend_from_slice(&[0; 4]);
-        for (at, &len) in shape.iter().enumerate() {
+        for (at, &len) in dimensions.iter().enumerate() {
             self.put_name(bytes::INT_64, &at.to_string());
             self.head.extend_from_slice(&(len as u64).to_le_bytes());
         }
@@ -133,7 +133,7 @@ impl<S: Sink> Writer<S> {
 /// The description of a type: its modules and name, and its parameters.
 pub fn description<'p>(path: impl ExactSizeIterator<Item = &'p [u8]>, parameters: &[Parameter<'_>]) -> Vec<u8> {
     let mut w = Writer::new(Vec::new());
-    w.tagged(Form::Type);
+    w.typed_value(TypedForm::Type);
     put_parameters(&mut w, parameters);
     w.list(path.len());
     for name in path {
@@ -161,7 +161,7 @@ fn put_parameters(w: &mut Writer<Vec<u8>>, parameters: &[Parameter<'_>]) {
     w.list(len);
     for parameter in parameters {
         match *parameter {
-            Parameter::Type(description) => w.bson.special(Special::Document(description)),
+            Parameter::Type(description) => w.bson.bson_value(BsonValue::Document(description)),
             Parameter::Int(value) => w.int(value),
             Parameter::Bool(value) => w.bool(value),
             Parameter::Float(value) => w.float(value),
@@ -193,12 +193,12 @@ pub fn reference(number: u64) -> Vec<u8> {
 
 impl<S: Sink> model::Writer for Writer<S> {
     const REFERENCES: bool = true;
-    const LAYOUTS: bool = false;
+    const SHAPES: bool = false;
     const RUNS: bool = false;
     const TYPES: bool = false;
     const TEXT_KEYS: bool = true;
-    const SPECIALS: bool = false;
-    const TAGGED: bool = true;
+    const BSON_VALUES: bool = false;
+    const TYPED_VALUES: bool = true;
 
     #[inline(always)]
     fn key(&mut self, text: Text<'_>) {
@@ -221,7 +221,7 @@ impl<S: Sink> model::Writer for Writer<S> {
 
     #[inline(always)]
     fn int(&mut self, value: i64) {
-        self.bson.special(Special::Long(value));
+        self.bson.bson_value(BsonValue::Long(value));
     }
 
     fn bigint(&mut self, bytes: &[u8]) {
@@ -272,16 +272,16 @@ impl<S: Sink> model::Writer for Writer<S> {
         self.bson.whole(&self.head, Some(data));
     }
 
-    fn packed(&mut self, element: &[u8], shape: &[usize], data: &[u8]) {
+    fn packed(&mut self, element: &[u8], dimensions: &[usize], data: &[u8]) {
         self.put_class(Tag::Array, element);
-        self.put_shape(shape);
+        self.put_dimensions(dimensions);
         self.put_name(bytes::BINARY, tag::DATA);
         self.bson.whole(&self.head, Some(data));
     }
 
-    fn boxed(&mut self, element: &[u8], shape: &[usize], len: usize) {
+    fn boxed(&mut self, element: &[u8], dimensions: &[usize], len: usize) {
         self.put_class(Tag::Array, element);
-        self.put_shape(shape);
+        self.put_dimensions(dimensions);
         self.put_name(bytes::ARRAY, tag::DATA);
         self.bson.begin_last(&self.head, len);
     }
@@ -292,22 +292,22 @@ impl<S: Sink> model::Writer for Writer<S> {
         self.bson.begin_last(&self.head, len);
     }
 
-    fn tagged(&mut self, form: Form) {
+    fn typed_value(&mut self, form: TypedForm) {
         let (tag, first, len) = match form {
-            Form::Struct => (Tag::Struct, 0, 2),
-            Form::Array => (Tag::Array, 2, 3),
-            Form::Type => (Tag::Type, 5, 2),
-            Form::UnionAll => (Tag::UnionAll, 7, 2),
-            Form::Anonymous => (Tag::Anonymous, 9, 2),
-            Form::Simple => (Tag::Simple, 1, 1),
-            Form::Bottom => (Tag::Bottom, 0, 0),
+            TypedForm::Struct => (Tag::Struct, 0, 2),
+            TypedForm::Array => (Tag::Array, 2, 3),
+            TypedForm::Type => (Tag::Type, 5, 2),
+            TypedForm::UnionAll => (Tag::UnionAll, 7, 2),
+            TypedForm::Anonymous => (Tag::Anonymous, 9, 2),
+            TypedForm::Simple => (Tag::Simple, 1, 1),
+            TypedForm::Bottom => (Tag::Bottom, 0, 0),
         };
         self.put_tag(tag.row());
         self.bson.begin_parts(&self.head, first, len);
     }
 
     fn description(&mut self, description: &[u8]) {
-        self.bson.special(Special::Document(description));
+        self.bson.bson_value(BsonValue::Document(description));
     }
 
     fn symbol(&mut self, name: &[u8]) {
@@ -335,7 +335,7 @@ impl<S: Sink> model::Writer for Writer<S> {
     }
 
     /// Nothing: what is marked stands where its number says.
-    fn mark(&mut self) {}
+    fn assign_id(&mut self) {}
 
     fn reference(&mut self, number: u64) {
         self.put_tag(Tag::Reference.row());
@@ -344,7 +344,7 @@ impl<S: Sink> model::Writer for Writer<S> {
         self.bson.whole(&self.head, None);
     }
 
-    fn apart(&mut self, len: usize) {
+    fn back_references(&mut self, len: usize) {
         self.bson.key(Text::Ascii(tag::APART.as_bytes()));
         self.bson.list(len);
     }
@@ -369,12 +369,12 @@ pub struct Survey;
 
 impl model::Writer for Survey {
     const REFERENCES: bool = true;
-    const LAYOUTS: bool = false;
+    const SHAPES: bool = false;
     const RUNS: bool = false;
     const TYPES: bool = false;
     const TEXT_KEYS: bool = true;
-    const SPECIALS: bool = false;
-    const TAGGED: bool = true;
+    const BSON_VALUES: bool = false;
+    const TYPED_VALUES: bool = true;
 
     fn key(&mut self, _text: Text<'_>) {}
     fn none(&mut self) {}
@@ -388,18 +388,18 @@ impl model::Writer for Survey {
     fn dict(&mut self, _len: usize) {}
     fn structure(&mut self, _class: &[u8], _fields: usize) {}
     fn bits(&mut self, _class: &[u8], _data: &[u8]) {}
-    fn packed(&mut self, _element: &[u8], _shape: &[usize], _data: &[u8]) {}
-    fn boxed(&mut self, _element: &[u8], _shape: &[usize], _len: usize) {}
+    fn packed(&mut self, _element: &[u8], _dimensions: &[usize], _data: &[u8]) {}
+    fn boxed(&mut self, _element: &[u8], _dimensions: &[usize], _len: usize) {}
     fn tuple(&mut self, _len: usize) {}
-    fn tagged(&mut self, _form: Form) {}
+    fn typed_value(&mut self, _form: TypedForm) {}
     fn description(&mut self, _description: &[u8]) {}
     fn symbol(&mut self, _name: &[u8]) {}
     fn module(&mut self, _path: &[&[u8]]) {}
     fn int32(&mut self, _value: i32) {}
     fn raw_text(&mut self, _bytes: &[u8]) {}
-    fn mark(&mut self) {}
+    fn assign_id(&mut self) {}
     fn reference(&mut self, _number: u64) {}
-    fn apart(&mut self, _len: usize) {}
+    fn back_references(&mut self, _len: usize) {}
 
     fn position(&self) -> usize {
         0

@@ -1,6 +1,6 @@
 //! What a format is asked for by a host that reads: the next token, and what stands around it.
 
-use super::{Layout, Leaf, Name, Path, Shape, Token, UNTAGGED};
+use super::{Dimensions, Leaf, Name, Path, Shape, Token, UNTAGGED};
 use crate::error::Result;
 use crate::memory::Vec;
 
@@ -26,8 +26,8 @@ pub trait Reader<'i> {
     /// The next token, if it is one of the small ones; `None` leaves it to [`Reader::next`].
     fn leaf(&mut self) -> Result<Option<Leaf<'i>>>;
 
-    /// The names of a layout, one after the other.
-    fn names(&self, _layout: &Layout<'i>) -> impl Iterator<Item = Result<Name<'i>>> {
+    /// The names of a shape, one after the other.
+    fn names(&self, _shape: &Shape<'i>) -> impl Iterator<Item = Result<Name<'i>>> {
         std::iter::empty()
     }
 
@@ -61,11 +61,11 @@ pub trait Reader<'i> {
         unreachable!("a format whose lists say how long they are")
     }
 
-    /// Whether there are [`Token::Tagged`], and values that stand apart, to be referred to by number from 1 on.
-    const TAGGED: bool = false;
+    /// Whether there are [`Token::TypedValue`], and values that stand apart, to be referred to by number from 1 on.
+    const TYPED_VALUES: bool = false;
 
     /// Where the values stand that are referred to, in the order of their numbers.
-    fn apart(&mut self) -> Result<Vec<Self::Place>> {
+    fn back_references(&mut self) -> Result<Vec<Self::Place>> {
         Ok(Vec::new())
     }
 
@@ -74,7 +74,7 @@ pub trait Reader<'i> {
         unreachable!("{UNTAGGED}")
     }
 
-    fn shape(_shape: Shape<'i>) -> impl Iterator<Item = Result<usize>> {
+    fn dimensions(_dimensions: Dimensions<'i>) -> impl Iterator<Item = Result<usize>> {
         std::iter::empty()
     }
 
@@ -82,11 +82,11 @@ pub trait Reader<'i> {
         std::iter::empty()
     }
 
-    /// Whether it may begin anywhere in a message: [`Reader::counts`], [`Reader::place_of`] and [`Reader::layout_of`] know what
+    /// Whether it may begin anywhere in a message: [`Reader::counts`], [`Reader::place_of`] and [`Reader::shape_of`] know what
     /// stands before and behind, and [`Reader::leaf`] leaves references to [`Reader::next`].
     const PARTIAL: bool = false;
 
-    /// How many objects and layouts were numbered before this place.
+    /// How many objects and shapes were numbered before this place.
     fn counts(&self) -> Result<(u64, u64)> {
         unreachable!("{WHOLE}")
     }
@@ -96,12 +96,12 @@ pub trait Reader<'i> {
         unreachable!("{WHOLE}")
     }
 
-    /// The layout of that number, and how many objects were numbered before its names.
-    fn layout_of(&self, _number: usize) -> Result<(Layout<'i>, u64)> {
+    /// The shape of that number, and how many objects were numbered before its names.
+    fn shape_of(&self, _number: usize) -> Result<(Shape<'i>, u64)> {
         unreachable!("{WHOLE}")
     }
 
-    /// Skips a whole value, where that needs no knowledge of what was before it (no layouts, no numbers); says no where
+    /// Skips a whole value, where that needs no knowledge of what was before it (no shapes, no numbers); says no where
     /// it does.
     fn skip(&mut self) -> Result<bool> {
         Ok(false)

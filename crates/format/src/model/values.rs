@@ -3,7 +3,7 @@
 
 /// A value that databases have, and most hosts no type of their own for. Text is UTF-8; where it is read, not yet checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Special<'a> {
+pub enum BsonValue<'a> {
     /// Below and above all other values.
     MinKey,
     MaxKey,
@@ -42,7 +42,7 @@ pub enum Special<'a> {
 /// A value whose type is described beside it, as Julia's programs store theirs. Descriptions are values themselves, known by
 /// their bytes: each has a number, and [`Reader::type_place`](super::Reader::type_place) says where it stands.
 #[derive(Debug, Clone, Copy)]
-pub enum Tagged<'a> {
+pub enum TypedValue<'a> {
     /// An instance: its fields follow, as many, without their names.
     Struct {
         class: usize,
@@ -56,13 +56,13 @@ pub enum Tagged<'a> {
     /// An array whose elements have no references: its bytes, the first index running fastest.
     Packed {
         element: usize,
-        shape: Shape<'a>,
+        dimensions: Dimensions<'a>,
         data: &'a [u8],
     },
     /// Any other array: its elements follow, in the same order.
     Boxed {
         element: usize,
-        shape: Shape<'a>,
+        dimensions: Dimensions<'a>,
         len: usize,
     },
     /// That many values follow.
@@ -87,14 +87,14 @@ pub enum Tagged<'a> {
     Anonymous,
 }
 
-impl Tagged<'_> {
+impl TypedValue<'_> {
     /// How many values follow.
     pub fn values(&self) -> usize {
         match *self {
-            Tagged::Struct { fields, .. } => fields,
-            Tagged::Boxed { len, .. } | Tagged::Tuple(len) | Tagged::Simple(len) => len,
-            Tagged::Type { parameters, .. } => usize::from(parameters),
-            Tagged::UnionAll | Tagged::Anonymous => 2,
+            TypedValue::Struct { fields, .. } => fields,
+            TypedValue::Boxed { len, .. } | TypedValue::Tuple(len) | TypedValue::Simple(len) => len,
+            TypedValue::Type { parameters, .. } => usize::from(parameters),
+            TypedValue::UnionAll | TypedValue::Anonymous => 2,
             _ => 0,
         }
     }
@@ -102,7 +102,7 @@ impl Tagged<'_> {
 
 /// A tagged value of parts that are values themselves, as it is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
+pub enum TypedForm {
     /// Type; fields, as a list, or bytes.
     Struct,
     /// Element type; lengths of dimensions, as a list; elements, as a list, or bytes.
@@ -118,9 +118,9 @@ pub enum Form {
     Bottom,
 }
 
-/// The lengths of an array's dimensions, to be read by [`Reader::shape`](super::Reader::shape); and where they stand.
+/// The lengths of an array's dimensions, to be read by [`Reader::dimensions`](super::Reader::dimensions); and where they stand.
 #[derive(Debug, Clone, Copy)]
-pub struct Shape<'a>(pub &'a [u8], pub usize);
+pub struct Dimensions<'a>(pub &'a [u8], pub usize);
 
 /// Names within names, the outermost first, to be read by [`Reader::path`](super::Reader::path); and where they stand.
 #[derive(Debug, Clone, Copy)]

@@ -1,6 +1,6 @@
 //! What a format is asked for by a host that writes: a function for every token.
 
-use super::{Form, Known, LayoutKind, Lent, Seq, Special, Text, UNTAGGED};
+use super::{BsonValue, KnownType, OutOfBand, Seq, ShapeKind, Text, TypedForm, UNTAGGED};
 
 const PLAIN: &str = "a plain format";
 
@@ -10,22 +10,22 @@ const PLAIN: &str = "a plain format";
 /// of what it has a form for, [`Writer::refusal`] says in the end. The functions that a constant says no to are never
 /// called.
 pub trait Writer {
-    /// Whether [`Writer::mark`] and [`Writer::reference`] exist.
+    /// Whether [`Writer::assign_id`] and [`Writer::reference`] exist.
     const REFERENCES: bool;
-    /// Whether [`Writer::layout_begin`] and [`Writer::instance`] exist.
-    const LAYOUTS: bool;
+    /// Whether [`Writer::shape_begin`] and [`Writer::instance`] exist.
+    const SHAPES: bool;
     /// Whether runs of one type have a form of their own: [`Writer::ints_begin`] to [`Writer::texts_bytes`].
     const RUNS: bool;
-    /// Whether there are forms for tuples, sets, complex numbers, dates and all the [`Known`] types. A plain format has
+    /// Whether there are forms for tuples, sets, complex numbers, dates and all the [`KnownType`] types. A plain format has
     /// none, bool, int, float, text, bytes, list, dict and timestamp: a host makes the others of these.
     const TYPES: bool;
     /// Whether keys are text, which [`Writer::key`] writes.
     const TEXT_KEYS: bool;
-    /// Whether there are forms for [`Special`] values. Points in time without a zone are in UTC then.
-    const SPECIALS: bool;
-    /// Whether there are forms for [`Tagged`](super::Tagged) values, and what is met again stands apart: in its places, the first too, there
+    /// Whether there are forms for [`BsonValue`] values. Points in time without a zone are in UTC then.
+    const BSON_VALUES: bool;
+    /// Whether there are forms for [`TypedValue`](super::TypedValue) values, and what is met again stands apart: in its places, the first too, there
     /// are references, and all such values come at the end.
-    const TAGGED: bool = false;
+    const TYPED_VALUES: bool = false;
 
     /// A key of a dict: its value comes next.
     fn key(&mut self, text: Text<'_>) {
@@ -57,7 +57,7 @@ pub trait Writer {
         unreachable!("a format without extensions")
     }
 
-    fn special(&mut self, _value: Special<'_>) {
+    fn bson_value(&mut self, _value: BsonValue<'_>) {
         unreachable!("a format without a database's values")
     }
 
@@ -72,17 +72,17 @@ pub trait Writer {
     }
 
     /// An array whose elements have no references.
-    fn packed(&mut self, _element: &[u8], _shape: &[usize], _data: &[u8]) {
+    fn packed(&mut self, _element: &[u8], _dimensions: &[usize], _data: &[u8]) {
         unreachable!("{UNTAGGED}")
     }
 
     /// Any other array: its elements come next.
-    fn boxed(&mut self, _element: &[u8], _shape: &[usize], _len: usize) {
+    fn boxed(&mut self, _element: &[u8], _dimensions: &[usize], _len: usize) {
         unreachable!("{UNTAGGED}")
     }
 
     /// A tagged value whose parts are values themselves: they come next, in the order that the form says.
-    fn tagged(&mut self, _form: Form) {
+    fn typed_value(&mut self, _form: TypedForm) {
         unreachable!("{UNTAGGED}")
     }
 
@@ -110,7 +110,7 @@ pub trait Writer {
     }
 
     /// From here on, all that was referred to, in the order of numbers from 1 on: `len` values follow.
-    fn apart(&mut self, _len: usize) {
+    fn back_references(&mut self, _len: usize) {
         unreachable!("{UNTAGGED}")
     }
 
@@ -172,27 +172,27 @@ pub trait Writer {
         unreachable!("a format without runs")
     }
 
-    /// Starts a new layout: its names follow ([`Writer::text`], [`Writer::reference`]; a class's own name first),
-    /// then [`Writer::layout_end`], then the first instance.
-    fn layout_begin(&mut self, _kind: LayoutKind, _version: u64, _fields: usize) -> usize {
+    /// Starts a new shape: its names follow ([`Writer::text`], [`Writer::reference`]; a class's own name first),
+    /// then [`Writer::shape_end`], then the first instance.
+    fn shape_begin(&mut self, _kind: ShapeKind, _version: u64, _fields: usize) -> usize {
         unreachable!("a format without layouts")
     }
 
-    fn layout_end(&mut self, _block: usize) {
+    fn shape_end(&mut self, _block: usize) {
         unreachable!("a format without layouts")
     }
 
-    fn instance(&mut self, _layout: usize) {
+    fn instance(&mut self, _shape: usize) {
         unreachable!("a format without layouts")
     }
 
-    fn mark(&mut self) {
+    fn assign_id(&mut self) {
         unreachable!("a format without references")
     }
 
     /// The same of a text that records after this one may refer to as well.
-    fn mark_named(&mut self) {
-        self.mark();
+    fn assign_named_id(&mut self) {
+        self.assign_id();
     }
 
     fn reference(&mut self, _number: u64) {
@@ -203,11 +203,11 @@ pub trait Writer {
         unreachable!("{PLAIN}")
     }
 
-    fn known(&mut self, _code: Known) {
+    fn known(&mut self, _code: KnownType) {
         unreachable!("{PLAIN}")
     }
 
-    fn buffer(&mut self, _number: u64, _lent: Lent) {
+    fn buffer(&mut self, _number: u64, _lent: OutOfBand) {
         unreachable!("{PLAIN}")
     }
 

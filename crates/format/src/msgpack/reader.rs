@@ -2,7 +2,7 @@
 
 use super::tag;
 use crate::cursor::Cursor;
-use crate::error::{Kind, Result};
+use crate::error::{ErrorKind, Result};
 use crate::memory::Vec;
 use crate::model::{self, Leaf, Token};
 use crate::text::is_ascii;
@@ -93,10 +93,10 @@ impl<'i> Reader<'i> {
         } else if let (12, Some((&nanoseconds, seconds))) = (data.len(), data.split_first_chunk()) {
             (seconds.try_into().map_or(0, i64::from_be_bytes), u32::from_be_bytes(nanoseconds))
         } else {
-            return self.input.error(Kind::BadTimestamp);
+            return self.input.error(ErrorKind::BadTimestamp);
         };
         if nanoseconds > tag::NANOSECONDS_MAX {
-            return self.input.error(Kind::BadTimestamp);
+            return self.input.error(ErrorKind::BadTimestamp);
         }
         Ok(Token::Timestamp { seconds, nanoseconds })
     }
@@ -146,7 +146,7 @@ impl<'i> Reader<'i> {
                 self.extension(len)?
             }
             tag::FIXEXT_1..=tag::FIXEXT_16 => self.extension(1 << (tag - tag::FIXEXT_1))?,
-            _ => return self.input.error(Kind::UnknownTag { tag }),
+            _ => return self.input.error(ErrorKind::UnknownTag { tag }),
         })
     }
 
@@ -159,7 +159,7 @@ impl<'i> Reader<'i> {
             pending += self.skip_token()?;
             pending -= 1;
             if pending > self.input.remaining() as u64 {
-                return self.input.error(Kind::Truncated { needed: pending as usize - self.input.remaining() });
+                return self.input.error(ErrorKind::Truncated { needed: pending as usize - self.input.remaining() });
             }
         }
         Ok(())
@@ -201,7 +201,7 @@ impl<'i> Reader<'i> {
             tag::ARRAY_32 => return Ok(self.length_32()? as u64),
             tag::MAP_16 => return Ok(2 * self.length_16()? as u64),
             tag::MAP_32 => return Ok(2 * self.length_32()? as u64),
-            _ => return self.input.error(Kind::UnknownTag { tag }),
+            _ => return self.input.error(ErrorKind::UnknownTag { tag }),
         };
         self.input.take(bytes)?;
         Ok(0)
@@ -216,7 +216,7 @@ pub fn scan(input: &[u8], mut pending: u64) -> Result<(usize, u64)> {
         let before = reader.input.clone();
         match reader.skip_token() {
             Ok(more) => pending = (pending - 1).saturating_add(more),
-            Err(error) if matches!(error.kind(), Kind::Truncated { .. }) => {
+            Err(error) if matches!(error.kind(), ErrorKind::Truncated { .. }) => {
                 reader.input = before;
                 break;
             }

@@ -1,7 +1,7 @@
 //! Both sides at once: every form at its boundaries, every prefix of it, every first byte; what is skipped, and where a scan stops.
 
 use super::{scan, tag, Reader, Writer};
-use crate::error::Kind;
+use crate::error::ErrorKind;
 use crate::model::{self, Reader as _, Text, Token, Writer as _};
 use std::vec;
 use std::vec::Vec;
@@ -156,7 +156,7 @@ fn boundaries_both_ways_and_every_prefix() {
         for len in 0..w.out.len() {
             for error in [Reader::new(&w.out[..len]).next().err(), Reader::new(&w.out[..len]).skip().err()] {
                 let error = error.unwrap_or_else(|| panic!("{token} at {len} is read"));
-                let Kind::Truncated { needed } = *error.kind() else { panic!("{token} at {len}: {error}") };
+                let ErrorKind::Truncated { needed } = *error.kind() else { panic!("{token} at {len}: {error}") };
                 assert!(needed > 0 && len + needed <= w.out.len(), "{token} at {len} needs {needed}");
                 assert!(error.offset() <= len);
             }
@@ -209,7 +209,7 @@ fn bad_timestamps() {
         &[0xC7, 12, 0xFF, 0x3B, 0x9A, 0xCA, 0, 0, 0, 0, 0, 0, 0, 0, 0],
     ] {
         let error = Reader::new(input).next().unwrap_err();
-        assert_eq!((error.kind(), error.offset()), (&Kind::BadTimestamp, input.len()));
+        assert_eq!((error.kind(), error.offset()), (&ErrorKind::BadTimestamp, input.len()));
         // Nobody asked what it is.
         Reader::new(input).skip().unwrap();
     }
@@ -220,13 +220,13 @@ fn counts_are_held_against_what_is_left() {
     for row in tag::TABLE.iter().filter(|row| row.payload.starts_with("length")) {
         let input = [&[row.first], &[0xFF; 4][..], &[0; 40]].concat();
         let error = Reader::new(&input).next().err().into_iter().chain(Reader::new(&input).skip().err());
-        let kinds: Vec<bool> = error.map(|error| matches!(error.kind(), Kind::Truncated { .. })).collect();
+        let kinds: Vec<bool> = error.map(|error| matches!(error.kind(), ErrorKind::Truncated { .. })).collect();
         assert_eq!(kinds, [true, true], "{}", row.name);
     }
     // Each head alone could be true; all of them together ask for more than there is.
     let nested = [0xDD, 0, 0, 0, 50].repeat(20);
     let error = Reader::new(&nested).skip().unwrap_err();
-    assert_eq!((error.kind(), error.offset()), (&Kind::Truncated { needed: 49 + 50 - 90 }, 10));
+    assert_eq!((error.kind(), error.offset()), (&ErrorKind::Truncated { needed: 49 + 50 - 90 }, 10));
 }
 
 #[test]
@@ -237,8 +237,8 @@ fn every_byte_is_read_or_refused() {
         match (read.next(), skipped.skip()) {
             (Err(error), Err(other)) => {
                 assert_eq!(tag, tag::NEVER_USED);
-                assert_eq!((error.kind(), error.offset()), (&Kind::UnknownTag { tag }, 1));
-                assert_eq!((other.kind(), other.offset()), (&Kind::UnknownTag { tag }, 1));
+                assert_eq!((error.kind(), error.offset()), (&ErrorKind::UnknownTag { tag }, 1));
+                assert_eq!((other.kind(), other.offset()), (&ErrorKind::UnknownTag { tag }, 1));
             }
             (Ok(token), Ok(())) => {
                 // Every value of a container is one byte here.
@@ -278,7 +278,7 @@ fn skips_to_the_value_behind() {
     r.skip().unwrap();
     r.rewind(before);
     assert!(matches!(r.next(), Ok(Token::Int(5))));
-    assert_eq!(r.finish().unwrap_err().kind(), &Kind::Trailing { count: 2 });
+    assert_eq!(r.finish().unwrap_err().kind(), &ErrorKind::Trailing { count: 2 });
     assert_eq!(r.remaining(), 2);
     r.skip().unwrap();
     r.finish().unwrap();
@@ -315,7 +315,7 @@ fn a_scan_stops_after_the_last_whole_token() {
         let (rest, owed) = scan(&w.out[expected.0..], expected.1).unwrap();
         assert_eq!((expected.0 + rest, owed), (10, 0));
     }
-    assert!(matches!(scan(&[0xC1], 1).unwrap_err().kind(), Kind::UnknownTag { tag: 0xC1 }));
+    assert!(matches!(scan(&[0xC1], 1).unwrap_err().kind(), ErrorKind::UnknownTag { tag: 0xC1 }));
 }
 
 #[test]

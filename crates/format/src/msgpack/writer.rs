@@ -117,11 +117,11 @@ impl<S: Sink> Writer<S> {
 #[allow(clippy::cast_possible_truncation)]
 impl<S: Sink> model::Writer for Writer<S> {
     const REFERENCES: bool = false;
-    const LAYOUTS: bool = false;
+    const SHAPES: bool = false;
     const RUNS: bool = false;
     const TYPES: bool = false;
     const TEXT_KEYS: bool = false;
-    const SPECIALS: bool = false;
+    const BSON_VALUES: bool = false;
 
     #[inline(always)]
     fn none(&mut self) {

@@ -14,7 +14,7 @@ use crate::message::options::Wanted;
 use crate::message::{decode_by, decoded, finished_message, with_bytes, write_and, write_plain};
 use crate::{decode, encode};
 use holdall_format::bson::{Reader, Writer};
-use holdall_format::guess::Format;
+use holdall_format::detect::Format;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyList};

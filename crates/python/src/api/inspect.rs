@@ -4,9 +4,9 @@ use crate::cpython::new;
 use crate::error::{door, door_giving};
 use crate::message::with_bytes;
 use holdall_format::hold;
-use holdall_format::model::LayoutKind;
-use holdall_format::outline::{outline as outline_of, Class, Key, Kind, Node, Options, Outline, Referred, Rest, Sum};
-use holdall_format::{bson, guess, julia, msgpack};
+use holdall_format::inspect::{inspect, Class, Inspection, Key, Node, Options, Referred, Rest, Sum, ValueKind};
+use holdall_format::model::ShapeKind;
+use holdall_format::{bson, detect, julia, msgpack};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -24,8 +24,8 @@ use pyo3::types::{PyDict, PyList};
 pub fn guess_format(data: &Bound<'_, PyAny>, is_bson: bool) -> PyResult<Py<PyAny>> {
     door_giving(data.py(), || {
         with_bytes(data, |data| {
-            let found = if is_bson { Some(guess::of_bson(data)) } else { guess::guess(data) };
-            Ok(found.map(guess::Format::name))
+            let found = if is_bson { Some(detect::of_bson(data)) } else { detect::detect(data) };
+            Ok(found.map(detect::Format::name))
         })
     })
 }
@@ -63,14 +63,14 @@ pub fn outline<'py>(
             let (made, base) = match format {
                 "hold" => {
                     let outline = match hold::Reader::new(data, true) {
-                        Ok(reader) => outline_of(reader, data, options),
-                        Err(error) => Outline::of_nothing(error),
+                        Ok(reader) => inspect(reader, data, options),
+                        Err(error) => Inspection::of_nothing(error),
                     };
                     (outline, 0)
                 }
-                "bson" => (outline_of(bson::Reader::new(data).damaged(), data, options), 0),
-                "julia" => (outline_of(julia::Reader::damaged(data), data, options), 0),
-                "msgpack" => (outline_of(msgpack::Reader::new(data), data, options), 0),
+                "bson" => (inspect(bson::Reader::new(data).damaged(), data, options), 0),
+                "julia" => (inspect(julia::Reader::damaged(data), data, options), 0),
+                "msgpack" => (inspect(msgpack::Reader::new(data), data, options), 0),
                 _ => {
                     return Err(PyValueError::new_err(
                         "format must be one of \"hold\", \"bson\", \"julia\", \"msgpack\"",
@@ -84,7 +84,7 @@ pub fn outline<'py>(
     })
 }
 
-fn told<'py>(py: Python<'py>, made: &Outline, base: usize) -> PyResult<Bound<'py, PyDict>> {
+fn told<'py>(py: Python<'py>, made: &Inspection, base: usize) -> PyResult<Bound<'py, PyDict>> {
     let told = new::dict(py)?;
     told.set_item("nodes", list(py, &made.nodes, |told, each| node(told, each, base))?)?;
     told.set_item("kinds", list(py, &made.kinds, |told, (kind, sum)| summed(told, Some(*kind), *sum))?)?;
@@ -124,8 +124,8 @@ fn list<'py, T>(
     Ok(list)
 }
 
-fn summed(told: &Bound<'_, PyDict>, kind: Option<Kind>, sum: Sum) -> PyResult<()> {
-    told.set_item("kind", kind.map(Kind::label))?;
+fn summed(told: &Bound<'_, PyDict>, kind: Option<ValueKind>, sum: Sum) -> PyResult<()> {
+    told.set_item("kind", kind.map(ValueKind::label))?;
     told.set_item("values", sum.values)?;
     told.set_item("bytes", sum.bytes)
 }
@@ -134,7 +134,7 @@ fn node(told: &Bound<'_, PyDict>, node: &Node, base: usize) -> PyResult<()> {
     told.set_item("depth", node.depth)?;
     let (role, key) = match &node.key {
         Key::Root => ("root", None),
-        Key::Apart => ("apart", None),
+        Key::BackReferences => ("apart", None),
         Key::Content => ("content", None),
         Key::Item(_) => ("item", None),
         Key::Text(key) => ("key", Some(key)),
@@ -166,11 +166,11 @@ fn rest(told: &Bound<'_, PyDict>, rest: &Rest) -> PyResult<()> {
 
 fn class(told: &Bound<'_, PyDict>, class: &Class) -> PyResult<()> {
     let kind = match class.kind {
-        Some(LayoutKind::Dict) => "dict",
-        Some(LayoutKind::Object) => "object",
-        Some(LayoutKind::Based) => "based",
-        Some(LayoutKind::Enum) => "enum",
-        Some(LayoutKind::Custom) => "custom",
+        Some(ShapeKind::Dict) => "dict",
+        Some(ShapeKind::Object) => "object",
+        Some(ShapeKind::Based) => "based",
+        Some(ShapeKind::Enum) => "enum",
+        Some(ShapeKind::Custom) => "custom",
         None => "described",
     };
     summed(told, None, class.sum)?;

@@ -13,7 +13,7 @@ use crate::message::options;
 use crate::message::options::Wanted;
 use crate::message::{decode_by, finished_message, with_bytes};
 use crate::types::numpy;
-use holdall_format::guess::Format;
+use holdall_format::detect::Format;
 use holdall_format::julia::{tag, Reader, Survey, Writer};
 use pyo3::exceptions::PySystemError;
 use pyo3::prelude::*;

@@ -11,7 +11,7 @@ use crate::message::options;
 use crate::message::options::Wanted;
 use crate::message::{decode_by, finished_message, with_bytes, write_plain};
 use crate::{decode, encode};
-use holdall_format::guess::Format;
+use holdall_format::detect::Format;
 use holdall_format::msgpack::{Reader, Writer};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

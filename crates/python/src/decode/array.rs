@@ -30,9 +30,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 let array = head.of_bytes(self.py, items, at)?;
                 self.done(Some(array))
             }
-            (Content::Bytes, Token::Buffer { number, lent }) => {
+            (Content::Bytes, Token::Buffer { number, out_of_band }) => {
                 self.claim(0, head.cost)?;
-                let array = buffer::array(self, &head, number, lent, at)?;
+                let array = buffer::array(self, &head, number, out_of_band, at)?;
                 self.done(Some(array))
             }
             (Content::Strings, Token::List(len)) if len == head.count => {

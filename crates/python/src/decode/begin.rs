@@ -7,7 +7,7 @@ use crate::cpython::Owned;
 use crate::error::{decode, raised, Result};
 use crate::schema::{NodeId, ANY};
 use crate::types;
-use holdall_format::model::Known;
+use holdall_format::model::KnownType;
 use holdall_format::{Reader, Token};
 use pyo3::ffi;
 
@@ -76,7 +76,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         let list = unsafe { Owned::new(ffi::PyList_New(len as isize)) }.ok_or_else(raised)?;
         // SAFETY: the list is fresh, with `here` places or more.
         unsafe { fill::first_items(list.get(), &mut self.leaves) };
-        if R::TAGGED {
+        if R::TYPED_VALUES {
             self.opened(mark, list.get());
         }
         self.fill_list(list, here, len, mark, item)
@@ -102,7 +102,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     /// Whether the next value of a plain format will be hashed: a key, a set's member, or a part of one.
     #[inline(always)]
     pub(crate) fn hashes_next(&self) -> bool {
-        if R::TYPES || R::TAGGED || self.options.as_msgpack_python {
+        if R::TYPES || R::TYPED_VALUES || self.options.as_msgpack_python {
             return false;
         }
         self.stack.last().is_some_and(|top| match top.kind {
@@ -181,22 +181,22 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         Ok(self.push(Frame { item, ..frame }))
     }
 
-    pub(crate) fn known(&mut self, known: Known) -> Result<Option<Owned>> {
+    pub(crate) fn known(&mut self, known: KnownType) -> Result<Option<Owned>> {
         match known {
             // SAFETY: as in `zoned`.
-            Known::Utc => unsafe { self.done(Some(Owned::borrowed(ffi::PyDateTime_TimeZone_UTC()))) },
-            Known::Deque => {
+            KnownType::Utc => unsafe { self.done(Some(Owned::borrowed(ffi::PyDateTime_TimeZone_UTC()))) },
+            KnownType::PythonDeque => {
                 let most = self.r.next()?;
                 match self.r.next()? {
                     Token::List(len) => self.begin_deque(len, most, ANY),
                     _ => Err(decode("expected the list of a deque's items", self.here())),
                 }
             }
-            Known::OrderedDict | Known::Counter => {
+            KnownType::PythonOrderedDict | KnownType::PythonCounter => {
                 let dict = types::collections::empty(self.py, known)?;
                 self.dict_body(dict)
             }
-            Known::DefaultDict => {
+            KnownType::PythonDefaultDict => {
                 let dict = types::collections::empty(self.py, known)?;
                 self.claim(1, 256)?;
                 let mark = self.take_mark();
@@ -204,9 +204,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 let frame = self.frame(Kind::Factory, Some(dict), 1, mark);
                 Ok(self.push(frame))
             }
-            Known::NdArray => self.array(),
-            Known::NumpyScalar => self.numpy_scalar(),
-            Known::NumpyDtype => self.numpy_dtype(),
+            KnownType::NumpyArray => self.array(),
+            KnownType::NumpyScalar => self.numpy_scalar(),
+            KnownType::NumpyDtype => self.numpy_dtype(),
             _ => self.gather(Make::Known(known), known.values()),
         }
     }

@@ -14,7 +14,7 @@ use crate::schema::ANY;
 use crate::shapes::{Build, Layout};
 use crate::types;
 use crate::types::{extent, Cost};
-use holdall_format::model::{reduce, Known, LayoutKind};
+use holdall_format::model::{reduce, KnownType, ShapeKind};
 use holdall_format::Reader;
 use pyo3::ffi;
 use std::ptr::addr_of_mut;
@@ -39,7 +39,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 self.fill_frozenset(&set, parts, &weights, at)?;
                 set
             }
-            Make::Known(Known::Pattern) => self.pattern(&parts, at)?,
+            Make::Known(KnownType::PythonPattern) => self.pattern(&parts, at)?,
             Make::Known(known) => types::build(self.py, known, &parts, at)?,
             Make::DateTime(bits) => match parts.first() {
                 // SAFETY: held by `parts`.
@@ -93,7 +93,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             Make::Upgraded(layout) => types::upgrade::make(self.py, &layout, frame.object.take(), parts, at)?,
             Make::Record(layout) => {
                 let Some(record) = frame.object.take() else { return Err(decode("a record that was not made", at)) };
-                let payload = (layout.kind != LayoutKind::Object).then(|| parts.remove(0));
+                let payload = (layout.kind != ShapeKind::Object).then(|| parts.remove(0));
                 // Written again, a list that is the content of many would be written for each.
                 if frame.flags & NOT_ITS_OWN != 0 && payload.as_ref().is_some_and(|payload| !is_leaf(payload)) {
                     return Err(decode("a record whose content is not its own", at));
@@ -129,9 +129,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     /// Charges what making an object of its parts takes, where that is more than their own bytes pay for.
     fn charge_made(&mut self, make: &Make, weight: Weight, parts: &[Owned], at: usize) -> Result<()> {
         let cost = match make {
-            Make::Known(Known::Pattern) if self.pattern_of(parts)?.is_some() => return Ok(()),
-            Make::Known(Known::Pattern) => {
-                let cost = types::cost(self.py, Known::Pattern, parts)?;
+            Make::Known(KnownType::PythonPattern) if self.pattern_of(parts)?.is_some() => return Ok(()),
+            Make::Known(KnownType::PythonPattern) => {
+                let cost = types::cost(self.py, KnownType::PythonPattern, parts)?;
                 Cost { work: cost.work.saturating_sub(self.pattern_pays(parts)?), ..cost }
             }
             Make::Known(known) => types::cost(self.py, *known, parts)?,
@@ -194,7 +194,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         if let Some(known) = self.pattern_of(parts)? {
             return Ok(known);
         }
-        let made = types::build(self.py, Known::Pattern, parts, at)?;
+        let made = types::build(self.py, KnownType::PythonPattern, parts, at)?;
         // SAFETY: all are held.
         unsafe {
             if self.patterns.is_none() {

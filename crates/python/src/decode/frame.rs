@@ -8,7 +8,7 @@ use crate::memory::Vec;
 use crate::schema::{NodeId, ANY};
 use crate::shapes::{Build, Layout};
 use crate::types::extent;
-use holdall_format::model::Known;
+use holdall_format::model::KnownType;
 use pyo3::ffi;
 use std::rc::Rc;
 
@@ -51,7 +51,7 @@ pub enum Kind {
 #[derive(Debug, Clone)]
 pub enum Make {
     FrozenSet,
-    Known(Known),
+    Known(KnownType),
     DateTime(u64),
     /// An instance of a class by its registered function.
     Custom(Rc<Layout>),
@@ -319,7 +319,7 @@ pub(crate) fn weight_of(frame: &Frame) -> Weight {
         Kind::Gather => {
             let whole = held.around(1, frame.len);
             let freeing = match frame.parts.as_deref().and_then(|parts| parts.make.as_ref()) {
-                Some(Make::Known(Known::Slice)) => held.freed(Weight::OF_SLICE).freeing,
+                Some(Make::Known(KnownType::PythonSlice)) => held.freed(Weight::OF_SLICE).freeing,
                 Some(make) if is_of_exception(make) => {
                     let class = match make {
                         Make::Based(layout) => match &layout.build {
@@ -349,12 +349,12 @@ fn own_values(frame: &Frame) -> u32 {
     /// The most for a byte: a set of characters in several ranges.
     const OF_PATTERN: usize = 128;
     match frame.parts.as_deref() {
-        Some(Parts { make: Some(Make::Known(Known::Pattern)), gathered, .. }) => {
+        Some(Parts { make: Some(Make::Known(KnownType::PythonPattern)), gathered, .. }) => {
             let text = gathered.first().map_or(0, extent);
             u32::try_from(OF_PATTERN * text).unwrap_or(u32::MAX)
         }
         // Its hash is a power, modulo a prime.
-        Some(Parts { make: Some(Make::Known(Known::Fraction)), gathered, .. }) => {
+        Some(Parts { make: Some(Make::Known(KnownType::Fraction)), gathered, .. }) => {
             u32::try_from(gathered.iter().map(extent).sum::<usize>()).unwrap_or(u32::MAX).saturating_add(100)
         }
         _ => Weight::VALUES_OF_CODE,

@@ -151,7 +151,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         if self.r.offset() == end {
             return self.begin_unguessed(0, 0);
         }
-        if R::TAGGED && self.mark != UNMARKED && self.mark != 0 {
+        if R::TYPED_VALUES && self.mark != UNMARKED && self.mark != 0 {
             // What refers to it must find the dict itself, not one of another shape that it was taken for.
             let len = self.r.count(end)?;
             return self.begin_unguessed(len, 0);

@@ -12,7 +12,7 @@ use crate::schema::node::accepts;
 use crate::schema::{NodeId, ANY};
 use crate::shapes::{Build, Layout};
 use crate::types;
-use holdall_format::model::{Known, LayoutKind};
+use holdall_format::model::{KnownType, ShapeKind};
 use holdall_format::{Reader, Token};
 use pyo3::ffi;
 use std::rc::Rc;
@@ -158,7 +158,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             Build::Enum => self.gather(Make::Enum(layout.clone()), 1),
             Build::Custom => self.gather(Make::Custom(layout.clone()), 1),
             Build::Record => {
-                let len = len + usize::from(layout.kind != LayoutKind::Object);
+                let len = len + usize::from(layout.kind != ShapeKind::Object);
                 self.claim(len, layout.bytes)?;
                 let record = types::record::empty(self.py, layout)?;
                 let mark = self.take_mark();
@@ -167,7 +167,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 if len == 0 {
                     return self.make(frame).map(Some);
                 }
-                if layout.kind == LayoutKind::Based && self.refers()? {
+                if layout.kind == ShapeKind::Based && self.refers()? {
                     frame.flags |= NOT_ITS_OWN;
                 }
                 Ok(self.push(frame))
@@ -233,10 +233,10 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                     self.claim(len, 8 * len)?;
                     (allocate(class, len as isize)?, len)
                 }
-                (Base::DefaultDict, Token::Known(Known::DefaultDict)) => {
-                    (types::collections::empty_of(self.py, Known::DefaultDict, class, None)?, 1)
+                (Base::DefaultDict, Token::KnownType(KnownType::PythonDefaultDict)) => {
+                    (types::collections::empty_of(self.py, KnownType::PythonDefaultDict, class, None)?, 1)
                 }
-                (Base::Deque, Token::Known(Known::Deque)) => {
+                (Base::Deque, Token::KnownType(KnownType::PythonDeque)) => {
                     let most = match self.r.next()? {
                         Token::Int(most) if most >= 0 => Some(most),
                         Token::None => None,
@@ -246,7 +246,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                         return Err(decode("expected the list of a deque's items", here));
                     };
                     self.claim(len, 640 + 8 * len)?;
-                    (types::collections::empty_of(self.py, Known::Deque, class, most)?, len)
+                    (types::collections::empty_of(self.py, KnownType::PythonDeque, class, most)?, len)
                 }
                 (Base::Dict | Base::OrderedDict, Token::Dict(len))
                 | (Base::Set, Token::Set(len))

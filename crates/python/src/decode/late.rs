@@ -177,7 +177,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             // SAFETY: all are held.
             unsafe {
                 match deferred {
-                    Deferred::Item { dict, key, value, offset } if R::TAGGED => {
+                    Deferred::Item { dict, key, value, offset } if R::TYPED_VALUES => {
                         self.set_deferred(dict.get(), key.get(), value.get(), offset)?
                     }
                     Deferred::Item { dict, key, value, offset } => Adding::new(&self.r, &self.rules.work, offset)

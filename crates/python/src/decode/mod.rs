@@ -166,7 +166,7 @@ pub struct Decoder<'i, R: Reader<'i>> {
     pub(crate) sets_into: HashMap<(usize, NodeId), (Owned, Owned), rustc_hash::FxBuildHasher>,
     /// Values of a list that is not counted yet: empty between lists.
     pub(crate) leaves: Vec<Owned>,
-    /// Tagged values: where those stand that are referred to, and where to go back to from those that are being built.
+    /// TypedValue values: where those stand that are referred to, and where to go back to from those that are being built.
     pub(crate) apart: Vec<R::Place>,
     pub(crate) backs: Vec<crate::dialect::julia::back_references::Back<R::Place>>,
     /// Types by their numbers; how many are being described, one within the other; and their classes.
@@ -249,7 +249,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         // The first object has number 0, unmarked; in a log's section, the first that is free.
         self.mark = self.numbered.len() as u32;
         self.numbered.push(Numbered::open());
-        if R::TAGGED {
+        if R::TYPED_VALUES {
             self.find_apart()?;
         }
         let node = self.options.schema.as_ref().map_or(ANY, |schema| self.options.node.unwrap_or(schema.root));
@@ -262,7 +262,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             self.r.finish()?;
         }
         self.finish_deferred(0)?;
-        if R::TAGGED {
+        if R::TYPED_VALUES {
             if let Some(at) = self.anew {
                 return Err(decode("a mapping that holds itself, with keys that Python can't hash or tell apart", at));
             }
@@ -305,7 +305,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         match self.layouts.get(number) {
             Some(layout) => Ok(layout.clone()),
             None => {
-                let kind = holdall_format::Kind::BadLayout { number: number as u64 };
+                let kind = holdall_format::ErrorKind::BadShape { number: number as u64 };
                 Err(holdall_format::Error::new(kind, self.here()).into())
             }
         }
@@ -421,7 +421,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     #[inline(never)]
     pub(crate) fn truncated(&self, len: usize) -> error::Fault {
         let needed = self.owed.saturating_add(len) - self.r.remaining();
-        holdall_format::Error::new(holdall_format::Kind::Truncated { needed }, self.here()).into()
+        holdall_format::Error::new(holdall_format::ErrorKind::Truncated { needed }, self.here()).into()
     }
 
     /// The object of that number.
@@ -453,9 +453,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     fn unfinished(&mut self, number: u64) -> Result<Owned> {
         let here = self.here();
         let Some(entry) = self.numbered.get_mut(number as usize) else {
-            return Err(holdall_format::Error::new(holdall_format::Kind::BadReference { number }, here).into());
+            return Err(holdall_format::Error::new(holdall_format::ErrorKind::BadReference { number }, here).into());
         };
-        if entry.state == State::Skipped && !R::TAGGED {
+        if entry.state == State::Skipped && !R::TYPED_VALUES {
             return self.read_skipped(number as usize, ANY);
         }
         let Some(object) = entry.object.clone() else {

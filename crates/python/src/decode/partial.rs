@@ -202,7 +202,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         if let Some(known) = self.far.kept.layouts.get(&number) {
             return Ok(known.clone());
         }
-        let (token, mut next) = self.r.layout_of(number)?;
+        let (token, mut next) = self.r.shape_of(number)?;
         self.claim(0, 64 * token.fields.min(token.block.len()))?;
         let names = self.r.names(&token).collect::<std::result::Result<Vec<_>, _>>()?;
         let (mut held, mut references) = (Vec::with_capacity(names.len()), Vec::new());

@@ -12,7 +12,7 @@ use crate::memory::{format, HashSet, Vec};
 use crate::shapes::{classes, dicts, names};
 use crate::shapes::{places, Build, Layout, Place};
 use crate::types::defaults::lacking;
-use holdall_format::model::{self, Bytes, LayoutKind, Name};
+use holdall_format::model::{self, Bytes, Name, ShapeKind};
 use holdall_format::Reader;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -22,11 +22,11 @@ use std::rc::Rc;
 
 /// A layout whose names were read, a class's own first.
 pub(crate) fn layout_named(
-    token: &model::Layout<'_>,
+    token: &model::Shape<'_>,
     mut names: Vec<Owned>,
     references: Vec<(usize, u64)>,
 ) -> Result<Rc<Layout>> {
-    let classes = token.kind != LayoutKind::Dict;
+    let classes = token.kind != ShapeKind::Dict;
     if names.len() != token.fields + usize::from(classes) {
         return Err(decode("a layout has more or fewer names than it says", token.at));
     }
@@ -94,11 +94,11 @@ fn in_module(py: Python<'_>, module: &Bound<'_, PyModule>, name: &str) -> Result
 
 impl<'i, R: Reader<'i>> Decoder<'i, R> {
     /// A new layout, which may be known from an earlier message by its bytes. Who permits its class is asked each time.
-    pub(crate) fn layout(&mut self, token: &model::Layout<'i>) -> Result<Rc<Layout>> {
+    pub(crate) fn layout(&mut self, token: &model::Shape<'i>) -> Result<Rc<Layout>> {
         if self.again.is_some() {
             return self.layout_again();
         }
-        let classes = token.kind != LayoutKind::Dict;
+        let classes = token.kind != ShapeKind::Dict;
         // Each name becomes a string of at least 50 bytes, in this message or in an earlier one.
         self.claim(0, 64 * token.fields.min(token.block.len()))?;
         let shelf = self.rules.schema.map_or(classes::without_schema(self.py), |schema| &schema.shelf);
@@ -135,9 +135,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     /// Reads the names of a new layout.
-    fn read_layout(&mut self, token: &model::Layout<'i>) -> Result<Rc<Layout>> {
+    fn read_layout(&mut self, token: &model::Shape<'i>) -> Result<Rc<Layout>> {
         let mut names = Vec::with_capacity(token.fields + 1);
-        let classes = token.kind != LayoutKind::Dict;
+        let classes = token.kind != ShapeKind::Dict;
         let block = self.r.names(token);
         let mut references = Vec::new();
         let mut numbered = std::mem::take(&mut self.numbered);
@@ -180,7 +180,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
 
     /// The layout by which instances are built; without a schema, their class is found now.
     pub(crate) fn settled(&mut self, read: Rc<Layout>, at: usize) -> Result<Rc<Layout>> {
-        if read.kind == LayoutKind::Dict || self.rules.schema.is_some() {
+        if read.kind == ShapeKind::Dict || self.rules.schema.is_some() {
             return Ok(read);
         }
         match self.resolved(&read, at) {
@@ -247,18 +247,18 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         let class = plan.class();
         let mismatch = |what: &str| decode(format_args!("`{name}` was stored as {what}, which it is not here"), at);
         match (layout.kind, &plan.how) {
-            (LayoutKind::Enum, How::Enum) => return Ok(Build::Enum),
-            (LayoutKind::Enum, _) if crate::types::constant::may_be(plan) => return Ok(Build::Enum),
-            (LayoutKind::Enum, _) => return Err(mismatch("an enumeration")),
-            (LayoutKind::Custom, How::Custom) => return Ok(Build::Custom),
-            (LayoutKind::Custom, _) => return Err(mismatch("what its registered `encode` gave")),
+            (ShapeKind::Enum, How::Enum) => return Ok(Build::Enum),
+            (ShapeKind::Enum, _) if crate::types::constant::may_be(plan) => return Ok(Build::Enum),
+            (ShapeKind::Enum, _) => return Err(mismatch("an enumeration")),
+            (ShapeKind::Custom, How::Custom) => return Ok(Build::Custom),
+            (ShapeKind::Custom, _) => return Err(mismatch("what its registered `encode` gave")),
             _ => {}
         }
         plan.rename(&mut layout.names);
         if let Some(registration) = &plan.registration {
             if registration.upgrade.is_some()
                 && registration.version != layout.version
-                && layout.kind == LayoutKind::Object
+                && layout.kind == ShapeKind::Object
             {
                 return Ok(Build::Upgraded { plan: plan.clone(), lacking: None });
             }
@@ -276,7 +276,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             }
         }
         match (layout.kind, &plan.how) {
-            (LayoutKind::Object, How::Fields) => {
+            (ShapeKind::Object, How::Fields) => {
                 // In a trusted message, as in a pickle, what was not set stays so.
                 let lacks_defaulted = match self.r.trusted() {
                     true => Vec::new(),
@@ -306,7 +306,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 }
                 Ok(Build::Mixed { plan: plan.clone(), places })
             }
-            (LayoutKind::Object, How::NamedTuple(fields)) => {
+            (ShapeKind::Object, How::NamedTuple(fields)) => {
                 let order: Vec<usize> = layout
                     .names
                     .iter()
@@ -318,10 +318,10 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 }
                 Ok(Build::NamedTuple { class, order })
             }
-            (LayoutKind::Based, How::Based(base)) => {
+            (ShapeKind::Based, How::Based(base)) => {
                 Ok(Build::Based { class, base: *base, places: places(plan, &layout.names)? })
             }
-            (LayoutKind::Based, _) => Err(mismatch("a subclass of a builtin")),
+            (ShapeKind::Based, _) => Err(mismatch("a subclass of a builtin")),
             _ => Err(decode(
                 format_args!("`{name}` can't be built field by field: `register` it with `encode` and `decode`"),
                 at,

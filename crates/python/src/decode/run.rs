@@ -46,7 +46,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             };
             if let Some(frame) = done {
                 let (mut weight, mark, check) = (weight_of(&frame), frame.mark, frame.check);
-                if R::TAGGED && frame.kind == Kind::List {
+                if R::TYPED_VALUES && frame.kind == Kind::List {
                     weight = weight_of_list(&frame, self.stack.last());
                 }
                 if weight_in_content(&frame, &self.stack) {
@@ -63,7 +63,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 if check != ANY {
                     object = self.checked_object(object, check, mark)?;
                 }
-                if R::TAGGED || R::PARTIAL {
+                if R::TYPED_VALUES || R::PARTIAL {
                     self.back_from(self.stack.len());
                 }
                 if weight != Weight::default() && mark != UNMARKED {

@@ -51,7 +51,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     fn skip_one(&mut self) -> Result<u64> {
         let token = self.r.next()?;
         match &token {
-            Token::Mark => {
+            Token::AssignId => {
                 let mut place = Weight::default();
                 // What is passed over for the second time is in the list.
                 if self.again.is_none() {
@@ -64,17 +64,17 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 }
                 self.add_numbered(Numbered { object: None, weight: place, state: State::Skipped, node: ANY });
             }
-            Token::NewLayout(new) => {
+            Token::NewShape(new) => {
                 self.layout(new)?;
             }
             Token::Instance(number) => {
                 let layout = self.layout_of(*number)?;
                 return Ok(layout.kind.values(layout.names.len()));
             }
-            Token::Buffer { number, lent } if self.ahead == 0 => {
+            Token::Buffer { number, out_of_band } if self.ahead == 0 => {
                 // They come in order: one that is passed over is taken nevertheless.
                 let here = self.here();
-                types::buffer::pass(self, *number, *lent, here)?;
+                types::buffer::pass(self, *number, *out_of_band, here)?;
             }
             _ => {}
         }

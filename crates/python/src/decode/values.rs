@@ -9,8 +9,8 @@ use crate::error::{decode, raised, Result};
 use crate::schema::node::accepts;
 use crate::schema::{time, NodeId, ANY};
 use crate::types;
-use holdall_format::model::{reduce, Bytes, Known, Leaf};
-use holdall_format::{Error as FormatError, Kind as FormatKind, Reader, Token};
+use holdall_format::model::{reduce, Bytes, KnownType, Leaf};
+use holdall_format::{Error as FormatError, ErrorKind, Reader, Token};
 use pyo3::ffi;
 
 impl<'i, R: Reader<'i>> Decoder<'i, R> {
@@ -22,11 +22,11 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             Ok(text) => Ok(text),
             Err(Failure::Raised) => Err(raised()),
             Err(Failure::BadUtf8) => match bytes {
-                Bytes::StrictUtf8(bytes) if R::TAGGED => Some(escaped(bytes)),
+                Bytes::StrictUtf8(bytes) if R::TYPED_VALUES => Some(escaped(bytes)),
                 Bytes::StrictUtf8(bytes) => self.lenient(bytes),
                 _ => None,
             }
-            .unwrap_or_else(|| Err(FormatError::new(FormatKind::BadUtf8, self.here()).into())),
+            .unwrap_or_else(|| Err(FormatError::new(ErrorKind::BadUtf8, self.here()).into())),
         }
     }
 
@@ -145,7 +145,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 let fits = accepts & accepts::STR != 0 && unsafe { strings::is(known.get()) };
                 Ok(fits.then(|| known.clone()))
             }
-            Token::Mark => {
+            Token::AssignId => {
                 // What is read again has its numbers already.
                 if self.again.is_some() {
                     return Ok(None);
@@ -167,7 +167,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             match zoned {
                 false => Owned::borrowed(ffi::Py_None()),
                 true => match self.r.next()? {
-                    Token::Known(Known::Utc) => Owned::borrowed(ffi::PyDateTime_TimeZone_UTC()),
+                    Token::KnownType(KnownType::Utc) => Owned::borrowed(ffi::PyDateTime_TimeZone_UTC()),
                     _ => return Ok(None),
                 },
             }
@@ -183,7 +183,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             return self.far_object(number, id);
         }
         let index = number as usize;
-        if R::TAGGED && self.numbered.get(index).is_some_and(|known| known.state == State::Skipped) {
+        if R::TYPED_VALUES && self.numbered.get(index).is_some_and(|known| known.state == State::Skipped) {
             return self.begin_apart(index, id);
         }
         self.numbered(number).map(Some)
@@ -208,7 +208,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 let layout = self.layout_of(number)?;
                 self.instance(&layout)
             }
-            Token::Mark => self.marked(),
+            Token::AssignId => self.marked(),
             // A plain format has one kind of sequence, which is what can stand there.
             Token::List(len) if self.hashes_next() => self.begin_tuple(len, ANY, HASHED),
             Token::List(len) => self.begin_list(len, ANY),
@@ -227,7 +227,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 self.weigh_run(seq, run.len());
                 self.ints(seq, run)
             }
-            Token::NewLayout(token) => {
+            Token::NewShape(token) => {
                 let mark = self.take_mark();
                 let layout = self.layout(&token)?;
                 self.mark = mark;
@@ -247,7 +247,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             return Ok(Some(value));
         }
         let before = self.r.place();
-        if matches!(self.r.next()?, Token::Mark | Token::Reference(_)) {
+        if matches!(self.r.next()?, Token::AssignId | Token::Reference(_)) {
             return Err(decode("a mark of what has a number", self.here()));
         }
         self.r.rewind(before);
@@ -311,7 +311,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                     };
                     self.done(Some(made))
                 }
-                Token::Special(value) => {
+                Token::BsonValue(value) => {
                     self.charge(types::bson_values::cost(&value))?;
                     match types::bson_values::build(self, value)? {
                         Some(made) => self.done(Some(made)),
@@ -323,8 +323,8 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                     self.done(Some(made))
                 }
                 Token::Complex(real, imag) => self.done(Owned::new(ffi::PyComplex_FromDoubles(real, imag))),
-                Token::Tagged(tagged) if R::TAGGED => self.tagged_value(tagged),
-                Token::Bytes(bytes) if R::TAGGED => self.octets(bytes),
+                Token::TypedValue(tagged) if R::TYPED_VALUES => self.tagged_value(tagged),
+                Token::Bytes(bytes) if R::TYPED_VALUES => self.octets(bytes),
                 Token::Bytes(bytes) => {
                     self.done(Owned::new(ffi::PyBytes_FromStringAndSize(bytes.as_ptr().cast(), bytes.len() as isize)))
                 }
@@ -355,9 +355,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                     self.done(Some(made))
                 }
                 Token::DateTime { bits, zoned: true } => self.zoned(bits),
-                Token::Known(known) => self.known(known),
-                Token::Buffer { number, lent } => {
-                    let buffer = types::buffer::take(self, number, lent, here)?;
+                Token::KnownType(known) => self.known(known),
+                Token::Buffer { number, out_of_band } => {
+                    let buffer = types::buffer::take(self, number, out_of_band, here)?;
                     self.done(Some(buffer))
                 }
                 Token::Global => self.gather(Make::Global, 2),
@@ -405,7 +405,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         let (before, start) = (self.r.place(), self.r.offset());
         let zone = match self.r.next()? {
             // SAFETY: the API was imported when the module was; its UTC lives as long as the interpreter.
-            Token::Known(Known::Utc) => unsafe { Owned::borrowed(ffi::PyDateTime_TimeZone_UTC()) },
+            Token::KnownType(KnownType::Utc) => unsafe { Owned::borrowed(ffi::PyDateTime_TimeZone_UTC()) },
             Token::Reference(number) => self.object_of(number)?,
             _ => {
                 self.r.rewind(before);

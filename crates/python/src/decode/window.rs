@@ -83,7 +83,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                     let text = self.string_of(bytes)?;
                     self.numbered.push(Numbered::whole(text));
                 }
-                Token::NewLayout(layout) => {
+                Token::NewShape(layout) => {
                     self.layout(&layout)?;
                 }
                 _ => {}

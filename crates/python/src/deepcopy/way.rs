@@ -8,7 +8,7 @@ use crate::cpython::{Owned, Type};
 use crate::deepcopy::Copier;
 use crate::error::{raised, Result};
 use crate::types::Family;
-use holdall_format::model::Known as KnownType;
+use holdall_format::model::KnownType;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyDict;
@@ -185,8 +185,8 @@ unsafe fn find(py: Python<'_>, class: Owned) -> Result<Known> {
                 let base = *base;
                 Way::Based(plan, base)
             }
-            How::Family(Family::Known(KnownType::OrderedDict)) => Way::Based(plan, Base::OrderedDict),
-            How::Family(Family::Known(KnownType::Counter)) => Way::Based(plan, Base::Dict),
+            How::Family(Family::Known(KnownType::PythonOrderedDict)) => Way::Based(plan, Base::OrderedDict),
+            How::Family(Family::Known(KnownType::PythonCounter)) => Way::Based(plan, Base::Dict),
             How::Family(_) => Way::Reduce(None, false),
             _ => Way::Reduce(None, true),
         };
@@ -210,8 +210,8 @@ unsafe fn of_family(plan: &Plan, class: Type) -> Option<Way> {
             // Of the scalars only structured ones can be written to.
             Some(if name == c"numpy.void" || name == c"numpy.record" { Way::Hook } else { Way::Value })
         }
-        Family::Known(KnownType::NdArray) => Some(Way::NdArray),
-        Family::Known(KnownType::Array) => Some(Way::Array),
+        Family::Known(KnownType::NumpyArray) => Some(Way::NdArray),
+        Family::Known(KnownType::PythonArray) => Some(Way::Array),
         Family::Known(
             KnownType::Date
             | KnownType::Timedelta
@@ -230,7 +230,7 @@ unsafe fn of_family(plan: &Plan, class: Type) -> Option<Way> {
             | KnownType::IPv6Network
             | KnownType::IPv4Interface
             | KnownType::IPv6Interface
-            | KnownType::Pattern,
+            | KnownType::PythonPattern,
         ) => Some(Way::Value),
         _ => None,
     }

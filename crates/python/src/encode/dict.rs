@@ -5,7 +5,7 @@ use crate::cpython::{text, Obj, Owned};
 use crate::encode::{shapes, Encoder, Frame, Kind, BY_PARENT};
 use crate::error::Result;
 use crate::memory::Vec;
-use holdall_format::model::LayoutKind;
+use holdall_format::model::ShapeKind;
 use holdall_format::Writer;
 
 impl<W: Writer> Encoder<'_, W> {
@@ -15,7 +15,7 @@ impl<W: Writer> Encoder<'_, W> {
     pub(crate) unsafe fn dict(&mut self, object: Obj, hint: u32) -> Result<()> {
         // SAFETY: a dict, says the caller; no Python code runs while its entries are borrowed.
         unsafe {
-            if W::LAYOUTS {
+            if W::SHAPES {
                 if let Some(entries) = dict::entries(object) {
                     if entries.is_empty() || entries.len() > shapes::MOST_KEYS {
                         return self.table(object);
@@ -54,10 +54,10 @@ impl<W: Writer> Encoder<'_, W> {
                     return Ok(());
                 }
             }
-            if W::TAGGED {
+            if W::TYPED_VALUES {
                 return self.julia_dict(object);
             }
-            if !W::LAYOUTS {
+            if !W::SHAPES {
                 return self.plain_dict(object);
             }
             self.odd_dict(object)
@@ -72,7 +72,7 @@ impl<W: Writer> Encoder<'_, W> {
             *name = entry.0;
         }
         // SAFETY: keys of a live dict.
-        unsafe { self.layout(LayoutKind::Dict, None, &names[..entries.len()]) }
+        unsafe { self.layout(ShapeKind::Dict, None, &names[..entries.len()]) }
     }
 
     /// A dict whose entries can't be had as one array of string keys.
@@ -81,7 +81,7 @@ impl<W: Writer> Encoder<'_, W> {
         // SAFETY: a dict, says the caller.
         unsafe {
             let len = dict::len(object);
-            if !W::LAYOUTS || len == 0 || len > shapes::MOST_KEYS {
+            if !W::SHAPES || len == 0 || len > shapes::MOST_KEYS {
                 return self.table(object);
             }
             let mut names = Vec::with_capacity(len);
@@ -92,7 +92,7 @@ impl<W: Writer> Encoder<'_, W> {
                 }
                 names.push(key);
             }
-            let layout = self.layout(LayoutKind::Dict, None, &names)?;
+            let layout = self.layout(ShapeKind::Dict, None, &names)?;
             self.last_layout = layout;
             self.dict_values(&Owned::borrowed(object), layout);
         }

@@ -162,7 +162,7 @@ impl<W: Writer> Encoder<'_, W> {
         let number = match self.tables.memo.meet(object, self.next_number) {
             Met::Before(number) => number,
             Met::Never => {
-                self.w.mark();
+                self.w.assign_id();
                 // SAFETY: the caller has it from its parent.
                 self.keep(unsafe { Owned::borrowed(object) });
                 self.number()?
@@ -223,7 +223,7 @@ impl<W: Writer> Encoder<'_, W> {
                     // The first one goes with the arguments that are thrown away: this one is meant from here on.
                     let number = self.number()?;
                     self.tables.memo.renumber(object, number);
-                    self.w.mark();
+                    self.w.assign_id();
                     // SAFETY: a tuple.
                     unsafe { self.open(object, shapes::NONE)? };
                 }

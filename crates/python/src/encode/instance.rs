@@ -11,7 +11,7 @@ use crate::encode::{shapes, Encoder, Extra, Frame, Kind, Part, BY_PARENT};
 use crate::error::{detour, encode, raised, Detour, Fault, Result};
 use crate::memory::{vec, Vec};
 use crate::types;
-use holdall_format::model::{Known, LayoutKind, Seq};
+use holdall_format::model::{KnownType, Seq, ShapeKind};
 use holdall_format::Writer;
 use pyo3::ffi;
 use pyo3::types::PyType;
@@ -30,14 +30,14 @@ impl<W: Writer> Encoder<'_, W> {
     ///
     /// # Safety
     /// `names` are alive.
-    pub(crate) unsafe fn layout(&mut self, kind: LayoutKind, plan: Option<&Plan>, names: &[Obj]) -> Result<u32> {
+    pub(crate) unsafe fn layout(&mut self, kind: ShapeKind, plan: Option<&Plan>, names: &[Obj]) -> Result<u32> {
         // SAFETY: alive, says the caller.
         unsafe {
             if names.iter().any(|&name| !text::is(name)) {
                 return Err(detour(Detour::OwnWay("its `__dict__` has a key that is no `str`, which needs")));
             }
             // A class may have constants and other instances: its address is even.
-            let class = plan.map_or(0, |plan| plan.class() as usize | usize::from(kind == LayoutKind::Enum));
+            let class = plan.map_or(0, |plan| plan.class() as usize | usize::from(kind == ShapeKind::Enum));
             let hash = shapes::hash_of(class, names);
             let interned = self.options.intern || !self.options.refs;
             if let Some(layout) = self.tables.layouts.find(class, names, hash, interned) {
@@ -55,14 +55,14 @@ impl<W: Writer> Encoder<'_, W> {
                 }
                 plan.is_findable.set(true);
             }
-            let block = self.w.layout_begin(kind, plan.map_or(0, |plan| plan.version), names.len());
+            let block = self.w.shape_begin(kind, plan.map_or(0, |plan| plan.version), names.len());
             if let Some(plan) = plan {
                 self.name(plan.name.get())?;
             }
             for &name in names {
                 self.name(name)?;
             }
-            self.w.layout_end(block);
+            self.w.shape_end(block);
             if let (Some(section), Some(plan)) = (&mut self.section, plan) {
                 section.keep(Owned::borrowed(plan.class().cast()));
             }
@@ -99,7 +99,7 @@ impl<W: Writer> Encoder<'_, W> {
             }
             let written = match &plan.how {
                 How::Fields if !plan.has_dict && !self.asks() => self.slots(object, &plan),
-                How::Fields => self.fields(object, &plan, LayoutKind::Object),
+                How::Fields => self.fields(object, &plan, ShapeKind::Object),
                 How::NamedTuple(names) if names.len() != ffi::Py_SIZE(object) as usize => {
                     self.refused(object, "it has more or fewer items than its class has names, which needs")
                 }
@@ -118,7 +118,7 @@ impl<W: Writer> Encoder<'_, W> {
                     if !plan.registration.as_ref().is_some_and(|known| known.ours) {
                         self.asks_program()?;
                     }
-                    self.layout(LayoutKind::Custom, Some(&plan), &[])?;
+                    self.layout(ShapeKind::Custom, Some(&plan), &[])?;
                     let state = registry::call(&function, object)?;
                     self.then_made(object, vec![Part::Value(state)]);
                     Ok(())
@@ -207,7 +207,7 @@ impl<W: Writer> Encoder<'_, W> {
                 all_set &= !value.is_null();
             }
             if !all_set {
-                return self.fields(object, plan, LayoutKind::Object);
+                return self.fields(object, plan, ShapeKind::Object);
             }
             self.whole_layout(plan, plan.slots.iter().map(|slot| &slot.name))?;
             for (at, slot) in plan.slots.iter().enumerate() {
@@ -246,7 +246,7 @@ impl<W: Writer> Encoder<'_, W> {
         }
         let names: Vec<Obj> = names.map(Owned::get).collect();
         // SAFETY: held by the plan.
-        let layout = unsafe { self.layout(LayoutKind::Object, Some(plan), &names)? };
+        let layout = unsafe { self.layout(ShapeKind::Object, Some(plan), &names)? };
         plan.layout.set((self.serial, layout));
         Ok(())
     }
@@ -317,7 +317,7 @@ impl<W: Writer> Encoder<'_, W> {
     }
 
     /// Slots that are set, then `__dict__`.
-    pub(crate) unsafe fn fields(&mut self, object: Obj, plan: &Rc<Plan>, kind: LayoutKind) -> Result<()> {
+    pub(crate) unsafe fn fields(&mut self, object: Obj, plan: &Rc<Plan>, kind: ShapeKind) -> Result<()> {
         // SAFETY: an instance of the plan's class, says the caller.
         unsafe {
             if plan.managed_dict
@@ -334,7 +334,7 @@ impl<W: Writer> Encoder<'_, W> {
     }
 
     /// An instance all of whose state is attributes for which it has no `__dict__` object; says no to others.
-    unsafe fn attributes(&mut self, object: Obj, plan: &Rc<Plan>, kind: LayoutKind) -> Result<bool> {
+    unsafe fn attributes(&mut self, object: Obj, plan: &Rc<Plan>, kind: ShapeKind) -> Result<bool> {
         let mut names = [std::ptr::null_mut(); shapes::MOST_KEYS];
         let mut len = 0;
         // SAFETY: an instance of a class that manages dicts, says the caller; no Python code runs before the frame.
@@ -388,7 +388,7 @@ impl<W: Writer> Encoder<'_, W> {
         &mut self,
         object: Obj,
         plan: &Rc<Plan>,
-        kind: LayoutKind,
+        kind: ShapeKind,
     ) -> Result<Option<Owned>> {
         // SAFETY: an instance of the plan's class, says the caller.
         unsafe {
@@ -448,7 +448,7 @@ impl<W: Writer> Encoder<'_, W> {
     unsafe fn based(&mut self, object: Obj, plan: &Rc<Plan>, base: Base) -> Result<()> {
         // SAFETY: an instance of a subclass of `base`, says the plan.
         unsafe {
-            let dict = self.field_names(object, plan, LayoutKind::Based)?;
+            let dict = self.field_names(object, plan, ShapeKind::Based)?;
             self.field_values(object, plan, dict);
             match base {
                 Base::List => {
@@ -470,12 +470,16 @@ impl<W: Writer> Encoder<'_, W> {
                     let items = types::collections::ordered_items(object)?;
                     self.then(items);
                 }
-                Base::DefaultDict => {
-                    types::collections::encode(self, Known::DefaultDict, &Bound::from_borrowed_ptr(self.py, object))?
-                }
-                Base::Deque => {
-                    types::collections::encode(self, Known::Deque, &Bound::from_borrowed_ptr(self.py, object))?
-                }
+                Base::DefaultDict => types::collections::encode(
+                    self,
+                    KnownType::PythonDefaultDict,
+                    &Bound::from_borrowed_ptr(self.py, object),
+                )?,
+                Base::Deque => types::collections::encode(
+                    self,
+                    KnownType::PythonDeque,
+                    &Bound::from_borrowed_ptr(self.py, object),
+                )?,
                 Base::Set => {
                     self.w.set(ffi::PySet_Size(object) as usize);
                     self.members(object)?;
@@ -520,7 +524,7 @@ impl<W: Writer> Encoder<'_, W> {
     }
 
     /// The head of a record: as its class's instances have it, by the stored name.
-    pub(crate) fn record(&mut self, kind: LayoutKind, type_name: &str, version: u64, names: Vec<Owned>) -> Result<()> {
+    pub(crate) fn record(&mut self, kind: ShapeKind, type_name: &str, version: u64, names: Vec<Owned>) -> Result<()> {
         // SAFETY: the names and the new string are held.
         unsafe {
             let name =
@@ -531,7 +535,7 @@ impl<W: Writer> Encoder<'_, W> {
             if raw.iter().any(|&name| !text::is(name)) {
                 return Err(encode("a record has a field whose name is no `str`"));
             }
-            let block = self.w.layout_begin(kind, version, raw.len());
+            let block = self.w.shape_begin(kind, version, raw.len());
             if let Some(section) = &mut self.section {
                 section.keep(name.clone());
             }
@@ -540,7 +544,7 @@ impl<W: Writer> Encoder<'_, W> {
             for &name in &raw {
                 self.name(name)?;
             }
-            self.w.layout_end(block);
+            self.w.shape_end(block);
             // A class that no lookup asks for: the address of the record's own name.
             self.tables.layouts.add(name as usize, &raw, shapes::hash_of(name as usize, &raw));
         }
@@ -557,7 +561,7 @@ impl<W: Writer> Encoder<'_, W> {
     unsafe fn member(&mut self, object: Obj, plan: &Rc<Plan>, name: Owned) -> Result<()> {
         // SAFETY: no names of fields; the name is kept.
         unsafe {
-            self.layout(LayoutKind::Enum, Some(plan), &[])?;
+            self.layout(ShapeKind::Enum, Some(plan), &[])?;
             let name = self.keep(name);
             if !self.leaf(name, isize::MAX)? {
                 // A union of flags may have a value that is one of another enumeration's.

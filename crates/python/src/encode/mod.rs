@@ -361,7 +361,7 @@ impl<'t, W: Writer> Encoder<'t, W> {
                 _ if !options.refs => (0, isize::MAX),
                 _ if tracks_all => (0, 0),
                 // What stands apart is found by a first walk, too; but equal graphs need not give equal bytes.
-                _ if W::TAGGED => (-1, 0),
+                _ if W::TYPED_VALUES => (-1, 0),
                 Sharing::ByCount => (-1, 0),
                 Sharing::Finding(_) | Sharing::Found(_) => (0, 0),
             },
@@ -422,7 +422,7 @@ impl<'t, W: Writer> Encoder<'t, W> {
     pub(crate) fn asks_program(&mut self) -> Result<()> {
         let by_count = match self.sharing {
             Sharing::ByCount => true,
-            Sharing::Finding(_) => W::TAGGED,
+            Sharing::Finding(_) => W::TYPED_VALUES,
             Sharing::Found(_) => false,
         };
         if !by_count || self.tracks_all || !self.tracks() {
@@ -452,7 +452,7 @@ impl<'t, W: Writer> Encoder<'t, W> {
         // The first object has number 0, unmarked: whether anybody else holds it can't be told from its count.
         // SAFETY: `root` is alive for the length of the call, and so is what it holds.
         unsafe {
-            if W::TAGGED {
+            if W::TYPED_VALUES {
                 return self.julia_root(root);
             }
             if W::TEXT_KEYS && self.options.driver.is_some() {

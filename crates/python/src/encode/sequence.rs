@@ -29,7 +29,7 @@ impl<W: Writer> Encoder<'_, W> {
                 return Ok(());
             }
             match seq {
-                Seq::Tuple if W::TYPES || W::TAGGED => self.w.tuple(items.len()),
+                Seq::Tuple if W::TYPES || W::TYPED_VALUES => self.w.tuple(items.len()),
                 _ => self.w.list(items.len()),
             }
             let mut at = 0;

@@ -55,7 +55,7 @@ impl<'t, W: Writer> Encoder<'t, W> {
 
     #[inline(never)]
     pub(crate) fn met_shared(&mut self, object: Obj) -> Result<bool> {
-        if W::TAGGED {
+        if W::TYPED_VALUES {
             return self.met_apart(object);
         }
         // CPython keeps one object of each of these, of which some of its own functions make more: not the graph's say.
@@ -83,7 +83,7 @@ impl<'t, W: Writer> Encoder<'t, W> {
             }
             Met::Never => {
                 self.number()?;
-                self.w.mark();
+                self.w.assign_id();
                 if self.takes_notes {
                     self.note(object);
                 }

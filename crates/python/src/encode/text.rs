@@ -14,7 +14,7 @@ impl<W: Writer> Encoder<'_, W> {
     pub(crate) unsafe fn text(&mut self, object: Obj, held: isize) -> Result<()> {
         // SAFETY: a string, says the caller.
         unsafe {
-            if !W::TAGGED
+            if !W::TYPED_VALUES
                 && (self.may_be_shared(object, held) || self.interns)
                 && !text::is_singleton(object)
                 && self.met_text(object)?
@@ -65,8 +65,8 @@ impl<W: Writer> Encoder<'_, W> {
                 entry.insert(number);
                 self.number()?;
                 match kept {
-                    Lasts::Yes => self.w.mark_named(),
-                    _ => self.w.mark(),
+                    Lasts::Yes => self.w.assign_named_id(),
+                    _ => self.w.assign_id(),
                 }
                 Ok(false)
             }

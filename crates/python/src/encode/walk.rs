@@ -130,14 +130,14 @@ impl<W: Writer> Encoder<'_, W> {
                 if self.leaf(item, BY_PARENT)? {
                     continue;
                 }
-                if let (Some(&next), true) = (items.get(at + 1), W::LAYOUTS) {
+                if let (Some(&next), true) = (items.get(at + 1), W::SHAPES) {
                     self.prefetch_slots(next);
                 }
-                if let (Some(&next), true) = (items.get(at + 1), W::TAGGED) {
+                if let (Some(&next), true) = (items.get(at + 1), W::TYPED_VALUES) {
                     self.prefetch_mapped(next);
                 }
                 self.tables.stack[depth - 1].at = at as isize;
-                if (W::LAYOUTS && self.like_the_last(item)?) || (W::TAGGED && self.mapped_like_the_last(item)?) {
+                if (W::SHAPES && self.like_the_last(item)?) || (W::TYPED_VALUES && self.mapped_like_the_last(item)?) {
                     if self.tables.stack.len() != depth {
                         return Ok(());
                     }
@@ -196,7 +196,7 @@ impl<W: Writer> Encoder<'_, W> {
 
     unsafe fn walk_pairs(&mut self) -> Result<()> {
         // SAFETY: the frame on top holds a dict.
-        if !W::LAYOUTS && unsafe { self.walk_plain_pairs()? } {
+        if !W::SHAPES && unsafe { self.walk_plain_pairs()? } {
             return Ok(());
         }
         let depth = self.tables.stack.len();

@@ -6,7 +6,7 @@ pub use door::{door, door_giving, extracted, guarded, quiet_lack_of_memory};
 
 use crate::cpython::Owned;
 use crate::memory::{format, push, text, Vec};
-use holdall_format::{Error as FormatError, Kind};
+use holdall_format::{Error as FormatError, ErrorKind};
 use pyo3::exceptions::{PyException, PyMemoryError, PyRecursionError, PySystemError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyEllipsis, PyTuple};
@@ -331,14 +331,17 @@ impl Fault {
             Inner::Detour(_) => EncodeError::new_err("code of the program's changed how an object is stored"),
             Inner::Format(error) => {
                 let class = match error.kind() {
-                    Kind::Truncated { .. } => TruncatedError::new_err::<String>,
-                    Kind::Checksum => ChecksumError::new_err::<String>,
-                    Kind::Bomb { .. } => LimitError::new_err::<String>,
+                    ErrorKind::Truncated { .. } => TruncatedError::new_err::<String>,
+                    ErrorKind::Checksum => ChecksumError::new_err::<String>,
+                    ErrorKind::Bomb { .. } => LimitError::new_err::<String>,
                     _ => DecodeError::new_err::<String>,
                 };
                 let foreign = matches!(
                     error.kind(),
-                    Kind::UnknownVersion { .. } | Kind::Trusted | Kind::Continued | Kind::BadFile { .. }
+                    ErrorKind::UnknownVersion { .. }
+                        | ErrorKind::Trusted
+                        | ErrorKind::Continued
+                        | ErrorKind::BadFile { .. }
                 );
                 let located = located(class, &error, error.offset());
                 if foreign {

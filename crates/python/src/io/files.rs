@@ -14,12 +14,12 @@ use crate::message::options;
 use crate::message::options::Wanted;
 use crate::message::{decode_bare, decode_by, decoded, encode_into};
 use crate::types::buffer::{Lender, Source};
-use holdall_format::guess::Format;
+use holdall_format::detect::Format;
 use holdall_format::hold::boundary::{Boundary, Found};
 use holdall_format::hold::codec::{Codec, Compression};
 use holdall_format::hold::file::{self, Body, Graph, Parts};
 use holdall_format::hold::{frame, tag, Reader};
-use holdall_format::model::Lent;
+use holdall_format::model::OutOfBand;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -147,7 +147,7 @@ impl From<Outside<io::Error>> for Fault {
 }
 
 impl<R: Read + Send> Source for InOrder<'_, R> {
-    fn view(&mut self, _py: Python<'_>, _number: u64, _lent: Lent, _at: usize) -> HostResult<Option<Owned>> {
+    fn view(&mut self, _py: Python<'_>, _number: u64, _lent: OutOfBand, _at: usize) -> HostResult<Option<Owned>> {
         Ok(None)
     }
 
@@ -201,7 +201,7 @@ fn graph<R: Read + Send>(
 ) -> Result<Py<PyAny>, Fault> {
     if kind == tag::FILE_LOG {
         let why = "a log of records: read it with holdall.Reader";
-        let error = holdall_format::Error::new(holdall_format::Kind::BadFile { why }, 5);
+        let error = holdall_format::Error::new(holdall_format::ErrorKind::BadFile { why }, 5);
         return Err(Outside(error).into());
     }
     let mut raised = Raised::default();
@@ -267,7 +267,7 @@ pub fn load_bytes(
 
 fn trailing(size: u64, end: u64) -> PyResult<()> {
     if size > end {
-        let kind = holdall_format::Kind::Trailing { count: usize::try_from(size - end).unwrap_or(usize::MAX) };
+        let kind = holdall_format::ErrorKind::Trailing { count: usize::try_from(size - end).unwrap_or(usize::MAX) };
         let error = holdall_format::Error::new(kind, usize::try_from(end).unwrap_or(usize::MAX));
         return Err(Fault::from(error).into_py(0));
     }
@@ -442,7 +442,7 @@ impl<'p> Mapped<'p> {
 }
 
 impl Source for Mapped<'_> {
-    fn view(&mut self, py: Python<'_>, number: u64, lent: Lent, at: usize) -> HostResult<Option<Owned>> {
+    fn view(&mut self, py: Python<'_>, number: u64, out_of_band: OutOfBand, at: usize) -> HostResult<Option<Owned>> {
         let extent = usize::try_from(number).ok().and_then(|number| self.parts.buffers.get(number));
         let Some(extent) = extent else { return Err(crate::error::decode("a buffer that is not there", at)) };
         let body = file::plain(self.file, extent, tag::BUFFER_FRAME, false).map_err(Outside)?;
@@ -457,7 +457,7 @@ impl Source for Mapped<'_> {
         let start = body.as_ptr() as usize - self.file.as_ptr() as usize;
         let whole = PyMemoryView::from(self.data.bind(py))?;
         let mut view = part(whole.as_any(), start, start + body.len())?;
-        if lent != Lent::ByteArray && lent != Lent::Writable || !self.writable {
+        if out_of_band != OutOfBand::ByteArray && out_of_band != OutOfBand::Writable || !self.writable {
             view = view.call_method0("toreadonly")?;
         }
         Ok(Some(crate::cpython::owned(&view)))

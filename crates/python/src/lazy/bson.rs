@@ -13,8 +13,8 @@ use crate::message::options;
 use crate::message::options::Wanted;
 use crate::schema::{NodeId, ANY};
 use holdall_format::bson::{tag, Element, Elements, Reader};
-use holdall_format::guess::Format;
-use holdall_format::julia::{self, Apart};
+use holdall_format::detect::Format;
+use holdall_format::julia::{self, BackReferences};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyMemoryView, PyString};
@@ -28,7 +28,7 @@ const FEW: usize = 16;
 struct Shared {
     source: Source,
     /// In Julia's dialect, what stands apart in it: its members refer to that.
-    apart: Option<Arc<Apart>>,
+    apart: Option<Arc<BackReferences>>,
     /// By the description of a type: the names of its fields, where its instances are read field by field.
     fields: Mutex<HashMap<Vec<u8>, Known>>,
 }
@@ -362,7 +362,7 @@ impl Inside for Bson {
                 Err(_) if self.shared.apart.is_some() => {
                     new::bytes(py, name)?.call_method1("decode", ("utf-8", "surrogateescape"))
                 }
-                Err(_) => Err(self.fault(holdall_format::Error::new(holdall_format::Kind::BadUtf8, member.at))),
+                Err(_) => Err(self.fault(holdall_format::Error::new(holdall_format::ErrorKind::BadUtf8, member.at))),
             }
         })
     }
@@ -429,7 +429,7 @@ pub fn open(data: &Bound<'_, PyAny>, owned: bool, options: decode::Options) -> P
     let raise = |error| named(data.py(), Fault::from(error).into_py(0), Format::Bson, view.as_slice());
     Elements::new(view.as_slice()).map_err(raise)?;
     let apart = match options.julia {
-        Some(_) => Some(Arc::new(Apart::find(view.as_slice()).map_err(raise)?)),
+        Some(_) => Some(Arc::new(BackReferences::find(view.as_slice()).map_err(raise)?)),
         None => None,
     };
     let shared = Shared { source, apart, fields: Mutex::default() };

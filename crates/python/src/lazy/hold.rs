@@ -12,11 +12,11 @@ use crate::lazy::Document;
 use crate::memory::{HashMap, Vec};
 use crate::message::foreign::named;
 use crate::types::buffer::Lender;
-use holdall_format::guess::Format;
+use holdall_format::detect::Format;
 use holdall_format::hold::file::{self, Parts};
 use holdall_format::hold::index::{Index, Search};
 use holdall_format::hold::{self, frame, tag};
-use holdall_format::model::{Layout, LayoutKind, Name, Reader as _, Text};
+use holdall_format::model::{self, Name, Reader as _, ShapeKind, Text};
 use holdall_format::{Result, Token};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
@@ -44,15 +44,15 @@ enum Message {
 
 impl Hold {
     /// The names of a layout as strings.
-    fn names(&self, py: Python<'_>, message: &[u8], layout: &Layout<'_>) -> PyResult<Arc<Names>> {
+    fn names(&self, py: Python<'_>, message: &[u8], layout: &model::Shape<'_>) -> PyResult<Arc<Names>> {
         let known = || self.names.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(names) = known().get(&layout.at) {
             return Ok(names.clone());
         }
         let raise = |error| Fault::from(error).into_py(0);
-        let reader = hold::Part::new(message, &self.index, 1, true).map_err(raise)?;
+        let reader = hold::PartialReader::new(message, &self.index, 1, true).map_err(raise)?;
         let mut names = Vec::with_capacity(layout.fields);
-        let is_class = layout.kind != LayoutKind::Dict;
+        let is_class = layout.kind != ShapeKind::Dict;
         for name in reader.names(layout).skip(usize::from(is_class)) {
             let bytes = match name.map_err(raise)? {
                 Name::Text(bytes) => bytes,
@@ -61,7 +61,7 @@ impl Hold {
                     match self.token(message, at).map_err(raise)? {
                         Token::Text(bytes) => bytes,
                         _ => {
-                            let kind = holdall_format::Kind::BadName;
+                            let kind = holdall_format::ErrorKind::BadName;
                             return Err(raise(holdall_format::Error::new(kind, layout.at)));
                         }
                     }
@@ -70,7 +70,7 @@ impl Hold {
             names.push(tokens::string(py, bytes)?.cast_into::<PyString>()?.unbind());
         }
         if names.len() != layout.fields {
-            return Err(raise(holdall_format::Error::new(holdall_format::Kind::BadName, layout.at)));
+            return Err(raise(holdall_format::Error::new(holdall_format::ErrorKind::BadName, layout.at)));
         }
         let names = Arc::new(Names(names));
         known().insert(layout.at, names.clone());
@@ -85,7 +85,7 @@ impl Hold {
             Target::Number(number) => (1, Some(number)),
         };
         let mut buffers = Mapped::new(&self.source.data, view.as_slice(), &self.parts, self.writable);
-        let reader = hold::Part::new(message, &self.index, at, options.trust).map_err(raise)?;
+        let reader = hold::PartialReader::new(message, &self.index, at, options.trust).map_err(raise)?;
         // SAFETY: the GIL is held, as `py` shows.
         let mut decoder = unsafe { Decoder::new(py, reader, options, Some(Lender::File(&mut buffers))) };
         let kept = || self.kept.lock().unwrap_or_else(PoisonError::into_inner);
@@ -128,21 +128,21 @@ impl Form for Hold {
     }
 
     fn resolve(&self, message: &[u8], at: usize) -> Result<(usize, Option<u64>)> {
-        let mut reader = hold::Part::new(message, &self.index, at, true)?;
+        let mut reader = hold::PartialReader::new(message, &self.index, at, true)?;
         match reader.next()? {
-            Token::Mark => Ok((reader.offset(), Some(self.index.counts(message, at)?.0))),
+            Token::AssignId => Ok((reader.offset(), Some(self.index.counts(message, at)?.0))),
             Token::Reference(number) => Ok((self.index.place_of(message, number)?, Some(number))),
             _ => Ok((at, None)),
         }
     }
 
     fn token<'i>(&'i self, message: &'i [u8], at: usize) -> Result<Token<'i>> {
-        hold::Part::new(message, &self.index, at, true)?.next()
+        hold::PartialReader::new(message, &self.index, at, true)?.next()
     }
 
     fn shape(&self, py: Python<'_>, message: &[u8], at: usize) -> PyResult<Shape> {
         let raise = |error| Fault::from(error).into_py(0);
-        let mut reader = hold::Part::new(message, &self.index, at, true).map_err(raise)?;
+        let mut reader = hold::PartialReader::new(message, &self.index, at, true).map_err(raise)?;
         let token = reader.next().map_err(raise)?;
         let first = reader.offset();
         let layout = match token {
@@ -152,14 +152,14 @@ impl Form for Hold {
             Token::Floats(_, run) => return Ok(Shape::Run { len: run.len(), items: Items::Token }),
             Token::Bools(_, run) => return Ok(Shape::Run { len: run.len(), items: Items::Bools }),
             Token::Texts(_, run, _) => return Ok(Shape::Run { len: run.len(), items: Items::Texts }),
-            Token::NewLayout(layout) => layout,
-            Token::Instance(number) => self.index.layout(message, number).map_err(raise)?.0,
+            Token::NewShape(layout) => layout,
+            Token::Instance(number) => self.index.shape(message, number).map_err(raise)?.0,
             _ => return Ok(Shape::Leaf),
         };
         match layout.kind {
-            LayoutKind::Dict | LayoutKind::Object => {
+            ShapeKind::Dict | ShapeKind::Object => {
                 let names = self.names(py, message, &layout)?;
-                Ok(Shape::Fields { names, first, class: layout.kind == LayoutKind::Object })
+                Ok(Shape::Fields { names, first, class: layout.kind == ShapeKind::Object })
             }
             _ => Ok(Shape::Leaf),
         }

@@ -9,7 +9,7 @@ use crate::lazy::tokens::{Form, Shape, Target};
 use crate::lazy::Document;
 use crate::message::decode_by;
 use crate::message::foreign::named;
-use holdall_format::guess::Format;
+use holdall_format::detect::Format;
 use holdall_format::hold::index::Search;
 use holdall_format::model::{Reader as _, Text};
 use holdall_format::msgpack::Reader;

@@ -13,7 +13,7 @@ use crate::message::options::Wanted;
 use crate::schema::{NodeId, ANY};
 use holdall_format::hold::index::Search;
 use holdall_format::model::{Bytes, Ints, Text};
-use holdall_format::{Error, Kind, Result, Token};
+use holdall_format::{Error, ErrorKind, Result, Token};
 use pyo3::exceptions::{PyKeyError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat, PyInt, PyMemoryView, PyString, PyWeakrefMethods, PyWeakrefReference};
@@ -253,7 +253,7 @@ impl<F: Form> Part<F> {
     fn item<'py>(&self, py: Python<'py>, view: &View, message: &[u8], index: usize) -> PyResult<Bound<'py, PyAny>> {
         let changed = || {
             let why = "the bytes of the document have changed since it was opened";
-            self.fault(view, Error::new(Kind::Malformed { why }, self.at))
+            self.fault(view, Error::new(ErrorKind::Malformed { why }, self.at))
         };
         if let Shape::Run { items: items @ (Items::Bools | Items::Texts), .. } = self.shape {
             let run = self.form().run(message, self.at).filter(|&(len, _)| index < len);
@@ -304,7 +304,7 @@ pub fn string<'py>(py: Python<'py>, bytes: Bytes<'_>) -> PyResult<Bound<'py, PyA
         match text::from_bytes(bytes) {
             Ok(made) => Ok(Bound::from_owned_ptr(py, made.into_raw())),
             Err(text::Failure::Raised) => Err(PyErr::fetch(py)),
-            Err(text::Failure::BadUtf8) => Err(Fault::from(Error::new(Kind::BadUtf8, 0)).into_py(0)),
+            Err(text::Failure::BadUtf8) => Err(Fault::from(Error::new(ErrorKind::BadUtf8, 0)).into_py(0)),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::error::{door, door_giving};
 use crate::error::{DecodeError, LimitError, UnknownTypeError, ValidationError};
-use holdall_format::guess::{self, Format, Looks};
+use holdall_format::detect::{self, Format, Looks};
 use holdall_format::hold::tag;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -55,7 +55,7 @@ pub fn named(py: Python<'_>, error: PyErr, reader: Format, data: &[u8]) -> PyErr
 
 /// What bytes are that a reader of that format refuses, as a clause; none where they may be of that format.
 pub fn what(data: &[u8], reader: Format) -> Option<String> {
-    guess::foreign(data, reader).map(clause)
+    detect::foreign(data, reader).map(clause)
 }
 
 /// The same for the reader of a log, to which bare messages are foreign, too.
@@ -74,13 +74,13 @@ pub fn guessed(data: &[u8]) -> PyResult<&'static str> {
         let error = DecodeError::new_err(format!("{why} - at byte 0"));
         Python::attach(|py| error.value(py).setattr("offset", 0)).map(|()| error)
     };
-    if let Some(looks) = guess::signature(data) {
+    if let Some(looks) = detect::signature(data) {
         return Err(refused(clause(looks))?);
     }
-    match guess::guess(data) {
+    match detect::detect(data) {
         Some(Format::Hold) => Ok("hold"),
         Some(Format::Bson | Format::Julia) => Ok("bson"),
-        None | Some(Format::Msgpack) if guess::is_msgpack(data) => Ok("msgpack"),
+        None | Some(Format::Msgpack) if detect::is_msgpack(data) => Ok("msgpack"),
         Some(format) => Err(refused(clause(Looks::As(format)))?),
         None => Err(refused("bytes that look like no whole document: say which `format` they have".to_owned())?),
     }
@@ -102,7 +102,7 @@ pub fn explain(py: Python<'_>, error: &PyErr, clause: &str) {
 /// What bytes are that begin as files of none of our formats do, as a clause; for the command line.
 #[pyfunction]
 pub fn foreign_format(data: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
-    door_giving(data.py(), || crate::message::with_bytes(data, |data| Ok(guess::signature(data).map(clause))))
+    door_giving(data.py(), || crate::message::with_bytes(data, |data| Ok(detect::signature(data).map(clause))))
 }
 
 /// Names the format of bytes that a reader of `format` refused, if they are of another; for doors that are Python code.

@@ -13,7 +13,7 @@ use crate::error::Fault;
 use crate::memory::Vec;
 use crate::types::buffer::Lender;
 use foreign::named;
-use holdall_format::guess::Format;
+use holdall_format::detect::Format;
 use holdall_format::hold::{Reader, Writer};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;

@@ -4,7 +4,7 @@ use super::constraint::Constraints;
 use super::{item, optional, NodeId};
 use crate::cpython::owned;
 use crate::cpython::{Obj, Owned};
-use holdall_format::model::Known;
+use holdall_format::model::KnownType;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
@@ -115,11 +115,11 @@ pub enum MapKind {
 
 impl MapKind {
     /// The standard library's type that is built empty and then filled; none for dicts and what stands on one.
-    pub fn known(&self) -> Option<Known> {
+    pub fn known(&self) -> Option<KnownType> {
         match self {
-            MapKind::OrderedDict => Some(Known::OrderedDict),
-            MapKind::DefaultDict(_) => Some(Known::DefaultDict),
-            MapKind::Counter => Some(Known::Counter),
+            MapKind::OrderedDict => Some(KnownType::PythonOrderedDict),
+            MapKind::DefaultDict(_) => Some(KnownType::PythonDefaultDict),
+            MapKind::Counter => Some(KnownType::PythonCounter),
             MapKind::Dict | MapKind::MappingProxy | MapKind::TypedDict(_) => None,
         }
     }

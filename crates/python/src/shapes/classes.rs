@@ -6,7 +6,7 @@ use crate::memory::{HashMap, Vec};
 use crate::shapes::dicts::place;
 use crate::shapes::Layout;
 use crate::state::{Name, StateSlot};
-use holdall_format::model::{self, LayoutKind};
+use holdall_format::model::{self, ShapeKind};
 use pyo3::prelude::*;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -17,7 +17,7 @@ const LONGEST: usize = 2048;
 
 #[derive(Debug)]
 struct Entry {
-    kind: LayoutKind,
+    kind: ShapeKind,
     version: u64,
     block: Vec<u8>,
     layout: Rc<Layout>,
@@ -45,14 +45,14 @@ pub fn without_schema(py: Python<'_>) -> &Shelf {
 }
 
 impl Shelf {
-    pub fn find(&self, _py: Python<'_>, token: &model::Layout<'_>) -> Option<Rc<Layout>> {
+    pub fn find(&self, _py: Python<'_>, token: &model::Shape<'_>) -> Option<Rc<Layout>> {
         let layouts = self.layouts.borrow();
         let entry = layouts.get(place(token.block))?.as_ref()?;
         let same = entry.kind == token.kind && entry.version == token.version && *entry.block == *token.block;
         same.then(|| entry.layout.clone())
     }
 
-    pub fn keep(&self, _py: Python<'_>, token: &model::Layout<'_>, layout: &Rc<Layout>) {
+    pub fn keep(&self, _py: Python<'_>, token: &model::Shape<'_>, layout: &Rc<Layout>) {
         if token.block.len() > LONGEST {
             return;
         }

@@ -12,7 +12,7 @@ use crate::decode::typed::layouts::Typed;
 use crate::error::{decode, raised, refusal, refused, Result};
 use crate::memory::Vec;
 use crate::types::defaults::Defaulted;
-use holdall_format::model::LayoutKind;
+use holdall_format::model::ShapeKind;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use std::cell::{OnceCell, RefCell};
@@ -79,7 +79,7 @@ pub enum Build {
 
 #[derive(Debug)]
 pub struct Layout {
-    pub kind: LayoutKind,
+    pub kind: ShapeKind,
     pub names: Vec<Owned>,
     /// Names (by their place in the message) that were references, and to which number.
     pub(crate) references: Vec<(usize, u64)>,
@@ -119,7 +119,7 @@ impl Layout {
     /// A layout of the schema's own, which no message has written.
     pub fn empty(names: Vec<Owned>) -> Layout {
         Layout {
-            kind: LayoutKind::Dict,
+            kind: ShapeKind::Dict,
             bytes: 128,
             names,
             references: Vec::new(),
@@ -135,7 +135,7 @@ impl Layout {
 
     /// Of instances whose fields have these names, in this order.
     pub fn of_object(names: Vec<Owned>, version: u64) -> Layout {
-        Layout { kind: LayoutKind::Object, version, ..Layout::empty(names) }
+        Layout { kind: ShapeKind::Object, version, ..Layout::empty(names) }
     }
 
     /// Another way to build what this layout says.

@@ -16,7 +16,7 @@ use crate::error::{encode as encode_error, is_of_values, Asked, Result};
 use crate::memory::{vec, Vec};
 use crate::types::bson_values::classes::Class;
 use holdall_format::bson::{self, refusal};
-use holdall_format::model::Special;
+use holdall_format::model::BsonValue;
 use holdall_format::{Reader, Writer};
 use pyo3::exceptions::PyTypeError;
 use pyo3::ffi;
@@ -108,11 +108,11 @@ pub fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, marker: Marker, object: &
             let subtype = int_of(encoder, &object.getattr(intern!(encoder.py, "subtype"))?)? as u8;
             // SAFETY: a subclass of `bytes`, once the cast says so.
             let data = unsafe { bytes_of(object.cast::<PyBytes>().map_err(PyErr::from)?.as_ptr()) };
-            encoder.w.special(Special::Binary { subtype, data });
+            encoder.w.bson_value(BsonValue::Binary { subtype, data });
         }
         Marker::ObjectId => match classes::object_id_bytes(object)? {
-            Some(bytes) => encoder.w.special(Special::ObjectId(&bytes)),
-            None => encoder.w.special(Special::ObjectId(&array(object, "binary")?)),
+            Some(bytes) => encoder.w.bson_value(BsonValue::ObjectId(&bytes)),
+            None => encoder.w.bson_value(BsonValue::ObjectId(&array(object, "binary")?)),
         },
         Marker::DatetimeMs => {
             // SAFETY: alive; a new reference or null.
@@ -125,10 +125,10 @@ pub fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, marker: Marker, object: &
             let code = utf8(encoder, object)?;
             let scope = object.getattr(intern!(encoder.py, "scope"))?;
             if scope.is_none() {
-                encoder.w.special(Special::Code(code));
+                encoder.w.bson_value(BsonValue::Code(code));
                 return Ok(());
             }
-            encoder.w.special(Special::ScopedCode(code));
+            encoder.w.bson_value(BsonValue::ScopedCode(code));
             if encoder.options.driver.is_some() {
                 return encoder.driver_document(&scope);
             }
@@ -142,7 +142,7 @@ pub fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, marker: Marker, object: &
                     object.getattr(intern!(encoder.py, "inc"))?.extract()?,
                 ),
             };
-            encoder.w.special(Special::Clock { seconds, count });
+            encoder.w.bson_value(BsonValue::Clock { seconds, count });
         }
         Marker::Int64 => {
             // SAFETY: an int, once the check says so.
@@ -154,11 +154,11 @@ pub fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, marker: Marker, object: &
                 }
                 (None, None) => int_of(encoder, object)?,
             };
-            encoder.w.special(Special::Long(value));
+            encoder.w.bson_value(BsonValue::Long(value));
         }
         Marker::Decimal128 => match classes::decimal_bytes(object)? {
-            Some(bytes) => encoder.w.special(Special::Decimal(&bytes)),
-            None => encoder.w.special(Special::Decimal(&array(object, "bid")?)),
+            Some(bytes) => encoder.w.bson_value(BsonValue::Decimal(&bytes)),
+            None => encoder.w.bson_value(BsonValue::Decimal(&array(object, "bid")?)),
         },
         Marker::DbRef => {
             let parts = object.call_method0(intern!(encoder.py, "as_doc"))?;
@@ -183,10 +183,10 @@ pub fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, marker: Marker, object: &
             if !bson::is_framed(bytes) {
                 return Err(encode_error("can't store a raw document that does not end where its length says"));
             }
-            encoder.w.special(Special::Document(bytes));
+            encoder.w.bson_value(BsonValue::Document(bytes));
         }
-        Marker::MinKey => encoder.w.special(Special::MinKey),
-        Marker::MaxKey => encoder.w.special(Special::MaxKey),
+        Marker::MinKey => encoder.w.bson_value(BsonValue::MinKey),
+        Marker::MaxKey => encoder.w.bson_value(BsonValue::MaxKey),
     }
     Ok(())
 }
@@ -200,7 +200,7 @@ pub fn encode_regex<W: Writer>(encoder: &mut Encoder<'_, W>, object: &Bound<'_, 
     }
     let pattern = object.getattr(intern!(encoder.py, "pattern"))?;
     let options: Vec<u8> = FLAGS.iter().filter(|(_, flag)| flags & flag != 0).map(|(letter, _)| *letter).collect();
-    encoder.w.special(Special::Regex { pattern: utf8(encoder, &pattern)?, options: &options });
+    encoder.w.bson_value(BsonValue::Regex { pattern: utf8(encoder, &pattern)?, options: &options });
     Ok(())
 }
 
@@ -209,7 +209,7 @@ pub fn encode_uuid<W: Writer>(encoder: &mut Encoder<'_, W>, object: &Bound<'_, P
         Some(bytes) => bytes,
         None => array(object, "bytes")?,
     };
-    encoder.w.special(Special::Binary { subtype: 4, data: &bytes });
+    encoder.w.bson_value(BsonValue::Binary { subtype: 4, data: &bytes });
     Ok(())
 }
 
@@ -218,7 +218,7 @@ pub fn encode_decimal<W: Writer>(encoder: &mut Encoder<'_, W>, object: &Bound<'_
     let py = object.py();
     match Class::Decimal128.get(py)?.call1((object,)).if_taken()? {
         Some(made) => {
-            encoder.w.special(Special::Decimal(&array(&made, "bid")?));
+            encoder.w.bson_value(BsonValue::Decimal(&array(&made, "bid")?));
             Ok(())
         }
         None => Err(encode_error(
@@ -233,34 +233,34 @@ pub fn is_pattern(object: &Bound<'_, PyAny>) -> PyResult<bool> {
 }
 
 /// About how much memory the object of a value takes.
-pub fn cost(value: &Special<'_>) -> usize {
+pub fn cost(value: &BsonValue<'_>) -> usize {
     match value {
-        Special::Long(_) | Special::Document(_) => 0,
-        Special::MinKey | Special::MaxKey => 48,
-        Special::ObjectId(_) => 96,
-        Special::Decimal(_) | Special::Clock { .. } => 112,
-        Special::Regex { pattern, .. } => 144 + pattern.len(),
-        Special::Binary { data, .. } => 288 + data.len(),
-        Special::Pointer { collection, .. } => 352 + collection.len(),
-        Special::Code(code) | Special::ScopedCode(code) => 496 + code.len(),
+        BsonValue::Long(_) | BsonValue::Document(_) => 0,
+        BsonValue::MinKey | BsonValue::MaxKey => 48,
+        BsonValue::ObjectId(_) => 96,
+        BsonValue::Decimal(_) | BsonValue::Clock { .. } => 112,
+        BsonValue::Regex { pattern, .. } => 144 + pattern.len(),
+        BsonValue::Binary { data, .. } => 288 + data.len(),
+        BsonValue::Pointer { collection, .. } => 352 + collection.len(),
+        BsonValue::Code(code) | BsonValue::ScopedCode(code) => 496 + code.len(),
     }
 }
 
 /// Makes the object of a value; `None` where it is begun, as more belongs to it.
-pub fn build<'i, R: Reader<'i>>(decoder: &mut Decoder<'i, R>, value: Special<'i>) -> Result<Option<Owned>> {
+pub fn build<'i, R: Reader<'i>>(decoder: &mut Decoder<'i, R>, value: BsonValue<'i>) -> Result<Option<Owned>> {
     let py = decoder.py;
     let string = |decoder: &Decoder<'i, R>, bytes: &'i [u8]| decoder.string(bytes);
     Ok(Some(match value {
-        Special::ObjectId(bytes) => classes::object_id(py, bytes)?,
-        Special::Long(value) => classes::int64(py, value)?,
-        Special::Binary { subtype, data } => match decoder.driver_uuid(subtype, data)? {
+        BsonValue::ObjectId(bytes) => classes::object_id(py, bytes)?,
+        BsonValue::Long(value) => classes::int64(py, value)?,
+        BsonValue::Binary { subtype, data } => match decoder.driver_uuid(subtype, data)? {
             Some(made) => made,
             None => match (subtype, data.try_into()) {
                 (4, Ok(bytes)) if decoder.options.driver.is_none() => classes::uuid(py, bytes)?,
                 _ => classes::binary(py, subtype, data)?,
             },
         },
-        Special::Regex { pattern, options } => {
+        BsonValue::Regex { pattern, options } => {
             let pattern = string(decoder, pattern)?;
             // Letters that mean nothing are passed over, as PyMongo does, but are text all the same.
             string(decoder, options)?;
@@ -268,19 +268,19 @@ pub fn build<'i, R: Reader<'i>>(decoder: &mut Decoder<'i, R>, value: Special<'i>
                 FLAGS.iter().filter(|(letter, _)| options.contains(letter)).fold(0, |flags, (_, flag)| flags | flag);
             classes::regex(py, pattern, flags)?
         }
-        Special::Pointer { collection, id } => {
+        BsonValue::Pointer { collection, id } => {
             Class::DbRef.call(py, &[&string(decoder, collection)?, &classes::object_id(py, id)?])?
         }
-        Special::Code(code) => Class::Code.call(py, &[&string(decoder, code)?])?,
-        Special::ScopedCode(code) => {
+        BsonValue::Code(code) => Class::Code.call(py, &[&string(decoder, code)?])?,
+        BsonValue::ScopedCode(code) => {
             let code = string(decoder, code)?;
             return decoder.gather_scope(code);
         }
-        Special::Clock { seconds, count } => classes::timestamp(py, seconds, count)?,
-        Special::Decimal(bytes) => classes::decimal(py, bytes)?,
-        Special::MinKey => Class::MinKey.call(py, &[])?,
-        Special::MaxKey => Class::MaxKey.call(py, &[])?,
-        Special::Document(_) => return Err(crate::error::decode("a token out of place", decoder.r.offset())),
+        BsonValue::Clock { seconds, count } => classes::timestamp(py, seconds, count)?,
+        BsonValue::Decimal(bytes) => classes::decimal(py, bytes)?,
+        BsonValue::MinKey => Class::MinKey.call(py, &[])?,
+        BsonValue::MaxKey => Class::MaxKey.call(py, &[])?,
+        BsonValue::Document(_) => return Err(crate::error::decode("a token out of place", decoder.r.offset())),
     }))
 }
 

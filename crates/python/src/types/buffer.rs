@@ -7,7 +7,7 @@ use crate::encode::{Borrower, Encoder, Part};
 use crate::error::{decode, raised, Asked, Result};
 use crate::memory::vec;
 use crate::types::numpy::{octets, Head};
-use holdall_format::model::{Known, Lent};
+use holdall_format::model::{KnownType, OutOfBand};
 use holdall_format::{Reader, Writer};
 use pyo3::exceptions::PyValueError;
 use pyo3::ffi;
@@ -27,7 +27,7 @@ pub enum Lender<'i> {
 /// The buffers of a file.
 pub trait Source {
     /// The buffer of that number as a view of memory that the file is mapped to; none where it has to be copied.
-    fn view(&mut self, py: Python<'_>, number: u64, lent: Lent, at: usize) -> Result<Option<Owned>>;
+    fn view(&mut self, py: Python<'_>, number: u64, out_of_band: OutOfBand, at: usize) -> Result<Option<Owned>>;
     /// How many bytes the buffer of that number has. Those of a stream come in order.
     fn len(&mut self, py: Python<'_>, number: u64, at: usize) -> Result<usize>;
     /// Reads the buffer whose length was asked for last.
@@ -40,8 +40,8 @@ pub fn is_lent<W: Writer>(encoder: &Encoder<'_, W>, len: usize) -> bool {
 }
 
 /// Leaves a buffer to the file that the message goes to.
-pub fn lend<W: Writer>(encoder: &mut Encoder<'_, W>, view: View, lent: Lent) {
-    encoder.w.buffer(encoder.buffer_count, lent);
+pub fn lend<W: Writer>(encoder: &mut Encoder<'_, W>, view: View, out_of_band: OutOfBand) {
+    encoder.w.buffer(encoder.buffer_count, out_of_band);
     encoder.buffer_count += 1;
     if let Some(Borrower::File(views)) = &mut encoder.borrower {
         views.push(view);
@@ -52,13 +52,18 @@ pub fn lend<W: Writer>(encoder: &mut Encoder<'_, W>, view: View, lent: Lent) {
 ///
 /// # Safety
 /// `object` is alive.
-pub unsafe fn lend_bytes<W: Writer>(encoder: &mut Encoder<'_, W>, object: Obj, len: usize, lent: Lent) -> Result<bool> {
+pub unsafe fn lend_bytes<W: Writer>(
+    encoder: &mut Encoder<'_, W>,
+    object: Obj,
+    len: usize,
+    out_of_band: OutOfBand,
+) -> Result<bool> {
     if !W::TYPES || !is_lent(encoder, len) {
         return Ok(false);
     }
     // SAFETY: alive, says the caller.
     let view = View::new(unsafe { &Bound::from_borrowed_ptr(encoder.py, object) })?;
-    lend(encoder, view, lent);
+    lend(encoder, view, out_of_band);
     Ok(true)
 }
 
@@ -74,7 +79,7 @@ pub fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, object: &Bound<'_, PyAny>
     let as_bytes = is_view || readonly;
     if let Some(whole) = View::new(object).if_taken()? {
         if is_lent(encoder, whole.len()) {
-            lend(encoder, whole, if as_bytes { Lent::Bytes } else { Lent::ByteArray });
+            lend(encoder, whole, if as_bytes { OutOfBand::Bytes } else { OutOfBand::ByteArray });
             return Ok(());
         }
     }
@@ -105,13 +110,18 @@ pub fn out_of_band<W: Writer>(encoder: &mut Encoder<'_, W>, buffer: &Bound<'_, P
     } else {
         list.call_method1("append", (buffer,))?;
     }
-    encoder.w.buffer(encoder.buffer_count, if readonly { Lent::ReadOnly } else { Lent::Writable });
+    encoder.w.buffer(encoder.buffer_count, if readonly { OutOfBand::ReadOnly } else { OutOfBand::Writable });
     encoder.buffer_count += 1;
     Ok(true)
 }
 
 /// What a buffer outside the message stands for.
-pub fn take<'i, R: Reader<'i>>(decoder: &mut Decoder<'i, R>, number: u64, lent: Lent, at: usize) -> Result<Owned> {
+pub fn take<'i, R: Reader<'i>>(
+    decoder: &mut Decoder<'i, R>,
+    number: u64,
+    out_of_band: OutOfBand,
+    at: usize,
+) -> Result<Owned> {
     let py = decoder.py;
     match decoder.lender.take() {
         None => Err(decode("the message was stored with buffers out of band: load it with `buffers=`", at)),
@@ -119,12 +129,12 @@ pub fn take<'i, R: Reader<'i>>(decoder: &mut Decoder<'i, R>, number: u64, lent: 
             if number != count {
                 return Err(decode("an out-of-band buffer out of order", at));
             }
-            let given = next_given(py, &buffers, number, lent, at);
+            let given = next_given(py, &buffers, number, out_of_band, at);
             decoder.lender = Some(Lender::Given(buffers, count + 1));
             given
         }
         Some(Lender::File(source)) => {
-            let made = from_file(decoder, source, number, lent, at);
+            let made = from_file(decoder, source, number, out_of_band, at);
             decoder.lender = Some(Lender::File(source));
             made
         }
@@ -132,17 +142,17 @@ pub fn take<'i, R: Reader<'i>>(decoder: &mut Decoder<'i, R>, number: u64, lent: 
 }
 
 /// The next out-of-band buffer, as the loader's caller gave it; read-only if it was.
-fn next_given(py: Python<'_>, buffers: &Owned, number: u64, lent: Lent, at: usize) -> Result<Owned> {
+fn next_given(py: Python<'_>, buffers: &Owned, number: u64, out_of_band: OutOfBand, at: usize) -> Result<Owned> {
     // SAFETY: held.
     let mut buffers = unsafe { Bound::from_borrowed_ptr(py, buffers.get()) }.try_iter()?;
     let Some(given) = buffers.next().transpose()? else {
         return Err(decode(format_args!("out-of-band buffer {number} was not given"), at));
     };
     let buffer = owned(&given);
-    match lent {
-        Lent::Writable => return Ok(buffer),
-        Lent::ReadOnly => {}
-        Lent::Bytes | Lent::ByteArray => return Err(decode("bytes that stand outside their message", at)),
+    match out_of_band {
+        OutOfBand::Writable => return Ok(buffer),
+        OutOfBand::ReadOnly => {}
+        OutOfBand::Bytes | OutOfBand::ByteArray => return Err(decode("bytes that stand outside their message", at)),
     }
     let view = py.import("builtins")?.getattr("memoryview")?.call1((&given,))?;
     if view.getattr("readonly")?.is_truthy()? {
@@ -155,18 +165,18 @@ fn from_file<'i, R: Reader<'i>>(
     decoder: &mut Decoder<'i, R>,
     source: &mut dyn Source,
     number: u64,
-    lent: Lent,
+    out_of_band: OutOfBand,
     at: usize,
 ) -> Result<Owned> {
     let py = decoder.py;
-    if let Some(view) = source.view(py, number, lent, at)? {
+    if let Some(view) = source.view(py, number, out_of_band, at)? {
         return Ok(view);
     }
     let len = source.len(py, number, at)?;
     decoder.charge_given(len)?;
     // SAFETY: the objects are new and hold `len` bytes, which nobody else has seen; the GIL is held.
     unsafe {
-        let (made, data) = if lent == Lent::Bytes {
+        let (made, data) = if out_of_band == OutOfBand::Bytes {
             let made = Owned::new(ffi::PyBytes_FromStringAndSize(std::ptr::null(), len as isize)).ok_or_else(raised)?;
             let data = ffi::PyBytes_AS_STRING(made.get()).cast_mut();
             (made, data)
@@ -186,14 +196,14 @@ pub fn array<'i, R: Reader<'i>>(
     decoder: &mut Decoder<'i, R>,
     head: &Head,
     number: u64,
-    lent: Lent,
+    out_of_band: OutOfBand,
     at: usize,
 ) -> Result<Owned> {
     let py = decoder.py;
     if matches!(decoder.lender, Some(Lender::File(_))) {
         let Some(Lender::File(source)) = decoder.lender.take() else { return Err(decode("no file", at)) };
         let made = (|| {
-            if let Some(view) = source.view(py, number, lent, at)? {
+            if let Some(view) = source.view(py, number, out_of_band, at)? {
                 // An array of a memoryview would not keep its memory in place.
                 // SAFETY: held.
                 let octets = octets(unsafe { &Bound::from_borrowed_ptr(py, view.get()) })?;
@@ -206,21 +216,26 @@ pub fn array<'i, R: Reader<'i>>(
         decoder.lender = Some(Lender::File(source));
         return made;
     }
-    let buffer = take(decoder, number, lent, at)?;
+    let buffer = take(decoder, number, out_of_band, at)?;
     head.of_buffer(py, &buffer, at)
 }
 
 /// Passes over a buffer that nobody asked for. They come in order: that of a caller is taken nevertheless.
-pub fn pass<'i, R: Reader<'i>>(decoder: &mut Decoder<'i, R>, number: u64, lent: Lent, at: usize) -> Result<()> {
+pub fn pass<'i, R: Reader<'i>>(
+    decoder: &mut Decoder<'i, R>,
+    number: u64,
+    out_of_band: OutOfBand,
+    at: usize,
+) -> Result<()> {
     match decoder.lender {
         Some(Lender::File(_)) => Ok(()),
-        _ => take(decoder, number, lent, at).map(drop),
+        _ => take(decoder, number, out_of_band, at).map(drop),
     }
 }
 
 pub fn encode_array<W: Writer>(encoder: &mut Encoder<'_, W>, object: &Bound<'_, PyAny>) -> Result<()> {
     let code: String = object.getattr("typecode")?.extract()?;
-    encoder.w.known(Known::Array);
+    encoder.w.known(KnownType::PythonArray);
     let mut parts = vec![Part::Value(owned(new::text(object.py(), &code)?.as_any()))];
     if code == "u" || code == "w" {
         // Wide characters: their width is the platform's.

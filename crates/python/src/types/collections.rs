@@ -7,15 +7,15 @@ use crate::encode::{Encoder, Part};
 use crate::error::{decode, encode as encode_error, raised, Result};
 use crate::memory::{vec, Vec};
 use crate::types::reference;
-use holdall_format::model::Known;
+use holdall_format::model::KnownType;
 use holdall_format::{Token, Writer};
 use pyo3::exceptions::PyValueError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-pub fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, known: Known, object: &Bound<'_, PyAny>) -> Result<()> {
-    if matches!(known, Known::OrderedDict | Known::Counter) && is_exact(object, known)? {
+pub fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, known: KnownType, object: &Bound<'_, PyAny>) -> Result<()> {
+    if matches!(known, KnownType::PythonOrderedDict | KnownType::PythonCounter) && is_exact(object, known)? {
         // Instances of these two may carry attributes, for which their row of the table has no place.
         if object.getattr("__dict__")?.len()? > 0 {
             // SAFETY: alive, and its mark was written.
@@ -24,7 +24,7 @@ pub fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, known: Known, object: &Bo
     }
     encoder.w.known(known);
     match known {
-        Known::Deque => {
+        KnownType::PythonDeque => {
             match object.getattr("maxlen")?.extract::<Option<i64>>()? {
                 Some(most) => encoder.w.int(most),
                 None => encoder.w.none(),
@@ -38,13 +38,13 @@ pub fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, known: Known, object: &Bo
             encoder.w.list(items.len());
             encoder.then(items);
         }
-        Known::OrderedDict => {
+        KnownType::PythonOrderedDict => {
             // SAFETY: an ordered dict.
             let items = unsafe { ordered_items(object.as_ptr())? };
             encoder.w.dict(items.len() / 2);
             encoder.then(items);
         }
-        Known::DefaultDict => {
+        KnownType::PythonDefaultDict => {
             let factory = object.getattr("default_factory")?;
             let dict = owned(object);
             if reference::write_builtin(encoder, &factory)? {
@@ -53,7 +53,7 @@ pub fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, known: Known, object: &Bo
                 encoder.then(vec![Part::Value(owned(&factory)), Part::Table(dict)]);
             }
         }
-        Known::Counter => encoder.dict_body(&owned(object)),
+        KnownType::PythonCounter => encoder.dict_body(&owned(object)),
         _ => {
             let (proxy, shown) = shown_by(object)?;
             let shown = if shown.is_exact_instance_of::<PyDict>() { shown } else { proxy.call_method0("copy")? };
@@ -80,8 +80,8 @@ pub fn shown_by<'py>(object: &Bound<'py, PyAny>) -> Result<(Bound<'py, PyAny>, B
     }
 }
 
-fn is_exact(object: &Bound<'_, PyAny>, known: Known) -> Result<bool> {
-    let name = if known == Known::Counter { "Counter" } else { "OrderedDict" };
+fn is_exact(object: &Bound<'_, PyAny>, known: KnownType) -> Result<bool> {
+    let name = if known == KnownType::PythonCounter { "Counter" } else { "OrderedDict" };
     Ok(object.get_type().is(&object.py().import("collections")?.getattr(name)?))
 }
 
@@ -123,12 +123,13 @@ pub fn deque(py: Python<'_>, most: Token<'_>, at: usize) -> Result<Owned> {
 }
 
 /// An empty instance of a subclass of deque or defaultdict; `most` is a deque's maxlen or None.
-pub fn empty_of(py: Python<'_>, known: Known, class: Type, most: Option<i64>) -> Result<Owned> {
+pub fn empty_of(py: Python<'_>, known: KnownType, class: Type, most: Option<i64>) -> Result<Owned> {
     // SAFETY: the class is alive.
     let class = unsafe { Bound::from_borrowed_ptr(py, class.cast()) };
-    let base = py.import("collections")?.getattr(if known == Known::Deque { "deque" } else { "defaultdict" })?;
+    let base =
+        py.import("collections")?.getattr(if known == KnownType::PythonDeque { "deque" } else { "defaultdict" })?;
     let made = base.call_method1("__new__", (&class,))?;
-    if known == Known::Deque {
+    if known == KnownType::PythonDeque {
         base.call_method1("__init__", (&made, (), most))?;
     }
     Ok(owned(&made))
@@ -146,10 +147,10 @@ pub unsafe fn append(deque: Obj, item: Obj) -> Result<()> {
     }
 }
 
-pub fn empty(py: Python<'_>, known: Known) -> Result<Owned> {
+pub fn empty(py: Python<'_>, known: KnownType) -> Result<Owned> {
     let class = match known {
-        Known::OrderedDict => "OrderedDict",
-        Known::DefaultDict => "defaultdict",
+        KnownType::PythonOrderedDict => "OrderedDict",
+        KnownType::PythonDefaultDict => "defaultdict",
         _ => "Counter",
     };
     Ok(owned(&py.import("collections")?.getattr(class)?.call0()?))

@@ -6,7 +6,7 @@ use crate::encode::{Encoder, Part};
 use crate::error::{raised, refused, Asked, Result};
 use crate::memory::{vec, HashSet};
 use crate::types::Cost;
-use holdall_format::model::{Known, Moment};
+use holdall_format::model::{KnownType, Moment};
 use holdall_format::Writer;
 use pyo3::exceptions::PyValueError;
 use pyo3::ffi;
@@ -53,7 +53,7 @@ impl<W: Writer> Encoder<'_, W> {
         // SAFETY: alive, says the caller; the API was imported when the module was.
         unsafe {
             if zone == ffi::PyDateTime_TimeZone_UTC() {
-                self.w.known(Known::Utc);
+                self.w.known(KnownType::Utc);
                 return Ok(());
             }
             self.then(vec![Part::Value(Owned::borrowed(zone))]);
@@ -102,15 +102,15 @@ fn microseconds(delta: &Bound<'_, PyAny>) -> std::result::Result<i64, ()> {
     (days * 86_400 + seconds).checked_mul(1_000_000).and_then(|whole| whole.checked_add(micros)).ok_or(())
 }
 
-pub fn encode_part<W: Writer>(encoder: &mut Encoder<'_, W>, known: Known, object: &Bound<'_, PyAny>) -> Result<()> {
+pub fn encode_part<W: Writer>(encoder: &mut Encoder<'_, W>, known: KnownType, object: &Bound<'_, PyAny>) -> Result<()> {
     let raw = object.as_ptr();
     match known {
-        Known::Date => {
+        KnownType::Date => {
             encoder.w.known(known);
             let ordinal: i64 = object.call_method0("toordinal")?.extract()?;
             encoder.w.int(ordinal);
         }
-        Known::Time => {
+        KnownType::Time => {
             encoder.w.known(known);
             // SAFETY: a time; every field is in its range.
             unsafe {
@@ -127,11 +127,11 @@ pub fn encode_part<W: Writer>(encoder: &mut Encoder<'_, W>, known: Known, object
                 encoder.then(vec![Part::Value(Owned::borrowed(zone))]);
             }
         }
-        Known::Timedelta => {
+        KnownType::Timedelta => {
             encoder.w.known(known);
             encode_delta(encoder, object)?;
         }
-        Known::ZoneInfo => {
+        KnownType::ZoneInfo => {
             let key = object.getattr("key")?;
             // How the class says whether others get the same object for the key; it has none for what a file gave.
             let said = object.call_method0("__reduce__").and_then(|said| said.get_item(1)).if_taken()?;
@@ -148,12 +148,12 @@ pub fn encode_part<W: Writer>(encoder: &mut Encoder<'_, W>, known: Known, object
         _ => {
             // SAFETY: the API was imported when the module was.
             if raw == unsafe { ffi::PyDateTime_TimeZone_UTC() } {
-                encoder.w.known(Known::Utc);
+                encoder.w.known(KnownType::Utc);
                 return Ok(());
             }
             // `__getinitargs__` gives the offset and, if there is one, the name.
             let args = object.call_method0("__getinitargs__")?;
-            encoder.w.known(Known::Timezone);
+            encoder.w.known(KnownType::Timezone);
             encode_delta(encoder, &args.get_item(0)?)?;
             let name =
                 if args.len()? > 1 { owned(&args.get_item(1)?) } else { owned(object.py().None().bind(object.py())) };
@@ -186,11 +186,11 @@ fn delta<'py>(py: Python<'py>, micros: &Bound<'py, PyAny>) -> PyResult<Bound<'py
     class.call1((days, 0, rest))
 }
 
-pub fn build<'py>(py: Python<'py>, known: Known, parts: &[Bound<'py, PyAny>]) -> PyResult<Bound<'py, PyAny>> {
+pub fn build<'py>(py: Python<'py>, known: KnownType, parts: &[Bound<'py, PyAny>]) -> PyResult<Bound<'py, PyAny>> {
     let module = py.import("datetime")?;
     match (known, parts) {
-        (Known::Date, [ordinal]) => module.getattr("date")?.call_method1("fromordinal", (ordinal,)),
-        (Known::Time, [bits, zone]) => {
+        (KnownType::Date, [ordinal]) => module.getattr("date")?.call_method1("fromordinal", (ordinal,)),
+        (KnownType::Time, [bits, zone]) => {
             let bits: u64 = bits.extract()?;
             let moment = Moment::unpack(bits);
             if (moment.year, moment.month, moment.day) != (0, 0, 0) {
@@ -202,9 +202,9 @@ pub fn build<'py>(py: Python<'py>, known: Known, parts: &[Bound<'py, PyAny>]) ->
                 .getattr("time")?
                 .call((moment.hour, moment.minute, moment.second, moment.microsecond, zone), Some(&keywords))
         }
-        (Known::Timedelta, [micros]) => delta(py, micros),
-        (Known::Utc, []) => module.getattr("timezone")?.getattr("utc"),
-        (Known::Timezone, [micros, name]) => {
+        (KnownType::Timedelta, [micros]) => delta(py, micros),
+        (KnownType::Utc, []) => module.getattr("timezone")?.getattr("utc"),
+        (KnownType::Timezone, [micros, name]) => {
             let offset = delta(py, micros)?;
             let class = module.getattr("timezone")?;
             if name.is_none() {
@@ -213,7 +213,7 @@ pub fn build<'py>(py: Python<'py>, known: Known, parts: &[Bound<'py, PyAny>]) ->
                 class.call1((offset, name))
             }
         }
-        (Known::ZoneInfo, [key]) => {
+        (KnownType::ZoneInfo, [key]) => {
             let class = py.import("zoneinfo")?.getattr("ZoneInfo")?;
             if key.is_instance_of::<PyTuple>() {
                 let (key,): (String,) = key.extract()?;

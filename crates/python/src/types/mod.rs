@@ -28,7 +28,7 @@ use crate::cpython::{held, Obj, Owned, Type};
 use crate::encode::Encoder;
 use crate::error::{decode, encode as encode_error, raised, refused, Asked, Result};
 use crate::memory::Vec;
-use holdall_format::model::{Known, Text};
+use holdall_format::model::{KnownType, Text};
 use holdall_format::Writer;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -37,7 +37,7 @@ use std::ptr::addr_of_mut;
 /// Types that have code of their own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Family {
-    Known(Known),
+    Known(KnownType),
     DateTime,
     MemoryView,
     PickleBuffer,
@@ -47,39 +47,39 @@ pub enum Family {
 /// Modules, names and families. A class of that name is the family's only if it is what its module has there.
 const NAMES: &[(&str, &str, Family)] = &[
     ("datetime", "datetime", Family::DateTime),
-    ("datetime", "date", Family::Known(Known::Date)),
-    ("datetime", "time", Family::Known(Known::Time)),
-    ("datetime", "timedelta", Family::Known(Known::Timedelta)),
-    ("datetime", "timezone", Family::Known(Known::Timezone)),
-    ("zoneinfo", "ZoneInfo", Family::Known(Known::ZoneInfo)),
-    ("decimal", "Decimal", Family::Known(Known::Decimal)),
-    ("fractions", "Fraction", Family::Known(Known::Fraction)),
-    ("uuid", "UUID", Family::Known(Known::Uuid)),
-    ("pathlib", "PurePosixPath", Family::Known(Known::PurePosixPath)),
-    ("pathlib", "PureWindowsPath", Family::Known(Known::PureWindowsPath)),
-    ("pathlib", "PosixPath", Family::Known(Known::PosixPath)),
-    ("pathlib", "WindowsPath", Family::Known(Known::WindowsPath)),
-    ("ipaddress", "IPv4Address", Family::Known(Known::IPv4Address)),
-    ("ipaddress", "IPv6Address", Family::Known(Known::IPv6Address)),
-    ("ipaddress", "IPv4Network", Family::Known(Known::IPv4Network)),
-    ("ipaddress", "IPv6Network", Family::Known(Known::IPv6Network)),
-    ("ipaddress", "IPv4Interface", Family::Known(Known::IPv4Interface)),
-    ("ipaddress", "IPv6Interface", Family::Known(Known::IPv6Interface)),
-    ("re", "Pattern", Family::Known(Known::Pattern)),
-    ("array", "array", Family::Known(Known::Array)),
-    ("collections", "deque", Family::Known(Known::Deque)),
-    ("collections", "OrderedDict", Family::Known(Known::OrderedDict)),
-    ("collections", "defaultdict", Family::Known(Known::DefaultDict)),
-    ("collections", "Counter", Family::Known(Known::Counter)),
+    ("datetime", "date", Family::Known(KnownType::Date)),
+    ("datetime", "time", Family::Known(KnownType::Time)),
+    ("datetime", "timedelta", Family::Known(KnownType::Timedelta)),
+    ("datetime", "timezone", Family::Known(KnownType::Timezone)),
+    ("zoneinfo", "ZoneInfo", Family::Known(KnownType::ZoneInfo)),
+    ("decimal", "Decimal", Family::Known(KnownType::Decimal)),
+    ("fractions", "Fraction", Family::Known(KnownType::Fraction)),
+    ("uuid", "UUID", Family::Known(KnownType::Uuid)),
+    ("pathlib", "PurePosixPath", Family::Known(KnownType::PurePosixPath)),
+    ("pathlib", "PureWindowsPath", Family::Known(KnownType::PureWindowsPath)),
+    ("pathlib", "PosixPath", Family::Known(KnownType::PosixPath)),
+    ("pathlib", "WindowsPath", Family::Known(KnownType::WindowsPath)),
+    ("ipaddress", "IPv4Address", Family::Known(KnownType::IPv4Address)),
+    ("ipaddress", "IPv6Address", Family::Known(KnownType::IPv6Address)),
+    ("ipaddress", "IPv4Network", Family::Known(KnownType::IPv4Network)),
+    ("ipaddress", "IPv6Network", Family::Known(KnownType::IPv6Network)),
+    ("ipaddress", "IPv4Interface", Family::Known(KnownType::IPv4Interface)),
+    ("ipaddress", "IPv6Interface", Family::Known(KnownType::IPv6Interface)),
+    ("re", "Pattern", Family::Known(KnownType::PythonPattern)),
+    ("array", "array", Family::Known(KnownType::PythonArray)),
+    ("collections", "deque", Family::Known(KnownType::PythonDeque)),
+    ("collections", "OrderedDict", Family::Known(KnownType::PythonOrderedDict)),
+    ("collections", "defaultdict", Family::Known(KnownType::PythonDefaultDict)),
+    ("collections", "Counter", Family::Known(KnownType::PythonCounter)),
     ("pickle", "PickleBuffer", Family::PickleBuffer),
 ];
 
 /// The family of a class, if it has one.
 pub fn family_of(py: Python<'_>, class: Type, name: &str) -> Result<Option<Family>> {
     let statics = [
-        (addr_of_mut!(ffi::PyRange_Type), Family::Known(Known::Range)),
-        (addr_of_mut!(ffi::PySlice_Type), Family::Known(Known::Slice)),
-        (addr_of_mut!(ffi::PyDictProxy_Type), Family::Known(Known::MappingProxy)),
+        (addr_of_mut!(ffi::PyRange_Type), Family::Known(KnownType::PythonRange)),
+        (addr_of_mut!(ffi::PySlice_Type), Family::Known(KnownType::PythonSlice)),
+        (addr_of_mut!(ffi::PyDictProxy_Type), Family::Known(KnownType::PythonMappingProxy)),
         (addr_of_mut!(ffi::PyMemoryView_Type), Family::MemoryView),
     ];
     if let Some((_, family)) = statics.iter().find(|(known, _)| *known == class) {
@@ -115,18 +115,25 @@ pub unsafe fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, family: Family, ob
         Family::MemoryView | Family::PickleBuffer => buffer::encode(encoder, &bound),
         Family::Record => record::encode(encoder, &bound),
         Family::Known(known) => match known {
-            Known::Date | Known::Time | Known::Timedelta | Known::Utc | Known::Timezone | Known::ZoneInfo => {
-                datetime::encode_part(encoder, known, &bound)
+            KnownType::Date
+            | KnownType::Time
+            | KnownType::Timedelta
+            | KnownType::Utc
+            | KnownType::Timezone
+            | KnownType::ZoneInfo => datetime::encode_part(encoder, known, &bound),
+            KnownType::Decimal | KnownType::Fraction => number::encode(encoder, known, &bound),
+            KnownType::PythonPattern => pattern::encode(encoder, &bound),
+            KnownType::PythonRange | KnownType::PythonSlice => span::encode(encoder, known, &bound),
+            KnownType::PythonArray => buffer::encode_array(encoder, &bound),
+            KnownType::PythonDeque
+            | KnownType::PythonOrderedDict
+            | KnownType::PythonDefaultDict
+            | KnownType::PythonCounter
+            | KnownType::PythonMappingProxy => collections::encode(encoder, known, &bound),
+            KnownType::NumpyArray | KnownType::NumpyScalar | KnownType::NumpyDtype => {
+                numpy::encode(encoder, known, &bound)
             }
-            Known::Decimal | Known::Fraction => number::encode(encoder, known, &bound),
-            Known::Pattern => pattern::encode(encoder, &bound),
-            Known::Range | Known::Slice => span::encode(encoder, known, &bound),
-            Known::Array => buffer::encode_array(encoder, &bound),
-            Known::Deque | Known::OrderedDict | Known::DefaultDict | Known::Counter | Known::MappingProxy => {
-                collections::encode(encoder, known, &bound)
-            }
-            Known::NdArray | Known::NumpyScalar | Known::NumpyDtype => numpy::encode(encoder, known, &bound),
-            Known::BuiltinType => Err(encode_error("a type out of place")),
+            KnownType::PythonBuiltinType => Err(encode_error("a type out of place")),
             _ => textual::encode(encoder, known, &bound),
         },
     }
@@ -143,33 +150,33 @@ pub struct Cost {
 
 /// What it takes to make a known type of values: much less than their bytes allow, mostly. But they may be referred to, by a
 /// byte or two, and what is made of them copies or computes.
-pub fn cost(py: Python<'_>, known: Known, parts: &[Owned]) -> Result<Cost> {
+pub fn cost(py: Python<'_>, known: KnownType, parts: &[Owned]) -> Result<Cost> {
     let extents = || parts.iter().map(extent);
     let whole: usize = extents().sum();
     Ok(match known {
-        Known::Pattern => {
+        KnownType::PythonPattern => {
             let parts: Vec<Bound<'_, PyAny>> = parts.iter().map(|part| held(py, part)).collect();
             // What is no pattern is told when it is made.
             pattern::cost(&parts).if_taken()?.unwrap_or_default()
         }
-        Known::ZoneInfo => datetime::zone_cost(py, parts),
+        KnownType::ZoneInfo => datetime::zone_cost(py, parts),
         // Reduced and divided digit by digit.
-        Known::Fraction | Known::Range => {
+        KnownType::Fraction | KnownType::PythonRange => {
             let digits = |bytes: usize| 1 + bytes / 4;
             let mut product = extents().map(digits).fold((1, 1), |(first, second), digits| (second.max(first), digits));
-            if known == Known::Range {
+            if known == KnownType::PythonRange {
                 let step = parts.last().map_or(1, |step| digits(extent(step)));
                 product = (digits(whole).saturating_sub(step), step.saturating_sub(1));
             }
             Cost { work: 50 + product.0.saturating_mul(product.1) / 4, bytes: 3 * whole }
         }
         // Each part of a path is looked at by Python code, and has a place in a list. Equal ones are one object, as they are interned.
-        Known::PurePosixPath | Known::PureWindowsPath | Known::PosixPath | Known::WindowsPath => {
+        KnownType::PurePosixPath | KnownType::PureWindowsPath | KnownType::PosixPath | KnownType::WindowsPath => {
             let separators = parts.first().map_or(0, separators);
             Cost { work: 250 + whole / 8 + 40 * separators, bytes: 320 + whole / 2 + 16 * separators }
         }
-        Known::Array => Cost { work: whole / 16, bytes: 64 + 4 * whole },
-        Known::Decimal => Cost { work: 20 + whole / 2, bytes: 64 + whole },
+        KnownType::PythonArray => Cost { work: whole / 16, bytes: 64 + 4 * whole },
+        KnownType::Decimal => Cost { work: 20 + whole / 2, bytes: 64 + whole },
         _ => Cost { work: whole / 16, bytes: 2 * whole },
     })
 }
@@ -217,27 +224,30 @@ pub fn extent(value: &Owned) -> usize {
 }
 
 /// Makes an instance of a known type of its values.
-pub fn build(py: Python<'_>, known: Known, parts: &[Owned], at: usize) -> Result<Owned> {
+pub fn build(py: Python<'_>, known: KnownType, parts: &[Owned], at: usize) -> Result<Owned> {
     // SAFETY: `parts` hold them.
     let parts: Vec<Bound<'_, PyAny>> =
         parts.iter().map(|part| unsafe { Bound::from_borrowed_ptr(py, part.get()) }).collect();
     let made = match known {
-        Known::Date | Known::Time | Known::Timedelta | Known::Utc | Known::Timezone | Known::ZoneInfo => {
-            datetime::build(py, known, &parts)
-        }
-        Known::Decimal | Known::Fraction => number::build(py, known, &parts),
-        Known::Pattern => pattern::build(py, &parts),
-        Known::Range | Known::Slice => span::build(py, known, &parts),
-        Known::Array => buffer::build_array(py, &parts),
-        Known::MappingProxy => collections::build_proxy(py, &parts),
-        Known::BuiltinType => reference::builtin(py, &parts),
-        Known::Deque
-        | Known::OrderedDict
-        | Known::DefaultDict
-        | Known::Counter
-        | Known::NdArray
-        | Known::NumpyScalar
-        | Known::NumpyDtype => {
+        KnownType::Date
+        | KnownType::Time
+        | KnownType::Timedelta
+        | KnownType::Utc
+        | KnownType::Timezone
+        | KnownType::ZoneInfo => datetime::build(py, known, &parts),
+        KnownType::Decimal | KnownType::Fraction => number::build(py, known, &parts),
+        KnownType::PythonPattern => pattern::build(py, &parts),
+        KnownType::PythonRange | KnownType::PythonSlice => span::build(py, known, &parts),
+        KnownType::PythonArray => buffer::build_array(py, &parts),
+        KnownType::PythonMappingProxy => collections::build_proxy(py, &parts),
+        KnownType::PythonBuiltinType => reference::builtin(py, &parts),
+        KnownType::PythonDeque
+        | KnownType::PythonOrderedDict
+        | KnownType::PythonDefaultDict
+        | KnownType::PythonCounter
+        | KnownType::NumpyArray
+        | KnownType::NumpyScalar
+        | KnownType::NumpyDtype => {
             return Err(decode("a type out of place", at));
         }
         _ => textual::build(py, known, &parts),

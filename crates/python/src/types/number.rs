@@ -4,7 +4,7 @@ use crate::cpython::owned;
 use crate::encode::{Encoder, Part};
 use crate::error::Result;
 use crate::memory::vec;
-use holdall_format::model::Known;
+use holdall_format::model::KnownType;
 use holdall_format::Writer;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -13,9 +13,9 @@ use pyo3::types::{PyInt, PyString};
 /// Bits of a denominator from which on a fraction is not reduced again.
 const LARGE: usize = 1 << 14;
 
-pub fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, known: Known, object: &Bound<'_, PyAny>) -> Result<()> {
+pub fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, known: KnownType, object: &Bound<'_, PyAny>) -> Result<()> {
     encoder.w.known(known);
-    let parts = if known == Known::Decimal {
+    let parts = if known == KnownType::Decimal {
         // The text says everything: sign, digits, exponent, and the payload of a NaN.
         vec![Part::Value(owned(object.str()?.as_any()))]
     } else {
@@ -25,14 +25,14 @@ pub fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, known: Known, object: &Bo
     Ok(())
 }
 
-pub fn build<'py>(py: Python<'py>, known: Known, parts: &[Bound<'py, PyAny>]) -> PyResult<Bound<'py, PyAny>> {
+pub fn build<'py>(py: Python<'py>, known: KnownType, parts: &[Bound<'py, PyAny>]) -> PyResult<Bound<'py, PyAny>> {
     match (known, parts) {
-        (Known::Decimal, [text]) => {
+        (KnownType::Decimal, [text]) => {
             let text = text.cast::<PyString>()?;
             // The constructor takes the text as it is, whatever the context's precision.
             py.import("decimal")?.getattr("Decimal")?.call1((text,))
         }
-        (Known::Fraction, [numerator, denominator]) => {
+        (KnownType::Fraction, [numerator, denominator]) => {
             let (numerator, denominator) = (numerator.cast::<PyInt>()?, denominator.cast::<PyInt>()?);
             let class = py.import("fractions")?.getattr("Fraction")?;
             let bits: usize = denominator.call_method0("bit_length")?.extract()?;

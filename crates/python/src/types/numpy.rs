@@ -18,7 +18,7 @@ use crate::error::{decode, encode as encode_error, raised, Result};
 use crate::memory::Vec;
 use crate::types::{buffer, Family};
 use dtype::{Content, Form};
-use holdall_format::model::{Known, Lent, Text};
+use holdall_format::model::{KnownType, OutOfBand, Text};
 use holdall_format::Writer;
 use pyo3::ffi;
 use pyo3::intern;
@@ -113,25 +113,25 @@ pub fn family_of(py: Python<'_>, class: Type) -> Result<Option<Family>> {
     // SAFETY: as above. Classes that Python code has made are on the heap; NumPy's own are not, but for `record`.
     let is_made = unsafe { ffi::PyType_HasFeature(class, ffi::Py_TPFLAGS_HEAPTYPE) != 0 };
     Ok(if is(&numpy.ndarray) {
-        Some(Family::Known(Known::NdArray))
+        Some(Family::Known(KnownType::NumpyArray))
     } else if is_below(&numpy.generic) && (!is_made || is(&numpy.record)) {
-        Some(Family::Known(Known::NumpyScalar))
+        Some(Family::Known(KnownType::NumpyScalar))
     } else if is_below(&numpy.dtype) {
-        Some(Family::Known(Known::NumpyDtype))
+        Some(Family::Known(KnownType::NumpyDtype))
     } else {
         None
     })
 }
 
 /// Writes an array, a scalar or a dtype whose mark was written.
-pub fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, known: Known, object: &Bound<'_, PyAny>) -> Result<()> {
+pub fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, known: KnownType, object: &Bound<'_, PyAny>) -> Result<()> {
     let Some(numpy) = Numpy::imported(object.py())? else { return Err(encode_error("an array without NumPy")) };
     match known {
-        Known::NdArray => encode_array(encoder, numpy, object),
-        Known::NumpyScalar => encode_scalar(encoder, numpy, object),
+        KnownType::NumpyArray => encode_array(encoder, numpy, object),
+        KnownType::NumpyScalar => encode_scalar(encoder, numpy, object),
         _ => match describe(encoder, numpy, object)? {
             Ok(form) => {
-                encoder.w.known(Known::NumpyDtype);
+                encoder.w.known(KnownType::NumpyDtype);
                 form.write(&mut encoder.w)
             }
             Err(why) => refuse_to_store(encoder, object, why),
@@ -166,7 +166,7 @@ fn write_dtype<W: Writer>(encoder: &mut Encoder<'_, W>, dtype: &Bound<'_, PyAny>
         if !encoder.options.canonical && unsafe { encoder.met(dtype.as_ptr(), BY_PARENT_AND_US + 1)? } {
             return Ok(());
         }
-        encoder.w.known(Known::NumpyDtype);
+        encoder.w.known(KnownType::NumpyDtype);
     }
     form.write(&mut encoder.w)
 }
@@ -267,7 +267,7 @@ fn head<W: Writer>(
     order: &Order,
     read_only: bool,
 ) -> Result<()> {
-    encoder.w.known(Known::NdArray);
+    encoder.w.known(KnownType::NumpyArray);
     write_dtype(encoder, dtype, form)?;
     encoder.w.tuple(dims.len());
     dims.iter().for_each(|&dim| encoder.w.int(dim as i64));
@@ -317,7 +317,7 @@ fn encode_bytes<W: Writer>(
     head(encoder, dtype, form, &dims, &order, view.is_read_only())?;
     let mask = form.mask();
     if mask.is_none() && buffer::is_lent(encoder, view.len()) {
-        buffer::lend(encoder, view, Lent::Writable);
+        buffer::lend(encoder, view, OutOfBand::Writable);
         return Ok(());
     }
     if encoder.gives_buffers() && view.len() > 0 && mask.is_none() {
@@ -343,14 +343,14 @@ fn encode_scalar<W: Writer>(encoder: &mut Encoder<'_, W>, numpy: &Numpy, scalar:
     let class = scalar.get_type();
     // As they are, not by their items: an array would cut the zeros off their end.
     if class.is(&numpy.str_) {
-        encoder.w.known(Known::NumpyScalar);
+        encoder.w.known(KnownType::NumpyScalar);
         encoder.w.text(Text::Ascii(b"U"));
         // SAFETY: a subclass of `str`.
         encoder.w.text(unsafe { text::parts(scalar.as_ptr()) }.ok_or_else(raised)?);
         return Ok(());
     }
     if class.is(&numpy.bytes_) {
-        encoder.w.known(Known::NumpyScalar);
+        encoder.w.known(KnownType::NumpyScalar);
         encoder.w.text(Text::Ascii(b"S"));
         // SAFETY: a subclass of `bytes`, which the caller holds.
         encoder.w.bytes(unsafe { bytes_of(scalar.as_ptr()) });
@@ -362,7 +362,7 @@ fn encode_scalar<W: Writer>(encoder: &mut Encoder<'_, W>, numpy: &Numpy, scalar:
         Ok(_) => return refuse_to_store(encoder, scalar, "it has fields that are objects, which needs"),
         Err(why) => return refuse_to_store(encoder, scalar, why),
     };
-    encoder.w.known(Known::NumpyScalar);
+    encoder.w.known(KnownType::NumpyScalar);
     write_dtype(encoder, &dtype, &form)?;
     let view = View::with(scalar, ffi::PyBUF_SIMPLE)?;
     match form.mask() {

@@ -5,7 +5,7 @@ use crate::encode::{Encoder, Part};
 use crate::error::Result;
 use crate::memory::vec;
 use crate::types::Cost;
-use holdall_format::model::Known;
+use holdall_format::model::KnownType;
 use holdall_format::Writer;
 use pyo3::exceptions::PyValueError;
 use pyo3::ffi;
@@ -19,7 +19,7 @@ pub fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, object: &Bound<'_, PyAny>
     if !pattern.is_exact_instance_of::<PyString>() && !pattern.is_exact_instance_of::<PyBytes>() {
         return Err(crate::error::encode("can't store a `re.Pattern` that was not compiled of text or bytes"));
     }
-    encoder.w.known(Known::Pattern);
+    encoder.w.known(KnownType::PythonPattern);
     encoder.then(vec![Part::Value(owned(&pattern)), Part::Value(owned(&object.getattr("flags")?))]);
     Ok(())
 }

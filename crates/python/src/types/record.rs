@@ -7,7 +7,7 @@ use crate::error::door;
 use crate::error::{encode as encode_error, Result};
 use crate::memory::{format, Vec};
 use crate::shapes::Layout;
-use holdall_format::model::LayoutKind;
+use holdall_format::model::ShapeKind;
 use holdall_format::Writer;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -15,11 +15,11 @@ use pyo3::types::{PyDict, PyString, PyTuple};
 use pyo3::{ffi, PyTypeInfo};
 
 /// How the stored kinds are called in a record.
-const KINDS: &[(LayoutKind, &str)] = &[
-    (LayoutKind::Object, "object"),
-    (LayoutKind::Based, "based"),
-    (LayoutKind::Enum, "enum"),
-    (LayoutKind::Custom, "custom"),
+const KINDS: &[(ShapeKind, &str)] = &[
+    (ShapeKind::Object, "object"),
+    (ShapeKind::Based, "based"),
+    (ShapeKind::Enum, "enum"),
+    (ShapeKind::Custom, "custom"),
 ];
 
 /// The kind of that name.
@@ -69,7 +69,7 @@ pub fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, object: &Bound<'_, PyAny>
         return Err(encode_error("a record of an unknown kind"));
     };
     let names: Vec<Owned> = fields.keys().iter().map(|name| owned(&name)).collect();
-    if kind == LayoutKind::Based {
+    if kind == ShapeKind::Based {
         // Its content is written without a mark, and what that leads to may hold the record: so all is looked up.
         encoder.asks_program()?;
     }
@@ -77,13 +77,13 @@ pub fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, object: &Bound<'_, PyAny>
     let mut parts = Vec::new();
     let payload = record.payload.bind(py);
     match kind {
-        LayoutKind::Object | LayoutKind::Dict => {}
+        ShapeKind::Object | ShapeKind::Dict => {}
         // Nothing could refer to it.
-        LayoutKind::Based if payload.is_instance_of::<Record>() => {
+        ShapeKind::Based if payload.is_instance_of::<Record>() => {
             return Err(encode_error("a record whose content is a record"));
         }
-        LayoutKind::Based => parts.push(Part::Body(owned(payload))),
-        LayoutKind::Enum | LayoutKind::Custom => parts.push(Part::Value(owned(payload))),
+        ShapeKind::Based => parts.push(Part::Body(owned(payload))),
+        ShapeKind::Enum | ShapeKind::Custom => parts.push(Part::Value(owned(payload))),
     }
     parts.extend(fields.values().iter().map(|value| Part::Value(owned(&value))));
     encoder.then(parts);

@@ -8,7 +8,7 @@ use crate::decode::Decoder;
 use crate::encode::{Encoder, Part};
 use crate::error::{decode, unknown_type, Asked, Result};
 use crate::memory::{format, Vec};
-use holdall_format::model::{Known, Text};
+use holdall_format::model::{KnownType, Text};
 use holdall_format::{Reader, Writer};
 use pyo3::exceptions::{PyAttributeError, PyModuleNotFoundError, PyValueError};
 use pyo3::prelude::*;
@@ -40,7 +40,7 @@ pub fn write_builtin<W: Writer>(encoder: &mut Encoder<'_, W>, object: &Bound<'_,
     let builtins = object.py().import("builtins")?;
     for name in BUILTINS {
         if builtins.getattr(*name)?.is(object) {
-            encoder.w.known(Known::BuiltinType);
+            encoder.w.known(KnownType::PythonBuiltinType);
             encoder.w.text(Text::Ascii(name.as_bytes()));
             return Ok(true);
         }

@@ -13,7 +13,7 @@ use crate::error::{decode, encode as encode_error, raised, Result};
 use crate::memory::{vec, Vec};
 use crate::schema::time;
 use crate::types::{bson_values, Family};
-use holdall_format::model::{Known, Seq};
+use holdall_format::model::{KnownType, Seq};
 use holdall_format::Writer;
 use pyo3::exceptions::PyValueError;
 use pyo3::ffi;
@@ -74,9 +74,11 @@ pub fn key_text(key: &Bound<'_, PyAny>) -> Result<Owned> {
     // SAFETY: the class of a live object.
     let plan = unsafe { crate::classes::plan::of(py, ffi::Py_TYPE(key.as_ptr()))? };
     match plan.how {
-        How::Family(Family::Known(Known::Date | Known::Time)) => Ok(owned(&key.call_method0("isoformat")?)),
+        How::Family(Family::Known(KnownType::Date | KnownType::Time)) => Ok(owned(&key.call_method0("isoformat")?)),
         How::Family(Family::DateTime) => Ok(owned(&key.call_method0("isoformat")?)),
-        How::Family(Family::Known(Known::Timedelta)) => Ok(owned(new::text(py, &time::duration_text(key))?.as_any())),
+        How::Family(Family::Known(KnownType::Timedelta)) => {
+            Ok(owned(new::text(py, &time::duration_text(key))?.as_any()))
+        }
         How::Family(Family::Known(known)) if is_its_text(known) => Ok(owned(key.str()?.as_any())),
         _ => {
             let class = crate::classes::plan::shown_class(key)?;
@@ -86,22 +88,22 @@ pub fn key_text(key: &Bound<'_, PyAny>) -> Result<Owned> {
 }
 
 /// Whether `str` of a value says all of it, in a form that its class reads.
-fn is_its_text(known: Known) -> bool {
+fn is_its_text(known: KnownType) -> bool {
     matches!(
         known,
-        Known::Decimal
-            | Known::Fraction
-            | Known::Uuid
-            | Known::PurePosixPath
-            | Known::PureWindowsPath
-            | Known::PosixPath
-            | Known::WindowsPath
-            | Known::IPv4Address
-            | Known::IPv6Address
-            | Known::IPv4Network
-            | Known::IPv6Network
-            | Known::IPv4Interface
-            | Known::IPv6Interface
+        KnownType::Decimal
+            | KnownType::Fraction
+            | KnownType::Uuid
+            | KnownType::PurePosixPath
+            | KnownType::PureWindowsPath
+            | KnownType::PosixPath
+            | KnownType::WindowsPath
+            | KnownType::IPv4Address
+            | KnownType::IPv6Address
+            | KnownType::IPv4Network
+            | KnownType::IPv6Network
+            | KnownType::IPv4Interface
+            | KnownType::IPv6Interface
     )
 }
 
@@ -167,7 +169,8 @@ impl<W: Writer> Encoder<'_, W> {
             // SAFETY: alive, says the caller.
             return unsafe { self.refused(object, "only builtin types are asked for, others need") };
         }
-        if let Some(special) = plan.special.filter(|special| W::SPECIALS || !matches!(special, Special::Database(_))) {
+        if let Some(special) = plan.special.filter(|special| W::BSON_VALUES || !matches!(special, Special::Database(_)))
+        {
             return self.plain_special(&bound, special);
         }
         match &plan.how {
@@ -456,19 +459,19 @@ impl<W: Writer> Encoder<'_, W> {
                 }
             }
             Family::Known(known) => match known {
-                Known::Uuid if W::SPECIALS => bson_values::encode_uuid(self, object),
-                Known::Decimal if W::SPECIALS => bson_values::encode_decimal(self, object),
-                Known::Pattern if W::SPECIALS => bson_values::encode_regex(self, object),
-                Known::Uuid if self.plain_uuid(object)? => Ok(()),
-                Known::Decimal if self.plain_decimal(object)? => Ok(()),
-                Known::Date | Known::Time => self.plain_str(&object.call_method0("isoformat")?),
-                Known::Timedelta => {
+                KnownType::Uuid if W::BSON_VALUES => bson_values::encode_uuid(self, object),
+                KnownType::Decimal if W::BSON_VALUES => bson_values::encode_decimal(self, object),
+                KnownType::PythonPattern if W::BSON_VALUES => bson_values::encode_regex(self, object),
+                KnownType::Uuid if self.plain_uuid(object)? => Ok(()),
+                KnownType::Decimal if self.plain_decimal(object)? => Ok(()),
+                KnownType::Date | KnownType::Time => self.plain_str(&object.call_method0("isoformat")?),
+                KnownType::Timedelta => {
                     let text = time::duration_text(object);
                     self.plain_str(new::text(object.py(), &text)?.as_any())
                 }
                 _ if is_its_text(known) => self.plain_str(object),
-                Known::ZoneInfo => self.plain_str(&object.getattr("key")?),
-                Known::Pattern => {
+                KnownType::ZoneInfo => self.plain_str(&object.getattr("key")?),
+                KnownType::PythonPattern => {
                     // Flags have no place in a text; those that every pattern of its kind has need none.
                     let plain = object.py().import("re")?.call_method1("compile", (object.getattr("pattern")?,))?;
                     if !plain.getattr("flags")?.eq(object.getattr("flags")?)? {
@@ -478,15 +481,15 @@ impl<W: Writer> Encoder<'_, W> {
                     self.then(vec![Part::Value(owned(&object.getattr("pattern")?))]);
                     Ok(())
                 }
-                Known::Array | Known::NdArray => {
+                KnownType::PythonArray | KnownType::NumpyArray => {
                     let list = object.call_method0("tolist")?;
-                    if known == Known::NdArray && !crate::types::numpy::is_numeric(object)? {
+                    if known == KnownType::NumpyArray && !crate::types::numpy::is_numeric(object)? {
                         return refuse(self);
                     }
                     self.then(vec![Part::Value(owned(&list))]);
                     Ok(())
                 }
-                Known::NumpyScalar => {
+                KnownType::NumpyScalar => {
                     let item = object.call_method0("item")?;
                     if item.get_type().is(object.get_type()) {
                         return refuse(self);
@@ -494,23 +497,25 @@ impl<W: Writer> Encoder<'_, W> {
                     self.then(vec![Part::Value(owned(&item))]);
                     Ok(())
                 }
-                Known::Deque => self.plain_items(object),
-                Known::OrderedDict | Known::DefaultDict | Known::Counter if self.options.forms.order != Order::Own => {
+                KnownType::PythonDeque => self.plain_items(object),
+                KnownType::PythonOrderedDict | KnownType::PythonDefaultDict | KnownType::PythonCounter
+                    if self.options.forms.order != Order::Own =>
+                {
                     // SAFETY: a dict's subclass.
                     unsafe { self.sorted_dict(object.as_ptr()) }
                 }
-                Known::OrderedDict => {
+                KnownType::PythonOrderedDict => {
                     // SAFETY: an ordered dict.
                     let items = unsafe { crate::types::collections::ordered_items(object.as_ptr())? };
                     self.w.dict(items.len() / 2);
                     self.then(items);
                     Ok(())
                 }
-                Known::DefaultDict | Known::Counter => {
+                KnownType::PythonDefaultDict | KnownType::PythonCounter => {
                     self.dict_body(&owned(object));
                     Ok(())
                 }
-                Known::MappingProxy => {
+                KnownType::PythonMappingProxy => {
                     let copy = new::dict(object.py())?;
                     let (proxy, _) = crate::types::collections::shown_by(object)?;
                     // SAFETY: both are alive. Any mapping will do.
@@ -544,7 +549,7 @@ impl<W: Writer> Encoder<'_, W> {
         // SAFETY: a datetime; the API was imported when the module was.
         unsafe {
             let zone = ffi::PyDateTime_DATE_GET_TZINFO(raw);
-            if zone == ffi::Py_None() && !W::SPECIALS {
+            if zone == ffi::Py_None() && !W::BSON_VALUES {
                 return Ok(false);
             }
             let day = time::days(
@@ -561,7 +566,7 @@ impl<W: Writer> Encoder<'_, W> {
                 0
             } else {
                 let offset = object.call_method0("utcoffset")?;
-                if offset.is_none() && !W::SPECIALS {
+                if offset.is_none() && !W::BSON_VALUES {
                     return Ok(false);
                 }
                 match offset.is_none() {

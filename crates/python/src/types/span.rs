@@ -4,12 +4,12 @@ use crate::cpython::owned;
 use crate::encode::{Encoder, Part};
 use crate::error::Result;
 use crate::memory::Vec;
-use holdall_format::model::Known;
+use holdall_format::model::KnownType;
 use holdall_format::Writer;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-pub fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, known: Known, object: &Bound<'_, PyAny>) -> Result<()> {
+pub fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, known: KnownType, object: &Bound<'_, PyAny>) -> Result<()> {
     encoder.w.known(known);
     let mut parts = Vec::with_capacity(3);
     for name in ["start", "stop", "step"] {
@@ -19,8 +19,8 @@ pub fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, known: Known, object: &Bo
     Ok(())
 }
 
-pub fn build<'py>(py: Python<'py>, known: Known, parts: &[Bound<'py, PyAny>]) -> PyResult<Bound<'py, PyAny>> {
+pub fn build<'py>(py: Python<'py>, known: KnownType, parts: &[Bound<'py, PyAny>]) -> PyResult<Bound<'py, PyAny>> {
     let [start, stop, step] = parts else { return Err(PyValueError::new_err("another count of values")) };
-    let class = if known == Known::Range { "range" } else { "slice" };
+    let class = if known == KnownType::PythonRange { "range" } else { "slice" };
     py.import("builtins")?.getattr(class)?.call1((start, stop, step))
 }

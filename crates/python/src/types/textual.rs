@@ -5,15 +5,15 @@ use crate::cpython::owned;
 use crate::encode::{Encoder, Part};
 use crate::error::Result;
 use crate::memory::{vec, Vec};
-use holdall_format::model::Known;
+use holdall_format::model::KnownType;
 use holdall_format::Writer;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 
-pub fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, known: Known, object: &Bound<'_, PyAny>) -> Result<()> {
+pub fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, known: KnownType, object: &Bound<'_, PyAny>) -> Result<()> {
     encoder.w.known(known);
-    if known == Known::Uuid {
+    if known == KnownType::Uuid {
         let bytes = object.getattr("bytes")?;
         let mut bytes = Vec::from(bytes.cast::<PyBytes>().map_err(PyErr::from)?.as_bytes());
         // Whether the system made it so that no two processes get the same: 0 or -1, or None where nobody knows.
@@ -27,9 +27,9 @@ pub fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, known: Known, object: &Bo
     Ok(())
 }
 
-pub fn build<'py>(py: Python<'py>, known: Known, parts: &[Bound<'py, PyAny>]) -> PyResult<Bound<'py, PyAny>> {
+pub fn build<'py>(py: Python<'py>, known: KnownType, parts: &[Bound<'py, PyAny>]) -> PyResult<Bound<'py, PyAny>> {
     let [part] = parts else { return Err(PyValueError::new_err("another count of values")) };
-    if known == Known::Uuid {
+    if known == KnownType::Uuid {
         let module = py.import("uuid")?;
         let keywords = new::dict(py)?;
         let mut bytes = part.cast::<PyBytes>()?.as_bytes();
@@ -44,19 +44,19 @@ pub fn build<'py>(py: Python<'py>, known: Known, parts: &[Bound<'py, PyAny>]) ->
     }
     let text = part.cast::<PyString>()?;
     let (module, class) = match known {
-        Known::PurePosixPath => ("pathlib", "PurePosixPath"),
-        Known::PureWindowsPath => ("pathlib", "PureWindowsPath"),
+        KnownType::PurePosixPath => ("pathlib", "PurePosixPath"),
+        KnownType::PureWindowsPath => ("pathlib", "PureWindowsPath"),
         // A path of the other system's flavour can't be made here; its pure form says the same.
-        Known::PosixPath if cfg!(windows) => ("pathlib", "PurePosixPath"),
-        Known::PosixPath => ("pathlib", "PosixPath"),
-        Known::WindowsPath if cfg!(windows) => ("pathlib", "WindowsPath"),
-        Known::WindowsPath => ("pathlib", "PureWindowsPath"),
-        Known::IPv4Address => ("ipaddress", "IPv4Address"),
-        Known::IPv6Address => ("ipaddress", "IPv6Address"),
-        Known::IPv4Network => ("ipaddress", "IPv4Network"),
-        Known::IPv6Network => ("ipaddress", "IPv6Network"),
-        Known::IPv4Interface => ("ipaddress", "IPv4Interface"),
-        Known::IPv6Interface => ("ipaddress", "IPv6Interface"),
+        KnownType::PosixPath if cfg!(windows) => ("pathlib", "PurePosixPath"),
+        KnownType::PosixPath => ("pathlib", "PosixPath"),
+        KnownType::WindowsPath if cfg!(windows) => ("pathlib", "WindowsPath"),
+        KnownType::WindowsPath => ("pathlib", "PureWindowsPath"),
+        KnownType::IPv4Address => ("ipaddress", "IPv4Address"),
+        KnownType::IPv6Address => ("ipaddress", "IPv6Address"),
+        KnownType::IPv4Network => ("ipaddress", "IPv4Network"),
+        KnownType::IPv6Network => ("ipaddress", "IPv6Network"),
+        KnownType::IPv4Interface => ("ipaddress", "IPv4Interface"),
+        KnownType::IPv6Interface => ("ipaddress", "IPv6Interface"),
         _ => return Err(PyValueError::new_err("no text of its own")),
     };
     py.import(module)?.getattr(class)?.call1((text,))

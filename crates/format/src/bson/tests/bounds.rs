@@ -293,7 +293,7 @@ fn the_root_is_a_document() {
         root(&mut w);
         assert_eq!(w.refusal(), Some(refusal::ROOT));
     }
-    for root in [(|w| w.dict(0)) as Write, |w| w.special(Special::Document(&[5, 0, 0, 0, 0]))] {
+    for root in [(|w| w.dict(0)) as Write, |w| w.bson_value(BsonValue::Document(&[5, 0, 0, 0, 0]))] {
         let mut w = Writer::new(Vec::new());
         root(&mut w);
         assert_eq!((w.refusal(), &w.out[..]), (None, &[5, 0, 0, 0, 0][..]));
@@ -318,8 +318,8 @@ fn what_has_no_form_is_refused() {
         (|w| keyed_by(w, Text::Latin1(&[0xE9, 0])), "a key or pattern with a NUL"),
         (|w| keyed_by(w, Text::Ucs2(&[0x65E5, 0])), "a key or pattern with a NUL"),
         (|w| keyed_by(w, Text::Ucs4(&[0, 0x1_F600])), "a key or pattern with a NUL"),
-        (|w| w.special(Special::Regex { pattern: b"a\0", options: b"" }), "a key or pattern with a NUL"),
-        (|w| w.special(Special::Regex { pattern: b"", options: b"\0" }), "a key or pattern with a NUL"),
+        (|w| w.bson_value(BsonValue::Regex { pattern: b"a\0", options: b"" }), "a key or pattern with a NUL"),
+        (|w| w.bson_value(BsonValue::Regex { pattern: b"", options: b"\0" }), "a key or pattern with a NUL"),
     ];
     for (write, why) in beyond {
         assert_eq!(written(write).refusal(), Some(why));
@@ -423,7 +423,7 @@ fn names_are_matched_as_they_are_written() {
     assert!(matches!(seen.next().unwrap(), Token::Members(_)));
     assert!(r.skip().unwrap());
     assert_eq!(r.offset(), 7 + inner.len());
-    assert_eq!(r.finish().unwrap_err().kind(), &Kind::Trailing { count: r.remaining() });
+    assert_eq!(r.finish().unwrap_err().kind(), &ErrorKind::Trailing { count: r.remaining() });
 }
 
 #[test]
@@ -436,7 +436,7 @@ fn items_are_counted_from_where_the_reader_is() {
     r.next().unwrap();
     let Token::Items(end) = r.next().unwrap() else { panic!("no list") };
     assert_eq!(end, input.len() - 2);
-    for (left, token) in [(5, "None"), (4, "Int(5)"), (3, "Special(MinKey)"), (2, "None"), (1, "Members(34)")] {
+    for (left, token) in [(5, "None"), (4, "Int(5)"), (3, "BsonValue(MinKey)"), (2, "None"), (1, "Members(34)")] {
         assert_eq!(r.count(end).unwrap(), left);
         let before = r.place();
         if r.leaf().unwrap().is_none() {

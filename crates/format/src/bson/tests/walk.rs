@@ -1,7 +1,7 @@
 //! Hosts that keep nothing: each goes through all of a document in a way of its own, and notes where each value ends, outer
 //! ones first. What they are given may be any bytes.
 
-use super::model::{Bytes, Reader as _, Special, Token};
+use super::model::{BsonValue, Bytes, Reader as _, Token};
 use super::{tag, Elements, Reader, Result};
 use std::vec;
 use std::vec::Vec;
@@ -48,7 +48,7 @@ pub fn by_tokens(mut r: Reader<'_>, leaves_first: bool) -> Result<Vec<usize>> {
                 assert!(left <= 1 + r.remaining() / 2);
                 open.push(Open { left, keyed, begun, end, closed: true });
             }
-            Token::Special(Special::ScopedCode(_)) => {
+            Token::BsonValue(BsonValue::ScopedCode(_)) => {
                 open.push(Open { left: 1, keyed: false, begun: true, end, closed: false });
             }
             token => {
@@ -97,12 +97,12 @@ fn check(token: Token<'_>) {
         Token::Text(Bytes::Ascii(bytes)) => assert!(bytes.is_ascii()),
         Token::Text(Bytes::StrictUtf8(bytes)) => assert!(!bytes.is_ascii()),
         Token::Timestamp { nanoseconds, .. } => assert!(nanoseconds < 1_000_000_000),
-        Token::Special(Special::Binary { subtype, .. }) => assert_ne!(subtype, 0),
-        Token::Special(Special::Regex { pattern, options }) => {
+        Token::BsonValue(BsonValue::Binary { subtype, .. }) => assert_ne!(subtype, 0),
+        Token::BsonValue(BsonValue::Regex { pattern, options }) => {
             assert!(!pattern.contains(&0) && !options.contains(&0));
         }
-        Token::Special(Special::Document(_)) => panic!("never read"),
-        Token::None | Token::Bool(_) | Token::Int(_) | Token::Float(_) | Token::Bytes(_) | Token::Special(_) => {}
+        Token::BsonValue(BsonValue::Document(_)) => panic!("never read"),
+        Token::None | Token::Bool(_) | Token::Int(_) | Token::Float(_) | Token::Bytes(_) | Token::BsonValue(_) => {}
         other => panic!("not of this format: {other:?}"),
     }
 }
@@ -124,7 +124,7 @@ pub fn by_elements(document: &[u8]) -> Result<Vec<usize>> {
             continue;
         }
         let mut r = Reader::of_value(element.tag, value);
-        if let Token::Special(Special::ScopedCode(_)) = r.next()? {
+        if let Token::BsonValue(BsonValue::ScopedCode(_)) = r.next()? {
             ends.push(at + value.len());
             open.push((Elements::new(&value[r.offset()..])?, at + r.offset()));
         } else {

@@ -2,7 +2,7 @@
 
 use super::{most_unpacked, place, Fault, FREE_RAW, RAW_PER_BYTE, STAGE, TOTAL};
 use crate::aside;
-use crate::error::{Error, Kind};
+use crate::error::{Error, ErrorKind};
 use crate::hold::codec::{self, Codec, BLOCK};
 use crate::hold::frame::{self, Head, ALIGN, HEAD, START, TAIL};
 use crate::hold::tag;
@@ -74,7 +74,7 @@ impl<R: io::Read> Reader<R> {
         self.at
     }
 
-    fn error<T>(&self, kind: Kind) -> Result<T, Fault> {
+    fn error<T>(&self, kind: ErrorKind) -> Result<T, Fault> {
         Err(Error::new(kind, place(self.at)).into())
     }
 
@@ -85,7 +85,7 @@ impl<R: io::Read> Reader<R> {
                 Ok(0) => {
                     let needed = to.len() - filled;
                     self.at += filled as u64;
-                    return self.error(Kind::Truncated { needed });
+                    return self.error(ErrorKind::Truncated { needed });
                 }
                 Ok(count) => filled += count,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -104,7 +104,7 @@ impl<R: io::Read> Reader<R> {
                 break;
             }
             if zeros == ALIGN {
-                return self.error(Kind::Checksum);
+                return self.error(ErrorKind::Checksum);
             }
         }
         let at = self.at - 1;
@@ -116,16 +116,16 @@ impl<R: io::Read> Reader<R> {
     pub fn body(&mut self, kind: u8) -> Result<Body, Fault> {
         let (head, seed) = self.head()?;
         if head.kind != kind {
-            return self.error(Kind::BadFile { why: "a frame of another kind than comes here" });
+            return self.error(ErrorKind::BadFile { why: "a frame of another kind than comes here" });
         }
         if self.size.is_some_and(|size| head.len > size.saturating_sub(self.at)) {
             let needed = place(head.len - self.size.unwrap_or(0).saturating_sub(self.at));
-            return self.error(Kind::Truncated { needed });
+            return self.error(ErrorKind::Truncated { needed });
         }
         let mut body = Body { head, seed, total: [0; TOTAL as usize], len: head.len };
         if head.more {
             if head.len < TOTAL {
-                return self.error(Kind::BadFile { why: "a body that does not say how long it is" });
+                return self.error(ErrorKind::BadFile { why: "a body that does not say how long it is" });
             }
             self.exactly(&mut body.total)?;
             body.len = u64::from_le_bytes(body.total);
@@ -140,7 +140,7 @@ impl<R: io::Read> Reader<R> {
     fn count(&mut self, raw: u64, stored: u64) -> Result<(), Fault> {
         (self.raw, self.stored) = (self.raw.saturating_add(raw), self.stored.saturating_add(stored));
         if self.raw > most_unpacked(self.stored) {
-            return self.error(Kind::Bomb { times: RAW_PER_BYTE });
+            return self.error(ErrorKind::Bomb { times: RAW_PER_BYTE });
         }
         Ok(())
     }
@@ -149,7 +149,7 @@ impl<R: io::Read> Reader<R> {
     fn unpacks(&self, len: u64) -> Result<(), Fault> {
         let Some(size) = self.size else { return Ok(()) };
         if self.raw.saturating_add(len) > most_unpacked(size) {
-            return self.error(Kind::Bomb { times: RAW_PER_BYTE });
+            return self.error(ErrorKind::Bomb { times: RAW_PER_BYTE });
         }
         Ok(())
     }
@@ -178,7 +178,7 @@ impl<R: io::Read> Reader<R> {
         }
         let filled = self.frames(body, &mut Room::Whole { to, filled: 0 }, progress)?;
         if filled != len {
-            return self.error(Kind::BadFile { why: "a body that is shorter than it says" });
+            return self.error(ErrorKind::BadFile { why: "a body that is shorter than it says" });
         }
         Ok(())
     }
@@ -236,18 +236,18 @@ impl<R: io::Read> Reader<R> {
             let mut hasher = Xxh3::with_seed(seed);
             hasher.update(prefix);
             let Some(len) = head.len.checked_sub(prefix.len() as u64) else {
-                return self.error(Kind::BadFile { why: "a body that does not say how long it is" });
+                return self.error(ErrorKind::BadFile { why: "a body that does not say how long it is" });
             };
             let at = self.at;
             if head.codec == Codec::Stored {
                 if len > body.len - filled as u64 {
-                    return self.error(Kind::BadFile { why: "a body that is longer than it says" });
+                    return self.error(ErrorKind::BadFile { why: "a body that is longer than it says" });
                 }
                 let mut left = len;
                 while left > 0 {
                     let step = place(left).min(STAGE);
                     let Some(chunk) = to.next(step) else {
-                        return self.error(Kind::BadFile { why: "a body that is longer than it says" });
+                        return self.error(ErrorKind::BadFile { why: "a body that is longer than it says" });
                     };
                     self.exactly(chunk)?;
                     hasher.update(chunk);
@@ -259,7 +259,7 @@ impl<R: io::Read> Reader<R> {
                 self.count(len, len)?;
             } else {
                 if len > (BLOCK + codec::RAW) as u64 {
-                    return self.error(Kind::BadFile { why: "a compressed block that is too large" });
+                    return self.error(ErrorKind::BadFile { why: "a compressed block that is too large" });
                 }
                 let mut packed = std::mem::take(&mut self.scratch);
                 packed.resize(place(len), 0);
@@ -269,7 +269,7 @@ impl<R: io::Read> Reader<R> {
                 let raw = codec::raw_len(&packed, place(at))?;
                 self.count(raw as u64, len)?;
                 let Some(rest) = to.next(raw).filter(|_| raw as u64 <= body.len - filled as u64) else {
-                    return self.error(Kind::BadFile { why: "a body that is longer than it says" });
+                    return self.error(ErrorKind::BadFile { why: "a body that is longer than it says" });
                 };
                 codec::decompress(head.codec, &packed, rest, place(at))?;
                 filled += raw;
@@ -282,7 +282,7 @@ impl<R: io::Read> Reader<R> {
             prefix = &[];
             (head, seed) = self.head()?;
             if head.kind != tag::REST {
-                return self.error(Kind::BadFile { why: "a frame of another kind than comes here" });
+                return self.error(ErrorKind::BadFile { why: "a frame of another kind than comes here" });
             }
         }
     }
@@ -291,7 +291,7 @@ impl<R: io::Read> Reader<R> {
         let mut tail = [0; TAIL];
         self.exactly(&mut tail)?;
         if tail != hasher.digest().to_le_bytes() {
-            return Err(Error::new(Kind::Checksum, place(at)).into());
+            return Err(Error::new(ErrorKind::Checksum, place(at)).into());
         }
         Ok(())
     }
@@ -302,7 +302,7 @@ impl<R: io::Read> Reader<R> {
             // One block: its size stands before it.
             let mut packed = vec![0; place(body.head.len).min(BLOCK + codec::RAW)];
             if packed.len() as u64 != body.head.len {
-                return self.error(Kind::BadFile { why: "a compressed block that is too large" });
+                return self.error(ErrorKind::BadFile { why: "a compressed block that is too large" });
             }
             let at = self.at;
             self.exactly(&mut packed)?;
@@ -325,7 +325,7 @@ impl<R: io::Read> Reader<R> {
         let filled = self.frames(body, &mut room, progress)?;
         match room {
             Room::Growing(to) if filled as u64 == body.len => Ok(to),
-            _ => self.error(Kind::BadFile { why: "a body that is shorter than it says" }),
+            _ => self.error(ErrorKind::BadFile { why: "a body that is shorter than it says" }),
         }
     }
 
@@ -362,7 +362,7 @@ impl<R: io::Read> Reader<R> {
         loop {
             let (head, seed) = self.head()?;
             if !matches!(head.kind, tag::BUFFER_FRAME | tag::KEYS | tag::INDEX | tag::END) {
-                return self.error(Kind::BadFile { why: "a frame of another kind than comes here" });
+                return self.error(ErrorKind::BadFile { why: "a frame of another kind than comes here" });
             }
             let mut body = Body { head, seed, total: [0; TOTAL as usize], len: head.len };
             if head.more {

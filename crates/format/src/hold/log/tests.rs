@@ -7,16 +7,16 @@ use crate::model::Text;
 fn message(numbers: u64) -> Vec<u8> {
     let mut w = writer::Writer::new(Vec::new(), false);
     w.list(4);
-    let block = w.layout_begin(LayoutKind::Dict, 0, 2);
+    let block = w.shape_begin(ShapeKind::Dict, 0, 2);
     w.text(Text::Ascii(b"id"));
     w.text(Text::Ascii(b"name"));
-    w.layout_end(block);
+    w.shape_end(block);
     w.int(1);
-    w.mark_named();
+    w.assign_named_id();
     w.text(Text::Ascii(b"ann"));
-    w.mark();
+    w.assign_id();
     w.text(Text::Ascii(b"bob"));
-    w.mark();
+    w.assign_id();
     w.list(0);
     w.reference(numbers + 3);
     w.out
@@ -26,21 +26,21 @@ fn message(numbers: u64) -> Vec<u8> {
 fn names_are_what_a_record_has_named() {
     for texts in [0, 5] {
         let mut out = Vec::new();
-        let named = Named { section: 2, texts, layouts: 4 };
+        let named = Named { window: 2, texts, shapes: 4 };
         let after = put_names(&mut out, 8, named, &message(texts)).unwrap();
-        assert_eq!(after, Named { texts: texts + 3, layouts: 5, ..named });
+        assert_eq!(after, Named { texts: texts + 3, shapes: 5, ..named });
         let frame = Frame::within(&out, 0, 8).unwrap().unwrap();
         let mut names = NamesReader::new(frame.verified(&out).unwrap()).unwrap();
-        assert_eq!((names.section, names.named), (2, texts + 4));
+        assert_eq!((names.window, names.named), (2, texts + 4));
         let mut found = Vec::new();
         while let Some(token) = names.token().unwrap() {
             found.push(match token {
                 Token::Text(text) => format!("{text:?}"),
-                Token::NewLayout(layout) => {
-                    let r = Reader::from(layout.block, 0, false);
-                    let names: Vec<_> = r.names(&layout).map(|name| name.unwrap()).collect();
+                Token::NewShape(shape) => {
+                    let r = Reader::from(shape.block, 0, false);
+                    let names: Vec<_> = r.names(&shape).map(|name| name.unwrap()).collect();
                     assert_eq!(names, [Name::Reference(texts), Name::Reference(texts + 1)]);
-                    format!("{:?} of {}", layout.kind, layout.fields)
+                    format!("{:?} of {}", shape.kind, shape.fields)
                 }
                 _ => unreachable!(),
             });
@@ -66,7 +66,7 @@ fn log() -> (Vec<u8>, Vec<usize>) {
     put(&|out, at| {
         put_names(out, at, Named::default(), &message(0)).unwrap();
     });
-    put(&|out, at| put_record(out, at, Named { texts: 3, layouts: 1, section: 0 }, &[0xC1, 5], None));
+    put(&|out, at| put_record(out, at, Named { texts: 3, shapes: 1, window: 0 }, &[0xC1, 5], None));
     put(&|out, at| put_restart(out, at, 2, 1, &[8]));
     (out, ends)
 }

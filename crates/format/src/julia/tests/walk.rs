@@ -1,6 +1,6 @@
 //! A host that keeps nothing but notes. What it is given may be any bytes.
 
-use super::model::{Path, Reader as _, Tagged, Token};
+use super::model::{Path, Reader as _, Token, TypedValue};
 use super::{Reader, Result};
 use std::vec;
 use std::vec::Vec;
@@ -35,25 +35,31 @@ pub fn told_by(mut r: Reader<'_>) -> Result<Vec<String>> {
                 line += &format!("dict of {count}");
                 pending.push((count, true));
             }
-            Token::Tagged(tagged) => {
+            Token::TypedValue(tagged) => {
                 line += &match tagged {
-                    Tagged::Packed { element, shape, data } => {
-                        format!("packed {element} {:?} {data:?}", Reader::shape(shape).collect::<Result<Vec<_>>>()?)
+                    TypedValue::Packed { element, dimensions, data } => {
+                        format!(
+                            "packed {element} {:?} {data:?}",
+                            Reader::dimensions(dimensions).collect::<Result<Vec<_>>>()?
+                        )
                     }
-                    Tagged::Boxed { element, shape, len } => {
+                    TypedValue::Boxed { element, dimensions, len } => {
                         pending.push((len, false));
-                        format!("boxed {element} {:?} {len}", Reader::shape(shape).collect::<Result<Vec<_>>>()?)
+                        format!(
+                            "boxed {element} {:?} {len}",
+                            Reader::dimensions(dimensions).collect::<Result<Vec<_>>>()?
+                        )
                     }
-                    Tagged::Type { path, parameters } => {
+                    TypedValue::Type { path, parameters } => {
                         pending.push((usize::from(parameters), false));
                         format!("type {:?} {parameters}", names(path)?)
                     }
-                    Tagged::Module(path) => format!("module {:?}", names(path)?),
+                    TypedValue::Module(path) => format!("module {:?}", names(path)?),
                     other => {
                         pending.push(match other {
-                            Tagged::Struct { fields, .. } => (fields, false),
-                            Tagged::Tuple(len) | Tagged::Simple(len) => (len, false),
-                            Tagged::UnionAll | Tagged::Anonymous => (2, false),
+                            TypedValue::Struct { fields, .. } => (fields, false),
+                            TypedValue::Tuple(len) | TypedValue::Simple(len) => (len, false),
+                            TypedValue::UnionAll | TypedValue::Anonymous => (2, false),
                             _ => (0, false),
                         });
                         format!("{other:?}")

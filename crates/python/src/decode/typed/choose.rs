@@ -145,7 +145,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     /// A number or a text, marked or referred to; `None` is another value, of which one token was read.
     pub(crate) fn plain_value(&mut self) -> Result<Option<Owned>> {
         match self.r.next()? {
-            Token::Mark => {
+            Token::AssignId => {
                 let token = self.r.next()?;
                 let value = self.text_or_int(token)?;
                 if let Some(value) = &value {

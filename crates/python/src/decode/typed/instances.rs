@@ -8,7 +8,7 @@ use crate::schema::coerce::expected;
 use crate::schema::node::{Node, SeqKind};
 use crate::schema::NodeId;
 use crate::shapes::{Build, Layout};
-use holdall_format::model::LayoutKind;
+use holdall_format::model::ShapeKind;
 use holdall_format::Reader;
 use std::rc::Rc;
 
@@ -33,12 +33,12 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         node: &'i Node,
         id: NodeId,
     ) -> Result<Option<Owned>> {
-        if layout.kind == LayoutKind::Dict {
+        if layout.kind == ShapeKind::Dict {
             return self.typed_record(layout, node, id);
         }
         let name = layout.stored_name(self.py)?;
         let found = self.schema_class(name)?;
-        if let (Some(class), Some(schema), LayoutKind::Object) = (&found, self.rules.schema, layout.kind) {
+        if let (Some(class), Some(schema), ShapeKind::Object) = (&found, self.rules.schema, layout.kind) {
             let class = class.get().cast();
             let own = |index: u32| schema.classes[index as usize].is(class);
             let of_node = match node.seq.as_ref().map(|seq| &seq.kind) {

@@ -9,7 +9,7 @@ use crate::memory::{format, Vec};
 use crate::schema::class::{utf8, Class, ClassKind, Missing};
 use crate::schema::{NodeId, ANY};
 use crate::shapes::{places, Build, Layout, Place};
-use holdall_format::model::LayoutKind;
+use holdall_format::model::ShapeKind;
 use holdall_format::Reader;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -134,7 +134,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             return Ok(known);
         }
         let class = self.class(index)?;
-        let of_dict = stored.kind == LayoutKind::Dict;
+        let of_dict = stored.kind == ShapeKind::Dict;
         let mut names = stored.names.clone();
         let mut layout = stored.like(Build::Unresolved, class.fields.iter().map(|field| field.name.clone()).collect());
         let (way, places) = self.way(class, &mut layout)?;

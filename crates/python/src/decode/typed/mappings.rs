@@ -11,7 +11,7 @@ use crate::schema::node::{accepts, Map, MapKind, Node};
 use crate::schema::{NodeId, ANY};
 use crate::shapes::{Build, Layout};
 use crate::types;
-use holdall_format::model::Known;
+use holdall_format::model::KnownType;
 use holdall_format::{Reader, Token};
 use pyo3::ffi;
 use std::rc::Rc;
@@ -54,7 +54,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     /// Pairs into a new mapping of that kind.
     pub(crate) fn pairs_of(
         &mut self,
-        known: Option<Known>,
+        known: Option<KnownType>,
         len: usize,
         node: &'i Node,
         id: NodeId,
@@ -76,7 +76,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         self.begin_pairs(dict, len, true, id)
     }
 
-    pub(crate) fn empty_mapping(&self, known: Option<Known>, node: &Node) -> Result<Owned> {
+    pub(crate) fn empty_mapping(&self, known: Option<KnownType>, node: &Node) -> Result<Owned> {
         let Some(known) = known else {
             // SAFETY: the GIL is held while a decoder lives.
             return unsafe { Owned::new(ffi::PyDict_New()) }.ok_or_else(raised);
@@ -95,14 +95,14 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
 
     /// A dict whose items are there, shown through a proxy.
     pub(crate) fn proxy(&mut self, dict: Owned, mark: u32, at: usize) -> Result<Owned> {
-        let made = types::build(self.py, Known::MappingProxy, &[dict], at)?;
+        let made = types::build(self.py, KnownType::PythonMappingProxy, &[dict], at)?;
         self.whole(mark, made.get());
         Ok(made)
     }
 
     /// An ordered dict and its like, as hold stores them.
-    pub(crate) fn typed_mapping(&mut self, known: Known, node: &'i Node, id: NodeId) -> Result<Option<Owned>> {
-        if known == Known::DefaultDict {
+    pub(crate) fn typed_mapping(&mut self, known: KnownType, node: &'i Node, id: NodeId) -> Result<Option<Owned>> {
+        if known == KnownType::PythonDefaultDict {
             if let Some(Map { kind: MapKind::DefaultDict(None), key: ANY, value: ANY, min: None, max: None }) = node.map
             {
                 // The type says nothing of what it holds: the stored factory is kept.

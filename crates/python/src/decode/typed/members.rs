@@ -261,7 +261,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         let start = self.r.start();
         let name = match self.r.next()? {
             Token::Text(Bytes::Ascii(name) | Bytes::StrictUtf8(name)) => name,
-            Token::Mark | Token::Reference(_) | Token::Text(_) => {
+            Token::AssignId | Token::Reference(_) | Token::Text(_) => {
                 // Hold's keys may be shared, or be wide.
                 self.r.rewind(before);
                 match self.value(ANY, accepts::ALL)? {

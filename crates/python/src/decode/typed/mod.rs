@@ -16,7 +16,7 @@ use crate::schema::coerce::{expected, kind_of};
 use crate::schema::node::{accepts, Node, Scalar, Seq, SeqKind};
 use crate::schema::{NodeId, ANY};
 use crate::types::{bson_values, schemaless};
-use holdall_format::model::{self, Known, Special};
+use holdall_format::model::{self, BsonValue, KnownType};
 use holdall_format::{Reader, Token};
 use pyo3::ffi;
 
@@ -32,7 +32,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             return self.decoded(token, id);
         }
         let mark = self.mark;
-        if mark != UNMARKED && !matches!(token, Token::Mark | Token::Reference(_)) {
+        if mark != UNMARKED && !matches!(token, Token::AssignId | Token::Reference(_)) {
             // Also for what refers to it from within. Leaves have no identity to speak of: they are looked at each time.
             self.numbered[mark as usize].node = id;
         }
@@ -62,7 +62,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 let layout = self.layout_of(number)?;
                 self.typed_instance(&layout, node, id)?
             }
-            Token::NewLayout(new) => {
+            Token::NewShape(new) => {
                 self.mark = UNMARKED;
                 let layout = self.layout(&new)?;
                 self.mark = mark;
@@ -71,11 +71,11 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             Token::Ints(..) | Token::Floats(..) | Token::Bools(..) | Token::Texts(..) => {
                 self.typed_run(token, node, id)?
             }
-            Token::Known(Known::Deque) => self.typed_deque(token, node, id)?,
-            Token::Known(known @ (Known::OrderedDict | Known::DefaultDict | Known::Counter)) if node.map.is_some() => {
-                self.typed_mapping(known, node, id)?
-            }
-            Token::Mark => {
+            Token::KnownType(KnownType::PythonDeque) => self.typed_deque(token, node, id)?,
+            Token::KnownType(
+                known @ (KnownType::PythonOrderedDict | KnownType::PythonDefaultDict | KnownType::PythonCounter),
+            ) if node.map.is_some() => self.typed_mapping(known, node, id)?,
+            Token::AssignId => {
                 let Some(mark) = self.begin_mark()? else {
                     let index = self.mark as usize;
                     let object = self.take_again()?;
@@ -87,26 +87,26 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                     return Ok(Some(value));
                 }
                 let token = self.r.next()?;
-                if matches!(token, Token::Mark | Token::Reference(_)) {
+                if matches!(token, Token::AssignId | Token::Reference(_)) {
                     return Err(decode("a mark of what has a number", self.here()));
                 }
                 return self.typed(token, id);
             }
-            Token::Tagged(tagged) if R::TAGGED => return self.typed_tagged(tagged, node, id),
-            Token::Bytes(data) if R::TAGGED => return self.typed_octets(data, node, id),
+            Token::TypedValue(tagged) if R::TYPED_VALUES => return self.typed_tagged(tagged, node, id),
+            Token::Bytes(data) if R::TYPED_VALUES => return self.typed_octets(data, node, id),
             Token::Reference(number) if R::PARTIAL => return self.far_typed(number, id),
-            Token::Reference(number) if R::TAGGED && self.stands_apart(number) => {
+            Token::Reference(number) if R::TYPED_VALUES && self.stands_apart(number) => {
                 return self.begin_apart(number as usize, id);
             }
             Token::Reference(number) => return self.typed_reference(number, id).map(Some),
             Token::DateTime { .. } if node.accepts & accepts::DATETIME != 0 => return self.node_of(token),
-            Token::Known(Known::MappingProxy) if node.map.is_some() => {
+            Token::KnownType(KnownType::PythonMappingProxy) if node.map.is_some() => {
                 // The dict that it shows, wrapped again where a proxy is wanted; one that others show too goes the long way.
                 let before = self.r.place();
                 let next = self.r.next()?;
                 self.r.rewind(before);
                 return match next {
-                    Token::Mark | Token::Reference(_) => self.untyped(token, id),
+                    Token::AssignId | Token::Reference(_) => self.untyped(token, id),
                     _ => self.next_node(id),
                 };
             }
@@ -137,7 +137,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             return Ok(known.clone());
         }
         let whole = self.numbered.get(index).is_some_and(|known| known.state == State::Whole);
-        let made = if R::TAGGED { self.tagged_as(object, id)? } else { self.rules.coerce(id, object)? };
+        let made = if R::TYPED_VALUES { self.tagged_as(object, id)? } else { self.rules.coerce(id, object)? };
         if whole {
             self.made_into.insert(key, made.clone());
         }
@@ -179,7 +179,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             return Ok(None);
         }
         match token {
-            Token::Reference(_) | Token::Mark => self.shared_field(token, accepts),
+            Token::Reference(_) | Token::AssignId => self.shared_field(token, accepts),
             Token::DateTime { bits, zoned } if accepts & accepts::DATETIME != 0 => self.quick_datetime(bits, zoned),
             // Runs are made at once.
             Token::Ints(..) | Token::Floats(..) | Token::Bools(..) | Token::Texts(..)
@@ -187,7 +187,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             {
                 self.typed_run(token, self.rules.node(id), id)
             }
-            Token::Bytes(data) if R::TAGGED => self.typed_octets(data, self.rules.node(id), id),
+            Token::Bytes(data) if R::TYPED_VALUES => self.typed_octets(data, self.rules.node(id), id),
             Token::Text(_)
             | Token::Int(_)
             | Token::Float(_)
@@ -199,8 +199,8 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             | Token::Timestamp { .. }
             | Token::DateTime { zoned: false, .. } => self.untyped(token, id),
             // Its variables need a frame.
-            Token::Special(Special::ScopedCode(_)) => Ok(None),
-            Token::Special(_) => self.untyped(token, id),
+            Token::BsonValue(BsonValue::ScopedCode(_)) => Ok(None),
+            Token::BsonValue(_) => self.untyped(token, id),
             _ => Ok(None),
         }
     }
@@ -261,14 +261,14 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         let is_leaf = unsafe { kind_of(raw) } != 0;
         // A set that its table holds: whoever refers to the table has the same set.
         // SAFETY: held.
-        let shared = R::TAGGED && unsafe { ffi::PyAnySet_Check(raw) != 0 && ffi::Py_REFCNT(raw) > 1 };
+        let shared = R::TYPED_VALUES && unsafe { ffi::PyAnySet_Check(raw) != 0 && ffi::Py_REFCNT(raw) > 1 };
         if shared {
             if let Some((_, known)) = self.sets_into.get(&(raw as usize, id)) {
                 return Ok(known.clone());
             }
         }
         let original = shared.then(|| object.clone());
-        let made = if R::TAGGED { self.tagged_as(object, id) } else { self.rules.coerce(id, object) };
+        let made = if R::TYPED_VALUES { self.tagged_as(object, id) } else { self.rules.coerce(id, object) };
         let made = made.map_err(|fault| self.of_user(1, fault))?;
         if let Some(original) = original {
             self.sets_into.insert((raw as usize, id), (original, made.clone()));
@@ -295,7 +295,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             Token::Ints(seq, _) | Token::Floats(seq, _) | Token::Bools(seq, _) | Token::Texts(seq, ..) => {
                 if *seq == model::Seq::List { "list" } else { "tuple" }.to_owned()
             }
-            Token::Known(Known::Deque) => "deque".to_owned(),
+            Token::KnownType(KnownType::PythonDeque) => "deque".to_owned(),
             _ => "dict".to_owned(),
         };
         expected(&node.name, &got)

@@ -9,7 +9,7 @@ use crate::dialect::julia::{bound, call, Elements};
 use crate::error::{decode, Result};
 use crate::memory::Vec;
 use crate::types::numpy;
-use holdall_format::model::Shape;
+use holdall_format::model::Dimensions;
 use holdall_format::Reader;
 use pyo3::types::PyTuple;
 
@@ -18,9 +18,9 @@ const MOST_DIMENSIONS: usize = 32;
 
 impl<'i, R: Reader<'i>> Decoder<'i, R> {
     /// The lengths of an array's dimensions, and how many elements that makes.
-    pub(crate) fn shape(&self, shape: Shape<'i>) -> Result<(Vec<usize>, usize)> {
+    pub(crate) fn dimensions(&self, stored: Dimensions<'i>) -> Result<(Vec<usize>, usize)> {
         let (mut dimensions, mut count) = (Vec::new(), Some(1usize));
-        for len in R::shape(shape) {
+        for len in R::dimensions(stored) {
             let len = len?;
             if dimensions.len() == MOST_DIMENSIONS {
                 return Err(decode(format_args!("an array of more than {MOST_DIMENSIONS} dimensions"), self.here()));
@@ -44,35 +44,35 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     /// An array of elements that have no references.
-    pub(crate) fn packed(&mut self, element: usize, shape: Shape<'i>, data: &'i [u8]) -> Result<Owned> {
+    pub(crate) fn packed(&mut self, element: usize, dimensions: Dimensions<'i>, data: &'i [u8]) -> Result<Owned> {
         let (py, at, julia) = (self.py, self.here(), self.julia()?);
         let described = self.described(element)?;
-        let (shape, count) = self.shape(shape)?;
+        let (dimensions, count) = self.dimensions(dimensions)?;
         let size = self.element_size(count, data)?;
         // What takes no bytes costs a place for each of its elements.
         self.charge(if size == 0 { 64usize.saturating_mul(count) } else { 256 })?;
         match &*described.elements(py, julia, size).map_err(|error| self.refuse(error, at))? {
             Elements::Dtype(_) if size == 0 && count > 0 => Err(decode(WRONG_SIZE, at)),
-            Elements::Dtype(dtype) => self.array_of(dtype, &shape, data, at),
+            Elements::Dtype(dtype) => self.array_of(dtype, &dimensions, data, at),
             Elements::Converted(function) => {
                 self.charge(data.len().saturating_mul(16))?;
-                let shape = PyTuple::new(py, &shape)?;
-                let made = call(py, function, (bound(py, &described.object), new::bytes(py, data)?, shape));
+                let dimensions = PyTuple::new(py, &dimensions)?;
+                let made = call(py, function, (bound(py, &described.object), new::bytes(py, data)?, dimensions));
                 Ok(owned(&made.map_err(|error| self.refuse(error, at))?))
             }
         }
     }
 
-    pub(crate) fn array_of(&mut self, dtype: &Owned, shape: &[usize], data: &'i [u8], at: usize) -> Result<Owned> {
+    pub(crate) fn array_of(&mut self, dtype: &Owned, dimensions: &[usize], data: &'i [u8], at: usize) -> Result<Owned> {
         let dtype = bound(self.py, dtype);
         match &self.julia()?.views {
             Some((owner, base)) if !data.is_empty() => {
                 let offset = data.as_ptr() as usize - base;
-                numpy::view_in_columns(&dtype, shape, &bound(self.py, owner), offset, at)
+                numpy::view_in_columns(&dtype, dimensions, &bound(self.py, owner), offset, at)
             }
             _ => {
                 self.charge(data.len())?;
-                numpy::copy_in_columns(&dtype, shape, data, at)
+                numpy::copy_in_columns(&dtype, dimensions, data, at)
             }
         }
     }
@@ -92,16 +92,16 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     /// An array of objects: there before what it holds.
-    pub(crate) fn boxed(&mut self, element: usize, shape: Shape<'i>, len: usize) -> Result<Option<Owned>> {
+    pub(crate) fn boxed(&mut self, element: usize, dimensions: Dimensions<'i>, len: usize) -> Result<Option<Owned>> {
         let (py, at, julia) = (self.py, self.here(), self.julia()?);
         let described = self.described(element)?;
-        let (shape, count) = self.shape(shape)?;
+        let (dimensions, count) = self.dimensions(dimensions)?;
         if count != len {
             return Err(decode(WRONG_SIZE, at));
         }
         self.claim(len, 256 + 8 * len)?;
         let dtype = described.boxed_dtype(py, julia).map_err(|error| self.refuse(error, at))?;
-        let (array, places) = numpy::objects_in_columns(&dtype, &shape, at)?;
+        let (array, places) = numpy::objects_in_columns(&dtype, &dimensions, at)?;
         let mark = self.take_mark();
         self.opened(mark, array.get());
         if len == 0 {

@@ -36,7 +36,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
 
     /// Numbers the values that stand apart: they are built when they are referred to.
     pub(crate) fn find_apart(&mut self) -> Result<()> {
-        self.apart = self.r.apart()?;
+        self.apart = self.r.back_references()?;
         let len = self.apart.len();
         self.charge(len.saturating_mul(128))?;
         // By a type they may be something else.

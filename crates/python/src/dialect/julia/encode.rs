@@ -12,7 +12,7 @@ use crate::dialect::julia::{bound, call};
 use crate::encode::{shapes, Encoder, Part, Sharing, BY_PARENT, CHANGED};
 use crate::error::{encode, raised, EncodeError, Result};
 use crate::memory::{vec, Vec};
-use holdall_format::model::Form;
+use holdall_format::model::TypedForm;
 use holdall_format::Writer;
 use pyo3::ffi;
 use pyo3::intern;
@@ -55,7 +55,7 @@ impl<W: Writer> Encoder<'_, W> {
             self.pairs(root);
             self.walk()?;
             if apart > 0 {
-                self.w.apart(apart);
+                self.w.back_references(apart);
             }
             let mut left = apart;
             while let Some(next) = self.lowering()?.apart.pop_front() {
@@ -344,7 +344,7 @@ impl<W: Writer> Encoder<'_, W> {
                     }
                 }
                 drop(parts);
-                self.w.tagged(Form::Struct);
+                self.w.typed_value(TypedForm::Struct);
                 self.then_for(object, vec![Part::Value(of_type.clone()), Part::Body(owned(values.as_any()))]);
             }
         }
@@ -426,7 +426,7 @@ impl<W: Writer> Encoder<'_, W> {
                         self.w.bits(&described, View::new(&data)?.as_slice());
                     }
                     None => {
-                        self.w.tagged(Form::Struct);
+                        self.w.typed_value(TypedForm::Struct);
                         self.then(vec![value(1)?, Part::Octets(owned(&data))]);
                     }
                 }
@@ -440,7 +440,7 @@ impl<W: Writer> Encoder<'_, W> {
                         self.w.packed(&described, &shape, View::new(&data)?.as_slice());
                     }
                     None => {
-                        self.w.tagged(Form::Array);
+                        self.w.typed_value(TypedForm::Array);
                         self.then(vec![value(1)?, list(2)?, Part::Octets(owned(&data))]);
                     }
                 }
@@ -457,13 +457,13 @@ impl<W: Writer> Encoder<'_, W> {
                     self.then(items);
                 }
                 None => {
-                    self.w.tagged(Form::Array);
+                    self.w.typed_value(TypedForm::Array);
                     self.then(vec![value(1)?, list(2)?, list(3)?]);
                 }
             },
             "symbol" => self.w.symbol(&utf8(part(1)?.cast::<PyString>().map_err(PyErr::from)?)?),
             "svec" => {
-                self.w.tagged(Form::Simple);
+                self.w.typed_value(TypedForm::Simple);
                 // SAFETY: alive, says the caller.
                 let object = unsafe { Owned::borrowed(object) };
                 self.then_for(object, vec![list(1)?]);
@@ -477,17 +477,17 @@ impl<W: Writer> Encoder<'_, W> {
                 None => {
                     // A vector that is packed, where the parameters are of one type of bits.
                     let parameters = if part(2)?.is_instance_of::<PyTuple>() { list(2)? } else { value(2)? };
-                    self.w.tagged(Form::Type);
+                    self.w.typed_value(TypedForm::Type);
                     self.then(vec![parameters, list(1)?]);
                 }
             },
             "unionall" => {
-                self.w.tagged(Form::UnionAll);
+                self.w.typed_value(TypedForm::UnionAll);
                 self.then(vec![value(1)?, value(2)?]);
             }
-            "bottom" => self.w.tagged(Form::Bottom),
+            "bottom" => self.w.typed_value(TypedForm::Bottom),
             "anonymous" => {
-                self.w.tagged(Form::Anonymous);
+                self.w.typed_value(TypedForm::Anonymous);
                 self.then(vec![list(2)?, value(1)?]);
             }
             "module" => {

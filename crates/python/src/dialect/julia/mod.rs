@@ -126,7 +126,7 @@ pub struct Julia {
     pub types: Owned,
     /// Arrays are views of this object's memory, which begins there; else they are copies.
     pub views: Option<(Owned, usize)>,
-    /// Tagged documents are dicts, as they stand in the file.
+    /// TypedValue documents are dicts, as they stand in the file.
     pub raw: bool,
     /// Of a document that is read where it is touched: the objects that stand apart, as far as they were built. What several
     /// members refer to is one object.

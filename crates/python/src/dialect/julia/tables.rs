@@ -13,7 +13,7 @@ use crate::dialect::julia::{bound, call, Class, Described};
 use crate::error::{decode, raised, Asked, Result};
 use crate::memory::Vec;
 use crate::schema::{NodeId, ANY};
-use holdall_format::model::{Shape, Tagged};
+use holdall_format::model::{Dimensions, TypedValue};
 use holdall_format::{Reader, Token};
 use pyo3::exceptions::PyTypeError;
 use pyo3::ffi;
@@ -87,8 +87,8 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                     None
                 }
             }
-            Token::Tagged(Tagged::Packed { element, shape, data }) if item == ANY => {
-                self.numbers(element, shape, data)?
+            Token::TypedValue(TypedValue::Packed { element, dimensions, data }) if item == ANY => {
+                self.numbers(element, dimensions, data)?
             }
             _ => None,
         };
@@ -100,11 +100,16 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     /// A packed array as a list, if its elements are numbers.
-    pub(crate) fn numbers(&mut self, element: usize, shape: Shape<'i>, data: &'i [u8]) -> Result<Option<Owned>> {
+    pub(crate) fn numbers(
+        &mut self,
+        element: usize,
+        dimensions: Dimensions<'i>,
+        data: &'i [u8],
+    ) -> Result<Option<Owned>> {
         let described = self.described(element)?;
         let Class::Number(_, kind) = &described.class else { return Ok(None) };
-        let (shape, count) = self.shape(shape)?;
-        if shape.len() != 1 {
+        let (dimensions, count) = self.dimensions(dimensions)?;
+        if dimensions.len() != 1 {
             return Ok(None);
         }
         let size = self.element_size(count, data)?;
@@ -129,15 +134,15 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
 
     /// The parameters of a type, where they are stored as an array of one type of bits: each as if it stood alone, since nothing
     /// else says its type.
-    fn parameters(&mut self, element: usize, shape: Shape<'i>, data: &'i [u8]) -> Result<Owned> {
+    fn parameters(&mut self, element: usize, dimensions: Dimensions<'i>, data: &'i [u8]) -> Result<Owned> {
         let described = self.described(element)?;
         if let Class::Number(None, _) = &described.class {
-            if let Some(list) = self.numbers(element, shape, data)? {
+            if let Some(list) = self.numbers(element, dimensions, data)? {
                 return Ok(list);
             }
         }
         let make = &self.julia()?.names.parameters;
-        self.values_by(make, element, shape, data)
+        self.values_by(make, element, dimensions, data)
     }
 
     /// The same, where all of them are bytes.
@@ -149,17 +154,17 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     /// A packed array as a list of whatever its elements are.
-    fn values_of(&mut self, element: usize, shape: Shape<'i>, data: &'i [u8]) -> Result<Owned> {
+    fn values_of(&mut self, element: usize, dimensions: Dimensions<'i>, data: &'i [u8]) -> Result<Owned> {
         let make = &self.julia()?.names.items;
-        self.values_by(make, element, shape, data)
+        self.values_by(make, element, dimensions, data)
     }
 
     /// A packed array as a list, made by a function of `holdall.julia`'s.
-    fn values_by(&mut self, make: &Owned, element: usize, shape: Shape<'i>, data: &'i [u8]) -> Result<Owned> {
+    fn values_by(&mut self, make: &Owned, element: usize, dimensions: Dimensions<'i>, data: &'i [u8]) -> Result<Owned> {
         let (py, at, julia) = (self.py, self.here(), self.julia()?);
         let described = self.described(element)?;
-        let (shape, count) = self.shape(shape)?;
-        if shape.len() != 1 {
+        let (dimensions, count) = self.dimensions(dimensions)?;
+        if dimensions.len() != 1 {
             return Err(decode(WRONG_SIZE, at));
         }
         self.element_size(count, data)?;
@@ -184,18 +189,20 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             let before = self.r.place();
             let value = match self.r.next()? {
                 Token::Items(end) => self.begin_items(end, item)?,
-                Token::Tagged(Tagged::Packed { element, shape, data }) if of_type => {
-                    Some(self.parameters(element, shape, data)?)
+                Token::TypedValue(TypedValue::Packed { element, dimensions, data }) if of_type => {
+                    Some(self.parameters(element, dimensions, data)?)
                 }
                 Token::Bytes(data) if of_type => Some(self.parameters_of_bytes(data)?),
-                Token::Tagged(Tagged::Packed { element, shape, data }) => match self.numbers(element, shape, data)? {
-                    Some(list) if item == ANY => Some(list),
-                    Some(list) => Some(self.coerced(list, item)?),
-                    None => {
-                        let list = self.values_of(element, shape, data)?;
-                        Some(self.coerced(list, item)?)
+                Token::TypedValue(TypedValue::Packed { element, dimensions, data }) => {
+                    match self.numbers(element, dimensions, data)? {
+                        Some(list) if item == ANY => Some(list),
+                        Some(list) => Some(self.coerced(list, item)?),
+                        None => {
+                            let list = self.values_of(element, dimensions, data)?;
+                            Some(self.coerced(list, item)?)
+                        }
                     }
-                },
+                }
                 _ => {
                     self.r.rewind(before);
                     self.next_node(ANY)?

@@ -10,7 +10,7 @@ use crate::schema::class::Class;
 use crate::schema::node::{accepts, Node, Scalar, SeqKind};
 use crate::schema::{NodeId, ANY};
 use crate::shapes::{Build, Layout};
-use holdall_format::model::Tagged;
+use holdall_format::model::TypedValue;
 use holdall_format::{Reader, Token};
 use pyo3::ffi;
 use pyo3::intern;
@@ -25,11 +25,11 @@ const MOST_RESHAPED: usize = 32;
 
 impl<'i, R: Reader<'i>> Decoder<'i, R> {
     /// A tagged value against a schema.
-    pub(crate) fn typed_tagged(&mut self, tagged: Tagged<'i>, node: &'i Node, id: NodeId) -> Result<Option<Owned>> {
+    pub(crate) fn typed_tagged(&mut self, tagged: TypedValue<'i>, node: &'i Node, id: NodeId) -> Result<Option<Owned>> {
         let at = self.here();
         match tagged {
-            Tagged::Tuple(len) => self.typed_sequence(Token::Tuple(len), len, node, id),
-            Tagged::Struct { class, fields } => {
+            TypedValue::Tuple(len) => self.typed_sequence(Token::Tuple(len), len, node, id),
+            TypedValue::Struct { class, fields } => {
                 let described = self.described(class)?;
                 if let Some(layout) = self.layout_in_order(&described, node, fields)? {
                     let len = match &layout.build {
@@ -57,16 +57,16 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                     _ => self.looked_at(id, |decoder| decoder.structure(&described, fields)),
                 }
             }
-            Tagged::Symbol(name) if node.accepts & accepts::STR != 0 => {
+            TypedValue::Symbol(name) if node.accepts & accepts::STR != 0 => {
                 let text = self.string(name)?;
                 self.done(Some(text))
             }
-            Tagged::Int32(value) if node.accepts & accepts::INT != 0 => {
+            TypedValue::Int32(value) if node.accepts & accepts::INT != 0 => {
                 // SAFETY: the GIL is held while a decoder lives.
                 let value = unsafe { int::from_value(value.into()) };
                 self.looked_at(id, |decoder| decoder.done(value))
             }
-            Tagged::Bits { class, data } if node.accepts & (accepts::INT | accepts::FLOAT) != 0 => {
+            TypedValue::Bits { class, data } if node.accepts & (accepts::INT | accepts::FLOAT) != 0 => {
                 let described = self.described(class)?;
                 self.looked_at(id, |decoder| match &described.class {
                     How::Number(_, kind) => {
@@ -76,15 +76,14 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                     _ => decoder.bits(&described, data),
                 })
             }
-            Tagged::Packed { element, shape, data } if node.seq.is_some() && !takes_arrays(node) => {
-                self.looked_at(id, |decoder| {
-                    let made = match decoder.numbers(element, shape, data)? {
+            TypedValue::Packed { element, dimensions, data } if node.seq.is_some() && !takes_arrays(node) => self
+                .looked_at(id, |decoder| {
+                    let made = match decoder.numbers(element, dimensions, data)? {
                         Some(list) => list,
-                        None => decoder.packed(element, shape, data)?,
+                        None => decoder.packed(element, dimensions, data)?,
                     };
                     decoder.done(Some(made))
-                })
-            }
+                }),
             _ => self.looked_at(id, |decoder| decoder.tagged_value(tagged)),
         }
     }

@@ -14,7 +14,7 @@ use crate::memory::Vec;
 use crate::schema::node::accepts;
 use crate::schema::ANY;
 use crate::shapes::Layout;
-use holdall_format::model::{Path, Tagged};
+use holdall_format::model::{Path, TypedValue};
 use holdall_format::Reader;
 use pyo3::ffi;
 use pyo3::intern;
@@ -27,9 +27,9 @@ pub(crate) const WRONG_SIZE: &str = "an array whose data do not fit its shape";
 
 impl<'i, R: Reader<'i>> Decoder<'i, R> {
     /// A tagged value.
-    pub(crate) fn tagged_value(&mut self, tagged: Tagged<'i>) -> Result<Option<Owned>> {
+    pub(crate) fn tagged_value(&mut self, tagged: TypedValue<'i>) -> Result<Option<Owned>> {
         match tagged {
-            Tagged::Struct { class, fields } => {
+            TypedValue::Struct { class, fields } => {
                 let described = self.described(class)?;
                 self.structure(&described, fields)
             }
@@ -132,23 +132,23 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     #[inline(never)]
-    pub(crate) fn other_tagged(&mut self, tagged: Tagged<'i>) -> Result<Option<Owned>> {
+    pub(crate) fn other_tagged(&mut self, tagged: TypedValue<'i>) -> Result<Option<Owned>> {
         let (py, at) = (self.py, self.here());
         let names = self.julia()?.names;
         let made = match tagged {
-            Tagged::Struct { .. } => return Err(decode(WRONG_DATA, at)),
-            Tagged::Bits { class, data } => {
+            TypedValue::Struct { .. } => return Err(decode(WRONG_DATA, at)),
+            TypedValue::Bits { class, data } => {
                 let described = self.described(class)?;
                 return self.bits(&described, data);
             }
-            Tagged::Packed { element, shape, data } => {
-                let made = self.packed(element, shape, data)?;
+            TypedValue::Packed { element, dimensions, data } => {
+                let made = self.packed(element, dimensions, data)?;
                 return self.done(Some(made));
             }
-            Tagged::Boxed { element, shape, len } => return self.boxed(element, shape, len),
-            Tagged::Tuple(len) => return self.begin_tuple(len, ANY, 0),
-            Tagged::Simple(len) => return self.gather(Make::Simple, len),
-            Tagged::Symbol(name) => {
+            TypedValue::Boxed { element, dimensions, len } => return self.boxed(element, dimensions, len),
+            TypedValue::Tuple(len) => return self.begin_tuple(len, ANY, 0),
+            TypedValue::Simple(len) => return self.gather(Make::Simple, len),
+            TypedValue::Symbol(name) => {
                 if let Some(known) = self.symbols.get(name) {
                     let known = known.clone();
                     return self.done(Some(known));
@@ -158,8 +158,8 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 self.symbols.insert(name, made.clone());
                 return self.done(Some(made));
             }
-            Tagged::Int32(value) => call(py, &names.int32, (value,)),
-            Tagged::Type { path, parameters } => {
+            TypedValue::Int32(value) => call(py, &names.int32, (value,)),
+            TypedValue::Type { path, parameters } => {
                 let path = self.path(path)?;
                 if parameters {
                     self.claim(1, 512)?;
@@ -170,13 +170,13 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 }
                 self.datatype(&path, PyTuple::empty(py), self.mark)
             }
-            Tagged::Module(path) => {
+            TypedValue::Module(path) => {
                 let path = self.path(path)?;
                 call(py, &names.module, (bound(py, &path),))
             }
-            Tagged::UnionAll => return self.gather(Make::UnionAll, 2),
-            Tagged::Bottom => return self.done(Some(names.bottom.clone())),
-            Tagged::Anonymous => return self.gather(Make::Anonymous, 2),
+            TypedValue::UnionAll => return self.gather(Make::UnionAll, 2),
+            TypedValue::Bottom => return self.done(Some(names.bottom.clone())),
+            TypedValue::Anonymous => return self.gather(Make::Anonymous, 2),
         };
         let made = made.map_err(|error| self.refuse(error, at))?;
         self.done(Some(owned(&made)))

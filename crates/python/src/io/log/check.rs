@@ -7,14 +7,14 @@ use crate::io::log::Damage;
 use crate::io::streams::{Progress, Raised, Sink};
 use crate::memory::{vec, HashMap, Vec};
 use crate::message::foreign;
-use holdall_format::guess::Format;
+use holdall_format::detect::Format;
 use holdall_format::hold::codec;
 use holdall_format::hold::file::{self, Parts};
 use holdall_format::hold::frame::Frame;
 use holdall_format::hold::index::Index;
 use holdall_format::hold::log::{self, Next, Restart};
 use holdall_format::hold::{frame, tag, Reader};
-use holdall_format::{Error, Kind};
+use holdall_format::{Error, ErrorKind};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -106,9 +106,10 @@ fn over(input: &[u8], found: &mut Vec<Damage>, mut see: impl FnMut(&Frame) -> Py
             other => {
                 let error = match other {
                     Next::Damaged(error, _) => error,
-                    Next::More(needed) => {
-                        Error::new(Kind::Truncated { needed: needed.saturating_sub(input.len() - at) }, input.len())
-                    }
+                    Next::More(needed) => Error::new(
+                        ErrorKind::Truncated { needed: needed.saturating_sub(input.len() - at) },
+                        input.len(),
+                    ),
                     Next::Frame(_) => continue,
                 };
                 let next = log::find(input, at + 1, 0).map_or(input.len(), |frame| frame.at);

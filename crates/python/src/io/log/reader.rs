@@ -18,7 +18,7 @@ use crate::message::options;
 use crate::message::options::Wanted;
 use holdall_format::hold::log::{self, Named, NamesReader, Next, Restart};
 use holdall_format::hold::{frame, tag, Reader};
-use holdall_format::{Error, Kind};
+use holdall_format::{Error, ErrorKind};
 use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::prelude::*;
 use std::io::{self, Read};
@@ -234,7 +234,7 @@ impl State {
                 }
                 let left = left.map_or(have, |left| left.max(have));
                 let end = place(self.offset()).saturating_add(left);
-                let error = Error::new(Kind::Truncated { needed: needed.saturating_sub(left) }, end);
+                let error = Error::new(ErrorKind::Truncated { needed: needed.saturating_sub(left) }, end);
                 match repair {
                     // Cut short; or its length is wrong, and others follow.
                     Repair::Skip => self.lose(py, error),
@@ -276,7 +276,7 @@ impl State {
             self.ended = true;
             let len = self.bytes.len();
             if len > 0 || repair == Repair::None {
-                let error = Error::new(Kind::Truncated { needed: frame::START - len }, len);
+                let error = Error::new(ErrorKind::Truncated { needed: frame::START - len }, len);
                 let damaged = self.damaged(repair, 0, len as u64, &error);
                 damaged.map_err(|error| named_log(py, error, &self.bytes))?;
             }
@@ -288,7 +288,7 @@ impl State {
             Ok(_) => {
                 self.ended = true;
                 let why = "a file of one graph, no log of records: load it with holdall.load";
-                return Err(Fault::from(Error::new(Kind::BadFile { why }, 5)).into_py(0));
+                return Err(Fault::from(Error::new(ErrorKind::BadFile { why }, 5)).into_py(0));
             }
             Err(error) if repair == Repair::Skip => return self.pass(repair, frame::START, &error),
             Err(error) => {
@@ -307,7 +307,7 @@ impl State {
     }
 
     fn named(&self) -> Named {
-        Named { section: self.number, texts: self.section.texts(), layouts: self.section.layouts() }
+        Named { window: self.number, texts: self.section.texts(), shapes: self.section.layouts() }
     }
 
     /// Whether these are the names there are.
@@ -318,10 +318,10 @@ impl State {
     /// Learns what the record before has named, if that is news.
     fn learn(&mut self, py: Python<'_>, options: &decode::Options, body: &[u8]) -> PyResult<()> {
         let Ok(mut names) = NamesReader::new(body) else { return Ok(()) };
-        if names.section != self.number && names.named == 0 {
-            self.begin(names.section);
+        if names.window != self.number && names.named == 0 {
+            self.begin(names.window);
         }
-        if !self.has(names.section, names.named) {
+        if !self.has(names.window, names.named) {
             return Ok(());
         }
         // SAFETY: the GIL is held, as `py` shows.
@@ -353,7 +353,7 @@ impl State {
         }
         if !self.has(section, named) {
             let why = "a record that needs names of a lost one";
-            let error = Error::new(Kind::BadFile { why }, self.base as usize + begins);
+            let error = Error::new(ErrorKind::BadFile { why }, self.base as usize + begins);
             self.damaged(repair, self.base + begins as u64, self.offset(), &error)?;
             self.record += 1;
             self.ended = repair == Repair::Stop;

@@ -79,7 +79,7 @@ impl State {
         self.restarts.insert(number, at);
         self.last = Some(Restart { at, record: self.records, number, before });
         self.section = Some(Section::begin(&mut self.tables));
-        (self.began, self.named) = (at, Named { section: number, ..Named::default() });
+        (self.began, self.named) = (at, Named { window: number, ..Named::default() });
     }
 
     /// Puts a record behind what waits. On an error nothing has changed, but that the next record begins a section.
@@ -356,13 +356,13 @@ impl End {
             let start = file.read_at(0, frame::START)?;
             if !log::start().starts_with(&start) {
                 let why = "not a log: it does not begin with HOLD";
-                return Err(holdall_format::Error::new(holdall_format::Kind::BadFile { why }, 0).into());
+                return Err(holdall_format::Error::new(holdall_format::ErrorKind::BadFile { why }, 0).into());
             }
             return Ok(end);
         }
         if frame::parse_start(&file.read_at(0, frame::START)?)? != tag::FILE_LOG {
             let why = "a file of one graph, no log of records: write to another";
-            return Err(holdall_format::Error::new(holdall_format::Kind::BadFile { why }, 5).into());
+            return Err(holdall_format::Error::new(holdall_format::ErrorKind::BadFile { why }, 5).into());
         }
         end.at = frame::START as u64;
         let last = last_restart(file, size)?;

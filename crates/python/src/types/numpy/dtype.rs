@@ -8,7 +8,7 @@ use crate::error::{decode, raised, refused, Fault, Result};
 use crate::memory::{vec, HashMap, Vec};
 use crate::types::numpy::Numpy;
 use holdall_format::model::{Bytes, Text};
-use holdall_format::{Error as FormatError, Kind as FormatKind, Reader, Token, Writer};
+use holdall_format::{Error as FormatError, ErrorKind, Reader, Token, Writer};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -459,7 +459,7 @@ pub fn string<'py>(py: Python<'py>, bytes: Bytes<'_>, at: usize) -> Result<Bound
         // SAFETY: a new reference, which goes over.
         Ok(made) => Ok(unsafe { Bound::from_owned_ptr(py, made.into_raw()) }),
         Err(text::Failure::Raised) => Err(raised()),
-        Err(text::Failure::BadUtf8) => Err(FormatError::new(FormatKind::BadUtf8, at).into()),
+        Err(text::Failure::BadUtf8) => Err(FormatError::new(ErrorKind::BadUtf8, at).into()),
     }
 }
 

@@ -1,10 +1,10 @@
 //! Values whose parts are no values to whoever made them, and what numbers stand for.
 
 use super::super::text::{self, shortened};
-use super::{frame, kind_of, Error, Flaw, Frame, Kind, Members, Met, Numbered, Result, Row, Told, Walk};
+use super::{frame, kind_of, Error, ErrorKind, Members, Met, Numbered, OpenValue, Result, Row, Told, ValueKind, Walk};
 use super::{MOST_PARTS, NO_CONTENT};
 use crate::memory::Vec;
-use crate::model::{Known, Layout, LayoutKind, Name, Reader, Tagged, Token};
+use crate::model::{KnownType, Name, Reader, Shape, ShapeKind, Token, TypedValue};
 
 /// A dtype that is more than its text.
 const STRUCTURED: &str = "structured";
@@ -20,9 +20,9 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
             *references = references.saturating_add(1);
             return Ok(());
         }
-        let error = Error::new(Flaw::BadReference { number }, self.r.offset());
+        let error = Error::new(ErrorKind::BadReference { number }, self.r.offset());
         // Of a damaged document the list of what stands apart may be missing, at its end.
-        if R::TAGGED {
+        if R::TYPED_VALUES {
             self.flaw.get_or_insert(error);
             return Ok(());
         }
@@ -54,11 +54,11 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
         self.rows.get_mut((class as usize).checked_sub(1)?)
     }
 
-    /// Adds a layout; its texts get numbers.
-    pub(super) fn layout(&mut self, layout: Layout<'i>) -> Result<usize> {
-        let mut names = layout.fields + usize::from(layout.kind != LayoutKind::Dict);
-        let bad = || Error::new(Flaw::BadName, layout.at);
-        for name in self.r.names(&layout) {
+    /// Adds a shape; its texts get numbers.
+    pub(super) fn shape(&mut self, shape: Shape<'i>) -> Result<usize> {
+        let mut names = shape.fields + usize::from(shape.kind != ShapeKind::Dict);
+        let bad = || Error::new(ErrorKind::BadName, shape.at);
+        for name in self.r.names(&shape) {
             names = names.checked_sub(1).ok_or_else(bad)?;
             match name? {
                 Name::Text(text) => {
@@ -68,7 +68,7 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
                 Name::Reference(number) => {
                     let known = usize::try_from(number).ok().and_then(|number| self.references.get_mut(number));
                     let Some(references) = known else {
-                        return Err(Error::new(Flaw::BadReference { number }, layout.at));
+                        return Err(Error::new(ErrorKind::BadReference { number }, shape.at));
                     };
                     *references = references.saturating_add(1);
                 }
@@ -77,14 +77,14 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
         if names != 0 {
             return Err(bad());
         }
-        self.rows.push(Row { layout: Some(layout), ..Row::default() });
+        self.rows.push(Row { shape: Some(shape), ..Row::default() });
         Ok(self.rows.len() - 1)
     }
 
-    /// The names of a layout's fields, as many as may be shown.
-    pub(super) fn names(&mut self, layout: &Layout<'i>) -> Vec<String> {
-        let class = usize::from(layout.kind != LayoutKind::Dict);
-        let names: Vec<_> = self.r.names(layout).skip(class).take(self.options.most).map_while(Result::ok).collect();
+    /// The names of a shape's fields, as many as may be shown.
+    pub(super) fn names(&mut self, shape: &Shape<'i>) -> Vec<String> {
+        let class = usize::from(shape.kind != ShapeKind::Dict);
+        let names: Vec<_> = self.r.names(shape).skip(class).take(self.options.most).map_while(Result::ok).collect();
         names.into_iter().map(|name| self.name_text(name)).collect()
     }
 
@@ -96,21 +96,21 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
     }
 
     pub(super) fn instance(&mut self, met: Met, row: usize) -> Result<()> {
-        let Some(layout) = self.rows.get(row).and_then(|row| row.layout) else { return Ok(()) };
+        let Some(shape) = self.rows.get(row).and_then(|row| row.shape) else { return Ok(()) };
         let class = row as u32 + 1;
-        let left = layout.kind.values(layout.fields);
-        let kind = Kind::of_layout(layout.kind);
-        let members = match layout.kind {
-            LayoutKind::Dict | LayoutKind::Object => Members::Fields,
-            LayoutKind::Based | LayoutKind::Custom => Members::Content,
-            LayoutKind::Enum => {
+        let left = shape.kind.values(shape.fields);
+        let kind = ValueKind::of_shape(shape.kind);
+        let members = match shape.kind {
+            ShapeKind::Dict | ShapeKind::Object => Members::Fields,
+            ShapeKind::Based | ShapeKind::Custom => Members::Content,
+            ShapeKind::Enum => {
                 self.absorb(left, met.shown && self.options.values)?;
                 let value = self.parts.first().cloned();
                 self.class_leaf(met, kind, class, Told { value, ..Told::default() });
                 return Ok(());
             }
         };
-        self.open_frame(met, Told::default(), Frame { left, class, members, ..frame(met, kind) });
+        self.open_frame(met, Told::default(), OpenValue { left, class, members, ..frame(met, kind) });
         Ok(())
     }
 
@@ -143,42 +143,42 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
     /// How many values belong to a token that is part of a value.
     fn belongs(&mut self, token: Token<'i>) -> Result<u64> {
         match token {
-            Token::Mark => self.add_number(Numbered::Value(self.r.place())),
+            Token::AssignId => self.add_number(Numbered::Value(self.r.place())),
             Token::Reference(number) => self.refer(number)?,
-            Token::NewLayout(layout) => {
-                self.layout(layout)?;
+            Token::NewShape(shape) => {
+                self.shape(shape)?;
             }
             Token::Instance(number) => {
-                let Some(layout) = self.rows.get(number).and_then(|row| row.layout) else {
-                    return Err(Error::new(Flaw::BadLayout { number: number as u64 }, self.r.offset()));
+                let Some(shape) = self.rows.get(number).and_then(|row| row.shape) else {
+                    return Err(Error::new(ErrorKind::BadShape { number: number as u64 }, self.r.offset()));
                 };
-                return Ok(layout.kind.values(layout.fields));
+                return Ok(shape.kind.values(shape.fields));
             }
             _ => {}
         }
         Ok(token.values())
     }
 
-    pub(super) fn known(&mut self, known: Known, met: Met) -> Result<()> {
-        let kind = Kind::known(known);
+    pub(super) fn known(&mut self, known: KnownType, met: Met) -> Result<()> {
+        let kind = ValueKind::known(known);
         let told = met.shown && self.options.values;
         match known {
-            Known::Slice => self.open(met, kind, known.values() as u64, Members::Items),
-            Known::MappingProxy => self.open(met, kind, 1, Members::Content),
-            Known::OrderedDict | Known::Counter => self.pairs(met, kind)?,
-            Known::DefaultDict => {
+            KnownType::PythonSlice => self.open(met, kind, known.values() as u64, Members::Items),
+            KnownType::PythonMappingProxy => self.open(met, kind, 1, Members::Content),
+            KnownType::PythonOrderedDict | KnownType::PythonCounter => self.pairs(met, kind)?,
+            KnownType::PythonDefaultDict => {
                 self.absorb(1, false)?;
                 self.pairs(met, kind)?;
             }
-            Known::Deque => {
+            KnownType::PythonDeque => {
                 self.absorb(1, false)?;
                 match self.r.next()? {
                     Token::List(len) => self.open(met, kind, len as u64, Members::Items),
                     _ => return Err(self.lacks_content()),
                 }
             }
-            Known::NdArray => self.array(met)?,
-            Known::NumpyScalar | Known::NumpyDtype | Known::BuiltinType | Known::Array => {
+            KnownType::NumpyArray => self.array(met)?,
+            KnownType::NumpyScalar | KnownType::NumpyDtype | KnownType::PythonBuiltinType | KnownType::PythonArray => {
                 self.absorb(known.values() as u64, met.shown)?;
                 // Of a dtype with fields these are names.
                 let name = if self.parts.len() > 1 { Some(STRUCTURED.into()) } else { self.parts.first().cloned() };
@@ -194,10 +194,10 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
     }
 
     fn lacks_content(&self) -> Error {
-        Error::new(Flaw::Malformed { why: NO_CONTENT }, self.r.offset())
+        Error::new(ErrorKind::Malformed { why: NO_CONTENT }, self.r.offset())
     }
 
-    fn pairs(&mut self, met: Met, kind: Kind) -> Result<()> {
+    fn pairs(&mut self, met: Met, kind: ValueKind) -> Result<()> {
         match self.r.next()? {
             Token::Dict(len) => {
                 self.open(met, kind, 2 * len as u64, Members::Pairs);
@@ -207,20 +207,20 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
         }
     }
 
-    /// An array: its type, shape and order, then its items.
+    /// An array: its type, dimensions and order, then its items.
     fn array(&mut self, met: Met) -> Result<()> {
-        let kind = Kind::known(Known::NdArray);
+        let kind = ValueKind::known(KnownType::NumpyArray);
         let dtype = self.r.next()?;
         let parts = self.belongs(dtype)?;
         self.absorb(parts, false)?;
         let Token::Tuple(dims) = self.r.next()? else { return Err(self.lacks_content()) };
-        let mut shape = Vec::new();
+        let mut dimensions = Vec::new();
         let mut items: u64 = 1;
         for _ in 0..dims {
             let token = self.r.next()?;
-            if let (Token::Int(len), true) = (token, shape.len() < MOST_PARTS) {
+            if let (Token::Int(len), true) = (token, dimensions.len() < MOST_PARTS) {
                 items = items.saturating_mul(u64::try_from(len).unwrap_or(0));
-                shape.push(len.to_string());
+                dimensions.push(len.to_string());
             }
             let parts = self.belongs(token)?;
             self.absorb(parts, false)?;
@@ -230,10 +230,10 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
             Token::Text(dtype) => shortened(dtype),
             _ => STRUCTURED.into(),
         };
-        let name = met.shown.then(|| format!("{dtype} {}", text::shape(&shape)));
+        let name = met.shown.then(|| format!("{dtype} {}", text::dimensions(&dimensions)));
         let told = Told { name, items, ..Told::default() };
         match self.r.next()? {
-            Token::List(len) => self.open_frame(met, told, Frame { left: len as u64, ..frame(met, kind) }),
+            Token::List(len) => self.open_frame(met, told, OpenValue { left: len as u64, ..frame(met, kind) }),
             token => {
                 let parts = self.belongs(token)?;
                 self.absorb(parts, false)?;
@@ -257,34 +257,36 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
         class as u32 + 1
     }
 
-    pub(super) fn tagged(&mut self, tagged: Tagged<'i>, met: Met) -> Result<()> {
-        let token = Token::Tagged(tagged);
+    pub(super) fn tagged(&mut self, tagged: TypedValue<'i>, met: Met) -> Result<()> {
+        let token = Token::TypedValue(tagged);
         let kind = kind_of(&token);
         let close = self.document_end(met.start);
-        let new = Frame { left: tagged.values() as u64, close, ..frame(met, kind) };
+        let new = OpenValue { left: tagged.values() as u64, close, ..frame(met, kind) };
         match tagged {
-            Tagged::Struct { class, .. } => {
+            TypedValue::Struct { class, .. } => {
                 let class = self.class(class);
-                self.open_frame(met, Told::default(), Frame { class, ..new });
+                self.open_frame(met, Told::default(), OpenValue { class, ..new });
             }
-            Tagged::Bits { class, .. } => {
+            TypedValue::Bits { class, .. } => {
                 let class = self.class(class);
                 self.class_leaf(met, kind, class, Told::default());
             }
-            Tagged::Packed { element, shape, .. } => {
-                let told = self.described_array(met, element, R::shape(shape));
+            TypedValue::Packed { element, dimensions, .. } => {
+                let told = self.described_array(met, element, R::dimensions(dimensions));
                 self.leaf(met, kind, told);
             }
-            Tagged::Boxed { element, shape, .. } => {
-                let told = self.described_array(met, element, R::shape(shape));
+            TypedValue::Boxed { element, dimensions, .. } => {
+                let told = self.described_array(met, element, R::dimensions(dimensions));
                 self.open_frame(met, told, new);
             }
-            Tagged::Tuple(_) | Tagged::Simple(_) => self.open_frame(met, Told::default(), new),
-            Tagged::Type { .. } | Tagged::UnionAll | Tagged::Anonymous => {
+            TypedValue::Tuple(_) | TypedValue::Simple(_) => self.open_frame(met, Told::default(), new),
+            TypedValue::Type { .. } | TypedValue::UnionAll | TypedValue::Anonymous => {
                 self.absorb(tagged.values() as u64, false)?;
                 self.leaf(met, kind, Told { end: Some(close.min(self.input.len())), ..Told::default() });
             }
-            Tagged::Symbol(_) | Tagged::Int32(_) | Tagged::Bottom | Tagged::Module(_) => self.plain_leaf(&token, met),
+            TypedValue::Symbol(_) | TypedValue::Int32(_) | TypedValue::Bottom | TypedValue::Module(_) => {
+                self.plain_leaf(&token, met)
+            }
         }
         Ok(())
     }
@@ -297,17 +299,17 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
         let element = self.class_name(class).unwrap_or_default();
         let dims: Vec<usize> = dims.take(MOST_PARTS).map_while(Result::ok).collect();
         let items = dims.iter().fold(1, |items: u64, &len| items.saturating_mul(len as u64));
-        let shape: Vec<String> = dims.iter().map(usize::to_string).collect();
-        Told { name: Some(format!("{element} {}", text::shape(&shape))), items, ..Told::default() }
+        let dimensions: Vec<String> = dims.iter().map(usize::to_string).collect();
+        Told { name: Some(format!("{element} {}", text::dimensions(&dimensions))), items, ..Told::default() }
     }
 
-    /// The name of a class, unless it is a dict's layout.
+    /// The name of a class, unless it is a dict's shape.
     pub(super) fn class_name(&mut self, class: u32) -> Option<String> {
         let at = (class as usize).checked_sub(1)?;
-        match self.rows.get(at)?.layout {
-            Some(layout) if layout.kind == LayoutKind::Dict => None,
-            Some(layout) => {
-                let name = self.r.names(&layout).next()?.ok()?;
+        match self.rows.get(at)?.shape {
+            Some(shape) if shape.kind == ShapeKind::Dict => None,
+            Some(shape) => {
+                let name = self.r.names(&shape).next()?.ok()?;
                 Some(self.name_text(name))
             }
             None => {

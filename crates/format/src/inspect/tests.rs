@@ -1,20 +1,20 @@
 use super::*;
-use crate::model::{Known, Seq, Text, Writer as _};
-use crate::{bson, hold, julia, msgpack, Kind as Flaw};
+use crate::model::{KnownType, Seq, Text, Writer as _};
+use crate::{bson, hold, julia, msgpack, ErrorKind};
 use std::collections::HashSet;
 use std::vec;
 use std::vec::Vec;
 
 const ALL: Options = Options { depth: 99, most: 99, values: true, whole: true };
 
-fn of_message(message: &[u8], options: Options) -> Outline {
-    let made = outline(hold::Reader::new(message, true).unwrap(), message, options);
+fn of_message(message: &[u8], options: Options) -> Inspection {
+    let made = inspect(hold::Reader::new(message, true).unwrap(), message, options);
     added_up(&made, message.len());
     made
 }
 
 /// Every byte that was read is some value's own.
-fn added_up(made: &Outline, len: usize) {
+fn added_up(made: &Inspection, len: usize) {
     let own = made.kinds.iter().fold(0u64, |own, (_, sum)| own.wrapping_add(sum.bytes));
     assert_eq!(made.head as u64 + own, made.read as u64, "{made:?}");
     assert!(made.read <= len && (made.error.is_some() || made.read == len), "{made:?}");
@@ -24,7 +24,7 @@ fn added_up(made: &Outline, len: usize) {
 }
 
 /// A line for each node.
-fn lines(made: &Outline) -> Vec<String> {
+fn lines(made: &Inspection) -> Vec<String> {
     let lines = made.nodes.iter().map(|node| {
         let name = node.name.as_ref().map_or(String::new(), |name| format!(" {name}"));
         format!("{} {:?} {:?}{name} {}+{}", node.depth, node.key, node.kind, node.offset, node.bytes)
@@ -38,18 +38,18 @@ fn message() -> Vec<u8> {
     w.list(2);
     w.dict(2);
     w.text(Text::Ascii(b"a"));
-    w.mark();
+    w.assign_id();
     w.list(2);
     w.int(1);
     w.none();
     w.int(2);
-    let begun = w.layout_begin(LayoutKind::Based, 1, 1);
+    let begun = w.shape_begin(ShapeKind::Based, 1, 1);
     w.text(Text::Ascii(b"m.C"));
     w.text(Text::Ascii(b"x"));
-    w.layout_end(begun);
+    w.shape_end(begun);
     w.reference(1);
     w.bool(true);
-    w.known(Known::Date);
+    w.known(KnownType::Date);
     w.int(738_000);
     w.out
 }
@@ -84,7 +84,10 @@ fn every_prefix_is_told_as_far_as_it_goes() {
     let whole = of_message(&message, ALL);
     for len in 1..message.len() {
         let made = of_message(&message[..len], ALL);
-        assert!(matches!(made.error.as_ref().map(Error::kind), Some(Flaw::Truncated { .. })), "{len} bytes: {made:?}");
+        assert!(
+            matches!(made.error.as_ref().map(Error::kind), Some(ErrorKind::Truncated { .. })),
+            "{len} bytes: {made:?}"
+        );
         for (node, same) in made.nodes.iter().zip(&whole.nodes) {
             assert_eq!((node.offset, node.kind, &node.key), (same.offset, same.kind, &same.key));
             assert!(!node.whole || node.bytes == same.bytes);
@@ -115,9 +118,9 @@ fn what_is_not_shown_is_summed() {
     assert_eq!(
         rest,
         [
-            (Some(Kind::known(Known::Date)), None, sum(7)),
-            (Some(Kind::List), None, sum(4)),
-            (Some(Kind::Instance), Some("m.C"), sum(14)),
+            (Some(ValueKind::known(KnownType::Date)), None, sum(7)),
+            (Some(ValueKind::List), None, sum(4)),
+            (Some(ValueKind::Instance), Some("m.C"), sum(14)),
         ]
     );
 }
@@ -133,23 +136,23 @@ fn packed_runs() {
     w.texts_bytes(b"a");
     let made = of_message(&w.out, ALL);
     let values = |kind| made.kinds.iter().find(|row| row.0 == kind).map(|row| (row.1.values, row.1.bytes));
-    assert_eq!(values(Kind::Float), Some((2, 16)));
-    assert_eq!(values(Kind::Bool), Some((3, 3)));
-    assert_eq!(values(Kind::Str), Some((2, 3)));
-    assert_eq!(values(Kind::List), Some((2, 4)));
-    assert_eq!(values(Kind::Tuple), Some((2, 3)));
+    assert_eq!(values(ValueKind::Float), Some((2, 16)));
+    assert_eq!(values(ValueKind::Bool), Some((3, 3)));
+    assert_eq!(values(ValueKind::Str), Some((2, 3)));
+    assert_eq!(values(ValueKind::List), Some((2, 4)));
+    assert_eq!(values(ValueKind::Tuple), Some((2, 3)));
 }
 
 #[test]
-fn a_layout_whose_names_do_not_agree_with_it() {
+fn a_shape_whose_names_do_not_agree_with_it() {
     for (fields, names) in [(1, 1), (2, 2), (0, 3)] {
         let mut w = hold::Writer::new(Vec::new(), false);
-        let begun = w.layout_begin(LayoutKind::Object, 1, fields);
+        let begun = w.shape_begin(ShapeKind::Object, 1, fields);
         (0..names).for_each(|_| w.text(Text::Ascii(b"n")));
-        w.layout_end(begun);
+        w.shape_end(begun);
         (0..fields).for_each(|_| w.none());
-        let made = outline(hold::Reader::new(&w.out, false).unwrap(), &w.out, ALL);
-        assert_eq!(made.error.as_ref().map(Error::kind), Some(&Flaw::BadName), "{fields} {names}");
+        let made = inspect(hold::Reader::new(&w.out, false).unwrap(), &w.out, ALL);
+        assert_eq!(made.error.as_ref().map(Error::kind), Some(&ErrorKind::BadName), "{fields} {names}");
     }
 }
 
@@ -163,19 +166,19 @@ fn documents() {
     w.key(Text::Ascii(b"b"));
     w.float(1.0);
     let document = w.out;
-    let made = outline(bson::Reader::new(&document).damaged(), &document, ALL);
+    let made = inspect(bson::Reader::new(&document).damaged(), &document, ALL);
     added_up(&made, document.len());
     assert_eq!(
         lines(&made),
         ["0 Root dict 0+31", "1 Text(\"a\") list 7+12", "2 Item(0) int 14+4", "1 Text(\"b\") float 22+8"]
     );
-    let same = outline(julia::Reader::damaged(&document), &document, ALL);
+    let same = inspect(julia::Reader::damaged(&document), &document, ALL);
     added_up(&same, document.len());
     assert_eq!(same.nodes.len(), 4);
     for len in 0..document.len() {
         for made in [
-            outline(bson::Reader::new(&document[..len]).damaged(), &document[..len], ALL),
-            outline(julia::Reader::damaged(&document[..len]), &document[..len], ALL),
+            inspect(bson::Reader::new(&document[..len]).damaged(), &document[..len], ALL),
+            inspect(julia::Reader::damaged(&document[..len]), &document[..len], ALL),
         ] {
             added_up(&made, len);
             assert!(made.error.is_some(), "{len} bytes");
@@ -187,21 +190,21 @@ fn documents() {
 fn bytes_behind_a_value_are_damage_where_it_should_be_all() {
     let input = [0x91, 0x01, 0x02];
     for whole in [false, true] {
-        let made = outline(msgpack::Reader::new(&input), &input, Options { whole, ..ALL });
+        let made = inspect(msgpack::Reader::new(&input), &input, Options { whole, ..ALL });
         assert_eq!(made.read, 2);
-        let trailing = matches!(made.error.as_ref().map(Error::kind), Some(Flaw::Trailing { count: 1 }));
+        let trailing = matches!(made.error.as_ref().map(Error::kind), Some(ErrorKind::Trailing { count: 1 }));
         assert_eq!(trailing, whole);
     }
 }
 
 #[test]
 fn kinds_have_names_of_their_own() {
-    let labels: Vec<_> = Kind::all().map(Kind::label).filter(|label| *label != "timezone").collect();
+    let labels: Vec<_> = ValueKind::all().map(ValueKind::label).filter(|label| *label != "timezone").collect();
     assert_eq!(labels.iter().collect::<HashSet<_>>().len(), labels.len());
     assert!(labels.iter().all(|label| !label.is_empty()));
-    for known in Known::ALL {
-        let kind = Kind::known(*known);
-        assert!(kind.index() < Kind::COUNT && !kind.label().is_empty());
+    for known in KnownType::ALL {
+        let kind = ValueKind::known(*known);
+        assert!(kind.index() < ValueKind::COUNT && !kind.label().is_empty());
     }
 }
 
@@ -212,5 +215,5 @@ fn an_open_container_takes_little() {
     message.push(0);
     let made = of_message(&message, Options { depth: 2, most: 1, ..ALL });
     assert_eq!((made.nodes.len(), made.kinds.len()), (3, 2));
-    assert!(size_of::<walk::Frame>() <= 48);
+    assert!(size_of::<walk::OpenValue>() <= 48);
 }

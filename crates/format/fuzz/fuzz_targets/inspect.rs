@@ -1,11 +1,11 @@
-//! Any bytes, in any format: an outline ends, nothing panics, and every byte that was read is accounted to one value.
+//! Any bytes, in any format: an inspect ends, nothing panics, and every byte that was read is accounted to one value.
 #![no_main]
 
-use holdall_format::outline::{outline, Options, Outline};
+use holdall_format::inspect::{inspect, Options, Inspection};
 use holdall_format::{bson, hold, julia, msgpack};
 use libfuzzer_sys::fuzz_target;
 
-fn check(made: &Outline, len: usize) {
+fn check(made: &Inspection, len: usize) {
     let own = made.kinds.iter().fold(0u64, |own, (_, sum)| own.wrapping_add(sum.bytes));
     assert_eq!(made.head as u64 + own, made.read as u64);
     assert!(made.read <= len);
@@ -21,13 +21,13 @@ fuzz_target!(|input: &[u8]| {
     };
     let message = [&[hold::tag::VERSION_TRUSTED], body].concat();
     if let Ok(reader) = hold::Reader::new(&message, true) {
-        check(&outline(reader, &message, options), message.len());
+        check(&inspect(reader, &message, options), message.len());
     }
     // A document whose length is right, without which most inputs end at once.
     let document = [&(body.len() as u32 + 5).to_le_bytes(), body, &[0]].concat();
     for bytes in [body, &document] {
-        check(&outline(bson::Reader::new(bytes).damaged(), bytes, options), bytes.len());
-        check(&outline(julia::Reader::damaged(bytes), bytes, options), bytes.len());
+        check(&inspect(bson::Reader::new(bytes).damaged(), bytes, options), bytes.len());
+        check(&inspect(julia::Reader::damaged(bytes), bytes, options), bytes.len());
     }
-    check(&outline(msgpack::Reader::new(body), body, options), body.len());
+    check(&inspect(msgpack::Reader::new(body), body, options), body.len());
 });

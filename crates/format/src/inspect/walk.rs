@@ -5,15 +5,15 @@ mod parts;
 mod place;
 mod totals;
 
-use super::kind::Kind;
+use super::kind::ValueKind;
 use super::text::{self, shortened};
-use super::{Key, Node, Options, Outline, Sum};
+use super::{Inspection, Key, Node, Options, Sum};
 use crate::bson::length::DOCUMENT_OPEN;
-use crate::error::{Error, Kind as Flaw, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::memory::Vec;
-use crate::model::{Bytes, Ints, Layout, Leaf, Reader, Seq, Special, Token};
+use crate::model::{BsonValue, Bytes, Ints, Leaf, Reader, Seq, Shape, Token};
 
-/// Parts of a name or a shape that are kept.
+/// Parts of a name or a dimensions that are kept.
 const MOST_PARTS: usize = 32;
 const MARK_OF_MARK: &str = "a mark of a mark or of a reference";
 const NO_CONTENT: &str = "a type of the standard library without its content";
@@ -27,7 +27,7 @@ pub(super) enum Members {
     Pairs,
     /// Keys stand apart from values, and are none.
     Named,
-    /// The names are a layout's.
+    /// The names are a shape's.
     Fields,
     /// One that is no field comes first.
     Content,
@@ -35,7 +35,7 @@ pub(super) enum Members {
 
 /// An open container.
 #[derive(Debug)]
-pub(super) struct Frame {
+pub(super) struct OpenValue {
     start: usize,
     /// How many values are still to come; or, of one that does not say, where it ends.
     left: u64,
@@ -43,7 +43,7 @@ pub(super) struct Frame {
     close: usize,
     /// The class of an instance, from 1 on.
     class: u32,
-    kind: Kind,
+    kind: ValueKind,
     members: Members,
     bounded: bool,
     is_key: bool,
@@ -57,7 +57,7 @@ struct Shown {
     /// Of the next value.
     key: Option<Key>,
     names: std::vec::IntoIter<String>,
-    rest: Vec<(Option<Kind>, u32, Sum)>,
+    rest: Vec<(Option<ValueKind>, u32, Sum)>,
 }
 
 /// What a number stands for.
@@ -67,10 +67,10 @@ enum Numbered<'i, P> {
     Name(Bytes<'i>),
 }
 
-/// A layout or a described type, and its instances.
+/// A shape or a described type, and its instances.
 #[derive(Debug, Clone, Copy, Default)]
 struct Row<'i> {
-    layout: Option<Layout<'i>>,
+    shape: Option<Shape<'i>>,
     sum: Sum,
     /// Instances that are open.
     open: u32,
@@ -93,7 +93,7 @@ struct Told {
     value: Option<String>,
     target: Option<u64>,
     items: u64,
-    rest: Option<(Kind, Sum)>,
+    rest: Option<(ValueKind, Sum)>,
     /// Where it ends, if not where the reader goes on.
     end: Option<usize>,
 }
@@ -105,9 +105,9 @@ pub struct Walk<'i, R: Reader<'i>> {
     head: usize,
     /// What stands before this is accounted for.
     at: usize,
-    sums: [Sum; Kind::COUNT],
+    sums: [Sum; ValueKind::COUNT],
     values: u64,
-    stack: Vec<Frame>,
+    stack: Vec<OpenValue>,
     shown: Vec<Shown>,
     nodes: Vec<Node>,
     rows: Vec<Row<'i>>,
@@ -131,7 +131,7 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
             options,
             head,
             at: head,
-            sums: [Sum::default(); Kind::COUNT],
+            sums: [Sum::default(); ValueKind::COUNT],
             values: 0,
             stack: Vec::new(),
             shown: Vec::new(),
@@ -146,7 +146,7 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
         }
     }
 
-    pub fn outline(mut self) -> Outline {
+    pub fn inspect(mut self) -> Inspection {
         let error = match self.message() {
             Ok(()) => self.flaw.take(),
             Err(error) => {
@@ -159,7 +159,7 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
 
     fn message(&mut self) -> Result<()> {
         self.add_number(Numbered::Value(self.r.place()));
-        self.apart = self.r.apart()?;
+        self.apart = self.r.back_references()?;
         for at in 0..self.apart.len() {
             self.add_number(Numbered::Value(self.apart[at]));
         }
@@ -170,13 +170,13 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
             self.r.rewind(self.apart[at]);
             self.at = self.r.offset();
             let start = self.at;
-            self.outermost = (at < self.options.most).then_some(Key::Apart);
+            self.outermost = (at < self.options.most).then_some(Key::BackReferences);
             let walked = self.numbered_value(Some(at as u64 + 1));
             if walked.is_err() {
                 self.broken_off();
             }
             // They were taken for what the outermost value has beside its members.
-            let sum = &mut self.sums[Kind::Dict.index()];
+            let sum = &mut self.sums[ValueKind::Dict.index()];
             sum.bytes = sum.bytes.wrapping_sub((self.at - start) as u64);
             self.at = end;
             walked?;
@@ -195,7 +195,7 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
                     continue;
                 }
                 if self.input.get(self.at) == Some(&0) {
-                    return Err(Error::new(Flaw::Malformed { why: DOCUMENT_OPEN }, self.at));
+                    return Err(Error::new(ErrorKind::Malformed { why: DOCUMENT_OPEN }, self.at));
                 }
             } else {
                 if !R::TEXT_KEYS && self.stack.len() != self.shown.len() {
@@ -228,14 +228,14 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
         while left > 0 {
             let Some(leaf) = self.r.leaf()? else { break };
             let kind = match leaf {
-                Leaf::None => Kind::None,
-                Leaf::Bool(_) => Kind::Bool,
-                Leaf::Int(_) => Kind::Int,
-                Leaf::Float(_) => Kind::Float,
-                Leaf::Ascii(_) | Leaf::Utf8(_) => Kind::Str,
+                Leaf::None => ValueKind::None,
+                Leaf::Bool(_) => ValueKind::Bool,
+                Leaf::Int(_) => ValueKind::Int,
+                Leaf::Float(_) => ValueKind::Float,
+                Leaf::Ascii(_) | Leaf::Utf8(_) => ValueKind::Str,
                 Leaf::Reference(number) => {
                     self.refer(number)?;
-                    Kind::Reference
+                    ValueKind::Reference
                 }
             };
             left -= 1;
@@ -285,14 +285,14 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
         let mut token = self.r.next()?;
         // Where parts may stand in any order, what is damaged could be led in circles.
         if self.values > self.input.len() as u64 {
-            return Err(Error::new(Flaw::Malformed { why: TOO_MANY }, start));
+            return Err(Error::new(ErrorKind::Malformed { why: TOO_MANY }, start));
         }
-        if let Token::Mark = token {
+        if let Token::AssignId = token {
             number = Some(self.numbers.len() as u64);
             self.add_number(Numbered::Value(self.r.place()));
             token = self.r.next()?;
-            if let Token::Mark | Token::Reference(_) = token {
-                return Err(Error::new(Flaw::Malformed { why: MARK_OF_MARK }, self.r.offset()));
+            if let Token::AssignId | Token::Reference(_) = token {
+                return Err(Error::new(ErrorKind::Malformed { why: MARK_OF_MARK }, self.r.offset()));
             }
         }
         let met = Met { start, number, is_key, shown: !is_key && self.shows_next() };
@@ -304,9 +304,9 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
             Token::List(len) | Token::Tuple(len) | Token::Set(len) | Token::FrozenSet(len) => {
                 self.open(met, kind_of(&token), len as u64, Members::Items)
             }
-            Token::Dict(len) => self.open(met, Kind::Dict, 2 * len as u64, Members::Pairs),
-            Token::Items(end) => self.open_bounded(met, Kind::List, end, Members::Items),
-            Token::Members(end) => self.open_bounded(met, Kind::Dict, end, Members::Named),
+            Token::Dict(len) => self.open(met, ValueKind::Dict, 2 * len as u64, Members::Pairs),
+            Token::Items(end) => self.open_bounded(met, ValueKind::List, end, Members::Items),
+            Token::Members(end) => self.open_bounded(met, ValueKind::Dict, end, Members::Named),
             Token::Ints(seq, run) => {
                 let width = match run {
                     Ints::I8(_) => 1,
@@ -314,33 +314,33 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
                     Ints::I32(_) => 4,
                     Ints::I64(_) => 8,
                 };
-                self.run(met, seq, Kind::Int, run.len(), width * run.len());
+                self.run(met, seq, ValueKind::Int, run.len(), width * run.len());
             }
-            Token::Floats(seq, run) => self.run(met, seq, Kind::Float, run.len(), 8 * run.len()),
-            Token::Bools(seq, run) => self.run(met, seq, Kind::Bool, run.len(), run.len()),
-            Token::Texts(seq, lens, text) => self.run(met, seq, Kind::Str, lens.len(), lens.len() + text.len()),
-            Token::NewLayout(layout) => {
-                let class = self.layout(layout)?;
+            Token::Floats(seq, run) => self.run(met, seq, ValueKind::Float, run.len(), 8 * run.len()),
+            Token::Bools(seq, run) => self.run(met, seq, ValueKind::Bool, run.len(), run.len()),
+            Token::Texts(seq, lens, text) => self.run(met, seq, ValueKind::Str, lens.len(), lens.len() + text.len()),
+            Token::NewShape(shape) => {
+                let class = self.shape(shape)?;
                 return self.instance(met, class);
             }
             Token::Instance(number) if number < self.rows.len() => return self.instance(met, number),
             Token::Instance(number) => {
-                return Err(Error::new(Flaw::BadLayout { number: number as u64 }, self.r.offset()))
+                return Err(Error::new(ErrorKind::BadShape { number: number as u64 }, self.r.offset()))
             }
             Token::Reference(number) => {
                 self.refer(number)?;
                 let told = Told { target: Some(number), ..Told::default() };
-                self.leaf(met, Kind::Reference, told);
+                self.leaf(met, ValueKind::Reference, told);
             }
-            Token::Known(known) => return self.known(known, met),
-            Token::Tagged(tagged) => return self.tagged(tagged, met),
-            Token::Special(Special::ScopedCode(_)) => self.open(met, Kind::Code, 1, Members::Content),
-            Token::Reduce(_) => self.open(met, Kind::Recipe, token.values(), Members::Items),
-            Token::Persistent => self.open(met, Kind::Persistent, 1, Members::Content),
+            Token::KnownType(known) => return self.known(known, met),
+            Token::TypedValue(tagged) => return self.tagged(tagged, met),
+            Token::BsonValue(BsonValue::ScopedCode(_)) => self.open(met, ValueKind::Code, 1, Members::Content),
+            Token::Reduce(_) => self.open(met, ValueKind::Recipe, token.values(), Members::Items),
+            Token::Persistent => self.open(met, ValueKind::Persistent, 1, Members::Content),
             Token::Global => {
                 self.absorb(2, met.shown)?;
                 let name = met.shown.then(|| self.parts.join("."));
-                self.leaf(met, Kind::Global, Told { name, ..Told::default() });
+                self.leaf(met, ValueKind::Global, Told { name, ..Told::default() });
             }
             Token::DateTime { .. } => {
                 self.absorb(token.values(), false)?;
@@ -370,11 +370,11 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
     }
 
     /// A whole value, which ends here.
-    fn leaf(&mut self, met: Met, kind: Kind, told: Told) {
+    fn leaf(&mut self, met: Met, kind: ValueKind, told: Told) {
         self.class_leaf(met, kind, 0, told);
     }
 
-    fn class_leaf(&mut self, met: Met, kind: Kind, class: u32, told: Told) {
+    fn class_leaf(&mut self, met: Met, kind: ValueKind, class: u32, told: Told) {
         let end = told.end.unwrap_or(self.r.offset());
         let own = end.wrapping_sub(met.start);
         self.at = end;
@@ -390,29 +390,29 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
     }
 
     /// A list or tuple whose items are packed.
-    fn run(&mut self, met: Met, seq: Seq, item: Kind, len: usize, bytes: usize) {
+    fn run(&mut self, met: Met, seq: Seq, item: ValueKind, len: usize, bytes: usize) {
         let kind = match seq {
-            Seq::List => Kind::List,
-            Seq::Tuple => Kind::Tuple,
+            Seq::List => ValueKind::List,
+            Seq::Tuple => ValueKind::Tuple,
         };
         let sum = Sum { values: len as u64, bytes: bytes as u64 };
         self.leaf(met, kind, Told { items: len as u64, rest: Some((item, sum)), ..Told::default() });
     }
 
-    fn open(&mut self, met: Met, kind: Kind, left: u64, members: Members) {
-        self.open_frame(met, Told::default(), Frame { left, members, ..frame(met, kind) });
+    fn open(&mut self, met: Met, kind: ValueKind, left: u64, members: Members) {
+        self.open_frame(met, Told::default(), OpenValue { left, members, ..frame(met, kind) });
     }
 
-    fn open_bounded(&mut self, met: Met, kind: Kind, end: usize, members: Members) {
+    fn open_bounded(&mut self, met: Met, kind: ValueKind, end: usize, members: Members) {
         // What stands apart may be the last of the outermost document, which ends behind it.
-        let is_document = R::TAGGED && self.stack.is_empty() && met.start == 0;
+        let is_document = R::TYPED_VALUES && self.stack.is_empty() && met.start == 0;
         let close = if is_document { self.document_end(0).max(end + 1) } else { end + 1 };
-        let new = Frame { left: end as u64, close, members, bounded: true, ..frame(met, kind) };
+        let new = OpenValue { left: end as u64, close, members, bounded: true, ..frame(met, kind) };
         self.open_frame(met, Told::default(), new);
     }
 
     /// Begins a container, whose head ends here.
-    fn open_frame(&mut self, met: Met, mut told: Told, new: Frame) {
+    fn open_frame(&mut self, met: Met, mut told: Told, new: OpenValue) {
         let end = self.r.offset();
         self.sums[new.kind.index()].add(1, end.wrapping_sub(met.start));
         self.at = end;
@@ -425,8 +425,8 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
                 told.items = if new.members == Members::Pairs { new.left / 2 } else { new.left };
                 told.items -= u64::from(new.members == Members::Content);
             }
-            let names = match self.row(new.class).and_then(|row| row.layout) {
-                Some(layout) => self.names(&layout),
+            let names = match self.row(new.class).and_then(|row| row.shape) {
+                Some(shape) => self.names(&shape),
                 None => Vec::new(),
             };
             let node = self.nodes.len();
@@ -445,11 +445,11 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
         let close = if frame.close == 0 { self.at } else { frame.close };
         if close > self.input.len() {
             let needed = close - self.input.len();
-            return Err(Error::new(Flaw::Truncated { needed }, self.input.len()));
+            return Err(Error::new(ErrorKind::Truncated { needed }, self.input.len()));
         }
         let ends = !frame.bounded || self.input.get(close.wrapping_sub(1)) == Some(&0);
         if !ends || (frame.bounded && self.at as u64 > frame.left) {
-            return Err(Error::new(Flaw::Malformed { why: DOCUMENT_OPEN }, self.at.min(self.input.len())));
+            return Err(Error::new(ErrorKind::Malformed { why: DOCUMENT_OPEN }, self.at.min(self.input.len())));
         }
         self.sums[frame.kind.index()].add(0, close.wrapping_sub(self.at));
         self.at = close;
@@ -488,13 +488,13 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
     }
 }
 
-fn kind_of(token: &Token<'_>) -> Kind {
+fn kind_of(token: &Token<'_>) -> ValueKind {
     // A mark is taken before what it marks.
-    Kind::of(token).unwrap_or(Kind::None)
+    ValueKind::of(token).unwrap_or(ValueKind::None)
 }
 
-fn frame(met: Met, kind: Kind) -> Frame {
-    Frame {
+fn frame(met: Met, kind: ValueKind) -> OpenValue {
+    OpenValue {
         start: met.start,
         left: 0,
         close: 0,

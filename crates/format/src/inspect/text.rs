@@ -1,7 +1,7 @@
-//! Text of the bytes as an outline may show it.
+//! Text of the bytes as an inspect may show it.
 
 use crate::memory::Vec;
-use crate::model::{Bytes, Moment, Path, Reader, Tagged, Token};
+use crate::model::{Bytes, Moment, Path, Reader, Token, TypedValue};
 use std::fmt::Write;
 
 /// The most characters that are shown of a key or a name.
@@ -66,14 +66,14 @@ pub fn value(token: &Token<'_>) -> Option<String> {
             format!("{date} {:02}:{:02}:{:02}.{:06}", it.hour, it.minute, it.second, it.microsecond)
         }
         Token::Timestamp { seconds, nanoseconds } => format!("{seconds}.{nanoseconds:09} s since 1970"),
-        Token::Tagged(Tagged::Int32(value)) => value.to_string(),
-        Token::Tagged(Tagged::Symbol(name)) => format!(":{}", shortened(Bytes::StrictUtf8(name))),
+        Token::TypedValue(TypedValue::Int32(value)) => value.to_string(),
+        Token::TypedValue(TypedValue::Symbol(name)) => format!(":{}", shortened(Bytes::StrictUtf8(name))),
         _ => return None,
     })
 }
 
-/// A shape as Python writes it.
-pub fn shape(dims: &[String]) -> String {
+/// A dimensions as Python writes it.
+pub fn dimensions(dims: &[String]) -> String {
     match dims {
         [one] => format!("({one},)"),
         _ => format!("({})", dims.join(", ")),
@@ -98,7 +98,7 @@ pub fn described<'i, R: Reader<'i>>(reader: &mut R, apart: &[R::Place]) -> Strin
     let mut followed = false;
     while shown.len() < LONGEST_TYPE {
         match reader.next() {
-            Ok(Token::Tagged(Tagged::Type { path: names, parameters })) => {
+            Ok(Token::TypedValue(TypedValue::Type { path: names, parameters })) => {
                 shown.push_str(&path::<R>(names));
                 if parameters {
                     let Ok(Token::Items(end)) = reader.next() else { break };
@@ -122,7 +122,7 @@ pub fn described<'i, R: Reader<'i>>(reader: &mut R, apart: &[R::Place]) -> Strin
             Ok(Token::Reference(number)) => {
                 let _ = write!(shown, "#{number}");
             }
-            Ok(Token::Tagged(Tagged::Bottom)) => shown.push_str("Union{}"),
+            Ok(Token::TypedValue(TypedValue::Bottom)) => shown.push_str("Union{}"),
             Ok(token) if token.values() == 0 => match value(&token) {
                 Some(text) => shown.push_str(&text),
                 None => break,

@@ -1,12 +1,12 @@
 //! What bytes hold, without building it: a tree of what stands where and takes how much, and totals.
 //!
 //! The bytes are gone through once, token by token. Memory does not grow with them, but for what a reader has to know of them:
-//! about 40 bytes for a container that is open, 28 for a numbered object, 80 for a layout. Damage ends the walk, not the
-//! outline: it says what stands before it.
+//! about 40 bytes for a container that is open, 28 for a numbered object, 80 for a shape. Damage ends the walk, not the
+//! inspect: it says what stands before it.
 //!
 //! Every byte is accounted to one value: the *own* bytes of a leaf are all that it takes, those of a container what it takes
-//! beside its members (its head, its layout if it is new, its members' names in formats where these are no values). Parts that
-//! are no values to whoever made them (the ordinal of a date, the shape of an array) are its own.
+//! beside its members (its head, its shape if it is new, its members' names in formats where these are no values). Parts that
+//! are no values to whoever made them (the ordinal of a date, the dimensions of an array) are its own.
 
 mod kind;
 mod text;
@@ -16,17 +16,17 @@ mod walk;
 mod tests;
 
 use crate::memory::Vec;
-pub use kind::Kind;
+pub use kind::ValueKind;
 
 use crate::error::Error;
-use crate::model::{LayoutKind, Reader};
+use crate::model::{Reader, ShapeKind};
 
 /// How much is shown.
 #[derive(Debug, Clone, Copy)]
 pub struct Options {
     /// How many levels below the outermost value.
     pub depth: usize,
-    /// How many members of a container; how many of the objects that are referred to most, and of layouts.
+    /// How many members of a container; how many of the objects that are referred to most, and of shapes.
     pub most: usize,
     /// Whether short values are told.
     pub values: bool,
@@ -55,7 +55,7 @@ pub enum Key {
     /// The outermost value.
     Root,
     /// One of the values that stand apart, to be referred to.
-    Apart,
+    BackReferences,
     Item(u64),
     Text(String),
     /// Under a key that is no text: what it is.
@@ -71,8 +71,8 @@ pub struct Node {
     /// Containers around it: nodes stand before what they hold.
     pub depth: usize,
     pub key: Key,
-    pub kind: Kind,
-    /// What more there is to say of the kind: a class, the type and shape of an array.
+    pub kind: ValueKind,
+    /// What more there is to say of the kind: a class, the type and dimensions of an array.
     pub name: Option<String>,
     pub offset: usize,
     /// All that it takes, with what it holds.
@@ -95,17 +95,17 @@ pub struct Node {
 #[derive(Debug, Clone)]
 pub struct Rest {
     /// Nothing for kinds that there was no room for.
-    pub kind: Option<Kind>,
+    pub kind: Option<ValueKind>,
     pub name: Option<String>,
     pub sum: Sum,
 }
 
-/// Instances of one layout, or of one described type.
+/// Instances of one shape, or of one described type.
 #[derive(Debug, Clone)]
 pub struct Class {
     pub name: Option<String>,
     /// Nothing where the type is described instead.
-    pub kind: Option<LayoutKind>,
+    pub kind: Option<ShapeKind>,
     pub version: u64,
     pub fields: Vec<String>,
     pub field_count: usize,
@@ -118,19 +118,19 @@ pub struct Class {
 pub struct Referred {
     pub number: u64,
     pub references: u32,
-    pub kind: Kind,
+    pub kind: ValueKind,
     pub name: Option<String>,
-    /// Nothing for a layout's name.
+    /// Nothing for a shape's name.
     pub offset: Option<usize>,
 }
 
 /// What bytes hold.
 #[derive(Debug)]
-pub struct Outline {
+pub struct Inspection {
     /// In the order of the bytes.
     pub nodes: Vec<Node>,
     /// Values, with their own bytes; those that were met, the largest first.
-    pub kinds: Vec<(Kind, Sum)>,
+    pub kinds: Vec<(ValueKind, Sum)>,
     /// The largest first.
     pub classes: Vec<Class>,
     pub class_count: usize,
@@ -148,10 +148,10 @@ pub struct Outline {
     pub error: Option<Error>,
 }
 
-impl Outline {
+impl Inspection {
     /// Of bytes that no reader begins with.
-    pub fn of_nothing(error: Error) -> Outline {
-        Outline {
+    pub fn of_nothing(error: Error) -> Inspection {
+        Inspection {
             nodes: Vec::new(),
             kinds: Vec::new(),
             classes: Vec::new(),
@@ -167,7 +167,7 @@ impl Outline {
     }
 }
 
-/// The outline of the value that `reader` comes to next; `input` is all that it reads.
-pub fn outline<'i, R: Reader<'i>>(reader: R, input: &'i [u8], options: Options) -> Outline {
-    walk::Walk::new(reader, input, options).outline()
+/// The inspect of the value that `reader` comes to next; `input` is all that it reads.
+pub fn inspect<'i, R: Reader<'i>>(reader: R, input: &'i [u8], options: Options) -> Inspection {
+    walk::Walk::new(reader, input, options).inspect()
 }

@@ -3,7 +3,7 @@
 use crate::hold::frame::{self, MAGIC};
 use crate::{bson, hold, julia, msgpack};
 
-/// What bytes can be told to be. MessagePack is not among what [`guess`] gives: any byte but one may begin it.
+/// What bytes can be told to be. MessagePack is not among what [`detect`] gives: any byte but one may begin it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     Hold,
@@ -70,7 +70,7 @@ impl Format {
 }
 
 /// The format of a whole file's bytes; none where they look like nothing that can be told from MessagePack.
-pub fn guess(data: &[u8]) -> Option<Format> {
+pub fn detect(data: &[u8]) -> Option<Format> {
     // The lengths of some documents begin as the other formats do, one document of 256 each: those are read on.
     let is_ambiguous = matches!(data.first(), Some(&(hold::tag::VERSION | hold::tag::VERSION_TRUSTED | PICKLE_FIRST)));
     if is_ambiguous && is_documents(data) {
@@ -101,7 +101,7 @@ pub fn guess(data: &[u8]) -> Option<Format> {
 ///
 /// Looks at all of them at most: for the way out of a failure.
 pub fn foreign(data: &[u8], reader: Format) -> Option<Looks> {
-    let found = signature(data).or_else(|| guess(data).map(|format| looks_as(data, format)));
+    let found = signature(data).or_else(|| detect(data).map(|format| looks_as(data, format)));
     let found = found.or_else(|| is_msgpack(data).then_some(Looks::As(Format::Msgpack)))?;
     let is_own = match reader {
         Format::Hold => matches!(found, Looks::HoldMessage | Looks::HoldFile | Looks::HoldLog),
@@ -297,9 +297,9 @@ mod tests {
             (b"a", None),
         ];
         for (data, format) in cases {
-            assert_eq!(guess(data), format, "{data:?}");
+            assert_eq!(detect(data), format, "{data:?}");
         }
-        assert_eq!(guess(&[&b"[1]"[..], &[b' '; TEXT], b"\0"].concat()), Some(Format::Json));
+        assert_eq!(detect(&[&b"[1]"[..], &[b' '; TEXT], b"\0"].concat()), Some(Format::Json));
     }
 
     #[test]
@@ -309,17 +309,17 @@ mod tests {
             let tag = [b"\x02tag\0", &len[..], row.name.as_bytes(), b"\0"].concat();
             let inner = document(&tag);
             let data = document(&[b"\x0aa\0\x03b\0", &inner[..]].concat());
-            assert_eq!(guess(&data), Some(Format::Julia), "{}", row.name);
-            // Known by its name, it may be cut off; behind it nothing may come.
-            assert_eq!((guess(&data[..data.len() - 1]), of_bson(&data[..data.len() - 1])), (None, Format::Julia));
+            assert_eq!(detect(&data), Some(Format::Julia), "{}", row.name);
+            // KnownType by its name, it may be cut off; behind it nothing may come.
+            assert_eq!((detect(&data[..data.len() - 1]), of_bson(&data[..data.len() - 1])), (None, Format::Julia));
             let two = [&data[..], &data].concat();
-            assert_eq!((guess(&two), of_bson(&two)), (Some(Format::Bson), Format::Bson));
+            assert_eq!((detect(&two), of_bson(&two)), (Some(Format::Bson), Format::Bson));
         }
-        assert_eq!(guess(&document(b"\x04_backrefs\0\x05\0\0\0\0")), Some(Format::Julia));
+        assert_eq!(detect(&document(b"\x04_backrefs\0\x05\0\0\0\0")), Some(Format::Julia));
         for other in
             [&b"\x02tag\0\x07\0\0\0structs\0"[..], b"\x02tag\0\x08\0\0\0struct\0\0", b"\x02tags\0\x07\0\0\0struct\0"]
         {
-            assert_eq!(guess(&document(other)), Some(Format::Bson));
+            assert_eq!(detect(&document(other)), Some(Format::Bson));
         }
         for len in 0..14 {
             let cut = &b"\x02tag\0\x07\0\0\0struct\0"[..len];
@@ -341,13 +341,13 @@ mod tests {
             let size = u32::try_from(text.len() + 1).unwrap().to_le_bytes();
             let data = document(&[b"\x02a\0", &size[..], &text, b"\0"].concat());
             assert_eq!((data.len(), &data[..2]), (len, &first[..]));
-            assert_eq!(guess(&data), Some(Format::Bson));
+            assert_eq!(detect(&data), Some(Format::Bson));
             assert_eq!(foreign(&data, Format::Hold), Some(Looks::As(Format::Bson)));
             // Cut off, or of elements that don't follow each other, it is what it begins like.
-            assert_ne!(guess(&data[..len - 1]), Some(Format::Bson));
+            assert_ne!(detect(&data[..len - 1]), Some(Format::Bson));
             let mut damaged = data.clone();
             damaged[7] += 1;
-            assert_ne!(guess(&damaged), Some(Format::Bson));
+            assert_ne!(detect(&damaged), Some(Format::Bson));
         }
     }
 
@@ -360,17 +360,17 @@ mod tests {
         ] {
             // The second has an opcode of protocol 2, which protocol 1 does not write.
             let old = !pickle.contains(&0x86);
-            assert_eq!(guess(pickle), old.then_some(Format::Pickle), "{pickle:?}");
-            assert_eq!(guess(&[pickle, b"x"].concat()), None);
-            assert_eq!(guess(&pickle[..pickle.len() - 1]), None);
+            assert_eq!(detect(pickle), old.then_some(Format::Pickle), "{pickle:?}");
+            assert_eq!(detect(&[pickle, b"x"].concat()), None);
+            assert_eq!(detect(&pickle[..pickle.len() - 1]), None);
         }
         let one = b"(K\x01M\x00\x01J\0\0\0\0T\x01\0\0\0aU\x01bX\x01\0\0\0cG\0\0\0\0\0\0\0\0cos\nname\np0\ng0\nt.";
-        assert_eq!(guess(one), Some(Format::Pickle));
+        assert_eq!(detect(one), Some(Format::Pickle));
         for at in 1..one.len() {
-            assert_eq!(guess(&one[..at]), None, "{at}");
+            assert_eq!(detect(&one[..at]), None, "{at}");
         }
         for other in [&b"."[..], b"N.", b"I1", b"(hello.", b"cos\nsystem", b"cos", b"U", b"X\xff\xff\xff\xffa."] {
-            assert_eq!(guess(other), None, "{other:?}");
+            assert_eq!(detect(other), None, "{other:?}");
         }
     }
 

@@ -1,7 +1,7 @@
 //! Where values are noted: as nodes, in the sums of what is not shown, or as keys.
 
 use super::super::{Key, Node, Rest, Sum};
-use super::{Kind, Members, Met, Told, Walk};
+use super::{Members, Met, Told, ValueKind, Walk};
 use crate::memory::{vec, Vec};
 use crate::model::Reader;
 
@@ -9,12 +9,12 @@ use crate::model::Reader;
 const MOST_KINDS: usize = 16;
 
 impl<'i, R: Reader<'i>> Walk<'i, R> {
-    pub(super) fn rest(&mut self, kind: Option<Kind>, class: u32, sum: Sum) -> Rest {
+    pub(super) fn rest(&mut self, kind: Option<ValueKind>, class: u32, sum: Sum) -> Rest {
         Rest { kind, name: self.class_name(class), sum }
     }
 
     /// Notes a value where it is: as a node, in the sums of what is not shown, or as a key.
-    pub(super) fn place(&mut self, met: Met, kind: Kind, class: u32, bytes: usize, told: Told) {
+    pub(super) fn place(&mut self, met: Met, kind: ValueKind, class: u32, bytes: usize, told: Told) {
         if self.stack.len() != self.shown.len() {
             return;
         }
@@ -73,7 +73,7 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
             }
             Members::Fields => {
                 let name = shown.names.next().unwrap_or_default();
-                if frame.kind == Kind::Dict {
+                if frame.kind == ValueKind::Dict {
                     Key::Text(name)
                 } else {
                     Key::Field(name)
@@ -85,7 +85,7 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
     }
 
     /// Adds to what is not shown of the innermost container, if that is shown itself.
-    pub(super) fn add_rest(&mut self, kind: Kind, class: u32, bytes: usize) {
+    pub(super) fn add_rest(&mut self, kind: ValueKind, class: u32, bytes: usize) {
         if self.stack.len() != self.shown.len() {
             return;
         }

@@ -1,18 +1,18 @@
 //! What all the values come to.
 
-use super::super::{Class, Outline, Referred};
-use super::{kind_of, Error, Kind, Numbered, Walk};
+use super::super::{Class, Inspection, Referred};
+use super::{kind_of, Error, Numbered, ValueKind, Walk};
 use crate::memory::Vec;
-use crate::model::{Layout, LayoutKind, Reader, Token};
+use crate::model::{Reader, Shape, ShapeKind, Token};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// The most fields of a layout that are named.
+/// The most fields of a shape that are named.
 const MOST_FIELDS: usize = 64;
 
 impl<'i, R: Reader<'i>> Walk<'i, R> {
-    pub(super) fn totals(mut self, error: Option<Error>) -> Outline {
-        let mut kinds: Vec<_> = Kind::all().map(|kind| (kind, self.sums[kind.index()])).collect();
+    pub(super) fn totals(mut self, error: Option<Error>) -> Inspection {
+        let mut kinds: Vec<_> = ValueKind::all().map(|kind| (kind, self.sums[kind.index()])).collect();
         kinds.retain(|(_, sum)| sum.values > 0);
         kinds.sort_by_key(|(_, sum)| Reverse(sum.bytes));
         for node in &mut self.nodes {
@@ -27,7 +27,7 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
         let used = self.references.iter().enumerate().filter(|(_, &references)| references > 0);
         let referred = largest(used.map(|(number, &references)| (u64::from(references), number)), self.options.most);
         let referred = referred.into_iter().filter_map(|(_, number)| self.referred(number)).collect();
-        Outline {
+        Inspection {
             kinds,
             classes,
             class_count,
@@ -45,27 +45,20 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
     fn class_row(&mut self, at: usize) -> Class {
         let row = self.rows[at];
         let name = self.class_name(at as u32 + 1);
-        let Some(layout) = row.layout else {
+        let Some(shape) = row.shape else {
             return Class { name, kind: None, version: 0, fields: Vec::new(), field_count: 0, sum: row.sum };
         };
-        let own = usize::from(layout.kind != LayoutKind::Dict);
-        let names: Vec<_> = self.r.names(&layout).skip(own).take(MOST_FIELDS).map_while(Result::ok).collect();
+        let own = usize::from(shape.kind != ShapeKind::Dict);
+        let names: Vec<_> = self.r.names(&shape).skip(own).take(MOST_FIELDS).map_while(Result::ok).collect();
         let fields = names.into_iter().map(|name| self.name_text(name)).collect();
-        Class {
-            name,
-            kind: Some(layout.kind),
-            version: layout.version,
-            fields,
-            field_count: layout.fields,
-            sum: row.sum,
-        }
+        Class { name, kind: Some(shape.kind), version: shape.version, fields, field_count: shape.fields, sum: row.sum }
     }
 
     fn referred(&mut self, number: usize) -> Option<Referred> {
         let references = *self.references.get(number)?;
         let about = |kind, name, offset| Some(Referred { number: number as u64, references, kind, name, offset });
         let place = match *self.numbers.get(number)? {
-            Numbered::Name(_) => return about(Kind::Str, None, None),
+            Numbered::Name(_) => return about(ValueKind::Str, None, None),
             Numbered::Value(place) => place,
         };
         let here = self.r.place();
@@ -74,16 +67,16 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
         self.r.rewind(here);
         let token = self.token_at(place)?;
         let row = match token {
-            Token::NewLayout(Layout { at, .. }) => {
-                self.rows.binary_search_by_key(&at, |row| row.layout.map_or(0, |layout| layout.at)).ok()
+            Token::NewShape(Shape { at, .. }) => {
+                self.rows.binary_search_by_key(&at, |row| row.shape.map_or(0, |shape| shape.at)).ok()
             }
             Token::Instance(row) => Some(row),
             _ => None,
         };
-        let Some((row, layout)) = row.and_then(|row| Some((row, self.rows.get(row)?.layout?))) else {
+        let Some((row, shape)) = row.and_then(|row| Some((row, self.rows.get(row)?.shape?))) else {
             return about(kind_of(&token), None, Some(offset));
         };
-        about(Kind::of_layout(layout.kind), self.class_name(row as u32 + 1), Some(offset))
+        about(ValueKind::of_shape(shape.kind), self.class_name(row as u32 + 1), Some(offset))
     }
 }
 
