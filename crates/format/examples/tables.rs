@@ -99,7 +99,7 @@ fn kinds() -> String {
 fn known() -> String {
     let mut rows = vec![row(&["code", "type", "values"])];
     for (code, known, values) in tag::KNOWN {
-        rows.push(row(&[&code.to_string(), &format!("{known:?}").trim_start_matches("Python"), values]));
+        rows.push(row(&[&code.to_string(), known.name(), values]));
     }
     table(&rows)
 }

@@ -293,6 +293,17 @@ macro_rules! known {
         pub enum KnownType { $($name,)* }
         impl KnownType {
             pub const ALL: &'static [KnownType] = &[$(KnownType::$name,)*];
+
+            /// Its name in `docs/format.md`, in test vectors and in errors' texts: without the library's.
+            pub fn name(self) -> &'static str {
+                match self {
+                    KnownType::NumpyArray => "NdArray",
+                    known => {
+                        let name = [$(stringify!($name),)*][known as usize];
+                        name.strip_prefix("Python").unwrap_or(name)
+                    }
+                }
+            }
         }
     };
 }

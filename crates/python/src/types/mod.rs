@@ -257,7 +257,7 @@ pub fn build(py: Python<'_>, known: KnownType, parts: &[Owned], at: usize) -> Re
         Ok(made) => unsafe { Owned::new(made.into_ptr()) }.ok_or_else(raised),
         Err(error) => {
             error.restore(py);
-            Err(refused(&format!("a value that {known:?} does not take"), at))
+            Err(refused(&format!("a value that {} does not take", known.name()), at))
         }
     }
 }
