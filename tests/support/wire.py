@@ -19,7 +19,7 @@ class Tags:
             setattr(self, name, int(value, 0))
         for name, first in re.findall(r"^ +(\w+) +(0x\w\w) \.\.= ", source, re.M):
             setattr(self, name, int(first, 16))
-        self.known = {name: int(code) for code, name in re.findall(r"\((\d+), Known::(\w+),", source)}
+        self.known = {name: int(code) for code, name in re.findall(r"\((\d+), KnownType::(\w+),", source)}
 
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(f"tag.rs has no {name}")
