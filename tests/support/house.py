@@ -7,6 +7,7 @@ has more than 600 lines, no function more than 80, but where a comment that begi
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from collections.abc import Hashable, Iterator, Mapping, Set
 from graphlib import CycleError, TopologicalSorter
@@ -16,13 +17,15 @@ from typing import TypeVar
 from .rust_sources import Crate
 
 ROOT = Path(__file__).parents[2]
+# What was so when the check began, and is not to be any more: it only gets shorter.
+STANDING = Path(__file__).with_name("house_standing.txt")
 PACKAGE = ROOT / "python" / "holdall"
 HOST = ROOT / "crates" / "python" / "src"
 FORMAT = ROOT / "crates" / "format" / "src"
 # From the bottom up; what stands in one word is one floor.
 FLOORS = {
     HOST: "memory cpython state error classes types budget shapes schema encode decode dialect deepcopy message io lazy api",
-    FORMAT: "memory error model hold,msgpack,bson,julia guess outline",
+    FORMAT: "memory error text,table,sink,cursor,aside model hold,msgpack,bson,julia detect inspect",
 }
 MOST_LINES = 600
 LONGEST_FUNCTION = 80
@@ -141,7 +144,12 @@ def python(package: Path) -> Iterator[str]:
 
 def faults() -> list[str]:
     found = [fault for source, floors in FLOORS.items() for fault in rust(source, floors)]
-    return [*found, *python(PACKAGE)]
+    found += python(PACKAGE)
+    # Where a line stands in its file changes with every line above it.
+    known = {re.sub(r":\d+:", ":", fault): fault for fault in found}
+    standing = set(STANDING.read_text(encoding="utf-8").splitlines())
+    new = [fault for name, fault in known.items() if name not in standing]
+    return [*new, *(f"no longer so, take it from {STANDING.name}: {line}" for line in sorted(standing - known.keys()))]
 
 
 if __name__ == "__main__":
