@@ -2,7 +2,7 @@
 
 use crate::cpython::{new, View};
 use crate::dialect::pymongo;
-use crate::dialect::pymongo::{Driver, RawDocuments};
+use crate::dialect::pymongo::{PyMongo, RawDocuments, ToPyMongo};
 use crate::encode::forms::Forms;
 use crate::encode::scratch::Scratch;
 use crate::error::door;
@@ -182,18 +182,24 @@ pub fn driver_encode(
 ) -> PyResult<Py<PyAny>> {
     door(|| {
         let py = document.py();
-        let driver = Driver::of(codec_options, check_keys != 0)?;
+        let rules = PyMongo::of(codec_options, check_keys != 0)?;
         if let Some(raw) = pymongo::raw_bytes(document)? {
             return Ok(raw);
         }
-        let mut options = encoding(None, None, false)?;
-        options.driver = Some(driver);
+        let options = encoding(None, None, false)?;
         finished_message(py, |scratch| {
             let Scratch { output, tables } = scratch;
             let mut refusal = None;
-            let written = write_and(Writer::new(&mut *output), tables, document, &options, |writer| {
-                refusal = holdall_format::Writer::refusal(writer);
-            });
+            let written = write_and(
+                ToPyMongo::new(rules.clone()),
+                Writer::new(&mut *output),
+                tables,
+                document,
+                &options,
+                |writer| {
+                    refusal = holdall_format::Writer::refusal(writer);
+                },
+            );
             // What was refused came before whatever ended the walk.
             let written = refusal.map_or(written, |why| Err(pymongo::refused(py, why).into()));
             written.map_err(|fault| pymongo::encode_error(document, fault).into())
@@ -201,9 +207,9 @@ pub fn driver_encode(
     })
 }
 
-fn driver_options(codec_options: &Bound<'_, PyAny>) -> PyResult<(decode::Options, Arc<Driver>)> {
+fn driver_options(codec_options: &Bound<'_, PyAny>) -> PyResult<(decode::Options, Arc<PyMongo>)> {
     let mut options = options::decoding(&Wanted::ANY, None, false, true, None, None)?;
-    let driver = Driver::of(codec_options, false)?;
+    let driver = PyMongo::of(codec_options, false)?;
     options.schema = driver.schema();
     options.driver = Some(driver.clone());
     Ok((options, driver))

@@ -1,7 +1,7 @@
 //! Julia's files: the same functions for the dialect of BSON that BSON.jl and BSONqs write.
 
 use crate::decode;
-use crate::dialect::julia::{Julia, Lowering};
+use crate::dialect::julia::{Julia, Lowering, ToJulia};
 use crate::encode::scratch::Scratch;
 use crate::encode::{self, Encoder, Sharing};
 use crate::error::door;
@@ -38,20 +38,20 @@ fn encode_once(
     let Scratch { output, tables } = scratch;
     let py = object.py();
     // The first walk only finds what is met more than once.
+    let dialect = ToJulia::new(Lowering::new(py)?);
     // SAFETY: the GIL is held, as `py` shows.
-    let mut survey = unsafe { Encoder::new(py, Survey, options, tables, Sharing::Finding(Default::default())) };
-    survey.lowering = Some(Box::new(Lowering::new(py)?));
+    let mut survey =
+        unsafe { Encoder::new(py, dialect, Survey, options, tables, Sharing::Finding(Default::default())) };
     if track_all {
         survey.track_all();
     }
     survey.message(object.as_ptr())?;
     // What was made on the way is made anew in the second walk; until then no address may come to mean another object.
     let _made = survey.take_temporaries();
-    let lowering = survey.lowering.take();
-    let sharing = survey.into_found();
+    let (sharing, dialect) = survey.into_found();
+    let dialect = ToJulia::new(dialect.into_lowering());
     // SAFETY: as above.
-    let mut encoder = unsafe { Encoder::new(py, Writer::new(&mut *output), options, tables, sharing) };
-    encoder.lowering = lowering;
+    let mut encoder = unsafe { Encoder::new(py, dialect, Writer::new(&mut *output), options, tables, sharing) };
     encoder.message(object.as_ptr())
 }
 

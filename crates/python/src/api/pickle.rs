@@ -10,7 +10,7 @@ use crate::io::files::{load_by, Ahead, Given};
 use crate::io::streams::Progress;
 use crate::memory::Vec;
 use crate::message::options;
-use crate::message::options::borrower;
+use crate::message::options::buffer_sink;
 use crate::message::{encode_message, finished_message};
 use holdall_format::hold::Writer;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
@@ -189,7 +189,7 @@ pub fn dumps_pickle(
             dispatch_table: dispatch_table.filter(|table| !table.is_none()).map(crate::cpython::owned),
         }));
         let Some(memo) = memo else { return encode_message(obj, &options, buffer_callback) };
-        let borrower = borrower(buffer_callback)?;
+        let sink = buffer_sink(buffer_callback)?;
         let py = obj.py();
         memo.get().0.with(|series| {
             finished_message(py, |scratch: &mut Scratch| {
@@ -198,7 +198,7 @@ pub fn dumps_pickle(
                     objects => Writer::continued(&mut scratch.output, u64::from(objects), u64::from(series.layouts())),
                 };
                 // SAFETY: the GIL is held, and `obj` is alive.
-                unsafe { series.message(py, writer, &options, obj.as_ptr(), borrower) }
+                unsafe { series.message(py, writer, &options, obj.as_ptr(), sink) }
             })
         })
     })

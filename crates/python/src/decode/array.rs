@@ -32,7 +32,20 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             }
             (Content::Bytes, Token::Buffer { number, out_of_band }) => {
                 self.claim(0, head.cost)?;
-                let array = buffer::array(self, &head, number, out_of_band, at)?;
+                let array = {
+                    let (py, mut lender) = (self.py, self.lender.take());
+                    let made = buffer::array(
+                        py,
+                        &mut lender,
+                        &mut |len| self.charge_given(len),
+                        &head,
+                        number,
+                        out_of_band,
+                        at,
+                    );
+                    self.lender = lender;
+                    made?
+                };
                 self.done(Some(array))
             }
             (Content::Strings, Token::List(len)) if len == head.count => {

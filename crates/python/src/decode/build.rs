@@ -108,8 +108,8 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 }
                 _ => return Err(decode("an exception without its arguments", at)),
             },
-            Make::Global => types::reference::find(self, &parts, at)?,
-            Make::Persistent => types::reference::persistent(self, &parts, at)?,
+            Make::Global => types::reference::find(self.py, self.options.find_class.as_ref(), &parts, at)?,
+            Make::Persistent => types::reference::persistent(self.options.persistent_load.as_ref(), &parts, at)?,
             Make::ScopedCode(code) => match parts.first() {
                 Some(scope) => types::bson_values::scoped_code(self.py, &code, scope)?,
                 None => return Err(decode("code without its variables", at)),

@@ -15,6 +15,7 @@ mod partial;
 mod resolve;
 mod run;
 mod runs;
+mod schemaless;
 mod series;
 pub(crate) mod skip;
 pub(crate) mod typed;
@@ -26,7 +27,7 @@ use crate::budget::{self, Limits, Work, BYTES_PER_BYTE};
 use crate::cpython::fill;
 use crate::cpython::{gc, Obj, Owned};
 use crate::dialect::julia::{Described, Julia};
-use crate::dialect::pymongo::Driver;
+use crate::dialect::pymongo::PyMongo;
 use crate::error::{self, decode, limit, Result};
 use crate::memory::{HashMap, Vec};
 use crate::schema::coerce::Rules;
@@ -75,7 +76,7 @@ pub struct Options {
     /// Keys are text or bytes.
     pub strict_keys: bool,
     /// As PyMongo does it.
-    pub driver: Option<Arc<Driver>>,
+    pub driver: Option<Arc<PyMongo>>,
     /// Values have types of their own, Julia's.
     pub julia: Option<Arc<Julia>>,
     pub persistent_load: Option<Owned>,

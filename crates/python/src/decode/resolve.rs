@@ -356,7 +356,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             }
         }
         if self.r.trusted() && !self.options.records {
-            return crate::types::reference::class_of(self, name, at).map(Some);
+            return crate::types::reference::class_of(self.py, self.options.find_class.as_ref(), name, at).map(Some);
         }
         if self.options.records {
             return Ok(None);

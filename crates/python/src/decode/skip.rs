@@ -74,7 +74,19 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             Token::Buffer { number, out_of_band } if self.ahead == 0 => {
                 // They come in order: one that is passed over is taken nevertheless.
                 let here = self.here();
-                types::buffer::pass(self, *number, *out_of_band, here)?;
+                {
+                    let (py, mut lender) = (self.py, self.lender.take());
+                    let passed = types::buffer::pass(
+                        py,
+                        &mut lender,
+                        &mut |len| self.charge_given(len),
+                        *number,
+                        *out_of_band,
+                        here,
+                    );
+                    self.lender = lender;
+                    passed?
+                };
             }
             _ => {}
         }

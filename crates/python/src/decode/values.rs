@@ -1,6 +1,7 @@
 //! The next value: made at once where it is small, else begun, with a frame for what it holds.
 
 use super::frame::{Frame, Kind, Make, HASHED};
+use super::schemaless;
 use super::{Decoder, Numbered, State, UNMARKED};
 use crate::budget::hash_cost::Weight;
 use crate::cpython::text::Failure;
@@ -9,7 +10,7 @@ use crate::error::{decode, raised, Result};
 use crate::schema::node::accepts;
 use crate::schema::{time, NodeId, ANY};
 use crate::types;
-use holdall_format::model::{reduce, Bytes, KnownType, Leaf};
+use holdall_format::model::{reduce, BsonValue, Bytes, KnownType, Leaf, OutOfBand};
 use holdall_format::{Error as FormatError, ErrorKind, Reader, Token};
 use pyo3::ffi;
 
@@ -28,6 +29,15 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             }
             .unwrap_or_else(|| Err(FormatError::new(ErrorKind::BadUtf8, self.here()).into())),
         }
+    }
+
+    /// The buffer of that number outside the message.
+    fn out_of_band_buffer(&mut self, number: u64, out_of_band: OutOfBand, at: usize) -> Result<Owned> {
+        // The lender is not the decoder's meanwhile, which pays for what it gives.
+        let (py, mut lender) = (self.py, self.lender.take());
+        let made = types::buffer::take(py, &mut lender, &mut |len| self.charge_given(len), number, out_of_band, at);
+        self.lender = lender;
+        made
     }
 
     /// The same of UTF-8 that is not checked yet.
@@ -305,7 +315,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 Token::UInt(value) => self.done(Owned::new(ffi::PyLong_FromUnsignedLongLong(value))),
                 Token::Timestamp { seconds, nanoseconds } => {
                     let made = if self.options.timestamps {
-                        types::schemaless::exact_timestamp(self.py, seconds, nanoseconds)?
+                        schemaless::exact_timestamp(self.py, seconds, nanoseconds)?
                     } else {
                         self.moment(seconds, nanoseconds, self.options.naive, here)?
                     };
@@ -313,13 +323,23 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 }
                 Token::BsonValue(value) => {
                     self.charge(types::bson_values::cost(&value))?;
-                    match types::bson_values::build(self, value)? {
-                        Some(made) => self.done(Some(made)),
-                        None => Ok(None),
+                    match value {
+                        BsonValue::ScopedCode(code) => {
+                            let code = self.string(code)?;
+                            self.gather_scope(code)
+                        }
+                        BsonValue::Binary { subtype, data } => {
+                            let made = self.binary(subtype, data)?;
+                            self.done(Some(made))
+                        }
+                        value => {
+                            let made = types::bson_values::build(self.py, value, here, |text| self.string(text))?;
+                            self.done(Some(made))
+                        }
                     }
                 }
                 Token::Extension { code, data } => {
-                    let made = types::schemaless::of_extension(self.py, code, data, self.options.ext_hook.as_ref())?;
+                    let made = schemaless::of_extension(self.py, code, data, self.options.ext_hook.as_ref())?;
                     self.done(Some(made))
                 }
                 Token::Complex(real, imag) => self.done(Owned::new(ffi::PyComplex_FromDoubles(real, imag))),
@@ -357,7 +377,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 Token::DateTime { bits, zoned: true } => self.zoned(bits),
                 Token::KnownType(known) => self.known(known),
                 Token::Buffer { number, out_of_band } => {
-                    let buffer = types::buffer::take(self, number, out_of_band, here)?;
+                    let buffer = self.out_of_band_buffer(number, out_of_band, here)?;
                     self.done(Some(buffer))
                 }
                 Token::Global => self.gather(Make::Global, 2),
@@ -397,7 +417,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 None => types::bson_values::datetime_ms(self.py, seconds, nanoseconds),
             };
         }
-        types::schemaless::of_timestamp(seconds, nanoseconds, self.options.as_msgpack_python, at)
+        schemaless::of_timestamp(seconds, nanoseconds, self.options.as_msgpack_python, at)
     }
 
     /// A datetime and its zone, which is almost always UTC or the one of an earlier datetime.

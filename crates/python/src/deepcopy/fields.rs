@@ -9,10 +9,10 @@ use crate::deepcopy::frame::{content, leaf, places, rest, Extra, Frame, Kind};
 use crate::deepcopy::recipe::Make;
 use crate::deepcopy::way::{Known, Way};
 use crate::deepcopy::{fault, Copier, Got, Seen, BY_PARENT_AND_COPY, UNNUMBERED};
-use crate::encode::Part;
 use crate::error::{raised, Result};
 use crate::memory::{vec, Vec};
 use crate::types;
+use crate::types::walker::WorkItem;
 use pyo3::prelude::*;
 use pyo3::{ffi, intern};
 use std::ptr::addr_of_mut;
@@ -398,7 +398,8 @@ impl Copier<'_> {
                 Base::Dict => self.pairs(source, &copy, UNNUMBERED, false),
                 Base::OrderedDict => {
                     let items = types::collections::ordered_items(source)?;
-                    let value = |part| if let Part::Key(part) | Part::Value(part) = part { Some(part) } else { None };
+                    let value =
+                        |part| if let WorkItem::Key(part) | WorkItem::Value(part) = part { Some(part) } else { None };
                     let items = items.into_iter().filter_map(value).collect();
                     self.parts(Kind::Pairs, items, &copy, UNNUMBERED, false);
                 }

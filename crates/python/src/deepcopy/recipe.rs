@@ -7,10 +7,10 @@ use crate::cpython::{Obj, Owned};
 use crate::deepcopy::frame::{Extra, Frame, Kind};
 use crate::deepcopy::reduce::Reduce;
 use crate::deepcopy::{fault, Copier, Got, BY_PARENT_AND_COPY, NEVER, UNNUMBERED};
-use crate::encode::Part;
 use crate::error::{raised, Result};
 use crate::memory::{vec, Vec};
 use crate::types;
+use crate::types::walker::WorkItem;
 use pyo3::ffi;
 use std::rc::Rc;
 
@@ -91,7 +91,7 @@ impl Copier<'_> {
         // SAFETY: alive, says the caller.
         unsafe {
             let parts = types::exception::parts(self.py, source)?;
-            let Some(Part::Value(both)) = parts.into_iter().next() else {
+            let Some(WorkItem::Value(both)) = parts.into_iter().next() else {
                 return Err(fault("an exception without its arguments"));
             };
             let made_of = usize::from(types::exception::is_of_parts(self.py, plan.class())?);

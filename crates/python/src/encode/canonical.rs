@@ -1,5 +1,6 @@
 //! Canonical form: the first of its two walks, and what puts the members of a set in order.
 
+use super::dialect::Native;
 use super::scratch::{Scratch, SMALL_SCRATCH};
 use super::{sets, Encoder, Options, Recipes, Sharing};
 use crate::cpython::Owned;
@@ -25,12 +26,13 @@ pub fn first_walk(scratch: &mut Scratch, object: &Bound<'_, PyAny>, options: &Op
     let orders = sets::Shared::default();
     let writer = Writer::new(&mut *output, options.trust);
     // SAFETY: the GIL is held, as `py` shows.
-    let mut encoder = unsafe { Encoder::new(py, writer, options, tables, Sharing::Finding(Default::default())) };
+    let mut encoder =
+        unsafe { Encoder::new(py, Native::new(), writer, options, tables, Sharing::Finding(Default::default())) };
     encoder.orders = Some(orders.clone());
     encoder.message(object.as_ptr())?;
     let (temporaries, recipes) = (encoder.take_temporaries(), encoder.recipes.take());
     let objects = encoder.met_objects();
-    let sharing = encoder.into_found();
+    let (sharing, _) = encoder.into_found();
     output.reset();
     if let Sharing::Found(again) = &sharing {
         sets::Orders::settle(py, &orders, options, again, objects)?;
@@ -50,13 +52,14 @@ pub fn canonical_key(
     let Scratch { output, tables } = &mut *scratch;
     let writer = Writer::new(&mut *output, options.trust);
     // SAFETY: the GIL is held, as `py` shows.
-    let mut encoder = unsafe { Encoder::new(py, writer, options, tables, Sharing::Finding(Default::default())) };
+    let mut encoder =
+        unsafe { Encoder::new(py, Native::new(), writer, options, tables, Sharing::Finding(Default::default())) };
     encoder.orders = Some(orders.clone());
     encoder.only_compares(effort);
     encoder.met.push(member.get() as usize);
     let written = encoder.message(member.get());
     let (met, effort) = (std::mem::take(&mut encoder.met), encoder.effort().unwrap_or(effort));
-    let again = match encoder.into_found() {
+    let again = match encoder.into_found().0 {
         Sharing::Found(again) => again,
         _ => Default::default(),
     };

@@ -7,11 +7,13 @@
 //! before; where there are none yet, no order can be told from the graph, and the message is refused.
 
 use super::walk::next_member;
-use super::{Encoder, Part};
+use super::Encoder;
 use crate::cpython::{Obj, Owned};
 use crate::encode::canonical::canonical_key;
+use crate::encode::dialect::Dialect;
 use crate::error::{encode, Result};
 use crate::memory::{sort_by_cached_key, vec, FxHashMap, Vec};
+use crate::types::walker::WorkItem;
 use holdall_format::Writer;
 use pyo3::ffi;
 use pyo3::Python;
@@ -222,7 +224,7 @@ fn settle_alike(
     }
 }
 
-impl<W: Writer> Encoder<'_, W> {
+impl<D: Dialect> Encoder<'_, D> {
     /// The members of a set whose header was written, in canonical form.
     ///
     /// # Safety
@@ -241,7 +243,7 @@ impl<W: Writer> Encoder<'_, W> {
             let mut at = 0;
             // SAFETY: as above.
             let only = unsafe { next_member(set.get(), &mut at).map(|member| Owned::borrowed(member)) };
-            self.then(only.into_iter().map(Part::Value).collect());
+            self.then(only.into_iter().map(WorkItem::Value).collect());
             return Ok(());
         };
         if let Some(effort) = &mut self.effort {
@@ -260,10 +262,10 @@ impl<W: Writer> Encoder<'_, W> {
             // SAFETY: as above; no Python code runs meanwhile.
             unsafe {
                 while let Some(member) = next_member(set.get(), &mut at) {
-                    parts.push(Part::Value(Owned::borrowed(member)));
+                    parts.push(WorkItem::Value(Owned::borrowed(member)));
                 }
             }
-            parts.push(Part::Walked(set));
+            parts.push(WorkItem::Walked(set));
             self.then(parts);
             return Ok(());
         }
@@ -272,7 +274,7 @@ impl<W: Writer> Encoder<'_, W> {
             return Err(encode(super::CHANGED));
         }
         let members = self.settled(&order)?;
-        self.then(members.into_iter().map(Part::Value).collect());
+        self.then(members.into_iter().map(WorkItem::Value).collect());
         Ok(())
     }
 

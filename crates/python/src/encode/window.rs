@@ -1,8 +1,10 @@
 //! Sections of a log: what a record has named, those after it refer to.
 
 use crate::cpython::{references, text, Obj, Owned};
-use crate::encode::{next_serial, shapes, Encoder, Options, Sharing, Tables, TextKey, BY_PARENT};
+use crate::encode::dialect::Dialect;
+use crate::encode::{next_serial, shapes, Encoder, Options, Sharing, Tables, TextKey};
 use crate::memory::{HashMap, HashSet, Vec};
+use crate::types::walker::BY_PARENT;
 use holdall_format::Writer;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -90,20 +92,21 @@ impl Section {
     }
 }
 
-impl<'t, W: Writer> Encoder<'t, W> {
+impl<'t, D: Dialect> Encoder<'t, D> {
     /// Goes on with a section.
     ///
     /// # Safety
     /// The GIL is held while the encoder lives. `tables` are those that the section was begun with, and used for it alone.
     pub unsafe fn of_section(
         py: Python<'t>,
-        w: W,
+        dialect: D,
+        w: D::Writer,
         options: &'t Options,
         tables: &'t mut Tables,
         section: Section,
     ) -> Self {
         // SAFETY: as the caller says.
-        let mut encoder = unsafe { Encoder::with_section(py, w, options, tables, section, Sharing::ByCount) };
+        let mut encoder = unsafe { Encoder::with_section(py, dialect, w, options, tables, section, Sharing::ByCount) };
         encoder.interns = options.refs;
         encoder
     }
@@ -114,7 +117,8 @@ impl<'t, W: Writer> Encoder<'t, W> {
     /// As for [`Encoder::of_section`].
     pub(crate) unsafe fn with_section(
         py: Python<'t>,
-        w: W,
+        dialect: D,
+        w: D::Writer,
         options: &'t Options,
         tables: &'t mut Tables,
         mut section: Section,
@@ -122,7 +126,7 @@ impl<'t, W: Writer> Encoder<'t, W> {
     ) -> Self {
         let layouts = std::mem::replace(&mut tables.layouts, shapes::Layouts::new());
         // SAFETY: as the caller says.
-        let mut encoder = unsafe { Encoder::new(py, w, options, tables, sharing) };
+        let mut encoder = unsafe { Encoder::new(py, dialect, w, options, tables, sharing) };
         encoder.tables.layouts = layouts;
         encoder.serial = section.serial;
         encoder.texts = std::mem::take(&mut section.texts);

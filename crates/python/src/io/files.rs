@@ -3,7 +3,6 @@
 use crate::cpython::{part, Owned, View};
 use crate::decode::{self, Decoder};
 use crate::encode::scratch::{with_scratch, Scratch};
-use crate::encode::Borrower;
 use crate::error::{door, door_giving};
 use crate::error::{Asked, Fault, Result as HostResult};
 use crate::io::streams::{os_error, Progress, Raised, Sink, Stream};
@@ -13,6 +12,7 @@ use crate::message::limits::Limits;
 use crate::message::options;
 use crate::message::options::Wanted;
 use crate::message::{decode_bare, decode_by, decoded, encode_into};
+use crate::types::buffer::BufferSink;
 use crate::types::buffer::{Lender, Source};
 use holdall_format::detect::Format;
 use holdall_format::hold::boundary::{Boundary, Found};
@@ -63,7 +63,7 @@ pub fn dump(
         let sink = Sink::new(sink);
         let progress = Progress::new(progress, 0)?;
         with_scratch(|scratch: &mut Scratch| {
-            let views = encode_into(scratch, obj, &options, Some(Borrower::File(Vec::new())))?;
+            let views = encode_into(scratch, obj, &options, Some(BufferSink::File(Vec::new())))?;
             let buffers: Vec<&[u8]> = views.iter().map(View::as_slice).collect();
             let how = How { compression, sync };
             write(obj.py(), scratch.output.as_slice(), &buffers, sink, how, progress).map_err(Fault::from)

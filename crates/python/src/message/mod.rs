@@ -7,11 +7,12 @@ pub mod options;
 use crate::cpython::{Owned, View};
 use crate::decode::{self, Decoder};
 use crate::encode::canonical::first_walk;
+use crate::encode::dialect::{Dialect, Native};
 use crate::encode::scratch::{with_scratch, Scratch};
-use crate::encode::{self, Borrower, Encoder, Sharing, Tables};
+use crate::encode::{self, Encoder, Sharing, Tables};
 use crate::error::Fault;
 use crate::memory::Vec;
-use crate::types::buffer::Lender;
+use crate::types::buffer::{BufferSink, Lender};
 use foreign::named;
 use holdall_format::detect::Format;
 use holdall_format::hold::{Reader, Writer};
@@ -25,19 +26,20 @@ pub fn write_plain<W: holdall_format::Writer>(
     object: &Bound<'_, PyAny>,
     options: &encode::Options,
 ) -> Result<(), Fault> {
-    write_and(writer, tables, object, options, |_| ())
+    write_and(Native::new(), writer, tables, object, options, |_| ())
 }
 
-/// The same; shows the writer as it is in the end.
-pub fn write_and<W: holdall_format::Writer>(
-    writer: W,
+/// The same by a dialect; shows the writer as it is in the end.
+pub fn write_and<D: Dialect>(
+    dialect: D,
+    writer: D::Writer,
     tables: &mut Tables,
     object: &Bound<'_, PyAny>,
     options: &encode::Options,
-    see: impl FnOnce(&W),
+    see: impl FnOnce(&D::Writer),
 ) -> Result<(), Fault> {
     // SAFETY: the GIL is held, as `object` shows.
-    let mut encoder = unsafe { Encoder::new(object.py(), writer, options, tables, Sharing::ByCount) };
+    let mut encoder = unsafe { Encoder::new(object.py(), dialect, writer, options, tables, Sharing::ByCount) };
     let result = encoder.message(object.as_ptr());
     see(&encoder.w);
     result
@@ -66,19 +68,19 @@ pub fn encode_into(
     scratch: &mut Scratch,
     object: &Bound<'_, PyAny>,
     options: &encode::Options,
-    borrower: Option<Borrower>,
+    sink: Option<BufferSink>,
 ) -> Result<Vec<View>, Fault> {
-    let given = borrower.as_ref().map(Borrower::len).transpose()?;
-    let mut borrower = borrower;
+    let given = sink.as_ref().map(BufferSink::len).transpose()?;
+    let mut sink = sink;
     encode::tracking_if_asked(|track_all| {
         if track_all {
             // What the first attempt has left.
             scratch.output.reset();
-            if let (Some(borrower), Some(given)) = (&mut borrower, given) {
-                borrower.cut(given)?;
+            if let (Some(sink), Some(given)) = (&mut sink, given) {
+                sink.cut(given)?;
             }
         }
-        encode_once(scratch, object, options, &mut borrower, track_all)
+        encode_once(scratch, object, options, &mut sink, track_all)
     })
 }
 
@@ -87,7 +89,7 @@ fn encode_once(
     scratch: &mut Scratch,
     object: &Bound<'_, PyAny>,
     options: &encode::Options,
-    borrower: &mut Option<Borrower>,
+    sink: &mut Option<BufferSink>,
     track_all: bool,
 ) -> Result<Vec<View>, Fault> {
     let py = object.py();
@@ -95,7 +97,7 @@ fn encode_once(
     let Scratch { output, tables } = scratch;
     let writer = Writer::new(&mut *output, options.trust);
     // SAFETY: the GIL is held, as `py` shows.
-    let mut encoder = unsafe { Encoder::new(py, writer, options, tables, Sharing::ByCount) };
+    let mut encoder = unsafe { Encoder::new(py, Native::new(), writer, options, tables, Sharing::ByCount) };
     // Until the second walk is done, what the first made keeps its addresses.
     let mut _kept = None;
     if let Some(first) = first {
@@ -107,12 +109,12 @@ fn encode_once(
     if track_all {
         encoder.track_all();
     }
-    encoder.borrower = borrower.take();
+    encoder.buffers.to = sink.take();
     let result = encoder.message(object.as_ptr());
-    *borrower = encoder.borrower.take();
+    *sink = encoder.buffers.to.take();
     result?;
-    match borrower.take() {
-        Some(Borrower::File(views)) => Ok(views),
+    match sink.take() {
+        Some(BufferSink::File(views)) => Ok(views),
         _ => Ok(Vec::new()),
     }
 }
@@ -122,8 +124,8 @@ pub fn encode_message(
     options: &encode::Options,
     buffers: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Py<PyAny>> {
-    let borrower = options::borrower(buffers)?;
-    finished_message(object.py(), |scratch| encode_into(scratch, object, options, borrower).map(drop))
+    let sink = options::buffer_sink(buffers)?;
+    finished_message(object.py(), |scratch| encode_into(scratch, object, options, sink).map(drop))
 }
 
 /// Builds what a message without a file around it holds.

@@ -2,12 +2,13 @@
 
 use crate::cpython::{owned, Owned};
 use crate::decode;
+use crate::encode;
 use crate::encode::forms::{DecimalForm, Forms, Order, UuidForm};
-use crate::encode::{self, Borrower};
 use crate::error::Asked;
 use crate::memory::Vec;
 use crate::message::limits::Limits;
 use crate::schema;
+use crate::types::buffer::BufferSink;
 use crate::types::record::record_type;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -56,7 +57,6 @@ pub fn encoding(
         enc_hook: hook(enc_hook, "enc_hook")?,
         builtin_only: false,
         forms: Forms::default(),
-        driver: None,
         pickle: None,
     })
 }
@@ -161,10 +161,10 @@ fn permit(options: &mut decode::Options, given: &Bound<'_, PyAny>, nested: bool)
 }
 
 /// The list or function that takes buffers out of band, if there is one.
-pub fn borrower(buffers: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Borrower>> {
+pub fn buffer_sink(buffers: Option<&Bound<'_, PyAny>>) -> PyResult<Option<BufferSink>> {
     let Some(buffers) = buffers.filter(|buffers| !buffers.is_none()) else { return Ok(None) };
     if !buffers.is_callable() && !buffers.hasattr("append")? {
         return Err(PyTypeError::new_err("`buffers` must be a list, a callable or None"));
     }
-    Ok(Some(Borrower::Given(owned(buffers))))
+    Ok(Some(BufferSink::Given(owned(buffers))))
 }

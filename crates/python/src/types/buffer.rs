@@ -2,13 +2,12 @@
 
 use crate::cpython::owned;
 use crate::cpython::{new, Obj, Owned, View};
-use crate::decode::Decoder;
-use crate::encode::{Borrower, Encoder, Part};
 use crate::error::{decode, raised, Asked, Result};
-use crate::memory::vec;
+use crate::memory::{vec, Vec};
 use crate::types::numpy::{octets, Head};
+use crate::types::walker::{Walker, WorkItem};
 use holdall_format::model::{KnownType, OutOfBand};
-use holdall_format::{Reader, Writer};
+use holdall_format::Writer;
 use pyo3::exceptions::PyValueError;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -24,6 +23,9 @@ pub enum Lender<'i> {
     File(&'i mut dyn Source),
 }
 
+/// Takes memory for so many bytes, which the message did not pay for, from what a load may use.
+pub type Charge<'a> = &'a mut dyn FnMut(usize) -> Result<()>;
+
 /// The buffers of a file.
 pub trait Source {
     /// The buffer of that number as a view of memory that the file is mapped to; none where it has to be copied.
@@ -34,16 +36,76 @@ pub trait Source {
     fn fill(&mut self, py: Python<'_>, to: &mut [u8]) -> Result<()>;
 }
 
-/// Whether a buffer of so many bytes goes to the file beside the message.
-pub fn is_lent<W: Writer>(encoder: &Encoder<'_, W>, len: usize) -> bool {
-    len >= LENT_FROM && matches!(encoder.borrower, Some(Borrower::File(_)))
+/// Who gets the buffers that stand outside a message.
+pub enum BufferSink {
+    /// A list or a function of the caller's.
+    Given(Owned),
+    /// The file that the message goes to: their memory is written there as it is.
+    File(Vec<View>),
+}
+
+impl BufferSink {
+    /// How many buffers a list or a file has; a function is not asked.
+    pub fn len(&self) -> Result<usize> {
+        match self {
+            // SAFETY: held by the sink; it is asked as a list only if it is one.
+            BufferSink::Given(list) => unsafe {
+                if ffi::PyList_Check(list.get()) == 0 {
+                    return Ok(0);
+                }
+                Ok(ffi::PyList_Size(list.get()) as usize)
+            },
+            BufferSink::File(views) => Ok(views.len()),
+        }
+    }
+
+    /// Takes back what a message that is begun anew has given since.
+    pub fn cut(&mut self, len: usize) -> Result<()> {
+        match self {
+            // SAFETY: held by the sink, and a list; the slice up to `isize::MAX` is cut at the list's end.
+            BufferSink::Given(list) => unsafe {
+                if ffi::PyList_Check(list.get()) != 0
+                    && ffi::PyList_SetSlice(list.get(), len as isize, isize::MAX, std::ptr::null_mut()) != 0
+                {
+                    return Err(raised());
+                }
+            },
+            BufferSink::File(views) => views.truncate(len),
+        }
+        Ok(())
+    }
+}
+
+/// The buffers that stand outside the message that is being written: who gets them, and how many there are.
+#[derive(Default)]
+pub struct SentBuffers {
+    pub to: Option<BufferSink>,
+    count: u64,
+}
+
+impl SentBuffers {
+    /// Whether a buffer of so many bytes goes to the file beside the message.
+    pub fn sends(&self, len: usize) -> bool {
+        len >= LENT_FROM && matches!(self.to, Some(BufferSink::File(_)))
+    }
+
+    /// Whether the caller wants large buffers.
+    pub fn gives(&self) -> bool {
+        matches!(self.to, Some(BufferSink::Given(_)))
+    }
+
+    /// The number of the next buffer.
+    fn next(&mut self) -> u64 {
+        self.count += 1;
+        self.count - 1
+    }
 }
 
 /// Leaves a buffer to the file that the message goes to.
-pub fn lend<W: Writer>(encoder: &mut Encoder<'_, W>, view: View, out_of_band: OutOfBand) {
-    encoder.w.buffer(encoder.buffer_count, out_of_band);
-    encoder.buffer_count += 1;
-    if let Some(Borrower::File(views)) = &mut encoder.borrower {
+pub fn send<'py, E: Walker<'py>>(encoder: &mut E, view: View, out_of_band: OutOfBand) {
+    let number = encoder.buffers().next();
+    encoder.w().buffer(number, out_of_band);
+    if let Some(BufferSink::File(views)) = &mut encoder.buffers().to {
         views.push(view);
     }
 }
@@ -52,23 +114,24 @@ pub fn lend<W: Writer>(encoder: &mut Encoder<'_, W>, view: View, out_of_band: Ou
 ///
 /// # Safety
 /// `object` is alive.
-pub unsafe fn lend_bytes<W: Writer>(
-    encoder: &mut Encoder<'_, W>,
+#[inline(always)]
+pub unsafe fn send_bytes<'py, E: Walker<'py>>(
+    encoder: &mut E,
     object: Obj,
     len: usize,
     out_of_band: OutOfBand,
 ) -> Result<bool> {
-    if !W::TYPES || !is_lent(encoder, len) {
+    if !E::Writer::TYPES || !encoder.buffers().sends(len) {
         return Ok(false);
     }
-    // SAFETY: alive, says the caller.
-    let view = View::new(unsafe { &Bound::from_borrowed_ptr(encoder.py, object) })?;
-    lend(encoder, view, out_of_band);
+    // SAFETY: alive, as the caller promises, while it is bound.
+    let view = View::new(unsafe { &Bound::from_borrowed_ptr(encoder.py(), object) })?;
+    send(encoder, view, out_of_band);
     Ok(true)
 }
 
 /// A memoryview as its bytes; a PickleBuffer out of band where there is a list for it, else as bytes or bytearray.
-pub fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, object: &Bound<'_, PyAny>) -> Result<()> {
+pub fn encode<'py, E: Walker<'py>>(encoder: &mut E, object: &Bound<'_, PyAny>) -> Result<()> {
     let py = object.py();
     let view = py.import("builtins")?.getattr("memoryview")?.call1((object,))?;
     let readonly = view.getattr("readonly")?.is_truthy()?;
@@ -78,24 +141,24 @@ pub fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, object: &Bound<'_, PyAny>
     }
     let as_bytes = is_view || readonly;
     if let Some(whole) = View::new(object).if_taken()? {
-        if is_lent(encoder, whole.len()) {
-            lend(encoder, whole, if as_bytes { OutOfBand::Bytes } else { OutOfBand::ByteArray });
+        if encoder.buffers().sends(whole.len()) {
+            send(encoder, whole, if as_bytes { OutOfBand::Bytes } else { OutOfBand::ByteArray });
             return Ok(());
         }
     }
     let bytes = view.call_method0("tobytes")?;
     let bytes = bytes.cast::<PyBytes>().map_err(PyErr::from)?;
     if as_bytes {
-        encoder.w.bytes(bytes.as_bytes());
+        encoder.w().bytes(bytes.as_bytes());
     } else {
-        encoder.w.bytearray(bytes.as_bytes());
+        encoder.w().bytearray(bytes.as_bytes());
     }
     Ok(())
 }
 
 /// Gives a buffer to the caller's list, and writes its number; says no where there is no list, or it declines.
-pub fn out_of_band<W: Writer>(encoder: &mut Encoder<'_, W>, buffer: &Bound<'_, PyAny>, readonly: bool) -> Result<bool> {
-    let Some(Borrower::Given(list)) = &encoder.borrower else { return Ok(false) };
+pub fn out_of_band<'py, E: Walker<'py>>(encoder: &mut E, buffer: &Bound<'_, PyAny>, readonly: bool) -> Result<bool> {
+    let Some(BufferSink::Given(list)) = &encoder.buffers().to else { return Ok(false) };
     let list = list.clone();
     let py = buffer.py();
     // SAFETY: held.
@@ -110,34 +173,31 @@ pub fn out_of_band<W: Writer>(encoder: &mut Encoder<'_, W>, buffer: &Bound<'_, P
     } else {
         list.call_method1("append", (buffer,))?;
     }
-    encoder.w.buffer(encoder.buffer_count, if readonly { OutOfBand::ReadOnly } else { OutOfBand::Writable });
-    encoder.buffer_count += 1;
+    let number = encoder.buffers().next();
+    encoder.w().buffer(number, if readonly { OutOfBand::ReadOnly } else { OutOfBand::Writable });
     Ok(true)
 }
 
 /// What a buffer outside the message stands for.
-pub fn take<'i, R: Reader<'i>>(
-    decoder: &mut Decoder<'i, R>,
+pub fn take(
+    py: Python<'_>,
+    lender: &mut Option<Lender<'_>>,
+    charge: Charge<'_>,
     number: u64,
     out_of_band: OutOfBand,
     at: usize,
 ) -> Result<Owned> {
-    let py = decoder.py;
-    match decoder.lender.take() {
+    match lender {
         None => Err(decode("the message was stored with buffers out of band: load it with `buffers=`", at)),
         Some(Lender::Given(buffers, count)) => {
-            if number != count {
+            if number != *count {
+                *lender = None;
                 return Err(decode("an out-of-band buffer out of order", at));
             }
-            let given = next_given(py, &buffers, number, out_of_band, at);
-            decoder.lender = Some(Lender::Given(buffers, count + 1));
-            given
+            *count += 1;
+            next_given(py, buffers, number, out_of_band, at)
         }
-        Some(Lender::File(source)) => {
-            let made = from_file(decoder, source, number, out_of_band, at);
-            decoder.lender = Some(Lender::File(source));
-            made
-        }
+        Some(Lender::File(source)) => from_file(py, *source, charge, number, out_of_band, at),
     }
 }
 
@@ -161,19 +221,19 @@ fn next_given(py: Python<'_>, buffers: &Owned, number: u64, out_of_band: OutOfBa
     Ok(owned(&view.call_method0("toreadonly")?))
 }
 
-fn from_file<'i, R: Reader<'i>>(
-    decoder: &mut Decoder<'i, R>,
+fn from_file(
+    py: Python<'_>,
     source: &mut dyn Source,
+    charge: Charge<'_>,
     number: u64,
     out_of_band: OutOfBand,
     at: usize,
 ) -> Result<Owned> {
-    let py = decoder.py;
     if let Some(view) = source.view(py, number, out_of_band, at)? {
         return Ok(view);
     }
     let len = source.len(py, number, at)?;
-    decoder.charge_given(len)?;
+    charge(len)?;
     // SAFETY: the objects are new and hold `len` bytes, which nobody else has seen; the GIL is held.
     unsafe {
         let (made, data) = if out_of_band == OutOfBand::Bytes {
@@ -192,58 +252,56 @@ fn from_file<'i, R: Reader<'i>>(
 }
 
 /// An array whose items stand outside the message.
-pub fn array<'i, R: Reader<'i>>(
-    decoder: &mut Decoder<'i, R>,
+pub fn array(
+    py: Python<'_>,
+    lender: &mut Option<Lender<'_>>,
+    charge: Charge<'_>,
     head: &Head,
     number: u64,
     out_of_band: OutOfBand,
     at: usize,
 ) -> Result<Owned> {
-    let py = decoder.py;
-    if matches!(decoder.lender, Some(Lender::File(_))) {
-        let Some(Lender::File(source)) = decoder.lender.take() else { return Err(decode("no file", at)) };
-        let made = (|| {
-            if let Some(view) = source.view(py, number, out_of_band, at)? {
-                // An array of a memoryview would not keep its memory in place.
-                // SAFETY: held.
-                let octets = octets(unsafe { &Bound::from_borrowed_ptr(py, view.get()) })?;
-                return head.of_buffer(py, octets.as_ref().unwrap_or(&view), at);
-            }
-            let len = source.len(py, number, at)?;
-            decoder.charge_given(len)?;
-            head.of_source(py, len, |to| source.fill(py, to), at)
-        })();
-        decoder.lender = Some(Lender::File(source));
-        return made;
+    if let Some(Lender::File(source)) = lender {
+        if let Some(view) = source.view(py, number, out_of_band, at)? {
+            // An array of a memoryview would not keep its memory in place.
+            // SAFETY: held.
+            let octets = octets(unsafe { &Bound::from_borrowed_ptr(py, view.get()) })?;
+            return head.of_buffer(py, octets.as_ref().unwrap_or(&view), at);
+        }
+        let len = source.len(py, number, at)?;
+        charge(len)?;
+        return head.of_source(py, len, |to| source.fill(py, to), at);
     }
-    let buffer = take(decoder, number, out_of_band, at)?;
+    let buffer = take(py, lender, charge, number, out_of_band, at)?;
     head.of_buffer(py, &buffer, at)
 }
 
 /// Passes over a buffer that nobody asked for. They come in order: that of a caller is taken nevertheless.
-pub fn pass<'i, R: Reader<'i>>(
-    decoder: &mut Decoder<'i, R>,
+pub fn pass(
+    py: Python<'_>,
+    lender: &mut Option<Lender<'_>>,
+    charge: Charge<'_>,
     number: u64,
     out_of_band: OutOfBand,
     at: usize,
 ) -> Result<()> {
-    match decoder.lender {
+    match lender {
         Some(Lender::File(_)) => Ok(()),
-        _ => take(decoder, number, out_of_band, at).map(drop),
+        _ => take(py, lender, charge, number, out_of_band, at).map(drop),
     }
 }
 
-pub fn encode_array<W: Writer>(encoder: &mut Encoder<'_, W>, object: &Bound<'_, PyAny>) -> Result<()> {
+pub fn encode_array<'py, E: Walker<'py>>(encoder: &mut E, object: &Bound<'_, PyAny>) -> Result<()> {
     let code: String = object.getattr("typecode")?.extract()?;
-    encoder.w.known(KnownType::PythonArray);
-    let mut parts = vec![Part::Value(owned(new::text(object.py(), &code)?.as_any()))];
+    encoder.w().known(KnownType::PythonArray);
+    let mut parts = vec![WorkItem::Value(owned(new::text(object.py(), &code)?.as_any()))];
     if code == "u" || code == "w" {
         // Wide characters: their width is the platform's.
-        parts.push(Part::Value(owned(&object.call_method0("tounicode")?)));
+        parts.push(WorkItem::Value(owned(&object.call_method0("tounicode")?)));
     } else {
         let items = little(object)?;
         // A memoryview is written as its bytes: straight from the array's memory.
-        parts.push(Part::Value(owned(pyo3::types::PyMemoryView::from(&items)?.as_any())));
+        parts.push(WorkItem::Value(owned(pyo3::types::PyMemoryView::from(&items)?.as_any())));
     }
     encoder.then(parts);
     Ok(())

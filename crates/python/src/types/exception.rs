@@ -6,9 +6,9 @@
 use crate::cpython::class::_PyType_Lookup;
 use crate::cpython::owned;
 use crate::cpython::{new, Obj, Owned, Type};
-use crate::encode::Part;
 use crate::error::{decode, encode, refused, Asked, Result};
 use crate::memory::{vec, Vec};
+use crate::types::walker::WorkItem;
 use pyo3::exceptions::{PyAttributeError, PyOSError, PySyntaxError, PyUnicodeDecodeError};
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -85,7 +85,7 @@ pub fn is_builtin(found: &Bound<'_, PyAny>) -> PyResult<bool> {
 ///
 /// # Safety
 /// `object` is alive and an exception.
-pub unsafe fn parts(py: Python<'_>, object: Obj) -> Result<Vec<Part>> {
+pub unsafe fn parts(py: Python<'_>, object: Obj) -> Result<Vec<WorkItem>> {
     let fields = new::dict(py)?;
     // SAFETY: alive and an exception, says the caller: its head is that of all exceptions, where null stands for None.
     let (error, mut args) = unsafe {
@@ -110,7 +110,7 @@ pub unsafe fn parts(py: Python<'_>, object: Obj) -> Result<Vec<Part>> {
         args = special_parts(builtin, &error, args, &fields)?;
     }
     let both = PyTuple::new(py, [args.into_any(), fields.into_any()])?;
-    Ok(vec![Part::Value(owned(both.as_any()))])
+    Ok(vec![WorkItem::Value(owned(both.as_any()))])
 }
 
 /// The fields of a builtin exception that has some of its own; gives the arguments that make it.

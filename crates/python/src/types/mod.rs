@@ -16,18 +16,18 @@ pub mod record;
 
 pub mod reduce;
 pub mod reference;
-pub mod schemaless;
 pub mod span;
 
 pub mod struct_sequence;
 pub mod textual;
 pub mod upgrade;
+pub mod walker;
 
 use crate::classes::how::Base;
 use crate::cpython::{held, Obj, Owned, Type};
-use crate::encode::Encoder;
 use crate::error::{decode, encode as encode_error, raised, refused, Asked, Result};
 use crate::memory::Vec;
+use crate::types::walker::Walker;
 use holdall_format::model::{KnownType, Text};
 use holdall_format::Writer;
 use pyo3::ffi;
@@ -107,9 +107,9 @@ pub fn family_of(py: Python<'_>, class: Type, name: &str) -> Result<Option<Famil
 ///
 /// # Safety
 /// `object` is alive, and of that family.
-pub unsafe fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, family: Family, object: Obj) -> Result<()> {
+pub unsafe fn encode<'py, E: Walker<'py>>(encoder: &mut E, family: Family, object: Obj) -> Result<()> {
     // SAFETY: alive, says the caller.
-    let bound = unsafe { Bound::from_borrowed_ptr(encoder.py, object) };
+    let bound = unsafe { Bound::from_borrowed_ptr(encoder.py(), object) };
     match family {
         Family::DateTime => datetime::encode(encoder, &bound),
         Family::MemoryView | Family::PickleBuffer => buffer::encode(encoder, &bound),

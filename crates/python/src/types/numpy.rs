@@ -12,10 +12,10 @@ pub use restore::{
 
 use crate::cpython::owned;
 use crate::cpython::{bytes_of, text, Type, View};
-use crate::encode::{Encoder, Part, BY_PARENT_AND_US};
 use crate::error::extracted;
 use crate::error::{decode, encode as encode_error, raised, Result};
 use crate::memory::Vec;
+use crate::types::walker::{Walker, WorkItem, BY_PARENT_AND_US};
 use crate::types::{buffer, Family};
 use dtype::{Content, Form};
 use holdall_format::model::{KnownType, OutOfBand, Text};
@@ -124,15 +124,15 @@ pub fn family_of(py: Python<'_>, class: Type) -> Result<Option<Family>> {
 }
 
 /// Writes an array, a scalar or a dtype whose mark was written.
-pub fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, known: KnownType, object: &Bound<'_, PyAny>) -> Result<()> {
+pub fn encode<'py, E: Walker<'py>>(encoder: &mut E, known: KnownType, object: &Bound<'_, PyAny>) -> Result<()> {
     let Some(numpy) = Numpy::imported(object.py())? else { return Err(encode_error("an array without NumPy")) };
     match known {
         KnownType::NumpyArray => encode_array(encoder, numpy, object),
         KnownType::NumpyScalar => encode_scalar(encoder, numpy, object),
         _ => match describe(encoder, numpy, object)? {
             Ok(form) => {
-                encoder.w.known(KnownType::NumpyDtype);
-                form.write(&mut encoder.w)
+                encoder.w().known(KnownType::NumpyDtype);
+                form.write(encoder.w())
             }
             Err(why) => refuse_to_store(encoder, object, why),
         },
@@ -140,43 +140,43 @@ pub fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, known: KnownType, object:
 }
 
 /// A dtype taken apart, once in a message.
-fn describe<W: Writer>(
-    encoder: &mut Encoder<'_, W>,
+fn describe<'py, E: Walker<'py>>(
+    encoder: &mut E,
     numpy: &Numpy,
     dtype: &Bound<'_, PyAny>,
 ) -> Result<std::result::Result<Rc<Form>, &'static str>> {
     let address = dtype.as_ptr() as usize;
-    if let Some(form) = encoder.dtypes.as_ref().and_then(|dtypes| dtypes.get(&address)) {
+    if let Some(form) = encoder.dtypes().as_ref().and_then(|dtypes| dtypes.get(&address)) {
         return Ok(Ok(form.clone()));
     }
     let form = match dtype::describe(numpy, dtype)? {
         Ok(form) => Rc::new(form),
         Err(why) => return Ok(Err(why)),
     };
-    encoder.dtypes.get_or_insert_default().insert(address, form.clone());
+    encoder.dtypes().get_or_insert_default().insert(address, form.clone());
     encoder.keep(owned(dtype));
     Ok(Ok(form))
 }
 
 /// Writes the dtype of an array or a scalar: its text, or a value of its own, which is one where arrays share it. In
 /// canonical form it is none: whether arrays share a dtype is no part of what they are.
-fn write_dtype<W: Writer>(encoder: &mut Encoder<'_, W>, dtype: &Bound<'_, PyAny>, form: &Form) -> Result<()> {
+fn write_dtype<'py, E: Walker<'py>>(encoder: &mut E, dtype: &Bound<'_, PyAny>, form: &Form) -> Result<()> {
     if !form.is_plain() {
         // SAFETY: alive, and kept until the message is whole. Its holders: the array, us, and the temporaries.
-        if !encoder.options.canonical && unsafe { encoder.met(dtype.as_ptr(), BY_PARENT_AND_US + 1)? } {
+        if !encoder.is_canonical() && unsafe { encoder.met(dtype.as_ptr(), BY_PARENT_AND_US + 1)? } {
             return Ok(());
         }
-        encoder.w.known(KnownType::NumpyDtype);
+        encoder.w().known(KnownType::NumpyDtype);
     }
-    form.write(&mut encoder.w)
+    form.write(encoder.w())
 }
 
-fn refuse_to_store<W: Writer>(encoder: &mut Encoder<'_, W>, object: &Bound<'_, PyAny>, why: &str) -> Result<()> {
+fn refuse_to_store<'py, E: Walker<'py>>(encoder: &mut E, object: &Bound<'_, PyAny>, why: &str) -> Result<()> {
     // SAFETY: alive, and its mark was written.
     unsafe { encoder.refused(object.as_ptr(), why) }
 }
 
-fn encode_array<W: Writer>(encoder: &mut Encoder<'_, W>, numpy: &Numpy, array: &Bound<'_, PyAny>) -> Result<()> {
+fn encode_array<'py, E: Walker<'py>>(encoder: &mut E, numpy: &Numpy, array: &Bound<'_, PyAny>) -> Result<()> {
     let py = array.py();
     let dtype = array.getattr(intern!(py, "dtype"))?;
     let form = match describe(encoder, numpy, &dtype)? {
@@ -203,26 +203,26 @@ fn encode_array<W: Writer>(encoder: &mut Encoder<'_, W>, numpy: &Numpy, array: &
     if form.content() == Content::Fields {
         let mut parts = Vec::new();
         for name in dtype.getattr("names")?.try_iter()? {
-            parts.push(Part::Value(owned(&array.get_item(name?)?)));
+            parts.push(WorkItem::Value(owned(&array.get_item(name?)?)));
         }
-        encoder.w.list(parts.len());
+        encoder.w().list(parts.len());
         encoder.then(parts);
         return Ok(());
     }
     let items = array.call_method1("ravel", (if fortran { "F" } else { "C" },))?.call_method0("tolist")?;
     let items = items.cast_into::<PyList>().map_err(PyErr::from)?;
-    encoder.w.list(items.len());
+    encoder.w().list(items.len());
     if form.content() == Content::Strings {
         for item in &items {
             match item.cast_exact::<PyString>() {
                 // SAFETY: a string that the list holds.
-                Ok(item) => unsafe { encoder.w.text(text::parts(item.as_ptr()).ok_or_else(raised)?) },
-                Err(_) => encoder.w.none(),
+                Ok(item) => unsafe { encoder.w().text(text::parts(item.as_ptr()).ok_or_else(raised)?) },
+                Err(_) => encoder.w().none(),
             }
         }
         return Ok(());
     }
-    let parts = items.iter().map(|item| Part::Value(owned(&item))).collect();
+    let parts = items.iter().map(|item| WorkItem::Value(owned(&item))).collect();
     drop(items); // so that each item is held by the array and its part alone
     encoder.then(parts);
     Ok(())
@@ -259,31 +259,31 @@ pub fn has_an_order(array: &Bound<'_, PyAny>) -> Result<bool> {
     Ok(in_usual_order || in_own_order(array, false)?.is_some())
 }
 
-fn head<W: Writer>(
-    encoder: &mut Encoder<'_, W>,
+fn head<'py, E: Walker<'py>>(
+    encoder: &mut E,
     dtype: &Bound<'_, PyAny>,
     form: &Form,
     dims: &[isize],
     order: &Order,
     read_only: bool,
 ) -> Result<()> {
-    encoder.w.known(KnownType::NumpyArray);
+    encoder.w().known(KnownType::NumpyArray);
     write_dtype(encoder, dtype, form)?;
-    encoder.w.tuple(dims.len());
-    dims.iter().for_each(|&dim| encoder.w.int(dim as i64));
+    encoder.w().tuple(dims.len());
+    dims.iter().for_each(|&dim| encoder.w().int(dim as i64));
     match order {
-        Order::C if !read_only => encoder.w.bool(false),
-        Order::Fortran if !read_only => encoder.w.bool(true),
+        Order::C if !read_only => encoder.w().bool(false),
+        Order::Fortran if !read_only => encoder.w().bool(true),
         _ => {
-            encoder.w.tuple(1 + dims.len());
-            encoder.w.bool(read_only);
+            encoder.w().tuple(1 + dims.len());
+            encoder.w().bool(read_only);
             for at in 0..dims.len() {
                 let axis = match order {
                     Order::C => at,
                     Order::Fortran => dims.len() - 1 - at,
                     Order::Axes(axes) => axes[at],
                 };
-                encoder.w.int(axis as i64);
+                encoder.w().int(axis as i64);
             }
         }
     }
@@ -291,8 +291,8 @@ fn head<W: Writer>(
 }
 
 /// An array whose items are bytes: straight from its memory where that has no gaps.
-fn encode_bytes<W: Writer>(
-    encoder: &mut Encoder<'_, W>,
+fn encode_bytes<'py, E: Walker<'py>>(
+    encoder: &mut E,
     numpy: &Numpy,
     array: &Bound<'_, PyAny>,
     dtype: &Bound<'_, PyAny>,
@@ -316,11 +316,11 @@ fn encode_bytes<W: Writer>(
     };
     head(encoder, dtype, form, &dims, &order, view.is_read_only())?;
     let mask = form.mask();
-    if mask.is_none() && buffer::is_lent(encoder, view.len()) {
-        buffer::lend(encoder, view, OutOfBand::Writable);
+    if mask.is_none() && encoder.buffers().sends(view.len()) {
+        buffer::send(encoder, view, OutOfBand::Writable);
         return Ok(());
     }
-    if encoder.gives_buffers() && view.len() > 0 && mask.is_none() {
+    if encoder.buffers().gives() && view.len() > 0 && mask.is_none() {
         // As plain bytes: some dtypes can't be exported as what they are.
         let bytes = numpy.ndarray.bind(array.py()).call1(((view.len(),), &numpy.uint8, source))?;
         let block = array.py().import("pickle")?.getattr("PickleBuffer")?.call1((bytes,))?;
@@ -329,8 +329,8 @@ fn encode_bytes<W: Writer>(
         }
     }
     match mask {
-        None => encoder.w.bytes(view.as_slice()),
-        Some(mask) => encoder.w.bytes(&masked(view.as_slice(), &mask)),
+        None => encoder.w().bytes(view.as_slice()),
+        Some(mask) => encoder.w().bytes(&masked(view.as_slice(), &mask)),
     }
     Ok(())
 }
@@ -339,21 +339,21 @@ fn masked(items: &[u8], mask: &[u8]) -> Vec<u8> {
     items.iter().zip(mask.iter().cycle()).map(|(&byte, &bits)| byte & bits).collect()
 }
 
-fn encode_scalar<W: Writer>(encoder: &mut Encoder<'_, W>, numpy: &Numpy, scalar: &Bound<'_, PyAny>) -> Result<()> {
+fn encode_scalar<'py, E: Walker<'py>>(encoder: &mut E, numpy: &Numpy, scalar: &Bound<'_, PyAny>) -> Result<()> {
     let class = scalar.get_type();
     // As they are, not by their items: an array would cut the zeros off their end.
     if class.is(&numpy.str_) {
-        encoder.w.known(KnownType::NumpyScalar);
-        encoder.w.text(Text::Ascii(b"U"));
+        encoder.w().known(KnownType::NumpyScalar);
+        encoder.w().text(Text::Ascii(b"U"));
         // SAFETY: a subclass of `str`.
-        encoder.w.text(unsafe { text::parts(scalar.as_ptr()) }.ok_or_else(raised)?);
+        encoder.w().text(unsafe { text::parts(scalar.as_ptr()) }.ok_or_else(raised)?);
         return Ok(());
     }
     if class.is(&numpy.bytes_) {
-        encoder.w.known(KnownType::NumpyScalar);
-        encoder.w.text(Text::Ascii(b"S"));
+        encoder.w().known(KnownType::NumpyScalar);
+        encoder.w().text(Text::Ascii(b"S"));
         // SAFETY: a subclass of `bytes`, which the caller holds.
-        encoder.w.bytes(unsafe { bytes_of(scalar.as_ptr()) });
+        encoder.w().bytes(unsafe { bytes_of(scalar.as_ptr()) });
         return Ok(());
     }
     let dtype = scalar.getattr(intern!(scalar.py(), "dtype"))?;
@@ -362,12 +362,12 @@ fn encode_scalar<W: Writer>(encoder: &mut Encoder<'_, W>, numpy: &Numpy, scalar:
         Ok(_) => return refuse_to_store(encoder, scalar, "it has fields that are objects, which needs"),
         Err(why) => return refuse_to_store(encoder, scalar, why),
     };
-    encoder.w.known(KnownType::NumpyScalar);
+    encoder.w().known(KnownType::NumpyScalar);
     write_dtype(encoder, &dtype, &form)?;
     let view = View::with(scalar, ffi::PyBUF_SIMPLE)?;
     match form.mask() {
-        None => encoder.w.bytes(view.as_slice()),
-        Some(mask) => encoder.w.bytes(&masked(view.as_slice(), &mask)),
+        None => encoder.w().bytes(view.as_slice()),
+        Some(mask) => encoder.w().bytes(&masked(view.as_slice(), &mask)),
     }
     Ok(())
 }

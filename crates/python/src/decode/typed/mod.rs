@@ -10,12 +10,13 @@ mod sequences;
 
 use super::{Decoder, State, UNMARKED};
 use crate::cpython::{float, int, new, Owned};
+use crate::decode::schemaless;
 use crate::error::{decode, Fault, Result};
 use crate::schema::coerce::third_party::Moment;
 use crate::schema::coerce::{expected, kind_of};
 use crate::schema::node::{accepts, Node, Scalar, Seq, SeqKind};
 use crate::schema::{NodeId, ANY};
-use crate::types::{bson_values, schemaless};
+use crate::types::bson_values;
 use holdall_format::model::{self, BsonValue, KnownType};
 use holdall_format::{Reader, Token};
 use pyo3::ffi;

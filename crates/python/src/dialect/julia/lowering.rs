@@ -3,8 +3,8 @@
 use crate::cpython::{Obj, Owned, Type};
 use crate::dialect::julia::packed::Packed;
 use crate::dialect::julia::{bound, Names, Types};
-use crate::encode::BY_PARENT_AND_US;
 use crate::memory::{HashMap, HashSet, Vec, VecDeque};
+use crate::types::walker::BY_PARENT_AND_US;
 use pyo3::prelude::*;
 use std::cell::OnceCell;
 use std::rc::Rc;

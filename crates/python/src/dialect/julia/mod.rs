@@ -12,6 +12,7 @@ mod typed;
 mod types;
 pub mod values;
 
+pub use encode::ToJulia;
 pub use lowering::Lowering;
 pub use types::{utf8, Types};
 

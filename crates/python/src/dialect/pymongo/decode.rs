@@ -7,6 +7,7 @@ use crate::decode::{Decoder, DOCUMENT};
 use crate::dialect::pymongo::{lenient, DATETIME_MS, OUTERMOST, STANDARD, UNSPECIFIED};
 use crate::error::{raised, Asked, Fault, Result};
 use crate::schema::{time, NodeId};
+use crate::types::bson_values;
 use crate::types::bson_values::classes;
 use crate::types::bson_values::classes::Class;
 use holdall_format::{Reader, Token};
@@ -112,27 +113,24 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         Ok(Some(owned(&made)))
     }
 
-    /// The bytes of a UUID, as the options say.
-    pub(crate) fn driver_uuid(&self, subtype: u8, data: &[u8]) -> Result<Option<Owned>> {
+    /// Bytes with a subtype, which may be those of a UUID.
+    pub(crate) fn binary(&self, subtype: u8, data: &[u8]) -> Result<Owned> {
         const OLD: u8 = 3;
         const NEW: u8 = 4;
-        let Some(driver) = &self.options.driver else { return Ok(None) };
         let py = self.py;
-        if !matches!(subtype, OLD | NEW) {
-            return Ok(None);
-        }
+        let Some(driver) = &self.options.driver else { return bson_values::binary(py, subtype, data) };
         let as_binary = driver.uuid == UNSPECIFIED || (subtype == NEW) != (driver.uuid == STANDARD);
-        if as_binary {
-            return classes::binary(py, subtype, data).map(Some);
+        if !matches!(subtype, OLD | NEW) || as_binary {
+            return classes::binary(py, subtype, data);
         }
         if driver.uuid == STANDARD {
             if let Ok(bytes) = data.try_into() {
-                return classes::uuid(py, bytes).map(Some);
+                return classes::uuid(py, bytes);
             }
         }
         let binary = classes::binary(py, subtype, data)?;
         let made = held(py, &binary).call_method1("as_uuid", (driver.uuid,))?;
-        Ok(Some(owned(&made)))
+        Ok(owned(&made))
     }
 }
 
