@@ -4,23 +4,20 @@ use crate::classes::plan;
 use crate::classes::state;
 use crate::cpython::dict::{self, Position};
 use crate::cpython::owned;
-use crate::cpython::View;
-use crate::cpython::{new, Obj, Owned, Type};
+use crate::cpython::{Obj, Owned, Type};
 use crate::dialect::julia::lowering::{Apart, Lowering, Mapped, Shape};
-use crate::dialect::julia::types::utf8;
 use crate::dialect::julia::{bound, call};
 use crate::encode::dialect::Dialect;
 use crate::encode::memo::Met;
 use crate::encode::{shapes, Encoder, Sharing, CHANGED, MOST_LOOKED_AT};
-use crate::error::{encode, raised, EncodeError, Result};
-use crate::memory::{vec, Vec};
+use crate::error::{encode, raised, Result};
+use crate::memory::Vec;
 use crate::types::walker::{WorkItem, BY_PARENT};
-use holdall_format::model::TypedForm;
 use holdall_format::Writer;
 use pyo3::ffi;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyString, PyTuple};
+use pyo3::types::PyTuple;
 use std::cell::OnceCell;
 use std::marker::PhantomData;
 use std::ptr::addr_of_mut;
@@ -414,7 +411,7 @@ impl<W: Writer> Encoder<'_, ToJulia<W>> {
         }
     }
 
-    fn type_number(&mut self, of_type: &Owned) -> Result<Option<u32>> {
+    pub(super) fn type_number(&mut self, of_type: &Owned) -> Result<Option<u32>> {
         let py = self.py;
         let lowering = &mut self.dialect.lowering;
         lowering.types.number(lowering.names, &bound(py, of_type))
@@ -442,183 +439,5 @@ impl<W: Writer> Encoder<'_, ToJulia<W>> {
         self.next_number =
             u32::try_from(next).map_err(|_| encode("more than 4,294,967,294 shared objects in one message"))?;
         described
-    }
-
-    /// An instance of a type, whose fields are these parts.
-    fn structure(&mut self, object: Owned, of_type: &Owned, parts: Vec<WorkItem>) -> Result<()> {
-        match self.type_number(of_type)? {
-            Some(number) => {
-                let described = self.described(number, false)?;
-                self.w.structure(&described, parts.len());
-                self.then_for(object, parts);
-            }
-            None => {
-                let values = new::list(self.py)?;
-                for part in &parts {
-                    if let WorkItem::Value(value) = part {
-                        values.append(bound(self.py, value))?;
-                    }
-                }
-                drop(parts);
-                self.w.typed_value(TypedForm::Struct);
-                self.then_for(object, vec![WorkItem::Value(of_type.clone()), WorkItem::Body(owned(values.as_any()))]);
-            }
-        }
-        Ok(())
-    }
-
-    /// An object as `holdall.julia` says.
-    pub(super) unsafe fn lowered(&mut self, object: Obj) -> Result<()> {
-        let py = self.py;
-        let names = self.dialect.lowering.names;
-        // SAFETY: alive, says the caller.
-        let lowered = match call(py, &names.lower, (unsafe { Bound::from_borrowed_ptr(py, object) },)) {
-            Ok(lowered) => lowered,
-            Err(error) if self.options.enc_hook.is_some() && error.is_instance_of::<EncodeError>(py) => {
-                // SAFETY: as above.
-                return unsafe { self.unknown(object) };
-            }
-            Err(error) => return Err(error.into()),
-        };
-        // SAFETY: as above.
-        unsafe { self.lowered_as(object, &lowered) }
-    }
-
-    /// An object that Julia has nothing for: the user's hook may have.
-    unsafe fn unknown(&mut self, object: Obj) -> Result<()> {
-        if self.options.enc_hook.is_some() {
-            // SAFETY: alive, says the caller.
-            return unsafe { self.refused(object, "Julia has no type for it, which needs") };
-        }
-        // SAFETY: as above.
-        let class = unsafe { Bound::from_borrowed_ptr(self.py, object) }.get_type();
-        let (whole, name) = (class.qualname()?, class.name()?);
-        Err(encode(format_args!(
-            "can't store `{whole}` for Julia: say which of its types the class stands for, with `holdall.julia.struct('Main.{name}', {name})`"
-        )))
-    }
-
-    unsafe fn lowered_as(&mut self, object: Obj, lowered: &Bound<'_, PyAny>) -> Result<()> {
-        let py = self.py;
-        if lowered.is_none() {
-            // SAFETY: alive, says the caller.
-            return unsafe { self.unknown(object) };
-        }
-        let form = lowered.cast::<PyTuple>().map_err(PyErr::from)?;
-        let part = |at: usize| form.get_item(at);
-        let value = |at: usize| part(at).map(|part| WorkItem::Value(owned(&part)));
-        let list = |at: usize| -> PyResult<WorkItem> {
-            let items = part(at)?;
-            Ok(WorkItem::Body(owned(PyList::new(py, items.try_iter()?.collect::<PyResult<Vec<_>>>()?)?.as_any())))
-        };
-        let kind = part(0)?;
-        match kind.extract::<&str>()? {
-            "struct" => {
-                let mut parts = Vec::new();
-                for value in part(2)?.try_iter()? {
-                    parts.push(WorkItem::Value(owned(&value?)));
-                }
-                // SAFETY: alive, says the caller.
-                let object = unsafe { Owned::borrowed(object) };
-                self.structure(object, &owned(&part(1)?), parts)?;
-            }
-            // Which set it is, is told by the table in it: that is one object wherever the set is met.
-            "set" => {
-                let table = owned(&part(2)?);
-                let lowering = &mut self.dialect.lowering;
-                let held = || std::array::from_fn(|_| table.clone());
-                let [table, ..] = lowering.tables_of_sets.entry(object as usize).or_insert_with(held).clone();
-                // SAFETY: alive, says the caller.
-                let object = unsafe { Owned::borrowed(object) };
-                lowering.values.insert(bound(py, &object).get_type().as_ptr() as usize);
-                self.keep(object.clone());
-                self.structure(object, &owned(&part(1)?), vec![WorkItem::Value(table)])?;
-            }
-            "bits" => {
-                let data = part(2)?;
-                match self.type_number(&owned(&part(1)?))? {
-                    Some(number) => {
-                        let described = self.described(number, false)?;
-                        self.w.bits(&described, View::new(&data)?.as_slice());
-                    }
-                    None => {
-                        self.w.typed_value(TypedForm::Struct);
-                        self.then(vec![value(1)?, WorkItem::Octets(owned(&data))]);
-                    }
-                }
-            }
-            "array" => {
-                let data = part(3)?;
-                match self.type_number(&owned(&part(1)?))? {
-                    Some(number) => {
-                        let described = self.described(number, false)?;
-                        let shape: std::vec::Vec<usize> = part(2)?.extract()?;
-                        self.w.packed(&described, &shape, View::new(&data)?.as_slice());
-                    }
-                    None => {
-                        self.w.typed_value(TypedForm::Array);
-                        self.then(vec![value(1)?, list(2)?, WorkItem::Octets(owned(&data))]);
-                    }
-                }
-            }
-            "boxed" => match self.type_number(&owned(&part(1)?))? {
-                Some(number) => {
-                    let described = self.described(number, false)?;
-                    let shape: std::vec::Vec<usize> = part(2)?.extract()?;
-                    let items: Vec<WorkItem> = part(3)?
-                        .try_iter()?
-                        .map(|item| item.map(|item| WorkItem::Value(owned(&item))))
-                        .collect::<PyResult<_>>()?;
-                    self.w.boxed(&described, &shape, items.len());
-                    self.then(items);
-                }
-                None => {
-                    self.w.typed_value(TypedForm::Array);
-                    self.then(vec![value(1)?, list(2)?, list(3)?]);
-                }
-            },
-            "symbol" => self.w.symbol(&utf8(part(1)?.cast::<PyString>().map_err(PyErr::from)?)?),
-            "svec" => {
-                self.w.typed_value(TypedForm::Simple);
-                // SAFETY: alive, says the caller.
-                let object = unsafe { Owned::borrowed(object) };
-                self.then_for(object, vec![list(1)?]);
-            }
-            // SAFETY: alive, says the caller.
-            "datatype" => match self.type_number(&unsafe { Owned::borrowed(object) })? {
-                Some(number) => {
-                    let described = self.described(number, false)?;
-                    self.w.description(&described);
-                }
-                None => {
-                    // A vector that is packed, where the parameters are of one type of bits.
-                    let parameters = if part(2)?.is_instance_of::<PyTuple>() { list(2)? } else { value(2)? };
-                    self.w.typed_value(TypedForm::Type);
-                    self.then(vec![parameters, list(1)?]);
-                }
-            },
-            "unionall" => {
-                self.w.typed_value(TypedForm::UnionAll);
-                self.then(vec![value(1)?, value(2)?]);
-            }
-            "bottom" => self.w.typed_value(TypedForm::Bottom),
-            "anonymous" => {
-                self.w.typed_value(TypedForm::Anonymous);
-                self.then(vec![list(2)?, value(1)?]);
-            }
-            "module" => {
-                let mut path = Vec::new();
-                for name in part(1)?.try_iter()? {
-                    path.push(utf8(name?.cast::<PyString>().map_err(PyErr::from)?)?);
-                }
-                let path: Vec<&[u8]> = path.iter().map(Vec::as_slice).collect();
-                self.w.module(&path);
-            }
-            "value" => self.then(vec![value(1)?]),
-            "bytes" => self.w.bytes(View::new(&part(1)?)?.as_slice()),
-            "int32" => self.w.int32(part(1)?.extract()?),
-            other => return Err(encode(format_args!("`{other}` is no form of Julia's"))),
-        }
-        Ok(())
     }
 }

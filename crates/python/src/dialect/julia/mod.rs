@@ -5,6 +5,7 @@
 pub mod arrays;
 pub mod back_references;
 mod encode;
+mod forms;
 mod lowering;
 mod packed;
 pub mod tables;
