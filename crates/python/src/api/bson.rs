@@ -2,7 +2,7 @@
 
 use crate::cpython::{new, View};
 use crate::dialect::pymongo;
-use crate::dialect::pymongo::{PyMongo, RawDocuments, ToPyMongo};
+use crate::dialect::pymongo::{FromPyMongo, PyMongo, RawDocuments, ToPyMongo};
 use crate::encode::forms::Forms;
 use crate::encode::scratch::Scratch;
 use crate::error::door;
@@ -175,7 +175,7 @@ impl BsonDecoder {
 /// PyMongo's `encode` behind its checks of arguments: a mapping as a document, `_id` first.
 #[pyfunction]
 #[pyo3(name = "bson_encode", signature = (document, check_keys, codec_options, /))]
-pub fn driver_encode(
+pub fn pymongo_encode(
     document: &Bound<'_, PyAny>,
     check_keys: u8,
     codec_options: &Bound<'_, PyAny>,
@@ -190,16 +190,10 @@ pub fn driver_encode(
         finished_message(py, |scratch| {
             let Scratch { output, tables } = scratch;
             let mut refusal = None;
-            let written = write_and(
-                ToPyMongo::new(rules.clone()),
-                Writer::new(&mut *output),
-                tables,
-                document,
-                &options,
-                |writer| {
+            let written =
+                write_and(ToPyMongo::new(rules), Writer::new(&mut *output), tables, document, &options, |writer| {
                     refusal = holdall_format::Writer::refusal(writer);
-                },
-            );
+                });
             // What was refused came before whatever ended the walk.
             let written = refusal.map_or(written, |why| Err(pymongo::refused(py, why).into()));
             written.map_err(|fault| pymongo::encode_error(document, fault).into())
@@ -207,26 +201,32 @@ pub fn driver_encode(
     })
 }
 
-fn driver_options(codec_options: &Bound<'_, PyAny>) -> PyResult<(decode::Options, Arc<PyMongo>)> {
+fn pymongo_options(codec_options: &Bound<'_, PyAny>) -> PyResult<(decode::Options, Arc<PyMongo>)> {
     let mut options = options::decoding(&Wanted::ANY, None, false, true, None, None)?;
-    let driver = PyMongo::of(codec_options, false)?;
-    options.schema = driver.schema();
-    options.driver = Some(driver.clone());
-    Ok((options, driver))
+    let pymongo = PyMongo::of(codec_options, false)?;
+    options.schema = pymongo.schema();
+    Ok((options, pymongo))
 }
 
 /// An error of PyMongo's names, with the format that the bytes are in instead.
 #[cold]
-fn driver_error(py: Python<'_>, error: PyErr, input: &[u8]) -> PyErr {
+fn pymongo_error(py: Python<'_>, error: PyErr, input: &[u8]) -> PyErr {
     if let Some(clause) = what(input, Format::Bson) {
         explain(py, &error, &clause);
     }
     error
 }
 
-fn driver_document(py: Python<'_>, input: &[u8], options: &decode::Options, base: usize) -> PyResult<Py<PyAny>> {
+fn pymongo_document(
+    py: Python<'_>,
+    input: &[u8],
+    pymongo: &PyMongo,
+    options: &decode::Options,
+    base: usize,
+) -> PyResult<Py<PyAny>> {
     let reader = Reader::new(input).with_longs();
-    decoded(py, reader, options, None).map_err(|fault| pymongo::decode_error(py, fault, base))
+    decoded(py, FromPyMongo::new(pymongo), reader, options, None)
+        .map_err(|fault| pymongo::decode_error(py, fault, base))
 }
 
 /// Reads the bytes of an object that PyMongo takes for bytes.
@@ -244,14 +244,13 @@ fn with_octets<T>(data: &Bound<'_, PyAny>, read: impl FnOnce(&[u8]) -> PyResult<
 /// PyMongo's `decode` behind its checks of arguments.
 #[pyfunction]
 #[pyo3(name = "bson_decode", signature = (data, codec_options, /))]
-pub fn driver_decode(data: &Bound<'_, PyAny>, codec_options: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+pub fn pymongo_decode(data: &Bound<'_, PyAny>, codec_options: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
     door(|| {
-        let (options, driver) = driver_options(codec_options)?;
-        with_octets(data, |input| match RawDocuments::new(&driver, data, input) {
+        let (options, rules) = pymongo_options(codec_options)?;
+        with_octets(data, |input| match RawDocuments::new(&rules, data, input) {
             Some(mut raw) => raw.document(0..input.len()),
-            None => {
-                driver_document(data.py(), input, &options, 0).map_err(|error| driver_error(data.py(), error, input))
-            }
+            None => pymongo_document(data.py(), input, &rules, &options, 0)
+                .map_err(|error| pymongo_error(data.py(), error, input)),
         })
     })
 }
@@ -259,24 +258,24 @@ pub fn driver_decode(data: &Bound<'_, PyAny>, codec_options: &Bound<'_, PyAny>) 
 /// PyMongo's `decode_all` behind its checks of arguments: documents, one after another.
 #[pyfunction]
 #[pyo3(name = "bson_decode_all", signature = (data, codec_options, /))]
-pub fn driver_decode_all<'py>(
+pub fn pymongo_decode_all<'py>(
     data: &Bound<'py, PyAny>,
     codec_options: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyList>> {
     door(|| {
         let py = data.py();
-        let (options, driver) = driver_options(codec_options)?;
+        let (options, rules) = pymongo_options(codec_options)?;
         let documents = new::list(py)?;
         with_octets(data, |input| {
-            let mut raw = RawDocuments::new(&driver, data, input);
+            let mut raw = RawDocuments::new(&rules, data, input);
             let mut at = 0;
             while at < input.len() {
                 let (document, _) = holdall_format::bson::split_first(&input[at..])
-                    .map_err(|error| driver_error(py, pymongo::invalid_bson(py, error.shifted(at)), input))?;
+                    .map_err(|error| pymongo_error(py, pymongo::invalid_bson(py, error.shifted(at)), input))?;
                 let end = at + document.len();
                 documents.append(match &mut raw {
                     Some(raw) => raw.document(at..end)?,
-                    None => driver_document(py, document, &options, at)?,
+                    None => pymongo_document(py, document, &rules, &options, at)?,
                 })?;
                 at = end;
             }

@@ -6,19 +6,17 @@ use crate::encode::scratch::Scratch;
 use crate::encode::{self, Encoder, Sharing};
 use crate::error::door;
 use crate::error::Fault;
-use crate::lazy::{open_bson, Document};
+use crate::lazy::{open_julia, Document};
 use crate::message::foreign::named;
 use crate::message::limits::Limits;
 use crate::message::options;
 use crate::message::options::Wanted;
-use crate::message::{decode_by, finished_message, with_bytes};
+use crate::message::{decode_julia, finished_message, with_bytes};
 use crate::types::numpy;
 use holdall_format::detect::Format;
 use holdall_format::julia::{tag, Reader, Survey, Writer};
-use pyo3::exceptions::PySystemError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use std::sync::Arc;
 
 /// The names of the documents that stand for something else.
 pub fn tags(py: Python<'_>) -> PyResult<Bound<'_, PyTuple>> {
@@ -86,8 +84,8 @@ fn decoding(
     views: bool,
     raw: bool,
     lazy: bool,
-) -> PyResult<decode::Options> {
-    let mut options = options::decoding(wanted, None, false, strict, dec_hook, limits)?;
+) -> PyResult<(decode::Options, Julia)> {
+    let options = options::decoding(wanted, None, false, strict, dec_hook, limits)?;
     let views = match views {
         true => {
             let base = with_bytes(data, |input| Ok(input.as_ptr() as usize))?;
@@ -95,8 +93,7 @@ fn decoding(
         }
         false => None,
     };
-    options.julia = Some(Arc::new(Julia::new(types, views, raw, lazy)?));
-    Ok(options)
+    Ok((options, Julia::new(types, views, raw, lazy)?))
 }
 
 /// Restore what `data` holds, a document of BSON.jl's or BSONqs's.
@@ -128,12 +125,12 @@ pub fn loads(
 ) -> PyResult<Py<PyAny>> {
     door(|| {
         let none = data.py().None().into_bound(data.py());
-        let options = decoding(data, &r#type, types.unwrap_or(&none), strict, dec_hook, limits, views, false, false)?;
-        let Some(julia) = options.julia.clone() else { return Err(PySystemError::new_err("no options of Julia's")) };
+        let (options, julia) =
+            decoding(data, &r#type, types.unwrap_or(&none), strict, dec_hook, limits, views, false, false)?;
         with_bytes(data, |input| {
             let made = julia.until_settled(|| {
                 let reader = Reader::new(input).map_err(|error| Fault::from(error).into_py(0))?;
-                decode_by(data.py(), reader, &options, None, 0)
+                decode_julia(data.py(), &julia, reader, &options)
             });
             made.map_err(|error| named(data.py(), error, Format::Julia, input))
         })
@@ -152,10 +149,10 @@ pub fn loads(
 pub fn parse(data: &Bound<'_, PyAny>, limits: Option<&Limits>) -> PyResult<Py<PyAny>> {
     door(|| {
         let none = data.py().None().into_bound(data.py());
-        let options = decoding(data, &Wanted::ANY, &none, true, None, limits, false, true, false)?;
+        let (options, julia) = decoding(data, &Wanted::ANY, &none, true, None, limits, false, true, false)?;
         with_bytes(data, |input| {
             let made = match Reader::new(input) {
-                Ok(reader) => decode_by(data.py(), reader.raw(), &options, None, 0),
+                Ok(reader) => decode_julia(data.py(), &julia, reader.raw(), &options),
                 Err(error) => Err(Fault::from(error).into_py(0)),
             };
             made.map_err(|error| named(data.py(), error, Format::Julia, input))
@@ -181,7 +178,8 @@ pub fn open(
 ) -> PyResult<Document> {
     door(|| {
         let none = data.py().None().into_bound(data.py());
-        let options = decoding(data, &r#type, types.unwrap_or(&none), strict, dec_hook, limits, views, false, true)?;
-        open_bson(data, owned, options)
+        let (options, julia) =
+            decoding(data, &r#type, types.unwrap_or(&none), strict, dec_hook, limits, views, false, true)?;
+        open_julia(data, owned, options, julia)
     })
 }

@@ -93,8 +93,8 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(julia::loads, module)?)?;
     module.add_function(wrap_pyfunction!(julia::parse, module)?)?;
     module.add_function(wrap_pyfunction!(julia::open, module)?)?;
-    module.add_function(wrap_pyfunction!(bson::driver_encode, module)?)?;
-    module.add_function(wrap_pyfunction!(bson::driver_decode, module)?)?;
-    module.add_function(wrap_pyfunction!(bson::driver_decode_all, module)?)?;
+    module.add_function(wrap_pyfunction!(bson::pymongo_encode, module)?)?;
+    module.add_function(wrap_pyfunction!(bson::pymongo_decode, module)?)?;
+    module.add_function(wrap_pyfunction!(bson::pymongo_decode_all, module)?)?;
     Ok(())
 }

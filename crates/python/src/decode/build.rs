@@ -6,11 +6,10 @@ use crate::budget::scale;
 use crate::classes::how::Base;
 use crate::classes::registry;
 use crate::cpython::Owned;
+use crate::decode::dialect::Dialect;
 use crate::decode::{Decoder, Numbered, State, UNMARKED};
-use crate::dialect::pymongo::OUTERMOST;
 use crate::error::{decode, raised, Result};
 use crate::memory::format;
-use crate::schema::ANY;
 use crate::shapes::{Build, Layout};
 use crate::types;
 use crate::types::{extent, Cost};
@@ -20,9 +19,9 @@ use pyo3::ffi;
 use std::ptr::addr_of_mut;
 use std::rc::Rc;
 
-impl<'i, R: Reader<'i>> Decoder<'i, R> {
+impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// Makes a `Gather` frame's object, and gives it its number.
-    pub(crate) fn make(&mut self, mut frame: Frame) -> Result<Owned> {
+    pub(crate) fn make(&mut self, mut frame: Frame<D::Make>) -> Result<Owned> {
         let at = frame.offset;
         let Some(Parts { make: Some(make), gathered: mut parts, weights, .. }) = frame.parts.take().map(|parts| *parts)
         else {
@@ -114,12 +113,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 Some(scope) => types::bson_values::scoped_code(self.py, &code, scope)?,
                 None => return Err(decode("code without its variables", at)),
             },
-            make @ (Make::Value(_)
-            | Make::Table(..)
-            | Make::Type(_)
-            | Make::Simple
-            | Make::UnionAll
-            | Make::Anonymous) => self.make_tagged(&make, frame.object.take(), frame.mark, parts, at)?,
+            Make::Dialect(make) => D::make(self, make, frame.object.take(), frame.mark, parts, at)?,
             Make::Recipe { .. } => return Err(decode("a recipe out of place", at)),
         };
         self.whole(frame.mark, made.get());
@@ -127,7 +121,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     /// Charges what making an object of its parts takes, where that is more than their own bytes pay for.
-    fn charge_made(&mut self, make: &Make, weight: Weight, parts: &[Owned], at: usize) -> Result<()> {
+    fn charge_made(&mut self, make: &Make<D::Make>, weight: Weight, parts: &[Owned], at: usize) -> Result<()> {
         let cost = match make {
             Make::Known(KnownType::PythonPattern) if self.pattern_of(parts)?.is_some() => return Ok(()),
             Make::Known(KnownType::PythonPattern) => {
@@ -217,11 +211,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         self.claim(1, 256)?;
         let frame = Frame::gather(Make::ScopedCode(code), None, 1, self.take_mark(), self.here());
         // Where values go through functions, they do in a scope too, which itself does not.
-        let item = match &self.options.driver {
-            Some(driver) if driver.schema().is_some() => OUTERMOST,
-            _ => ANY,
-        };
-        Ok(self.push(Frame { item, ..frame }))
+        Ok(self.push(Frame { item: D::node_within(self), ..frame }))
     }
 
     /// An instance whose builtin value is there: its fields follow.
@@ -309,7 +299,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         }
     }
 
-    pub(crate) fn finish_reduce(&mut self, mut frame: Frame) -> Result<Owned> {
+    pub(crate) fn finish_reduce(&mut self, mut frame: Frame<D::Make>) -> Result<Owned> {
         let Some(object) = frame.object.take() else { return Err(decode("a recipe without its object", frame.offset)) };
         if frame.mark != UNMARKED {
             self.numbered[frame.mark as usize].state = State::Whole;

@@ -7,6 +7,7 @@ use crate::classes::how::Base;
 use crate::classes::state::allocate;
 use crate::cpython::fill;
 use crate::cpython::{dict, Owned};
+use crate::decode::dialect::Dialect;
 use crate::error::{decode, raised, Result, Step};
 use crate::schema::node::accepts;
 use crate::schema::{NodeId, ANY};
@@ -17,7 +18,7 @@ use holdall_format::{Reader, Token};
 use pyo3::ffi;
 use std::rc::Rc;
 
-impl<'i, R: Reader<'i>> Decoder<'i, R> {
+impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// An instance of a layout: its values follow.
     #[inline(always)]
     pub(crate) fn instance(&mut self, layout: &Rc<Layout>) -> Result<Option<Owned>> {

@@ -6,6 +6,7 @@ use crate::classes::plan::Plan;
 use crate::classes::registry;
 use crate::classes::serial::RECORDS;
 use crate::cpython::{text, Owned};
+use crate::decode::dialect::Dialect;
 use crate::decode::{Decoder, Numbered};
 use crate::error::{decode, raised, unknown_type, Asked, Result};
 use crate::memory::{format, HashSet, Vec};
@@ -92,7 +93,7 @@ fn in_module(py: Python<'_>, module: &Bound<'_, PyModule>, name: &str) -> Result
     Ok(None)
 }
 
-impl<'i, R: Reader<'i>> Decoder<'i, R> {
+impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// A new layout, which may be known from an earlier message by its bytes. Who permits its class is asked each time.
     pub(crate) fn layout(&mut self, token: &model::Shape<'i>) -> Result<Rc<Layout>> {
         if self.again.is_some() {

@@ -1,16 +1,13 @@
 //! The loop: takes the container on top of the stack on by one value after the other, and hands it over when full.
 
-use super::frame::{
-    weight_in_content, weight_of, Deferred, Frame, Kind, Make, Parts, DOCUMENT, FIXED, GUESSED, ODD, PROXY,
-};
+use super::frame::{weight_in_content, Deferred, Frame, Kind, Make, Parts, DOCUMENT, FIXED, GUESSED, ODD, PROXY};
 use super::hashed::{Adding, TWICE};
 use crate::budget::hash_cost::{may_run_code, Weight};
 use crate::budget::scale;
 use crate::cpython::fill;
 use crate::cpython::{dict, replace, text, Obj, Owned};
+use crate::decode::dialect::{set_item, Dialect};
 use crate::decode::{Decoder, UNMARKED};
-use crate::dialect::julia::tables::weight_of_list;
-use crate::dialect::pymongo;
 use crate::error::{decode, raised, refused, Fault, Result, Step};
 use crate::schema::node::{accepts, SeqKind};
 use crate::schema::{NodeId, ANY};
@@ -23,7 +20,7 @@ use std::ptr::addr_of_mut;
 
 pub(crate) const CHANGED: &str = "a container was changed while it was being loaded";
 
-impl<'i, R: Reader<'i>> Decoder<'i, R> {
+impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// Works until no more than `base` frames are left; gives the object of the last of them.
     pub(crate) fn run(&mut self, base: usize) -> Result<Owned> {
         self.run_down_to(base).map_err(|fault| self.traced(fault))
@@ -41,14 +38,11 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 Kind::Pairs => self.run_pairs()?,
                 Kind::Typed => self.run_typed()?,
                 Kind::Guessed => self.run_guessed()?,
-                Kind::Lists => self.run_lists()?,
+                Kind::Lists => D::run_lists(self)?,
                 _ => self.run_other()?,
             };
             if let Some(frame) = done {
-                let (mut weight, mark, check) = (weight_of(&frame), frame.mark, frame.check);
-                if R::TYPED_VALUES && frame.kind == Kind::List {
-                    weight = weight_of_list(&frame, self.stack.last());
-                }
+                let (mut weight, mark, check) = (D::weight(&frame, self.stack.last()), frame.mark, frame.check);
                 if weight_in_content(&frame, &self.stack) {
                     weight.freeing = weight.freeing.max(frame.weight.freeing);
                 }
@@ -63,7 +57,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 if check != ANY {
                     object = self.checked_object(object, check, mark)?;
                 }
-                if R::TYPED_VALUES || R::PARTIAL {
+                if D::BACK_REFERENCES || D::Reader::PARTIAL {
                     self.back_from(self.stack.len());
                 }
                 if weight != Weight::default() && mark != UNMARKED {
@@ -95,7 +89,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         fault
     }
 
-    fn step(&self, frame: &Frame) -> Option<Step> {
+    fn step(&self, frame: &Frame<D::Make>) -> Option<Step> {
         match frame.kind {
             Kind::List | Kind::Tuple | Kind::Append | Kind::Set => Some(Step::Index(frame.at)),
             Kind::Gather => match frame.parts.as_deref() {
@@ -114,7 +108,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
 
     /// Takes the full container off the stack.
     #[inline(always)]
-    pub(crate) fn pop(&mut self) -> Option<Frame> {
+    pub(crate) fn pop(&mut self) -> Option<Frame<D::Make>> {
         self.stack.pop()
     }
 
@@ -127,7 +121,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     #[inline(always)]
-    fn run_list(&mut self) -> Result<Option<Frame>> {
+    fn run_list(&mut self) -> Result<Option<Frame<D::Make>>> {
         let depth = self.stack.len();
         let frame = &self.stack[depth - 1];
         let (mut at, len, item) = (frame.at, frame.len, frame.item);
@@ -153,7 +147,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         Ok(self.pop())
     }
 
-    fn run_tuple(&mut self) -> Result<Option<Frame>> {
+    fn run_tuple(&mut self) -> Result<Option<Frame<D::Make>>> {
         let depth = self.stack.len();
         while self.stack[depth - 1].at < self.stack[depth - 1].len {
             self.owed -= 1;
@@ -175,7 +169,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     #[inline(always)]
-    fn run_copied(&mut self) -> Result<Option<Frame>> {
+    fn run_copied(&mut self) -> Result<Option<Frame<D::Make>>> {
         let depth = self.stack.len();
         let frame = &self.stack[depth - 1];
         let (mut at, len, item) = (frame.at, frame.len, frame.item);
@@ -203,7 +197,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         Ok(self.pop())
     }
 
-    fn run_pairs(&mut self) -> Result<Option<Frame>> {
+    fn run_pairs(&mut self) -> Result<Option<Frame<D::Make>>> {
         let depth = self.stack.len();
         let (key_node, value_node) = match &self.rules.node(self.stack[depth - 1].item).map {
             Some(map) => (map.key, map.value),
@@ -221,7 +215,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             self.owed -= 1;
             let (node, accepts) = if frame.key.is_none() {
                 self.r.key();
-                if R::TEXT_KEYS && taken.0 & accepts::STR == 0 {
+                if D::Reader::TEXT_KEYS && taken.0 & accepts::STR == 0 {
                     let key = self.text_key(key_node)?;
                     self.deliver(key)?;
                     continue;
@@ -274,7 +268,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                     if !dict::set(dict, key.get(), value.get()) {
                         return Err(raised());
                     }
-                    if R::UNIQUE_KEYS && dict::len(dict) == count {
+                    if D::Reader::UNIQUE_KEYS && dict::len(dict) == count {
                         return Err(decode(TWICE, self.here()));
                     }
                     at += 2;
@@ -296,7 +290,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     #[inline(never)]
-    fn run_other(&mut self) -> Result<Option<Frame>> {
+    fn run_other(&mut self) -> Result<Option<Frame<D::Make>>> {
         let depth = self.stack.len();
         let item = self.stack[depth - 1].item;
         let accepts = self.rules.node(item).accepts;
@@ -320,7 +314,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     /// The object of a full frame, if it is to be handed to the frame below.
-    fn finish_frame(&mut self, frame: Frame) -> Result<Option<Owned>> {
+    fn finish_frame(&mut self, frame: Frame<D::Make>) -> Result<Option<Owned>> {
         if frame.weight.freeing >= Weight::MOST_FREED {
             return Err(decode("nested too deep in a type that CPython frees by recursion", frame.offset));
         }
@@ -364,11 +358,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                     }
                 }
                 self.whole(frame.mark, object.get());
-                // The outermost document is no reference, nor are the variables of code.
-                let in_document = self.stack.last().is_some_and(|parent| parent.kind != Kind::Gather);
-                if R::TEXT_KEYS && frame.kind == Kind::Pairs && self.options.driver.is_some() && in_document {
-                    return self.dereferenced(object).map(Some);
-                }
+                let object = if frame.kind == Kind::Pairs { D::whole_dict(self, object)? } else { object };
                 Ok(frame.hand_over.then_some(object))
             }
         }
@@ -442,8 +432,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                     Some(key) => {
                         let dict = frame.object.clone().ok_or_else(missing)?;
                         if frame.flags & DOCUMENT != 0 {
-                            pymongo::set_item(dict.get(), key.get(), value.get())
-                                .map_err(|fault| self.of_user(1, fault))?;
+                            set_item(dict.get(), key.get(), value.get()).map_err(|fault| D::of_user(self, 1, fault))?;
                         } else if frame.deferring || (half_seen && may_run_code(key.get())) {
                             frame.deferring = true;
                             self.deferred.push(Deferred::Item { dict, key, value, offset: here });

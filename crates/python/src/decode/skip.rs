@@ -5,6 +5,7 @@ use super::{Decoder, Numbered, State, UNMARKED};
 use crate::budget;
 use crate::budget::hash_cost::Weight;
 use crate::cpython::Owned;
+use crate::decode::dialect::Dialect;
 use crate::error::{decode, Result};
 use crate::schema::{NodeId, ANY};
 use crate::shapes::Layout;
@@ -32,7 +33,7 @@ pub struct Again {
     pub(crate) depth: usize,
 }
 
-impl<'i, R: Reader<'i>> Decoder<'i, R> {
+impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// Passes over one value.
     pub(crate) fn skip(&mut self) -> Result<()> {
         if self.r.skip()? {
@@ -101,7 +102,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         let Some(again) = &mut self.again else { return (0, false) };
         let number = again.number;
         again.number += 1;
-        if R::PARTIAL {
+        if D::Reader::PARTIAL {
             return self.met_in_part(number as u64, entry);
         }
         match self.numbered.get_mut(number) {
@@ -118,7 +119,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     pub(crate) fn layout_again(&mut self) -> Result<Rc<Layout>> {
         let here = self.here();
         let Some(again) = &mut self.again else { return Err(decode("a layout out of place", here)) };
-        if R::PARTIAL {
+        if D::Reader::PARTIAL {
             let number = again.layout;
             again.layout += 1;
             let before = again.number;

@@ -6,6 +6,7 @@ use super::{Decoder, Numbered, State, UNMARKED};
 use crate::budget::hash_cost::Weight;
 use crate::cpython::text::Failure;
 use crate::cpython::{float, int, text as strings, Owned};
+use crate::decode::dialect::Dialect;
 use crate::error::{decode, raised, Result};
 use crate::schema::node::accepts;
 use crate::schema::{time, NodeId, ANY};
@@ -14,7 +15,7 @@ use holdall_format::model::{reduce, BsonValue, Bytes, KnownType, Leaf, OutOfBand
 use holdall_format::{Error as FormatError, ErrorKind, Reader, Token};
 use pyo3::ffi;
 
-impl<'i, R: Reader<'i>> Decoder<'i, R> {
+impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// A string of what a format holds.
     #[inline(never)]
     pub(crate) fn string_of(&self, bytes: Bytes<'_>) -> Result<Owned> {
@@ -23,8 +24,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             Ok(text) => Ok(text),
             Err(Failure::Raised) => Err(raised()),
             Err(Failure::BadUtf8) => match bytes {
-                Bytes::StrictUtf8(bytes) if R::TYPED_VALUES => Some(escaped(bytes)),
-                Bytes::StrictUtf8(bytes) => self.lenient(bytes),
+                Bytes::StrictUtf8(bytes) => D::not_utf8(self, bytes),
                 _ => None,
             }
             .unwrap_or_else(|| Err(FormatError::new(ErrorKind::BadUtf8, self.here()).into())),
@@ -144,7 +144,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         match token {
             // What is referred to may be a container that the collector must see, or one that is not all there: those
             // go the long way, with a frame for what refers to them.
-            Token::Reference(_) if R::PARTIAL => Ok(None),
+            Token::Reference(_) if D::Reader::PARTIAL => Ok(None),
             Token::Reference(number) => {
                 let Some(Numbered { object: Some(known), state: State::Whole, .. }) =
                     self.numbered.get(number as usize)
@@ -189,12 +189,12 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     /// The object of that number; where it stands apart, and is not there yet, it is begun.
     #[inline(always)]
     pub(crate) fn referred(&mut self, number: u64, id: NodeId) -> Result<Option<Owned>> {
-        if R::PARTIAL {
+        if D::Reader::PARTIAL {
             return self.far_object(number, id);
         }
         let index = number as usize;
-        if R::TYPED_VALUES && self.numbered.get(index).is_some_and(|known| known.state == State::Skipped) {
-            return self.begin_apart(index, id);
+        if D::BACK_REFERENCES && self.numbered.get(index).is_some_and(|known| known.state == State::Skipped) {
+            return D::referred(self, index, id);
         }
         self.numbered(number).map(Some)
     }
@@ -278,13 +278,13 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         Ok(Some(value))
     }
 
-    pub(crate) fn frame(&self, kind: Kind, object: Option<Owned>, len: usize, mark: u32) -> Frame {
+    pub(crate) fn frame(&self, kind: Kind, object: Option<Owned>, len: usize, mark: u32) -> Frame<D::Make> {
         Frame::new(kind, object, len, mark, self.here())
     }
 
     /// Pushes a frame; its values are owed from now on.
     #[inline(always)]
-    pub(crate) fn push(&mut self, mut frame: Frame) -> Option<Owned> {
+    pub(crate) fn push(&mut self, mut frame: Frame<D::Make>) -> Option<Owned> {
         crate::memory::check();
         self.owed += frame.len - frame.at;
         frame.chain = match self.stack.last() {
@@ -329,7 +329,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                             self.gather_scope(code)
                         }
                         BsonValue::Binary { subtype, data } => {
-                            let made = self.binary(subtype, data)?;
+                            let made = D::binary(self, subtype, data)?;
                             self.done(Some(made))
                         }
                         value => {
@@ -343,11 +343,8 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                     self.done(Some(made))
                 }
                 Token::Complex(real, imag) => self.done(Owned::new(ffi::PyComplex_FromDoubles(real, imag))),
-                Token::TypedValue(tagged) if R::TYPED_VALUES => self.tagged_value(tagged),
-                Token::Bytes(bytes) if R::TYPED_VALUES => self.octets(bytes),
-                Token::Bytes(bytes) => {
-                    self.done(Owned::new(ffi::PyBytes_FromStringAndSize(bytes.as_ptr().cast(), bytes.len() as isize)))
-                }
+                Token::TypedValue(value) => D::typed_value(self, value),
+                Token::Bytes(bytes) => D::bytes(self, bytes),
                 Token::ByteArray(bytes) => self
                     .done(Owned::new(ffi::PyByteArray_FromStringAndSize(bytes.as_ptr().cast(), bytes.len() as isize))),
                 Token::Ellipsis => self.done(Some(Owned::borrowed(ffi::Py_Ellipsis()))),
@@ -360,7 +357,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                     self.weigh_run(seq, lengths.len());
                     self.texts(seq, lengths, joined)
                 }
-                Token::Dict(len) if !R::UNIQUE_KEYS => self.begin_guessed(len),
+                Token::Dict(len) if !D::Reader::UNIQUE_KEYS => self.begin_guessed(len),
                 Token::Dict(len) => {
                     let dict = Owned::new(ffi::PyDict_New()).ok_or_else(raised)?;
                     self.begin_pairs(dict, len, true, ANY)
@@ -400,10 +397,10 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
 
     /// A point in time: in UTC, or without a zone in formats that don't say whether there was one.
     pub(crate) fn moment(&mut self, seconds: i64, nanoseconds: u32, naive: bool, at: usize) -> Result<Owned> {
-        if let Some(made) = self.driver_datetime(seconds, nanoseconds)? {
+        if let Some(made) = D::moment(self, seconds, nanoseconds)? {
             return Ok(made);
         }
-        if R::TEXT_KEYS {
+        if D::Reader::TEXT_KEYS {
             // SAFETY: the singletons are alive.
             let zone = unsafe {
                 if naive {
@@ -436,14 +433,4 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         let made = unsafe { types::datetime::datetime(bits, zone.get(), start)? };
         self.done(Some(made))
     }
-}
-
-/// Text that is no UTF-8, which some languages allow: as Python's own file names, bytes beyond it are lone surrogates.
-#[cold]
-fn escaped(bytes: &[u8]) -> Result<Owned> {
-    // SAFETY: the GIL is held while a decoder lives; the bytes are readable for their length.
-    unsafe {
-        Owned::new(ffi::PyUnicode_DecodeUTF8(bytes.as_ptr().cast(), bytes.len() as isize, c"surrogateescape".as_ptr()))
-    }
-    .ok_or_else(raised)
 }

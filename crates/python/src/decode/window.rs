@@ -2,6 +2,7 @@
 
 use crate::budget::Allowance;
 use crate::cpython::Owned;
+use crate::decode::dialect::Dialect;
 use crate::decode::{Decoder, Numbered};
 use crate::error::Result;
 use crate::memory::Vec;
@@ -48,7 +49,7 @@ impl Section {
     }
 }
 
-impl<'i, R: Reader<'i>> Decoder<'i, R> {
+impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// Builds a record. What it names itself is not kept: that stands in a frame of its own behind it.
     pub fn log_record(&mut self, section: &mut Section, allowance: &mut Allowance) -> Result<Owned> {
         self.begin_allowance(allowance);

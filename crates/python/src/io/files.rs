@@ -1,6 +1,7 @@
 //! Files: graphs written to and read from descriptors, file objects and maps.
 
 use crate::cpython::{part, Owned, View};
+use crate::decode::dialect::Native;
 use crate::decode::{self, Decoder};
 use crate::encode::scratch::{with_scratch, Scratch};
 use crate::error::{door, door_giving};
@@ -239,10 +240,13 @@ fn decoded_in<'i>(
     lender: Option<Lender<'i>>,
     series: Option<&mut decode::Series>,
 ) -> Result<Py<PyAny>, Fault> {
-    let Some(series) = series else { return decoded(py, Reader::new(message, options.trust)?, options, lender) };
+    let Some(series) = series else {
+        return decoded(py, Native::new(), Reader::new(message, options.trust)?, options, lender);
+    };
     let (reader, objects, layouts) = Reader::continued(message, options.trust)?;
     // SAFETY: the GIL is held, as `py` shows.
-    let object = unsafe { Decoder::new(py, reader, options, lender) }.in_series(series, objects, layouts)?;
+    let object =
+        unsafe { Decoder::new(py, Native::new(), reader, options, lender) }.in_series(series, objects, layouts)?;
     // SAFETY: a new reference.
     Ok(unsafe { Bound::from_owned_ptr(py, object.into_raw()) }.unbind())
 }

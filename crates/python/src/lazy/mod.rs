@@ -20,7 +20,7 @@ use pyo3::exceptions::{PyArithmeticError, PyIndexError, PyKeyError, PyTypeError,
 use pyo3::prelude::*;
 use pyo3::types::{PyEllipsis, PySlice, PySliceMethods, PyString, PyTuple};
 
-pub use bson::open as open_bson;
+pub use bson::open_julia;
 
 /// What a document is made of: how its members are found and built, by its format.
 trait Inside: Send + Sync {

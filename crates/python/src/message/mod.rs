@@ -5,7 +5,9 @@ pub mod limits;
 pub mod options;
 
 use crate::cpython::{Owned, View};
+use crate::decode::dialect::Native as FromNative;
 use crate::decode::{self, Decoder};
+use crate::dialect::julia::{FromJulia, Julia};
 use crate::encode::canonical::first_walk;
 use crate::encode::dialect::{Dialect, Native};
 use crate::encode::scratch::{with_scratch, Scratch};
@@ -150,18 +152,29 @@ pub fn decode_by<'i, R: holdall_format::Reader<'i>>(
     lender: Option<Lender<'i>>,
     base: usize,
 ) -> PyResult<Py<PyAny>> {
-    decoded(py, reader, options, lender).map_err(|fault| fault.into_py(base))
+    decoded(py, FromNative::new(), reader, options, lender).map_err(|fault| fault.into_py(base))
 }
 
-/// The same, before a fault becomes an exception.
-pub fn decoded<'i, R: holdall_format::Reader<'i>>(
+/// The same of a file of Julia's.
+pub fn decode_julia<'i, R: holdall_format::Reader<'i>>(
     py: Python<'i>,
+    julia: &'i Julia,
     reader: R,
+    options: &'i decode::Options,
+) -> PyResult<Py<PyAny>> {
+    decoded(py, FromJulia::new(julia), reader, options, None).map_err(|fault| fault.into_py(0))
+}
+
+/// The same by a dialect, before a fault becomes an exception.
+pub fn decoded<'i, D: decode::dialect::Dialect<'i>>(
+    py: Python<'i>,
+    dialect: D,
+    reader: D::Reader,
     options: &'i decode::Options,
     lender: Option<Lender<'i>>,
 ) -> Result<Py<PyAny>, Fault> {
     // SAFETY: the GIL is held, as `py` shows.
-    let object = unsafe { Decoder::new(py, reader, options, lender) }.message()?;
-    // SAFETY: a new reference.
+    let object = unsafe { Decoder::new(py, dialect, reader, options, lender) }.message()?;
+    // SAFETY: a new reference, which becomes the result's.
     Ok(unsafe { Bound::from_owned_ptr(py, object.into_raw()) }.unbind())
 }

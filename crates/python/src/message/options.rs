@@ -114,8 +114,6 @@ pub fn decoding(
         as_msgpack_python: false,
         naive: false,
         strict_keys: false,
-        driver: None,
-        julia: None,
         persistent_load: None,
         find_class: None,
         ignores_rest: false,

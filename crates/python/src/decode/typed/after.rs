@@ -6,6 +6,7 @@ use super::layouts::{Form, Typed};
 use super::members::place;
 use crate::cpython::fill::tuple_item;
 use crate::cpython::Owned;
+use crate::decode::dialect::Dialect;
 use crate::error::{invalid, raised, refusal, Result, Step};
 use crate::memory::Vec;
 use crate::schema::class::{Class, Field, Missing};
@@ -16,7 +17,7 @@ use pyo3::prelude::*;
 use pyo3::{ffi, intern};
 use std::ptr::addr_of_mut;
 
-impl<'i, R: Reader<'i>> Decoder<'i, R> {
+impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// What is missing, then what the class does with a whole instance.
     #[inline(always)]
     pub(crate) fn after_last(&mut self, typed: &Typed, class: &Class, object: &Owned, seen: Seen) -> Result<()> {

@@ -4,6 +4,7 @@ use super::super::run::CHANGED;
 use super::super::Decoder;
 use crate::classes::plan;
 use crate::cpython::{text, Owned};
+use crate::decode::dialect::Dialect;
 use crate::error::{decode, invalid, Result};
 use crate::memory::{format, Vec};
 use crate::schema::class::{utf8, Class, ClassKind, Missing};
@@ -91,7 +92,7 @@ impl Typed {
     }
 }
 
-impl<'i, R: Reader<'i>> Decoder<'i, R> {
+impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// The layout by which instances of a class are built key by key.
     pub(crate) fn members_layout(&mut self, index: u32) -> Result<Rc<Layout>> {
         let Some(schema) = self.rules.schema else { return Err(decode(CHANGED, self.here())) };
@@ -105,7 +106,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         let (mut steps, mut order) = (Vec::with_capacity(places.len()), Vec::with_capacity(places.len()));
         for ((at, field), place) in (0..).zip(&class.fields).zip(places) {
             // SAFETY: a string that is held.
-            let encoded = unsafe { text::ascii(field.key.get()) }.map(R::encoded).unwrap_or_default();
+            let encoded = unsafe { text::ascii(field.key.get()) }.map(D::Reader::encoded).unwrap_or_default();
             let accepts = self.rules.node(field.node).accepts;
             if !encoded.is_empty() {
                 order.push(Expected { encoded, field: at });

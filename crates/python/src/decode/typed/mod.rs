@@ -10,6 +10,7 @@ mod sequences;
 
 use super::{Decoder, State, UNMARKED};
 use crate::cpython::{float, int, new, Owned};
+use crate::decode::dialect::Dialect;
 use crate::decode::schemaless;
 use crate::error::{decode, Fault, Result};
 use crate::schema::coerce::third_party::Moment;
@@ -21,7 +22,7 @@ use holdall_format::model::{self, BsonValue, KnownType};
 use holdall_format::{Reader, Token};
 use pyo3::ffi;
 
-impl<'i, R: Reader<'i>> Decoder<'i, R> {
+impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// A value that its node does not take as it comes.
     #[inline(never)]
     pub(crate) fn typed(&mut self, token: Token<'i>, id: NodeId) -> Result<Option<Owned>> {
@@ -29,13 +30,13 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         if node.any {
             return self.any(token);
         }
-        if R::TEXT_KEYS && self.options.driver.is_some() {
-            return self.decoded(token, id);
-        }
         let mark = self.mark;
         if mark != UNMARKED && !matches!(token, Token::AssignId | Token::Reference(_)) {
             // Also for what refers to it from within. Leaves have no identity to speak of: they are looked at each time.
             self.numbered[mark as usize].node = id;
+        }
+        if let Some(made) = D::typed(self, &token, id)? {
+            return Ok(made);
         }
         let made = match token {
             Token::Members(end) => match self.only_class(node) {
@@ -93,12 +94,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 }
                 return self.typed(token, id);
             }
-            Token::TypedValue(tagged) if R::TYPED_VALUES => return self.typed_tagged(tagged, node, id),
-            Token::Bytes(data) if R::TYPED_VALUES => return self.typed_octets(data, node, id),
-            Token::Reference(number) if R::PARTIAL => return self.far_typed(number, id),
-            Token::Reference(number) if R::TYPED_VALUES && self.stands_apart(number) => {
-                return self.begin_apart(number as usize, id);
-            }
+            Token::Reference(number) if D::Reader::PARTIAL => return self.far_typed(number, id),
             Token::Reference(number) => return self.typed_reference(number, id).map(Some),
             Token::DateTime { .. } if node.accepts & accepts::DATETIME != 0 => return self.node_of(token),
             Token::KnownType(KnownType::PythonMappingProxy) if node.map.is_some() => {
@@ -138,7 +134,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             return Ok(known.clone());
         }
         let whole = self.numbered.get(index).is_some_and(|known| known.state == State::Whole);
-        let made = if R::TYPED_VALUES { self.tagged_as(object, id)? } else { self.rules.coerce(id, object)? };
+        let made = D::coerced(self, object, id)?;
         if whole {
             self.made_into.insert(key, made.clone());
         }
@@ -188,7 +184,10 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             {
                 self.typed_run(token, self.rules.node(id), id)
             }
-            Token::Bytes(data) if R::TYPED_VALUES => self.typed_octets(data, self.rules.node(id), id),
+            Token::Bytes(_) => match D::typed(self, &token, id)? {
+                Some(made) => Ok(made),
+                None => self.untyped(token, id),
+            },
             Token::Text(_)
             | Token::Int(_)
             | Token::Float(_)
@@ -240,10 +239,10 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         let wanted = if as_it_comes { Moment::Any } else { self.rules.moment(id)? };
         let made = match wanted {
             // Only a database's points in time are not known to be in UTC.
-            Moment::Naive if R::TEXT_KEYS => self.moment(seconds, nanoseconds, true, here)?,
+            Moment::Naive if D::Reader::TEXT_KEYS => self.moment(seconds, nanoseconds, true, here)?,
             Moment::Aware => self.moment(seconds, nanoseconds, false, here)?,
             Moment::Any | Moment::Naive => self.moment(seconds, nanoseconds, self.options.naive, here)?,
-            Moment::Other if R::TEXT_KEYS => self.moment(seconds, nanoseconds, self.options.naive, here)?,
+            Moment::Other if D::Reader::TEXT_KEYS => self.moment(seconds, nanoseconds, self.options.naive, here)?,
             Moment::Other => schemaless::exact_timestamp(self.py, seconds, nanoseconds)?,
             Moment::Milliseconds => bson_values::datetime_ms(self.py, seconds, nanoseconds)?,
         };
@@ -260,20 +259,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         let raw = object.get();
         // SAFETY: held.
         let is_leaf = unsafe { kind_of(raw) } != 0;
-        // A set that its table holds: whoever refers to the table has the same set.
-        // SAFETY: held.
-        let shared = R::TYPED_VALUES && unsafe { ffi::PyAnySet_Check(raw) != 0 && ffi::Py_REFCNT(raw) > 1 };
-        if shared {
-            if let Some((_, known)) = self.sets_into.get(&(raw as usize, id)) {
-                return Ok(known.clone());
-            }
-        }
-        let original = shared.then(|| object.clone());
-        let made = if R::TYPED_VALUES { self.tagged_as(object, id) } else { self.rules.coerce(id, object) };
-        let made = made.map_err(|fault| self.of_user(1, fault))?;
-        if let Some(original) = original {
-            self.sets_into.insert((raw as usize, id), (original, made.clone()));
-        }
+        let made = D::coerced_once(self, object, id)?;
         if mark != UNMARKED {
             let numbered = &mut self.numbered[mark as usize];
             if is_leaf {

@@ -4,6 +4,7 @@
 
 pub mod arrays;
 pub mod back_references;
+mod decode;
 mod encode;
 mod forms;
 mod lowering;
@@ -13,6 +14,7 @@ mod typed;
 mod types;
 pub mod values;
 
+pub use decode::FromJulia;
 pub use encode::ToJulia;
 pub use lowering::Lowering;
 pub use types::{utf8, Types};

@@ -6,7 +6,7 @@ mod decode;
 mod encode;
 mod raw;
 
-pub use decode::{may_be_reference, set_item};
+pub use decode::FromPyMongo;
 pub use encode::ToPyMongo;
 pub use raw::{raw_bytes, RawDocuments};
 

@@ -3,6 +3,7 @@
 mod damage;
 
 use crate::budget::Allowance;
+use crate::decode::dialect::Native;
 use crate::decode::{self, Decoder, Section};
 use crate::error::{door, door_giving};
 use crate::error::{is_of_values, DecodeError, Fault};
@@ -325,7 +326,7 @@ impl State {
             return Ok(());
         }
         // SAFETY: the GIL is held, as `py` shows.
-        let mut decoder = unsafe { Decoder::new(py, names.reader(), options, None) };
+        let mut decoder = unsafe { Decoder::new(py, Native::new(), names.reader(), options, None) };
         match decoder.learn_names(&mut self.section, &mut names).map_err(|fault| fault.into_py(0)) {
             // What can't be learnt is missing where it is used, which is seen there.
             Err(error) if error.is_instance_of::<DecodeError>(py) => Ok(()),
@@ -364,7 +365,7 @@ impl State {
         let message = &unpacked.as_deref().unwrap_or(&self.bytes[range.clone()])[head..];
         let reader = Reader::new(message, options.trust).map_err(|error| Fault::from(error).into_py(base))?;
         // SAFETY: the GIL is held, as `py` shows.
-        let mut decoder = unsafe { Decoder::new(py, reader, options, None) };
+        let mut decoder = unsafe { Decoder::new(py, Native::new(), reader, options, None) };
         let made = decoder.log_record(&mut self.section, &mut self.allowance);
         drop(decoder);
         let at = match &unpacked {
