@@ -248,7 +248,7 @@ def test_what_is_not_numpys_own_is_refused(name: str) -> None:
 # --- hostile ---------------------------------------------------------------------------------------------------------
 def array_of(dtype: bytes, shape: bytes, items: bytes) -> bytes:
     return wire.message(
-        wire.tag("KNOWN_TYPE", bytes([wire.TAG.known["NumpyArray"]])), dtype, shape, wire.tag("FALSE"), items
+        wire.tag("KNOWN_TYPE", bytes([wire.TAG.known["NdArray"]])), dtype, shape, wire.tag("FALSE"), items
     )
 
 

@@ -321,7 +321,7 @@ NUMPY = {
     "billions of empty items": ("S0", w.tuple_(w.integer(HUGE)), w.blob(b"")),
 }
 for _name, (_dtype, _shape, _items) in NUMPY.items():
-    HOSTILE[f"array: {_name}"] = Verdict(w.known("NumpyArray", w.text(_dtype), _shape, w.tag("FALSE"), _items))
+    HOSTILE[f"array: {_name}"] = Verdict(w.known("NdArray", w.text(_dtype), _shape, w.tag("FALSE"), _items))
 for _name, _dtype in {"object": "O", "void": "V2000000000", "text": "nope", "time": "M8[parsec]"}.items():
     HOSTILE[f"scalar: {_name}"] = Verdict(w.known("NumpyScalar", w.text(_dtype), w.blob(bytes(8))))
 for _name in (
@@ -382,7 +382,7 @@ DEEP: dict[str, tuple[bytes, bytes]] = {
     "timezones": (w.known("Timezone"), w.NONE),
     "marks": (w.tag("MARK"), b""),
     "object arrays": (
-        w.known("NumpyArray", w.text("O"), w.tuple_(ONE), w.tag("FALSE")) + bytes([w.TAG.LIST_FIX + 1]),
+        w.known("NdArray", w.text("O"), w.tuple_(ONE), w.tag("FALSE")) + bytes([w.TAG.LIST_FIX + 1]),
         b"",
     ),
 }
