@@ -1,8 +1,13 @@
 //! What the host knows of classes: how to take instances apart and to make them, and what users registered.
 
+pub mod copyreg;
+pub mod defaults;
+pub mod family;
 pub mod how;
+pub mod marker;
 pub mod memory;
 pub mod methods;
+pub mod numpy;
 pub mod plan;
 pub mod registry;
 pub mod serial;

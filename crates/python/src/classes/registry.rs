@@ -5,7 +5,6 @@ use crate::cpython::{Obj, Owned, Type};
 use crate::error::door;
 use crate::error::{Asked, HoldallError};
 use crate::memory::{format, FxHashMap, Vec};
-use crate::shapes::classes;
 use crate::state::{Name, StateSlot};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple, PyType};
@@ -36,6 +35,8 @@ struct Registry {
     by_class: FxHashMap<usize, Rc<Registration>>,
     by_name: FxHashMap<String, Rc<Registration>>,
     generation: u64,
+    /// How many classes were ever registered, ours too.
+    registrations: u64,
     /// Which of [`LIBRARIES`] were taught.
     taught: [bool; LIBRARIES.len()],
 }
@@ -50,6 +51,11 @@ static REGISTRY: StateSlot<RefCell<Registry>> = unsafe { StateSlot::new(Name::Re
 /// `action` must not run Python code.
 fn with<T>(py: Python<'_>, action: impl FnOnce(&mut Registry) -> T) -> T {
     action(&mut REGISTRY.get(py).borrow_mut())
+}
+
+/// How many classes were ever registered: what was kept of classes before may be wrong after another.
+pub fn registrations(py: Python<'_>) -> u64 {
+    REGISTRY.get(py).borrow().registrations
 }
 
 pub fn by_class(py: Python<'_>, class: Type) -> PyResult<Option<Rc<Registration>>> {
@@ -204,6 +210,7 @@ pub fn register_class(
             }
             // Whoever has asked for such a class before got ours.
             registry.generation += u64::from(!ours);
+            registry.registrations += 1;
             let old = registry.by_class.insert(key, registration.clone());
             if let Some(old) = &old {
                 registry.by_name.retain(|_, other| !Rc::ptr_eq(other, old));
@@ -216,7 +223,6 @@ pub fn register_class(
         match replaced {
             Ok(old) => {
                 plan::forget(py, class);
-                classes::without_schema(py).clear(py);
                 drop(old); // outside of the registry: a destructor may run Python code
                 Ok(())
             }

@@ -1,5 +1,6 @@
 //! Layouts of a message, and the classes that they name: how instances of each are built.
 
+use crate::classes::defaults::lacking;
 use crate::classes::how::How;
 use crate::classes::plan;
 use crate::classes::plan::Plan;
@@ -12,7 +13,6 @@ use crate::error::{decode, raised, unknown_type, Asked, Result};
 use crate::memory::{format, HashSet, Vec};
 use crate::shapes::{classes, dicts, names};
 use crate::shapes::{places, Build, Layout, Place};
-use crate::types::defaults::lacking;
 use holdall_format::model::{self, Bytes, Name, ShapeKind};
 use holdall_format::Reader;
 use pyo3::ffi;
@@ -102,9 +102,9 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         let classes = token.kind != ShapeKind::Dict;
         // Each name becomes a string of at least 50 bytes, in this message or in an earlier one.
         self.claim(0, 64 * token.fields.min(token.block.len()))?;
-        let shelf = self.rules.schema.map_or(classes::without_schema(self.py), |schema| &schema.shelf);
+        let cache = self.rules.schema.map_or(classes::without_schema(self.py), |schema| &schema.shapes);
         let known = match classes {
-            true => shelf.find(self.py, token),
+            true => cache.find(self.py, token),
             false => dicts::find(self.py, token.block),
         };
         if let Some(known) = known {
@@ -129,7 +129,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         let layout = self.settled(read.clone(), token.at)?;
         self.layouts.push(layout.clone());
         match classes {
-            true => shelf.keep(self.py, token, &read),
+            true => cache.keep(self.py, token, &read),
             false => dicts::keep(self.py, token.block, &read),
         }
         Ok(layout)

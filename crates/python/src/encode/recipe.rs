@@ -2,6 +2,7 @@
 
 use super::dialect::Dialect;
 use super::Encoder;
+use crate::classes::copyreg;
 use crate::classes::how::How;
 use crate::classes::plan::Plan;
 use crate::classes::registry;
@@ -9,7 +10,7 @@ use crate::cpython::owned;
 use crate::cpython::Obj;
 use crate::error::{encode as encode_error, Asked, Result};
 use crate::memory::{format, Vec};
-use crate::types::reduce::{copyreg_table, Recipe};
+use crate::types::reduce::Recipe;
 use crate::types::reference;
 use crate::types::walker::WorkItem;
 use holdall_format::model::reduce;
@@ -101,7 +102,7 @@ impl<D: Dialect> Encoder<'_, D> {
             },
             // What was registered with us was meant for us.
             None if matches!(plan.how, How::Custom) => return Ok(None),
-            None => match copyreg_table(py)?.get_item(&class)? {
+            None => match copyreg::table(py)?.get_item(&class)? {
                 Some(reducer) => reducer,
                 None => return Ok(None),
             },

@@ -1,14 +1,15 @@
-//! Layouts of classes that are kept from one message to the next, found by their bytes, each with how instances of the
-//! classes that it was matched with are built of it. Each schema has a shelf; one more is for messages without a schema.
+//! The cache of classes' shapes: kept from one message to the next, found by their bytes, each with how instances of the
+//! classes that it was matched with are built of it. Each schema has one; one more is for messages without a schema.
 //! Permission is no part of it: that is the caller's, message by message.
 
+use crate::classes::registry;
 use crate::memory::{HashMap, Vec};
 use crate::shapes::dicts::place;
 use crate::shapes::Layout;
 use crate::state::{Name, StateSlot};
 use holdall_format::model::{self, ShapeKind};
 use pyo3::prelude::*;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 const SIZE: usize = 256;
@@ -24,7 +25,9 @@ struct Entry {
 }
 
 #[derive(Debug, Default)]
-pub struct Shelf {
+pub struct ClassShapes {
+    /// How many classes were registered when it was used last.
+    registrations: Cell<u64>,
     layouts: RefCell<Vec<Option<Entry>>>,
     /// How classes are built member by member, by their index.
     members: RefCell<HashMap<u32, Rc<Layout>, rustc_hash::FxBuildHasher>>,
@@ -32,19 +35,25 @@ pub struct Shelf {
 
 // SAFETY: reached only by functions that take a `Python` token: the GIL orders all access. A schema, which holds one, is an object of
 // Python's, and goes from thread to thread.
-unsafe impl Sync for Shelf {}
+unsafe impl Sync for ClassShapes {}
 // SAFETY: the same.
-unsafe impl Send for Shelf {}
+unsafe impl Send for ClassShapes {}
 
 // SAFETY: the only slot of that name.
-static WITHOUT_SCHEMA: StateSlot<Shelf> = unsafe { StateSlot::new(Name::ClassShapes) };
+static WITHOUT_SCHEMA: StateSlot<ClassShapes> = unsafe { StateSlot::new(Name::ClassShapes) };
 
-/// The shelf for messages without a schema.
-pub fn without_schema(py: Python<'_>) -> &Shelf {
-    WITHOUT_SCHEMA.get(py)
+/// The cache for messages without a schema.
+pub fn without_schema(py: Python<'_>) -> &ClassShapes {
+    let cache = WITHOUT_SCHEMA.get(py);
+    let registrations = registry::registrations(py);
+    if cache.registrations.replace(registrations) != registrations {
+        // What its shapes were matched with holds what was registered before.
+        drop(cache.layouts.take());
+    }
+    cache
 }
 
-impl Shelf {
+impl ClassShapes {
     pub fn find(&self, _py: Python<'_>, token: &model::Shape<'_>) -> Option<Rc<Layout>> {
         let layouts = self.layouts.borrow();
         let entry = layouts.get(place(token.block))?.as_ref()?;
@@ -64,12 +73,7 @@ impl Shelf {
             }
             layouts[place(token.block)].replace(Entry { kind, version, block: token.block.into(), layout })
         };
-        drop(old); // outside of the shelf: destructors may run Python code
-    }
-
-    /// Forgets all layouts: what they were matched with holds what was registered before.
-    pub fn clear(&self, _py: Python<'_>) {
-        drop(self.layouts.take());
+        drop(old); // outside of the cache: destructors may run Python code
     }
 
     pub fn members(&self, _py: Python<'_>, class: u32) -> Option<Rc<Layout>> {

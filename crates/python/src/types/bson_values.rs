@@ -6,6 +6,7 @@
 pub mod classes;
 
 use crate::classes::how::Special as Known;
+pub use crate::classes::marker::{is_marked, marked, Marker};
 use crate::classes::plan::Plan;
 use crate::cpython::owned;
 use crate::cpython::{bytes_of, int, new, Owned};
@@ -22,44 +23,6 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyDict, PyInt, PyList, PyMemoryView, PyString, PyType};
-
-/// What an instance of a database's class is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Marker {
-    Binary,
-    ObjectId,
-    DatetimeMs,
-    Regex,
-    Code,
-    Timestamp,
-    Int64,
-    Decimal128,
-    DbRef,
-    RawDocument,
-    MinKey,
-    MaxKey,
-}
-
-impl Marker {
-    /// By the number that the class gives itself.
-    pub fn of(number: u8) -> Option<Marker> {
-        Some(match number {
-            5 => Marker::Binary,
-            7 => Marker::ObjectId,
-            9 => Marker::DatetimeMs,
-            11 => Marker::Regex,
-            13 => Marker::Code,
-            17 => Marker::Timestamp,
-            18 => Marker::Int64,
-            19 => Marker::Decimal128,
-            100 => Marker::DbRef,
-            101 => Marker::RawDocument,
-            127 => Marker::MaxKey,
-            255 => Marker::MinKey,
-            _ => return None,
-        })
-    }
-}
 
 /// Letters of a pattern's options, in the order in which they are written, and Python's flags.
 const FLAGS: [(u8, i64); 6] = [(b'i', 2), (b'l', 4), (b'm', 8), (b's', 16), (b'u', 32), (b'x', 64)];
@@ -327,24 +290,6 @@ fn own_marker(object: &Bound<'_, PyAny>) -> Result<Option<Marker>> {
     let Some(number) = found.as_ref().and_then(|found| found.cast_exact::<PyInt>().ok()) else { return Ok(None) };
     let number: i64 = number.extract()?;
     Ok(u8::try_from(number).ok().and_then(Marker::of))
-}
-
-/// The marker of a class, where it has one.
-pub fn marker_of(class: &Bound<'_, PyAny>) -> PyResult<Option<Known>> {
-    Ok(marked(class)?.map(Known::Database))
-}
-
-/// Of a class or an instance.
-fn marked(object: &Bound<'_, PyAny>) -> PyResult<Option<Marker>> {
-    let marker = object.getattr_opt(intern!(object.py(), "_type_marker")).if_taken()?.flatten();
-    Ok(match marker.filter(|marker| marker.is_instance_of::<PyInt>()) {
-        Some(marker) => marker.extract().if_taken()?.and_then(Marker::of),
-        None => None,
-    })
-}
-
-pub fn is_marked(class: &Bound<'_, PyAny>, wanted: Marker) -> PyResult<bool> {
-    Ok(marked(class)? == Some(wanted))
 }
 
 /// What a value is made into, or why it can't be; `None` where it is of no such kind.

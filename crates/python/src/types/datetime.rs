@@ -1,7 +1,7 @@
 //! date, time, datetime, timedelta and their zones. A datetime is one word of bits, and its zone.
 
 use crate::cpython::{held, owned};
-use crate::cpython::{new, Obj, Owned, Type};
+use crate::cpython::{new, Obj, Owned};
 use crate::error::{raised, refused, Asked, Result};
 use crate::memory::{vec, HashSet};
 use crate::types::walker::{Walker, WorkItem};
@@ -14,15 +14,6 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyString, PyTuple};
 use std::sync::Mutex;
-
-/// Whether a class is one of those that the C API makes and reads.
-pub fn is_of_c(class: Type) -> bool {
-    // SAFETY: the API was imported when the module was.
-    let api = unsafe { &*ffi::PyDateTimeAPI() };
-    // SAFETY: the singleton is alive.
-    let timezone = unsafe { ffi::Py_TYPE(api.TimeZone_UTC) };
-    [api.DateType, api.DateTimeType, api.TimeType, api.DeltaType, timezone].contains(&class)
-}
 
 pub fn encode<'py, E: Walker<'py>>(encoder: &mut E, object: &Bound<'_, PyAny>) -> Result<()> {
     let raw = object.as_ptr();

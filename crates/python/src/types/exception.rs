@@ -13,7 +13,7 @@ use pyo3::exceptions::{PyAttributeError, PyOSError, PySyntaxError, PyUnicodeDeco
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBool, PyBytes, PyDict, PyInt, PyList, PyString, PyTuple, PyType};
+use pyo3::types::{PyBool, PyBytes, PyDict, PyInt, PyList, PyString, PyTuple};
 
 /// Fields that C code keeps of every exception, beside the arguments.
 const FIELDS: &[&str] = &["__cause__", "__context__", "__suppress_context__"];
@@ -70,15 +70,6 @@ unsafe fn kept(builtin: Type) -> Kept {
 unsafe fn is_plain(builtin: Type) -> bool {
     // SAFETY: static classes.
     unsafe { (*builtin).tp_basicsize == (*ffi::PyExc_BaseException.cast::<ffi::PyTypeObject>()).tp_basicsize }
-}
-
-/// Whether what the builtins have under some name is an exception of theirs.
-pub fn is_builtin(found: &Bound<'_, PyAny>) -> PyResult<bool> {
-    let Ok(class) = found.cast::<PyType>() else { return Ok(false) };
-    let module = class.getattr("__module__").and_then(|module| module.extract::<String>()).if_taken()?;
-    let is_own = module.is_some_and(|module| module == "builtins");
-    // SAFETY: alive.
-    Ok(is_own && unsafe { ffi::PyType_IsSubtype(class.as_ptr().cast(), ffi::PyExc_BaseException.cast()) != 0 })
 }
 
 /// What stands for an exception before its attributes: arguments and fields, as one tuple.

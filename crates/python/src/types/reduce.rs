@@ -10,7 +10,6 @@ use crate::error::{decode, encode as encode_error, raised, Asked, Fault, Result}
 use crate::memory::{vec, Vec};
 use holdall_format::model::reduce;
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyIterator, PyList, PyString, PyTuple, PyType};
 use pyo3::{ffi, intern};
 
@@ -22,21 +21,6 @@ pub struct Recipe {
     pub made_of: Vec<Owned>,
     /// Items, pairs, state, setter.
     pub then: Vec<Owned>,
-}
-
-/// Copyreg's functions by class.
-pub fn copyreg_table(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
-    static TABLE: PyOnceLock<Py<PyDict>> = PyOnceLock::new();
-    let table = TABLE.get_or_try_init(py, || {
-        let table = py.import("copyreg")?.getattr("dispatch_table")?;
-        Ok::<_, PyErr>(table.cast_into::<PyDict>()?.unbind())
-    })?;
-    Ok(table.bind(py).clone())
-}
-
-/// Whether copyreg has a function for a class.
-pub fn in_copyreg(class: &Bound<'_, PyType>) -> PyResult<bool> {
-    copyreg_table(class.py())?.contains(class)
 }
 
 impl Recipe {

@@ -2,7 +2,6 @@
 
 use super::super::frame::{Seen, MOST_SEEN};
 use super::super::Decoder;
-use super::layouts::{Form, Typed};
 use super::members::place;
 use crate::cpython::fill::tuple_item;
 use crate::cpython::Owned;
@@ -10,6 +9,7 @@ use crate::decode::dialect::Dialect;
 use crate::error::{invalid, raised, refusal, Result, Step};
 use crate::memory::Vec;
 use crate::schema::class::{Class, Field, Missing};
+use crate::shapes::typed::{Form, Typed};
 use crate::shapes::Place;
 use crate::types::extent;
 use holdall_format::Reader;

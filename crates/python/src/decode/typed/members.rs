@@ -4,7 +4,7 @@
 use super::super::frame::{Frame, Kind, Seen};
 use super::super::run::CHANGED;
 use super::super::Decoder;
-use super::layouts::{unknown, Expected, Form, Slot, Typed, Way, SKIPPED, TAG};
+use super::layouts::unknown;
 use crate::classes::state::{allocate, slot_mut};
 use crate::cpython::{replace, text, Obj, Owned, Type};
 use crate::decode::dialect::Dialect;
@@ -13,6 +13,7 @@ use crate::memory::Vec;
 use crate::schema::class::{utf8, Class};
 use crate::schema::node::accepts;
 use crate::schema::ANY;
+use crate::shapes::typed::{Expected, Form, Slot, Typed, Way, SKIPPED, TAG};
 use crate::shapes::{put, Build, Layout, Place};
 use holdall_format::model::Bytes;
 use holdall_format::{Reader, Token};
