@@ -9,6 +9,7 @@ use crate::error::door;
 use crate::error::Fault;
 use crate::message::foreign::{explain, named, what};
 use crate::message::limits::Limits;
+use crate::message::load_args::LoadArgs;
 use crate::message::options;
 use crate::message::options::Wanted;
 use crate::message::{decode_by, decoded, finished_message, with_bytes, write_and, write_plain};
@@ -32,18 +33,6 @@ fn encode_message(object: &Bound<'_, PyAny>, options: &encode::Options) -> PyRes
 fn encoding(enc_hook: Option<&Bound<'_, PyAny>>, order: Option<&str>, hook_objects: bool) -> PyResult<encode::Options> {
     let mut options = options::encoding(false, false, false, false, enc_hook)?;
     options.forms = Forms { order: options::order(order)?, hook_objects, ..Forms::default() };
-    Ok(options)
-}
-
-pub fn decoding(
-    wanted: &Wanted<'_>,
-    strict: bool,
-    dec_hook: Option<&Bound<'_, PyAny>>,
-    limits: Option<&Limits>,
-    tz_aware: bool,
-) -> PyResult<decode::Options> {
-    let mut options = options::without_names(options::decoding(wanted, None, false, strict, dec_hook, limits)?, false)?;
-    options.naive = !tz_aware;
     Ok(options)
 }
 
@@ -104,7 +93,12 @@ pub fn loads(
     limits: Option<&Limits>,
     tz_aware: bool,
 ) -> PyResult<Py<PyAny>> {
-    door(|| decode_message(data, &decoding(&r#type, strict, dec_hook, limits, tz_aware)?))
+    door(|| {
+        decode_message(
+            data,
+            &LoadArgs { wanted: &r#type, strict, dec_hook, limits, ..LoadArgs::default() }.bson(tz_aware)?,
+        )
+    })
 }
 
 /// Stores objects as BSON documents; takes the options of `dumps` once.
@@ -163,7 +157,12 @@ impl BsonDecoder {
         limits: Option<&Limits>,
         tz_aware: bool,
     ) -> PyResult<BsonDecoder> {
-        door(|| Ok(BsonDecoder { options: decoding(&r#type, strict, dec_hook, limits, tz_aware)? }))
+        door(|| {
+            Ok(BsonDecoder {
+                options: LoadArgs { wanted: &r#type, strict, dec_hook, limits, ..LoadArgs::default() }
+                    .bson(tz_aware)?,
+            })
+        })
     }
 
     /// Restore what `data` holds; see `loads`.
@@ -202,10 +201,8 @@ pub fn pymongo_encode(
 }
 
 fn pymongo_options(codec_options: &Bound<'_, PyAny>) -> PyResult<(decode::Options, Arc<PyMongo>)> {
-    let mut options = options::decoding(&Wanted::ANY, None, false, true, None, None)?;
     let pymongo = PyMongo::of(codec_options, false)?;
-    options.schema = pymongo.schema();
-    Ok((options, pymongo))
+    Ok((decode::Options { schema: pymongo.schema(), ..LoadArgs::default().hold()? }, pymongo))
 }
 
 /// An error of PyMongo's names, with the format that the bytes are in instead.

@@ -1,5 +1,6 @@
 //! Julia's files: the same functions for the dialect of BSON that BSON.jl and BSONqs write.
 
+use crate::cpython::Owned;
 use crate::decode;
 use crate::dialect::julia::{Julia, Lowering, ToJulia};
 use crate::encode::scratch::Scratch;
@@ -9,6 +10,7 @@ use crate::error::Fault;
 use crate::lazy::{open_julia, Document};
 use crate::message::foreign::named;
 use crate::message::limits::Limits;
+use crate::message::load_args::LoadArgs;
 use crate::message::options;
 use crate::message::options::Wanted;
 use crate::message::{decode_julia, finished_message, with_bytes};
@@ -73,27 +75,10 @@ pub fn dumps(obj: &Bound<'_, PyAny>, enc_hook: Option<&Bound<'_, PyAny>>) -> PyR
     })
 }
 
-#[allow(clippy::too_many_arguments)]
-fn decoding(
-    data: &Bound<'_, PyAny>,
-    wanted: &Wanted<'_>,
-    types: &Bound<'_, PyAny>,
-    strict: bool,
-    dec_hook: Option<&Bound<'_, PyAny>>,
-    limits: Option<&Limits>,
-    views: bool,
-    raw: bool,
-    lazy: bool,
-) -> PyResult<(decode::Options, Julia)> {
-    let options = options::decoding(wanted, None, false, strict, dec_hook, limits)?;
-    let views = match views {
-        true => {
-            let base = with_bytes(data, |input| Ok(input.as_ptr() as usize))?;
-            numpy::octets(data)?.map(|owner| (owner, base))
-        }
-        false => None,
-    };
-    Ok((options, Julia::new(types, views, raw, lazy)?))
+/// The memory that arrays are to be views of: that of `data`, and where it begins.
+fn memory_of(data: &Bound<'_, PyAny>) -> PyResult<Option<(Owned, usize)>> {
+    let base = with_bytes(data, |input| Ok(input.as_ptr() as usize))?;
+    Ok(numpy::octets(data)?.map(|owner| (owner, base)))
 }
 
 /// Restore what `data` holds, a document of BSON.jl's or BSONqs's.
@@ -124,9 +109,11 @@ pub fn loads(
     views: bool,
 ) -> PyResult<Py<PyAny>> {
     door(|| {
-        let none = data.py().None().into_bound(data.py());
-        let (options, julia) =
-            decoding(data, &r#type, types.unwrap_or(&none), strict, dec_hook, limits, views, false, false)?;
+        let args = LoadArgs { wanted: &r#type, types, strict, dec_hook, limits, trust: false };
+        let (options, mut julia) = args.julia(data.py())?;
+        if views {
+            julia.views = memory_of(data)?;
+        }
         with_bytes(data, |input| {
             let made = julia.until_settled(|| {
                 let reader = Reader::new(input).map_err(|error| Fault::from(error).into_py(0))?;
@@ -148,8 +135,8 @@ pub fn loads(
 #[pyo3(name = "julia_parse", signature = (data, /, *, limits = None))]
 pub fn parse(data: &Bound<'_, PyAny>, limits: Option<&Limits>) -> PyResult<Py<PyAny>> {
     door(|| {
-        let none = data.py().None().into_bound(data.py());
-        let (options, julia) = decoding(data, &Wanted::ANY, &none, true, None, limits, false, true, false)?;
+        let (options, mut julia) = LoadArgs { limits, ..LoadArgs::default() }.julia(data.py())?;
+        julia.raw = true;
         with_bytes(data, |input| {
             let made = match Reader::new(input) {
                 Ok(reader) => decode_julia(data.py(), &julia, reader.raw(), &options),
@@ -177,9 +164,11 @@ pub fn open(
     views: bool,
 ) -> PyResult<Document> {
     door(|| {
-        let none = data.py().None().into_bound(data.py());
-        let (options, julia) =
-            decoding(data, &r#type, types.unwrap_or(&none), strict, dec_hook, limits, views, false, true)?;
+        let args = LoadArgs { wanted: &r#type, types, strict, dec_hook, limits, trust: false };
+        let (options, mut julia) = args.julia(data.py())?;
+        if views {
+            julia.views = memory_of(data)?;
+        }
         open_julia(data, owned, options, julia)
     })
 }

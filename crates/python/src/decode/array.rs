@@ -6,6 +6,7 @@ use crate::cpython::Owned;
 use crate::decode::dialect::Dialect;
 use crate::error::{decode, Result};
 use crate::types::buffer;
+use crate::types::buffer::BufferToken;
 use crate::types::numpy;
 use crate::types::numpy::dtype;
 use crate::types::numpy::dtype::{Content, Dtype};
@@ -33,20 +34,8 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             }
             (Content::Bytes, Token::Buffer { number, out_of_band }) => {
                 self.claim(0, head.cost)?;
-                let array = {
-                    let (py, mut lender) = (self.py, self.lender.take());
-                    let made = buffer::array(
-                        py,
-                        &mut lender,
-                        &mut |len| self.charge_given(len),
-                        &head,
-                        number,
-                        out_of_band,
-                        at,
-                    );
-                    self.lender = lender;
-                    made?
-                };
+                let token = BufferToken { number, out_of_band, at };
+                let array = self.of_lender(|py, lender, charge| buffer::array(py, lender, charge, &head, token))?;
                 self.done(Some(array))
             }
             (Content::Strings, Token::List(len)) if len == head.count => {

@@ -10,6 +10,7 @@ use crate::error::{decode, Result};
 use crate::schema::{NodeId, ANY};
 use crate::shapes::Layout;
 use crate::types;
+use crate::types::buffer::BufferToken;
 use holdall_format::{Reader, Token};
 use std::rc::Rc;
 
@@ -74,20 +75,8 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             }
             Token::Buffer { number, out_of_band } if self.ahead == 0 => {
                 // They come in order: one that is passed over is taken nevertheless.
-                let here = self.here();
-                {
-                    let (py, mut lender) = (self.py, self.lender.take());
-                    let passed = types::buffer::pass(
-                        py,
-                        &mut lender,
-                        &mut |len| self.charge_given(len),
-                        *number,
-                        *out_of_band,
-                        here,
-                    );
-                    self.lender = lender;
-                    passed?
-                };
+                let token = BufferToken { number: *number, out_of_band: *out_of_band, at: self.here() };
+                self.of_lender(|py, lender, charge| types::buffer::pass(py, lender, charge, token))?
             }
             _ => {}
         }

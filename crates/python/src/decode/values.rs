@@ -11,9 +11,11 @@ use crate::error::{decode, raised, Result};
 use crate::schema::node::accepts;
 use crate::schema::{time, NodeId, ANY};
 use crate::types;
-use holdall_format::model::{reduce, BsonValue, Bytes, KnownType, Leaf, OutOfBand};
+use crate::types::buffer::{BufferToken, Charge, Lender};
+use holdall_format::model::{reduce, BsonValue, Bytes, KnownType, Leaf};
 use holdall_format::{Error as FormatError, ErrorKind, Reader, Token};
 use pyo3::ffi;
+use pyo3::Python;
 
 impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// A string of what a format holds.
@@ -31,18 +33,20 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
     }
 
-    /// The buffer of that number outside the message.
-    fn out_of_band_buffer(&mut self, number: u64, out_of_band: OutOfBand, at: usize) -> Result<Owned> {
-        // The lender is not the decoder's meanwhile, which pays for what it gives.
-        let (py, mut lender) = (self.py, self.lender.take());
-        let made = types::buffer::take(py, &mut lender, &mut |len| self.charge_given(len), number, out_of_band, at);
-        self.lender = lender;
-        made
-    }
-
     /// The same of UTF-8 that is not checked yet.
     pub(crate) fn string(&self, utf8: &[u8]) -> Result<Owned> {
         self.string_of(Bytes::StrictUtf8(utf8))
+    }
+
+    /// Asks what lends the buffers outside the message, which is paid for by what this load may use.
+    pub(crate) fn of_lender<T>(
+        &mut self,
+        ask: impl FnOnce(Python<'i>, &mut Option<Lender<'i>>, Charge<'_>) -> Result<T>,
+    ) -> Result<T> {
+        let (py, mut lender) = (self.py, self.lender.take());
+        let done = ask(py, &mut lender, &mut |len| self.charge_given(len));
+        self.lender = lender;
+        done
     }
 
     /// The next value, as its node wants it; `None` if it was begun and its frame pushed.
@@ -374,7 +378,8 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 Token::DateTime { bits, zoned: true } => self.zoned(bits),
                 Token::KnownType(known) => self.known(known),
                 Token::Buffer { number, out_of_band } => {
-                    let buffer = self.out_of_band_buffer(number, out_of_band, here)?;
+                    let token = BufferToken { number, out_of_band, at: here };
+                    let buffer = self.of_lender(|py, lender, charge| types::buffer::take(py, lender, charge, token))?;
                     self.done(Some(buffer))
                 }
                 Token::Global => self.gather(Make::Global, 2),

@@ -76,8 +76,7 @@ impl Series {
         // that looks for what is shared.
         let sharing = Sharing::Finding(Default::default());
         // SAFETY: as the caller says; the tables are the section's own.
-        let mut encoder =
-            unsafe { Encoder::with_section(py, Native::new(), w, options, &mut series.tables, section, sharing) };
+        let mut encoder = unsafe { Encoder::with_section(py, w, options, &mut series.tables, section, sharing) };
         encoder.tables.memo = memo;
         encoder.buffers.to = sink;
         // SAFETY: alive, says the caller.

@@ -1,7 +1,7 @@
 //! Sections of a log: what a record has named, those after it refer to.
 
 use crate::cpython::{references, text, Obj, Owned};
-use crate::encode::dialect::Dialect;
+use crate::encode::dialect::{Dialect, Native};
 use crate::encode::{next_serial, shapes, Encoder, Options, Sharing, Tables, TextKey};
 use crate::memory::{HashMap, HashSet, Vec};
 use crate::types::walker::BY_PARENT;
@@ -92,21 +92,20 @@ impl Section {
     }
 }
 
-impl<'t, D: Dialect> Encoder<'t, D> {
+impl<'t, W: Writer> Encoder<'t, Native<W>> {
     /// Goes on with a section.
     ///
     /// # Safety
     /// The GIL is held while the encoder lives. `tables` are those that the section was begun with, and used for it alone.
     pub unsafe fn of_section(
         py: Python<'t>,
-        dialect: D,
-        w: D::Writer,
+        w: W,
         options: &'t Options,
         tables: &'t mut Tables,
         section: Section,
     ) -> Self {
         // SAFETY: as the caller says.
-        let mut encoder = unsafe { Encoder::with_section(py, dialect, w, options, tables, section, Sharing::ByCount) };
+        let mut encoder = unsafe { Encoder::with_section(py, w, options, tables, section, Sharing::ByCount) };
         encoder.interns = options.refs;
         encoder
     }
@@ -117,8 +116,7 @@ impl<'t, D: Dialect> Encoder<'t, D> {
     /// As for [`Encoder::of_section`].
     pub(crate) unsafe fn with_section(
         py: Python<'t>,
-        dialect: D,
-        w: D::Writer,
+        w: W,
         options: &'t Options,
         tables: &'t mut Tables,
         mut section: Section,
@@ -126,14 +124,16 @@ impl<'t, D: Dialect> Encoder<'t, D> {
     ) -> Self {
         let layouts = std::mem::replace(&mut tables.layouts, shapes::Layouts::new());
         // SAFETY: as the caller says.
-        let mut encoder = unsafe { Encoder::new(py, dialect, w, options, tables, sharing) };
+        let mut encoder = unsafe { Encoder::new(py, Native::new(), w, options, tables, sharing) };
         encoder.tables.layouts = layouts;
         encoder.serial = section.serial;
         encoder.texts = std::mem::take(&mut section.texts);
         encoder.section = Some(section);
         encoder
     }
+}
 
+impl<D: Dialect> Encoder<'_, D> {
     /// The number of the first object.
     pub(crate) fn base(&self) -> u32 {
         match &self.section {

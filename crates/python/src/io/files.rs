@@ -10,6 +10,7 @@ use crate::io::streams::{os_error, Progress, Raised, Sink, Stream};
 use crate::memory::{read_to_end, Vec};
 use crate::message::encode_message;
 use crate::message::limits::Limits;
+use crate::message::load_args::LoadArgs;
 use crate::message::options;
 use crate::message::options::Wanted;
 use crate::message::{decode_bare, decode_by, decoded, encode_into};
@@ -298,7 +299,7 @@ pub fn load(
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Py<PyAny>> {
     door(|| {
-        let options = options::decoding(&r#type, types, trust, strict, dec_hook, limits)?;
+        let options = LoadArgs { wanted: &r#type, types, trust, strict, dec_hook, limits }.hold()?;
         let given = Given { buffers: None, series: None };
         load_by(source, size, whole, Ahead::All, &options, given, Progress::new(progress, size.unwrap_or(0))?)
     })
@@ -495,7 +496,7 @@ pub fn load_mapped(
 ) -> PyResult<Py<PyAny>> {
     door(|| {
         let py = data.py();
-        let options = options::decoding(&r#type, types, trust, strict, dec_hook, limits)?;
+        let options = LoadArgs { wanted: &r#type, types, trust, strict, dec_hook, limits }.hold()?;
         let view = View::new(data)?;
         let input = view.as_slice();
         let raise = |error| Fault::from(error).into_py(0);

@@ -8,6 +8,7 @@ use crate::lazy::source::Source;
 use crate::lazy::{Cursor, Document, Inside, Member};
 use crate::memory::{HashMap, Vec};
 use crate::message::foreign::named;
+use crate::message::load_args::LoadArgs;
 use crate::message::options;
 use crate::message::options::Wanted;
 use crate::message::{decode_by, decode_julia};
@@ -386,7 +387,8 @@ impl Inside for Bson {
                 return self.shared.source.part(py, self.start + member.at + at, len);
             }
             let limits = self.options.limits;
-            let given = options::decoding(&Wanted(Some(wanted.clone())), None, false, self.options.strict, None, None)?;
+            let wanted_type = Wanted(Some(wanted.clone()));
+            let given = LoadArgs { wanted: &wanted_type, strict: self.options.strict, ..LoadArgs::default() }.hold()?;
             let options =
                 decode::Options { dec_hook: self.options.dec_hook.clone(), naive: self.options.naive, limits, ..given };
             self.build(py, document, *member, &options)
@@ -427,6 +429,8 @@ pub fn open(data: &Bound<'_, PyAny>, owned: bool, options: decode::Options) -> P
 }
 
 pub fn open_julia(data: &Bound<'_, PyAny>, owned: bool, options: decode::Options, julia: Julia) -> PyResult<Document> {
+    // What several members refer to is one object.
+    let julia = Julia { shared: Some(Mutex::default()), ..julia };
     open_as(data, owned, options, Some(julia))
 }
 

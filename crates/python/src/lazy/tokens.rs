@@ -8,6 +8,7 @@ use crate::lazy::keys::FEW;
 use crate::lazy::source::Source;
 use crate::lazy::{Cursor, Document, Inside, Member};
 use crate::memory::{HashMap, Vec};
+use crate::message::load_args::LoadArgs;
 use crate::message::options;
 use crate::message::options::Wanted;
 use crate::schema::{NodeId, ANY};
@@ -474,7 +475,8 @@ impl<F: Form> Inside for Part<F> {
     ) -> PyResult<Bound<'py, PyAny>> {
         self.see(|view, message| {
             let limits = self.options.limits;
-            let given = options::decoding(&Wanted(Some(wanted.clone())), None, false, self.options.strict, None, None)?;
+            let wanted_type = Wanted(Some(wanted.clone()));
+            let given = LoadArgs { wanted: &wanted_type, strict: self.options.strict, ..LoadArgs::default() }.hold()?;
             let options = decode::Options {
                 types: self.options.types.clone(),
                 records: self.options.records,

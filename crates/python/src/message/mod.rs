@@ -2,6 +2,7 @@
 
 pub mod foreign;
 pub mod limits;
+pub mod load_args;
 pub mod options;
 
 use crate::cpython::{Owned, View};

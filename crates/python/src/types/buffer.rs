@@ -178,15 +178,17 @@ pub fn out_of_band<'py, E: Walker<'py>>(encoder: &mut E, buffer: &Bound<'_, PyAn
     Ok(true)
 }
 
-/// What a buffer outside the message stands for.
-pub fn take(
-    py: Python<'_>,
-    lender: &mut Option<Lender<'_>>,
-    charge: Charge<'_>,
-    number: u64,
-    out_of_band: OutOfBand,
-    at: usize,
-) -> Result<Owned> {
+/// What a message has in the place of a buffer: its number, what it stands for, and where that is said.
+#[derive(Debug, Clone, Copy)]
+pub struct BufferToken {
+    pub number: u64,
+    pub out_of_band: OutOfBand,
+    pub at: usize,
+}
+
+/// The buffer that a token stands for.
+pub fn take(py: Python<'_>, lender: &mut Option<Lender<'_>>, charge: Charge<'_>, token: BufferToken) -> Result<Owned> {
+    let BufferToken { number, out_of_band, at } = token;
     match lender {
         None => Err(decode("the message was stored with buffers out of band: load it with `buffers=`", at)),
         Some(Lender::Given(buffers, count)) => {
@@ -197,7 +199,7 @@ pub fn take(
             *count += 1;
             next_given(py, buffers, number, out_of_band, at)
         }
-        Some(Lender::File(source)) => from_file(py, *source, charge, number, out_of_band, at),
+        Some(Lender::File(source)) => from_file(py, *source, charge, token),
     }
 }
 
@@ -221,14 +223,8 @@ fn next_given(py: Python<'_>, buffers: &Owned, number: u64, out_of_band: OutOfBa
     Ok(owned(&view.call_method0("toreadonly")?))
 }
 
-fn from_file(
-    py: Python<'_>,
-    source: &mut dyn Source,
-    charge: Charge<'_>,
-    number: u64,
-    out_of_band: OutOfBand,
-    at: usize,
-) -> Result<Owned> {
+fn from_file(py: Python<'_>, source: &mut dyn Source, charge: Charge<'_>, token: BufferToken) -> Result<Owned> {
+    let BufferToken { number, out_of_band, at } = token;
     if let Some(view) = source.view(py, number, out_of_band, at)? {
         return Ok(view);
     }
@@ -257,10 +253,9 @@ pub fn array(
     lender: &mut Option<Lender<'_>>,
     charge: Charge<'_>,
     head: &Head,
-    number: u64,
-    out_of_band: OutOfBand,
-    at: usize,
+    token: BufferToken,
 ) -> Result<Owned> {
+    let BufferToken { number, out_of_band, at } = token;
     if let Some(Lender::File(source)) = lender {
         if let Some(view) = source.view(py, number, out_of_band, at)? {
             // An array of a memoryview would not keep its memory in place.
@@ -272,22 +267,15 @@ pub fn array(
         charge(len)?;
         return head.of_source(py, len, |to| source.fill(py, to), at);
     }
-    let buffer = take(py, lender, charge, number, out_of_band, at)?;
+    let buffer = take(py, lender, charge, token)?;
     head.of_buffer(py, &buffer, at)
 }
 
 /// Passes over a buffer that nobody asked for. They come in order: that of a caller is taken nevertheless.
-pub fn pass(
-    py: Python<'_>,
-    lender: &mut Option<Lender<'_>>,
-    charge: Charge<'_>,
-    number: u64,
-    out_of_band: OutOfBand,
-    at: usize,
-) -> Result<()> {
+pub fn pass(py: Python<'_>, lender: &mut Option<Lender<'_>>, charge: Charge<'_>, token: BufferToken) -> Result<()> {
     match lender {
         Some(Lender::File(_)) => Ok(()),
-        _ => take(py, lender, charge, number, out_of_band, at).map(drop),
+        _ => take(py, lender, charge, token).map(drop),
     }
 }
 

@@ -140,10 +140,10 @@ pub struct Julia {
 }
 
 impl Julia {
-    pub fn new(types: &Bound<'_, PyAny>, views: Option<(Owned, usize)>, raw: bool, lazy: bool) -> PyResult<Julia> {
+    pub fn new(types: &Bound<'_, PyAny>) -> PyResult<Julia> {
         let names = Names::get(types.py())?;
         let types = owned(&call(types.py(), &names.permitted, (types,))?);
-        Ok(Julia { names, types, views, raw, shared: lazy.then(Mutex::default), pairs: Mutex::default() })
+        Ok(Julia { names, types, views: None, raw: false, shared: None, pairs: Mutex::default() })
     }
 
     /// Whether the mapping that begins there has to be pairs.

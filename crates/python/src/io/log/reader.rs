@@ -15,6 +15,7 @@ use crate::io::streams::{os_error, Raised, Stream};
 use crate::memory::Vec;
 use crate::message::foreign::named_log;
 use crate::message::limits::Limits;
+use crate::message::load_args::LoadArgs;
 use crate::message::options;
 use crate::message::options::Wanted;
 use holdall_format::hold::log::{self, Named, NamesReader, Next, Restart};
@@ -478,7 +479,7 @@ impl LogReader {
                 fed_whole: false,
                 is_followed,
             };
-            let options = options::decoding(&r#type, types, trust, strict, dec_hook, limits)?;
+            let options = LoadArgs { wanted: &r#type, types, trust, strict, dec_hook, limits }.hold()?;
             Ok(LogReader { state: InUse::new(state), options, repair, follow })
         })
     }

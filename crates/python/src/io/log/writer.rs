@@ -1,6 +1,5 @@
 //! The end of a log that grows.
 
-use crate::encode::dialect::Native;
 use crate::encode::scratch::with_scratch;
 use crate::encode::{self, Encoder, Section, Tables};
 use crate::error::{self, Detour, Fault};
@@ -133,8 +132,7 @@ impl State {
         let put = with_scratch(|scratch| {
             let writer = Writer::new(&mut scratch.output, options.trust);
             // SAFETY: the GIL is held, as `obj` shows; the tables are this log's own.
-            let mut encoder =
-                unsafe { Encoder::of_section(obj.py(), Native::new(), writer, options, &mut self.tables, section) };
+            let mut encoder = unsafe { Encoder::of_section(obj.py(), writer, options, &mut self.tables, section) };
             if self.tracks_all {
                 encoder.track_all();
             }
