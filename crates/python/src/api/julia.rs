@@ -1,8 +1,7 @@
 //! Julia's files: the same functions for the dialect of BSON that BSON.jl and BSONqs write.
 
 use crate::cpython::Owned;
-use crate::decode;
-use crate::dialect::julia::{Julia, Lowering, ToJulia};
+use crate::dialect::julia::{Lowering, ToJulia};
 use crate::encode::scratch::Scratch;
 use crate::encode::{self, Encoder, Sharing};
 use crate::error::door;

@@ -5,7 +5,7 @@ use crate::budget::hash_cost::Weight;
 use crate::budget::scale;
 use crate::classes::how::Base;
 use crate::classes::registry;
-use crate::cpython::Owned;
+use crate::cpython::{Owned, Type};
 use crate::decode::dialect::Dialect;
 use crate::decode::{Decoder, Numbered, State, UNMARKED};
 use crate::error::{decode, raised, Result};
@@ -16,6 +16,7 @@ use crate::types::{extent, Cost};
 use holdall_format::model::{reduce, KnownType, ShapeKind};
 use holdall_format::Reader;
 use pyo3::ffi;
+use pyo3::Python;
 use std::ptr::addr_of_mut;
 use std::rc::Rc;
 
@@ -45,20 +46,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 Some(zone) => unsafe { types::datetime::datetime(bits, zone.get(), at)? },
                 None => return Err(decode("a datetime without its zone", at)),
             },
-            Make::Custom(layout) => {
-                let known = layout.plan.as_ref().and_then(|plan| plan.registration.clone());
-                let Some((known, state)) = known.zip(parts.first()) else {
-                    return Err(decode("a class whose `decode` is gone", at));
-                };
-                let Some(function) = &known.decode else { return Err(decode("a class whose `decode` is gone", at)) };
-                let made = registry::call(function, state.get());
-                // Of our own functions' errors the data is the cause.
-                if known.ours {
-                    made.map_err(|fault| fault.of_data(&format!("a content that `{}` can't have", known.name), at))?
-                } else {
-                    made?
-                }
-            }
+            Make::Custom(layout) => custom(&layout, parts.first(), at)?,
             Make::Enum(layout) => match (&layout.plan, parts.first()) {
                 (Some(plan), Some(name)) if types::constant::may_be(plan) => {
                     types::constant::named(self.py, plan, name, at)?
@@ -70,19 +58,8 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 let Build::Based { class, base, .. } = &layout.build else {
                     return Err(decode("a layout out of place", at));
                 };
-                let payload = parts.pop();
-                // SAFETY: the GIL is held while a decoder lives.
-                let object = unsafe {
-                    if *base == Base::Exception {
-                        let object = types::exception::empty(self.py, *class, payload.as_ref(), at)?;
-                        if let Some(payload) = &payload {
-                            types::exception::fill(self.py, &object, payload, at)?;
-                        }
-                        object
-                    } else {
-                        types::new_of(*base, *class, payload)?
-                    }
-                };
+                // SAFETY: the GIL is held while a decoder lives; the layout's class is derived from its base.
+                let object = unsafe { of_content(self.py, *base, *class, parts.pop(), at)? };
                 if !layout.names.is_empty() {
                     self.go_on_with_fields(object.clone(), &layout, frame.mark, frame.hand_over)?;
                     return Ok(object);
@@ -344,4 +321,36 @@ fn is_leaf(value: &Owned) -> bool {
     // SAFETY: held.
     let class = unsafe { ffi::Py_TYPE(value.get()) };
     is_plain(value) || [addr_of_mut!(ffi::PyFloat_Type), addr_of_mut!(ffi::PyComplex_Type)].contains(&class)
+}
+
+/// An instance of a class by its registered function.
+fn custom(layout: &Layout, state: Option<&Owned>, at: usize) -> Result<Owned> {
+    let gone = || decode("a class whose `decode` is gone", at);
+    let known = layout.plan.as_ref().and_then(|plan| plan.registration.clone());
+    let (Some(known), Some(state)) = (known, state) else { return Err(gone()) };
+    let function = known.decode.as_ref().ok_or_else(gone)?;
+    let made = registry::call(function, state.get());
+    match known.ours {
+        // Of our own functions' errors the data is the cause.
+        true => made.map_err(|fault| fault.of_data(&format!("a content that `{}` can't have", known.name), at)),
+        false => made,
+    }
+}
+
+/// An instance of a subclass of an immutable builtin, of its content.
+///
+/// # Safety
+/// The GIL is held; `class` is alive, and derived from `base`.
+unsafe fn of_content(py: Python<'_>, base: Base, class: Type, content: Option<Owned>, at: usize) -> Result<Owned> {
+    // SAFETY: the same contract.
+    unsafe {
+        if base != Base::Exception {
+            return types::new_of(base, class, content);
+        }
+        let object = types::exception::empty(py, class, content.as_ref(), at)?;
+        if let Some(content) = &content {
+            types::exception::fill(py, &object, content, at)?;
+        }
+        Ok(object)
+    }
 }

@@ -264,49 +264,9 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 return Ok(Build::Upgraded { plan: plan.clone(), lacking: None });
             }
         }
-        let mut seen = HashSet::new();
-        for name in &mut layout.names {
-            let mut raw = name.clone().into_raw();
-            // SAFETY: a string of ours; interning may replace it by its equal.
-            *name = unsafe {
-                ffi::PyUnicode_InternInPlace(&mut raw);
-                Owned::new(raw).ok_or_else(raised)?
-            };
-            if !seen.insert(name.get() as usize) {
-                return Err(decode("a layout has the same name twice", at));
-            }
-        }
+        intern_names(&mut layout.names, at)?;
         match (layout.kind, &plan.how) {
-            (ShapeKind::Object, How::Fields) => {
-                // In a trusted message, as in a pickle, what was not set stays so.
-                let lacks_defaulted = match self.r.trusted() {
-                    true => Vec::new(),
-                    false => lacking(self.py, class, &layout.names)?,
-                };
-                let places = places(plan, &layout.names)?;
-                // What the class has no place for is dropped only where its version says that it has changed.
-                if layout.version == plan.version && places.iter().any(|place| matches!(place, Place::Nowhere)) {
-                    return Err(decode(
-                        format_args!("`{name}` was stored with a field that it has not: `register` it with `renames` or a new `version`"),
-                        at,
-                    ));
-                }
-                if !lacks_defaulted.is_empty() {
-                    return Ok(Build::Upgraded { plan: plan.clone(), lacking: Some(lacks_defaulted) });
-                }
-                let offsets: Vec<usize> = places
-                    .iter()
-                    .filter_map(|place| if let Place::Slot(offset) = place { Some(*offset) } else { None })
-                    .collect();
-                if offsets.len() == places.len() && plan.is_bare() {
-                    return Ok(Build::Slots { class, offsets });
-                }
-                let attributes = places.iter().all(|place| matches!(place, Place::Attribute(_)));
-                if attributes && !plan.managed_dict {
-                    return Ok(Build::Attributes { plan: plan.clone() });
-                }
-                Ok(Build::Mixed { plan: plan.clone(), places })
-            }
+            (ShapeKind::Object, How::Fields) => self.build_of_fields(plan, layout, name, at),
             (ShapeKind::Object, How::NamedTuple(fields)) => {
                 let order: Vec<usize> = layout
                     .names
@@ -328,6 +288,41 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 at,
             )),
         }
+    }
+
+    /// How an instance of a usual class is built: slots, `__dict__` or both.
+    fn build_of_fields(&mut self, plan: &Rc<Plan>, layout: &Layout, name: &str, at: usize) -> Result<Build> {
+        let class = plan.class();
+        // In a trusted message, as in a pickle, what was not set stays so.
+        let lacks_defaulted = match self.r.trusted() {
+            true => Vec::new(),
+            false => lacking(self.py, class, &layout.names)?,
+        };
+        let places = places(plan, &layout.names)?;
+        // What the class has no place for is dropped only where its version says that it has changed.
+        if layout.version == plan.version && places.iter().any(|place| matches!(place, Place::Nowhere)) {
+            return Err(decode(
+                format_args!(
+                    "`{name}` was stored with a field that it has not: `register` it with `renames` or a new `version`"
+                ),
+                at,
+            ));
+        }
+        if !lacks_defaulted.is_empty() {
+            return Ok(Build::Upgraded { plan: plan.clone(), lacking: Some(lacks_defaulted) });
+        }
+        let offsets: Vec<usize> = places
+            .iter()
+            .filter_map(|place| if let Place::Slot(offset) = place { Some(*offset) } else { None })
+            .collect();
+        if offsets.len() == places.len() && plan.is_bare() {
+            return Ok(Build::Slots { class, offsets });
+        }
+        let attributes = places.iter().all(|place| matches!(place, Place::Attribute(_)));
+        if attributes && !plan.managed_dict {
+            return Ok(Build::Attributes { plan: plan.clone() });
+        }
+        Ok(Build::Mixed { plan: plan.clone(), places })
     }
 
     /// The class of that stored name, if it is permitted: registered, one of the standard library's plain ones, or
@@ -364,4 +359,21 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
         Err(unknown_type(format!("{name}"), registry::remedy(self.py, name), at))
     }
+}
+
+/// Interns the names of fields, which have to differ.
+fn intern_names(names: &mut Vec<Owned>, at: usize) -> Result<()> {
+    let mut seen = HashSet::new();
+    for name in names {
+        let mut raw = name.clone().into_raw();
+        // SAFETY: a string of ours; interning may replace it by its equal.
+        *name = unsafe {
+            ffi::PyUnicode_InternInPlace(&mut raw);
+            Owned::new(raw).ok_or_else(raised)?
+        };
+        if !seen.insert(name.get() as usize) {
+            return Err(decode("a layout has the same name twice", at));
+        }
+    }
+    Ok(())
 }

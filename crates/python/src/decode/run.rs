@@ -424,29 +424,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                         return Err(raised());
                     }
                 }
-                Kind::Pairs => match frame.key.take() {
-                    None if self.options.strict_keys && !text_or_bytes(value.get()) => {
-                        return Err(decode("a key that is neither text nor bytes, with strict_map_key=True", here));
-                    }
-                    None => frame.set_key(value, key_weight),
-                    Some(key) => {
-                        let dict = frame.object.clone().ok_or_else(missing)?;
-                        if frame.flags & DOCUMENT != 0 {
-                            set_item(dict.get(), key.get(), value.get()).map_err(|fault| D::of_user(self, 1, fault))?;
-                        } else if frame.deferring || (half_seen && may_run_code(key.get())) {
-                            frame.deferring = true;
-                            self.deferred.push(Deferred::Item { dict, key, value, offset: here });
-                        } else {
-                            let weight = frame.key_weight();
-                            Adding::new(&self.r, &self.rules.work, here).item(
-                                dict.get(),
-                                key.get(),
-                                value.get(),
-                                weight,
-                            )?;
-                        }
-                    }
-                },
+                Kind::Pairs => return self.deliver_to_pairs(value, key_weight),
                 Kind::Set => {
                     let set = frame.object.clone().ok_or_else(missing)?;
                     if half_seen && may_run_code(value.get()) {
@@ -455,40 +433,13 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                         Adding::new(&self.r, &self.rules.work, here).member(set.get(), value.get(), key_weight)?;
                     }
                 }
-                Kind::Fields => {
-                    let object = frame.object.clone().ok_or_else(missing)?;
-                    let layout = frame.layout.clone().ok_or_else(missing)?;
-                    match &layout.build {
-                        Build::Slots { offsets, .. } => {
-                            replace(crate::classes::state::slot_mut(object.get(), offsets[at]), value.into_raw());
-                        }
-                        Build::Mixed { places, .. } | Build::Based { places, .. } => {
-                            put(object.get(), &places[at], value, here)?
-                        }
-                        _ => {
-                            let dict = frame.key.as_ref().ok_or_else(missing)?;
-                            if dict::is_template(dict.get(), frame.len) {
-                                replace(dict::value_slot(dict.get(), at), value.into_raw());
-                            } else if !dict::set(dict.get(), layout.names[at].get(), value.get()) {
-                                return Err(raised());
-                            }
-                        }
-                    }
-                }
+                Kind::Fields => put_field(frame, at, value, here)?,
                 Kind::Append => {
                     let object = frame.object.clone().ok_or_else(missing)?;
                     crate::types::collections::append(object.get(), value.get())?;
                 }
                 Kind::Array => return self.array_item(at, &value),
-                Kind::Factory => {
-                    let object = frame.object.clone().ok_or_else(missing)?;
-                    if value.get() != ffi::Py_None() && ffi::PyCallable_Check(value.get()) == 0 {
-                        return Err(decode("a default factory that can't be called", here));
-                    }
-                    if ffi::PyObject_SetAttrString(object.get(), c"default_factory".as_ptr(), value.get()) != 0 {
-                        return Err(refused("a default factory can't be set", here));
-                    }
-                }
+                Kind::Factory => set_factory(frame, &value, here)?,
                 Kind::Gather | Kind::Lists => {
                     let weighed = frame.weight.values;
                     let parts = frame.parts.get_or_insert_default();
@@ -507,6 +458,38 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         Ok(())
     }
 
+    /// A key, or the value of the key that came before.
+    ///
+    /// # Safety
+    /// The frame on top is of `Kind::Pairs`, and holds a dict, or an object that is set item by item.
+    #[inline(always)]
+    unsafe fn deliver_to_pairs(&mut self, value: Owned, key_weight: u32) -> Result<()> {
+        let (here, half_seen) = (self.here(), self.half_seen);
+        let Some(frame) = self.stack.last_mut() else { return Err(decode(CHANGED, here)) };
+        let Some(key) = frame.key.take() else {
+            // SAFETY: held by `value`.
+            if self.options.strict_keys && unsafe { !text_or_bytes(value.get()) } {
+                return Err(decode("a key that is neither text nor bytes, with strict_map_key=True", here));
+            }
+            frame.set_key(value, key_weight);
+            return Ok(());
+        };
+        let dict = frame.object.clone().ok_or_else(|| decode(CHANGED, here))?;
+        // SAFETY: all three are held; the frame's object is what the caller promises.
+        unsafe {
+            if frame.flags & DOCUMENT != 0 {
+                return set_item(dict.get(), key.get(), value.get()).map_err(|fault| D::of_user(self, 1, fault));
+            }
+            if frame.deferring || (half_seen && may_run_code(key.get())) {
+                frame.deferring = true;
+                self.deferred.push(Deferred::Item { dict, key, value, offset: here });
+                return Ok(());
+            }
+            let weight = frame.key_weight();
+            Adding::new(&self.r, &self.rules.work, here).item(dict.get(), key.get(), value.get(), weight)
+        }
+    }
+
     /// Counts what hashing a key costs, which is hashed next.
     #[cold]
     pub(crate) fn weigh_key(&mut self, weight: Weight, at: usize) -> Result<()> {
@@ -519,4 +502,51 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
 unsafe fn text_or_bytes(object: Obj) -> bool {
     // SAFETY: alive, says the caller.
     unsafe { text::is(object) || ffi::Py_TYPE(object) == addr_of_mut!(ffi::PyBytes_Type) }
+}
+
+/// Puts a value into a field of the instance that the frame holds.
+///
+/// # Safety
+/// The frame is of `Kind::Fields`, its object of the class that its layout was built for, and `at` a field of that.
+#[inline(always)]
+unsafe fn put_field<M>(frame: &Frame<M>, at: usize, value: Owned, here: usize) -> Result<()> {
+    let missing = || decode(CHANGED, here);
+    let object = frame.object.as_ref().ok_or_else(missing)?;
+    let layout = frame.layout.as_ref().ok_or_else(missing)?;
+    // SAFETY: the places are those of the object's class, as the caller promises; it is held by the frame.
+    unsafe {
+        match &layout.build {
+            Build::Slots { offsets, .. } => {
+                replace(crate::classes::state::slot_mut(object.get(), offsets[at]), value.into_raw());
+            }
+            Build::Mixed { places, .. } | Build::Based { places, .. } => {
+                let object = object.clone();
+                put(object.get(), &places[at], value, here)?
+            }
+            _ => {
+                let dict = frame.key.as_ref().ok_or_else(missing)?;
+                if dict::is_template(dict.get(), frame.len) {
+                    replace(dict::value_slot(dict.get(), at), value.into_raw());
+                } else if !dict::set(dict.get(), layout.names[at].get(), value.get()) {
+                    return Err(raised());
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Sets the default factory of the dict that the frame holds.
+fn set_factory<M>(frame: &Frame<M>, factory: &Owned, here: usize) -> Result<()> {
+    let object = frame.object.clone().ok_or_else(|| decode(CHANGED, here))?;
+    // SAFETY: both are held.
+    unsafe {
+        if factory.get() != ffi::Py_None() && ffi::PyCallable_Check(factory.get()) == 0 {
+            return Err(decode("a default factory that can't be called", here));
+        }
+        if ffi::PyObject_SetAttrString(object.get(), c"default_factory".as_ptr(), factory.get()) != 0 {
+            return Err(refused("a default factory can't be set", here));
+        }
+    }
+    Ok(())
 }

@@ -325,23 +325,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                     };
                     self.done(Some(made))
                 }
-                Token::BsonValue(value) => {
-                    self.charge(types::bson_values::cost(&value))?;
-                    match value {
-                        BsonValue::ScopedCode(code) => {
-                            let code = self.string(code)?;
-                            self.gather_scope(code)
-                        }
-                        BsonValue::Binary { subtype, data } => {
-                            let made = D::binary(self, subtype, data)?;
-                            self.done(Some(made))
-                        }
-                        value => {
-                            let made = types::bson_values::build(self.py, value, here, |text| self.string(text))?;
-                            self.done(Some(made))
-                        }
-                    }
-                }
+                Token::BsonValue(value) => self.bson_value(value, here),
                 Token::Extension { code, data } => {
                     let made = schemaless::of_extension(self.py, code, data, self.options.ext_hook.as_ref())?;
                     self.done(Some(made))
@@ -384,20 +368,37 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 }
                 Token::Global => self.gather(Make::Global, 2),
                 Token::Persistent => self.gather(Make::Persistent, 1),
-                Token::Reduce(flags) => {
-                    if !types::reduce::is_sound(flags) {
-                        return Err(decode("a recipe with parts that exclude each other", here));
-                    }
-                    let (made_of, then) = reduce::values(flags);
-                    self.claim(made_of + then, 256)?;
-                    let mark = self.take_mark();
-                    let make = Make::Recipe { flags, deferred: self.deferred.len() };
-                    let frame = Frame::gather(make, None, made_of + then, mark, here);
-                    Ok(self.push(Frame { kind: Kind::Reduce, ..frame }))
-                }
+                Token::Reduce(flags) => self.recipe(flags, here),
                 _ => Err(decode("a token out of place", here)),
             }
         }
+    }
+
+    /// A value that databases have; code with variables needs a frame for them.
+    fn bson_value(&mut self, value: BsonValue<'i>, at: usize) -> Result<Option<Owned>> {
+        self.charge(types::bson_values::cost(&value))?;
+        let made = match value {
+            BsonValue::ScopedCode(code) => {
+                let code = self.string(code)?;
+                return self.gather_scope(code);
+            }
+            BsonValue::Binary { subtype, data } => D::binary(self, subtype, data)?,
+            value => types::bson_values::build(self.py, value, at, |text| self.string(text))?,
+        };
+        self.done(Some(made))
+    }
+
+    /// A recipe of a trusted message: what the object is made of, then what is done with it.
+    fn recipe(&mut self, flags: u8, at: usize) -> Result<Option<Owned>> {
+        if !types::reduce::is_sound(flags) {
+            return Err(decode("a recipe with parts that exclude each other", at));
+        }
+        let (made_of, then) = reduce::values(flags);
+        self.claim(made_of + then, 256)?;
+        let mark = self.take_mark();
+        let make = Make::Recipe { flags, deferred: self.deferred.len() };
+        let frame = Frame::gather(make, None, made_of + then, mark, at);
+        Ok(self.push(Frame { kind: Kind::Reduce, ..frame }))
     }
 
     /// A point in time: in UTC, or without a zone in formats that don't say whether there was one.

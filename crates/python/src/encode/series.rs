@@ -2,7 +2,7 @@
 
 use super::{Encoder, Options, Section, Sharing, Tables};
 use crate::cpython::{text, Obj, Owned};
-use crate::encode::dialect::{Dialect, Native};
+use crate::encode::dialect::Dialect;
 use crate::encode::memo::{Memo, Met};
 use crate::error::Result;
 use crate::memory::Vec;

@@ -9,7 +9,6 @@ use crate::lazy::{Cursor, Document, Inside, Member};
 use crate::memory::{HashMap, Vec};
 use crate::message::foreign::named;
 use crate::message::load_args::LoadArgs;
-use crate::message::options;
 use crate::message::options::Wanted;
 use crate::message::{decode_by, decode_julia};
 use crate::schema::{NodeId, ANY};
@@ -429,9 +428,7 @@ pub fn open(data: &Bound<'_, PyAny>, owned: bool, options: decode::Options) -> P
 }
 
 pub fn open_julia(data: &Bound<'_, PyAny>, owned: bool, options: decode::Options, julia: Julia) -> PyResult<Document> {
-    // What several members refer to is one object.
-    let julia = Julia { shared: Some(Mutex::default()), ..julia };
-    open_as(data, owned, options, Some(julia))
+    open_as(data, owned, options, Some(julia.shared_by_members()))
 }
 
 fn open_as(data: &Bound<'_, PyAny>, owned: bool, options: decode::Options, julia: Option<Julia>) -> PyResult<Document> {

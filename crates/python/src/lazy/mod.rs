@@ -13,7 +13,6 @@ use crate::error::door;
 use crate::message::foreign::guessed;
 use crate::message::limits::Limits;
 use crate::message::load_args::LoadArgs;
-use crate::message::options;
 use crate::message::options::Wanted;
 use crate::message::with_bytes;
 use members::{Members, Yields};

@@ -9,7 +9,6 @@ use crate::lazy::source::Source;
 use crate::lazy::{Cursor, Document, Inside, Member};
 use crate::memory::{HashMap, Vec};
 use crate::message::load_args::LoadArgs;
-use crate::message::options;
 use crate::message::options::Wanted;
 use crate::schema::{NodeId, ANY};
 use holdall_format::hold::index::Search;

@@ -77,39 +77,46 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             Token::KnownType(
                 known @ (KnownType::PythonOrderedDict | KnownType::PythonDefaultDict | KnownType::PythonCounter),
             ) if node.map.is_some() => self.typed_mapping(known, node, id)?,
-            Token::AssignId => {
-                let Some(mark) = self.begin_mark()? else {
-                    let index = self.mark as usize;
-                    let object = self.take_again()?;
-                    return object.map(|object| self.known_as(index, object, id)).transpose();
-                };
-                if let Some(value) = self.next_leaf(node.accepts)? {
-                    self.whole(mark, value.get());
-                    self.mark = UNMARKED;
-                    return Ok(Some(value));
-                }
-                let token = self.r.next()?;
-                if matches!(token, Token::AssignId | Token::Reference(_)) {
-                    return Err(decode("a mark of what has a number", self.here()));
-                }
-                return self.typed(token, id);
-            }
+            Token::AssignId => return self.typed_marked(node, id),
             Token::Reference(number) if D::Reader::PARTIAL => return self.far_typed(number, id),
             Token::Reference(number) => return self.typed_reference(number, id).map(Some),
             Token::DateTime { .. } if node.accepts & accepts::DATETIME != 0 => return self.node_of(token),
             Token::KnownType(KnownType::PythonMappingProxy) if node.map.is_some() => {
-                // The dict that it shows, wrapped again where a proxy is wanted; one that others show too goes the long way.
-                let before = self.r.place();
-                let next = self.r.next()?;
-                self.r.rewind(before);
-                return match next {
-                    Token::AssignId | Token::Reference(_) => self.untyped(token, id),
-                    _ => self.next_node(id),
-                };
+                return self.typed_proxy(token, id)
             }
             _ => return self.untyped(token, id),
         };
         Ok(made)
+    }
+
+    /// A value that has an id, which was read.
+    fn typed_marked(&mut self, node: &'i Node, id: NodeId) -> Result<Option<Owned>> {
+        let Some(mark) = self.begin_mark()? else {
+            let index = self.mark as usize;
+            let object = self.take_again()?;
+            return object.map(|object| self.known_as(index, object, id)).transpose();
+        };
+        if let Some(value) = self.next_leaf(node.accepts)? {
+            self.whole(mark, value.get());
+            self.mark = UNMARKED;
+            return Ok(Some(value));
+        }
+        let token = self.r.next()?;
+        if matches!(token, Token::AssignId | Token::Reference(_)) {
+            return Err(decode("a mark of what has a number", self.here()));
+        }
+        self.typed(token, id)
+    }
+
+    /// The dict that a proxy shows, wrapped again where a proxy is wanted; one that others show too goes the long way.
+    fn typed_proxy(&mut self, token: Token<'i>, id: NodeId) -> Result<Option<Owned>> {
+        let before = self.r.place();
+        let next = self.r.next()?;
+        self.r.rewind(before);
+        match next {
+            Token::AssignId | Token::Reference(_) => self.untyped(token, id),
+            _ => self.next_node(id),
+        }
     }
 
     /// An object that is there already, if it is what the node says.

@@ -4,7 +4,7 @@ use crate::cpython::owned;
 use crate::cpython::{new, Owned};
 use crate::decode::frame::{Frame, Kind};
 use crate::decode::Decoder;
-use crate::dialect::julia::decode::FromJulia;
+use crate::dialect::julia::known::FromJulia;
 use crate::dialect::julia::values::WRONG_SIZE;
 use crate::dialect::julia::{bound, call, Elements};
 use crate::error::{decode, Result};

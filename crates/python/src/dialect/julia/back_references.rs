@@ -7,7 +7,7 @@ use crate::cpython::owned;
 use crate::cpython::Owned;
 use crate::decode::{Decoder, Numbered, Shared, State};
 use crate::dialect::julia;
-use crate::dialect::julia::decode::FromJulia;
+use crate::dialect::julia::known::FromJulia;
 use crate::dialect::julia::{Answer, Class, Described};
 use crate::error::{decode, Result};
 use crate::schema::{NodeId, ANY};

@@ -1,50 +1,17 @@
-//! Julia's files as this dialect decodes them: its hooks in the loop, and what it knows while it reads a message.
+//! Julia's files as this dialect decodes them: its hooks in the loop.
 
-use super::values::JuliaMake;
-use super::{Described, Julia};
+use super::known::{FromJulia, JuliaMake};
 use crate::budget::hash_cost::Weight;
 use crate::cpython::{Obj, Owned};
 use crate::decode::dialect::Dialect;
 use crate::decode::frame::{weight_of, Frame, Kind};
 use crate::decode::Decoder;
 use crate::error::{decode, Result};
-use crate::memory::{HashMap, Vec};
+use crate::memory::Vec;
 use crate::schema::NodeId;
 use holdall_format::model::TypedValue;
 use holdall_format::{Reader, Token};
 use pyo3::ffi;
-use std::rc::Rc;
-
-/// BSON as Julia's BSON.jl and BSONqs write it.
-pub struct FromJulia<'i, R: Reader<'i>> {
-    pub(super) julia: &'i Julia,
-    /// Where the values stand that are referred to.
-    pub(super) back_references: Vec<R::Place>,
-    /// Types by their numbers; how many are being described, one within the other; and their classes.
-    pub(super) described: Vec<Option<Rc<Described>>>,
-    pub(super) describing: u32,
-    pub(super) classes_held: Vec<Owned>,
-    pub(super) symbols: HashMap<&'i [u8], Owned>,
-    /// By the address of a set that is met again by its table, and a node: the set itself, and what was made of it.
-    pub(super) sets_into: HashMap<(usize, NodeId), (Owned, Owned), rustc_hash::FxBuildHasher>,
-    /// Where a mapping turned out to be pairs after others had referred to it as a dict: what was built is wrong there.
-    pub(super) anew: Option<usize>,
-}
-
-impl<'i, R: Reader<'i>> FromJulia<'i, R> {
-    pub fn new(julia: &'i Julia) -> Self {
-        FromJulia {
-            julia,
-            back_references: Vec::new(),
-            described: Vec::new(),
-            describing: 0,
-            classes_held: Vec::new(),
-            symbols: HashMap::new(),
-            sets_into: HashMap::default(),
-            anew: None,
-        }
-    }
-}
 
 impl<'i, R: Reader<'i>> Dialect<'i> for FromJulia<'i, R> {
     type Reader = R;

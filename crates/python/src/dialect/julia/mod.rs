@@ -7,6 +7,7 @@ pub mod back_references;
 mod decode;
 mod encode;
 mod forms;
+mod known;
 mod lowering;
 mod packed;
 pub mod tables;
@@ -14,8 +15,8 @@ mod typed;
 mod types;
 pub mod values;
 
-pub use decode::FromJulia;
 pub use encode::ToJulia;
+pub use known::FromJulia;
 pub use lowering::Lowering;
 pub use types::{utf8, Types};
 
@@ -144,6 +145,11 @@ impl Julia {
         let names = Names::get(types.py())?;
         let types = owned(&call(types.py(), &names.permitted, (types,))?);
         Ok(Julia { names, types, views: None, raw: false, shared: None, pairs: Mutex::default() })
+    }
+
+    /// The same for a document whose members are built one by one: what several refer to is one object.
+    pub fn shared_by_members(self) -> Julia {
+        Julia { shared: Some(Mutex::default()), ..self }
     }
 
     /// Whether the mapping that begins there has to be pairs.

@@ -3,7 +3,7 @@
 use crate::cpython::owned;
 use crate::cpython::{int, new, Owned};
 use crate::decode::{Decoder, UNMARKED};
-use crate::dialect::julia::decode::FromJulia;
+use crate::dialect::julia::known::FromJulia;
 use crate::dialect::julia::values::WRONG_DATA;
 use crate::dialect::julia::{bound, Class as How, Described};
 use crate::error::{decode, raised, Result, Step};

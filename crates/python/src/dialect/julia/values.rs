@@ -8,12 +8,12 @@ use crate::cpython::owned;
 use crate::cpython::{new, replace, Owned};
 use crate::decode::frame::{Frame, Kind, Make, Parts};
 use crate::decode::{Decoder, UNMARKED};
-use crate::dialect::julia::decode::FromJulia;
+use crate::dialect::julia::known::{FromJulia, JuliaMake};
 use crate::dialect::julia::{bound, call, Class, Described, Names};
 use crate::error::{decode, raised, refused, DecodeError, Fault, Result};
 use crate::memory::Vec;
 use crate::schema::node::accepts;
-use crate::schema::{NodeId, ANY};
+use crate::schema::ANY;
 use crate::shapes::Layout;
 use holdall_format::model::{Path, TypedValue};
 use holdall_format::Reader;
@@ -25,20 +25,6 @@ use std::rc::Rc;
 
 pub(crate) const WRONG_DATA: &str = "a value whose bytes or fields do not fit its type";
 pub(crate) const WRONG_SIZE: &str = "an array whose data do not fit its shape";
-
-/// What a frame makes of the values that it gathers.
-#[derive(Debug, Clone)]
-pub enum JuliaMake {
-    /// What a function makes of a type and the values of its fields.
-    Value(Rc<Described>),
-    /// A mapping, which the frame holds: its keys and values, which are of these nodes, and where it begins.
-    Table(Rc<Described>, (NodeId, NodeId), usize),
-    /// A type of that path: its parameters.
-    Type(Owned),
-    Simple,
-    UnionAll,
-    Anonymous,
-}
 
 impl<'i, R: Reader<'i>> Decoder<'i, FromJulia<'i, R>> {
     /// A tagged value.

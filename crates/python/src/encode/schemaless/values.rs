@@ -449,16 +449,7 @@ impl<D: Dialect> Encoder<'_, D> {
                 }
                 _ if is_its_text(known) => self.plain_str(object),
                 KnownType::ZoneInfo => self.plain_str(&object.getattr("key")?),
-                KnownType::PythonPattern => {
-                    // Flags have no place in a text; those that every pattern of its kind has need none.
-                    let plain = object.py().import("re")?.call_method1("compile", (object.getattr("pattern")?,))?;
-                    if !plain.getattr("flags")?.eq(object.getattr("flags")?)? {
-                        // SAFETY: alive.
-                        return unsafe { self.refused(object.as_ptr(), "its flags have no form, which needs") };
-                    }
-                    self.then(vec![WorkItem::Value(owned(&object.getattr("pattern")?))]);
-                    Ok(())
-                }
+                KnownType::PythonPattern => self.plain_pattern(object),
                 KnownType::PythonArray | KnownType::NumpyArray => {
                     let list = object.call_method0("tolist")?;
                     if known == KnownType::NumpyArray && !crate::types::numpy::is_numeric(object)? {
@@ -493,24 +484,39 @@ impl<D: Dialect> Encoder<'_, D> {
                     self.dict_body(&owned(object));
                     Ok(())
                 }
-                KnownType::PythonMappingProxy => {
-                    let copy = new::dict(object.py())?;
-                    let (proxy, _) = crate::types::collections::shown_by(object)?;
-                    // SAFETY: both are alive. Any mapping will do.
-                    if unsafe { ffi::PyDict_Update(copy.as_ptr(), proxy.as_ptr()) } != 0 {
-                        return Err(raised());
-                    }
-                    if self.options.forms.order != Order::Own {
-                        // SAFETY: a dict of ours.
-                        return unsafe { self.sorted_dict(copy.as_ptr()) };
-                    }
-                    let copy = owned(copy.as_any());
-                    self.then_for(owned(object), vec![WorkItem::Table(copy)]);
-                    Ok(())
-                }
+                KnownType::PythonMappingProxy => self.plain_proxy(object),
                 _ => refuse(self),
             },
         }
+    }
+
+    /// A pattern's text: flags have no place in it, and those that every pattern of its kind has need none.
+    fn plain_pattern(&mut self, pattern: &Bound<'_, PyAny>) -> Result<()> {
+        let text = pattern.getattr("pattern")?;
+        let plain = pattern.py().import("re")?.call_method1("compile", (&text,))?;
+        if !plain.getattr("flags")?.eq(pattern.getattr("flags")?)? {
+            // SAFETY: alive, as it is bound.
+            return unsafe { self.refused(pattern.as_ptr(), "its flags have no form, which needs") };
+        }
+        self.then(vec![WorkItem::Value(owned(&text))]);
+        Ok(())
+    }
+
+    /// What a proxy shows, as a dict.
+    fn plain_proxy(&mut self, object: &Bound<'_, PyAny>) -> Result<()> {
+        let copy = new::dict(object.py())?;
+        let (shown, _) = crate::types::collections::shown_by(object)?;
+        // SAFETY: both are alive, as they are bound. Any mapping will do.
+        if unsafe { ffi::PyDict_Update(copy.as_ptr(), shown.as_ptr()) } != 0 {
+            return Err(raised());
+        }
+        if self.options.forms.order != Order::Own {
+            // SAFETY: a dict of ours.
+            return unsafe { self.sorted_dict(copy.as_ptr()) };
+        }
+        let copy = owned(copy.as_any());
+        self.then_for(owned(object), vec![WorkItem::Table(copy)]);
+        Ok(())
     }
 
     /// With a zone: the point in time; without one: text.

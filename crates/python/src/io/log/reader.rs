@@ -16,7 +16,6 @@ use crate::memory::Vec;
 use crate::message::foreign::named_log;
 use crate::message::limits::Limits;
 use crate::message::load_args::LoadArgs;
-use crate::message::options;
 use crate::message::options::Wanted;
 use holdall_format::hold::log::{self, Named, NamesReader, Next, Restart};
 use holdall_format::hold::{frame, tag, Reader};
