@@ -149,7 +149,10 @@ def faults() -> list[str]:
     known = {re.sub(r":\d+:", ":", fault): fault for fault in found}
     standing = set(STANDING.read_text(encoding="utf-8").splitlines())
     new = [fault for name, fault in known.items() if name not in standing]
-    return [*new, *(f"no longer so, take it from {STANDING.name}: {line}" for line in sorted(standing - known.keys()))]
+    return [
+        *new,
+        *(f"no longer so, take it from {STANDING.name}: {line}" for line in sorted(standing - known.keys())),
+    ]
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ use crate::io::files::decode_message;
 use crate::io::files::{load_by, Ahead, Given};
 use crate::io::streams::Progress;
 use crate::memory::Vec;
+use crate::message::load_args;
 use crate::message::load_args::LoadArgs;
 use crate::message::options;
 use crate::message::options::buffer_sink;
@@ -212,7 +213,7 @@ fn reading(
     types: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<decode::Options> {
     let mut options = match types {
-        None => options::unpickling(persistent_load, find_class)?,
+        None => load_args::unpickling(persistent_load, find_class)?,
         Some(types) => LoadArgs { types: Some(types), ..LoadArgs::default() }.hold()?,
     };
     options.ignores_rest = true;

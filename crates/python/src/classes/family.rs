@@ -72,7 +72,7 @@ pub fn family_of(py: Python<'_>, class: Type, name: &str) -> Result<Option<Famil
             }
         }
     }
-    numpy::family_of(py, class)
+    Ok(numpy::known_type(py, class)?.map(Family::Known))
 }
 
 /// Whether a class is one of those that the C API makes and reads.

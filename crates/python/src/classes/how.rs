@@ -1,5 +1,6 @@
 //! How instances of a class are taken apart and made: what its bases, methods and names say.
 
+pub use crate::classes::base::Base;
 use crate::classes::copyreg;
 use crate::classes::family::{family_of, Family};
 use crate::classes::marker::{marked, Marker};
@@ -7,7 +8,7 @@ use crate::classes::memory;
 use crate::classes::memory::Memory;
 use crate::classes::methods;
 use crate::classes::methods::Own;
-use crate::classes::registry::Registration;
+use crate::classes::registration::Registration;
 use crate::cpython::class::{lookup, managed_dict};
 use crate::cpython::{Owned, Type};
 use crate::error::{raised, Result};
@@ -16,28 +17,6 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyType};
 use std::ptr::addr_of_mut;
-
-/// The builtin whose content an instance of a subclass holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Base {
-    List,
-    Dict,
-    OrderedDict,
-    DefaultDict,
-    Deque,
-    Set,
-    FrozenSet,
-    Tuple,
-    Str,
-    Bytes,
-    ByteArray,
-    Int,
-    Float,
-    Complex,
-    Exception,
-    /// A tuple with hidden fields, of a class of the interpreter's own.
-    StructSequence,
-}
 
 /// How instances are taken apart and made.
 #[derive(Debug)]

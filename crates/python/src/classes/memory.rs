@@ -2,8 +2,7 @@
 //!
 //! Memory that C code owns is never filled from outside: its class keeps promises about it that nobody else can see.
 
-use crate::classes::how::Base;
-use crate::classes::plan::Slot;
+use crate::classes::base::Base;
 use crate::cpython::{text, Obj, Owned, Type};
 use crate::error::{raised, Asked, Result};
 use pyo3::prelude::*;
@@ -11,6 +10,14 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
 use pyo3::{ffi, intern};
 use std::ptr::addr_of_mut;
+
+/// A `__slots__` member: its name and its place in an instance.
+#[derive(Debug)]
+pub struct Slot {
+    /// Interned.
+    pub name: Owned,
+    pub offset: usize,
+}
 
 /// How instances of a class are laid out.
 #[derive(Debug)]

@@ -1,6 +1,5 @@
 //! NumPy's own classes and functions, once it is imported: nothing here imports it before an object of its own is met.
 
-use crate::classes::family::Family;
 use crate::cpython::Type;
 use crate::error::{decode, Result};
 use holdall_format::model::KnownType;
@@ -86,8 +85,8 @@ impl Numpy {
     }
 }
 
-/// The family of a class, if it is one of NumPy's own.
-pub fn family_of(py: Python<'_>, class: Type) -> Result<Option<Family>> {
+/// What a class is, if it is one of NumPy's own.
+pub fn known_type(py: Python<'_>, class: Type) -> Result<Option<KnownType>> {
     let Some(numpy) = Numpy::imported(py)? else { return Ok(None) };
     let is = |base: &Py<PyAny>| class.cast() == base.as_ptr();
     // SAFETY: classes that are alive, the one by the caller's duty, the others held by `numpy`.
@@ -95,11 +94,11 @@ pub fn family_of(py: Python<'_>, class: Type) -> Result<Option<Family>> {
     // SAFETY: as above. Classes that Python code has made are on the heap; NumPy's own are not, but for `record`.
     let is_made = unsafe { ffi::PyType_HasFeature(class, ffi::Py_TPFLAGS_HEAPTYPE) != 0 };
     Ok(if is(&numpy.ndarray) {
-        Some(Family::Known(KnownType::NumpyArray))
+        Some(KnownType::NumpyArray)
     } else if is_below(&numpy.generic) && (!is_made || is(&numpy.record)) {
-        Some(Family::Known(KnownType::NumpyScalar))
+        Some(KnownType::NumpyScalar)
     } else if is_below(&numpy.dtype) {
-        Some(Family::Known(KnownType::NumpyDtype))
+        Some(KnownType::NumpyDtype)
     } else {
         None
     })

@@ -5,7 +5,6 @@ use super::Decoder;
 use crate::cpython::Owned;
 use crate::decode::dialect::Dialect;
 use crate::error::{decode, Result};
-use crate::types::buffer;
 use crate::types::buffer::BufferToken;
 use crate::types::numpy;
 use crate::types::numpy::dtype;
@@ -35,7 +34,8 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             (Content::Bytes, Token::Buffer { number, out_of_band }) => {
                 self.claim(0, head.cost)?;
                 let token = BufferToken { number, out_of_band, at };
-                let array = self.of_lender(|py, lender, charge| buffer::array(py, lender, charge, &head, token))?;
+                let array =
+                    self.of_lender(|py, lender, charge| numpy::out_of_band(py, lender, charge, &head, token))?;
                 self.done(Some(array))
             }
             (Content::Strings, Token::List(len)) if len == head.count => {

@@ -364,26 +364,34 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
     }
 
+    /// The place of the next value in the container on top of the stack; and what comparing it costs, where it is hashed.
+    #[inline(always)]
+    fn next_place(&mut self, here: usize) -> Result<(usize, u32)> {
+        let Some(frame) = self.stack.last_mut() else { return Err(decode("a value without its container", here)) };
+        let at = frame.at;
+        frame.at += 1;
+        let weight = frame.weight;
+        if weight == Weight::default() || !matches!(frame.kind, Kind::Pairs | Kind::Set | Kind::Lists) {
+            return Ok((at, 0));
+        }
+        frame.weight = Weight { depth: 0, values: 0, ..weight };
+        // Of lists, the first has keys.
+        let is_hashed = match frame.kind {
+            Kind::Set => true,
+            Kind::Lists => at == 0,
+            _ => frame.key.is_none(),
+        };
+        if is_hashed {
+            self.weigh_key(weight, here)?;
+        }
+        Ok((at, weight.values))
+    }
+
     /// Puts a value into the container on top of the stack.
     pub(crate) fn deliver(&mut self, value: Owned) -> Result<()> {
         let here = self.here();
         let half_seen = self.half_seen;
-        let Some(frame) = self.stack.last_mut() else { return Err(decode("a value without its container", here)) };
-        let at = frame.at;
-        frame.at += 1;
-        let mut key_weight = 0;
-        if frame.weight != Weight::default() && matches!(frame.kind, Kind::Pairs | Kind::Set | Kind::Lists) {
-            let weight = frame.weight;
-            frame.weight = Weight { depth: 0, values: 0, ..weight };
-            key_weight = weight.values;
-            // Of lists, the first has keys.
-            if frame.kind == Kind::Set
-                || (frame.kind == Kind::Lists && at == 0)
-                || (frame.kind == Kind::Pairs && frame.key.is_none())
-            {
-                self.weigh_key(weight, here)?;
-            }
-        }
+        let (at, key_weight) = self.next_place(here)?;
         let Some(frame) = self.stack.last_mut() else { return Err(decode("a value without its container", here)) };
         let missing = || decode(CHANGED, here);
         // SAFETY: a frame's object is of the type that its kind says, and is held by it.

@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::memory::Vec;
 use crate::shapes::Layout;
 use holdall_format::hold::log::NamesReader;
-use holdall_format::{Reader, Token};
+use holdall_format::Token;
 use std::rc::Rc;
 
 /// Texts and layouts that the records of a section have named so far, by their numbers.

@@ -394,7 +394,7 @@ impl<D: Dialect> Encoder<'_, D> {
     ) -> Result<Option<Owned>> {
         // SAFETY: an instance of the plan's class, says the caller.
         unsafe {
-            let mut dict = state::dict_of(object, plan)?;
+            let mut dict = plan.dict_of(object)?;
             if let Some(own) = &dict {
                 // What `Class[int]()` leaves behind: typing's note of the alias, which is no data. Pickle keeps it.
                 if !self.options.trust && !ffi::PyDict_GetItemString(own.get(), c"__orig_class__".as_ptr()).is_null() {

@@ -6,7 +6,7 @@ use crate::encode::dialect::Dialect;
 use crate::encode::memo::{Memo, Met};
 use crate::error::Result;
 use crate::memory::Vec;
-use crate::types::buffer::BufferSink;
+use crate::types::out_of_band::BufferSink;
 use holdall_format::Writer;
 use pyo3::prelude::*;
 

@@ -7,14 +7,15 @@
 //! before; where there are none yet, no order can be told from the graph, and the message is refused.
 
 use super::walk::next_member;
-use super::Encoder;
+use super::{Encoder, Options, Sharing};
 use crate::cpython::{Obj, Owned};
-use crate::encode::canonical::canonical_key;
 use crate::encode::dialect::Dialect;
+use crate::encode::dialect::Native;
+use crate::encode::scratch::{Scratch, SMALL_SCRATCH};
 use crate::error::{encode, Result};
 use crate::memory::{sort_by_cached_key, vec, FxHashMap, Vec};
 use crate::types::walker::WorkItem;
-use holdall_format::Writer;
+use holdall_format::hold::Writer;
 use pyo3::ffi;
 use pyo3::Python;
 use std::cell::RefCell;
@@ -95,7 +96,7 @@ impl Orders {
     pub fn settle(
         py: Python<'_>,
         orders: &Shared,
-        options: &super::Options,
+        options: &Options,
         again: &FxHashMap<usize, u32>,
         objects: usize,
     ) -> Result<()> {
@@ -116,7 +117,7 @@ impl Orders {
 }
 
 /// The order of a set's members, found out on the first question.
-fn order_of(py: Python<'_>, set: &Owned, options: &super::Options, orders: &Shared) -> Result<Rc<Order>> {
+fn order_of(py: Python<'_>, set: &Owned, options: &Options, orders: &Shared) -> Result<Rc<Order>> {
     let address = set.get() as usize;
     if let Some(known) = orders.borrow().known.get(&address) {
         return Ok(known.clone());
@@ -143,7 +144,7 @@ struct Alike {
     into_sets: bool,
 }
 
-fn make(py: Python<'_>, set: &Owned, options: &super::Options, orders: &Shared) -> Result<Order> {
+fn make(py: Python<'_>, set: &Owned, options: &Options, orders: &Shared) -> Result<Order> {
     let mut members = Vec::new();
     let mut at = 0;
     // SAFETY: a set, by construction; no Python code runs meanwhile.
@@ -309,4 +310,29 @@ impl<D: Dialect> Encoder<'_, D> {
         }
         Ok(members)
     }
+}
+
+/// What a member of a set is written as by itself, as far as `effort` goes.
+fn canonical_key(py: Python<'_>, member: &Owned, options: &Options, orders: &Shared, effort: Effort) -> Result<Key> {
+    let mut scratch = SMALL_SCRATCH.take().unwrap_or_else(Scratch::new);
+    let Scratch { output, tables } = &mut *scratch;
+    let writer = Writer::new(&mut *output, options.trust);
+    // SAFETY: the GIL is held, as `py` shows.
+    let mut encoder =
+        unsafe { Encoder::new(py, Native::new(), writer, options, tables, Sharing::Finding(Default::default())) };
+    encoder.orders = Some(orders.clone());
+    encoder.only_compares(effort);
+    encoder.met.push(member.get() as usize);
+    let written = encoder.message(member.get());
+    let (met, effort) = (std::mem::take(&mut encoder.met), encoder.effort().unwrap_or(effort));
+    let again = match encoder.into_found().0 {
+        Sharing::Found(again) => again,
+        _ => Default::default(),
+    };
+    let bytes = Vec::from(output.as_slice());
+    output.reset();
+    SMALL_SCRATCH.set(Some(scratch));
+    written?;
+    let met = met.into_iter().map(|object| (object, again.get(&object).copied().unwrap_or(0))).collect();
+    Ok(Key { bytes, effort, met })
 }

@@ -4,7 +4,6 @@
 use crate::cpython::{new, text, Owned, View};
 use crate::decode;
 use crate::error::{Asked, Fault};
-use crate::lazy::keys::FEW;
 use crate::lazy::source::Source;
 use crate::lazy::{Cursor, Document, Inside, Member};
 use crate::memory::{HashMap, Vec};
@@ -18,6 +17,9 @@ use pyo3::exceptions::{PyKeyError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat, PyInt, PyMemoryView, PyString, PyWeakrefMethods, PyWeakrefReference};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+/// Dicts of up to so many items are searched key by key.
+pub(crate) const FEW: usize = 16;
 
 /// Of what no index knows, a place is noted every so many bytes.
 const SPAN: usize = 1 << 12;

@@ -77,6 +77,17 @@ impl LoadArgs<'_, '_> {
     }
 }
 
+/// As pickle loads: whatever is named.
+pub fn unpickling(
+    persistent_load: Option<&Bound<'_, PyAny>>,
+    find_class: Option<&Bound<'_, PyAny>>,
+) -> PyResult<decode::Options> {
+    let mut options = LoadArgs { trust: true, ..LoadArgs::default() }.hold()?;
+    options.persistent_load = hook(persistent_load, "persistent_load")?;
+    options.find_class = hook(find_class, "find_class")?;
+    Ok(options)
+}
+
 /// For formats that store no class names: refuses a type that needs them.
 fn without_names(options: decode::Options, textual: bool) -> PyResult<decode::Options> {
     match options.schema.as_ref().and_then(|schema| schema.ambiguity(textual)) {

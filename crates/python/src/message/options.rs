@@ -1,12 +1,10 @@
 //! Python's arguments to the host's options.
 
 use crate::cpython::{owned, Owned};
-use crate::decode;
 use crate::encode;
 use crate::encode::forms::{DecimalForm, Forms, Order, UuidForm};
 use crate::error::Asked;
-use crate::message::load_args::LoadArgs;
-use crate::types::buffer::BufferSink;
+use crate::types::out_of_band::BufferSink;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use std::convert::Infallible;
@@ -83,17 +81,6 @@ pub fn decimal_form(given: Option<&Bound<'_, PyAny>>) -> PyResult<DecimalForm> {
         Err(_) if given.is_callable() => Ok(DecimalForm::Function(owned(given))),
         _ => Err(PyValueError::new_err("`decimal_format` must be 'string', 'number', or a callable")),
     }
-}
-
-/// As pickle loads: whatever is named.
-pub fn unpickling(
-    persistent_load: Option<&Bound<'_, PyAny>>,
-    find_class: Option<&Bound<'_, PyAny>>,
-) -> PyResult<decode::Options> {
-    let mut options = LoadArgs { trust: true, ..LoadArgs::default() }.hold()?;
-    options.persistent_load = hook(persistent_load, "persistent_load")?;
-    options.find_class = hook(find_class, "find_class")?;
-    Ok(options)
 }
 
 /// The list or function that takes buffers out of band, if there is one.

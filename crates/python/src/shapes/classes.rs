@@ -2,14 +2,14 @@
 //! classes that it was matched with are built of it. Each schema has one; one more is for messages without a schema.
 //! Permission is no part of it: that is the caller's, message by message.
 
-use crate::classes::registry;
+use crate::cpython::Type;
 use crate::memory::{HashMap, Vec};
 use crate::shapes::dicts::place;
 use crate::shapes::Layout;
 use crate::state::{Name, StateSlot};
 use holdall_format::model::{self, ShapeKind};
 use pyo3::prelude::*;
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::rc::Rc;
 
 const SIZE: usize = 256;
@@ -26,8 +26,6 @@ struct Entry {
 
 #[derive(Debug, Default)]
 pub struct ClassShapes {
-    /// How many classes were registered when it was used last.
-    registrations: Cell<u64>,
     layouts: RefCell<Vec<Option<Entry>>>,
     /// How classes are built member by member, by their index.
     members: RefCell<HashMap<u32, Rc<Layout>, rustc_hash::FxBuildHasher>>,
@@ -44,13 +42,12 @@ static WITHOUT_SCHEMA: StateSlot<ClassShapes> = unsafe { StateSlot::new(Name::Cl
 
 /// The cache for messages without a schema.
 pub fn without_schema(py: Python<'_>) -> &ClassShapes {
-    let cache = WITHOUT_SCHEMA.get(py);
-    let registrations = registry::registrations(py);
-    if cache.registrations.replace(registrations) != registrations {
-        // What its shapes were matched with holds what was registered before.
-        drop(cache.layouts.take());
-    }
-    cache
+    WITHOUT_SCHEMA.get(py)
+}
+
+/// Forgets its shapes: what they were matched with holds what was registered before.
+pub fn forget(py: Python<'_>, _: Type) {
+    drop(WITHOUT_SCHEMA.get(py).layouts.take());
 }
 
 impl ClassShapes {

@@ -3,8 +3,8 @@
 use crate::cpython::owned;
 use crate::cpython::{new, Obj, Owned, View};
 use crate::error::{decode, raised, Asked, Result};
-use crate::memory::{vec, Vec};
-use crate::types::numpy::{octets, Head};
+use crate::memory::vec;
+use crate::types::out_of_band::BufferSink;
 use crate::types::walker::{Walker, WorkItem};
 use holdall_format::model::{KnownType, OutOfBand};
 use holdall_format::Writer;
@@ -12,9 +12,6 @@ use pyo3::exceptions::PyValueError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
-
-/// Smaller buffers stand in the message, where they cost least.
-const LENT_FROM: usize = 1 << 12;
 
 /// Where the buffers of a message come from.
 pub enum Lender<'i> {
@@ -34,71 +31,6 @@ pub trait Source {
     fn len(&mut self, py: Python<'_>, number: u64, at: usize) -> Result<usize>;
     /// Reads the buffer whose length was asked for last.
     fn fill(&mut self, py: Python<'_>, to: &mut [u8]) -> Result<()>;
-}
-
-/// Who gets the buffers that stand outside a message.
-pub enum BufferSink {
-    /// A list or a function of the caller's.
-    Given(Owned),
-    /// The file that the message goes to: their memory is written there as it is.
-    File(Vec<View>),
-}
-
-impl BufferSink {
-    /// How many buffers a list or a file has; a function is not asked.
-    pub fn len(&self) -> Result<usize> {
-        match self {
-            // SAFETY: held by the sink; it is asked as a list only if it is one.
-            BufferSink::Given(list) => unsafe {
-                if ffi::PyList_Check(list.get()) == 0 {
-                    return Ok(0);
-                }
-                Ok(ffi::PyList_Size(list.get()) as usize)
-            },
-            BufferSink::File(views) => Ok(views.len()),
-        }
-    }
-
-    /// Takes back what a message that is begun anew has given since.
-    pub fn cut(&mut self, len: usize) -> Result<()> {
-        match self {
-            // SAFETY: held by the sink, and a list; the slice up to `isize::MAX` is cut at the list's end.
-            BufferSink::Given(list) => unsafe {
-                if ffi::PyList_Check(list.get()) != 0
-                    && ffi::PyList_SetSlice(list.get(), len as isize, isize::MAX, std::ptr::null_mut()) != 0
-                {
-                    return Err(raised());
-                }
-            },
-            BufferSink::File(views) => views.truncate(len),
-        }
-        Ok(())
-    }
-}
-
-/// The buffers that stand outside the message that is being written: who gets them, and how many there are.
-#[derive(Default)]
-pub struct SentBuffers {
-    pub to: Option<BufferSink>,
-    count: u64,
-}
-
-impl SentBuffers {
-    /// Whether a buffer of so many bytes goes to the file beside the message.
-    pub fn sends(&self, len: usize) -> bool {
-        len >= LENT_FROM && matches!(self.to, Some(BufferSink::File(_)))
-    }
-
-    /// Whether the caller wants large buffers.
-    pub fn gives(&self) -> bool {
-        matches!(self.to, Some(BufferSink::Given(_)))
-    }
-
-    /// The number of the next buffer.
-    fn next(&mut self) -> u64 {
-        self.count += 1;
-        self.count - 1
-    }
 }
 
 /// Leaves a buffer to the file that the message goes to.
@@ -245,30 +177,6 @@ fn from_file(py: Python<'_>, source: &mut dyn Source, charge: Charge<'_>, token:
         source.fill(py, std::slice::from_raw_parts_mut(data.cast(), len))?;
         Ok(made)
     }
-}
-
-/// An array whose items stand outside the message.
-pub fn array(
-    py: Python<'_>,
-    lender: &mut Option<Lender<'_>>,
-    charge: Charge<'_>,
-    head: &Head,
-    token: BufferToken,
-) -> Result<Owned> {
-    let BufferToken { number, out_of_band, at } = token;
-    if let Some(Lender::File(source)) = lender {
-        if let Some(view) = source.view(py, number, out_of_band, at)? {
-            // An array of a memoryview would not keep its memory in place.
-            // SAFETY: held.
-            let octets = octets(unsafe { &Bound::from_borrowed_ptr(py, view.get()) })?;
-            return head.of_buffer(py, octets.as_ref().unwrap_or(&view), at);
-        }
-        let len = source.len(py, number, at)?;
-        charge(len)?;
-        return head.of_source(py, len, |to| source.fill(py, to), at);
-    }
-    let buffer = take(py, lender, charge, token)?;
-    head.of_buffer(py, &buffer, at)
 }
 
 /// Passes over a buffer that nobody asked for. They come in order: that of a caller is taken nevertheless.

@@ -9,6 +9,7 @@ pub mod enumeration;
 pub mod exception;
 pub mod number;
 pub mod numpy;
+pub mod out_of_band;
 pub mod pattern;
 
 pub mod record;
@@ -30,7 +31,6 @@ use crate::error::{decode, encode as encode_error, raised, refused, Asked, Resul
 use crate::memory::Vec;
 use crate::types::walker::Walker;
 use holdall_format::model::{KnownType, Text};
-use holdall_format::Writer;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use std::ptr::addr_of_mut;

@@ -7,7 +7,7 @@ pub mod dtype;
 mod restore;
 
 pub use restore::{
-    copy_in_columns, objects_in_columns, octets, put, scalar, text_scalar, uint8, view_in_columns, Head,
+    copy_in_columns, objects_in_columns, octets, out_of_band, put, scalar, text_scalar, uint8, view_in_columns, Head,
 };
 
 pub use crate::classes::numpy::Numpy;

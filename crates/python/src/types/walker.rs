@@ -3,8 +3,8 @@
 use crate::cpython::{Obj, Owned};
 use crate::error::Result;
 use crate::memory::Vec;
-use crate::types::buffer::SentBuffers;
 use crate::types::numpy::dtype::Dtypes;
+use crate::types::out_of_band::SentBuffers;
 use holdall_format::model::ShapeKind;
 use holdall_format::Writer;
 use pyo3::prelude::*;

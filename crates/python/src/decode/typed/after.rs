@@ -12,7 +12,6 @@ use crate::schema::class::{Class, Field, Missing};
 use crate::shapes::typed::{Form, Typed};
 use crate::shapes::Place;
 use crate::types::extent;
-use holdall_format::Reader;
 use pyo3::prelude::*;
 use pyo3::{ffi, intern};
 use std::ptr::addr_of_mut;

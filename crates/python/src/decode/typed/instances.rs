@@ -10,7 +10,6 @@ use crate::schema::node::{Node, SeqKind};
 use crate::schema::NodeId;
 use crate::shapes::{Build, Layout};
 use holdall_format::model::ShapeKind;
-use holdall_format::Reader;
 use std::rc::Rc;
 
 impl<'i, D: Dialect<'i>> Decoder<'i, D> {

@@ -200,7 +200,6 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             | Token::Float(_)
             | Token::None
             | Token::Bool(_)
-            | Token::Bytes(_)
             | Token::UInt(_)
             | Token::BigInt(_)
             | Token::Timestamp { .. }

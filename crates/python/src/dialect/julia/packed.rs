@@ -4,6 +4,7 @@ use crate::cpython::dict::{self, Position};
 use crate::cpython::owned;
 use crate::cpython::{text, Obj};
 use crate::dialect::julia::encode::ToJulia;
+use crate::dialect::julia::lowering::Packed;
 use crate::dialect::julia::{call, Number};
 use crate::encode::Encoder;
 use crate::error::Result;
@@ -12,15 +13,6 @@ use holdall_format::Writer;
 use pyo3::intern;
 use pyo3::prelude::*;
 use std::rc::Rc;
-
-/// A type of mappings from text to numbers.
-pub struct Packed {
-    number: u32,
-    /// The type of the numbers.
-    value: u32,
-    kind: Number,
-    size: usize,
-}
 
 impl<W: Writer> Encoder<'_, ToJulia<W>> {
     /// A dict that knows its type: packed, where it is one from text to numbers.

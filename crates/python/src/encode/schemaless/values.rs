@@ -324,7 +324,7 @@ impl<D: Dialect> Encoder<'_, D> {
                     parts.push(WorkItem::Value(Owned::borrowed(value)));
                 }
             }
-            if let Some(dict) = crate::classes::state::dict_of(object.as_ptr(), plan)? {
+            if let Some(dict) = plan.dict_of(object.as_ptr())? {
                 let mut position = crate::cpython::dict::Position(0);
                 while let Some((key, value)) = position.next(dict.get()) {
                     if text::ascii(key) != Some(b"__orig_class__") {
