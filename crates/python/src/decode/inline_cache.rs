@@ -214,7 +214,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// Takes what a dict of `len` values costs, of which `here` are there.
     fn claim_members(&mut self, here: usize, len: usize, bytes: usize) -> Result<()> {
         self.claim(len - here, bytes)?;
-        self.objects_left = self.objects_left.checked_sub(here).ok_or_else(|| self.over(0))?;
+        self.bounds.objects = self.bounds.objects.checked_sub(here).ok_or_else(|| self.over(0))?;
         Ok(())
     }
 
@@ -283,7 +283,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 }
                 return Ok(None);
             }
-            self.owed -= 1;
+            self.bounds.owed -= 1;
             match self.value(ANY, accepts::ALL)? {
                 // SAFETY: the frame holds the dict, which nobody else has seen: plain formats have no references.
                 Some(value) => unsafe {
@@ -362,7 +362,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                     }
                 }
             }
-            self.owed += frame.len - frame.at;
+            self.bounds.owed += frame.len - frame.at;
             frame.kind = Kind::Pairs;
             frame.object = Some(dict);
             frame.layout = None;
