@@ -1,5 +1,6 @@
 //! Layouts of a message: dict keys with a template to copy, classes with the place of each field.
 
+pub mod cache;
 pub mod classes;
 pub mod dicts;
 pub mod names;
