@@ -24,7 +24,7 @@ HOST = ROOT / "crates" / "python" / "src"
 FORMAT = ROOT / "crates" / "format" / "src"
 # From the bottom up; what stands in one word is one floor.
 FLOORS = {
-    HOST: "memory cpython state error classes types budget shapes schema encode decode dialect deepcopy message io lazy api",
+    HOST: "memory cpython state error classes shapes types budget schema encode decode dialect deepcopy message io lazy api",
     FORMAT: "memory error text,table,sink,cursor,aside model hold,msgpack,bson,julia detect inspect",
 }
 MOST_LINES = 600
@@ -149,7 +149,10 @@ def faults() -> list[str]:
     known = {re.sub(r":\d+:", ":", fault): fault for fault in found}
     standing = set(STANDING.read_text(encoding="utf-8").splitlines())
     new = [fault for name, fault in known.items() if name not in standing]
-    return [*new, *(f"no longer so, take it from {STANDING.name}: {line}" for line in sorted(standing - known.keys()))]
+    return [
+        *new,
+        *(f"no longer so, take it from {STANDING.name}: {line}" for line in sorted(standing - known.keys())),
+    ]
 
 
 if __name__ == "__main__":

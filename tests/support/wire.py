@@ -19,7 +19,9 @@ class Tags:
             setattr(self, name, int(value, 0))
         for name, first in re.findall(r"^ +(\w+) +(0x\w\w) \.\.= ", source, re.M):
             setattr(self, name, int(first, 16))
-        self.known = {name: int(code) for code, name in re.findall(r"\((\d+), KnownType::(\w+),", source)}
+        # As docs/format.md names them: what is Python's alone has that word in the source.
+        names = re.findall(r"\((\d+), KnownType::(?:Python)?(\w+),", source)
+        self.known = {"NdArray" if name == "NumpyArray" else name: int(code) for code, name in names}
 
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(f"tag.rs has no {name}")

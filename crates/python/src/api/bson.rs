@@ -2,13 +2,14 @@
 
 use crate::cpython::{new, View};
 use crate::dialect::pymongo;
-use crate::dialect::pymongo::{Driver, RawDocuments};
+use crate::dialect::pymongo::{FromPyMongo, PyMongo, RawDocuments, ToPyMongo};
 use crate::encode::forms::Forms;
 use crate::encode::scratch::Scratch;
 use crate::error::door;
 use crate::error::Fault;
 use crate::message::foreign::{explain, named, what};
 use crate::message::limits::Limits;
+use crate::message::load_args::LoadArgs;
 use crate::message::options;
 use crate::message::options::Wanted;
 use crate::message::{decode_by, decoded, finished_message, with_bytes, write_and, write_plain};
@@ -32,18 +33,6 @@ fn encode_message(object: &Bound<'_, PyAny>, options: &encode::Options) -> PyRes
 fn encoding(enc_hook: Option<&Bound<'_, PyAny>>, order: Option<&str>, hook_objects: bool) -> PyResult<encode::Options> {
     let mut options = options::encoding(false, false, false, false, enc_hook)?;
     options.forms = Forms { order: options::order(order)?, hook_objects, ..Forms::default() };
-    Ok(options)
-}
-
-pub fn decoding(
-    wanted: &Wanted<'_>,
-    strict: bool,
-    dec_hook: Option<&Bound<'_, PyAny>>,
-    limits: Option<&Limits>,
-    tz_aware: bool,
-) -> PyResult<decode::Options> {
-    let mut options = options::without_names(options::decoding(wanted, None, false, strict, dec_hook, limits)?, false)?;
-    options.naive = !tz_aware;
     Ok(options)
 }
 
@@ -104,7 +93,12 @@ pub fn loads(
     limits: Option<&Limits>,
     tz_aware: bool,
 ) -> PyResult<Py<PyAny>> {
-    door(|| decode_message(data, &decoding(&r#type, strict, dec_hook, limits, tz_aware)?))
+    door(|| {
+        decode_message(
+            data,
+            &LoadArgs { wanted: &r#type, strict, dec_hook, limits, ..LoadArgs::default() }.bson(tz_aware)?,
+        )
+    })
 }
 
 /// Stores objects as BSON documents; takes the options of `dumps` once.
@@ -163,7 +157,12 @@ impl BsonDecoder {
         limits: Option<&Limits>,
         tz_aware: bool,
     ) -> PyResult<BsonDecoder> {
-        door(|| Ok(BsonDecoder { options: decoding(&r#type, strict, dec_hook, limits, tz_aware)? }))
+        door(|| {
+            Ok(BsonDecoder {
+                options: LoadArgs { wanted: &r#type, strict, dec_hook, limits, ..LoadArgs::default() }
+                    .bson(tz_aware)?,
+            })
+        })
     }
 
     /// Restore what `data` holds; see `loads`.
@@ -175,25 +174,25 @@ impl BsonDecoder {
 /// PyMongo's `encode` behind its checks of arguments: a mapping as a document, `_id` first.
 #[pyfunction]
 #[pyo3(name = "bson_encode", signature = (document, check_keys, codec_options, /))]
-pub fn driver_encode(
+pub fn pymongo_encode(
     document: &Bound<'_, PyAny>,
     check_keys: u8,
     codec_options: &Bound<'_, PyAny>,
 ) -> PyResult<Py<PyAny>> {
     door(|| {
         let py = document.py();
-        let driver = Driver::of(codec_options, check_keys != 0)?;
+        let rules = PyMongo::of(codec_options, check_keys != 0)?;
         if let Some(raw) = pymongo::raw_bytes(document)? {
             return Ok(raw);
         }
-        let mut options = encoding(None, None, false)?;
-        options.driver = Some(driver);
+        let options = encoding(None, None, false)?;
         finished_message(py, |scratch| {
             let Scratch { output, tables } = scratch;
             let mut refusal = None;
-            let written = write_and(Writer::new(&mut *output), tables, document, &options, |writer| {
-                refusal = holdall_format::Writer::refusal(writer);
-            });
+            let written =
+                write_and(ToPyMongo::new(rules), Writer::new(&mut *output), tables, document, &options, |writer| {
+                    refusal = holdall_format::Writer::refusal(writer);
+                });
             // What was refused came before whatever ended the walk.
             let written = refusal.map_or(written, |why| Err(pymongo::refused(py, why).into()));
             written.map_err(|fault| pymongo::encode_error(document, fault).into())
@@ -201,26 +200,30 @@ pub fn driver_encode(
     })
 }
 
-fn driver_options(codec_options: &Bound<'_, PyAny>) -> PyResult<(decode::Options, Arc<Driver>)> {
-    let mut options = options::decoding(&Wanted::ANY, None, false, true, None, None)?;
-    let driver = Driver::of(codec_options, false)?;
-    options.schema = driver.schema();
-    options.driver = Some(driver.clone());
-    Ok((options, driver))
+fn pymongo_options(codec_options: &Bound<'_, PyAny>) -> PyResult<(decode::Options, Arc<PyMongo>)> {
+    let pymongo = PyMongo::of(codec_options, false)?;
+    Ok((decode::Options { schema: pymongo.schema(), ..LoadArgs::default().hold()? }, pymongo))
 }
 
 /// An error of PyMongo's names, with the format that the bytes are in instead.
 #[cold]
-fn driver_error(py: Python<'_>, error: PyErr, input: &[u8]) -> PyErr {
+fn pymongo_error(py: Python<'_>, error: PyErr, input: &[u8]) -> PyErr {
     if let Some(clause) = what(input, Format::Bson) {
         explain(py, &error, &clause);
     }
     error
 }
 
-fn driver_document(py: Python<'_>, input: &[u8], options: &decode::Options, base: usize) -> PyResult<Py<PyAny>> {
+fn pymongo_document(
+    py: Python<'_>,
+    input: &[u8],
+    pymongo: &PyMongo,
+    options: &decode::Options,
+    base: usize,
+) -> PyResult<Py<PyAny>> {
     let reader = Reader::new(input).with_longs();
-    decoded(py, reader, options, None).map_err(|fault| pymongo::decode_error(py, fault, base))
+    decoded(py, FromPyMongo::new(pymongo), reader, options, None)
+        .map_err(|fault| pymongo::decode_error(py, fault, base))
 }
 
 /// Reads the bytes of an object that PyMongo takes for bytes.
@@ -238,14 +241,13 @@ fn with_octets<T>(data: &Bound<'_, PyAny>, read: impl FnOnce(&[u8]) -> PyResult<
 /// PyMongo's `decode` behind its checks of arguments.
 #[pyfunction]
 #[pyo3(name = "bson_decode", signature = (data, codec_options, /))]
-pub fn driver_decode(data: &Bound<'_, PyAny>, codec_options: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+pub fn pymongo_decode(data: &Bound<'_, PyAny>, codec_options: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
     door(|| {
-        let (options, driver) = driver_options(codec_options)?;
-        with_octets(data, |input| match RawDocuments::new(&driver, data, input) {
+        let (options, rules) = pymongo_options(codec_options)?;
+        with_octets(data, |input| match RawDocuments::new(&rules, data, input) {
             Some(mut raw) => raw.document(0..input.len()),
-            None => {
-                driver_document(data.py(), input, &options, 0).map_err(|error| driver_error(data.py(), error, input))
-            }
+            None => pymongo_document(data.py(), input, &rules, &options, 0)
+                .map_err(|error| pymongo_error(data.py(), error, input)),
         })
     })
 }
@@ -253,24 +255,24 @@ pub fn driver_decode(data: &Bound<'_, PyAny>, codec_options: &Bound<'_, PyAny>) 
 /// PyMongo's `decode_all` behind its checks of arguments: documents, one after another.
 #[pyfunction]
 #[pyo3(name = "bson_decode_all", signature = (data, codec_options, /))]
-pub fn driver_decode_all<'py>(
+pub fn pymongo_decode_all<'py>(
     data: &Bound<'py, PyAny>,
     codec_options: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyList>> {
     door(|| {
         let py = data.py();
-        let (options, driver) = driver_options(codec_options)?;
+        let (options, rules) = pymongo_options(codec_options)?;
         let documents = new::list(py)?;
         with_octets(data, |input| {
-            let mut raw = RawDocuments::new(&driver, data, input);
+            let mut raw = RawDocuments::new(&rules, data, input);
             let mut at = 0;
             while at < input.len() {
                 let (document, _) = holdall_format::bson::split_first(&input[at..])
-                    .map_err(|error| driver_error(py, pymongo::invalid_bson(py, error.shifted(at)), input))?;
+                    .map_err(|error| pymongo_error(py, pymongo::invalid_bson(py, error.shifted(at)), input))?;
                 let end = at + document.len();
                 documents.append(match &mut raw {
                     Some(raw) => raw.document(at..end)?,
-                    None => driver_document(py, document, &options, at)?,
+                    None => pymongo_document(py, document, &rules, &options, at)?,
                 })?;
                 at = end;
             }

@@ -5,6 +5,7 @@ use crate::error::Fault;
 use crate::error::{door, door_giving};
 use crate::io::files::decode_message;
 use crate::message::limits::Limits;
+use crate::message::load_args::LoadArgs;
 use crate::message::options;
 use crate::message::options::Wanted;
 use crate::message::{encode_into, encode_message};
@@ -100,7 +101,7 @@ impl Decoder {
         dec_hook: Option<&Bound<'_, PyAny>>,
         limits: Option<&Limits>,
     ) -> PyResult<Decoder> {
-        door(|| Ok(Decoder { options: options::decoding(&r#type, types, trust, strict, dec_hook, limits)? }))
+        door(|| Ok(Decoder { options: LoadArgs { wanted: &r#type, types, trust, strict, dec_hook, limits }.hold()? }))
     }
 
     /// Restore the graph in `data`; see `loads`.

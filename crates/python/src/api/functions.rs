@@ -4,6 +4,7 @@ use crate::error::door;
 use crate::io::files::decode_message;
 use crate::message::encode_message;
 use crate::message::limits::Limits;
+use crate::message::load_args::LoadArgs;
 use crate::message::options;
 use crate::message::options::Wanted;
 use pyo3::prelude::*;
@@ -82,7 +83,7 @@ pub fn loads(
     buffers: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Py<PyAny>> {
     door(|| {
-        let options = options::decoding(&r#type, types, trust, strict, dec_hook, limits)?;
+        let options = LoadArgs { wanted: &r#type, types, trust, strict, dec_hook, limits }.hold()?;
         decode_message(data, &options, buffers)
     })
 }

@@ -1,24 +1,23 @@
 //! Julia's files: the same functions for the dialect of BSON that BSON.jl and BSONqs write.
 
-use crate::decode;
-use crate::dialect::julia::{Julia, Lowering};
+use crate::cpython::Owned;
+use crate::dialect::julia::{Lowering, ToJulia};
 use crate::encode::scratch::Scratch;
 use crate::encode::{self, Encoder, Sharing};
 use crate::error::door;
 use crate::error::Fault;
-use crate::lazy::{open_bson, Document};
+use crate::lazy::{open_julia, Document};
 use crate::message::foreign::named;
 use crate::message::limits::Limits;
+use crate::message::load_args::LoadArgs;
 use crate::message::options;
 use crate::message::options::Wanted;
-use crate::message::{decode_by, finished_message, with_bytes};
+use crate::message::{decode_julia, finished_message, with_bytes};
 use crate::types::numpy;
 use holdall_format::detect::Format;
 use holdall_format::julia::{tag, Reader, Survey, Writer};
-use pyo3::exceptions::PySystemError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use std::sync::Arc;
 
 /// The names of the documents that stand for something else.
 pub fn tags(py: Python<'_>) -> PyResult<Bound<'_, PyTuple>> {
@@ -38,20 +37,20 @@ fn encode_once(
     let Scratch { output, tables } = scratch;
     let py = object.py();
     // The first walk only finds what is met more than once.
+    let dialect = ToJulia::new(Lowering::new(py)?);
     // SAFETY: the GIL is held, as `py` shows.
-    let mut survey = unsafe { Encoder::new(py, Survey, options, tables, Sharing::Finding(Default::default())) };
-    survey.lowering = Some(Box::new(Lowering::new(py)?));
+    let mut survey =
+        unsafe { Encoder::new(py, dialect, Survey, options, tables, Sharing::Finding(Default::default())) };
     if track_all {
         survey.track_all();
     }
     survey.message(object.as_ptr())?;
     // What was made on the way is made anew in the second walk; until then no address may come to mean another object.
     let _made = survey.take_temporaries();
-    let lowering = survey.lowering.take();
-    let sharing = survey.into_found();
+    let (sharing, dialect) = survey.into_found();
+    let dialect = ToJulia::new(dialect.into_lowering());
     // SAFETY: as above.
-    let mut encoder = unsafe { Encoder::new(py, Writer::new(&mut *output), options, tables, sharing) };
-    encoder.lowering = lowering;
+    let mut encoder = unsafe { Encoder::new(py, dialect, Writer::new(&mut *output), options, tables, sharing) };
     encoder.message(object.as_ptr())
 }
 
@@ -75,28 +74,10 @@ pub fn dumps(obj: &Bound<'_, PyAny>, enc_hook: Option<&Bound<'_, PyAny>>) -> PyR
     })
 }
 
-#[allow(clippy::too_many_arguments)]
-fn decoding(
-    data: &Bound<'_, PyAny>,
-    wanted: &Wanted<'_>,
-    types: &Bound<'_, PyAny>,
-    strict: bool,
-    dec_hook: Option<&Bound<'_, PyAny>>,
-    limits: Option<&Limits>,
-    views: bool,
-    raw: bool,
-    lazy: bool,
-) -> PyResult<decode::Options> {
-    let mut options = options::decoding(wanted, None, false, strict, dec_hook, limits)?;
-    let views = match views {
-        true => {
-            let base = with_bytes(data, |input| Ok(input.as_ptr() as usize))?;
-            numpy::octets(data)?.map(|owner| (owner, base))
-        }
-        false => None,
-    };
-    options.julia = Some(Arc::new(Julia::new(types, views, raw, lazy)?));
-    Ok(options)
+/// The memory that arrays are to be views of: that of `data`, and where it begins.
+fn memory_of(data: &Bound<'_, PyAny>) -> PyResult<Option<(Owned, usize)>> {
+    let base = with_bytes(data, |input| Ok(input.as_ptr() as usize))?;
+    Ok(numpy::octets(data)?.map(|owner| (owner, base)))
 }
 
 /// Restore what `data` holds, a document of BSON.jl's or BSONqs's.
@@ -127,13 +108,15 @@ pub fn loads(
     views: bool,
 ) -> PyResult<Py<PyAny>> {
     door(|| {
-        let none = data.py().None().into_bound(data.py());
-        let options = decoding(data, &r#type, types.unwrap_or(&none), strict, dec_hook, limits, views, false, false)?;
-        let Some(julia) = options.julia.clone() else { return Err(PySystemError::new_err("no options of Julia's")) };
+        let args = LoadArgs { wanted: &r#type, types, strict, dec_hook, limits, trust: false };
+        let (options, mut julia) = args.julia(data.py())?;
+        if views {
+            julia.views = memory_of(data)?;
+        }
         with_bytes(data, |input| {
             let made = julia.until_settled(|| {
                 let reader = Reader::new(input).map_err(|error| Fault::from(error).into_py(0))?;
-                decode_by(data.py(), reader, &options, None, 0)
+                decode_julia(data.py(), &julia, reader, &options)
             });
             made.map_err(|error| named(data.py(), error, Format::Julia, input))
         })
@@ -151,11 +134,11 @@ pub fn loads(
 #[pyo3(name = "julia_parse", signature = (data, /, *, limits = None))]
 pub fn parse(data: &Bound<'_, PyAny>, limits: Option<&Limits>) -> PyResult<Py<PyAny>> {
     door(|| {
-        let none = data.py().None().into_bound(data.py());
-        let options = decoding(data, &Wanted::ANY, &none, true, None, limits, false, true, false)?;
+        let (options, mut julia) = LoadArgs { limits, ..LoadArgs::default() }.julia(data.py())?;
+        julia.raw = true;
         with_bytes(data, |input| {
             let made = match Reader::new(input) {
-                Ok(reader) => decode_by(data.py(), reader.raw(), &options, None, 0),
+                Ok(reader) => decode_julia(data.py(), &julia, reader.raw(), &options),
                 Err(error) => Err(Fault::from(error).into_py(0)),
             };
             made.map_err(|error| named(data.py(), error, Format::Julia, input))
@@ -180,8 +163,11 @@ pub fn open(
     views: bool,
 ) -> PyResult<Document> {
     door(|| {
-        let none = data.py().None().into_bound(data.py());
-        let options = decoding(data, &r#type, types.unwrap_or(&none), strict, dec_hook, limits, views, false, true)?;
-        open_bson(data, owned, options)
+        let args = LoadArgs { wanted: &r#type, types, strict, dec_hook, limits, trust: false };
+        let (options, mut julia) = args.julia(data.py())?;
+        if views {
+            julia.views = memory_of(data)?;
+        }
+        open_julia(data, owned, options, julia)
     })
 }

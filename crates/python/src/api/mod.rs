@@ -29,19 +29,11 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
             return Err(PyErr::fetch(py));
         }
     }
-    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
-    for (name, class) in [
-        ("HoldallError", py.get_type::<error::HoldallError>()),
-        ("EncodeError", py.get_type::<error::EncodeError>()),
-        ("DecodeError", py.get_type::<error::DecodeError>()),
-        ("TruncatedError", py.get_type::<error::TruncatedError>()),
-        ("ChecksumError", py.get_type::<error::ChecksumError>()),
-        ("LimitError", py.get_type::<error::LimitError>()),
-        ("UnknownTypeError", py.get_type::<error::UnknownTypeError>()),
-        ("ValidationError", py.get_type::<error::ValidationError>()),
-    ] {
-        module.add(name, class)?;
+    for forget in [crate::classes::plan::forget, crate::shapes::classes::forget] {
+        crate::classes::registry::on_registration(py, forget);
     }
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    add_errors(module)?;
     module.add_class::<crate::message::limits::Limits>()?;
     module.add_class::<crate::types::record::Record>()?;
     module.add_class::<codec::Encoder>()?;
@@ -93,8 +85,25 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(julia::loads, module)?)?;
     module.add_function(wrap_pyfunction!(julia::parse, module)?)?;
     module.add_function(wrap_pyfunction!(julia::open, module)?)?;
-    module.add_function(wrap_pyfunction!(bson::driver_encode, module)?)?;
-    module.add_function(wrap_pyfunction!(bson::driver_decode, module)?)?;
-    module.add_function(wrap_pyfunction!(bson::driver_decode_all, module)?)?;
+    module.add_function(wrap_pyfunction!(bson::pymongo_encode, module)?)?;
+    module.add_function(wrap_pyfunction!(bson::pymongo_decode, module)?)?;
+    module.add_function(wrap_pyfunction!(bson::pymongo_decode_all, module)?)?;
+    Ok(())
+}
+
+fn add_errors(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let py = module.py();
+    for (name, class) in [
+        ("HoldallError", py.get_type::<error::HoldallError>()),
+        ("EncodeError", py.get_type::<error::EncodeError>()),
+        ("DecodeError", py.get_type::<error::DecodeError>()),
+        ("TruncatedError", py.get_type::<error::TruncatedError>()),
+        ("ChecksumError", py.get_type::<error::ChecksumError>()),
+        ("LimitError", py.get_type::<error::LimitError>()),
+        ("UnknownTypeError", py.get_type::<error::UnknownTypeError>()),
+        ("ValidationError", py.get_type::<error::ValidationError>()),
+    ] {
+        module.add(name, class)?;
+    }
     Ok(())
 }

@@ -7,6 +7,7 @@ use crate::error::Fault;
 use crate::error::{door, door_giving};
 use crate::message::foreign::named;
 use crate::message::limits::Limits;
+use crate::message::load_args::LoadArgs;
 use crate::message::options;
 use crate::message::options::Wanted;
 use crate::message::{decode_by, finished_message, with_bytes, write_plain};
@@ -40,18 +41,6 @@ fn encoding(
         decimal: options::decimal_form(decimal_format)?,
         hook_objects,
     };
-    Ok(options)
-}
-
-pub fn decoding(
-    wanted: &Wanted<'_>,
-    strict: bool,
-    dec_hook: Option<&Bound<'_, PyAny>>,
-    ext_hook: Option<&Bound<'_, PyAny>>,
-    limits: Option<&Limits>,
-) -> PyResult<decode::Options> {
-    let mut options = options::without_names(options::decoding(wanted, None, false, strict, dec_hook, limits)?, true)?;
-    options.ext_hook = options::hook(ext_hook, "ext_hook")?;
     Ok(options)
 }
 
@@ -118,7 +107,8 @@ pub fn loads(
     limits: Option<&Limits>,
 ) -> PyResult<Py<PyAny>> {
     door(|| {
-        let options = decoding(&r#type, strict, dec_hook, ext_hook, limits)?;
+        let options =
+            LoadArgs { wanted: &r#type, strict, dec_hook, limits, ..LoadArgs::default() }.msgpack(ext_hook)?;
         decode_message(data, &options, |reader| reader)
     })
 }
@@ -204,7 +194,8 @@ impl MsgpackDecoder {
         as_msgpack_python: bool,
     ) -> PyResult<MsgpackDecoder> {
         door(|| {
-            let mut options = decoding(&r#type, strict, dec_hook, ext_hook, limits)?;
+            let mut options =
+                LoadArgs { wanted: &r#type, strict, dec_hook, limits, ..LoadArgs::default() }.msgpack(ext_hook)?;
             options.strict_keys = strict_map_key;
             options.timestamps = timestamps;
             options.as_msgpack_python = as_msgpack_python;

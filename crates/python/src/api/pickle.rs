@@ -9,8 +9,10 @@ use crate::io::files::decode_message;
 use crate::io::files::{load_by, Ahead, Given};
 use crate::io::streams::Progress;
 use crate::memory::Vec;
+use crate::message::load_args;
+use crate::message::load_args::LoadArgs;
 use crate::message::options;
-use crate::message::options::borrower;
+use crate::message::options::buffer_sink;
 use crate::message::{encode_message, finished_message};
 use holdall_format::hold::Writer;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
@@ -189,7 +191,7 @@ pub fn dumps_pickle(
             dispatch_table: dispatch_table.filter(|table| !table.is_none()).map(crate::cpython::owned),
         }));
         let Some(memo) = memo else { return encode_message(obj, &options, buffer_callback) };
-        let borrower = borrower(buffer_callback)?;
+        let sink = buffer_sink(buffer_callback)?;
         let py = obj.py();
         memo.get().0.with(|series| {
             finished_message(py, |scratch: &mut Scratch| {
@@ -198,7 +200,7 @@ pub fn dumps_pickle(
                     objects => Writer::continued(&mut scratch.output, u64::from(objects), u64::from(series.layouts())),
                 };
                 // SAFETY: the GIL is held, and `obj` is alive.
-                unsafe { series.message(py, writer, &options, obj.as_ptr(), borrower) }
+                unsafe { series.message(py, writer, &options, obj.as_ptr(), sink) }
             })
         })
     })
@@ -211,8 +213,8 @@ fn reading(
     types: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<decode::Options> {
     let mut options = match types {
-        None => options::unpickling(persistent_load, find_class)?,
-        Some(types) => options::decoding(&options::Wanted::ANY, Some(types), false, true, None, None)?,
+        None => load_args::unpickling(persistent_load, find_class)?,
+        Some(types) => LoadArgs { types: Some(types), ..LoadArgs::default() }.hold()?,
     };
     options.ignores_rest = true;
     Ok(options)

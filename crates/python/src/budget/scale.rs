@@ -141,7 +141,7 @@ pub(crate) unsafe fn hashed_by(py: Python<'_>, object: Obj) -> Result<(Vec<Owned
                     parts.push(Owned::borrowed(value));
                 }
             }
-            if let Some(dict) = state::dict_of(object, &plan)? {
+            if let Some(dict) = plan.dict_of(object)? {
                 let mut position = Position(0);
                 while let Some((_, value)) = position.next(dict.get()) {
                     parts.push(Owned::borrowed(value));

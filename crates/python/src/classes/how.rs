@@ -1,43 +1,22 @@
 //! How instances of a class are taken apart and made: what its bases, methods and names say.
 
+pub use crate::classes::base::Base;
+use crate::classes::copyreg;
+use crate::classes::family::{family_of, Family};
+use crate::classes::marker::{marked, Marker};
 use crate::classes::memory;
 use crate::classes::memory::Memory;
 use crate::classes::methods;
 use crate::classes::methods::Own;
-use crate::classes::registry::Registration;
+use crate::classes::registration::Registration;
 use crate::cpython::class::{lookup, managed_dict};
 use crate::cpython::{Owned, Type};
 use crate::error::{raised, Result};
 use crate::memory::Vec;
-use crate::types::bson_values;
-use crate::types::bson_values::Marker;
-use crate::types::Family;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyType};
 use std::ptr::addr_of_mut;
-
-/// The builtin whose content an instance of a subclass holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Base {
-    List,
-    Dict,
-    OrderedDict,
-    DefaultDict,
-    Deque,
-    Set,
-    FrozenSet,
-    Tuple,
-    Str,
-    Bytes,
-    ByteArray,
-    Int,
-    Float,
-    Complex,
-    Exception,
-    /// A tuple with hidden fields, of a class of the interpreter's own.
-    StructSequence,
-}
 
 /// How instances are taken apart and made.
 #[derive(Debug)]
@@ -98,7 +77,7 @@ pub(super) fn special_of(class: &Bound<'_, PyType>) -> Result<Option<Special>> {
             return Ok(Some(*special));
         }
     }
-    Ok(bson_values::marker_of(class.as_any())?)
+    Ok(marked(class.as_any())?.map(Special::Database))
 }
 
 /// # Safety
@@ -114,7 +93,7 @@ pub(super) unsafe fn find_how(
     if registration.is_some_and(|registration| registration.encode.is_some()) {
         return Ok(How::Custom);
     }
-    if let Some(family) = crate::types::family_of(py, class, name)? {
+    if let Some(family) = family_of(py, class, name)? {
         return Ok(How::Family(family));
     }
     // SAFETY: alive, says the caller; bases of a class are alive with it.
@@ -124,7 +103,7 @@ pub(super) unsafe fn find_how(
         if ffi::PyType_IsSubtype(class, addr_of_mut!(ffi::PyType_Type)) != 0 {
             return Ok(How::Refused("a class is stored by reference only, which needs".into()));
         }
-        if crate::types::reduce::in_copyreg(&bound)? {
+        if copyreg::has(&bound)? {
             return Ok(How::Refused("`copyreg` has a function for its class, which needs".into()));
         }
         let enum_type = py.import("enum")?.getattr("EnumMeta")?;

@@ -2,8 +2,7 @@
 //!
 //! Memory that C code owns is never filled from outside: its class keeps promises about it that nobody else can see.
 
-use crate::classes::how::Base;
-use crate::classes::plan::Slot;
+use crate::classes::base::Base;
 use crate::cpython::{text, Obj, Owned, Type};
 use crate::error::{raised, Asked, Result};
 use pyo3::prelude::*;
@@ -11,6 +10,14 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
 use pyo3::{ffi, intern};
 use std::ptr::addr_of_mut;
+
+/// A `__slots__` member: its name and its place in an instance.
+#[derive(Debug)]
+pub struct Slot {
+    /// Interned.
+    pub name: Owned,
+    pub offset: usize,
+}
 
 /// How instances of a class are laid out.
 #[derive(Debug)]
@@ -91,7 +98,7 @@ unsafe fn solid_of(py: Python<'_>, class: Type) -> Result<Option<Solid>> {
     unsafe {
         let bound = Bound::from_borrowed_ptr(py, class.cast()).cast_into_unchecked::<PyType>();
         if ffi::PyType_IsSubtype(class, ffi::PyExc_BaseException.cast()) != 0 {
-            let is_builtin = crate::types::exception::is_builtin(&bound)?;
+            let is_builtin = is_builtin_exception(&bound)?;
             return Ok(is_builtin.then_some(Solid::Content(Base::Exception)));
         }
         // Nodes of syntax trees: a `__dict__`, and no more.
@@ -295,4 +302,13 @@ unsafe fn member(class: Type, name: Obj) -> Option<usize> {
             && (*member).flags & READONLY == 0;
         is_slot.then_some((*member).offset as usize)
     }
+}
+
+/// Whether what the builtins have under some name is an exception of theirs.
+pub fn is_builtin_exception(found: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let Ok(class) = found.cast::<PyType>() else { return Ok(false) };
+    let module = class.getattr("__module__").and_then(|module| module.extract::<String>()).if_taken()?;
+    let is_own = module.is_some_and(|module| module == "builtins");
+    // SAFETY: alive.
+    Ok(is_own && unsafe { ffi::PyType_IsSubtype(class.as_ptr().cast(), ffi::PyExc_BaseException.cast()) != 0 })
 }

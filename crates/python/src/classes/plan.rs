@@ -3,30 +3,25 @@
 use crate::classes::how::{find_how, special_of, How, Special};
 use crate::classes::memory;
 use crate::classes::memory::Memory;
+pub use crate::classes::memory::Slot;
 use crate::classes::methods;
 use crate::classes::methods::Methods;
+pub use crate::classes::names::{class_name, is_named, shown_class};
 use crate::classes::registry;
 use crate::classes::registry::Registration;
 use crate::classes::serial::next_serial;
-use crate::cpython::class::{_PyType_Lookup, given_version, lookup, managed_dict, version_of};
+use crate::classes::state;
+use crate::cpython::class::{given_version, lookup, managed_dict, version_of};
 use crate::cpython::{text, Obj, Owned, Type};
-use crate::error::{raised, Asked, Result};
+use crate::error::{raised, Result};
 use crate::memory::{HashMap, Vec};
 use crate::state::{Name, StateSlot};
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyModule, PyString, PyType};
+use pyo3::types::PyDict;
 use std::cell::{Cell, OnceCell, RefCell};
 use std::ptr::addr_of_mut;
 use std::rc::Rc;
-
-/// A `__slots__` member: its name and its place in an instance.
-#[derive(Debug)]
-pub struct Slot {
-    /// Interned.
-    pub name: Owned,
-    pub offset: usize,
-}
 
 #[derive(Debug)]
 pub struct Plan {
@@ -150,92 +145,6 @@ pub fn forget(py: Python<'_>, class: Type) {
     drop(old);
 }
 
-/// "module.qualname".
-pub fn class_name(py: Python<'_>, class: Type) -> PyResult<String> {
-    // SAFETY: callers hold the class alive.
-    let class = unsafe { Bound::from_borrowed_ptr(py, class.cast()).cast_into_unchecked::<PyType>() };
-    let name: String = class.getattr("__qualname__")?.extract()?;
-    match class.getattr("__module__").and_then(|module| module.extract::<String>()).if_taken()? {
-        Some(module) => Ok(format!("{module}.{name}")),
-        None => Ok(format!("{}.{name}", module_with(&class, &name)?)),
-    }
-}
-
-/// What errors call an object's class: without the module of builtins.
-pub fn shown_class(object: &Bound<'_, PyAny>) -> PyResult<String> {
-    let class = object.get_type();
-    match class.fully_qualified_name().if_taken()? {
-        Some(name) => name.extract(),
-        // Its module is no text.
-        None => class_name(object.py(), class.as_type_ptr()),
-    }
-}
-
-/// The module that has a class which doesn't say its own, as pickle looks for it: the main one where no other has it.
-fn module_with(class: &Bound<'_, PyType>, name: &str) -> PyResult<String> {
-    let py = class.py();
-    let modules = py.import("sys")?.getattr("modules")?.call_method0("copy")?;
-    for (module_name, module) in modules.cast::<PyDict>()? {
-        let Ok(module) = module.cast::<PyModule>() else { continue };
-        let Some(module_name) = module_name.extract::<String>().if_taken()? else { continue };
-        if matches!(&module_name[..], "__main__" | "__mp_main__") {
-            continue;
-        }
-        let mut parts = name.split('.');
-        let mut found = match parts.next() {
-            Some(first) => module.dict().get_item(first)?,
-            None => None,
-        };
-        for part in parts {
-            found = match found {
-                Some(outer) => outer.getattr_opt(part).if_taken()?.flatten(),
-                None => break,
-            };
-        }
-        if found.is_some_and(|found| found.is(class)) {
-            return Ok(module_name);
-        }
-    }
-    Ok("__main__".into())
-}
-
-/// Whether that is the class's `class_name`; that text is made only where a metaclass may have its own say.
-pub fn is_named(class: &Bound<'_, PyType>, name: &str) -> PyResult<bool> {
-    let py = class.py();
-    let raw: Type = class.as_ptr().cast();
-    // SAFETY: a class is alive, and so are its metaclass and its dict; from the look-up on, no Python code runs.
-    unsafe {
-        if ffi::PyType_HasFeature(raw, ffi::Py_TPFLAGS_HEAPTYPE) != 0 && has_usual_names(py, ffi::Py_TYPE(raw.cast())) {
-            let module = ffi::PyDict_GetItem((*raw).tp_dict, pyo3::intern!(py, "__module__").as_ptr());
-            let qualname = (*raw.cast::<ffi::PyHeapTypeObject>()).ht_qualname;
-            if !module.is_null() && text::is(module) && text::is(qualname) {
-                if let (Some(module), Some(qualname)) = (text::ascii(module), text::ascii(qualname)) {
-                    let rest = name.as_bytes().strip_prefix(module).and_then(|rest| rest.strip_prefix(b"."));
-                    return Ok(rest == Some(qualname));
-                }
-            }
-        }
-    }
-    Ok(class_name(py, raw)? == name)
-}
-
-/// Whether classes of that metaclass have their names from `type` itself.
-///
-/// # Safety
-/// `metaclass` is alive.
-unsafe fn has_usual_names(py: Python<'_>, metaclass: Type) -> bool {
-    let usual = addr_of_mut!(ffi::PyType_Type);
-    let names = [pyo3::intern!(py, "__module__"), pyo3::intern!(py, "__qualname__")];
-    // SAFETY: alive, says the caller; what is found is only compared.
-    unsafe {
-        let looked_up = |of: Type, name: &Bound<'_, PyString>| _PyType_Lookup(of, name.as_ptr());
-        let getter = |of: Type| (*of).tp_getattro.map(|own| own as usize);
-        metaclass == usual
-            || (getter(metaclass) == getter(usual)
-                && names.iter().all(|name| looked_up(metaclass, name) == looked_up(usual, name)))
-    }
-}
-
 /// # Safety
 /// `class` is alive.
 unsafe fn make(py: Python<'_>, class: Type) -> Result<Plan> {
@@ -303,6 +212,18 @@ unsafe fn make(py: Python<'_>, class: Type) -> Result<Plan> {
 }
 
 impl Plan {
+    /// The `__dict__` of an instance, if it has one with items.
+    ///
+    /// # Safety
+    /// `object` is an instance of the plan's class.
+    pub unsafe fn dict_of(&self, object: Obj) -> Result<Option<Owned>> {
+        match self.has_dict {
+            // SAFETY: of a class with a `__dict__`, of which the plan knows how it is kept.
+            true => unsafe { state::dict_of(object, self.managed_dict) },
+            false => Ok(None),
+        }
+    }
+
     /// How plain formats write instances; found out on first use.
     pub fn plain_form(&self, py: Python<'_>) -> Result<&Plain> {
         if let Some(known) = self.plain.get() {
@@ -385,10 +306,7 @@ impl Plan {
         if let Some(offset) = self.reset {
             // SAFETY: the offset of a slot of that class.
             unsafe {
-                crate::cpython::replace(
-                    crate::classes::state::slot_mut(object, offset),
-                    Owned::borrowed(ffi::Py_None()).into_raw(),
-                )
+                crate::cpython::replace(state::slot_mut(object, offset), Owned::borrowed(ffi::Py_None()).into_raw())
             }
         }
     }

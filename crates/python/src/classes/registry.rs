@@ -1,34 +1,16 @@
 //! What users registered: names, aliases, versions, and functions that replace field-wise storing.
 
-use crate::classes::plan;
+use crate::classes::names::class_name;
+pub use crate::classes::registration::Registration;
 use crate::cpython::{Obj, Owned, Type};
 use crate::error::door;
 use crate::error::{Asked, HoldallError};
 use crate::memory::{format, FxHashMap, Vec};
-use crate::shapes::classes;
 use crate::state::{Name, StateSlot};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple, PyType};
 use std::cell::RefCell;
 use std::rc::Rc;
-
-/// One registered class.
-#[derive(Debug)]
-pub struct Registration {
-    pub class: Owned,
-    pub name: String,
-    aliases: Vec<String>,
-    pub version: u64,
-    /// Old field name to new one.
-    pub renames: Vec<(Owned, Owned)>,
-    pub upgrade: Option<Owned>,
-    pub encode: Option<Owned>,
-    pub decode: Option<Owned>,
-    /// What `_registry.py` keeps for typed loading and plain formats: names, order, tags.
-    pub settings: Option<Owned>,
-    /// Whether it is one of ours (`_known.py`): it says how to store a class, and nothing of what a program wants.
-    pub ours: bool,
-}
 
 /// Names are hashed quickly, not against collisions: the program chooses those in the tables, not the data.
 #[derive(Default)]
@@ -36,6 +18,8 @@ struct Registry {
     by_class: FxHashMap<usize, Rc<Registration>>,
     by_name: FxHashMap<String, Rc<Registration>>,
     generation: u64,
+    /// Each makes a cache forget what it keeps of a class, which may be wrong once that is registered.
+    forget: Vec<fn(Python<'_>, Type)>,
     /// Which of [`LIBRARIES`] were taught.
     taught: [bool; LIBRARIES.len()],
 }
@@ -50,6 +34,11 @@ static REGISTRY: StateSlot<RefCell<Registry>> = unsafe { StateSlot::new(Name::Re
 /// `action` must not run Python code.
 fn with<T>(py: Python<'_>, action: impl FnOnce(&mut Registry) -> T) -> T {
     action(&mut REGISTRY.get(py).borrow_mut())
+}
+
+/// Has `forget` called with each class that is registered.
+pub fn on_registration(py: Python<'_>, forget: fn(Python<'_>, Type)) {
+    with(py, |registry| registry.forget.push(forget));
 }
 
 pub fn by_class(py: Python<'_>, class: Type) -> PyResult<Option<Rc<Registration>>> {
@@ -168,7 +157,7 @@ pub fn register_class(
         let class = cls.as_ptr().cast();
         let name = match name {
             Some(name) => name.to_str()?.to_owned(),
-            None => plan::class_name(py, class)?,
+            None => class_name(py, class)?,
         };
         let mut renamed = Vec::new();
         for (old, new) in renames {
@@ -215,8 +204,9 @@ pub fn register_class(
         });
         match replaced {
             Ok(old) => {
-                plan::forget(py, class);
-                classes::without_schema(py).clear(py);
+                for forget in with(py, |registry| registry.forget.clone()) {
+                    forget(py, class);
+                }
                 drop(old); // outside of the registry: a destructor may run Python code
                 Ok(())
             }

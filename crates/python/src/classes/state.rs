@@ -1,7 +1,6 @@
 //! The state of an instance, read and written past what its class may have put in the way (`__getattr__`, frozen
 //! classes): its slots by offset, its `__dict__` as a dict.
 
-use crate::classes::plan::Plan;
 use crate::cpython::class::managed_dict;
 use crate::cpython::{Obj, Owned, Type};
 use crate::error::{raised, Result};
@@ -31,17 +30,14 @@ pub unsafe fn slot_mut(object: Obj, offset: usize) -> *mut Obj {
     unsafe { object.cast::<u8>().add(offset).cast::<Obj>() }
 }
 
-/// The instance's `__dict__`, if it has one with items.
+/// The instance's `__dict__`, if it has items. `managed`: whether the interpreter keeps it, and makes it when it is asked for.
 ///
 /// # Safety
-/// `object` is an instance of `plan`'s class.
-pub unsafe fn dict_of(object: Obj, plan: &Plan) -> Result<Option<Owned>> {
-    if !plan.has_dict {
-        return Ok(None);
-    }
-    // SAFETY: an instance of a class with a `__dict__`, says the caller.
+/// `object` is an instance of a class with such a `__dict__`.
+pub unsafe fn dict_of(object: Obj, managed: bool) -> Result<Option<Owned>> {
+    // SAFETY: an instance of a class with a `__dict__`, as the caller promises.
     unsafe {
-        let dict = if plan.managed_dict {
+        let dict = if managed {
             Owned::new(ffi::PyObject_GenericGetDict(object, std::ptr::null_mut())).ok_or_else(raised)?
         } else {
             let at = _PyObject_GetDictPtr(object);

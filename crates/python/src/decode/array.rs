@@ -3,8 +3,9 @@
 use super::frame::{Frame, Kind};
 use super::Decoder;
 use crate::cpython::Owned;
+use crate::decode::dialect::Dialect;
 use crate::error::{decode, Result};
-use crate::types::buffer;
+use crate::types::buffer::BufferToken;
 use crate::types::numpy;
 use crate::types::numpy::dtype;
 use crate::types::numpy::dtype::{Content, Dtype};
@@ -13,7 +14,7 @@ use holdall_format::model::Bytes;
 use holdall_format::{Reader, Token};
 use std::sync::Arc;
 
-impl<'i, R: Reader<'i>> Decoder<'i, R> {
+impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// An array; one of objects is there before what it holds, so that it can be referred to from within.
     pub(crate) fn array(&mut self) -> Result<Option<Owned>> {
         let at = self.here();
@@ -32,7 +33,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             }
             (Content::Bytes, Token::Buffer { number, out_of_band }) => {
                 self.claim(0, head.cost)?;
-                let array = buffer::array(self, &head, number, out_of_band, at)?;
+                let token = BufferToken { number, out_of_band, at };
+                let array =
+                    self.of_lender(|py, lender, charge| numpy::out_of_band(py, lender, charge, &head, token))?;
                 self.done(Some(array))
             }
             (Content::Strings, Token::List(len)) if len == head.count => {
@@ -97,7 +100,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             return Ok(known.clone());
         }
         let known = dtype::of_value(self.py, &value, at)?;
-        if R::PARTIAL {
+        if D::Reader::PARTIAL {
             // Each part counts the fields anew.
             self.rules.work.charge(known.fields.saturating_mul(32), "dtypes with many fields", at)?;
         }

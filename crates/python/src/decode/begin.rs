@@ -4,6 +4,7 @@ use super::frame::{Frame, Kind, Make, DEFAULT_DICT, HASHED};
 use super::Decoder;
 use crate::cpython::fill;
 use crate::cpython::Owned;
+use crate::decode::dialect::Dialect;
 use crate::error::{decode, raised, Result};
 use crate::schema::{NodeId, ANY};
 use crate::types;
@@ -11,7 +12,7 @@ use holdall_format::model::KnownType;
 use holdall_format::{Reader, Token};
 use pyo3::ffi;
 
-impl<'i, R: Reader<'i>> Decoder<'i, R> {
+impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     #[inline(always)]
     pub(crate) fn begin_list(&mut self, len: usize, item: NodeId) -> Result<Option<Owned>> {
         self.claim(len, 64 + 8 * len)?;
@@ -22,7 +23,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         }
         let mark = self.take_mark();
         self.opened(mark, list.get());
-        if R::TYPES {
+        if D::Reader::TYPES {
             let frame = self.frame(Kind::List, Some(list), len, mark);
             return Ok(self.push(Frame { item, ..frame }));
         }
@@ -76,7 +77,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         let list = unsafe { Owned::new(ffi::PyList_New(len as isize)) }.ok_or_else(raised)?;
         // SAFETY: the list is fresh, with `here` places or more.
         unsafe { fill::first_items(list.get(), &mut self.leaves) };
-        if R::TYPED_VALUES {
+        if D::BACK_REFERENCES {
             self.opened(mark, list.get());
         }
         self.fill_list(list, here, len, mark, item)
@@ -102,7 +103,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     /// Whether the next value of a plain format will be hashed: a key, a set's member, or a part of one.
     #[inline(always)]
     pub(crate) fn hashes_next(&self) -> bool {
-        if R::TYPES || R::TYPED_VALUES || self.options.as_msgpack_python {
+        if D::Reader::TYPES || D::Reader::TYPED_VALUES || self.options.as_msgpack_python {
             return false;
         }
         self.stack.last().is_some_and(|top| match top.kind {
@@ -118,7 +119,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     /// Begins to gather what an object is made of.
-    pub(crate) fn gather(&mut self, make: Make, len: usize) -> Result<Option<Owned>> {
+    pub(crate) fn gather(&mut self, make: Make<D::Make>, len: usize) -> Result<Option<Owned>> {
         self.claim(len, 256 + 64 * len)?;
         let mark = self.take_mark();
         let frame = Frame::gather(make, None, len, mark, self.here());

@@ -5,24 +5,24 @@ use crate::budget::hash_cost::Weight;
 use crate::budget::scale;
 use crate::classes::how::Base;
 use crate::classes::registry;
-use crate::cpython::Owned;
+use crate::cpython::{Owned, Type};
+use crate::decode::dialect::Dialect;
 use crate::decode::{Decoder, Numbered, State, UNMARKED};
-use crate::dialect::pymongo::OUTERMOST;
 use crate::error::{decode, raised, Result};
 use crate::memory::format;
-use crate::schema::ANY;
 use crate::shapes::{Build, Layout};
 use crate::types;
 use crate::types::{extent, Cost};
 use holdall_format::model::{reduce, KnownType, ShapeKind};
 use holdall_format::Reader;
 use pyo3::ffi;
+use pyo3::Python;
 use std::ptr::addr_of_mut;
 use std::rc::Rc;
 
-impl<'i, R: Reader<'i>> Decoder<'i, R> {
+impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// Makes a `Gather` frame's object, and gives it its number.
-    pub(crate) fn make(&mut self, mut frame: Frame) -> Result<Owned> {
+    pub(crate) fn make(&mut self, mut frame: Frame<D::Make>) -> Result<Owned> {
         let at = frame.offset;
         let Some(Parts { make: Some(make), gathered: mut parts, weights, .. }) = frame.parts.take().map(|parts| *parts)
         else {
@@ -46,20 +46,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 Some(zone) => unsafe { types::datetime::datetime(bits, zone.get(), at)? },
                 None => return Err(decode("a datetime without its zone", at)),
             },
-            Make::Custom(layout) => {
-                let known = layout.plan.as_ref().and_then(|plan| plan.registration.clone());
-                let Some((known, state)) = known.zip(parts.first()) else {
-                    return Err(decode("a class whose `decode` is gone", at));
-                };
-                let Some(function) = &known.decode else { return Err(decode("a class whose `decode` is gone", at)) };
-                let made = registry::call(function, state.get());
-                // Of our own functions' errors the data is the cause.
-                if known.ours {
-                    made.map_err(|fault| fault.of_data(&format!("a content that `{}` can't have", known.name), at))?
-                } else {
-                    made?
-                }
-            }
+            Make::Custom(layout) => custom(&layout, parts.first(), at)?,
             Make::Enum(layout) => match (&layout.plan, parts.first()) {
                 (Some(plan), Some(name)) if types::constant::may_be(plan) => {
                     types::constant::named(self.py, plan, name, at)?
@@ -71,19 +58,8 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 let Build::Based { class, base, .. } = &layout.build else {
                     return Err(decode("a layout out of place", at));
                 };
-                let payload = parts.pop();
-                // SAFETY: the GIL is held while a decoder lives.
-                let object = unsafe {
-                    if *base == Base::Exception {
-                        let object = types::exception::empty(self.py, *class, payload.as_ref(), at)?;
-                        if let Some(payload) = &payload {
-                            types::exception::fill(self.py, &object, payload, at)?;
-                        }
-                        object
-                    } else {
-                        types::new_of(*base, *class, payload)?
-                    }
-                };
+                // SAFETY: the GIL is held while a decoder lives; the layout's class is derived from its base.
+                let object = unsafe { of_content(self.py, *base, *class, parts.pop(), at)? };
                 if !layout.names.is_empty() {
                     self.go_on_with_fields(object.clone(), &layout, frame.mark, frame.hand_over)?;
                     return Ok(object);
@@ -108,18 +84,13 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 }
                 _ => return Err(decode("an exception without its arguments", at)),
             },
-            Make::Global => types::reference::find(self, &parts, at)?,
-            Make::Persistent => types::reference::persistent(self, &parts, at)?,
+            Make::Global => types::reference::find(self.py, self.options.find_class.as_ref(), &parts, at)?,
+            Make::Persistent => types::reference::persistent(self.options.persistent_load.as_ref(), &parts, at)?,
             Make::ScopedCode(code) => match parts.first() {
                 Some(scope) => types::bson_values::scoped_code(self.py, &code, scope)?,
                 None => return Err(decode("code without its variables", at)),
             },
-            make @ (Make::Value(_)
-            | Make::Table(..)
-            | Make::Type(_)
-            | Make::Simple
-            | Make::UnionAll
-            | Make::Anonymous) => self.make_tagged(&make, frame.object.take(), frame.mark, parts, at)?,
+            Make::Dialect(make) => D::make(self, make, frame.object.take(), frame.mark, parts, at)?,
             Make::Recipe { .. } => return Err(decode("a recipe out of place", at)),
         };
         self.whole(frame.mark, made.get());
@@ -127,7 +98,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     /// Charges what making an object of its parts takes, where that is more than their own bytes pay for.
-    fn charge_made(&mut self, make: &Make, weight: Weight, parts: &[Owned], at: usize) -> Result<()> {
+    fn charge_made(&mut self, make: &Make<D::Make>, weight: Weight, parts: &[Owned], at: usize) -> Result<()> {
         let cost = match make {
             Make::Known(KnownType::PythonPattern) if self.pattern_of(parts)?.is_some() => return Ok(()),
             Make::Known(KnownType::PythonPattern) => {
@@ -217,11 +188,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         self.claim(1, 256)?;
         let frame = Frame::gather(Make::ScopedCode(code), None, 1, self.take_mark(), self.here());
         // Where values go through functions, they do in a scope too, which itself does not.
-        let item = match &self.options.driver {
-            Some(driver) if driver.schema().is_some() => OUTERMOST,
-            _ => ANY,
-        };
-        Ok(self.push(Frame { item, ..frame }))
+        Ok(self.push(Frame { item: D::node_within(self), ..frame }))
     }
 
     /// An instance whose builtin value is there: its fields follow.
@@ -309,7 +276,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         }
     }
 
-    pub(crate) fn finish_reduce(&mut self, mut frame: Frame) -> Result<Owned> {
+    pub(crate) fn finish_reduce(&mut self, mut frame: Frame<D::Make>) -> Result<Owned> {
         let Some(object) = frame.object.take() else { return Err(decode("a recipe without its object", frame.offset)) };
         if frame.mark != UNMARKED {
             self.numbered[frame.mark as usize].state = State::Whole;
@@ -354,4 +321,36 @@ fn is_leaf(value: &Owned) -> bool {
     // SAFETY: held.
     let class = unsafe { ffi::Py_TYPE(value.get()) };
     is_plain(value) || [addr_of_mut!(ffi::PyFloat_Type), addr_of_mut!(ffi::PyComplex_Type)].contains(&class)
+}
+
+/// An instance of a class by its registered function.
+fn custom(layout: &Layout, state: Option<&Owned>, at: usize) -> Result<Owned> {
+    let gone = || decode("a class whose `decode` is gone", at);
+    let known = layout.plan.as_ref().and_then(|plan| plan.registration.clone());
+    let (Some(known), Some(state)) = (known, state) else { return Err(gone()) };
+    let function = known.decode.as_ref().ok_or_else(gone)?;
+    let made = registry::call(function, state.get());
+    match known.ours {
+        // Of our own functions' errors the data is the cause.
+        true => made.map_err(|fault| fault.of_data(&format!("a content that `{}` can't have", known.name), at)),
+        false => made,
+    }
+}
+
+/// An instance of a subclass of an immutable builtin, of its content.
+///
+/// # Safety
+/// The GIL is held; `class` is alive, and derived from `base`.
+unsafe fn of_content(py: Python<'_>, base: Base, class: Type, content: Option<Owned>, at: usize) -> Result<Owned> {
+    // SAFETY: the same contract.
+    unsafe {
+        if base != Base::Exception {
+            return types::new_of(base, class, content);
+        }
+        let object = types::exception::empty(py, class, content.as_ref(), at)?;
+        if let Some(content) = &content {
+            types::exception::fill(py, &object, content, at)?;
+        }
+        Ok(object)
+    }
 }

@@ -3,7 +3,6 @@
 use crate::budget::hash_cost::{frees_by_recursion, weight_of_instance, Weight};
 use crate::classes::how::Base;
 use crate::cpython::Owned;
-use crate::dialect::julia::Described;
 use crate::memory::Vec;
 use crate::schema::{NodeId, ANY};
 use crate::shapes::{Build, Layout};
@@ -49,7 +48,7 @@ pub enum Kind {
 
 /// What a `Gather` frame makes.
 #[derive(Debug, Clone)]
-pub enum Make {
+pub enum Make<M> {
     FrozenSet,
     Known(KnownType),
     DateTime(u64),
@@ -66,15 +65,8 @@ pub enum Make {
     /// Module and name.
     Global,
     Persistent,
-    /// What a function makes of a type and the values of its fields.
-    Value(Rc<Described>),
-    /// A mapping, which the frame holds: its keys and values, which are of these nodes, and where it begins.
-    Table(Rc<Described>, (NodeId, NodeId), usize),
-    /// A type of that path: its parameters.
-    Type(Owned),
-    Simple,
-    UnionAll,
-    Anonymous,
+    /// What the format's dialect makes.
+    Dialect(M),
     /// Code of that text; its variables follow.
     ScopedCode(Owned),
     /// What a recipe's object is made of, then what is done with it.
@@ -133,7 +125,7 @@ impl Seen {
 }
 
 #[derive(Debug)]
-pub struct Frame {
+pub struct Frame<M> {
     pub kind: Kind,
     /// Whether the object goes to the frame below when it is full; else it is there already.
     pub hand_over: bool,
@@ -164,22 +156,28 @@ pub struct Frame {
     /// How deep, and how much in all, hashing the object would go (see `Weight`).
     pub weight: Weight,
     /// What few frames need, apart: a frame is moved for every container.
-    pub parts: Option<Box<Parts>>,
+    pub parts: Option<Box<Parts<M>>>,
 }
 
 /// What is gathered, and for what.
-#[derive(Debug, Default)]
-pub struct Parts {
+#[derive(Debug)]
+pub struct Parts<M> {
     pub gathered: Vec<Owned>,
     /// Of a frozenset's members, what comparing each costs (`Weight::values`), and what those so far weigh in all.
     pub weights: Vec<u32>,
     pub weighed: u32,
-    pub make: Option<Make>,
+    pub make: Option<Make<M>>,
 }
 
-impl Frame {
+impl<M> Default for Parts<M> {
+    fn default() -> Self {
+        Parts { gathered: Vec::new(), weights: Vec::new(), weighed: 0, make: None }
+    }
+}
+
+impl<M> Frame<M> {
     #[inline(always)]
-    pub fn new(kind: Kind, object: Option<Owned>, len: usize, mark: u32, offset: usize) -> Frame {
+    pub fn new(kind: Kind, object: Option<Owned>, len: usize, mark: u32, offset: usize) -> Self {
         Frame {
             kind,
             hand_over: true,
@@ -204,7 +202,7 @@ impl Frame {
     }
 
     /// A frame that gathers what an object is made of.
-    pub fn gather(make: Make, object: Option<Owned>, len: usize, mark: u32, offset: usize) -> Frame {
+    pub fn gather(make: Make<M>, object: Option<Owned>, len: usize, mark: u32, offset: usize) -> Self {
         let parts = Parts { gathered: Vec::with_capacity(len.min(64)), make: Some(make), ..Parts::default() };
         Frame { parts: Some(Box::new(parts)), ..Frame::new(Kind::Gather, object, len, mark, offset) }
     }
@@ -269,7 +267,7 @@ impl Deferred {
     }
 }
 
-fn is_of_exception(make: &Make) -> bool {
+fn is_of_exception<M>(make: &Make<M>) -> bool {
     match make {
         Make::Exception => true,
         Make::Based(layout) => matches!(layout.build, Build::Based { base: Base::Exception, .. }),
@@ -279,8 +277,8 @@ fn is_of_exception(make: &Make) -> bool {
 
 /// Whether a dict or tuple is only there to tell what an exception is made of: then freeing goes past it.
 #[inline(always)]
-pub(crate) fn weight_in_content(frame: &Frame, below: &[Frame]) -> bool {
-    let is_of_exception = |frame: Option<&Frame>| {
+pub(crate) fn weight_in_content<M>(frame: &Frame<M>, below: &[Frame<M>]) -> bool {
+    let is_of_exception = |frame: Option<&Frame<M>>| {
         let make = frame.and_then(|frame| frame.parts.as_deref()?.make.as_ref());
         make.is_some_and(is_of_exception)
     };
@@ -299,7 +297,7 @@ pub(crate) fn weight_in_content(frame: &Frame, below: &[Frame]) -> bool {
 
 /// What hashing (or freeing) the object of a full frame costs whoever holds it.
 #[inline(always)]
-pub(crate) fn weight_of(frame: &Frame) -> Weight {
+pub(crate) fn weight_of<M>(frame: &Frame<M>) -> Weight {
     let held = frame.weight;
     match frame.kind {
         Kind::Pairs if frame.flags & DEFAULT_DICT == 0 => Weight::default(),
@@ -345,7 +343,7 @@ pub(crate) fn weight_of(frame: &Frame) -> Weight {
 }
 
 /// What hashing costs beside the parts: code of the standard library's; of a pattern, the program that it was compiled to.
-fn own_values(frame: &Frame) -> u32 {
+fn own_values<M>(frame: &Frame<M>) -> u32 {
     /// The most for a byte: a set of characters in several ranges.
     const OF_PATTERN: usize = 128;
     match frame.parts.as_deref() {
@@ -361,6 +359,6 @@ fn own_values(frame: &Frame) -> u32 {
     }
 }
 
-fn is_frozenset(frame: &Frame) -> bool {
+fn is_frozenset<M>(frame: &Frame<M>) -> bool {
     matches!(frame.parts.as_deref(), Some(Parts { make: Some(Make::FrozenSet), .. }))
 }

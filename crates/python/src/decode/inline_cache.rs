@@ -4,9 +4,9 @@
 //! Like the caches of names and layouts, what is kept holds immutable strings only.
 
 use crate::cpython::{dict, replace, text, Obj, Owned};
+use crate::decode::dialect::Dialect;
 use crate::decode::frame::{Frame, Kind, GUESSED};
 use crate::decode::{Decoder, UNMARKED};
-use crate::dialect::pymongo;
 use crate::error::{raised, Result};
 use crate::memory::Vec;
 use crate::schema::node::accepts;
@@ -102,7 +102,7 @@ fn find_ways(py: Python<'_>, first: &[u8]) -> Option<Rc<Ways>> {
     same.then(|| ways.clone())
 }
 
-impl<'i, R: Reader<'i>> Decoder<'i, R> {
+impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// A dict of a plain format of which nothing is known but its size.
     pub(crate) fn begin_guessed(&mut self, len: usize) -> Result<Option<Owned>> {
         if !(2..=MOST_KEYS).contains(&len) {
@@ -144,14 +144,13 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     /// A dict that ends at that offset: its keys are expected to be those of an earlier one that began with the same, and
     /// leaves are taken until there is something else, or all are there.
     pub(crate) fn begin_members(&mut self, end: usize) -> Result<Option<Owned>> {
-        if self.options.driver.is_some() && self.has_document_class() {
-            let len = self.r.count(end)?;
-            return self.begin_document(len, ANY);
+        if let Some(begun) = D::members(self, end)? {
+            return Ok(begun);
         }
         if self.r.offset() == end {
             return self.begin_unguessed(0, 0);
         }
-        if R::TYPED_VALUES && self.mark != UNMARKED && self.mark != 0 {
+        if D::BACK_REFERENCES && self.mark != UNMARKED && self.mark != 0 {
             // What refers to it must find the dict itself, not one of another shape that it was taken for.
             let len = self.r.count(end)?;
             return self.begin_unguessed(len, 0);
@@ -268,7 +267,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         self.begin_flagged(dict, len, ANY, flags)
     }
 
-    pub(crate) fn run_guessed(&mut self) -> Result<Option<Frame>> {
+    pub(crate) fn run_guessed(&mut self) -> Result<Option<Frame<D::Make>>> {
         let depth = self.stack.len();
         let frame = &self.stack[depth - 1];
         let (mut at, len) = (frame.at, frame.len);
@@ -279,7 +278,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         while at < len {
             if !self.r.accept(&encoded[at]) {
                 self.stack[depth - 1].at = at;
-                if !(R::TEXT_KEYS && self.another_way(depth, &shape)?) {
+                if !(D::Reader::TEXT_KEYS && self.another_way(depth, &shape)?) {
                     self.missed(depth, &shape)?;
                 }
                 return Ok(None);
@@ -344,7 +343,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     fn missed(&mut self, depth: usize, shape: &Layout) -> Result<()> {
         // SAFETY: the GIL is held while a decoder lives; the frame holds the dict, with a place for each name.
         unsafe {
-            if let Some(name) = text::ascii(shape.names[0].get()).filter(|_| !R::TEXT_KEYS) {
+            if let Some(name) = text::ascii(shape.names[0].get()).filter(|_| !D::Reader::TEXT_KEYS) {
                 let mut cache = CACHE.get(self.py).borrow_mut();
                 if let Some(entry) = cache.get_mut(place(name, shape.names.len())) {
                     entry.misses += 1;
@@ -382,8 +381,8 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         let names: Option<Vec<&[u8]>> = entries.iter().map(|&(key, _)| unsafe { text::ascii(key) }).collect();
         let Some(names) = names else { return };
         let [first, ..] = names[..] else { return };
-        // Such a dict may have to become something else once it is whole.
-        if R::TEXT_KEYS && pymongo::may_be_reference(&names) {
+        // To databases such a dict may stand for something else, which takes a look at it once it is whole.
+        if D::Reader::TEXT_KEYS && names.iter().any(|name| name.starts_with(b"$")) {
             return;
         }
         let mut cache = CACHE.get(self.py).borrow_mut();
@@ -393,11 +392,11 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         if len > MOST_KEYS || names.iter().map(|name| name.len()).sum::<usize>() > LONGEST {
             return;
         }
-        let entry = &mut cache[place(first, if R::TEXT_KEYS { 0 } else { len })];
-        if !R::TEXT_KEYS && entry.shape.is_some() {
+        let entry = &mut cache[place(first, if D::Reader::TEXT_KEYS { 0 } else { len })];
+        if !D::Reader::TEXT_KEYS && entry.shape.is_some() {
             return;
         }
-        if let (true, Some(ways)) = (R::TEXT_KEYS, &entry.ways) {
+        if let (true, Some(ways)) = (D::Reader::TEXT_KEYS, &entry.ways) {
             let same = |shape: &Rc<Layout>| {
                 let keys = entries.iter().map(|&(key, _)| key);
                 shape.names.len() == len && shape.names.iter().map(Owned::get).eq(keys)
@@ -414,8 +413,8 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         }
         // SAFETY: keys are alive.
         let mut layout = Layout::empty(entries.iter().map(|&(key, _)| unsafe { Owned::borrowed(key) }).collect());
-        if !R::TEXT_KEYS {
-            layout.build = Build::Guessed(names.iter().map(|name| R::encoded(name)).collect());
+        if !D::Reader::TEXT_KEYS {
+            layout.build = Build::Guessed(names.iter().map(|name| D::Reader::encoded(name)).collect());
             *entry = Entry { shape: Some(Rc::new(layout)), ..Entry::default() };
             return;
         }
@@ -428,7 +427,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         if shapes.len() == MOST_WAYS {
             shapes.remove(0);
         }
-        layout.build = Build::Guessed(names.iter().map(|name| R::encoded(name)).collect());
+        layout.build = Build::Guessed(names.iter().map(|name| D::Reader::encoded(name)).collect());
         shapes.push(Rc::new(layout));
         let last = Cell::new(shapes.len() - 1);
         *entry = Entry { ways: Some(Rc::new(Ways { shapes, last })), ..Entry::default() };

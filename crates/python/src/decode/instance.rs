@@ -4,9 +4,11 @@ use super::frame::{Frame, Kind, Make, NOT_ITS_OWN};
 use super::{Decoder, UNMARKED};
 use crate::budget::hash_cost::Weight;
 use crate::classes::how::Base;
+use crate::classes::plan::Plan;
 use crate::classes::state::allocate;
 use crate::cpython::fill;
-use crate::cpython::{dict, Owned};
+use crate::cpython::{dict, Owned, Type};
+use crate::decode::dialect::Dialect;
 use crate::error::{decode, raised, Result, Step};
 use crate::schema::node::accepts;
 use crate::schema::{NodeId, ANY};
@@ -17,7 +19,7 @@ use holdall_format::{Reader, Token};
 use pyo3::ffi;
 use std::rc::Rc;
 
-impl<'i, R: Reader<'i>> Decoder<'i, R> {
+impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// An instance of a layout: its values follow.
     #[inline(always)]
     pub(crate) fn instance(&mut self, layout: &Rc<Layout>) -> Result<Option<Owned>> {
@@ -135,43 +137,10 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 Ok(self.push(Frame { layout: Some(layout.clone()), ..frame }))
             }
             Build::Based { class, base, .. } => self.based(layout, *class, *base),
-            Build::Upgraded { plan, .. } => {
-                self.claim(len, layout.bytes)?;
-                // SAFETY: the GIL is held; named tuples are made of their parts, all others exist before.
-                let object = unsafe {
-                    if is_tuple(plan.class()) {
-                        None
-                    } else {
-                        Some(plan.fresh()?)
-                    }
-                };
-                let mark = self.take_mark();
-                if let Some(object) = &object {
-                    self.opened(mark, object.get());
-                }
-                let frame = Frame::gather(Make::Upgraded(layout.clone()), object, len, mark, self.here());
-                if len == 0 {
-                    return self.make(frame).map(Some);
-                }
-                Ok(self.push(frame))
-            }
+            Build::Upgraded { plan, .. } => self.upgraded(layout, plan, len),
             Build::Enum => self.gather(Make::Enum(layout.clone()), 1),
             Build::Custom => self.gather(Make::Custom(layout.clone()), 1),
-            Build::Record => {
-                let len = len + usize::from(layout.kind != ShapeKind::Object);
-                self.claim(len, layout.bytes)?;
-                let record = types::record::empty(self.py, layout)?;
-                let mark = self.take_mark();
-                self.opened(mark, record.get());
-                let mut frame = Frame::gather(Make::Record(layout.clone()), Some(record), len, mark, self.here());
-                if len == 0 {
-                    return self.make(frame).map(Some);
-                }
-                if layout.kind == ShapeKind::Based && self.refers()? {
-                    frame.flags |= NOT_ITS_OWN;
-                }
-                Ok(self.push(frame))
-            }
+            Build::Record => self.record_of(layout, len),
             Build::Unresolved => {
                 let layout = self.found_layout(layout)?;
                 self.instance(&layout)
@@ -180,6 +149,44 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 Err(decode("a layout out of place", self.here()))
             }
         }
+    }
+
+    /// An instance whose fields go through a dict: a named tuple is made of it, all others exist before.
+    fn upgraded(&mut self, layout: &Rc<Layout>, plan: &Plan, len: usize) -> Result<Option<Owned>> {
+        self.claim(len, layout.bytes)?;
+        // SAFETY: the GIL is held while a decoder lives; the class lives as long as its plan is used.
+        let object = unsafe {
+            match is_tuple(plan.class()) {
+                true => None,
+                false => Some(plan.fresh()?),
+            }
+        };
+        let mark = self.take_mark();
+        if let Some(object) = &object {
+            self.opened(mark, object.get());
+        }
+        let frame = Frame::gather(Make::Upgraded(layout.clone()), object, len, mark, self.here());
+        if len == 0 {
+            return self.make(frame).map(Some);
+        }
+        Ok(self.push(frame))
+    }
+
+    /// A record: an instance of a class that is not there.
+    fn record_of(&mut self, layout: &Rc<Layout>, fields: usize) -> Result<Option<Owned>> {
+        let len = fields + usize::from(layout.kind != ShapeKind::Object);
+        self.claim(len, layout.bytes)?;
+        let record = types::record::empty(self.py, layout)?;
+        let mark = self.take_mark();
+        self.opened(mark, record.get());
+        let mut frame = Frame::gather(Make::Record(layout.clone()), Some(record), len, mark, self.here());
+        if len == 0 {
+            return self.make(frame).map(Some);
+        }
+        if layout.kind == ShapeKind::Based && self.refers()? {
+            frame.flags |= NOT_ITS_OWN;
+        }
+        Ok(self.push(frame))
     }
 
     /// Whether a reference comes next.
@@ -191,33 +198,56 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     /// A subclass of a builtin: the builtin's value comes first, then the fields.
-    fn based(&mut self, layout: &Rc<Layout>, class: *mut ffi::PyTypeObject, base: Base) -> Result<Option<Owned>> {
+    fn based(&mut self, layout: &Rc<Layout>, class: Type, base: Base) -> Result<Option<Owned>> {
         let fields = layout.names.len();
         let here = self.here();
         if base == Base::Exception && self.refers()? {
             return Err(decode("an exception whose content is not its own", here));
         }
-        // SAFETY: the GIL is held; empty instances are made by the builtin's own constructor.
-        unsafe {
-            match base {
-                Base::List | Base::Dict | Base::OrderedDict | Base::ByteArray | Base::Tuple => {}
-                Base::Set | Base::FrozenSet => {}
-                Base::DefaultDict | Base::Deque => {}
-                Base::Exception if !types::exception::is_of_parts(self.py, class)? => {
-                    self.claim(fields + 1, layout.bytes + 256)?;
-                    let object = types::exception::empty(self.py, class, None, here)?;
-                    let mark = self.take_mark();
-                    self.opened(mark, object.get());
-                    let frame = self.frame(Kind::Fields, Some(object.clone()), fields, mark);
-                    self.push(Frame { layout: Some(layout.clone()), ..frame });
-                    let frame = Frame::gather(Make::Exception, Some(object), 1, UNMARKED, here);
-                    return Ok(self.push(Frame { hand_over: false, ..frame }));
-                }
-                _ => return self.gather(Make::Based(layout.clone()), 1),
+        match base {
+            Base::List | Base::Dict | Base::OrderedDict | Base::ByteArray | Base::Tuple => {}
+            Base::Set | Base::FrozenSet | Base::DefaultDict | Base::Deque => {}
+            // SAFETY: the GIL is held while a decoder lives; the class is that of a layout, which keeps its plan.
+            Base::Exception if unsafe { !types::exception::is_of_parts(self.py, class)? } => {
+                self.claim(fields + 1, layout.bytes + 256)?;
+                // SAFETY: as above.
+                let object = unsafe { types::exception::empty(self.py, class, None, here)? };
+                let mark = self.take_mark();
+                self.opened(mark, object.get());
+                let frame = self.frame(Kind::Fields, Some(object.clone()), fields, mark);
+                self.push(Frame { layout: Some(layout.clone()), ..frame });
+                let frame = Frame::gather(Make::Exception, Some(object), 1, UNMARKED, here);
+                return Ok(self.push(Frame { hand_over: false, ..frame }));
             }
-            self.claim(fields + 1, layout.bytes + 256)?;
-            let token = self.r.next()?;
-            let (object, len) = match (base, token) {
+            _ => return self.gather(Make::Based(layout.clone()), 1),
+        }
+        self.claim(fields + 1, layout.bytes + 256)?;
+        // SAFETY: the class is one of those that are derived from `base`, as its layout was built for.
+        let (object, len) = unsafe { self.empty_based(class, base, here)? };
+        let mark = self.take_mark();
+        self.opened(mark, object.get());
+        let frame = self.frame(Kind::Fields, Some(object.clone()), fields, mark);
+        // The fields below, the content above: what is on top is built first.
+        self.push(Frame { layout: Some(layout.clone()), ..frame });
+        self.begin_content(base, object, len, here)?;
+        // The content is the instance: what holds it directly holds that.
+        if let [.., fields, content] = &mut self.stack[..] {
+            if !content.hand_over && content.is_value() {
+                content.chain = fields.chain;
+            }
+        }
+        Ok(None)
+    }
+
+    /// An empty instance of a subclass of a builtin, made by the builtin's own constructor, and how many items it gets.
+    ///
+    /// # Safety
+    /// `class` is alive, and derived from `base`.
+    unsafe fn empty_based(&mut self, class: Type, base: Base, at: usize) -> Result<(Owned, usize)> {
+        let token = self.r.next()?;
+        // SAFETY: the GIL is held while a decoder lives; the class is as the caller promises.
+        unsafe {
+            Ok(match (base, token) {
                 (Base::List, Token::List(len)) => {
                     self.claim(len, 8 * len)?;
                     let object = types::new_of(base, class, None)?;
@@ -240,10 +270,10 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                     let most = match self.r.next()? {
                         Token::Int(most) if most >= 0 => Some(most),
                         Token::None => None,
-                        _ => return Err(decode("expected the maxlen of a deque", here)),
+                        _ => return Err(decode("expected the maxlen of a deque", at)),
                     };
                     let Token::List(len) = self.r.next()? else {
-                        return Err(decode("expected the list of a deque's items", here));
+                        return Err(decode("expected the list of a deque's items", at));
                     };
                     self.claim(len, 640 + 8 * len)?;
                     (types::collections::empty_of(self.py, KnownType::PythonDeque, class, most)?, len)
@@ -257,47 +287,25 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                             .ok_or_else(raised)?;
                     (types::new_of(base, class, Some(payload))?, 0)
                 }
-                _ => return Err(decode("expected the content of a subclass of a builtin", here)),
-            };
-            let mark = self.take_mark();
-            self.opened(mark, object.get());
-            let frame = self.frame(Kind::Fields, Some(object.clone()), fields, mark);
-            // The fields below, the content above: what is on top is built first.
-            self.push(Frame { layout: Some(layout.clone()), ..frame });
-            match base {
-                Base::List | Base::Tuple if len > 0 => {
-                    let kind = if base == Base::List { Kind::List } else { Kind::Tuple };
-                    let frame = self.frame(kind, Some(object), len, UNMARKED);
-                    self.push(Frame { hand_over: false, ..frame });
-                }
-                Base::Dict | Base::OrderedDict => {
-                    self.begin_pairs(object, len, false, ANY)?;
-                }
-                Base::Set => {
-                    self.begin_set(object, len, false, ANY)?;
-                }
-                Base::FrozenSet if len > 0 => {
-                    let frame = Frame::gather(Make::FrozenSet, Some(object), len, UNMARKED, here);
-                    self.push(Frame { hand_over: false, ..frame });
-                }
-                Base::DefaultDict => {
-                    let frame = self.frame(Kind::Factory, Some(object), 1, UNMARKED);
-                    self.push(Frame { hand_over: false, ..frame });
-                }
-                Base::Deque if len > 0 => {
-                    let frame = self.frame(Kind::Append, Some(object), len, UNMARKED);
-                    self.push(Frame { hand_over: false, ..frame });
-                }
-                _ => {}
-            }
-            // The content is the instance: what holds it directly holds that.
-            if let [.., fields, content] = &mut self.stack[..] {
-                if !content.hand_over && content.is_value() {
-                    content.chain = fields.chain;
-                }
-            }
+                _ => return Err(decode("expected the content of a subclass of a builtin", at)),
+            })
         }
-        Ok(None)
+    }
+
+    /// Pushes the frame of what an instance of a subclass holds as the builtin that it is.
+    fn begin_content(&mut self, base: Base, object: Owned, len: usize, at: usize) -> Result<()> {
+        let frame = match base {
+            Base::List if len > 0 => self.frame(Kind::List, Some(object), len, UNMARKED),
+            Base::Tuple if len > 0 => self.frame(Kind::Tuple, Some(object), len, UNMARKED),
+            Base::FrozenSet if len > 0 => Frame::gather(Make::FrozenSet, Some(object), len, UNMARKED, at),
+            Base::DefaultDict => self.frame(Kind::Factory, Some(object), 1, UNMARKED),
+            Base::Deque if len > 0 => self.frame(Kind::Append, Some(object), len, UNMARKED),
+            Base::Dict | Base::OrderedDict => return self.begin_pairs(object, len, false, ANY).map(drop),
+            Base::Set => return self.begin_set(object, len, false, ANY).map(drop),
+            _ => return Ok(()),
+        };
+        self.push(Frame { hand_over: false, ..frame });
+        Ok(())
     }
 }
 

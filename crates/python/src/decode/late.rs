@@ -8,6 +8,7 @@ use crate::budget::hash_cost::may_run_code;
 use crate::budget::rings;
 use crate::budget::scale::{hashed_by, Scale};
 use crate::cpython::{references, set, Obj, Owned};
+use crate::decode::dialect::Dialect;
 use crate::decode::{Decoder, State};
 use crate::error::{decode, raised, Result};
 use crate::memory::{vec, FxHashMap, HashSet, Vec};
@@ -49,7 +50,7 @@ struct Awaited {
     sets: Vec<usize>,
 }
 
-impl<'i, R: Reader<'i>> Decoder<'i, R> {
+impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// Notes an object that is referred to while it is being built, if a hash may be made of what it holds: its own, or that of
     /// another whose code looks at its attributes.
     pub(crate) fn note_half(&mut self, object: Obj, number: u32) {
@@ -177,11 +178,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             // SAFETY: all are held.
             unsafe {
                 match deferred {
-                    Deferred::Item { dict, key, value, offset } if R::TYPED_VALUES => {
-                        self.set_deferred(dict.get(), key.get(), value.get(), offset)?
+                    Deferred::Item { dict, key, value, offset } => {
+                        D::set_deferred(self, dict.get(), key.get(), value.get(), weight, offset)?
                     }
-                    Deferred::Item { dict, key, value, offset } => Adding::new(&self.r, &self.rules.work, offset)
-                        .item(dict.get(), key.get(), value.get(), weight)?,
                     Deferred::Member { set, member, offset } => {
                         Adding::new(&self.r, &self.rules.work, offset).member(set.get(), member.get(), weight)?;
                     }

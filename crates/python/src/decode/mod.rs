@@ -6,6 +6,8 @@
 mod array;
 mod begin;
 mod build;
+pub mod dialect;
+pub(crate) mod elsewhere;
 pub(crate) mod frame;
 pub(crate) mod hashed;
 mod inline_cache;
@@ -15,6 +17,7 @@ mod partial;
 mod resolve;
 mod run;
 mod runs;
+mod schemaless;
 mod series;
 pub(crate) mod skip;
 pub(crate) mod typed;
@@ -25,14 +28,14 @@ use crate::budget::Allowance;
 use crate::budget::{self, Limits, Work, BYTES_PER_BYTE};
 use crate::cpython::fill;
 use crate::cpython::{gc, Obj, Owned};
-use crate::dialect::julia::{Described, Julia};
-use crate::dialect::pymongo::Driver;
 use crate::error::{self, decode, limit, Result};
 use crate::memory::{HashMap, Vec};
 use crate::schema::coerce::Rules;
 use crate::schema::{NodeId, Schema, ANY, UNTYPED};
 use crate::types::buffer::Lender;
 
+use dialect::Dialect;
+use elsewhere::Back;
 pub use frame::DOCUMENT;
 
 use crate::budget::hash_cost::Weight;
@@ -74,10 +77,6 @@ pub struct Options {
     pub naive: bool,
     /// Keys are text or bytes.
     pub strict_keys: bool,
-    /// As PyMongo does it.
-    pub driver: Option<Arc<Driver>>,
-    /// Values have types of their own, Julia's.
-    pub julia: Option<Arc<Julia>>,
     pub persistent_load: Option<Owned>,
     pub find_class: Option<Owned>,
     /// As pickle does: bytes behind the message are somebody else's.
@@ -123,12 +122,16 @@ pub(crate) enum State {
     Skipped,
 }
 
+/// A place in the input of a dialect's reader.
+pub(crate) type Place<'i, D> = <<D as Dialect<'i>>::Reader as Reader<'i>>::Place;
+
 /// Builds the graph of one message.
-pub struct Decoder<'i, R: Reader<'i>> {
-    pub r: R,
+pub struct Decoder<'i, D: Dialect<'i>> {
+    pub r: D::Reader,
+    pub dialect: D,
     pub options: &'i Options,
     pub py: Python<'i>,
-    pub(crate) stack: Vec<Frame>,
+    pub(crate) stack: Vec<Frame<D::Make>>,
     pub(crate) numbered: Vec<Numbered>,
     pub(crate) layouts: Vec<Rc<Layout>>,
     /// Values that open containers still wait for: each takes at least a byte, so that there can't be more than bytes.
@@ -157,29 +160,19 @@ pub struct Decoder<'i, R: Reader<'i>> {
     pub(crate) found: HashMap<usize, Rc<Layout>, rustc_hash::FxBuildHasher>,
     /// Classes that are not permitted are no error before they are used.
     pub(crate) learns: bool,
-    pub(crate) skipped: Vec<skip::Skipped<R::Place>>,
+    pub(crate) skipped: Vec<skip::Skipped<Place<'i, D>>>,
     /// How many looks ahead are under way.
     pub(crate) ahead: u32,
     /// What shared objects were made into where another type wants them: by number and node.
     pub(crate) made_into: HashMap<(u32, NodeId), Owned, rustc_hash::FxBuildHasher>,
-    /// By the address of a set that is met again by its table, and a node: the set itself, and what was made of it.
-    pub(crate) sets_into: HashMap<(usize, NodeId), (Owned, Owned), rustc_hash::FxBuildHasher>,
     /// Values of a list that is not counted yet: empty between lists.
     pub(crate) leaves: Vec<Owned>,
-    /// TypedValue values: where those stand that are referred to, and where to go back to from those that are being built.
-    pub(crate) apart: Vec<R::Place>,
-    pub(crate) backs: Vec<crate::dialect::julia::back_references::Back<R::Place>>,
-    /// Types by their numbers; how many are being described, one within the other; and their classes.
-    pub(crate) described: Vec<Option<Rc<Described>>>,
-    pub(crate) describing: u32,
-    pub(crate) classes_held: Vec<Owned>,
-    pub(crate) symbols: HashMap<&'i [u8], Owned>,
+    /// Where to go back to from values that stand elsewhere and are being built.
+    pub(crate) backs: Vec<Back<Place<'i, D>>>,
     /// Regular expressions that were compiled, by pattern and flags.
     pub(crate) patterns: Option<Owned>,
     /// Dtypes that are values of the message, by address.
     pub(crate) dtypes: HashMap<usize, (Owned, Arc<crate::types::numpy::dtype::Dtype>), rustc_hash::FxBuildHasher>,
-    /// Where a mapping turned out to be pairs after others had referred to it as a dict: what was built is wrong there.
-    pub(crate) anew: Option<usize>,
     /// Set while something that was skipped is read after all, or a part of a message is read.
     pub(crate) again: Option<skip::Again>,
     /// Of a part of a message: what is known of the rest.
@@ -187,13 +180,20 @@ pub struct Decoder<'i, R: Reader<'i>> {
     _pause: gc::Pause,
 }
 
-impl<'i, R: Reader<'i>> Decoder<'i, R> {
+impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// # Safety
     /// The GIL is held while the decoder lives.
-    pub unsafe fn new(py: Python<'i>, r: R, options: &'i Options, lender: Option<Lender<'i>>) -> Self {
+    pub unsafe fn new(
+        py: Python<'i>,
+        dialect: D,
+        r: D::Reader,
+        options: &'i Options,
+        lender: Option<Lender<'i>>,
+    ) -> Self {
         let input = r.remaining();
         Decoder {
             r,
+            dialect,
             options,
             py,
             // Room for what a message of its size is likely to have: growing by doubling costs a small one five calls.
@@ -216,7 +216,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 nodes: options.schema.as_ref().map_or(&UNTYPED, |schema| &schema.nodes),
                 schema: options.schema.as_deref(),
                 strict: options.strict,
-                plain: !R::TYPES,
+                plain: !D::Reader::TYPES,
                 dec_hook: options.dec_hook.as_ref(),
                 work: Work::new(options.limits.work, input),
             },
@@ -226,17 +226,10 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             skipped: Vec::new(),
             ahead: 0,
             made_into: HashMap::default(),
-            sets_into: HashMap::default(),
-            leaves: Vec::with_capacity(if R::TEXT_KEYS { (input / 64).clamp(1, 64) } else { 0 }),
-            apart: Vec::new(),
+            leaves: Vec::with_capacity(if D::Reader::TEXT_KEYS { (input / 64).clamp(1, 64) } else { 0 }),
             backs: Vec::new(),
-            described: Vec::new(),
-            describing: 0,
-            classes_held: Vec::new(),
-            symbols: HashMap::new(),
             patterns: None,
             dtypes: HashMap::default(),
-            anew: None,
             again: None,
             far: partial::Far::default(),
             // SAFETY: the GIL is held, says the caller.
@@ -249,9 +242,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         // The first object has number 0, unmarked; in a log's section, the first that is free.
         self.mark = self.numbered.len() as u32;
         self.numbered.push(Numbered::open());
-        if R::TYPED_VALUES {
-            self.find_apart()?;
-        }
+        D::start(self)?;
         let node = self.options.schema.as_ref().map_or(ANY, |schema| self.options.node.unwrap_or(schema.root));
         let accepts = self.rules.node(node).accepts;
         let root = match self.value(node, accepts).map_err(|fault| fault.found(self.here()))? {
@@ -262,12 +253,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             self.r.finish()?;
         }
         self.finish_deferred(0)?;
-        if R::TYPED_VALUES {
-            if let Some(at) = self.anew {
-                return Err(decode("a mapping that holds itself, with keys that Python can't hash or tell apart", at));
-            }
-            self.keep_apart();
-        }
+        D::finish(self)?;
         Ok(root)
     }
 
@@ -299,7 +285,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     /// The layout of that number.
     #[inline(always)]
     pub(crate) fn layout_of(&mut self, number: usize) -> Result<Rc<Layout>> {
-        if R::PARTIAL {
+        if D::Reader::PARTIAL {
             return self.far_layout(number);
         }
         match self.layouts.get(number) {
@@ -372,7 +358,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         if self.stack.len() >= self.most_deep {
             return Err(self.over(0));
         }
-        self.charge(AT_ONCE * size_of::<Frame>())?;
+        self.charge(AT_ONCE * size_of::<Frame<D::Make>>())?;
         self.paid_deep = self.most_deep.min(self.paid_deep.saturating_add(AT_ONCE));
         Ok(())
     }
@@ -455,7 +441,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         let Some(entry) = self.numbered.get_mut(number as usize) else {
             return Err(holdall_format::Error::new(holdall_format::ErrorKind::BadReference { number }, here).into());
         };
-        if entry.state == State::Skipped && !R::TYPED_VALUES {
+        if entry.state == State::Skipped && !D::BACK_REFERENCES {
             return self.read_skipped(number as usize, ANY);
         }
         let Some(object) = entry.object.clone() else {
@@ -465,11 +451,11 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         if let Some(top) = self.stack.last() {
             let frame = |at: usize| self.stack.get(at);
             // Of a subclass's instance, the content stands on top of the fields.
-            let is_content = |frame: &Frame| {
+            let is_content = |frame: &Frame<D::Make>| {
                 !frame.hand_over && frame.is_value() && frame.object.as_ref().map(Owned::get) == Some(object.get())
             };
-            let is_value =
-                frame(place as usize).is_some_and(Frame::is_value) || frame(place as usize + 1).is_some_and(is_content);
+            let is_value = frame(place as usize).is_some_and(|frame| frame.is_value())
+                || frame(place as usize + 1).is_some_and(is_content);
             if top.is_value() && place >= top.chain && is_value {
                 return Err(decode("a tuple or its like directly inside itself", here));
             }
@@ -485,7 +471,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 }
 
-impl<'i, R: Reader<'i>> Decoder<'i, R> {
+impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// Goes on with what is left for the log, or for the parts of a message, where nobody has set a bound: such a one is for each.
     pub fn begin_allowance(&mut self, allowance: &Allowance) {
         if self.options.limits.bytes.is_none() {

@@ -7,6 +7,8 @@ use super::resolve::layout_named;
 use super::skip::Again;
 use super::{Decoder, Numbered, Shared, State, UNMARKED};
 use crate::cpython::{text, Owned};
+use crate::decode::dialect::Dialect;
+use crate::decode::Place;
 use crate::error::{decode, Result};
 use crate::memory::{FxHashMap, Vec};
 use crate::schema::{NodeId, ANY};
@@ -57,7 +59,7 @@ impl Kept {
     }
 }
 
-impl<'i, R: Reader<'i>> Decoder<'i, R> {
+impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// Builds the value that comes next, or the object of that number, and gives back what is known now.
     pub fn part(&mut self, kept: Kept, number: Option<u64>) -> (Result<Owned>, Kept) {
         self.far.kept = kept;
@@ -128,7 +130,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
 
     /// Forgets the entries from `len` on, which are gone.
     pub(crate) fn forget_far(&mut self, len: usize) {
-        if R::PARTIAL {
+        if D::Reader::PARTIAL {
             self.far.entries.retain(|_, entry| (*entry as usize) < len);
         }
     }
@@ -156,7 +158,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         }
     }
 
-    fn far_place(&mut self, number: u64) -> Result<(R::Place, Again)> {
+    fn far_place(&mut self, number: u64) -> Result<(Place<'i, D>, Again)> {
         let place = self.r.place_of(number)?;
         let (back, depth) = (self.r.place(), self.again.map_or(0, |again| again.depth));
         self.r.rewind(place);
@@ -167,7 +169,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
 
     /// The object of that number, whole: for those who can't wait.
     pub(crate) fn object_of(&mut self, number: u64) -> Result<Owned> {
-        if !R::PARTIAL {
+        if !D::Reader::PARTIAL {
             return self.numbered(number);
         }
         if let Some(entry) = self.entry(number) {

@@ -1,17 +1,18 @@
 //! Layouts of a message, and the classes that they name: how instances of each are built.
 
+use crate::classes::defaults::lacking;
 use crate::classes::how::How;
 use crate::classes::plan;
 use crate::classes::plan::Plan;
 use crate::classes::registry;
 use crate::classes::serial::RECORDS;
 use crate::cpython::{text, Owned};
+use crate::decode::dialect::Dialect;
 use crate::decode::{Decoder, Numbered};
 use crate::error::{decode, raised, unknown_type, Asked, Result};
 use crate::memory::{format, HashSet, Vec};
 use crate::shapes::{classes, dicts, names};
 use crate::shapes::{places, Build, Layout, Place};
-use crate::types::defaults::lacking;
 use holdall_format::model::{self, Bytes, Name, ShapeKind};
 use holdall_format::Reader;
 use pyo3::ffi;
@@ -92,7 +93,7 @@ fn in_module(py: Python<'_>, module: &Bound<'_, PyModule>, name: &str) -> Result
     Ok(None)
 }
 
-impl<'i, R: Reader<'i>> Decoder<'i, R> {
+impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// A new layout, which may be known from an earlier message by its bytes. Who permits its class is asked each time.
     pub(crate) fn layout(&mut self, token: &model::Shape<'i>) -> Result<Rc<Layout>> {
         if self.again.is_some() {
@@ -101,9 +102,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         let classes = token.kind != ShapeKind::Dict;
         // Each name becomes a string of at least 50 bytes, in this message or in an earlier one.
         self.claim(0, 64 * token.fields.min(token.block.len()))?;
-        let shelf = self.rules.schema.map_or(classes::without_schema(self.py), |schema| &schema.shelf);
+        let cache = self.rules.schema.map_or(classes::without_schema(self.py), |schema| &schema.shapes);
         let known = match classes {
-            true => shelf.find(self.py, token),
+            true => cache.find(self.py, token),
             false => dicts::find(self.py, token.block),
         };
         if let Some(known) = known {
@@ -128,7 +129,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         let layout = self.settled(read.clone(), token.at)?;
         self.layouts.push(layout.clone());
         match classes {
-            true => shelf.keep(self.py, token, &read),
+            true => cache.keep(self.py, token, &read),
             false => dicts::keep(self.py, token.block, &read),
         }
         Ok(layout)
@@ -263,49 +264,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 return Ok(Build::Upgraded { plan: plan.clone(), lacking: None });
             }
         }
-        let mut seen = HashSet::new();
-        for name in &mut layout.names {
-            let mut raw = name.clone().into_raw();
-            // SAFETY: a string of ours; interning may replace it by its equal.
-            *name = unsafe {
-                ffi::PyUnicode_InternInPlace(&mut raw);
-                Owned::new(raw).ok_or_else(raised)?
-            };
-            if !seen.insert(name.get() as usize) {
-                return Err(decode("a layout has the same name twice", at));
-            }
-        }
+        intern_names(&mut layout.names, at)?;
         match (layout.kind, &plan.how) {
-            (ShapeKind::Object, How::Fields) => {
-                // In a trusted message, as in a pickle, what was not set stays so.
-                let lacks_defaulted = match self.r.trusted() {
-                    true => Vec::new(),
-                    false => lacking(self.py, class, &layout.names)?,
-                };
-                let places = places(plan, &layout.names)?;
-                // What the class has no place for is dropped only where its version says that it has changed.
-                if layout.version == plan.version && places.iter().any(|place| matches!(place, Place::Nowhere)) {
-                    return Err(decode(
-                        format_args!("`{name}` was stored with a field that it has not: `register` it with `renames` or a new `version`"),
-                        at,
-                    ));
-                }
-                if !lacks_defaulted.is_empty() {
-                    return Ok(Build::Upgraded { plan: plan.clone(), lacking: Some(lacks_defaulted) });
-                }
-                let offsets: Vec<usize> = places
-                    .iter()
-                    .filter_map(|place| if let Place::Slot(offset) = place { Some(*offset) } else { None })
-                    .collect();
-                if offsets.len() == places.len() && plan.is_bare() {
-                    return Ok(Build::Slots { class, offsets });
-                }
-                let attributes = places.iter().all(|place| matches!(place, Place::Attribute(_)));
-                if attributes && !plan.managed_dict {
-                    return Ok(Build::Attributes { plan: plan.clone() });
-                }
-                Ok(Build::Mixed { plan: plan.clone(), places })
-            }
+            (ShapeKind::Object, How::Fields) => self.build_of_fields(plan, layout, name, at),
             (ShapeKind::Object, How::NamedTuple(fields)) => {
                 let order: Vec<usize> = layout
                     .names
@@ -327,6 +288,41 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 at,
             )),
         }
+    }
+
+    /// How an instance of a usual class is built: slots, `__dict__` or both.
+    fn build_of_fields(&mut self, plan: &Rc<Plan>, layout: &Layout, name: &str, at: usize) -> Result<Build> {
+        let class = plan.class();
+        // In a trusted message, as in a pickle, what was not set stays so.
+        let lacks_defaulted = match self.r.trusted() {
+            true => Vec::new(),
+            false => lacking(self.py, class, &layout.names)?,
+        };
+        let places = places(plan, &layout.names)?;
+        // What the class has no place for is dropped only where its version says that it has changed.
+        if layout.version == plan.version && places.iter().any(|place| matches!(place, Place::Nowhere)) {
+            return Err(decode(
+                format_args!(
+                    "`{name}` was stored with a field that it has not: `register` it with `renames` or a new `version`"
+                ),
+                at,
+            ));
+        }
+        if !lacks_defaulted.is_empty() {
+            return Ok(Build::Upgraded { plan: plan.clone(), lacking: Some(lacks_defaulted) });
+        }
+        let offsets: Vec<usize> = places
+            .iter()
+            .filter_map(|place| if let Place::Slot(offset) = place { Some(*offset) } else { None })
+            .collect();
+        if offsets.len() == places.len() && plan.is_bare() {
+            return Ok(Build::Slots { class, offsets });
+        }
+        let attributes = places.iter().all(|place| matches!(place, Place::Attribute(_)));
+        if attributes && !plan.managed_dict {
+            return Ok(Build::Attributes { plan: plan.clone() });
+        }
+        Ok(Build::Mixed { plan: plan.clone(), places })
     }
 
     /// The class of that stored name, if it is permitted: registered, one of the standard library's plain ones, or
@@ -356,11 +352,28 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             }
         }
         if self.r.trusted() && !self.options.records {
-            return crate::types::reference::class_of(self, name, at).map(Some);
+            return crate::types::reference::class_of(self.py, self.options.find_class.as_ref(), name, at).map(Some);
         }
         if self.options.records {
             return Ok(None);
         }
         Err(unknown_type(format!("{name}"), registry::remedy(self.py, name), at))
     }
+}
+
+/// Interns the names of fields, which have to differ.
+fn intern_names(names: &mut Vec<Owned>, at: usize) -> Result<()> {
+    let mut seen = HashSet::new();
+    for name in names {
+        let mut raw = name.clone().into_raw();
+        // SAFETY: a string of ours; interning may replace it by its equal.
+        *name = unsafe {
+            ffi::PyUnicode_InternInPlace(&mut raw);
+            Owned::new(raw).ok_or_else(raised)?
+        };
+        if !seen.insert(name.get() as usize) {
+            return Err(decode("a layout has the same name twice", at));
+        }
+    }
+    Ok(())
 }

@@ -1,16 +1,13 @@
 //! The loop: takes the container on top of the stack on by one value after the other, and hands it over when full.
 
-use super::frame::{
-    weight_in_content, weight_of, Deferred, Frame, Kind, Make, Parts, DOCUMENT, FIXED, GUESSED, ODD, PROXY,
-};
+use super::frame::{weight_in_content, Deferred, Frame, Kind, Make, Parts, DOCUMENT, FIXED, GUESSED, ODD, PROXY};
 use super::hashed::{Adding, TWICE};
 use crate::budget::hash_cost::{may_run_code, Weight};
 use crate::budget::scale;
 use crate::cpython::fill;
 use crate::cpython::{dict, replace, text, Obj, Owned};
+use crate::decode::dialect::{set_item, Dialect};
 use crate::decode::{Decoder, UNMARKED};
-use crate::dialect::julia::tables::weight_of_list;
-use crate::dialect::pymongo;
 use crate::error::{decode, raised, refused, Fault, Result, Step};
 use crate::schema::node::{accepts, SeqKind};
 use crate::schema::{NodeId, ANY};
@@ -23,7 +20,7 @@ use std::ptr::addr_of_mut;
 
 pub(crate) const CHANGED: &str = "a container was changed while it was being loaded";
 
-impl<'i, R: Reader<'i>> Decoder<'i, R> {
+impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// Works until no more than `base` frames are left; gives the object of the last of them.
     pub(crate) fn run(&mut self, base: usize) -> Result<Owned> {
         self.run_down_to(base).map_err(|fault| self.traced(fault))
@@ -41,14 +38,11 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 Kind::Pairs => self.run_pairs()?,
                 Kind::Typed => self.run_typed()?,
                 Kind::Guessed => self.run_guessed()?,
-                Kind::Lists => self.run_lists()?,
+                Kind::Lists => D::run_lists(self)?,
                 _ => self.run_other()?,
             };
             if let Some(frame) = done {
-                let (mut weight, mark, check) = (weight_of(&frame), frame.mark, frame.check);
-                if R::TYPED_VALUES && frame.kind == Kind::List {
-                    weight = weight_of_list(&frame, self.stack.last());
-                }
+                let (mut weight, mark, check) = (D::weight(&frame, self.stack.last()), frame.mark, frame.check);
                 if weight_in_content(&frame, &self.stack) {
                     weight.freeing = weight.freeing.max(frame.weight.freeing);
                 }
@@ -63,7 +57,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 if check != ANY {
                     object = self.checked_object(object, check, mark)?;
                 }
-                if R::TYPED_VALUES || R::PARTIAL {
+                if D::BACK_REFERENCES || D::Reader::PARTIAL {
                     self.back_from(self.stack.len());
                 }
                 if weight != Weight::default() && mark != UNMARKED {
@@ -95,7 +89,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         fault
     }
 
-    fn step(&self, frame: &Frame) -> Option<Step> {
+    fn step(&self, frame: &Frame<D::Make>) -> Option<Step> {
         match frame.kind {
             Kind::List | Kind::Tuple | Kind::Append | Kind::Set => Some(Step::Index(frame.at)),
             Kind::Gather => match frame.parts.as_deref() {
@@ -114,7 +108,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
 
     /// Takes the full container off the stack.
     #[inline(always)]
-    pub(crate) fn pop(&mut self) -> Option<Frame> {
+    pub(crate) fn pop(&mut self) -> Option<Frame<D::Make>> {
         self.stack.pop()
     }
 
@@ -127,7 +121,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     #[inline(always)]
-    fn run_list(&mut self) -> Result<Option<Frame>> {
+    fn run_list(&mut self) -> Result<Option<Frame<D::Make>>> {
         let depth = self.stack.len();
         let frame = &self.stack[depth - 1];
         let (mut at, len, item) = (frame.at, frame.len, frame.item);
@@ -153,7 +147,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         Ok(self.pop())
     }
 
-    fn run_tuple(&mut self) -> Result<Option<Frame>> {
+    fn run_tuple(&mut self) -> Result<Option<Frame<D::Make>>> {
         let depth = self.stack.len();
         while self.stack[depth - 1].at < self.stack[depth - 1].len {
             self.owed -= 1;
@@ -175,7 +169,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     #[inline(always)]
-    fn run_copied(&mut self) -> Result<Option<Frame>> {
+    fn run_copied(&mut self) -> Result<Option<Frame<D::Make>>> {
         let depth = self.stack.len();
         let frame = &self.stack[depth - 1];
         let (mut at, len, item) = (frame.at, frame.len, frame.item);
@@ -203,7 +197,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         Ok(self.pop())
     }
 
-    fn run_pairs(&mut self) -> Result<Option<Frame>> {
+    fn run_pairs(&mut self) -> Result<Option<Frame<D::Make>>> {
         let depth = self.stack.len();
         let (key_node, value_node) = match &self.rules.node(self.stack[depth - 1].item).map {
             Some(map) => (map.key, map.value),
@@ -221,7 +215,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             self.owed -= 1;
             let (node, accepts) = if frame.key.is_none() {
                 self.r.key();
-                if R::TEXT_KEYS && taken.0 & accepts::STR == 0 {
+                if D::Reader::TEXT_KEYS && taken.0 & accepts::STR == 0 {
                     let key = self.text_key(key_node)?;
                     self.deliver(key)?;
                     continue;
@@ -274,7 +268,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                     if !dict::set(dict, key.get(), value.get()) {
                         return Err(raised());
                     }
-                    if R::UNIQUE_KEYS && dict::len(dict) == count {
+                    if D::Reader::UNIQUE_KEYS && dict::len(dict) == count {
                         return Err(decode(TWICE, self.here()));
                     }
                     at += 2;
@@ -296,7 +290,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     #[inline(never)]
-    fn run_other(&mut self) -> Result<Option<Frame>> {
+    fn run_other(&mut self) -> Result<Option<Frame<D::Make>>> {
         let depth = self.stack.len();
         let item = self.stack[depth - 1].item;
         let accepts = self.rules.node(item).accepts;
@@ -320,7 +314,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     /// The object of a full frame, if it is to be handed to the frame below.
-    fn finish_frame(&mut self, frame: Frame) -> Result<Option<Owned>> {
+    fn finish_frame(&mut self, frame: Frame<D::Make>) -> Result<Option<Owned>> {
         if frame.weight.freeing >= Weight::MOST_FREED {
             return Err(decode("nested too deep in a type that CPython frees by recursion", frame.offset));
         }
@@ -364,36 +358,40 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                     }
                 }
                 self.whole(frame.mark, object.get());
-                // The outermost document is no reference, nor are the variables of code.
-                let in_document = self.stack.last().is_some_and(|parent| parent.kind != Kind::Gather);
-                if R::TEXT_KEYS && frame.kind == Kind::Pairs && self.options.driver.is_some() && in_document {
-                    return self.dereferenced(object).map(Some);
-                }
+                let object = if frame.kind == Kind::Pairs { D::whole_dict(self, object)? } else { object };
                 Ok(frame.hand_over.then_some(object))
             }
         }
+    }
+
+    /// The place of the next value in the container on top of the stack; and what comparing it costs, where it is hashed.
+    #[inline(always)]
+    fn next_place(&mut self, here: usize) -> Result<(usize, u32)> {
+        let Some(frame) = self.stack.last_mut() else { return Err(decode("a value without its container", here)) };
+        let at = frame.at;
+        frame.at += 1;
+        let weight = frame.weight;
+        if weight == Weight::default() || !matches!(frame.kind, Kind::Pairs | Kind::Set | Kind::Lists) {
+            return Ok((at, 0));
+        }
+        frame.weight = Weight { depth: 0, values: 0, ..weight };
+        // Of lists, the first has keys.
+        let is_hashed = match frame.kind {
+            Kind::Set => true,
+            Kind::Lists => at == 0,
+            _ => frame.key.is_none(),
+        };
+        if is_hashed {
+            self.weigh_key(weight, here)?;
+        }
+        Ok((at, weight.values))
     }
 
     /// Puts a value into the container on top of the stack.
     pub(crate) fn deliver(&mut self, value: Owned) -> Result<()> {
         let here = self.here();
         let half_seen = self.half_seen;
-        let Some(frame) = self.stack.last_mut() else { return Err(decode("a value without its container", here)) };
-        let at = frame.at;
-        frame.at += 1;
-        let mut key_weight = 0;
-        if frame.weight != Weight::default() && matches!(frame.kind, Kind::Pairs | Kind::Set | Kind::Lists) {
-            let weight = frame.weight;
-            frame.weight = Weight { depth: 0, values: 0, ..weight };
-            key_weight = weight.values;
-            // Of lists, the first has keys.
-            if frame.kind == Kind::Set
-                || (frame.kind == Kind::Lists && at == 0)
-                || (frame.kind == Kind::Pairs && frame.key.is_none())
-            {
-                self.weigh_key(weight, here)?;
-            }
-        }
+        let (at, key_weight) = self.next_place(here)?;
         let Some(frame) = self.stack.last_mut() else { return Err(decode("a value without its container", here)) };
         let missing = || decode(CHANGED, here);
         // SAFETY: a frame's object is of the type that its kind says, and is held by it.
@@ -434,30 +432,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                         return Err(raised());
                     }
                 }
-                Kind::Pairs => match frame.key.take() {
-                    None if self.options.strict_keys && !text_or_bytes(value.get()) => {
-                        return Err(decode("a key that is neither text nor bytes, with strict_map_key=True", here));
-                    }
-                    None => frame.set_key(value, key_weight),
-                    Some(key) => {
-                        let dict = frame.object.clone().ok_or_else(missing)?;
-                        if frame.flags & DOCUMENT != 0 {
-                            pymongo::set_item(dict.get(), key.get(), value.get())
-                                .map_err(|fault| self.of_user(1, fault))?;
-                        } else if frame.deferring || (half_seen && may_run_code(key.get())) {
-                            frame.deferring = true;
-                            self.deferred.push(Deferred::Item { dict, key, value, offset: here });
-                        } else {
-                            let weight = frame.key_weight();
-                            Adding::new(&self.r, &self.rules.work, here).item(
-                                dict.get(),
-                                key.get(),
-                                value.get(),
-                                weight,
-                            )?;
-                        }
-                    }
-                },
+                Kind::Pairs => return self.deliver_to_pairs(value, key_weight),
                 Kind::Set => {
                     let set = frame.object.clone().ok_or_else(missing)?;
                     if half_seen && may_run_code(value.get()) {
@@ -466,40 +441,13 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                         Adding::new(&self.r, &self.rules.work, here).member(set.get(), value.get(), key_weight)?;
                     }
                 }
-                Kind::Fields => {
-                    let object = frame.object.clone().ok_or_else(missing)?;
-                    let layout = frame.layout.clone().ok_or_else(missing)?;
-                    match &layout.build {
-                        Build::Slots { offsets, .. } => {
-                            replace(crate::classes::state::slot_mut(object.get(), offsets[at]), value.into_raw());
-                        }
-                        Build::Mixed { places, .. } | Build::Based { places, .. } => {
-                            put(object.get(), &places[at], value, here)?
-                        }
-                        _ => {
-                            let dict = frame.key.as_ref().ok_or_else(missing)?;
-                            if dict::is_template(dict.get(), frame.len) {
-                                replace(dict::value_slot(dict.get(), at), value.into_raw());
-                            } else if !dict::set(dict.get(), layout.names[at].get(), value.get()) {
-                                return Err(raised());
-                            }
-                        }
-                    }
-                }
+                Kind::Fields => put_field(frame, at, value, here)?,
                 Kind::Append => {
                     let object = frame.object.clone().ok_or_else(missing)?;
                     crate::types::collections::append(object.get(), value.get())?;
                 }
                 Kind::Array => return self.array_item(at, &value),
-                Kind::Factory => {
-                    let object = frame.object.clone().ok_or_else(missing)?;
-                    if value.get() != ffi::Py_None() && ffi::PyCallable_Check(value.get()) == 0 {
-                        return Err(decode("a default factory that can't be called", here));
-                    }
-                    if ffi::PyObject_SetAttrString(object.get(), c"default_factory".as_ptr(), value.get()) != 0 {
-                        return Err(refused("a default factory can't be set", here));
-                    }
-                }
+                Kind::Factory => set_factory(frame, &value, here)?,
                 Kind::Gather | Kind::Lists => {
                     let weighed = frame.weight.values;
                     let parts = frame.parts.get_or_insert_default();
@@ -518,6 +466,38 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         Ok(())
     }
 
+    /// A key, or the value of the key that came before.
+    ///
+    /// # Safety
+    /// The frame on top is of `Kind::Pairs`, and holds a dict, or an object that is set item by item.
+    #[inline(always)]
+    unsafe fn deliver_to_pairs(&mut self, value: Owned, key_weight: u32) -> Result<()> {
+        let (here, half_seen) = (self.here(), self.half_seen);
+        let Some(frame) = self.stack.last_mut() else { return Err(decode(CHANGED, here)) };
+        let Some(key) = frame.key.take() else {
+            // SAFETY: held by `value`.
+            if self.options.strict_keys && unsafe { !text_or_bytes(value.get()) } {
+                return Err(decode("a key that is neither text nor bytes, with strict_map_key=True", here));
+            }
+            frame.set_key(value, key_weight);
+            return Ok(());
+        };
+        let dict = frame.object.clone().ok_or_else(|| decode(CHANGED, here))?;
+        // SAFETY: all three are held; the frame's object is what the caller promises.
+        unsafe {
+            if frame.flags & DOCUMENT != 0 {
+                return set_item(dict.get(), key.get(), value.get()).map_err(|fault| D::of_user(self, 1, fault));
+            }
+            if frame.deferring || (half_seen && may_run_code(key.get())) {
+                frame.deferring = true;
+                self.deferred.push(Deferred::Item { dict, key, value, offset: here });
+                return Ok(());
+            }
+            let weight = frame.key_weight();
+            Adding::new(&self.r, &self.rules.work, here).item(dict.get(), key.get(), value.get(), weight)
+        }
+    }
+
     /// Counts what hashing a key costs, which is hashed next.
     #[cold]
     pub(crate) fn weigh_key(&mut self, weight: Weight, at: usize) -> Result<()> {
@@ -530,4 +510,51 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
 unsafe fn text_or_bytes(object: Obj) -> bool {
     // SAFETY: alive, says the caller.
     unsafe { text::is(object) || ffi::Py_TYPE(object) == addr_of_mut!(ffi::PyBytes_Type) }
+}
+
+/// Puts a value into a field of the instance that the frame holds.
+///
+/// # Safety
+/// The frame is of `Kind::Fields`, its object of the class that its layout was built for, and `at` a field of that.
+#[inline(always)]
+unsafe fn put_field<M>(frame: &Frame<M>, at: usize, value: Owned, here: usize) -> Result<()> {
+    let missing = || decode(CHANGED, here);
+    let object = frame.object.as_ref().ok_or_else(missing)?;
+    let layout = frame.layout.as_ref().ok_or_else(missing)?;
+    // SAFETY: the places are those of the object's class, as the caller promises; it is held by the frame.
+    unsafe {
+        match &layout.build {
+            Build::Slots { offsets, .. } => {
+                replace(crate::classes::state::slot_mut(object.get(), offsets[at]), value.into_raw());
+            }
+            Build::Mixed { places, .. } | Build::Based { places, .. } => {
+                let object = object.clone();
+                put(object.get(), &places[at], value, here)?
+            }
+            _ => {
+                let dict = frame.key.as_ref().ok_or_else(missing)?;
+                if dict::is_template(dict.get(), frame.len) {
+                    replace(dict::value_slot(dict.get(), at), value.into_raw());
+                } else if !dict::set(dict.get(), layout.names[at].get(), value.get()) {
+                    return Err(raised());
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Sets the default factory of the dict that the frame holds.
+fn set_factory<M>(frame: &Frame<M>, factory: &Owned, here: usize) -> Result<()> {
+    let object = frame.object.clone().ok_or_else(|| decode(CHANGED, here))?;
+    // SAFETY: both are held.
+    unsafe {
+        if factory.get() != ffi::Py_None() && ffi::PyCallable_Check(factory.get()) == 0 {
+            return Err(decode("a default factory that can't be called", here));
+        }
+        if ffi::PyObject_SetAttrString(object.get(), c"default_factory".as_ptr(), factory.get()) != 0 {
+            return Err(refused("a default factory can't be set", here));
+        }
+    }
+    Ok(())
 }

@@ -3,12 +3,12 @@
 use super::{Decoder, UNMARKED};
 use crate::budget::hash_cost::Weight;
 use crate::cpython::{float, int, text as strings, Owned};
+use crate::decode::dialect::Dialect;
 use crate::error::{raised, Result};
 use holdall_format::model::{Ints, Seq};
-use holdall_format::Reader;
 use pyo3::ffi;
 
-impl<'i, R: Reader<'i>> Decoder<'i, R> {
+impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// What hashing a tuple of plain values costs, for who holds it and for who refers to it later.
     pub(crate) fn weigh_run(&mut self, seq: Seq, len: usize) {
         if seq == Seq::Tuple {

@@ -2,10 +2,10 @@
 
 use super::{Decoder, Numbered};
 use crate::cpython::Owned;
+use crate::decode::dialect::Dialect;
 use crate::error::{decode, Result};
 use crate::memory::Vec;
 use crate::shapes::Layout;
-use holdall_format::Reader;
 use std::rc::Rc;
 
 /// What the messages so far have numbered.
@@ -37,7 +37,7 @@ impl Series {
     }
 }
 
-impl<'i, R: Reader<'i>> Decoder<'i, R> {
+impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// Builds a message that goes on with so many objects, all of the series or none; and so many layouts, likewise. After an error
     /// the series has none.
     pub fn in_series(&mut self, series: &mut Series, objects: u64, layouts: u64) -> Result<Owned> {

@@ -5,10 +5,12 @@ use super::{Decoder, Numbered, State, UNMARKED};
 use crate::budget;
 use crate::budget::hash_cost::Weight;
 use crate::cpython::Owned;
+use crate::decode::dialect::Dialect;
 use crate::error::{decode, Result};
 use crate::schema::{NodeId, ANY};
 use crate::shapes::Layout;
 use crate::types;
+use crate::types::buffer::BufferToken;
 use holdall_format::{Reader, Token};
 use std::rc::Rc;
 
@@ -32,7 +34,7 @@ pub struct Again {
     pub(crate) depth: usize,
 }
 
-impl<'i, R: Reader<'i>> Decoder<'i, R> {
+impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// Passes over one value.
     pub(crate) fn skip(&mut self) -> Result<()> {
         if self.r.skip()? {
@@ -73,8 +75,8 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             }
             Token::Buffer { number, out_of_band } if self.ahead == 0 => {
                 // They come in order: one that is passed over is taken nevertheless.
-                let here = self.here();
-                types::buffer::pass(self, *number, *out_of_band, here)?;
+                let token = BufferToken { number: *number, out_of_band: *out_of_band, at: self.here() };
+                self.of_lender(|py, lender, charge| types::buffer::pass(py, lender, charge, token))?
             }
             _ => {}
         }
@@ -89,7 +91,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         let Some(again) = &mut self.again else { return (0, false) };
         let number = again.number;
         again.number += 1;
-        if R::PARTIAL {
+        if D::Reader::PARTIAL {
             return self.met_in_part(number as u64, entry);
         }
         match self.numbered.get_mut(number) {
@@ -106,7 +108,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     pub(crate) fn layout_again(&mut self) -> Result<Rc<Layout>> {
         let here = self.here();
         let Some(again) = &mut self.again else { return Err(decode("a layout out of place", here)) };
-        if R::PARTIAL {
+        if D::Reader::PARTIAL {
             let number = again.layout;
             again.layout += 1;
             let before = again.number;

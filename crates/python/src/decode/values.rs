@@ -1,19 +1,23 @@
 //! The next value: made at once where it is small, else begun, with a frame for what it holds.
 
 use super::frame::{Frame, Kind, Make, HASHED};
+use super::schemaless;
 use super::{Decoder, Numbered, State, UNMARKED};
 use crate::budget::hash_cost::Weight;
 use crate::cpython::text::Failure;
 use crate::cpython::{float, int, text as strings, Owned};
+use crate::decode::dialect::Dialect;
 use crate::error::{decode, raised, Result};
 use crate::schema::node::accepts;
 use crate::schema::{time, NodeId, ANY};
 use crate::types;
-use holdall_format::model::{reduce, Bytes, KnownType, Leaf};
+use crate::types::buffer::{BufferToken, Charge, Lender};
+use holdall_format::model::{reduce, BsonValue, Bytes, KnownType, Leaf};
 use holdall_format::{Error as FormatError, ErrorKind, Reader, Token};
 use pyo3::ffi;
+use pyo3::Python;
 
-impl<'i, R: Reader<'i>> Decoder<'i, R> {
+impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// A string of what a format holds.
     #[inline(never)]
     pub(crate) fn string_of(&self, bytes: Bytes<'_>) -> Result<Owned> {
@@ -22,8 +26,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             Ok(text) => Ok(text),
             Err(Failure::Raised) => Err(raised()),
             Err(Failure::BadUtf8) => match bytes {
-                Bytes::StrictUtf8(bytes) if R::TYPED_VALUES => Some(escaped(bytes)),
-                Bytes::StrictUtf8(bytes) => self.lenient(bytes),
+                Bytes::StrictUtf8(bytes) => D::not_utf8(self, bytes),
                 _ => None,
             }
             .unwrap_or_else(|| Err(FormatError::new(ErrorKind::BadUtf8, self.here()).into())),
@@ -33,6 +36,17 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     /// The same of UTF-8 that is not checked yet.
     pub(crate) fn string(&self, utf8: &[u8]) -> Result<Owned> {
         self.string_of(Bytes::StrictUtf8(utf8))
+    }
+
+    /// Asks what lends the buffers outside the message, which is paid for by what this load may use.
+    pub(crate) fn of_lender<T>(
+        &mut self,
+        ask: impl FnOnce(Python<'i>, &mut Option<Lender<'i>>, Charge<'_>) -> Result<T>,
+    ) -> Result<T> {
+        let (py, mut lender) = (self.py, self.lender.take());
+        let done = ask(py, &mut lender, &mut |len| self.charge_given(len));
+        self.lender = lender;
+        done
     }
 
     /// The next value, as its node wants it; `None` if it was begun and its frame pushed.
@@ -134,7 +148,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         match token {
             // What is referred to may be a container that the collector must see, or one that is not all there: those
             // go the long way, with a frame for what refers to them.
-            Token::Reference(_) if R::PARTIAL => Ok(None),
+            Token::Reference(_) if D::Reader::PARTIAL => Ok(None),
             Token::Reference(number) => {
                 let Some(Numbered { object: Some(known), state: State::Whole, .. }) =
                     self.numbered.get(number as usize)
@@ -179,12 +193,12 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     /// The object of that number; where it stands apart, and is not there yet, it is begun.
     #[inline(always)]
     pub(crate) fn referred(&mut self, number: u64, id: NodeId) -> Result<Option<Owned>> {
-        if R::PARTIAL {
+        if D::Reader::PARTIAL {
             return self.far_object(number, id);
         }
         let index = number as usize;
-        if R::TYPED_VALUES && self.numbered.get(index).is_some_and(|known| known.state == State::Skipped) {
-            return self.begin_apart(index, id);
+        if D::BACK_REFERENCES && self.numbered.get(index).is_some_and(|known| known.state == State::Skipped) {
+            return D::referred(self, index, id);
         }
         self.numbered(number).map(Some)
     }
@@ -268,13 +282,13 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         Ok(Some(value))
     }
 
-    pub(crate) fn frame(&self, kind: Kind, object: Option<Owned>, len: usize, mark: u32) -> Frame {
+    pub(crate) fn frame(&self, kind: Kind, object: Option<Owned>, len: usize, mark: u32) -> Frame<D::Make> {
         Frame::new(kind, object, len, mark, self.here())
     }
 
     /// Pushes a frame; its values are owed from now on.
     #[inline(always)]
-    pub(crate) fn push(&mut self, mut frame: Frame) -> Option<Owned> {
+    pub(crate) fn push(&mut self, mut frame: Frame<D::Make>) -> Option<Owned> {
         crate::memory::check();
         self.owed += frame.len - frame.at;
         frame.chain = match self.stack.last() {
@@ -305,29 +319,20 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 Token::UInt(value) => self.done(Owned::new(ffi::PyLong_FromUnsignedLongLong(value))),
                 Token::Timestamp { seconds, nanoseconds } => {
                     let made = if self.options.timestamps {
-                        types::schemaless::exact_timestamp(self.py, seconds, nanoseconds)?
+                        schemaless::exact_timestamp(self.py, seconds, nanoseconds)?
                     } else {
                         self.moment(seconds, nanoseconds, self.options.naive, here)?
                     };
                     self.done(Some(made))
                 }
-                Token::BsonValue(value) => {
-                    self.charge(types::bson_values::cost(&value))?;
-                    match types::bson_values::build(self, value)? {
-                        Some(made) => self.done(Some(made)),
-                        None => Ok(None),
-                    }
-                }
+                Token::BsonValue(value) => self.bson_value(value, here),
                 Token::Extension { code, data } => {
-                    let made = types::schemaless::of_extension(self.py, code, data, self.options.ext_hook.as_ref())?;
+                    let made = schemaless::of_extension(self.py, code, data, self.options.ext_hook.as_ref())?;
                     self.done(Some(made))
                 }
                 Token::Complex(real, imag) => self.done(Owned::new(ffi::PyComplex_FromDoubles(real, imag))),
-                Token::TypedValue(tagged) if R::TYPED_VALUES => self.tagged_value(tagged),
-                Token::Bytes(bytes) if R::TYPED_VALUES => self.octets(bytes),
-                Token::Bytes(bytes) => {
-                    self.done(Owned::new(ffi::PyBytes_FromStringAndSize(bytes.as_ptr().cast(), bytes.len() as isize)))
-                }
+                Token::TypedValue(value) => D::typed_value(self, value),
+                Token::Bytes(bytes) => D::bytes(self, bytes),
                 Token::ByteArray(bytes) => self
                     .done(Owned::new(ffi::PyByteArray_FromStringAndSize(bytes.as_ptr().cast(), bytes.len() as isize))),
                 Token::Ellipsis => self.done(Some(Owned::borrowed(ffi::Py_Ellipsis()))),
@@ -340,7 +345,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                     self.weigh_run(seq, lengths.len());
                     self.texts(seq, lengths, joined)
                 }
-                Token::Dict(len) if !R::UNIQUE_KEYS => self.begin_guessed(len),
+                Token::Dict(len) if !D::Reader::UNIQUE_KEYS => self.begin_guessed(len),
                 Token::Dict(len) => {
                     let dict = Owned::new(ffi::PyDict_New()).ok_or_else(raised)?;
                     self.begin_pairs(dict, len, true, ANY)
@@ -357,33 +362,51 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 Token::DateTime { bits, zoned: true } => self.zoned(bits),
                 Token::KnownType(known) => self.known(known),
                 Token::Buffer { number, out_of_band } => {
-                    let buffer = types::buffer::take(self, number, out_of_band, here)?;
+                    let token = BufferToken { number, out_of_band, at: here };
+                    let buffer = self.of_lender(|py, lender, charge| types::buffer::take(py, lender, charge, token))?;
                     self.done(Some(buffer))
                 }
                 Token::Global => self.gather(Make::Global, 2),
                 Token::Persistent => self.gather(Make::Persistent, 1),
-                Token::Reduce(flags) => {
-                    if !types::reduce::is_sound(flags) {
-                        return Err(decode("a recipe with parts that exclude each other", here));
-                    }
-                    let (made_of, then) = reduce::values(flags);
-                    self.claim(made_of + then, 256)?;
-                    let mark = self.take_mark();
-                    let make = Make::Recipe { flags, deferred: self.deferred.len() };
-                    let frame = Frame::gather(make, None, made_of + then, mark, here);
-                    Ok(self.push(Frame { kind: Kind::Reduce, ..frame }))
-                }
+                Token::Reduce(flags) => self.recipe(flags, here),
                 _ => Err(decode("a token out of place", here)),
             }
         }
     }
 
+    /// A value that databases have; code with variables needs a frame for them.
+    fn bson_value(&mut self, value: BsonValue<'i>, at: usize) -> Result<Option<Owned>> {
+        self.charge(types::bson_values::cost(&value))?;
+        let made = match value {
+            BsonValue::ScopedCode(code) => {
+                let code = self.string(code)?;
+                return self.gather_scope(code);
+            }
+            BsonValue::Binary { subtype, data } => D::binary(self, subtype, data)?,
+            value => types::bson_values::build(self.py, value, at, |text| self.string(text))?,
+        };
+        self.done(Some(made))
+    }
+
+    /// A recipe of a trusted message: what the object is made of, then what is done with it.
+    fn recipe(&mut self, flags: u8, at: usize) -> Result<Option<Owned>> {
+        if !types::reduce::is_sound(flags) {
+            return Err(decode("a recipe with parts that exclude each other", at));
+        }
+        let (made_of, then) = reduce::values(flags);
+        self.claim(made_of + then, 256)?;
+        let mark = self.take_mark();
+        let make = Make::Recipe { flags, deferred: self.deferred.len() };
+        let frame = Frame::gather(make, None, made_of + then, mark, at);
+        Ok(self.push(Frame { kind: Kind::Reduce, ..frame }))
+    }
+
     /// A point in time: in UTC, or without a zone in formats that don't say whether there was one.
     pub(crate) fn moment(&mut self, seconds: i64, nanoseconds: u32, naive: bool, at: usize) -> Result<Owned> {
-        if let Some(made) = self.driver_datetime(seconds, nanoseconds)? {
+        if let Some(made) = D::moment(self, seconds, nanoseconds)? {
             return Ok(made);
         }
-        if R::TEXT_KEYS {
+        if D::Reader::TEXT_KEYS {
             // SAFETY: the singletons are alive.
             let zone = unsafe {
                 if naive {
@@ -397,7 +420,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 None => types::bson_values::datetime_ms(self.py, seconds, nanoseconds),
             };
         }
-        types::schemaless::of_timestamp(seconds, nanoseconds, self.options.as_msgpack_python, at)
+        schemaless::of_timestamp(seconds, nanoseconds, self.options.as_msgpack_python, at)
     }
 
     /// A datetime and its zone, which is almost always UTC or the one of an earlier datetime.
@@ -416,14 +439,4 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         let made = unsafe { types::datetime::datetime(bits, zone.get(), start)? };
         self.done(Some(made))
     }
-}
-
-/// Text that is no UTF-8, which some languages allow: as Python's own file names, bytes beyond it are lone surrogates.
-#[cold]
-fn escaped(bytes: &[u8]) -> Result<Owned> {
-    // SAFETY: the GIL is held while a decoder lives; the bytes are readable for their length.
-    unsafe {
-        Owned::new(ffi::PyUnicode_DecodeUTF8(bytes.as_ptr().cast(), bytes.len() as isize, c"surrogateescape".as_ptr()))
-    }
-    .ok_or_else(raised)
 }

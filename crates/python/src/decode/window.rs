@@ -2,12 +2,13 @@
 
 use crate::budget::Allowance;
 use crate::cpython::Owned;
+use crate::decode::dialect::Dialect;
 use crate::decode::{Decoder, Numbered};
 use crate::error::Result;
 use crate::memory::Vec;
 use crate::shapes::Layout;
 use holdall_format::hold::log::NamesReader;
-use holdall_format::{Reader, Token};
+use holdall_format::Token;
 use std::rc::Rc;
 
 /// Texts and layouts that the records of a section have named so far, by their numbers.
@@ -48,7 +49,7 @@ impl Section {
     }
 }
 
-impl<'i, R: Reader<'i>> Decoder<'i, R> {
+impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// Builds a record. What it names itself is not kept: that stands in a frame of its own behind it.
     pub fn log_record(&mut self, section: &mut Section, allowance: &mut Allowance) -> Result<Owned> {
         self.begin_allowance(allowance);

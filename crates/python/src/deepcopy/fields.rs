@@ -5,14 +5,14 @@ use crate::classes::plan::Plan;
 use crate::classes::{methods, state};
 use crate::cpython::fill;
 use crate::cpython::{bytes_of, dict, float, gc, int, new, references, Obj, Owned, Type};
+use crate::deepcopy::frame::Make;
 use crate::deepcopy::frame::{content, leaf, places, rest, Extra, Frame, Kind};
-use crate::deepcopy::recipe::Make;
 use crate::deepcopy::way::{Known, Way};
 use crate::deepcopy::{fault, Copier, Got, Seen, BY_PARENT_AND_COPY, UNNUMBERED};
-use crate::encode::Part;
 use crate::error::{raised, Result};
 use crate::memory::{vec, Vec};
 use crate::types;
+use crate::types::walker::WorkItem;
 use pyo3::prelude::*;
 use pyo3::{ffi, intern};
 use std::ptr::addr_of_mut;
@@ -229,7 +229,7 @@ impl Copier<'_> {
     unsafe fn fields_and_dict(&mut self, source: Obj, plan: &Rc<Plan>, number: u32, whole: bool) -> Result<Got> {
         // SAFETY: an instance of the plan's class, says the caller.
         unsafe {
-            let mut dict = state::dict_of(source, plan)?;
+            let mut dict = plan.dict_of(source)?;
             if dict.is_none() && !plan.managed_dict {
                 // Classes of C code may rely on theirs.
                 dict = Some(Owned::new(ffi::PyDict_New()).ok_or_else(raised)?);
@@ -398,14 +398,15 @@ impl Copier<'_> {
                 Base::Dict => self.pairs(source, &copy, UNNUMBERED, false),
                 Base::OrderedDict => {
                     let items = types::collections::ordered_items(source)?;
-                    let value = |part| if let Part::Key(part) | Part::Value(part) = part { Some(part) } else { None };
+                    let value =
+                        |part| if let WorkItem::Key(part) | WorkItem::Value(part) = part { Some(part) } else { None };
                     let items = items.into_iter().filter_map(value).collect();
                     self.parts(Kind::Pairs, items, &copy, UNNUMBERED, false);
                 }
                 Base::Set => self.parts(Kind::Members, members(source)?, &copy, UNNUMBERED, false),
                 _ => {}
             }
-            self.state(source, &copy, plan, state::dict_of(source, plan)?)?;
+            self.state(source, &copy, plan, plan.dict_of(source)?)?;
         }
         Ok(self.end(frame, copy))
     }

@@ -1,8 +1,8 @@
 //! A copy that is not whole, and what it holds.
 
+use crate::classes::how::Base;
 use crate::classes::plan::Plan;
 use crate::cpython::{float, int, text, Obj, Owned};
-use crate::deepcopy::recipe::Recipe;
 use crate::deepcopy::UNNUMBERED;
 use crate::memory::Vec;
 use pyo3::ffi;
@@ -55,6 +55,42 @@ pub enum Extra {
     /// In `Pairs` and `Members`.
     Parts(Box<Parts>),
     Recipe(Box<Recipe>),
+}
+
+/// What the parts become. The first four are their own copies if their parts are.
+pub enum Make {
+    FrozenSet,
+    Slice,
+    /// The parts' instance with this function.
+    Method(Owned),
+    Proxy,
+    /// An instance of a subclass of an immutable builtin, of that builtin's value.
+    Based(Base, Rc<Plan>),
+    /// The part is its arguments and fields: of which it is made, if it is a group, or which are put into it.
+    Exception(Rc<Plan>),
+    /// An array of objects, made already: the parts go into this flat view of it.
+    Array(Owned),
+    /// What `__reduce_ex__` said.
+    Reduce(Reduce),
+}
+
+pub struct Recipe {
+    pub parts: Vec<Owned>,
+    /// The object is made of so many of them; the rest is put into it.
+    pub made_of: usize,
+    pub make: Make,
+    /// The copy, once it is made.
+    pub made: Option<Owned>,
+    /// Some part is not its own copy.
+    pub changed: bool,
+}
+
+/// What comes after the arguments, in the order of the parts: a state, items to append, keys and values.
+pub struct Reduce {
+    pub function: Owned,
+    pub has_state: bool,
+    pub setter: Option<Owned>,
+    pub items: usize,
 }
 
 pub struct Parts {

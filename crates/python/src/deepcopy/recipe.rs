@@ -1,46 +1,15 @@
 //! Objects that are made of their parts: they exist only once these are copied.
 
-use crate::classes::how::Base;
 use crate::classes::plan::Plan;
-use crate::classes::state;
 use crate::cpython::{Obj, Owned};
-use crate::deepcopy::frame::{Extra, Frame, Kind};
-use crate::deepcopy::reduce::Reduce;
+use crate::deepcopy::frame::{Extra, Frame, Kind, Make, Recipe};
 use crate::deepcopy::{fault, Copier, Got, BY_PARENT_AND_COPY, NEVER, UNNUMBERED};
-use crate::encode::Part;
 use crate::error::{raised, Result};
 use crate::memory::{vec, Vec};
 use crate::types;
+use crate::types::walker::WorkItem;
 use pyo3::ffi;
 use std::rc::Rc;
-
-/// What the parts become. The first four are their own copies if their parts are.
-pub(super) enum Make {
-    FrozenSet,
-    Slice,
-    /// The parts' instance with this function.
-    Method(Owned),
-    Proxy,
-    /// An instance of a subclass of an immutable builtin, of that builtin's value.
-    Based(Base, Rc<Plan>),
-    /// The part is its arguments and fields: of which it is made, if it is a group, or which are put into it.
-    Exception(Rc<Plan>),
-    /// An array of objects, made already: the parts go into this flat view of it.
-    Array(Owned),
-    /// What `__reduce_ex__` said.
-    Reduce(Reduce),
-}
-
-pub(super) struct Recipe {
-    pub parts: Vec<Owned>,
-    /// The object is made of so many of them; the rest is put into it.
-    pub made_of: usize,
-    pub make: Make,
-    /// The copy, once it is made.
-    pub made: Option<Owned>,
-    /// Some part is not its own copy.
-    changed: bool,
-}
 
 extern "C" {
     fn PyMethod_New(function: Obj, instance: Obj) -> Obj;
@@ -91,7 +60,7 @@ impl Copier<'_> {
         // SAFETY: alive, says the caller.
         unsafe {
             let parts = types::exception::parts(self.py, source)?;
-            let Some(Part::Value(both)) = parts.into_iter().next() else {
+            let Some(WorkItem::Value(both)) = parts.into_iter().next() else {
                 return Err(fault("an exception without its arguments"));
             };
             let made_of = usize::from(types::exception::is_of_parts(self.py, plan.class())?);
@@ -239,7 +208,7 @@ impl Copier<'_> {
         if let Some(plan) = plan {
             // SAFETY: instances of the plan's class; the new one has no state.
             unsafe {
-                let dict = state::dict_of(source.get(), &plan)?;
+                let dict = plan.dict_of(source.get())?;
                 self.state(source.get(), &made, &plan, dict)?;
             }
         }

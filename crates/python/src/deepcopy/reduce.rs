@@ -2,8 +2,7 @@
 
 use crate::classes::{plan, registry, state};
 use crate::cpython::{new, Obj, Owned};
-use crate::deepcopy::frame::Extra;
-use crate::deepcopy::recipe::Make;
+use crate::deepcopy::frame::{Extra, Make, Reduce};
 use crate::deepcopy::{fault, Copier, Got};
 use crate::error::{raised, Result};
 use crate::memory::Vec;
@@ -14,14 +13,6 @@ use pyo3::{ffi, intern};
 
 /// The protocol that `copy` asks for.
 const PROTOCOL: i32 = 4;
-
-/// What comes after the arguments, in the order of the parts: a state, items to append, keys and values.
-pub(super) struct Reduce {
-    function: Owned,
-    has_state: bool,
-    setter: Option<Owned>,
-    items: usize,
-}
 
 impl Reduce {
     /// # Safety
@@ -135,7 +126,7 @@ impl Copier<'_> {
                     slots.set_item(name, Bound::from_borrowed_ptr(self.py, value))?;
                 }
             }
-            state::dict_of(object.as_ptr(), &plan)?
+            plan.dict_of(object.as_ptr())?
         };
         if slots.is_empty() {
             return Ok(dict);

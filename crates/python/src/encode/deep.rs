@@ -1,14 +1,16 @@
 //! What is nested so deep that no load restores it, refused where it is written: keys whose hash, and objects whose deallocation,
 //! recurse in C. What stands directly within each other shows on the stack; what is only referred to is followed here.
 
-use super::{Encoder, Extra, Frame, Kind, Part};
+use super::{Encoder, Extra, Frame, Kind};
 use crate::budget::hash_cost::frees_by_recursion;
 use crate::budget::hash_cost::hashes_by_identity;
 use crate::budget::hash_cost::Weight;
 use crate::budget::scale::Scale;
 use crate::cpython::{Obj, Owned};
+use crate::encode::dialect::Dialect;
 use crate::error::{encode, raised, Fault, Result};
 use crate::memory::{format, vec, FxHashMap, Vec};
+use crate::types::walker::WorkItem;
 use holdall_format::Writer;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -43,7 +45,7 @@ pub(crate) struct Deep {
     linked: Vec<Owned>,
 }
 
-impl<W: Writer> Encoder<'_, W> {
+impl<D: Dialect> Encoder<'_, D> {
     /// Refuses a key, or a member of a set, whose hash would recurse too deep.
     ///
     /// # Safety
@@ -51,7 +53,7 @@ impl<W: Writer> Encoder<'_, W> {
     #[inline(always)]
     pub(crate) unsafe fn check_key(&mut self, key: Obj) -> Result<()> {
         // SAFETY: alive, says the caller.
-        if W::TYPES && unsafe { !self.is_flat(key, FLAT_LEVELS) } {
+        if D::Writer::TYPES && unsafe { !self.is_flat(key, FLAT_LEVELS) } {
             return self.weigh_key(key);
         }
         Ok(())
@@ -96,7 +98,7 @@ impl<W: Writer> Encoder<'_, W> {
     /// Notes a reference to an object that stands elsewhere: what holds it may be deeper than the stack shows.
     #[inline(always)]
     pub(crate) fn link(&mut self, object: Obj) {
-        if !W::TYPES {
+        if !D::Writer::TYPES {
             return;
         }
         // SAFETY: alive, as whoever writes a reference says.
@@ -149,7 +151,7 @@ impl<W: Writer> Encoder<'_, W> {
             _ => &[],
         };
         let values = parts.iter().filter_map(|part| match part {
-            Part::Value(object) | Part::Table(object) | Part::Body(object) => Some(object),
+            WorkItem::Value(object) | WorkItem::Table(object) | WorkItem::Body(object) => Some(object),
             _ => None,
         });
         for object in values.chain([&frame.object]) {
@@ -200,7 +202,7 @@ impl<W: Writer> Encoder<'_, W> {
     /// interpreter.
     #[inline(always)]
     pub(crate) fn refuse_deep(&mut self) -> Result<()> {
-        match W::TYPES && self.tables.stack.len() & (LOOKED_AT - 1) == LOOKED_AT - 1 {
+        match D::Writer::TYPES && self.tables.stack.len() & (LOOKED_AT - 1) == LOOKED_AT - 1 {
             true => self.look_at_stack(),
             false => Ok(()),
         }
@@ -226,7 +228,9 @@ impl<W: Writer> Encoder<'_, W> {
             let object = match &frame.extra {
                 Some(Extra::Parts(parts)) if frame.stands_for_none() => {
                     match parts.get((frame.at as usize).wrapping_sub(1)) {
-                        Some(Part::Value(object) | Part::Table(object) | Part::Body(object)) => object.get(),
+                        Some(WorkItem::Value(object) | WorkItem::Table(object) | WorkItem::Body(object)) => {
+                            object.get()
+                        }
                         _ => continue,
                     }
                 }

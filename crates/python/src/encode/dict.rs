@@ -2,20 +2,22 @@
 
 use crate::cpython::dict::{self, Position};
 use crate::cpython::{text, Obj, Owned};
-use crate::encode::{shapes, Encoder, Frame, Kind, BY_PARENT};
+use crate::encode::dialect::Dialect;
+use crate::encode::{shapes, Encoder, Frame, Kind};
 use crate::error::Result;
 use crate::memory::Vec;
+use crate::types::walker::BY_PARENT;
 use holdall_format::model::ShapeKind;
 use holdall_format::Writer;
 
-impl<W: Writer> Encoder<'_, W> {
+impl<D: Dialect> Encoder<'_, D> {
     /// # Safety
     /// `object` is a dict whose mark was written.
     #[inline(always)]
     pub(crate) unsafe fn dict(&mut self, object: Obj, hint: u32) -> Result<()> {
         // SAFETY: a dict, says the caller; no Python code runs while its entries are borrowed.
         unsafe {
-            if W::SHAPES {
+            if D::Writer::SHAPES {
                 if let Some(entries) = dict::entries(object) {
                     if entries.is_empty() || entries.len() > shapes::MOST_KEYS {
                         return self.table(object);
@@ -54,10 +56,10 @@ impl<W: Writer> Encoder<'_, W> {
                     return Ok(());
                 }
             }
-            if W::TYPED_VALUES {
-                return self.julia_dict(object);
+            if D::dict(self, object)? {
+                return Ok(());
             }
-            if !W::SHAPES {
+            if !D::Writer::SHAPES {
                 return self.plain_dict(object);
             }
             self.odd_dict(object)
@@ -81,7 +83,7 @@ impl<W: Writer> Encoder<'_, W> {
         // SAFETY: a dict, says the caller.
         unsafe {
             let len = dict::len(object);
-            if !W::SHAPES || len == 0 || len > shapes::MOST_KEYS {
+            if !D::Writer::SHAPES || len == 0 || len > shapes::MOST_KEYS {
                 return self.table(object);
             }
             let mut names = Vec::with_capacity(len);

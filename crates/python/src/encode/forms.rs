@@ -1,11 +1,13 @@
 //! What plain formats have several forms for: the caller says which.
 
-use super::{Encoder, Part};
+use super::Encoder;
 use crate::cpython::owned;
 use crate::cpython::{dict, text, Obj, Owned};
+use crate::encode::dialect::Dialect;
 use crate::error::{encode, raised, refusal, Result};
 use crate::memory::{vec, Vec};
 use crate::schema::class::utf8;
+use crate::types::walker::WorkItem;
 use holdall_format::Writer;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -49,7 +51,7 @@ pub enum DecimalForm {
     Function(Owned),
 }
 
-impl<W: Writer> Encoder<'_, W> {
+impl<D: Dialect> Encoder<'_, D> {
     /// A dict by the order of its keys.
     ///
     /// # Safety
@@ -69,7 +71,7 @@ impl<W: Writer> Encoder<'_, W> {
             if !unsafe { Bound::from_borrowed_ptr(self.py, key.get()) }.is_instance_of::<PyString>() {
                 return Err(encode("Only dicts with str keys can be sorted"));
             }
-            sorted.push((utf8(&key)?, Part::Key(key), Part::Value(value)));
+            sorted.push((utf8(&key)?, WorkItem::Key(key), WorkItem::Value(value)));
         }
         self.w.dict(sorted.len());
         // SAFETY: alive, says the caller.
@@ -95,14 +97,14 @@ impl<W: Writer> Encoder<'_, W> {
                 return Err(encode("can't sort a set: its members have no order"));
             }
             let len = ffi::PyList_GET_SIZE(list.get());
-            let item = |at| Part::Value(Owned::borrowed(ffi::PyList_GET_ITEM(list.get(), at)));
+            let item = |at| WorkItem::Value(Owned::borrowed(ffi::PyList_GET_ITEM(list.get(), at)));
             self.then_for(Owned::borrowed(set), (0..len).map(item).collect());
         }
         Ok(())
     }
 
     /// Pairs of fields and values by the fields' keys.
-    pub(crate) fn sort_fields(&self, parts: Vec<Part>) -> Result<Vec<Part>> {
+    pub(crate) fn sort_fields(&self, parts: Vec<WorkItem>) -> Result<Vec<WorkItem>> {
         if self.options.forms.order != Order::Sorted {
             return Ok(parts);
         }
@@ -111,7 +113,7 @@ impl<W: Writer> Encoder<'_, W> {
         while let (Some(key), Some(value)) = (parts.next(), parts.next()) {
             let name = match &key {
                 // SAFETY: held.
-                Part::Field(name) | Part::Key(name) if unsafe { text::is(name.get()) } => utf8(name)?,
+                WorkItem::Field(name) | WorkItem::Key(name) if unsafe { text::is(name.get()) } => utf8(name)?,
                 _ => return Err(encode("Only fields with str names can be sorted")),
             };
             sorted.push((name, key, value));
@@ -125,7 +127,7 @@ impl<W: Writer> Encoder<'_, W> {
             UuidForm::Canonical => return Ok(false),
             UuidForm::Hex => {
                 let hex = object.getattr("hex")?;
-                self.then(vec![Part::Value(owned(&hex))]);
+                self.then(vec![WorkItem::Value(owned(&hex))]);
             }
             UuidForm::Bytes => {
                 let bytes = object.getattr("bytes")?;
@@ -153,7 +155,7 @@ impl<W: Writer> Encoder<'_, W> {
     }
 }
 
-fn flattened(parts: Vec<(Vec<u8>, Part, Part)>) -> Vec<Part> {
+fn flattened(parts: Vec<(Vec<u8>, WorkItem, WorkItem)>) -> Vec<WorkItem> {
     // A stable sort would allocate, and not ask.
     let mut sorted: Vec<_> = parts.into_iter().enumerate().collect();
     sorted.sort_unstable_by(|(at, (one, ..)), (place, (other, ..))| one.cmp(other).then(at.cmp(place)));

@@ -3,15 +3,17 @@
 //! `persistent_id` is asked about every value, small ones too. Where it is set, each container is written value by
 //! value, from parts: the loops that write many values at once need no question for each then.
 
-use super::{Encoder, Extra, Frame, Kind, Part, Sharing, Unmade, BY_PARENT, BY_PARENT_AND_US};
+use super::{Encoder, Extra, Frame, Kind, Sharing, Unmade};
 use crate::classes::registry;
 use crate::classes::state;
 use crate::cpython::dict::Position;
 use crate::cpython::{Obj, Owned};
+use crate::encode::dialect::Dialect;
 use crate::encode::memo::Met;
 use crate::encode::shapes;
 use crate::error::{encode, Result};
 use crate::memory::{vec, Vec};
+use crate::types::walker::{WorkItem, BY_PARENT, BY_PARENT_AND_US};
 use holdall_format::model::Seq;
 use holdall_format::Writer;
 use pyo3::exceptions::PyRecursionError;
@@ -21,7 +23,7 @@ use std::ptr::addr_of_mut;
 /// How many replacements within replacements there may be.
 pub const MOST_REPLACEMENTS: u32 = 1000;
 
-impl<W: Writer> Encoder<'_, W> {
+impl<D: Dialect> Encoder<'_, D> {
     /// Whether every value is to be asked about.
     #[inline(always)]
     pub(crate) fn asks(&self) -> bool {
@@ -126,7 +128,7 @@ impl<W: Writer> Encoder<'_, W> {
             }
         }
         self.replacing += 1;
-        self.then(vec![Part::Instead(replacement, number.is_some())]);
+        self.then(vec![WorkItem::Instead(replacement, number.is_some())]);
         Ok(())
     }
 
@@ -148,7 +150,7 @@ impl<W: Writer> Encoder<'_, W> {
         self.unchecked += u32::from(unchecked);
         // SAFETY: the singleton is alive; it stands in for an object.
         let object = unsafe { Owned::borrowed(ffi::Py_None()) };
-        let extra = Some(Extra::Parts(Box::new(vec![Part::Given { unchecked }])));
+        let extra = Some(Extra::Parts(Box::new(vec![WorkItem::Given { unchecked }])));
         self.tables.stack.insert(depth, Frame { extra, ..Frame::new(object, Kind::Parts) });
         Ok(())
     }
@@ -174,11 +176,11 @@ impl<W: Writer> Encoder<'_, W> {
     }
 
     /// Writes what an object is made of, which is there only once all of these are: it can't be one of them itself.
-    pub(crate) fn then_made(&mut self, object: Obj, mut parts: Vec<Part>) {
+    pub(crate) fn then_made(&mut self, object: Obj, mut parts: Vec<WorkItem>) {
         if self.tracks() {
             if let Some(number) = self.tables.memo.number(object) {
                 self.unmade.insert(number, Unmade::Parts);
-                parts.push(Part::Made(number));
+                parts.push(WorkItem::Made(number));
             }
         }
         self.then(parts);
@@ -241,7 +243,7 @@ impl Frame {
         let mut parts = Vec::new();
         // SAFETY: of that type, says the caller; every value is taken hold of before anything else runs.
         unsafe {
-            let mut add = |value: Obj| parts.push(Part::Value(Owned::borrowed(value)));
+            let mut add = |value: Obj| parts.push(WorkItem::Value(Owned::borrowed(value)));
             match self.kind {
                 Kind::List => super::sequence::items(object, Seq::List).iter().for_each(|&item| add(item)),
                 Kind::Tuple => super::sequence::items(object, Seq::Tuple).iter().for_each(|&item| add(item)),

@@ -7,10 +7,12 @@ use crate::classes::plan::Plan;
 use crate::classes::{methods, registry, state};
 use crate::cpython::dict::{self, Position};
 use crate::cpython::{bytes_of, float, int, prefetch, text, Obj, Owned};
-use crate::encode::{shapes, Encoder, Extra, Frame, Kind, Part, BY_PARENT};
+use crate::encode::dialect::Dialect;
+use crate::encode::{shapes, Encoder, Extra, Frame, Kind};
 use crate::error::{detour, encode, raised, Detour, Fault, Result};
 use crate::memory::{vec, Vec};
 use crate::types;
+use crate::types::walker::{WorkItem, BY_PARENT};
 use holdall_format::model::{KnownType, Seq, ShapeKind};
 use holdall_format::Writer;
 use pyo3::ffi;
@@ -18,7 +20,7 @@ use pyo3::types::PyType;
 use pyo3::Bound;
 use std::rc::Rc;
 
-impl<W: Writer> Encoder<'_, W> {
+impl<D: Dialect> Encoder<'_, D> {
     /// Leaves the slots of an instance that are set to the walk.
     pub(crate) unsafe fn set_slots(&mut self, object: &Owned, plan: &Rc<Plan>) {
         self.tables
@@ -78,7 +80,7 @@ impl<W: Writer> Encoder<'_, W> {
         if let Some(How::Family(family)) =
             self.last_plan.as_ref().filter(|plan| plan.class() == class).map(|plan| &plan.how)
         {
-            if W::TYPES && !self.options.trust {
+            if D::Writer::TYPES && !self.options.trust {
                 let family = *family;
                 // SAFETY: of the family, as its class has that plan.
                 return unsafe { types::encode(self, family, object) };
@@ -88,7 +90,7 @@ impl<W: Writer> Encoder<'_, W> {
         let plan = unsafe { self.plan(class)? };
         // SAFETY: `object` is an instance of the plan's class.
         unsafe {
-            if !W::TYPES {
+            if !D::Writer::TYPES {
                 return self.plain(object, &plan);
             }
             if self.options.trust && self.dispatched(object, &plan)? {
@@ -120,7 +122,7 @@ impl<W: Writer> Encoder<'_, W> {
                     }
                     self.layout(ShapeKind::Custom, Some(&plan), &[])?;
                     let state = registry::call(&function, object)?;
-                    self.then_made(object, vec![Part::Value(state)]);
+                    self.then_made(object, vec![WorkItem::Value(state)]);
                     Ok(())
                 }
                 How::Family(family) => types::encode(self, *family, object),
@@ -392,7 +394,7 @@ impl<W: Writer> Encoder<'_, W> {
     ) -> Result<Option<Owned>> {
         // SAFETY: an instance of the plan's class, says the caller.
         unsafe {
-            let mut dict = state::dict_of(object, plan)?;
+            let mut dict = plan.dict_of(object)?;
             if let Some(own) = &dict {
                 // What `Class[int]()` leaves behind: typing's note of the alias, which is no data. Pickle keeps it.
                 if !self.options.trust && !ffi::PyDict_GetItemString(own.get(), c"__orig_class__".as_ptr()).is_null() {
@@ -462,7 +464,7 @@ impl<W: Writer> Encoder<'_, W> {
                 Base::StructSequence => {
                     let fields = types::struct_sequence::fields(self.py, object)?;
                     self.w.tuple(fields.len());
-                    self.then_made(object, fields.into_iter().map(Part::Value).collect());
+                    self.then_made(object, fields.into_iter().map(WorkItem::Value).collect());
                 }
                 Base::Dict => self.table(object)?,
                 Base::OrderedDict => {
@@ -565,7 +567,7 @@ impl<W: Writer> Encoder<'_, W> {
             let name = self.keep(name);
             if !self.leaf(name, isize::MAX)? {
                 // A union of flags may have a value that is one of another enumeration's.
-                self.then_made(object, vec![Part::Value(Owned::borrowed(name))]);
+                self.then_made(object, vec![WorkItem::Value(Owned::borrowed(name))]);
             }
         }
         Ok(())

@@ -5,6 +5,7 @@
 
 pub mod canonical;
 mod deep;
+pub mod dialect;
 mod dict;
 pub mod forms;
 mod hooks;
@@ -13,7 +14,8 @@ mod instance;
 pub mod memo;
 mod ordered;
 pub mod output;
-mod schemaless;
+mod recipe;
+pub mod schemaless;
 pub mod scratch;
 
 mod sequence;
@@ -30,11 +32,17 @@ pub use series::Series;
 pub use walk::CHANGED;
 pub use window::Section;
 
-use crate::cpython::{gc, Obj, Owned, View};
-use crate::dialect::julia::Lowering;
-use crate::dialect::pymongo::Driver;
-use crate::error::{self, Detour, Result};
+use crate::classes::plan::Plan;
+use crate::cpython::{gc, Obj, Owned};
+use crate::error::{self, Detour, Fault, Result};
 use crate::memory::{FxHashMap, HashMap, Vec};
+use crate::types::bson_values::BsonWalker;
+use crate::types::numpy::dtype::Dtypes;
+use crate::types::out_of_band::SentBuffers;
+use crate::types::reduce::Recipe;
+use crate::types::walker::{Walker, WorkItem};
+use dialect::Dialect;
+use holdall_format::model::ShapeKind;
 use holdall_format::Writer;
 use memo::{Memo, Met};
 use pyo3::ffi;
@@ -44,17 +52,10 @@ use shapes::Layouts;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::classes::plan::Plan;
-use crate::types::reduce::Recipe;
 pub use hooks::MOST_REPLACEMENTS;
 
 /// How far down the way to an object that is met again is looked for that object: a cycle of more is not seen as one.
-const MOST_LOOKED_AT: usize = 10_000;
-/// How often an object that nobody else holds is referred to: by its parent.
-pub const BY_PARENT: isize = 1;
-/// The same where a temporary of ours holds it as well.
-pub const BY_PARENT_AND_US: isize = 2;
-
+pub(crate) const MOST_LOOKED_AT: usize = 10_000;
 /// What `dumps` and its like were told.
 #[derive(Debug, Clone)]
 pub struct Options {
@@ -67,8 +68,6 @@ pub struct Options {
     /// In plain formats: whatever is of no builtin type goes to `enc_hook`.
     pub builtin_only: bool,
     pub forms: forms::Forms,
-    /// As PyMongo does it.
-    pub driver: Option<Arc<Driver>>,
     pub pickle: Option<Arc<PickleHooks>>,
 }
 
@@ -106,8 +105,8 @@ enum Kind {
 }
 
 /// A container that is being written. Holds it alive, whatever hooks do to its parent.
-struct Frame {
-    object: Owned,
+pub(crate) struct Frame {
+    pub(crate) object: Owned,
     kind: Kind,
     /// In `Pairs`: the value of the key that was just written comes next.
     value_next: bool,
@@ -128,32 +127,7 @@ enum Extra {
     Plan(Rc<Plan>),
     Offsets(Rc<Vec<usize>>),
     #[allow(clippy::box_collection)] // a thin pointer: the frame stays small
-    Parts(Box<Vec<Part>>),
-}
-
-/// Something to write that may need a frame of its own.
-#[derive(Debug, Clone)]
-pub enum Part {
-    /// A value like any other.
-    Value(Owned),
-    /// A dict's key: the part after it is its value.
-    Key(Owned),
-    /// The same of a class's field, in a plain format: text, which errors may show.
-    Field(Owned),
-    /// A dict with its header, pair by pair, without its identity.
-    Table(Owned),
-    /// A builtin value with its header, without its identity: the content of a subclass's instance.
-    Body(Owned),
-    /// The bytes of a buffer.
-    Octets(Owned),
-    /// What stands for an object; whether that one's mark is also its own.
-    Instead(Owned, bool),
-    /// Nothing; but the object of that number can be referred to from here on.
-    Made(u32),
-    /// Nothing; but that set was walked over, with all within it.
-    Walked(Owned),
-    /// Nothing; but what the user's code gave ends here, and if so the document whose keys are not looked at.
-    Given { unchecked: bool },
+    Parts(Box<Vec<WorkItem>>),
 }
 
 /// What an object that can't be referred to yet is made of.
@@ -171,7 +145,7 @@ enum Unmade {
 pub struct Tables {
     pub memo: Memo,
     pub layouts: Layouts,
-    stack: Vec<Frame>,
+    pub(crate) stack: Vec<Frame>,
 }
 
 impl Tables {
@@ -184,10 +158,11 @@ impl Tables {
 pub type Recipes = Option<Box<HashMap<usize, Rc<Recipe>, rustc_hash::FxBuildHasher>>>;
 
 /// Writes one message.
-pub struct Encoder<'t, W: Writer> {
-    pub w: W,
+pub struct Encoder<'t, D: Dialect> {
+    pub w: D::Writer,
+    pub dialect: D,
     pub options: &'t Options,
-    tables: &'t mut Tables,
+    pub(crate) tables: &'t mut Tables,
     /// The number that the next marked object gets.
     pub(crate) next_number: u32,
     /// Tells the layouts of this message from those of earlier ones.
@@ -224,13 +199,9 @@ pub struct Encoder<'t, W: Writer> {
     takes_notes: bool,
     /// There: the objects that were met, in order.
     pub met: Vec<usize>,
-    /// Buffers that stand outside the message: where they go to, and how many there are.
-    pub borrower: Option<Borrower>,
-    pub buffer_count: u64,
+    pub buffers: SentBuffers,
     /// NumPy's dtypes taken apart, by address; temporaries keep them.
-    pub dtypes: Option<Box<HashMap<usize, Rc<crate::types::numpy::dtype::Form>, rustc_hash::FxBuildHasher>>>,
-    /// What is known of Julia's types, where values have types of their own.
-    pub lowering: Option<Box<Lowering>>,
+    dtypes: Dtypes,
     /// Whether equal strings are written once.
     interns: bool,
     last_layout: u32,
@@ -249,46 +220,6 @@ pub fn tracking_if_asked<T>(mut write: impl FnMut(bool) -> Result<T>) -> Result<
     match write(false) {
         Err(fault) if fault.detour() == Some(Detour::TrackAll) => write(true),
         written => written,
-    }
-}
-
-/// Who gets buffers that stand outside the message.
-pub enum Borrower {
-    /// A list or a function of the caller's.
-    Given(Owned),
-    /// The file that the message goes to: their memory is written there as it is.
-    File(Vec<View>),
-}
-
-impl Borrower {
-    /// How many buffers a list or a file has; a function is not asked.
-    pub fn len(&self) -> Result<usize> {
-        match self {
-            // SAFETY: held.
-            Borrower::Given(list) => unsafe {
-                if ffi::PyList_Check(list.get()) == 0 {
-                    return Ok(0);
-                }
-                Ok(ffi::PyList_Size(list.get()) as usize)
-            },
-            Borrower::File(views) => Ok(views.len()),
-        }
-    }
-
-    /// Takes back what a message that is begun anew has given since.
-    pub fn cut(&mut self, len: usize) -> Result<()> {
-        match self {
-            // SAFETY: held; the slice is cut to the list's end.
-            Borrower::Given(list) => unsafe {
-                if ffi::PyList_Check(list.get()) != 0
-                    && ffi::PyList_SetSlice(list.get(), len as isize, isize::MAX, std::ptr::null_mut()) != 0
-                {
-                    return Err(error::raised());
-                }
-            },
-            Borrower::File(views) => views.truncate(len),
-        }
-        Ok(())
     }
 }
 
@@ -328,23 +259,31 @@ pub enum Sharing {
     Found(FxHashMap<usize, u32>),
 }
 
-impl<'t, W: Writer> Encoder<'t, W> {
+impl<'t, D: Dialect> Encoder<'t, D> {
     /// # Safety
     /// The GIL is held while the encoder lives.
     #[inline(always)] // it is large: made where it stays
-    pub unsafe fn new(py: Python<'t>, w: W, options: &'t Options, tables: &'t mut Tables, sharing: Sharing) -> Self {
+    pub unsafe fn new(
+        py: Python<'t>,
+        dialect: D,
+        w: D::Writer,
+        options: &'t Options,
+        tables: &'t mut Tables,
+        sharing: Sharing,
+    ) -> Self {
         tables.layouts.clear();
         tables.memo.clear();
         // Where memory ran out in the message before, which unwinds, it was left as it was.
         tables.stack.clear();
         // Who is asked about every object can reach it, too.
         let asks = |hooks: &PickleHooks| hooks.persistent_id.is_some() || hooks.reducer_override.is_some();
-        let tracks_all = W::REFERENCES
+        let tracks_all = D::Writer::REFERENCES
             && options.refs
             && matches!(sharing, Sharing::ByCount)
             && options.pickle.as_ref().is_some_and(|hooks| asks(hooks));
         Encoder {
             w,
+            dialect,
             options,
             tables,
             next_number: 0,
@@ -360,8 +299,8 @@ impl<'t, W: Writer> Encoder<'t, W> {
             bound: match sharing {
                 _ if !options.refs => (0, isize::MAX),
                 _ if tracks_all => (0, 0),
-                // What stands apart is found by a first walk, too; but equal graphs need not give equal bytes.
-                _ if W::TYPED_VALUES => (-1, 0),
+                // Two walks, as in canonical form; but equal graphs need not give equal bytes.
+                _ if D::SHARED_STAND_APART => (-1, 0),
                 Sharing::ByCount => (-1, 0),
                 Sharing::Finding(_) | Sharing::Found(_) => (0, 0),
             },
@@ -372,10 +311,8 @@ impl<'t, W: Writer> Encoder<'t, W> {
             looks_closely: options.pickle.as_ref().is_some_and(|hooks| hooks.persistent_id.is_some()),
             takes_notes: options.trust || tracks_all,
             met: Vec::new(),
-            borrower: None,
-            buffer_count: 0,
+            buffers: SentBuffers::default(),
             dtypes: None,
-            lowering: None,
             interns: options.intern && options.refs,
             last_layout: shapes::NONE,
             last_plan: None,
@@ -422,7 +359,7 @@ impl<'t, W: Writer> Encoder<'t, W> {
     pub(crate) fn asks_program(&mut self) -> Result<()> {
         let by_count = match self.sharing {
             Sharing::ByCount => true,
-            Sharing::Finding(_) => W::TYPED_VALUES,
+            Sharing::Finding(_) => D::SHARED_STAND_APART,
             Sharing::Found(_) => false,
         };
         if !by_count || self.tracks_all || !self.tracks() {
@@ -452,11 +389,7 @@ impl<'t, W: Writer> Encoder<'t, W> {
         // The first object has number 0, unmarked: whether anybody else holds it can't be told from its count.
         // SAFETY: `root` is alive for the length of the call, and so is what it holds.
         unsafe {
-            if W::TYPED_VALUES {
-                return self.julia_root(root);
-            }
-            if W::TEXT_KEYS && self.options.driver.is_some() {
-                self.driver_root(root)?;
+            if D::root(self, root)? {
                 return self.walk();
             }
             if self.asks() {
@@ -487,22 +420,16 @@ impl<'t, W: Writer> Encoder<'t, W> {
         self.next_number as usize
     }
 
-    /// What `Sharing::Finding` found.
-    pub fn into_found(self) -> Sharing {
-        match self.sharing {
+    /// What `Sharing::Finding` found, and what the dialect knows by now.
+    pub fn into_found(self) -> (Sharing, D) {
+        let found = match self.sharing {
             Sharing::Finding(mut found) => {
-                if let Some(lowering) = &self.lowering {
-                    found.retain(|object, _| !lowering.is_in_place(*object));
-                }
+                found.retain(|object, _| !self.dialect.is_in_place(*object));
                 Sharing::Found(found)
             }
             other => other,
-        }
-    }
-
-    /// Whether the caller wants large buffers out of band.
-    pub(crate) fn gives_buffers(&self) -> bool {
-        matches!(self.borrower, Some(Borrower::Given(_)))
+        };
+        (found, self.dialect)
     }
 
     /// Keeps a temporary alive until the message is whole.
@@ -513,15 +440,96 @@ impl<'t, W: Writer> Encoder<'t, W> {
     }
 
     /// Writes `parts` next, in order.
-    pub fn then(&mut self, parts: Vec<Part>) {
+    pub fn then(&mut self, parts: Vec<WorkItem>) {
         // SAFETY: the singleton is alive; it stands in for an object.
         self.then_for(unsafe { Owned::borrowed(ffi::Py_None()) }, parts);
     }
 
     /// The same of what was made of an object and is written in its place: made anew each time, it says nothing of cycles.
-    pub fn then_for(&mut self, object: Owned, parts: Vec<Part>) {
+    pub fn then_for(&mut self, object: Owned, parts: Vec<WorkItem>) {
         let frame = Frame { extra: Some(Extra::Parts(Box::new(parts))), ..Frame::new(object, Kind::Parts) };
         self.tables.stack.push(frame);
+    }
+}
+
+impl<'t, D: Dialect> Walker<'t> for Encoder<'t, D> {
+    type Writer = D::Writer;
+
+    #[inline(always)]
+    fn py(&self) -> Python<'t> {
+        self.py
+    }
+
+    #[inline(always)]
+    fn w(&mut self) -> &mut D::Writer {
+        &mut self.w
+    }
+
+    fn is_canonical(&self) -> bool {
+        self.options.canonical
+    }
+
+    fn then(&mut self, items: Vec<WorkItem>) {
+        self.then(items);
+    }
+
+    fn then_made(&mut self, object: Obj, items: Vec<WorkItem>) {
+        self.then_made(object, items);
+    }
+
+    fn dict_body(&mut self, dict: &Owned) {
+        self.dict_body(dict);
+    }
+
+    fn record(&mut self, kind: ShapeKind, class: &str, version: u64, names: Vec<Owned>) -> Result<()> {
+        self.record(kind, class, version, names)
+    }
+
+    #[inline(always)]
+    unsafe fn met(&mut self, object: Obj, held: isize) -> Result<bool> {
+        // SAFETY: the same contract.
+        unsafe { self.met(object, held) }
+    }
+
+    unsafe fn refused(&mut self, object: Obj, why: &str) -> Result<()> {
+        // SAFETY: the same contract.
+        unsafe { self.refused(object, why) }
+    }
+
+    fn asks_program(&mut self) -> Result<()> {
+        self.asks_program()
+    }
+
+    fn keep(&mut self, object: Owned) -> Obj {
+        self.keep(object)
+    }
+
+    fn buffers(&mut self) -> &mut SentBuffers {
+        &mut self.buffers
+    }
+
+    fn dtypes(&mut self) -> &mut Dtypes {
+        &mut self.dtypes
+    }
+}
+
+impl<'t, D: Dialect> BsonWalker<'t> for Encoder<'t, D> {
+    const TAKES_ALL_FLAGS: bool = D::TAKES_ALL_FLAGS;
+
+    fn document(&mut self, document: &Bound<'_, PyAny>) -> Result<()> {
+        D::document(self, document)
+    }
+
+    fn not_text(&self, raised: Option<PyErr>, why: &str) -> Fault {
+        D::not_text(self.py, raised, why)
+    }
+
+    fn not_int(&self, raised: PyErr) -> Fault {
+        D::not_int(self.py, raised)
+    }
+
+    fn not_int64(&self, raised: PyErr) -> Fault {
+        D::not_int64(self.py, raised)
     }
 }
 

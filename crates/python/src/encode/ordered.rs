@@ -1,15 +1,16 @@
 //! Instances as their slots in an order of the format's, which need not be that of the class.
 
 use super::walk::CHANGED;
-use super::{Encoder, Extra, Frame, Kind, BY_PARENT};
+use super::{Encoder, Extra, Frame, Kind};
 use crate::classes::state;
 use crate::cpython::{prefetch, Obj, Owned};
+use crate::encode::dialect::Dialect;
 use crate::error::{encode, Result};
 use crate::memory::Vec;
-use holdall_format::Writer;
+use crate::types::walker::BY_PARENT;
 use std::rc::Rc;
 
-impl<W: Writer> Encoder<'_, W> {
+impl<D: Dialect> Encoder<'_, D> {
     /// The slots of an instance whose head was written: leaves at once, the rest from a frame.
     ///
     /// # Safety

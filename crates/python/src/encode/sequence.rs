@@ -2,6 +2,7 @@
 
 use super::{Encoder, Frame, Kind, Sharing};
 use crate::cpython::{float, int, references, text, Obj, Owned};
+use crate::encode::dialect::Dialect;
 use crate::error::Result;
 use crate::memory::Vec;
 use holdall_format::model::Seq;
@@ -17,7 +18,7 @@ const FEW: usize = 8;
 const LEAST_FLOATS: usize = 2;
 const LEAST: usize = 4;
 
-impl<W: Writer> Encoder<'_, W> {
+impl<D: Dialect> Encoder<'_, D> {
     /// # Safety
     /// `object` is a list (or a tuple, as `seq` says) whose mark was written.
     #[inline(always)]
@@ -25,17 +26,17 @@ impl<W: Writer> Encoder<'_, W> {
         // SAFETY: of that type, says the caller; nothing below runs Python code before the frame is pushed.
         unsafe {
             let items = items(object, seq);
-            if W::RUNS && items.len() >= LEAST_FLOATS && self.run(items, seq) {
+            if D::Writer::RUNS && items.len() >= LEAST_FLOATS && self.run(items, seq) {
                 return Ok(());
             }
             match seq {
-                Seq::Tuple if W::TYPES || W::TYPED_VALUES => self.w.tuple(items.len()),
+                Seq::Tuple if D::Writer::TYPES || D::Writer::TYPED_VALUES => self.w.tuple(items.len()),
                 _ => self.w.list(items.len()),
             }
             let mut at = 0;
-            if !W::RUNS {
+            if !D::Writer::RUNS {
                 // Lists of leaves, which others would have as a run, need no frame.
-                while at < items.len() && self.leaf(items[at], super::BY_PARENT)? {
+                while at < items.len() && self.leaf(items[at], crate::types::walker::BY_PARENT)? {
                     at += 1;
                 }
             }

@@ -1,10 +1,12 @@
 //! Messages of one pickler: each goes on with what those before it have numbered.
 
-use super::{Borrower, Encoder, Options, Section, Sharing, Tables};
+use super::{Encoder, Options, Section, Sharing, Tables};
 use crate::cpython::{text, Obj, Owned};
+use crate::encode::dialect::Dialect;
 use crate::encode::memo::{Memo, Met};
 use crate::error::Result;
 use crate::memory::Vec;
+use crate::types::out_of_band::BufferSink;
 use holdall_format::Writer;
 use pyo3::prelude::*;
 
@@ -64,7 +66,7 @@ impl Series {
         w: W,
         options: &Options,
         root: Obj,
-        borrower: Option<Borrower>,
+        sink: Option<BufferSink>,
     ) -> Result<()> {
         let mut series = std::mem::replace(self, Series::new());
         let memo = std::mem::replace(&mut series.tables.memo, Memo::new());
@@ -76,7 +78,7 @@ impl Series {
         // SAFETY: as the caller says; the tables are the section's own.
         let mut encoder = unsafe { Encoder::with_section(py, w, options, &mut series.tables, section, sharing) };
         encoder.tables.memo = memo;
-        encoder.borrower = borrower;
+        encoder.buffers.to = sink;
         // SAFETY: alive, says the caller.
         unsafe { encoder.again(root, base)? };
         let kept = encoder.take_temporaries();
@@ -95,7 +97,7 @@ impl Series {
     }
 }
 
-impl<W: Writer> Encoder<'_, W> {
+impl<D: Dialect> Encoder<'_, D> {
     /// Writes an object that a message before this one may have.
     ///
     /// # Safety

@@ -7,12 +7,15 @@
 //! before; where there are none yet, no order can be told from the graph, and the message is refused.
 
 use super::walk::next_member;
-use super::{Encoder, Part};
+use super::{Encoder, Options, Sharing};
 use crate::cpython::{Obj, Owned};
-use crate::encode::canonical::canonical_key;
+use crate::encode::dialect::Dialect;
+use crate::encode::dialect::Native;
+use crate::encode::scratch::{Scratch, SMALL_SCRATCH};
 use crate::error::{encode, Result};
 use crate::memory::{sort_by_cached_key, vec, FxHashMap, Vec};
-use holdall_format::Writer;
+use crate::types::walker::WorkItem;
+use holdall_format::hold::Writer;
 use pyo3::ffi;
 use pyo3::Python;
 use std::cell::RefCell;
@@ -93,7 +96,7 @@ impl Orders {
     pub fn settle(
         py: Python<'_>,
         orders: &Shared,
-        options: &super::Options,
+        options: &Options,
         again: &FxHashMap<usize, u32>,
         objects: usize,
     ) -> Result<()> {
@@ -114,7 +117,7 @@ impl Orders {
 }
 
 /// The order of a set's members, found out on the first question.
-fn order_of(py: Python<'_>, set: &Owned, options: &super::Options, orders: &Shared) -> Result<Rc<Order>> {
+fn order_of(py: Python<'_>, set: &Owned, options: &Options, orders: &Shared) -> Result<Rc<Order>> {
     let address = set.get() as usize;
     if let Some(known) = orders.borrow().known.get(&address) {
         return Ok(known.clone());
@@ -141,7 +144,7 @@ struct Alike {
     into_sets: bool,
 }
 
-fn make(py: Python<'_>, set: &Owned, options: &super::Options, orders: &Shared) -> Result<Order> {
+fn make(py: Python<'_>, set: &Owned, options: &Options, orders: &Shared) -> Result<Order> {
     let mut members = Vec::new();
     let mut at = 0;
     // SAFETY: a set, by construction; no Python code runs meanwhile.
@@ -222,7 +225,7 @@ fn settle_alike(
     }
 }
 
-impl<W: Writer> Encoder<'_, W> {
+impl<D: Dialect> Encoder<'_, D> {
     /// The members of a set whose header was written, in canonical form.
     ///
     /// # Safety
@@ -241,7 +244,7 @@ impl<W: Writer> Encoder<'_, W> {
             let mut at = 0;
             // SAFETY: as above.
             let only = unsafe { next_member(set.get(), &mut at).map(|member| Owned::borrowed(member)) };
-            self.then(only.into_iter().map(Part::Value).collect());
+            self.then(only.into_iter().map(WorkItem::Value).collect());
             return Ok(());
         };
         if let Some(effort) = &mut self.effort {
@@ -260,10 +263,10 @@ impl<W: Writer> Encoder<'_, W> {
             // SAFETY: as above; no Python code runs meanwhile.
             unsafe {
                 while let Some(member) = next_member(set.get(), &mut at) {
-                    parts.push(Part::Value(Owned::borrowed(member)));
+                    parts.push(WorkItem::Value(Owned::borrowed(member)));
                 }
             }
-            parts.push(Part::Walked(set));
+            parts.push(WorkItem::Walked(set));
             self.then(parts);
             return Ok(());
         }
@@ -272,7 +275,7 @@ impl<W: Writer> Encoder<'_, W> {
             return Err(encode(super::CHANGED));
         }
         let members = self.settled(&order)?;
-        self.then(members.into_iter().map(Part::Value).collect());
+        self.then(members.into_iter().map(WorkItem::Value).collect());
         Ok(())
     }
 
@@ -307,4 +310,29 @@ impl<W: Writer> Encoder<'_, W> {
         }
         Ok(members)
     }
+}
+
+/// What a member of a set is written as by itself, as far as `effort` goes.
+fn canonical_key(py: Python<'_>, member: &Owned, options: &Options, orders: &Shared, effort: Effort) -> Result<Key> {
+    let mut scratch = SMALL_SCRATCH.take().unwrap_or_else(Scratch::new);
+    let Scratch { output, tables } = &mut *scratch;
+    let writer = Writer::new(&mut *output, options.trust);
+    // SAFETY: the GIL is held, as `py` shows.
+    let mut encoder =
+        unsafe { Encoder::new(py, Native::new(), writer, options, tables, Sharing::Finding(Default::default())) };
+    encoder.orders = Some(orders.clone());
+    encoder.only_compares(effort);
+    encoder.met.push(member.get() as usize);
+    let written = encoder.message(member.get());
+    let (met, effort) = (std::mem::take(&mut encoder.met), encoder.effort().unwrap_or(effort));
+    let again = match encoder.into_found().0 {
+        Sharing::Found(again) => again,
+        _ => Default::default(),
+    };
+    let bytes = Vec::from(output.as_slice());
+    output.reset();
+    SMALL_SCRATCH.set(Some(scratch));
+    written?;
+    let met = met.into_iter().map(|object| (object, again.get(&object).copied().unwrap_or(0))).collect();
+    Ok(Key { bytes, effort, met })
 }

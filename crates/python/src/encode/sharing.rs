@@ -1,14 +1,15 @@
 //! Objects that are met again: which are looked up, and how they are numbered.
 
 use super::memo::Met;
-use super::{Encoder, Sharing, MOST_LOOKED_AT};
+use super::{Encoder, Sharing};
 use crate::cpython::{references, Obj, Owned};
+use crate::encode::dialect::Dialect;
 use crate::error::{self, Result};
 use holdall_format::Writer;
 use pyo3::ffi;
 use std::ptr::addr_of_mut;
 
-impl<'t, W: Writer> Encoder<'t, W> {
+impl<'t, D: Dialect> Encoder<'t, D> {
     /// Whether this is the walk of a canonical message that only finds what is met again.
     pub(crate) fn is_first_walk(&self) -> bool {
         matches!(self.sharing, Sharing::Finding(_))
@@ -16,7 +17,7 @@ impl<'t, W: Writer> Encoder<'t, W> {
 
     #[inline(always)]
     pub(crate) fn tracks(&self) -> bool {
-        W::REFERENCES && self.options.refs
+        D::Writer::REFERENCES && self.options.refs
     }
 
     /// Whether an object with that many holders may be met again, by its count (or for all, or none: see `bound`).
@@ -26,7 +27,7 @@ impl<'t, W: Writer> Encoder<'t, W> {
     #[inline(always)]
     pub(crate) unsafe fn may_be_shared(&self, object: Obj, held: isize) -> bool {
         // SAFETY: alive, says the caller.
-        W::REFERENCES && unsafe { references(object) } > held & self.bound.0 | self.bound.1
+        D::Writer::REFERENCES && unsafe { references(object) } > held & self.bound.0 | self.bound.1
     }
 
     /// The number for the next marked object.
@@ -50,14 +51,19 @@ impl<'t, W: Writer> Encoder<'t, W> {
         if unsafe { !self.may_be_shared(object, held) } {
             return Ok(false);
         }
-        self.met_shared(object)
+        // SAFETY: alive, by the same contract.
+        unsafe { self.met_shared(object) }
     }
 
+    #[inline(always)]
+    pub(crate) unsafe fn met_shared(&mut self, object: Obj) -> Result<bool> {
+        // SAFETY: alive, by the same contract.
+        unsafe { D::met_shared(self, object) }
+    }
+
+    /// Writes a reference to what was met before; else an id, where the object stands.
     #[inline(never)]
-    pub(crate) fn met_shared(&mut self, object: Obj) -> Result<bool> {
-        if W::TYPED_VALUES {
-            return self.met_apart(object);
-        }
+    pub(crate) fn met_in_place(&mut self, object: Obj) -> Result<bool> {
         // CPython keeps one object of each of these, of which some of its own functions make more: not the graph's say.
         // SAFETY: alive, as the caller of `met` says.
         let has_twins = unsafe { ffi::Py_TYPE(object) == addr_of_mut!(ffi::PyBytes_Type) && ffi::Py_SIZE(object) <= 1 };
@@ -102,54 +108,5 @@ impl<'t, W: Writer> Encoder<'t, W> {
             // SAFETY: alive, as the caller of `met` says.
             self.keep(unsafe { Owned::borrowed(object) });
         }
-    }
-
-    /// The same where all that is met again stands apart: in its place, the first too, there is a reference.
-    fn met_apart(&mut self, object: Obj) -> Result<bool> {
-        // SAFETY: alive, as the caller of `met` says.
-        let class = unsafe { ffi::Py_TYPE(object) };
-        if self.lowering.as_ref().is_some_and(|lowering| lowering.is_value(class)) {
-            return Ok(false);
-        }
-        match &mut self.sharing {
-            Sharing::Found(found) if !found.contains_key(&(object as usize)) => return Ok(false),
-            Sharing::Finding(found) => {
-                if let Met::Never = self.tables.memo.meet(object, 0) {
-                    return Ok(false);
-                }
-                // What is made of its parts can't stand apart in a cycle: there is nothing to refer to while they are read.
-                if let Some(lowering) = self.lowering.as_mut().filter(|lowering| lowering.makes()) {
-                    let below = self.tables.stack.iter().rev().take(MOST_LOOKED_AT);
-                    if let Some(open) = below.clone().position(|frame| frame.object.get() == object) {
-                        for frame in below.take(open + 1) {
-                            // SAFETY: held by its frame.
-                            let class = unsafe { ffi::Py_TYPE(frame.object.get()) };
-                            if lowering.is_made(class) {
-                                lowering.put_in_place(frame.object.get());
-                            }
-                        }
-                    }
-                    if lowering.is_in_place(object as usize) {
-                        return Ok(false);
-                    }
-                }
-                *found.entry(object as usize).or_default() += 1;
-                return Ok(true);
-            }
-            _ => {}
-        }
-        let number = match self.tables.memo.meet(object, self.next_number) {
-            Met::Before(number) => number,
-            Met::Never => {
-                let number = self.number()?;
-                if let Some(lowering) = &mut self.lowering {
-                    // SAFETY: alive.
-                    lowering.put_apart(unsafe { Owned::borrowed(object) });
-                }
-                number
-            }
-        };
-        self.w.reference(u64::from(number));
-        Ok(true)
     }
 }

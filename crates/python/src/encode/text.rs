@@ -2,19 +2,20 @@
 
 use super::{Encoder, Sharing, TextKey};
 use crate::cpython::{text, Obj, Owned};
+use crate::encode::dialect::Dialect;
 use crate::encode::window::Lasts;
 use crate::error::{encode, raised, Result};
 use holdall_format::model::Text;
 use holdall_format::Writer;
 
-impl<W: Writer> Encoder<'_, W> {
+impl<D: Dialect> Encoder<'_, D> {
     /// # Safety
     /// `object` is a string.
     #[inline(always)]
     pub(crate) unsafe fn text(&mut self, object: Obj, held: isize) -> Result<()> {
         // SAFETY: a string, says the caller.
         unsafe {
-            if !W::TYPED_VALUES
+            if !D::SHARED_STAND_APART
                 && (self.may_be_shared(object, held) || self.interns)
                 && !text::is_singleton(object)
                 && self.met_text(object)?
@@ -33,7 +34,8 @@ impl<W: Writer> Encoder<'_, W> {
     #[inline(never)]
     unsafe fn met_text(&mut self, object: Obj) -> Result<bool> {
         if !self.interns {
-            return self.met_shared(object);
+            // SAFETY: alive, by the same contract.
+            return unsafe { self.met_shared(object) };
         }
         // SAFETY: a string, says the caller.
         let key = unsafe { TextKey(Owned::borrowed(object)) };
@@ -94,7 +96,7 @@ impl<W: Writer> Encoder<'_, W> {
         // SAFETY: a string, says the caller.
         let parts = unsafe {
             match text::cached_utf8(object) {
-                Some(bytes) if !W::TYPES => Some(Text::Utf8(bytes)),
+                Some(bytes) if !D::Writer::TYPES => Some(Text::Utf8(bytes)),
                 _ => text::parts(object),
             }
         };

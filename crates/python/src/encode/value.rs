@@ -2,15 +2,17 @@
 
 use crate::cpython::dict::{self};
 use crate::cpython::{bytes_of, float, int, Obj, Owned};
-use crate::encode::{shapes, Encoder, Frame, Kind, BY_PARENT};
+use crate::encode::dialect::Dialect;
+use crate::encode::{shapes, Encoder, Frame, Kind};
 use crate::error::{raised, Result};
 use crate::types::buffer;
+use crate::types::walker::BY_PARENT;
 use holdall_format::model::{OutOfBand, Seq};
 use holdall_format::Writer;
 use pyo3::ffi;
 use std::ptr::addr_of_mut;
 
-impl<W: Writer> Encoder<'_, W> {
+impl<D: Dialect> Encoder<'_, D> {
     /// Writes what needs no frame and keeps no identity, or is a string; says no to the rest.
     ///
     /// # Safety
@@ -66,8 +68,7 @@ impl<W: Writer> Encoder<'_, W> {
         match <[u8; 8]>::try_from(&bytes[..]) {
             // -2**63, which `int::value` leaves to us.
             Ok(bytes) => self.w.int(i64::from_le_bytes(bytes)),
-            Err(_) if W::TYPED_VALUES => return Ok(false),
-            Err(_) if self.options.driver.is_some() && bytes.len() > size_of::<i64>() => return Ok(false),
+            Err(_) if D::BIG_INTS_ARE_VALUES => return Ok(false),
             Err(_) => self.w.bigint(&bytes),
         }
         Ok(true)
@@ -123,7 +124,7 @@ impl<W: Writer> Encoder<'_, W> {
         unsafe {
             if ffi::Py_TYPE(object) == addr_of_mut!(ffi::PyTuple_Type) && ffi::Py_SIZE(object) == 0 {
                 // There is only one.
-                if W::TYPES || W::TYPED_VALUES {
+                if D::Writer::TYPES || D::Writer::TYPED_VALUES {
                     self.w.tuple(0);
                 } else {
                     self.w.list(0);
@@ -182,12 +183,11 @@ impl<W: Writer> Encoder<'_, W> {
         unsafe {
             if class == addr_of_mut!(ffi::PyBytes_Type) {
                 let bytes = bytes_of(object);
-                if !buffer::lend_bytes(self, object, bytes.len(), OutOfBand::Bytes)? {
+                if !buffer::send_bytes(self, object, bytes.len(), OutOfBand::Bytes)? {
                     self.w.bytes(bytes);
                 }
-            } else if W::TYPED_VALUES {
-                self.julia_value(object, class)?;
-            } else if !W::TYPES {
+            } else if D::value(self, object, class)? {
+            } else if !D::Writer::TYPES {
                 self.plain_builtin(object, class)?;
             } else if class == addr_of_mut!(ffi::PySet_Type) || class == addr_of_mut!(ffi::PyFrozenSet_Type) {
                 let len = ffi::PySet_Size(object) as usize;
@@ -199,7 +199,7 @@ impl<W: Writer> Encoder<'_, W> {
                 self.members(object)?;
             } else if class == addr_of_mut!(ffi::PyByteArray_Type) {
                 let len = ffi::PyByteArray_Size(object) as usize;
-                if buffer::lend_bytes(self, object, len, OutOfBand::ByteArray)? {
+                if buffer::send_bytes(self, object, len, OutOfBand::ByteArray)? {
                     return Ok(());
                 }
                 self.w.bytearray(std::slice::from_raw_parts(ffi::PyByteArray_AsString(object).cast(), len));

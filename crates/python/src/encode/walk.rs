@@ -2,9 +2,11 @@
 
 use crate::cpython::dict::Position;
 use crate::cpython::{prefetch, Obj};
-use crate::encode::{shapes, Encoder, Extra, Frame, Kind, Part, BY_PARENT, BY_PARENT_AND_US};
+use crate::encode::dialect::Dialect;
+use crate::encode::{shapes, Encoder, Extra, Frame, Kind};
 use crate::error::{encode, Result};
 use crate::memory::{self, format, push, HashSet};
+use crate::types::walker::{WorkItem, BY_PARENT, BY_PARENT_AND_US};
 use holdall_format::model::Seq;
 use holdall_format::Writer;
 use pyo3::Bound;
@@ -13,7 +15,7 @@ use pyo3::Bound;
 const SUSPICIOUS: usize = 1_000;
 pub const CHANGED: &str = "a container changed its size while it was being stored";
 
-impl<W: Writer> Encoder<'_, W> {
+impl<D: Dialect> Encoder<'_, D> {
     /// Works until the stack is empty.
     pub(crate) fn walk(&mut self) -> Result<()> {
         let mut suspicious = SUSPICIOUS;
@@ -52,7 +54,7 @@ impl<W: Writer> Encoder<'_, W> {
                 // Few frames of parts stand for an object; else what is being written of it does.
                 Some(Extra::Parts(parts)) if frame.stands_for_none() => {
                     match parts.get((frame.at as usize).wrapping_sub(1)) {
-                        Some(Part::Value(object)) => object.get(),
+                        Some(WorkItem::Value(object)) => object.get(),
                         _ => continue,
                     }
                 }
@@ -60,7 +62,7 @@ impl<W: Writer> Encoder<'_, W> {
             };
             if !seen.insert((on_the_way as usize, frame.kind as u8)) {
                 let place = self.place_of_cycle(at);
-                return Err(encode(if W::REFERENCES {
+                return Err(encode(if D::Writer::REFERENCES {
                     format!("a container holds itself: store it with refs=True - at `{place}`")
                 } else {
                     format!("a container holds itself, which the format can't hold - at `{place}`")
@@ -100,7 +102,7 @@ impl<W: Writer> Encoder<'_, W> {
                     // A field's value stands behind its name.
                     let name = match (frame.at as usize).checked_sub(2).and_then(|name| parts.get(name)) {
                         // SAFETY: a string that the part holds.
-                        Some(Part::Field(name)) => unsafe { crate::cpython::text::ascii(name.get()) },
+                        Some(WorkItem::Field(name)) => unsafe { crate::cpython::text::ascii(name.get()) },
                         _ => None,
                     };
                     step(&mut place, name);
@@ -130,14 +132,14 @@ impl<W: Writer> Encoder<'_, W> {
                 if self.leaf(item, BY_PARENT)? {
                     continue;
                 }
-                if let (Some(&next), true) = (items.get(at + 1), W::SHAPES) {
+                if let (Some(&next), true) = (items.get(at + 1), D::Writer::SHAPES) {
                     self.prefetch_slots(next);
                 }
-                if let (Some(&next), true) = (items.get(at + 1), W::TYPED_VALUES) {
-                    self.prefetch_mapped(next);
+                if let Some(&next) = items.get(at + 1) {
+                    D::prefetch(self, next);
                 }
                 self.tables.stack[depth - 1].at = at as isize;
-                if (W::SHAPES && self.like_the_last(item)?) || (W::TYPED_VALUES && self.mapped_like_the_last(item)?) {
+                if (D::Writer::SHAPES && self.like_the_last(item)?) || D::like_the_last(self, item)? {
                     if self.tables.stack.len() != depth {
                         return Ok(());
                     }
@@ -196,7 +198,7 @@ impl<W: Writer> Encoder<'_, W> {
 
     unsafe fn walk_pairs(&mut self) -> Result<()> {
         // SAFETY: the frame on top holds a dict.
-        if !W::SHAPES && unsafe { self.walk_plain_pairs()? } {
+        if !D::Writer::SHAPES && unsafe { self.walk_plain_pairs()? } {
             return Ok(());
         }
         let depth = self.tables.stack.len();
@@ -280,29 +282,29 @@ impl<W: Writer> Encoder<'_, W> {
             // SAFETY: parts are of the types that their names say, and held by the frame.
             unsafe {
                 match &part {
-                    Part::Value(object) | Part::Key(object) if self.asks() => self.asked(object.get())?,
+                    WorkItem::Value(object) | WorkItem::Key(object) if self.asks() => self.asked(object.get())?,
                     // Held by the frame, by `part`, and by its parent.
-                    Part::Value(object) => {
+                    WorkItem::Value(object) => {
                         self.value(object.get(), BY_PARENT_AND_US + 1)?;
                     }
-                    Part::Key(object) => {
+                    WorkItem::Key(object) => {
                         if !self.key(object.get(), BY_PARENT_AND_US + 1)? {
                             self.check_key(object.get())?;
                             self.node(object.get(), BY_PARENT_AND_US + 1, shapes::NONE)?;
                         }
                     }
-                    Part::Field(name) => self.name_key(name.get())?,
-                    Part::Table(dict) => self.dict_body(dict),
-                    Part::Body(object) => self.body(object.get())?,
-                    Part::Octets(object) => {
+                    WorkItem::Field(name) => self.name_key(name.get())?,
+                    WorkItem::Table(dict) => self.dict_body(dict),
+                    WorkItem::Body(object) => self.body(object.get())?,
+                    WorkItem::Octets(object) => {
                         let view = crate::cpython::View::new(&Bound::from_borrowed_ptr(self.py, object.get()))?;
                         self.w.bytes(view.as_slice());
                     }
-                    Part::Instead(object, true) => self.open(object.get(), shapes::NONE)?,
-                    Part::Instead(object, false) => self.value(object.get(), BY_PARENT_AND_US)?,
-                    Part::Made(number) => self.end_arguments(*number),
-                    Part::Walked(set) => self.walked(set),
-                    Part::Given { unchecked } => {
+                    WorkItem::Instead(object, true) => self.open(object.get(), shapes::NONE)?,
+                    WorkItem::Instead(object, false) => self.value(object.get(), BY_PARENT_AND_US)?,
+                    WorkItem::Made(number) => self.end_arguments(*number),
+                    WorkItem::Walked(set) => self.walked(set),
+                    WorkItem::Given { unchecked } => {
                         self.replacing -= 1;
                         self.unchecked -= u32::from(*unchecked);
                     }
@@ -320,18 +322,18 @@ impl<W: Writer> Encoder<'_, W> {
             // An address must not come to mean another object before the message is whole.
             for part in *parts {
                 match part {
-                    Part::Value(object)
-                    | Part::Key(object)
-                    | Part::Field(object)
-                    | Part::Table(object)
-                    | Part::Octets(object)
-                    | Part::Walked(object)
-                    | Part::Body(object) => self.temporaries.push(object),
-                    Part::Instead(object, _) => {
+                    WorkItem::Value(object)
+                    | WorkItem::Key(object)
+                    | WorkItem::Field(object)
+                    | WorkItem::Table(object)
+                    | WorkItem::Octets(object)
+                    | WorkItem::Walked(object)
+                    | WorkItem::Body(object) => self.temporaries.push(object),
+                    WorkItem::Instead(object, _) => {
                         self.replacing -= 1;
                         self.temporaries.push(object);
                     }
-                    Part::Made(_) | Part::Given { .. } => {}
+                    WorkItem::Made(_) | WorkItem::Given { .. } => {}
                 }
             }
         }

@@ -1,8 +1,10 @@
 //! Sections of a log: what a record has named, those after it refer to.
 
 use crate::cpython::{references, text, Obj, Owned};
-use crate::encode::{next_serial, shapes, Encoder, Options, Sharing, Tables, TextKey, BY_PARENT};
+use crate::encode::dialect::{Dialect, Native};
+use crate::encode::{next_serial, shapes, Encoder, Options, Sharing, Tables, TextKey};
 use crate::memory::{HashMap, HashSet, Vec};
+use crate::types::walker::BY_PARENT;
 use holdall_format::Writer;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -90,7 +92,7 @@ impl Section {
     }
 }
 
-impl<'t, W: Writer> Encoder<'t, W> {
+impl<'t, W: Writer> Encoder<'t, Native<W>> {
     /// Goes on with a section.
     ///
     /// # Safety
@@ -122,14 +124,16 @@ impl<'t, W: Writer> Encoder<'t, W> {
     ) -> Self {
         let layouts = std::mem::replace(&mut tables.layouts, shapes::Layouts::new());
         // SAFETY: as the caller says.
-        let mut encoder = unsafe { Encoder::new(py, w, options, tables, sharing) };
+        let mut encoder = unsafe { Encoder::new(py, Native::new(), w, options, tables, sharing) };
         encoder.tables.layouts = layouts;
         encoder.serial = section.serial;
         encoder.texts = std::mem::take(&mut section.texts);
         encoder.section = Some(section);
         encoder
     }
+}
 
+impl<D: Dialect> Encoder<'_, D> {
     /// The number of the first object.
     pub(crate) fn base(&self) -> u32 {
         match &self.section {

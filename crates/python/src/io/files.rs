@@ -1,19 +1,21 @@
 //! Files: graphs written to and read from descriptors, file objects and maps.
 
 use crate::cpython::{part, Owned, View};
+use crate::decode::dialect::Native;
 use crate::decode::{self, Decoder};
 use crate::encode::scratch::{with_scratch, Scratch};
-use crate::encode::Borrower;
 use crate::error::{door, door_giving};
 use crate::error::{Asked, Fault, Result as HostResult};
 use crate::io::streams::{os_error, Progress, Raised, Sink, Stream};
 use crate::memory::{read_to_end, Vec};
 use crate::message::encode_message;
 use crate::message::limits::Limits;
+use crate::message::load_args::LoadArgs;
 use crate::message::options;
 use crate::message::options::Wanted;
 use crate::message::{decode_bare, decode_by, decoded, encode_into};
 use crate::types::buffer::{Lender, Source};
+use crate::types::out_of_band::BufferSink;
 use holdall_format::detect::Format;
 use holdall_format::hold::boundary::{Boundary, Found};
 use holdall_format::hold::codec::{Codec, Compression};
@@ -63,7 +65,7 @@ pub fn dump(
         let sink = Sink::new(sink);
         let progress = Progress::new(progress, 0)?;
         with_scratch(|scratch: &mut Scratch| {
-            let views = encode_into(scratch, obj, &options, Some(Borrower::File(Vec::new())))?;
+            let views = encode_into(scratch, obj, &options, Some(BufferSink::File(Vec::new())))?;
             let buffers: Vec<&[u8]> = views.iter().map(View::as_slice).collect();
             let how = How { compression, sync };
             write(obj.py(), scratch.output.as_slice(), &buffers, sink, how, progress).map_err(Fault::from)
@@ -239,10 +241,13 @@ fn decoded_in<'i>(
     lender: Option<Lender<'i>>,
     series: Option<&mut decode::Series>,
 ) -> Result<Py<PyAny>, Fault> {
-    let Some(series) = series else { return decoded(py, Reader::new(message, options.trust)?, options, lender) };
+    let Some(series) = series else {
+        return decoded(py, Native::new(), Reader::new(message, options.trust)?, options, lender);
+    };
     let (reader, objects, layouts) = Reader::continued(message, options.trust)?;
     // SAFETY: the GIL is held, as `py` shows.
-    let object = unsafe { Decoder::new(py, reader, options, lender) }.in_series(series, objects, layouts)?;
+    let object =
+        unsafe { Decoder::new(py, Native::new(), reader, options, lender) }.in_series(series, objects, layouts)?;
     // SAFETY: a new reference.
     Ok(unsafe { Bound::from_owned_ptr(py, object.into_raw()) }.unbind())
 }
@@ -294,7 +299,7 @@ pub fn load(
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Py<PyAny>> {
     door(|| {
-        let options = options::decoding(&r#type, types, trust, strict, dec_hook, limits)?;
+        let options = LoadArgs { wanted: &r#type, types, trust, strict, dec_hook, limits }.hold()?;
         let given = Given { buffers: None, series: None };
         load_by(source, size, whole, Ahead::All, &options, given, Progress::new(progress, size.unwrap_or(0))?)
     })
@@ -491,7 +496,7 @@ pub fn load_mapped(
 ) -> PyResult<Py<PyAny>> {
     door(|| {
         let py = data.py();
-        let options = options::decoding(&r#type, types, trust, strict, dec_hook, limits)?;
+        let options = LoadArgs { wanted: &r#type, types, trust, strict, dec_hook, limits }.hold()?;
         let view = View::new(data)?;
         let input = view.as_slice();
         let raise = |error| Fault::from(error).into_py(0);

@@ -2,15 +2,15 @@
 
 use crate::cpython::new;
 use crate::decode;
-use crate::dialect::julia::utf8;
+use crate::dialect::julia::{utf8, Julia};
 use crate::error::{Asked, Fault};
 use crate::lazy::source::Source;
 use crate::lazy::{Cursor, Document, Inside, Member};
 use crate::memory::{HashMap, Vec};
-use crate::message::decode_by;
 use crate::message::foreign::named;
-use crate::message::options;
+use crate::message::load_args::LoadArgs;
 use crate::message::options::Wanted;
+use crate::message::{decode_by, decode_julia};
 use crate::schema::{NodeId, ANY};
 use holdall_format::bson::{tag, Element, Elements, Reader};
 use holdall_format::detect::Format;
@@ -27,10 +27,17 @@ const FEW: usize = 16;
 /// What a document and all within it share.
 struct Shared {
     source: Source,
-    /// In Julia's dialect, what stands apart in it: its members refer to that.
-    apart: Option<Arc<BackReferences>>,
+    /// Of Julia's dialect.
+    julia: Option<OfJulia>,
     /// By the description of a type: the names of its fields, where its instances are read field by field.
     fields: Mutex<HashMap<Vec<u8>, Known>>,
+}
+
+/// What a file of Julia's has beside the members.
+struct OfJulia {
+    options: Julia,
+    /// The table that its members refer to.
+    back_references: Arc<BackReferences>,
 }
 
 /// What is known of a type: nothing where its instances are built at once.
@@ -112,7 +119,7 @@ impl Bson {
 
     /// Whether what stands there is no member, but what members refer to.
     fn is_apart(&self, at: usize) -> bool {
-        self.start == 0 && self.shared.apart.as_ref().is_some_and(|apart| apart.holds(at))
+        self.start == 0 && self.shared.julia.as_ref().is_some_and(|julia| julia.back_references.holds(at))
     }
 
     fn find_in(&self, document: &[u8], key: &Bound<'_, PyAny>) -> PyResult<Option<Member>> {
@@ -150,7 +157,7 @@ impl Bson {
                 // Text that is no UTF-8 is no name, but of Julia's.
                 let name = match key.to_str().answer()? {
                     Ok(name) => Vec::from(name.as_bytes()),
-                    Err(_) if self.shared.apart.is_some() => utf8(key)?,
+                    Err(_) if self.shared.julia.is_some() => utf8(key)?,
                     Err(_) => return Ok(None),
                 };
                 let name = &name[..];
@@ -188,7 +195,7 @@ impl Bson {
                 let within = self.within(start..start + place.len, place.tag == tag::ARRAY, None);
                 Ok(Bound::new(py, Document::new(within))?.into_any())
             }
-            ANY if self.shared.apart.is_some() && place.tag == tag::DOCUMENT => {
+            ANY if self.shared.julia.is_some() && place.tag == tag::DOCUMENT => {
                 match self.instance_at(py, document, place)? {
                     Some(within) => Ok(Bound::new(py, Document::new(within))?.into_any()),
                     None => self.build(py, document, place, &self.untyped),
@@ -219,10 +226,7 @@ impl Bson {
     /// An instance of a program's own type, field by field; nothing for other tagged documents.
     fn instance_at(&self, py: Python<'_>, document: &[u8], place: Member) -> PyResult<Option<Bson>> {
         let whole = place.bytes(document);
-        let (Some(parts), Some(apart), Some(julia)) = (julia::instance(whole), &self.shared.apart, &self.untyped.julia)
-        else {
-            return Ok(None);
-        };
+        let (Some(parts), Some(of_julia)) = (julia::instance(whole), &self.shared.julia) else { return Ok(None) };
         let description = &whole[parts.class.clone()];
         let at = self.start + place.at;
         let known = |fields: &Mutex<HashMap<_, Known>>| {
@@ -233,9 +237,9 @@ impl Bson {
             None => {
                 let view = self.shared.source.view()?;
                 let (from, to) = (at + parts.class.start, at + parts.class.end);
-                let reader = julia::Reader::of_value(view.as_slice(), apart.clone(), tag::DOCUMENT, from, to);
-                let of_type = decode_by(py, reader, &self.untyped, None, 0)?;
-                let found = julia.fields_of(of_type.bind(py))?.map(|names| Arc::new(Fields(names)));
+                let reader = of_julia.reader(view.as_slice(), tag::DOCUMENT, from, to);
+                let of_type = decode_julia(py, &of_julia.options, reader, &self.untyped)?;
+                let found = of_julia.options.fields_of(of_type.bind(py))?.map(|names| Arc::new(Fields(names)));
                 let mut fields = self.shared.fields.lock().unwrap_or_else(PoisonError::into_inner);
                 fields.insert(description.into(), found.clone());
                 found
@@ -265,19 +269,14 @@ impl Bson {
         at: usize,
         options: &decode::Options,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let made = match &self.shared.apart {
+        let made = match &self.shared.julia {
             None => decode_by(py, Reader::of_value(place.tag, place.bytes(document)), options, None, at)?,
-            Some(apart) => {
+            Some(julia) => {
                 let view = self.shared.source.view()?;
                 let end = at + place.len;
-                let build = || {
-                    let reader = julia::Reader::of_value(view.as_slice(), apart.clone(), place.tag, at, end);
-                    decode_by(py, reader, options, None, 0)
-                };
-                match &options.julia {
-                    Some(julia) => julia.until_settled(build)?,
-                    None => build()?,
-                }
+                julia.options.until_settled(|| {
+                    decode_julia(py, &julia.options, julia.reader(view.as_slice(), place.tag, at, end), options)
+                })?
             }
         };
         Ok(made.into_bound(py))
@@ -285,7 +284,7 @@ impl Bson {
 
     /// Whether a document stands for something else.
     fn is_tagged(&self, document: &[u8]) -> bool {
-        self.shared.apart.is_some() && julia::is_tagged(document)
+        self.shared.julia.is_some() && julia::is_tagged(document)
     }
 
     /// The name of a field, if it is known.
@@ -297,7 +296,7 @@ impl Bson {
 
 impl Inside for Bson {
     fn kind(&self) -> String {
-        let format = if self.shared.apart.is_some() { "julia" } else { "bson" };
+        let format = if self.shared.julia.is_some() { "julia" } else { "bson" };
         let what = match (&self.instance, self.array) {
             (Some(_), _) => "struct",
             (None, true) => "array",
@@ -359,7 +358,7 @@ impl Inside for Bson {
             match std::str::from_utf8(field.map_or(name, str::as_bytes)) {
                 Ok(name) => Ok(new::text(py, name)?.into_any()),
                 // Names that Julia allows come as they do in a load.
-                Err(_) if self.shared.apart.is_some() => {
+                Err(_) if self.shared.julia.is_some() => {
                     new::bytes(py, name)?.call_method1("decode", ("utf-8", "surrogateescape"))
                 }
                 Err(_) => Err(self.fault(holdall_format::Error::new(holdall_format::ErrorKind::BadUtf8, member.at))),
@@ -387,14 +386,10 @@ impl Inside for Bson {
                 return self.shared.source.part(py, self.start + member.at + at, len);
             }
             let limits = self.options.limits;
-            let given = options::decoding(&Wanted(Some(wanted.clone())), None, false, self.options.strict, None, None)?;
-            let options = decode::Options {
-                dec_hook: self.options.dec_hook.clone(),
-                naive: self.options.naive,
-                julia: self.options.julia.clone(),
-                limits,
-                ..given
-            };
+            let wanted_type = Wanted(Some(wanted.clone()));
+            let given = LoadArgs { wanted: &wanted_type, strict: self.options.strict, ..LoadArgs::default() }.hold()?;
+            let options =
+                decode::Options { dec_hook: self.options.dec_hook.clone(), naive: self.options.naive, limits, ..given };
             self.build(py, document, *member, &options)
         })
     }
@@ -421,18 +416,36 @@ impl Inside for Bson {
     }
 }
 
+impl OfJulia {
+    /// A reader of the value between two places of the file.
+    fn reader<'i>(&self, file: &'i [u8], tag: u8, from: usize, to: usize) -> julia::Reader<'i> {
+        julia::Reader::of_value(file, self.back_references.clone(), tag, from, to)
+    }
+}
+
 pub fn open(data: &Bound<'_, PyAny>, owned: bool, options: decode::Options) -> PyResult<Document> {
+    open_as(data, owned, options, None)
+}
+
+pub fn open_julia(data: &Bound<'_, PyAny>, owned: bool, options: decode::Options, julia: Julia) -> PyResult<Document> {
+    open_as(data, owned, options, Some(julia.shared_by_members()))
+}
+
+fn open_as(data: &Bound<'_, PyAny>, owned: bool, options: decode::Options, julia: Option<Julia>) -> PyResult<Document> {
     let source = Source::new(data, owned)?;
     let view = source.view()?;
     let end = view.as_slice().len();
     // The outermost length is checked here, as nothing can be found without it.
     let raise = |error| named(data.py(), Fault::from(error).into_py(0), Format::Bson, view.as_slice());
     Elements::new(view.as_slice()).map_err(raise)?;
-    let apart = match options.julia {
-        Some(_) => Some(Arc::new(BackReferences::find(view.as_slice()).map_err(raise)?)),
+    let julia = match julia {
+        Some(options) => {
+            let back_references = Arc::new(BackReferences::find(view.as_slice()).map_err(raise)?);
+            Some(OfJulia { options, back_references })
+        }
         None => None,
     };
-    let shared = Shared { source, apart, fields: Mutex::default() };
+    let shared = Shared { source, julia, fields: Mutex::default() };
     Ok(Document::new(Bson {
         shared: Arc::new(shared),
         start: 0,

@@ -2,6 +2,7 @@
 
 use crate::budget::Shares;
 use crate::cpython::View;
+use crate::decode::dialect::Native;
 use crate::decode::{self, Decoder, Kept};
 use crate::error::{DecodeError, Fault};
 use crate::io::files::Mapped;
@@ -87,7 +88,7 @@ impl Hold {
         let mut buffers = Mapped::new(&self.source.data, view.as_slice(), &self.parts, self.writable);
         let reader = hold::PartialReader::new(message, &self.index, at, options.trust).map_err(raise)?;
         // SAFETY: the GIL is held, as `py` shows.
-        let mut decoder = unsafe { Decoder::new(py, reader, options, Some(Lender::File(&mut buffers))) };
+        let mut decoder = unsafe { Decoder::new(py, Native::new(), reader, options, Some(Lender::File(&mut buffers))) };
         let kept = || self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         // What is built by a type is nobody else's.
         let untyped = options.schema.is_none();

@@ -2,7 +2,7 @@
 
 use crate::cpython::{text, View};
 use crate::error::{raised, Asked};
-use crate::lazy::tokens::{string, Form, Part, Target};
+use crate::lazy::tokens::{string, Form, Part, Target, FEW};
 use crate::lazy::{equals, Member};
 use crate::memory::{HashMap, Vec};
 use holdall_format::hold::index::Search;
@@ -11,8 +11,6 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 use std::hash::BuildHasher;
 
-/// Dicts of up to so many items are searched key by key.
-pub(crate) const FEW: usize = 16;
 /// Of keys that are no text.
 const ODD: u64 = u64::MAX;
 

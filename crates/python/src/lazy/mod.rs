@@ -12,7 +12,7 @@ use crate::cpython::new;
 use crate::error::door;
 use crate::message::foreign::guessed;
 use crate::message::limits::Limits;
-use crate::message::options;
+use crate::message::load_args::LoadArgs;
 use crate::message::options::Wanted;
 use crate::message::with_bytes;
 use members::{Members, Yields};
@@ -20,7 +20,7 @@ use pyo3::exceptions::{PyArithmeticError, PyIndexError, PyKeyError, PyTypeError,
 use pyo3::prelude::*;
 use pyo3::types::{PyEllipsis, PySlice, PySliceMethods, PyString, PyTuple};
 
-pub use bson::open as open_bson;
+pub use bson::open_julia;
 
 /// What a document is made of: how its members are found and built, by its format.
 trait Inside: Send + Sync {
@@ -144,17 +144,15 @@ impl Document {
                 Some(format) => format,
                 None => with_bytes(data, guessed)?,
             };
+            let args = LoadArgs { wanted: &r#type, types, trust, strict, dec_hook, limits };
             match format {
-                "bson" => {
-                    bson::open(data, false, crate::api::bson::decoding(&r#type, strict, dec_hook, limits, tz_aware)?)
+                "bson" => bson::open(data, false, args.bson(tz_aware)?),
+                "msgpack" => msgpack::open(data, false, args.msgpack(None)?),
+                "hold" => hold::open(data, false, false, args.hold()?),
+                "julia" => {
+                    let (options, julia) = args.julia(data.py())?;
+                    open_julia(data, false, options, julia)
                 }
-                "msgpack" => {
-                    msgpack::open(data, false, crate::api::msgpack::decoding(&r#type, strict, dec_hook, None, limits)?)
-                }
-                "hold" => {
-                    hold::open(data, false, false, options::decoding(&r#type, types, trust, strict, dec_hook, limits)?)
-                }
-                "julia" => crate::api::julia::open(data, false, types, r#type, strict, dec_hook, limits, false),
                 _ => Err(PyValueError::new_err("format: expected \"bson\", \"julia\", \"msgpack\" or \"hold\"")),
             }
         })
@@ -317,11 +315,10 @@ pub fn open(
     tz_aware: bool,
     writable: bool,
 ) -> PyResult<Document> {
+    let args = LoadArgs { wanted: &r#type, types, trust, strict, dec_hook, limits };
     door(|| match format {
-        "bson" => bson::open(data, owned, crate::api::bson::decoding(&r#type, strict, dec_hook, limits, tz_aware)?),
-        "msgpack" => {
-            msgpack::open(data, owned, crate::api::msgpack::decoding(&r#type, strict, dec_hook, ext_hook, limits)?)
-        }
-        _ => hold::open(data, owned, writable, options::decoding(&r#type, types, trust, strict, dec_hook, limits)?),
+        "bson" => bson::open(data, owned, args.bson(tz_aware)?),
+        "msgpack" => msgpack::open(data, owned, args.msgpack(ext_hook)?),
+        _ => hold::open(data, owned, writable, args.hold()?),
     })
 }

@@ -4,11 +4,10 @@
 use crate::cpython::{new, text, Owned, View};
 use crate::decode;
 use crate::error::{Asked, Fault};
-use crate::lazy::keys::FEW;
 use crate::lazy::source::Source;
 use crate::lazy::{Cursor, Document, Inside, Member};
 use crate::memory::{HashMap, Vec};
-use crate::message::options;
+use crate::message::load_args::LoadArgs;
 use crate::message::options::Wanted;
 use crate::schema::{NodeId, ANY};
 use holdall_format::hold::index::Search;
@@ -18,6 +17,9 @@ use pyo3::exceptions::{PyKeyError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat, PyInt, PyMemoryView, PyString, PyWeakrefMethods, PyWeakrefReference};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+/// Dicts of up to so many items are searched key by key.
+pub(crate) const FEW: usize = 16;
 
 /// Of what no index knows, a place is noted every so many bytes.
 const SPAN: usize = 1 << 12;
@@ -474,7 +476,8 @@ impl<F: Form> Inside for Part<F> {
     ) -> PyResult<Bound<'py, PyAny>> {
         self.see(|view, message| {
             let limits = self.options.limits;
-            let given = options::decoding(&Wanted(Some(wanted.clone())), None, false, self.options.strict, None, None)?;
+            let wanted_type = Wanted(Some(wanted.clone()));
+            let given = LoadArgs { wanted: &wanted_type, strict: self.options.strict, ..LoadArgs::default() }.hold()?;
             let options = decode::Options {
                 types: self.options.types.clone(),
                 records: self.options.records,

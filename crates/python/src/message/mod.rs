@@ -2,16 +2,21 @@
 
 pub mod foreign;
 pub mod limits;
+pub mod load_args;
 pub mod options;
 
 use crate::cpython::{Owned, View};
+use crate::decode::dialect::Native as FromNative;
 use crate::decode::{self, Decoder};
+use crate::dialect::julia::{FromJulia, Julia};
 use crate::encode::canonical::first_walk;
+use crate::encode::dialect::{Dialect, Native};
 use crate::encode::scratch::{with_scratch, Scratch};
-use crate::encode::{self, Borrower, Encoder, Sharing, Tables};
+use crate::encode::{self, Encoder, Sharing, Tables};
 use crate::error::Fault;
 use crate::memory::Vec;
 use crate::types::buffer::Lender;
+use crate::types::out_of_band::BufferSink;
 use foreign::named;
 use holdall_format::detect::Format;
 use holdall_format::hold::{Reader, Writer};
@@ -25,19 +30,20 @@ pub fn write_plain<W: holdall_format::Writer>(
     object: &Bound<'_, PyAny>,
     options: &encode::Options,
 ) -> Result<(), Fault> {
-    write_and(writer, tables, object, options, |_| ())
+    write_and(Native::new(), writer, tables, object, options, |_| ())
 }
 
-/// The same; shows the writer as it is in the end.
-pub fn write_and<W: holdall_format::Writer>(
-    writer: W,
+/// The same by a dialect; shows the writer as it is in the end.
+pub fn write_and<D: Dialect>(
+    dialect: D,
+    writer: D::Writer,
     tables: &mut Tables,
     object: &Bound<'_, PyAny>,
     options: &encode::Options,
-    see: impl FnOnce(&W),
+    see: impl FnOnce(&D::Writer),
 ) -> Result<(), Fault> {
     // SAFETY: the GIL is held, as `object` shows.
-    let mut encoder = unsafe { Encoder::new(object.py(), writer, options, tables, Sharing::ByCount) };
+    let mut encoder = unsafe { Encoder::new(object.py(), dialect, writer, options, tables, Sharing::ByCount) };
     let result = encoder.message(object.as_ptr());
     see(&encoder.w);
     result
@@ -66,19 +72,19 @@ pub fn encode_into(
     scratch: &mut Scratch,
     object: &Bound<'_, PyAny>,
     options: &encode::Options,
-    borrower: Option<Borrower>,
+    sink: Option<BufferSink>,
 ) -> Result<Vec<View>, Fault> {
-    let given = borrower.as_ref().map(Borrower::len).transpose()?;
-    let mut borrower = borrower;
+    let given = sink.as_ref().map(BufferSink::len).transpose()?;
+    let mut sink = sink;
     encode::tracking_if_asked(|track_all| {
         if track_all {
             // What the first attempt has left.
             scratch.output.reset();
-            if let (Some(borrower), Some(given)) = (&mut borrower, given) {
-                borrower.cut(given)?;
+            if let (Some(sink), Some(given)) = (&mut sink, given) {
+                sink.cut(given)?;
             }
         }
-        encode_once(scratch, object, options, &mut borrower, track_all)
+        encode_once(scratch, object, options, &mut sink, track_all)
     })
 }
 
@@ -87,7 +93,7 @@ fn encode_once(
     scratch: &mut Scratch,
     object: &Bound<'_, PyAny>,
     options: &encode::Options,
-    borrower: &mut Option<Borrower>,
+    sink: &mut Option<BufferSink>,
     track_all: bool,
 ) -> Result<Vec<View>, Fault> {
     let py = object.py();
@@ -95,7 +101,7 @@ fn encode_once(
     let Scratch { output, tables } = scratch;
     let writer = Writer::new(&mut *output, options.trust);
     // SAFETY: the GIL is held, as `py` shows.
-    let mut encoder = unsafe { Encoder::new(py, writer, options, tables, Sharing::ByCount) };
+    let mut encoder = unsafe { Encoder::new(py, Native::new(), writer, options, tables, Sharing::ByCount) };
     // Until the second walk is done, what the first made keeps its addresses.
     let mut _kept = None;
     if let Some(first) = first {
@@ -107,12 +113,12 @@ fn encode_once(
     if track_all {
         encoder.track_all();
     }
-    encoder.borrower = borrower.take();
+    encoder.buffers.to = sink.take();
     let result = encoder.message(object.as_ptr());
-    *borrower = encoder.borrower.take();
+    *sink = encoder.buffers.to.take();
     result?;
-    match borrower.take() {
-        Some(Borrower::File(views)) => Ok(views),
+    match sink.take() {
+        Some(BufferSink::File(views)) => Ok(views),
         _ => Ok(Vec::new()),
     }
 }
@@ -122,8 +128,8 @@ pub fn encode_message(
     options: &encode::Options,
     buffers: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Py<PyAny>> {
-    let borrower = options::borrower(buffers)?;
-    finished_message(object.py(), |scratch| encode_into(scratch, object, options, borrower).map(drop))
+    let sink = options::buffer_sink(buffers)?;
+    finished_message(object.py(), |scratch| encode_into(scratch, object, options, sink).map(drop))
 }
 
 /// Builds what a message without a file around it holds.
@@ -148,18 +154,29 @@ pub fn decode_by<'i, R: holdall_format::Reader<'i>>(
     lender: Option<Lender<'i>>,
     base: usize,
 ) -> PyResult<Py<PyAny>> {
-    decoded(py, reader, options, lender).map_err(|fault| fault.into_py(base))
+    decoded(py, FromNative::new(), reader, options, lender).map_err(|fault| fault.into_py(base))
 }
 
-/// The same, before a fault becomes an exception.
-pub fn decoded<'i, R: holdall_format::Reader<'i>>(
+/// The same of a file of Julia's.
+pub fn decode_julia<'i, R: holdall_format::Reader<'i>>(
     py: Python<'i>,
+    julia: &'i Julia,
     reader: R,
+    options: &'i decode::Options,
+) -> PyResult<Py<PyAny>> {
+    decoded(py, FromJulia::new(julia), reader, options, None).map_err(|fault| fault.into_py(0))
+}
+
+/// The same by a dialect, before a fault becomes an exception.
+pub fn decoded<'i, D: decode::dialect::Dialect<'i>>(
+    py: Python<'i>,
+    dialect: D,
+    reader: D::Reader,
     options: &'i decode::Options,
     lender: Option<Lender<'i>>,
 ) -> Result<Py<PyAny>, Fault> {
     // SAFETY: the GIL is held, as `py` shows.
-    let object = unsafe { Decoder::new(py, reader, options, lender) }.message()?;
-    // SAFETY: a new reference.
+    let object = unsafe { Decoder::new(py, dialect, reader, options, lender) }.message()?;
+    // SAFETY: a new reference, which becomes the result's.
     Ok(unsafe { Bound::from_owned_ptr(py, object.into_raw()) }.unbind())
 }

@@ -1,17 +1,12 @@
 //! Python's arguments to the host's options.
 
 use crate::cpython::{owned, Owned};
-use crate::decode;
+use crate::encode;
 use crate::encode::forms::{DecimalForm, Forms, Order, UuidForm};
-use crate::encode::{self, Borrower};
 use crate::error::Asked;
-use crate::memory::Vec;
-use crate::message::limits::Limits;
-use crate::schema;
-use crate::types::record::record_type;
+use crate::types::out_of_band::BufferSink;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyModule, PyType};
 use std::convert::Infallible;
 
 /// What `type=` was given. None is an annotation like any other, and means the type of None: it is not the same as nothing.
@@ -56,7 +51,6 @@ pub fn encoding(
         enc_hook: hook(enc_hook, "enc_hook")?,
         builtin_only: false,
         forms: Forms::default(),
-        driver: None,
         pickle: None,
     })
 }
@@ -89,82 +83,11 @@ pub fn decimal_form(given: Option<&Bound<'_, PyAny>>) -> PyResult<DecimalForm> {
     }
 }
 
-pub fn decoding(
-    wanted: &Wanted<'_>,
-    types: Option<&Bound<'_, PyAny>>,
-    trust: bool,
-    strict: bool,
-    dec_hook: Option<&Bound<'_, PyAny>>,
-    limits: Option<&Limits>,
-) -> PyResult<decode::Options> {
-    let mut options = decode::Options {
-        types: Vec::new(),
-        records: false,
-        trust,
-        limits: limits.map_or_else(crate::budget::Limits::default, Limits::bounds),
-        schema: match &wanted.0 {
-            Some(annotation) => schema::of(annotation).map_err(|fault| fault.into_py(0))?,
-            None => None,
-        },
-        node: None,
-        strict,
-        dec_hook: hook(dec_hook, "dec_hook")?,
-        ext_hook: None,
-        timestamps: false,
-        as_msgpack_python: false,
-        naive: false,
-        strict_keys: false,
-        driver: None,
-        julia: None,
-        persistent_load: None,
-        find_class: None,
-        ignores_rest: false,
-    };
-    if let Some(types) = types {
-        permit(&mut options, types, true)?;
-    }
-    Ok(options)
-}
-
-/// For formats that store no class names: refuses a type that needs them.
-pub fn without_names(options: decode::Options, textual: bool) -> PyResult<decode::Options> {
-    match options.schema.as_ref().and_then(|schema| schema.ambiguity(textual)) {
-        Some(why) => Err(PyTypeError::new_err(why.to_owned())),
-        None => Ok(options),
-    }
-}
-
-/// As pickle loads: whatever is named.
-pub fn unpickling(
-    persistent_load: Option<&Bound<'_, PyAny>>,
-    find_class: Option<&Bound<'_, PyAny>>,
-) -> PyResult<decode::Options> {
-    let mut options = decoding(&Wanted::ANY, None, true, true, None, None)?;
-    options.persistent_load = hook(persistent_load, "persistent_load")?;
-    options.find_class = hook(find_class, "find_class")?;
-    Ok(options)
-}
-
-fn permit(options: &mut decode::Options, given: &Bound<'_, PyAny>, nested: bool) -> PyResult<()> {
-    if given.as_ptr() == record_type(given.py()) {
-        options.records = true;
-    } else if given.is_instance_of::<PyType>() || given.is_instance_of::<PyModule>() {
-        options.types.push(owned(given));
-    } else if nested {
-        for one in given.try_iter()? {
-            permit(options, &one?, false)?;
-        }
-    } else {
-        return Err(PyTypeError::new_err("`types` takes classes, modules, holdall.Record, or an iterable of them"));
-    }
-    Ok(())
-}
-
 /// The list or function that takes buffers out of band, if there is one.
-pub fn borrower(buffers: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Borrower>> {
+pub fn buffer_sink(buffers: Option<&Bound<'_, PyAny>>) -> PyResult<Option<BufferSink>> {
     let Some(buffers) = buffers.filter(|buffers| !buffers.is_none()) else { return Ok(None) };
     if !buffers.is_callable() && !buffers.hasattr("append")? {
         return Err(PyTypeError::new_err("`buffers` must be a list, a callable or None"));
     }
-    Ok(Some(Borrower::Given(owned(buffers))))
+    Ok(Some(BufferSink::Given(owned(buffers))))
 }

@@ -13,7 +13,8 @@ use crate::classes::serial::next_serial;
 use crate::cpython::{Obj, Owned};
 use crate::error::door;
 use crate::error::Result;
-use crate::shapes::classes::Shelf;
+use crate::shapes::classes::ClassShapes;
+pub use crate::shapes::typed::{NodeId, ANY};
 use class::Class;
 use node::{Map, MapKind, Node, Scalar, SeqKind};
 use pyo3::prelude::*;
@@ -21,12 +22,6 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyList, PyString, PyType};
 use std::collections::HashMap;
 use std::sync::Arc;
-
-/// A node by its index in [`Schema::nodes`].
-pub type NodeId = u32;
-
-/// Anything goes.
-pub const ANY: NodeId = 0;
 
 /// The nodes of a load without `type=`.
 pub static UNTYPED: [Node; 1] = [Node::ANY];
@@ -40,7 +35,7 @@ pub struct Schema {
     pub serial: u64,
     /// Classes that the annotation names, by their stored names: they may be built.
     pub permitted: HashMap<String, Owned>,
-    pub shelf: Shelf,
+    pub shapes: ClassShapes,
 }
 
 impl Schema {
@@ -53,7 +48,7 @@ impl Schema {
             root: item(described, "root")?,
             serial: next_serial(),
             permitted: HashMap::new(),
-            shelf: Shelf::default(),
+            shapes: ClassShapes::default(),
         };
         let py = described.py();
         schema.settle(py)?;
@@ -80,7 +75,7 @@ impl Schema {
             root: outermost,
             serial: next_serial(),
             permitted: HashMap::new(),
-            shelf: Shelf::default(),
+            shapes: ClassShapes::default(),
         }
     }
 

@@ -1,7 +1,8 @@
-//! Layouts of classes that are kept from one message to the next, found by their bytes, each with how instances of the
-//! classes that it was matched with are built of it. Each schema has a shelf; one more is for messages without a schema.
+//! The cache of classes' shapes: kept from one message to the next, found by their bytes, each with how instances of the
+//! classes that it was matched with are built of it. Each schema has one; one more is for messages without a schema.
 //! Permission is no part of it: that is the caller's, message by message.
 
+use crate::cpython::Type;
 use crate::memory::{HashMap, Vec};
 use crate::shapes::dicts::place;
 use crate::shapes::Layout;
@@ -24,7 +25,7 @@ struct Entry {
 }
 
 #[derive(Debug, Default)]
-pub struct Shelf {
+pub struct ClassShapes {
     layouts: RefCell<Vec<Option<Entry>>>,
     /// How classes are built member by member, by their index.
     members: RefCell<HashMap<u32, Rc<Layout>, rustc_hash::FxBuildHasher>>,
@@ -32,19 +33,24 @@ pub struct Shelf {
 
 // SAFETY: reached only by functions that take a `Python` token: the GIL orders all access. A schema, which holds one, is an object of
 // Python's, and goes from thread to thread.
-unsafe impl Sync for Shelf {}
+unsafe impl Sync for ClassShapes {}
 // SAFETY: the same.
-unsafe impl Send for Shelf {}
+unsafe impl Send for ClassShapes {}
 
 // SAFETY: the only slot of that name.
-static WITHOUT_SCHEMA: StateSlot<Shelf> = unsafe { StateSlot::new(Name::ClassShapes) };
+static WITHOUT_SCHEMA: StateSlot<ClassShapes> = unsafe { StateSlot::new(Name::ClassShapes) };
 
-/// The shelf for messages without a schema.
-pub fn without_schema(py: Python<'_>) -> &Shelf {
+/// The cache for messages without a schema.
+pub fn without_schema(py: Python<'_>) -> &ClassShapes {
     WITHOUT_SCHEMA.get(py)
 }
 
-impl Shelf {
+/// Forgets its shapes: what they were matched with holds what was registered before.
+pub fn forget(py: Python<'_>, _: Type) {
+    drop(WITHOUT_SCHEMA.get(py).layouts.take());
+}
+
+impl ClassShapes {
     pub fn find(&self, _py: Python<'_>, token: &model::Shape<'_>) -> Option<Rc<Layout>> {
         let layouts = self.layouts.borrow();
         let entry = layouts.get(place(token.block))?.as_ref()?;
@@ -64,12 +70,7 @@ impl Shelf {
             }
             layouts[place(token.block)].replace(Entry { kind, version, block: token.block.into(), layout })
         };
-        drop(old); // outside of the shelf: destructors may run Python code
-    }
-
-    /// Forgets all layouts: what they were matched with holds what was registered before.
-    pub fn clear(&self, _py: Python<'_>) {
-        drop(self.layouts.take());
+        drop(old); // outside of the cache: destructors may run Python code
     }
 
     pub fn members(&self, _py: Python<'_>, class: u32) -> Option<Rc<Layout>> {

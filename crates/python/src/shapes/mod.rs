@@ -3,20 +3,21 @@
 pub mod classes;
 pub mod dicts;
 pub mod names;
+pub mod typed;
 
+use crate::classes::defaults::Defaulted;
 use crate::classes::how::Base;
 use crate::classes::plan::Plan;
 use crate::cpython::class::_PyType_Lookup;
 use crate::cpython::{dict, Obj, Owned, Type};
-use crate::decode::typed::layouts::Typed;
 use crate::error::{decode, raised, refusal, refused, Result};
 use crate::memory::Vec;
-use crate::types::defaults::Defaulted;
 use holdall_format::model::ShapeKind;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
+use typed::Typed;
 
 /// Where a field's value goes.
 #[derive(Debug)]

@@ -6,18 +6,17 @@
 pub mod classes;
 
 use crate::classes::how::Special as Known;
+pub use crate::classes::marker::{is_marked, marked, Marker};
 use crate::classes::plan::Plan;
 use crate::cpython::owned;
 use crate::cpython::{bytes_of, int, new, Owned};
-use crate::decode::Decoder;
-use crate::dialect::pymongo;
-use crate::encode::{Encoder, Part};
-use crate::error::{encode as encode_error, is_of_values, Asked, Result};
+use crate::error::{decode, encode as encode_error, is_of_values, Asked, Fault, Result};
 use crate::memory::{vec, Vec};
 use crate::types::bson_values::classes::Class;
+use crate::types::walker::Walker;
 use holdall_format::bson::{self, refusal};
 use holdall_format::model::BsonValue;
-use holdall_format::{Reader, Writer};
+use holdall_format::Writer;
 use pyo3::exceptions::PyTypeError;
 use pyo3::ffi;
 use pyo3::intern;
@@ -25,70 +24,51 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyDict, PyInt, PyList, PyMemoryView, PyString, PyType};
 
-/// What an instance of a database's class is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Marker {
-    Binary,
-    ObjectId,
-    DatetimeMs,
-    Regex,
-    Code,
-    Timestamp,
-    Int64,
-    Decimal128,
-    DbRef,
-    RawDocument,
-    MinKey,
-    MaxKey,
-}
-
-impl Marker {
-    /// By the number that the class gives itself.
-    pub fn of(number: u8) -> Option<Marker> {
-        Some(match number {
-            5 => Marker::Binary,
-            7 => Marker::ObjectId,
-            9 => Marker::DatetimeMs,
-            11 => Marker::Regex,
-            13 => Marker::Code,
-            17 => Marker::Timestamp,
-            18 => Marker::Int64,
-            19 => Marker::Decimal128,
-            100 => Marker::DbRef,
-            101 => Marker::RawDocument,
-            127 => Marker::MaxKey,
-            255 => Marker::MinKey,
-            _ => return None,
-        })
-    }
-}
-
 /// Letters of a pattern's options, in the order in which they are written, and Python's flags.
 const FLAGS: [(u8, i64); 6] = [(b'i', 2), (b'l', 4), (b'm', 8), (b's', 16), (b'u', 32), (b'x', 64)];
 
+/// What the walk that writes BSON values says of them: by PyMongo's rules, or by ours.
+pub trait BsonWalker<'py>: Walker<'py> {
+    /// Patterns keep whatever flags they have; else those that have no form are refused.
+    const TAKES_ALL_FLAGS: bool;
+
+    /// Writes a document that belongs to a value: the variables of code, the fields of a reference.
+    fn document(&mut self, document: &Bound<'_, PyAny>) -> Result<()>;
+
+    /// Why a text has no form, given what Python raised about it.
+    fn not_text(&self, raised: Option<PyErr>, why: &str) -> Fault;
+
+    /// Why an attribute that is no int of 64 bits has none.
+    fn not_int(&self, raised: PyErr) -> Fault;
+
+    /// Why an `Int64` has none.
+    fn not_int64(&self, raised: PyErr) -> Fault;
+}
+
 /// A text or bytes that must be UTF-8.
-fn utf8<'a, W: Writer>(encoder: &Encoder<'_, W>, object: &'a Bound<'_, PyAny>) -> Result<&'a [u8]> {
-    let as_driver = encoder.options.driver.is_some();
+fn utf8<'a, 'py, E: BsonWalker<'py>>(encoder: &E, object: &'a Bound<'_, PyAny>) -> Result<&'a [u8]> {
     match object.cast::<PyBytes>() {
         Ok(bytes) => match std::str::from_utf8(bytes.as_bytes()) {
             Ok(text) => Ok(text.as_bytes()),
-            Err(_) if as_driver => Err(pymongo::invalid_string(encoder.py, "a pattern must be valid UTF-8").into()),
-            Err(_) => Err(encode_error("can't store a pattern that is not UTF-8 in this format")),
+            Err(_) => Err(encoder.not_text(None, "a pattern that is not UTF-8")),
         },
         Err(_) => match object.cast::<PyString>().map_err(PyErr::from)?.to_str() {
             Ok(text) => Ok(text.as_bytes()),
-            Err(error) if as_driver || !is_of_values(encoder.py, &error) => Err(error.into()),
-            Err(_) => Err(encode_error(format_args!("can't store {} in this format", refusal::SURROGATE))),
+            Err(error) => Err(encoder.not_text(Some(error), refusal::SURROGATE)),
         },
     }
 }
 
-/// An int of a property, which the format has that many bits for.
-fn int_of<W: Writer>(encoder: &Encoder<'_, W>, object: &Bound<'_, PyAny>) -> Result<i64> {
-    match object.extract() {
-        Ok(value) => Ok(value),
-        Err(error) if encoder.options.driver.is_some() || !is_of_values(encoder.py, &error) => Err(error.into()),
-        Err(_) => Err(encode_error(format_args!("can't store {} in this format", refusal::TOO_BIG))),
+/// An int of an attribute, which the format has that many bits for.
+fn int_of<'py, E: BsonWalker<'py>>(encoder: &E, object: &Bound<'_, PyAny>) -> Result<i64> {
+    object.extract().map_err(|error| encoder.not_int(error))
+}
+
+/// What raised where an int of 64 bits was asked for: an int beyond them, or what the program's own code has.
+pub fn int_out_of_range(py: Python<'_>, raised: PyErr) -> Fault {
+    match is_of_values(py, &raised) {
+        true => encode_error(format_args!("can't store {} in this format", refusal::TOO_BIG)),
+        false => raised.into(),
     }
 }
 
@@ -101,80 +81,70 @@ fn array<const N: usize>(object: &Bound<'_, PyAny>, name: &str) -> Result<[u8; N
     }
 }
 
-pub fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, marker: Marker, object: &Bound<'_, PyAny>) -> Result<()> {
+pub fn encode<'py, E: BsonWalker<'py>>(encoder: &mut E, marker: Marker, object: &Bound<'_, PyAny>) -> Result<()> {
     let raw = object.as_ptr();
     match marker {
         Marker::Binary => {
-            let subtype = int_of(encoder, &object.getattr(intern!(encoder.py, "subtype"))?)? as u8;
+            let subtype = int_of(encoder, &object.getattr(intern!(encoder.py(), "subtype"))?)? as u8;
             // SAFETY: a subclass of `bytes`, once the cast says so.
             let data = unsafe { bytes_of(object.cast::<PyBytes>().map_err(PyErr::from)?.as_ptr()) };
-            encoder.w.bson_value(BsonValue::Binary { subtype, data });
+            encoder.w().bson_value(BsonValue::Binary { subtype, data });
         }
         Marker::ObjectId => match classes::object_id_bytes(object)? {
-            Some(bytes) => encoder.w.bson_value(BsonValue::ObjectId(&bytes)),
-            None => encoder.w.bson_value(BsonValue::ObjectId(&array(object, "binary")?)),
+            Some(bytes) => encoder.w().bson_value(BsonValue::ObjectId(&bytes)),
+            None => encoder.w().bson_value(BsonValue::ObjectId(&array(object, "binary")?)),
         },
         Marker::DatetimeMs => {
             // SAFETY: alive; a new reference or null.
-            let whole = unsafe { Bound::from_owned_ptr_or_err(encoder.py, ffi::PyNumber_Long(raw))? };
+            let whole = unsafe { Bound::from_owned_ptr_or_err(encoder.py(), ffi::PyNumber_Long(raw))? };
             let milliseconds = int_of(encoder, &whole)?;
-            encoder.w.timestamp(milliseconds.div_euclid(1000), milliseconds.rem_euclid(1000) as u32 * 1_000_000);
+            encoder.w().timestamp(milliseconds.div_euclid(1000), milliseconds.rem_euclid(1000) as u32 * 1_000_000);
         }
         Marker::Regex => encode_regex(encoder, object)?,
         Marker::Code => {
             let code = utf8(encoder, object)?;
-            let scope = object.getattr(intern!(encoder.py, "scope"))?;
+            let scope = object.getattr(intern!(encoder.py(), "scope"))?;
             if scope.is_none() {
-                encoder.w.bson_value(BsonValue::Code(code));
+                encoder.w().bson_value(BsonValue::Code(code));
                 return Ok(());
             }
-            encoder.w.bson_value(BsonValue::ScopedCode(code));
-            if encoder.options.driver.is_some() {
-                return encoder.driver_document(&scope);
-            }
-            encoder.then(vec![Part::Value(owned(&scope))]);
+            encoder.w().bson_value(BsonValue::ScopedCode(code));
+            encoder.document(&scope)?;
         }
         Marker::Timestamp => {
             let (seconds, count) = match classes::timestamp_parts(object)? {
                 Some(parts) => parts,
                 None => (
-                    object.getattr(intern!(encoder.py, "time"))?.extract()?,
-                    object.getattr(intern!(encoder.py, "inc"))?.extract()?,
+                    object.getattr(intern!(encoder.py(), "time"))?.extract()?,
+                    object.getattr(intern!(encoder.py(), "inc"))?.extract()?,
                 ),
             };
-            encoder.w.bson_value(BsonValue::Clock { seconds, count });
+            encoder.w().bson_value(BsonValue::Clock { seconds, count });
         }
         Marker::Int64 => {
             // SAFETY: an int, once the check says so.
             let quick = object.is_instance_of::<PyInt>().then(|| unsafe { int::value(raw) }).flatten();
-            let value = match (quick, &encoder.options.driver) {
-                (Some(value), _) => value,
-                (None, Some(_)) => {
-                    object.extract().if_taken()?.ok_or_else(|| pymongo::refused(encoder.py, refusal::TOO_BIG))?
-                }
-                (None, None) => int_of(encoder, object)?,
+            let value = match quick {
+                Some(value) => value,
+                None => object.extract().map_err(|error| encoder.not_int64(error))?,
             };
-            encoder.w.bson_value(BsonValue::Long(value));
+            encoder.w().bson_value(BsonValue::Long(value));
         }
         Marker::Decimal128 => match classes::decimal_bytes(object)? {
-            Some(bytes) => encoder.w.bson_value(BsonValue::Decimal(&bytes)),
-            None => encoder.w.bson_value(BsonValue::Decimal(&array(object, "bid")?)),
+            Some(bytes) => encoder.w().bson_value(BsonValue::Decimal(&bytes)),
+            None => encoder.w().bson_value(BsonValue::Decimal(&array(object, "bid")?)),
         },
         Marker::DbRef => {
-            let parts = object.call_method0(intern!(encoder.py, "as_doc"))?;
-            if encoder.options.driver.is_some() {
-                return encoder.driver_document(&parts);
-            }
-            let mut document = Vec::new();
+            let parts = object.call_method0(intern!(encoder.py(), "as_doc"))?;
+            let document = new::dict(object.py())?;
             for pair in parts.call_method0("items")?.try_iter()? {
                 let (key, value): (Bound<'_, PyAny>, Bound<'_, PyAny>) = pair?.extract()?;
-                document.extend([Part::Key(owned(&key)), Part::Value(owned(&value))]);
+                document.set_item(key, value)?;
             }
-            encoder.w.dict(document.len() / 2);
-            encoder.then(document);
+            encoder.document(document.as_any())?;
         }
         Marker::RawDocument => {
-            let raw = object.getattr(intern!(encoder.py, "raw"))?;
+            let raw = object.getattr(intern!(encoder.py(), "raw"))?;
             if !raw.is_instance_of::<PyBytes>() && !raw.is_instance_of::<PyMemoryView>() {
                 return Err(PyTypeError::new_err("a raw document must be bytes or a memoryview").into());
             }
@@ -183,42 +153,43 @@ pub fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, marker: Marker, object: &
             if !bson::is_framed(bytes) {
                 return Err(encode_error("can't store a raw document that does not end where its length says"));
             }
-            encoder.w.bson_value(BsonValue::Document(bytes));
+            encoder.w().bson_value(BsonValue::Document(bytes));
         }
-        Marker::MinKey => encoder.w.bson_value(BsonValue::MinKey),
-        Marker::MaxKey => encoder.w.bson_value(BsonValue::MaxKey),
+        Marker::MinKey => encoder.w().bson_value(BsonValue::MinKey),
+        Marker::MaxKey => encoder.w().bson_value(BsonValue::MaxKey),
     }
     Ok(())
 }
 
 /// A pattern, Python's or PyMongo's.
-pub fn encode_regex<W: Writer>(encoder: &mut Encoder<'_, W>, object: &Bound<'_, PyAny>) -> Result<()> {
-    let flags = int_of(encoder, &object.getattr(intern!(encoder.py, "flags"))?)?;
-    if encoder.options.driver.is_none() && FLAGS.iter().fold(flags, |others, (_, flag)| others & !flag) != 0 {
+pub fn encode_regex<'py, E: BsonWalker<'py>>(encoder: &mut E, object: &Bound<'_, PyAny>) -> Result<()> {
+    let flags = int_of(encoder, &object.getattr(intern!(encoder.py(), "flags"))?)?;
+    if !E::TAKES_ALL_FLAGS && FLAGS.iter().fold(flags, |others, (_, flag)| others & !flag) != 0 {
         // SAFETY: alive.
         return unsafe { encoder.refused(object.as_ptr(), "its flags have no form, which needs") };
     }
-    let pattern = object.getattr(intern!(encoder.py, "pattern"))?;
+    let pattern = object.getattr(intern!(encoder.py(), "pattern"))?;
     let options: Vec<u8> = FLAGS.iter().filter(|(_, flag)| flags & flag != 0).map(|(letter, _)| *letter).collect();
-    encoder.w.bson_value(BsonValue::Regex { pattern: utf8(encoder, &pattern)?, options: &options });
+    let pattern = utf8(encoder, &pattern)?;
+    encoder.w().bson_value(BsonValue::Regex { pattern, options: &options });
     Ok(())
 }
 
-pub fn encode_uuid<W: Writer>(encoder: &mut Encoder<'_, W>, object: &Bound<'_, PyAny>) -> Result<()> {
+pub fn encode_uuid<'py, E: BsonWalker<'py>>(encoder: &mut E, object: &Bound<'_, PyAny>) -> Result<()> {
     let bytes = match classes::uuid_bytes(object)? {
         Some(bytes) => bytes,
         None => array(object, "bytes")?,
     };
-    encoder.w.bson_value(BsonValue::Binary { subtype: 4, data: &bytes });
+    encoder.w().bson_value(BsonValue::Binary { subtype: 4, data: &bytes });
     Ok(())
 }
 
 /// A decimal number, if 34 digits hold it.
-pub fn encode_decimal<W: Writer>(encoder: &mut Encoder<'_, W>, object: &Bound<'_, PyAny>) -> Result<()> {
+pub fn encode_decimal<'py, E: BsonWalker<'py>>(encoder: &mut E, object: &Bound<'_, PyAny>) -> Result<()> {
     let py = object.py();
     match Class::Decimal128.get(py)?.call1((object,)).if_taken()? {
         Some(made) => {
-            encoder.w.bson_value(BsonValue::Decimal(&array(&made, "bid")?));
+            encoder.w().bson_value(BsonValue::Decimal(&array(&made, "bid")?));
             Ok(())
         }
         None => Err(encode_error(
@@ -246,42 +217,43 @@ pub fn cost(value: &BsonValue<'_>) -> usize {
     }
 }
 
-/// Makes the object of a value; `None` where it is begun, as more belongs to it.
-pub fn build<'i, R: Reader<'i>>(decoder: &mut Decoder<'i, R>, value: BsonValue<'i>) -> Result<Option<Owned>> {
-    let py = decoder.py;
-    let string = |decoder: &Decoder<'i, R>, bytes: &'i [u8]| decoder.string(bytes);
-    Ok(Some(match value {
+/// Makes the object of a value that is whole by itself. `string` makes text of what should be UTF-8.
+pub fn build(
+    py: Python<'_>,
+    value: BsonValue<'_>,
+    at: usize,
+    string: impl Fn(&[u8]) -> Result<Owned>,
+) -> Result<Owned> {
+    Ok(match value {
         BsonValue::ObjectId(bytes) => classes::object_id(py, bytes)?,
         BsonValue::Long(value) => classes::int64(py, value)?,
-        BsonValue::Binary { subtype, data } => match decoder.driver_uuid(subtype, data)? {
-            Some(made) => made,
-            None => match (subtype, data.try_into()) {
-                (4, Ok(bytes)) if decoder.options.driver.is_none() => classes::uuid(py, bytes)?,
-                _ => classes::binary(py, subtype, data)?,
-            },
-        },
+        BsonValue::Binary { subtype, data } => binary(py, subtype, data)?,
         BsonValue::Regex { pattern, options } => {
-            let pattern = string(decoder, pattern)?;
+            let pattern = string(pattern)?;
             // Letters that mean nothing are passed over, as PyMongo does, but are text all the same.
-            string(decoder, options)?;
+            string(options)?;
             let flags =
                 FLAGS.iter().filter(|(letter, _)| options.contains(letter)).fold(0, |flags, (_, flag)| flags | flag);
             classes::regex(py, pattern, flags)?
         }
         BsonValue::Pointer { collection, id } => {
-            Class::DbRef.call(py, &[&string(decoder, collection)?, &classes::object_id(py, id)?])?
+            Class::DbRef.call(py, &[&string(collection)?, &classes::object_id(py, id)?])?
         }
-        BsonValue::Code(code) => Class::Code.call(py, &[&string(decoder, code)?])?,
-        BsonValue::ScopedCode(code) => {
-            let code = string(decoder, code)?;
-            return decoder.gather_scope(code);
-        }
+        BsonValue::Code(code) => Class::Code.call(py, &[&string(code)?])?,
         BsonValue::Clock { seconds, count } => classes::timestamp(py, seconds, count)?,
         BsonValue::Decimal(bytes) => classes::decimal(py, bytes)?,
         BsonValue::MinKey => Class::MinKey.call(py, &[])?,
         BsonValue::MaxKey => Class::MaxKey.call(py, &[])?,
-        BsonValue::Document(_) => return Err(crate::error::decode("a token out of place", decoder.r.offset())),
-    }))
+        BsonValue::ScopedCode(_) | BsonValue::Document(_) => return Err(decode("a token out of place", at)),
+    })
+}
+
+/// The object of bytes with a subtype: a UUID, or `Binary`.
+pub fn binary(py: Python<'_>, subtype: u8, data: &[u8]) -> Result<Owned> {
+    match (subtype, data.try_into()) {
+        (4, Ok(bytes)) => classes::uuid(py, bytes),
+        _ => classes::binary(py, subtype, data),
+    }
 }
 
 /// Code with its variables.
@@ -318,24 +290,6 @@ fn own_marker(object: &Bound<'_, PyAny>) -> Result<Option<Marker>> {
     let Some(number) = found.as_ref().and_then(|found| found.cast_exact::<PyInt>().ok()) else { return Ok(None) };
     let number: i64 = number.extract()?;
     Ok(u8::try_from(number).ok().and_then(Marker::of))
-}
-
-/// The marker of a class, where it has one.
-pub fn marker_of(class: &Bound<'_, PyAny>) -> PyResult<Option<Known>> {
-    Ok(marked(class)?.map(Known::Database))
-}
-
-/// Of a class or an instance.
-fn marked(object: &Bound<'_, PyAny>) -> PyResult<Option<Marker>> {
-    let marker = object.getattr_opt(intern!(object.py(), "_type_marker")).if_taken()?.flatten();
-    Ok(match marker.filter(|marker| marker.is_instance_of::<PyInt>()) {
-        Some(marker) => marker.extract().if_taken()?.and_then(Marker::of),
-        None => None,
-    })
-}
-
-pub fn is_marked(class: &Bound<'_, PyAny>, wanted: Marker) -> PyResult<bool> {
-    Ok(marked(class)? == Some(wanted))
 }
 
 /// What a value is made into, or why it can't be; `None` where it is of no such kind.

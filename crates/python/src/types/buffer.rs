@@ -2,20 +2,16 @@
 
 use crate::cpython::owned;
 use crate::cpython::{new, Obj, Owned, View};
-use crate::decode::Decoder;
-use crate::encode::{Borrower, Encoder, Part};
 use crate::error::{decode, raised, Asked, Result};
 use crate::memory::vec;
-use crate::types::numpy::{octets, Head};
+use crate::types::out_of_band::BufferSink;
+use crate::types::walker::{Walker, WorkItem};
 use holdall_format::model::{KnownType, OutOfBand};
-use holdall_format::{Reader, Writer};
+use holdall_format::Writer;
 use pyo3::exceptions::PyValueError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
-
-/// Smaller buffers stand in the message, where they cost least.
-const LENT_FROM: usize = 1 << 12;
 
 /// Where the buffers of a message come from.
 pub enum Lender<'i> {
@@ -23,6 +19,9 @@ pub enum Lender<'i> {
     Given(Owned, u64),
     File(&'i mut dyn Source),
 }
+
+/// Takes memory for so many bytes, which the message did not pay for, from what a load may use.
+pub type Charge<'a> = &'a mut dyn FnMut(usize) -> Result<()>;
 
 /// The buffers of a file.
 pub trait Source {
@@ -34,16 +33,11 @@ pub trait Source {
     fn fill(&mut self, py: Python<'_>, to: &mut [u8]) -> Result<()>;
 }
 
-/// Whether a buffer of so many bytes goes to the file beside the message.
-pub fn is_lent<W: Writer>(encoder: &Encoder<'_, W>, len: usize) -> bool {
-    len >= LENT_FROM && matches!(encoder.borrower, Some(Borrower::File(_)))
-}
-
 /// Leaves a buffer to the file that the message goes to.
-pub fn lend<W: Writer>(encoder: &mut Encoder<'_, W>, view: View, out_of_band: OutOfBand) {
-    encoder.w.buffer(encoder.buffer_count, out_of_band);
-    encoder.buffer_count += 1;
-    if let Some(Borrower::File(views)) = &mut encoder.borrower {
+pub fn send<'py, E: Walker<'py>>(encoder: &mut E, view: View, out_of_band: OutOfBand) {
+    let number = encoder.buffers().next();
+    encoder.w().buffer(number, out_of_band);
+    if let Some(BufferSink::File(views)) = &mut encoder.buffers().to {
         views.push(view);
     }
 }
@@ -52,23 +46,24 @@ pub fn lend<W: Writer>(encoder: &mut Encoder<'_, W>, view: View, out_of_band: Ou
 ///
 /// # Safety
 /// `object` is alive.
-pub unsafe fn lend_bytes<W: Writer>(
-    encoder: &mut Encoder<'_, W>,
+#[inline(always)]
+pub unsafe fn send_bytes<'py, E: Walker<'py>>(
+    encoder: &mut E,
     object: Obj,
     len: usize,
     out_of_band: OutOfBand,
 ) -> Result<bool> {
-    if !W::TYPES || !is_lent(encoder, len) {
+    if !E::Writer::TYPES || !encoder.buffers().sends(len) {
         return Ok(false);
     }
-    // SAFETY: alive, says the caller.
-    let view = View::new(unsafe { &Bound::from_borrowed_ptr(encoder.py, object) })?;
-    lend(encoder, view, out_of_band);
+    // SAFETY: alive, as the caller promises, while it is bound.
+    let view = View::new(unsafe { &Bound::from_borrowed_ptr(encoder.py(), object) })?;
+    send(encoder, view, out_of_band);
     Ok(true)
 }
 
 /// A memoryview as its bytes; a PickleBuffer out of band where there is a list for it, else as bytes or bytearray.
-pub fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, object: &Bound<'_, PyAny>) -> Result<()> {
+pub fn encode<'py, E: Walker<'py>>(encoder: &mut E, object: &Bound<'_, PyAny>) -> Result<()> {
     let py = object.py();
     let view = py.import("builtins")?.getattr("memoryview")?.call1((object,))?;
     let readonly = view.getattr("readonly")?.is_truthy()?;
@@ -78,24 +73,24 @@ pub fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, object: &Bound<'_, PyAny>
     }
     let as_bytes = is_view || readonly;
     if let Some(whole) = View::new(object).if_taken()? {
-        if is_lent(encoder, whole.len()) {
-            lend(encoder, whole, if as_bytes { OutOfBand::Bytes } else { OutOfBand::ByteArray });
+        if encoder.buffers().sends(whole.len()) {
+            send(encoder, whole, if as_bytes { OutOfBand::Bytes } else { OutOfBand::ByteArray });
             return Ok(());
         }
     }
     let bytes = view.call_method0("tobytes")?;
     let bytes = bytes.cast::<PyBytes>().map_err(PyErr::from)?;
     if as_bytes {
-        encoder.w.bytes(bytes.as_bytes());
+        encoder.w().bytes(bytes.as_bytes());
     } else {
-        encoder.w.bytearray(bytes.as_bytes());
+        encoder.w().bytearray(bytes.as_bytes());
     }
     Ok(())
 }
 
 /// Gives a buffer to the caller's list, and writes its number; says no where there is no list, or it declines.
-pub fn out_of_band<W: Writer>(encoder: &mut Encoder<'_, W>, buffer: &Bound<'_, PyAny>, readonly: bool) -> Result<bool> {
-    let Some(Borrower::Given(list)) = &encoder.borrower else { return Ok(false) };
+pub fn out_of_band<'py, E: Walker<'py>>(encoder: &mut E, buffer: &Bound<'_, PyAny>, readonly: bool) -> Result<bool> {
+    let Some(BufferSink::Given(list)) = &encoder.buffers().to else { return Ok(false) };
     let list = list.clone();
     let py = buffer.py();
     // SAFETY: held.
@@ -110,34 +105,33 @@ pub fn out_of_band<W: Writer>(encoder: &mut Encoder<'_, W>, buffer: &Bound<'_, P
     } else {
         list.call_method1("append", (buffer,))?;
     }
-    encoder.w.buffer(encoder.buffer_count, if readonly { OutOfBand::ReadOnly } else { OutOfBand::Writable });
-    encoder.buffer_count += 1;
+    let number = encoder.buffers().next();
+    encoder.w().buffer(number, if readonly { OutOfBand::ReadOnly } else { OutOfBand::Writable });
     Ok(true)
 }
 
-/// What a buffer outside the message stands for.
-pub fn take<'i, R: Reader<'i>>(
-    decoder: &mut Decoder<'i, R>,
-    number: u64,
-    out_of_band: OutOfBand,
-    at: usize,
-) -> Result<Owned> {
-    let py = decoder.py;
-    match decoder.lender.take() {
+/// What a message has in the place of a buffer: its number, what it stands for, and where that is said.
+#[derive(Debug, Clone, Copy)]
+pub struct BufferToken {
+    pub number: u64,
+    pub out_of_band: OutOfBand,
+    pub at: usize,
+}
+
+/// The buffer that a token stands for.
+pub fn take(py: Python<'_>, lender: &mut Option<Lender<'_>>, charge: Charge<'_>, token: BufferToken) -> Result<Owned> {
+    let BufferToken { number, out_of_band, at } = token;
+    match lender {
         None => Err(decode("the message was stored with buffers out of band: load it with `buffers=`", at)),
         Some(Lender::Given(buffers, count)) => {
-            if number != count {
+            if number != *count {
+                *lender = None;
                 return Err(decode("an out-of-band buffer out of order", at));
             }
-            let given = next_given(py, &buffers, number, out_of_band, at);
-            decoder.lender = Some(Lender::Given(buffers, count + 1));
-            given
+            *count += 1;
+            next_given(py, buffers, number, out_of_band, at)
         }
-        Some(Lender::File(source)) => {
-            let made = from_file(decoder, source, number, out_of_band, at);
-            decoder.lender = Some(Lender::File(source));
-            made
-        }
+        Some(Lender::File(source)) => from_file(py, *source, charge, token),
     }
 }
 
@@ -161,19 +155,13 @@ fn next_given(py: Python<'_>, buffers: &Owned, number: u64, out_of_band: OutOfBa
     Ok(owned(&view.call_method0("toreadonly")?))
 }
 
-fn from_file<'i, R: Reader<'i>>(
-    decoder: &mut Decoder<'i, R>,
-    source: &mut dyn Source,
-    number: u64,
-    out_of_band: OutOfBand,
-    at: usize,
-) -> Result<Owned> {
-    let py = decoder.py;
+fn from_file(py: Python<'_>, source: &mut dyn Source, charge: Charge<'_>, token: BufferToken) -> Result<Owned> {
+    let BufferToken { number, out_of_band, at } = token;
     if let Some(view) = source.view(py, number, out_of_band, at)? {
         return Ok(view);
     }
     let len = source.len(py, number, at)?;
-    decoder.charge_given(len)?;
+    charge(len)?;
     // SAFETY: the objects are new and hold `len` bytes, which nobody else has seen; the GIL is held.
     unsafe {
         let (made, data) = if out_of_band == OutOfBand::Bytes {
@@ -191,59 +179,25 @@ fn from_file<'i, R: Reader<'i>>(
     }
 }
 
-/// An array whose items stand outside the message.
-pub fn array<'i, R: Reader<'i>>(
-    decoder: &mut Decoder<'i, R>,
-    head: &Head,
-    number: u64,
-    out_of_band: OutOfBand,
-    at: usize,
-) -> Result<Owned> {
-    let py = decoder.py;
-    if matches!(decoder.lender, Some(Lender::File(_))) {
-        let Some(Lender::File(source)) = decoder.lender.take() else { return Err(decode("no file", at)) };
-        let made = (|| {
-            if let Some(view) = source.view(py, number, out_of_band, at)? {
-                // An array of a memoryview would not keep its memory in place.
-                // SAFETY: held.
-                let octets = octets(unsafe { &Bound::from_borrowed_ptr(py, view.get()) })?;
-                return head.of_buffer(py, octets.as_ref().unwrap_or(&view), at);
-            }
-            let len = source.len(py, number, at)?;
-            decoder.charge_given(len)?;
-            head.of_source(py, len, |to| source.fill(py, to), at)
-        })();
-        decoder.lender = Some(Lender::File(source));
-        return made;
-    }
-    let buffer = take(decoder, number, out_of_band, at)?;
-    head.of_buffer(py, &buffer, at)
-}
-
 /// Passes over a buffer that nobody asked for. They come in order: that of a caller is taken nevertheless.
-pub fn pass<'i, R: Reader<'i>>(
-    decoder: &mut Decoder<'i, R>,
-    number: u64,
-    out_of_band: OutOfBand,
-    at: usize,
-) -> Result<()> {
-    match decoder.lender {
+pub fn pass(py: Python<'_>, lender: &mut Option<Lender<'_>>, charge: Charge<'_>, token: BufferToken) -> Result<()> {
+    match lender {
         Some(Lender::File(_)) => Ok(()),
-        _ => take(decoder, number, out_of_band, at).map(drop),
+        _ => take(py, lender, charge, token).map(drop),
     }
 }
 
-pub fn encode_array<W: Writer>(encoder: &mut Encoder<'_, W>, object: &Bound<'_, PyAny>) -> Result<()> {
+pub fn encode_array<'py, E: Walker<'py>>(encoder: &mut E, object: &Bound<'_, PyAny>) -> Result<()> {
     let code: String = object.getattr("typecode")?.extract()?;
-    encoder.w.known(KnownType::PythonArray);
-    let mut parts = vec![Part::Value(owned(new::text(object.py(), &code)?.as_any()))];
+    encoder.w().known(KnownType::PythonArray);
+    let mut parts = vec![WorkItem::Value(owned(new::text(object.py(), &code)?.as_any()))];
     if code == "u" || code == "w" {
         // Wide characters: their width is the platform's.
-        parts.push(Part::Value(owned(&object.call_method0("tounicode")?)));
+        parts.push(WorkItem::Value(owned(&object.call_method0("tounicode")?)));
     } else {
         let items = little(object)?;
         // A memoryview is written as its bytes: straight from the array's memory.
-        parts.push(Part::Value(owned(pyo3::types::PyMemoryView::from(&items)?.as_any())));
+        parts.push(WorkItem::Value(owned(pyo3::types::PyMemoryView::from(&items)?.as_any())));
     }
     encoder.then(parts);
     Ok(())

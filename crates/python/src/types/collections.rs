@@ -3,10 +3,10 @@
 
 use crate::cpython::owned;
 use crate::cpython::{gc, Obj, Owned, Type};
-use crate::encode::{Encoder, Part};
 use crate::error::{decode, encode as encode_error, raised, Result};
 use crate::memory::{vec, Vec};
 use crate::types::reference;
+use crate::types::walker::{Walker, WorkItem};
 use holdall_format::model::KnownType;
 use holdall_format::{Token, Writer};
 use pyo3::exceptions::PyValueError;
@@ -14,7 +14,7 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-pub fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, known: KnownType, object: &Bound<'_, PyAny>) -> Result<()> {
+pub fn encode<'py, E: Walker<'py>>(encoder: &mut E, known: KnownType, object: &Bound<'_, PyAny>) -> Result<()> {
     if matches!(known, KnownType::PythonOrderedDict | KnownType::PythonCounter) && is_exact(object, known)? {
         // Instances of these two may carry attributes, for which their row of the table has no place.
         if object.getattr("__dict__")?.len()? > 0 {
@@ -22,26 +22,26 @@ pub fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, known: KnownType, object:
             return unsafe { encoder.refused(object.as_ptr(), "it carries attributes of its own, which needs") };
         }
     }
-    encoder.w.known(known);
+    encoder.w().known(known);
     match known {
         KnownType::PythonDeque => {
             match object.getattr("maxlen")?.extract::<Option<i64>>()? {
-                Some(most) => encoder.w.int(most),
-                None => encoder.w.none(),
+                Some(most) => encoder.w().int(most),
+                None => encoder.w().none(),
             }
             let mut items = Vec::new();
             // The builtin's own iterator, past what a subclass overrides.
             let iterate = object.py().import("collections")?.getattr("deque")?.getattr("__iter__")?;
             for item in iterate.call1((object,))?.try_iter()? {
-                items.push(Part::Value(owned(&item?)));
+                items.push(WorkItem::Value(owned(&item?)));
             }
-            encoder.w.list(items.len());
+            encoder.w().list(items.len());
             encoder.then(items);
         }
         KnownType::PythonOrderedDict => {
             // SAFETY: an ordered dict.
             let items = unsafe { ordered_items(object.as_ptr())? };
-            encoder.w.dict(items.len() / 2);
+            encoder.w().dict(items.len() / 2);
             encoder.then(items);
         }
         KnownType::PythonDefaultDict => {
@@ -50,14 +50,14 @@ pub fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, known: KnownType, object:
             if reference::write_builtin(encoder, &factory)? {
                 encoder.dict_body(&dict);
             } else {
-                encoder.then(vec![Part::Value(owned(&factory)), Part::Table(dict)]);
+                encoder.then(vec![WorkItem::Value(owned(&factory)), WorkItem::Table(dict)]);
             }
         }
         KnownType::PythonCounter => encoder.dict_body(&owned(object)),
         _ => {
             let (proxy, shown) = shown_by(object)?;
             let shown = if shown.is_exact_instance_of::<PyDict>() { shown } else { proxy.call_method0("copy")? };
-            encoder.then_made(object.as_ptr(), vec![Part::Value(owned(&shown))]);
+            encoder.then_made(object.as_ptr(), vec![WorkItem::Value(owned(&shown))]);
         }
     }
     Ok(())
@@ -89,7 +89,7 @@ fn is_exact(object: &Bound<'_, PyAny>, known: KnownType) -> Result<bool> {
 ///
 /// # Safety
 /// `object` is an ordered dict.
-pub unsafe fn ordered_items(object: Obj) -> Result<Vec<Part>> {
+pub unsafe fn ordered_items(object: Obj) -> Result<Vec<WorkItem>> {
     // SAFETY: an ordered dict, says the caller; the builtin's own iterator, past what a subclass overrides.
     unsafe {
         let ordered = std::ptr::addr_of_mut!(crate::cpython::PyODict_Type);
@@ -101,8 +101,8 @@ pub unsafe fn ordered_items(object: Obj) -> Result<Vec<Part>> {
             if value.is_null() {
                 return Err(raised());
             }
-            parts.push(Part::Key(key));
-            parts.push(Part::Value(Owned::borrowed(value)));
+            parts.push(WorkItem::Key(key));
+            parts.push(WorkItem::Value(Owned::borrowed(value)));
         }
         if !ffi::PyErr_Occurred().is_null() {
             return Err(raised());

@@ -4,7 +4,6 @@
 
 use crate::classes::how::How;
 use crate::classes::plan::Plan;
-use crate::classes::state;
 use crate::cpython::dict::{self, Position};
 use crate::cpython::owned;
 use crate::cpython::{text, Obj, Owned};
@@ -73,9 +72,7 @@ pub fn named(py: Python<'_>, plan: &Plan, name: &Owned, at: usize) -> Result<Own
 /// `object` is alive and an instance of the plan's class.
 unsafe fn has_state(plan: &Plan, object: Obj) -> Result<bool> {
     // SAFETY: an instance of the plan's class, says the caller.
-    unsafe {
-        Ok((plan.managed_dict && dict::attribute(object, 0).is_some()) || state::dict_of(object, plan)?.is_some())
-    }
+    unsafe { Ok((plan.managed_dict && dict::attribute(object, 0).is_some()) || plan.dict_of(object)?.is_some()) }
 }
 
 /// Where a class's constants may stand: its module, if that is imported, itself and its bases.

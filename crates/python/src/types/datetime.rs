@@ -1,10 +1,10 @@
 //! date, time, datetime, timedelta and their zones. A datetime is one word of bits, and its zone.
 
 use crate::cpython::{held, owned};
-use crate::cpython::{new, Obj, Owned, Type};
-use crate::encode::{Encoder, Part};
+use crate::cpython::{new, Obj, Owned};
 use crate::error::{raised, refused, Asked, Result};
 use crate::memory::{vec, HashSet};
+use crate::types::walker::{Walker, WorkItem};
 use crate::types::Cost;
 use holdall_format::model::{KnownType, Moment};
 use holdall_format::Writer;
@@ -15,16 +15,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyString, PyTuple};
 use std::sync::Mutex;
 
-/// Whether a class is one of those that the C API makes and reads.
-pub fn is_of_c(class: Type) -> bool {
-    // SAFETY: the API was imported when the module was.
-    let api = unsafe { &*ffi::PyDateTimeAPI() };
-    // SAFETY: the singleton is alive.
-    let timezone = unsafe { ffi::Py_TYPE(api.TimeZone_UTC) };
-    [api.DateType, api.DateTimeType, api.TimeType, api.DeltaType, timezone].contains(&class)
-}
-
-pub fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, object: &Bound<'_, PyAny>) -> Result<()> {
+pub fn encode<'py, E: Walker<'py>>(encoder: &mut E, object: &Bound<'_, PyAny>) -> Result<()> {
     let raw = object.as_ptr();
     // SAFETY: a datetime, says the caller; the API was imported when the module was. Every field is in its range.
     unsafe {
@@ -39,26 +30,25 @@ pub fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, object: &Bound<'_, PyAny>
             fold: ffi::PyDateTime_DATE_GET_FOLD(raw) != 0,
         };
         let zone = ffi::PyDateTime_DATE_GET_TZINFO(raw);
-        encoder.w.datetime(moment.pack(), zone != ffi::Py_None());
+        encoder.w().datetime(moment.pack(), zone != ffi::Py_None());
         if zone != ffi::Py_None() {
-            encoder.zone(zone)?;
+            encode_zone(encoder, zone);
         }
     }
     Ok(())
 }
 
-impl<W: Writer> Encoder<'_, W> {
-    /// A datetime's zone: almost always the one of the last, or UTC.
-    unsafe fn zone(&mut self, zone: Obj) -> Result<()> {
-        // SAFETY: alive, says the caller; the API was imported when the module was.
-        unsafe {
-            if zone == ffi::PyDateTime_TimeZone_UTC() {
-                self.w.known(KnownType::Utc);
-                return Ok(());
-            }
-            self.then(vec![Part::Value(Owned::borrowed(zone))]);
+/// A datetime's zone: almost always the one of the last, or UTC.
+///
+/// # Safety
+/// `zone` is alive.
+unsafe fn encode_zone<'py, E: Walker<'py>>(encoder: &mut E, zone: Obj) {
+    // SAFETY: the API was imported when the module was; the zone is alive, as the caller promises, and held by the item.
+    unsafe {
+        match zone == ffi::PyDateTime_TimeZone_UTC() {
+            true => encoder.w().known(KnownType::Utc),
+            false => encoder.then(vec![WorkItem::Value(Owned::borrowed(zone))]),
         }
-        Ok(())
     }
 }
 
@@ -102,16 +92,16 @@ fn microseconds(delta: &Bound<'_, PyAny>) -> std::result::Result<i64, ()> {
     (days * 86_400 + seconds).checked_mul(1_000_000).and_then(|whole| whole.checked_add(micros)).ok_or(())
 }
 
-pub fn encode_part<W: Writer>(encoder: &mut Encoder<'_, W>, known: KnownType, object: &Bound<'_, PyAny>) -> Result<()> {
+pub fn encode_part<'py, E: Walker<'py>>(encoder: &mut E, known: KnownType, object: &Bound<'_, PyAny>) -> Result<()> {
     let raw = object.as_ptr();
     match known {
         KnownType::Date => {
-            encoder.w.known(known);
+            encoder.w().known(known);
             let ordinal: i64 = object.call_method0("toordinal")?.extract()?;
-            encoder.w.int(ordinal);
+            encoder.w().int(ordinal);
         }
         KnownType::Time => {
-            encoder.w.known(known);
+            encoder.w().known(known);
             // SAFETY: a time; every field is in its range.
             unsafe {
                 let moment = Moment {
@@ -122,13 +112,13 @@ pub fn encode_part<W: Writer>(encoder: &mut Encoder<'_, W>, known: KnownType, ob
                     fold: ffi::PyDateTime_TIME_GET_FOLD(raw) != 0,
                     ..Moment::default()
                 };
-                encoder.w.int(moment.pack() as i64);
+                encoder.w().int(moment.pack() as i64);
                 let zone = ffi::PyDateTime_TIME_GET_TZINFO(raw);
-                encoder.then(vec![Part::Value(Owned::borrowed(zone))]);
+                encoder.then(vec![WorkItem::Value(Owned::borrowed(zone))]);
             }
         }
         KnownType::Timedelta => {
-            encoder.w.known(known);
+            encoder.w().known(known);
             encode_delta(encoder, object)?;
         }
         KnownType::ZoneInfo => {
@@ -141,38 +131,38 @@ pub fn encode_part<W: Writer>(encoder: &mut Encoder<'_, W>, known: KnownType, ob
                 ));
             };
             let is_cached = said.len()? < 2 || said.get_item(1)?.is_truthy()?;
-            encoder.w.known(known);
+            encoder.w().known(known);
             let key = if is_cached { key } else { PyTuple::new(object.py(), [key])?.into_any() };
-            encoder.then(vec![Part::Value(owned(&key))]);
+            encoder.then(vec![WorkItem::Value(owned(&key))]);
         }
         _ => {
             // SAFETY: the API was imported when the module was.
             if raw == unsafe { ffi::PyDateTime_TimeZone_UTC() } {
-                encoder.w.known(KnownType::Utc);
+                encoder.w().known(KnownType::Utc);
                 return Ok(());
             }
             // `__getinitargs__` gives the offset and, if there is one, the name.
             let args = object.call_method0("__getinitargs__")?;
-            encoder.w.known(KnownType::Timezone);
+            encoder.w().known(KnownType::Timezone);
             encode_delta(encoder, &args.get_item(0)?)?;
             let name =
                 if args.len()? > 1 { owned(&args.get_item(1)?) } else { owned(object.py().None().bind(object.py())) };
-            encoder.then(vec![Part::Value(name)]);
+            encoder.then(vec![WorkItem::Value(name)]);
         }
     }
     Ok(())
 }
 
-fn encode_delta<W: Writer>(encoder: &mut Encoder<'_, W>, delta: &Bound<'_, PyAny>) -> Result<()> {
+fn encode_delta<'py, E: Walker<'py>>(encoder: &mut E, delta: &Bound<'_, PyAny>) -> Result<()> {
     match microseconds(delta) {
-        Ok(whole) => encoder.w.int(whole),
+        Ok(whole) => encoder.w().int(whole),
         Err(()) => {
             let py = delta.py();
             let one = py.import("datetime")?.getattr("timedelta")?.call1((0, 0, 1))?;
             let whole = delta.floor_div(one)?;
             // SAFETY: an int.
             let bytes = unsafe { crate::cpython::int::bytes(whole.as_ptr()) }.ok_or_else(raised)?;
-            encoder.w.bigint(&bytes);
+            encoder.w().bigint(&bytes);
         }
     }
     Ok(())

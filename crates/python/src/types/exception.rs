@@ -6,14 +6,14 @@
 use crate::cpython::class::_PyType_Lookup;
 use crate::cpython::owned;
 use crate::cpython::{new, Obj, Owned, Type};
-use crate::encode::Part;
 use crate::error::{decode, encode, refused, Asked, Result};
 use crate::memory::{vec, Vec};
+use crate::types::walker::WorkItem;
 use pyo3::exceptions::{PyAttributeError, PyOSError, PySyntaxError, PyUnicodeDecodeError};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBool, PyBytes, PyDict, PyInt, PyList, PyString, PyTuple, PyType};
+use pyo3::types::{PyBool, PyBytes, PyDict, PyInt, PyList, PyString, PyTuple};
 
 /// Fields that C code keeps of every exception, beside the arguments.
 const FIELDS: &[&str] = &["__cause__", "__context__", "__suppress_context__"];
@@ -72,20 +72,11 @@ unsafe fn is_plain(builtin: Type) -> bool {
     unsafe { (*builtin).tp_basicsize == (*ffi::PyExc_BaseException.cast::<ffi::PyTypeObject>()).tp_basicsize }
 }
 
-/// Whether what the builtins have under some name is an exception of theirs.
-pub fn is_builtin(found: &Bound<'_, PyAny>) -> PyResult<bool> {
-    let Ok(class) = found.cast::<PyType>() else { return Ok(false) };
-    let module = class.getattr("__module__").and_then(|module| module.extract::<String>()).if_taken()?;
-    let is_own = module.is_some_and(|module| module == "builtins");
-    // SAFETY: alive.
-    Ok(is_own && unsafe { ffi::PyType_IsSubtype(class.as_ptr().cast(), ffi::PyExc_BaseException.cast()) != 0 })
-}
-
 /// What stands for an exception before its attributes: arguments and fields, as one tuple.
 ///
 /// # Safety
 /// `object` is alive and an exception.
-pub unsafe fn parts(py: Python<'_>, object: Obj) -> Result<Vec<Part>> {
+pub unsafe fn parts(py: Python<'_>, object: Obj) -> Result<Vec<WorkItem>> {
     let fields = new::dict(py)?;
     // SAFETY: alive and an exception, says the caller: its head is that of all exceptions, where null stands for None.
     let (error, mut args) = unsafe {
@@ -110,7 +101,7 @@ pub unsafe fn parts(py: Python<'_>, object: Obj) -> Result<Vec<Part>> {
         args = special_parts(builtin, &error, args, &fields)?;
     }
     let both = PyTuple::new(py, [args.into_any(), fields.into_any()])?;
-    Ok(vec![Part::Value(owned(both.as_any()))])
+    Ok(vec![WorkItem::Value(owned(both.as_any()))])
 }
 
 /// The fields of a builtin exception that has some of its own; gives the arguments that make it.

@@ -5,111 +5,43 @@ pub mod buffer;
 pub mod collections;
 pub mod constant;
 pub mod datetime;
-pub mod defaults;
 pub mod enumeration;
 pub mod exception;
 pub mod number;
 pub mod numpy;
+pub mod out_of_band;
 pub mod pattern;
 
 pub mod record;
 
 pub mod reduce;
 pub mod reference;
-pub mod schemaless;
 pub mod span;
 
 pub mod struct_sequence;
 pub mod textual;
 pub mod upgrade;
+pub mod walker;
+
+pub use crate::classes::family::Family;
 
 use crate::classes::how::Base;
 use crate::cpython::{held, Obj, Owned, Type};
-use crate::encode::Encoder;
 use crate::error::{decode, encode as encode_error, raised, refused, Asked, Result};
 use crate::memory::Vec;
+use crate::types::walker::Walker;
 use holdall_format::model::{KnownType, Text};
-use holdall_format::Writer;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use std::ptr::addr_of_mut;
-
-/// Types that have code of their own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Family {
-    Known(KnownType),
-    DateTime,
-    MemoryView,
-    PickleBuffer,
-    Record,
-}
-
-/// Modules, names and families. A class of that name is the family's only if it is what its module has there.
-const NAMES: &[(&str, &str, Family)] = &[
-    ("datetime", "datetime", Family::DateTime),
-    ("datetime", "date", Family::Known(KnownType::Date)),
-    ("datetime", "time", Family::Known(KnownType::Time)),
-    ("datetime", "timedelta", Family::Known(KnownType::Timedelta)),
-    ("datetime", "timezone", Family::Known(KnownType::Timezone)),
-    ("zoneinfo", "ZoneInfo", Family::Known(KnownType::ZoneInfo)),
-    ("decimal", "Decimal", Family::Known(KnownType::Decimal)),
-    ("fractions", "Fraction", Family::Known(KnownType::Fraction)),
-    ("uuid", "UUID", Family::Known(KnownType::Uuid)),
-    ("pathlib", "PurePosixPath", Family::Known(KnownType::PurePosixPath)),
-    ("pathlib", "PureWindowsPath", Family::Known(KnownType::PureWindowsPath)),
-    ("pathlib", "PosixPath", Family::Known(KnownType::PosixPath)),
-    ("pathlib", "WindowsPath", Family::Known(KnownType::WindowsPath)),
-    ("ipaddress", "IPv4Address", Family::Known(KnownType::IPv4Address)),
-    ("ipaddress", "IPv6Address", Family::Known(KnownType::IPv6Address)),
-    ("ipaddress", "IPv4Network", Family::Known(KnownType::IPv4Network)),
-    ("ipaddress", "IPv6Network", Family::Known(KnownType::IPv6Network)),
-    ("ipaddress", "IPv4Interface", Family::Known(KnownType::IPv4Interface)),
-    ("ipaddress", "IPv6Interface", Family::Known(KnownType::IPv6Interface)),
-    ("re", "Pattern", Family::Known(KnownType::PythonPattern)),
-    ("array", "array", Family::Known(KnownType::PythonArray)),
-    ("collections", "deque", Family::Known(KnownType::PythonDeque)),
-    ("collections", "OrderedDict", Family::Known(KnownType::PythonOrderedDict)),
-    ("collections", "defaultdict", Family::Known(KnownType::PythonDefaultDict)),
-    ("collections", "Counter", Family::Known(KnownType::PythonCounter)),
-    ("pickle", "PickleBuffer", Family::PickleBuffer),
-];
-
-/// The family of a class, if it has one.
-pub fn family_of(py: Python<'_>, class: Type, name: &str) -> Result<Option<Family>> {
-    let statics = [
-        (addr_of_mut!(ffi::PyRange_Type), Family::Known(KnownType::PythonRange)),
-        (addr_of_mut!(ffi::PySlice_Type), Family::Known(KnownType::PythonSlice)),
-        (addr_of_mut!(ffi::PyDictProxy_Type), Family::Known(KnownType::PythonMappingProxy)),
-        (addr_of_mut!(ffi::PyMemoryView_Type), Family::MemoryView),
-    ];
-    if let Some((_, family)) = statics.iter().find(|(known, _)| *known == class) {
-        return Ok(Some(*family));
-    }
-    let (module, last) = name.rsplit_once('.').unwrap_or(("", name));
-    // Since 3.13 paths live in a module of their own, and say so.
-    let module = module.strip_suffix("._local").unwrap_or(module).trim_start_matches('_');
-    for &(home, known, family) in NAMES {
-        if known == last && home == module {
-            let found = py.import(home)?.getattr(known)?;
-            // The interpreter's own datetimes are read by the C API: a class of that name may be in Python code.
-            if found.as_ptr() == class.cast() && (home != "datetime" || datetime::is_of_c(class)) {
-                return Ok(Some(family));
-            }
-        }
-    }
-    if class == record::record_type(py).cast() {
-        return Ok(Some(Family::Record));
-    }
-    numpy::family_of(py, class)
-}
 
 /// Writes an instance of a family whose mark was written.
 ///
 /// # Safety
 /// `object` is alive, and of that family.
-pub unsafe fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, family: Family, object: Obj) -> Result<()> {
+pub unsafe fn encode<'py, E: Walker<'py>>(encoder: &mut E, family: Family, object: Obj) -> Result<()> {
     // SAFETY: alive, says the caller.
-    let bound = unsafe { Bound::from_borrowed_ptr(encoder.py, object) };
+    let bound = unsafe { Bound::from_borrowed_ptr(encoder.py(), object) };
     match family {
         Family::DateTime => datetime::encode(encoder, &bound),
         Family::MemoryView | Family::PickleBuffer => buffer::encode(encoder, &bound),
@@ -280,7 +212,7 @@ pub fn permitted(py: Python<'_>, name: &str) -> Result<Option<Owned>> {
         return Ok(None);
     }
     let Some(found) = py.import(module)?.getattr(last).if_taken()? else { return Ok(None) };
-    if !is_plain && !exception::is_builtin(&found)? {
+    if !is_plain && !crate::classes::memory::is_builtin_exception(&found)? {
         return Ok(None);
     }
     // SAFETY: alive.

@@ -1,9 +1,9 @@
 //! Decimal and Fraction.
 
 use crate::cpython::owned;
-use crate::encode::{Encoder, Part};
 use crate::error::Result;
 use crate::memory::vec;
+use crate::types::walker::{Walker, WorkItem};
 use holdall_format::model::KnownType;
 use holdall_format::Writer;
 use pyo3::exceptions::PyValueError;
@@ -13,13 +13,16 @@ use pyo3::types::{PyInt, PyString};
 /// Bits of a denominator from which on a fraction is not reduced again.
 const LARGE: usize = 1 << 14;
 
-pub fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, known: KnownType, object: &Bound<'_, PyAny>) -> Result<()> {
-    encoder.w.known(known);
+pub fn encode<'py, E: Walker<'py>>(encoder: &mut E, known: KnownType, object: &Bound<'_, PyAny>) -> Result<()> {
+    encoder.w().known(known);
     let parts = if known == KnownType::Decimal {
         // The text says everything: sign, digits, exponent, and the payload of a NaN.
-        vec![Part::Value(owned(object.str()?.as_any()))]
+        vec![WorkItem::Value(owned(object.str()?.as_any()))]
     } else {
-        vec![Part::Value(owned(&object.getattr("numerator")?)), Part::Value(owned(&object.getattr("denominator")?))]
+        vec![
+            WorkItem::Value(owned(&object.getattr("numerator")?)),
+            WorkItem::Value(owned(&object.getattr("denominator")?)),
+        ]
     };
     encoder.then(parts);
     Ok(())

@@ -7,132 +7,36 @@ pub mod dtype;
 mod restore;
 
 pub use restore::{
-    copy_in_columns, objects_in_columns, octets, put, scalar, text_scalar, uint8, view_in_columns, Head,
+    copy_in_columns, objects_in_columns, octets, out_of_band, put, scalar, text_scalar, uint8, view_in_columns, Head,
 };
 
+pub use crate::classes::numpy::Numpy;
 use crate::cpython::owned;
-use crate::cpython::{bytes_of, text, Type, View};
-use crate::encode::{Encoder, Part, BY_PARENT_AND_US};
+use crate::cpython::{bytes_of, text, View};
 use crate::error::extracted;
-use crate::error::{decode, encode as encode_error, raised, Result};
+use crate::error::{encode as encode_error, raised, Result};
 use crate::memory::Vec;
-use crate::types::{buffer, Family};
+use crate::types::buffer;
+use crate::types::walker::{Walker, WorkItem, BY_PARENT_AND_US};
 use dtype::{Content, Form};
 use holdall_format::model::{KnownType, OutOfBand, Text};
 use holdall_format::Writer;
 use pyo3::ffi;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyList, PyModule, PyString};
+use pyo3::types::{PyList, PyString};
 use std::rc::Rc;
 
-/// What is used of NumPy, looked up once.
-pub struct Numpy {
-    module: Py<PyModule>,
-    ndarray: Py<PyAny>,
-    generic: Py<PyAny>,
-    dtype: Py<PyAny>,
-    void: Py<PyAny>,
-    record: Py<PyAny>,
-    str_: Py<PyAny>,
-    bytes_: Py<PyAny>,
-    empty: Py<PyAny>,
-    uint8: Py<PyAny>,
-    fraction_bits: PyOnceLock<i32>,
-}
-
-static NUMPY: PyOnceLock<Numpy> = PyOnceLock::new();
-
-impl Numpy {
-    /// NumPy, for what was stored at `at`.
-    fn get(py: Python<'_>, at: usize) -> Result<&Numpy> {
-        if let Some(numpy) = NUMPY.get(py) {
-            return Ok(numpy);
-        }
-        match py.import("numpy") {
-            Ok(module) => Ok(NUMPY.get_or_try_init(py, || Numpy::of(&module))?),
-            Err(error) if error.is_instance_of::<pyo3::exceptions::PyImportError>(py) => Err(decode(
-                "the message holds NumPy data: loading it needs the package numpy, which can't be imported",
-                at,
-            )),
-            Err(error) => Err(error.into()),
-        }
-    }
-
-    /// NumPy, if anybody has imported it.
-    fn imported(py: Python<'_>) -> Result<Option<&Numpy>> {
-        if let Some(numpy) = NUMPY.get(py) {
-            return Ok(Some(numpy));
-        }
-        let modules = py.import("sys")?.getattr("modules")?;
-        let Some(module) = modules.cast::<PyDict>().map_err(PyErr::from)?.get_item("numpy")? else { return Ok(None) };
-        // Another module of that name, or one that is just being imported, has no arrays.
-        let Ok(module) = module.cast_into::<PyModule>() else { return Ok(None) };
-        for name in ["ndarray", "generic", "dtype", "record", "empty"] {
-            if module.getattr_opt(name)?.is_none() {
-                return Ok(None);
-            }
-        }
-        Ok(Some(NUMPY.get_or_try_init(py, || Numpy::of(&module))?))
-    }
-
-    fn of(module: &Bound<'_, PyModule>) -> PyResult<Numpy> {
-        let get = |name: &str| module.getattr(name).map(Bound::unbind);
-        Ok(Numpy {
-            module: module.clone().unbind(),
-            ndarray: get("ndarray")?,
-            generic: get("generic")?,
-            dtype: get("dtype")?,
-            void: get("void")?,
-            record: get("record")?,
-            str_: get("str_")?,
-            bytes_: get("bytes_")?,
-            empty: get("empty")?,
-            uint8: module.getattr("dtype")?.call1(("uint8",))?.unbind(),
-            fraction_bits: PyOnceLock::new(),
-        })
-    }
-
-    /// How many bits the fraction of a long double has on this platform.
-    fn fraction_bits(&self, py: Python<'_>) -> PyResult<i32> {
-        let find = || {
-            let module = self.module.bind(py);
-            module.getattr("finfo")?.call1((module.getattr("longdouble")?,))?.getattr("nmant")?.extract()
-        };
-        self.fraction_bits.get_or_try_init(py, find).copied()
-    }
-}
-
-/// The family of a class, if it is one of NumPy's own.
-pub fn family_of(py: Python<'_>, class: Type) -> Result<Option<Family>> {
-    let Some(numpy) = Numpy::imported(py)? else { return Ok(None) };
-    let is = |base: &Py<PyAny>| class.cast() == base.as_ptr();
-    // SAFETY: classes that are alive, the one by the caller's duty, the others held by `numpy`.
-    let is_below = |base: &Py<PyAny>| unsafe { ffi::PyType_IsSubtype(class, base.as_ptr().cast()) != 0 };
-    // SAFETY: as above. Classes that Python code has made are on the heap; NumPy's own are not, but for `record`.
-    let is_made = unsafe { ffi::PyType_HasFeature(class, ffi::Py_TPFLAGS_HEAPTYPE) != 0 };
-    Ok(if is(&numpy.ndarray) {
-        Some(Family::Known(KnownType::NumpyArray))
-    } else if is_below(&numpy.generic) && (!is_made || is(&numpy.record)) {
-        Some(Family::Known(KnownType::NumpyScalar))
-    } else if is_below(&numpy.dtype) {
-        Some(Family::Known(KnownType::NumpyDtype))
-    } else {
-        None
-    })
-}
-
 /// Writes an array, a scalar or a dtype whose mark was written.
-pub fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, known: KnownType, object: &Bound<'_, PyAny>) -> Result<()> {
+pub fn encode<'py, E: Walker<'py>>(encoder: &mut E, known: KnownType, object: &Bound<'_, PyAny>) -> Result<()> {
     let Some(numpy) = Numpy::imported(object.py())? else { return Err(encode_error("an array without NumPy")) };
     match known {
         KnownType::NumpyArray => encode_array(encoder, numpy, object),
         KnownType::NumpyScalar => encode_scalar(encoder, numpy, object),
         _ => match describe(encoder, numpy, object)? {
             Ok(form) => {
-                encoder.w.known(KnownType::NumpyDtype);
-                form.write(&mut encoder.w)
+                encoder.w().known(KnownType::NumpyDtype);
+                form.write(encoder.w())
             }
             Err(why) => refuse_to_store(encoder, object, why),
         },
@@ -140,43 +44,43 @@ pub fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, known: KnownType, object:
 }
 
 /// A dtype taken apart, once in a message.
-fn describe<W: Writer>(
-    encoder: &mut Encoder<'_, W>,
+fn describe<'py, E: Walker<'py>>(
+    encoder: &mut E,
     numpy: &Numpy,
     dtype: &Bound<'_, PyAny>,
 ) -> Result<std::result::Result<Rc<Form>, &'static str>> {
     let address = dtype.as_ptr() as usize;
-    if let Some(form) = encoder.dtypes.as_ref().and_then(|dtypes| dtypes.get(&address)) {
+    if let Some(form) = encoder.dtypes().as_ref().and_then(|dtypes| dtypes.get(&address)) {
         return Ok(Ok(form.clone()));
     }
     let form = match dtype::describe(numpy, dtype)? {
         Ok(form) => Rc::new(form),
         Err(why) => return Ok(Err(why)),
     };
-    encoder.dtypes.get_or_insert_default().insert(address, form.clone());
+    encoder.dtypes().get_or_insert_default().insert(address, form.clone());
     encoder.keep(owned(dtype));
     Ok(Ok(form))
 }
 
 /// Writes the dtype of an array or a scalar: its text, or a value of its own, which is one where arrays share it. In
 /// canonical form it is none: whether arrays share a dtype is no part of what they are.
-fn write_dtype<W: Writer>(encoder: &mut Encoder<'_, W>, dtype: &Bound<'_, PyAny>, form: &Form) -> Result<()> {
+fn write_dtype<'py, E: Walker<'py>>(encoder: &mut E, dtype: &Bound<'_, PyAny>, form: &Form) -> Result<()> {
     if !form.is_plain() {
         // SAFETY: alive, and kept until the message is whole. Its holders: the array, us, and the temporaries.
-        if !encoder.options.canonical && unsafe { encoder.met(dtype.as_ptr(), BY_PARENT_AND_US + 1)? } {
+        if !encoder.is_canonical() && unsafe { encoder.met(dtype.as_ptr(), BY_PARENT_AND_US + 1)? } {
             return Ok(());
         }
-        encoder.w.known(KnownType::NumpyDtype);
+        encoder.w().known(KnownType::NumpyDtype);
     }
-    form.write(&mut encoder.w)
+    form.write(encoder.w())
 }
 
-fn refuse_to_store<W: Writer>(encoder: &mut Encoder<'_, W>, object: &Bound<'_, PyAny>, why: &str) -> Result<()> {
+fn refuse_to_store<'py, E: Walker<'py>>(encoder: &mut E, object: &Bound<'_, PyAny>, why: &str) -> Result<()> {
     // SAFETY: alive, and its mark was written.
     unsafe { encoder.refused(object.as_ptr(), why) }
 }
 
-fn encode_array<W: Writer>(encoder: &mut Encoder<'_, W>, numpy: &Numpy, array: &Bound<'_, PyAny>) -> Result<()> {
+fn encode_array<'py, E: Walker<'py>>(encoder: &mut E, numpy: &Numpy, array: &Bound<'_, PyAny>) -> Result<()> {
     let py = array.py();
     let dtype = array.getattr(intern!(py, "dtype"))?;
     let form = match describe(encoder, numpy, &dtype)? {
@@ -203,26 +107,26 @@ fn encode_array<W: Writer>(encoder: &mut Encoder<'_, W>, numpy: &Numpy, array: &
     if form.content() == Content::Fields {
         let mut parts = Vec::new();
         for name in dtype.getattr("names")?.try_iter()? {
-            parts.push(Part::Value(owned(&array.get_item(name?)?)));
+            parts.push(WorkItem::Value(owned(&array.get_item(name?)?)));
         }
-        encoder.w.list(parts.len());
+        encoder.w().list(parts.len());
         encoder.then(parts);
         return Ok(());
     }
     let items = array.call_method1("ravel", (if fortran { "F" } else { "C" },))?.call_method0("tolist")?;
     let items = items.cast_into::<PyList>().map_err(PyErr::from)?;
-    encoder.w.list(items.len());
+    encoder.w().list(items.len());
     if form.content() == Content::Strings {
         for item in &items {
             match item.cast_exact::<PyString>() {
                 // SAFETY: a string that the list holds.
-                Ok(item) => unsafe { encoder.w.text(text::parts(item.as_ptr()).ok_or_else(raised)?) },
-                Err(_) => encoder.w.none(),
+                Ok(item) => unsafe { encoder.w().text(text::parts(item.as_ptr()).ok_or_else(raised)?) },
+                Err(_) => encoder.w().none(),
             }
         }
         return Ok(());
     }
-    let parts = items.iter().map(|item| Part::Value(owned(&item))).collect();
+    let parts = items.iter().map(|item| WorkItem::Value(owned(&item))).collect();
     drop(items); // so that each item is held by the array and its part alone
     encoder.then(parts);
     Ok(())
@@ -259,31 +163,31 @@ pub fn has_an_order(array: &Bound<'_, PyAny>) -> Result<bool> {
     Ok(in_usual_order || in_own_order(array, false)?.is_some())
 }
 
-fn head<W: Writer>(
-    encoder: &mut Encoder<'_, W>,
+fn head<'py, E: Walker<'py>>(
+    encoder: &mut E,
     dtype: &Bound<'_, PyAny>,
     form: &Form,
     dims: &[isize],
     order: &Order,
     read_only: bool,
 ) -> Result<()> {
-    encoder.w.known(KnownType::NumpyArray);
+    encoder.w().known(KnownType::NumpyArray);
     write_dtype(encoder, dtype, form)?;
-    encoder.w.tuple(dims.len());
-    dims.iter().for_each(|&dim| encoder.w.int(dim as i64));
+    encoder.w().tuple(dims.len());
+    dims.iter().for_each(|&dim| encoder.w().int(dim as i64));
     match order {
-        Order::C if !read_only => encoder.w.bool(false),
-        Order::Fortran if !read_only => encoder.w.bool(true),
+        Order::C if !read_only => encoder.w().bool(false),
+        Order::Fortran if !read_only => encoder.w().bool(true),
         _ => {
-            encoder.w.tuple(1 + dims.len());
-            encoder.w.bool(read_only);
+            encoder.w().tuple(1 + dims.len());
+            encoder.w().bool(read_only);
             for at in 0..dims.len() {
                 let axis = match order {
                     Order::C => at,
                     Order::Fortran => dims.len() - 1 - at,
                     Order::Axes(axes) => axes[at],
                 };
-                encoder.w.int(axis as i64);
+                encoder.w().int(axis as i64);
             }
         }
     }
@@ -291,8 +195,8 @@ fn head<W: Writer>(
 }
 
 /// An array whose items are bytes: straight from its memory where that has no gaps.
-fn encode_bytes<W: Writer>(
-    encoder: &mut Encoder<'_, W>,
+fn encode_bytes<'py, E: Walker<'py>>(
+    encoder: &mut E,
     numpy: &Numpy,
     array: &Bound<'_, PyAny>,
     dtype: &Bound<'_, PyAny>,
@@ -316,11 +220,11 @@ fn encode_bytes<W: Writer>(
     };
     head(encoder, dtype, form, &dims, &order, view.is_read_only())?;
     let mask = form.mask();
-    if mask.is_none() && buffer::is_lent(encoder, view.len()) {
-        buffer::lend(encoder, view, OutOfBand::Writable);
+    if mask.is_none() && encoder.buffers().sends(view.len()) {
+        buffer::send(encoder, view, OutOfBand::Writable);
         return Ok(());
     }
-    if encoder.gives_buffers() && view.len() > 0 && mask.is_none() {
+    if encoder.buffers().gives() && view.len() > 0 && mask.is_none() {
         // As plain bytes: some dtypes can't be exported as what they are.
         let bytes = numpy.ndarray.bind(array.py()).call1(((view.len(),), &numpy.uint8, source))?;
         let block = array.py().import("pickle")?.getattr("PickleBuffer")?.call1((bytes,))?;
@@ -329,8 +233,8 @@ fn encode_bytes<W: Writer>(
         }
     }
     match mask {
-        None => encoder.w.bytes(view.as_slice()),
-        Some(mask) => encoder.w.bytes(&masked(view.as_slice(), &mask)),
+        None => encoder.w().bytes(view.as_slice()),
+        Some(mask) => encoder.w().bytes(&masked(view.as_slice(), &mask)),
     }
     Ok(())
 }
@@ -339,21 +243,21 @@ fn masked(items: &[u8], mask: &[u8]) -> Vec<u8> {
     items.iter().zip(mask.iter().cycle()).map(|(&byte, &bits)| byte & bits).collect()
 }
 
-fn encode_scalar<W: Writer>(encoder: &mut Encoder<'_, W>, numpy: &Numpy, scalar: &Bound<'_, PyAny>) -> Result<()> {
+fn encode_scalar<'py, E: Walker<'py>>(encoder: &mut E, numpy: &Numpy, scalar: &Bound<'_, PyAny>) -> Result<()> {
     let class = scalar.get_type();
     // As they are, not by their items: an array would cut the zeros off their end.
     if class.is(&numpy.str_) {
-        encoder.w.known(KnownType::NumpyScalar);
-        encoder.w.text(Text::Ascii(b"U"));
+        encoder.w().known(KnownType::NumpyScalar);
+        encoder.w().text(Text::Ascii(b"U"));
         // SAFETY: a subclass of `str`.
-        encoder.w.text(unsafe { text::parts(scalar.as_ptr()) }.ok_or_else(raised)?);
+        encoder.w().text(unsafe { text::parts(scalar.as_ptr()) }.ok_or_else(raised)?);
         return Ok(());
     }
     if class.is(&numpy.bytes_) {
-        encoder.w.known(KnownType::NumpyScalar);
-        encoder.w.text(Text::Ascii(b"S"));
+        encoder.w().known(KnownType::NumpyScalar);
+        encoder.w().text(Text::Ascii(b"S"));
         // SAFETY: a subclass of `bytes`, which the caller holds.
-        encoder.w.bytes(unsafe { bytes_of(scalar.as_ptr()) });
+        encoder.w().bytes(unsafe { bytes_of(scalar.as_ptr()) });
         return Ok(());
     }
     let dtype = scalar.getattr(intern!(scalar.py(), "dtype"))?;
@@ -362,12 +266,12 @@ fn encode_scalar<W: Writer>(encoder: &mut Encoder<'_, W>, numpy: &Numpy, scalar:
         Ok(_) => return refuse_to_store(encoder, scalar, "it has fields that are objects, which needs"),
         Err(why) => return refuse_to_store(encoder, scalar, why),
     };
-    encoder.w.known(KnownType::NumpyScalar);
+    encoder.w().known(KnownType::NumpyScalar);
     write_dtype(encoder, &dtype, &form)?;
     let view = View::with(scalar, ffi::PyBUF_SIMPLE)?;
     match form.mask() {
-        None => encoder.w.bytes(view.as_slice()),
-        Some(mask) => encoder.w.bytes(&masked(view.as_slice(), &mask)),
+        None => encoder.w().bytes(view.as_slice()),
+        Some(mask) => encoder.w().bytes(&masked(view.as_slice(), &mask)),
     }
     Ok(())
 }

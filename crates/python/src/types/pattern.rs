@@ -1,9 +1,9 @@
 //! Compiled regular expressions: pattern and flags. Loading compiles the pattern; nothing is matched.
 
 use crate::cpython::owned;
-use crate::encode::{Encoder, Part};
 use crate::error::Result;
 use crate::memory::vec;
+use crate::types::walker::{Walker, WorkItem};
 use crate::types::Cost;
 use holdall_format::model::KnownType;
 use holdall_format::Writer;
@@ -14,13 +14,13 @@ use pyo3::types::{PyBytes, PyString};
 
 /// `re.DEBUG` prints; it is not part of what a pattern is.
 const DEBUG: i64 = 128;
-pub fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, object: &Bound<'_, PyAny>) -> Result<()> {
+pub fn encode<'py, E: Walker<'py>>(encoder: &mut E, object: &Bound<'_, PyAny>) -> Result<()> {
     let pattern = object.getattr("pattern")?;
     if !pattern.is_exact_instance_of::<PyString>() && !pattern.is_exact_instance_of::<PyBytes>() {
         return Err(crate::error::encode("can't store a `re.Pattern` that was not compiled of text or bytes"));
     }
-    encoder.w.known(KnownType::PythonPattern);
-    encoder.then(vec![Part::Value(owned(&pattern)), Part::Value(owned(&object.getattr("flags")?))]);
+    encoder.w().known(KnownType::PythonPattern);
+    encoder.then(vec![WorkItem::Value(owned(&pattern)), WorkItem::Value(owned(&object.getattr("flags")?))]);
     Ok(())
 }
 

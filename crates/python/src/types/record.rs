@@ -2,13 +2,12 @@
 
 use crate::cpython::owned;
 use crate::cpython::{new, Owned};
-use crate::encode::{Encoder, Part};
 use crate::error::door;
 use crate::error::{encode as encode_error, Result};
 use crate::memory::{format, Vec};
 use crate::shapes::Layout;
+use crate::types::walker::{Walker, WorkItem};
 use holdall_format::model::ShapeKind;
-use holdall_format::Writer;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
@@ -61,7 +60,7 @@ pub fn fill(py: Python<'_>, record: &Owned, layout: &Layout, payload: Option<Own
     Ok(())
 }
 
-pub fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, object: &Bound<'_, PyAny>) -> Result<()> {
+pub fn encode<'py, E: Walker<'py>>(encoder: &mut E, object: &Bound<'_, PyAny>) -> Result<()> {
     let py = object.py();
     let record = object.cast::<Record>().map_err(PyErr::from)?.borrow();
     let fields = record.fields.bind(py);
@@ -82,10 +81,10 @@ pub fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, object: &Bound<'_, PyAny>
         ShapeKind::Based if payload.is_instance_of::<Record>() => {
             return Err(encode_error("a record whose content is a record"));
         }
-        ShapeKind::Based => parts.push(Part::Body(owned(payload))),
-        ShapeKind::Enum | ShapeKind::Custom => parts.push(Part::Value(owned(payload))),
+        ShapeKind::Based => parts.push(WorkItem::Body(owned(payload))),
+        ShapeKind::Enum | ShapeKind::Custom => parts.push(WorkItem::Value(owned(payload))),
     }
-    parts.extend(fields.values().iter().map(|value| Part::Value(owned(&value))));
+    parts.extend(fields.values().iter().map(|value| WorkItem::Value(owned(&value))));
     encoder.then(parts);
     Ok(())
 }

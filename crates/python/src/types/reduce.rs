@@ -4,219 +4,28 @@
 //! append, pairs to set, a state. The object has its number from the start: what comes after the arguments may refer to
 //! it. Among the arguments it is written again, where a reference to something that is on its way to them ends it.
 
-use crate::classes::how::How;
-use crate::classes::plan::Plan;
-use crate::classes::registry;
 use crate::cpython::owned;
-use crate::cpython::{new, Obj, Owned};
-use crate::encode::{Encoder, Part};
+use crate::cpython::{new, Owned};
 use crate::error::{decode, encode as encode_error, raised, Asked, Fault, Result};
-use crate::memory::{format, vec, Vec};
-use crate::types::reference;
+use crate::memory::{vec, Vec};
 use holdall_format::model::reduce;
-use holdall_format::Writer;
-use pyo3::exceptions::{PyKeyError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyComplex, PyDict, PyFunction, PyInt, PyIterator, PyList, PyString, PyTuple, PyType};
+use pyo3::types::{PyDict, PyIterator, PyList, PyString, PyTuple, PyType};
 use pyo3::{ffi, intern};
-use std::rc::Rc;
-
-/// The protocol that `__reduce_ex__` is asked for: the one with buffers out of band.
-const PROTOCOL: i32 = 5;
 
 /// What a `__reduce__` gave, in the order in which it is written.
 #[derive(Debug)]
 pub struct Recipe {
-    flags: u8,
+    pub flags: u8,
     /// Function, arguments, keyword arguments.
-    made_of: Vec<Owned>,
+    pub made_of: Vec<Owned>,
     /// Items, pairs, state, setter.
-    then: Vec<Owned>,
-}
-
-impl<W: Writer> Encoder<'_, W> {
-    /// Writes an object that has no plain state: by reference or by its own recipe in a trusted message, else through
-    /// the caller's hook.
-    ///
-    /// # Safety
-    /// `object` is alive and its mark was written.
-    pub(crate) unsafe fn refused(&mut self, object: Obj, why: &str) -> Result<()> {
-        // SAFETY: alive, says the caller.
-        let bound = unsafe { Bound::from_borrowed_ptr(self.py, object) };
-        if self.options.trust {
-            return match self.own_recipe(&bound)? {
-                Some(why) => self.unstorable(&bound, &why),
-                None => Ok(()),
-            };
-        }
-        let remedy = if W::TYPES {
-            "`register(..., encode=..., decode=...)`, or `trust=True` if only trusted readers load it"
-        } else {
-            "an `enc_hook`, or `register(..., encode=..., decode=...)`"
-        };
-        self.unstorable(&bound, &format!("{why} {remedy}"))
-    }
-
-    /// Writes what the caller's `enc_hook` gives instead of an object.
-    fn unstorable(&mut self, object: &Bound<'_, PyAny>, why: &str) -> Result<()> {
-        if let Some(hook) = &self.options.enc_hook {
-            self.asks_program()?;
-            let replacement = registry::call(hook, object.as_ptr())?;
-            if replacement.get() != object.as_ptr() {
-                return self.replaced(object.as_ptr(), replacement);
-            }
-        }
-        let name = crate::classes::plan::shown_class(object)?;
-        Err(encode_error(format_args!("can't store a `{name}`: {why}")))
-    }
-
-    /// Writes an object by the caller's reducers or by copyreg's, where there is one for it.
-    ///
-    /// # Safety
-    /// `object` is alive, of the plan's class, and its mark was written.
-    pub(crate) unsafe fn dispatched(&mut self, object: Obj, plan: &Plan) -> Result<bool> {
-        // SAFETY: alive, says the caller.
-        let bound = unsafe { Bound::from_borrowed_ptr(self.py, object) };
-        let Some(value) = self.by_hooks(&bound, plan)? else { return Ok(false) };
-        if let Some(why) = self.reduced(&bound, &value)? {
-            self.unstorable(&bound, &why)?;
-        }
-        Ok(true)
-    }
-
-    fn by_hooks<'py>(&mut self, object: &Bound<'py, PyAny>, plan: &Plan) -> Result<Option<Bound<'py, PyAny>>> {
-        let py = object.py();
-        let mut own_table = None;
-        let options = self.options;
-        if let Some(hooks) = &options.pickle {
-            if let Some(hook) = &hooks.reducer_override {
-                let value = registry::call(hook, object.as_ptr())?;
-                // SAFETY: a new reference; the singleton is alive.
-                let value = unsafe { Bound::from_owned_ptr(py, value.into_raw()) };
-                if !value.is(py.NotImplemented()) {
-                    return Ok(Some(value));
-                }
-            }
-            own_table = hooks.dispatch_table.as_ref();
-        }
-        let class = object.get_type();
-        if class.is(py.get_type::<PyType>()) || class.is(py.get_type::<PyFunction>()) {
-            return Ok(None); // by reference, whatever the tables say
-        }
-        let reducer = match own_table {
-            // SAFETY: held by the options. Any mapping will do.
-            Some(table) => match unsafe { Bound::from_borrowed_ptr(py, table.get()) }.get_item(&class) {
-                Ok(reducer) => reducer,
-                Err(error) if error.is_instance_of::<PyKeyError>(py) => return Ok(None),
-                Err(error) => return Err(error.into()),
-            },
-            // What was registered with us was meant for us.
-            None if matches!(plan.how, How::Custom) => return Ok(None),
-            None => match copyreg_table(py)?.get_item(&class)? {
-                Some(reducer) => reducer,
-                None => return Ok(None),
-            },
-        };
-        if matches!(plan.how, How::Family(_)) || class.is(py.get_type::<PyComplex>()) {
-            // What the class's own module or copyreg itself has put there says no more than our own form of it does.
-            let home = |object: &Bound<'_, PyAny>| {
-                object.getattr("__module__").and_then(|module| module.extract::<String>()).if_taken()
-            };
-            let by = home(&reducer)?;
-            if by == home(class.as_any())? || by.as_deref() == Some("copyreg") {
-                return Ok(None);
-            }
-        }
-        self.asks_program()?;
-        Ok(Some(reducer.call1((object,))?))
-    }
-
-    /// Writes an object by reference, or as its `__reduce_ex__` says; says why where there is no way.
-    fn own_recipe(&mut self, object: &Bound<'_, PyAny>) -> Result<Option<String>> {
-        let py = object.py();
-        if object.is_instance_of::<PyType>() || object.get_type().is(py.get_type::<PyFunction>()) {
-            return self.by_reference(object);
-        }
-        self.asks_program()?;
-        match object.getattr(intern!(py, "__reduce_ex__"))?.call1((PROTOCOL,)) {
-            Ok(value) => self.reduced(object, &value),
-            // What CPython itself says of objects that can't be: no code of the class's had a part in it.
-            // Users of `holdall.pickle` get the very exception that pickle lets through.
-            Err(error)
-                if error.is_instance_of::<PyTypeError>(py)
-                    && error.traceback(py).is_none()
-                    && self.options.pickle.is_none() =>
-            {
-                Ok(Some(error.value(py).to_string()))
-            }
-            Err(error) => Err(error.into()),
-        }
-    }
-
-    fn by_reference(&mut self, object: &Bound<'_, PyAny>) -> Result<Option<String>> {
-        let py = object.py();
-        // Classes without a name in any module: those of singletons.
-        for single in [py.None(), py.Ellipsis(), py.NotImplemented()] {
-            if single.bind(py).get_type().is(object) {
-                let value = (py.get_type::<PyType>(), (single,)).into_pyobject(py)?;
-                return self.reduced(object, &value);
-            }
-        }
-        reference::write(self, object, None)
-    }
-
-    /// Writes what a `__reduce__` gave.
-    fn reduced(&mut self, object: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> Result<Option<String>> {
-        if let Ok(name) = value.cast::<PyString>() {
-            return reference::write(self, object, Some(name));
-        }
-        // The second walk of a canonical message takes what the first one got: the same objects, shared as they were.
-        let recipe = match self.recipes.as_ref().and_then(|recipes| recipes.get(&(object.as_ptr() as usize))) {
-            Some(recipe) => recipe.clone(),
-            None => {
-                let recipe = Rc::new(Recipe::new(object, value)?);
-                if self.options.canonical {
-                    self.recipes.get_or_insert_default().insert(object.as_ptr() as usize, recipe.clone());
-                }
-                recipe
-            }
-        };
-        // Kept whole, so that its items have a parent besides us.
-        self.keep(owned(value));
-        let (number, again) = self.begin_recipe(object.as_ptr())?.unzip();
-        let mut parts = Vec::new();
-        let mut flags = recipe.flags;
-        if let (Some(number), Some(true)) = (number, again) {
-            flags |= reduce::AGAIN;
-            parts.push(Part::Value(owned(PyInt::new(object.py(), number).as_any())));
-        }
-        self.w.reduce(flags);
-        parts.extend(recipe.made_of.iter().cloned().map(Part::Value));
-        parts.extend(number.map(Part::Made));
-        parts.extend(recipe.then.iter().cloned().map(Part::Value));
-        self.then(parts);
-        Ok(None)
-    }
-}
-
-fn copyreg_table(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
-    static TABLE: PyOnceLock<Py<PyDict>> = PyOnceLock::new();
-    let table = TABLE.get_or_try_init(py, || {
-        let table = py.import("copyreg")?.getattr("dispatch_table")?;
-        Ok::<_, PyErr>(table.cast_into::<PyDict>()?.unbind())
-    })?;
-    Ok(table.bind(py).clone())
-}
-
-/// Whether copyreg has a function for a class.
-pub fn in_copyreg(class: &Bound<'_, PyType>) -> PyResult<bool> {
-    copyreg_table(class.py())?.contains(class)
+    pub then: Vec<Owned>,
 }
 
 impl Recipe {
     /// Takes apart what `__reduce__` gave, and checks it as pickle does.
-    fn new(object: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> Result<Recipe> {
+    pub fn new(object: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> Result<Recipe> {
         let name = crate::classes::plan::shown_class(object)?;
         let wrong = |what: &str| -> Fault {
             encode_error(format_args!("can't store a `{name}`: its `__reduce__` gave {what}"))

@@ -4,12 +4,11 @@
 use crate::classes::registry;
 use crate::cpython::owned;
 use crate::cpython::{new, Owned};
-use crate::decode::Decoder;
-use crate::encode::{Encoder, Part};
 use crate::error::{decode, unknown_type, Asked, Result};
 use crate::memory::{format, Vec};
+use crate::types::walker::{Walker, WorkItem};
 use holdall_format::model::{KnownType, Text};
-use holdall_format::{Reader, Writer};
+use holdall_format::Writer;
 use pyo3::exceptions::{PyAttributeError, PyModuleNotFoundError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyType};
@@ -32,16 +31,16 @@ const BUILTINS: &[&str] = &[
 ];
 
 /// Writes None, or a class of the fixed list, as one; says no to everything else.
-pub fn write_builtin<W: Writer>(encoder: &mut Encoder<'_, W>, object: &Bound<'_, PyAny>) -> Result<bool> {
+pub fn write_builtin<'py, E: Walker<'py>>(encoder: &mut E, object: &Bound<'_, PyAny>) -> Result<bool> {
     if object.is_none() {
-        encoder.w.none();
+        encoder.w().none();
         return Ok(true);
     }
     let builtins = object.py().import("builtins")?;
     for name in BUILTINS {
         if builtins.getattr(*name)?.is(object) {
-            encoder.w.known(KnownType::PythonBuiltinType);
-            encoder.w.text(Text::Ascii(name.as_bytes()));
+            encoder.w().known(KnownType::PythonBuiltinType);
+            encoder.w().text(Text::Ascii(name.as_bytes()));
             return Ok(true);
         }
     }
@@ -59,8 +58,8 @@ pub fn builtin<'py>(py: Python<'py>, parts: &[Bound<'py, PyAny>]) -> PyResult<Bo
 
 /// Trusted messages: writes a class or function by module and name, its own or the one given. Says why where what is
 /// found under them is not the object itself.
-pub fn write<W: Writer>(
-    encoder: &mut Encoder<'_, W>,
+pub fn write<'py, E: Walker<'py>>(
+    encoder: &mut E,
     object: &Bound<'_, PyAny>,
     name: Option<&Bound<'_, PyString>>,
 ) -> Result<Option<String>> {
@@ -69,14 +68,14 @@ pub fn write<W: Writer>(
         Ok(place) => place,
         Err(why) => return Ok(Some(why)),
     };
-    encoder.w.global();
+    encoder.w().global();
     // The module's name is one string for all that is in it: as a value it is written once.
     let parts = [module, name].map(|text| match text.cast_exact::<PyString>() {
         Ok(_) => Ok(text),
         Err(_) => Ok(new::text(py, text.to_str()?)?),
     });
     let parts = parts.into_iter().collect::<PyResult<Vec<_>>>()?;
-    encoder.then(parts.iter().map(|text| Part::Value(owned(text))).collect());
+    encoder.then(parts.iter().map(|text| WorkItem::Value(owned(text))).collect());
     Ok(None)
 }
 
@@ -176,9 +175,9 @@ fn look_up_by<'py>(
 }
 
 /// Mirror of [`write`].
-pub fn find<'i, R: Reader<'i>>(decoder: &mut Decoder<'i, R>, parts: &[Owned], at: usize) -> Result<Owned> {
+pub fn find(py: Python<'_>, find_class: Option<&Owned>, parts: &[Owned], at: usize) -> Result<Owned> {
     // SAFETY: `parts` hold them.
-    let parts: Vec<_> = parts.iter().map(|part| unsafe { Bound::from_borrowed_ptr(decoder.py, part.get()) }).collect();
+    let parts: Vec<_> = parts.iter().map(|part| unsafe { Bound::from_borrowed_ptr(py, part.get()) }).collect();
     let wrong = || decode("expected module and name of a class or function", at);
     let [module, name] = &parts[..] else { return Err(wrong()) };
     let (Ok(module), Ok(name)) = (module.cast_exact::<PyString>(), name.cast_exact::<PyString>()) else {
@@ -187,16 +186,14 @@ pub fn find<'i, R: Reader<'i>>(decoder: &mut Decoder<'i, R>, parts: &[Owned], at
     if module.to_str().if_taken()?.is_none() || name.to_str().if_taken()?.is_none() {
         return Err(wrong());
     }
-    match look_up_by(decoder.options.find_class.as_ref(), module, name)? {
+    match look_up_by(find_class, module, name)? {
         Found::Object(found) => Ok(owned(&found)),
         Found::Nothing(what) => Err(decode(format_args!("can't find `{module}.{name}`: {what}"), at)),
     }
 }
 
 /// Trusted messages: the class of a layout's stored name, "module.qualname", whose module is imported if need be.
-pub fn class_of<'i, R: Reader<'i>>(decoder: &Decoder<'i, R>, stored: &str, at: usize) -> Result<Owned> {
-    let py = decoder.py;
-    let hook = decoder.options.find_class.as_ref();
+pub fn class_of(py: Python<'_>, hook: Option<&Owned>, stored: &str, at: usize) -> Result<Owned> {
     let modules = py.import("sys")?.getattr("modules")?;
     let splits = || stored.rmatch_indices('.').map(|(dot, _)| (&stored[..dot], &stored[dot + 1..]));
     // Which dots are the module's: what is imported already tells, and else the first of these that can be imported.
@@ -235,8 +232,8 @@ pub fn class_of<'i, R: Reader<'i>>(decoder: &Decoder<'i, R>, stored: &str, at: u
 }
 
 /// Trusted messages: what the caller's hook gives for an id.
-pub fn persistent<'i, R: Reader<'i>>(decoder: &mut Decoder<'i, R>, parts: &[Owned], at: usize) -> Result<Owned> {
-    match (&decoder.options.persistent_load, parts) {
+pub fn persistent(persistent_load: Option<&Owned>, parts: &[Owned], at: usize) -> Result<Owned> {
+    match (persistent_load, parts) {
         (Some(hook), [id]) => registry::call(hook, id.get()),
         _ => Err(decode("the message has persistent ids: it needs an unpickler with `persistent_load`", at)),
     }

@@ -1,19 +1,19 @@
 //! range and slice.
 
 use crate::cpython::owned;
-use crate::encode::{Encoder, Part};
 use crate::error::Result;
 use crate::memory::Vec;
+use crate::types::walker::{Walker, WorkItem};
 use holdall_format::model::KnownType;
 use holdall_format::Writer;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-pub fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, known: KnownType, object: &Bound<'_, PyAny>) -> Result<()> {
-    encoder.w.known(known);
+pub fn encode<'py, E: Walker<'py>>(encoder: &mut E, known: KnownType, object: &Bound<'_, PyAny>) -> Result<()> {
+    encoder.w().known(known);
     let mut parts = Vec::with_capacity(3);
     for name in ["start", "stop", "step"] {
-        parts.push(Part::Value(owned(&object.getattr(name)?)));
+        parts.push(WorkItem::Value(owned(&object.getattr(name)?)));
     }
     encoder.then_made(object.as_ptr(), parts);
     Ok(())

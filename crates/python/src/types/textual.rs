@@ -2,17 +2,17 @@
 
 use crate::cpython::new;
 use crate::cpython::owned;
-use crate::encode::{Encoder, Part};
 use crate::error::Result;
 use crate::memory::{vec, Vec};
+use crate::types::walker::{Walker, WorkItem};
 use holdall_format::model::KnownType;
 use holdall_format::Writer;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 
-pub fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, known: KnownType, object: &Bound<'_, PyAny>) -> Result<()> {
-    encoder.w.known(known);
+pub fn encode<'py, E: Walker<'py>>(encoder: &mut E, known: KnownType, object: &Bound<'_, PyAny>) -> Result<()> {
+    encoder.w().known(known);
     if known == KnownType::Uuid {
         let bytes = object.getattr("bytes")?;
         let mut bytes = Vec::from(bytes.cast::<PyBytes>().map_err(PyErr::from)?.as_bytes());
@@ -20,10 +20,10 @@ pub fn encode<W: Writer>(encoder: &mut Encoder<'_, W>, known: KnownType, object:
         if let Some(safety) = object.getattr("is_safe")?.getattr("value")?.extract::<Option<i8>>()? {
             bytes.push(safety as u8);
         }
-        encoder.w.bytes(&bytes);
+        encoder.w().bytes(&bytes);
         return Ok(());
     }
-    encoder.then(vec![Part::Value(owned(object.str()?.as_any()))]);
+    encoder.then(vec![WorkItem::Value(owned(object.str()?.as_any()))]);
     Ok(())
 }
 

@@ -1,6 +1,7 @@
 //! Instances stored by another version of their class: their fields go through the registered `upgrade`, and what is
 //! still missing gets the class's default.
 
+use crate::classes::defaults;
 use crate::classes::how::How;
 use crate::classes::state;
 use crate::cpython::owned;
@@ -8,7 +9,6 @@ use crate::cpython::{new, text, Owned};
 use crate::error::{decode, raised, Result};
 use crate::memory::Vec;
 use crate::shapes::{Build, Layout};
-use crate::types::defaults;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;

@@ -2,21 +2,21 @@
 
 use super::super::frame::{Seen, MOST_SEEN};
 use super::super::Decoder;
-use super::layouts::{Form, Typed};
 use super::members::place;
 use crate::cpython::fill::tuple_item;
 use crate::cpython::Owned;
+use crate::decode::dialect::Dialect;
 use crate::error::{invalid, raised, refusal, Result, Step};
 use crate::memory::Vec;
 use crate::schema::class::{Class, Field, Missing};
+use crate::shapes::typed::{Form, Typed};
 use crate::shapes::Place;
 use crate::types::extent;
-use holdall_format::Reader;
 use pyo3::prelude::*;
 use pyo3::{ffi, intern};
 use std::ptr::addr_of_mut;
 
-impl<'i, R: Reader<'i>> Decoder<'i, R> {
+impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// What is missing, then what the class does with a whole instance.
     #[inline(always)]
     pub(crate) fn after_last(&mut self, typed: &Typed, class: &Class, object: &Owned, seen: Seen) -> Result<()> {

@@ -2,6 +2,7 @@
 
 use super::super::{Decoder, Numbered};
 use crate::cpython::{int, Owned};
+use crate::decode::dialect::Dialect;
 use crate::error::{invalid, raised, Asked, Result, Step};
 use crate::memory::{HashSet, Vec};
 use crate::schema::class::{utf8, ClassKind};
@@ -20,7 +21,7 @@ pub(crate) struct Ahead {
     keys: HashSet<Vec<u8>>,
 }
 
-impl<'i, R: Reader<'i>> Decoder<'i, R> {
+impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// Which class a dict of a plain format is, by its tag or its keys. `None` where the node has none that dicts are.
     pub(crate) fn class_by_keys(&mut self, node: &'i Node, len: usize) -> Result<Option<u32>> {
         self.class_of(node, len, None)

@@ -2,6 +2,7 @@
 
 use super::super::Decoder;
 use crate::cpython::Owned;
+use crate::decode::dialect::Dialect;
 use crate::error::Result;
 use crate::schema::class::ClassKind;
 use crate::schema::coerce::expected;
@@ -9,10 +10,9 @@ use crate::schema::node::{Node, SeqKind};
 use crate::schema::NodeId;
 use crate::shapes::{Build, Layout};
 use holdall_format::model::ShapeKind;
-use holdall_format::Reader;
 use std::rc::Rc;
 
-impl<'i, R: Reader<'i>> Decoder<'i, R> {
+impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// A dict or an instance by its layout.
     #[inline(always)]
     pub(crate) fn typed_instance(&mut self, layout: &Rc<Layout>, node: &'i Node, id: NodeId) -> Result<Option<Owned>> {

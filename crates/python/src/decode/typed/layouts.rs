@@ -4,98 +4,23 @@ use super::super::run::CHANGED;
 use super::super::Decoder;
 use crate::classes::plan;
 use crate::cpython::{text, Owned};
+use crate::decode::dialect::Dialect;
 use crate::error::{decode, invalid, Result};
 use crate::memory::{format, Vec};
 use crate::schema::class::{utf8, Class, ClassKind, Missing};
-use crate::schema::{NodeId, ANY};
+use crate::schema::ANY;
+use crate::shapes::typed::{Expected, Form, Member, Slot, Typed, Way, SKIPPED, TAG};
 use crate::shapes::{places, Build, Layout, Place};
 use holdall_format::model::ShapeKind;
 use holdall_format::Reader;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// A stored value that no field takes.
-pub(crate) const SKIPPED: u16 = u16::MAX;
-/// The value that tells which class of several it is.
-pub(crate) const TAG: u16 = u16::MAX - 1;
-
-/// How a class of the schema is built of what is stored.
-#[derive(Debug)]
-pub struct Typed {
-    /// An index in the schema's classes.
-    pub class: u32,
-    pub(crate) way: Way,
-    pub(crate) form: Form,
-    /// By position: for each stored value. By key: for each field.
-    pub(crate) steps: Vec<Member>,
-    /// By position: the fields that were not stored.
-    pub(crate) missing: Vec<(u16, Place)>,
-    /// Why no instance can be built of this layout.
-    pub(crate) refusal: Option<String>,
-    /// By key: the keys of instances as they came last time, those that no field takes too.
-    pub(crate) order: RefCell<Vec<Expected>>,
-    /// The usual case, which has a loop of its own: by position, every stored value into a slot, nothing to do after.
-    pub(crate) slots: Option<Box<[Slot]>>,
-}
-
-/// A key as the format writes it, and the field that it means.
-#[derive(Debug)]
-pub(crate) struct Expected {
-    pub(crate) encoded: Vec<u8>,
-    pub(crate) field: u16,
-}
-
-#[derive(Debug)]
-pub(crate) struct Slot {
-    pub(crate) offset: u32,
-    pub(crate) accepts: u32,
-    pub(crate) node: NodeId,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Form {
-    Positions,
-    Keys,
-}
-
-/// Where the fields are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Way {
-    /// In slots, all of them.
-    Slots,
-    /// In slots or in `__dict__`.
-    Instance,
-    Tuple,
-    Dict,
-}
-
-#[derive(Debug)]
-pub(crate) struct Member {
-    pub(crate) field: u16,
-    pub(crate) node: NodeId,
-    pub(crate) accepts: u32,
-    pub(crate) place: Place,
-}
-
-impl Member {
-    /// A value that no field takes.
-    pub(crate) fn passed_over(field: u16) -> Member {
-        Member { field, node: ANY, accepts: 0, place: Place::Nowhere }
-    }
-}
-
-impl Typed {
-    /// How many values are stored of an instance.
-    pub fn stored(&self) -> usize {
-        self.steps.len()
-    }
-}
-
-impl<'i, R: Reader<'i>> Decoder<'i, R> {
+impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// The layout by which instances of a class are built key by key.
     pub(crate) fn members_layout(&mut self, index: u32) -> Result<Rc<Layout>> {
         let Some(schema) = self.rules.schema else { return Err(decode(CHANGED, self.here())) };
-        if let Some(known) = schema.shelf.members(self.py, index) {
+        if let Some(known) = schema.shapes.members(self.py, index) {
             return Ok(known);
         }
         let class = self.class(index)?;
@@ -105,7 +30,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         let (mut steps, mut order) = (Vec::with_capacity(places.len()), Vec::with_capacity(places.len()));
         for ((at, field), place) in (0..).zip(&class.fields).zip(places) {
             // SAFETY: a string that is held.
-            let encoded = unsafe { text::ascii(field.key.get()) }.map(R::encoded).unwrap_or_default();
+            let encoded = unsafe { text::ascii(field.key.get()) }.map(D::Reader::encoded).unwrap_or_default();
             let accepts = self.rules.node(field.node).accepts;
             if !encoded.is_empty() {
                 order.push(Expected { encoded, field: at });
@@ -123,7 +48,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             slots: None,
         });
         let layout = Rc::new(layout);
-        schema.shelf.keep_members(self.py, index, &layout);
+        schema.shapes.keep_members(self.py, index, &layout);
         Ok(layout)
     }
 

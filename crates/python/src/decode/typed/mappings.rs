@@ -3,6 +3,7 @@
 use super::super::frame::{Frame, Kind, ODD, PROXY};
 use super::super::Decoder;
 use crate::cpython::Owned;
+use crate::decode::dialect::Dialect;
 use crate::error::{decode, invalid, raised, Result, Step};
 use crate::schema::class::ClassKind;
 use crate::schema::coerce::expected;
@@ -16,7 +17,7 @@ use holdall_format::{Reader, Token};
 use pyo3::ffi;
 use std::rc::Rc;
 
-impl<'i, R: Reader<'i>> Decoder<'i, R> {
+impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     pub(crate) fn typed_dict(
         &mut self,
         token: Token<'i>,

@@ -4,21 +4,23 @@
 use super::super::frame::{Frame, Kind, Seen};
 use super::super::run::CHANGED;
 use super::super::Decoder;
-use super::layouts::{unknown, Expected, Form, Slot, Typed, Way, SKIPPED, TAG};
+use super::layouts::unknown;
 use crate::classes::state::{allocate, slot_mut};
 use crate::cpython::{replace, text, Obj, Owned, Type};
+use crate::decode::dialect::Dialect;
 use crate::error::{decode, invalid, raised, Fault, Result, Step};
 use crate::memory::Vec;
 use crate::schema::class::{utf8, Class};
 use crate::schema::node::accepts;
 use crate::schema::ANY;
+use crate::shapes::typed::{Expected, Form, Slot, Typed, Way, SKIPPED, TAG};
 use crate::shapes::{put, Build, Layout, Place};
 use holdall_format::model::Bytes;
 use holdall_format::{Reader, Token};
 use pyo3::ffi;
 use std::rc::Rc;
 
-impl<'i, R: Reader<'i>> Decoder<'i, R> {
+impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     pub(crate) fn class(&self, index: u32) -> Result<&'i Class> {
         match self.rules.schema.and_then(|schema| schema.classes.get(index as usize)) {
             Some(class) => Ok(class),
@@ -141,7 +143,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
 
     /// Reads leaves by position until the last, which is a yes, or one that needs a frame.
     #[inline(always)]
-    pub(crate) fn positions(&mut self, typed: &Typed, object: Obj, frame: &mut Frame) -> Result<bool> {
+    pub(crate) fn positions(&mut self, typed: &Typed, object: Obj, frame: &mut Frame<D::Make>) -> Result<bool> {
         while let Some(member) = typed.steps.get(frame.at) {
             if member.field == TAG {
                 self.check_tag(typed)?;
@@ -188,10 +190,10 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         typed: &Typed,
         class: &Class,
         object: Obj,
-        frame: &mut Frame,
+        frame: &mut Frame<D::Make>,
         end: usize,
     ) -> Result<bool> {
-        while frame.at < frame.len && (!R::TEXT_KEYS || self.r.offset() < end) {
+        while frame.at < frame.len && (!D::Reader::TEXT_KEYS || self.r.offset() < end) {
             let before = self.r.place();
             let mut next = frame.next;
             let field = self.key(typed, class, &mut next)?;
@@ -248,7 +250,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         }
         if name.len() <= LONGEST && name.is_ascii() {
             let at = usize::from(*next).min(order.len());
-            order.insert(at, Expected { encoded: R::encoded(name), field });
+            order.insert(at, Expected { encoded: D::Reader::encoded(name), field });
             *next = at as u16 + 1;
         }
     }
@@ -356,7 +358,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     /// Goes on with an instance that has a frame, for as long as its values need none.
-    pub(crate) fn run_typed(&mut self) -> Result<Option<Frame>> {
+    pub(crate) fn run_typed(&mut self) -> Result<Option<Frame<D::Make>>> {
         let depth = self.stack.len();
         let top = &mut self.stack[depth - 1];
         let (Some(object), Some(layout)) = (top.object.clone(), top.layout.clone()) else {
@@ -443,7 +445,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         Ok(())
     }
 
-    pub(crate) fn finish_typed(&mut self, frame: Frame) -> Result<Owned> {
+    pub(crate) fn finish_typed(&mut self, frame: Frame<D::Make>) -> Result<Owned> {
         let (Some(object), Some(layout)) = (&frame.object, &frame.layout) else {
             return Err(decode(CHANGED, frame.offset));
         };

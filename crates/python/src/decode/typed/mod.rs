@@ -10,17 +10,19 @@ mod sequences;
 
 use super::{Decoder, State, UNMARKED};
 use crate::cpython::{float, int, new, Owned};
+use crate::decode::dialect::Dialect;
+use crate::decode::schemaless;
 use crate::error::{decode, Fault, Result};
 use crate::schema::coerce::third_party::Moment;
 use crate::schema::coerce::{expected, kind_of};
 use crate::schema::node::{accepts, Node, Scalar, Seq, SeqKind};
 use crate::schema::{NodeId, ANY};
-use crate::types::{bson_values, schemaless};
+use crate::types::bson_values;
 use holdall_format::model::{self, BsonValue, KnownType};
 use holdall_format::{Reader, Token};
 use pyo3::ffi;
 
-impl<'i, R: Reader<'i>> Decoder<'i, R> {
+impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// A value that its node does not take as it comes.
     #[inline(never)]
     pub(crate) fn typed(&mut self, token: Token<'i>, id: NodeId) -> Result<Option<Owned>> {
@@ -28,13 +30,13 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         if node.any {
             return self.any(token);
         }
-        if R::TEXT_KEYS && self.options.driver.is_some() {
-            return self.decoded(token, id);
-        }
         let mark = self.mark;
         if mark != UNMARKED && !matches!(token, Token::AssignId | Token::Reference(_)) {
             // Also for what refers to it from within. Leaves have no identity to speak of: they are looked at each time.
             self.numbered[mark as usize].node = id;
+        }
+        if let Some(made) = D::typed(self, &token, id)? {
+            return Ok(made);
         }
         let made = match token {
             Token::Members(end) => match self.only_class(node) {
@@ -75,44 +77,46 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             Token::KnownType(
                 known @ (KnownType::PythonOrderedDict | KnownType::PythonDefaultDict | KnownType::PythonCounter),
             ) if node.map.is_some() => self.typed_mapping(known, node, id)?,
-            Token::AssignId => {
-                let Some(mark) = self.begin_mark()? else {
-                    let index = self.mark as usize;
-                    let object = self.take_again()?;
-                    return object.map(|object| self.known_as(index, object, id)).transpose();
-                };
-                if let Some(value) = self.next_leaf(node.accepts)? {
-                    self.whole(mark, value.get());
-                    self.mark = UNMARKED;
-                    return Ok(Some(value));
-                }
-                let token = self.r.next()?;
-                if matches!(token, Token::AssignId | Token::Reference(_)) {
-                    return Err(decode("a mark of what has a number", self.here()));
-                }
-                return self.typed(token, id);
-            }
-            Token::TypedValue(tagged) if R::TYPED_VALUES => return self.typed_tagged(tagged, node, id),
-            Token::Bytes(data) if R::TYPED_VALUES => return self.typed_octets(data, node, id),
-            Token::Reference(number) if R::PARTIAL => return self.far_typed(number, id),
-            Token::Reference(number) if R::TYPED_VALUES && self.stands_apart(number) => {
-                return self.begin_apart(number as usize, id);
-            }
+            Token::AssignId => return self.typed_marked(node, id),
+            Token::Reference(number) if D::Reader::PARTIAL => return self.far_typed(number, id),
             Token::Reference(number) => return self.typed_reference(number, id).map(Some),
             Token::DateTime { .. } if node.accepts & accepts::DATETIME != 0 => return self.node_of(token),
             Token::KnownType(KnownType::PythonMappingProxy) if node.map.is_some() => {
-                // The dict that it shows, wrapped again where a proxy is wanted; one that others show too goes the long way.
-                let before = self.r.place();
-                let next = self.r.next()?;
-                self.r.rewind(before);
-                return match next {
-                    Token::AssignId | Token::Reference(_) => self.untyped(token, id),
-                    _ => self.next_node(id),
-                };
+                return self.typed_proxy(token, id)
             }
             _ => return self.untyped(token, id),
         };
         Ok(made)
+    }
+
+    /// A value that has an id, which was read.
+    fn typed_marked(&mut self, node: &'i Node, id: NodeId) -> Result<Option<Owned>> {
+        let Some(mark) = self.begin_mark()? else {
+            let index = self.mark as usize;
+            let object = self.take_again()?;
+            return object.map(|object| self.known_as(index, object, id)).transpose();
+        };
+        if let Some(value) = self.next_leaf(node.accepts)? {
+            self.whole(mark, value.get());
+            self.mark = UNMARKED;
+            return Ok(Some(value));
+        }
+        let token = self.r.next()?;
+        if matches!(token, Token::AssignId | Token::Reference(_)) {
+            return Err(decode("a mark of what has a number", self.here()));
+        }
+        self.typed(token, id)
+    }
+
+    /// The dict that a proxy shows, wrapped again where a proxy is wanted; one that others show too goes the long way.
+    fn typed_proxy(&mut self, token: Token<'i>, id: NodeId) -> Result<Option<Owned>> {
+        let before = self.r.place();
+        let next = self.r.next()?;
+        self.r.rewind(before);
+        match next {
+            Token::AssignId | Token::Reference(_) => self.untyped(token, id),
+            _ => self.next_node(id),
+        }
     }
 
     /// An object that is there already, if it is what the node says.
@@ -137,7 +141,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             return Ok(known.clone());
         }
         let whole = self.numbered.get(index).is_some_and(|known| known.state == State::Whole);
-        let made = if R::TYPED_VALUES { self.tagged_as(object, id)? } else { self.rules.coerce(id, object)? };
+        let made = D::coerced(self, object, id)?;
         if whole {
             self.made_into.insert(key, made.clone());
         }
@@ -187,13 +191,15 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             {
                 self.typed_run(token, self.rules.node(id), id)
             }
-            Token::Bytes(data) if R::TYPED_VALUES => self.typed_octets(data, self.rules.node(id), id),
+            Token::Bytes(_) => match D::typed(self, &token, id)? {
+                Some(made) => Ok(made),
+                None => self.untyped(token, id),
+            },
             Token::Text(_)
             | Token::Int(_)
             | Token::Float(_)
             | Token::None
             | Token::Bool(_)
-            | Token::Bytes(_)
             | Token::UInt(_)
             | Token::BigInt(_)
             | Token::Timestamp { .. }
@@ -239,10 +245,10 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         let wanted = if as_it_comes { Moment::Any } else { self.rules.moment(id)? };
         let made = match wanted {
             // Only a database's points in time are not known to be in UTC.
-            Moment::Naive if R::TEXT_KEYS => self.moment(seconds, nanoseconds, true, here)?,
+            Moment::Naive if D::Reader::TEXT_KEYS => self.moment(seconds, nanoseconds, true, here)?,
             Moment::Aware => self.moment(seconds, nanoseconds, false, here)?,
             Moment::Any | Moment::Naive => self.moment(seconds, nanoseconds, self.options.naive, here)?,
-            Moment::Other if R::TEXT_KEYS => self.moment(seconds, nanoseconds, self.options.naive, here)?,
+            Moment::Other if D::Reader::TEXT_KEYS => self.moment(seconds, nanoseconds, self.options.naive, here)?,
             Moment::Other => schemaless::exact_timestamp(self.py, seconds, nanoseconds)?,
             Moment::Milliseconds => bson_values::datetime_ms(self.py, seconds, nanoseconds)?,
         };
@@ -259,20 +265,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         let raw = object.get();
         // SAFETY: held.
         let is_leaf = unsafe { kind_of(raw) } != 0;
-        // A set that its table holds: whoever refers to the table has the same set.
-        // SAFETY: held.
-        let shared = R::TYPED_VALUES && unsafe { ffi::PyAnySet_Check(raw) != 0 && ffi::Py_REFCNT(raw) > 1 };
-        if shared {
-            if let Some((_, known)) = self.sets_into.get(&(raw as usize, id)) {
-                return Ok(known.clone());
-            }
-        }
-        let original = shared.then(|| object.clone());
-        let made = if R::TYPED_VALUES { self.tagged_as(object, id) } else { self.rules.coerce(id, object) };
-        let made = made.map_err(|fault| self.of_user(1, fault))?;
-        if let Some(original) = original {
-            self.sets_into.insert((raw as usize, id), (original, made.clone()));
-        }
+        let made = D::coerced_once(self, object, id)?;
         if mark != UNMARKED {
             let numbered = &mut self.numbered[mark as usize];
             if is_leaf {

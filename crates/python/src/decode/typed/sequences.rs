@@ -4,6 +4,7 @@ use super::super::frame::FIXED;
 use super::super::Decoder;
 use crate::cpython::fill::{list_item, tuple_item};
 use crate::cpython::Owned;
+use crate::decode::dialect::Dialect;
 use crate::decode::hashed::Adding;
 use crate::error::{decode, invalid, raised, Result, Step};
 use crate::memory::{vec, Vec};
@@ -16,7 +17,7 @@ use holdall_format::model::Seq;
 use holdall_format::{Reader, Token};
 use pyo3::ffi;
 
-impl<'i, R: Reader<'i>> Decoder<'i, R> {
+impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     pub(crate) fn typed_sequence(
         &mut self,
         token: Token<'i>,
@@ -52,7 +53,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     /// The classes whose instances are stored without names.
-    pub(crate) fn array_like<'n>(&self, node: &'n Node) -> impl Iterator<Item = u32> + use<'i, 'n, R> {
+    pub(crate) fn array_like<'n>(&self, node: &'n Node) -> impl Iterator<Item = u32> + use<'i, 'n, D> {
         let schema = self.rules.schema;
         let is_one = move |class: u32| schema.is_some_and(|schema| schema.classes[class as usize].array_like);
         node.classes.iter().copied().filter(move |&class| is_one(class))

@@ -4,6 +4,7 @@ use crate::cpython::owned;
 use crate::cpython::{new, Owned};
 use crate::decode::frame::{Frame, Kind};
 use crate::decode::Decoder;
+use crate::dialect::julia::known::FromJulia;
 use crate::dialect::julia::values::WRONG_SIZE;
 use crate::dialect::julia::{bound, call, Elements};
 use crate::error::{decode, Result};
@@ -16,7 +17,7 @@ use pyo3::types::PyTuple;
 /// Dimensions that any NumPy takes at most.
 const MOST_DIMENSIONS: usize = 32;
 
-impl<'i, R: Reader<'i>> Decoder<'i, R> {
+impl<'i, R: Reader<'i>> Decoder<'i, FromJulia<'i, R>> {
     /// The lengths of an array's dimensions, and how many elements that makes.
     pub(crate) fn dimensions(&self, stored: Dimensions<'i>) -> Result<(Vec<usize>, usize)> {
         let (mut dimensions, mut count) = (Vec::new(), Some(1usize));
@@ -45,7 +46,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
 
     /// An array of elements that have no references.
     pub(crate) fn packed(&mut self, element: usize, dimensions: Dimensions<'i>, data: &'i [u8]) -> Result<Owned> {
-        let (py, at, julia) = (self.py, self.here(), self.julia()?);
+        let (py, at, julia) = (self.py, self.here(), self.dialect.julia);
         let described = self.described(element)?;
         let (dimensions, count) = self.dimensions(dimensions)?;
         let size = self.element_size(count, data)?;
@@ -65,7 +66,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
 
     pub(crate) fn array_of(&mut self, dtype: &Owned, dimensions: &[usize], data: &'i [u8], at: usize) -> Result<Owned> {
         let dtype = bound(self.py, dtype);
-        match &self.julia()?.views {
+        match &self.dialect.julia.views {
             Some((owner, base)) if !data.is_empty() => {
                 let offset = data.as_ptr() as usize - base;
                 numpy::view_in_columns(&dtype, dimensions, &bound(self.py, owner), offset, at)
@@ -80,7 +81,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     /// Bytes, which are a vector of the smallest numbers.
     pub(crate) fn octets(&mut self, data: &'i [u8]) -> Result<Option<Owned>> {
         let (py, at) = (self.py, self.here());
-        let made = match self.julia()?.raw {
+        let made = match self.dialect.julia.raw {
             true => owned(new::bytes(py, data)?.as_any()),
             false => {
                 self.charge(256)?;
@@ -93,7 +94,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
 
     /// An array of objects: there before what it holds.
     pub(crate) fn boxed(&mut self, element: usize, dimensions: Dimensions<'i>, len: usize) -> Result<Option<Owned>> {
-        let (py, at, julia) = (self.py, self.here(), self.julia()?);
+        let (py, at, julia) = (self.py, self.here(), self.dialect.julia);
         let described = self.described(element)?;
         let (dimensions, count) = self.dimensions(dimensions)?;
         if count != len {

@@ -4,37 +4,150 @@ use crate::classes::plan;
 use crate::classes::state;
 use crate::cpython::dict::{self, Position};
 use crate::cpython::owned;
-use crate::cpython::View;
-use crate::cpython::{new, Obj, Owned, Type};
+use crate::cpython::{Obj, Owned, Type};
 use crate::dialect::julia::lowering::{Apart, Lowering, Mapped, Shape};
-use crate::dialect::julia::types::utf8;
 use crate::dialect::julia::{bound, call};
-use crate::encode::{shapes, Encoder, Part, Sharing, BY_PARENT, CHANGED};
-use crate::error::{encode, raised, EncodeError, Result};
-use crate::memory::{vec, Vec};
-use holdall_format::model::TypedForm;
+use crate::encode::dialect::Dialect;
+use crate::encode::memo::Met;
+use crate::encode::{shapes, Encoder, Sharing, CHANGED, MOST_LOOKED_AT};
+use crate::error::{encode, raised, Result};
+use crate::memory::Vec;
+use crate::types::walker::{WorkItem, BY_PARENT};
 use holdall_format::Writer;
 use pyo3::ffi;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyString, PyTuple};
+use pyo3::types::PyTuple;
 use std::cell::OnceCell;
+use std::marker::PhantomData;
 use std::ptr::addr_of_mut;
 use std::rc::Rc;
 
 /// The outermost object must be a dict of names.
 const ROOT: &str = "the outermost value must be a dict of names: put it in one, {\"name\": value}";
 
-impl<W: Writer> Encoder<'_, W> {
-    pub(crate) fn lowering(&mut self) -> Result<&mut Lowering> {
-        self.lowering.as_deref_mut().ok_or_else(|| encode("a format without types of its own"))
+/// BSON as Julia's BSON.jl writes it.
+pub struct ToJulia<W> {
+    pub(crate) lowering: Lowering,
+    writer: PhantomData<fn() -> W>,
+}
+
+impl<W> ToJulia<W> {
+    pub fn new(lowering: Lowering) -> Self {
+        ToJulia { lowering, writer: PhantomData }
+    }
+
+    /// What one walk has found out, for the next.
+    pub fn into_lowering(self) -> Lowering {
+        self.lowering
+    }
+}
+
+impl<W: Writer> Dialect for ToJulia<W> {
+    type Writer = W;
+
+    const BIG_INTS_ARE_VALUES: bool = true;
+    const SHARED_STAND_APART: bool = true;
+
+    unsafe fn root(encoder: &mut Encoder<'_, Self>, root: Obj) -> Result<bool> {
+        // SAFETY: the same contract.
+        unsafe { encoder.julia_root(root)? };
+        Ok(true)
+    }
+
+    unsafe fn dict(encoder: &mut Encoder<'_, Self>, object: Obj) -> Result<bool> {
+        // SAFETY: the same contract.
+        unsafe { encoder.julia_dict(object)? };
+        Ok(true)
+    }
+
+    unsafe fn value(encoder: &mut Encoder<'_, Self>, object: Obj, class: Type) -> Result<bool> {
+        // SAFETY: the same contract.
+        unsafe { encoder.julia_value(object, class)? };
+        Ok(true)
+    }
+
+    #[inline(always)]
+    unsafe fn like_the_last(encoder: &mut Encoder<'_, Self>, object: Obj) -> Result<bool> {
+        // SAFETY: the same contract.
+        unsafe { encoder.mapped_like_the_last(object) }
+    }
+
+    #[inline(always)]
+    unsafe fn prefetch(encoder: &Encoder<'_, Self>, object: Obj) {
+        // SAFETY: the same contract.
+        unsafe { encoder.prefetch_mapped(object) }
+    }
+
+    #[inline(always)]
+    unsafe fn met_shared(encoder: &mut Encoder<'_, Self>, object: Obj) -> Result<bool> {
+        // SAFETY: the same contract.
+        unsafe { encoder.met_apart(object) }
+    }
+
+    fn is_in_place(&self, object: usize) -> bool {
+        self.lowering.is_in_place(object)
+    }
+}
+
+impl<W: Writer> Encoder<'_, ToJulia<W>> {
+    /// Writes a reference to what is met again, in its first place too.
+    ///
+    /// # Safety
+    /// `object` is alive.
+    #[inline(never)]
+    unsafe fn met_apart(&mut self, object: Obj) -> Result<bool> {
+        // SAFETY: alive, as the caller promises.
+        let class = unsafe { ffi::Py_TYPE(object) };
+        if self.dialect.lowering.is_value(class) {
+            return Ok(false);
+        }
+        match &mut self.sharing {
+            Sharing::Found(found) if !found.contains_key(&(object as usize)) => return Ok(false),
+            Sharing::Finding(found) => {
+                if let Met::Never = self.tables.memo.meet(object, 0) {
+                    return Ok(false);
+                }
+                // What is made of its parts can't stand apart in a cycle: there is nothing to refer to while they are read.
+                let lowering = &mut self.dialect.lowering;
+                if lowering.makes() {
+                    let below = self.tables.stack.iter().rev().take(MOST_LOOKED_AT);
+                    if let Some(open) = below.clone().position(|frame| frame.object.get() == object) {
+                        for frame in below.take(open + 1) {
+                            // SAFETY: held by its frame.
+                            let class = unsafe { ffi::Py_TYPE(frame.object.get()) };
+                            if lowering.is_made(class) {
+                                lowering.put_in_place(frame.object.get());
+                            }
+                        }
+                    }
+                    if lowering.is_in_place(object as usize) {
+                        return Ok(false);
+                    }
+                }
+                *found.entry(object as usize).or_default() += 1;
+                return Ok(true);
+            }
+            _ => {}
+        }
+        let number = match self.tables.memo.meet(object, self.next_number) {
+            Met::Before(number) => number,
+            Met::Never => {
+                let number = self.number()?;
+                // SAFETY: alive, as the caller promises.
+                self.dialect.lowering.put_apart(unsafe { Owned::borrowed(object) });
+                number
+            }
+        };
+        self.w.reference(u64::from(number));
+        Ok(true)
     }
 
     /// Writes a whole document: its members, and what they refer to.
     ///
     /// # Safety
     /// `root` is alive.
-    pub(crate) unsafe fn julia_root(&mut self, root: Obj) -> Result<()> {
+    unsafe fn julia_root(&mut self, root: Obj) -> Result<()> {
         // SAFETY: alive, says the caller; a dict, where it is taken for one.
         unsafe {
             if ffi::PyDict_Check(root) == 0 || !self.has_names(root)? {
@@ -45,7 +158,7 @@ impl<W: Writer> Encoder<'_, W> {
                 return Err(encode("the outermost dict has a key `_backrefs`, which the format keeps for itself"));
             }
             let (objects, types) = match &self.sharing {
-                Sharing::Found(found) => (found.len(), self.lowering.as_ref().map_or(0, |known| known.types.apart())),
+                Sharing::Found(found) => (found.len(), self.dialect.lowering.types.apart()),
                 _ => (0, 0),
             };
             let apart = objects + types;
@@ -58,7 +171,7 @@ impl<W: Writer> Encoder<'_, W> {
                 self.w.back_references(apart);
             }
             let mut left = apart;
-            while let Some(next) = self.lowering()?.apart.pop_front() {
+            while let Some(next) = self.dialect.lowering.apart.pop_front() {
                 left = left.checked_sub(1).ok_or_else(|| encode(CHANGED))?;
                 match next {
                     Apart::Type(number) => {
@@ -83,7 +196,7 @@ impl<W: Writer> Encoder<'_, W> {
     /// # Safety
     /// `object` is a dict.
     unsafe fn has_names(&mut self, object: Obj) -> Result<bool> {
-        let others = &self.lowering()?.names.other_texts;
+        let others = &self.dialect.lowering.names.other_texts;
         let mut position = Position(0);
         // SAFETY: a dict, says the caller; no Python code runs while its entries are borrowed.
         unsafe {
@@ -104,7 +217,7 @@ impl<W: Writer> Encoder<'_, W> {
     ///
     /// # Safety
     /// `object` is a dict whose mark was written.
-    pub(crate) unsafe fn julia_dict(&mut self, object: Obj) -> Result<()> {
+    unsafe fn julia_dict(&mut self, object: Obj) -> Result<()> {
         // SAFETY: a dict, says the caller.
         unsafe {
             if !self.has_names(object)? {
@@ -113,7 +226,7 @@ impl<W: Writer> Encoder<'_, W> {
             let bound = Bound::from_borrowed_ptr(self.py, object);
             let tag = ffi::PyDict_GetItemString(object, c"tag".as_ptr());
             if !tag.is_null() && ffi::PyUnicode_Check(tag) != 0 {
-                let names = self.lowering()?.names;
+                let names = self.dialect.lowering.names;
                 let tag = Bound::from_borrowed_ptr(self.py, tag);
                 if call(self.py, &names.is_tag, (tag,))?.is_truthy()? {
                     let lowered = call(self.py, &names.lower_pairs, (bound,))?;
@@ -128,7 +241,7 @@ impl<W: Writer> Encoder<'_, W> {
     ///
     /// # Safety
     /// `object` is alive, of that class, and its mark was written.
-    pub(crate) unsafe fn julia_value(&mut self, object: Obj, class: Type) -> Result<()> {
+    unsafe fn julia_value(&mut self, object: Obj, class: Type) -> Result<()> {
         // SAFETY: alive, says the caller.
         unsafe {
             if class == addr_of_mut!(ffi::PyByteArray_Type) {
@@ -150,10 +263,10 @@ impl<W: Writer> Encoder<'_, W> {
     /// # Safety
     /// `object` is alive.
     #[inline(always)]
-    pub(crate) unsafe fn mapped_like_the_last(&mut self, object: Obj) -> Result<bool> {
+    unsafe fn mapped_like_the_last(&mut self, object: Obj) -> Result<bool> {
         // SAFETY: alive, says the caller.
         unsafe {
-            let last = self.lowering.as_ref().and_then(|lowering| lowering.last.as_ref());
+            let last = self.dialect.lowering.last.as_ref();
             let Some((_, shape)) = last.filter(|last| last.0 == ffi::Py_TYPE(object) as usize) else {
                 return Ok(false);
             };
@@ -171,8 +284,8 @@ impl<W: Writer> Encoder<'_, W> {
     /// # Safety
     /// `object` is alive.
     #[inline(always)]
-    pub(crate) unsafe fn prefetch_mapped(&self, object: Obj) {
-        let last = self.lowering.as_ref().and_then(|lowering| lowering.last.as_ref());
+    unsafe fn prefetch_mapped(&self, object: Obj) {
+        let last = self.dialect.lowering.last.as_ref();
         // SAFETY: alive, says the caller, and of the class that the offsets were read from.
         unsafe {
             if let Some((class, shape)) = last {
@@ -187,7 +300,7 @@ impl<W: Writer> Encoder<'_, W> {
 
     unsafe fn shape_of(&mut self, class: Type) -> Result<Rc<Shape>> {
         let py = self.py;
-        let lowering = self.lowering()?;
+        let lowering = &mut self.dialect.lowering;
         if let Some((_, shape)) = lowering.last.as_ref().filter(|last| last.0 == class as usize) {
             return Ok(shape.clone());
         }
@@ -285,7 +398,7 @@ impl<W: Writer> Encoder<'_, W> {
             let mut parts = Vec::with_capacity(fields.len());
             for field in fields {
                 let value = Owned::new(ffi::PyObject_GetAttr(object, field.get()));
-                parts.push(Part::Value(value.ok_or_else(|| match PyErr::take(self.py) {
+                parts.push(WorkItem::Value(value.ok_or_else(|| match PyErr::take(self.py) {
                     Some(error) if error.is_instance_of::<pyo3::exceptions::PyAttributeError>(self.py) => {
                         let (class, field) = (instance.get_type(), bound(self.py, field));
                         encode(format_args!("can't store an instance of `{class}` whose field `{field}` is not set"))
@@ -298,21 +411,21 @@ impl<W: Writer> Encoder<'_, W> {
         }
     }
 
-    fn type_number(&mut self, of_type: &Owned) -> Result<Option<u32>> {
+    pub(super) fn type_number(&mut self, of_type: &Owned) -> Result<Option<u32>> {
         let py = self.py;
-        let lowering = self.lowering()?;
+        let lowering = &mut self.dialect.lowering;
         lowering.types.number(lowering.names, &bound(py, of_type))
     }
 
     /// What a type is written as: a description, or a reference to it. The first walk only counts.
-    pub(crate) fn described(&mut self, number: u32, itself: bool) -> Result<Rc<Vec<u8>>> {
+    pub(super) fn described(&mut self, number: u32, itself: bool) -> Result<Rc<Vec<u8>>> {
         if let Sharing::Finding(_) = self.sharing {
-            let lowering = self.lowering()?;
+            let lowering = &mut self.dialect.lowering;
             lowering.types.count(number);
             return Ok(lowering.nothing.clone());
         }
         let mut next = u64::from(self.next_number);
-        let Some(lowering) = self.lowering.as_deref_mut() else { return Ok(Rc::default()) };
+        let lowering = &mut self.dialect.lowering;
         let apart = &mut lowering.apart;
         let mut begin = |number| {
             apart.push_back(Apart::Type(number));
@@ -326,183 +439,5 @@ impl<W: Writer> Encoder<'_, W> {
         self.next_number =
             u32::try_from(next).map_err(|_| encode("more than 4,294,967,294 shared objects in one message"))?;
         described
-    }
-
-    /// An instance of a type, whose fields are these parts.
-    fn structure(&mut self, object: Owned, of_type: &Owned, parts: Vec<Part>) -> Result<()> {
-        match self.type_number(of_type)? {
-            Some(number) => {
-                let described = self.described(number, false)?;
-                self.w.structure(&described, parts.len());
-                self.then_for(object, parts);
-            }
-            None => {
-                let values = new::list(self.py)?;
-                for part in &parts {
-                    if let Part::Value(value) = part {
-                        values.append(bound(self.py, value))?;
-                    }
-                }
-                drop(parts);
-                self.w.typed_value(TypedForm::Struct);
-                self.then_for(object, vec![Part::Value(of_type.clone()), Part::Body(owned(values.as_any()))]);
-            }
-        }
-        Ok(())
-    }
-
-    /// An object as `holdall.julia` says.
-    pub(crate) unsafe fn lowered(&mut self, object: Obj) -> Result<()> {
-        let py = self.py;
-        let names = self.lowering()?.names;
-        // SAFETY: alive, says the caller.
-        let lowered = match call(py, &names.lower, (unsafe { Bound::from_borrowed_ptr(py, object) },)) {
-            Ok(lowered) => lowered,
-            Err(error) if self.options.enc_hook.is_some() && error.is_instance_of::<EncodeError>(py) => {
-                // SAFETY: as above.
-                return unsafe { self.unknown(object) };
-            }
-            Err(error) => return Err(error.into()),
-        };
-        // SAFETY: as above.
-        unsafe { self.lowered_as(object, &lowered) }
-    }
-
-    /// An object that Julia has nothing for: the user's hook may have.
-    unsafe fn unknown(&mut self, object: Obj) -> Result<()> {
-        if self.options.enc_hook.is_some() {
-            // SAFETY: alive, says the caller.
-            return unsafe { self.refused(object, "Julia has no type for it, which needs") };
-        }
-        // SAFETY: as above.
-        let class = unsafe { Bound::from_borrowed_ptr(self.py, object) }.get_type();
-        let (whole, name) = (class.qualname()?, class.name()?);
-        Err(encode(format_args!(
-            "can't store `{whole}` for Julia: say which of its types the class stands for, with `holdall.julia.struct('Main.{name}', {name})`"
-        )))
-    }
-
-    unsafe fn lowered_as(&mut self, object: Obj, lowered: &Bound<'_, PyAny>) -> Result<()> {
-        let py = self.py;
-        if lowered.is_none() {
-            // SAFETY: alive, says the caller.
-            return unsafe { self.unknown(object) };
-        }
-        let form = lowered.cast::<PyTuple>().map_err(PyErr::from)?;
-        let part = |at: usize| form.get_item(at);
-        let value = |at: usize| part(at).map(|part| Part::Value(owned(&part)));
-        let list = |at: usize| -> PyResult<Part> {
-            let items = part(at)?;
-            Ok(Part::Body(owned(PyList::new(py, items.try_iter()?.collect::<PyResult<Vec<_>>>()?)?.as_any())))
-        };
-        let kind = part(0)?;
-        match kind.extract::<&str>()? {
-            "struct" => {
-                let mut parts = Vec::new();
-                for value in part(2)?.try_iter()? {
-                    parts.push(Part::Value(owned(&value?)));
-                }
-                // SAFETY: alive, says the caller.
-                let object = unsafe { Owned::borrowed(object) };
-                self.structure(object, &owned(&part(1)?), parts)?;
-            }
-            // Which set it is, is told by the table in it: that is one object wherever the set is met.
-            "set" => {
-                let table = owned(&part(2)?);
-                let lowering = self.lowering()?;
-                let held = || std::array::from_fn(|_| table.clone());
-                let [table, ..] = lowering.tables_of_sets.entry(object as usize).or_insert_with(held).clone();
-                // SAFETY: alive, says the caller.
-                let object = unsafe { Owned::borrowed(object) };
-                lowering.values.insert(bound(py, &object).get_type().as_ptr() as usize);
-                self.keep(object.clone());
-                self.structure(object, &owned(&part(1)?), vec![Part::Value(table)])?;
-            }
-            "bits" => {
-                let data = part(2)?;
-                match self.type_number(&owned(&part(1)?))? {
-                    Some(number) => {
-                        let described = self.described(number, false)?;
-                        self.w.bits(&described, View::new(&data)?.as_slice());
-                    }
-                    None => {
-                        self.w.typed_value(TypedForm::Struct);
-                        self.then(vec![value(1)?, Part::Octets(owned(&data))]);
-                    }
-                }
-            }
-            "array" => {
-                let data = part(3)?;
-                match self.type_number(&owned(&part(1)?))? {
-                    Some(number) => {
-                        let described = self.described(number, false)?;
-                        let shape: std::vec::Vec<usize> = part(2)?.extract()?;
-                        self.w.packed(&described, &shape, View::new(&data)?.as_slice());
-                    }
-                    None => {
-                        self.w.typed_value(TypedForm::Array);
-                        self.then(vec![value(1)?, list(2)?, Part::Octets(owned(&data))]);
-                    }
-                }
-            }
-            "boxed" => match self.type_number(&owned(&part(1)?))? {
-                Some(number) => {
-                    let described = self.described(number, false)?;
-                    let shape: std::vec::Vec<usize> = part(2)?.extract()?;
-                    let items: Vec<Part> = part(3)?
-                        .try_iter()?
-                        .map(|item| item.map(|item| Part::Value(owned(&item))))
-                        .collect::<PyResult<_>>()?;
-                    self.w.boxed(&described, &shape, items.len());
-                    self.then(items);
-                }
-                None => {
-                    self.w.typed_value(TypedForm::Array);
-                    self.then(vec![value(1)?, list(2)?, list(3)?]);
-                }
-            },
-            "symbol" => self.w.symbol(&utf8(part(1)?.cast::<PyString>().map_err(PyErr::from)?)?),
-            "svec" => {
-                self.w.typed_value(TypedForm::Simple);
-                // SAFETY: alive, says the caller.
-                let object = unsafe { Owned::borrowed(object) };
-                self.then_for(object, vec![list(1)?]);
-            }
-            // SAFETY: alive, says the caller.
-            "datatype" => match self.type_number(&unsafe { Owned::borrowed(object) })? {
-                Some(number) => {
-                    let described = self.described(number, false)?;
-                    self.w.description(&described);
-                }
-                None => {
-                    // A vector that is packed, where the parameters are of one type of bits.
-                    let parameters = if part(2)?.is_instance_of::<PyTuple>() { list(2)? } else { value(2)? };
-                    self.w.typed_value(TypedForm::Type);
-                    self.then(vec![parameters, list(1)?]);
-                }
-            },
-            "unionall" => {
-                self.w.typed_value(TypedForm::UnionAll);
-                self.then(vec![value(1)?, value(2)?]);
-            }
-            "bottom" => self.w.typed_value(TypedForm::Bottom),
-            "anonymous" => {
-                self.w.typed_value(TypedForm::Anonymous);
-                self.then(vec![list(2)?, value(1)?]);
-            }
-            "module" => {
-                let mut path = Vec::new();
-                for name in part(1)?.try_iter()? {
-                    path.push(utf8(name?.cast::<PyString>().map_err(PyErr::from)?)?);
-                }
-                let path: Vec<&[u8]> = path.iter().map(Vec::as_slice).collect();
-                self.w.module(&path);
-            }
-            "value" => self.then(vec![value(1)?]),
-            "bytes" => self.w.bytes(View::new(&part(1)?)?.as_slice()),
-            "int32" => self.w.int32(part(1)?.extract()?),
-            other => return Err(encode(format_args!("`{other}` is no form of Julia's"))),
-        }
-        Ok(())
     }
 }

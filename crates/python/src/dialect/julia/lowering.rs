@@ -1,10 +1,9 @@
 //! What an encoder knows of Julia's types, and of classes that have one.
 
 use crate::cpython::{Obj, Owned, Type};
-use crate::dialect::julia::packed::Packed;
-use crate::dialect::julia::{bound, Names, Types};
-use crate::encode::BY_PARENT_AND_US;
+use crate::dialect::julia::{bound, Names, Number, Types};
 use crate::memory::{HashMap, HashSet, Vec, VecDeque};
+use crate::types::walker::BY_PARENT_AND_US;
 use pyo3::prelude::*;
 use std::cell::OnceCell;
 use std::rc::Rc;
@@ -27,6 +26,15 @@ pub struct Lowering {
     pub(crate) tables_of_sets: HashMap<usize, [Owned; BY_PARENT_AND_US as usize + 1], rustc_hash::FxBuildHasher>,
     /// What is referred to and not written yet, in the order of its numbers.
     pub(crate) apart: VecDeque<Apart>,
+}
+
+/// A type of mappings from text to numbers.
+pub struct Packed {
+    pub(super) number: u32,
+    /// The type of the numbers.
+    pub(super) value: u32,
+    pub(super) kind: Number,
+    pub(super) size: usize,
 }
 
 pub(crate) enum Apart {

@@ -4,7 +4,10 @@
 
 pub mod arrays;
 pub mod back_references;
+mod decode;
 mod encode;
+mod forms;
+mod known;
 mod lowering;
 mod packed;
 pub mod tables;
@@ -12,6 +15,8 @@ mod typed;
 mod types;
 pub mod values;
 
+pub use encode::ToJulia;
+pub use known::FromJulia;
 pub use lowering::Lowering;
 pub use types::{utf8, Types};
 
@@ -136,10 +141,15 @@ pub struct Julia {
 }
 
 impl Julia {
-    pub fn new(types: &Bound<'_, PyAny>, views: Option<(Owned, usize)>, raw: bool, lazy: bool) -> PyResult<Julia> {
+    pub fn new(types: &Bound<'_, PyAny>) -> PyResult<Julia> {
         let names = Names::get(types.py())?;
         let types = owned(&call(types.py(), &names.permitted, (types,))?);
-        Ok(Julia { names, types, views, raw, shared: lazy.then(Mutex::default), pairs: Mutex::default() })
+        Ok(Julia { names, types, views: None, raw: false, shared: None, pairs: Mutex::default() })
+    }
+
+    /// The same for a document whose members are built one by one: what several refer to is one object.
+    pub fn shared_by_members(self) -> Julia {
+        Julia { shared: Some(Mutex::default()), ..self }
     }
 
     /// Whether the mapping that begins there has to be pairs.

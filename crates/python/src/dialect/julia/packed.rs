@@ -3,6 +3,8 @@
 use crate::cpython::dict::{self, Position};
 use crate::cpython::owned;
 use crate::cpython::{text, Obj};
+use crate::dialect::julia::encode::ToJulia;
+use crate::dialect::julia::lowering::Packed;
 use crate::dialect::julia::{call, Number};
 use crate::encode::Encoder;
 use crate::error::Result;
@@ -12,21 +14,12 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use std::rc::Rc;
 
-/// A type of mappings from text to numbers.
-pub struct Packed {
-    number: u32,
-    /// The type of the numbers.
-    value: u32,
-    kind: Number,
-    size: usize,
-}
-
-impl<W: Writer> Encoder<'_, W> {
+impl<W: Writer> Encoder<'_, ToJulia<W>> {
     /// A dict that knows its type: packed, where it is one from text to numbers.
     ///
     /// # Safety
     /// `object` is alive, of the class `Dict`.
-    pub(crate) unsafe fn julia_table(&mut self, object: Obj) -> Result<()> {
+    pub(super) unsafe fn julia_table(&mut self, object: Obj) -> Result<()> {
         let py = self.py;
         // SAFETY: alive, says the caller, and a dict of the class that has the slot; leaves run no Python code.
         unsafe {
@@ -54,7 +47,7 @@ impl<W: Writer> Encoder<'_, W> {
 
     fn packed_form(&mut self, of_type: &Bound<'_, PyAny>) -> Result<Option<Rc<Packed>>> {
         let py = self.py;
-        let lowering = self.lowering()?;
+        let lowering = &mut self.dialect.lowering;
         let address = of_type.as_ptr() as usize;
         if let Some(known) = lowering.tables.get(&address) {
             return Ok(known.clone());

@@ -1,13 +1,13 @@
 //! Mappings: all their keys, then all their values.
 
 use crate::budget::hash_cost::may_run_code;
-use crate::budget::hash_cost::Weight;
 use crate::cpython::fill;
 use crate::cpython::owned;
 use crate::cpython::{new, Obj, Owned};
 use crate::decode::frame::{Deferred, Frame, Kind, Make, Parts};
 use crate::decode::hashed::Adding;
 use crate::decode::{Decoder, State, UNMARKED};
+use crate::dialect::julia::known::{FromJulia, JuliaMake};
 use crate::dialect::julia::values::{WRONG_DATA, WRONG_SIZE};
 use crate::dialect::julia::{bound, call, Class, Described};
 use crate::error::{decode, raised, Asked, Result};
@@ -22,11 +22,11 @@ use pyo3::prelude::*;
 use pyo3::types::{PyList, PySet};
 use std::rc::Rc;
 
-impl<'i, R: Reader<'i>> Decoder<'i, R> {
+impl<'i, R: Reader<'i>> Decoder<'i, FromJulia<'i, R>> {
     /// A mapping: its keys, then its values, of these nodes.
     pub(crate) fn table(&mut self, described: &Rc<Described>, nodes: (NodeId, NodeId)) -> Result<Option<Owned>> {
         self.claim(2, 320)?;
-        let (julia, start) = (self.julia()?, self.here());
+        let (julia, start) = (self.dialect.julia, self.here());
         let dict = match &described.class {
             // What a type says of it, is a plain dict.
             _ if nodes != (ANY, ANY) => owned(new::dict(self.py)?.as_any()),
@@ -46,7 +46,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 None => break,
             }
         }
-        let make = Make::Table(described.clone(), nodes, start);
+        let make = Make::Dialect(JuliaMake::Table(described.clone(), nodes, start));
         let parts = Parts { make: Some(make), ..Parts::default() };
         let at = gathered.len();
         let frame = Frame { parts: Some(Box::new(parts)), ..self.frame(Kind::Lists, Some(dict), 2, mark) };
@@ -141,13 +141,13 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 return Ok(list);
             }
         }
-        let make = &self.julia()?.names.parameters;
+        let make = &self.dialect.julia.names.parameters;
         self.values_by(make, element, dimensions, data)
     }
 
     /// The same, where all of them are bytes.
     fn parameters_of_bytes(&mut self, data: &'i [u8]) -> Result<Owned> {
-        let (py, at, names) = (self.py, self.here(), self.julia()?.names);
+        let (py, at, names) = (self.py, self.here(), self.dialect.julia.names);
         self.claim(0, data.len().saturating_mul(64))?;
         let made = call(py, &names.parameters_of_bytes, (new::bytes(py, data)?,));
         Ok(owned(&made.map_err(|error| self.refuse(error, at))?))
@@ -155,13 +155,13 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
 
     /// A packed array as a list of whatever its elements are.
     fn values_of(&mut self, element: usize, dimensions: Dimensions<'i>, data: &'i [u8]) -> Result<Owned> {
-        let make = &self.julia()?.names.items;
+        let make = &self.dialect.julia.names.items;
         self.values_by(make, element, dimensions, data)
     }
 
     /// A packed array as a list, made by a function of `holdall.julia`'s.
     fn values_by(&mut self, make: &Owned, element: usize, dimensions: Dimensions<'i>, data: &'i [u8]) -> Result<Owned> {
-        let (py, at, julia) = (self.py, self.here(), self.julia()?);
+        let (py, at, julia) = (self.py, self.here(), self.dialect.julia);
         let described = self.described(element)?;
         let (dimensions, count) = self.dimensions(dimensions)?;
         if dimensions.len() != 1 {
@@ -175,16 +175,19 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     /// Goes on with the lists of a `Lists` frame.
-    pub(crate) fn run_lists(&mut self) -> Result<Option<Frame>> {
+    pub(crate) fn run_lists(&mut self) -> Result<Option<Frame<JuliaMake>>> {
         let depth = self.stack.len();
         while self.stack[depth - 1].at < self.stack[depth - 1].len {
             let frame = &self.stack[depth - 1];
             let item = match frame.parts.as_deref() {
-                Some(Parts { make: Some(Make::Table(_, nodes, _)), .. }) if frame.at == 0 => nodes.0,
-                Some(Parts { make: Some(Make::Table(_, nodes, _)), .. }) => nodes.1,
+                Some(Parts { make: Some(Make::Dialect(JuliaMake::Table(_, nodes, _))), .. }) if frame.at == 0 => {
+                    nodes.0
+                }
+                Some(Parts { make: Some(Make::Dialect(JuliaMake::Table(_, nodes, _))), .. }) => nodes.1,
                 _ => ANY,
             };
-            let of_type = matches!(frame.parts.as_deref(), Some(Parts { make: Some(Make::Type(_)), .. }));
+            let of_type =
+                matches!(frame.parts.as_deref(), Some(Parts { make: Some(Make::Dialect(JuliaMake::Type(_))), .. }));
             self.owed -= 1;
             let before = self.r.place();
             let value = match self.r.next()? {
@@ -223,7 +226,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         }
         let made = new::list(self.py)?;
         for value in bound(self.py, &list).try_iter()? {
-            made.append(bound(self.py, &self.tagged_as(owned(&value?), item)?))?;
+            made.append(bound(self.py, &self.as_node(owned(&value?), item)?))?;
         }
         Ok(owned(made.as_any()))
     }
@@ -335,8 +338,8 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
 
     /// Others may have referred to the dict of the mapping that begins there: all is built anew, with pairs in its place.
     fn build_anew(&mut self, start: usize) -> Result<()> {
-        self.julia()?.make_pairs(start);
-        self.anew.get_or_insert(start);
+        self.dialect.julia.make_pairs(start);
+        self.dialect.anew.get_or_insert(start);
         Ok(())
     }
 
@@ -351,7 +354,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             self.numbered[mark as usize].object = None;
         }
         let pairs = (bound(py, &described.object), bound(py, keys), bound(py, values));
-        Ok(owned(&call(py, &self.julia()?.names.pairs, pairs)?))
+        Ok(owned(&call(py, &self.dialect.julia.names.pairs, pairs)?))
     }
 }
 
@@ -376,12 +379,4 @@ fn as_list(py: Python<'_>, object: &Owned) -> PyResult<Owned> {
     }
     // SAFETY: alive; a new reference.
     unsafe { Owned::new(ffi::PySequence_List(object.as_ptr())) }.ok_or_else(|| PyErr::fetch(py))
-}
-
-/// What hashing the keys of a mapping costs that are in its first list.
-pub(crate) fn weight_of_list(frame: &Frame, parent: Option<&Frame>) -> Weight {
-    match parent {
-        Some(Frame { kind: Kind::Lists, .. }) if frame.kind == Kind::List => frame.weight,
-        _ => Weight::default(),
-    }
 }

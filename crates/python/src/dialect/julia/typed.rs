@@ -3,6 +3,7 @@
 use crate::cpython::owned;
 use crate::cpython::{int, new, Owned};
 use crate::decode::{Decoder, UNMARKED};
+use crate::dialect::julia::known::FromJulia;
 use crate::dialect::julia::values::WRONG_DATA;
 use crate::dialect::julia::{bound, Class as How, Described};
 use crate::error::{decode, raised, Result, Step};
@@ -23,9 +24,14 @@ const MOST_EMPTY: usize = 1 << 16;
 /// Sequences within sequences that are made anew: dimensions of arrays, mostly.
 const MOST_RESHAPED: usize = 32;
 
-impl<'i, R: Reader<'i>> Decoder<'i, R> {
+impl<'i, R: Reader<'i>> Decoder<'i, FromJulia<'i, R>> {
     /// A tagged value against a schema.
-    pub(crate) fn typed_tagged(&mut self, tagged: TypedValue<'i>, node: &'i Node, id: NodeId) -> Result<Option<Owned>> {
+    pub(crate) fn typed_by_schema(
+        &mut self,
+        tagged: TypedValue<'i>,
+        node: &'i Node,
+        id: NodeId,
+    ) -> Result<Option<Owned>> {
         let at = self.here();
         match tagged {
             TypedValue::Tuple(len) => self.typed_sequence(Token::Tuple(len), len, node, id),
@@ -45,7 +51,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                     }
                     (How::Made(_), _) if fields == 0 && node.accepts & accepts::NONE != 0 => {
                         let made = self.structure(&described, 0)?;
-                        let missing = self.julia()?.names.missing.get();
+                        let missing = self.dialect.julia.names.missing.get();
                         match made {
                             // What is missing is nothing, to Python.
                             // SAFETY: the singleton is alive.
@@ -84,12 +90,12 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                     };
                     decoder.done(Some(made))
                 }),
-            _ => self.looked_at(id, |decoder| decoder.tagged_value(tagged)),
+            _ => self.looked_at(id, |decoder| decoder.typed_value(tagged)),
         }
     }
 
     /// Bytes against a schema.
-    pub(crate) fn typed_octets(&mut self, data: &'i [u8], node: &'i Node, id: NodeId) -> Result<Option<Owned>> {
+    pub(crate) fn octets_by_schema(&mut self, data: &'i [u8], node: &'i Node, id: NodeId) -> Result<Option<Owned>> {
         let py = self.py;
         self.looked_at(id, |decoder| {
             if takes_arrays(node) {
@@ -159,9 +165,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     /// A value as the node wants it: as what it is, or as the builtin that it is a kind of.
-    pub(crate) fn tagged_as(&self, object: Owned, id: NodeId) -> Result<Owned> {
+    pub(crate) fn as_node(&self, object: Owned, id: NodeId) -> Result<Owned> {
         let object = self.reshaped(object, id, 0)?;
-        let record = self.julia()?.names.record.get().cast();
+        let record = self.dialect.julia.names.record.get().cast();
         // SAFETY: held.
         if unsafe { ffi::Py_TYPE(object.get()) } == record && self.takes_class(id, record) {
             return Ok(object);
@@ -224,7 +230,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             Some(SeqKind::NamedTuple(index)) => Some(*index),
             _ => None,
         };
-        let record = self.julia()?.names.record.get();
+        let record = self.dialect.julia.names.record.get();
         let candidates = node.classes.iter().copied().chain(of_tuple);
         // Its slots are no fields of the type's.
         if candidates.clone().any(|index| schema.classes[index as usize].is(record.cast())) {

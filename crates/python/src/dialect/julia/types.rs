@@ -6,9 +6,11 @@
 use crate::cpython::owned;
 use crate::cpython::Owned;
 use crate::dialect::julia::{bound, Names};
+use crate::error::raised;
 use crate::error::{encode, Asked, Result};
 use crate::memory::{HashMap, Vec};
 use holdall_format::julia::{description, reference, Parameter};
+use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat, PyInt, PyString, PyTuple};
 use std::rc::Rc;
@@ -226,4 +228,14 @@ fn forms<'a>(parameters: &'a [Held], described: &'a [Vec<u8>]) -> Vec<Parameter<
         Held::Tuple(len) => Parameter::Tuple(*len),
     };
     parameters.iter().zip(described).map(form).collect()
+}
+
+/// Text that is no UTF-8, which some languages allow: as Python's own file names, bytes beyond it are lone surrogates.
+#[cold]
+pub fn escaped(bytes: &[u8]) -> Result<Owned> {
+    // SAFETY: the GIL is held while a decoder lives; the bytes are readable for their length.
+    unsafe {
+        Owned::new(ffi::PyUnicode_DecodeUTF8(bytes.as_ptr().cast(), bytes.len() as isize, c"surrogateescape".as_ptr()))
+    }
+    .ok_or_else(raised)
 }

@@ -8,6 +8,7 @@ use crate::cpython::owned;
 use crate::cpython::{new, replace, Owned};
 use crate::decode::frame::{Frame, Kind, Make, Parts};
 use crate::decode::{Decoder, UNMARKED};
+use crate::dialect::julia::known::{FromJulia, JuliaMake};
 use crate::dialect::julia::{bound, call, Class, Described, Names};
 use crate::error::{decode, raised, refused, DecodeError, Fault, Result};
 use crate::memory::Vec;
@@ -25,15 +26,15 @@ use std::rc::Rc;
 pub(crate) const WRONG_DATA: &str = "a value whose bytes or fields do not fit its type";
 pub(crate) const WRONG_SIZE: &str = "an array whose data do not fit its shape";
 
-impl<'i, R: Reader<'i>> Decoder<'i, R> {
+impl<'i, R: Reader<'i>> Decoder<'i, FromJulia<'i, R>> {
     /// A tagged value.
-    pub(crate) fn tagged_value(&mut self, tagged: TypedValue<'i>) -> Result<Option<Owned>> {
+    pub(crate) fn typed_value(&mut self, tagged: TypedValue<'i>) -> Result<Option<Owned>> {
         match tagged {
             TypedValue::Struct { class, fields } => {
                 let described = self.described(class)?;
                 self.structure(&described, fields)
             }
-            _ => self.other_tagged(tagged),
+            _ => self.other_typed_value(tagged),
         }
     }
 
@@ -63,7 +64,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 Ok(made)
             }
             Class::Table(_) if fields == 2 => self.table(described, (ANY, ANY)),
-            Class::Made(_) if fields > 0 => self.gather(Make::Value(described.clone()), fields),
+            Class::Made(_) if fields > 0 => self.gather(Make::Dialect(JuliaMake::Value(described.clone())), fields),
             Class::Made(function) => {
                 if let Some(only) = described.only.get() {
                     let only = only.clone();
@@ -99,7 +100,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     /// A type that nobody has a class for: a record of its values.
     pub(crate) fn record(&mut self, described: &Described, fields: usize) -> Result<Option<Owned>> {
         self.claim(fields, 160 + 8 * fields)?;
-        let names = self.julia()?.names;
+        let names = self.dialect.julia.names;
         let [of_type, values] = names.record_slots;
         // SAFETY: the GIL is held; the class has the two slots, which are empty in a fresh instance.
         let (object, list) = unsafe {
@@ -132,9 +133,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     #[inline(never)]
-    pub(crate) fn other_tagged(&mut self, tagged: TypedValue<'i>) -> Result<Option<Owned>> {
+    pub(crate) fn other_typed_value(&mut self, tagged: TypedValue<'i>) -> Result<Option<Owned>> {
         let (py, at) = (self.py, self.here());
-        let names = self.julia()?.names;
+        let names = self.dialect.julia.names;
         let made = match tagged {
             TypedValue::Struct { .. } => return Err(decode(WRONG_DATA, at)),
             TypedValue::Bits { class, data } => {
@@ -147,15 +148,15 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             }
             TypedValue::Boxed { element, dimensions, len } => return self.boxed(element, dimensions, len),
             TypedValue::Tuple(len) => return self.begin_tuple(len, ANY, 0),
-            TypedValue::Simple(len) => return self.gather(Make::Simple, len),
+            TypedValue::Simple(len) => return self.gather(Make::Dialect(JuliaMake::Simple), len),
             TypedValue::Symbol(name) => {
-                if let Some(known) = self.symbols.get(name) {
+                if let Some(known) = self.dialect.symbols.get(name) {
                     let known = known.clone();
                     return self.done(Some(known));
                 }
                 let text = self.string(name)?;
                 let made = owned(&call(py, &names.symbol, (bound(py, &text),))?);
-                self.symbols.insert(name, made.clone());
+                self.dialect.symbols.insert(name, made.clone());
                 return self.done(Some(made));
             }
             TypedValue::Int32(value) => call(py, &names.int32, (value,)),
@@ -164,7 +165,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 if parameters {
                     self.claim(1, 512)?;
                     let mark = self.take_mark();
-                    let parts = Parts { make: Some(Make::Type(path)), ..Parts::default() };
+                    let parts = Parts { make: Some(Make::Dialect(JuliaMake::Type(path))), ..Parts::default() };
                     let frame = self.frame(Kind::Lists, None, 1, mark);
                     return Ok(self.push(Frame { parts: Some(Box::new(parts)), ..frame }));
                 }
@@ -174,9 +175,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 let path = self.path(path)?;
                 call(py, &names.module, (bound(py, &path),))
             }
-            TypedValue::UnionAll => return self.gather(Make::UnionAll, 2),
+            TypedValue::UnionAll => return self.gather(Make::Dialect(JuliaMake::UnionAll), 2),
             TypedValue::Bottom => return self.done(Some(names.bottom.clone())),
-            TypedValue::Anonymous => return self.gather(Make::Anonymous, 2),
+            TypedValue::Anonymous => return self.gather(Make::Dialect(JuliaMake::Anonymous), 2),
         };
         let made = made.map_err(|error| self.refuse(error, at))?;
         self.done(Some(owned(&made)))
@@ -209,7 +210,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
             }
             Class::Bits(function) => call(py, function, (object, new::bytes(py, data)?)),
             // Of a type that is none here: its bytes.
-            _ => call(py, &self.julia()?.names.bits, (object, new::bytes(py, data)?)),
+            _ => call(py, &self.dialect.julia.names.bits, (object, new::bytes(py, data)?)),
         };
         let made = made.map_err(|error| self.refuse(error, at))?;
         self.done(Some(owned(&made)))
@@ -227,39 +228,43 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
     }
 
     /// What a `Lists` or `Gather` frame of a tagged value makes.
-    pub(crate) fn make_tagged(
+    pub(crate) fn make_typed_value(
         &mut self,
-        make: &Make,
+        make: &JuliaMake,
         object: Option<Owned>,
         mark: u32,
         parts: Vec<Owned>,
         at: usize,
     ) -> Result<Owned> {
         let py = self.py;
-        let names = self.julia()?.names;
+        let names = self.dialect.julia.names;
         let list = |parts: &[Owned]| PyList::new(py, parts.iter().map(|part| bound(py, part)));
         let made = match make {
-            Make::Value(described) => match &described.class {
+            JuliaMake::Value(described) => match &described.class {
                 Class::Made(function) => call(py, function, (bound(py, &described.object), list(&parts)?)),
                 _ => return Err(decode(WRONG_DATA, at)),
             },
-            Make::Table(described, _, start) => {
+            JuliaMake::Table(described, _, start) => {
                 let (Some(dict), [keys, values]) = (object, &parts[..]) else { return Err(decode(WRONG_DATA, at)) };
                 return self.filled(described, dict, mark, keys, values, (*start, at));
             }
-            Make::Type(path) => match &parts[..] {
+            JuliaMake::Type(path) => match &parts[..] {
                 [parameters] => match bound(py, parameters).cast::<PyList>() {
                     Ok(parameters) => self.datatype(path, parameters.to_tuple(), mark),
                     Err(_) => return Err(decode("a type whose parameters are no list", at)),
                 },
                 _ => return Err(decode(WRONG_DATA, at)),
             },
-            Make::Simple => call(py, &names.simple_vector, (list(&parts)?,)),
-            Make::UnionAll => call(py, &names.union_all, PyTuple::new(py, parts.iter().map(|part| bound(py, part)))?),
-            _ => call(py, &names.anonymous, PyTuple::new(py, parts.iter().map(|part| bound(py, part)))?),
+            JuliaMake::Simple => call(py, &names.simple_vector, (list(&parts)?,)),
+            JuliaMake::UnionAll => {
+                call(py, &names.union_all, PyTuple::new(py, parts.iter().map(|part| bound(py, part)))?)
+            }
+            JuliaMake::Anonymous => {
+                call(py, &names.anonymous, PyTuple::new(py, parts.iter().map(|part| bound(py, part)))?)
+            }
         };
         let made = owned(&made.map_err(|error| self.refuse(error, at))?);
-        if let (Make::Value(_), Some(table)) = (make, parts.first()) {
+        if let (JuliaMake::Value(_), Some(table)) = (make, parts.first()) {
             self.defer_members(&made, table)?;
         }
         Ok(made)

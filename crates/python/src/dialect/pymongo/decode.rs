@@ -1,12 +1,15 @@
 //! Documents as PyMongo gives them: of the class that its options say, with its own rules for references, datetimes and
 //! UUIDs, and through a user's type decoders.
 
+use crate::cpython::Owned;
 use crate::cpython::{held, owned};
-use crate::cpython::{Obj, Owned};
+use crate::decode::dialect::Dialect;
+use crate::decode::frame::Kind;
 use crate::decode::{Decoder, DOCUMENT};
-use crate::dialect::pymongo::{lenient, DATETIME_MS, OUTERMOST, STANDARD, UNSPECIFIED};
+use crate::dialect::pymongo::{lenient, PyMongo, DATETIME_MS, OUTERMOST, STANDARD, UNSPECIFIED};
 use crate::error::{raised, Asked, Fault, Result};
-use crate::schema::{time, NodeId};
+use crate::memory::Vec;
+use crate::schema::{time, NodeId, ANY};
 use crate::types::bson_values::classes;
 use crate::types::bson_values::classes::Class;
 use holdall_format::{Reader, Token};
@@ -14,11 +17,95 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyString};
+use std::convert::Infallible;
+use std::marker::PhantomData;
 
-impl<'i, R: Reader<'i>> Decoder<'i, R> {
+/// BSON as PyMongo reads it.
+pub struct FromPyMongo<'i, R> {
+    pymongo: &'i PyMongo,
+    reader: PhantomData<fn() -> R>,
+}
+
+impl<'i, R> FromPyMongo<'i, R> {
+    pub fn new(pymongo: &'i PyMongo) -> Self {
+        FromPyMongo { pymongo, reader: PhantomData }
+    }
+}
+
+impl<'i, R: Reader<'i>> Dialect<'i> for FromPyMongo<'i, R> {
+    type Reader = R;
+    type Make = Infallible;
+
+    fn not_utf8(decoder: &Decoder<'i, Self>, bytes: &[u8]) -> Option<Result<Owned>> {
+        let errors = decoder.dialect.pymongo.errors.as_ref()?;
+        Some(lenient(bytes, errors).ok_or_else(raised))
+    }
+
+    fn binary(decoder: &Decoder<'i, Self>, subtype: u8, data: &[u8]) -> Result<Owned> {
+        decoder.binary(subtype, data)
+    }
+
+    fn moment(decoder: &Decoder<'i, Self>, seconds: i64, nanoseconds: u32) -> Result<Option<Owned>> {
+        decoder.pymongo_datetime(seconds, nanoseconds).map(Some)
+    }
+
+    fn members(decoder: &mut Decoder<'i, Self>, end: usize) -> Result<Option<Option<Owned>>> {
+        if decoder.dialect.pymongo.document_class.is_none() {
+            return Ok(None);
+        }
+        let len = decoder.r.count(end)?;
+        decoder.begin_document(len, ANY).map(Some)
+    }
+
+    fn whole_dict(decoder: &mut Decoder<'i, Self>, dict: Owned) -> Result<Owned> {
+        // The outermost document is no reference, nor are the variables of code.
+        match decoder.stack.last().is_some_and(|parent| parent.kind != Kind::Gather) {
+            true => decoder.dereferenced(dict),
+            false => Ok(dict),
+        }
+    }
+
+    fn node_within(decoder: &Decoder<'i, Self>) -> NodeId {
+        // Where values go through functions, they do in a scope too, which itself does not.
+        match decoder.dialect.pymongo.schema {
+            Some(_) => OUTERMOST,
+            None => ANY,
+        }
+    }
+
+    #[cold]
+    fn of_user(decoder: &Decoder<'i, Self>, outermost: usize, fault: Fault) -> Fault {
+        // In the outermost document it comes as it is.
+        match decoder.depth() == outermost {
+            true => fault.let_through(),
+            false => fault,
+        }
+    }
+
+    fn typed(decoder: &mut Decoder<'i, Self>, token: &Token<'i>, id: NodeId) -> Result<Option<Option<Owned>>> {
+        decoder.decoded(*token, id).map(Some)
+    }
+
+    fn coerced_once(decoder: &mut Decoder<'i, Self>, object: Owned, id: NodeId) -> Result<Owned> {
+        decoder.rules.coerce(id, object).map_err(|fault| Self::of_user(decoder, 1, fault))
+    }
+
+    fn make(
+        _: &mut Decoder<'i, Self>,
+        make: Infallible,
+        _: Option<Owned>,
+        _: u32,
+        _: Vec<Owned>,
+        _: usize,
+    ) -> Result<Owned> {
+        match make {}
+    }
+}
+
+impl<'i, R: Reader<'i>> Decoder<'i, FromPyMongo<'i, R>> {
     /// A document: a dict, or what `document_class` makes.
-    pub(crate) fn begin_document(&mut self, len: usize, item: NodeId) -> Result<Option<Owned>> {
-        let class = self.options.driver.as_ref().and_then(|driver| driver.document_class.as_ref());
+    fn begin_document(&mut self, len: usize, item: NodeId) -> Result<Option<Owned>> {
+        let class = self.dialect.pymongo.document_class.as_ref();
         // SAFETY: the GIL is held while a decoder lives; the class is held by the options.
         let document = unsafe {
             match class {
@@ -26,18 +113,13 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
                 None => Owned::new(ffi::PyDict_New()),
             }
         }
-        .ok_or_else(|| self.of_user(0, raised()))?;
+        .ok_or_else(|| FromPyMongo::of_user(self, 0, raised()))?;
         let flags = if class.is_some() { DOCUMENT } else { 0 };
         self.begin_flagged(document, len, item, flags)
     }
 
-    /// Whether documents become something else than dicts.
-    pub(crate) fn has_document_class(&self) -> bool {
-        self.options.driver.as_ref().is_some_and(|driver| driver.document_class.is_some())
-    }
-
     /// A value that goes through the decoder of its type, if there is one.
-    pub(crate) fn decoded(&mut self, token: Token<'i>, id: NodeId) -> Result<Option<Owned>> {
+    fn decoded(&mut self, token: Token<'i>, id: NodeId) -> Result<Option<Owned>> {
         match token {
             Token::Members(end) => {
                 let len = self.r.count(end)?;
@@ -51,17 +133,8 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         }
     }
 
-    /// What the user's code raised: in the outermost document, on which so many containers are open, it comes as it is.
-    #[cold]
-    pub(crate) fn of_user(&self, outermost: usize, fault: Fault) -> Fault {
-        match self.options.driver.is_some() && self.depth() == outermost {
-            true => fault.let_through(),
-            false => fault,
-        }
-    }
-
     /// A document that may say to be a reference to another: PyMongo makes a `DBRef` of it.
-    pub(crate) fn dereferenced(&self, document: Owned) -> Result<Owned> {
+    fn dereferenced(&self, document: Owned) -> Result<Owned> {
         let py = self.py;
         let bound = held(py, &document);
         let (collection, id, database) =
@@ -88,67 +161,42 @@ impl<'i, R: Reader<'i>> Decoder<'i, R> {
         Ok(owned(&made))
     }
 
-    /// Text that is no UTF-8, if the options say how to read it.
-    pub(crate) fn lenient(&self, bytes: &[u8]) -> Option<Result<Owned>> {
-        let errors = self.options.driver.as_ref()?.errors.as_ref()?;
-        Some(lenient(bytes, errors).ok_or_else(raised))
-    }
-
-    pub(crate) fn driver_datetime(&self, seconds: i64, nanoseconds: u32) -> Result<Option<Owned>> {
-        let Some(driver) = &self.options.driver else { return Ok(None) };
-        if !driver.has_tzinfo && driver.conversion != DATETIME_MS {
+    /// A point in time in the zone that the options say.
+    fn pymongo_datetime(&self, seconds: i64, nanoseconds: u32) -> Result<Owned> {
+        let pymongo = self.dialect.pymongo;
+        if !pymongo.has_tzinfo && pymongo.conversion != DATETIME_MS {
             // SAFETY: the singleton is alive.
-            let zone = driver.zone.as_ref().map_or_else(|| unsafe { ffi::Py_None() }, Owned::get);
+            let zone = pymongo.zone.as_ref().map_or_else(|| unsafe { ffi::Py_None() }, Owned::get);
             if let Some(made) = time::moment_in(seconds, nanoseconds, zone)? {
-                return Ok(Some(made));
+                return Ok(made);
             }
         }
         // Zones of the user's, and years that datetime has not: as PyMongo says.
         let milliseconds = i128::from(seconds) * 1000 + i128::from(nanoseconds / 1_000_000);
-        let options = held(self.py, &driver.options);
+        let options = held(self.py, &pymongo.options);
         static MADE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
         let make = MADE.import(self.py, "bson.datetime_ms", "_millis_to_datetime")?;
         let made = make.call1((milliseconds, options))?;
-        Ok(Some(owned(&made)))
+        Ok(owned(&made))
     }
 
-    /// The bytes of a UUID, as the options say.
-    pub(crate) fn driver_uuid(&self, subtype: u8, data: &[u8]) -> Result<Option<Owned>> {
+    /// Bytes with a subtype, which may be those of a UUID.
+    fn binary(&self, subtype: u8, data: &[u8]) -> Result<Owned> {
         const OLD: u8 = 3;
         const NEW: u8 = 4;
-        let Some(driver) = &self.options.driver else { return Ok(None) };
         let py = self.py;
-        if !matches!(subtype, OLD | NEW) {
-            return Ok(None);
+        let pymongo = self.dialect.pymongo;
+        let as_binary = pymongo.uuid == UNSPECIFIED || (subtype == NEW) != (pymongo.uuid == STANDARD);
+        if !matches!(subtype, OLD | NEW) || as_binary {
+            return classes::binary(py, subtype, data);
         }
-        let as_binary = driver.uuid == UNSPECIFIED || (subtype == NEW) != (driver.uuid == STANDARD);
-        if as_binary {
-            return classes::binary(py, subtype, data).map(Some);
-        }
-        if driver.uuid == STANDARD {
+        if pymongo.uuid == STANDARD {
             if let Ok(bytes) = data.try_into() {
-                return classes::uuid(py, bytes).map(Some);
+                return classes::uuid(py, bytes);
             }
         }
         let binary = classes::binary(py, subtype, data)?;
-        let made = held(py, &binary).call_method1("as_uuid", (driver.uuid,))?;
-        Ok(Some(owned(&made)))
+        let made = held(py, &binary).call_method1("as_uuid", (pymongo.uuid,))?;
+        Ok(owned(&made))
     }
-}
-
-/// Sets an item by the object's own way.
-///
-/// # Safety
-/// All are alive.
-pub unsafe fn set_item(document: Obj, key: Obj, value: Obj) -> Result<()> {
-    // SAFETY: alive, says the caller.
-    match unsafe { ffi::PyObject_SetItem(document, key, value) } {
-        0 => Ok(()),
-        _ => Err(raised()),
-    }
-}
-
-/// Whether a dict with these keys may be a reference.
-pub fn may_be_reference(keys: &[&[u8]]) -> bool {
-    keys.iter().any(|key| key.starts_with(b"$"))
 }

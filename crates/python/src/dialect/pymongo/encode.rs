@@ -2,15 +2,17 @@
 //! mappings, and what a user's type encoders and fallback make.
 
 use crate::cpython::dict::Position;
-use crate::cpython::{bytes_of, float, int, new, text, Obj, Owned};
+use crate::cpython::{bytes_of, float, int, new, text, Obj, Owned, Type};
 use crate::cpython::{held, owned};
-use crate::dialect::pymongo::{class_name, invalid_document, STANDARD, UNSPECIFIED};
-use crate::encode::{shapes, Encoder, Part, MOST_REPLACEMENTS};
-use crate::error::{raised, Asked, Result};
+use crate::dialect::pymongo::{class_name, invalid_document, invalid_string, refused, PyMongo, STANDARD, UNSPECIFIED};
+use crate::encode::dialect::Dialect;
+use crate::encode::{shapes, Encoder, MOST_REPLACEMENTS};
+use crate::error::{is_of_values, raised, Asked, Fault, Result};
 use crate::memory::Vec;
 use crate::types::bson_values;
 use crate::types::bson_values::classes::Class;
 use crate::types::bson_values::Marker;
+use crate::types::walker::WorkItem;
 use holdall_format::bson::refusal;
 use holdall_format::model::{Seq, Text};
 use holdall_format::Writer;
@@ -19,14 +21,86 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
+use std::marker::PhantomData;
 use std::ptr::addr_of_mut;
+use std::sync::Arc;
 
-impl<W: Writer> Encoder<'_, W> {
+/// BSON as PyMongo writes it.
+pub struct ToPyMongo<W> {
+    pymongo: Arc<PyMongo>,
+    writer: PhantomData<fn() -> W>,
+}
+
+impl<W> ToPyMongo<W> {
+    pub fn new(pymongo: Arc<PyMongo>) -> Self {
+        ToPyMongo { pymongo, writer: PhantomData }
+    }
+}
+
+impl<W: Writer> Dialect for ToPyMongo<W> {
+    type Writer = W;
+
+    const BIG_INTS_ARE_VALUES: bool = true;
+    const TAKES_ALL_FLAGS: bool = true;
+
+    unsafe fn root(encoder: &mut Encoder<'_, Self>, root: Obj) -> Result<bool> {
+        // SAFETY: the same contract.
+        unsafe { encoder.pymongo_root(root)? };
+        Ok(true)
+    }
+
+    #[inline(always)]
+    fn checks_keys(&self) -> bool {
+        self.pymongo.check_keys
+    }
+
+    unsafe fn key(encoder: &mut Encoder<'_, Self>, key: Obj) -> Result<bool> {
+        // SAFETY: the same contract.
+        unsafe { encoder.checked_key(key)? };
+        Ok(true)
+    }
+
+    unsafe fn value(encoder: &mut Encoder<'_, Self>, object: Obj, _: Type) -> Result<bool> {
+        // SAFETY: the same contract.
+        unsafe { encoder.pymongo_value(object)? };
+        Ok(true)
+    }
+
+    fn check_moment(microseconds: i64) -> Result<()> {
+        // A datetime moved to UTC must still be one: so many microseconds after 1970.
+        const YEARS: std::ops::Range<i64> = -62_135_596_800_000_000..253_402_300_800_000_000;
+        match YEARS.contains(&microseconds) {
+            true => Ok(()),
+            false => Err(PyOverflowError::new_err("date value out of range").into()),
+        }
+    }
+
+    fn document(encoder: &mut Encoder<'_, Self>, document: &Bound<'_, PyAny>) -> Result<()> {
+        encoder.pymongo_document(document)
+    }
+
+    fn not_text(py: Python<'_>, raised: Option<PyErr>, _: &str) -> Fault {
+        raised.unwrap_or_else(|| invalid_string(py, "a pattern must be valid UTF-8")).into()
+    }
+
+    fn not_int(_: Python<'_>, raised: PyErr) -> Fault {
+        raised.into()
+    }
+
+    fn not_int64(py: Python<'_>, raised: PyErr) -> Fault {
+        match is_of_values(py, &raised) {
+            true => refused(py, refusal::TOO_BIG).into(),
+            false => raised.into(),
+        }
+    }
+}
+
+impl<W: Writer> Encoder<'_, ToPyMongo<W>> {
     /// Writes the outermost object, a mapping: `_id` comes first in it, as servers want it.
     ///
     /// # Safety
     /// `root` is alive.
-    pub(crate) unsafe fn driver_root(&mut self, root: Obj) -> Result<()> {
+    unsafe fn pymongo_root(&mut self, root: Obj) -> Result<()> {
         // SAFETY: alive, says the caller.
         let object = unsafe { Bound::from_borrowed_ptr(self.py, root) };
         let id = pyo3::intern!(self.py, "_id");
@@ -60,7 +134,7 @@ impl<W: Writer> Encoder<'_, W> {
     ///
     /// # Safety
     /// `object` is alive.
-    pub(crate) unsafe fn driver_value(&mut self, object: Obj) -> Result<()> {
+    unsafe fn pymongo_value(&mut self, object: Obj) -> Result<()> {
         // SAFETY: alive, says the caller.
         let object = unsafe { Bound::from_borrowed_ptr(self.py, object) };
         match self.known(&object)? {
@@ -89,7 +163,7 @@ impl<W: Writer> Encoder<'_, W> {
             if ffi::PyDateTime_Check(raw) != 0 {
                 self.moment(object)?;
             } else if Class::Uuid.get(object.py())?.is(object.get_type()) {
-                self.driver_uuid(object)?;
+                self.pymongo_uuid(object)?;
             } else if object.is_instance_of::<PyInt>() {
                 match int::value(raw) {
                     Some(value) => self.w.int(value),
@@ -115,7 +189,7 @@ impl<W: Writer> Encoder<'_, W> {
                 self.mapping(object, None)?;
                 self.given(depth, false)?;
             } else if object.is_instance(Class::Uuid.get(object.py())?)? {
-                self.driver_uuid(object)?;
+                self.pymongo_uuid(object)?;
             } else {
                 return Ok(false);
             }
@@ -128,17 +202,17 @@ impl<W: Writer> Encoder<'_, W> {
     #[cold]
     #[inline(never)]
     fn by_user(&mut self, object: Bound<'_, PyAny>) -> Result<()> {
-        let Some(driver) = self.options.driver.clone() else { return Err(cannot_encode(&object).into()) };
+        let pymongo = self.dialect.pymongo.clone();
         let (mut object, mut encoded, mut fallen_back) = (object, false, false);
         for _ in 0..MOST_REPLACEMENTS {
-            let encoder = match &driver.encoders {
+            let encoder = match &pymongo.encoders {
                 Some(encoders) if !encoded => {
                     held(self.py, encoders).cast::<PyDict>().map_err(PyErr::from)?.get_item(object.get_type())?
                 }
                 _ => None,
             };
             let by_encoder = encoder.is_some();
-            let fallback = driver.fallback.as_ref().filter(|_| !fallen_back).map(|known| held(self.py, known));
+            let fallback = pymongo.fallback.as_ref().filter(|_| !fallen_back).map(|known| held(self.py, known));
             let Some(function) = encoder.or(fallback) else { return Err(cannot_encode(&object).into()) };
             object = function.call1((object,))?;
             (encoded, fallen_back) = (by_encoder, !by_encoder);
@@ -173,7 +247,7 @@ impl<W: Writer> Encoder<'_, W> {
     }
 
     /// A document within a value of PyMongo's, whose names are its own: code's variables, a reference.
-    pub(crate) fn driver_document(&mut self, object: &Bound<'_, PyAny>) -> Result<()> {
+    fn pymongo_document(&mut self, object: &Bound<'_, PyAny>) -> Result<()> {
         let depth = self.depth();
         if object.is_instance_of::<PyDict>() {
             self.dict_body(&owned(object));
@@ -196,14 +270,14 @@ impl<W: Writer> Encoder<'_, W> {
         let mut parts = Vec::new();
         let first = id.is_some();
         if let Some(id) = id {
-            parts.extend([Part::Key(owned(pyo3::intern!(self.py, "_id").as_any())), Part::Value(owned(&id))]);
+            parts.extend([WorkItem::Key(owned(pyo3::intern!(self.py, "_id").as_any())), WorkItem::Value(owned(&id))]);
         }
         for key in object.try_iter()? {
             let key = key?;
             // Whatever is wrong with it: what is said to be there is not.
             let value = object.get_item(&key).if_taken()?.ok_or_else(|| PyKeyError::new_err(key.clone().unbind()))?;
             if !first || !key.cast::<PyString>().is_ok_and(|key| key.to_str().is_ok_and(|key| key == "_id")) {
-                parts.extend([Part::Key(owned(&key)), Part::Value(owned(&value))]);
+                parts.extend([WorkItem::Key(owned(&key)), WorkItem::Value(owned(&value))]);
             }
         }
         self.w.dict(parts.len() / 2);
@@ -211,9 +285,9 @@ impl<W: Writer> Encoder<'_, W> {
         Ok(())
     }
 
-    fn driver_uuid(&mut self, object: &Bound<'_, PyAny>) -> Result<()> {
+    fn pymongo_uuid(&mut self, object: &Bound<'_, PyAny>) -> Result<()> {
         let py = object.py();
-        match self.options.driver.as_ref().map_or(STANDARD, |driver| driver.uuid) {
+        match self.dialect.pymongo.uuid {
             STANDARD => bson_values::encode_uuid(self, object),
             UNSPECIFIED => Err(PyValueError::new_err(
                 "cannot encode native uuid.UUID with UuidRepresentation.UNSPECIFIED: set uuid_representation, or convert it by \
@@ -232,7 +306,7 @@ impl<W: Writer> Encoder<'_, W> {
     ///
     /// # Safety
     /// `key` is alive.
-    pub(crate) unsafe fn driver_key(&mut self, key: Obj) -> Result<()> {
+    unsafe fn checked_key(&mut self, key: Obj) -> Result<()> {
         // SAFETY: alive, says the caller.
         let bound = unsafe { Bound::from_borrowed_ptr(self.py, key) };
         let Ok(string) = bound.cast::<PyString>() else {
@@ -241,7 +315,7 @@ impl<W: Writer> Encoder<'_, W> {
             return Err(invalid_document(self.py, why).into());
         };
         let name = string.to_str()?;
-        if self.checks_keys() && self.unchecked == 0 && !name.contains('\0') {
+        if self.dialect.pymongo.check_keys && self.unchecked == 0 && !name.contains('\0') {
             if name.starts_with('$') {
                 return Err(invalid_document(self.py, "a key must not start with '$'").into());
             }
@@ -251,21 +325,6 @@ impl<W: Writer> Encoder<'_, W> {
         }
         self.w.key(Text::Utf8(name.as_bytes()));
         Ok(())
-    }
-
-    /// Whether each key is to be looked at.
-    #[inline(always)]
-    pub(crate) fn checks_keys(&self) -> bool {
-        self.options.driver.as_ref().is_some_and(|driver| driver.check_keys)
-    }
-}
-
-/// A datetime moved to UTC must still be one: so many microseconds after 1970.
-pub fn check_moment(microseconds: i64) -> PyResult<()> {
-    const YEARS: std::ops::Range<i64> = -62_135_596_800_000_000..253_402_300_800_000_000;
-    match YEARS.contains(&microseconds) {
-        true => Ok(()),
-        false => Err(PyOverflowError::new_err("date value out of range")),
     }
 }
 
@@ -281,7 +340,7 @@ fn no_mapping(object: &Bound<'_, PyAny>) -> PyErr {
 fn cannot_encode(object: &Bound<'_, PyAny>) -> PyErr {
     // It would have been written else.
     if object.is_instance_of::<PyInt>() {
-        return crate::dialect::pymongo::refused(object.py(), refusal::TOO_BIG);
+        return refused(object.py(), refusal::TOO_BIG);
     }
     let class = class_name(object);
     invalid_document(object.py(), format_args!("cannot encode an object of type `{class}`"))

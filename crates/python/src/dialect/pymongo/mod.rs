@@ -6,8 +6,8 @@ mod decode;
 mod encode;
 mod raw;
 
-pub use decode::{may_be_reference, set_item};
-pub use encode::check_moment;
+pub use decode::FromPyMongo;
+pub use encode::ToPyMongo;
 pub use raw::{raw_bytes, RawDocuments};
 
 use crate::cpython::owned;
@@ -34,7 +34,7 @@ const DATETIME_MS: u8 = 3;
 
 /// A `CodecOptions`, taken apart.
 #[derive(Debug)]
-pub struct Driver {
+pub struct PyMongo {
     options: Owned,
     /// What documents become, where that is no dict.
     document_class: Option<Owned>,
@@ -57,27 +57,27 @@ pub struct Driver {
     pub check_keys: bool,
 }
 
-impl Driver {
+impl PyMongo {
     /// Of the object that a user gives; the last one is kept, as most programs have one.
-    pub fn of(options: &Bound<'_, PyAny>, check_keys: bool) -> PyResult<Arc<Driver>> {
-        static LAST: Mutex<[Option<Arc<Driver>>; 2]> = Mutex::new([None, None]);
-        let last = |driver: Option<Arc<Driver>>| {
+    pub fn of(options: &Bound<'_, PyAny>, check_keys: bool) -> PyResult<Arc<PyMongo>> {
+        static LAST: Mutex<[Option<Arc<PyMongo>>; 2]> = Mutex::new([None, None]);
+        let last = |known: Option<Arc<PyMongo>>| {
             let mut last = LAST.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
             let place = &mut last[usize::from(check_keys)];
-            match driver {
-                Some(driver) => place.replace(driver),
+            match known {
+                Some(known) => place.replace(known),
                 None => place.clone(),
             }
         };
         if let Some(known) = last(None).filter(|known| known.options.get() == options.as_ptr()) {
             return Ok(known);
         }
-        let made = Arc::new(Driver::new(options, check_keys)?);
+        let made = Arc::new(PyMongo::new(options, check_keys)?);
         drop(last(Some(made.clone())));
         Ok(made)
     }
 
-    fn new(options: &Bound<'_, PyAny>, check_keys: bool) -> PyResult<Driver> {
+    fn new(options: &Bound<'_, PyAny>, check_keys: bool) -> PyResult<PyMongo> {
         let py = options.py();
         let class = py.import("bson.codec_options")?.getattr("CodecOptions")?;
         if !options.is_instance(&class)? {
@@ -94,7 +94,7 @@ impl Driver {
         let fallback = registry.getattr("_fallback_encoder")?;
         let errors: String = options.getattr("unicode_decode_error_handler")?.extract()?;
         let schema = unless_empty("_decoder_map")?.map(|decoders| Arc::new(Schema::of_documents(decoders, OUTERMOST)));
-        Ok(Driver {
+        Ok(PyMongo {
             options: owned(options),
             raw: raw::is_raw(&given)?,
             document_class: (!given.is(py.get_type::<PyDict>())).then(|| owned(&given)),

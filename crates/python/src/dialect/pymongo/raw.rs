@@ -2,7 +2,7 @@
 
 use crate::cpython::held;
 use crate::cpython::{new, part};
-use crate::dialect::pymongo::Driver;
+use crate::dialect::pymongo::PyMongo;
 use crate::error::Asked;
 use holdall_format::bson;
 use pyo3::ffi;
@@ -35,7 +35,7 @@ pub fn raw_bytes(document: &Bound<'_, PyAny>) -> PyResult<Option<Py<PyAny>>> {
 
 /// Makes raw documents of the parts of some bytes.
 pub struct RawDocuments<'a, 'py> {
-    driver: &'a Driver,
+    driver: &'a PyMongo,
     class: Bound<'py, PyAny>,
     data: &'a Bound<'py, PyAny>,
     input: &'a [u8],
@@ -45,7 +45,7 @@ pub struct RawDocuments<'a, 'py> {
 
 impl<'a, 'py> RawDocuments<'a, 'py> {
     /// `None` where documents are read at once. `input` is what `data` holds.
-    pub fn new(driver: &'a Driver, data: &'a Bound<'py, PyAny>, input: &'a [u8]) -> Option<Self> {
+    pub fn new(driver: &'a PyMongo, data: &'a Bound<'py, PyAny>, input: &'a [u8]) -> Option<Self> {
         let class = driver.document_class.as_ref().filter(|_| driver.raw)?;
         let whole = data.is_instance_of::<PyBytes>().then(|| data.clone());
         Some(RawDocuments { driver, class: held(data.py(), class), data, input, whole })

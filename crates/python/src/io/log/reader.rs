@@ -3,6 +3,7 @@
 mod damage;
 
 use crate::budget::Allowance;
+use crate::decode::dialect::Native;
 use crate::decode::{self, Decoder, Section};
 use crate::error::{door, door_giving};
 use crate::error::{is_of_values, DecodeError, Fault};
@@ -14,7 +15,7 @@ use crate::io::streams::{os_error, Raised, Stream};
 use crate::memory::Vec;
 use crate::message::foreign::named_log;
 use crate::message::limits::Limits;
-use crate::message::options;
+use crate::message::load_args::LoadArgs;
 use crate::message::options::Wanted;
 use holdall_format::hold::log::{self, Named, NamesReader, Next, Restart};
 use holdall_format::hold::{frame, tag, Reader};
@@ -325,7 +326,7 @@ impl State {
             return Ok(());
         }
         // SAFETY: the GIL is held, as `py` shows.
-        let mut decoder = unsafe { Decoder::new(py, names.reader(), options, None) };
+        let mut decoder = unsafe { Decoder::new(py, Native::new(), names.reader(), options, None) };
         match decoder.learn_names(&mut self.section, &mut names).map_err(|fault| fault.into_py(0)) {
             // What can't be learnt is missing where it is used, which is seen there.
             Err(error) if error.is_instance_of::<DecodeError>(py) => Ok(()),
@@ -364,7 +365,7 @@ impl State {
         let message = &unpacked.as_deref().unwrap_or(&self.bytes[range.clone()])[head..];
         let reader = Reader::new(message, options.trust).map_err(|error| Fault::from(error).into_py(base))?;
         // SAFETY: the GIL is held, as `py` shows.
-        let mut decoder = unsafe { Decoder::new(py, reader, options, None) };
+        let mut decoder = unsafe { Decoder::new(py, Native::new(), reader, options, None) };
         let made = decoder.log_record(&mut self.section, &mut self.allowance);
         drop(decoder);
         let at = match &unpacked {
@@ -477,7 +478,7 @@ impl LogReader {
                 fed_whole: false,
                 is_followed,
             };
-            let options = options::decoding(&r#type, types, trust, strict, dec_hook, limits)?;
+            let options = LoadArgs { wanted: &r#type, types, trust, strict, dec_hook, limits }.hold()?;
             Ok(LogReader { state: InUse::new(state), options, repair, follow })
         })
     }

@@ -14,6 +14,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyFloat, PyString, PyTuple};
 use rustc_hash::FxBuildHasher;
+use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// How deep dtypes may be nested in each other: they are read and written by recursion.
@@ -41,6 +42,9 @@ pub enum Content {
     /// A list of texts, with None for what is missing.
     Strings,
 }
+
+/// Dtypes taken apart, by the address of an object that is kept alive. Most messages have none.
+pub type Dtypes = Option<Box<HashMap<usize, Rc<Form>, FxBuildHasher>>>;
 
 /// A dtype taken apart.
 #[derive(Debug, Clone)]

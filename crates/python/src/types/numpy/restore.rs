@@ -4,6 +4,8 @@ use crate::cpython::owned;
 use crate::cpython::{new, Owned, View};
 use crate::error::{decode, refused, Asked, Result};
 use crate::memory::{vec, Vec};
+use crate::types::buffer;
+use crate::types::buffer::{BufferToken, Charge, Lender};
 use crate::types::numpy::dtype::{refuse, Content, Dtype, Shape};
 use crate::types::numpy::{dtype, Numpy};
 use holdall_format::model::Bytes;
@@ -334,4 +336,28 @@ impl Dtype {
         }
         Ok(self.place.get_or_try_init(py, make)?.bind(py).clone())
     }
+}
+
+/// An array whose items stand outside the message.
+pub fn out_of_band(
+    py: Python<'_>,
+    lender: &mut Option<Lender<'_>>,
+    charge: Charge<'_>,
+    head: &Head,
+    token: BufferToken,
+) -> Result<Owned> {
+    let BufferToken { number, out_of_band, at } = token;
+    if let Some(Lender::File(source)) = lender {
+        if let Some(view) = source.view(py, number, out_of_band, at)? {
+            // An array of a memoryview would not keep its memory in place.
+            // SAFETY: held.
+            let octets = octets(unsafe { &Bound::from_borrowed_ptr(py, view.get()) })?;
+            return head.of_buffer(py, octets.as_ref().unwrap_or(&view), at);
+        }
+        let len = source.len(py, number, at)?;
+        charge(len)?;
+        return head.of_source(py, len, |to| source.fill(py, to), at);
+    }
+    let buffer = buffer::take(py, lender, charge, token)?;
+    head.of_buffer(py, &buffer, at)
 }

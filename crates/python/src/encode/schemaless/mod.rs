@@ -1,13 +1,16 @@
 //! Dicts, sets and instances in plain formats, whose keys stand beside their values.
 
+mod values;
+
 use crate::classes::plan::Plan;
 use crate::classes::state;
 use crate::cpython::{dict, text, Obj, Owned, Type};
+use crate::encode::dialect::Dialect;
 use crate::encode::forms::Order;
 use crate::encode::walk::CHANGED;
-use crate::encode::{Encoder, Extra, Frame, Kind, BY_PARENT};
+use crate::encode::{Encoder, Extra, Frame, Kind};
 use crate::error::{encode, raised, Result};
-use crate::types::schemaless;
+use crate::types::walker::BY_PARENT;
 use holdall_format::model::Text;
 use holdall_format::Writer;
 use pyo3::prelude::*;
@@ -16,7 +19,7 @@ use pyo3::{ffi, Bound};
 use std::ptr::addr_of_mut;
 use std::rc::Rc;
 
-impl<W: Writer> Encoder<'_, W> {
+impl<D: Dialect> Encoder<'_, D> {
     /// A dict, pair by pair: leaves at once, the rest from a frame.
     ///
     /// # Safety
@@ -111,10 +114,10 @@ impl<W: Writer> Encoder<'_, W> {
     pub(crate) unsafe fn key(&mut self, key: Obj, held: isize) -> Result<bool> {
         // SAFETY: alive, says the caller.
         unsafe {
-            if !W::TEXT_KEYS {
+            if !D::Writer::TEXT_KEYS {
                 return self.leaf(key, held);
             }
-            match text::is(key) && !self.checks_keys() {
+            match text::is(key) && !self.dialect.checks_keys() {
                 true => self.name_key(key)?,
                 false => self.odd_key(key)?,
             }
@@ -143,13 +146,13 @@ impl<W: Writer> Encoder<'_, W> {
     #[cold]
     #[inline(never)]
     unsafe fn odd_key(&mut self, key: Obj) -> Result<()> {
-        if self.options.driver.is_some() {
-            // SAFETY: alive, says the caller.
-            return unsafe { self.driver_key(key) };
+        // SAFETY: alive, by the same contract.
+        if unsafe { D::key(self, key)? } {
+            return Ok(());
         }
         // SAFETY: alive, says the caller.
         let bound = unsafe { Bound::from_borrowed_ptr(self.py, key) };
-        let text = schemaless::key_text(&bound)?;
+        let text = values::key_text(&bound)?;
         // One that is a string of a kind is equal to its text: the dict would have no other such key.
         let is_string = bound.is_instance_of::<PyString>();
         if let (Some(Frame { kind: Kind::Pairs, object, .. }), false) = (self.tables.stack.last(), is_string) {
@@ -175,9 +178,7 @@ impl<W: Writer> Encoder<'_, W> {
     pub(crate) unsafe fn plain_builtin(&mut self, object: Obj, class: Type) -> Result<()> {
         // SAFETY: alive, says the caller; types are looked at before content is.
         unsafe {
-            if self.options.driver.is_some() {
-                self.driver_value(object)
-            } else if self.options.builtin_only && class != addr_of_mut!(ffi::PyByteArray_Type) {
+            if self.options.builtin_only && class != addr_of_mut!(ffi::PyByteArray_Type) {
                 self.instance(object)
             } else if class == addr_of_mut!(ffi::PySet_Type) || class == addr_of_mut!(ffi::PyFrozenSet_Type) {
                 self.w.list(ffi::PySet_Size(object) as usize);

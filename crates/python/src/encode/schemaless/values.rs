@@ -6,12 +6,13 @@ use crate::classes::plan::{PlainDefault, PlainField, Plan};
 use crate::classes::registry;
 use crate::cpython::owned;
 use crate::cpython::{bytes_of, float, int, new, text, Obj, Owned};
-use crate::dialect::pymongo;
+use crate::encode::dialect::Dialect;
 use crate::encode::forms::Order;
-use crate::encode::{Encoder, Part};
-use crate::error::{decode, encode as encode_error, raised, Result};
+use crate::encode::Encoder;
+use crate::error::{encode as encode_error, raised, Result};
 use crate::memory::{vec, Vec};
 use crate::schema::time;
+use crate::types::walker::WorkItem;
 use crate::types::{bson_values, Family};
 use holdall_format::model::{KnownType, Seq};
 use holdall_format::Writer;
@@ -21,30 +22,6 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDelta, PyInt, PyString};
 use std::ptr::addr_of_mut;
 use std::rc::Rc;
-
-/// A point in time as a datetime in UTC, rounded to the microsecond, or cut.
-pub fn of_timestamp(seconds: i64, nanoseconds: u32, cut: bool, at: usize) -> Result<Owned> {
-    match time::moment(seconds, nanoseconds, cut)? {
-        Some(made) => Ok(made),
-        None => Err(decode("a timestamp beyond the years 1 to 9999, which datetime has not", at)),
-    }
-}
-
-/// A value of an application's own type: what the hook makes of it, or an `Ext`.
-pub fn of_extension(py: Python<'_>, code: i8, data: &[u8], hook: Option<&Owned>) -> Result<Owned> {
-    let arguments = (code, new::bytes(py, data)?);
-    let made = match hook {
-        // SAFETY: held.
-        Some(hook) => unsafe { Bound::from_borrowed_ptr(py, hook.get()) }.call1(arguments)?,
-        None => py.import("holdall._values")?.getattr("Ext")?.call1(arguments)?,
-    };
-    Ok(owned(&made))
-}
-
-/// The same point in time as an object that keeps its nanoseconds.
-pub fn exact_timestamp(py: Python<'_>, seconds: i64, nanoseconds: u32) -> Result<Owned> {
-    Ok(owned(&py.import("holdall._values")?.getattr("Timestamp")?.call1((seconds, nanoseconds))?))
-}
 
 /// The text that stands for a key, in a format whose keys are text: an int's digits, what a text type has anyway.
 pub fn key_text(key: &Bound<'_, PyAny>) -> Result<Owned> {
@@ -157,7 +134,7 @@ fn is_left_out(py: Python<'_>, field: &PlainField, value: &Owned) -> Result<bool
     }
 }
 
-impl<W: Writer> Encoder<'_, W> {
+impl<D: Dialect> Encoder<'_, D> {
     /// Writes an object of a class, in a plain format.
     ///
     /// # Safety
@@ -169,7 +146,8 @@ impl<W: Writer> Encoder<'_, W> {
             // SAFETY: alive, says the caller.
             return unsafe { self.refused(object, "only builtin types are asked for, others need") };
         }
-        if let Some(special) = plan.special.filter(|special| W::BSON_VALUES || !matches!(special, Special::Database(_)))
+        if let Some(special) =
+            plan.special.filter(|special| D::Writer::BSON_VALUES || !matches!(special, Special::Database(_)))
         {
             return self.plain_special(&bound, special);
         }
@@ -201,7 +179,7 @@ impl<W: Writer> Encoder<'_, W> {
             How::Based(base) => self.plain_based(&bound, *base),
             How::Enum => {
                 let value = bound.getattr("_value_")?;
-                self.then(vec![Part::Value(owned(&value))]);
+                self.then(vec![WorkItem::Value(owned(&value))]);
                 Ok(())
             }
             How::Custom => {
@@ -210,7 +188,7 @@ impl<W: Writer> Encoder<'_, W> {
                     return Err(encode_error("a class was registered anew while it was being stored"));
                 };
                 let state = registry::call(&function, object)?;
-                self.then_for(owned(&bound), vec![Part::Value(state)]);
+                self.then_for(owned(&bound), vec![WorkItem::Value(state)]);
                 Ok(())
             }
             How::Family(family) => self.plain_family(&bound, *family),
@@ -233,9 +211,9 @@ impl<W: Writer> Encoder<'_, W> {
         let mut parts = Vec::with_capacity(2 * (fields.len() + tagged));
         if let Some((field, value)) = &form.tag {
             if !form.array_like {
-                parts.push(Part::Field(field.clone()));
+                parts.push(WorkItem::Field(field.clone()));
             }
-            parts.push(Part::Value(value.clone()));
+            parts.push(WorkItem::Value(value.clone()));
         }
         for field in fields {
             let value = match field.slot {
@@ -266,9 +244,9 @@ impl<W: Writer> Encoder<'_, W> {
                         if form.omits && is_left_out(self.py, field, &value)? {
                             continue;
                         }
-                        parts.push(Part::Field(field.key.clone()));
+                        parts.push(WorkItem::Field(field.key.clone()));
                     }
-                    parts.push(Part::Value(value));
+                    parts.push(WorkItem::Value(value));
                 }
                 None if form.array_like => {
                     let name = object.get_type().qualname()?;
@@ -292,7 +270,7 @@ impl<W: Writer> Encoder<'_, W> {
     /// An instance of a class that plain formats have a form of their own for; says no to others.
     fn plain_special(&mut self, object: &Bound<'_, PyAny>, special: Special) -> Result<()> {
         match special {
-            Special::Extension if W::TEXT_KEYS => {
+            Special::Extension if D::Writer::TEXT_KEYS => {
                 Err(crate::error::encode("can't store an `Ext`: only MessagePack has a form for it"))
             }
             Special::Extension => {
@@ -313,7 +291,7 @@ impl<W: Writer> Encoder<'_, W> {
                     copy.set_item(key, value)?;
                 }
                 match self.options.forms.order {
-                    Order::Own => self.then_for(owned(object), vec![Part::Table(owned(copy.as_any()))]),
+                    Order::Own => self.then_for(owned(object), vec![WorkItem::Table(owned(copy.as_any()))]),
                     // SAFETY: a dict of ours.
                     _ => unsafe { self.sorted_dict(copy.as_ptr())? },
                 }
@@ -342,17 +320,17 @@ impl<W: Writer> Encoder<'_, W> {
             for slot in &plan.slots {
                 let value = crate::classes::state::slot(object.as_ptr(), slot.offset);
                 if !value.is_null() {
-                    parts.push(Part::Field(slot.name.clone()));
-                    parts.push(Part::Value(Owned::borrowed(value)));
+                    parts.push(WorkItem::Field(slot.name.clone()));
+                    parts.push(WorkItem::Value(Owned::borrowed(value)));
                 }
             }
-            if let Some(dict) = crate::classes::state::dict_of(object.as_ptr(), plan)? {
+            if let Some(dict) = plan.dict_of(object.as_ptr())? {
                 let mut position = crate::cpython::dict::Position(0);
                 while let Some((key, value)) = position.next(dict.get()) {
                     if text::ascii(key) != Some(b"__orig_class__") {
                         let key = Owned::borrowed(key);
-                        parts.push(if text::is(key.get()) { Part::Field(key) } else { Part::Key(key) });
-                        parts.push(Part::Value(Owned::borrowed(value)));
+                        parts.push(if text::is(key.get()) { WorkItem::Field(key) } else { WorkItem::Key(key) });
+                        parts.push(WorkItem::Value(Owned::borrowed(value)));
                     }
                 }
             }
@@ -423,7 +401,7 @@ impl<W: Writer> Encoder<'_, W> {
 
     /// What iterating gives, as a list.
     fn plain_items(&mut self, object: &Bound<'_, PyAny>) -> Result<()> {
-        let items = object.try_iter()?.map(|item| Ok(Part::Value(owned(&item?)))).collect::<PyResult<Vec<_>>>()?;
+        let items = object.try_iter()?.map(|item| Ok(WorkItem::Value(owned(&item?)))).collect::<PyResult<Vec<_>>>()?;
         self.w.list(items.len());
         self.then(items);
         Ok(())
@@ -459,9 +437,9 @@ impl<W: Writer> Encoder<'_, W> {
                 }
             }
             Family::Known(known) => match known {
-                KnownType::Uuid if W::BSON_VALUES => bson_values::encode_uuid(self, object),
-                KnownType::Decimal if W::BSON_VALUES => bson_values::encode_decimal(self, object),
-                KnownType::PythonPattern if W::BSON_VALUES => bson_values::encode_regex(self, object),
+                KnownType::Uuid if D::Writer::BSON_VALUES => bson_values::encode_uuid(self, object),
+                KnownType::Decimal if D::Writer::BSON_VALUES => bson_values::encode_decimal(self, object),
+                KnownType::PythonPattern if D::Writer::BSON_VALUES => bson_values::encode_regex(self, object),
                 KnownType::Uuid if self.plain_uuid(object)? => Ok(()),
                 KnownType::Decimal if self.plain_decimal(object)? => Ok(()),
                 KnownType::Date | KnownType::Time => self.plain_str(&object.call_method0("isoformat")?),
@@ -471,22 +449,13 @@ impl<W: Writer> Encoder<'_, W> {
                 }
                 _ if is_its_text(known) => self.plain_str(object),
                 KnownType::ZoneInfo => self.plain_str(&object.getattr("key")?),
-                KnownType::PythonPattern => {
-                    // Flags have no place in a text; those that every pattern of its kind has need none.
-                    let plain = object.py().import("re")?.call_method1("compile", (object.getattr("pattern")?,))?;
-                    if !plain.getattr("flags")?.eq(object.getattr("flags")?)? {
-                        // SAFETY: alive.
-                        return unsafe { self.refused(object.as_ptr(), "its flags have no form, which needs") };
-                    }
-                    self.then(vec![Part::Value(owned(&object.getattr("pattern")?))]);
-                    Ok(())
-                }
+                KnownType::PythonPattern => self.plain_pattern(object),
                 KnownType::PythonArray | KnownType::NumpyArray => {
                     let list = object.call_method0("tolist")?;
                     if known == KnownType::NumpyArray && !crate::types::numpy::is_numeric(object)? {
                         return refuse(self);
                     }
-                    self.then(vec![Part::Value(owned(&list))]);
+                    self.then(vec![WorkItem::Value(owned(&list))]);
                     Ok(())
                 }
                 KnownType::NumpyScalar => {
@@ -494,7 +463,7 @@ impl<W: Writer> Encoder<'_, W> {
                     if item.get_type().is(object.get_type()) {
                         return refuse(self);
                     }
-                    self.then(vec![Part::Value(owned(&item))]);
+                    self.then(vec![WorkItem::Value(owned(&item))]);
                     Ok(())
                 }
                 KnownType::PythonDeque => self.plain_items(object),
@@ -515,24 +484,39 @@ impl<W: Writer> Encoder<'_, W> {
                     self.dict_body(&owned(object));
                     Ok(())
                 }
-                KnownType::PythonMappingProxy => {
-                    let copy = new::dict(object.py())?;
-                    let (proxy, _) = crate::types::collections::shown_by(object)?;
-                    // SAFETY: both are alive. Any mapping will do.
-                    if unsafe { ffi::PyDict_Update(copy.as_ptr(), proxy.as_ptr()) } != 0 {
-                        return Err(raised());
-                    }
-                    if self.options.forms.order != Order::Own {
-                        // SAFETY: a dict of ours.
-                        return unsafe { self.sorted_dict(copy.as_ptr()) };
-                    }
-                    let copy = owned(copy.as_any());
-                    self.then_for(owned(object), vec![Part::Table(copy)]);
-                    Ok(())
-                }
+                KnownType::PythonMappingProxy => self.plain_proxy(object),
                 _ => refuse(self),
             },
         }
+    }
+
+    /// A pattern's text: flags have no place in it, and those that every pattern of its kind has need none.
+    fn plain_pattern(&mut self, pattern: &Bound<'_, PyAny>) -> Result<()> {
+        let text = pattern.getattr("pattern")?;
+        let plain = pattern.py().import("re")?.call_method1("compile", (&text,))?;
+        if !plain.getattr("flags")?.eq(pattern.getattr("flags")?)? {
+            // SAFETY: alive, as it is bound.
+            return unsafe { self.refused(pattern.as_ptr(), "its flags have no form, which needs") };
+        }
+        self.then(vec![WorkItem::Value(owned(&text))]);
+        Ok(())
+    }
+
+    /// What a proxy shows, as a dict.
+    fn plain_proxy(&mut self, object: &Bound<'_, PyAny>) -> Result<()> {
+        let copy = new::dict(object.py())?;
+        let (shown, _) = crate::types::collections::shown_by(object)?;
+        // SAFETY: both are alive, as they are bound. Any mapping will do.
+        if unsafe { ffi::PyDict_Update(copy.as_ptr(), shown.as_ptr()) } != 0 {
+            return Err(raised());
+        }
+        if self.options.forms.order != Order::Own {
+            // SAFETY: a dict of ours.
+            return unsafe { self.sorted_dict(copy.as_ptr()) };
+        }
+        let copy = owned(copy.as_any());
+        self.then_for(owned(object), vec![WorkItem::Table(copy)]);
+        Ok(())
     }
 
     /// With a zone: the point in time; without one: text.
@@ -549,7 +533,7 @@ impl<W: Writer> Encoder<'_, W> {
         // SAFETY: a datetime; the API was imported when the module was.
         unsafe {
             let zone = ffi::PyDateTime_DATE_GET_TZINFO(raw);
-            if zone == ffi::Py_None() && !W::BSON_VALUES {
+            if zone == ffi::Py_None() && !D::Writer::BSON_VALUES {
                 return Ok(false);
             }
             let day = time::days(
@@ -566,7 +550,7 @@ impl<W: Writer> Encoder<'_, W> {
                 0
             } else {
                 let offset = object.call_method0("utcoffset")?;
-                if offset.is_none() && !W::BSON_VALUES {
+                if offset.is_none() && !D::Writer::BSON_VALUES {
                     return Ok(false);
                 }
                 match offset.is_none() {
@@ -582,9 +566,7 @@ impl<W: Writer> Encoder<'_, W> {
                 }
             };
             let whole = (local * 1_000_000 + micros).saturating_sub(east);
-            if self.options.driver.is_some() {
-                pymongo::check_moment(whole)?;
-            }
+            D::check_moment(whole)?;
             self.w.timestamp(whole.div_euclid(1_000_000), whole.rem_euclid(1_000_000) as u32 * 1000);
         }
         Ok(true)

@@ -1,0 +1,76 @@
+//! Objects that stand elsewhere than where they are needed: each is built there, and then the reader goes back.
+
+use super::dialect::Dialect;
+use super::skip::Again;
+use super::{Decoder, Numbered, Place, UNMARKED};
+use crate::cpython::Owned;
+use crate::error::{decode, Result};
+use crate::schema::NodeId;
+use holdall_format::{Reader, Token};
+
+/// Where to go on after an object that stands elsewhere.
+pub struct Back<P> {
+    pub(crate) place: P,
+    pub(crate) mark: u32,
+    pub(crate) owed: usize,
+    pub(crate) depth: usize,
+    pub(crate) again: Option<Again>,
+}
+
+impl<'i, D: Dialect<'i>> Decoder<'i, D> {
+    /// Begins the object of that number where it stands, and has whoever needs it come back here. `again`: what is numbered there.
+    pub(crate) fn begin_at(
+        &mut self,
+        place: Place<'i, D>,
+        number: usize,
+        id: NodeId,
+        again: Option<Again>,
+    ) -> Result<Option<Owned>> {
+        let back = Back {
+            again: std::mem::replace(&mut self.again, again),
+            place: self.r.place(),
+            mark: self.take_mark(),
+            owed: std::mem::take(&mut self.owed),
+            depth: self.stack.len(),
+        };
+        self.r.rewind(place);
+        self.numbered[number] = Numbered::open();
+        self.numbered[number].node = id;
+        self.mark = number as u32;
+        let made = match self.next_leaf(self.rules.node(id).accepts)? {
+            Some(value) => {
+                self.mark = UNMARKED;
+                self.whole(number as u32, value.get());
+                Some(value)
+            }
+            None => {
+                let before = self.r.place();
+                if let Token::Reference(_) = self.r.next()? {
+                    return Err(decode("a reference that stands apart itself", self.here()));
+                }
+                self.r.rewind(before);
+                self.next_node(id)?
+            }
+        };
+        match made {
+            Some(_) => self.come_back(back),
+            None => self.backs.push(back),
+        }
+        Ok(made)
+    }
+
+    fn come_back(&mut self, back: Back<Place<'i, D>>) {
+        self.r.rewind(back.place);
+        (self.mark, self.owed, self.again) = (back.mark, back.owed, back.again);
+    }
+
+    /// After an object is whole: goes back to where it was referred to, if it stands elsewhere.
+    #[inline(always)]
+    pub(crate) fn back_from(&mut self, depth: usize) {
+        if self.backs.last().is_some_and(|back| back.depth == depth) {
+            if let Some(back) = self.backs.pop() {
+                self.come_back(back);
+            }
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! What the functions that load are told by Python, for each format.
+
+use crate::cpython::owned;
+use crate::decode;
+use crate::dialect::julia::Julia;
+use crate::memory::Vec;
+use crate::message::limits::Limits;
+use crate::message::options::{hook, Wanted};
+use crate::schema;
+use crate::types::record::record_type;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::{PyModule, PyType};
+
+/// The arguments that all functions that load have in common. A function that lacks one of them leaves its default.
+pub struct LoadArgs<'a, 'py> {
+    pub wanted: &'a Wanted<'py>,
+    pub types: Option<&'a Bound<'py, PyAny>>,
+    pub trust: bool,
+    pub strict: bool,
+    pub dec_hook: Option<&'a Bound<'py, PyAny>>,
+    pub limits: Option<&'a Limits>,
+}
+
+impl Default for LoadArgs<'_, '_> {
+    fn default() -> Self {
+        LoadArgs { wanted: &Wanted::ANY, types: None, trust: false, strict: true, dec_hook: None, limits: None }
+    }
+}
+
+impl LoadArgs<'_, '_> {
+    /// As holdall's own format takes them.
+    pub fn hold(self) -> PyResult<decode::Options> {
+        let mut options = decode::Options {
+            types: Vec::new(),
+            records: false,
+            trust: self.trust,
+            limits: self.limits.map_or_else(crate::budget::Limits::default, Limits::bounds),
+            schema: match &self.wanted.0 {
+                Some(annotation) => schema::of(annotation).map_err(|fault| fault.into_py(0))?,
+                None => None,
+            },
+            node: None,
+            strict: self.strict,
+            dec_hook: hook(self.dec_hook, "dec_hook")?,
+            ext_hook: None,
+            timestamps: false,
+            as_msgpack_python: false,
+            naive: false,
+            strict_keys: false,
+            persistent_load: None,
+            find_class: None,
+            ignores_rest: false,
+        };
+        if let Some(types) = self.types {
+            permit(&mut options, types, true)?;
+        }
+        Ok(options)
+    }
+
+    pub fn msgpack(self, ext_hook: Option<&Bound<'_, PyAny>>) -> PyResult<decode::Options> {
+        let options = without_names(self.hold()?, true)?;
+        Ok(decode::Options { ext_hook: hook(ext_hook, "ext_hook")?, ..options })
+    }
+
+    pub fn bson(self, tz_aware: bool) -> PyResult<decode::Options> {
+        let options = without_names(self.hold()?, false)?;
+        Ok(decode::Options { naive: !tz_aware, ..options })
+    }
+
+    /// As Julia's files are loaded: there, `types` are the classes that Julia's types become.
+    pub fn julia(mut self, py: Python<'_>) -> PyResult<(decode::Options, Julia)> {
+        let none = py.None().into_bound(py);
+        let types = self.types.take().unwrap_or(&none);
+        let julia = Julia::new(types)?;
+        Ok((self.hold()?, julia))
+    }
+}
+
+/// As pickle loads: whatever is named.
+pub fn unpickling(
+    persistent_load: Option<&Bound<'_, PyAny>>,
+    find_class: Option<&Bound<'_, PyAny>>,
+) -> PyResult<decode::Options> {
+    let mut options = LoadArgs { trust: true, ..LoadArgs::default() }.hold()?;
+    options.persistent_load = hook(persistent_load, "persistent_load")?;
+    options.find_class = hook(find_class, "find_class")?;
+    Ok(options)
+}
+
+/// For formats that store no class names: refuses a type that needs them.
+fn without_names(options: decode::Options, textual: bool) -> PyResult<decode::Options> {
+    match options.schema.as_ref().and_then(|schema| schema.ambiguity(textual)) {
+        Some(why) => Err(PyTypeError::new_err(why.to_owned())),
+        None => Ok(options),
+    }
+}
+
+fn permit(options: &mut decode::Options, given: &Bound<'_, PyAny>, nested: bool) -> PyResult<()> {
+    if given.as_ptr() == record_type(given.py()) {
+        options.records = true;
+    } else if given.is_instance_of::<PyType>() || given.is_instance_of::<PyModule>() {
+        options.types.push(owned(given));
+    } else if nested {
+        for one in given.try_iter()? {
+            permit(options, &one?, false)?;
+        }
+    } else {
+        return Err(PyTypeError::new_err("`types` takes classes, modules, holdall.Record, or an iterable of them"));
+    }
+    Ok(())
+}
