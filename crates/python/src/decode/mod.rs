@@ -211,7 +211,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 nodes: options.schema.as_ref().map_or(&UNTYPED, |schema| &schema.nodes),
                 schema: options.schema.as_deref(),
                 strict: options.strict,
-                plain: !D::Reader::TYPES,
+                schemaless: !D::Reader::TYPES,
                 dec_hook: options.dec_hook.as_ref(),
                 work: Work::new(options.limits.work, input),
             },
@@ -460,7 +460,8 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
 }
 
 impl<'i, D: Dialect<'i>> Decoder<'i, D> {
-    /// Goes on with what is left for the log, or for the parts of a message, where nobody has set a bound: such a one is for each.
+    /// Goes on with what is left for the log, or for the parts of a message, where nobody has set a bound: such a one
+    /// is for each.
     pub fn begin_allowance(&mut self, allowance: &Allowance) {
         if self.options.limits.bytes.is_none() {
             self.bounds.bytes = allowance.bytes;

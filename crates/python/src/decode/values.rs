@@ -415,7 +415,8 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                     ffi::PyDateTime_TimeZone_UTC()
                 }
             };
-            return match time::moment_in(seconds, nanoseconds, zone)? {
+            // SAFETY: `zone` is one of CPython's singletons.
+            return match unsafe { time::moment_in(seconds, nanoseconds, zone) }? {
                 Some(made) => Ok(made),
                 None => types::bson_values::datetime_ms(self.py, seconds, nanoseconds),
             };

@@ -1,6 +1,6 @@
-//! The cache of classes' shapes: kept from one message to the next, found by their bytes, each with how instances of the
-//! classes that it was matched with are built of it. Each schema has one; one more is for messages without a schema.
-//! Permission is no part of it: that is the caller's, message by message.
+//! The shape cache for classes. It keeps shapes from one message to the next, found by their bytes, each with the way
+//! to build instances of the classes that it was matched with. Each schema has a cache; one more serves messages
+//! without a schema. What a caller permits is not part of it and is checked for each message.
 
 use crate::cpython::Type;
 use crate::memory::{HashMap, Vec};
@@ -28,17 +28,17 @@ struct Entry {
 #[derive(Debug, Default)]
 pub struct ClassShapes {
     layouts: DirectMapped<Entry, SIZE>,
-    /// How classes are built member by member, by their index.
+    /// How to build classes whose fields come by key, by the class's index.
     members: RefCell<HashMap<u32, Rc<Layout>, rustc_hash::FxBuildHasher>>,
 }
 
-// SAFETY: reached only by functions that take a `Python` token: the GIL orders all access. A schema, which holds one, is an object of
-// Python's, and goes from thread to thread.
+// SAFETY: all functions that reach it take a `Python` token, so the GIL orders all access. A schema, which holds one,
+// is a Python object and moves between threads.
 unsafe impl Sync for ClassShapes {}
-// SAFETY: the same.
+// SAFETY: as for `Sync`.
 unsafe impl Send for ClassShapes {}
 
-// SAFETY: the only slot of that name.
+// SAFETY: no other slot has this name.
 static WITHOUT_SCHEMA: StateSlot<ClassShapes> = unsafe { StateSlot::new(Name::ClassShapes) };
 
 /// The cache for messages without a schema.
@@ -46,7 +46,7 @@ pub fn without_schema(py: Python<'_>) -> &ClassShapes {
     WITHOUT_SCHEMA.get(py)
 }
 
-/// Forgets its shapes: what they were matched with holds what was registered before.
+/// Empties the cache: its entries hold what was registered before.
 pub fn forget(py: Python<'_>, _: Type) {
     WITHOUT_SCHEMA.get(py).layouts.clear();
 }

@@ -1,5 +1,5 @@
-//! Strings that are met again in message after message: keys and field names, found by their bytes, with their hash
-//! ready. Nothing of one message can be seen through it in another: it holds immutable strings, compared byte by byte.
+//! A cache of strings that occur in message after message: keys and field names, found by their bytes, with their hash
+//! computed. It holds only immutable strings, compared byte by byte, so one message can't see anything of another.
 
 use crate::cpython::{text, Owned};
 use crate::shapes::cache::DirectMapped;
@@ -10,7 +10,7 @@ const SIZE: usize = 2048;
 /// Longer names are not kept.
 const LONGEST: usize = 48;
 
-// SAFETY: the only slot of that name.
+// SAFETY: no other slot has this name.
 static CACHE: StateSlot<DirectMapped<Owned, SIZE>> = unsafe { StateSlot::new(Name::Names) };
 
 #[inline(always)]
@@ -25,13 +25,13 @@ fn hash(bytes: &[u8]) -> usize {
     ((mix ^ bytes.len() as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 53) as usize
 }
 
-/// A string of ASCII bytes, hashed, maybe one that was made before.
+/// A string of ASCII bytes with its hash computed, possibly made before.
 ///
 /// # Safety
 /// The GIL is held; every byte is ASCII.
 #[inline(always)]
 pub unsafe fn name(bytes: &[u8]) -> Option<Owned> {
-    // SAFETY: the GIL is held and bytes are ASCII, says the caller.
+    // SAFETY: the GIL is held and the bytes are ASCII, by contract.
     unsafe {
         if bytes.len() > LONGEST {
             return text::from_ascii(bytes);

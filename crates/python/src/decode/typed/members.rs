@@ -180,7 +180,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         class
             .fields
             .get(field as usize)
-            .map(|field| Step::Field(if self.rules.plain { field.key.clone() } else { field.name.clone() }))
+            .map(|field| Step::Field(if self.rules.schemaless { field.key.clone() } else { field.name.clone() }))
     }
 
     /// Reads pairs until the last, which is a yes, or until a value needs a frame: its key is read once more then.
