@@ -12,7 +12,7 @@ use crate::message::limits::Limits;
 use crate::message::load_args::LoadArgs;
 use crate::message::options;
 use crate::message::options::Wanted;
-use crate::message::{decode_by, decoded, finished_message, with_bytes, write_and, write_plain};
+use crate::message::{decode_by, decoded, finished_message, with_bytes, write_in_dialect, write_schemaless};
 use crate::{decode, encode};
 use holdall_format::bson::{Reader, Writer};
 use holdall_format::detect::Format;
@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 fn encode_into(scratch: &mut Scratch, object: &Bound<'_, PyAny>, options: &encode::Options) -> Result<(), Fault> {
     let Scratch { output, tables } = scratch;
-    write_plain(Writer::new(&mut *output), tables, object, options)
+    write_schemaless(Writer::new(&mut *output), tables, object, options)
 }
 
 fn encode_message(object: &Bound<'_, PyAny>, options: &encode::Options) -> PyResult<Py<PyAny>> {
@@ -189,10 +189,16 @@ pub fn pymongo_encode(
         finished_message(py, |scratch| {
             let Scratch { output, tables } = scratch;
             let mut refusal = None;
-            let written =
-                write_and(ToPyMongo::new(rules), Writer::new(&mut *output), tables, document, &options, |writer| {
+            let written = write_in_dialect(
+                ToPyMongo::new(rules),
+                Writer::new(&mut *output),
+                tables,
+                document,
+                &options,
+                |writer| {
                     refusal = holdall_format::Writer::refusal(writer);
-                });
+                },
+            );
             // What was refused came before whatever ended the walk.
             let written = refusal.map_or(written, |why| Err(pymongo::refused(py, why).into()));
             written.map_err(|fault| pymongo::encode_error(document, fault).into())
