@@ -23,17 +23,7 @@ use holdall_format::hold::{Reader, Writer};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-/// Writes `object` as a message of a plain format.
-pub fn write_plain<W: holdall_format::Writer>(
-    writer: W,
-    tables: &mut Tables,
-    object: &Bound<'_, PyAny>,
-    options: &encode::Options,
-) -> Result<(), Fault> {
-    write_and(Native::new(), writer, tables, object, options, |_| ())
-}
-
-/// The same by a dialect; shows the writer as it is in the end.
+/// Writes `object` as a message by a dialect; shows the writer as it is in the end.
 pub fn write_and<D: Dialect>(
     dialect: D,
     writer: D::Writer,
