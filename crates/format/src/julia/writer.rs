@@ -6,9 +6,7 @@
 use super::tag::{self, Row, Tag};
 use crate::bson::{self, tag as bytes};
 use crate::memory::{vec, Vec};
-use crate::model::{
-    self, BsonValue, BsonWriter as _, Text, TypedForm, TypedWriter as _, Writer as _,
-};
+use crate::model::{self, BsonValue, BsonWriter as _, Text, TypedForm, TypedWriter as _, Writer as _};
 use crate::sink::Sink;
 use crate::text;
 
