@@ -1,9 +1,10 @@
-//! Memory that runs out: an exception, whichever allocation it was that failed.
+//! Running out of memory: every allocation that fails becomes an exception.
 //!
-//! What the data decide the size of is kept in the collections of [`holdall_format::memory`], which ask for room first and
-//! unwind where there is none. All else that is allocated is small (an `Rc`, a boxed frame, an exception's text), and Rust
-//! ends the process where that fails. So the allocator has a *reserve*: a small block that fails is taken from there, and
-//! [`check`] unwinds at the next container. Whatever unwinds is a `MemoryError` at the door (`error::door`).
+//! Everything whose size depends on the data is in the collections of [`holdall_format::memory`], which ask for memory
+//! first and unwind if there is none. All other allocations are small (an `Rc`, a boxed frame, an exception's text),
+//! and Rust ends the process when one of them fails. So the allocator has a *reserve*, which serves small blocks that
+//! the system refuses, and [`check`] unwinds at the next container. At the door (`error::door`) unwinding becomes a
+//! `MemoryError`.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::UnsafeCell;
@@ -15,22 +16,23 @@ pub use holdall_format::memory::{
 };
 pub type FxHashMap<K, V> = HashMap<K, V, rustc_hash::FxBuildHasher>;
 
-/// The largest block that the reserve gives: an open container and what is boxed with it take some hundred bytes; class names,
-/// paths and texts of errors may take more.
+/// The largest block from the reserve. An open container with its boxes takes about a hundred bytes; class names, paths
+/// and error messages may take more.
 const LARGEST: usize = 64 << 10;
-/// The whole reserve. No page of it is used before memory runs out.
+/// Size of the reserve. Its pages are not touched before memory runs out.
 const RESERVE: usize = 2 << 20;
-/// What it is given out in.
+/// The reserve is handed out in multiples of this.
 const UNIT: usize = 256;
 const UNITS: usize = RESERVE / UNIT;
 
 #[global_allocator]
 static ALLOCATOR: Allocator = Allocator;
 
-/// A block came from the reserve, and nobody was told yet.
+/// A block came from the reserve and nobody has been told yet.
 static RAN_OUT: AtomicBool = AtomicBool::new(false);
 
-/// Unwinds if memory has run out since the last time. To be called for each container, so that no loop can use the reserve up.
+/// Unwinds if memory has run out since the last call. Called for each container, so that no loop can use up the
+/// reserve.
 #[inline(always)]
 pub fn check() {
     if RAN_OUT.load(Ordering::Relaxed) {
@@ -38,7 +40,7 @@ pub fn check() {
     }
 }
 
-/// Forgets that memory ran out: it was enough, or is told now.
+/// Forgets that memory ran out: the reserve was enough, or the error is on its way.
 #[inline(always)]
 pub fn forget() {
     if RAN_OUT.load(Ordering::Relaxed) {
@@ -54,14 +56,14 @@ fn tell() {
     }
 }
 
-/// The system's allocator, with a reserve.
+/// The system's allocator with a reserve.
 struct Allocator;
 
-// SAFETY: blocks are the system's, or the reserve's: each goes back to where it came from, which its address tells.
+// SAFETY: every block comes from the system or from the reserve, and its address says from which: it goes back there.
 unsafe impl GlobalAlloc for Allocator {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: as the caller says.
+        // SAFETY: `layout` is valid by the contract of `GlobalAlloc`.
         let block = unsafe { System.alloc(layout) };
         if block.is_null() {
             return STORE.take(layout);
@@ -71,12 +73,12 @@ unsafe impl GlobalAlloc for Allocator {
 
     #[inline]
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: as the caller says.
+        // SAFETY: `layout` is valid by the contract of `GlobalAlloc`.
         let block = unsafe { System.alloc_zeroed(layout) };
         if block.is_null() {
             let block = STORE.take(layout);
             if !block.is_null() {
-                // SAFETY: a block of that size.
+                // SAFETY: `take` gives null or at least `layout.size()` bytes.
                 unsafe { block.write_bytes(0, layout.size()) };
             }
             return block;
@@ -89,38 +91,38 @@ unsafe impl GlobalAlloc for Allocator {
         if STORE.has(block) {
             return STORE.give_back(block, layout.size());
         }
-        // SAFETY: as the caller says, and not one of the reserve's.
+        // SAFETY: the address is not the reserve's, so the system gave the block, for this layout by contract.
         unsafe { System.dealloc(block, layout) }
     }
 
     #[inline]
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         if !STORE.has(block) {
-            // SAFETY: as the caller says, and not one of the reserve's.
+            // SAFETY: the address is not the reserve's, so the system gave the block, for this layout by contract.
             let moved = unsafe { System.realloc(block, layout, size) };
             if !moved.is_null() {
                 return moved;
             }
             if size <= layout.size() {
-                // It is large enough; the system looks at no size when it is freed.
+                // It is large enough as it is, and the system needs no size to free it.
                 return block;
             }
         }
-        // SAFETY: as the caller says.
+        // SAFETY: same contract as `realloc`, which the caller fulfils.
         unsafe { self.moved(block, layout, size) }
     }
 }
 
 impl Allocator {
-    /// A block in another place.
+    /// Copies a block to a new place.
     ///
     /// # Safety
     /// As for `realloc`.
     #[cold]
     #[inline(never)]
     unsafe fn moved(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // SAFETY: the caller's `size` is valid for that alignment; the new block is apart from the old one, and both have as
-        // many bytes as are copied.
+        // SAFETY: `size` is valid for that alignment by contract. The new block doesn't overlap the old one, and both
+        // have as many bytes as are copied.
         unsafe {
             let new = self.alloc(Layout::from_size_align_unchecked(size, layout.align()));
             if !new.is_null() {
@@ -135,12 +137,12 @@ impl Allocator {
 #[repr(align(4096))]
 struct Store {
     bytes: UnsafeCell<[u8; RESERVE]>,
-    /// Which units are given out; to be looked at under the lock only.
+    /// Which units are in use; accessed under the lock only.
     used: UnsafeCell<[bool; UNITS]>,
     locked: AtomicBool,
 }
 
-// SAFETY: who holds the lock alone touches `used`; of `bytes` each unit belongs to whom it was given.
+// SAFETY: only the holder of the lock accesses `used`; each unit of `bytes` belongs to whoever it was given to.
 unsafe impl Sync for Store {}
 
 static STORE: Store = Store {
@@ -175,7 +177,7 @@ impl Store {
             }
             None
         });
-        // SAFETY: within the block, by the search.
+        // SAFETY: the search found enough units in a row from `from` on, so the address is within `bytes`.
         found.map_or(std::ptr::null_mut(), |from| unsafe { self.bytes.get().cast::<u8>().add(from * UNIT) })
     }
 
@@ -190,7 +192,7 @@ impl Store {
         while self.locked.compare_exchange_weak(false, true, Ordering::Acquire, Ordering::Relaxed).is_err() {
             std::hint::spin_loop();
         }
-        // SAFETY: the lock is ours, and `work` (see above) neither panics nor allocates.
+        // SAFETY: the lock is ours, and `work` neither panics nor allocates: it only searches and fills an array.
         let done = work(unsafe { &mut *self.used.get() });
         self.locked.store(false, Ordering::Release);
         done

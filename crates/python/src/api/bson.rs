@@ -13,7 +13,7 @@ use crate::message::limits::Limits;
 use crate::message::load_args::LoadArgs;
 use crate::message::options;
 use crate::message::options::Wanted;
-use crate::message::{decode_by, decoded, finished_message, with_bytes, write_and};
+use crate::message::{decode_by, decoded, finished_message, with_bytes, write_in_dialect};
 use crate::{decode, encode};
 use holdall_format::bson::{Reader, Writer};
 use holdall_format::detect::Format;
@@ -24,7 +24,7 @@ use std::sync::Arc;
 
 fn encode_into(scratch: &mut Scratch, object: &Bound<'_, PyAny>, options: &encode::Options) -> Result<(), Fault> {
     let Scratch { output, tables } = scratch;
-    write_and(Bson::new(), Writer::new(&mut *output), tables, object, options, |_| ())
+    write_in_dialect(Bson::new(), Writer::new(&mut *output), tables, object, options, |_| ())
 }
 
 fn encode_message(object: &Bound<'_, PyAny>, options: &encode::Options) -> PyResult<Py<PyAny>> {
@@ -190,10 +190,16 @@ pub fn pymongo_encode(
         finished_message(py, |scratch| {
             let Scratch { output, tables } = scratch;
             let mut refusal = None;
-            let written =
-                write_and(ToPyMongo::new(rules), Writer::new(&mut *output), tables, document, &options, |writer| {
+            let written = write_in_dialect(
+                ToPyMongo::new(rules),
+                Writer::new(&mut *output),
+                tables,
+                document,
+                &options,
+                |writer| {
                     refusal = holdall_format::Writer::refusal(writer);
-                });
+                },
+            );
             // What was refused came before whatever ended the walk.
             let written = refusal.map_or(written, |why| Err(pymongo::refused(py, why).into()));
             written.map_err(|fault| pymongo::encode_error(document, fault).into())

@@ -11,7 +11,7 @@ use crate::message::limits::Limits;
 use crate::message::load_args::LoadArgs;
 use crate::message::options;
 use crate::message::options::Wanted;
-use crate::message::{decode_by, finished_message, with_bytes, write_and};
+use crate::message::{decode_by, finished_message, with_bytes, write_in_dialect};
 use crate::{decode, encode};
 use holdall_format::detect::Format;
 use holdall_format::msgpack::{Reader, Writer};
@@ -21,7 +21,7 @@ use pyo3::types::PyByteArray;
 
 fn encode_into(scratch: &mut Scratch, object: &Bound<'_, PyAny>, options: &encode::Options) -> Result<(), Fault> {
     let Scratch { output, tables } = scratch;
-    write_and(MessagePack::new(), Writer::new(&mut *output), tables, object, options, |_| ())
+    write_in_dialect(MessagePack::new(), Writer::new(&mut *output), tables, object, options, |_| ())
 }
 
 fn encode_message(object: &Bound<'_, PyAny>, options: &encode::Options) -> PyResult<Py<PyAny>> {
@@ -64,8 +64,8 @@ fn decode_message(
 ///
 /// enc_hook: called with an object that can't be stored; what it returns is stored instead.
 /// order: "deterministic" sorts dicts and sets, "sorted" also the fields of classes; None sorts nothing.
-/// uuid_format: "canonical", "hex" or "bytes". decimal_format: "string", "number" (a float), or a function whose result is stored.
-/// hook_objects: objects of classes that declare no fields go to `enc_hook` too.
+/// uuid_format: "canonical", "hex" or "bytes". decimal_format: "string", "number" (a float), or a function whose result
+/// is stored. hook_objects: objects of classes that declare no fields go to `enc_hook` too.
 ///
 /// Raises EncodeError: an object, or an int beyond 64 bits, that the format can't hold; with `order`, what can't be sorted.
 ///
@@ -87,8 +87,8 @@ pub fn dumps(
 
 /// Restore what `data` holds, one value of MessagePack.
 ///
-/// type, strict, dec_hook, limits: as for `holdall.loads`. Text is accepted for dates, decimals and the like if `type` wants
-/// them.
+/// type, strict, dec_hook, limits: as for `holdall.loads`. Text is accepted for dates, decimals and the like if `type`
+/// wants them.
 /// ext_hook: called as `ext_hook(code, data)` for an extension type; without it, an `Ext`.
 ///
 /// Raises DecodeError: malformed or left-over bytes; `.offset` counts bytes from the start of `data`.
@@ -197,9 +197,9 @@ impl MsgpackDecoder {
         door(|| {
             let mut options =
                 LoadArgs { wanted: &r#type, strict, dec_hook, limits, ..LoadArgs::default() }.msgpack(ext_hook)?;
-            options.strict_keys = strict_map_key;
-            options.timestamps = timestamps;
-            options.as_msgpack_python = as_msgpack_python;
+            options.msgpack.strict_keys = strict_map_key;
+            options.msgpack.timestamps = timestamps;
+            options.msgpack.as_msgpack_python = as_msgpack_python;
             let form: fn(Reader<'_>) -> Reader<'_> = match (raw, use_list) {
                 (false, true) => |reader| reader,
                 (false, false) => |reader| reader.with_tuples(),

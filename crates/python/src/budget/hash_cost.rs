@@ -1,44 +1,47 @@
-//! What hashing an object costs, and freeing it, as far as it is known while it is built: how deep CPython's own code recurses, and
-//! how many values it looks at.
+//! What hashing and freeing an object costs, as far as it is known while the object is built: how deep CPython's C code
+//! recurses, and how many values it visits.
 
 use crate::cpython::{text, Obj};
 use pyo3::ffi;
 use std::ptr::addr_of_mut;
 
-/// What hashing an object (and freeing it) costs: both recurse in CPython's own code, with no check of theirs, and the
-/// hash of a tuple is computed anew each time.
+/// The cost of hashing (and freeing) an object. CPython's C code recurses in both without a check of the stack, and
+/// computes the hash of a tuple anew each time.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Weight {
-    /// Tuples within tuples, and the like; an instance is as deep as what it holds, a list or dict not at all.
+    /// How deep hashes nest: tuples within tuples and the like. An instance is as deep as its fields; lists and dicts
+    /// count as 0.
     pub depth: u16,
-    /// Containers within containers whose deallocation recurses without CPython's trash can.
+    /// How deep deallocation nests for containers without CPython's trash can, which bounds that recursion.
     pub freeing: u16,
-    /// Values in all, those met again counted again.
+    /// Number of values visited; a value met again counts again.
     pub values: u32,
 }
 
 impl Weight {
-    /// The deepest key: hashing tuples takes some 60 bytes of C stack a level, which is safe on a thread's stack of 512 KiB.
+    /// The deepest key allowed. Hashing tuples takes about 60 bytes of C stack per level, which is safe on a stack of
+    /// 512 KiB.
     pub const DEEPEST: u16 = 4000;
-    /// The levels, and the values, that code of a class's counts as when it hashes: it takes some 650 bytes of C stack, and ends with
-    /// a RecursionError at 500 levels where Python's limit is the usual one.
+    /// How many levels and values a hash in a class's own code counts as. It takes about 650 bytes of C stack, and
+    /// Python's usual recursion limit ends it with a RecursionError at 500 levels.
     pub const OF_CODE: u16 = 8;
     pub const VALUES_OF_CODE: u32 = 32;
-    /// The most that may be freed by recursion, in units of 60 bytes of C stack, measured with CPython 3.11: on a stack of 512 KiB
-    /// it frees 16,000 slices within each other, 4,000 deques or default dicts, and 250 arrays of objects.
+    /// The deepest deallocation by recursion, in units of 60 bytes of C stack. Measured with CPython 3.11: a stack of
+    /// 512 KiB is enough for 16,000 nested slices, 4,000 deques or default dicts, and 250 arrays of objects.
     pub const MOST_FREED: u16 = 8000;
     pub const OF_SLICE: u16 = 4;
     pub const OF_DEQUE: u16 = 4;
     pub const OF_ARRAY: u16 = 40;
     pub const OF_EXCEPTION: u16 = 1;
 
-    /// What holds that, and is freed by recursion; nobody hashes it.
+    /// The cost of a container that is freed by recursion and can't be hashed.
     #[inline(always)]
     pub fn freed(self, units: u16) -> Weight {
         Weight { freeing: self.freeing.saturating_add(units), ..Weight::default() }
     }
 
-    /// What holds that, so many levels further out, with so many values, and is freed without recursion.
+    /// The cost of a container with this content that is freed without recursion: `levels` deeper, with `values` more
+    /// values.
     #[inline(always)]
     pub fn around(self, levels: u16, values: usize) -> Weight {
         Weight {
@@ -56,13 +59,13 @@ impl Weight {
     }
 }
 
-/// Whether CPython frees instances of a class of its own by recursion: exceptions with more fields than all exceptions have, struct
-/// sequences. A namespace holds a dict, which it frees without.
+/// Whether CPython frees instances of a built-in class by recursion: struct sequences, and exceptions with more fields
+/// than BaseException. A SimpleNamespace doesn't count: it holds a dict, which CPython frees without recursion.
 pub fn frees_by_recursion(class: *mut ffi::PyTypeObject) -> bool {
     extern "C" {
         static mut _PyNamespace_Type: ffi::PyTypeObject;
     }
-    // SAFETY: the class of a live object, or one that a layout holds; static types.
+    // SAFETY: callers pass the class of a live object or one that a shape holds; the other types are static.
     unsafe {
         let dealloc = |class: *mut ffi::PyTypeObject| (*class).tp_dealloc.map(|dealloc| dealloc as usize);
         ffi::PyType_HasFeature(class, ffi::Py_TPFLAGS_HEAPTYPE) == 0
@@ -71,13 +74,13 @@ pub fn frees_by_recursion(class: *mut ffi::PyTypeObject) -> bool {
     }
 }
 
-/// What hashing an instance costs, if its class has a way of its own; and freeing it, if that is none of Python's classes.
+/// The cost of hashing an instance whose class defines its own hash, and of freeing one of a built-in class.
 ///
 /// # Safety
 /// `object` is alive.
 #[inline(always)]
 pub(crate) unsafe fn weight_of_instance(object: Obj, held: Weight, len: usize) -> Weight {
-    // SAFETY: alive, says the caller, and so is its class.
+    // SAFETY: `object` is alive by contract, and holds its class.
     unsafe {
         let class = ffi::Py_TYPE(object);
         let is_made = ffi::PyType_HasFeature(class, ffi::Py_TPFLAGS_HEAPTYPE) != 0;
@@ -92,12 +95,12 @@ pub(crate) unsafe fn weight_of_instance(object: Obj, held: Weight, len: usize) -
     }
 }
 
-/// Whether hashing it may run Python code, or read an instance that is not all there.
+/// Whether hashing the object may run Python code or read an unfinished instance.
 ///
 /// # Safety
 /// `object` is alive.
 pub(crate) unsafe fn may_run_code(object: Obj) -> bool {
-    // SAFETY: alive, says the caller.
+    // SAFETY: `object` is alive by contract; the types are static.
     unsafe {
         let class = ffi::Py_TYPE(object);
         !(text::is(object)
@@ -110,12 +113,12 @@ pub(crate) unsafe fn may_run_code(object: Obj) -> bool {
     }
 }
 
-/// Whether an object hashes by what it is, not by what it holds.
+/// Whether an object's hash comes from its identity instead of its content.
 ///
 /// # Safety
 /// `object` is alive.
 pub unsafe fn hashes_by_identity(object: Obj) -> bool {
-    // SAFETY: alive, says the caller; the type is static.
+    // SAFETY: `object` is alive by contract; the type is static.
     unsafe {
         let own = (*ffi::Py_TYPE(object)).tp_hash.map(|hash| hash as usize);
         own == (*addr_of_mut!(ffi::PyBaseObject_Type)).tp_hash.map(|hash| hash as usize)

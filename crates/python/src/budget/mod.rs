@@ -1,4 +1,4 @@
-//! What a message may cost: bounds that somebody set, or such as follow from its size.
+//! What loading a message may cost: bounds that the user set, or default bounds that grow with its size.
 
 pub mod hash_cost;
 pub mod rings;
@@ -8,7 +8,7 @@ use crate::error::{limit, Result};
 use crate::memory::HashSet;
 use std::cell::Cell;
 
-/// Bounds on what a message may cost; `None` is the default.
+/// Bounds on the cost of a message; `None` means the default.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Limits {
     pub depth: Option<usize>,
@@ -17,30 +17,30 @@ pub struct Limits {
     pub work: Option<usize>,
 }
 
-/// Memory that a message may cost, whatever its size; and how many times its own bytes, beyond that. What takes most for
-/// a byte that honest messages have is an instance with a `__dict__` within another: some 600 bytes, with its frame.
+/// The memory that any message may take, and how much more for each of its bytes. In honest messages, the most
+/// expensive byte is an instance with a `__dict__` in another one: about 600 bytes with its frame.
 pub const FREE_BYTES: usize = 1 << 20;
 pub const BYTES_PER_BYTE: usize = 1024;
-/// Work likewise: a unit is a value that is hashed or compared, some nanoseconds.
+/// Likewise for work: a unit is one value hashed or compared, some nanoseconds.
 pub const FREE_WORK: usize = 1 << 22;
 pub const WORK_PER_BYTE: usize = 192;
 
-/// Bytes that are read for the second time for a unit of work: each is read as often as there are unions around it, mostly.
+/// How many bytes of a second reading cost one unit of work. Usually a value is read once for each union around it.
 pub const READ_FOR_A_UNIT: usize = 4;
 
 pub fn default_bytes(input: usize) -> usize {
     FREE_BYTES.saturating_add(input.saturating_mul(BYTES_PER_BYTE))
 }
 
-/// What the records of a log may cost, one after the other: what is free for a message is so for the log as a whole, and each
-/// record adds what its bytes are good for. A record of few bytes may refer to a long text that another has named.
+/// What the records of a log may cost together. The free amounts of a message are free once for the whole log, and each
+/// record adds to them by its size. A short record may refer to a long text that an earlier one has named.
 #[derive(Debug, Clone, Copy)]
 pub struct Allowance {
     pub bytes: usize,
     pub work: usize,
 }
 
-/// What each record adds besides: what `Writer` gives a name to may take so much to be made into a value.
+/// What each record adds whatever its size: the objects that `Writer` gives names to may take this much to build.
 const BYTES_OF_RECORD: usize = 1 << 14;
 const WORK_OF_RECORD: usize = 1 << 14;
 
@@ -51,21 +51,21 @@ impl Default for Allowance {
 }
 
 impl Allowance {
-    /// A record of so many bytes comes.
+    /// Adds the amounts of a record of that many bytes.
     pub fn add(&mut self, input: usize) {
         self.bytes = self.bytes.saturating_add(BYTES_OF_RECORD + input.saturating_mul(BYTES_PER_BYTE));
         self.work = self.work.saturating_add(WORK_OF_RECORD + input.saturating_mul(WORK_PER_BYTE));
     }
 }
 
-/// What the parts of a message may cost that are built one by one, as a `Document` does: all of them together what the whole may,
-/// and each a little besides. A part of few bytes may refer to much that others refer to as well. (The whole is no part: it has bounds
-/// of its own.)
+/// What parts of a message may cost that are built one by one, as by a `Document`: together as much as the whole
+/// message, and each a little in addition. A short part may refer to much that others refer to as well. (The whole
+/// message is not a part: it has bounds of its own.)
 #[derive(Debug)]
 pub struct Shares {
     whole: Allowance,
     left: Allowance,
-    /// Where the parts begin that took more than that little: to build them again costs nobody more than they ask for.
+    /// Where parts begin that took more than the free amount: building them again costs only those who ask for it.
     paid: HashSet<usize>,
 }
 
@@ -73,14 +73,14 @@ const BYTES_OF_PART: usize = 1 << 9;
 const WORK_OF_PART: usize = 1 << 9;
 
 impl Shares {
-    /// The shares of a message of so many bytes. What is met on the way to several parts counts for each of them.
+    /// The shares of a message of that many bytes. What several parts refer to counts for each of them.
     pub fn of(input: usize) -> Shares {
         let work = FREE_WORK.saturating_add(input.saturating_mul(WORK_PER_BYTE));
         let whole = Allowance { bytes: default_bytes(input), work };
         Shares { whole, left: whole, paid: HashSet::default() }
     }
 
-    /// What the part may cost that begins at `place`; none: the whole message.
+    /// What the part that begins at `place` may cost; `None` means the whole message.
     pub fn begin(&self, place: Option<usize>) -> Allowance {
         if place.is_none_or(|place| self.paid.contains(&place)) {
             return self.whole;
@@ -91,7 +91,7 @@ impl Shares {
         }
     }
 
-    /// What it has cost: what is left of what it might.
+    /// Charges a part for what it took: the difference between `begun` and `left`.
     pub fn end(&mut self, place: Option<usize>, begun: Allowance, left: Allowance, made: bool) {
         let Some(place) = place.filter(|place| !self.paid.contains(place)) else { return };
         let bytes = begun.bytes.saturating_sub(left.bytes).saturating_sub(BYTES_OF_PART);
@@ -104,7 +104,7 @@ impl Shares {
     }
 }
 
-/// Work that a message may still cause beyond what its bytes are read for: whatever takes more time than in proportion is
+/// The work that a message may still cause beyond reading its bytes once. Whatever may take disproportionate time is
 /// charged here before it is done.
 #[derive(Debug)]
 pub struct Work {
@@ -118,7 +118,7 @@ impl Work {
         Work { left: Cell::new(set.unwrap_or(default)), set }
     }
 
-    /// `what` takes time out of proportion, if it does.
+    /// Charges `units`. If they exceed what is left, the error says that `what` takes too long.
     #[inline(always)]
     pub fn charge(&self, units: usize, what: &str, at: usize) -> Result<()> {
         match self.left.get().checked_sub(units) {

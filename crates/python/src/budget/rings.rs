@@ -1,6 +1,6 @@
-//! Objects whose hashes are made in C of what they hold, and that hold themselves through their like alone: hashing one never ends,
-//! and as no Python code stands between, CPython does not notice before the stack is full. Python's own classes can't be
-//! built that way; a frozen Struct can.
+//! Objects that contain themselves through objects of the same kind, and whose hashes C code computes from their
+//! content: hashing one never ends, and since no Python code runs, CPython doesn't notice before the C stack is full.
+//! Python's own classes can't be built that way; a frozen Struct of msgspec can.
 
 use crate::budget::hash_cost::hashes_by_identity;
 use crate::budget::hash_cost::may_run_code;
@@ -13,15 +13,15 @@ use pyo3::prelude::*;
 use pyo3::{ffi, intern};
 use std::ptr::addr_of_mut;
 
-/// An object that is being looked through.
+/// An object whose parts are being searched.
 struct Open {
     object: Owned,
     parts: Vec<Owned>,
 }
 
-/// Refuses objects that lead back to themselves by hashing in C alone.
+/// Refuses objects that contain themselves along paths that are hashed in C alone.
 pub fn refuse(py: Python<'_>, work: &Work, objects: impl Iterator<Item = Owned>, at: usize) -> Result<()> {
-    // By address: whether all that it leads to was looked through.
+    // Objects by address; true once everything below them has been searched.
     let mut known: FxHashMap<usize, bool> = FxHashMap::default();
     let mut stack: Vec<Open> = Vec::new();
     for root in objects {
@@ -34,7 +34,7 @@ pub fn refuse(py: Python<'_>, work: &Work, objects: impl Iterator<Item = Owned>,
                         return Err(decode("an instance that is hashed by its fields, directly inside itself", at));
                     }
                     None => {
-                        // SAFETY: held.
+                        // SAFETY: `object` is an owned reference.
                         let parts = unsafe { hashed_in_c(py, object.get())? };
                         work.charge(1 + parts.len(), "keys that are looked through again and again", at)?;
                         known.insert(object.get() as usize, parts.is_empty());
@@ -55,13 +55,13 @@ pub fn refuse(py: Python<'_>, work: &Work, objects: impl Iterator<Item = Owned>,
     Ok(())
 }
 
-/// What the hash of an object is made of by C code, which calls the hashes of these.
+/// The parts whose hashes C code combines to the object's hash.
 ///
 /// # Safety
 /// `object` is alive.
 unsafe fn hashed_in_c(py: Python<'_>, object: Obj) -> Result<Vec<Owned>> {
     let mut parts = Vec::new();
-    // SAFETY: alive, says the caller, and so is its class; what is held is looked at by the type that the object is of.
+    // SAFETY: `object` is alive by contract, and so is its class. The type is checked before content is read.
     unsafe {
         let class = ffi::Py_TYPE(object);
         let hash = |class: *mut ffi::PyTypeObject| (*class).tp_hash.map_or(0, |hash| hash as usize);
@@ -75,7 +75,7 @@ unsafe fn hashed_in_c(py: Python<'_>, object: Obj) -> Result<Vec<Owned>> {
                 parts.extend(items.filter(|item| !item.is_null()).map(|item| Owned::borrowed(item)));
             }
         } else if ffi::PyType_HasFeature(class, ffi::Py_TPFLAGS_HEAPTYPE) == 0 {
-            // A frozenset's is made of what its table has noted.
+            // A frozenset's hash combines hashes that its table has stored.
             if hash(class) != hash(addr_of_mut!(ffi::PyFrozenSet_Type)) {
                 parts = gc::held(object);
             }
@@ -88,24 +88,24 @@ unsafe fn hashed_in_c(py: Python<'_>, object: Obj) -> Result<Vec<Owned>> {
             }
         }
     }
-    // The leaves among them need no look of their own.
-    // SAFETY: held.
+    // Leaves can't contain anything.
+    // SAFETY: `parts` holds them.
     parts.retain(|part| unsafe { may_run_code(part.get()) });
     Ok(parts)
 }
 
-/// Whether a Struct's class has not said otherwise, nor has a hash in Python code.
+/// Whether a Struct is hashed by its fields: its class's configuration says so, and it has no `__hash__` in Python.
 ///
 /// # Safety
 /// `object` is alive, and a Struct of msgspec's.
 unsafe fn is_hashed_by_fields(py: Python<'_>, object: Obj) -> Result<bool> {
-    // SAFETY: alive, says the caller.
+    // SAFETY: `object` is alive by contract.
     let class = unsafe { Bound::from_borrowed_ptr(py, object) }.get_type();
     let found = || -> PyResult<bool> {
         let config = class.getattr(intern!(py, "__struct_config__"))?;
         let says = |name| config.getattr(name)?.is_truthy();
         let own = class.getattr(intern!(py, "__hash__"))?;
-        // SAFETY: a type object of the interpreter's own.
+        // SAFETY: a type object is alive as long as its instance `own`.
         let in_c = unsafe { ffi::Py_TYPE(own.as_ptr()) == addr_of_mut!(ffi::PyWrapperDescr_Type) };
         Ok(in_c && says(intern!(py, "frozen"))? && says(intern!(py, "eq"))?)
     };

@@ -1,7 +1,7 @@
-//! What hashing a key costs that is there already: of a load, where it was put off, as the key was referred to before all of it was
-//! there; of what is being stored, where it is not seen at a glance.
+//! The cost of hashing a finished object: of a key whose hashing was put off because it was referred to before it was
+//! complete, and of a key to be stored whose cost isn't obvious.
 //!
-//! All other keys of a load are weighed while they are built (`Weight`).
+//! The costs of all other keys are added up while they are built (`Weight`).
 
 use crate::budget::hash_cost::Weight;
 use crate::budget::hash_cost::{hashes_by_identity, may_run_code};
@@ -17,28 +17,28 @@ use pyo3::ffi;
 use pyo3::Python;
 use std::ptr::addr_of_mut;
 
-/// The costs of the objects that keys consist of; each is looked at once, however often it is met.
+/// The costs of the objects that keys consist of: each is computed once, however often it occurs.
 #[derive(Default)]
 pub struct Scale {
     known: FxHashMap<usize, Weight>,
-    /// Their addresses stay theirs.
+    /// The objects of `known`, held so that their addresses stay theirs.
     held: Vec<Owned>,
 }
 
-/// An object that is being weighed.
+/// An object whose cost is being computed.
 struct Open {
     object: Owned,
     parts: Vec<Owned>,
     at: usize,
     weight: Weight,
-    /// Whether it is hashed by code of its class.
+    /// Whether code of its class hashes it.
     by_code: bool,
-    /// Whether others than its holder refer to it, so that it may be met again.
+    /// Whether there are references other than its container's, so that it may occur again.
     shared: bool,
 }
 
 impl Scale {
-    /// What hashing `key` costs. What it consists of stays as it is while the scale is used.
+    /// The cost of hashing `key`, whose content must not change while the scale is used.
     pub fn weigh(&mut self, py: Python<'_>, key: &Owned) -> Result<Weight> {
         let mut stack = vec![Open::new(py, key, 1)?];
         loop {
@@ -50,7 +50,8 @@ impl Scale {
                     None => {
                         let open = Open::new(py, &part, 2)?;
                         if open.shared {
-                            // In a circle it counts as nothing: code of a class's ends it, and `rings` what has none.
+                            // A cycle counts as 0: recursion through class code ends by itself, and `rings` refuses the
+                            // others.
                             self.known.insert(part.get() as usize, Weight::default());
                             self.held.push(part);
                         }
@@ -73,9 +74,9 @@ impl Scale {
 }
 
 impl Open {
-    /// ours: how many of those who hold the object are temporaries of the scale's.
+    /// `ours`: how many references to the object are temporaries of the scale.
     fn new(py: Python<'_>, object: &Owned, ours: isize) -> Result<Open> {
-        // SAFETY: held.
+        // SAFETY: `object` is an owned reference.
         unsafe {
             let shared = references(object.get()) > ours + 1;
             let (parts, by_code) = hashed_by(py, object.get())?;
@@ -96,9 +97,9 @@ impl Open {
     }
 }
 
-/// Counts what hashing a value costs that is about to be hashed, and refuses what it would not end for.
+/// Charges the cost of hashing a value that is about to be hashed, and refuses a value whose hash would never end.
 pub fn hashed_now(py: Python<'_>, work: &Work, value: &Owned, at: usize) -> Result<()> {
-    // SAFETY: held.
+    // SAFETY: `value` is an owned reference.
     if !unsafe { may_run_code(value.get()) } {
         return Ok(());
     }
@@ -106,7 +107,7 @@ pub fn hashed_now(py: Python<'_>, work: &Work, value: &Owned, at: usize) -> Resu
     charge(work, Scale::default().weigh(py, value)?, at)
 }
 
-/// Refuses a key whose hash would recurse too deep, or take time out of proportion to the message.
+/// Refuses a key whose hash would recurse too deep or take disproportionate time.
 pub(crate) fn charge(work: &Work, weight: Weight, at: usize) -> Result<()> {
     if weight.depth > Weight::DEEPEST {
         return Err(decode(format_args!("a key nested deeper than {}", Weight::DEEPEST), at));
@@ -114,14 +115,14 @@ pub(crate) fn charge(work: &Work, weight: Weight, at: usize) -> Result<()> {
     work.charge(weight.values as usize, "keys are hashed again and again", at)
 }
 
-/// What an object is hashed by, and whether that is code of its class: the items of a tuple, the fields of an instance whose class
-/// has a hash of its own.
+/// The parts that an object's hash is computed from, and whether code of its class does that: the items of a tuple, the
+/// fields of an instance whose class defines a hash.
 ///
 /// # Safety
 /// `object` is alive.
 pub(crate) unsafe fn hashed_by(py: Python<'_>, object: Obj) -> Result<(Vec<Owned>, bool)> {
     let mut parts = Vec::new();
-    // SAFETY: alive, says the caller; content is looked at by the type that the object is of.
+    // SAFETY: `object` is alive by contract. The type is checked before content is read.
     unsafe {
         let class = ffi::Py_TYPE(object);
         let is_tuple = ffi::PyType_HasFeature(class, ffi::Py_TPFLAGS_TUPLE_SUBCLASS) != 0;

@@ -1,4 +1,4 @@
-//! Classes as CPython looks at them: attributes that no metaclass answers for, and the number of their state.
+//! Classes as CPython sees them: attributes looked up past the metaclass, and the version tag of their state.
 
 use super::{Obj, Owned, Type};
 use pyo3::ffi;
@@ -7,30 +7,30 @@ extern "C" {
     pub fn _PyType_Lookup(class: Type, name: Obj) -> Obj;
 }
 
-/// CPython's number for what the class and its bases have under their names: another one once something is set there (not
-/// if an attribute's value is changed within itself). 0: it gives none. `None`: an exception was raised.
+/// CPython's version tag of a class: a new number each time an attribute of the class or of a base is set or deleted. A
+/// change within an attribute's value doesn't count. 0: CPython gave no tag. `None`: an exception was raised.
 ///
 /// # Safety
 /// `class` is alive.
 pub unsafe fn version_of(class: Type) -> Option<u32> {
-    // SAFETY: alive, says the caller.
+    // SAFETY: `class` is alive, and `given_version` and `lookup` need nothing else.
     unsafe {
         if given_version(class) == 0 {
-            // It is given when something is looked up.
+            // CPython assigns the tag during an attribute look-up.
             lookup(class, c"__slots__")?;
         }
         Some(given_version(class))
     }
 }
 
-/// The same, if it is given; else 0.
+/// The version tag if the class has one already; else 0.
 ///
 /// # Safety
 /// `class` is alive.
 pub unsafe fn given_version(class: Type) -> u32 {
-    // Before 3.12 a flag says so as well.
+    // Before 3.12 the number counts only while this type flag is set.
     const VALID: std::ffi::c_ulong = 1 << 19;
-    // SAFETY: alive, says the caller.
+    // SAFETY: `class` is alive, so its type object can be read.
     unsafe {
         match (*class).tp_version_tag {
             version if cfg!(Py_3_12) || ffi::PyType_HasFeature(class, VALID) != 0 => version,
@@ -39,22 +39,25 @@ pub unsafe fn given_version(class: Type) -> u32 {
     }
 }
 
-/// The attribute that `class` itself or a base defines, not through a metaclass: borrowed, or null. `None`: an exception was raised.
+/// An attribute that `class` itself or a base defines, without asking the metaclass: borrowed, or null if there is
+/// none. `None`: an exception was raised.
 ///
 /// # Safety
 /// `class` is alive.
 pub unsafe fn lookup(class: Type, name: &std::ffi::CStr) -> Option<Obj> {
-    // SAFETY: alive, says the caller.
+    // SAFETY: `class` is alive, and `name` is a string that is held during the look-up.
     unsafe {
         let name = Owned::new(ffi::PyUnicode_InternFromString(name.as_ptr()))?;
         Some(_PyType_Lookup(class, name.get()))
     }
 }
 
+/// Whether CPython itself manages the `__dict__` of the class's instances (since 3.11).
+///
 /// # Safety
 /// `class` is alive.
 pub unsafe fn managed_dict(class: Type) -> bool {
     const MANAGED_DICT: std::ffi::c_ulong = 1 << 4;
-    // SAFETY: alive, says the caller.
+    // SAFETY: `class` is alive, so its flags can be read.
     cfg!(Py_3_11) && unsafe { ffi::PyType_HasFeature(class, MANAGED_DICT) != 0 }
 }

@@ -1,46 +1,48 @@
-//! How crowded a hash table is where a key would go: read before the key is added, as whoever chooses keys can choose such
-//! as have to pass all others. Text and bytes are hashed with a secret and need no look.
+//! How many entries a new key would collide with in a hash table. This is read before the key is added, because whoever
+//! chooses the keys can choose ones that collide with all others. Text and bytes are hashed with a secret seed and need
+//! no check.
 //!
-//! Dicts are read as in [`super::dict`], sets as in [`super::set`]. Elsewhere nobody is in the way.
+//! Dicts are read as in [`super::dict`], sets as in [`super::set`]; where their layout is unknown, no collisions are
+//! reported.
 
 use super::dict::{self, Table};
 use super::set::{self, Set};
 use super::Obj;
 use crate::memory::vec;
 
-/// By how many bits a hash is shifted for each step (`PERTURB_SHIFT` of CPython).
+/// How many bits of the hash each probe consumes (`PERTURB_SHIFT` of CPython).
 const SHIFT: u32 = 5;
-/// How many places of a set are looked at in a row (`LINEAR_PROBES`).
-const IN_A_ROW: usize = 9;
-/// A table of so few is no trouble, whatever its keys.
-const FEW: usize = 1 << 12;
+/// How many neighbouring entries of a set are probed in a row (`LINEAR_PROBES` of CPython).
+const LINEAR_PROBES: usize = 9;
+/// A table of up to this many keys is always cheap to grow.
+const CHEAP_TO_GROW: usize = 1 << 12;
 
-/// What a key meets on its way to a free place.
+/// What a key collides with until it finds a free entry.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct Crowd {
-    /// Places that are taken.
+    /// Occupied entries probed.
     pub steps: usize,
-    /// Keys of the same hash, each of which is compared with the new one.
+    /// Probed keys with the same hash: each is compared with the new key.
     pub alike: usize,
 }
 
 impl Crowd {
-    /// What is met by several looks.
+    /// The collisions of several look-ups of the same key.
     pub fn times(self, looks: usize) -> Crowd {
         Crowd { steps: self.steps.saturating_mul(looks), alike: self.alike.saturating_mul(looks) }
     }
 }
 
-/// The places that a hash leads to, in order.
-struct Way {
+/// CPython's probe sequence of a hash.
+struct Probe {
     at: usize,
     mask: usize,
     rest: usize,
 }
 
-impl Way {
-    fn new(hash: isize, mask: usize) -> Way {
-        Way { at: hash as usize & mask, mask, rest: hash as usize }
+impl Probe {
+    fn new(hash: isize, mask: usize) -> Probe {
+        Probe { at: hash as usize & mask, mask, rest: hash as usize }
     }
 
     #[inline(always)]
@@ -50,54 +52,56 @@ impl Way {
     }
 }
 
-/// What a key of that hash meets in a dict; with what all keys meet in a larger table, if it has to grow for this one.
+/// The collisions of a new key in a dict. If the dict has to grow for it, those of moving all keys are included.
 ///
 /// # Safety
 /// `dict` is a dict.
 #[inline]
 pub unsafe fn in_dict(dict: Obj, hash: isize) -> Crowd {
     let mut crowd = Crowd::default();
-    // SAFETY: a dict, says the caller; nothing changes it while it is read.
+    // SAFETY: `dict` is a dict, so `table` may read it. Nothing runs that could change it, `probe.at` is masked to the
+    // table's size.
     unsafe {
         let Some(table) = dict::table(dict) else { return crowd };
-        let mut way = Way::new(hash, table.mask);
-        // A table has free places, but what is read here is not ours: it ends in any case.
+        let mut probe = Probe::new(hash, table.mask);
+        // Bounded although a dict always has free entries: this reads CPython's memory by layout.
         while crowd.steps <= table.mask {
-            let Some(found) = table.hash_at(way.at) else { break };
+            let Some(found) = table.hash_at(probe.at) else { break };
             crowd.steps += 1;
             crowd.alike += usize::from(found == Some(hash));
-            way.step();
+            probe.step();
         }
-        if table.is_full && table.used >= FEW {
+        if table.is_full && table.used >= CHEAP_TO_GROW {
             crowd.steps += regrown(&table);
         }
     }
     crowd
 }
 
-/// How many places are passed in all when a dict's keys go to a larger table.
+/// How many collisions there are in all when a dict's keys move to a larger table.
 #[cold]
 unsafe fn regrown(table: &Table) -> usize {
     let size = (3 * table.used).next_power_of_two();
     let mut taken = vec![0u64; size.div_ceil(64)];
     let mut steps = 0;
-    // SAFETY: as in `in_dict`.
+    // SAFETY: `at` is below `table.entries`, and the dict is unchanged since `table` was read (no code runs in
+    // between).
     for hash in (0..table.entries).filter_map(|at| unsafe { table.entry_hash(at) }) {
-        let mut way = Way::new(hash, size - 1);
-        while taken[way.at / 64] >> (way.at % 64) & 1 == 1 {
+        let mut probe = Probe::new(hash, size - 1);
+        while taken[probe.at / 64] >> (probe.at % 64) & 1 == 1 {
             steps += 1;
-            way.step();
+            probe.step();
         }
-        taken[way.at / 64] |= 1 << (way.at % 64);
+        taken[probe.at / 64] |= 1 << (probe.at % 64);
         if steps > 64 * size {
-            // Enough to be refused: to count on would take as long as to do it.
+            // Enough to be refused. Counting further would take as long as growing the table.
             return usize::MAX / 4;
         }
     }
     steps
 }
 
-/// The same of a set.
+/// The collisions of a new key in a set, likewise.
 ///
 /// # Safety
 /// `set` is a set or frozenset.
@@ -108,57 +112,59 @@ pub unsafe fn in_set(set: Obj, hash: isize) -> Crowd {
         return crowd;
     }
     let set = set.cast::<Set>();
-    // SAFETY: a set, says the caller, with a table of `mask + 1` entries, which nothing changes while it is read.
+    // SAFETY: `set` is a set of the known layout (checked above) with `mask + 1` entries. `at` stays within them: `row`
+    // is added only where it fits. Nothing runs that could change the set.
     unsafe {
         let mask = (*set).mask as usize;
-        let mut way = Way::new(hash, mask);
-        'ways: while crowd.steps <= (IN_A_ROW + 1) * (mask + 1) {
-            let row = if way.at + IN_A_ROW <= mask { IN_A_ROW } else { 0 };
-            for at in way.at..=way.at + row {
+        let mut probe = Probe::new(hash, mask);
+        'probing: while crowd.steps <= (LINEAR_PROBES + 1) * (mask + 1) {
+            let row = if probe.at + LINEAR_PROBES <= mask { LINEAR_PROBES } else { 0 };
+            for at in probe.at..=probe.at + row {
                 let entry = &*(*set).table.add(at);
                 if entry.key.is_null() {
-                    break 'ways;
+                    break 'probing;
                 }
                 crowd.steps += 1;
                 crowd.alike += usize::from(entry.hash == hash);
             }
-            way.step();
+            probe.step();
         }
         let used = (*set).used as usize;
-        if used >= FEW && ((*set).fill as usize + 1) * 5 >= mask * 3 {
+        if used >= CHEAP_TO_GROW && ((*set).fill as usize + 1) * 5 >= mask * 3 {
             crowd.steps += regrown_set(set, used);
         }
     }
     crowd
 }
 
+/// How many collisions there are in all when a set's members move to a larger table.
 #[cold]
 unsafe fn regrown_set(set: *mut Set, used: usize) -> usize {
     let most = if used > 50_000 { 2 * used } else { 4 * used };
     let size = (most + 1).next_power_of_two();
     let mut taken = vec![0u64; size.div_ceil(64)];
     let mut steps = 0;
-    // SAFETY: as in `in_set`.
+    // SAFETY: `set` comes from `in_set`: a set of the known layout with `mask + 1` entries, unchanged since then.
     unsafe {
         for at in 0..=(*set).mask as usize {
             let entry = &*(*set).table.add(at);
             if entry.key.is_null() {
                 continue;
             }
-            let mut way = Way::new(entry.hash, size - 1);
-            'ways: loop {
-                let row = if way.at + IN_A_ROW < size { IN_A_ROW } else { 0 };
-                for place in way.at..=way.at + row {
+            let mut probe = Probe::new(entry.hash, size - 1);
+            'probing: loop {
+                let row = if probe.at + LINEAR_PROBES < size { LINEAR_PROBES } else { 0 };
+                for place in probe.at..=probe.at + row {
                     if taken[place / 64] >> (place % 64) & 1 == 0 {
                         taken[place / 64] |= 1 << (place % 64);
-                        break 'ways;
+                        break 'probing;
                     }
                     steps += 1;
                 }
                 if steps > 64 * size {
                     return usize::MAX / 4;
                 }
-                way.step();
+                probe.step();
             }
         }
     }

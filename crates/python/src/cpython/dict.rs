@@ -1,7 +1,7 @@
-//! Dicts: their entries read in place, and copies of a template whose values are written in place.
+//! Dicts: reading their entries in place, and filling in the values of copies of a template dict.
 //!
-//! From 3.11 to 3.13 a dict's entries stand in one array behind its hash table; elsewhere, and for dicts that share
-//! their keys with a class, the API's functions do the same, slower.
+//! From 3.11 to 3.13 a dict's entries are one array behind its hash table. In other versions, and for dicts that share
+//! their keys with a class, the API's functions do the same more slowly.
 
 use super::{Obj, Owned};
 use pyo3::ffi;
@@ -16,7 +16,7 @@ struct Keys {
     version: u32,
     usable: isize,
     entries: isize,
-    // Then `1 << log2_index_bytes` bytes of hash table, then the entries.
+    // Followed by `1 << log2_index_bytes` bytes of hash table, then the entries.
 }
 
 #[repr(C)]
@@ -49,47 +49,51 @@ extern "C" {
     fn _PyDict_SetItem_KnownHash(dict: Obj, key: Obj, value: Obj, hash: isize) -> i32;
 }
 
-/// Whether the layouts above are those of this CPython; set by `self_test`.
+/// Whether the structs above match this CPython; set by `self_test`.
 static KNOWN: AtomicBool = AtomicBool::new(false);
-/// The same for attributes without a dict.
+/// Whether [`attribute`] finds the attributes of instances that have no dict yet; set by `self_test`.
 static INLINE: AtomicBool = AtomicBool::new(false);
 
 /// # Safety
 /// `dict` is a dict (or of a subclass).
 #[inline(always)]
 pub unsafe fn len(dict: Obj) -> usize {
-    // SAFETY: a dict, says the caller.
+    // SAFETY: `dict` is a dict, and `ma_used` is at this offset in every supported version.
     unsafe { (*dict.cast::<Dict>()).used as usize }
 }
 
-/// Which names a dict shares with a class: where they stand, and how many. Names are only added while the class lives.
+/// The key table that a dict shares with its class: address and number of names. While the class lives, names are only
+/// added.
 ///
 /// # Safety
 /// `dict` is a dict.
 #[inline(always)]
 pub unsafe fn shared_names(dict: Obj) -> Option<(usize, isize)> {
     let object = dict.cast::<Dict>();
-    // SAFETY: a dict, says the caller; `KNOWN` says that the layouts hold.
+    // SAFETY: `KNOWN` says that `Dict` and `Keys` match this CPython; a dict's `keys` is never null.
     unsafe {
         let is_known = cfg!(all(Py_3_11, not(Py_3_14))) && KNOWN.load(Ordering::Relaxed);
         (is_known && !(*object).values.is_null()).then(|| ((*object).keys as usize, (*(*object).keys).entries))
     }
 }
 
-/// Walks a dict's items, like `PyDict_Next`; keys and values are borrowed.
+/// An iterator over a dict's items, like `PyDict_Next`; keys and values are borrowed.
 ///
-/// Re-reads the dict at every step, so that one that is changed meanwhile ends early or shows other items, and
-/// nothing worse.
+/// It reads the dict anew at every step. If the dict changes meanwhile, iteration ends early or shows other items; it
+/// never reads outside of the dict's memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Position(pub isize);
 
 impl Position {
+    /// The next item; `None` at the end.
+    ///
     /// # Safety
     /// `dict` is a dict.
     #[inline(always)]
     pub unsafe fn next(&mut self, dict: Obj) -> Option<(Obj, Obj)> {
         let object = dict.cast::<Dict>();
-        // SAFETY: a dict, says the caller; `KNOWN` says that the layouts hold, and `entries` bounds the array.
+        // SAFETY: `KNOWN` says that the structs match. `entries` is read at each step and bounds the array, whose
+        // entries are of the kind that `kind` says. Otherwise `PyDict_Next` does it, which only needs a dict.
         unsafe {
             if cfg!(all(Py_3_11, not(Py_3_14))) && KNOWN.load(Ordering::Relaxed) && (*object).values.is_null() {
                 let keys = (*object).keys;
@@ -116,15 +120,16 @@ impl Position {
     }
 }
 
-/// The entries of a dict that has only string keys and no gaps, as an array of (key, value).
+/// The entries of a dict that has only string keys and no gaps, as a slice of (key, value).
 ///
 /// # Safety
 /// `dict` is a dict that stays unchanged while the slice is used.
 #[inline(always)]
 pub unsafe fn entries<'a>(dict: Obj) -> Option<&'a [(Obj, Obj)]> {
     let object = dict.cast::<Dict>();
-    // SAFETY: a dict, says the caller; `KNOWN` says that the layouts hold. `UnicodeEntry` is a pair of pointers, as the
-    // tuple is (checked in `self_test`).
+    // SAFETY: `KNOWN` says that the structs match; `kind` and `entries` were checked. A `UnicodeEntry` is laid out as
+    // the tuple of two pointers is (`self_test` checks it). The contract keeps the dict unchanged while the slice
+    // lives.
     unsafe {
         if !cfg!(all(Py_3_11, not(Py_3_14))) || !KNOWN.load(Ordering::Relaxed) || !(*object).values.is_null() {
             return None;
@@ -134,48 +139,53 @@ pub unsafe fn entries<'a>(dict: Obj) -> Option<&'a [(Obj, Obj)]> {
             return None;
         }
         if (*keys).entries == 0 {
-            return Some(&[]); // the shared table of empty dicts has no array, not even an aligned end
+            return Some(&[]); // empty dicts share one table without an entries array
         }
         let start = keys.add(1).cast::<u8>().add(1 << (*keys).log2_index_bytes);
         Some(std::slice::from_raw_parts(start.cast(), (*keys).entries as usize))
     }
 }
 
-/// Where the values of a fresh copy of a template stand: writes there replace `None`.
+/// The memory of the `at`th value of a fresh copy of a template, to be overwritten.
 ///
 /// # Safety
-/// `dict` is a dict that nobody else has seen, whose values are all `None` or were written here.
+/// `dict` is a copy, which nobody else has seen, of a dict for which [`is_template`] said yes with more than `at`
+/// entries.
 #[inline(always)]
 pub unsafe fn value_slot(dict: Obj, at: usize) -> *mut Obj {
     let keys = {
-        // SAFETY: a dict, says the caller; called only where `templates()` said yes.
+        // SAFETY: `is_template` says yes only where the structs match this CPython, and a copy is laid out as its
+        // template is.
         unsafe { (*dict.cast::<Dict>()).keys }
     };
-    // SAFETY: the template has more than `at` entries, all of a unicode table.
+    // SAFETY: the contract says that there are more than `at` entries; `is_template` says that they are
+    // `UnicodeEntry`s.
     unsafe {
         let start = keys.add(1).cast::<u8>().add(1 << (*keys).log2_index_bytes);
         std::ptr::addr_of_mut!((*start.cast::<UnicodeEntry>().add(at)).value)
     }
 }
 
-/// A dict's hash table.
+/// A dict's hash table, as it was when it was read.
 pub struct Table {
     pub mask: usize,
     pub used: usize,
     pub entries: usize,
-    /// One more key, and it has to grow.
+    /// The next new key makes the table grow.
     pub is_full: bool,
     keys: *const Keys,
 }
 
 impl Table {
-    /// What stands in a place of the table: nothing; or a key, whose hash is known where it is no string.
+    /// The content of a slot of the hash table. `None`: it is free. `Some(None)`: it is taken, and the hash is not
+    /// stored (for string keys and deleted entries).
     ///
     /// # Safety
     /// `at` is below the table's size, and the dict has not changed.
     #[inline(always)]
     pub unsafe fn hash_at(&self, at: usize) -> Option<Option<isize>> {
-        // SAFETY: the layouts hold, or there would be no `Table`; the table's indices are of the width that its sizes say.
+        // SAFETY: a `Table` exists only where the structs match (see [`table`]). `at` is below the table's size; the
+        // width of an index is that of the whole index table divided by the table's size.
         unsafe {
             let indices = self.keys.add(1).cast::<u8>();
             let index = match (*self.keys).log2_index_bytes - (*self.keys).log2_size {
@@ -186,20 +196,21 @@ impl Table {
             };
             match usize::try_from(index) {
                 Ok(entry) => Some(self.entry_hash(entry)),
-                // -1 is a free place; all else below is one that is free no more.
+                // -1 is a free slot, other negative numbers are deleted ones, which probing passes over.
                 Err(_) if index == -1 => None,
                 Err(_) => Some(None),
             }
         }
     }
 
-    /// The hash of an entry's key, where it is kept there.
+    /// The hash of an entry's key, if it is stored there.
     ///
     /// # Safety
     /// `at` is below `entries`, and the dict has not changed.
     #[inline(always)]
     pub unsafe fn entry_hash(&self, at: usize) -> Option<isize> {
-        // SAFETY: as above.
+        // SAFETY: a `Table` exists only where the structs match; `at` is below `entries`, and general entries are
+        // checked for.
         unsafe {
             if (*self.keys).kind != KIND_GENERAL || at >= self.entries {
                 return None;
@@ -211,14 +222,14 @@ impl Table {
     }
 }
 
-/// The hash table of a dict, where it can be read.
+/// The hash table of a dict, if its layout is known.
 ///
 /// # Safety
 /// `dict` is a dict (or of a subclass).
 #[inline(always)]
 pub unsafe fn table(dict: Obj) -> Option<Table> {
     let object = dict.cast::<Dict>();
-    // SAFETY: a dict, says the caller; `KNOWN` says that the layouts hold.
+    // SAFETY: `dict` is a dict; `KNOWN` says that the structs match, and `keys` is never null.
     unsafe {
         if !cfg!(all(Py_3_11, not(Py_3_14))) || !KNOWN.load(Ordering::Relaxed) || !(*object).values.is_null() {
             return None;
@@ -234,29 +245,29 @@ pub unsafe fn table(dict: Obj) -> Option<Table> {
     }
 }
 
-/// Sets an item whose key's hash is known.
+/// Sets an item whose key's hash is known. `false`: an exception was raised.
 ///
 /// # Safety
 /// All three are alive, `dict` is a dict or of a subclass, and `hash` is the key's.
 #[inline(always)]
 pub unsafe fn set_hashed(dict: Obj, key: Obj, value: Obj, hash: isize) -> bool {
-    // SAFETY: as the caller says.
+    // SAFETY: the function needs three live objects and the key's hash, which is the contract.
     unsafe { _PyDict_SetItem_KnownHash(dict, key, value, hash) == 0 }
 }
 
-/// Whether a dict can be made by copying `template` and writing through [`value_slot`].
+/// Whether copies of `template` can be filled in through [`value_slot`].
 ///
 /// # Safety
 /// `template` is a dict.
 pub unsafe fn is_template(template: Obj, len: usize) -> bool {
-    // SAFETY: a dict, says the caller.
+    // SAFETY: the slice is used at once, and nothing runs meanwhile.
     unsafe { entries(template).is_some_and(|entries| entries.len() == len) }
 }
 
-/// The attributes of an instance that has no `__dict__` object yet, in the order in which they were set: the `at`th name
-/// and value, borrowed; `None` past the last, and where there are none of that kind.
+/// The `at`th attribute of an instance whose `__dict__` object doesn't exist yet, in the order in which attributes were
+/// set: name and value, borrowed. `None`: past the last one, or the instance is not of that kind.
 ///
-/// Asking for the `__dict__` would make one, which the instance then drags along.
+/// Asking for the `__dict__` would create the object, and the instance would keep it.
 ///
 /// # Safety
 /// `object` is an instance of a class that manages its instances' dicts (the flag of 3.11).
@@ -265,8 +276,9 @@ pub unsafe fn attribute(object: Obj, at: usize) -> Option<(Obj, Obj)> {
     if !cfg!(all(Py_3_11, not(Py_3_13))) || !INLINE.load(Ordering::Relaxed) {
         return None;
     }
-    // SAFETY: such an instance has two words before its collector's head: 3.11 keeps values and dict apart, 3.12 tags
-    // one of them. Before the values stand how many there are, and their order; the class has their names.
+    // SAFETY: `INLINE` says that this was tried with success on this CPython. An instance of such a class has two words
+    // before its GC head: 3.11 keeps values and dict in one each, 3.12 a tagged pointer in one of them. Before the
+    // values are their number, which bounds `at`, and their order; the keys that the class caches hold as many names.
     unsafe {
         let words = object.cast::<*mut u8>();
         let values = if cfg!(Py_3_12) {
@@ -289,23 +301,24 @@ pub unsafe fn attribute(object: Obj, at: usize) -> Option<(Obj, Obj)> {
     }
 }
 
-/// Sets an item whose key is a string.
+/// Sets an item whose key is a string. `false`: an exception was raised.
 ///
 /// # Safety
 /// All three are alive, `dict` is a dict and `key` a string.
 #[inline(always)]
 pub unsafe fn set(dict: Obj, key: Obj, value: Obj) -> bool {
-    // SAFETY: alive and of those types, says the caller.
+    // SAFETY: the function needs three live objects and the key's hash, which `hash` gives for any string.
     unsafe { _PyDict_SetItem_KnownHash(dict, key, value, super::text::hash(key)) == 0 }
 }
 
+/// Compares reading by layout with the API; in case of doubt the slower functions of the API are used.
 pub(super) unsafe fn self_test() -> Result<(), &'static str> {
-    // SAFETY: the GIL is held, says the caller of all self tests; every pointer is checked before it is used.
+    // SAFETY: the GIL is held while the module is imported; every object made here is checked for null and held.
     unsafe {
         let pair = [(std::ptr::null_mut::<ffi::PyObject>(), std::ptr::null_mut::<ffi::PyObject>()); 2];
         let second = std::ptr::addr_of!(pair[1].1) as usize - std::ptr::addr_of!(pair) as usize;
         if second != 24 || !cfg!(all(Py_3_11, not(Py_3_14), target_pointer_width = "64")) {
-            return Ok(()); // the slower way
+            return Ok(()); // the API's functions are used
         }
         let dict = Owned::new(ffi::PyDict_New()).ok_or("no memory")?;
         for number in 0..12i64 {
@@ -353,12 +366,12 @@ pub(super) unsafe fn self_test() -> Result<(), &'static str> {
     Ok(())
 }
 
-/// Sets and deletes attributes of an instance, and looks whether they are where [`attribute`] finds them.
+/// Sets and deletes attributes of an instance, and checks that [`attribute`] finds them.
 unsafe fn attributes_agree() -> Option<bool> {
     if !cfg!(all(Py_3_11, not(Py_3_13))) {
         return Some(false);
     }
-    // SAFETY: the GIL is held, says the caller of all self tests; all objects are held.
+    // SAFETY: the GIL is held while the module is imported; every object is held while it is used.
     unsafe {
         let arguments = Owned::new(ffi::Py_BuildValue(c"s(){}".as_ptr(), c"Model".as_ptr()))?;
         let class =

@@ -1,16 +1,17 @@
-//! Putting values into objects that are being built.
+//! Storing values into lists, tuples and dicts that are being built.
 
 use crate::cpython::{replace, Obj, Owned};
 use crate::memory::Vec;
 use pyo3::ffi;
 use std::ptr::addr_of_mut;
 
-/// Fills the empty places of a list or tuple with `None`: from now on others can see it.
+/// Fills the empty slots of a list or tuple with `None`, before others can see it.
 ///
 /// # Safety
 /// `object` is alive.
 pub unsafe fn pad(object: Obj) {
-    // SAFETY: the type is looked at before its array is; an empty place owns nothing.
+    // SAFETY: the type says which array of slots there is, and `Py_SIZE` is its length. An empty slot is null and owns
+    // nothing.
     unsafe {
         let class = ffi::Py_TYPE(object);
         let places: *mut Obj = if ffi::PyType_HasFeature(class, ffi::Py_TPFLAGS_LIST_SUBCLASS) != 0 {
@@ -29,13 +30,13 @@ pub unsafe fn pad(object: Obj) {
     }
 }
 
-/// Stores into a list's place; says no if somebody has made the list shorter.
+/// Stores into a list's slot. `false`: the list has become shorter, and `value` was dropped.
 ///
 /// # Safety
 /// `list` is a list.
 #[inline(always)]
 pub unsafe fn list_item(list: Obj, at: usize, value: Owned) -> bool {
-    // SAFETY: a list, says the caller; the place exists.
+    // SAFETY: the index was compared with the list's present length, and `replace` releases what the slot held.
     unsafe {
         if at >= ffi::Py_SIZE(list) as usize {
             return false;
@@ -45,14 +46,14 @@ pub unsafe fn list_item(list: Obj, at: usize, value: Owned) -> bool {
     true
 }
 
-/// Moves values into the first places of a list.
+/// Moves values into the first slots of a list.
 ///
 /// # Safety
-/// `list` is a fresh list of ours, with at least as many places as there are values.
+/// `list` is a list that nobody else has seen, with at least as many slots as values, all of them empty.
 #[inline(always)]
 pub unsafe fn first_items(list: Obj, values: &mut Vec<Owned>) {
-    // SAFETY: places are empty, and there are enough, says the caller. The values are the list's from here on: the vector
-    // forgets them before anything else can happen.
+    // SAFETY: the contract says that the slots exist and hold nothing. The references move: the vector forgets them
+    // before anything else can happen.
     unsafe {
         let places = (*list.cast::<ffi::PyListObject>()).ob_item;
         for (at, value) in values.iter().enumerate() {
@@ -62,25 +63,25 @@ pub unsafe fn first_items(list: Obj, values: &mut Vec<Owned>) {
     }
 }
 
-/// Stores into a tuple's place.
+/// Stores into a tuple's slot.
 ///
 /// # Safety
-/// `tuple` is a tuple of ours with more than `at` places.
+/// `tuple` is a tuple that nobody else has seen, with more than `at` slots.
 #[inline(always)]
 pub unsafe fn tuple_item(tuple: Obj, at: usize, value: Owned) {
-    // SAFETY: the place exists, says the caller.
+    // SAFETY: `at` is below the tuple's length, by contract; `replace` releases what the slot held.
     unsafe {
         let places: *mut Obj = addr_of_mut!((*tuple.cast::<ffi::PyTupleObject>()).ob_item).cast();
         replace(places.add(at), value.into_raw());
     }
 }
 
-/// Lets the collector see a dict that was copied from a template of plain values.
+/// Makes the garbage collector track a dict that was copied from an untracked template.
 ///
 /// # Safety
 /// `dict` is a dict.
 pub unsafe fn track(dict: Obj) {
-    // SAFETY: a dict, says the caller.
+    // SAFETY: `dict` is alive and of a type that the collector knows; it is tracked only if it isn't yet.
     unsafe {
         if ffi::PyObject_GC_IsTracked(dict) == 0 {
             ffi::PyObject_GC_Track(dict.cast());

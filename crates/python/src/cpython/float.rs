@@ -1,22 +1,26 @@
-//! Floats, made without `PyFloat_FromDouble`, which costs twice a bare allocation with a header.
+//! Floats, made without `PyFloat_FromDouble`, which costs twice as much as allocating and writing the header.
 
 use super::{Obj, Owned};
 use pyo3::ffi;
 use std::ptr::addr_of_mut;
 
+/// Whether the type is exactly float.
+///
 /// # Safety
 /// `object` is alive.
 #[inline(always)]
 pub unsafe fn is(object: Obj) -> bool {
-    // SAFETY: alive, says the caller.
+    // SAFETY: `object` is alive, so its type can be read.
     unsafe { ffi::Py_TYPE(object) == addr_of_mut!(ffi::PyFloat_Type) }
 }
 
+/// The number in a float.
+///
 /// # Safety
 /// `object` is a float.
 #[inline(always)]
 pub unsafe fn value(object: Obj) -> f64 {
-    // SAFETY: a float, says the caller.
+    // SAFETY: `object` is a float (or of a subclass), which begins with a `PyFloatObject`.
     unsafe { (*object.cast::<ffi::PyFloatObject>()).ob_fval }
 }
 
@@ -24,7 +28,7 @@ pub unsafe fn value(object: Obj) -> f64 {
 /// The GIL is held.
 #[inline(always)]
 pub unsafe fn from_value(value: f64) -> Option<Owned> {
-    // SAFETY: the GIL is held; what is written lies within what was allocated.
+    // SAFETY: the GIL is held; head and value lie within the `PyFloatObject` that was allocated.
     unsafe {
         if cfg!(any(py_sys_config = "Py_REF_DEBUG", py_sys_config = "Py_TRACE_REFS")) {
             return Owned::new(ffi::PyFloat_FromDouble(value));
@@ -41,7 +45,7 @@ pub unsafe fn from_value(value: f64) -> Option<Owned> {
 }
 
 pub(super) unsafe fn self_test() -> Result<(), &'static str> {
-    // SAFETY: the GIL is held, says the caller of all self tests.
+    // SAFETY: the GIL is held while the module is imported; `number` is a float that lives to the end of the block.
     unsafe {
         let number = from_value(-1.5).ok_or("no memory")?;
         if ffi::PyFloat_AsDouble(number.get()).to_bits() != (-1.5f64).to_bits() || value(number.get()) != -1.5 {

@@ -1,4 +1,5 @@
-//! Ints by their digits of 30 bits: `PyLong_AsLongLong` and `PyLong_FromLongLong` take two to four times as long.
+//! Ints, read and made by their 30-bit digits: `PyLong_AsLongLong` and `PyLong_FromLongLong` take two to four times as
+//! long.
 
 use super::{Obj, Owned, Type};
 use crate::memory::{vec, Vec};
@@ -11,7 +12,8 @@ const DIGIT_BITS: u32 = 30;
 #[repr(C)]
 struct Layout {
     head: ffi::PyObject,
-    /// Before 3.12: the count of digits, with the number's sign. Since: count << 3 | (0 positive, 1 zero, 2 negative).
+    /// Before 3.12: the number of digits, negative for negative ints. Since then: number << 3 | (0 positive, 1 zero, 2
+    /// negative).
     size: isize,
     digits: [u32; 3],
 }
@@ -32,11 +34,11 @@ extern "C" {
 /// `object` is alive.
 #[inline(always)]
 pub unsafe fn is(object: Obj) -> bool {
-    // SAFETY: alive, says the caller.
+    // SAFETY: `object` is alive, so its type can be read.
     unsafe { ffi::Py_TYPE(object) == addr_of_mut!(ffi::PyLong_Type) }
 }
 
-/// The sign (-1, 0, 1) and the count of digits.
+/// The sign (-1, 0, 1) and the number of digits.
 #[inline(always)]
 fn sign_and_count(size: isize) -> (i64, usize) {
     if cfg!(Py_3_12) {
@@ -46,14 +48,15 @@ fn sign_and_count(size: isize) -> (i64, usize) {
     }
 }
 
-/// The value, if it fits.
+/// The value, if it fits into an `i64`.
 ///
 /// # Safety
 /// `object` is an int.
 #[inline(always)]
 pub unsafe fn value(object: Obj) -> Option<i64> {
     let int = object.cast::<Layout>();
-    // SAFETY: an int, says the caller; digits beyond the count are not read, but for the first, which always exists.
+    // SAFETY: `object` is an int, laid out as `self_test` has checked. Only as many digits are read as it has, and the
+    // first, which always exists.
     unsafe {
         let size = (*int).size;
         let digits = addr_of_mut!((*int).digits).cast::<u32>();
@@ -68,7 +71,7 @@ pub unsafe fn value(object: Obj) -> Option<i64> {
             2 | 3 => {
                 let third = if count == 3 { u64::from(*digits.add(2)) } else { 0 };
                 if third >= 8 {
-                    return None; // 2**63 and up; -2**63 too, which is written as a big one
+                    return None; // from 2**63; -2**63 as well, which is handled as a big int
                 }
                 let magnitude =
                     u64::from(*digits) | u64::from(*digits.add(1)) << DIGIT_BITS | third << (2 * DIGIT_BITS);
@@ -79,19 +82,19 @@ pub unsafe fn value(object: Obj) -> Option<i64> {
     }
 }
 
-/// Two's complement, little-endian, of an int of any size.
+/// An int of any size as two's complement, little-endian.
 ///
 /// # Safety
 /// `object` is an int.
 pub unsafe fn bytes(object: Obj) -> Option<Vec<u8>> {
-    // SAFETY: an int, says the caller; the buffer has the length that is passed.
+    // SAFETY: `object` is an int, and the function writes exactly the `len` bytes that it is given.
     unsafe {
         let mut bytes = vec![0u8; _PyLong_NumBits(object) / 8 + 1];
         #[cfg(not(Py_3_13))]
         let failed = _PyLong_AsByteArray(object, bytes.as_mut_ptr(), bytes.len(), 1, 1);
         #[cfg(Py_3_13)]
         let failed = _PyLong_AsByteArray(object, bytes.as_mut_ptr(), bytes.len(), 1, 1, 1);
-        // One byte more than needed for -2**(8k-1), whose bits are counted without their sign.
+        // -2**(8k-1) got one byte too many: its bits were counted without the sign.
         if let [.., before, last] = bytes[..] {
             if (last == 0xff && before >= 0x80) || (last == 0 && before < 0x80) {
                 bytes.pop();
@@ -107,7 +110,7 @@ pub unsafe fn bytes(object: Obj) -> Option<Vec<u8>> {
 /// The GIL is held.
 pub unsafe fn from_bytes(bytes: &[u8]) -> Option<Owned> {
     if bytes.is_empty() {
-        // SAFETY: the GIL is held.
+        // SAFETY: the GIL is held, by contract.
         return unsafe { from_value(0) };
     }
     // SAFETY: the slice is readable for its length; the result is a new reference or null.
@@ -121,14 +124,14 @@ const SMALL_COUNT: usize = (SMALL_MAX - SMALL_MIN + 1) as usize;
 /// CPython's own small ints, which live as long as the interpreter.
 static SMALL: [AtomicPtr<ffi::PyObject>; SMALL_COUNT] = [const { AtomicPtr::new(std::ptr::null_mut()) }; SMALL_COUNT];
 
-/// An instance of a subclass of `int` that adds nothing to it.
+/// An instance of a subclass of `int` that adds no fields.
 ///
 /// # Safety
 /// The GIL is held; `class` is alive, and such a subclass.
 pub unsafe fn of_class(class: Type, value: i64) -> Option<Owned> {
     let magnitude = value.unsigned_abs();
     let count = digits_of(magnitude);
-    // SAFETY: an instance of `count` digits is allocated, as the builtin does it, before they are written.
+    // SAFETY: `tp_alloc` gives an instance with room for `count` digits, as for the builtin, before they are written.
     unsafe {
         let int = Owned::new((*class).tp_alloc?(class, count as isize))?;
         write(int.get(), value, magnitude, count);
@@ -139,7 +142,7 @@ pub unsafe fn of_class(class: Type, value: i64) -> Option<Owned> {
     }
 }
 
-/// How many digits a magnitude has; 0 has one.
+/// How many digits a magnitude takes; 0 takes one.
 #[inline(always)]
 fn digits_of(magnitude: u64) -> usize {
     if magnitude < 1 << DIGIT_BITS {
@@ -149,21 +152,21 @@ fn digits_of(magnitude: u64) -> usize {
     }
 }
 
-/// Writes digits and size of an int that is not 0.
+/// Writes the digits and the size of an int other than 0.
 ///
 /// # Safety
-/// `int` is a fresh one with room for `count` digits.
+/// `int` is a new int with room for `count` digits, and `count` is `digits_of(magnitude)`.
 #[inline(always)]
 unsafe fn write(int: Obj, value: i64, magnitude: u64, count: usize) {
     const MASK: u64 = (1 << DIGIT_BITS) - 1;
     let layout = int.cast::<Layout>();
-    // SAFETY: there is room for `count` digits, says the caller.
+    // SAFETY: there is room for `count` digits, by contract, and no index exceeds `count - 1`.
     unsafe {
         let digits = addr_of_mut!((*layout).digits).cast::<u32>();
         *digits = (magnitude & MASK) as u32;
         if count > 1 {
             *digits.add(1) = (magnitude >> DIGIT_BITS & MASK) as u32;
-            // The last digit once more, so that there is no branch between two and three.
+            // Written again if there are two, which saves the branch between two and three digits.
             *digits.add(count - 1) = (magnitude >> (DIGIT_BITS as usize * (count - 1)) & MASK) as u32;
         }
         (*layout).size = if cfg!(Py_3_12) {
@@ -176,19 +179,20 @@ unsafe fn write(int: Obj, value: i64, magnitude: u64, count: usize) {
     }
 }
 
-/// An int of that value.
+/// An int of this value.
 ///
 /// # Safety
 /// The GIL is held, and `self_test` was run (it fills the table of small ints).
 #[inline(always)]
 pub unsafe fn from_value(value: i64) -> Option<Owned> {
     if (SMALL_MIN..=SMALL_MAX).contains(&value) {
-        // SAFETY: the table holds live objects.
+        // SAFETY: `self_test` filled the table with objects that live as long as the interpreter; the range check
+        // bounds the index.
         return Some(unsafe { Owned::borrowed(SMALL[(value - SMALL_MIN) as usize].load(Ordering::Relaxed)) });
     }
     let magnitude = value.unsigned_abs();
     let count = digits_of(magnitude);
-    // SAFETY: an int of `count` digits is allocated before its digits are written.
+    // SAFETY: the new int has room for `count` digits, and nobody else has seen it.
     unsafe {
         let int = allocate(count)?;
         write(int.get(), value, magnitude, count);
@@ -196,18 +200,18 @@ pub unsafe fn from_value(value: i64) -> Option<Owned> {
     }
 }
 
-/// An int with room for `count` digits, none of which is written.
+/// A new int with room for `count` digits, which are not written yet.
 ///
 /// # Safety
 /// The GIL is held; the caller writes the digits and the size.
 #[inline(always)]
 unsafe fn allocate(count: usize) -> Option<Owned> {
-    // SAFETY: the GIL is held; what is written lies within what was allocated.
+    // SAFETY: the GIL is held; head, size and `count` digits lie within the block that is allocated.
     unsafe {
         if cfg!(any(py_sys_config = "Py_REF_DEBUG", py_sys_config = "Py_TRACE_REFS")) {
             return Owned::new(_PyLong_New(count as isize));
         }
-        // `_PyLong_New` by hand: a quarter less time for a list of a million ints.
+        // By hand instead of `_PyLong_New`: a list of a million ints takes a quarter less time.
         let size = std::mem::offset_of!(Layout, digits) + 4 * count;
         let object = ffi::PyObject_Malloc(size).cast::<ffi::PyObject>();
         if object.is_null() {
@@ -219,17 +223,17 @@ unsafe fn allocate(count: usize) -> Option<Owned> {
     }
 }
 
-/// How many bits an int has.
+/// How many bits an int's magnitude takes.
 ///
 /// # Safety
 /// `object` is an int.
 pub unsafe fn bits(object: Obj) -> usize {
-    // SAFETY: an int, says the caller.
+    // SAFETY: `object` is an int.
     unsafe { _PyLong_NumBits(object) }
 }
 
 pub(super) unsafe fn self_test() -> Result<(), &'static str> {
-    // SAFETY: the GIL is held, says the caller of all self tests.
+    // SAFETY: the GIL is held while the module is imported; every int is checked for null and held while it is read.
     unsafe {
         for (index, entry) in SMALL.iter().enumerate() {
             entry.store(ffi::PyLong_FromLongLong(index as i64 + SMALL_MIN), Ordering::Relaxed);

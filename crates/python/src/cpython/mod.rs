@@ -1,6 +1,6 @@
-//! What of CPython the loops need beyond the API's functions: layouts that differ by version, and owned pointers.
+//! What the loops need of CPython beyond the functions of its API: layouts that differ by version, and owned pointers.
 //!
-//! Everything here that relies on a layout is checked against the API when the module is imported (`self_test`).
+//! Everything that relies on a layout is compared with the API when the module is imported (`self_test`).
 
 pub mod class;
 pub mod crowd;
@@ -28,12 +28,12 @@ extern "C" {
 pub type Obj = *mut ffi::PyObject;
 pub type Type = *mut ffi::PyTypeObject;
 
-/// A strong reference, given back when dropped. The GIL is held wherever one lives.
+/// A strong reference, released when dropped. Whoever has one holds the GIL.
 #[derive(Debug)]
 pub struct Owned(NonNull<ffi::PyObject>);
 
 impl Owned {
-    /// Takes over a new reference; `None` where the API call that made it failed (an exception is set then).
+    /// Takes over a new reference. `None`: it is null, as after an API call that failed and set an exception.
     ///
     /// # Safety
     /// `object` is null or a reference that the caller owns.
@@ -42,13 +42,13 @@ impl Owned {
         NonNull::new(object).map(Owned)
     }
 
-    /// Takes a reference of its own.
+    /// Takes a reference of its own to an object that someone else holds.
     ///
     /// # Safety
     /// `object` is alive.
     #[inline(always)]
     pub unsafe fn borrowed(object: Obj) -> Owned {
-        // SAFETY: alive, says the caller, hence not null.
+        // SAFETY: `object` is alive, hence neither null nor freed.
         unsafe {
             ffi::Py_INCREF(object);
             Owned(NonNull::new_unchecked(object))
@@ -69,9 +69,9 @@ impl Owned {
     }
 }
 
-// SAFETY: whoever touches one holds the GIL (see above); so does whoever drops an object of Python's that has one.
+// SAFETY: whoever uses or drops one holds the GIL (see `Owned`), which makes other threads wait.
 unsafe impl Send for Owned {}
-// SAFETY: the same.
+// SAFETY: as for `Send`.
 unsafe impl Sync for Owned {}
 
 impl Clone for Owned {
@@ -84,7 +84,7 @@ impl Clone for Owned {
 impl Drop for Owned {
     #[inline(always)]
     fn drop(&mut self) {
-        // SAFETY: this reference is ours.
+        // SAFETY: this value owns the reference that it releases.
         unsafe { ffi::Py_DECREF(self.get()) }
     }
 }
@@ -95,16 +95,16 @@ impl Drop for Owned {
 /// `object` is alive.
 #[inline(always)]
 pub unsafe fn references(object: Obj) -> isize {
-    // SAFETY: alive, says the caller.
+    // SAFETY: `object` is alive, so its count can be read.
     unsafe { ffi::Py_REFCNT(object) }
 }
 
-/// Tells the processor that an object's head is about to be read: those of an instance's fields lie apart, and waiting
-/// for one after the other was a third of the time that dumping nodes took.
+/// Tells the processor that an object's header is about to be read. The headers of an instance's field values are
+/// spread over memory, and waiting for each in turn was a third of the time for dumping nodes.
 #[inline(always)]
 pub fn prefetch(object: Obj) {
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: a prefetch reads nothing that could be seen, and any address will do.
+    // SAFETY: a prefetch has no effect that a program could see, for any address.
     unsafe {
         std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(object.cast());
     }
@@ -112,13 +112,14 @@ pub fn prefetch(object: Obj) {
     let _ = object;
 }
 
-/// Stores into a list's or tuple's slot, dropping what stood there.
+/// Stores into a slot of a list or tuple, and releases the old content.
 ///
 /// # Safety
 /// `slot` is a slot of a live object; `value` is an owned reference.
 #[inline(always)]
 pub unsafe fn replace(slot: *mut Obj, value: Obj) {
-    // SAFETY: the slot holds null or a reference that it owns.
+    // SAFETY: the slot is valid by contract, and holds null or a reference of its own, which is released only after the
+    // new one is in.
     unsafe {
         let old = slot.replace(value);
         ffi::Py_XDECREF(old);
@@ -131,16 +132,17 @@ pub unsafe fn replace(slot: *mut Obj, value: Obj) {
 /// `object` is of that type, and outlives the slice.
 #[inline(always)]
 pub unsafe fn bytes_of<'a>(object: Obj) -> &'a [u8] {
-    // SAFETY: of that type, says the caller.
+    // SAFETY: `object` is a `bytes`, which begins with `PyBytesObject`: its buffer has `Py_SIZE` bytes, and never
+    // changes.
     unsafe { std::slice::from_raw_parts(ffi::PyBytes_AS_STRING(object).cast(), ffi::Py_SIZE(object) as usize) }
 }
 
-/// Compares what we read by layout with what the API says.
+/// Compares what is read by layout with what the API says.
 ///
 /// # Safety
 /// The GIL is held.
 pub unsafe fn self_test() -> Result<(), &'static str> {
-    // SAFETY: the GIL is held.
+    // SAFETY: the GIL is held, by contract.
     unsafe {
         int::self_test()?;
         float::self_test()?;
@@ -150,14 +152,14 @@ pub unsafe fn self_test() -> Result<(), &'static str> {
     }
 }
 
-/// Keeps a PyO3 value as an owned pointer.
+/// A new reference to an object of PyO3's.
 pub fn owned(object: &Bound<'_, PyAny>) -> Owned {
-    // SAFETY: `object` is alive.
+    // SAFETY: the `Bound` keeps `object` alive.
     unsafe { Owned::borrowed(object.as_ptr()) }
 }
 
-/// The object that an [`Owned`] holds.
+/// The object of an [`Owned`], for PyO3.
 pub fn held<'py>(py: Python<'py>, object: &Owned) -> Bound<'py, PyAny> {
-    // SAFETY: `object` keeps it alive, and the GIL is held.
+    // SAFETY: `object` keeps it alive, and `py` proves that the GIL is held.
     unsafe { Bound::from_borrowed_ptr(py, object.get()) }
 }

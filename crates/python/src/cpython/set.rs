@@ -1,10 +1,10 @@
-//! Sets as CPython's headers show them (`cpython/setobject.h`), the same from 3.10 to 3.14.
+//! Sets, laid out as in CPython's header `cpython/setobject.h`: the same from 3.10 to 3.14.
 
 use super::{Obj, Owned};
 use pyo3::ffi;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Places that an object has of its own: a small set needs no table besides.
+/// Entries within the set object itself: a small set has no other table.
 const SMALL: usize = 8;
 
 #[repr(C)]
@@ -27,7 +27,7 @@ pub(super) struct Set {
     weak: Obj,
 }
 
-/// Whether the layout is the known one.
+/// Whether the structs match this CPython; set by `self_test`.
 static KNOWN: AtomicBool = AtomicBool::new(false);
 
 #[inline(always)]
@@ -35,9 +35,9 @@ pub(super) fn is_known() -> bool {
     cfg!(target_pointer_width = "64") && KNOWN.load(Ordering::Relaxed)
 }
 
-/// Gives an empty set or frozenset the members of another, which is empty then; says no where it can't.
+/// Moves all members of `from` into an empty set or frozenset. `false`: `empty` is not empty, or the layout is unknown.
 ///
-/// No member is hashed again, so that no code of anybody's runs.
+/// No member is hashed or compared, so no Python code runs.
 ///
 /// # Safety
 /// Both are sets or frozensets, and nobody iterates over them.
@@ -46,8 +46,8 @@ pub unsafe fn take_members(empty: Obj, from: Obj) -> bool {
         return false;
     }
     let (to, from) = (empty.cast::<Set>(), from.cast::<Set>());
-    // SAFETY: sets, says the caller, of the known layout. A table is either the object's own places or a block that belongs to it
-    // alone; members' references move with their entries.
+    // SAFETY: both are sets of the known layout, and nobody iterates over them. A table is either the object's own
+    // entries or a block that belongs to it alone; the members' references move with their entries.
     unsafe {
         if (*to).used != 0 || (*to).fill != 0 || (*to).table != (&raw mut (*to).small).cast() || to == from {
             return false;
@@ -58,7 +58,7 @@ pub unsafe fn take_members(empty: Obj, from: Obj) -> bool {
             (*to).table = (*from).table;
         }
         ((*to).fill, (*to).used, (*to).mask) = ((*from).fill, (*from).used, (*from).mask);
-        // It may have been hashed when it was empty.
+        // Its hash may have been computed while it was empty.
         (*to).hash = -1;
         (*to).finger = 0;
         ((*from).fill, (*from).used, (*from).mask) = (0, 0, SMALL as isize - 1);
@@ -69,13 +69,14 @@ pub unsafe fn take_members(empty: Obj, from: Obj) -> bool {
     true
 }
 
-/// Finds out whether the layout is the known one.
+/// Finds out whether the structs match this CPython.
 pub(super) unsafe fn self_test() -> Result<(), &'static str> {
-    // SAFETY: the GIL is held, says the caller of all self tests. What is read is within the object's own size.
+    // SAFETY: the GIL is held while the module is imported. `tp_basicsize` was compared first, so reads stay within the
+    // object.
     unsafe {
         let type_size = (*std::ptr::addr_of!(ffi::PySet_Type)).tp_basicsize;
         if !cfg!(all(Py_3_10, target_pointer_width = "64")) || type_size != size_of::<Set>() as isize {
-            return Ok(()); // refused where it is needed
+            return Ok(()); // `take_members` will say no
         }
         let full = Owned::new(ffi::PySet_New(std::ptr::null_mut())).ok_or("no memory")?;
         for number in 0..20 {

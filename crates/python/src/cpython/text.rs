@@ -1,4 +1,5 @@
-//! Text: short ASCII strings without `PyUnicode_New` (a fifth faster), and the parts of any string as a format takes them.
+//! Text: short ASCII strings without `PyUnicode_New` (a fifth faster), and the characters of any string as formats take
+//! them.
 
 use super::{Obj, Owned, Type};
 use holdall_format::model::{Bytes, Text};
@@ -6,7 +7,7 @@ use pyo3::ffi;
 use std::ptr::addr_of_mut;
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 
-/// The head of every string; what follows differs by version.
+/// The fields that every string begins with; those behind differ by version.
 #[repr(C)]
 struct Layout {
     head: ffi::PyObject,
@@ -15,30 +16,32 @@ struct Layout {
     state: u32,
 }
 
-/// Bits of `state` that say "compact and ASCII", the same from 3.10 to 3.13.
+/// The bits of `state` for "compact" and "ASCII", the same from 3.10 to 3.13.
 const COMPACT_ASCII: u32 = 0x60;
 
-/// Bytes before the characters of a compact ASCII string, and its `state`: read off a string that CPython made.
+/// Bytes before the characters of a compact ASCII string, and its `state`: read from a string that CPython made.
 static HEAD: AtomicUsize = AtomicUsize::new(0);
 static STATE: AtomicU32 = AtomicU32::new(0);
-/// CPython's own strings of one character up to U+00FF, filled on first use, which live as long as the interpreter.
+/// CPython's own one-character strings up to U+00FF, which live as long as the interpreter; filled on first use.
 static ONE: [AtomicPtr<ffi::PyObject>; 256] = [const { AtomicPtr::new(std::ptr::null_mut()) }; 256];
 
+/// Whether the type is exactly str.
+///
 /// # Safety
 /// `object` is alive.
 #[inline(always)]
 pub unsafe fn is(object: Obj) -> bool {
-    // SAFETY: alive, says the caller.
+    // SAFETY: `object` is alive, so its type can be read.
     unsafe { ffi::Py_TYPE(object) == addr_of_mut!(ffi::PyUnicode_Type) }
 }
 
-/// Writes the head of a new object that the collector does not track.
+/// Writes the header of a new object of a type that the collector doesn't track.
 ///
 /// # Safety
 /// `object` points to fresh memory of the type's size; `kind` is immortal or static.
 #[inline(always)]
 pub(super) unsafe fn init_head(object: Obj, kind: Type) {
-    // SAFETY: fresh memory, says the caller.
+    // SAFETY: the memory is writable and large enough for a header, by contract, and nobody else has seen it.
     unsafe {
         #[cfg(not(Py_3_12))]
         {
@@ -59,7 +62,8 @@ pub(super) unsafe fn init_head(object: Obj, kind: Type) {
 #[inline(always)]
 pub unsafe fn ascii<'a>(object: Obj) -> Option<&'a [u8]> {
     let text = object.cast::<Layout>();
-    // SAFETY: a string, says the caller; a compact ASCII one has its characters right behind its head.
+    // SAFETY: `object` is a string, and `state` says that it is compact and ASCII: `length` characters follow the
+    // header of `HEAD` bytes. The contract keeps it alive; strings don't change.
     unsafe {
         if (*text).state & COMPACT_ASCII != COMPACT_ASCII {
             return None;
@@ -69,12 +73,13 @@ pub unsafe fn ascii<'a>(object: Obj) -> Option<&'a [u8]> {
     }
 }
 
-/// The characters of any string, in the width CPython keeps them.
+/// The characters of any string, in the width in which CPython stores them. `None`: an exception was raised.
 ///
 /// # Safety
 /// `object` is a string, and outlives the text.
 pub unsafe fn parts<'a>(object: Obj) -> Option<Text<'a>> {
-    // SAFETY: a string, says the caller; kind and length describe its data.
+    // SAFETY: `object` is a string (ready, before 3.12); its kind and length describe its data, which the contract
+    // keeps alive.
     unsafe {
         if let Some(bytes) = ascii(object) {
             return Some(Text::Ascii(bytes));
@@ -97,13 +102,13 @@ pub unsafe fn parts<'a>(object: Obj) -> Option<Text<'a>> {
     }
 }
 
-/// The UTF-8 of a string that is not ASCII, where CPython has it from an earlier use.
+/// The UTF-8 of a string that is not ASCII, if CPython has cached it.
 ///
 /// # Safety
 /// `object` is a string, and outlives the slice.
 pub unsafe fn cached_utf8<'a>(object: Obj) -> Option<&'a [u8]> {
-    // SAFETY: a string, says the caller; one that is compact and not ASCII has length and pointer of its UTF-8 behind its
-    // head, null as long as nobody has asked for it.
+    // SAFETY: `object` is a string. A compact one that is not ASCII has the length and address of its UTF-8 behind the
+    // header, null until somebody asks for it; both live as long as the string.
     unsafe {
         const COMPACT: u32 = 0x20;
         if (*object.cast::<Layout>()).state & COMPACT_ASCII != COMPACT {
@@ -115,13 +120,13 @@ pub unsafe fn cached_utf8<'a>(object: Obj) -> Option<&'a [u8]> {
     }
 }
 
-/// Whether CPython has only one such string: those have no identity to keep.
+/// Whether CPython has only one such string: its identity need not be preserved.
 ///
 /// # Safety
 /// `object` is a string.
 #[inline(always)]
 pub unsafe fn is_singleton(object: Obj) -> bool {
-    // SAFETY: a string, says the caller.
+    // SAFETY: `object` is a string.
     unsafe {
         match (*object.cast::<Layout>()).length {
             0 => true,
@@ -131,13 +136,13 @@ pub unsafe fn is_singleton(object: Obj) -> bool {
     }
 }
 
-/// The hash that a string keeps once it was computed.
+/// The hash of a string, which CPython caches in it.
 ///
 /// # Safety
 /// `object` is a string.
 #[inline(always)]
 pub unsafe fn hash(object: Obj) -> isize {
-    // SAFETY: a string, says the caller.
+    // SAFETY: `object` is a string, so it has this field.
     unsafe {
         match (*object.cast::<Layout>()).hash {
             -1 => ffi::PyObject_Hash(object), // strings never fail to hash
@@ -152,7 +157,7 @@ pub unsafe fn hash(object: Obj) -> isize {
 /// Both are strings.
 #[inline(always)]
 pub unsafe fn equal(one: Obj, other: Obj) -> bool {
-    // SAFETY: strings, say the callers.
+    // SAFETY: `one` and `other` are strings; the slices are compared at once.
     unsafe {
         one == other
             || match (ascii(one), ascii(other)) {
@@ -163,9 +168,10 @@ pub unsafe fn equal(one: Obj, other: Obj) -> bool {
     }
 }
 
+/// The one-character string of a byte below 0x80.
 #[cold]
 unsafe fn one(byte: u8) -> Option<Owned> {
-    // SAFETY: the GIL is held, says `from_ascii`'s caller. A one-character string is CPython's own.
+    // SAFETY: the GIL is held, as for `from_ascii`, the only caller. The table keeps its strings for ever.
     unsafe {
         let mut object = ONE[usize::from(byte)].load(Ordering::Relaxed);
         if object.is_null() {
@@ -176,13 +182,14 @@ unsafe fn one(byte: u8) -> Option<Owned> {
     }
 }
 
-/// A string of those bytes, all of which are below 0x80.
+/// A string of bytes that are all below 0x80.
 ///
 /// # Safety
 /// The GIL is held, `self_test` was run, and every byte is ASCII.
 #[inline(always)]
 pub unsafe fn from_ascii(bytes: &[u8]) -> Option<Owned> {
-    // SAFETY: the GIL is held; what is written lies within what was allocated.
+    // SAFETY: the GIL is held. The block has room for the header, the characters and a zero, and all of these are
+    // written.
     unsafe {
         if bytes.len() <= 1 {
             return match bytes.first() {
@@ -205,7 +212,7 @@ pub unsafe fn from_ascii(bytes: &[u8]) -> Option<Owned> {
         let text = object.cast::<Layout>();
         (*text).length = bytes.len() as isize;
         (*text).hash = -1;
-        // The state and, before 3.12, a pointer that is null without a `wchar_t` form.
+        // The state; before 3.12 also a pointer to the `wchar_t` form, null without one.
         addr_of_mut!((*text).state).cast::<u64>().write(0);
         if !cfg!(Py_3_12) {
             addr_of_mut!((*text).state).cast::<u64>().add(1).write(0);
@@ -218,14 +225,15 @@ pub unsafe fn from_ascii(bytes: &[u8]) -> Option<Owned> {
     }
 }
 
-/// `memcpy` without its call where the length is that of most strings.
+/// `memcpy` without the function call for the lengths of most strings.
 ///
 /// # Safety
 /// `to` has room for `bytes`, and does not overlap it.
 #[inline(always)]
 pub unsafe fn copy_short(bytes: &[u8], to: *mut u8) {
     let (from, len) = (bytes.as_ptr(), bytes.len());
-    // SAFETY: every access lies within the first `len` bytes: two blocks that may overlap cover them.
+    // SAFETY: both have `len` bytes and don't overlap. Each branch covers them with two or three blocks that lie within
+    // and may overlap each other.
     unsafe {
         if len <= 16 {
             if len >= 8 {
@@ -255,20 +263,20 @@ pub unsafe fn copy_short(bytes: &[u8], to: *mut u8) {
     }
 }
 
-/// Why text could not be made.
+/// Why a string could not be made.
 pub enum Failure {
     /// An exception is set.
     Raised,
     BadUtf8,
 }
 
-/// A string of what a format holds.
+/// A string of what a format has stored.
 ///
 /// # Safety
 /// The GIL is held.
 pub unsafe fn from_bytes(text: Bytes<'_>) -> Result<Owned, Failure> {
-    // SAFETY: the slices are readable for their lengths; results are new references or null. A string that was made for so many
-    // units of a width has room for them, and nobody else has seen it.
+    // SAFETY: pointers and lengths are those of slices, and results are new references or null. A string made for
+    // `pairs.len()` units whose widest is `all` has room for them in that width, and nobody else has seen it.
     unsafe {
         match text {
             Bytes::Ascii(bytes) => from_ascii(bytes).ok_or(Failure::Raised),
@@ -278,7 +286,7 @@ pub unsafe fn from_bytes(text: Bytes<'_>) -> Result<Owned, Failure> {
             }
             Bytes::Ucs2(bytes) => {
                 let pairs = bytes.as_chunks::<2>().0;
-                // As wide as the widest needs: what all of them together have of bits is in the same range.
+                // As wide as the widest unit needs: the OR of all units falls into the same width.
                 let all = pairs.iter().fold(0, |all, &pair| all | u16::from_le_bytes(pair));
                 let made = Owned::new(ffi::PyUnicode_New(pairs.len() as isize, all.into())).ok_or(Failure::Raised)?;
                 let units = pairs.iter().map(|&pair| u16::from_le_bytes(pair));
@@ -309,7 +317,7 @@ pub unsafe fn from_bytes(text: Bytes<'_>) -> Result<Owned, Failure> {
 
 pub(super) unsafe fn self_test() -> Result<(), &'static str> {
     const UNKNOWN: &str = "strings of this CPython are laid out in an unknown way";
-    // SAFETY: the GIL is held, says the caller of all self tests; reads stay within the strings made here.
+    // SAFETY: the GIL is held while the module is imported; reads stay within strings that are held here.
     unsafe {
         let model = Owned::new(ffi::PyUnicode_FromStringAndSize(c"model text".as_ptr(), 10)).ok_or("no memory")?;
         let layout = model.get().cast::<Layout>();

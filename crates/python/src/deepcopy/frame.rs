@@ -1,45 +1,45 @@
-//! A copy that is not whole, and what it holds.
+//! An unfinished copy, and the content that it still needs.
 
 use crate::classes::how::Base;
 use crate::classes::plan::Plan;
 use crate::cpython::{float, int, text, Obj, Owned};
-use crate::deepcopy::UNNUMBERED;
+use crate::deepcopy::NO_ID;
 use crate::memory::Vec;
 use pyo3::ffi;
 use std::ptr::addr_of_mut;
 use std::rc::Rc;
 
-/// Which places of a copy are still to be looked at.
+/// Which contents of a copy are still to be copied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// Of a list.
+    /// The items of a list.
     List,
-    /// Of a tuple of a class whose instances are always copied.
+    /// The items of a tuple of a class whose instances are always copied.
     Tuple,
-    /// Values of a dict whose keys are strings, by their place.
+    /// The values of a dict whose keys are strings, by position.
     Values,
-    /// Values of a dict whose keys are their own copies, by key.
+    /// The values of a dict whose keys are their own copies, by key.
     Keyed,
-    /// Of an instance.
+    /// The slots of an instance.
     Slots,
-    /// A tuple, which is its own copy if its items are: `object` is the source.
+    /// The items of a tuple that is its own copy if they all are: `object` is the source.
     Shared,
-    /// Keys and values in turn, put into a dict.
+    /// Alternating keys and values, to be put into a dict.
     Pairs,
-    /// Members, put into a set.
+    /// Members, to be put into a set.
     Members,
-    /// Parts that an object is made of: see `recipe`.
+    /// Parts that an object is made from: see `recipe`.
     Recipe,
-    /// None: it waits for the frames above. What is handed to it becomes the instance's `__dict__`.
+    /// None: it waits for the frames above. A dict delivered to it becomes the instance's `__dict__`.
     Rest,
 }
 
-/// A copy that is not whole.
+/// An unfinished copy.
 pub struct Frame {
     pub kind: Kind,
-    /// Whether it goes to the frame below once it is whole; else it is there already.
+    /// Whether the copy is delivered to the frame below when it is complete; else its parent has it already.
     pub hand_over: bool,
-    pub number: u32,
+    pub id: u32,
     pub at: usize,
     pub len: usize,
     pub object: Owned,
@@ -48,44 +48,45 @@ pub struct Frame {
 
 pub enum Extra {
     None,
-    /// In `Slots`.
+    /// For `Slots`.
     Plan(Rc<Plan>),
-    /// In `Shared`: the copy, once an item has turned out to differ.
+    /// For `Shared`: the copy, made once an item's copy differs from the item.
     Tuple(Owned),
-    /// In `Pairs` and `Members`.
+    /// For `Pairs` and `Members`.
     Parts(Box<Parts>),
     Recipe(Box<Recipe>),
 }
 
-/// What the parts become. The first four are their own copies if their parts are.
+/// What is made from the parts. The first four stay the same object if all parts do.
 pub enum Make {
     FrozenSet,
     Slice,
-    /// The parts' instance with this function.
+    /// A method: this function, bound to the part.
     Method(Owned),
     Proxy,
-    /// An instance of a subclass of an immutable builtin, of that builtin's value.
+    /// An instance of a subclass of an immutable builtin, from a value of that builtin.
     Based(Base, Rc<Plan>),
-    /// The part is its arguments and fields: of which it is made, if it is a group, or which are put into it.
+    /// The part holds its arguments and fields. An exception group is made from them; other exceptions are filled with
+    /// them.
     Exception(Rc<Plan>),
-    /// An array of objects, made already: the parts go into this flat view of it.
+    /// An array of objects that exists already: the parts are stored through this flat view.
     Array(Owned),
-    /// What `__reduce_ex__` said.
+    /// What `__reduce_ex__` returned.
     Reduce(Reduce),
 }
 
 pub struct Recipe {
     pub parts: Vec<Owned>,
-    /// The object is made of so many of them; the rest is put into it.
+    /// The object is made from this many parts; the others are put into it afterwards.
     pub made_of: usize,
     pub make: Make,
     /// The copy, once it is made.
     pub made: Option<Owned>,
-    /// Some part is not its own copy.
+    /// Some part's copy differs from the part.
     pub changed: bool,
 }
 
-/// What comes after the arguments, in the order of the parts: a state, items to append, keys and values.
+/// The parts after the arguments, in order: the state, items to append, keys and values to set.
 pub struct Reduce {
     pub function: Owned,
     pub has_state: bool,
@@ -95,17 +96,17 @@ pub struct Reduce {
 
 pub struct Parts {
     pub parts: Vec<Owned>,
-    /// Items are set at the end, as some key could not be hashed before.
+    /// Items are set after the walk, because a key could not be hashed yet.
     pub deferring: bool,
 }
 
-/// Whether an object is its own copy, and of the types that most objects are.
+/// Whether an object is of one of the common types whose objects are their own copies.
 ///
 /// # Safety
 /// `object` is alive.
 #[inline(always)]
 pub unsafe fn leaf(object: Obj) -> bool {
-    // SAFETY: alive, says the caller.
+    // SAFETY: `object` is alive by contract.
     unsafe {
         text::is(object)
             || int::is(object)
@@ -116,13 +117,13 @@ pub unsafe fn leaf(object: Obj) -> bool {
     }
 }
 
-/// The places of a list or tuple (or of a subclass's instance).
+/// The items of a list or tuple (or of a subclass's instance).
 ///
 /// # Safety
-/// `object` is one, and unchanged while the slice is used.
+/// `object` is a list or tuple that stays unchanged while the slice is used.
 #[inline(always)]
 pub unsafe fn places<'a>(object: Obj) -> &'a [Obj] {
-    // SAFETY: of that type, says the caller.
+    // SAFETY: the type says which array there is, and `Py_SIZE` is its length; the contract keeps the object unchanged.
     unsafe {
         let len = ffi::Py_SIZE(object) as usize;
         let start: *const Obj = if ffi::PyList_Check(object) != 0 {
@@ -130,7 +131,7 @@ pub unsafe fn places<'a>(object: Obj) -> &'a [Obj] {
         } else {
             addr_of_mut!((*object.cast::<ffi::PyTupleObject>()).ob_item).cast()
         };
-        // An empty list's array is null, which a slice must not be.
+        // An empty list's array may be null, which a slice's address must not be.
         if len == 0 {
             return &[];
         }
@@ -138,12 +139,12 @@ pub unsafe fn places<'a>(object: Obj) -> &'a [Obj] {
     }
 }
 
-/// A frame that waits for those above.
-pub fn rest(object: &Owned, number: u32, whole: bool) -> Frame {
-    Frame { kind: Kind::Rest, hand_over: whole, number, at: 0, len: 0, object: object.clone(), extra: Extra::None }
+/// A frame that waits for those above it.
+pub fn rest(object: &Owned, id: u32, whole: bool) -> Frame {
+    Frame { kind: Kind::Rest, hand_over: whole, id, at: 0, len: 0, object: object.clone(), extra: Extra::None }
 }
 
-/// A frame that transforms in place, and belongs to one of kind `Rest` below.
+/// A frame that replaces content in place, for the `Rest` frame below it.
 pub fn content(kind: Kind, object: &Owned, len: usize, extra: Extra) -> Frame {
-    Frame { kind, hand_over: false, number: UNNUMBERED, at: 0, len, object: object.clone(), extra }
+    Frame { kind, hand_over: false, id: NO_ID, at: 0, len, object: object.clone(), extra }
 }

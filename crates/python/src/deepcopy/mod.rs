@@ -1,82 +1,82 @@
-//! `deepcopy`: a graph once more, without bytes.
+//! `deepcopy`: copies a graph without bytes in between.
 //!
-//! A container's copy starts as a shallow one: it holds what its source held, at one go. Then the places that hold more
-//! than plain values are taken one by one, and what stands there is replaced by its own copy. So a copy is a sound
-//! object at any moment, and what user code does to the source meanwhile can't be seen by the walk.
+//! The copy of a container starts as a shallow copy, made at once. Then the contents that are not leaves are replaced
+//! by their copies, one after the other. So a copy is a valid object at every moment, and it doesn't matter to the walk
+//! what user code does to the source meanwhile.
 //!
-//! As in `encode`, an object that only its parent (and the parent's shallow copy) holds can't be met again, and costs
-//! the memo nothing.
+//! As in `encode`, an object that only its parent (and the parent's shallow copy) holds can't be met again, so it needs
+//! no entry in the memo.
 
-mod border;
 mod fields;
 mod frame;
 mod recipe;
 mod reduce;
+mod strategy;
+mod user_memo;
 mod walk;
-mod way;
 
 use crate::cpython::{gc, references, Obj, Owned, Type};
 use crate::encode::memo::{Memo, Met};
 use crate::error::{detour, Detour, HoldallError, Result};
 use crate::memory::{HashMap, Vec};
-use border::Border;
 use frame::Frame;
 use pyo3::prelude::*;
 use std::cell::Cell;
 use std::rc::Rc;
+use strategy::ClassInfo;
+use user_memo::UserMemo;
 use walk::Deferred;
-use way::Known;
 
-/// No number: the object can't be met again.
-const UNNUMBERED: u32 = u32::MAX;
-/// How often an object that nobody else holds is referred to: by its parent.
+/// No object id: the object can't be met again.
+const NO_ID: u32 = u32::MAX;
+/// The reference count of an object that only its parent holds.
 const BY_PARENT: isize = 1;
-/// The same where a shallow copy of its parent, or a temporary of ours, holds it as well.
+/// The same if a shallow copy of the parent, or a temporary reference, holds it as well.
 const BY_PARENT_AND_COPY: isize = 2;
-/// No count is as low: the object is looked up in any case.
+/// Below every count: the object is always looked up.
 const NEVER: isize = -1;
 
-/// An object that may be met again.
-struct Numbered {
-    /// Held, so that its address means nothing else before the copy is whole.
+/// An object that has an id because it may be met again.
+struct Tracked {
+    /// Held, so that no other object gets its address during the call.
     source: Owned,
-    /// `None` while what it is made of is not all there.
+    /// `None` until the parts that it is made from are copied.
     copy: Option<Owned>,
-    /// Its content is not all copied.
+    /// Not all of its content is copied yet.
     open: bool,
-    /// How many copies there were to refer to when its copying was last begun.
+    /// How many objects had copies when copying it last began.
     begun: u64,
 }
 
-/// What the next call uses again.
+/// Tables that the next call reuses.
 struct Tables {
     memo: Memo,
-    numbered: Vec<Numbered>,
+    tracked: Vec<Tracked>,
     stack: Vec<Frame>,
 }
 
 thread_local! {
-    /// Taken for the length of a call: one within another (in a `__deepcopy__`) makes its own.
+    /// Taken out during a call: a nested call (from a `__deepcopy__`) makes its own.
     static TABLES: Cell<Option<Box<Tables>>> = const { Cell::new(None) };
 }
 
-/// More numbered objects than this are not kept room for.
+/// How many entries the reused tables keep room for.
 const KEPT: usize = 1 << 12;
 
-/// What became of an object.
+/// The result of copying an object.
 enum Got {
     /// It is its own copy.
     Same,
-    /// Its copy; the content is all there, or left to frames that were pushed.
+    /// Its copy, whose content is complete or left to frames that were pushed.
     Made(Owned),
-    /// A frame was pushed that hands the copy to the frame below once it is whole.
+    /// A frame was pushed that will deliver the copy to the frame below when it is complete.
     Pending,
 }
 
-/// What the memo says of an object.
+/// What the memo says about an object.
 enum Seen {
     Copied(Owned),
-    /// To be copied, under this number.
+    /// To be copied, with this id.
     New(u32),
 }
 
@@ -84,44 +84,43 @@ enum Seen {
 struct Copier<'py> {
     py: Python<'py>,
     tables: &'py mut Tables,
-    /// By the address of a class, which `Known` holds.
-    ways: HashMap<usize, Rc<Known>, rustc_hash::FxBuildHasher>,
-    last: Option<(Type, Rc<Known>)>,
-    border: Border,
-    /// Code of the program's was asked: every object is looked up, whoever holds it.
+    /// By the class's address, which the entry's class reference keeps valid.
+    strategies: HashMap<usize, Rc<ClassInfo>, rustc_hash::FxBuildHasher>,
+    last: Option<(Type, Rc<ClassInfo>)>,
+    user_memo: UserMemo,
+    /// User code has been called, so every object is looked up, however many references it has.
     tracks_all: bool,
     /// Some object was left out for its parent alone holding it.
     left_out: bool,
-    /// Whether an object was referred to before all its content was there: hashing what holds it would mislead.
+    /// Some object was referred to before its content was complete, so hashing what contains it may give wrong hashes.
     half_seen: bool,
     deferred: Vec<Deferred>,
-    /// How many copies can be referred to.
+    /// How many objects have a copy that can be referred to.
     settled: u64,
-    /// What the last frame handed over.
+    /// What the last frame delivered.
     result: Option<Owned>,
     _pause: gc::Pause,
 }
 
-/// The copy of the whole graph of `root`; `memo` is the caller's own, as of `copy.deepcopy`.
+/// The copy of the graph of `root`; `memo` is the caller's own, as for `copy.deepcopy`.
 ///
 /// # Safety
 /// `root` is alive for the length of the call, and `memo` is a dict.
 pub unsafe fn deepcopy(py: Python<'_>, root: Obj, memo: Option<Owned>) -> Result<Owned> {
-    let mut tables = TABLES
-        .take()
-        .unwrap_or_else(|| Box::new(Tables { memo: Memo::new(), numbered: Vec::new(), stack: Vec::new() }));
+    let mut tables =
+        TABLES.take().unwrap_or_else(|| Box::new(Tables { memo: Memo::new(), tracked: Vec::new(), stack: Vec::new() }));
     let copied = crate::encode::tracking_if_asked(|tracks_all| {
         let mut copier = Copier::new(py, &mut tables, memo.clone());
         copier.tracks_all = tracks_all;
-        // SAFETY: as the caller says.
+        // SAFETY: `root` is alive and `memo` is a dict, by contract.
         let copied = unsafe { copier.copy(root) };
         drop(copier);
         tables.stack.clear();
-        tables.numbered.clear();
+        tables.tracked.clear();
         tables.memo.clear();
         copied
     });
-    tables.numbered.shrink_to(KEPT);
+    tables.tracked.shrink_to(KEPT);
     tables.stack.shrink_to(KEPT);
     TABLES.set(Some(tables));
     copied
@@ -132,22 +131,22 @@ impl<'py> Copier<'py> {
         Copier {
             py,
             tables,
-            ways: HashMap::default(),
+            strategies: HashMap::default(),
             last: None,
-            border: Border::new(memo),
+            user_memo: UserMemo::new(memo),
             tracks_all: false,
             left_out: false,
             half_seen: false,
             deferred: Vec::new(),
             settled: 0,
             result: None,
-            // SAFETY: the GIL is held, as `py` shows, and a copier lives no longer than `py`.
+            // SAFETY: `py` proves that the GIL is held, and the copier doesn't outlive it.
             _pause: unsafe { gc::Pause::new() },
         }
     }
 
     unsafe fn copy(&mut self, root: Obj) -> Result<Owned> {
-        // SAFETY: alive, says the caller. Whether anybody else holds the root can't be told from its count.
+        // SAFETY: `root` is alive by contract. Its count is not used: it may include references of any kind.
         unsafe {
             if frame::leaf(root) {
                 return Ok(Owned::borrowed(root));
@@ -158,101 +157,101 @@ impl<'py> Copier<'py> {
                 Got::Pending => self.run()?,
             };
             self.finish_deferred()?;
-            self.finish_border()?;
+            self.finish_user_memo()?;
             Ok(copy)
         }
     }
 
-    /// Looks an object up, and numbers it where it may be met again: where there are more than `held` references.
+    /// Looks an object up, and gives it an id if it may be met again: if it has more than `held` references.
     ///
     /// # Safety
     /// `object` is alive.
     #[inline(always)]
     unsafe fn seen(&mut self, object: Obj, held: isize) -> Result<Seen> {
-        // SAFETY: alive, says the caller.
-        if unsafe { references(object) } <= held && !self.tracks_all && !self.border.looks_at_all() {
+        // SAFETY: `object` is alive by contract.
+        if unsafe { references(object) } <= held && !self.tracks_all && !self.user_memo.looks_at_all() {
             self.left_out = true;
-            return Ok(Seen::New(UNNUMBERED));
+            return Ok(Seen::New(NO_ID));
         }
-        // SAFETY: the same.
+        // SAFETY: `object` is alive by contract.
         unsafe { self.seen_shared(object) }
     }
 
     #[inline(never)]
     unsafe fn seen_shared(&mut self, object: Obj) -> Result<Seen> {
-        let Tables { memo, numbered, .. } = &mut *self.tables;
-        let number = numbered.len() as u32;
-        match memo.meet(object, number) {
-            Met::Before(number) => {
-                let entry = &mut numbered[number as usize];
+        let Tables { memo, tracked, .. } = &mut *self.tables;
+        let id = tracked.len() as u32;
+        match memo.meet(object, id) {
+            Met::Before(id) => {
+                let entry = &mut tracked[id as usize];
                 if let Some(copy) = &entry.copy {
                     self.half_seen |= entry.open;
                     return Ok(Seen::Copied(copy.clone()));
                 }
-                // It is being made of parts that hold itself. Begun once more it ends where one of them can be referred
-                // to by now; where none can that could not the last time, it would go round for ever.
+                // It is among the parts that it is made from. Starting over ends once one of those can be referred to;
+                // if none has become so since the last start, it would never end.
                 if entry.begun == self.settled {
                     return Err(fault("an object that is made of its parts is one of them itself"));
                 }
                 entry.begun = self.settled;
-                Ok(Seen::New(number))
+                Ok(Seen::New(id))
             }
             Met::Never => {
-                if number >= UNNUMBERED - 1 {
+                if id >= NO_ID - 1 {
                     return Err(fault("more than 4,294,967,293 shared objects in one graph"));
                 }
-                // SAFETY: alive, says the caller.
+                // SAFETY: `object` is alive by contract.
                 let source = unsafe { Owned::borrowed(object) };
-                numbered.push(Numbered { source, copy: None, open: true, begun: self.settled });
-                if let Some(copy) = self.border.find(object)? {
+                tracked.push(Tracked { source, copy: None, open: true, begun: self.settled });
+                if let Some(copy) = self.user_memo.find(object)? {
                     self.half_seen = true;
-                    let entry = &mut self.tables.numbered[number as usize];
+                    let entry = &mut self.tables.tracked[id as usize];
                     entry.copy = Some(copy.clone());
                     entry.open = false;
                     return Ok(Seen::Copied(copy));
                 }
-                Ok(Seen::New(number))
+                Ok(Seen::New(id))
             }
         }
     }
 
-    /// Code of the program's is about to be asked. It may give references to whatever it can reach: if an object was left
-    /// out for having one holder, the whole graph is copied anew, with every object looked up.
+    /// User code is about to be called, which may create references to anything it can reach. If an object was not
+    /// looked up because only its parent held it, the whole graph is copied again with every object looked up.
     fn asks_program(&mut self) -> Result<()> {
-        if self.left_out && !self.tracks_all && !self.border.looks_at_all() {
+        if self.left_out && !self.tracks_all && !self.user_memo.looks_at_all() {
             return Err(detour(Detour::TrackAll));
         }
         self.tracks_all = true;
         Ok(())
     }
 
-    /// From now on `copy` is what the object of that number became.
+    /// Records `copy` as the copy of the object with that id.
     #[inline(always)]
-    fn settle(&mut self, number: u32, copy: &Owned) {
-        if number != UNNUMBERED {
-            self.tables.numbered[number as usize].copy = Some(copy.clone());
+    fn settle(&mut self, id: u32, copy: &Owned) {
+        if id != NO_ID {
+            self.tables.tracked[id as usize].copy = Some(copy.clone());
             self.settled += 1;
-            self.border.note(number);
+            self.user_memo.note(id);
         }
     }
 
-    /// The copy of that number is whole.
+    /// Marks the copy of the object with that id as complete.
     #[inline(always)]
-    fn close(&mut self, number: u32) {
-        if number != UNNUMBERED {
-            self.tables.numbered[number as usize].open = false;
+    fn close(&mut self, id: u32) {
+        if id != NO_ID {
+            self.tables.tracked[id as usize].open = false;
         }
     }
 
-    /// The copy that was made, of an object that can't be referred to before, while another of it was being made.
-    fn adopted(&mut self, number: u32) -> Result<Option<Owned>> {
-        if number == UNNUMBERED {
+    /// The copy that was made meanwhile by starting over, for an object that can't be referred to before it is made.
+    fn adopted(&mut self, id: u32) -> Result<Option<Owned>> {
+        if id == NO_ID {
             return Ok(None);
         }
-        let entry = &self.tables.numbered[number as usize];
+        let entry = &self.tables.tracked[id as usize];
         match &entry.copy {
             Some(copy) => Ok(Some(copy.clone())),
-            None => self.border.find(entry.source.get()),
+            None => self.user_memo.find(entry.source.get()),
         }
     }
 }

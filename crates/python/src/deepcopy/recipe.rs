@@ -1,9 +1,9 @@
-//! Objects that are made of their parts: they exist only once these are copied.
+//! Objects that are made from their parts, and exist only once the parts are copied.
 
 use crate::classes::plan::Plan;
 use crate::cpython::{Obj, Owned};
 use crate::deepcopy::frame::{Extra, Frame, Kind, Make, Recipe};
-use crate::deepcopy::{fault, Copier, Got, BY_PARENT_AND_COPY, NEVER, UNNUMBERED};
+use crate::deepcopy::{fault, Copier, Got, BY_PARENT_AND_COPY, NEVER, NO_ID};
 use crate::error::{raised, Result};
 use crate::memory::{vec, Vec};
 use crate::types;
@@ -16,17 +16,17 @@ extern "C" {
 }
 
 impl Copier<'_> {
-    /// Leaves an object that is made of all these parts to the walk.
+    /// Lets the walk copy all parts and make an object from them.
     ///
     /// # Safety
     /// `source` is alive.
-    pub(super) unsafe fn recipe(&mut self, source: Obj, parts: Vec<Owned>, make: Make, number: u32) -> Result<Got> {
+    pub(super) unsafe fn recipe(&mut self, source: Obj, parts: Vec<Owned>, make: Make, id: u32) -> Result<Got> {
         let made_of = parts.len();
-        // SAFETY: alive, says the caller.
-        unsafe { self.recipe_of(source, parts, made_of, make, number) }
+        // SAFETY: `source` is alive by contract.
+        unsafe { self.recipe_of(source, parts, made_of, make, id) }
     }
 
-    /// The same where only the first `made_of` are needed to make it.
+    /// The same if only the first `made_of` parts are needed to make the object.
     ///
     /// # Safety
     /// `source` is alive.
@@ -36,38 +36,41 @@ impl Copier<'_> {
         parts: Vec<Owned>,
         made_of: usize,
         make: Make,
-        number: u32,
+        id: u32,
     ) -> Result<Got> {
-        // SAFETY: alive, says the caller.
+        // SAFETY: `source` is alive by contract.
         let object = unsafe { Owned::borrowed(source) };
         let len = parts.len();
         let recipe = Recipe { parts, made_of, make, made: None, changed: false };
         let extra = Extra::Recipe(Box::new(recipe));
-        self.push(Frame { kind: Kind::Recipe, hand_over: true, number, at: 0, len, object, extra });
+        self.push(Frame { kind: Kind::Recipe, hand_over: true, id, at: 0, len, object, extra });
         Ok(Got::Pending)
     }
 
-    /// The recipe just pushed has made its object.
+    /// Says that the recipe just pushed has its object already.
     pub(super) fn already(&mut self, made: Owned) {
         if let Some(Frame { extra: Extra::Recipe(recipe), .. }) = self.tables.stack.last_mut() {
             recipe.made = Some(made);
         }
     }
 
+    /// Copies an exception: its arguments and fields are one part.
+    ///
     /// # Safety
     /// `source` is alive and an exception.
-    pub(super) unsafe fn exception(&mut self, source: Obj, plan: &Rc<Plan>, number: u32) -> Result<Got> {
-        // SAFETY: alive, says the caller.
+    pub(super) unsafe fn exception(&mut self, source: Obj, plan: &Rc<Plan>, id: u32) -> Result<Got> {
+        // SAFETY: `source` is alive and an exception, by contract.
         unsafe {
             let parts = types::exception::parts(self.py, source)?;
             let Some(WorkItem::Value(both)) = parts.into_iter().next() else {
                 return Err(fault("an exception without its arguments"));
             };
             let made_of = usize::from(types::exception::is_of_parts(self.py, plan.class())?);
-            self.recipe_of(source, vec![both], made_of, Make::Exception(plan.clone()), number)
+            self.recipe_of(source, vec![both], made_of, Make::Exception(plan.clone()), id)
         }
     }
 
+    /// Continues the recipe on top of the stack.
     pub(super) unsafe fn run_recipe(&mut self) -> Result<()> {
         let depth = self.tables.stack.len();
         loop {
@@ -75,7 +78,7 @@ impl Copier<'_> {
             let at = frame.at;
             let Extra::Recipe(recipe) = &frame.extra else { return Err(fault("a frame without its recipe")) };
             if at >= recipe.made_of && recipe.made.is_none() {
-                // SAFETY: the frame on top of the stack, whose first parts are there.
+                // SAFETY: the frame is on top of the stack, and its first `made_of` parts are copied.
                 if unsafe { self.make(depth)? } {
                     return Ok(());
                 }
@@ -86,15 +89,15 @@ impl Copier<'_> {
             }
             let Some(part) = recipe.parts.get(at) else {
                 let Some(frame) = self.tables.stack.pop() else { return Ok(()) };
-                self.close(frame.number);
+                self.close(frame.id);
                 let Extra::Recipe(recipe) = frame.extra else { return Ok(()) };
-                // SAFETY: the frame below waits for it.
+                // SAFETY: the frame was popped, so the one that waits for the copy is on top.
                 return unsafe { self.deliver(recipe.made.unwrap_or(frame.object)) };
             };
             let part = part.get();
-            // As a tuple's, its copying may be begun again.
-            let held = if frame.number == UNNUMBERED { BY_PARENT_AND_COPY } else { NEVER };
-            // SAFETY: the part is held by the frame, at whose place nothing is put before `value` returns.
+            // Copying the recipe may start over (see `seen_shared`), and then the part is met again.
+            let held = if frame.id == NO_ID { BY_PARENT_AND_COPY } else { NEVER };
+            // SAFETY: the frame holds the part, and replaces it only after `value` has returned.
             unsafe {
                 match self.value(part, held, true)? {
                     Got::Same => self.recipe_next(depth - 1, Owned::borrowed(part))?,
@@ -109,11 +112,11 @@ impl Copier<'_> {
         let frame = &mut self.tables.stack[depth];
         let at = frame.at;
         frame.at += 1;
-        // SAFETY: as the caller says.
+        // SAFETY: the frame at `depth` is a recipe's, which has this part.
         unsafe { self.recipe_part(depth, at, copy) }
     }
 
-    /// The copy of a part has come.
+    /// Stores the copy of a part.
     pub(super) unsafe fn recipe_part(&mut self, depth: usize, at: usize, copy: Owned) -> Result<()> {
         let Extra::Recipe(recipe) = &mut self.tables.stack[depth].extra else {
             return Err(fault("a frame without its recipe"));
@@ -129,31 +132,31 @@ impl Copier<'_> {
             return types::exception::fill(self.py, &made, &copy, 0);
         }
         if let Some(flat) = flat {
-            // SAFETY: all are held.
+            // SAFETY: `flat` and `copy` are held; NumPy checks the index.
             if unsafe { ffi::PySequence_SetItem(flat.get(), at as isize, copy.get()) } != 0 {
                 return Err(raised());
             }
             return Ok(());
         }
-        // SAFETY: the same.
+        // SAFETY: the frame is a recipe's, and its parts up to `at` are copied.
         unsafe { self.reduce_part(depth, at, &made, copy) }
     }
 
-    /// Makes the object; says yes where the frame is gone, as the object was made while its parts were.
+    /// Makes the object. `true`: the frame is gone, because starting over had made the object already.
     unsafe fn make(&mut self, depth: usize) -> Result<bool> {
         let frame = &self.tables.stack[depth - 1];
-        let (number, source) = (frame.number, frame.object.clone());
-        if let Some(copy) = self.adopted(number)? {
+        let (id, source) = (frame.id, frame.object.clone());
+        if let Some(copy) = self.adopted(id)? {
             self.tables.stack.pop();
-            self.close(number);
-            // SAFETY: the frame below waits for it.
+            self.close(id);
+            // SAFETY: the frame was popped, so the one that waits for the copy is on top.
             unsafe { self.deliver(copy)? };
             return Ok(true);
         }
         let Extra::Recipe(recipe) = &self.tables.stack[depth - 1].extra else { return Ok(false) };
         let parts = &recipe.parts;
         let part = |at: usize| parts[at].get();
-        // SAFETY: parts are held by the frame, which stays where it is: nothing is pushed or popped by what runs here.
+        // SAFETY: the frame holds the parts, and what runs here doesn't touch the stack.
         unsafe {
             let own = if recipe.changed { None } else { Some(source.clone()) };
             let made = match (&recipe.make, own) {
@@ -175,7 +178,7 @@ impl Copier<'_> {
                 (Make::Based(base, plan), _) => {
                     let (base, plan, payload) = (*base, plan.clone(), parts[0].clone());
                     let made = types::new_of(base, plan.class(), Some(payload))?;
-                    return self.made(depth, source, made, number, Some(plan));
+                    return self.made(depth, source, made, id, Some(plan));
                 }
                 (Make::Exception(plan), _) => {
                     let (plan, args) = (plan.clone(), parts[..recipe.made_of].first().cloned());
@@ -183,30 +186,30 @@ impl Copier<'_> {
                     if let Some(args) = &args {
                         types::exception::fill(self.py, &made, args, 0)?;
                     }
-                    return self.made(depth, source, made, number, Some(plan));
+                    return self.made(depth, source, made, id, Some(plan));
                 }
                 (Make::Array(_), _) => return Err(fault("an array without its copy")),
                 (Make::Reduce(reduce), _) => reduce.call(&parts[..recipe.made_of])?,
             };
-            self.made(depth, source, made, number, None)
+            self.made(depth, source, made, id, None)
         }
     }
 
-    /// Notes what was made, and leaves slots and `__dict__` to the walk.
+    /// Records the object that was made, and lets the walk copy slots and `__dict__`.
     unsafe fn made(
         &mut self,
         depth: usize,
         source: Owned,
         made: Owned,
-        number: u32,
+        id: u32,
         plan: Option<Rc<Plan>>,
     ) -> Result<bool> {
-        self.settle(number, &made);
+        self.settle(id, &made);
         if let Extra::Recipe(recipe) = &mut self.tables.stack[depth - 1].extra {
             recipe.made = Some(made.clone());
         }
         if let Some(plan) = plan {
-            // SAFETY: instances of the plan's class; the new one has no state.
+            // SAFETY: both are instances of the plan's class, and the new one has no state yet.
             unsafe {
                 let dict = plan.dict_of(source.get())?;
                 self.state(source.get(), &made, &plan, dict)?;

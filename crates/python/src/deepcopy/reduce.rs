@@ -1,4 +1,4 @@
-//! Objects that say by `__reduce_ex__` how they are made: as `copy.deepcopy` does it, part by part on the walk's stack.
+//! Objects that are copied by `__reduce_ex__`, as `copy.deepcopy` does it, with the parts copied on the explicit stack.
 
 use crate::classes::{plan, registry, state};
 use crate::cpython::{new, Obj, Owned};
@@ -11,14 +11,16 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 use pyo3::{ffi, intern};
 
-/// The protocol that `copy` asks for.
+/// The pickle protocol that `copy` asks for.
 const PROTOCOL: i32 = 4;
 
 impl Reduce {
+    /// Calls the function.
+    ///
     /// # Safety
     /// The GIL is held.
     pub unsafe fn call(&self, args: &[Owned]) -> Result<Owned> {
-        // SAFETY: the arguments are held; a tuple takes over what it is given.
+        // SAFETY: every argument is held; each slot of the new tuple takes over a reference of its own.
         unsafe {
             let tuple = Owned::new(ffi::PyTuple_New(args.len() as isize)).ok_or_else(raised)?;
             for (at, arg) in args.iter().enumerate() {
@@ -31,7 +33,7 @@ impl Reduce {
 }
 
 impl Copier<'_> {
-    /// `asks_program`: the function is none of the interpreter's own.
+    /// Asks an object how to make it. `asks_program`: the answer may come from code outside of the interpreter.
     ///
     /// # Safety
     /// `object` is alive.
@@ -39,27 +41,27 @@ impl Copier<'_> {
         &mut self,
         object: Obj,
         reducer: Option<&Owned>,
-        number: u32,
+        id: u32,
         asks_program: bool,
     ) -> Result<Got> {
         if asks_program {
             self.asks_program()?;
         }
-        // SAFETY: alive, says the caller; held while its class's code runs.
+        // SAFETY: `object` is alive by contract, and held while code of its class runs.
         unsafe {
             let source = Owned::borrowed(object);
             let bound = Bound::from_borrowed_ptr(self.py, object);
             let said = match reducer {
                 Some(reducer) => Bound::from_borrowed_ptr(self.py, registry::call(reducer, object)?.get()),
-                // As `copy` asks: a class may say None to the first.
+                // As `copy` does it: a class may set `__reduce_ex__` to None.
                 None => match bound.getattr_opt(intern!(self.py, "__reduce_ex__"))?.filter(|found| !found.is_none()) {
                     Some(reduce_ex) => reduce_ex.call1((PROTOCOL,))?,
                     None => bound.call_method0(intern!(self.py, "__reduce__"))?,
                 },
             };
             if said.is_instance_of::<PyString>() {
-                self.settle(number, &source);
-                self.close(number);
+                self.settle(id, &source);
+                self.close(id);
                 return Ok(Got::Made(source));
             }
             let malformed = || PyTypeError::new_err("`__reduce_ex__` must give a string or a tuple of two to six");
@@ -97,11 +99,11 @@ impl Copier<'_> {
             let setter = part(5).map(|setter| crate::cpython::owned(&setter));
             let function = crate::cpython::owned(&said.get_item(0)?);
             let reduce = Reduce { function, has_state, setter, items };
-            self.recipe_of(object, parts, made_of, Make::Reduce(reduce), number)
+            self.recipe_of(object, parts, made_of, Make::Reduce(reduce), id)
         }
     }
 
-    /// The attributes of a defaultdict's subclass, of which the builtin's `__reduce__` knows nothing.
+    /// The attributes of an instance of a defaultdict's subclass, which the builtin's `__reduce__` leaves out.
     fn untold_state(&self, object: &Bound<'_, PyAny>) -> Result<Option<Owned>> {
         let class = object.get_type();
         let py = self.py;
@@ -116,7 +118,7 @@ impl Copier<'_> {
             return Ok(None);
         }
         let slots = new::dict(self.py)?;
-        // SAFETY: the class and its instance are alive.
+        // SAFETY: `object` holds itself and its class, and the plan is that class's.
         let dict = unsafe {
             let plan = plan::of(self.py, class.as_ptr().cast())?;
             for slot in &plan.slots {
@@ -131,7 +133,7 @@ impl Copier<'_> {
         if slots.is_empty() {
             return Ok(dict);
         }
-        // SAFETY: held.
+        // SAFETY: `dict` is held until the tuple has a reference of its own.
         let dict = dict.map(|dict| unsafe { Bound::from_borrowed_ptr(self.py, dict.get()) });
         Ok(Some(crate::cpython::owned((dict, slots).into_pyobject(self.py)?.as_any())))
     }
@@ -152,7 +154,7 @@ impl Copier<'_> {
             return set_state(self.py, made, part, setter);
         }
         let place = place - state;
-        // SAFETY: all are held over the calls.
+        // SAFETY: `made`, `key` and `part` are held during the calls.
         unsafe {
             if place < reduce.items {
                 let name = intern!(self.py, "append").as_ptr();
@@ -172,13 +174,13 @@ impl Copier<'_> {
     }
 }
 
-/// Gives an object its state as `copy` does: by setter, by `__setstate__`, or into `__dict__` and slots.
+/// Sets an object's state as `copy` does: by the setter, by `__setstate__`, or in `__dict__` and slots.
 fn set_state(py: Python<'_>, object: &Owned, state: Owned, setter: Option<Owned>) -> Result<()> {
-    // SAFETY: both are held.
+    // SAFETY: both are owned references.
     let (object, state) =
         unsafe { (Bound::from_borrowed_ptr(py, object.get()), Bound::from_borrowed_ptr(py, state.get())) };
     if let Some(setter) = setter {
-        // SAFETY: held.
+        // SAFETY: `setter` is an owned reference.
         unsafe { Bound::from_borrowed_ptr(py, setter.get()) }.call1((&object, &state))?;
         return Ok(());
     }

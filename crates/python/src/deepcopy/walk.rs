@@ -1,49 +1,49 @@
-//! The walk: builtin containers, and the loop that takes the copy on top of the stack on by one place after the other.
+//! The walk: builtin containers, and the loop that continues the copy on top of the stack.
 
 use crate::classes::state;
 use crate::cpython::dict::{self, Position};
 use crate::cpython::fill;
 use crate::cpython::{replace, Obj, Owned};
 use crate::deepcopy::frame::{leaf, places, Extra, Frame, Kind, Parts};
-use crate::deepcopy::{fault, Copier, Got, Seen, BY_PARENT, BY_PARENT_AND_COPY, CHANGED, NEVER, UNNUMBERED};
+use crate::deepcopy::{fault, Copier, Got, Seen, BY_PARENT, BY_PARENT_AND_COPY, CHANGED, NEVER, NO_ID};
 use crate::error::{raised, Result};
 use crate::memory::Vec;
 use pyo3::ffi;
 use std::ptr::addr_of_mut;
 
-/// Something to hash once every copy is whole.
+/// What is hashed after the walk, when all copies are complete.
 pub(super) enum Deferred {
     Item { target: Owned, key: Owned, value: Owned },
     Member { set: Owned, member: Owned },
 }
 
-/// The first place from `at` on that holds more than a plain value.
+/// The position of the first item from `at` on that is not a leaf.
 #[inline(always)]
 unsafe fn first_node(places: &[Obj], at: usize) -> Option<usize> {
-    // SAFETY: places of a live object, filled, say the callers.
+    // SAFETY: callers pass the filled items of a live object.
     places[at..].iter().position(|&item| unsafe { !leaf(item) }).map(|found| at + found)
 }
 
 impl Copier<'_> {
-    /// Copies what is no leaf. Where `whole`, `Got::Made` is complete: what hashes it or calls it may go on.
+    /// Copies an object. If `whole`, a `Got::Made` is complete: it may be hashed or called.
     ///
     /// # Safety
     /// `object` is alive.
     #[inline(always)]
     pub(super) unsafe fn value(&mut self, object: Obj, held: isize, whole: bool) -> Result<Got> {
-        // SAFETY: alive, says the caller; the types compared with are static.
+        // SAFETY: `object` is alive by contract; the types are static.
         unsafe {
             let class = ffi::Py_TYPE(object);
             let is_dict = class == addr_of_mut!(ffi::PyDict_Type);
             if is_dict || class == addr_of_mut!(ffi::PyList_Type) {
                 return match self.seen(object, held)? {
                     Seen::Copied(copy) => Ok(Got::Made(copy)),
-                    Seen::New(number) if is_dict => self.dict(object, number, whole),
-                    Seen::New(number) => self.list(object, number, whole),
+                    Seen::New(id) if is_dict => self.dict(object, id, whole),
+                    Seen::New(id) => self.list(object, id, whole),
                 };
             }
             if class == addr_of_mut!(ffi::PyTuple_Type) {
-                // Nothing to look up where all items are plain: it is its own copy.
+                // A tuple of leaves is its own copy and needs no look-up.
                 return match first_node(places(object), 0) {
                     None => Ok(Got::Same),
                     Some(at) => self.tuple(object, at, held),
@@ -62,7 +62,7 @@ impl Copier<'_> {
         self.tables.stack.push(frame);
     }
 
-    /// What became of an object for which a frame was pushed.
+    /// The result for an object whose frame was pushed.
     #[inline(always)]
     fn pushed(whole: bool, copy: Owned) -> Got {
         if whole {
@@ -73,55 +73,55 @@ impl Copier<'_> {
     }
 
     #[inline(always)]
-    unsafe fn list(&mut self, object: Obj, number: u32, whole: bool) -> Result<Got> {
-        // SAFETY: a list, says the caller.
+    unsafe fn list(&mut self, object: Obj, id: u32, whole: bool) -> Result<Got> {
+        // SAFETY: `object` is a list: `value` checked its type.
         unsafe {
             let copy = Owned::new(ffi::PyList_GetSlice(object, 0, ffi::Py_SIZE(object))).ok_or_else(raised)?;
-            self.settle(number, &copy);
+            self.settle(id, &copy);
             let items = places(copy.get());
             let Some(at) = first_node(items, 0) else {
-                self.close(number);
+                self.close(id);
                 return Ok(Got::Made(copy));
             };
             let (len, object) = (items.len(), copy.clone());
-            self.push(Frame { kind: Kind::List, hand_over: whole, number, at, len, object, extra: Extra::None });
+            self.push(Frame { kind: Kind::List, hand_over: whole, id, at, len, object, extra: Extra::None });
             Ok(Self::pushed(whole, copy))
         }
     }
 
     #[inline(never)]
     pub(super) unsafe fn tuple(&mut self, object: Obj, at: usize, held: isize) -> Result<Got> {
-        // SAFETY: a tuple (or a named one) with something else than a leaf at `at`, says the caller.
+        // SAFETY: `object` is a tuple or named tuple with an item at `at` that is not a leaf.
         unsafe {
-            let number = match self.seen(object, held)? {
+            let id = match self.seen(object, held)? {
                 Seen::Copied(copy) => return Ok(Got::Made(copy)),
-                Seen::New(number) => number,
+                Seen::New(id) => id,
             };
             let (len, object) = (ffi::Py_SIZE(object) as usize, Owned::borrowed(object));
-            self.push(Frame { kind: Kind::Shared, hand_over: true, number, at, len, object, extra: Extra::None });
+            self.push(Frame { kind: Kind::Shared, hand_over: true, id, at, len, object, extra: Extra::None });
             Ok(Got::Pending)
         }
     }
 
     #[inline(always)]
-    unsafe fn dict(&mut self, object: Obj, number: u32, whole: bool) -> Result<Got> {
-        // SAFETY: a dict, says the caller.
+    unsafe fn dict(&mut self, object: Obj, id: u32, whole: bool) -> Result<Got> {
+        // SAFETY: `object` is a dict: `value` checked its type.
         unsafe {
             let len = dict::len(object);
             if len == 0 {
                 let copy = Owned::new(ffi::PyDict_New()).ok_or_else(raised)?;
-                self.settle(number, &copy);
-                self.close(number);
+                self.settle(id, &copy);
+                self.close(id);
                 return Ok(Got::Made(copy));
             }
             if dict::entries(object).is_none() && !self.has_fixed_keys(object)? {
                 let copy = Owned::new(ffi::PyDict_New()).ok_or_else(raised)?;
-                self.settle(number, &copy);
-                self.pairs(object, &copy, number, whole);
+                self.settle(id, &copy);
+                self.pairs(object, &copy, id, whole);
                 return Ok(Self::pushed(whole, copy));
             }
             let copy = Owned::new(ffi::PyDict_Copy(object)).ok_or_else(raised)?;
-            self.settle(number, &copy);
+            self.settle(id, &copy);
             let (kind, at) = match dict::entries(copy.get()) {
                 Some(entries) => (Kind::Values, entries.iter().position(|entry| !leaf(entry.1))),
                 None => {
@@ -138,12 +138,12 @@ impl Copier<'_> {
                 }
             };
             let Some(at) = at else {
-                self.close(number);
+                self.close(id);
                 return Ok(Got::Made(copy));
             };
-            // The shallow copy of a dict of plain values is unknown to the collector.
+            // The shallow copy of a dict of untracked values isn't tracked by the collector.
             fill::track(copy.get());
-            self.push(Frame { kind, hand_over: whole, number, at, len, object: copy.clone(), extra: Extra::None });
+            self.push(Frame { kind, hand_over: whole, id, at, len, object: copy.clone(), extra: Extra::None });
             Ok(Self::pushed(whole, copy))
         }
     }
@@ -151,7 +151,7 @@ impl Copier<'_> {
     /// Whether all keys are their own copies.
     unsafe fn has_fixed_keys(&mut self, object: Obj) -> Result<bool> {
         let mut position = Position(0);
-        // SAFETY: a dict, says the caller; `next` reads it anew at every step, and keys are held while they are asked.
+        // SAFETY: `object` is a dict; `next` reads it anew at every step, and keys are held while they are examined.
         unsafe {
             while let Some((key, _)) = position.next(object) {
                 if !leaf(key) && !self.fixed(&Owned::borrowed(key))? {
@@ -162,30 +162,30 @@ impl Copier<'_> {
         Ok(true)
     }
 
-    /// Leaves the items of a dict to the walk, which puts them into `copy`.
-    pub(super) unsafe fn pairs(&mut self, source: Obj, copy: &Owned, number: u32, whole: bool) {
+    /// Lets the walk copy the items of a dict and put them into `copy`.
+    pub(super) unsafe fn pairs(&mut self, source: Obj, copy: &Owned, id: u32, whole: bool) {
         let mut parts = Vec::new();
         let mut position = Position(0);
-        // SAFETY: a dict, says the caller.
+        // SAFETY: `source` is a dict, and nothing runs that could change it.
         unsafe {
             while let Some((key, value)) = position.next(source) {
                 parts.push(Owned::borrowed(key));
                 parts.push(Owned::borrowed(value));
             }
         }
-        self.parts(Kind::Pairs, parts, copy, number, whole);
+        self.parts(Kind::Pairs, parts, copy, id, whole);
     }
 
-    pub(super) fn parts(&mut self, kind: Kind, parts: Vec<Owned>, copy: &Owned, number: u32, whole: bool) {
+    pub(super) fn parts(&mut self, kind: Kind, parts: Vec<Owned>, copy: &Owned, id: u32, whole: bool) {
         let len = parts.len();
         let extra = Extra::Parts(Box::new(Parts { parts, deferring: false }));
-        self.push(Frame { kind, hand_over: whole, number, at: 0, len, object: copy.clone(), extra });
+        self.push(Frame { kind, hand_over: whole, id, at: 0, len, object: copy.clone(), extra });
     }
 
-    /// Works until the stack is empty; gives what its lowest frame handed over.
+    /// Runs until the stack is empty; returns what the lowest frame delivered.
     pub(super) fn run(&mut self) -> Result<Owned> {
         while let Some(frame) = self.tables.stack.last() {
-            // SAFETY: a frame's object is of the type that its kind says, and is held by it.
+            // SAFETY: a frame holds its object, which is of the type that its kind says.
             unsafe {
                 match frame.kind {
                     Kind::List | Kind::Tuple | Kind::Shared => self.run_items(frame.kind)?,
@@ -201,46 +201,47 @@ impl Copier<'_> {
         self.result.take().ok_or_else(|| fault("a graph without its root"))
     }
 
-    /// Takes the whole copy off the stack.
+    /// Takes the finished copy off the stack.
     #[inline(always)]
     pub(super) unsafe fn finish(&mut self) -> Result<()> {
         let Some(frame) = self.tables.stack.pop() else { return Ok(()) };
         let mut object = frame.object;
         if frame.kind == Kind::Shared {
-            object = match self.adopted(frame.number)? {
+            object = match self.adopted(frame.id)? {
                 Some(copy) => copy,
                 None => {
                     let copy = if let Extra::Tuple(copy) = frame.extra { copy } else { object };
-                    self.settle(frame.number, &copy);
+                    self.settle(frame.id, &copy);
                     copy
                 }
             };
         }
-        self.close(frame.number);
+        self.close(frame.id);
         if frame.hand_over {
-            // SAFETY: the frame below waits for it.
+            // SAFETY: the frame was popped, so the one that waits for the copy is on top.
             unsafe { self.deliver(object)? };
         }
         Ok(())
     }
 
-    /// Hands a whole copy to the frame on top of the stack.
+    /// Delivers a finished copy to the frame on top of the stack.
     pub(super) unsafe fn deliver(&mut self, copy: Owned) -> Result<()> {
         let Some(depth) = self.tables.stack.len().checked_sub(1) else {
             self.result = Some(copy);
             return Ok(());
         };
-        // SAFETY: a frame of this stack.
+        // SAFETY: `depth` is the index of the last frame.
         unsafe { self.place(depth, copy) }
     }
 
-    /// Puts a copy where the frame stands, and takes the frame on by one place.
+    /// Stores a copy where the frame stands, and advances the frame by one.
     #[inline(always)]
     unsafe fn place(&mut self, depth: usize, copy: Owned) -> Result<()> {
         let frame = &mut self.tables.stack[depth];
         let at = frame.at;
         frame.at += 1;
-        // SAFETY: the frame's object is of the type that its kind says; that the place is still there is looked at.
+        // SAFETY: the frame holds its object, which is of the type that its kind says. Lists and dicts may have been
+        // changed by user code: their lengths are compared first.
         unsafe {
             match frame.kind {
                 Kind::List => {
@@ -284,15 +285,16 @@ impl Copier<'_> {
 
     unsafe fn run_items(&mut self, kind: Kind) -> Result<()> {
         let depth = self.tables.stack.len();
-        let held = match self.tables.stack[depth - 1].number {
+        let held = match self.tables.stack[depth - 1].id {
             _ if kind != Kind::Shared => BY_PARENT_AND_COPY,
-            UNNUMBERED => BY_PARENT,
-            // Its copying may be begun again: then all that it holds is met again.
+            NO_ID => BY_PARENT,
+            // Copying it may start over, and then everything that it holds is met again.
             _ => NEVER,
         };
         loop {
             let frame = &self.tables.stack[depth - 1];
-            // SAFETY: the frame holds a list or tuple; its items are read anew after all that may run Python code.
+            // SAFETY: the frame holds a list or tuple, whose items are read anew after everything that may run Python
+            // code.
             unsafe {
                 let items = places(frame.object.get());
                 if items.len() != frame.len {
@@ -302,7 +304,7 @@ impl Copier<'_> {
                 let Some(at) = first_node(items, from) else { return self.skip_rest(depth, kind) };
                 let item = items[at];
                 if kind == Kind::Shared {
-                    // What was passed over is taken over, if there is a copy by now.
+                    // If there is a copy already, it needs the leaves in between.
                     if let Extra::Tuple(copy) = &frame.extra {
                         for (place, &item) in items.iter().enumerate().take(at).skip(from) {
                             fill::tuple_item(copy.get(), place, Owned::borrowed(item));
@@ -326,10 +328,10 @@ impl Copier<'_> {
         }
     }
 
-    /// Ends a list or tuple, of which only leaves are left.
+    /// Finishes a list or tuple in which only leaves are left.
     unsafe fn skip_rest(&mut self, depth: usize, kind: Kind) -> Result<()> {
         let frame = &self.tables.stack[depth - 1];
-        // SAFETY: the frame holds what its kind says.
+        // SAFETY: the frame holds a tuple, and its copy was made with the same length.
         unsafe {
             if let (Kind::Shared, Extra::Tuple(copy)) = (kind, &frame.extra) {
                 for (place, &item) in places(frame.object.get()).iter().enumerate().skip(frame.at) {
@@ -340,14 +342,14 @@ impl Copier<'_> {
         }
     }
 
-    /// Copies a value of the frame at `depth`, which goes on at `after` where the value stays what it is. Gives whether
-    /// that frame is still the one to go on with.
+    /// Copies a value of the frame at `depth`, which continues at `after` if the value is its own copy. Returns whether
+    /// that frame is still the one to continue.
     #[inline(always)]
     unsafe fn step(&mut self, depth: usize, value: Obj, after: usize) -> Result<bool> {
-        // SAFETY: the caller's frame holds the value.
+        // SAFETY: the frame's container holds the value.
         match unsafe { self.value(value, BY_PARENT_AND_COPY, false)? } {
             Got::Same => self.tables.stack[depth - 1].at = after,
-            // SAFETY: the copy is of the value that the frame is at.
+            // SAFETY: the copy is of the value at which the frame stands.
             Got::Made(copy) => unsafe { self.place(depth - 1, copy)? },
             Got::Pending => return Ok(false),
         }
@@ -358,7 +360,7 @@ impl Copier<'_> {
         let depth = self.tables.stack.len();
         loop {
             let frame = &mut self.tables.stack[depth - 1];
-            // SAFETY: the frame holds a dict; its entries are read anew after all that may run Python code.
+            // SAFETY: the frame holds a dict, whose entries are read anew after everything that may run Python code.
             unsafe {
                 let Some(entries) = entries_of(frame) else { return Err(fault(CHANGED)) };
                 let left = &entries[frame.at..];
@@ -398,7 +400,7 @@ impl Copier<'_> {
         loop {
             let frame = &mut self.tables.stack[depth - 1];
             let Extra::Plan(plan) = &frame.extra else { return Err(fault("a frame without its plan")) };
-            // SAFETY: the frame holds an instance of the plan's class; its slots are read anew at every step.
+            // SAFETY: the frame holds an instance of the plan's class, whose slots are read anew at every step.
             unsafe {
                 let Some(slot) = plan.slots.get(frame.at) else { return self.finish() };
                 let value = state::slot(frame.object.get(), slot.offset);
@@ -420,13 +422,13 @@ impl Copier<'_> {
             let frame = &self.tables.stack[depth - 1];
             let Extra::Parts(parts) = &frame.extra else { return Err(fault("a frame without its parts")) };
             let Some(part) = parts.parts.get(frame.at) else {
-                // SAFETY: its own frame.
+                // SAFETY: this frame is on top of the stack.
                 return unsafe { self.finish() };
             };
-            // What is hashed must be whole; a value need not be.
+            // What is hashed must be complete; a value need not be.
             let whole = frame.kind == Kind::Members || frame.at.is_multiple_of(2);
             let part = part.get();
-            // SAFETY: the part is held by the frame, at whose place nothing is put before `value` returns.
+            // SAFETY: the frame holds the part, and replaces it only after `value` has returned.
             unsafe {
                 match self.value(part, BY_PARENT_AND_COPY, whole)? {
                     Got::Same => self.place(depth - 1, Owned::borrowed(part))?,
@@ -440,13 +442,13 @@ impl Copier<'_> {
         }
     }
 
-    /// A key is kept until its value comes; a member, or a pair, goes where it belongs.
+    /// Stores the copy of a key until its value is copied; sets a pair or a member.
     unsafe fn part(&mut self, depth: usize, at: usize, copy: Owned) -> Result<()> {
         let half_seen = self.half_seen;
         let frame = &mut self.tables.stack[depth];
         let target = frame.object.clone();
         let Extra::Parts(parts) = &mut frame.extra else { return Err(fault("a frame without its parts")) };
-        // SAFETY: all are held over what may run Python code.
+        // SAFETY: `target`, key, value and member are held while Python code may run.
         unsafe {
             if frame.kind == Kind::Members {
                 if half_seen {
@@ -470,10 +472,10 @@ impl Copier<'_> {
         }
     }
 
-    /// Hashes what could not be hashed while its content was not all there.
+    /// Sets the items and members that could not be hashed before the walk was over.
     pub(super) fn finish_deferred(&mut self) -> Result<()> {
         for deferred in std::mem::take(&mut self.deferred) {
-            // SAFETY: all are held.
+            // SAFETY: each entry holds its objects.
             unsafe {
                 match deferred {
                     Deferred::Item { target, key, value } => set_item(&target, &key, &value)?,
@@ -489,13 +491,13 @@ impl Copier<'_> {
     }
 }
 
-/// The entries of the dict in a frame of `Values`, unless user code has changed their number.
+/// The entries of the dict in a `Values` frame, unless user code has changed their number.
 ///
 /// # Safety
 /// The dict stays unchanged while the slice is used.
 #[inline(always)]
 unsafe fn entries_of<'a>(frame: &Frame) -> Option<&'a [(Obj, Obj)]> {
-    // SAFETY: the frame holds a dict. An emptied one has no entries to look at.
+    // SAFETY: the frame holds a dict; `dict::entries` checks its layout again.
     unsafe {
         if dict::len(frame.object.get()) != frame.len {
             return None;
@@ -504,9 +506,9 @@ unsafe fn entries_of<'a>(frame: &Frame) -> Option<&'a [(Obj, Obj)]> {
     }
 }
 
-/// Puts an item into the copy of a tuple, which is made for the first item that differs.
+/// Puts an item into the copy of a tuple. The copy is made for the first item that differs.
 unsafe fn shared_item(frame: &mut Frame, at: usize, item: Owned) -> Result<()> {
-    // SAFETY: the frame holds a tuple, or an instance of a class that adds nothing to one.
+    // SAFETY: the frame holds a tuple, or an instance of a class that adds nothing to one; the copy is as long.
     unsafe {
         if let Extra::Tuple(copy) = &frame.extra {
             fill::tuple_item(copy.get(), at, item);
@@ -527,12 +529,12 @@ unsafe fn shared_item(frame: &mut Frame, at: usize, item: Owned) -> Result<()> {
     Ok(())
 }
 
-/// Sets an item by the way of the builtin dict or ordered dict, past what a subclass may have overridden.
+/// Sets an item as the builtin dict or ordered dict does, even if a subclass overrides that.
 unsafe fn set_item(target: &Owned, key: &Owned, value: &Owned) -> Result<()> {
     extern "C" {
         fn PyODict_SetItem(dict: Obj, key: Obj, value: Obj) -> i32;
     }
-    // SAFETY: all are held.
+    // SAFETY: all three are owned references; the type is checked before the ordered dict's function is used.
     unsafe {
         let ordered = addr_of_mut!(crate::cpython::PyODict_Type);
         let failed = if ffi::PyType_IsSubtype(ffi::Py_TYPE(target.get()), ordered) != 0 {

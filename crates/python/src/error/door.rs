@@ -1,4 +1,4 @@
-//! The way out to Python: where Rust unwinds for lack of memory, a `MemoryError`.
+//! The way out to Python: where Rust unwinds for lack of memory, the caller gets a `MemoryError`.
 
 use super::Fault;
 use crate::memory::{forget, OutOfMemory, Vec};
@@ -7,7 +7,7 @@ use pyo3::IntoPyObjectExt;
 use std::any::Any;
 use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
 
-/// The items of a sequence of a program's own, whose length is nobody else's choice.
+/// The items of a sequence that the program itself passed, so its length is trusted.
 pub fn extracted<'py, T>(sequence: &Bound<'py, PyAny>) -> PyResult<Vec<T>>
 where
     T: for<'a> FromPyObject<'a, 'py>,
@@ -16,13 +16,13 @@ where
     sequence.extract::<std::vec::Vec<T>>().map(Vec::from)
 }
 
-/// What a function of the module's does: a lack of memory is a `MemoryError`.
+/// Runs the body of a function of the module; running out of memory becomes a `MemoryError`.
 #[inline]
 pub fn door<T>(work: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
     let done = catch_unwind(AssertUnwindSafe(|| {
         work().inspect_err(|error| {
-            // PyO3 would make the exception after the door, where nobody catches what it does without memory.
-            // SAFETY: the GIL is held by whoever was called by Python.
+            // PyO3 would create the exception behind the door, where a panic for lack of memory isn't caught.
+            // SAFETY: Python called the function, so the GIL is held.
             error.value(unsafe { Python::assume_attached() });
         })
     }));
@@ -36,7 +36,7 @@ pub fn door<T>(work: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
     })
 }
 
-/// The same; what it gives becomes an object of Python's within.
+/// The same for a result that is converted to a Python object, also within the door.
 #[inline]
 pub fn door_giving<'py, T: IntoPyObject<'py>>(
     py: Python<'py>,
@@ -45,7 +45,7 @@ pub fn door_giving<'py, T: IntoPyObject<'py>>(
     door(|| work()?.into_py_any(py))
 }
 
-/// Runs what is to leave everything as it was where it fails; also where memory runs out in it.
+/// Runs work whose failure must leave everything as it was, including a failure for lack of memory.
 pub fn guarded<T>(work: impl FnOnce() -> Result<T, Fault>) -> Result<T, Fault> {
     let mut done = None;
     match door(|| {
@@ -57,9 +57,9 @@ pub fn guarded<T>(work: impl FnOnce() -> Result<T, Fault>) -> Result<T, Fault> {
     }
 }
 
-/// Whether that is PyO3's panic where CPython could not make a small object: a number, a name, an argument's tuple. It tells
-/// `sys.unraisablehook` first; what may be large is made by `cpython::new`. Or that of Rust's `format!` where PyO3 has no memory
-/// for the names of the types that its `TypeError` of a cast is to show.
+/// Whether it is PyO3's panic when CPython can't make a small object: a number, a name, a tuple of arguments. (It calls
+/// `sys.unraisablehook` first; objects that may be large are made by `cpython::new`.) Or the panic of Rust's `format!`
+/// when PyO3 has no memory for the type names in the `TypeError` of a cast.
 fn is_of_pyo3(panic: &(dyn Any + Send)) -> bool {
     const UNSHOWN: &str = "a formatting trait implementation returned an error when the underlying stream did not";
     let text = panic.downcast_ref::<&str>().copied();
@@ -67,7 +67,7 @@ fn is_of_pyo3(panic: &(dyn Any + Send)) -> bool {
     text.is_some_and(|text| text == "PyObject pointer is null" || text.starts_with(UNSHOWN))
 }
 
-/// Keeps that panic from being reported as a mistake of ours. To be called once; the hook is this library's own.
+/// Keeps that panic from being reported as a bug. To be called once; the hook is this library's own.
 pub fn quiet_lack_of_memory() {
     let others = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
@@ -77,10 +77,10 @@ pub fn quiet_lack_of_memory() {
     }));
 }
 
-/// CPython keeps some of these ready.
+/// A `MemoryError`; CPython keeps some of them ready.
 #[cold]
 pub fn no_memory() -> PyErr {
-    // SAFETY: the GIL is held by whoever was called by Python.
+    // SAFETY: Python called the function, so the GIL is held.
     unsafe {
         pyo3::ffi::PyErr_NoMemory();
         PyErr::fetch(Python::assume_attached())

@@ -1,4 +1,4 @@
-//! What can go wrong in the host, and the exceptions it becomes.
+//! What can go wrong in the host, and the exceptions that it becomes.
 
 mod door;
 
@@ -32,14 +32,14 @@ create_exception!(holdall, LimitError, DecodeError, "One of `Limits` stopped the
 create_exception!(holdall, UnknownTypeError, DecodeError, "A class that was not permitted; `type_name` is its stored name, and the message names the remedies.\n\n>>> issubclass(UnknownTypeError, DecodeError)\nTrue\n");
 create_exception!(holdall, ValidationError, DecodeError, "Well formed, but not what was asked for; `path` says where.\n\n>>> issubclass(ValidationError, DecodeError)\nTrue\n");
 
-/// One word wide, so that a `Result` of a pointer stays in registers.
+/// One word, so that a `Result` of a pointer fits into registers.
 #[derive(Debug)]
 pub struct Fault(Box<Inner>);
 
 #[derive(Debug)]
 enum Inner {
     Raised(PyErr),
-    /// An exception of the user's own code, which is no other's to explain.
+    /// An exception of the user's code, which passes through unchanged.
     LetThrough(PyErr),
     Format(FormatError),
     Encode(String),
@@ -56,9 +56,9 @@ enum Inner {
         why: String,
         at: usize,
     },
-    /// No error: the work goes on in another way.
+    /// Not an error: the work continues in another way.
     Detour(Detour),
-    /// Not what the type says; the path from the value outwards.
+    /// A value that doesn't match its type, and the path to it, innermost step first.
     Invalid {
         why: String,
         path: Vec<Step>,
@@ -66,13 +66,13 @@ enum Inner {
     },
 }
 
-/// Why a walk goes on in another way.
+/// Why a walk continues in another way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Detour {
-    /// From the beginning, with every object looked up: code of the program's is about to be asked, and can hand out
-    /// references to what was taken for its parent's alone.
+    /// From the beginning, with every object looked up. Code of the program is about to be called, which can create
+    /// references to objects that only their parents held so far.
     TrackAll,
-    /// By the instance's own methods: its `__dict__` has one that pickle asks, or a key that is no text.
+    /// By the instance's own methods: its `__dict__` has a method that pickle asks for, or a key that isn't text.
     OwnWay(&'static str),
 }
 
@@ -81,13 +81,13 @@ pub enum Detour {
 pub enum Step {
     Field(Owned),
     Index(usize),
-    /// A value under a key, or a key, or a member: which one would show the user's data.
+    /// A key, a member, or the value under a key: naming it would show the user's data.
     Some,
 }
 
 pub type Result<T> = std::result::Result<T, Fault>;
 
-/// The offset that is given by what checks an object and does not know where its bytes are: [`Fault::found`] says it.
+/// The offset of an error in a check that doesn't know where the object's bytes are: [`Fault::found`] fills it in.
 pub const NOWHERE: usize = usize::MAX;
 
 impl From<FormatError> for Fault {
@@ -108,7 +108,7 @@ impl From<PyErr> for Fault {
 #[cold]
 #[inline(never)]
 pub fn raised() -> Fault {
-    // SAFETY: the GIL is held wherever the API is called.
+    // SAFETY: whoever calls the API holds the GIL.
     let py = unsafe { Python::assume_attached() };
     PyErr::fetch(py).into()
 }
@@ -142,17 +142,17 @@ pub fn unknown_type(name: String, why: String, at: usize) -> Fault {
     Fault(Box::new(Inner::Unknown { name, why, at }))
 }
 
-/// A value that is well formed, but not what the type says.
+/// For a value that is well formed but doesn't match its type.
 #[cold]
 #[inline(never)]
 pub fn invalid(why: impl Display) -> Fault {
     Fault(Box::new(Inner::Invalid { why: text(format_args!("{why}")), path: Vec::new(), at: None }))
 }
 
-/// Whether an exception says something of the values that a function was given. What does not is passed on, wherever an error
-/// of a called function is caught: no memory, an interrupt, what a signal's handler raises (`SystemExit`, say), what is wrong in
-/// the interpreter or an extension itself (`SystemError`), and the end of Python's stack where the caller has used most of it up.
-/// (Data that nest deep meet that end, too.)
+/// Whether an exception says something about the values that a function was given. Code that catches errors of called
+/// functions must pass on all others: lack of memory, an interrupt or what a signal handler raises (`SystemExit`, say),
+/// a fault in the interpreter or an extension (`SystemError`), and a full Python stack if the caller had used up most
+/// of it. (Deeply nested data can fill the stack, too.)
 pub fn is_of_values(py: Python<'_>, error: &PyErr) -> bool {
     let is_ordinary = error.is_instance_of::<PyException>(py)
         && !error.is_instance_of::<PyMemoryError>(py)
@@ -160,10 +160,11 @@ pub fn is_of_values(py: Python<'_>, error: &PyErr) -> bool {
     is_ordinary && (!error.is_instance_of::<PyRecursionError>(py) || !is_deep())
 }
 
-/// Whether more than half of Python's stack is in use below us.
+/// Whether more than half of Python's stack is in use.
 #[cold]
 fn is_deep() -> bool {
-    // SAFETY: the GIL is held by whoever has an exception; each frame is held while its caller is asked for.
+    // SAFETY: whoever has an exception holds the GIL. `frame` is a reference of ours, which is released after its
+    // caller was asked for.
     unsafe {
         let mut left = ffi::Py_GetRecursionLimit() / 2;
         let mut frame = ffi::PyThreadState_GetFrame(ffi::PyThreadState_Get());
@@ -177,12 +178,12 @@ fn is_deep() -> bool {
     }
 }
 
-/// What a called function gave or raised, for those who go on where it refused what it was given.
+/// What a called function returned or raised, for callers that continue if it refused its values.
 pub trait Asked<T> {
-    /// The result, or the exception, if that is about the values. Raises any other.
+    /// The result, or the exception if it is about the values. Raises all others.
     fn answer(self) -> PyResult<PyResult<T>>;
 
-    /// The result; `None` where the function refused the values. Raises what is not about them.
+    /// The result; `None` if the function refused the values. Raises exceptions that are not about them.
     fn if_taken(self) -> PyResult<Option<T>>;
 }
 
@@ -201,31 +202,31 @@ impl<T> Asked<T> for PyResult<T> {
     }
 }
 
-/// The exception, if it is about the values; raises any other.
+/// The exception, if it is about the values; raises all others.
 #[cold]
 #[inline(never)]
 fn of_values(error: PyErr) -> PyResult<PyErr> {
-    // SAFETY: the GIL is held wherever something can be raised.
+    // SAFETY: an exception exists, so whoever raised it holds the GIL.
     match is_of_values(unsafe { Python::assume_attached() }, &error) {
         true => Ok(error),
         false => Err(error),
     }
 }
 
-/// The exception that an API call has just set, if it is about the values that the call was given: it is set no more. Raises any
-/// other.
+/// The exception that an API call has just set, if it is about the values that the call was given; it is cleared.
+/// Raises all others.
 pub fn refusal() -> PyResult<PyErr> {
-    // SAFETY: the GIL is held wherever the API is called.
+    // SAFETY: whoever calls the API holds the GIL.
     of_values(PyErr::fetch(unsafe { Python::assume_attached() }))
 }
 
-/// The exception that an API call has just set as a `DecodeError` at `at`, where it comes from data that CPython refused.
+/// The exception that an API call has just set, as a `DecodeError` at `at`: CPython refused data of the message.
 #[cold]
 #[inline(never)]
 pub fn refused(what: &str, at: usize) -> Fault {
     match refusal() {
         Ok(error) => {
-            // SAFETY: the GIL is held wherever the API is called.
+            // SAFETY: whoever calls the API holds the GIL.
             let class = error.get_type(unsafe { Python::assume_attached() }).name();
             decode(format_args!("{what} ({})", class.map(|name| name.to_string()).unwrap_or_default()), at)
         }
@@ -234,7 +235,7 @@ pub fn refused(what: &str, at: usize) -> Fault {
 }
 
 impl Fault {
-    /// The same fault, seen from the container that holds the value.
+    /// Adds the step that leads from a container to the value at fault.
     #[cold]
     #[inline(never)]
     pub fn within(mut self, step: impl FnOnce() -> Step) -> Fault {
@@ -244,7 +245,7 @@ impl Fault {
         self
     }
 
-    /// The same fault, found `at` bytes into the input, unless it was found before that.
+    /// Adds the offset into the input, unless it is known already.
     #[cold]
     #[inline(never)]
     pub fn found(mut self, offset: usize) -> Fault {
@@ -256,7 +257,8 @@ impl Fault {
         self
     }
 
-    /// What a method of the user's class raised: a `ValueError` or `TypeError` says in its own words what is wrong.
+    /// For what a method of the user's class raised: a `ValueError` or `TypeError` becomes a validation error with its
+    /// message.
     #[cold]
     pub fn of_user(self, py: Python<'_>) -> Fault {
         match *self.0 {
@@ -273,12 +275,12 @@ impl Fault {
         }
     }
 
-    /// What code of ours raised that was given the user's data: an ordinary exception is about those.
+    /// For what our own Python code raised that works on the user's data: an ordinary exception is about the data.
     #[cold]
     pub fn of_data(self, what: &str, at: usize) -> Fault {
         match *self.0 {
             Inner::Raised(error) => {
-                // SAFETY: the GIL is held wherever something can be raised.
+                // SAFETY: an exception exists, so whoever raised it holds the GIL.
                 error.restore(unsafe { Python::assume_attached() });
                 refused(what, at)
             }
@@ -286,7 +288,7 @@ impl Fault {
         }
     }
 
-    /// An exception that was raised, to be let through as it is.
+    /// Marks an exception to be passed on unchanged.
     #[cold]
     pub fn let_through(self) -> Fault {
         match *self.0 {
@@ -314,12 +316,12 @@ impl Fault {
         matches!(*self.0, Inner::Invalid { .. })
     }
 
-    /// The exception, for an input that began `base` bytes into what the user gave.
+    /// The exception, for an input that begins `base` bytes into what the user gave.
     pub fn into_py(self, base: usize) -> PyErr {
-        // SAFETY: called on the way out of a function that Python called.
+        // SAFETY: called while a function that Python called returns.
         let py = unsafe { Python::assume_attached() };
         let located = |class: fn(String) -> PyErr, why: &dyn Display, at: usize| {
-            // As for `Invalid`: the whole, where nobody said which part.
+            // Nobody said where: the beginning of the input, as for `Invalid`.
             let at = if at == NOWHERE { 0 } else { at };
             let error = class(format!("{why} - at byte {}", at + base));
             let _ = error.value(py).setattr("offset", at + base);
@@ -345,7 +347,8 @@ impl Fault {
                 );
                 let located = located(class, &error, error.offset());
                 if foreign {
-                    // No message of the kind that was asked for: `holdall.safe_pickle` tells it from a damaged one.
+                    // The bytes are of another kind than asked for, not damaged: `holdall.safe_pickle` tells the two
+                    // apart.
                     let _ = located.value(py).setattr("foreign", true);
                 }
                 located
@@ -362,13 +365,13 @@ impl Fault {
     }
 }
 
-/// A `ValidationError` whose text ends with the path, as in `$.users[3].age`.
+/// A `ValidationError` whose message ends with the path, like `$.users[3].age`.
 fn invalid_error(py: Python<'_>, why: String, path: &[Step], at: usize) -> PyErr {
     let (mut place, mut parts) = ("$".to_owned(), Vec::new());
     for step in path.iter().rev() {
         match step {
             Step::Field(name) => {
-                // SAFETY: held.
+                // SAFETY: the step holds its name.
                 let name = unsafe { Bound::from_borrowed_ptr(py, name.get()) };
                 push(&mut place, format_args!(".{name}"));
                 parts.push(name);

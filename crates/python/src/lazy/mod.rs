@@ -10,7 +10,7 @@ mod tokens;
 
 use crate::cpython::new;
 use crate::error::door;
-use crate::message::foreign::guessed;
+use crate::message::foreign::detected_format;
 use crate::message::limits::Limits;
 use crate::message::load_args::LoadArgs;
 use crate::message::options::Wanted;
@@ -82,21 +82,22 @@ struct Cursor {
 
 /// A document (or a list, or an instance in one) whose members are read when you access them.
 ///
-/// data: bytes-like; it is kept, and must not change meanwhile. `holdall.open`, `holdall.bson.open`, `holdall.msgpack.open` and
-///     `holdall.julia.open` map files.
+/// data: bytes-like; it is kept, and must not change meanwhile. `holdall.open`, `holdall.bson.open`,
+/// `holdall.msgpack.open` and `holdall.julia.open` map files.
 /// format: "bson", "julia", "msgpack" or "hold"; None detects it by the structure of the bytes, not by their content, so
 ///     Julia's documents come as BSON.
-/// type: an annotation of the whole; `doc[key]` builds a member by the part that describes it. Without it, members that are dicts,
-///     lists, tuples or instances come as Documents themselves, all others as `loads` returns them.
-/// types, trust, strict, dec_hook, limits: as for `loads`. tz_aware: as for `holdall.bson.loads`.
+/// type: an annotation of the whole; `doc[key]` builds a member by the part that describes it. Without it, members that
+/// are dicts, lists, tuples or instances come as Documents themselves, all others as `loads` returns them. types,
+/// trust, strict, dec_hook, limits: as for `loads`. tz_aware: as for `holdall.bson.loads`.
 ///
-/// Use `doc[key]` (or `doc[index]` in a list, whose slices give lists of members), `get`, `in`, `len`, iteration over keys (or a
-/// list's values), `keys`, `values`, `items`. `raw` is a view of the bytes, and `load()` builds the whole. What you don't access is not
-/// checked. In hold, an object that several members share is one object, whichever you ask for first; its Document, too, is one
-/// while you hold it. A Document closes when it is no longer used, with `close`, or at the end of `with`.
+/// Use `doc[key]` (or `doc[index]` in a list, whose slices give lists of members), `get`, `in`, `len`, iteration over
+/// keys (or a list's values), `keys`, `values`, `items`. `raw` is a view of the bytes, and `load()` builds the whole.
+/// What you don't access is not checked. In hold, an object that several members share is one object, whichever you ask
+/// for first; its Document, too, is one while you hold it. A Document closes when it is no longer used, with `close`,
+/// or at the end of `with`.
 ///
-/// Raises DecodeError: malformed bytes, on access; `.offset` counts from the start of `data`. For bytes of another or an unknown
-/// format, at once.
+/// Raises DecodeError: malformed bytes, on access; `.offset` counts from the start of `data`. For bytes of another or
+/// an unknown format, at once.
 /// Raises KeyError, IndexError: no such member. Raises ValueError: it is closed.
 ///
 /// >>> from holdall import bson
@@ -142,7 +143,7 @@ impl Document {
         door(|| {
             let format = match format {
                 Some(format) => format,
-                None => with_bytes(data, guessed)?,
+                None => with_bytes(data, detected_format)?,
             };
             let args = LoadArgs { wanted: &r#type, types, trust, strict, dec_hook, limits };
             match format {
@@ -181,7 +182,8 @@ impl Document {
 
     /// The member with that key (or index), or `default` if there is none.
     ///
-    /// type: what the member must be, and is built as; without it, it comes as from `doc[key]`. With `memoryview`, bytes are a view of the document's own, not copied.
+    /// type: what the member must be, and is built as; without it, it comes as from `doc[key]`. With `memoryview`,
+    /// bytes are a view of the document's own, not copied.
     ///
     /// Raises ValidationError: it is not a `type`. Raises DecodeError: malformed bytes.
     ///
@@ -289,7 +291,8 @@ impl Document {
     }
 }
 
-/// Whether a value of a document is what was asked for. What is equal to nothing and says so by an error, as a signalling NaN, is not.
+/// Whether a value of a document is what was asked for. What is equal to nothing and says so by an error, as a
+/// signalling NaN, is not.
 fn equals(found: &Bound<'_, PyAny>, wanted: &Bound<'_, PyAny>) -> PyResult<bool> {
     match found.eq(wanted) {
         Err(error) if error.is_instance_of::<PyArithmeticError>(found.py()) => Ok(false),

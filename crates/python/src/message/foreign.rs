@@ -1,4 +1,4 @@
-//! What a reader says of bytes that are of another format: their name, and what reads them.
+//! Errors about bytes of another format: they name the format and the function that reads it.
 
 use crate::error::{door, door_giving};
 use crate::error::{DecodeError, LimitError, UnknownTypeError, ValidationError};
@@ -7,7 +7,7 @@ use holdall_format::hold::tag;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-/// What bytes are, as a clause of an error's text.
+/// What the bytes are, as a clause of an error message.
 fn clause(looks: Looks) -> String {
     let known = |what: &str, reader: &str| format!("this {what}, which holdall.{reader} reads");
     match looks {
@@ -28,13 +28,13 @@ fn clause(looks: Looks) -> String {
     }
 }
 
-/// The error of a reader that could not read `data`, with what they are instead where they look like it.
+/// The error of a reader that could not read `data`; if `data` looks like another format, the message says which.
 ///
-/// For the way out of a failure: all of `data` may be looked at.
+/// Only for the way out of a failure, as all of `data` may be inspected.
 #[cold]
 #[inline(never)]
 pub fn named(py: Python<'_>, error: PyErr, reader: Format, data: &[u8]) -> PyErr {
-    // What a bound, a permission or a place within the value is about was read well so far.
+    // Errors about bounds, permissions or a place within the value mean that the bytes were read well so far.
     let is_about_bytes = error.is_instance_of::<DecodeError>(py)
         && !error.is_instance_of::<UnknownTypeError>(py)
         && (!error.is_instance_of::<LimitError>(py) || reader != Format::Hold);
@@ -53,12 +53,12 @@ pub fn named(py: Python<'_>, error: PyErr, reader: Format, data: &[u8]) -> PyErr
     error
 }
 
-/// What bytes are that a reader of that format refuses, as a clause; none where they may be of that format.
+/// The format of bytes that a reader refuses, as a clause; `None` if they may be of the reader's own format.
 pub fn what(data: &[u8], reader: Format) -> Option<String> {
     detect::foreign(data, reader).map(clause)
 }
 
-/// The same for the reader of a log, to which bare messages are foreign, too.
+/// The same for the reader of a log, which also refuses messages outside of files.
 pub fn named_log(py: Python<'_>, error: PyErr, data: &[u8]) -> PyErr {
     if data.first() == Some(&tag::VERSION) && what(data, Format::Hold).is_none() {
         explain(py, &error, &clause(Looks::HoldMessage));
@@ -67,9 +67,9 @@ pub fn named_log(py: Python<'_>, error: PyErr, data: &[u8]) -> PyErr {
     named(py, error, Format::Hold, data)
 }
 
-/// The format that bytes are to be read as, if nobody says: by their structure alone, never by what they hold. So Julia's
-/// documents are BSON here.
-pub fn guessed(data: &[u8]) -> PyResult<&'static str> {
+/// The format in which to read bytes if the user doesn't say, judged by their structure alone and never by their
+/// content. So documents with Julia's types count as BSON here.
+pub fn detected_format(data: &[u8]) -> PyResult<&'static str> {
     let refused = |why: String| {
         let error = DecodeError::new_err(format!("{why} - at byte 0"));
         Python::attach(|py| error.value(py).setattr("offset", 0)).map(|()| error)
@@ -86,26 +86,26 @@ pub fn guessed(data: &[u8]) -> PyResult<&'static str> {
     }
 }
 
-/// Puts a clause at the end of what an error says, before the place.
+/// Adds a clause to an error's message, before the place.
 pub fn explain(py: Python<'_>, error: &PyErr, clause: &str) {
     let text = error.value(py).to_string();
     let (why, place) = match text.rfind(" - at ") {
         Some(at) => text.split_at(at),
         None => (&text[..], ""),
     };
-    // An error that was explained stays as it is: doors lead through others.
+    // Added only once: entry points call each other.
     if !why.ends_with(clause) {
         let _ = error.value(py).setattr("args", (format!("{why}; {clause}{place}"),));
     }
 }
 
-/// What bytes are that begin as files of none of our formats do, as a clause; for the command line.
+/// What bytes are that begin like another kind of file, as a clause; for the command line.
 #[pyfunction]
 pub fn foreign_format(data: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
     door_giving(data.py(), || crate::message::with_bytes(data, |data| Ok(detect::signature(data).map(clause))))
 }
 
-/// Names the format of bytes that a reader of `format` refused, if they are of another; for doors that are Python code.
+/// Adds the format's name to the error of a reader that refused bytes of another format; for entry points in Python.
 #[pyfunction]
 pub fn name_foreign(error: &Bound<'_, PyAny>, data: &Bound<'_, PyAny>, format: &str) -> PyResult<()> {
     door(|| {
@@ -121,7 +121,7 @@ pub fn name_foreign(error: &Bound<'_, PyAny>, data: &Bound<'_, PyAny>, format: &
     })
 }
 
-/// Puts a clause at the end of what an error says; for doors that are Python code.
+/// Adds a clause to an error's message; for entry points in Python.
 #[pyfunction]
 pub fn explain_error(error: &Bound<'_, PyAny>, why: &str) {
     explain(error.py(), &PyErr::from_value(error.clone()), why);

@@ -1,7 +1,8 @@
-//! What the functions that load are told by Python, for each format.
+//! What Python code passes to the loading functions of each format.
 
 use crate::cpython::owned;
 use crate::decode;
+use crate::decode::MsgpackOptions;
 use crate::dialect::julia::Julia;
 use crate::memory::Vec;
 use crate::message::limits::Limits;
@@ -12,7 +13,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyModule, PyType};
 
-/// The arguments that all functions that load have in common. A function that lacks one of them leaves its default.
+/// The arguments that the loading functions share. A function without one of them leaves its default.
 pub struct LoadArgs<'a, 'py> {
     pub wanted: &'a Wanted<'py>,
     pub types: Option<&'a Bound<'py, PyAny>>,
@@ -29,7 +30,7 @@ impl Default for LoadArgs<'_, '_> {
 }
 
 impl LoadArgs<'_, '_> {
-    /// As holdall's own format takes them.
+    /// The options for hold.
     pub fn hold(self) -> PyResult<decode::Options> {
         let mut options = decode::Options {
             types: Vec::new(),
@@ -43,14 +44,9 @@ impl LoadArgs<'_, '_> {
             node: None,
             strict: self.strict,
             dec_hook: hook(self.dec_hook, "dec_hook")?,
-            ext_hook: None,
-            timestamps: false,
-            as_msgpack_python: false,
             naive: false,
-            strict_keys: false,
-            persistent_load: None,
-            find_class: None,
-            ignores_rest: false,
+            msgpack: Default::default(),
+            pickle: Default::default(),
         };
         if let Some(types) = self.types {
             permit(&mut options, types, true)?;
@@ -60,7 +56,8 @@ impl LoadArgs<'_, '_> {
 
     pub fn msgpack(self, ext_hook: Option<&Bound<'_, PyAny>>) -> PyResult<decode::Options> {
         let options = without_names(self.hold()?, true)?;
-        Ok(decode::Options { ext_hook: hook(ext_hook, "ext_hook")?, ..options })
+        let msgpack = MsgpackOptions { ext_hook: hook(ext_hook, "ext_hook")?, ..options.msgpack };
+        Ok(decode::Options { msgpack, ..options })
     }
 
     pub fn bson(self, tz_aware: bool) -> PyResult<decode::Options> {
@@ -68,7 +65,7 @@ impl LoadArgs<'_, '_> {
         Ok(decode::Options { naive: !tz_aware, ..options })
     }
 
-    /// As Julia's files are loaded: there, `types` are the classes that Julia's types become.
+    /// The options for Julia's files: `types` are the classes that Julia's types become.
     pub fn julia(mut self, py: Python<'_>) -> PyResult<(decode::Options, Julia)> {
         let none = py.None().into_bound(py);
         let types = self.types.take().unwrap_or(&none);
@@ -77,18 +74,18 @@ impl LoadArgs<'_, '_> {
     }
 }
 
-/// As pickle loads: whatever is named.
+/// The options for unpickling: every class and function may be named.
 pub fn unpickling(
     persistent_load: Option<&Bound<'_, PyAny>>,
     find_class: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<decode::Options> {
     let mut options = LoadArgs { trust: true, ..LoadArgs::default() }.hold()?;
-    options.persistent_load = hook(persistent_load, "persistent_load")?;
-    options.find_class = hook(find_class, "find_class")?;
+    options.pickle.persistent_load = hook(persistent_load, "persistent_load")?;
+    options.pickle.find_class = hook(find_class, "find_class")?;
     Ok(options)
 }
 
-/// For formats that store no class names: refuses a type that needs them.
+/// For formats that store no class names: refuses a type that can't be told without them.
 fn without_names(options: decode::Options, textual: bool) -> PyResult<decode::Options> {
     match options.schema.as_ref().and_then(|schema| schema.ambiguity(textual)) {
         Some(why) => Err(PyTypeError::new_err(why.to_owned())),

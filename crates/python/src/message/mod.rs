@@ -1,4 +1,4 @@
-//! One message: the options of a call, and encoding and decoding by them.
+//! A single message: the options of a call, and encoding and decoding with them.
 
 pub mod foreign;
 pub mod limits;
@@ -23,8 +23,8 @@ use holdall_format::hold::{Reader, Writer};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-/// Writes `object` as a message by a dialect; shows the writer as it is in the end.
-pub fn write_and<D: Dialect>(
+/// Writes `object` as a message by a dialect; `see` gets the writer as it is at the end.
+pub fn write_in_dialect<D: Dialect>(
     dialect: D,
     writer: D::Writer,
     tables: &mut Tables,
@@ -32,24 +32,24 @@ pub fn write_and<D: Dialect>(
     options: &encode::Options,
     see: impl FnOnce(&D::Writer),
 ) -> Result<(), Fault> {
-    // SAFETY: the GIL is held, as `object` shows.
+    // SAFETY: `object` proves that the GIL is held.
     let mut encoder = unsafe { Encoder::new(object.py(), dialect, writer, options, tables, Sharing::ByCount) };
     let result = encoder.message(object.as_ptr());
     see(&encoder.w);
     result
 }
 
-/// The message that `write` leaves in scratch buffers, as bytes.
+/// The message that `write` leaves in the scratch buffers, as bytes.
 pub fn finished_message(py: Python<'_>, write: impl FnOnce(&mut Scratch) -> Result<(), Fault>) -> PyResult<Py<PyAny>> {
     let made = with_scratch(|scratch| {
         write(scratch)?;
         scratch.output.take()
     })?;
-    // SAFETY: a new reference.
+    // SAFETY: `made` is a reference of ours, which the `Bound` takes over.
     Ok(unsafe { Bound::from_owned_ptr(py, made.into_raw()) }.unbind())
 }
 
-/// Reads the bytes of an object. `bytes` never change; of all else a view keeps them in place.
+/// Reads the bytes of an object. `bytes` can't change; for other types a buffer keeps the memory in place.
 pub fn with_bytes<T>(data: &Bound<'_, PyAny>, read: impl FnOnce(&[u8]) -> PyResult<T>) -> PyResult<T> {
     match data.cast_exact::<PyBytes>() {
         Ok(bytes) => read(bytes.as_bytes()),
@@ -57,7 +57,8 @@ pub fn with_bytes<T>(data: &Bound<'_, PyAny>, read: impl FnOnce(&[u8]) -> PyResu
     }
 }
 
-/// Writes `object` as a message into the scratch buffers's output; gives the buffers that a file is to have beside it.
+/// Writes `object` as a message into the output buffer of `scratch`; returns the buffers to be stored beside it in a
+/// file.
 pub fn encode_into(
     scratch: &mut Scratch,
     object: &Bound<'_, PyAny>,
@@ -68,7 +69,7 @@ pub fn encode_into(
     let mut sink = sink;
     encode::tracking_if_asked(|track_all| {
         if track_all {
-            // What the first attempt has left.
+            // Removes what the first attempt left.
             scratch.output.reset();
             if let (Some(sink), Some(given)) = (&mut sink, given) {
                 sink.cut(given)?;
@@ -90,9 +91,9 @@ fn encode_once(
     let first = if options.canonical { Some(first_walk(scratch, object, options)?) } else { None };
     let Scratch { output, tables } = scratch;
     let writer = Writer::new(&mut *output, options.trust);
-    // SAFETY: the GIL is held, as `py` shows.
+    // SAFETY: `py` proves that the GIL is held.
     let mut encoder = unsafe { Encoder::new(py, Native::new(), writer, options, tables, Sharing::ByCount) };
-    // Until the second walk is done, what the first made keeps its addresses.
+    // Held until the second walk is over: both walks identify its objects by address.
     let mut _kept = None;
     if let Some(first) = first {
         encoder.shares(first.sharing);
@@ -122,7 +123,7 @@ pub fn encode_message(
     finished_message(object.py(), |scratch| encode_into(scratch, object, options, sink).map(drop))
 }
 
-/// Builds what a message without a file around it holds.
+/// Builds the value of a message without a file around it.
 pub fn decode_bare(
     py: Python<'_>,
     input: &[u8],
@@ -136,7 +137,7 @@ pub fn decode_bare(
     made.map_err(|error| named(py, error, Format::Hold, input))
 }
 
-/// Builds what a reader reads, which began `base` bytes into what the user gave.
+/// Builds the value of a reader's input, which began `base` bytes into what the user gave.
 pub fn decode_by<'i, R: holdall_format::Reader<'i>>(
     py: Python<'i>,
     reader: R,
@@ -147,7 +148,7 @@ pub fn decode_by<'i, R: holdall_format::Reader<'i>>(
     decoded(py, FromNative::new(), reader, options, lender).map_err(|fault| fault.into_py(base))
 }
 
-/// The same of a file of Julia's.
+/// The same for a Julia file.
 pub fn decode_julia<'i, R: holdall_format::Reader<'i>>(
     py: Python<'i>,
     julia: &'i Julia,
@@ -157,7 +158,7 @@ pub fn decode_julia<'i, R: holdall_format::Reader<'i>>(
     decoded(py, FromJulia::new(julia), reader, options, None).map_err(|fault| fault.into_py(0))
 }
 
-/// The same by a dialect, before a fault becomes an exception.
+/// The same in a dialect, before a fault becomes an exception.
 pub fn decoded<'i, D: decode::dialect::Dialect<'i>>(
     py: Python<'i>,
     dialect: D,
@@ -165,8 +166,8 @@ pub fn decoded<'i, D: decode::dialect::Dialect<'i>>(
     options: &'i decode::Options,
     lender: Option<Lender<'i>>,
 ) -> Result<Py<PyAny>, Fault> {
-    // SAFETY: the GIL is held, as `py` shows.
+    // SAFETY: `py` proves that the GIL is held.
     let object = unsafe { Decoder::new(py, dialect, reader, options, lender) }.message()?;
-    // SAFETY: a new reference, which becomes the result's.
+    // SAFETY: `object` is a reference of ours, which the `Bound` takes over.
     Ok(unsafe { Bound::from_owned_ptr(py, object.into_raw()) }.unbind())
 }

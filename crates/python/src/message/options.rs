@@ -1,4 +1,4 @@
-//! Python's arguments to the host's options.
+//! Converts Python arguments into options.
 
 use crate::cpython::{owned, Owned};
 use crate::encode;
@@ -9,12 +9,12 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use std::convert::Infallible;
 
-/// What `type=` was given. None is an annotation like any other, and means the type of None: it is not the same as nothing.
+/// The value of `type=`. None is an annotation like others (the type of None), so it differs from leaving `type=` out.
 #[derive(Debug)]
 pub struct Wanted<'py>(pub Option<Bound<'py, PyAny>>);
 
 impl Wanted<'_> {
-    /// Left out: anything goes. Signatures show it as `'Any'`, as they can show no object of `typing`; that text means it, too.
+    /// Left out: any type. Signatures can't show an object of `typing`, so they show `'Any'`, which means the same.
     pub const ANY: Self = Wanted(None);
 }
 
@@ -43,7 +43,7 @@ pub fn encoding(
     enc_hook: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<encode::Options> {
     Ok(encode::Options {
-        // Canonical form writes equal strings once: who made them, and when, is history.
+        // Canonical form writes equal strings once, whether they are the same object or not.
         refs: refs || canonical,
         canonical,
         trust,
@@ -83,7 +83,7 @@ pub fn decimal_form(given: Option<&Bound<'_, PyAny>>) -> PyResult<DecimalForm> {
     }
 }
 
-/// The list or function that takes buffers out of band, if there is one.
+/// The list or function that receives out-of-band buffers, if there is one.
 pub fn buffer_sink(buffers: Option<&Bound<'_, PyAny>>) -> PyResult<Option<BufferSink>> {
     let Some(buffers) = buffers.filter(|buffers| !buffers.is_none()) else { return Ok(None) };
     if !buffers.is_callable() && !buffers.hasattr("append")? {

@@ -1,4 +1,4 @@
-//! A class of a schema: its fields in order, and what fills in for those that are missing.
+//! A class of a schema: its fields in order, and the values of those that a message lacks.
 
 use super::node::Scalar;
 use super::{item, optional, NodeId};
@@ -10,32 +10,32 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
 
-/// Fields by name. Messages look names up and never add one, so that a fast hash does no harm.
+/// Fields by name. Messages look names up and never add one, so a fast hash without a secret is safe.
 type Names = HashMap<Vec<u8>, u32, rustc_hash::FxBuildHasher>;
 
 #[derive(Debug)]
 pub struct Class {
     /// `None` for a TypedDict, whose instances are dicts.
     pub class: Option<Owned>,
-    /// How errors call it.
+    /// Its name in errors.
     pub name: String,
     pub kind: ClassKind,
     pub fields: Vec<Field>,
-    /// Fields by their keys in plain formats, as UTF-8; and by their own names.
+    /// Fields by their keys in schemaless formats, as UTF-8; and by their Python names.
     pub by_key: Names,
     pub by_name: Names,
     pub array_like: bool,
     pub forbid_unknown: bool,
-    /// Key and value that mark its instances in plain formats.
+    /// The key and value that mark its instances in schemaless formats.
     pub tag: Option<(Owned, Owned)>,
     /// Methods to call, without arguments, before the first field and after the last.
     pub pre_init: Option<Owned>,
     pub post_init: Option<Owned>,
-    /// What the method after the last field takes: defaults of pseudo-fields.
+    /// The arguments of the method after the last field: defaults of pseudo-fields.
     pub init_vars: Vec<Option<Owned>>,
-    /// Field and function that its value goes through.
+    /// Fields whose values go through a function.
     pub converters: Vec<(u32, Owned)>,
-    /// Called with the whole instance.
+    /// Called with the finished instance.
     pub validate: Option<Owned>,
 }
 
@@ -44,29 +44,29 @@ pub enum ClassKind {
     Fields,
     NamedTuple,
     TypedDict,
-    /// Validates, and builds, by its own code.
+    /// Validates and builds instances by its own code.
     Pydantic,
 }
 
 #[derive(Debug)]
 pub struct Field {
-    /// Interned.
+    /// Interned, as attribute names are.
     pub name: Owned,
-    /// What plain formats call it.
+    /// Its key in schemaless formats.
     pub key: Owned,
     pub node: NodeId,
     pub missing: Missing,
 }
 
-/// What stands for a field that is not there.
+/// The value of a field that the message lacks.
 #[derive(Debug)]
 pub enum Missing {
     Refused,
     Default(Owned),
     Factory(Owned),
-    /// A factory that takes the instance.
+    /// A factory that is called with the instance.
     FactoryOfSelf(Owned),
-    /// Nothing: the class has the value, or it may be absent.
+    /// No value: the class has one, or the field is optional.
     Absent,
 }
 
@@ -131,7 +131,7 @@ impl Class {
         })
     }
 
-    /// The class as what its registered `decode` makes, if it has one.
+    /// For a class with a registered `decode`: the scalar that calls it.
     pub fn registered(&self, py: Python<'_>) -> PyResult<Option<Scalar>> {
         let Some(class) = &self.class else { return Ok(None) };
         let decode = super::registered_decode(py, class)?;
@@ -142,7 +142,7 @@ impl Class {
         self.class.as_ref().is_some_and(|own| own.get() == class.cast())
     }
 
-    /// Whether something is to be done once the last field is there.
+    /// Whether anything has to be called after the last field.
     pub fn goes_on(&self) -> bool {
         self.post_init.is_some() || !self.converters.is_empty() || self.validate.is_some()
     }
@@ -192,14 +192,14 @@ impl Field {
     }
 }
 
-/// The characters of a string as UTF-8; lone surrogates, which no field's name has, as they would be.
+/// A string as UTF-8. Lone surrogates, which no field's name has, are encoded like other characters.
 pub fn utf8(text: &Owned) -> PyResult<Vec<u8>> {
-    // SAFETY: held, and the GIL is too wherever an `Owned` lives.
+    // SAFETY: `text` holds the object, and whoever has an `Owned` holds the GIL.
     let text = unsafe { Bound::from_borrowed_ptr(Python::assume_attached(), text.get()) };
     let text = text.cast::<PyString>()?;
     match text.to_str() {
         Ok(utf8) => Ok(Vec::from(utf8.as_bytes())),
-        // Without memory, this has none either.
+        // If memory ran out, this call fails in the same way.
         Err(_) => {
             let encoded = text.call_method1("encode", ("utf-8", "surrogatepass"))?;
             Ok(Vec::from(encoded.cast::<pyo3::types::PyBytes>()?.as_bytes()))
@@ -209,7 +209,7 @@ pub fn utf8(text: &Owned) -> PyResult<Vec<u8>> {
 
 fn interned(text: &Bound<'_, PyString>) -> PyResult<Owned> {
     let mut raw = text.clone().into_any().into_ptr();
-    // SAFETY: a reference of ours to a string; interning may replace it by its equal.
+    // SAFETY: `raw` is a string and a reference of ours, which interning may exchange for an equal string.
     unsafe {
         ffi::PyUnicode_InternInPlace(&mut raw);
         Owned::new(raw).ok_or_else(|| PyErr::fetch(text.py()))

@@ -1,4 +1,4 @@
-//! Bounds on numbers and lengths, and patterns of text: what `Annotated` adds to a type.
+//! Bounds of numbers and lengths, and patterns of text: what `Annotated` adds to a type.
 
 use super::optional;
 use crate::cpython::{int, text, Obj, Owned};
@@ -9,10 +9,10 @@ use pyo3::types::PyDict;
 
 #[derive(Debug, Default)]
 pub struct Constraints {
-    /// Operator, its sign in errors, and the bound.
+    /// Comparison operator, its text in errors, and the bound.
     bounds: Vec<(i32, &'static str, Owned)>,
     multiple_of: Option<Owned>,
-    /// A compiled pattern, to be found anywhere in the text; and its source.
+    /// A compiled pattern, to be found anywhere in the text, and its source.
     pattern: Option<(Owned, String)>,
     pub min_length: Option<usize>,
     pub max_length: Option<usize>,
@@ -50,15 +50,15 @@ impl Constraints {
         bounds.chain(others).for_each(|object| see(object.get()));
     }
 
-    /// What `object`, a value of the type called `name`, fails to be; `None` if it is fine.
+    /// Which constraint `object`, of the type called `name`, breaks; `None` if it breaks none.
     pub fn broken(&self, object: &Owned, name: &str) -> Result<Option<String>> {
-        // SAFETY: all are held; results are new references, truth values or -1.
+        // SAFETY: the schema and the caller hold the operands; results are new references, truth values or -1.
         unsafe {
             for (operator, sign, bound) in &self.bounds {
                 match ffi::PyObject_RichCompareBool(object.get(), bound.get(), *operator) {
                     1 => {}
                     0 => return Ok(Some(format!("Expected `{name}` {sign} {}", shown(bound)?))),
-                    // A NaN that can't be compared is within no bounds.
+                    // A decimal NaN can't be compared: it is outside of all bounds.
                     _ => {
                         refusal()?;
                         return Ok(Some(format!("Expected `{name}` {sign} {}", shown(bound)?)));
@@ -94,13 +94,13 @@ impl Constraints {
         Ok(None)
     }
 
-    /// The same, of a length alone.
+    /// Which constraint on the length a value of `len` items breaks.
     pub fn broken_length(&self, len: usize, name: &str) -> Option<String> {
         broken_length(self.min_length, self.max_length, len, name)
     }
 }
 
-/// What a value of that length fails to be.
+/// Which of two bounds on the length a value of `len` items breaks.
 pub fn broken_length(min: Option<usize>, max: Option<usize>, len: usize, name: &str) -> Option<String> {
     match (min, max) {
         (Some(min), _) if len < min => Some(format!("Expected `{name}` of length >= {min}")),
@@ -109,9 +109,9 @@ pub fn broken_length(min: Option<usize>, max: Option<usize>, len: usize, name: &
     }
 }
 
-/// A bound as its author wrote it, about.
+/// A bound as text for an error message.
 fn shown(bound: &Owned) -> Result<String> {
-    // SAFETY: held.
+    // SAFETY: the schema holds the bound; its type is checked before it is read as an int or a string.
     unsafe {
         if let (true, Some(value)) =
             (int::is(bound.get()), int::is(bound.get()).then(|| int::value(bound.get())).flatten())

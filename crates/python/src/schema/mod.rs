@@ -1,7 +1,7 @@
-//! An annotation, compiled once: what may stand where, and how it is built.
+//! An annotation, compiled once: what may stand where, and how to build it.
 //!
-//! The Python side (`_annotations`) takes annotations apart; this is what the decoder walks along. Nodes refer to each
-//! other by index, so that types may refer to themselves.
+//! The Python side (`_annotations`) takes annotations apart; the decoder follows the result. Nodes refer to each other
+//! by index, so that types may be recursive.
 
 pub mod class;
 pub mod coerce;
@@ -31,9 +31,9 @@ pub struct Schema {
     pub nodes: Vec<Node>,
     pub classes: Vec<Class>,
     pub root: NodeId,
-    /// Tells what was matched against this schema from what was matched against others.
+    /// A number of its own, for caches of what was matched against this schema.
     pub serial: u64,
-    /// Classes that the annotation names, by their stored names: they may be built.
+    /// The classes that the annotation names, by their stored names: messages may build them.
     pub permitted: HashMap<String, Owned>,
     pub shapes: ClassShapes,
 }
@@ -55,7 +55,7 @@ impl Schema {
         let mut permitted = HashMap::new();
         let named = schema.classes.iter().filter_map(|class| class.class.as_ref());
         for class in named.chain(schema.nodes.iter().flat_map(Node::classes_of_scalars)) {
-            // SAFETY: held by the schema, and a class.
+            // SAFETY: the schema holds the class, which `classes` says to be one.
             let name = unsafe { class_name(py, class)? };
             permitted.insert(name, class.clone());
         }
@@ -63,7 +63,8 @@ impl Schema {
         Ok(schema)
     }
 
-    /// Of documents whose values go through functions, by their type: the outermost document goes through none.
+    /// The schema of documents whose values go through functions chosen by type; the outermost document itself goes
+    /// through none.
     pub fn of_documents(by_type: Owned, outermost: NodeId) -> Schema {
         let value = outermost + 1;
         let map = || Some(Map { kind: MapKind::Dict, key: ANY, value, min: None, max: None });
@@ -79,8 +80,8 @@ impl Schema {
         }
     }
 
-    /// What a member of that name must be in a dict of the node (without a name, an item of a list); [`ANY`] where the node
-    /// does not say, or says several things.
+    /// The node of the member `name` of a dict (without a name: of a list's items). [`ANY`] if the node doesn't say or
+    /// allows several types.
     pub fn member(&self, node: NodeId, name: Option<&[u8]>) -> NodeId {
         let node = &self.nodes[node as usize];
         let Some(name) = name else {
@@ -99,18 +100,18 @@ impl Schema {
         class.by_key.get(name).map_or(ANY, |&field| class.fields[field as usize].node)
     }
 
-    /// Why a format that stores no class names can't load by this schema, if it can't; `textual` where it writes points in time,
-    /// UUIDs and decimals as text.
+    /// Why a format that stores no class names can't load this schema; `None` if it can. `textual`: the format stores
+    /// points in time, UUIDs and decimals as text.
     pub fn ambiguity(&self, textual: bool) -> Option<&str> {
         self.nodes
             .iter()
             .find_map(|node| node.ambiguous.as_deref().or(node.ambiguous_text.as_deref().filter(|_| textual)))
     }
 
-    /// What can only be said once all nodes and classes are there.
+    /// Completes what depends on all nodes and classes.
     fn settle(&mut self, py: Python<'_>) -> PyResult<()> {
         for node in &mut self.nodes {
-            // Classes with a registered `decode` are made by it, of whatever their `encode` gave.
+            // Classes with a registered `decode` are scalars: it makes the instance from whatever their `encode` gave.
             let mut registered = Vec::new();
             for index in std::mem::take(&mut node.classes) {
                 match self.classes[index as usize].registered(py)? {
@@ -131,15 +132,17 @@ impl Schema {
     }
 }
 
-/// The registered function that makes instances of a class of what its `encode` gave.
+/// The registered function that makes instances of a class from what its `encode` gave.
 fn registered_decode(py: Python<'_>, class: &Owned) -> PyResult<Option<Owned>> {
-    // SAFETY: held.
+    // SAFETY: `class` is an owned reference.
     if unsafe { pyo3::ffi::PyType_Check(class.get()) == 0 } {
         return Ok(None);
     }
     Ok(crate::classes::registry::by_class(py, class.get().cast())?.and_then(|known| known.decode.clone()))
 }
 
+/// The stored name of a class.
+///
 /// # Safety
 /// `class` is a class.
 unsafe fn class_name(py: Python<'_>, class: &Owned) -> PyResult<String> {
@@ -150,7 +153,7 @@ unsafe fn class_name(py: Python<'_>, class: &Owned) -> PyResult<String> {
     }
 }
 
-/// An entry of a description.
+/// A required entry of a description.
 fn item<'py, T: FromPyObjectOwned<'py>>(described: &Bound<'py, PyDict>, name: &str) -> PyResult<T> {
     match described.get_item(name)? {
         Some(found) => found.extract::<T>().map_err(Into::into),
@@ -163,12 +166,12 @@ fn optional<'py>(described: &Bound<'py, PyDict>, name: &str) -> PyResult<Option<
     Ok(described.get_item(name)?.filter(|found| !found.is_none()))
 }
 
-/// A schema as Python's caches hold it: on the first class that its annotation names, so that it lives as long as that.
+/// A schema as Python's caches hold it: on the first class that its annotation names, to live as long as that class.
 #[pyclass(module = "holdall._core", frozen, weakref)]
 #[derive(Debug)]
 pub struct CompiledSchema {
     schema: Arc<Schema>,
-    /// How many times something had been registered when it was compiled.
+    /// How many registrations there had been when it was compiled.
     #[pyo3(get)]
     generation: u64,
 }
@@ -176,14 +179,14 @@ pub struct CompiledSchema {
 #[pymethods]
 impl CompiledSchema {
     fn __traverse__(&self, visit: pyo3::PyVisit<'_>) -> std::result::Result<(), pyo3::PyTraverseError> {
-        // What a load holds besides keeps the count above what the collector finds here: it is garbage only after.
+        // While a load uses the schema, its references don't all come from objects that the collector sees.
         if Arc::strong_count(&self.schema) > 1 {
             return Ok(());
         }
         let mut result = Ok(());
         self.schema.visit(&mut |object| {
             if result.is_ok() {
-                // SAFETY: alive, as the schema holds it.
+                // SAFETY: the schema holds every object that it shows.
                 result = unsafe { visit_raw(&visit, object) };
             }
         });
@@ -192,9 +195,10 @@ impl CompiledSchema {
 }
 
 /// # Safety
-/// Called by the collector; `object` is alive.
+/// The garbage collector calls it, with the GIL held; `object` is alive.
 unsafe fn visit_raw(visit: &pyo3::PyVisit<'_>, object: Obj) -> std::result::Result<(), pyo3::PyTraverseError> {
-    // SAFETY: the collector runs with the GIL held; the reference is neither taken nor given back.
+    // SAFETY: the GIL is held by contract. `ManuallyDrop` keeps the count as it is: no reference is taken, none is
+    // released.
     let object = unsafe {
         let py = Python::assume_attached();
         std::mem::ManuallyDrop::new(Bound::<PyAny>::from_owned_ptr(py, object).unbind())
@@ -203,7 +207,7 @@ unsafe fn visit_raw(visit: &pyo3::PyVisit<'_>, object: Obj) -> std::result::Resu
 }
 
 impl Schema {
-    /// Shows every object that the schema holds.
+    /// Shows every object that the schema holds to the garbage collector's visitor.
     fn visit(&self, see: &mut impl FnMut(Obj)) {
         for node in &self.nodes {
             node.visit(see);
@@ -217,7 +221,7 @@ impl Schema {
     }
 }
 
-/// The schema of an annotation; `None` for Any, also by its name.
+/// The schema of an annotation; `None` for `Any` and "Any".
 pub fn of(annotation: &Bound<'_, PyAny>) -> Result<Option<Arc<Schema>>> {
     let py = annotation.py();
     static ANY_TYPE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
@@ -243,14 +247,15 @@ pub fn of(annotation: &Bound<'_, PyAny>) -> Result<Option<Arc<Schema>>> {
     Ok(Some(found.cast::<CompiledSchema>().map_err(PyErr::from)?.get().schema.clone()))
 }
 
-/// The schema of `annotation` that the class `anchor` keeps.
+/// The schema of `annotation` that is kept on the class `anchor`.
 fn attached<'py>(
     anchor: &Bound<'py, PyAny>,
     annotation: &Bound<'py, PyAny>,
 ) -> PyResult<Option<Bound<'py, CompiledSchema>>> {
-    // SAFETY: a class, checked by the caller; its own dict, past what a metaclass or a base says.
+    // SAFETY: `of` checked that `anchor` is a class. Its own dict is read, past metaclasses and bases.
     let members = unsafe { (*anchor.as_ptr().cast::<pyo3::ffi::PyTypeObject>()).tp_dict };
-    // SAFETY: a class's dict is alive as long as the class.
+    // SAFETY: null or a dict that lives as long as its class, which `anchor` holds; the `Bound` takes a reference of
+    // its own.
     let members = unsafe { Bound::from_borrowed_ptr_or_opt(anchor.py(), members) };
     let in_dict = |dict: Option<Bound<'py, PyAny>>, key: &Bound<'py, PyAny>| match dict.map(Bound::cast_into::<PyDict>)
     {
@@ -261,7 +266,7 @@ fn attached<'py>(
     Ok(in_dict(kept, annotation)?.and_then(|found| found.cast_into().ok()))
 }
 
-/// For `_schemas.py`, which finds and keeps schemas: compiles what it found out about an annotation.
+/// For `_schemas.py`, which finds and keeps schemas: compiles its description of an annotation.
 #[pyfunction]
 pub fn compile_schema(described: &Bound<'_, PyDict>, generation: u64) -> PyResult<CompiledSchema> {
     door(|| Ok(CompiledSchema { schema: Arc::new(Schema::compile(described)?), generation }))

@@ -1,4 +1,4 @@
-//! A node of a schema: every form that a value in one place may have.
+//! A node of a schema: all forms that a value in one place may have.
 
 use super::constraint::Constraints;
 use super::{item, optional, NodeId};
@@ -9,7 +9,7 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 
-/// Leaves that a node takes as they come.
+/// Types whose values a node accepts without looking at them.
 pub mod accepts {
     pub const NONE: u32 = 1;
     pub const BOOL: u32 = 2;
@@ -23,27 +23,27 @@ pub mod accepts {
 
 #[derive(Debug)]
 pub struct Node {
-    /// See [`accepts`]: one test lets most leaves pass.
+    /// See [`accepts`]: most values need only this test.
     pub accepts: u32,
     pub any: bool,
-    /// How errors call it.
+    /// The name in errors.
     pub name: String,
-    /// What is tried, in order, where a value is not accepted as it comes.
+    /// Tried in order for values that are not in `accepts`.
     pub scalars: Vec<Scalar>,
     pub seq: Option<Seq>,
     pub map: Option<Map>,
-    /// Indices in the schema's classes.
+    /// Indices into the schema's classes.
     pub classes: Vec<u32>,
-    /// How plain formats tell the classes apart: the key that holds the tag, and which class a tag means.
+    /// How schemaless formats tell classes apart: the key that holds the tag, and the class of each tag.
     pub tag_field: Option<Owned>,
     pub tags: Option<Owned>,
     /// The key that only this class requires.
     pub distinct: Option<Owned>,
-    /// The class of what keeps a value's own bytes, if all that stands there is kept so.
+    /// The class of objects that keep a value's bytes unread, if the whole place is such an object.
     pub raw: Option<Owned>,
-    /// Why formats that store no class names can't tell what a value is, if they can't.
+    /// Why formats that store no class names can't load the node; `None` if they can.
     pub ambiguous: Option<String>,
-    /// The same of formats that write points in time, UUIDs and decimals as text.
+    /// The same for formats that store points in time, UUIDs and decimals as text.
     pub ambiguous_text: Option<String>,
 }
 
@@ -61,14 +61,14 @@ pub enum SeqKind {
     Set(NodeId),
     FrozenSet(NodeId),
     Deque(NodeId),
-    /// A tuple of that many items, each of its own type.
+    /// A tuple with a type for each of its items.
     Fixed(Vec<NodeId>),
-    /// An index in the schema's classes.
+    /// An index into the schema's classes.
     NamedTuple(u32),
 }
 
 impl Seq {
-    /// What each item must be; of a named tuple, nothing.
+    /// The nodes of the items; none for a named tuple.
     pub fn items(&self) -> &[NodeId] {
         match &self.kind {
             SeqKind::List(item)
@@ -105,16 +105,16 @@ pub struct Map {
 pub enum MapKind {
     Dict,
     OrderedDict,
-    /// With what makes missing values.
+    /// With the function that makes missing values.
     DefaultDict(Option<Owned>),
     Counter,
     MappingProxy,
-    /// An index in the schema's classes.
+    /// An index into the schema's classes.
     TypedDict(u32),
 }
 
 impl MapKind {
-    /// The standard library's type that is built empty and then filled; none for dicts and what stands on one.
+    /// The standard library's type that is built empty and then filled; `None` for dicts and wrappers of one.
     pub fn known(&self) -> Option<KnownType> {
         match self {
             MapKind::OrderedDict => Some(KnownType::PythonOrderedDict),
@@ -125,7 +125,7 @@ impl MapKind {
     }
 }
 
-/// One form of a value that is no container of the schema's own.
+/// A form of a value other than the containers of a schema.
 #[derive(Debug)]
 pub enum Scalar {
     None,
@@ -138,13 +138,13 @@ pub enum Scalar {
     MemoryView(Option<Box<Constraints>>),
     Complex,
     Decimal(Option<Box<Constraints>>),
-    /// Whether it must have a zone (or must not).
+    /// Whether it must have a zone (true) or must have none (false).
     DateTime(Option<bool>),
     Date,
     Time(Option<bool>),
     Timedelta,
     Uuid,
-    /// An instance of a class, or made of its text.
+    /// An instance of a class, or text that `parse` makes one of.
     Value {
         class: Owned,
         parse: Option<Owned>,
@@ -158,14 +158,14 @@ pub enum Scalar {
         dtype: Option<Owned>,
         shape: Option<Owned>,
     },
-    /// What the caller's `dec_hook` makes.
+    /// Made by the user's `dec_hook`.
     Custom {
         annotation: Owned,
         class: Owned,
     },
-    /// What the function for its type makes; without one, the value itself.
+    /// Made by the function for the value's type; without one, the value itself.
     ByType(Owned),
-    /// What the registered `decode` makes.
+    /// Made by the registered `decode`.
     Registered {
         class: Owned,
         decode: Owned,
@@ -218,14 +218,14 @@ impl Node {
         })
     }
 
-    /// Classes of values that are no classes of the schema's own: they may be built by name too.
+    /// Classes of scalars, which messages may build by name like the schema's own classes.
     pub fn classes_of_scalars(&self) -> impl Iterator<Item = &Owned> {
         self.scalars.iter().filter_map(|scalar| match scalar {
             Scalar::Enum { class, .. }
             | Scalar::Custom { class, .. }
             | Scalar::Registered { class, .. }
             | Scalar::Value { class, .. } => {
-                // SAFETY: held.
+                // SAFETY: the node holds the class.
                 let is_class = unsafe { ffi::PyType_Check(class.get()) != 0 };
                 is_class.then_some(class)
             }
@@ -324,7 +324,7 @@ impl Scalar {
         })
     }
 
-    /// What of it is accepted without a look.
+    /// The types that it accepts without looking at the value.
     fn accepts(&self) -> u32 {
         match self {
             Scalar::None => accepts::NONE,

@@ -1,7 +1,8 @@
-//! Dates and times of their text in plain formats: RFC 3339, and durations of ISO 8601.
+//! Dates and times from their text in schemaless formats: RFC 3339, and durations of ISO 8601.
 //!
-//! `speedate` reads dates and times: it is the parser that pydantic keeps, and faster than `fromisoformat`, which before
-//! Python 3.11 does not know a `Z`. Durations are read here: it takes what is none (`P0DT`, `P1D2D`, `P1.D`).
+//! Dates and times are read by `speedate`, the parser that pydantic maintains: it is faster than `fromisoformat`, which
+//! knows no `Z` before Python 3.11. Durations are read here, because `speedate` accepts malformed ones (`P0DT`,
+//! `P1D2D`, `P1.D`).
 
 use crate::cpython::{Obj, Owned};
 use crate::error::{raised, Asked, Result};
@@ -10,23 +11,23 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDate, PyDateTime, PyDelta, PyTime, PyTzInfo};
 use speedate::{Date, DateTime, MicrosecondsPrecisionOverflowBehavior, Time, TimeConfig};
 
-/// Digits beyond those of microseconds: what they round to is looked at here.
+/// Digits beyond microseconds are cut; rounding is done here.
 const CUT: TimeConfig = TimeConfig {
     microseconds_precision_overflow_behavior: MicrosecondsPrecisionOverflowBehavior::Truncate,
     unix_timestamp_offset: None,
 };
 const DAY: u64 = 86_400_000_000;
 
-/// What a text stands for.
+/// The result of reading a text.
 pub enum Read {
     Made(Owned),
-    /// It is no such text.
+    /// The text has another form.
     Malformed,
-    /// It is one, of a value that Python's type does not have.
+    /// The form is right, but Python's type has no such value.
     Beyond,
 }
 
-/// An offset from UTC in seconds and microseconds; UTC itself for none.
+/// The zone of an offset in seconds and microseconds; UTC itself for an offset of 0.
 fn zone(py: Python<'_>, offset: Option<(i32, i32)>) -> PyResult<Option<Bound<'_, PyTzInfo>>> {
     Ok(match offset {
         None => None,
@@ -35,20 +36,21 @@ fn zone(py: Python<'_>, offset: Option<(i32, i32)>) -> PyResult<Option<Bound<'_,
     })
 }
 
-/// What was made; nothing where Python's type has no such value.
+/// The object; `None` if Python's type has no such value.
 fn owned<T>(made: PyResult<Bound<'_, T>>) -> Result<Option<Owned>> {
-    // SAFETY: alive.
+    // SAFETY: `made` holds the object while the reference is taken.
     Ok(made.if_taken()?.map(|made| unsafe { Owned::borrowed(made.as_ptr()) }))
 }
 
-/// Whether the fraction of a second has digits beyond microseconds that round up. `text` begins within the time.
+/// Whether the digits beyond microseconds round up. `text` begins within the time.
 fn rounds_up(text: &[u8]) -> bool {
     let Some(point) = text.iter().position(|&byte| matches!(byte, b'.' | b',')) else { return false };
     let digits = &text[point + 1..];
     digits.len() > 6 && digits[..7].iter().all(u8::is_ascii_digit) && digits[6] >= b'5'
 }
 
-/// Splits off an offset with seconds, `+01:02:03` or `+01:02:03.000004`: RFC 3339 has none, Python's `isoformat` does.
+/// Splits off an offset with seconds (`+01:02:03` or `+01:02:03.000004`), which Python's `isoformat` writes and RFC
+/// 3339 lacks.
 fn fine_offset(text: &[u8]) -> Option<(&[u8], (i32, i32))> {
     let at = text.iter().rposition(|&byte| matches!(byte, b'+' | b'-'))?;
     let (rest, offset) = (&text[..at], &text[at + 1..]);
@@ -77,7 +79,7 @@ pub fn datetime(py: Python<'_>, text: &[u8]) -> Result<Read> {
 }
 
 fn datetime_of(py: Python<'_>, text: &[u8]) -> Result<Option<Owned>> {
-    // Bare numbers are points in time to `speedate`; here they are no text of one.
+    // Numbers without separators are points in time to `speedate`, but not here.
     let written = matches!(text.get(10), Some(b'T' | b't' | b' ')) && text.get(16) == Some(&b':');
     let (text, fine) = match written.then(|| fine_offset(&text[16..])).flatten() {
         Some((rest, offset)) => (&text[..16 + rest.len()], Some(offset)),
@@ -99,7 +101,7 @@ fn datetime_of(py: Python<'_>, text: &[u8]) -> Result<Option<Owned>> {
         zone.as_ref(),
     );
     if rounds_up(&text[16..]) {
-        // The last moment of the year 9999 has no next one.
+        // There is no moment after the last one of the year 9999.
         let Some(made) = made.if_taken()? else { return Ok(None) };
         return owned(made.call_method1("__add__", (PyDelta::new(py, 0, 0, 1, true)?,)));
     }
@@ -131,15 +133,15 @@ fn time_of(py: Python<'_>, text: &[u8]) -> Result<Option<Owned>> {
     let zone = zone(py, fine.or(found.tz_offset.map(|seconds| (seconds, 0)))).if_taken()?;
     let Some(zone) = zone else { return Ok(None) };
     let seconds = (u64::from(found.hour) * 60 + u64::from(found.minute)) * 60 + u64::from(found.second);
-    // Rounding up the last moment of a day gives its first one.
+    // The last moment of a day rounds up to the first one of a day.
     let micros = (seconds * 1_000_000 + u64::from(found.microsecond) + u64::from(rounds_up(&text[5..]))) % DAY;
     let (seconds, micro) = (micros / 1_000_000, (micros % 1_000_000) as u32);
     let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
     owned(PyTime::new(py, hour as u8, minute as u8, second as u8, micro, zone.as_ref()))
 }
 
-/// A duration of weeks, days, hours, minutes and seconds, each at most once and in this order, the last one with a fraction
-/// or not; rounded to microseconds. Years and months have no length of their own.
+/// A duration of weeks, days, hours, minutes and seconds: each at most once, in this order, the last one possibly with
+/// a fraction; rounded to microseconds. Years and months are refused, as their lengths vary.
 pub fn timedelta(py: Python<'_>, text: &[u8]) -> Result<Read> {
     let (negative, rest) = match text {
         [b'-', rest @ ..] => (true, rest),
@@ -162,7 +164,7 @@ pub fn timedelta(py: Python<'_>, text: &[u8]) -> Result<Read> {
     })
 }
 
-/// The microseconds of a duration behind its `P`; `None` for more than can be counted.
+/// The microseconds of a duration, from the text behind its `P`; `None` if there are too many to count.
 fn micros_of(mut text: &[u8]) -> std::result::Result<Option<u128>, ()> {
     const UNITS: [(u8, bool, u64); 5] = [
         (b'W', false, 7 * DAY),
@@ -189,7 +191,7 @@ fn micros_of(mut text: &[u8]) -> std::result::Result<Option<u128>, ()> {
         let [unit, rest @ ..] = rest else { return Err(()) };
         let unit = unit.to_ascii_uppercase();
         let found = UNITS[next..].iter().position(|&(name, of_time, _)| name == unit && of_time == in_time);
-        // A fraction ends it: what would follow is a part of it already.
+        // A unit with a fraction is the last one.
         let (false, false, false, Some(found)) = (whole.is_empty(), fraction.is_empty(), last, found) else {
             return Err(());
         };
@@ -197,7 +199,7 @@ fn micros_of(mut text: &[u8]) -> std::result::Result<Option<u128>, ()> {
         let number = |digits: &[u8]| {
             digits.iter().try_fold(0u128, |all, &digit| all.checked_mul(10)?.checked_add(u128::from(digit - b'0')))
         };
-        // Eighteen digits are some thousandths of a microsecond of a week.
+        // Further digits are below a thousandth of a microsecond, even in weeks.
         let fraction = &fraction[..fraction.len().min(18)];
         let parts = 10u128.pow(fraction.len() as u32);
         let part = number(fraction).map(|fraction| (fraction * micros * 2 + parts) / (parts * 2));
@@ -209,40 +211,48 @@ fn micros_of(mut text: &[u8]) -> std::result::Result<Option<u128>, ()> {
     Ok(total)
 }
 
-/// The digits that a text begins with, and the rest.
+/// The leading digits of a text, and the rest.
 fn digits(text: &[u8]) -> (&[u8], &[u8]) {
     text.split_at(text.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(text.len()))
 }
 
-/// The same in UTC; rounded to the microsecond, or cut.
+/// The moment that many seconds and nanoseconds after 1970-01-01, in UTC; rounded to the microsecond, or cut.
 pub fn moment(seconds: i64, nanoseconds: u32, cut: bool) -> Result<Option<Owned>> {
     let rounded = if cut { nanoseconds } else { nanoseconds + 500 };
     let (seconds, nanoseconds) = match rounded.checked_sub(1_000_000_000) {
         Some(more) => (seconds.saturating_add(1), more),
         None => (seconds, rounded),
     };
-    // SAFETY: the API was imported when the module was; its UTC lives as long as the interpreter.
+    // SAFETY: importing the module imported the datetime API; its UTC object lives as long as the interpreter.
     let utc = unsafe { ffi::PyDateTime_TimeZone_UTC() };
-    match moment_in(seconds, nanoseconds, utc)? {
-        // The last moment of the year 9999 has no next one.
-        None if rounded >= 1_000_000_000 => moment_in(seconds - 1, 999_999_999, utc),
+    // SAFETY: see `utc`.
+    match unsafe { moment_in(seconds, nanoseconds, utc) }? {
+        // There is no moment after the last one of the year 9999: it is cut.
+        None if rounded >= 1_000_000_000 => {
+            // SAFETY: see `utc`.
+            unsafe { moment_in(seconds - 1, 999_999_999, utc) }
+        }
         made => Ok(made),
     }
 }
 
-/// The moment that many seconds and nanoseconds after 1970-01-01 UTC, cut to the microsecond; `None` beyond the
+/// The moment that many seconds and nanoseconds after 1970-01-01 UTC, cut to the microsecond; `None` outside of the
 /// years 1 to 9999.
 ///
-/// Its zone is the one given, which must mean UTC: None for no zone.
-pub fn moment_in(seconds: i64, nanoseconds: u32, zone: Obj) -> Result<Option<Owned>> {
-    const DAY: i64 = 86_400; // seconds
-                             // 0001-01-01 and 10000-01-01.
+/// `zone` means UTC; None makes a datetime without a zone.
+///
+/// # Safety
+/// `zone` is a live tzinfo or None.
+pub unsafe fn moment_in(seconds: i64, nanoseconds: u32, zone: Obj) -> Result<Option<Owned>> {
+    const SECONDS_OF_DAY: i64 = 86_400;
+    // From 0001-01-01 to before 10000-01-01.
     if !(-62_135_596_800..253_402_300_800).contains(&seconds) {
         return Ok(None);
     }
-    let (day, second) = (seconds.div_euclid(DAY), seconds.rem_euclid(DAY) as i32);
+    let (day, second) = (seconds.div_euclid(SECONDS_OF_DAY), seconds.rem_euclid(SECONDS_OF_DAY) as i32);
     let (year, month, day) = civil(day);
-    // SAFETY: the API was imported when the module was; every part is in its range.
+    // SAFETY: importing the module imported the datetime API; `zone` is alive by contract and the other arguments are
+    // in its ranges, as `seconds` was checked.
     unsafe {
         let api = &*ffi::PyDateTimeAPI();
         let made = (api.DateTime_FromDateAndTime)(
@@ -262,8 +272,8 @@ pub fn moment_in(seconds: i64, nanoseconds: u32, zone: Obj) -> Result<Option<Own
 
 /// Year, month and day of a day counted from 1970-01-01, in the proleptic Gregorian calendar.
 ///
-/// Counts in eras of 400 years from the first of March of year 0, so that leap days come last: Howard Hinnant's
-/// `civil_from_days` ("chrono-Compatible Low-Level Date Algorithms").
+/// Counts in eras of 400 years from March 1 of year 0, so that leap days come last: Howard Hinnant's `civil_from_days`
+/// ("chrono-Compatible Low-Level Date Algorithms").
 fn civil(day: i64) -> (i32, i32, i32) {
     let shifted = day + 719_468;
     let (era, of_era) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
@@ -284,10 +294,13 @@ pub fn days(year: i64, month: i64, day: i64) -> i64 {
     era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
 }
 
-/// A timedelta as a duration of ISO 8601: days and seconds, which mean the same everywhere.
-pub fn duration_text(delta: &Bound<'_, PyAny>) -> String {
+/// A timedelta as a duration of ISO 8601, in days and seconds: units whose length is fixed.
+///
+/// # Safety
+/// `delta` is a timedelta.
+pub unsafe fn duration_text(delta: &Bound<'_, PyAny>) -> String {
     let raw = delta.as_ptr();
-    // SAFETY: a timedelta, says the caller; the API was imported when the module was.
+    // SAFETY: `delta` is a timedelta by contract, and the `Bound` keeps it alive.
     let (days, seconds, micros) = unsafe {
         (
             i64::from(ffi::PyDateTime_DELTA_GET_DAYS(raw)),
@@ -295,7 +308,7 @@ pub fn duration_text(delta: &Bound<'_, PyAny>) -> String {
             i64::from(ffi::PyDateTime_DELTA_GET_MICROSECONDS(raw)),
         )
     };
-    // Python keeps the sign in the days alone; here it stands before the whole.
+    // Python keeps the sign in the days alone; here it stands in front.
     let whole = (i128::from(days) * 86_400 + i128::from(seconds)) * 1_000_000 + i128::from(micros);
     let (sign, whole) = if whole < 0 { ("-", whole.unsigned_abs()) } else { ("", whole.unsigned_abs()) };
     let (days, rest) = (whole / 86_400_000_000, whole % 86_400_000_000);

@@ -1,9 +1,10 @@
-//! The cache of classes' shapes: kept from one message to the next, found by their bytes, each with how instances of the
-//! classes that it was matched with are built of it. Each schema has one; one more is for messages without a schema.
-//! Permission is no part of it: that is the caller's, message by message.
+//! The shape cache for classes. It keeps shapes from one message to the next, found by their bytes, each with the way
+//! to build instances of the classes that it was matched with. Each schema has a cache; one more serves messages
+//! without a schema. What a caller permits is not part of it and is checked for each message.
 
 use crate::cpython::Type;
 use crate::memory::{HashMap, Vec};
+use crate::shapes::cache::DirectMapped;
 use crate::shapes::dicts::place;
 use crate::shapes::Layout;
 use crate::state::{Name, StateSlot};
@@ -26,18 +27,18 @@ struct Entry {
 
 #[derive(Debug, Default)]
 pub struct ClassShapes {
-    layouts: RefCell<Vec<Option<Entry>>>,
-    /// How classes are built member by member, by their index.
+    layouts: DirectMapped<Entry, SIZE>,
+    /// How to build classes whose fields come by key, by the class's index.
     members: RefCell<HashMap<u32, Rc<Layout>, rustc_hash::FxBuildHasher>>,
 }
 
-// SAFETY: reached only by functions that take a `Python` token: the GIL orders all access. A schema, which holds one, is an object of
-// Python's, and goes from thread to thread.
+// SAFETY: all functions that reach it take a `Python` token, so the GIL orders all access. A schema, which holds one,
+// is a Python object and moves between threads.
 unsafe impl Sync for ClassShapes {}
-// SAFETY: the same.
+// SAFETY: as for `Sync`.
 unsafe impl Send for ClassShapes {}
 
-// SAFETY: the only slot of that name.
+// SAFETY: no other slot has this name.
 static WITHOUT_SCHEMA: StateSlot<ClassShapes> = unsafe { StateSlot::new(Name::ClassShapes) };
 
 /// The cache for messages without a schema.
@@ -45,17 +46,17 @@ pub fn without_schema(py: Python<'_>) -> &ClassShapes {
     WITHOUT_SCHEMA.get(py)
 }
 
-/// Forgets its shapes: what they were matched with holds what was registered before.
+/// Empties the cache: its entries hold what was registered before.
 pub fn forget(py: Python<'_>, _: Type) {
-    drop(WITHOUT_SCHEMA.get(py).layouts.take());
+    WITHOUT_SCHEMA.get(py).layouts.clear();
 }
 
 impl ClassShapes {
     pub fn find(&self, _py: Python<'_>, token: &model::Shape<'_>) -> Option<Rc<Layout>> {
-        let layouts = self.layouts.borrow();
-        let entry = layouts.get(place(token.block))?.as_ref()?;
-        let same = entry.kind == token.kind && entry.version == token.version && *entry.block == *token.block;
-        same.then(|| entry.layout.clone())
+        self.layouts.find(place(token.block), |entry| {
+            let same = entry.kind == token.kind && entry.version == token.version && *entry.block == *token.block;
+            same.then(|| entry.layout.clone())
+        })
     }
 
     pub fn keep(&self, _py: Python<'_>, token: &model::Shape<'_>, layout: &Rc<Layout>) {
@@ -63,14 +64,7 @@ impl ClassShapes {
             return;
         }
         let (kind, version, layout) = (token.kind, token.version, layout.clone());
-        let old = {
-            let mut layouts = self.layouts.borrow_mut();
-            if layouts.is_empty() {
-                layouts.resize_with(SIZE, || None);
-            }
-            layouts[place(token.block)].replace(Entry { kind, version, block: token.block.into(), layout })
-        };
-        drop(old); // outside of the cache: destructors may run Python code
+        self.layouts.keep(place(token.block), Entry { kind, version, block: token.block.into(), layout });
     }
 
     pub fn members(&self, _py: Python<'_>, class: u32) -> Option<Rc<Layout>> {

@@ -1,5 +1,7 @@
-//! Layouts of a message: dict keys with a template to copy, classes with the place of each field.
+//! The shapes of a message: a dict's keys with a template to copy, a class's fields with the place of each in an
+//! instance.
 
+pub mod cache;
 pub mod classes;
 pub mod dicts;
 pub mod names;
@@ -19,31 +21,31 @@ use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 use typed::Typed;
 
-/// Where a field's value goes.
+/// Where to store a field's value.
 #[derive(Debug)]
 pub enum Place {
     Slot(usize),
-    /// The instance's `__dict__`, through the generic setter, which keeps it compact.
+    /// The instance's `__dict__`, through the generic setter, which keeps the dict compact.
     Attribute(Owned),
-    /// The instance's `__dict__` itself: some data descriptor has the name.
+    /// The instance's `__dict__` itself, because a data descriptor of the class has the name.
     Hidden(Owned),
-    /// The class has no such field any more.
+    /// The class no longer has this field.
     Nowhere,
-    /// A tuple's place.
+    /// A tuple's item.
     Item(usize),
-    /// A dict's item.
+    /// A dict's value.
     Key(Owned),
 }
 
 #[derive(Debug)]
 pub enum Build {
     Dict,
-    /// Slots only.
+    /// All fields in slots.
     Slots {
         class: Type,
         offsets: Vec<usize>,
     },
-    /// `__dict__` only, which is copied from the template and filled in place.
+    /// All fields in `__dict__`, which is a copy of the template, filled in place.
     Attributes {
         plan: Rc<Plan>,
     },
@@ -51,7 +53,7 @@ pub enum Build {
         plan: Rc<Plan>,
         places: Vec<Place>,
     },
-    /// The place of each field in the tuple.
+    /// The tuple index of each field.
     NamedTuple {
         class: Type,
         order: Vec<usize>,
@@ -61,8 +63,8 @@ pub enum Build {
         base: Base,
         places: Vec<Place>,
     },
-    /// Through a dict of the fields by name. lacking: what the class has a default for and the layout has not; where the fields go
-    /// through a function of the program's, that is known after it.
+    /// Through a dict of the fields by name. `lacking`: the fields that have a default and are not in the shape; `None`
+    /// if that is known only after a function of the program has changed the fields.
     Upgraded {
         plan: Rc<Plan>,
         lacking: Option<Vec<Defaulted>>,
@@ -72,9 +74,9 @@ pub enum Build {
     Record,
     /// A class of the schema.
     Typed(Typed),
-    /// A dict of a plain format, with its keys as the format writes them.
+    /// A dict of a schemaless format, with its keys as encoded.
     Guessed(Vec<Vec<u8>>),
-    /// Nobody has asked yet which class it is.
+    /// The class has not been looked up yet.
     Unresolved,
 }
 
@@ -82,42 +84,42 @@ pub enum Build {
 pub struct Layout {
     pub kind: ShapeKind,
     pub names: Vec<Owned>,
-    /// Names (by their place in the message) that were references, and to which number.
+    /// Names (by position) that were references in the message, with their object ids.
     pub(crate) references: Vec<(usize, u64)>,
-    /// How many of its names have a number, in the message that it was read from.
+    /// How many of its names got an object id in the message that it was read from.
     pub numbers: usize,
-    /// The stored class name, and its version.
+    /// The stored name of the class, and its version.
     pub type_name: Option<Owned>,
     pub version: u64,
     pub plan: Option<Rc<Plan>>,
     pub build: Build,
-    /// Memory that an instance takes, about, beside its values.
+    /// Estimated memory of an instance, without its values.
     pub bytes: usize,
-    /// What it was matched with, and how instances are built of this layout then: a schema's serial number with a class
-    /// in it, or a plan's with the version of its class.
+    /// What this shape was matched with, and the shape that says how to build it then. The key is a schema's serial
+    /// number with a class's index, or a plan's serial number with the class's version tag.
     pub matched: RefCell<Vec<(u64, u32, Rc<Layout>)>>,
     pub(crate) template: OnceCell<Option<Owned>>,
 }
 
 impl Layout {
-    /// How instances are built of this layout, if that was found out.
+    /// How to build instances of this shape for that schema and class, if it is known.
     #[inline(always)]
     pub fn matched_with(&self, serial: u64, class: u32) -> Option<Rc<Layout>> {
         let matched = self.matched.borrow();
         matched.iter().find(|known| known.0 == serial && known.1 == class).map(|(_, _, layout)| layout.clone())
     }
 
-    /// Keeps what was found out.
+    /// Remembers how to build instances for that schema and class.
     pub fn match_with(&self, serial: u64, class: u32, layout: &Rc<Layout>) {
         let mut matched = self.matched.borrow_mut();
-        // Schemas and plans come and go; those in use find their way back in.
+        // A few are kept: schemas and plans come and go, and those in use are added again.
         let old = (matched.len() >= 8).then(|| matched.remove(0));
         matched.push((serial, class, layout.clone()));
         drop(matched);
-        drop(old); // after: destructors may run Python code
+        drop(old); // after the borrow: a destructor may run Python code
     }
 
-    /// A layout of the schema's own, which no message has written.
+    /// A shape that the schema itself makes; no message has written it.
     pub fn empty(names: Vec<Owned>) -> Layout {
         Layout {
             kind: ShapeKind::Dict,
@@ -134,12 +136,12 @@ impl Layout {
         }
     }
 
-    /// Of instances whose fields have these names, in this order.
+    /// The shape of instances whose fields have these names in this order.
     pub fn of_object(names: Vec<Owned>, version: u64) -> Layout {
         Layout { kind: ShapeKind::Object, version, ..Layout::empty(names) }
     }
 
-    /// Another way to build what this layout says.
+    /// The same shape, built in another way.
     pub fn like(&self, build: Build, names: Vec<Owned>) -> Layout {
         Layout {
             kind: self.kind,
@@ -156,7 +158,7 @@ impl Layout {
         }
     }
 
-    /// All names in the order of the message: a class's own comes first.
+    /// All names in the order of the message: a class's name comes first.
     pub(crate) fn all_names(&self) -> impl Iterator<Item = &Owned> {
         self.type_name.iter().chain(&self.names)
     }
@@ -167,7 +169,7 @@ impl Layout {
 
     pub fn stored_name(&self, _py: Python<'_>) -> Result<&str> {
         let Some(name) = &self.type_name else { return Ok("dict") };
-        // SAFETY: a string that is held, and that keeps its UTF-8.
+        // SAFETY: `name` is a string that the shape holds; its UTF-8 is cached in it, `len` bytes long.
         unsafe {
             let mut len = 0;
             let data = ffi::PyUnicode_AsUTF8AndSize(name.get(), &mut len);
@@ -179,7 +181,7 @@ impl Layout {
         }
     }
 
-    /// A dict of the layout's names, all with `None`, to be copied; `None` where copies can't be filled in place.
+    /// A dict of the shape's names with `None` as each value, to be copied; `None` if copies can't be filled in place.
     ///
     /// # Safety
     /// The GIL is held.
@@ -188,14 +190,14 @@ impl Layout {
         if let Some(template) = self.template.get() {
             return Ok(template.as_ref());
         }
-        // SAFETY: the GIL is held, says the caller.
+        // SAFETY: the GIL is held, by contract.
         unsafe { self.make_template(at)? };
         Ok(self.template.get().and_then(Option::as_ref))
     }
 
     #[cold]
     unsafe fn make_template(&self, at: usize) -> Result<()> {
-        // SAFETY: the GIL is held, says the caller; names are strings.
+        // SAFETY: the GIL is held, by contract; names are strings, as readers check.
         unsafe {
             let made = Owned::new(ffi::PyDict_New()).ok_or_else(raised)?;
             for name in &self.names {
@@ -213,7 +215,7 @@ impl Layout {
     }
 }
 
-/// The place of each field in instances of the plan's class. Names are interned.
+/// Where each field is stored in instances of the plan's class. Names are interned, so they are compared by address.
 pub(crate) fn places(plan: &Plan, names: &[Owned]) -> Result<Vec<Place>> {
     names
         .iter()
@@ -224,10 +226,10 @@ pub(crate) fn places(plan: &Plan, names: &[Owned]) -> Result<Vec<Place>> {
             if !plan.has_dict {
                 return Ok(Place::Nowhere);
             }
-            // SAFETY: the plan's class is alive, and so is what it has under a name.
+            // SAFETY: the plan holds its class, and the class holds the attribute that is found.
             unsafe {
                 let found = _PyType_Lookup(plan.class(), name.get());
-                // A data descriptor would run code, or set something else than the instance's own attribute.
+                // A data descriptor would run code or store the value elsewhere.
                 let is_data = !found.is_null() && (*ffi::Py_TYPE(found)).tp_descr_set.is_some();
                 Ok(if is_data { Place::Hidden(name.clone()) } else { Place::Attribute(name.clone()) })
             }
@@ -235,12 +237,13 @@ pub(crate) fn places(plan: &Plan, names: &[Owned]) -> Result<Vec<Place>> {
         .collect()
 }
 
-/// Puts a field's value into its place.
+/// Stores a field's value.
 ///
 /// # Safety
 /// `object` is an instance of the class that the place was found for.
 pub unsafe fn put(object: Obj, place: &Place, value: Owned, at: usize) -> Result<()> {
-    // SAFETY: an instance of that class, says the caller.
+    // SAFETY: `object` is an instance of the class that `place` was found for, by contract: offset and index are within
+    // it.
     unsafe {
         match place {
             Place::Slot(offset) => {

@@ -1,18 +1,17 @@
-//! Strings that are met again in message after message: keys and field names, found by their bytes, with their hash
-//! ready. Nothing of one message can be seen through it in another: it holds immutable strings, compared byte by byte.
+//! A cache of strings that occur in message after message: keys and field names, found by their bytes, with their hash
+//! computed. It holds only immutable strings, compared byte by byte, so one message can't see anything of another.
 
-use crate::cpython::{text, Obj, Owned};
-use crate::memory::Vec;
+use crate::cpython::{text, Owned};
+use crate::shapes::cache::DirectMapped;
 use crate::state::{Name, StateSlot};
 use pyo3::{ffi, Python};
-use std::cell::RefCell;
 
 const SIZE: usize = 2048;
 /// Longer names are not kept.
 const LONGEST: usize = 48;
 
-// SAFETY: the only slot of that name.
-static CACHE: StateSlot<RefCell<Vec<Option<Owned>>>> = unsafe { StateSlot::new(Name::Names) };
+// SAFETY: no other slot has this name.
+static CACHE: StateSlot<DirectMapped<Owned, SIZE>> = unsafe { StateSlot::new(Name::Names) };
 
 #[inline(always)]
 fn hash(bytes: &[u8]) -> usize {
@@ -26,32 +25,25 @@ fn hash(bytes: &[u8]) -> usize {
     ((mix ^ bytes.len() as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 53) as usize
 }
 
-/// A string of ASCII bytes, hashed, maybe one that was made before.
+/// A string of ASCII bytes with its hash computed, possibly made before.
 ///
 /// # Safety
 /// The GIL is held; every byte is ASCII.
 #[inline(always)]
 pub unsafe fn name(bytes: &[u8]) -> Option<Owned> {
-    // SAFETY: the GIL is held and bytes are ASCII, says the caller.
+    // SAFETY: the GIL is held and the bytes are ASCII, by contract.
     unsafe {
         if bytes.len() > LONGEST {
             return text::from_ascii(bytes);
         }
-        let mut cache = CACHE.get(Python::assume_attached()).borrow_mut();
-        if cache.is_empty() {
-            cache.resize(SIZE, None);
-        }
-        let entry = &mut cache[hash(bytes)];
-        if let Some(known) = entry {
-            if text::ascii(known.get()) == Some(bytes) {
-                return Some(known.clone());
-            }
+        let (cache, place) = (CACHE.get(Python::assume_attached()), hash(bytes));
+        let is_that = |known: &Owned| text::ascii(known.get()) == Some(bytes);
+        if let Some(known) = cache.find(place, |known| is_that(known).then(|| known.clone())) {
+            return Some(known);
         }
         let made = text::from_ascii(bytes)?;
-        let hash: Obj = made.get();
-        ffi::PyObject_Hash(hash);
-        // Dropping the old string frees memory and runs no Python code.
-        *entry = Some(made.clone());
+        ffi::PyObject_Hash(made.get());
+        cache.keep(place, made.clone());
         Some(made)
     }
 }

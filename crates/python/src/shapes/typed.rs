@@ -1,40 +1,41 @@
-//! How instances of a schema's class are built of what is stored.
+//! How to build instances of a schema's class from stored values.
 
 use crate::memory::Vec;
 use crate::shapes::Place;
 use std::cell::RefCell;
 
-/// A node of a schema, by its place in the schema.
+/// A node of a schema, by index.
 pub type NodeId = u32;
 
-/// The node that takes whatever comes.
+/// The node that accepts any value.
 pub const ANY: NodeId = 0;
 
-/// A stored value that no field takes.
+/// A stored value that belongs to no field.
 pub const SKIPPED: u16 = u16::MAX;
-/// The value that tells which class of several it is.
+/// The value that says which of several classes it is.
 pub const TAG: u16 = u16::MAX - 1;
 
-/// How a class of the schema is built of what is stored.
+/// How to build a class of the schema from stored values.
 #[derive(Debug)]
 pub struct Typed {
-    /// An index in the schema's classes.
+    /// An index into the schema's classes.
     pub class: u32,
     pub way: Way,
     pub form: Form,
-    /// By position: for each stored value. By key: for each field.
+    /// If fields come by position: for each stored value. By key: for each field.
     pub steps: Vec<Member>,
-    /// By position: the fields that were not stored.
+    /// If fields come by position: the fields that are not stored.
     pub missing: Vec<(u16, Place)>,
-    /// Why no instance can be built of this layout.
+    /// Why no instance can be built from this shape.
     pub refusal: Option<String>,
-    /// By key: the keys of instances as they came last time, those that no field takes too.
+    /// If fields come by key: the keys of the last instance in their order, including keys without a field.
     pub order: RefCell<Vec<Expected>>,
-    /// The usual case, which has a loop of its own: by position, every stored value into a slot, nothing to do after.
+    /// For the usual case, which has its own loop: fields by position, each value into a slot, nothing to do
+    /// afterwards.
     pub slots: Option<Box<[Slot]>>,
 }
 
-/// A key as the format writes it, and the field that it means.
+/// An encoded key, and the field that it means.
 #[derive(Debug)]
 pub struct Expected {
     pub encoded: Vec<u8>,
@@ -54,10 +55,10 @@ pub enum Form {
     Keys,
 }
 
-/// Where the fields are.
+/// Where instances keep their fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Way {
-    /// In slots, all of them.
+    /// All in slots.
     Slots,
     /// In slots or in `__dict__`.
     Instance,
@@ -74,14 +75,14 @@ pub struct Member {
 }
 
 impl Member {
-    /// A value that no field takes.
+    /// A value that belongs to no field.
     pub fn passed_over(field: u16) -> Member {
         Member { field, node: ANY, accepts: 0, place: Place::Nowhere }
     }
 }
 
 impl Typed {
-    /// How many values are stored of an instance.
+    /// How many values of an instance are stored.
     pub fn stored(&self) -> usize {
         self.steps.len()
     }

@@ -167,7 +167,8 @@ impl<'i, R: Reader<'i>> Decoder<'i, FromPyMongo<'i, R>> {
         if !pymongo.has_tzinfo && pymongo.conversion != DATETIME_MS {
             // SAFETY: the singleton is alive.
             let zone = pymongo.zone.as_ref().map_or_else(|| unsafe { ffi::Py_None() }, Owned::get);
-            if let Some(made) = time::moment_in(seconds, nanoseconds, zone)? {
+            // SAFETY: the options hold the zone, or it is the singleton None.
+            if let Some(made) = unsafe { time::moment_in(seconds, nanoseconds, zone) }? {
                 return Ok(made);
             }
         }

@@ -54,7 +54,9 @@ pub fn key_text(key: &Bound<'_, PyAny>) -> Result<Owned> {
         How::Family(Family::Known(KnownType::Date | KnownType::Time)) => Ok(owned(&key.call_method0("isoformat")?)),
         How::Family(Family::DateTime) => Ok(owned(&key.call_method0("isoformat")?)),
         How::Family(Family::Known(KnownType::Timedelta)) => {
-            Ok(owned(new::text(py, &time::duration_text(key))?.as_any()))
+            // SAFETY: a plan has this family only for timedeltas.
+            let text = unsafe { time::duration_text(key) };
+            Ok(owned(new::text(py, &text)?.as_any()))
         }
         How::Family(Family::Known(known)) if is_its_text(known) => Ok(owned(key.str()?.as_any())),
         _ => {
@@ -98,11 +100,11 @@ fn is_nearly_builtin(plan: &Plan) -> bool {
     }
 }
 
-/// Whether a field's value is not written: it is unset, or its default. As in msgspec, an equal value is a default's like only
-/// where that says all of it: text and numbers of the same class, an empty list, dict or set.
+/// Whether a field's value is not written: it is unset, or its default. As in msgspec, an equal value is a default's
+/// like only where that says all of it: text and numbers of the same class, an empty list, dict or set.
 fn is_left_out(py: Python<'_>, field: &PlainField, value: &Owned) -> Result<bool> {
-    // SAFETY: the value is held, and so is the default, by its plan; static types are compared by address, and what equality
-    // and length are asked of is of exactly these types.
+    // SAFETY: the value is held, and so is the default, by its plan; static types are compared by address, and what
+    // equality and length are asked of is of exactly these types.
     unsafe {
         let class = ffi::Py_TYPE(value.get());
         match &field.default {
@@ -435,7 +437,8 @@ impl<D: Dialect<Writer: TimestampWriter>> Encoder<'_, D> {
                 KnownType::Decimal if self.plain_decimal(object)? => Ok(()),
                 KnownType::Date | KnownType::Time => self.plain_str(&object.call_method0("isoformat")?),
                 KnownType::Timedelta => {
-                    let text = time::duration_text(object);
+                    // SAFETY: `known` is the family of the object's class.
+                    let text = unsafe { time::duration_text(object) };
                     self.plain_str(new::text(object.py(), &text)?.as_any())
                 }
                 _ if is_its_text(known) => self.plain_str(object),

@@ -1,4 +1,4 @@
-//! Bytearrays and memoryviews, which are stored as bytes where a format has no other form.
+//! Bytearrays and memoryviews, which formats without a form of their own for them store as bytes.
 
 use super::{Given, Rules, Taken};
 use crate::cpython::Owned;
@@ -13,7 +13,7 @@ impl<'s> Rules<'s> {
         let made = if given.is(addr_of_mut!(ffi::PyByteArray_Type)) {
             given.object.clone()
         } else if given.kind == accepts::BYTES {
-            // SAFETY: held; a new reference or null.
+            // SAFETY: `given` holds the object; the result is a new reference or null.
             unsafe { Owned::new(ffi::PyByteArray_FromObject(given.object.get())) }.ok_or_else(raised)?
         } else {
             return Ok(Taken::No);
@@ -25,7 +25,7 @@ impl<'s> Rules<'s> {
         let made = if given.is(addr_of_mut!(ffi::PyMemoryView_Type)) {
             given.object.clone()
         } else if given.kind == accepts::BYTES || given.is(addr_of_mut!(ffi::PyByteArray_Type)) {
-            // SAFETY: held; a new reference or null.
+            // SAFETY: `given` holds the object; the result is a new reference or null.
             unsafe { Owned::new(ffi::PyMemoryView_FromObject(given.object.get())) }.ok_or_else(raised)?
         } else {
             return Ok(Taken::No);

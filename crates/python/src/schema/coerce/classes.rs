@@ -1,4 +1,4 @@
-//! Classes that the user, or the package itself, has said how to make.
+//! Classes with a function that makes their instances: the user's, or one that this package registered.
 
 use super::{Given, Rules, Taken};
 use crate::classes::registry::call;
@@ -25,12 +25,13 @@ impl<'s> Rules<'s> {
         if self.bound(given.object).is_instance(&self.bound(class))? {
             return Ok(given.same());
         }
-        if !self.plain {
+        if !self.schemaless {
             return Ok(Taken::No);
         }
         match call(decode, given.object.get()).map_err(|fault| fault.of_user(self.py)) {
             Ok(made) => Ok(Taken::Yes(made)),
-            // Of classes that the package itself has taught, what databases make of them says more.
+            // For classes that this package registered: what a database makes of them says more than the function's
+            // error.
             Err(fault) if fault.is_invalid() && self.is_ours(class)? => {
                 let class = self.bound(class);
                 match bson_values::of_python(&class, &self.bound(given.object))? {

@@ -1,4 +1,5 @@
-//! Containers that are there already, and shared between places of different types: looked through, never changed.
+//! Containers that are built already because the message shares them between places of different types: checked, never
+//! changed.
 
 use super::{kind_of, Rules, Taken};
 use crate::cpython::owned;
@@ -15,11 +16,11 @@ use pyo3::prelude::*;
 use std::ptr::addr_of_mut;
 
 impl Rules<'_> {
-    /// Whether what was built as one node says is what another says too, as far as can be told without looking into it: it
-    /// may not be all there yet.
+    /// Whether an object built for one node suits another, judged by the two nodes alone: the object may not be
+    /// complete yet.
     pub fn is_as_good(&self, built_as: NodeId, wanted: NodeId, object: &Owned) -> bool {
         let (one, other) = (self.node(built_as), self.node(wanted));
-        // SAFETY: held.
+        // SAFETY: `object` is an owned reference.
         let class = unsafe { ffi::Py_TYPE(object.get()) };
         let own = |node: &Node| {
             self.schema
@@ -49,15 +50,15 @@ impl Rules<'_> {
         }
     }
 
-    /// Whether an object that is there already, with all it holds, is what the node says: nothing is converted, as others
-    /// hold it too.
+    /// Whether a finished object, with everything in it, is what the node says. Nothing is converted, because others
+    /// hold the object too.
     pub(crate) fn conforms(&self, id: NodeId, object: &Owned) -> Result<bool> {
         let mut seen = HashSet::new();
         let mut open = vec![(id, object.clone())];
         while let Some((id, object)) = open.pop() {
             self.work.charge(1, "shared objects are looked through again and again", NOWHERE)?;
             let node = self.node(id);
-            // SAFETY: held.
+            // SAFETY: `open` holds the object.
             let kind = unsafe { kind_of(object.get()) };
             if node.any || node.accepts & kind != 0 || !seen.insert((id, object.get() as usize)) {
                 continue;
@@ -79,10 +80,11 @@ impl Rules<'_> {
         Ok(true)
     }
 
-    /// Adds what a container holds, and what that must be; says no where it is no such container itself.
+    /// Adds the members of a container to `open`, each with the node that it must suit. `false`: it is no such
+    /// container.
     pub(crate) fn parts(&self, node: &Node, object: &Owned, open: &mut Vec<(NodeId, Owned)>) -> Result<bool> {
         let bound = self.bound(object);
-        // SAFETY: held.
+        // SAFETY: `object` is an owned reference.
         let class = unsafe { ffi::Py_TYPE(object.get()) };
         let builtin = |name: &str, module: &str| -> Result<bool> {
             Ok(self.py.import(module)?.getattr(name)?.as_ptr() == class.cast())
@@ -107,7 +109,7 @@ impl Rules<'_> {
                 _ => None,
             };
             if let Some(item) = item {
-                // Only now is it known that no code of a class's says how long it is.
+                // Asked last: by now it is clear that no code of a user's class answers.
                 if broken_length(seq.min, seq.max, bound.len()?, "").is_some() {
                     return Ok(false);
                 }
@@ -166,7 +168,8 @@ impl Rules<'_> {
         for field in &class.fields {
             match object.getattr(self.bound(&field.name).cast::<pyo3::types::PyString>().map_err(PyErr::from)?) {
                 Ok(part) => open.push((field.node, owned(&part))),
-                // It is being built, or may be without it: what is whole has what its class requires.
+                // The attribute is missing because the instance is still being built or may lack it: the class checks
+                // complete instances.
                 Err(error) if error.is_instance_of::<PyAttributeError>(self.py) => {}
                 Err(error) => return Err(error.into()),
             }

@@ -1,4 +1,4 @@
-//! Values that are one of some: members of enumerations, literals.
+//! Values from a fixed choice: members of enumerations, and literals.
 
 use super::{kind_of, Rules, Taken};
 use crate::cpython::owned;
@@ -13,22 +13,22 @@ use std::ptr::addr_of_mut;
 const INVALID_MEMBER: &str = "Invalid enum value";
 
 impl<'s> Rules<'s> {
-    /// A member by its value, or by its name.
+    /// A member of an enumeration, by its value or its name.
     pub(crate) fn member(&self, class: &Owned, by_value: &Owned, object: &Owned, kind: u32) -> Result<Taken> {
         let (given, members) = (self.bound(object), self.bound(class));
         if given.is_instance(&members)? {
             return Ok(Taken::Yes(object.clone()));
         }
         let mut value = given.clone();
-        // SAFETY: held.
-        if self.plain && unsafe { ffi::Py_TYPE(object.get()) } == addr_of_mut!(ffi::PyList_Type) {
-            // A tuple, as plain formats have it.
+        // SAFETY: `object` is an owned reference.
+        if self.schemaless && unsafe { ffi::Py_TYPE(object.get()) } == addr_of_mut!(ffi::PyList_Type) {
+            // Schemaless formats store tuples as lists.
             value = self.py.get_type::<PyTuple>().call1((given.clone(),))?;
         }
         crate::budget::scale::hashed_now(self.py, &self.work, &owned(&value), NOWHERE)?;
         let by_value = self.bound(by_value);
         let by_value = by_value.cast::<PyDict>().map_err(PyErr::from)?;
-        // 1, 1.0 and True are equal, and not the same value.
+        // 1, 1.0 and True are equal but different values.
         let is_it = |found: &Bound<'_, PyAny>| -> Result<bool> {
             let Some(own) = found.getattr("_value_").if_taken()? else { return Ok(false) };
             Ok(own.get_type().is(value.get_type()) || !own.eq(&value).if_taken()?.unwrap_or(false))
@@ -44,14 +44,14 @@ impl<'s> Rules<'s> {
                 return Ok(Taken::Yes(owned(&found)));
             }
             if !self.strict {
-                for lax in [self.lax_int(object, kind)?, self.text_as_float(object)?].into_iter().flatten() {
+                for lax in [self.lax_int(object)?, self.text_as_float(object)?].into_iter().flatten() {
                     if let Some(found) = by_value.get_item(self.bound(&lax))? {
                         return Ok(Taken::Yes(owned(&found)));
                     }
                 }
             }
         }
-        // Unions of flags, `_missing_`, and values that have no hash: by the class's own code.
+        // Unions of flags, `_missing_` and values without a hash: the class's own code decides.
         match self.made(members.call1((&value,)), INVALID_MEMBER)? {
             Taken::Yes(found) if !is_it(&self.bound(&found))? => Ok(Taken::No),
             Taken::Broken(_) if kind == 0 || kind == accepts::NONE => Ok(Taken::No),
@@ -63,34 +63,34 @@ impl<'s> Rules<'s> {
         let given = self.bound(object);
         for value in values {
             let known = self.bound(value);
-            // 1, 1.0 and True are equal, and not the same literal.
+            // 1, 1.0 and True are equal but different literals.
             if known.is(&given) || (known.get_type().is(given.get_type()) && known.eq(&given)?) {
                 return Ok(Taken::Yes(value.clone()));
             }
-            // A member of an enumeration, by its value.
-            let own = if self.plain { known.getattr("_value_").if_taken()? } else { None };
+            // An enumeration's member, by its value.
+            let own = if self.schemaless { known.getattr("_value_").if_taken()? } else { None };
             if let Some(own) = own.filter(|own| own.get_type().is(given.get_type())) {
                 if own.eq(&given).if_taken()?.unwrap_or(false) {
                     return Ok(Taken::Yes(value.clone()));
                 }
             }
         }
-        // SAFETY: held.
+        // SAFETY: `object` is an owned reference.
         let kind = unsafe { kind_of(object.get()) };
         if kind == accepts::STR && !self.strict {
-            // SAFETY: a string, says `kind`.
+            // SAFETY: `kind` says that it is a string, and `object` holds it.
             let null = unsafe { text::ascii(object.get()) }.is_some_and(|text| text.eq_ignore_ascii_case(b"null"));
             for value in values {
-                // SAFETY: values of the schema, held.
+                // SAFETY: the schema holds its values.
                 match unsafe { kind_of(value.get()) } {
                     accepts::INT => {
-                        let int = self.lax_int(object, kind)?;
+                        let int = self.lax_int(object)?;
                         if int.map_or(Ok(false), |int| self.bound(&int).eq(self.bound(value)))? {
                             return Ok(Taken::Yes(value.clone()));
                         }
                     }
                     accepts::NONE if null => return Ok(Taken::Yes(value.clone())),
-                    accepts::BOOL => match self.lax_bool(object, kind) {
+                    accepts::BOOL => match self.lax_bool(object) {
                         Taken::Yes(made) if made.get() == value.get() => return Ok(Taken::Yes(made)),
                         _ => {}
                     },
@@ -98,7 +98,7 @@ impl<'s> Rules<'s> {
                 }
             }
         }
-        // SAFETY: values of the schema, held.
+        // SAFETY: the schema holds its values.
         let of_its_kind = values.iter().any(|value| unsafe { kind_of(value.get()) } == kind && kind != 0);
         Ok(if of_its_kind { Taken::Broken(INVALID_MEMBER.to_owned()) } else { Taken::No })
     }

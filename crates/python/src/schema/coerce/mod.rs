@@ -1,7 +1,8 @@
-//! An object that is there, against a node: accepted as it is, made into what the node wants, or refused.
+//! Fits a finished object to a node: accepts it, converts it, or refuses it.
 //!
-//! Everything that is not decided by a token alone ends here: constraints, enumerations, text that stands for a value in
-//! plain formats, `strict=False`, the user's hook, and objects that the message shares between places of other types.
+//! Everything that a token alone doesn't decide ends here: constraints, enumerations, text that stands for other values
+//! in schemaless formats, `strict=False`, the user's hook, and objects that the message shares between places of
+//! different types.
 
 mod buffers;
 mod classes;
@@ -28,32 +29,32 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::ptr::addr_of_mut;
 
-/// What a load goes by.
+/// What a load checks values against.
 pub struct Rules<'s> {
     pub py: Python<'s>,
     pub nodes: &'s [Node],
     pub schema: Option<&'s Schema>,
     pub strict: bool,
-    /// The format has no dates and the like: text stands for them.
-    pub plain: bool,
+    /// The format is schemaless: text stands for dates and the like.
+    pub schemaless: bool,
     pub dec_hook: Option<&'s Owned>,
-    /// Objects that may yet be looked through, as they are shared between places of different types.
+    /// How many shared objects may still be checked, because a message can share one between many places.
     pub work: Work,
 }
 
 pub enum Taken {
     Yes(Owned),
     No,
-    /// Of the right kind, but not fit; says why.
+    /// Of the right type but not acceptable; says why.
     Broken(String),
 }
 
-/// The bit of `accepts` that an object of exactly that type has.
+/// The bit in [`accepts`] for objects of exactly that type; 0 for others.
 ///
 /// # Safety
 /// `object` is alive.
 pub unsafe fn kind_of(object: Obj) -> u32 {
-    // SAFETY: alive, says the caller; the types are static.
+    // SAFETY: `object` is alive, and the types are static.
     unsafe {
         let class = ffi::Py_TYPE(object);
         if class == addr_of_mut!(ffi::PyUnicode_Type) {
@@ -74,33 +75,32 @@ pub unsafe fn kind_of(object: Obj) -> u32 {
     }
 }
 
-/// An object, as those look at it who make what a scalar wants.
+/// An object to be converted, and what is known about it.
 pub(super) struct Given<'o> {
     pub(super) object: &'o Owned,
     /// See [`kind_of`].
     pub(super) kind: u32,
-    /// Text, which may stand for a value of another type here.
+    /// It is text, and text may stand for a value of another type here.
     pub(super) textual: bool,
 }
 
 impl<'o> Given<'o> {
     fn of(object: &'o Owned, text_stands_for_values: bool) -> Given<'o> {
-        // SAFETY: held.
+        // SAFETY: `object` is an owned reference.
         let kind = unsafe { kind_of(object.get()) };
         Given { object, kind, textual: kind == accepts::STR && text_stands_for_values }
     }
 
-    /// Of exactly that type.
+    /// Whether its type is exactly `class`.
     pub(super) fn is(&self, class: Type) -> bool {
-        // SAFETY: held.
+        // SAFETY: `object` is an owned reference.
         unsafe { ffi::Py_TYPE(self.object.get()) == class }
     }
 
-    /// The characters of a string; of one that is not ASCII, what no value looks like.
+    /// The characters of an ASCII string; for other objects "?", which no value's text looks like.
     pub(super) fn ascii(&self) -> &'o [u8] {
-        // SAFETY: held, and looked at as a string only if it is one.
         match self.kind {
-            // SAFETY: held, and a string, as its kind says.
+            // SAFETY: `kind` says that it is a string, which `object` holds as long as `'o`.
             accepts::STR => unsafe { text::ascii(self.object.get()) }.unwrap_or(b"?"),
             _ => b"?",
         }
@@ -111,9 +111,9 @@ impl<'o> Given<'o> {
     }
 }
 
-/// What errors call an object's type.
+/// The name of an object's type in errors.
 pub fn kind_name(py: Python<'_>, object: &Owned) -> String {
-    // SAFETY: held.
+    // SAFETY: `object` is an owned reference, and `py` proves that the GIL is held.
     let object = unsafe { Bound::from_borrowed_ptr(py, object.get()) };
     if object.is_none() {
         return "None".to_owned();
@@ -130,10 +130,10 @@ impl<'s> Rules<'s> {
         &self.nodes[id as usize]
     }
 
-    /// The object as the node wants it.
+    /// The object as the node wants it, or an error.
     pub fn coerce(&self, id: NodeId, object: Owned) -> Result<Owned> {
         let node = self.node(id);
-        // SAFETY: held.
+        // SAFETY: `object` is an owned reference.
         if node.any || node.accepts & unsafe { kind_of(object.get()) } != 0 {
             return Ok(object);
         }
@@ -141,7 +141,7 @@ impl<'s> Rules<'s> {
         for scalar in &node.scalars {
             match self.take(scalar, &object)? {
                 Taken::Yes(made) => return Ok(made),
-                // An int that is beyond its bounds is not made another number.
+                // An int beyond its bounds must not become another type of number.
                 Taken::Broken(why) if matches!(scalar, Scalar::Int(_)) => return Err(invalid(why)),
                 Taken::Broken(why) => broken = broken.or(Some(why)),
                 Taken::No => {}
@@ -161,7 +161,7 @@ impl<'s> Rules<'s> {
         }
     }
 
-    /// The pydantic models of a node that an object may be: a dict is of the one that its keys tell.
+    /// The pydantic models of a node that may validate an object; for a dict, the one that its keys single out.
     fn pydantic_classes(&self, node: &Node, object: &Owned) -> Result<Vec<&'s Class>> {
         let Some(schema) = self.schema else { return Ok(Vec::new()) };
         let is_model = |index: &u32| schema.classes[*index as usize].kind == ClassKind::Pydantic;
@@ -175,7 +175,8 @@ impl<'s> Rules<'s> {
         Ok(found.into_iter().map(|index| &schema.classes[index as usize]).collect())
     }
 
-    /// Which class of `candidates` a dict is: the one with a required key that no other knows, else the one that is left over.
+    /// Which class of `candidates` a dict is: the one with a required key that no other has, else the only one without
+    /// such a key.
     pub fn class_by_key(
         &self,
         node: &Node,
@@ -201,7 +202,7 @@ impl<'s> Rules<'s> {
         Ok(Some(*only))
     }
 
-    /// What the text of a key stands for: what text stands for anywhere, or an int by its digits.
+    /// What the text of a key stands for: as for any text, or the int whose digits it is.
     pub fn coerce_key(&self, id: NodeId, key: Owned) -> Result<Owned> {
         let fault = match self.coerce(id, key.clone()) {
             Err(fault) if fault.is_invalid() => fault,
@@ -213,16 +214,17 @@ impl<'s> Rules<'s> {
         }
     }
 
-    /// An int, if a text is no more than its digits, and no more of them than Python itself reads.
+    /// The int whose digits a text is, up to the number of digits that Python reads by default.
     fn digits_as_int(&self, text: &Owned) -> Result<Option<Owned>> {
         const MOST: usize = 4300;
-        // SAFETY: a string.
+        // SAFETY: called with keys that are strings only.
         let Some(ascii) = (unsafe { text::ascii(text.get()) }) else { return Ok(None) };
         let digits = ascii.strip_prefix(b"-").unwrap_or(ascii);
         if !(1..=MOST).contains(&digits.len()) || !digits.iter().all(u8::is_ascii_digit) {
             return Ok(None);
         }
-        // SAFETY: the characters of a string end with a NUL; a new reference or null.
+        // SAFETY: a string's characters end with a NUL, so the function stops there; the result is a new reference or
+        // null.
         unsafe { Owned::new(ffi::PyLong_FromString(ascii.as_ptr().cast(), std::ptr::null_mut(), 10)) }
             .map(Some)
             .ok_or_else(raised)
@@ -232,11 +234,11 @@ impl<'s> Rules<'s> {
     where
         's: 'b,
     {
-        // SAFETY: held; the new reference keeps it.
+        // SAFETY: `object` keeps it alive, and the new `Bound` takes a reference of its own.
         unsafe { Bound::from_borrowed_ptr(self.py, object.get()) }
     }
 
-    /// Within bounds, or why not.
+    /// Checks the bounds of a value.
     fn within(&self, made: Owned, bounds: Option<&Constraints>, name: &str) -> Result<Taken> {
         Ok(match bounds.map(|bounds| bounds.broken(&made, name)).transpose()?.flatten() {
             Some(why) => Taken::Broken(why),
@@ -244,9 +246,9 @@ impl<'s> Rules<'s> {
         })
     }
 
-    /// What the standard library made of the user's data: that it refuses is about the data.
+    /// A call into the standard library with the user's data: an exception means that the data are refused.
     pub(crate) fn made(&self, made: PyResult<Bound<'s, PyAny>>, why: &str) -> Result<Taken> {
-        // Of whatever kind: an error of the pattern's own, a zone that is not there.
+        // Of any class: a pattern may raise `re.error`, a zone `ZoneInfoNotFoundError`.
         Ok(match made.if_taken()? {
             Some(made) => Taken::Yes(owned(&made)),
             None => Taken::Broken(why.to_owned()),
@@ -254,7 +256,7 @@ impl<'s> Rules<'s> {
     }
 
     pub(crate) fn take(&self, scalar: &Scalar, object: &Owned) -> Result<Taken> {
-        let given = Given::of(object, self.plain || !self.strict);
+        let given = Given::of(object, self.schemaless || !self.strict);
         match scalar {
             Scalar::None => self.none(&given),
             Scalar::Bool => self.bool(&given),
@@ -284,9 +286,9 @@ impl<'s> Rules<'s> {
         }
     }
 
-    /// What a field that was not stored has.
+    /// The value of a field that was not stored.
     pub fn missing(&self, missing: &Missing, name: &Owned, object: Obj) -> Result<Option<Owned>> {
-        // SAFETY: all are held or alive.
+        // SAFETY: the caller's class holds `missing` and `name`, and `object` is alive.
         unsafe {
             match missing {
                 Missing::Refused => Err(invalid(format_args!("Object missing required field `{}`", self.bound(name)))),

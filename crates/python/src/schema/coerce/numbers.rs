@@ -24,7 +24,7 @@ impl<'s> Rules<'s> {
     pub(super) fn bool(&self, given: &Given<'_>) -> Result<Taken> {
         match given.kind {
             accepts::BOOL => Ok(given.same()),
-            accepts::STR | accepts::INT if !self.strict => Ok(self.lax_bool(given.object, given.kind)),
+            accepts::STR | accepts::INT if !self.strict => Ok(self.lax_bool(given.object)),
             _ => Ok(Taken::No),
         }
     }
@@ -32,7 +32,7 @@ impl<'s> Rules<'s> {
     pub(super) fn int(&self, given: &Given<'_>, bounds: Option<&Constraints>) -> Result<Taken> {
         let made = match given.kind {
             accepts::INT => Some(given.object.clone()),
-            accepts::STR | accepts::FLOAT if !self.strict => self.lax_int(given.object, given.kind)?,
+            accepts::STR | accepts::FLOAT if !self.strict => self.lax_int(given.object)?,
             _ => None,
         };
         made.map_or(Ok(Taken::No), |made| self.within(made, bounds, "int"))
@@ -54,7 +54,7 @@ impl<'s> Rules<'s> {
     pub(super) fn complex(&self, given: &Given<'_>) -> Result<Taken> {
         Ok(if given.is(addr_of_mut!(ffi::PyComplex_Type)) {
             given.same()
-        } else if self.plain {
+        } else if self.schemaless {
             self.pair_as_complex(given.object)?.map_or(Taken::No, Taken::Yes)
         } else {
             Taken::No
@@ -67,7 +67,7 @@ impl<'s> Rules<'s> {
         if bound.is_instance(&decimal)? {
             return self.within(given.object.clone(), bounds, "Decimal");
         }
-        if self.plain && given.kind == 0 {
+        if self.schemaless && given.kind == 0 {
             if let Some(made) = bson_values::as_decimal(&bound)? {
                 return match self.made(made, "Invalid decimal number")? {
                     Taken::Yes(made) => self.within(made, bounds, "Decimal"),
@@ -77,8 +77,8 @@ impl<'s> Rules<'s> {
         }
         let given = match given.kind {
             accepts::STR if given.textual => bound,
-            accepts::INT if self.plain || !self.strict => bound,
-            accepts::FLOAT if self.plain || !self.strict => bound.str()?.into_any(),
+            accepts::INT if self.schemaless || !self.strict => bound,
+            accepts::FLOAT if self.schemaless || !self.strict => bound.str()?.into_any(),
             _ => return Ok(Taken::No),
         };
         match self.made(decimal.call1((given,)), "Invalid decimal string")? {

@@ -1,4 +1,4 @@
-//! What others validate or make: NumPy's arrays, pydantic's models, a database's values, the caller's hook.
+//! Objects that other code makes or validates: NumPy's arrays, pydantic's models, BSON values, the user's `dec_hook`.
 
 use super::{expected, kind_name, Rules, Taken};
 use crate::classes::registry;
@@ -15,16 +15,16 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use std::ptr::addr_of_mut;
 
-/// What a type makes of a point in time.
+/// What kind of object a type makes of a point in time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Moment {
-    /// A datetime: nothing is said of zones.
+    /// A datetime, with or without a zone.
     Any,
     Aware,
     Naive,
     /// PyMongo's `DatetimeMS`.
     Milliseconds,
-    /// No datetime.
+    /// Not a datetime.
     Other,
 }
 
@@ -40,7 +40,7 @@ impl<'s> Rules<'s> {
                         Some(false) => Moment::Naive,
                     })
                 }
-                // NumPy's have no zone.
+                // NumPy's datetimes have no zone.
                 Scalar::Value { class, parse: Some(_) } if self.is_numpy(class)? => found = Moment::Naive,
                 Scalar::Custom { class, .. } if bson_values::is_marked(&self.bound(class), Marker::DatetimeMs)? => {
                     found = Moment::Milliseconds;
@@ -55,9 +55,9 @@ impl<'s> Rules<'s> {
         let numpy = self.py.import("numpy")?;
         let mut array = self.bound(object);
         if !array.is_instance(&numpy.getattr("ndarray")?)? {
-            // SAFETY: held.
+            // SAFETY: `object` is an owned reference.
             let is_list = unsafe { ffi::Py_TYPE(object.get()) } == addr_of_mut!(ffi::PyList_Type);
-            if !self.plain || !is_list {
+            if !self.schemaless || !is_list {
                 return Ok(Taken::No);
             }
             let dtype = dtype.map(|dtype| self.bound(dtype));
@@ -68,7 +68,7 @@ impl<'s> Rules<'s> {
             };
         } else if let Some(dtype) = dtype {
             let (wanted, got) = (self.bound(dtype), array.getattr("dtype")?);
-            // Text of any width, and numbers of either byte order, are of the same type.
+            // Text of any width, and numbers of either byte order, count as the same type.
             if !got.getattr("type")?.is(&wanted.getattr("type")?) {
                 return Ok(Taken::Broken(format!("Expected `ndarray` of dtype `{wanted}`, got `{got}`")));
             }
@@ -111,18 +111,18 @@ impl<'s> Rules<'s> {
         Ok(Taken::Yes(owned(&array)))
     }
 
-    /// Whether the package itself has registered a class.
+    /// Whether this package itself registered a class.
     pub(crate) fn is_ours(&self, class: &Owned) -> Result<bool> {
         Ok(registry::by_class(self.py, class.get().cast())?.is_some_and(|known| known.ours))
     }
 
-    /// What the caller's hook makes of it.
+    /// What the user's `dec_hook` makes of an object.
     pub(crate) fn custom(&self, annotation: &Owned, class: &Owned, object: &Owned) -> Result<Taken> {
         let (bound, class) = (self.bound(object), self.bound(class));
         if bound.is_instance(&class)? {
             return Ok(Taken::Yes(object.clone()));
         }
-        if self.plain {
+        if self.schemaless {
             if let Some(made) = bson_values::of_python(&class, &bound)? {
                 return self.made(made, &format!("Invalid `{}`", class.getattr("__qualname__")?));
             }
@@ -137,7 +137,7 @@ impl<'s> Rules<'s> {
             Err(error)
                 if error.is_instance_of::<PyValueError>(self.py) || error.is_instance_of::<PyTypeError>(self.py) =>
             {
-                // The hook's own words: whoever wrote it decides what they show.
+                // The hook's own message: its author decides what it shows.
                 let why = error.value(self.py).str().if_taken()?;
                 Ok(Taken::Broken(why.map_or_else(String::new, |text| text.to_string())))
             }
@@ -145,20 +145,20 @@ impl<'s> Rules<'s> {
         }
     }
 
-    /// A pydantic model, by its own validation.
+    /// A pydantic model, made by its own validation.
     pub(crate) fn by_pydantic(&self, class: Option<&Owned>, object: &Owned) -> Result<Option<Owned>> {
         let Some(class) = class.map(|class| self.bound(class)) else { return Ok(None) };
         let mut given = self.bound(object);
         let own = given.is_instance(&class)?;
         if own {
-            // As it was stored, unset fields left out: what it holds is validated anew.
+            // A model is dumped as it was stored, without unset fields, and validated again.
             let keywords = new::dict(self.py)?;
             for (name, value) in
                 [("warnings", false), ("exclude_unset", true), ("round_trip", true), ("by_alias", true)]
             {
                 keywords.set_item(name, value)?;
             }
-            // Its state is what the message says: whatever the model's own code makes of it is about the data.
+            // The message decides the model's state, so an error of the model's own code is about the data.
             let damaged = || invalid("a model whose state its own class can't read: damaged, or one that holds itself");
             let private = given.getattr("__pydantic_private__").if_taken()?.ok_or_else(damaged)?;
             given = given.call_method("model_dump", (), Some(&keywords)).if_taken()?.ok_or_else(damaged)?;
@@ -176,8 +176,8 @@ impl<'s> Rules<'s> {
 
     pub(crate) fn validated(&self, class: &Bound<'s, PyAny>, given: &Bound<'s, PyAny>) -> Result<Owned> {
         let mut validated = class.call_method1("model_validate", (given,)).answer()?;
-        // It knows Python's decimal numbers and patterns only, unless its fields are of a database's classes.
-        if validated.is_err() && self.plain && bson_values::make_python(given)? {
+        // Pydantic knows only Python's decimal numbers and patterns, unless the fields are of a database's classes.
+        if validated.is_err() && self.schemaless && bson_values::make_python(given)? {
             validated = class.call_method1("model_validate", (given,)).answer()?;
         }
         match validated {
@@ -191,7 +191,8 @@ impl<'s> Rules<'s> {
                 let place: Vec<Bound<'_, PyAny>> = first.get_item("loc")?.extract()?;
                 let names = self.py.import("holdall._annotations.fields")?.call_method1("pydantic_keys", (class,))?;
                 for (depth, step) in place.iter().enumerate().rev() {
-                    // Text is a field's name where the model has such a field; a key of a dict is the user's own.
+                    // Text is a field's name if the model has that field; other keys are the user's data and are not
+                    // shown.
                     let is_field = depth == 0 && names.get_item(1)?.contains(step)?;
                     fault = fault.within(|| match step.extract::<usize>() {
                         Ok(index) => Step::Index(index),

@@ -1,4 +1,4 @@
-//! Dates and times: as they are, of their ISO text, or of seconds with `strict=False`.
+//! Dates and times: as they are, from ISO text, or from seconds with `strict=False`.
 
 use super::{Given, Rules, Taken};
 use crate::cpython::{float, Owned};
@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 
 impl<'s> Rules<'s> {
     pub(super) fn datetime(&self, given: &Given<'_>, zone: Option<bool>) -> Result<Taken> {
-        // SAFETY: the API was imported when the module was.
+        // SAFETY: importing the module imported the datetime API; `given` holds the object.
         if unsafe { ffi::PyDateTime_Check(given.object.get()) } != 0 {
             return self.zoned(given.object.clone(), zone, "datetime");
         }
@@ -18,8 +18,8 @@ impl<'s> Rules<'s> {
                 return self.zoned(made, zone, "datetime");
             }
         }
-        if let Some(seconds) = self.lax_seconds(given.object, given.kind)? {
-            // SAFETY: of the type that is looked at.
+        if let Some(seconds) = self.lax_seconds(given.object)? {
+            // SAFETY: both functions read the object's type first; `seconds` holds it.
             let is_finite = unsafe { !float::is(seconds.get()) || float::value(seconds.get()).is_finite() };
             if !is_finite {
                 return Ok(Taken::Broken("Invalid epoch timestamp".to_owned()));
@@ -39,14 +39,14 @@ impl<'s> Rules<'s> {
     }
 
     pub(super) fn date(&self, given: &Given<'_>) -> Result<Taken> {
-        // SAFETY: the API was imported when the module was.
+        // SAFETY: importing the module imported the datetime API; `given` holds the object.
         let is =
             unsafe { ffi::PyDate_Check(given.object.get()) != 0 && ffi::PyDateTime_Check(given.object.get()) == 0 };
         self.textual(is, given, time::date, "Invalid RFC3339 encoded date")
     }
 
     pub(super) fn time(&self, given: &Given<'_>, zone: Option<bool>) -> Result<Taken> {
-        // SAFETY: the API was imported when the module was.
+        // SAFETY: importing the module imported the datetime API; `given` holds the object.
         let is = unsafe { ffi::PyTime_Check(given.object.get()) } != 0;
         match self.textual(is, given, time::time, "Invalid RFC3339 encoded time")? {
             Taken::Yes(made) => self.zoned(made, zone, "time"),
@@ -55,16 +55,16 @@ impl<'s> Rules<'s> {
     }
 
     pub(super) fn timedelta(&self, given: &Given<'_>) -> Result<Taken> {
-        // SAFETY: the API was imported when the module was.
+        // SAFETY: importing the module imported the datetime API; `given` holds the object.
         let is = unsafe { ffi::PyDelta_Check(given.object.get()) } != 0;
-        if let (false, Some(seconds)) = (is, self.lax_seconds(given.object, given.kind)?) {
+        if let (false, Some(seconds)) = (is, self.lax_seconds(given.object)?) {
             let class = self.py.import("datetime")?.getattr("timedelta")?;
             return self.made(class.call1((0, self.bound(&seconds))), "Duration is out of range");
         }
         self.textual(is, given, time::timedelta, "Invalid ISO8601 duration")
     }
 
-    /// Of the type itself, or of text that `parse` reads.
+    /// An object of the type itself, or one made from text by `parse`.
     fn textual(
         &self,
         is: bool,
@@ -85,7 +85,7 @@ impl<'s> Rules<'s> {
         })
     }
 
-    /// With a zone or without one, as it has to be.
+    /// Checks that there is a zone, or none, as the type demands.
     fn zoned(&self, made: Owned, zoned: Option<bool>, name: &str) -> Result<Taken> {
         if zoned.is_none() {
             return Ok(Taken::Yes(made));

@@ -1,4 +1,4 @@
-//! Values of the standard library that stand as text where a format has no form for them, and NumPy's scalars.
+//! Values of the standard library that formats without a form for them store as text, and NumPy's scalars.
 
 use super::{Given, Rules, Taken};
 use crate::cpython::{new, Owned};
@@ -8,7 +8,7 @@ use crate::types::bson_values;
 use pyo3::ffi;
 use pyo3::prelude::*;
 
-/// Whether a text is an int, or two with a slash between them.
+/// Whether a text is an int or two ints with a slash between them.
 fn is_ratio(text: &[u8]) -> bool {
     let unsigned = text.strip_prefix(b"-").unwrap_or(text);
     unsigned.split(|&byte| byte == b'/').count() <= 2
@@ -17,7 +17,8 @@ fn is_ratio(text: &[u8]) -> bool {
             .all(|digits| (1..=4300).contains(&digits.len()) && digits.iter().all(u8::is_ascii_digit))
 }
 
-/// Whether a text is a UUID: 32 hexadecimal digits, in groups of 8, 4, 4, 4 and 12 with hyphens between them or in one.
+/// Whether a text is a UUID: 32 hexadecimal digits, either in groups of 8, 4, 4, 4 and 12 with hyphens, or without
+/// hyphens.
 fn is_uuid(text: &[u8]) -> bool {
     let hyphens = [8, 13, 18, 23];
     match text.len() {
@@ -38,13 +39,13 @@ impl<'s> Rules<'s> {
             return Ok(given.same());
         }
         if given.textual {
-            // Its own reading takes braces, prefixes, and hyphens in any place.
+            // `UUID` itself also accepts braces, prefixes, and hyphens anywhere.
             return match is_uuid(given.ascii()) {
                 true => self.made(uuid.call1((bound,)), "Invalid UUID"),
                 false => Ok(Taken::Broken("Invalid UUID".to_owned())),
             };
         }
-        if given.kind == accepts::BYTES && (self.plain || !self.strict) {
+        if given.kind == accepts::BYTES && (self.schemaless || !self.strict) {
             let keywords = new::dict(self.py)?;
             keywords.set_item("bytes", bound)?;
             return self.made(uuid.call((), Some(&keywords)), "Invalid UUID bytes");
@@ -57,7 +58,7 @@ impl<'s> Rules<'s> {
         if bound.is_instance(&self.bound(class))? {
             return Ok(given.same());
         }
-        if self.plain && given.kind == 0 {
+        if self.schemaless && given.kind == 0 {
             if let Some(made) = bson_values::as_pattern(&bound, parse.is_none())? {
                 return match self.bound(class).is(&self.py.import("re")?.getattr("Pattern")?) {
                     true => self.made(made, "Invalid `Pattern`"),
@@ -65,14 +66,14 @@ impl<'s> Rules<'s> {
                 };
             }
         }
-        // SAFETY: held; the API was imported when the module was.
+        // SAFETY: importing the module imported the datetime API; `given` holds the object.
         let is_datetime = || unsafe { ffi::PyDateTime_Check(given.object.get()) } != 0;
         match parse {
-            Some(parse) if self.plain && is_datetime() && self.is_numpy(class)? => {
+            Some(parse) if self.schemaless && is_datetime() && self.is_numpy(class)? => {
                 let made = self.py.import("holdall._arrays")?.call_method1("moment", (self.bound(parse), bound));
                 self.made(made, "Invalid `datetime64`")
             }
-            None if self.plain && given.kind != 0 && given.kind != accepts::NONE && self.is_numpy(class)? => {
+            None if self.schemaless && given.kind != 0 && given.kind != accepts::NONE && self.is_numpy(class)? => {
                 let name: String = self.bound(class).getattr("__qualname__")?.extract()?;
                 if (given.kind == accepts::STR && name != "str_") || (given.kind == accepts::BYTES && name != "bytes_")
                 {
@@ -81,7 +82,7 @@ impl<'s> Rules<'s> {
                 let made = self.py.import("holdall._arrays")?.call_method1("scalar", (self.bound(class), bound));
                 self.made(made, &format!("Invalid `{name}`"))
             }
-            // A fraction's own reading of "1e999999999" would take days.
+            // `Fraction` would work for days on "1e999999999".
             Some(_) if given.textual && self.is_fraction(class)? && !is_ratio(given.ascii()) => {
                 Ok(Taken::Broken("Invalid `Fraction`".to_owned()))
             }
@@ -97,7 +98,7 @@ impl<'s> Rules<'s> {
         Ok(self.py.import("fractions")?.getattr("Fraction")?.as_ptr() == class.get())
     }
 
-    /// Whether a class is one of NumPy's scalars.
+    /// Whether a class belongs to NumPy.
     pub(crate) fn is_numpy(&self, class: &Owned) -> Result<bool> {
         let module = self.bound(class).getattr("__module__")?;
         Ok(module.extract::<String>().if_taken()?.is_some_and(|module| module == "numpy"))

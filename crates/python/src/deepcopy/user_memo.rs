@@ -1,8 +1,8 @@
-//! The border to Python: the memo that a `__deepcopy__` is given, as `copy.deepcopy` gives one: {id: copy}.
+//! The memo that a `__deepcopy__` receives, as `copy.deepcopy` gives it: {id: copy}.
 //!
-//! It is made when the first such method is met; from then on it is brought up to date before each call, and looked
-//! into after one that has put something there. A memo that the caller gave is looked into from the start, and gets
-//! every copy.
+//! It is made when the first such method is called; from then on it is brought up to date before each call, and
+//! searched for copies once a method has added some. A memo that the caller gave is searched from the start and
+//! receives every copy.
 
 use crate::cpython::{Obj, Owned};
 use crate::deepcopy::{Copier, Got};
@@ -10,35 +10,35 @@ use crate::error::{raised, Result};
 use crate::memory::Vec;
 use pyo3::ffi;
 
-pub struct Border {
+pub struct UserMemo {
     dict: Option<Owned>,
-    /// The caller's own.
+    /// The memo is the caller's own.
     given: bool,
-    /// Others have put copies there.
+    /// It holds copies that other code has put there.
     foreign: bool,
-    /// How many items there were when we last wrote.
+    /// The number of items when it was last brought up to date.
     size: isize,
-    /// Numbers of the objects whose copies are not there yet.
+    /// Ids of the objects whose copies it doesn't hold yet.
     waiting: Vec<u32>,
 }
 
-impl Border {
-    pub fn new(dict: Option<Owned>) -> Border {
-        // SAFETY: a dict, says the caller.
+impl UserMemo {
+    pub fn new(dict: Option<Owned>) -> UserMemo {
+        // SAFETY: `deepcopy`, the only caller, demands a dict.
         let size = dict.as_ref().map_or(0, |dict| unsafe { ffi::PyDict_Size(dict.get()) });
-        Border { given: dict.is_some(), foreign: size > 0, size, waiting: Vec::new(), dict }
+        UserMemo { given: dict.is_some(), foreign: size > 0, size, waiting: Vec::new(), dict }
     }
 
-    /// Whether reference counts don't tell which objects are looked up.
+    /// Whether every object must be looked up, because its copy may be in the memo although its reference count is low.
     #[inline(always)]
     pub fn looks_at_all(&self) -> bool {
         self.given || self.foreign
     }
 
-    /// A copy that somebody else has made.
+    /// A copy that other code has put into the memo.
     pub fn find(&self, object: Obj) -> Result<Option<Owned>> {
         let (true, Some(dict)) = (self.foreign, &self.dict) else { return Ok(None) };
-        // SAFETY: `object` is an address here; what is found is held by the dict.
+        // SAFETY: `object` only serves as a number; the dict holds what is found while the reference is taken.
         unsafe {
             let key = key(object)?;
             let found = ffi::PyDict_GetItemWithError(dict.get(), key.get());
@@ -50,38 +50,41 @@ impl Border {
     }
 
     #[inline(always)]
-    pub fn note(&mut self, number: u32) {
+    pub fn note(&mut self, id: u32) {
         if self.dict.is_some() {
-            self.waiting.push(number);
+            self.waiting.push(id);
         }
     }
 }
 
 /// `id(object)`.
 fn key(object: Obj) -> Result<Owned> {
-    // SAFETY: makes an int of an address.
+    // SAFETY: makes an int from an address, which is not followed.
     unsafe { Owned::new(ffi::PyLong_FromVoidPtr(object.cast())) }.ok_or_else(raised)
 }
 
 impl Copier<'_> {
-    /// The memo for user code, with all that is known.
+    /// The memo for a user's function, with all copies made so far.
     fn expose(&mut self) -> Result<Owned> {
-        let dict = match &self.border.dict {
+        let dict = match &self.user_memo.dict {
             Some(dict) => dict.clone(),
             None => {
-                // SAFETY: the GIL is held.
+                // SAFETY: the GIL is held while a `Copier` lives.
                 let dict = unsafe { Owned::new(ffi::PyDict_New()) }.ok_or_else(raised)?;
-                self.border.dict = Some(dict.clone());
-                self.border.waiting = (0..self.tables.numbered.len() as u32).collect();
+                self.user_memo.dict = Some(dict.clone());
+                self.user_memo.waiting = (0..self.tables.tracked.len() as u32).collect();
                 dict
             }
         };
-        let keep =
-            if self.border.given && !self.border.waiting.is_empty() { Some(keep_alive_list(&dict)?) } else { None };
-        for number in std::mem::take(&mut self.border.waiting) {
-            let entry = &self.tables.numbered[number as usize];
+        let keep = if self.user_memo.given && !self.user_memo.waiting.is_empty() {
+            Some(keep_alive_list(&dict)?)
+        } else {
+            None
+        };
+        for id in std::mem::take(&mut self.user_memo.waiting) {
+            let entry = &self.tables.tracked[id as usize];
             let Some(copy) = &entry.copy else { continue };
-            // SAFETY: all are held; the keys are ints, so that no Python code runs.
+            // SAFETY: the tables hold source and copy. The keys are ints, so no Python code runs.
             unsafe {
                 if ffi::PyDict_SetItem(dict.get(), key(entry.source.get())?.get(), copy.get()) != 0 {
                     return Err(raised());
@@ -93,19 +96,19 @@ impl Copier<'_> {
                 }
             }
         }
-        // SAFETY: a dict.
-        self.border.size = unsafe { ffi::PyDict_Size(dict.get()) };
+        // SAFETY: `dict` is a dict, held above.
+        self.user_memo.size = unsafe { ffi::PyDict_Size(dict.get()) };
         Ok(dict)
     }
 
-    /// The copy by the class's own function: called as `hook(memo)`, or as `hook(object, memo)` where `with_object`.
+    /// Calls the class's own function for a copy: as `hook(memo)`, or as `hook(object, memo)` if `with_object`.
     ///
     /// # Safety
     /// `object` and `hook` are alive.
-    pub(super) unsafe fn call_hook(&mut self, hook: Obj, object: Obj, with_object: bool, number: u32) -> Result<Got> {
+    pub(super) unsafe fn call_hook(&mut self, hook: Obj, object: Obj, with_object: bool, id: u32) -> Result<Got> {
         self.asks_program()?;
         let memo = self.expose()?;
-        // SAFETY: alive, says the caller; `hook` and `object` are held over the call.
+        // SAFETY: `hook` and `object` are alive by contract, and held during the call.
         unsafe {
             let (hook, object) = (Owned::borrowed(hook), Owned::borrowed(object));
             let end = std::ptr::null_mut::<ffi::PyObject>();
@@ -115,25 +118,25 @@ impl Copier<'_> {
                 ffi::PyObject_CallFunctionObjArgs(hook.get(), memo.get(), end)
             };
             let made = Owned::new(made).ok_or_else(raised)?;
-            self.border.foreign |= ffi::PyDict_Size(memo.get()) != self.border.size;
-            self.settle(number, &made);
-            self.close(number);
+            self.user_memo.foreign |= ffi::PyDict_Size(memo.get()) != self.user_memo.size;
+            self.settle(id, &made);
+            self.close(id);
             Ok(Got::Made(made))
         }
     }
 
-    /// Leaves all copies in the caller's own memo.
-    pub(super) fn finish_border(&mut self) -> Result<()> {
-        if self.border.given {
+    /// Puts all copies into a memo that the caller gave.
+    pub(super) fn finish_user_memo(&mut self) -> Result<()> {
+        if self.user_memo.given {
             self.expose()?;
         }
         Ok(())
     }
 }
 
-/// `memo[id(memo)]`: what must live as long as the memo, whose keys are addresses.
+/// `memo[id(memo)]`: a list of what must outlive the memo, because its keys are addresses.
 fn keep_alive_list(dict: &Owned) -> Result<Owned> {
-    // SAFETY: a dict; what is found is held by it.
+    // SAFETY: `dict` is a dict, and holds what is found while the reference is taken.
     unsafe {
         let key = key(dict.get())?;
         let found = ffi::PyDict_GetItemWithError(dict.get(), key.get());
