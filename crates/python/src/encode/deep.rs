@@ -11,7 +11,6 @@ use crate::encode::dialect::Dialect;
 use crate::error::{encode, raised, Fault, Result};
 use crate::memory::{format, vec, FxHashMap, Vec};
 use crate::types::walker::WorkItem;
-use holdall_format::Writer;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use std::ffi::{c_int, c_void};
@@ -53,7 +52,7 @@ impl<D: Dialect> Encoder<'_, D> {
     #[inline(always)]
     pub(crate) unsafe fn check_key(&mut self, key: Obj) -> Result<()> {
         // SAFETY: alive, says the caller.
-        if D::Writer::TYPES && unsafe { !self.is_flat(key, FLAT_LEVELS) } {
+        if D::KEEPS_TYPES && unsafe { !self.is_flat(key, FLAT_LEVELS) } {
             return self.weigh_key(key);
         }
         Ok(())
@@ -98,7 +97,7 @@ impl<D: Dialect> Encoder<'_, D> {
     /// Notes a reference to an object that stands elsewhere: what holds it may be deeper than the stack shows.
     #[inline(always)]
     pub(crate) fn link(&mut self, object: Obj) {
-        if !D::Writer::TYPES {
+        if !D::KEEPS_TYPES {
             return;
         }
         // SAFETY: alive, as whoever writes a reference says.
@@ -202,7 +201,7 @@ impl<D: Dialect> Encoder<'_, D> {
     /// interpreter.
     #[inline(always)]
     pub(crate) fn refuse_deep(&mut self) -> Result<()> {
-        match D::Writer::TYPES && self.tables.stack.len() & (LOOKED_AT - 1) == LOOKED_AT - 1 {
+        match D::KEEPS_TYPES && self.tables.stack.len() & (LOOKED_AT - 1) == LOOKED_AT - 1 {
             true => self.look_at_stack(),
             false => Ok(()),
         }

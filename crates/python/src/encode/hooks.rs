@@ -8,7 +8,7 @@ use crate::classes::registry;
 use crate::classes::state;
 use crate::cpython::dict::Position;
 use crate::cpython::{Obj, Owned};
-use crate::encode::dialect::Dialect;
+use crate::encode::dialect::{Dialect, Native, NativeWriter};
 use crate::encode::memo::Met;
 use crate::encode::shapes;
 use crate::error::{encode, Result};
@@ -37,33 +37,11 @@ impl<D: Dialect> Encoder<'_, D> {
     pub(crate) unsafe fn asked(&mut self, object: Obj) -> Result<()> {
         // SAFETY: alive, says the caller.
         unsafe {
-            if self.persistent(object)? {
+            if D::persistent(self, object)? {
                 return Ok(());
             }
             self.value(object, BY_PARENT_AND_US + 1)
         }
-    }
-
-    /// Writes a persistent id, where the caller's hook gives one.
-    ///
-    /// # Safety
-    /// `object` is alive.
-    pub(crate) unsafe fn persistent(&mut self, object: Obj) -> Result<bool> {
-        let Some(hook) = self.options.pickle.as_ref().and_then(|hooks| hooks.persistent_id.as_ref()) else {
-            return Ok(false);
-        };
-        let id = registry::call(hook, object)?;
-        // SAFETY: the id is kept alive.
-        unsafe {
-            if id.get() == ffi::Py_None() {
-                return Ok(false);
-            }
-            self.w.persistent();
-            // The id itself is not asked about, what it holds is.
-            let id = self.keep(id);
-            self.value(id, BY_PARENT)?;
-        }
-        Ok(true)
     }
 
     /// Writes a container value by value.
@@ -118,12 +96,9 @@ impl<D: Dialect> Encoder<'_, D> {
                     return Ok(());
                 }
                 if let Met::Before(known) = self.tables.memo.meet(raw, number) {
-                    // The object's mark is the last that was written.
-                    self.w.rollback(self.w.position() - 1);
-                    self.next_number -= 1;
-                    self.tables.memo.renumber(object, known);
-                    self.w.reference(u64::from(known));
-                    return Ok(());
+                    if D::refer_instead(self, object, known) {
+                        return Ok(());
+                    }
                 }
             }
         }
@@ -155,6 +130,57 @@ impl<D: Dialect> Encoder<'_, D> {
         Ok(())
     }
 
+    /// Writes what an object is made of, which is there only once all of these are: it can't be one of them itself.
+    pub(crate) fn then_made(&mut self, object: Obj, mut parts: Vec<WorkItem>) {
+        if self.tracks() {
+            if let Some(number) = self.tables.memo.number(object) {
+                self.unmade.insert(number, Unmade::Parts);
+                parts.push(WorkItem::Made(number));
+            }
+        }
+        self.then(parts);
+    }
+
+    /// The arguments of the object of that number are written: it can be referred to from here on.
+    pub(crate) fn end_arguments(&mut self, number: u32) {
+        self.unmade.remove(&number);
+        if self.unmade.is_empty() && matches!(self.sharing, Sharing::ByCount) && !self.tracks_all {
+            self.bound = (-1, 0);
+        }
+    }
+}
+
+impl<W: NativeWriter> Encoder<'_, Native<W>> {
+    /// Writes a persistent id, where the caller's hook gives one.
+    ///
+    /// # Safety
+    /// `object` is alive.
+    pub(crate) unsafe fn by_persistent_id(&mut self, object: Obj) -> Result<bool> {
+        let Some(hook) = self.options.pickle.as_ref().and_then(|hooks| hooks.persistent_id.as_ref()) else {
+            return Ok(false);
+        };
+        let id = registry::call(hook, object)?;
+        // SAFETY: the id is kept alive.
+        unsafe {
+            if id.get() == ffi::Py_None() {
+                return Ok(false);
+            }
+            self.w.persistent();
+            // The id itself is not asked about, what it holds is.
+            let id = self.keep(id);
+            self.value(id, BY_PARENT)?;
+        }
+        Ok(true)
+    }
+
+    /// Takes back the id of an object, the last thing that was written: it is the object of that number.
+    pub(crate) fn refer_instead(&mut self, object: Obj, known: u32) {
+        self.w.rollback(self.w.position() - 1);
+        self.next_number -= 1;
+        self.tables.memo.renumber(object, known);
+        self.w.reference(u64::from(known));
+    }
+
     /// Gives an object that is written by a recipe a number, even if nothing but its parent holds it: what its own code
     /// gave may hold it too. Says whether it is written again, among its own arguments.
     pub(crate) fn begin_recipe(&mut self, object: Obj) -> Result<Option<(u32, bool)>> {
@@ -173,25 +199,6 @@ impl<D: Dialect> Encoder<'_, D> {
         // Among arguments all gets a mark: what may end an object that is written again has to be known by then.
         self.bound = (0, 0);
         Ok(Some((number, *self.unmade.entry(number).or_insert(Unmade::Arguments) == Unmade::Again)))
-    }
-
-    /// Writes what an object is made of, which is there only once all of these are: it can't be one of them itself.
-    pub(crate) fn then_made(&mut self, object: Obj, mut parts: Vec<WorkItem>) {
-        if self.tracks() {
-            if let Some(number) = self.tables.memo.number(object) {
-                self.unmade.insert(number, Unmade::Parts);
-                parts.push(WorkItem::Made(number));
-            }
-        }
-        self.then(parts);
-    }
-
-    /// The arguments of the object of that number are written: it can be referred to from here on.
-    pub(crate) fn end_arguments(&mut self, number: u32) {
-        self.unmade.remove(&number);
-        if self.unmade.is_empty() && matches!(self.sharing, Sharing::ByCount) && !self.tracks_all {
-            self.bound = (-1, 0);
-        }
     }
 
     /// Writes an object that was met before, but can't be referred to: one whose arguments are being written, and tuples

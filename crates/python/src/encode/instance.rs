@@ -7,20 +7,93 @@ use crate::classes::plan::Plan;
 use crate::classes::{methods, registry, state};
 use crate::cpython::dict::{self, Position};
 use crate::cpython::{bytes_of, float, int, prefetch, text, Obj, Owned};
-use crate::encode::dialect::Dialect;
+use crate::encode::dialect::{Dialect, Native, NativeWriter};
 use crate::encode::{shapes, Encoder, Extra, Frame, Kind};
 use crate::error::{detour, encode, raised, Detour, Fault, Result};
 use crate::memory::{vec, Vec};
 use crate::types;
 use crate::types::walker::{WorkItem, BY_PARENT};
 use holdall_format::model::{KnownType, Seq, ShapeKind};
-use holdall_format::Writer;
 use pyo3::ffi;
 use pyo3::types::PyType;
 use pyo3::Bound;
 use std::rc::Rc;
 
 impl<D: Dialect> Encoder<'_, D> {
+    /// The plan of a class; most instances are of the class of the one before.
+    pub(crate) unsafe fn plan(&mut self, class: *mut ffi::PyTypeObject) -> Result<Rc<Plan>> {
+        if let Some(plan) = &self.last_plan {
+            if plan.class() == class {
+                return Ok(plan.clone());
+            }
+        }
+        // SAFETY: the class of a live object.
+        let plan = unsafe { plan::of(self.py, class)? };
+        // What hooks and orders want to know of every object, they are asked the long way.
+        self.slots_only = matches!(plan.how, How::Fields)
+            && !plan.has_dict
+            && !self.options.trust
+            && !self.asks()
+            && !plan.answers
+            && !types::constant::may_be(&plan)
+            && self.effort.is_none();
+        self.last_plan = Some(plan.clone());
+        Ok(plan)
+    }
+
+    pub(crate) unsafe fn walk_slots(&mut self) -> Result<()> {
+        let depth = self.tables.stack.len();
+        let frame = &self.tables.stack[depth - 1];
+        let (object, mut at) = (frame.object.get(), frame.at as usize);
+        let Some(Extra::Plan(plan)) = &frame.extra else { return Err(encode("a frame without its plan")) };
+        let plan = plan.clone();
+        // SAFETY: the frame holds an instance of the plan's class. A slot that a hook empties is seen as too few values.
+        unsafe {
+            while let Some(slot) = plan.slots.get(at) {
+                at += 1;
+                let value = state::slot(object, slot.offset);
+                if value.is_null() || self.leaf(value, BY_PARENT)? {
+                    continue;
+                }
+                self.tables.stack[depth - 1].at = at as isize;
+                self.value(value, BY_PARENT)?;
+                if self.tables.stack.len() != depth {
+                    return Ok(());
+                }
+            }
+        }
+        self.tables.stack.pop();
+        Ok(())
+    }
+
+    pub(crate) unsafe fn walk_attributes(&mut self) -> Result<()> {
+        let depth = self.tables.stack.len();
+        let frame = &self.tables.stack[depth - 1];
+        let (object, mut at, len) = (frame.object.get(), frame.at as usize, frame.len);
+        // SAFETY: the frame holds the instance; an attribute is looked up anew after all that may run Python code.
+        unsafe {
+            while at < len {
+                let Some((_, value)) = dict::attribute(object, at) else { return Err(encode(CHANGED)) };
+                at += 1;
+                if self.leaf(value, BY_PARENT)? {
+                    continue;
+                }
+                self.tables.stack[depth - 1].at = at as isize;
+                self.value(value, BY_PARENT)?;
+                if self.tables.stack.len() != depth {
+                    return Ok(());
+                }
+            }
+            if dict::attribute(object, len).is_some() {
+                return Err(encode(CHANGED));
+            }
+        }
+        self.tables.stack.pop();
+        Ok(())
+    }
+}
+
+impl<W: NativeWriter> Encoder<'_, Native<W>> {
     /// Leaves the slots of an instance that are set to the walk.
     pub(crate) unsafe fn set_slots(&mut self, object: &Owned, plan: &Rc<Plan>) {
         self.tables
@@ -80,7 +153,7 @@ impl<D: Dialect> Encoder<'_, D> {
         if let Some(How::Family(family)) =
             self.last_plan.as_ref().filter(|plan| plan.class() == class).map(|plan| &plan.how)
         {
-            if D::Writer::TYPES && !self.options.trust {
+            if !self.options.trust {
                 let family = *family;
                 // SAFETY: of the family, as its class has that plan.
                 return unsafe { types::encode(self, family, object) };
@@ -90,9 +163,6 @@ impl<D: Dialect> Encoder<'_, D> {
         let plan = unsafe { self.plan(class)? };
         // SAFETY: `object` is an instance of the plan's class.
         unsafe {
-            if !D::Writer::TYPES {
-                return self.plain(object, &plan);
-            }
             if self.options.trust && self.dispatched(object, &plan)? {
                 return Ok(());
             }
@@ -174,27 +244,6 @@ impl<D: Dialect> Encoder<'_, D> {
             Some(Detour::OwnWay(why)) => unsafe { self.refused(object, why) },
             _ => Err(fault),
         }
-    }
-
-    /// The plan of a class; most instances are of the class of the one before.
-    pub(crate) unsafe fn plan(&mut self, class: *mut ffi::PyTypeObject) -> Result<Rc<Plan>> {
-        if let Some(plan) = &self.last_plan {
-            if plan.class() == class {
-                return Ok(plan.clone());
-            }
-        }
-        // SAFETY: the class of a live object.
-        let plan = unsafe { plan::of(self.py, class)? };
-        // What hooks and orders want to know of every object, they are asked the long way.
-        self.slots_only = matches!(plan.how, How::Fields)
-            && !plan.has_dict
-            && !self.options.trust
-            && !self.asks()
-            && !plan.answers
-            && !types::constant::may_be(&plan)
-            && self.effort.is_none();
-        self.last_plan = Some(plan.clone());
-        Ok(plan)
     }
 
     /// An instance without a `__dict__`.
@@ -293,31 +342,6 @@ impl<D: Dialect> Encoder<'_, D> {
         }
     }
 
-    pub(crate) unsafe fn walk_slots(&mut self) -> Result<()> {
-        let depth = self.tables.stack.len();
-        let frame = &self.tables.stack[depth - 1];
-        let (object, mut at) = (frame.object.get(), frame.at as usize);
-        let Some(Extra::Plan(plan)) = &frame.extra else { return Err(encode("a frame without its plan")) };
-        let plan = plan.clone();
-        // SAFETY: the frame holds an instance of the plan's class. A slot that a hook empties is seen as too few values.
-        unsafe {
-            while let Some(slot) = plan.slots.get(at) {
-                at += 1;
-                let value = state::slot(object, slot.offset);
-                if value.is_null() || self.leaf(value, BY_PARENT)? {
-                    continue;
-                }
-                self.tables.stack[depth - 1].at = at as isize;
-                self.value(value, BY_PARENT)?;
-                if self.tables.stack.len() != depth {
-                    return Ok(());
-                }
-            }
-        }
-        self.tables.stack.pop();
-        Ok(())
-    }
-
     /// Slots that are set, then `__dict__`.
     pub(crate) unsafe fn fields(&mut self, object: Obj, plan: &Rc<Plan>, kind: ShapeKind) -> Result<()> {
         // SAFETY: an instance of the plan's class, says the caller.
@@ -357,32 +381,6 @@ impl<D: Dialect> Encoder<'_, D> {
             self.tables.stack.push(frame);
         }
         Ok(true)
-    }
-
-    pub(crate) unsafe fn walk_attributes(&mut self) -> Result<()> {
-        let depth = self.tables.stack.len();
-        let frame = &self.tables.stack[depth - 1];
-        let (object, mut at, len) = (frame.object.get(), frame.at as usize, frame.len);
-        // SAFETY: the frame holds the instance; an attribute is looked up anew after all that may run Python code.
-        unsafe {
-            while at < len {
-                let Some((_, value)) = dict::attribute(object, at) else { return Err(encode(CHANGED)) };
-                at += 1;
-                if self.leaf(value, BY_PARENT)? {
-                    continue;
-                }
-                self.tables.stack[depth - 1].at = at as isize;
-                self.value(value, BY_PARENT)?;
-                if self.tables.stack.len() != depth {
-                    return Ok(());
-                }
-            }
-            if dict::attribute(object, len).is_some() {
-                return Err(encode(CHANGED));
-            }
-        }
-        self.tables.stack.pop();
-        Ok(())
     }
 
     /// Writes an instance's head; gives its `__dict__`, whose values come last.

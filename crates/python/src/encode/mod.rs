@@ -40,9 +40,9 @@ use crate::types::bson_values::BsonWalker;
 use crate::types::numpy::dtype::Dtypes;
 use crate::types::out_of_band::SentBuffers;
 use crate::types::reduce::Recipe;
-use crate::types::walker::{Walker, WorkItem};
-use dialect::Dialect;
-use holdall_format::model::ShapeKind;
+use crate::types::walker::{TypeWalker, Walker, WorkItem};
+use dialect::{Dialect, Native, NativeWriter};
+use holdall_format::model::{BsonWriter, ShapeKind};
 use holdall_format::Writer;
 use memo::{Memo, Met};
 use pyo3::ffi;
@@ -277,7 +277,7 @@ impl<'t, D: Dialect> Encoder<'t, D> {
         tables.stack.clear();
         // Who is asked about every object can reach it, too.
         let asks = |hooks: &PickleHooks| hooks.persistent_id.is_some() || hooks.reducer_override.is_some();
-        let tracks_all = D::Writer::REFERENCES
+        let tracks_all = D::HAS_REFERENCES
             && options.refs
             && matches!(sharing, Sharing::ByCount)
             && options.pickle.as_ref().is_some_and(|hooks| asks(hooks));
@@ -394,7 +394,7 @@ impl<'t, D: Dialect> Encoder<'t, D> {
             }
             if self.asks() {
                 self.next_number = 1 + self.base();
-                if self.persistent(root)? {
+                if D::persistent(self, root)? {
                     return self.walk();
                 }
             }
@@ -481,10 +481,6 @@ impl<'t, D: Dialect> Walker<'t> for Encoder<'t, D> {
         self.dict_body(dict);
     }
 
-    fn record(&mut self, kind: ShapeKind, class: &str, version: u64, names: Vec<Owned>) -> Result<()> {
-        self.record(kind, class, version, names)
-    }
-
     #[inline(always)]
     unsafe fn met(&mut self, object: Obj, held: isize) -> Result<bool> {
         // SAFETY: the same contract.
@@ -503,6 +499,12 @@ impl<'t, D: Dialect> Walker<'t> for Encoder<'t, D> {
     fn keep(&mut self, object: Owned) -> Obj {
         self.keep(object)
     }
+}
+
+impl<'t, W: NativeWriter> TypeWalker<'t> for Encoder<'t, Native<W>> {
+    fn record(&mut self, kind: ShapeKind, class: &str, version: u64, names: Vec<Owned>) -> Result<()> {
+        self.record(kind, class, version, names)
+    }
 
     fn buffers(&mut self) -> &mut SentBuffers {
         &mut self.buffers
@@ -513,7 +515,7 @@ impl<'t, D: Dialect> Walker<'t> for Encoder<'t, D> {
     }
 }
 
-impl<'t, D: Dialect> BsonWalker<'t> for Encoder<'t, D> {
+impl<'t, D: Dialect<Writer: BsonWriter>> BsonWalker<'t> for Encoder<'t, D> {
     const TAKES_ALL_FLAGS: bool = D::TAKES_ALL_FLAGS;
 
     fn document(&mut self, document: &Bound<'_, PyAny>) -> Result<()> {

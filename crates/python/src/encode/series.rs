@@ -2,12 +2,11 @@
 
 use super::{Encoder, Options, SharedWindow, Sharing, Tables};
 use crate::cpython::{text, Obj, Owned};
-use crate::encode::dialect::Dialect;
+use crate::encode::dialect::{Native, NativeWriter};
 use crate::encode::memo::{Memo, Met};
 use crate::error::Result;
 use crate::memory::Vec;
 use crate::types::out_of_band::BufferSink;
-use holdall_format::Writer;
 use pyo3::prelude::*;
 
 /// What the messages of a pickler have numbered so far.
@@ -60,7 +59,7 @@ impl Series {
     ///
     /// # Safety
     /// The GIL is held; `root` is alive.
-    pub unsafe fn message<W: Writer>(
+    pub unsafe fn message<W: NativeWriter>(
         &mut self,
         py: Python<'_>,
         w: W,
@@ -97,7 +96,7 @@ impl Series {
     }
 }
 
-impl<D: Dialect> Encoder<'_, D> {
+impl<W: NativeWriter> Encoder<'_, Native<W>> {
     /// Writes an object that a message before this one may have.
     ///
     /// # Safety
@@ -110,7 +109,7 @@ impl<D: Dialect> Encoder<'_, D> {
                 return self.message(root);
             }
             self.next_number = base + 1;
-            if self.asks() && self.persistent(root)? {
+            if self.asks() && self.by_persistent_id(root)? {
                 return self.walk();
             }
             match known {

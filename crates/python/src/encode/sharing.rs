@@ -3,9 +3,8 @@
 use super::memo::Met;
 use super::{Encoder, Sharing};
 use crate::cpython::{references, Obj, Owned};
-use crate::encode::dialect::Dialect;
+use crate::encode::dialect::{Dialect, Native, NativeWriter};
 use crate::error::{self, Result};
-use holdall_format::Writer;
 use pyo3::ffi;
 use std::ptr::addr_of_mut;
 
@@ -17,7 +16,7 @@ impl<'t, D: Dialect> Encoder<'t, D> {
 
     #[inline(always)]
     pub(crate) fn tracks(&self) -> bool {
-        D::Writer::REFERENCES && self.options.refs
+        D::HAS_REFERENCES && self.options.refs
     }
 
     /// Whether an object with that many holders may be met again, by its count (or for all, or none: see `bound`).
@@ -27,7 +26,7 @@ impl<'t, D: Dialect> Encoder<'t, D> {
     #[inline(always)]
     pub(crate) unsafe fn may_be_shared(&self, object: Obj, held: isize) -> bool {
         // SAFETY: alive, says the caller.
-        D::Writer::REFERENCES && unsafe { references(object) } > held & self.bound.0 | self.bound.1
+        D::HAS_REFERENCES && unsafe { references(object) } > held & self.bound.0 | self.bound.1
     }
 
     /// The number for the next marked object.
@@ -60,7 +59,9 @@ impl<'t, D: Dialect> Encoder<'t, D> {
         // SAFETY: alive, by the same contract.
         unsafe { D::met_shared(self, object) }
     }
+}
 
+impl<W: NativeWriter> Encoder<'_, Native<W>> {
     /// Writes a reference to what was met before; else an id, where the object stands.
     #[inline(never)]
     pub(crate) fn met_in_place(&mut self, object: Obj) -> Result<bool> {

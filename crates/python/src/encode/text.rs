@@ -2,7 +2,7 @@
 
 use super::{Encoder, Sharing, TextKey};
 use crate::cpython::{text, Obj, Owned};
-use crate::encode::dialect::Dialect;
+use crate::encode::dialect::{Dialect, Native, NativeWriter};
 use crate::encode::window::Lasts;
 use crate::error::{encode, raised, Result};
 use holdall_format::model::Text;
@@ -15,11 +15,7 @@ impl<D: Dialect> Encoder<'_, D> {
     pub(crate) unsafe fn text(&mut self, object: Obj, held: isize) -> Result<()> {
         // SAFETY: a string, says the caller.
         unsafe {
-            if !D::SHARED_STAND_APART
-                && (self.may_be_shared(object, held) || self.interns)
-                && !text::is_singleton(object)
-                && self.met_text(object)?
-            {
+            if D::met_text(self, object, held)? {
                 return Ok(());
             }
             match text::ascii(object) {
@@ -28,6 +24,49 @@ impl<D: Dialect> Encoder<'_, D> {
             }
         }
         Ok(())
+    }
+
+    /// A string without its identity.
+    ///
+    /// # Safety
+    /// `object` is a string.
+    pub(crate) unsafe fn plain_text(&mut self, object: Obj) -> Result<()> {
+        // SAFETY: a string, says the caller.
+        unsafe {
+            match text::ascii(object) {
+                Some(bytes) => self.w.text(Text::Ascii(bytes)),
+                None => self.wide_text(object)?,
+            }
+        }
+        Ok(())
+    }
+
+    #[cold]
+    #[inline(never)]
+    unsafe fn wide_text(&mut self, object: Obj) -> Result<()> {
+        // SAFETY: a string, says the caller.
+        let parts = unsafe {
+            match text::cached_utf8(object) {
+                Some(bytes) if D::Writer::TEXT_IS_UTF8 => Some(Text::Utf8(bytes)),
+                _ => text::parts(object),
+            }
+        };
+        self.w.text(parts.ok_or_else(raised)?);
+        Ok(())
+    }
+}
+
+impl<W: NativeWriter> Encoder<'_, Native<W>> {
+    /// # Safety
+    /// `object` is a string.
+    #[inline(always)]
+    pub(crate) unsafe fn met_native_text(&mut self, object: Obj, held: isize) -> Result<bool> {
+        // SAFETY: a string, by the same contract.
+        unsafe {
+            Ok((self.may_be_shared(object, held) || self.interns)
+                && !text::is_singleton(object)
+                && self.met_text(object)?)
+        }
     }
 
     /// Like `met_shared`, by the string's value where equal ones are written once.
@@ -73,35 +112,6 @@ impl<D: Dialect> Encoder<'_, D> {
                 Ok(false)
             }
         }
-    }
-
-    /// A string without its identity.
-    ///
-    /// # Safety
-    /// `object` is a string.
-    pub(crate) unsafe fn plain_text(&mut self, object: Obj) -> Result<()> {
-        // SAFETY: a string, says the caller.
-        unsafe {
-            match text::ascii(object) {
-                Some(bytes) => self.w.text(Text::Ascii(bytes)),
-                None => self.wide_text(object)?,
-            }
-        }
-        Ok(())
-    }
-
-    #[cold]
-    #[inline(never)]
-    unsafe fn wide_text(&mut self, object: Obj) -> Result<()> {
-        // SAFETY: a string, says the caller.
-        let parts = unsafe {
-            match text::cached_utf8(object) {
-                Some(bytes) if !D::Writer::TYPES => Some(Text::Utf8(bytes)),
-                _ => text::parts(object),
-            }
-        };
-        self.w.text(parts.ok_or_else(raised)?);
-        Ok(())
     }
 
     /// The name of a layout: gets a number without a mark.

@@ -62,7 +62,7 @@ impl<D: Dialect> Encoder<'_, D> {
             };
             if !seen.insert((on_the_way as usize, frame.kind as u8)) {
                 let place = self.place_of_cycle(at);
-                return Err(encode(if D::Writer::REFERENCES {
+                return Err(encode(if D::HAS_REFERENCES {
                     format!("a container holds itself: store it with refs=True - at `{place}`")
                 } else {
                     format!("a container holds itself, which the format can't hold - at `{place}`")
@@ -132,14 +132,11 @@ impl<D: Dialect> Encoder<'_, D> {
                 if self.leaf(item, BY_PARENT)? {
                     continue;
                 }
-                if let (Some(&next), true) = (items.get(at + 1), D::Writer::SHAPES) {
-                    self.prefetch_slots(next);
-                }
                 if let Some(&next) = items.get(at + 1) {
                     D::prefetch(self, next);
                 }
                 self.tables.stack[depth - 1].at = at as isize;
-                if (D::Writer::SHAPES && self.like_the_last(item)?) || D::like_the_last(self, item)? {
+                if D::like_the_last(self, item)? {
                     if self.tables.stack.len() != depth {
                         return Ok(());
                     }
@@ -198,7 +195,7 @@ impl<D: Dialect> Encoder<'_, D> {
 
     unsafe fn walk_pairs(&mut self) -> Result<()> {
         // SAFETY: the frame on top holds a dict.
-        if !D::Writer::SHAPES && unsafe { self.walk_plain_pairs()? } {
+        if unsafe { D::walk_pairs(self)? } {
             return Ok(());
         }
         let depth = self.tables.stack.len();

@@ -1,11 +1,10 @@
 //! Shared windows of a log: what a record has named, those after it refer to.
 
 use crate::cpython::{references, text, Obj, Owned};
-use crate::encode::dialect::{Dialect, Native};
+use crate::encode::dialect::{Dialect, Native, NativeWriter};
 use crate::encode::{next_serial, shapes, Encoder, Options, Sharing, Tables, TextKey};
 use crate::memory::{HashMap, HashSet, Vec};
 use crate::types::walker::BY_PARENT;
-use holdall_format::Writer;
 use pyo3::ffi;
 use pyo3::prelude::*;
 
@@ -92,7 +91,7 @@ impl SharedWindow {
     }
 }
 
-impl<'t, W: Writer> Encoder<'t, Native<W>> {
+impl<'t, W: NativeWriter> Encoder<'t, Native<W>> {
     /// Goes on with a shared window.
     ///
     /// # Safety

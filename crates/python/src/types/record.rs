@@ -6,7 +6,7 @@ use crate::error::door;
 use crate::error::{encode as encode_error, Result};
 use crate::memory::{format, Vec};
 use crate::shapes::Layout;
-use crate::types::walker::{Walker, WorkItem};
+use crate::types::walker::{TypeWalker, WorkItem};
 use holdall_format::model::ShapeKind;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -60,7 +60,7 @@ pub fn fill(py: Python<'_>, record: &Owned, layout: &Layout, payload: Option<Own
     Ok(())
 }
 
-pub fn encode<'py, E: Walker<'py>>(encoder: &mut E, object: &Bound<'_, PyAny>) -> Result<()> {
+pub fn encode<'py, E: TypeWalker<'py>>(encoder: &mut E, object: &Bound<'_, PyAny>) -> Result<()> {
     let py = object.py();
     let record = object.cast::<Record>().map_err(PyErr::from)?.borrow();
     let fields = record.fields.bind(py);

@@ -13,7 +13,7 @@ use crate::encode::{shapes, Encoder, Sharing, CHANGED, MOST_LOOKED_AT};
 use crate::error::{encode, raised, Result};
 use crate::memory::Vec;
 use crate::types::walker::{WorkItem, BY_PARENT};
-use holdall_format::Writer;
+use holdall_format::model::TypedWriter;
 use pyo3::ffi;
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -43,9 +43,10 @@ impl<W> ToJulia<W> {
     }
 }
 
-impl<W: Writer> Dialect for ToJulia<W> {
+impl<W: TypedWriter> Dialect for ToJulia<W> {
     type Writer = W;
 
+    const HAS_REFERENCES: bool = true;
     const BIG_INTS_ARE_VALUES: bool = true;
     const SHARED_STAND_APART: bool = true;
 
@@ -55,16 +56,14 @@ impl<W: Writer> Dialect for ToJulia<W> {
         Ok(true)
     }
 
-    unsafe fn dict(encoder: &mut Encoder<'_, Self>, object: Obj) -> Result<bool> {
+    unsafe fn dict(encoder: &mut Encoder<'_, Self>, object: Obj, _: u32) -> Result<()> {
         // SAFETY: the same contract.
-        unsafe { encoder.julia_dict(object)? };
-        Ok(true)
+        unsafe { encoder.julia_dict(object) }
     }
 
-    unsafe fn value(encoder: &mut Encoder<'_, Self>, object: Obj, class: Type) -> Result<bool> {
+    unsafe fn value(encoder: &mut Encoder<'_, Self>, object: Obj, class: Type) -> Result<()> {
         // SAFETY: the same contract.
-        unsafe { encoder.julia_value(object, class)? };
-        Ok(true)
+        unsafe { encoder.julia_value(object, class) }
     }
 
     #[inline(always)]
@@ -90,7 +89,7 @@ impl<W: Writer> Dialect for ToJulia<W> {
     }
 }
 
-impl<W: Writer> Encoder<'_, ToJulia<W>> {
+impl<W: TypedWriter> Encoder<'_, ToJulia<W>> {
     /// Writes a reference to what is met again, in its first place too.
     ///
     /// # Safety

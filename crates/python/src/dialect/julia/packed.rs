@@ -9,12 +9,12 @@ use crate::dialect::julia::{call, Number};
 use crate::encode::Encoder;
 use crate::error::Result;
 use crate::memory::Vec;
-use holdall_format::Writer;
+use holdall_format::model::TypedWriter;
 use pyo3::intern;
 use pyo3::prelude::*;
 use std::rc::Rc;
 
-impl<W: Writer> Encoder<'_, ToJulia<W>> {
+impl<W: TypedWriter> Encoder<'_, ToJulia<W>> {
     /// A dict that knows its type: packed, where it is one from text to numbers.
     ///
     /// # Safety

@@ -12,6 +12,7 @@ use crate::encode::{Encoder, Extra, Frame, Kind};
 use crate::error::{encode, raised, Result};
 use crate::types::walker::BY_PARENT;
 use holdall_format::model::Text;
+use holdall_format::model::TimestampWriter;
 use holdall_format::Writer;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
@@ -114,7 +115,7 @@ impl<D: Dialect> Encoder<'_, D> {
     pub(crate) unsafe fn key(&mut self, key: Obj, held: isize) -> Result<bool> {
         // SAFETY: alive, says the caller.
         unsafe {
-            if !D::Writer::TEXT_KEYS {
+            if !D::Writer::KEYS_ARE_TEXT {
                 return self.leaf(key, held);
             }
             match text::is(key) && !self.dialect.checks_keys() {
@@ -169,33 +170,6 @@ impl<D: Dialect> Encoder<'_, D> {
         }
         // SAFETY: a string.
         unsafe { self.name_key(text.get()) }
-    }
-
-    /// A builtin value that plain formats have no form for.
-    ///
-    /// # Safety
-    /// `object` is alive, and of that class.
-    pub(crate) unsafe fn plain_builtin(&mut self, object: Obj, class: Type) -> Result<()> {
-        // SAFETY: alive, says the caller; types are looked at before content is.
-        unsafe {
-            if self.options.builtin_only && class != addr_of_mut!(ffi::PyByteArray_Type) {
-                self.instance(object)
-            } else if class == addr_of_mut!(ffi::PySet_Type) || class == addr_of_mut!(ffi::PyFrozenSet_Type) {
-                self.w.list(ffi::PySet_Size(object) as usize);
-                self.plain_members(object)
-            } else if class == addr_of_mut!(ffi::PyByteArray_Type) {
-                let len = ffi::PyByteArray_Size(object) as usize;
-                self.w.bytes(std::slice::from_raw_parts(ffi::PyByteArray_AsString(object).cast(), len));
-                Ok(())
-            } else if class == addr_of_mut!(ffi::PyComplex_Type) {
-                self.plain_complex(object);
-                Ok(())
-            } else if object == ffi::Py_Ellipsis() || object == ffi::Py_NotImplemented() {
-                self.refused(object, "the format has no form for it, which needs")
-            } else {
-                self.instance(object)
-            }
-        }
     }
 
     /// An instance all of whose fields are in slots; says no where one is not set.
@@ -279,5 +253,44 @@ impl<D: Dialect> Encoder<'_, D> {
         }
         self.tables.stack.pop();
         Ok(())
+    }
+}
+
+impl<D: Dialect<Writer: TimestampWriter>> Encoder<'_, D> {
+    /// A builtin value that plain formats have no form for.
+    ///
+    /// # Safety
+    /// `object` is alive, and of that class.
+    pub(crate) unsafe fn plain_builtin(&mut self, object: Obj, class: Type) -> Result<()> {
+        // SAFETY: alive, says the caller; types are looked at before content is.
+        unsafe {
+            if self.options.builtin_only && class != addr_of_mut!(ffi::PyByteArray_Type) {
+                self.plain_instance(object, class)
+            } else if class == addr_of_mut!(ffi::PySet_Type) || class == addr_of_mut!(ffi::PyFrozenSet_Type) {
+                self.w.list(ffi::PySet_Size(object) as usize);
+                self.plain_members(object)
+            } else if class == addr_of_mut!(ffi::PyByteArray_Type) {
+                let len = ffi::PyByteArray_Size(object) as usize;
+                self.w.bytes(std::slice::from_raw_parts(ffi::PyByteArray_AsString(object).cast(), len));
+                Ok(())
+            } else if class == addr_of_mut!(ffi::PyComplex_Type) {
+                self.plain_complex(object);
+                Ok(())
+            } else if object == ffi::Py_Ellipsis() || object == ffi::Py_NotImplemented() {
+                self.refused(object, "the format has no form for it, which needs")
+            } else {
+                self.plain_instance(object, class)
+            }
+        }
+    }
+
+    /// # Safety
+    /// `object` is alive, and of that class.
+    unsafe fn plain_instance(&mut self, object: Obj, class: Type) -> Result<()> {
+        // SAFETY: alive and of the class, by the same contract.
+        unsafe {
+            let plan = self.plan(class)?;
+            self.plain(object, &plan)
+        }
     }
 }

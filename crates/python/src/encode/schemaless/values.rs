@@ -13,8 +13,8 @@ use crate::error::{encode as encode_error, raised, Result};
 use crate::memory::{vec, Vec};
 use crate::schema::time;
 use crate::types::walker::WorkItem;
-use crate::types::{bson_values, Family};
-use holdall_format::model::{KnownType, Seq};
+use crate::types::Family;
+use holdall_format::model::{KnownType, Seq, TimestampWriter};
 use holdall_format::Writer;
 use pyo3::exceptions::PyValueError;
 use pyo3::ffi;
@@ -136,7 +136,7 @@ fn is_left_out(py: Python<'_>, field: &PlainField, value: &Owned) -> Result<bool
     }
 }
 
-impl<D: Dialect> Encoder<'_, D> {
+impl<D: Dialect<Writer: TimestampWriter>> Encoder<'_, D> {
     /// Writes an object of a class, in a plain format.
     ///
     /// # Safety
@@ -148,10 +148,10 @@ impl<D: Dialect> Encoder<'_, D> {
             // SAFETY: alive, says the caller.
             return unsafe { self.refused(object, "only builtin types are asked for, others need") };
         }
-        if let Some(special) =
-            plan.special.filter(|special| D::Writer::BSON_VALUES || !matches!(special, Special::Database(_)))
-        {
-            return self.plain_special(&bound, special);
+        if let Some(special) = plan.special {
+            if self.plain_special(&bound, special)? {
+                return Ok(());
+            }
         }
         match &plan.how {
             How::Fields => {
@@ -270,20 +270,15 @@ impl<D: Dialect> Encoder<'_, D> {
     }
 
     /// An instance of a class that plain formats have a form of their own for; says no to others.
-    fn plain_special(&mut self, object: &Bound<'_, PyAny>, special: Special) -> Result<()> {
+    fn plain_special(&mut self, object: &Bound<'_, PyAny>, special: Special) -> Result<bool> {
         match special {
-            Special::Extension if D::Writer::TEXT_KEYS => {
-                Err(crate::error::encode("can't store an `Ext`: only MessagePack has a form for it"))
-            }
             Special::Extension => {
                 let code: i8 = object.getattr("code")?.extract()?;
                 let data = object.getattr("data")?;
-                self.w.extension(code, data.cast::<PyBytes>().map_err(PyErr::from)?.as_bytes());
-                Ok(())
+                D::extension(self, code, data.cast::<PyBytes>().map_err(PyErr::from)?.as_bytes())?;
             }
             Special::Timestamp => {
                 self.w.timestamp(object.getattr("seconds")?.extract()?, object.getattr("nanoseconds")?.extract()?);
-                Ok(())
             }
             Special::Mapping => {
                 let copy = new::dict(object.py())?;
@@ -297,21 +292,19 @@ impl<D: Dialect> Encoder<'_, D> {
                     // SAFETY: a dict of ours.
                     _ => unsafe { self.sorted_dict(copy.as_ptr())? },
                 }
-                Ok(())
             }
             // SAFETY: alive.
-            Special::Unset => unsafe { self.refused(object.as_ptr(), "only a field can be left out, else it needs") },
+            Special::Unset => unsafe { self.refused(object.as_ptr(), "only a field can be left out, else it needs")? },
             Special::Encoded => {
                 let bytes = object.py().get_type::<PyBytes>().call1((object,))?;
-                match self.w.encoded(bytes.cast::<PyBytes>().map_err(PyErr::from)?.as_bytes()) {
-                    Ok(()) => Ok(()),
-                    Err(why) => Err(encode_error(format_args!("can't store a `Raw`: {why}"))),
-                }
+                D::encoded(self, bytes.cast::<PyBytes>().map_err(PyErr::from)?.as_bytes())
+                    .map_err(|why| encode_error(format_args!("can't store a `Raw`: {why}")))?;
             }
-            Special::Sequence => self.plain_items(object),
-            Special::Text => self.plain_str(object),
-            Special::Database(marker) => bson_values::encode(self, marker, object),
+            Special::Sequence => self.plain_items(object)?,
+            Special::Text => self.plain_str(object)?,
+            Special::Database(marker) => return D::bson_value(self, marker, object),
         }
+        Ok(true)
     }
 
     /// All that an instance of a class without declared fields holds.
@@ -439,9 +432,7 @@ impl<D: Dialect> Encoder<'_, D> {
                 }
             }
             Family::Known(known) => match known {
-                KnownType::Uuid if D::Writer::BSON_VALUES => bson_values::encode_uuid(self, object),
-                KnownType::Decimal if D::Writer::BSON_VALUES => bson_values::encode_decimal(self, object),
-                KnownType::PythonPattern if D::Writer::BSON_VALUES => bson_values::encode_regex(self, object),
+                _ if D::known_type(self, known, object)? => Ok(()),
                 KnownType::Uuid if self.plain_uuid(object)? => Ok(()),
                 KnownType::Decimal if self.plain_decimal(object)? => Ok(()),
                 KnownType::Date | KnownType::Time => self.plain_str(&object.call_method0("isoformat")?),
@@ -536,7 +527,7 @@ impl<D: Dialect> Encoder<'_, D> {
         // SAFETY: a datetime; the API was imported when the module was.
         unsafe {
             let zone = ffi::PyDateTime_DATE_GET_TZINFO(raw);
-            if zone == ffi::Py_None() && !D::Writer::BSON_VALUES {
+            if zone == ffi::Py_None() && !D::Writer::NAIVE_IS_UTC {
                 return Ok(false);
             }
             let day = time::days(
@@ -553,7 +544,7 @@ impl<D: Dialect> Encoder<'_, D> {
                 0
             } else {
                 let offset = object.call_method0("utcoffset")?;
-                if offset.is_none() && !D::Writer::BSON_VALUES {
+                if offset.is_none() && !D::Writer::NAIVE_IS_UTC {
                     return Ok(false);
                 }
                 match offset.is_none() {
