@@ -39,7 +39,7 @@ pub enum How {
     Refused(String),
 }
 
-/// Classes of Python code whose fields are not what plain formats write.
+/// Classes of Python code whose fields are not what schemaless formats write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Special {
     Extension,
@@ -55,7 +55,7 @@ pub enum Special {
     Database(Marker),
 }
 
-/// Classes of Python code that plain formats write in a way of their own: module, name, and what they are.
+/// Classes of Python code that schemaless formats write in a way of their own: module, name, and what they are.
 const SPECIALS: &[(&str, &str, Special)] = &[
     ("holdall._values", "Ext", Special::Extension),
     ("holdall._values", "Timestamp", Special::Timestamp),

@@ -26,7 +26,7 @@ use std::rc::Rc;
 #[derive(Debug)]
 pub struct Plan {
     class: Type,
-    /// What layouts are matched with: no other plan has it, also not the next one of the same class.
+    /// What shapes are matched with: no other plan has it, also not the next one of the same class.
     pub serial: u64,
     /// A weak reference to `class`: tells that the address still means it.
     weak: Owned,
@@ -54,18 +54,18 @@ pub struct Plan {
     /// Whether the class was found under its name, as pickle's readers look for it.
     pub is_findable: Cell<bool>,
     pub registration: Option<Rc<Registration>>,
-    /// The layout of an instance that has all the fields which its class names, in the message of that serial number.
-    pub layout: Cell<(u64, u32)>,
+    /// The shape of an instance that has all the fields which its class names, in the message of that serial number.
+    pub shape: Cell<(u64, u32)>,
     /// Attributes that instances share, among which is none that pickle or `copy` ask for.
     pub unasked: Cell<Option<(usize, isize)>>,
-    /// How plain formats write instances.
+    /// How schemaless formats write instances.
     plain: OnceCell<Plain>,
     pub special: Option<Special>,
     /// Whether an instance may say otherwise than its class what of a database's values it is.
     pub own_marker: bool,
 }
 
-/// How plain formats write instances: fields under their keys.
+/// How schemaless formats write instances: fields under their keys.
 #[derive(Debug)]
 pub struct Plain {
     /// `None` where the class declares none: all that an instance holds.
@@ -196,7 +196,7 @@ unsafe fn make(py: Python<'_>, class: Type) -> Result<Plan> {
             answers: own.answers,
             is_findable: Cell::new(false),
             registration,
-            layout: Cell::new((0, 0)),
+            shape: Cell::new((0, 0)),
             unasked: Cell::new(None),
             plain: OnceCell::new(),
             special: special_of(&Bound::from_borrowed_ptr(py, class.cast()).cast_into_unchecked())?,
@@ -224,8 +224,8 @@ impl Plan {
         }
     }
 
-    /// How plain formats write instances; found out on first use.
-    pub fn plain_form(&self, py: Python<'_>) -> Result<&Plain> {
+    /// How schemaless formats write instances; found out on first use.
+    pub fn schemaless_form(&self, py: Python<'_>) -> Result<&Plain> {
         if let Some(known) = self.plain.get() {
             return Ok(known);
         }

@@ -15,7 +15,7 @@ pub struct Registration {
     pub upgrade: Option<Owned>,
     pub encode: Option<Owned>,
     pub decode: Option<Owned>,
-    /// What `_registry.py` keeps for typed loading and plain formats: names, order, tags.
+    /// What `_registry.py` keeps for typed loading and schemaless formats: names, order, tags.
     pub settings: Option<Owned>,
     /// Whether it is one of ours (`_known.py`): it says how to store a class, and nothing of what a program wants.
     pub ours: bool,
