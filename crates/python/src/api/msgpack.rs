@@ -196,9 +196,9 @@ impl MsgpackDecoder {
         door(|| {
             let mut options =
                 LoadArgs { wanted: &r#type, strict, dec_hook, limits, ..LoadArgs::default() }.msgpack(ext_hook)?;
-            options.strict_keys = strict_map_key;
-            options.timestamps = timestamps;
-            options.as_msgpack_python = as_msgpack_python;
+            options.msgpack.strict_keys = strict_map_key;
+            options.msgpack.timestamps = timestamps;
+            options.msgpack.as_msgpack_python = as_msgpack_python;
             let form: fn(Reader<'_>) -> Reader<'_> = match (raw, use_list) {
                 (false, true) => |reader| reader,
                 (false, false) => |reader| reader.with_tuples(),

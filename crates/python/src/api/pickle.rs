@@ -217,7 +217,7 @@ fn reading(
         None => load_args::unpickling(persistent_load, find_class)?,
         Some(types) => LoadArgs { types: Some(types), ..LoadArgs::default() }.hold()?,
     };
-    options.ignores_rest = true;
+    options.pickle.ignores_rest = true;
     Ok(options)
 }
 

@@ -71,7 +71,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         };
         // Those that are here are owed no more.
         self.claim(len - here, 64 + 8 * len)?;
-        self.objects_left = self.objects_left.checked_sub(here).ok_or_else(|| self.over(0))?;
+        self.bounds.objects = self.bounds.objects.checked_sub(here).ok_or_else(|| self.over(0))?;
         let mark = self.take_mark();
         // SAFETY: the GIL is held while a decoder lives. The list's places are filled before anybody sees it.
         let list = unsafe { Owned::new(ffi::PyList_New(len as isize)) }.ok_or_else(raised)?;
@@ -103,7 +103,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// Whether the next value of a plain format will be hashed: a key, a set's member, or a part of one.
     #[inline(always)]
     pub(crate) fn hashes_next(&self) -> bool {
-        if D::Reader::TYPES || D::Reader::TYPED_VALUES || self.options.as_msgpack_python {
+        if D::Reader::TYPES || D::Reader::TYPED_VALUES || self.options.msgpack.as_msgpack_python {
             return false;
         }
         self.stack.last().is_some_and(|top| match top.kind {

@@ -84,8 +84,8 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 }
                 _ => return Err(decode("an exception without its arguments", at)),
             },
-            Make::Global => types::reference::find(self.py, self.options.find_class.as_ref(), &parts, at)?,
-            Make::Persistent => types::reference::persistent(self.options.persistent_load.as_ref(), &parts, at)?,
+            Make::Global => types::reference::find(self.py, self.options.pickle.find_class.as_ref(), &parts, at)?,
+            Make::Persistent => types::reference::persistent(self.options.pickle.persistent_load.as_ref(), &parts, at)?,
             Make::ScopedCode(code) => match parts.first() {
                 Some(scope) => types::bson_values::scoped_code(self.py, &code, scope)?,
                 None => return Err(decode("code without its variables", at)),
@@ -128,7 +128,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
 
     /// A pattern that was compiled for this message already.
     fn pattern_of(&self, parts: &[Owned]) -> Result<Option<Owned>> {
-        let (Some(known), [pattern, flags]) = (&self.patterns, parts) else { return Ok(None) };
+        let (Some(known), [pattern, flags]) = (&self.memo.patterns, parts) else { return Ok(None) };
         // SAFETY: all are held; text, bytes and ints are hashed and compared without code of anybody's.
         unsafe {
             if !is_plain(pattern) || !is_plain(flags) {
@@ -151,7 +151,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             if ffi::PyLong_Check(pattern.get()) != 0 {
                 return Ok(0); // no pattern
             }
-            let met = self.patterns.as_ref().map_or(0, |known| ffi::PyDict_Contains(known.get(), pattern.get()));
+            let met = self.memo.patterns.as_ref().map_or(0, |known| ffi::PyDict_Contains(known.get(), pattern.get()));
             match met {
                 0 => Ok(AT_ALL + EACH_CHARACTER * ffi::PyObject_Size(pattern.get()).max(0) as usize),
                 1 => Ok(0),
@@ -168,10 +168,10 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         let made = types::build(self.py, KnownType::PythonPattern, parts, at)?;
         // SAFETY: all are held.
         unsafe {
-            if self.patterns.is_none() {
-                self.patterns = Owned::new(ffi::PyDict_New());
+            if self.memo.patterns.is_none() {
+                self.memo.patterns = Owned::new(ffi::PyDict_New());
             }
-            if let (Some(known), [pattern, flags]) = (&self.patterns, parts) {
+            if let (Some(known), [pattern, flags]) = (&self.memo.patterns, parts) {
                 let key = Owned::new(ffi::PyTuple_Pack(2, pattern.get(), flags.get())).ok_or_else(raised)?;
                 for key in [key.get(), pattern.get()] {
                     if ffi::PyDict_SetItem(known.get(), key, made.get()) != 0 {
@@ -196,7 +196,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         let len = layout.names.len();
         self.claim(len, layout.bytes)?;
         self.opened(mark, object.get());
-        self.owed += len;
+        self.bounds.owed += len;
         let frame = Frame::new(Kind::Fields, Some(object), len, mark, self.r.offset());
         self.stack.push(Frame { hand_over, layout: Some(layout.clone()), ..frame });
         self.made_again = true;

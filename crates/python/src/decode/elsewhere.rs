@@ -1,10 +1,12 @@
 //! Objects that stand elsewhere than where they are needed: each is built there, and then the reader goes back.
 
 use super::dialect::Dialect;
-use super::skip::Again;
+use super::partial::Far;
+use super::skip::{Again, Skipped};
 use super::{Decoder, Numbered, Place, UNMARKED};
 use crate::cpython::Owned;
 use crate::error::{decode, Result};
+use crate::memory::Vec;
 use crate::schema::NodeId;
 use holdall_format::{Reader, Token};
 
@@ -17,6 +19,26 @@ pub struct Back<P> {
     pub(crate) again: Option<Again>,
 }
 
+/// What of a message is read out of its order.
+pub(crate) struct Elsewhere<P> {
+    /// What nobody has asked for so far, which a reference may still lead to.
+    pub(crate) skipped: Vec<Skipped<P>>,
+    /// How many looks ahead are under way.
+    pub(crate) ahead: u32,
+    /// Where to go back to from values that stand elsewhere and are being built.
+    pub(crate) backs: Vec<Back<P>>,
+    /// Set while something that was skipped is read after all, or a part of a message is read.
+    pub(crate) again: Option<Again>,
+    /// Of a part of a message: what is known of the rest.
+    pub(crate) far: Far,
+}
+
+impl<P> Default for Elsewhere<P> {
+    fn default() -> Self {
+        Elsewhere { skipped: Vec::new(), ahead: 0, backs: Vec::new(), again: None, far: Far::default() }
+    }
+}
+
 impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// Begins the object of that number where it stands, and has whoever needs it come back here. `again`: what is numbered there.
     pub(crate) fn begin_at(
@@ -27,10 +49,10 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         again: Option<Again>,
     ) -> Result<Option<Owned>> {
         let back = Back {
-            again: std::mem::replace(&mut self.again, again),
+            again: std::mem::replace(&mut self.elsewhere.again, again),
             place: self.r.place(),
             mark: self.take_mark(),
-            owed: std::mem::take(&mut self.owed),
+            owed: std::mem::take(&mut self.bounds.owed),
             depth: self.stack.len(),
         };
         self.r.rewind(place);
@@ -54,21 +76,21 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         };
         match made {
             Some(_) => self.come_back(back),
-            None => self.backs.push(back),
+            None => self.elsewhere.backs.push(back),
         }
         Ok(made)
     }
 
     fn come_back(&mut self, back: Back<Place<'i, D>>) {
         self.r.rewind(back.place);
-        (self.mark, self.owed, self.again) = (back.mark, back.owed, back.again);
+        (self.mark, self.bounds.owed, self.elsewhere.again) = (back.mark, back.owed, back.again);
     }
 
     /// After an object is whole: goes back to where it was referred to, if it stands elsewhere.
     #[inline(always)]
     pub(crate) fn back_from(&mut self, depth: usize) {
-        if self.backs.last().is_some_and(|back| back.depth == depth) {
-            if let Some(back) = self.backs.pop() {
+        if self.elsewhere.backs.last().is_some_and(|back| back.depth == depth) {
+            if let Some(back) = self.elsewhere.backs.pop() {
                 self.come_back(back);
             }
         }

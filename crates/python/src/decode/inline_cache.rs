@@ -11,12 +11,13 @@ use crate::error::{raised, Result};
 use crate::memory::Vec;
 use crate::schema::node::accepts;
 use crate::schema::ANY;
+use crate::shapes::cache::DirectMapped;
 use crate::shapes::{Build, Layout};
 use crate::state::{Name, StateSlot};
 use holdall_format::model::Bytes;
 use holdall_format::{Reader, Token};
 use pyo3::{ffi, Python};
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::rc::Rc;
 
 const SIZE: usize = 512;
@@ -69,7 +70,7 @@ impl Ways {
 }
 
 // SAFETY: the only slot of that name.
-static CACHE: StateSlot<RefCell<Vec<Entry>>> = unsafe { StateSlot::new(Name::InlineShapes) };
+static CACHE: StateSlot<DirectMapped<Entry, SIZE>> = unsafe { StateSlot::new(Name::InlineShapes) };
 
 fn place(first: &[u8], len: usize) -> usize {
     let word = |chunk: Option<&[u8; 4]>| chunk.map_or(0, |chunk| u64::from(u32::from_le_bytes(*chunk)));
@@ -85,21 +86,23 @@ fn place(first: &[u8], len: usize) -> usize {
 /// The shape that dicts of this many items with this first key had.
 #[inline(always)]
 fn find(py: Python<'_>, first: &[u8], len: usize) -> Option<Rc<Layout>> {
-    let cache = CACHE.get(py).borrow();
-    let shape = cache.get(place(first, len))?.shape.as_ref()?;
-    // SAFETY: names are strings that the shape holds.
-    let same = shape.names.len() == len && unsafe { text::ascii(shape.names[0].get()) } == Some(first);
-    same.then(|| shape.clone())
+    CACHE.get(py).find(place(first, len), |entry| {
+        let shape = entry.shape.as_ref()?;
+        // SAFETY: names are strings that the shape holds.
+        let same = shape.names.len() == len && unsafe { text::ascii(shape.names[0].get()) } == Some(first);
+        same.then(|| shape.clone())
+    })
 }
 
 /// The shapes that dicts which began with this key had.
 #[inline(always)]
 fn find_ways(py: Python<'_>, first: &[u8]) -> Option<Rc<Ways>> {
-    let cache = CACHE.get(py).borrow();
-    let ways = cache.get(place(first, 0))?.ways.as_ref()?;
-    // SAFETY: names are strings that the shapes hold.
-    let same = unsafe { text::ascii(ways.shapes[0].names[0].get()) } == Some(first);
-    same.then(|| ways.clone())
+    CACHE.get(py).find(place(first, 0), |entry| {
+        let ways = entry.ways.as_ref()?;
+        // SAFETY: names are strings that the shapes hold.
+        let same = unsafe { text::ascii(ways.shapes[0].names[0].get()) } == Some(first);
+        same.then(|| ways.clone())
+    })
 }
 
 impl<'i, D: Dialect<'i>> Decoder<'i, D> {
@@ -214,7 +217,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// Takes what a dict of `len` values costs, of which `here` are there.
     fn claim_members(&mut self, here: usize, len: usize, bytes: usize) -> Result<()> {
         self.claim(len - here, bytes)?;
-        self.objects_left = self.objects_left.checked_sub(here).ok_or_else(|| self.over(0))?;
+        self.bounds.objects = self.bounds.objects.checked_sub(here).ok_or_else(|| self.over(0))?;
         Ok(())
     }
 
@@ -283,7 +286,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 }
                 return Ok(None);
             }
-            self.owed -= 1;
+            self.bounds.owed -= 1;
             match self.value(ANY, accepts::ALL)? {
                 // SAFETY: the frame holds the dict, which nobody else has seen: plain formats have no references.
                 Some(value) => unsafe {
@@ -344,13 +347,13 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         // SAFETY: the GIL is held while a decoder lives; the frame holds the dict, with a place for each name.
         unsafe {
             if let Some(name) = text::ascii(shape.names[0].get()).filter(|_| !D::Reader::TEXT_KEYS) {
-                let mut cache = CACHE.get(self.py).borrow_mut();
-                if let Some(entry) = cache.get_mut(place(name, shape.names.len())) {
+                CACHE.get(self.py).change(place(name, shape.names.len()), |there| {
+                    let entry = there.get_or_insert_default();
                     entry.misses += 1;
                     if entry.misses == MOST_MISSES {
                         *entry = Entry::default();
                     }
-                }
+                });
             }
             let dict = Owned::new(ffi::PyDict_New()).ok_or_else(raised)?;
             let frame = &mut self.stack[depth - 1];
@@ -362,7 +365,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                     }
                 }
             }
-            self.owed += frame.len - frame.at;
+            self.bounds.owed += frame.len - frame.at;
             frame.kind = Kind::Pairs;
             frame.object = Some(dict);
             frame.layout = None;
@@ -385,51 +388,53 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         if D::Reader::TEXT_KEYS && names.iter().any(|name| name.starts_with(b"$")) {
             return;
         }
-        let mut cache = CACHE.get(self.py).borrow_mut();
-        if cache.is_empty() {
-            cache.resize_with(SIZE, Entry::default);
-        }
         if len > MOST_KEYS || names.iter().map(|name| name.len()).sum::<usize>() > LONGEST {
             return;
         }
-        let entry = &mut cache[place(first, if D::Reader::TEXT_KEYS { 0 } else { len })];
-        if !D::Reader::TEXT_KEYS && entry.shape.is_some() {
-            return;
-        }
-        if let (true, Some(ways)) = (D::Reader::TEXT_KEYS, &entry.ways) {
-            let same = |shape: &Rc<Layout>| {
-                let keys = entries.iter().map(|&(key, _)| key);
-                shape.names.len() == len && shape.names.iter().map(Owned::get).eq(keys)
-            };
-            if let Some(known) = ways.shapes.iter().position(same) {
+        let shape = || {
+            // SAFETY: the keys of a live dict.
+            let mut shape = Layout::empty(entries.iter().map(|&(key, _)| unsafe { Owned::borrowed(key) }).collect());
+            shape.build = Build::Guessed(names.iter().map(|name| D::Reader::encoded(name)).collect());
+            Rc::new(shape)
+        };
+        let place = place(first, if D::Reader::TEXT_KEYS { 0 } else { len });
+        CACHE.get(self.py).change(place, |there| {
+            let entry = there.get_or_insert_default();
+            if D::Reader::TEXT_KEYS {
+                let is_this = |names: &[Owned]| names.iter().map(Owned::get).eq(entries.iter().map(|&(key, _)| key));
+                entry.learn_way(first, is_this, shape);
+            } else if entry.shape.is_none() {
+                *entry = Entry { shape: Some(shape()), ..Entry::default() };
+            }
+        });
+    }
+}
+
+impl Entry {
+    /// Keeps a shape beside others that begin with the same key, if it is none of them.
+    fn learn_way(&mut self, first: &[u8], is_this: impl Fn(&[Owned]) -> bool, shape: impl FnOnce() -> Rc<Layout>) {
+        if let Some(ways) = &self.ways {
+            if let Some(known) = ways.shapes.iter().position(|shape| is_this(&shape.names)) {
                 return ways.last.set(known);
             }
             if ways.shapes.len() == MOST_WAYS {
-                entry.misses += 1;
-                if entry.misses < MOST_MISSING {
+                self.misses += 1;
+                if self.misses < MOST_MISSING {
                     return;
                 }
             }
         }
-        // SAFETY: keys are alive.
-        let mut layout = Layout::empty(entries.iter().map(|&(key, _)| unsafe { Owned::borrowed(key) }).collect());
-        if !D::Reader::TEXT_KEYS {
-            layout.build = Build::Guessed(names.iter().map(|name| D::Reader::encoded(name)).collect());
-            *entry = Entry { shape: Some(Rc::new(layout)), ..Entry::default() };
-            return;
-        }
         // SAFETY: names are strings that the shape holds.
         let begins = |shape: &Layout| unsafe { text::ascii(shape.names[0].get()) } == Some(first);
-        let mut shapes = match &entry.ways {
+        let mut shapes = match &self.ways {
             Some(ways) if begins(&ways.shapes[0]) => ways.shapes.clone(),
             _ => Vec::new(),
         };
         if shapes.len() == MOST_WAYS {
             shapes.remove(0);
         }
-        layout.build = Build::Guessed(names.iter().map(|name| D::Reader::encoded(name)).collect());
-        shapes.push(Rc::new(layout));
+        shapes.push(shape());
         let last = Cell::new(shapes.len() - 1);
-        *entry = Entry { ways: Some(Rc::new(Ways { shapes, last })), ..Entry::default() };
+        *self = Entry { ways: Some(Rc::new(Ways { shapes, last })), ..Entry::default() };
     }
 }

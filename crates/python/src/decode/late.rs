@@ -15,6 +15,16 @@ use crate::memory::{vec, FxHashMap, HashSet, Vec};
 use holdall_format::Reader;
 use pyo3::ffi;
 
+/// What has to wait until objects that are being built are whole.
+#[derive(Default)]
+pub(crate) struct Late {
+    /// Whether an instance or a tuple was referred to before all of it was there: hashing such a one would mislead.
+    pub(crate) half_seen: bool,
+    /// What was to be hashed but could not be yet.
+    pub(crate) deferred: Vec<Deferred>,
+    pub(crate) half: Option<Box<Half>>,
+}
+
 const NOT_THERE: &str = "a key or member that is not all there";
 
 /// What is noted of objects whose hashes have to wait. Few messages have any.
@@ -62,9 +72,9 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 hash != ffi::PyObject_HashNotImplemented as *const () as usize && !hashes_by_identity(object);
             (may_hash, ffi::PyType_HasFeature(class, ffi::Py_TPFLAGS_HEAPTYPE) != 0)
         };
-        self.half_seen |= may_hash || is_made;
+        self.late.half_seen |= may_hash || is_made;
         if may_hash {
-            self.half.get_or_insert_default().numbers.insert(object as usize, number);
+            self.late.half.get_or_insert_default().numbers.insert(object as usize, number);
         }
     }
 
@@ -76,11 +86,11 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         weights: &[u32],
         at: usize,
     ) -> Result<()> {
-        if self.half_seen {
+        if self.late.half_seen {
             let awaited = self.awaited(Some(set), &members, at)?;
             if awaited.open || !awaited.sets.is_empty() {
-                self.half.get_or_insert_default().unfilled.insert(set.get() as usize);
-                self.deferred.push(Deferred::Frozen { set: set.clone(), members, offset: at });
+                self.late.half.get_or_insert_default().unfilled.insert(set.get() as usize);
+                self.late.deferred.push(Deferred::Frozen { set: set.clone(), members, offset: at });
                 return Ok(());
             }
         }
@@ -112,7 +122,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     #[cold]
     fn awaited(&self, within: Option<&Owned>, objects: &[Owned], at: usize) -> Result<Awaited> {
         let mut found = Awaited::default();
-        let Some(half) = &self.half else { return Ok(found) };
+        let Some(half) = &self.late.half else { return Ok(found) };
         let mut seen: HashSet<usize> = HashSet::default();
         let mut met = Vec::new();
         let mut next: Vec<Owned> = objects.iter().cloned().collect();
@@ -143,13 +153,13 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
 
     /// Hashes what could not be hashed when it came, from the `from`th on.
     pub(crate) fn finish_deferred(&mut self, from: usize) -> Result<()> {
-        if let Some(half) = self.half.as_ref().filter(|_| from == 0 && !self.r.trusted()) {
+        if let Some(half) = self.late.half.as_ref().filter(|_| from == 0 && !self.r.trusted()) {
             let objects =
                 half.numbers.values().filter_map(|&number| self.numbered.get(number as usize)?.object.clone());
             rings::refuse(self.py, &self.rules.work, objects, self.here())?;
         }
         let (mut kept, mut keyed) = (Vec::new(), Vec::new());
-        for deferred in self.deferred.split_off(from) {
+        for deferred in self.late.deferred.split_off(from) {
             match deferred {
                 Deferred::Frozen { set, members, offset } => kept.push(Kept { set, members, offset }),
                 keys => keyed.push(keys),
@@ -226,7 +236,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                         }
                         self.fill_now(set, members, &weights, *offset)?;
                         progress[*place] = Progress::Filled;
-                        if let Some(half) = &mut self.half {
+                        if let Some(half) = &mut self.late.half {
                             half.unfilled.remove(&(set.get() as usize));
                         }
                         stack.pop();

@@ -5,6 +5,7 @@
 
 mod array;
 mod begin;
+mod bounds;
 mod build;
 pub mod dialect;
 pub(crate) mod elsewhere;
@@ -25,7 +26,7 @@ mod values;
 mod window;
 
 use crate::budget::Allowance;
-use crate::budget::{self, Limits, Work, BYTES_PER_BYTE};
+use crate::budget::{Limits, Work, BYTES_PER_BYTE};
 use crate::cpython::fill;
 use crate::cpython::{gc, Obj, Owned};
 use crate::error::{self, decode, limit, Result};
@@ -34,13 +35,14 @@ use crate::schema::coerce::Rules;
 use crate::schema::{NodeId, Schema, ANY, UNTYPED};
 use crate::types::buffer::Lender;
 
+use bounds::Bounds;
 use dialect::Dialect;
-use elsewhere::Back;
+use elsewhere::Elsewhere;
 pub use frame::DOCUMENT;
 
 use crate::budget::hash_cost::Weight;
 use crate::shapes::Layout;
-use frame::{Deferred, Frame, Kind};
+use frame::{Frame, Kind};
 use holdall_format::Reader;
 pub use partial::Kept;
 use pyo3::prelude::*;
@@ -68,15 +70,27 @@ pub struct Options {
     /// Text is no number, and the like.
     pub strict: bool,
     pub dec_hook: Option<Owned>,
+    /// Points in time have no zone, in formats that don't say whether there was one.
+    pub naive: bool,
+    pub msgpack: MsgpackOptions,
+    pub pickle: PickleOptions,
+}
+
+/// What only MessagePack is told.
+#[derive(Debug, Clone, Default)]
+pub struct MsgpackOptions {
     pub ext_hook: Option<Owned>,
     /// Points in time keep their nanoseconds.
     pub timestamps: bool,
     /// Points in time are cut to the microsecond, and not rounded; an array is no key.
     pub as_msgpack_python: bool,
-    /// Points in time have no zone.
-    pub naive: bool,
     /// Keys are text or bytes.
     pub strict_keys: bool,
+}
+
+/// What only `holdall.pickle` and its like tell.
+#[derive(Debug, Clone, Default)]
+pub struct PickleOptions {
     pub persistent_load: Option<Owned>,
     pub find_class: Option<Owned>,
     /// As pickle does: bytes behind the message are somebody else's.
@@ -122,6 +136,19 @@ pub(crate) enum State {
     Skipped,
 }
 
+/// What is made once a message, and used again.
+#[derive(Default)]
+pub(crate) struct Memo {
+    /// Shapes whose class was found for this message.
+    found: HashMap<usize, Rc<Layout>, rustc_hash::FxBuildHasher>,
+    /// What shared objects were made into where another type wants them: by number and node.
+    made_into: HashMap<(u32, NodeId), Owned, rustc_hash::FxBuildHasher>,
+    /// Regular expressions that were compiled, by pattern and flags.
+    patterns: Option<Owned>,
+    /// Dtypes that are values of the message, by address.
+    dtypes: HashMap<usize, (Owned, Arc<crate::types::numpy::dtype::Dtype>), rustc_hash::FxBuildHasher>,
+}
+
 /// A place in the input of a dialect's reader.
 pub(crate) type Place<'i, D> = <<D as Dialect<'i>>::Reader as Reader<'i>>::Place;
 
@@ -134,21 +161,10 @@ pub struct Decoder<'i, D: Dialect<'i>> {
     pub(crate) stack: Vec<Frame<D::Make>>,
     pub(crate) numbered: Vec<Numbered>,
     pub(crate) layouts: Vec<Rc<Layout>>,
-    /// Values that open containers still wait for: each takes at least a byte, so that there can't be more than bytes.
-    pub(crate) owed: usize,
-    pub(crate) most_deep: usize,
-    /// How many frames have their memory.
-    pub(crate) paid_deep: usize,
-    /// What is left of the bounds.
-    pub(crate) objects_left: usize,
-    pub(crate) bytes_left: usize,
+    pub(crate) bounds: Bounds,
     /// The number that the next object gets.
     pub(crate) mark: u32,
-    /// Whether an instance or a tuple was referred to before all of it was there: hashing such a one would mislead.
-    pub(crate) half_seen: bool,
-    /// What was to be hashed but could not be yet.
-    pub(crate) deferred: Vec<Deferred>,
-    pub(crate) half: Option<Box<late::Half>>,
+    pub(crate) late: late::Late,
     /// What gives the buffers that stand outside the message.
     pub lender: Option<Lender<'i>>,
     /// The object just made is not all there: its fields follow.
@@ -156,27 +172,12 @@ pub struct Decoder<'i, D: Dialect<'i>> {
     pub(crate) rules: Rules<'i>,
     /// Where the value begins that is being begun against a node: what is wrong with it is found there.
     pub(crate) start: usize,
-    /// Layouts whose class was found for this message.
-    pub(crate) found: HashMap<usize, Rc<Layout>, rustc_hash::FxBuildHasher>,
     /// Classes that are not permitted are no error before they are used.
     pub(crate) learns: bool,
-    pub(crate) skipped: Vec<skip::Skipped<Place<'i, D>>>,
-    /// How many looks ahead are under way.
-    pub(crate) ahead: u32,
-    /// What shared objects were made into where another type wants them: by number and node.
-    pub(crate) made_into: HashMap<(u32, NodeId), Owned, rustc_hash::FxBuildHasher>,
     /// Values of a list that is not counted yet: empty between lists.
     pub(crate) leaves: Vec<Owned>,
-    /// Where to go back to from values that stand elsewhere and are being built.
-    pub(crate) backs: Vec<Back<Place<'i, D>>>,
-    /// Regular expressions that were compiled, by pattern and flags.
-    pub(crate) patterns: Option<Owned>,
-    /// Dtypes that are values of the message, by address.
-    pub(crate) dtypes: HashMap<usize, (Owned, Arc<crate::types::numpy::dtype::Dtype>), rustc_hash::FxBuildHasher>,
-    /// Set while something that was skipped is read after all, or a part of a message is read.
-    pub(crate) again: Option<skip::Again>,
-    /// Of a part of a message: what is known of the rest.
-    pub(crate) far: partial::Far,
+    pub(crate) memo: Memo,
+    pub(crate) elsewhere: Elsewhere<Place<'i, D>>,
     _pause: gc::Pause,
 }
 
@@ -200,15 +201,9 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             stack: Vec::with_capacity((input / 128).clamp(1, 16)),
             numbered: Vec::with_capacity((input / 32).clamp(1, 64)),
             layouts: Vec::with_capacity((input / 256).clamp(1, 8)),
-            owed: 0,
-            most_deep: options.limits.depth.unwrap_or(usize::MAX),
-            paid_deep: options.limits.depth.unwrap_or(usize::MAX).min(16),
-            objects_left: options.limits.objects.unwrap_or(usize::MAX),
-            bytes_left: options.limits.bytes.unwrap_or(budget::default_bytes(input)),
+            bounds: Bounds::new(&options.limits, input),
             mark: UNMARKED,
-            half_seen: false,
-            deferred: Vec::new(),
-            half: None,
+            late: late::Late::default(),
             lender,
             made_again: false,
             rules: Rules {
@@ -221,17 +216,10 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 work: Work::new(options.limits.work, input),
             },
             start: 0,
-            found: HashMap::default(),
             learns: false,
-            skipped: Vec::new(),
-            ahead: 0,
-            made_into: HashMap::default(),
             leaves: Vec::with_capacity(if D::Reader::TEXT_KEYS { (input / 64).clamp(1, 64) } else { 0 }),
-            backs: Vec::new(),
-            patterns: None,
-            dtypes: HashMap::default(),
-            again: None,
-            far: partial::Far::default(),
+            memo: Memo::default(),
+            elsewhere: Elsewhere::default(),
             // SAFETY: the GIL is held, says the caller.
             _pause: unsafe { gc::Pause::new() },
         }
@@ -249,7 +237,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             Some(root) => root,
             None => self.run(0)?,
         };
-        if !self.options.ignores_rest {
+        if !self.options.pickle.ignores_rest {
             self.r.finish()?;
         }
         self.finish_deferred(0)?;
@@ -275,7 +263,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// The same; says no to what has the number already, and is there, or being built.
     #[inline(always)]
     pub(crate) fn add_or_meet(&mut self, entry: Numbered) -> (usize, bool) {
-        if self.again.is_some() {
+        if self.elsewhere.again.is_some() {
             return self.renumbered(entry);
         }
         self.numbered.push(entry);
@@ -336,15 +324,15 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// Asks for room for a container of `len` values and about `bytes` bytes, before it is made.
     #[inline(always)]
     pub(crate) fn claim(&mut self, len: usize, bytes: usize) -> Result<()> {
-        if self.stack.len() >= self.paid_deep {
+        if self.stack.len() >= self.bounds.paid_deep {
             self.pay_deeper()?;
         }
-        if self.objects_left <= len || self.bytes_left < bytes {
+        if self.bounds.objects <= len || self.bounds.bytes < bytes {
             return Err(self.over(bytes));
         }
-        self.objects_left -= len + 1;
-        self.bytes_left -= bytes;
-        if self.owed.saturating_add(len) > self.r.remaining() {
+        self.bounds.objects -= len + 1;
+        self.bounds.bytes -= bytes;
+        if self.bounds.owed.saturating_add(len) > self.r.remaining() {
             return Err(self.truncated(len));
         }
         Ok(())
@@ -355,19 +343,19 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     #[inline(never)]
     fn pay_deeper(&mut self) -> Result<()> {
         const AT_ONCE: usize = 64;
-        if self.stack.len() >= self.most_deep {
+        if self.stack.len() >= self.bounds.most_deep {
             return Err(self.over(0));
         }
         self.charge(AT_ONCE * size_of::<Frame<D::Make>>())?;
-        self.paid_deep = self.most_deep.min(self.paid_deep.saturating_add(AT_ONCE));
+        self.bounds.paid_deep = self.bounds.most_deep.min(self.bounds.paid_deep.saturating_add(AT_ONCE));
         Ok(())
     }
 
     /// Asks for memory for what is no container, but takes much more of it than of the message.
     #[inline(always)]
     pub(crate) fn charge(&mut self, bytes: usize) -> Result<()> {
-        match self.bytes_left.checked_sub(bytes) {
-            Some(left) => self.bytes_left = left,
+        match self.bounds.bytes.checked_sub(bytes) {
+            Some(left) => self.bounds.bytes = left,
             None => return Err(self.over(bytes)),
         }
         Ok(())
@@ -385,10 +373,10 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     #[inline(never)]
     pub(crate) fn over(&self, bytes: usize) -> error::Fault {
         let at = self.here().saturating_sub(1);
-        if self.stack.len() >= self.most_deep {
-            return limit(format_args!("nested deeper than limits.depth={}", self.most_deep), at);
+        if self.stack.len() >= self.bounds.most_deep {
+            return limit(format_args!("nested deeper than limits.depth={}", self.bounds.most_deep), at);
         }
-        if self.bytes_left < bytes {
+        if self.bounds.bytes < bytes {
             return match self.options.limits.bytes {
                 Some(bytes) => limit(format_args!("takes more memory than limits.bytes={bytes}"), at),
                 None => limit(
@@ -406,7 +394,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     #[cold]
     #[inline(never)]
     pub(crate) fn truncated(&self, len: usize) -> error::Fault {
-        let needed = self.owed.saturating_add(len) - self.r.remaining();
+        let needed = self.bounds.owed.saturating_add(len) - self.r.remaining();
         holdall_format::Error::new(holdall_format::ErrorKind::Truncated { needed }, self.here()).into()
     }
 
@@ -476,7 +464,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// is for each.
     pub fn begin_allowance(&mut self, allowance: &Allowance) {
         if self.options.limits.bytes.is_none() {
-            self.bytes_left = allowance.bytes;
+            self.bounds.bytes = allowance.bytes;
         }
         if self.options.limits.work.is_none() {
             self.rules.work.left.set(allowance.work);
@@ -485,7 +473,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
 
     pub fn end_allowance(&self, allowance: &mut Allowance) {
         if self.options.limits.bytes.is_none() {
-            allowance.bytes = self.bytes_left;
+            allowance.bytes = self.bounds.bytes;
         }
         if self.options.limits.work.is_none() {
             allowance.work = self.rules.work.left.get();

@@ -62,13 +62,13 @@ impl Kept {
 impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// Builds the value that comes next, or the object of that number, and gives back what is known now.
     pub fn part(&mut self, kept: Kept, number: Option<u64>) -> (Result<Owned>, Kept) {
-        self.far.kept = kept;
-        self.patterns = self.far.kept.patterns.take();
+        self.elsewhere.far.kept = kept;
+        self.memo.patterns = self.elsewhere.far.kept.patterns.take();
         let made = self.next_part(number);
-        let mut kept = std::mem::take(&mut self.far.kept);
-        kept.patterns = self.patterns.take();
+        let mut kept = std::mem::take(&mut self.elsewhere.far.kept);
+        kept.patterns = self.memo.patterns.take();
         if made.is_ok() {
-            for (&number, &entry) in &self.far.entries {
+            for (&number, &entry) in &self.elsewhere.far.entries {
                 if let Some(Numbered { object: Some(object), weight, state: State::Whole, node: ANY }) =
                     self.numbered.get(entry as usize)
                 {
@@ -80,7 +80,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     }
 
     fn next_part(&mut self, number: Option<u64>) -> Result<Owned> {
-        self.again = Some(self.numbering(0)?);
+        self.elsewhere.again = Some(self.numbering(0)?);
         let node = self.options.schema.as_ref().map_or(ANY, |schema| self.options.node.unwrap_or(schema.root));
         let accepts = self.rules.node(node).accepts;
         let made = match number {
@@ -103,11 +103,12 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
 
     /// The entry of an object, if it was met in this part or kept from another.
     fn entry(&mut self, number: u64) -> Option<usize> {
-        if let Some(&entry) = self.far.entries.get(&number) {
+        if let Some(&entry) = self.elsewhere.far.entries.get(&number) {
             return Some(entry as usize);
         }
         // By a type it may be something else.
-        let Shared { object, weight } = self.far.kept.objects.get(&number).filter(|_| self.rules.schema.is_none())?;
+        let Shared { object, weight } =
+            self.elsewhere.far.kept.objects.get(&number).filter(|_| self.rules.schema.is_none())?;
         let entry = Numbered { weight: *weight, ..Numbered::whole(object.clone()) };
         Some(self.add_entry(number, entry))
     }
@@ -115,7 +116,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     fn add_entry(&mut self, number: u64, entry: Numbered) -> usize {
         self.numbered.push(entry);
         let at = self.numbered.len() - 1;
-        self.far.entries.insert(number, at as u32);
+        self.elsewhere.far.entries.insert(number, at as u32);
         at
     }
 
@@ -131,7 +132,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// Forgets the entries from `len` on, which are gone.
     pub(crate) fn forget_far(&mut self, len: usize) {
         if D::Reader::PARTIAL {
-            self.far.entries.retain(|_, entry| (*entry as usize) < len);
+            self.elsewhere.far.entries.retain(|_, entry| (*entry as usize) < len);
         }
     }
 
@@ -160,7 +161,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
 
     fn far_place(&mut self, number: u64) -> Result<(Place<'i, D>, Again)> {
         let place = self.r.place_of(number)?;
-        let (back, depth) = (self.r.place(), self.again.map_or(0, |again| again.depth));
+        let (back, depth) = (self.r.place(), self.elsewhere.again.map_or(0, |again| again.depth));
         self.r.rewind(place);
         let again = self.numbering(depth);
         self.r.rewind(back);
@@ -180,9 +181,9 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         if again.depth > MOST_WITHIN {
             return Err(decode(format_args!("objects that need each other deeper than {MOST_WITHIN}"), self.here()));
         }
-        let (mark, owed) = (self.take_mark(), std::mem::take(&mut self.owed));
+        let (mark, owed) = (self.take_mark(), std::mem::take(&mut self.bounds.owed));
         let back = self.r.place();
-        let before = self.again.replace(again);
+        let before = self.elsewhere.again.replace(again);
         let base = self.stack.len();
         let entry = self.add_entry(number, Numbered::open());
         self.r.rewind(place);
@@ -193,7 +194,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         };
         self.whole(entry as u32, object.get());
         self.r.rewind(back);
-        (self.again, self.mark, self.owed) = (before, mark, owed);
+        (self.elsewhere.again, self.mark, self.bounds.owed) = (before, mark, owed);
         Ok(object)
     }
 
@@ -201,7 +202,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     #[cold]
     #[inline(never)]
     pub(crate) fn far_layout(&mut self, number: usize) -> Result<Rc<Layout>> {
-        if let Some(known) = self.far.kept.layouts.get(&number) {
+        if let Some(known) = self.elsewhere.far.kept.layouts.get(&number) {
             return Ok(known.clone());
         }
         let (token, mut next) = self.r.shape_of(number)?;
@@ -232,7 +233,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
         let read = layout_named(&token, held, references)?;
         let layout = self.settled(read, token.at)?;
-        self.far.kept.layouts.insert(number, layout.clone());
+        self.elsewhere.far.kept.layouts.insert(number, layout.clone());
         Ok(layout)
     }
 }

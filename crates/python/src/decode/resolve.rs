@@ -96,7 +96,7 @@ fn in_module(py: Python<'_>, module: &Bound<'_, PyModule>, name: &str) -> Result
 impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// A new layout, which may be known from an earlier message by its bytes. Who permits its class is asked each time.
     pub(crate) fn layout(&mut self, token: &model::Shape<'i>) -> Result<Rc<Layout>> {
-        if self.again.is_some() {
+        if self.elsewhere.again.is_some() {
             return self.layout_again();
         }
         let classes = token.kind != ShapeKind::Dict;
@@ -194,11 +194,11 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// The layout with the class that its name means here: found once a message, as it is the caller who permits it.
     pub(crate) fn found_layout(&mut self, raw: &Rc<Layout>) -> Result<Rc<Layout>> {
         let key = Rc::as_ptr(raw) as usize;
-        if let Some(known) = self.found.get(&key) {
+        if let Some(known) = self.memo.found.get(&key) {
             return Ok(known.clone());
         }
         let found = self.resolved(raw, self.here())?;
-        self.found.insert(key, found.clone());
+        self.memo.found.insert(key, found.clone());
         Ok(found)
     }
 
@@ -352,7 +352,8 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             }
         }
         if self.r.trusted() && !self.options.records {
-            return crate::types::reference::class_of(self.py, self.options.find_class.as_ref(), name, at).map(Some);
+            return crate::types::reference::class_of(self.py, self.options.pickle.find_class.as_ref(), name, at)
+                .map(Some);
         }
         if self.options.records {
             return Ok(None);

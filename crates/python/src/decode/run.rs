@@ -128,7 +128,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         let accepts = self.rules.node(item).accepts;
         let Some(list) = frame.object.as_ref().map(Owned::get) else { return Err(decode(CHANGED, self.here())) };
         while at < len {
-            self.owed -= 1;
+            self.bounds.owed -= 1;
             match self.value(item, accepts) {
                 // SAFETY: the frame holds the list.
                 Ok(Some(value)) => unsafe {
@@ -150,7 +150,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     fn run_tuple(&mut self) -> Result<Option<Frame<D::Make>>> {
         let depth = self.stack.len();
         while self.stack[depth - 1].at < self.stack[depth - 1].len {
-            self.owed -= 1;
+            self.bounds.owed -= 1;
             let frame = &self.stack[depth - 1];
             let item = if frame.flags & FIXED == 0 {
                 frame.item
@@ -176,7 +176,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         let accepts = self.rules.node(item).accepts;
         let Some(object) = frame.object.as_ref().map(Owned::get) else { return Err(decode(CHANGED, self.here())) };
         while at < len {
-            self.owed -= 1;
+            self.bounds.owed -= 1;
             match self.value(item, accepts)? {
                 // SAFETY: the frame holds the dict, and it still has a place for each name.
                 Some(value) => unsafe {
@@ -212,7 +212,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             if frame.at >= frame.len {
                 return Ok(self.pop());
             }
-            self.owed -= 1;
+            self.bounds.owed -= 1;
             let (node, accepts) = if frame.key.is_none() {
                 self.r.key();
                 if D::Reader::TEXT_KEYS && taken.0 & accepts::STR == 0 {
@@ -260,7 +260,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             };
             // SAFETY: the GIL is held while a decoder lives; the reader has checked that ASCII is.
             let key = unsafe { names::name(name) }.ok_or_else(raised)?;
-            self.owed -= 2;
+            self.bounds.owed -= 2;
             match self.next_leaf(accepts.1)? {
                 // SAFETY: the frame holds the dict, and nothing has run since its type was looked at but our own code.
                 Some(value) => unsafe {
@@ -295,7 +295,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         let item = self.stack[depth - 1].item;
         let accepts = self.rules.node(item).accepts;
         while self.stack[depth - 1].at < self.stack[depth - 1].len {
-            self.owed -= 1;
+            self.bounds.owed -= 1;
             match self.value(item, accepts)? {
                 Some(value) => {
                     self.deliver(value)?;
@@ -390,7 +390,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// Puts a value into the container on top of the stack.
     pub(crate) fn deliver(&mut self, value: Owned) -> Result<()> {
         let here = self.here();
-        let half_seen = self.half_seen;
+        let half_seen = self.late.half_seen;
         let (at, key_weight) = self.next_place(here)?;
         let Some(frame) = self.stack.last_mut() else { return Err(decode("a value without its container", here)) };
         let missing = || decode(CHANGED, here);
@@ -436,7 +436,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 Kind::Set => {
                     let set = frame.object.clone().ok_or_else(missing)?;
                     if half_seen && may_run_code(value.get()) {
-                        self.deferred.push(Deferred::Member { set, member: value, offset: here });
+                        self.late.deferred.push(Deferred::Member { set, member: value, offset: here });
                     } else {
                         Adding::new(&self.r, &self.rules.work, here).member(set.get(), value.get(), key_weight)?;
                     }
@@ -472,11 +472,11 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// The frame on top is of `Kind::Pairs`, and holds a dict, or an object that is set item by item.
     #[inline(always)]
     unsafe fn deliver_to_pairs(&mut self, value: Owned, key_weight: u32) -> Result<()> {
-        let (here, half_seen) = (self.here(), self.half_seen);
+        let (here, half_seen) = (self.here(), self.late.half_seen);
         let Some(frame) = self.stack.last_mut() else { return Err(decode(CHANGED, here)) };
         let Some(key) = frame.key.take() else {
             // SAFETY: held by `value`.
-            if self.options.strict_keys && unsafe { !text_or_bytes(value.get()) } {
+            if self.options.msgpack.strict_keys && unsafe { !text_or_bytes(value.get()) } {
                 return Err(decode("a key that is neither text nor bytes, with strict_map_key=True", here));
             }
             frame.set_key(value, key_weight);
@@ -490,7 +490,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             }
             if frame.deferring || (half_seen && may_run_code(key.get())) {
                 frame.deferring = true;
-                self.deferred.push(Deferred::Item { dict, key, value, offset: here });
+                self.late.deferred.push(Deferred::Item { dict, key, value, offset: here });
                 return Ok(());
             }
             let weight = frame.key_weight();

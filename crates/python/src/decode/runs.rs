@@ -33,11 +33,12 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// A list or tuple, and where its places begin.
     fn sequence(&mut self, seq: Seq, len: usize) -> Result<(Owned, *mut *mut ffi::PyObject)> {
         // A run is charged with its items: what it takes in memory is at most 40 bytes for each of its own.
-        if self.stack.len() >= self.most_deep || self.objects_left <= len || self.bytes_left < 64 + 40 * len {
+        if self.stack.len() >= self.bounds.most_deep || self.bounds.objects <= len || self.bounds.bytes < 64 + 40 * len
+        {
             return Err(self.over(64 + 40 * len));
         }
-        self.objects_left -= len + 1;
-        self.bytes_left -= 64 + 40 * len;
+        self.bounds.objects -= len + 1;
+        self.bounds.bytes -= 64 + 40 * len;
         // SAFETY: the GIL is held while a decoder lives; the places are those of the object just made.
         unsafe {
             let object = match seq {

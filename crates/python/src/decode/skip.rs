@@ -56,9 +56,9 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             Token::AssignId => {
                 let mut place = Weight::default();
                 // What is passed over for the second time is in the list.
-                if self.again.is_none() {
-                    place.values = self.skipped.len() as u32;
-                    self.skipped.push(Skipped {
+                if self.elsewhere.again.is_none() {
+                    place.values = self.elsewhere.skipped.len() as u32;
+                    self.elsewhere.skipped.push(Skipped {
                         place: self.r.place(),
                         at: self.r.offset(),
                         layouts: self.layouts.len(),
@@ -73,7 +73,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 let layout = self.layout_of(*number)?;
                 return Ok(layout.kind.values(layout.names.len()));
             }
-            Token::Buffer { number, out_of_band } if self.ahead == 0 => {
+            Token::Buffer { number, out_of_band } if self.elsewhere.ahead == 0 => {
                 // They come in order: one that is passed over is taken nevertheless.
                 let token = BufferToken { number: *number, out_of_band: *out_of_band, at: self.here() };
                 self.of_lender(|py, lender, charge| types::buffer::pass(py, lender, charge, token))?
@@ -88,7 +88,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// Says also whether it is to be built here.
     #[cold]
     pub(crate) fn renumbered(&mut self, entry: Numbered) -> (usize, bool) {
-        let Some(again) = &mut self.again else { return (0, false) };
+        let Some(again) = &mut self.elsewhere.again else { return (0, false) };
         let number = again.number;
         again.number += 1;
         if D::Reader::PARTIAL {
@@ -107,13 +107,13 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     #[cold]
     pub(crate) fn layout_again(&mut self) -> Result<Rc<Layout>> {
         let here = self.here();
-        let Some(again) = &mut self.again else { return Err(decode("a layout out of place", here)) };
+        let Some(again) = &mut self.elsewhere.again else { return Err(decode("a layout out of place", here)) };
         if D::Reader::PARTIAL {
             let number = again.layout;
             again.layout += 1;
             let before = again.number;
             let layout = self.far_layout(number)?;
-            if let Some(again) = &mut self.again {
+            if let Some(again) = &mut self.elsewhere.again {
                 again.number = before + layout.numbers;
             }
             return Ok(layout);
@@ -145,24 +145,24 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     #[cold]
     pub(crate) fn read_skipped(&mut self, number: usize, id: NodeId) -> Result<Owned> {
         let place = self.numbered[number].weight.values as usize;
-        let Some(&Skipped { place, at, layouts }) = self.skipped.get(place) else {
+        let Some(&Skipped { place, at, layouts }) = self.elsewhere.skipped.get(place) else {
             return Err(decode("an object out of place", self.here()));
         };
-        let depth = self.again.map_or(0, |again| again.depth) + 1;
+        let depth = self.elsewhere.again.map_or(0, |again| again.depth) + 1;
         if depth > MOST_WITHIN {
             return Err(decode(
                 format_args!("objects of fields that are not wanted refer to each other deeper than {MOST_WITHIN}"),
                 at,
             ));
         }
-        let (before, back, mark) = (self.again, self.r.place(), self.take_mark());
+        let (before, back, mark) = (self.elsewhere.again, self.r.place(), self.take_mark());
         self.r.rewind(place);
-        self.again = Some(Again { number: number + 1, layout: layouts, depth });
+        self.elsewhere.again = Some(Again { number: number + 1, layout: layouts, depth });
         self.numbered[number] = Numbered::open();
         self.mark = number as u32;
         let base = self.stack.len();
         // What was owed below is not to be had from here on.
-        let owed = std::mem::take(&mut self.owed);
+        let owed = std::mem::take(&mut self.bounds.owed);
         let made = match self.next_leaf(self.rules.node(id).accepts)? {
             Some(value) => {
                 self.whole(number as u32, value.get());
@@ -176,8 +176,8 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             None => self.run_down_to(base)?,
         };
         self.read_more_than_once(self.r.offset() - at)?;
-        self.owed = owed;
-        (self.again, self.mark) = (before, mark);
+        self.bounds.owed = owed;
+        (self.elsewhere.again, self.mark) = (before, mark);
         self.r.rewind(back);
         Ok(object)
     }

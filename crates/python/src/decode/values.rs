@@ -161,7 +161,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             }
             Token::AssignId => {
                 // What is read again has its numbers already.
-                if self.again.is_some() {
+                if self.elsewhere.again.is_some() {
                     return Ok(None);
                 }
                 let Some(value) = self.next_leaf(accepts)? else { return Ok(None) };
@@ -290,7 +290,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     #[inline(always)]
     pub(crate) fn push(&mut self, mut frame: Frame<D::Make>) -> Option<Owned> {
         crate::memory::check();
-        self.owed += frame.len - frame.at;
+        self.bounds.owed += frame.len - frame.at;
         frame.chain = match self.stack.last() {
             Some(below) if below.is_value() => below.chain,
             _ => self.stack.len() as u32,
@@ -318,7 +318,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 }
                 Token::UInt(value) => self.done(Owned::new(ffi::PyLong_FromUnsignedLongLong(value))),
                 Token::Timestamp { seconds, nanoseconds } => {
-                    let made = if self.options.timestamps {
+                    let made = if self.options.msgpack.timestamps {
                         schemaless::exact_timestamp(self.py, seconds, nanoseconds)?
                     } else {
                         self.moment(seconds, nanoseconds, self.options.naive, here)?
@@ -327,7 +327,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 }
                 Token::BsonValue(value) => self.bson_value(value, here),
                 Token::Extension { code, data } => {
-                    let made = schemaless::of_extension(self.py, code, data, self.options.ext_hook.as_ref())?;
+                    let made = schemaless::of_extension(self.py, code, data, self.options.msgpack.ext_hook.as_ref())?;
                     self.done(Some(made))
                 }
                 Token::Complex(real, imag) => self.done(Owned::new(ffi::PyComplex_FromDoubles(real, imag))),
@@ -396,7 +396,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         let (made_of, then) = reduce::values(flags);
         self.claim(made_of + then, 256)?;
         let mark = self.take_mark();
-        let make = Make::Recipe { flags, deferred: self.deferred.len() };
+        let make = Make::Recipe { flags, deferred: self.late.deferred.len() };
         let frame = Frame::gather(make, None, made_of + then, mark, at);
         Ok(self.push(Frame { kind: Kind::Reduce, ..frame }))
     }
@@ -421,7 +421,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 None => types::bson_values::datetime_ms(self.py, seconds, nanoseconds),
             };
         }
-        schemaless::of_timestamp(seconds, nanoseconds, self.options.as_msgpack_python, at)
+        schemaless::of_timestamp(seconds, nanoseconds, self.options.msgpack.as_msgpack_python, at)
     }
 
     /// A datetime and its zone, which is almost always UTC or the one of an earlier datetime.

@@ -264,7 +264,7 @@ pub fn load_bytes(
     let mut progress = Progress::new(None, 0)?;
     let given = Given { buffers: given, series: None };
     let made = graph(py, &mut reader, kind, options, given, &mut progress).map_err(|fault| fault.into_py(0))?;
-    if !options.ignores_rest {
+    if !options.pickle.ignores_rest {
         trailing(input.len() as u64, reader.offset())?;
     }
     Ok(made)

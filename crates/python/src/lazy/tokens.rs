@@ -484,7 +484,7 @@ impl<F: Form> Inside for Part<F> {
                 records: self.options.records,
                 trust: self.options.trust,
                 dec_hook: self.options.dec_hook.clone(),
-                ext_hook: self.options.ext_hook.clone(),
+                msgpack: self.options.msgpack.clone(),
                 limits,
                 ..given
             };

@@ -2,6 +2,7 @@
 
 use crate::cpython::owned;
 use crate::decode;
+use crate::decode::MsgpackOptions;
 use crate::dialect::julia::Julia;
 use crate::memory::Vec;
 use crate::message::limits::Limits;
@@ -43,14 +44,9 @@ impl LoadArgs<'_, '_> {
             node: None,
             strict: self.strict,
             dec_hook: hook(self.dec_hook, "dec_hook")?,
-            ext_hook: None,
-            timestamps: false,
-            as_msgpack_python: false,
             naive: false,
-            strict_keys: false,
-            persistent_load: None,
-            find_class: None,
-            ignores_rest: false,
+            msgpack: Default::default(),
+            pickle: Default::default(),
         };
         if let Some(types) = self.types {
             permit(&mut options, types, true)?;
@@ -60,7 +56,8 @@ impl LoadArgs<'_, '_> {
 
     pub fn msgpack(self, ext_hook: Option<&Bound<'_, PyAny>>) -> PyResult<decode::Options> {
         let options = without_names(self.hold()?, true)?;
-        Ok(decode::Options { ext_hook: hook(ext_hook, "ext_hook")?, ..options })
+        let msgpack = MsgpackOptions { ext_hook: hook(ext_hook, "ext_hook")?, ..options.msgpack };
+        Ok(decode::Options { msgpack, ..options })
     }
 
     pub fn bson(self, tz_aware: bool) -> PyResult<decode::Options> {
@@ -83,8 +80,8 @@ pub fn unpickling(
     find_class: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<decode::Options> {
     let mut options = LoadArgs { trust: true, ..LoadArgs::default() }.hold()?;
-    options.persistent_load = hook(persistent_load, "persistent_load")?;
-    options.find_class = hook(find_class, "find_class")?;
+    options.pickle.persistent_load = hook(persistent_load, "persistent_load")?;
+    options.pickle.find_class = hook(find_class, "find_class")?;
     Ok(options)
 }
 

@@ -4,6 +4,7 @@
 
 use crate::cpython::Type;
 use crate::memory::{HashMap, Vec};
+use crate::shapes::cache::DirectMapped;
 use crate::shapes::dicts::place;
 use crate::shapes::Layout;
 use crate::state::{Name, StateSlot};
@@ -26,7 +27,7 @@ struct Entry {
 
 #[derive(Debug, Default)]
 pub struct ClassShapes {
-    layouts: RefCell<Vec<Option<Entry>>>,
+    layouts: DirectMapped<Entry, SIZE>,
     /// How to build classes whose fields come by key, by the class's index.
     members: RefCell<HashMap<u32, Rc<Layout>, rustc_hash::FxBuildHasher>>,
 }
@@ -47,15 +48,15 @@ pub fn without_schema(py: Python<'_>) -> &ClassShapes {
 
 /// Empties the cache: its entries hold what was registered before.
 pub fn forget(py: Python<'_>, _: Type) {
-    drop(WITHOUT_SCHEMA.get(py).layouts.take());
+    WITHOUT_SCHEMA.get(py).layouts.clear();
 }
 
 impl ClassShapes {
     pub fn find(&self, _py: Python<'_>, token: &model::Shape<'_>) -> Option<Rc<Layout>> {
-        let layouts = self.layouts.borrow();
-        let entry = layouts.get(place(token.block))?.as_ref()?;
-        let same = entry.kind == token.kind && entry.version == token.version && *entry.block == *token.block;
-        same.then(|| entry.layout.clone())
+        self.layouts.find(place(token.block), |entry| {
+            let same = entry.kind == token.kind && entry.version == token.version && *entry.block == *token.block;
+            same.then(|| entry.layout.clone())
+        })
     }
 
     pub fn keep(&self, _py: Python<'_>, token: &model::Shape<'_>, layout: &Rc<Layout>) {
@@ -63,14 +64,7 @@ impl ClassShapes {
             return;
         }
         let (kind, version, layout) = (token.kind, token.version, layout.clone());
-        let old = {
-            let mut layouts = self.layouts.borrow_mut();
-            if layouts.is_empty() {
-                layouts.resize_with(SIZE, || None);
-            }
-            layouts[place(token.block)].replace(Entry { kind, version, block: token.block.into(), layout })
-        };
-        drop(old); // after the borrow: a destructor may run Python code
+        self.layouts.keep(place(token.block), Entry { kind, version, block: token.block.into(), layout });
     }
 
     pub fn members(&self, _py: Python<'_>, class: u32) -> Option<Rc<Layout>> {

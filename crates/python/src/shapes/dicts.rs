@@ -3,20 +3,18 @@
 //! another.
 
 use crate::memory::Vec;
+use crate::shapes::cache::DirectMapped;
 use crate::shapes::Layout;
 use crate::state::{Name, StateSlot};
 use pyo3::prelude::*;
-use std::cell::RefCell;
 use std::rc::Rc;
 
 const SIZE: usize = 256;
 /// Longer blocks are not kept, which bounds the cache to half a megabyte of names.
 const LONGEST: usize = 1024;
 
-type Entry = Option<(Vec<u8>, Rc<Layout>)>;
-
 // SAFETY: no other slot has this name.
-static CACHE: StateSlot<RefCell<Vec<Entry>>> = unsafe { StateSlot::new(Name::DictShapes) };
+static CACHE: StateSlot<DirectMapped<(Vec<u8>, Rc<Layout>), SIZE>> = unsafe { StateSlot::new(Name::DictShapes) };
 
 /// The index of a block of names in a table of 256 entries.
 pub fn place(block: &[u8]) -> usize {
@@ -28,21 +26,11 @@ pub fn place(block: &[u8]) -> usize {
 }
 
 pub fn find(py: Python<'_>, block: &[u8]) -> Option<Rc<Layout>> {
-    let cache = CACHE.get(py).borrow();
-    let (known, layout) = cache.get(place(block))?.as_ref()?;
-    (**known == *block).then(|| layout.clone())
+    CACHE.get(py).find(place(block), |(known, layout)| (**known == *block).then(|| layout.clone()))
 }
 
 pub fn keep(py: Python<'_>, block: &[u8], layout: &Rc<Layout>) {
-    if block.is_empty() || block.len() > LONGEST {
-        return;
+    if !block.is_empty() && block.len() <= LONGEST {
+        CACHE.get(py).keep(place(block), (block.into(), layout.clone()));
     }
-    let old = {
-        let mut cache = CACHE.get(py).borrow_mut();
-        if cache.is_empty() {
-            cache.resize(SIZE, None);
-        }
-        cache[place(block)].replace((block.into(), layout.clone()))
-    };
-    drop(old);
 }

@@ -1,6 +1,7 @@
 //! The shapes of a message: a dict's keys with a template to copy, a class's fields with the place of each in an
 //! instance.
 
+pub mod cache;
 pub mod classes;
 pub mod dicts;
 pub mod names;

@@ -1,18 +1,17 @@
 //! A cache of strings that occur in message after message: keys and field names, found by their bytes, with their hash
 //! computed. It holds only immutable strings, compared byte by byte, so one message can't see anything of another.
 
-use crate::cpython::{text, Obj, Owned};
-use crate::memory::Vec;
+use crate::cpython::{text, Owned};
+use crate::shapes::cache::DirectMapped;
 use crate::state::{Name, StateSlot};
 use pyo3::{ffi, Python};
-use std::cell::RefCell;
 
 const SIZE: usize = 2048;
 /// Longer names are not kept.
 const LONGEST: usize = 48;
 
 // SAFETY: no other slot has this name.
-static CACHE: StateSlot<RefCell<Vec<Option<Owned>>>> = unsafe { StateSlot::new(Name::Names) };
+static CACHE: StateSlot<DirectMapped<Owned, SIZE>> = unsafe { StateSlot::new(Name::Names) };
 
 #[inline(always)]
 fn hash(bytes: &[u8]) -> usize {
@@ -37,21 +36,14 @@ pub unsafe fn name(bytes: &[u8]) -> Option<Owned> {
         if bytes.len() > LONGEST {
             return text::from_ascii(bytes);
         }
-        let mut cache = CACHE.get(Python::assume_attached()).borrow_mut();
-        if cache.is_empty() {
-            cache.resize(SIZE, None);
-        }
-        let entry = &mut cache[hash(bytes)];
-        if let Some(known) = entry {
-            if text::ascii(known.get()) == Some(bytes) {
-                return Some(known.clone());
-            }
+        let (cache, place) = (CACHE.get(Python::assume_attached()), hash(bytes));
+        let is_that = |known: &Owned| text::ascii(known.get()) == Some(bytes);
+        if let Some(known) = cache.find(place, |known| is_that(known).then(|| known.clone())) {
+            return Some(known);
         }
         let made = text::from_ascii(bytes)?;
-        let hash: Obj = made.get();
-        ffi::PyObject_Hash(hash);
-        // Dropping the old string frees its memory and runs no Python code.
-        *entry = Some(made.clone());
+        ffi::PyObject_Hash(made.get());
+        cache.keep(place, made.clone());
         Some(made)
     }
 }

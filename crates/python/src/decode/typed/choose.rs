@@ -67,14 +67,14 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// Looks ahead, and goes back as if nothing had been: what is passed over here is read again.
     fn ahead<T>(&mut self, look: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         let (before, start) = (self.r.place(), self.r.offset());
-        let known = (self.numbered.len(), self.layouts.len(), self.skipped.len(), self.again);
-        self.ahead += 1;
+        let known = (self.numbered.len(), self.layouts.len(), self.elsewhere.skipped.len(), self.elsewhere.again);
+        self.elsewhere.ahead += 1;
         let found = look(self);
-        self.ahead -= 1;
+        self.elsewhere.ahead -= 1;
         self.numbered.truncate(known.0);
         self.layouts.truncate(known.1);
-        self.skipped.truncate(known.2);
-        self.again = known.3;
+        self.elsewhere.skipped.truncate(known.2);
+        self.elsewhere.again = known.3;
         self.forget_far(known.0);
         let seen = self.r.offset() - start;
         self.r.rewind(before);

@@ -97,7 +97,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         let (class, object, mark) = self.begun(layout, typed, 0)?;
         let mut frame = Frame::new(Kind::Typed, None, usize::MAX, mark, self.start);
         let whole = self.keys(typed, class, object.get(), &mut frame, end)?;
-        self.objects_left = self.objects_left.checked_sub(frame.at).ok_or_else(|| self.over(0))?;
+        self.bounds.objects = self.bounds.objects.checked_sub(frame.at).ok_or_else(|| self.over(0))?;
         if !whole || self.r.offset() != end {
             let left = 2 * self.r.count(end)?;
             self.claim(left, 0)?;
@@ -376,14 +376,14 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 Form::Positions => typed.steps[top.at].field,
                 Form::Keys => {
                     let mut next = top.next;
-                    self.owed -= 1;
+                    self.bounds.owed -= 1;
                     let field = self.key(typed, class, &mut next);
                     let top = &mut self.stack[depth - 1];
                     top.next = next;
                     field.inspect_err(|_| top.field = SKIPPED)?
                 }
             };
-            self.owed -= 1;
+            self.bounds.owed -= 1;
             let top = &mut self.stack[depth - 1];
             top.field = field;
             if field >= TAG {

@@ -103,7 +103,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, FromJulia<'i, R>> {
 
     /// Builds a value that stands elsewhere, and comes back.
     pub(crate) fn elsewhere(&mut self, place: R::Place) -> Result<Owned> {
-        let (back, mark, owed) = (self.r.place(), self.take_mark(), std::mem::take(&mut self.owed));
+        let (back, mark, owed) = (self.r.place(), self.take_mark(), std::mem::take(&mut self.bounds.owed));
         let base = self.stack.len();
         self.r.rewind(place);
         let from = self.r.offset();
@@ -113,7 +113,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, FromJulia<'i, R>> {
         };
         self.read_more_than_once(self.r.offset().saturating_sub(from))?;
         self.r.rewind(back);
-        (self.mark, self.owed) = (mark, owed);
+        (self.mark, self.bounds.owed) = (mark, owed);
         Ok(made)
     }
 

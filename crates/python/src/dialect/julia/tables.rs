@@ -77,7 +77,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, FromJulia<'i, R>> {
                 let len = self.leaves.len();
                 if whole {
                     self.claim(0, 64 + 8 * len)?;
-                    self.objects_left = self.objects_left.checked_sub(len).ok_or_else(|| self.over(0))?;
+                    self.bounds.objects = self.bounds.objects.checked_sub(len).ok_or_else(|| self.over(0))?;
                     // SAFETY: the GIL is held; the list is fresh, with a place for each value.
                     let list = unsafe { Owned::new(ffi::PyList_New(len as isize)) }.ok_or_else(raised)?;
                     // SAFETY: as above.
@@ -121,7 +121,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, FromJulia<'i, R>> {
             };
         }
         self.claim(0, 64 + 40 * count)?;
-        self.objects_left = self.objects_left.checked_sub(count).ok_or_else(|| self.over(0))?;
+        self.bounds.objects = self.bounds.objects.checked_sub(count).ok_or_else(|| self.over(0))?;
         // SAFETY: the GIL is held; the list is filled before anybody sees it.
         let list = unsafe { Owned::new(ffi::PyList_New(count as isize)) }.ok_or_else(raised)?;
         for (at, bytes) in data.chunks_exact(size).enumerate() {
@@ -188,7 +188,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, FromJulia<'i, R>> {
             };
             let of_type =
                 matches!(frame.parts.as_deref(), Some(Parts { make: Some(Make::Dialect(JuliaMake::Type(_))), .. }));
-            self.owed -= 1;
+            self.bounds.owed -= 1;
             let before = self.r.place();
             let value = match self.r.next()? {
                 Token::Items(end) => self.begin_items(end, item)?,
@@ -275,9 +275,9 @@ impl<'i, R: Reader<'i>> Decoder<'i, FromJulia<'i, R>> {
                 if !is_hashable(key.get()) {
                     return self.pairs(described, mark, &keys, &values, start);
                 }
-                if self.half_seen && may_run_code(key.get()) {
+                if self.late.half_seen && may_run_code(key.get()) {
                     deferred = true;
-                    self.deferred.push(Deferred::Item { dict: dict.clone(), key, value, offset: start });
+                    self.late.deferred.push(Deferred::Item { dict: dict.clone(), key, value, offset: start });
                 } else if !adding.plain_item(dict.get(), key.get(), value.get())? {
                     let error = PyErr::fetch(py);
                     if !error.is_instance_of::<PyTypeError>(py) {
@@ -296,7 +296,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, FromJulia<'i, R>> {
 
     /// A set of the keys of a mapping: those that can't be hashed yet become its members when they do.
     pub(crate) fn defer_members(&mut self, set: &Owned, table: &Owned) -> Result<()> {
-        if self.deferred.is_empty() || !bound(self.py, set).is_instance_of::<PySet>() {
+        if self.late.deferred.is_empty() || !bound(self.py, set).is_instance_of::<PySet>() {
             return Ok(());
         }
         let of_table = |deferred: &Deferred| match deferred {
@@ -305,12 +305,12 @@ impl<'i, R: Reader<'i>> Decoder<'i, FromJulia<'i, R>> {
             }
             _ => None,
         };
-        let members: Vec<Deferred> = self.deferred.iter().filter_map(of_table).collect();
+        let members: Vec<Deferred> = self.late.deferred.iter().filter_map(of_table).collect();
         if !members.is_empty() {
             // It knows its order by the table, once that is filled.
             bound(self.py, set).setattr(intern!(self.py, "_order"), bound(self.py, table))?;
         }
-        self.deferred.extend(members);
+        self.late.deferred.extend(members);
         Ok(())
     }
 
