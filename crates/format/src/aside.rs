@@ -1,14 +1,15 @@
-//! Work that a thread of its own does meanwhile, or this one where there is none to be had: a thread's stack is memory, too.
+//! Work on a thread of its own, or on the present one if there is no memory for a thread: its stack takes memory, too.
 
 use std::hint::black_box;
 use std::panic::resume_unwind;
 use std::thread::{Builder, Scope, ScopedJoinHandle};
 
-/// A thread takes memory that nobody asks for: its handle, a queue; and, once it runs, what is thread-local, without which the
-/// system ends the process. Its stack comes first, and others go on meanwhile: so there has to be far more than that.
+/// Starting a thread takes memory that can't be requested beforehand: its handle, a queue, and thread-local data once
+/// it runs. If that fails, the system ends the process. The stack is taken first, and other threads run meanwhile, so
+/// much more must be free.
 const ROOM: usize = 64 << 20;
 
-/// Whether there is memory for what can't be asked for when a thread is begun.
+/// Whether there is enough memory to start a thread safely.
 #[must_use]
 pub fn has_room() -> bool {
     let mut probe = Vec::<u8>::new();
@@ -17,7 +18,7 @@ pub fn has_room() -> bool {
     room
 }
 
-/// `std::thread::scope`, where there is room for it.
+/// `std::thread::scope`, if there is memory for threads.
 pub fn scope<'e, T>(work: impl for<'s> FnOnce(Option<&'s Scope<'s, 'e>>) -> T) -> T {
     if has_room() {
         std::thread::scope(|scope| work(Some(scope)))
@@ -33,14 +34,14 @@ pub enum Aside<'s, T> {
 
 impl<'s, T: Send + 's> Aside<'s, T> {
     pub fn begin<'e>(scope: Option<&'s Scope<'s, 'e>>, work: impl FnOnce() -> T + Clone + Send + 's) -> Aside<'s, T> {
-        // The thread takes the work with it, also where it doesn't come to be.
+        // A thread that can't be started drops its work, so the thread gets a clone.
         match scope.filter(|_| has_room()).map(|scope| Builder::new().spawn_scoped(scope, work.clone())) {
             Some(Ok(handle)) => Aside::Thread(handle),
             _ => Aside::Done(work()),
         }
     }
 
-    /// What came of it. What has unwound there goes on here.
+    /// The result. If the thread unwound, this does as well.
     pub fn join(self) -> T {
         match self {
             Aside::Thread(handle) => handle.join().unwrap_or_else(|panic| resume_unwind(panic)),

@@ -1,9 +1,9 @@
-//! A place in bytes that come from outside: every length is checked against what is left.
+//! Reading untrusted bytes: every length is checked against what is left.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::text;
 
-/// Reads front to back; an error tells where.
+/// Reads front to back; errors say the offset.
 #[derive(Debug, Clone)]
 pub(crate) struct Cursor<'i> {
     whole: &'i [u8],
@@ -52,8 +52,8 @@ impl<'i> Cursor<'i> {
         }
     }
 
-    /// A count of values that follow, each of `least` bytes or more: checked against what is left, so that a host may
-    /// allocate for them.
+    /// Checks a number of values that follow, each of `least` bytes or more, against what is left. So a host may
+    /// allocate memory for them.
     #[inline(always)]
     pub(crate) fn claim(&self, len: usize, least: usize) -> Result<usize> {
         if len > self.rest.len() / least {
@@ -62,7 +62,7 @@ impl<'i> Cursor<'i> {
         Ok(len)
     }
 
-    /// Steps over `expected`, if it comes next.
+    /// Skips `expected` if it comes next.
     #[inline(always)]
     pub(crate) fn accept(&mut self, expected: &[u8]) -> bool {
         match self.rest.split_at_checked(expected.len()) {
@@ -74,13 +74,13 @@ impl<'i> Cursor<'i> {
         }
     }
 
-    /// Steps over bytes that were looked at: `len` of [`Self::rest`], or all of them.
+    /// Skips bytes that were inspected: `len` of [`Self::rest`], or all if there are fewer.
     #[inline(always)]
     pub(crate) fn skip_over(&mut self, len: usize) {
         self.rest = self.rest.get(len..).unwrap_or_default();
     }
 
-    /// All that is left.
+    /// The bytes that are left.
     #[inline(always)]
     pub(crate) fn rest(&self) -> &'i [u8] {
         self.rest
@@ -96,7 +96,7 @@ impl<'i> Cursor<'i> {
         self.rest.len()
     }
 
-    /// Back to an offset that [`Self::offset`] gave.
+    /// Goes back to an offset that [`Self::offset`] returned.
     #[inline(always)]
     pub(crate) fn rewind(&mut self, offset: usize) {
         self.rest = &self.whole[offset..];

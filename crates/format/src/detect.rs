@@ -1,34 +1,34 @@
-//! Which format bytes look like, by how they begin.
+//! Detects the format of bytes by how they begin.
 
 use crate::hold::frame::{self, MAGIC};
 use crate::{bson, hold, julia, msgpack};
 
-/// What bytes can be told to be. MessagePack is not among what [`detect`] gives: any byte but one may begin it.
+/// The formats that bytes may be in. [`detect`] never returns MessagePack, because nearly any byte may begin it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     Hold,
     Bson,
-    /// BSON with documents that stand for types, as Julia writes them.
+    /// BSON with typed values, as Julia writes it.
     Julia,
     Msgpack,
     Json,
     Pickle,
 }
 
-/// What bytes look like that a reader refuses.
+/// What bytes look like that a reader refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Looks {
     HoldMessage,
     HoldFile,
     HoldLog,
     As(Format),
-    /// Compressed, by what.
+    /// Compressed, by which program.
     Packed(&'static str),
-    /// Of none of our formats; what it is.
+    /// Another kind of file.
     Other(&'static str),
 }
 
-/// How files begin that are of none of our formats, each as its own specification has it.
+/// How other kinds of files begin, as their specifications define it.
 const SIGNATURES: [(&[u8], Looks); 16] = [
     (b"\x28\xb5\x2f\xfd", Looks::Packed("zstd")),
     (b"\x1f\x8b\x08", Looks::Packed("gzip")),
@@ -48,11 +48,11 @@ const SIGNATURES: [(&[u8], Looks); 16] = [
     (b"<!DOCTYPE html", Looks::Other("a web page")),
 ];
 
-/// A first document of Julia's that has a type says so early; looking for one ends here.
+/// If the first document is Julia's, a typed value comes early: the search ends here.
 const TAG_WITHIN: usize = 1 << 22;
-/// So much of a text is looked at.
+/// How much of a text is inspected.
 const TEXT: usize = 1 << 12;
-/// What a pickle begins with since its second protocol, and the protocols there are.
+/// The first byte of a pickle since protocol 2, and the protocols that exist.
 const PICKLE_FIRST: u8 = 0x80;
 const PICKLE_PROTOCOLS: std::ops::RangeInclusive<u8> = 2..=5;
 
@@ -69,22 +69,22 @@ impl Format {
     }
 }
 
-/// The format of a whole file's bytes; none where they look like nothing that can be told from MessagePack.
+/// The format of a whole file; `None` if it can't be told from MessagePack.
 pub fn detect(data: &[u8]) -> Option<Format> {
-    // The lengths of some documents begin as the other formats do, one document of 256 each: those are read on.
+    // The lengths of some documents (one in 256 each) begin like other formats. For these the document is checked.
     let is_ambiguous = matches!(data.first(), Some(&(hold::tag::VERSION | hold::tag::VERSION_TRUSTED | PICKLE_FIRST)));
     if is_ambiguous && is_documents(data) {
         return Some(of_bson(data));
     }
     match *data {
         [hold::tag::VERSION, ..] => return Some(Format::Hold),
-        // Three bytes are an int of MessagePack's.
+        // Three bytes are a MessagePack int.
         [hold::tag::VERSION_TRUSTED, _, _] if hold::tag::VERSION_TRUSTED == msgpack::tag::INT_16 => return None,
         [hold::tag::VERSION_TRUSTED, ..] => return Some(Format::Hold),
         [PICKLE_FIRST, protocol, ..] if PICKLE_PROTOCOLS.contains(&protocol) => return Some(Format::Pickle),
         _ => {}
     }
-    // A file that is cut short is one; a single letter may be anything.
+    // The beginning of a file counts; a single letter doesn't.
     if data.len() > 1 && data.iter().zip(MAGIC).all(|(&one, other)| one == other) {
         return Some(Format::Hold);
     }
@@ -97,15 +97,15 @@ pub fn detect(data: &[u8]) -> Option<Format> {
     is_old_pickle(data).then_some(Format::Pickle)
 }
 
-/// What bytes look like that a reader of that format refuses; none where they may well be of its format, and damaged.
+/// The format of bytes that a reader refused; `None` if they may be of the reader's format but damaged.
 ///
-/// Looks at all of them at most: for the way out of a failure.
+/// It may inspect all of the bytes, so it is only for the way out of a failure.
 pub fn foreign(data: &[u8], reader: Format) -> Option<Looks> {
     let found = signature(data).or_else(|| detect(data).map(|format| looks_as(data, format)));
     let found = found.or_else(|| is_msgpack(data).then_some(Looks::As(Format::Msgpack)))?;
     let is_own = match reader {
         Format::Hold => matches!(found, Looks::HoldMessage | Looks::HoldFile | Looks::HoldLog),
-        // A whole value of MessagePack is one, whatever its first bytes are elsewhere.
+        // A complete MessagePack value counts, even if it begins like another format.
         Format::Msgpack => is_value(data),
         Format::Bson | Format::Julia => matches!(found, Looks::As(Format::Bson | Format::Julia)),
         Format::Json | Format::Pickle => found == Looks::As(reader),
@@ -113,7 +113,7 @@ pub fn foreign(data: &[u8], reader: Format) -> Option<Looks> {
     (!is_own).then_some(found)
 }
 
-/// What bytes are that begin as files of none of our formats do.
+/// The kind of file whose signature the bytes begin with.
 pub fn signature(data: &[u8]) -> Option<Looks> {
     SIGNATURES.iter().find(|(start, _)| data.starts_with(start)).map(|(_, looks)| *looks)
 }
@@ -127,12 +127,12 @@ fn looks_as(data: &[u8], format: Format) -> Looks {
     }
 }
 
-/// Whether bytes are one value of MessagePack, from end to end.
+/// Whether bytes are exactly one MessagePack value.
 fn is_value(data: &[u8]) -> bool {
     matches!(msgpack::scan(data, 1), Ok((end, 0)) if end == data.len())
 }
 
-/// Whether bytes are a value of MessagePack's that has a length, which ends where it says.
+/// Whether bytes are exactly one MessagePack value whose tag is followed by a length.
 pub fn is_msgpack(data: &[u8]) -> bool {
     use msgpack::tag;
     let has_length = data.first().is_some_and(
@@ -141,13 +141,14 @@ pub fn is_msgpack(data: &[u8]) -> bool {
     has_length && is_value(data)
 }
 
-/// Whether bytes begin with a whole document, whose elements follow each other up to its end.
+/// Whether bytes begin with a complete document whose elements fill it.
 fn is_documents(data: &[u8]) -> bool {
     let Ok((document, _)) = bson::split_first(data) else { return false };
     bson::Elements::new(document).is_ok_and(|mut elements| elements.all(|element| element.is_ok()))
 }
 
-/// Whether bytes are a pickle of the first protocols, which have no head: opcodes with what belongs to each, to the last.
+/// Whether bytes are a pickle of protocol 0 or 1, which have no header: opcodes with their arguments up to the last
+/// one.
 fn is_old_pickle(data: &[u8]) -> bool {
     // A single opcode may be anything.
     if !data.first().is_some_and(|first| b"(]})clIJKMLFGVSX".contains(first)) {
@@ -159,7 +160,7 @@ fn is_old_pickle(data: &[u8]) -> bool {
             return after.is_empty() && count > 0;
         }
         count += 1;
-        // Nothing is referred to before something was given a number: most text ends there.
+        // A reference before anything was memoized rules a pickle out: most text fails here.
         match opcode {
             b'p' | b'q' | b'r' => numbered = true,
             b'g' | b'h' | b'j' if !numbered => return false,
@@ -192,9 +193,9 @@ fn is_old_pickle(data: &[u8]) -> bool {
     false
 }
 
-/// Which of both bytes are that are known to be BSON, whole or not.
+/// Whether bytes that are known to be BSON, complete or not, are Julia's.
 pub fn of_bson(data: &[u8]) -> Format {
-    // What Julia writes is one document. Where others follow it, those are a database's.
+    // Julia writes one document. If others follow, they come from a database.
     match length(data) {
         Some(length) if length >= data.len() && is_tagged(&data[..data.len().min(TAG_WITHIN)]) => Format::Julia,
         _ => Format::Bson,
@@ -206,7 +207,7 @@ fn length(data: &[u8]) -> Option<usize> {
     usize::try_from(length).ok().filter(|&length| length >= bson::tag::DOCUMENT_MIN)
 }
 
-/// Whether a document stands there that ends where it says.
+/// Whether there is a document whose last byte is where its length says.
 fn is_bson(data: &[u8]) -> bool {
     use bson::tag::{Size, END, HEAD, SIZES};
     let end = length(data).and_then(|length| data.get(length - 1));
@@ -214,12 +215,12 @@ fn is_bson(data: &[u8]) -> bool {
     end == Some(&END) && data.get(HEAD).is_some_and(is_type)
 }
 
-/// Whether a document in there has a tag of Julia's, or refers to what stands apart.
+/// Whether a document contains a typed value of Julia's, or a back-reference table.
 fn is_tagged(data: &[u8]) -> bool {
     use bson::tag::{ARRAY, STRING};
     let element = |kind: u8, name: &str| [&[kind], name.as_bytes(), &[0]].concat();
     let tag = element(STRING, julia::tag::TAG);
-    // The list of what is referred to stands last, and may be the only sign.
+    // The back-reference table comes last and may be the only sign.
     let apart = element(ARRAY, julia::tag::APART);
     let is_name = |value: &[u8]| {
         let Some((length, text)) = value.split_first_chunk::<4>() else { return false };
@@ -234,7 +235,7 @@ fn is_tagged(data: &[u8]) -> bool {
     })
 }
 
-/// Whether bytes begin as JSON does, and go on as text. A digit may be a number of MessagePack's; people write the former.
+/// Whether bytes begin like JSON and continue as text. A digit may be a MessagePack int, but text is more likely.
 fn is_json(data: &[u8]) -> bool {
     let text = &data[..data.len().min(TEXT)];
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
@@ -281,7 +282,7 @@ mod tests {
             (&null, Some(Format::Bson)),
             (&[&null[..], &null].concat(), Some(Format::Bson)),
             (&null[..null.len() - 1], None),
-            // No type has that number; no document is that short, or below nothing.
+            // No such type; a length below the shortest document, or negative.
             (&document(b"\x14a\0"), None),
             (b"\x04\0\0\0\0", None),
             (b"\xff\xff\xff\xff\0", None),
@@ -310,7 +311,7 @@ mod tests {
             let inner = document(&tag);
             let data = document(&[b"\x0aa\0\x03b\0", &inner[..]].concat());
             assert_eq!(detect(&data), Some(Format::Julia), "{}", row.name);
-            // KnownType by its name, it may be cut off; behind it nothing may come.
+            // Its tag is enough if it is cut off; another document behind it means BSON.
             assert_eq!((detect(&data[..data.len() - 1]), of_bson(&data[..data.len() - 1])), (None, Format::Julia));
             let two = [&data[..], &data].concat();
             assert_eq!((detect(&two), of_bson(&two)), (Some(Format::Bson), Format::Bson));
@@ -343,7 +344,7 @@ mod tests {
             assert_eq!((data.len(), &data[..2]), (len, &first[..]));
             assert_eq!(detect(&data), Some(Format::Bson));
             assert_eq!(foreign(&data, Format::Hold), Some(Looks::As(Format::Bson)));
-            // Cut off, or of elements that don't follow each other, it is what it begins like.
+            // A document that is cut off, or whose elements don't fill it, is detected by how it begins.
             assert_ne!(detect(&data[..len - 1]), Some(Format::Bson));
             let mut damaged = data.clone();
             damaged[7] += 1;
@@ -404,11 +405,11 @@ mod tests {
                 assert_eq!(foreign(data, reader), (!own).then_some(looks), "{data:?} {reader:?}");
             }
         }
-        // What may be a reader's own, cut off or damaged, is no other's.
+        // Bytes that may be the reader's own format, cut off or damaged, are of no other.
         assert_eq!(foreign(&null[..6], Format::Bson), None);
         assert_eq!(foreign(b"\x92\x01", Format::Msgpack), None);
         assert_eq!(foreign(b"\xc1\xff\xff", Format::Hold), None);
-        // One small int, and a text that begins like JSON.
+        // A small int, and text that begins like JSON.
         assert_eq!(foreign(b"1", Format::Msgpack), None);
         assert_eq!(foreign(b"no format at all", Format::Hold), None);
     }

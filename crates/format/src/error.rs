@@ -1,4 +1,4 @@
-//! What can be wrong with bytes: one word wide, so that a `Result` stays in registers.
+//! Errors in bytes: one word wide, so that a `Result` fits into registers.
 
 use std::fmt;
 
@@ -14,45 +14,45 @@ struct Inner {
     offset: usize,
 }
 
-/// What was wrong. The text of each is what users see; it never shows their data.
+/// What was wrong. Users see its text, which never shows their data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The input ended where more was needed.
+    /// The input ended too early.
     Truncated { needed: usize },
-    /// The first byte names no version that this reader knows.
+    /// The first byte is no known version.
     UnknownVersion { byte: u8 },
-    /// A trusted message, in a reader that was not told to trust.
+    /// A trusted message, without permission to read those.
     Trusted,
-    /// A message that goes on with others, where it stands alone.
+    /// A message that continues others, without those.
     Continued,
-    /// A tag byte that the format gives no meaning to, or that an ordinary message may not hold.
+    /// A tag byte without a meaning, or one that an ordinary message must not contain.
     UnknownTag { tag: u8 },
-    /// A number for a known type that this version has no row for.
+    /// The code of a known type that this version doesn't have.
     UnknownCode { code: u8 },
-    /// Text said to be ASCII holds another byte.
+    /// Text that should be ASCII contains another byte.
     NotAscii,
     /// Text is not UTF-8 (surrogates are allowed where the tag says so).
     BadUtf8,
-    /// What is marked as a timestamp has a length or nanoseconds that no timestamp has.
+    /// A timestamp with a wrong length, or with too many nanoseconds.
     BadTimestamp,
-    /// Bytes that the format gives no meaning to, where each stands for what it should.
+    /// Bytes without a meaning here; `why` says what was expected.
     Malformed { why: &'static str },
-    /// A length that no address space holds.
+    /// A length beyond any address space.
     TooLong,
     /// Bytes are left after the message.
     Trailing { count: usize },
-    /// A reference to a number that was not given out yet.
+    /// A reference to an object id that has not been assigned.
     BadReference { number: u64 },
-    /// A shape number that was not given out yet.
+    /// The number of a shape that has not been written.
     BadShape { number: u64 },
-    /// Something that may not stand in a shape's name block.
+    /// Something other than a name in the names of a shape.
     BadName,
-    /// The bytes of a file's frame do not match their checksum.
+    /// The bytes of a frame don't match their checksum.
     Checksum,
-    /// Compressed bytes that become more than is reasonable.
+    /// Compressed bytes that decompress to an unreasonable size.
     Bomb { times: u64 },
-    /// Not a file of ours, or of a version that this reader does not know.
+    /// Not a file of this format, or of an unknown version.
     BadFile { why: &'static str },
 }
 
@@ -67,12 +67,12 @@ impl Error {
         &self.0.kind
     }
 
-    /// Bytes from the start of the input that were taken when the error was seen: it lies before, or right there.
+    /// How many bytes of the input had been read when the error was found: the fault is there or before.
     pub fn offset(&self) -> usize {
         self.0.offset
     }
 
-    /// The same error, seen from `by` bytes further out.
+    /// The same error, for an input that begins `by` bytes further out.
     pub fn shifted(mut self, by: usize) -> Self {
         self.0.offset += by;
         self

@@ -1,12 +1,12 @@
-//! What bytes hold, without building it: a tree of what stands where and takes how much, and totals.
+//! What bytes contain, without building it: a tree of values with their offsets and sizes, and totals.
 //!
-//! The bytes are gone through once, token by token. Memory does not grow with them, but for what a reader has to know of them:
-//! about 40 bytes for a container that is open, 28 for a numbered object, 80 for a shape. Damage ends the walk, not the
-//! inspect: it says what stands before it.
+//! The bytes are read once, token by token. Memory grows only with what a reader has to remember: about 40 bytes for an
+//! open container, 28 for an object with an id, 80 for a shape. Damage ends the walk but isn't an error: the result
+//! describes what comes before it.
 //!
-//! Every byte is accounted to one value: the *own* bytes of a leaf are all that it takes, those of a container what it takes
-//! beside its members (its head, its shape if it is new, its members' names in formats where these are no values). Parts that
-//! are no values to whoever made them (the ordinal of a date, the dimensions of an array) are its own.
+//! Every byte counts for one value. The *own* bytes of a leaf are all of its bytes; those of a container are what its
+//! members don't take (its head, its shape if it is new, the names of members in formats in which these aren't values).
+//! Parts that aren't values for the program (the number of a date, the dimensions of an array) are own bytes as well.
 
 mod kind;
 mod text;
@@ -26,15 +26,15 @@ use crate::model::{Reader, ShapeKind};
 pub struct Options {
     /// How many levels below the outermost value.
     pub depth: usize,
-    /// How many members of a container; how many of the objects that are referred to most, and of shapes.
+    /// How many members of a container; how many of the objects with most references, and of shapes.
     pub most: usize,
-    /// Whether short values are told.
+    /// Whether short values are shown.
     pub values: bool,
-    /// Whether bytes behind the message are damage.
+    /// Whether bytes after the message count as damage.
     pub whole: bool,
 }
 
-/// How many values, and how many bytes they take.
+/// The number of values, and the bytes that they take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Sum {
     pub values: u64,
@@ -42,114 +42,114 @@ pub struct Sum {
 }
 
 impl Sum {
-    /// What follows in order may stand anywhere, so that a difference may be negative for a while.
+    /// Differences may be negative for a while, because a value's parts may be anywhere in the data.
     fn add(&mut self, values: u64, bytes: usize) {
         self.values += values;
         self.bytes = self.bytes.wrapping_add(bytes as u64);
     }
 }
 
-/// Where a value is in what holds it. Text is shortened, and shows no control characters.
+/// Where a value is in its container. Text is shortened, and its control characters are escaped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Key {
     /// The outermost value.
     Root,
-    /// One of the values that stand apart, to be referred to.
+    /// In the back-reference table.
     BackReferences,
     Item(u64),
     Text(String),
-    /// Under a key that is no text: what it is.
+    /// Under a key that isn't text; says the kind of the key.
     Other(String),
     Field(String),
-    /// What an instance is beside its fields, or is made of.
+    /// A part of an instance besides its fields, or the value that it is made from.
     Content,
 }
 
 /// A value that is shown.
 #[derive(Debug, Clone)]
 pub struct Node {
-    /// Containers around it: nodes stand before what they hold.
+    /// The number of containers around it. Nodes come before what they contain.
     pub depth: usize,
     pub key: Key,
     pub kind: ValueKind,
-    /// What more there is to say of the kind: a class, the type and dimensions of an array.
+    /// More about the kind: a class, the type and dimensions of an array.
     pub name: Option<String>,
     pub offset: usize,
-    /// All that it takes, with what it holds.
+    /// All of its bytes, including its content.
     pub bytes: usize,
-    /// Items, pairs or fields.
+    /// The number of items, pairs or fields.
     pub items: u64,
-    /// The number that it can be referred to by, and how often it is.
+    /// Its object id, and the number of references to it.
     pub number: Option<u64>,
     pub references: u32,
-    /// Of a reference, the number of what it refers to.
+    /// For a reference, the object id that it refers to.
     pub target: Option<u64>,
     pub value: Option<String>,
-    /// Members that are not shown: what they are, and what they take with all that they hold.
+    /// The members that are not shown: their kinds and sizes, including content.
     pub rest: Vec<Rest>,
-    /// Whether all of it is there.
+    /// Whether it is complete.
     pub whole: bool,
 }
 
 /// Members of one kind that are not shown.
 #[derive(Debug, Clone)]
 pub struct Rest {
-    /// Nothing for kinds that there was no room for.
+    /// `None` for kinds beyond the most that are counted separately.
     pub kind: Option<ValueKind>,
     pub name: Option<String>,
     pub sum: Sum,
 }
 
-/// Instances of one shape, or of one described type.
+/// The instances of a shape, or of a described type.
 #[derive(Debug, Clone)]
 pub struct Class {
     pub name: Option<String>,
-    /// Nothing where the type is described instead.
+    /// `None` if the type is described instead.
     pub kind: Option<ShapeKind>,
     pub version: u64,
     pub fields: Vec<String>,
     pub field_count: usize,
-    /// Instances, and what they take with what they hold; what is within others of the same class counts once.
+    /// The instances, and their size with content; an instance within another of its class counts once.
     pub sum: Sum,
 }
 
-/// An object that is referred to.
+/// An object with references.
 #[derive(Debug, Clone)]
 pub struct Referred {
     pub number: u64,
     pub references: u32,
     pub kind: ValueKind,
     pub name: Option<String>,
-    /// Nothing for a shape's name.
+    /// `None` for a shape's name.
     pub offset: Option<usize>,
 }
 
-/// What bytes hold.
+/// What bytes contain.
 #[derive(Debug)]
 pub struct Inspection {
     /// In the order of the bytes.
     pub nodes: Vec<Node>,
-    /// Values, with their own bytes; those that were met, the largest first.
+    /// The kinds that occur, with their own bytes; the largest first.
     pub kinds: Vec<(ValueKind, Sum)>,
     /// The largest first.
     pub classes: Vec<Class>,
     pub class_count: usize,
-    /// Those most referred to, first.
+    /// Those with most references first.
     pub referred: Vec<Referred>,
-    /// Objects with a number; how many of them are referred to, and how often.
+    /// Objects with an id; how many of them have references, and how many references there are.
     pub numbered: u64,
     pub shared: u64,
     pub references: u64,
     /// Bytes before the outermost value.
     pub head: usize,
-    /// Bytes up to where the last value ends, or the damage begins: those of `head` and of `kinds` together.
+    /// Bytes up to the end of the last value, or up to the damage: the sum of `head` and `kinds`.
     pub read: usize,
-    /// What ended it, if anything did.
+    /// The error that ended the walk, if one did.
     pub error: Option<Error>,
 }
 
 impl Inspection {
-    /// Of bytes that no reader begins with.
+    /// For bytes that no reader accepts.
     pub fn of_nothing(error: Error) -> Inspection {
         Inspection {
             nodes: Vec::new(),
@@ -167,7 +167,7 @@ impl Inspection {
     }
 }
 
-/// The inspect of the value that `reader` comes to next; `input` is all that it reads.
+/// Inspects the value that `reader` comes to next; `input` is all that it reads.
 pub fn inspect<'i, R: Reader<'i>>(reader: R, input: &'i [u8], options: Options) -> Inspection {
     walk::Walk::new(reader, input, options).inspect()
 }

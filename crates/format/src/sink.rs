@@ -4,30 +4,30 @@ use crate::memory::Vec;
 
 /// A growing output buffer.
 ///
-/// [`memory::Vec`](Vec) is the plain one; a host may bring its own (CPython's `bytes`, filled in place).
+/// [`memory::Vec`](Vec) is the usual one; a host may have its own (a CPython `bytes` that is filled in place).
 pub trait Sink {
     /// Appends `bytes`.
     fn put(&mut self, bytes: &[u8]);
 
-    /// Appends a block whose size the compiler knows: a tag with its payload.
+    /// Appends bytes whose number is a constant: a tag with its payload.
     fn put_array<const N: usize>(&mut self, bytes: [u8; N]);
 
-    /// Appends `head`, then `bytes`: most values are a tag and a few bytes.
+    /// Appends `head` and `bytes`: most values are a tag and a few bytes.
     fn put_tagged(&mut self, head: u8, bytes: &[u8]);
 
-    /// Appends `head`, then `bytes`: the same for values whose head is longer than a byte.
+    /// Appends `head` and `bytes`, for values whose head is longer than a byte.
     fn put_headed<const N: usize>(&mut self, head: [u8; N], bytes: &[u8]) {
         self.put_array(head);
         self.put(bytes);
     }
 
-    /// Appends `head`, `bytes` and a zero: text that ends with one.
+    /// Appends `head`, `bytes` and a zero byte.
     fn put_closed<const N: usize>(&mut self, head: [u8; N], bytes: &[u8]) {
         self.put_headed(head, bytes);
         self.put_array([0]);
     }
 
-    /// Appends the first `len` bytes of a block: few, of which the compiler knows the most that there may be.
+    /// Appends the first `len` bytes of a block, which is short and of constant size.
     fn put_part<const N: usize>(&mut self, block: [u8; N], len: usize);
 
     /// How many bytes were appended.
@@ -37,10 +37,10 @@ pub trait Sink {
         self.len() == 0
     }
 
-    /// Takes back everything after the first `len` bytes.
+    /// Removes everything after the first `len` bytes.
     fn truncate(&mut self, len: usize);
 
-    /// What was appended after the first `from` bytes, to be patched.
+    /// The bytes after the first `from`, to be changed.
     fn written(&mut self, from: usize) -> &mut [u8];
 }
 
@@ -87,7 +87,7 @@ macro_rules! plain {
 }
 
 plain!(Vec<u8>);
-// For those who would rather have the process end where memory does.
+// For users who accept that running out of memory ends the process.
 plain!(std::vec::Vec<u8>);
 
 #[cfg(test)]
@@ -95,7 +95,7 @@ mod tests {
     use super::*;
     use std::vec::Vec;
 
-    /// What each call appends, after what was there before.
+    /// What each call appends to existing bytes.
     #[test]
     fn every_way_to_put() {
         type Call = fn(&mut Vec<u8>);

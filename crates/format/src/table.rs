@@ -1,4 +1,4 @@
-//! The table of first bytes that every format's `tag.rs` is: one row for each meaning, every byte in exactly one row.
+//! The table of first bytes in every format's `tag.rs`: one row for each meaning, every byte in exactly one row.
 
 /// A row of the table: the tags `first..=last`, what follows them, what they mean.
 #[derive(Debug)]
@@ -10,7 +10,7 @@ pub struct Row {
     pub meaning: &'static str,
 }
 
-/// Makes a constant of each row's first byte, and `TABLE` of all rows; does not compile if a byte is in two rows or none.
+/// Defines a constant for the first byte of each row, and `TABLE`; doesn't compile if a byte is in two rows or in none.
 macro_rules! tags {
     ($($name:ident $first:literal ..= $last:literal, $payload:literal, $meaning:literal;)*) => {
         $(
@@ -25,7 +25,7 @@ macro_rules! tags {
 }
 pub(crate) use tags;
 
-/// Panics, while it is compiled, unless every byte belongs to exactly one row and the rows stand in order.
+/// Panics at compile time unless every byte belongs to exactly one row and the rows are in order.
 pub(crate) const fn assert_complete(table: &[Row]) {
     let mut next = 0;
     let mut row = 0;

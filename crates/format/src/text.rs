@@ -1,14 +1,14 @@
-//! Text between the widths hosts keep it in and UTF-8.
+//! Converting text between UTF-8 and the widths in which hosts store it.
 
 use crate::sink::Sink;
 
-/// Whether every byte is below 0x80; for the short texts that most are, without a call.
+/// Whether every byte is below 0x80; without a call for short texts, which most are.
 #[inline(always)]
 pub(crate) fn is_ascii(bytes: &[u8]) -> bool {
     if bytes.len() > 16 {
         return bytes.is_ascii();
     }
-    // Two loads that may overlap cover every length from 8 to 16, and from 4 to 7.
+    // Two loads that may overlap cover all lengths from 8 to 16, and from 4 to 7.
     if let (Some(head), Some(tail)) = (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) {
         return (u64::from_ne_bytes(*head) | u64::from_ne_bytes(*tail)) & 0x8080_8080_8080_8080 == 0;
     }
@@ -18,7 +18,7 @@ pub(crate) fn is_ascii(bytes: &[u8]) -> bool {
     bytes.iter().fold(0, |all, &byte| all | byte) < 0x80
 }
 
-/// Whether two slices of one length are the same; without a call for those as short as names are.
+/// Whether two slices are equal; without a call for those as short as names.
 #[inline(always)]
 pub(crate) fn same_short(one: &[u8], other: &[u8]) -> bool {
     if one.len() > 16 {
@@ -40,7 +40,7 @@ pub(crate) fn same_short(one: &[u8], other: &[u8]) -> bool {
     one.iter().zip(other).fold(0, |all, (a, b)| all | (a ^ b)) == 0
 }
 
-/// Whether a byte is 0; like [`is_ascii`] for the short texts that names are.
+/// Whether a byte is 0; without a call for texts as short as names.
 #[inline(always)]
 pub(crate) fn has_nul(bytes: &[u8]) -> bool {
     const ONES: u64 = u64::from_ne_bytes([1; 8]);
@@ -54,21 +54,21 @@ pub(crate) fn has_nul(bytes: &[u8]) -> bool {
     }
 }
 
-/// Bytes that `units` need as UTF-8 (lone surrogates as three bytes).
+/// How many bytes `units` take as UTF-8 (lone surrogates take three).
 pub fn utf8_len<U: Copy + Into<u32>>(units: &[U]) -> usize {
     let more = |unit: u32| u16::from(unit >= 0x80) + u16::from(unit >= 0x800) + u16::from(unit >= 0x1_0000);
-    // Sums of 16 bits, which these blocks can't overflow, become vector code four times as fast as those of 64.
+    // Sums of 16 bits, which these blocks can't overflow, compile to vector code four times as fast as with 64 bits.
     let blocks = units.chunks(1 << 14);
     units.len()
         + blocks.map(|block| usize::from(block.iter().fold(0, |sum, &unit| sum + more(unit.into())))).sum::<usize>()
 }
 
-/// Whether a unit is half of a pair, which stands for no character by itself.
+/// Whether a unit is a surrogate, which stands for no character by itself.
 pub fn has_surrogate<U: Copy + Into<u32>>(units: &[U]) -> bool {
     units.iter().fold(false, |found, &unit| found | (unit.into() & 0xffff_f800 == 0xd800))
 }
 
-/// UTF-8 of one character: a little-endian word of which so many bytes count.
+/// A character's UTF-8 as a little-endian word, and the number of its bytes.
 #[inline(always)]
 fn encoded(point: u32) -> ([u8; 4], usize) {
     let (word, len) = if point < 0x80 {
@@ -89,15 +89,15 @@ fn is_long(point: u32) -> bool {
     (0x800..0x1_0000).contains(&point)
 }
 
-/// A little-endian word of three bytes of UTF-8.
+/// Three bytes of UTF-8 as a little-endian word.
 #[inline(always)]
 fn three_bytes(point: u32) -> u32 {
     0x80_80e0 | point >> 12 | (point >> 6 & 63) << 8 | (point & 63) << 16
 }
 
-/// Appends `units` as UTF-8, lone surrogates as three bytes.
+/// Appends `units` as UTF-8; lone surrogates become three bytes.
 pub fn push_utf8<U: Copy + Into<u32>>(units: &[U], out: &mut impl Sink) {
-    // Blocks on the stack, then one copy each: a check of the output's room per character took twice the time.
+    // Filled on the stack and copied block by block: checking the output's room for each character took twice the time.
     const BLOCK: usize = 64;
     for units in units.chunks(BLOCK) {
         let mut block = [0u8; 4 * BLOCK];
@@ -107,7 +107,7 @@ pub fn push_utf8<U: Copy + Into<u32>>(units: &[U], out: &mut impl Sink) {
             let Some(to) = block[used..].first_chunk_mut::<16>() else { break };
             let points = quad.map(Into::<u32>::into);
             let [a, b, c, d] = points;
-            // Four of one width at places known beforehand do not wait for each other: a third faster on Japanese.
+            // Four characters of one width at fixed places don't wait for each other: a third faster on Japanese.
             if is_long(a) & is_long(b) & is_long(c) & is_long(d) {
                 let [a, b, c, d] = points.map(|point| u128::from(three_bytes(point)));
                 *to = (a | b << 24 | c << 48 | d << 72).to_le_bytes();

@@ -1,10 +1,10 @@
-//! Documents as their elements, unread: for those who look for one by its name, or keep the bytes of a value.
+//! The elements of a document, unread: for looking one up by its name, and for keeping the bytes of a value.
 
 use super::length::{document_body, nul, value_len, Flaw, DOCUMENT_OPEN, NAME_OPEN};
 use super::tag;
 use crate::error::{Error, Result};
 
-/// The document at the start of `input`, as far as its length says, and what stands behind it.
+/// Splits `input` after its first document, as its length says.
 pub fn split_first(input: &[u8]) -> Result<(&[u8], &[u8])> {
     match document_body(input, false) {
         Ok(body) => Ok(input.split_at(4 + body.len())),
@@ -12,24 +12,24 @@ pub fn split_first(input: &[u8]) -> Result<(&[u8], &[u8])> {
     }
 }
 
-/// Whether a document's length is that of all of `input`, which ends as documents do. Its elements are not looked at.
+/// Whether `input` is one document by its length and its last byte. Its elements are not checked.
 pub fn is_framed(input: &[u8]) -> bool {
     document_body(input, true).is_ok_and(|body| body.last() == Some(&tag::END))
 }
 
-/// One element of a document, unread.
+/// An element of a document, unread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Element<'i> {
     pub tag: u8,
-    /// UTF-8, not yet checked.
+    /// Supposedly UTF-8; not checked.
     pub name: &'i [u8],
     /// For [`Reader::of_value`](super::Reader::of_value).
     pub value: &'i [u8],
-    /// Where the value begins in the document.
+    /// The offset of the value in the document.
     pub at: usize,
 }
 
-/// The elements of a document, one after the other. Their values are not looked into.
+/// Iterates over the elements of a document. Their values are not read.
 #[derive(Debug, Clone)]
 pub struct Elements<'i> {
     document: &'i [u8],
@@ -37,13 +37,13 @@ pub struct Elements<'i> {
 }
 
 impl<'i> Elements<'i> {
-    /// Of a document (or an array) that is all of `document`.
+    /// The elements of a document (or an array) that fills `document`.
     pub fn new(document: &'i [u8]) -> Result<Self> {
         let rest = document_body(document, true).map_err(|flaw| Error::new(flaw.kind, flaw.at))?;
         Ok(Elements { document, rest })
     }
 
-    /// From the element on that begins at that offset of a document of which [`Elements::new`] was made.
+    /// The elements from that offset on, in a document for which [`Elements::new`] succeeded.
     pub fn at(document: &'i [u8], offset: usize) -> Self {
         Elements { document, rest: document.get(offset..).unwrap_or_default() }
     }

@@ -1,5 +1,5 @@
-//! How far things reach: documents, their elements, values and names, by the lengths and ends that they say. Nothing is read
-//! of what is in between: the reader passes over it by these, and elements are told apart.
+//! The lengths of documents, elements, values and names, as these state them. Nothing in between is read: the reader
+//! skips values by their lengths, and elements are separated by them.
 
 use super::tag::{self, Size};
 use crate::error::ErrorKind;
@@ -10,7 +10,7 @@ pub(super) const TEXT_OPEN: &str = "a text that does not end with a NUL";
 pub(super) const NAME_OPEN: &str = "a name that does not end";
 pub(super) const NEGATIVE: &str = "expected a length, found a negative number";
 
-/// What is wrong with a document, and how far into it.
+/// An error in a document, and its offset there.
 #[derive(Debug)]
 pub(crate) struct Flaw {
     pub(crate) kind: ErrorKind,
@@ -31,7 +31,7 @@ impl Flaw {
     }
 }
 
-/// The elements of the document at the start of `input`, and its end; the outermost fills all of it.
+/// The elements of the document at the start of `input`, with its end. If `outermost`, it must fill `input`.
 #[inline(always)]
 pub(crate) fn document_body(input: &[u8], outermost: bool) -> Result<&[u8], Flaw> {
     let Some((len, rest)) = input.split_first_chunk() else { return Flaw::truncated(4 - input.len(), 0) };
@@ -48,7 +48,7 @@ pub(crate) fn document_body(input: &[u8], outermost: bool) -> Result<&[u8], Flaw
     }
 }
 
-/// How many elements there are in `body`, which must end with the last of them and the end of a document.
+/// The number of elements in `body`, which must end with the document's end.
 #[inline(always)]
 pub(super) fn count(body: &[u8]) -> Result<usize, Flaw> {
     let (mut rest, mut count) = (body, 0);
@@ -72,7 +72,7 @@ pub(super) fn count(body: &[u8]) -> Result<usize, Flaw> {
     }
 }
 
-/// How many bytes a value of that type at the start of `input` says that it has.
+/// The length in bytes of the value of that type at the start of `input`.
 #[inline(always)]
 pub(crate) fn value_len(tag: u8, input: &[u8]) -> Result<usize, Flaw> {
     match tag::SIZES[usize::from(tag)] {
@@ -87,7 +87,7 @@ pub(crate) fn value_len(tag: u8, input: &[u8]) -> Result<usize, Flaw> {
             let Ok(len) = usize::try_from(i32::from_le_bytes(*len)) else { return Flaw::malformed(NEGATIVE, 0) };
             match sized {
                 Size::Counted(more) => Ok(4 + len + usize::from(more)),
-                // What is smaller than its own length is refused where it is read; here it must not be passed over.
+                // A length that is too small is refused when it is read; here it must not be skipped.
                 _ if len < tag::DOCUMENT_MIN => Flaw::malformed(DOCUMENT_SHORT, 0),
                 _ => Ok(len),
             }
@@ -95,8 +95,8 @@ pub(crate) fn value_len(tag: u8, input: &[u8]) -> Result<usize, Flaw> {
     }
 }
 
-/// Bytes before the first NUL, and whether all of them are ASCII. Eight at a time: names are short, so that a function of
-/// the platform's costs more to call than it saves.
+/// The number of bytes before the first zero byte, and whether all of them are ASCII. It takes eight bytes at a time:
+/// names are short, so calling a function of the platform costs more than it saves.
 #[inline(always)]
 pub(super) fn nul(bytes: &[u8]) -> Option<(usize, bool)> {
     const ONES: u64 = u64::from_ne_bytes([1; 8]);
@@ -106,7 +106,7 @@ pub(super) fn nul(bytes: &[u8]) -> Option<(usize, bool)> {
         let word = u64::from_le_bytes(*word);
         let zeros = word.wrapping_sub(ONES) & !word & HIGHS;
         if zeros != 0 {
-            // Up to the lowest zero byte the trick is exact; what it says of those above does not count.
+            // The trick is exact up to the lowest zero byte; bits above it don't count.
             high |= word & HIGHS & (zeros & zeros.wrapping_neg()).wrapping_sub(1);
             return Some((bytes.len() - rest.len() + zeros.trailing_zeros() as usize / 8, high == 0));
         }

@@ -1,4 +1,4 @@
-//! BSON: documents of named values, as MongoDB stores and sends them. `docs/bson.md` says how Python's are made of them.
+//! BSON: documents of named values, as MongoDB stores and sends them. `docs/bson.md` says how Python values are stored.
 
 mod elements;
 pub(crate) mod length;

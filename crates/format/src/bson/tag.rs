@@ -1,4 +1,4 @@
-//! The bytes of BSON: the only place where a type's number is written down. Numbers are little-endian.
+//! The bytes of BSON: the only place where the number of a type is defined. Numbers are little-endian.
 //!
 //! Source: the specification at <https://bsonspec.org/spec.html>, version 1.1.
 
@@ -32,30 +32,30 @@ tags! {
     MIN_KEY         0xFF ..= 0xFF, "none", "below all other values";
 }
 
-/// The length of a document, before its elements.
+/// Bytes of a document's length, before its elements.
 pub const HEAD: usize = 4;
-/// What a document has at least: its length and its end.
+/// Bytes of the shortest document: its length and its end.
 pub const DOCUMENT_MIN: usize = 5;
 pub const OBJECT_ID_LEN: usize = 12;
-/// Binary whose length is written twice, as the specification once had it.
+/// An old subtype of binary data, which repeats the length.
 pub const SUBTYPE_OLD: u8 = 2;
-/// The most bytes a document may have, or a text with its NUL.
+/// The largest size of a document, or of a text with its zero byte.
 pub const LENGTH_MAX: usize = i32::MAX as usize;
 
-/// How long a value is.
+/// How the length of a value is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Size {
-    /// Always so many bytes.
+    /// It is always the same.
     Fixed(u8),
-    /// A length, and so many bytes more.
+    /// It is stated, plus this many bytes.
     Counted(u8),
-    /// A length that counts itself.
+    /// It is stated, and counts itself.
     Whole,
     Regex,
     None,
 }
 
-/// By tag.
+/// How the length of a value is known, by tag.
 pub static SIZES: [Size; 256] = sizes();
 
 const fn sizes() -> [Size; 256] {

@@ -1,16 +1,16 @@
-//! Compressed bodies: a body is cut into blocks, each a frame of its own, so that several threads can work on them and one
-//! can be read without the others.
+//! Compressed bodies. A body is cut into blocks, each in a frame of its own, so that several threads can work on them
+//! and one block can be read without the others.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::memory::{out_of_memory, Vec};
 use zstd::zstd_safe::{CCtx, DCtx, SafeResult};
 
-/// The most that one block holds before it is compressed.
+/// The size of a block before compression.
 pub const BLOCK: usize = 1 << 20;
-/// What stands before compressed bytes: how many they become, u32.
+/// Bytes before the compressed ones: the size after decompression, u32.
 pub const RAW: usize = 4;
 
-/// `ZSTD_error_memory_allocation` (zstd_errors.h, where it is part of the stable interface), as results have it.
+/// `ZSTD_error_memory_allocation` (part of the stable interface in zstd_errors.h), as functions return it.
 const NO_MEMORY: usize = 0usize.wrapping_sub(64);
 
 /// How a frame's body is stored.
@@ -36,22 +36,22 @@ impl Codec {
     }
 }
 
-/// How bodies are to be compressed.
+/// How to compress bodies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Compression {
     pub codec: Codec,
-    /// Of zstd, 1 to 22; others have none.
+    /// For zstd, 1 to 22; ignored for others.
     pub level: i32,
 }
 
-/// The body of a compressed frame; none where that would not be smaller.
+/// The body of a compressed frame; `None` if it would not be smaller.
 #[allow(clippy::cast_possible_truncation)]
 pub fn compress(block: &[u8], how: Compression) -> Option<Vec<u8>> {
     let mut body = Vec::from((block.len() as u32).to_le_bytes());
     match how.codec {
         Codec::Stored => return None,
         Codec::Zstd => {
-            // What would be longer than the block does not fit, and is an error: the block is stored then.
+            // A result longer than the block doesn't fit, which is an error: then the block is stored as it is.
             body.resize(RAW + block.len(), 0);
             let mut context = CCtx::try_create().unwrap_or_else(|| out_of_memory());
             let len = fits(context.compress(&mut body[RAW..], block, how.level))?;
@@ -66,7 +66,7 @@ pub fn compress(block: &[u8], how: Compression) -> Option<Vec<u8>> {
     (body.len() < block.len()).then_some(body)
 }
 
-/// What zstd says, which has contexts of its own to allocate.
+/// The result of a call of zstd; unwinds if it failed for lack of memory.
 fn fits(done: SafeResult) -> Option<usize> {
     match done {
         Err(code) if code == NO_MEMORY => out_of_memory(),
@@ -74,7 +74,7 @@ fn fits(done: SafeResult) -> Option<usize> {
     }
 }
 
-/// How many bytes a compressed body becomes: no more than a block has.
+/// The size of a body after decompression, at most that of a block.
 pub fn raw_len(body: &[u8], at: usize) -> Result<usize> {
     let Some(raw) = body.first_chunk::<RAW>() else {
         return Err(Error::new(ErrorKind::Truncated { needed: RAW - body.len() }, at));
@@ -85,7 +85,7 @@ pub fn raw_len(body: &[u8], at: usize) -> Result<usize> {
     }
 }
 
-/// Mirror of [`compress`], into memory of just that size.
+/// Mirror of [`compress`], into memory of exactly that size.
 pub fn decompress(codec: Codec, body: &[u8], to: &mut [u8], at: usize) -> Result<()> {
     let packed = body.get(RAW..).unwrap_or_default();
     let len = match codec {
@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn what_does_not_shrink_is_left() {
-        // A generator of Knuth's: no two bytes that follow each other are alike.
+        // Knuth's random number generator, whose output doesn't compress.
         let mut state = 1u64;
         let noise: Vec<u8> = std::iter::repeat_with(|| {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

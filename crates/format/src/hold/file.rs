@@ -1,6 +1,6 @@
-//! A graph's file: the message in a frame, each of its buffers in one of its own, an index, the end.
+//! A graph's file: the message in a frame, each of its buffers in a frame, an index, the end.
 //!
-//! [`write()`] and [`Reader`] go front to back and seek nowhere; [`Parts`] finds everything in a file that is at hand whole.
+//! [`write()`] and [`Reader`] go front to back without seeking; [`Parts`] finds everything in a file that is in memory.
 
 mod reader;
 mod writer;
@@ -16,14 +16,14 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::memory::Vec;
 use std::io;
 
-/// What is gathered before it is written: as much as stays in a processor's cache while its checksum is made.
+/// How much is gathered before it is written: it stays in the processor's cache while its checksum is computed.
 const STAGE: usize = 1 << 18;
-/// Bytes of the end's frame.
+/// Bytes of the frame of the end.
 const END: usize = HEAD + 16 + TAIL;
-/// The size of a body in several frames, before the first of them.
+/// Bytes of the size of a body in several frames, before the first of them.
 const TOTAL: u64 = 8;
-/// What compressed bodies may become: so much, and so many times what is stored of them. A writer keeps below, with room to
-/// spare: what it writes is never refused.
+/// What compressed bytes may decompress to: a fixed amount, and a multiple of their size. A writer stays well below
+/// that, so that what it writes is never refused.
 const FREE_RAW: u64 = 64 << 20;
 const RAW_PER_BYTE: u64 = 128;
 const RAW_PER_BYTE_WRITTEN: u64 = 100;
@@ -47,7 +47,7 @@ impl From<Error> for Fault {
     }
 }
 
-/// What is stored in so many bytes becomes no more than this.
+/// The most that so many stored bytes may decompress to.
 pub fn most_unpacked(stored: u64) -> u64 {
     FREE_RAW.saturating_add(stored.saturating_mul(RAW_PER_BYTE))
 }
@@ -56,17 +56,17 @@ fn place(at: u64) -> usize {
     usize::try_from(at).unwrap_or(usize::MAX)
 }
 
-/// Where things are in a file that is at hand whole.
+/// The places of everything in a file that is in memory.
 #[derive(Debug, Clone, Default)]
 pub struct Parts {
     pub message: Extent,
     pub buffers: Vec<Extent>,
-    /// What is known of the inside of the message; nothing of a small one.
+    /// What is known about the inside of the message; `None` for a small one.
     pub index: Option<Index>,
 }
 
 impl Parts {
-    /// Checks the file's start, index and end. Bodies are not looked at.
+    /// Checks the file's start, index and end, not its bodies.
     pub fn of(file: &[u8]) -> Result<Parts> {
         match frame::parse_start(file)? {
             tag::FILE_MESSAGE => {
@@ -135,8 +135,8 @@ fn whats_wrong(file: &[u8]) -> Option<Error> {
     }
 }
 
-/// The body that stands there as one run of bytes; none where it is compressed, or cut into blocks. Its checksum is
-/// compared if `verify`.
+/// The body at `extent` as one run of bytes; `None` if it is compressed or in several frames. Its checksum is compared
+/// if `verify`.
 pub fn plain<'i>(file: &'i [u8], extent: &Extent, kind: u8, verify: bool) -> Result<Option<&'i [u8]>> {
     let at = place(extent.at);
     let Some(frame) = Frame::at(file, at)?.filter(|frame| frame.head.kind == kind) else {
@@ -154,7 +154,7 @@ pub fn plain<'i>(file: &'i [u8], extent: &Extent, kind: u8, verify: bool) -> Res
     Ok(Some(&file[frame.body]))
 }
 
-/// The body that begins there, unpacked; `file` is the whole of it.
+/// The decompressed body at `extent`; `file` is the whole file.
 pub fn unpacked(file: &[u8], extent: &Extent, kind: u8) -> Result<Vec<u8>> {
     let bytes = unpacked_at(file, extent.at, kind)?;
     if bytes.len() as u64 != extent.len {
@@ -163,7 +163,7 @@ pub fn unpacked(file: &[u8], extent: &Extent, kind: u8) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The same of a body whose length nobody has said.
+/// The same for a body whose length isn't known.
 pub fn unpacked_at(file: &[u8], at: u64, kind: u8) -> Result<Vec<u8>> {
     let mut reader = Reader::new(file.get(place(at)..).unwrap_or_default(), Some(file.len() as u64));
     reader.at = at;

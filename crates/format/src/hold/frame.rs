@@ -1,4 +1,4 @@
-//! What a file consists of: a start of eight bytes, then frames, each with its kind, its length and two checksums.
+//! The parts of a file: a start of eight bytes, then frames, each with its kind, its length and two checksums.
 //!
 //! ```text
 //! start   4  magic: HOLD
@@ -13,9 +13,9 @@
 //!         8  xxh3-64 of the body; its seed is the xxh3-64 of the head, seeded by where the frame begins
 //! ```
 //!
-//! The two checksums have two uses: one that holds says how far to go to the next frame, whatever is wrong with the body.
-//! As both know where the frame stands, a file that is stored within another, or was moved by a damage, is never taken
-//! for a part of it. Between frames there may be zeros, which put the body of a large buffer on a multiple of 64.
+//! The checksums have different uses. If that of the head is right, the next frame can be found whatever is wrong with
+//! the body. Both depend on the frame's offset, so a file that is stored within another, or was moved by damage, is
+//! never taken for a part of it. Between frames there may be zeros, which align the body of a large buffer to 64 bytes.
 
 use super::codec::Codec;
 use super::tag;
@@ -24,20 +24,20 @@ use std::ops::Range;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 pub const MAGIC: [u8; 4] = *b"HOLD";
-/// Bytes of a file's start, and of a frame's head and its tail.
+/// Bytes of a file's start, of a frame's head and of its tail.
 pub const START: usize = 8;
 pub const HEAD: usize = 8;
 pub const TAIL: usize = 8;
-/// What the bodies of large buffers are aligned to.
+/// The alignment of the bodies of large buffers.
 pub const ALIGN: u64 = 64;
-/// A body can't be longer.
+/// The largest size of a body.
 pub const MOST: u64 = (1 << 40) - 1;
 const VERSION: u8 = 1;
 const MORE: u8 = 64;
 
-/// Whether bytes are a file rather than a bare message.
+/// Whether bytes are a file and not a message outside of one.
 pub fn is_file(input: &[u8]) -> bool {
-    // A prefix of the magic is a file cut short.
+    // A prefix of the magic counts: a file that was cut short.
     !input.is_empty() && MAGIC.iter().zip(input).all(|(one, other)| one == other)
 }
 
@@ -75,14 +75,14 @@ pub fn parse_start(bytes: &[u8]) -> Result<u8> {
     Ok(start[5])
 }
 
-/// What stands before a frame's body.
+/// The head of a frame, before its body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Head {
     pub kind: u8,
     pub codec: Codec,
-    /// The body goes on in the next frame.
+    /// The body continues in the next frame.
     pub more: bool,
-    /// Bytes of the body as it is stored.
+    /// Size of the body as it is stored.
     pub len: u64,
 }
 
@@ -91,7 +91,7 @@ impl Head {
         Head { kind, codec: Codec::Stored, more: false, len }
     }
 
-    /// The head of a frame that begins at that offset of its file.
+    /// The head of a frame at that offset of its file.
     pub fn to_bytes(self, at: u64) -> [u8; HEAD] {
         let mut head = [0; HEAD];
         head[..6].copy_from_slice(&(self.len << 8).to_le_bytes()[..6]);
@@ -121,7 +121,7 @@ impl Head {
     }
 }
 
-/// How many bytes a file takes that is one message, as its first bytes say.
+/// The size of a file that consists of one message, from its first bytes.
 pub fn message_size(bytes: &[u8]) -> Option<usize> {
     let is_one = parse_start(bytes).ok()? == tag::FILE_MESSAGE;
     let head = Head::parse(*bytes.get(START..)?.first_chunk()?, START as u64).ok()?;
@@ -134,47 +134,47 @@ pub fn seed(head: [u8; HEAD], at: u64) -> u64 {
     xxh3_64_with_seed(&head, at)
 }
 
-/// What stands behind a body that is at hand as a whole.
+/// The checksum behind a body that is in memory.
 pub fn tail(body: &[u8], seed: u64) -> [u8; TAIL] {
     xxh3_64_with_seed(body, seed).to_le_bytes()
 }
 
-/// The checksum of bytes that are no frame.
+/// A checksum of bytes other than a frame.
 pub fn sum(bytes: &[u8]) -> u64 {
     xxh3_64(bytes)
 }
 
-/// How many zeros stand before the head of a frame, so that its body is aligned.
+/// How many zeros come before the head of a frame at `at`, to align its body.
 #[allow(clippy::cast_possible_truncation)]
 pub fn padding(at: u64) -> usize {
     (ALIGN - (at + HEAD as u64) % ALIGN) as usize % ALIGN as usize
 }
 
-/// A frame in bytes that are at hand.
+/// A frame in memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Frame {
     pub head: Head,
-    /// Where it begins, where its body stands, and where it ends.
+    /// The offsets of its beginning, its body and its end.
     pub at: usize,
     pub body: Range<usize>,
     pub end: usize,
-    /// Where the bytes begin in their file.
+    /// The offset of the bytes in their file.
     base: u64,
 }
 
 impl Frame {
-    /// The frame at that place, or behind the zeros there; none at the end of the bytes. Its body is not looked at.
+    /// The frame at that offset, or after the zeros there; `None` at the end of the bytes. Its body is not checked.
     pub fn at(file: &[u8], at: usize) -> Result<Option<Frame>> {
         Frame::within(file, at, 0)
     }
 
-    /// The same in a part of a file that begins `base` bytes into it.
+    /// The same in a part of a file that begins at offset `base`.
     pub fn within(file: &[u8], at: usize, base: u64) -> Result<Option<Frame>> {
         let rest = file.get(at..).unwrap_or_default();
         let Some(zeros) = rest.iter().take(ALIGN as usize).position(|&byte| byte != 0) else {
             return match rest.len() {
                 0 => Ok(None),
-                // Padding without what it is for.
+                // Padding without a frame behind it.
                 1..64 => Err(Error::new(ErrorKind::Truncated { needed: HEAD + TAIL }, file.len())),
                 _ => Err(Error::new(ErrorKind::Checksum, at)),
             };
@@ -193,7 +193,7 @@ impl Frame {
         Ok(Some(Frame { head, at, body: body..end - TAIL, end, base }))
     }
 
-    /// The frame at that place of which only a part is there: its head, and what comes of its body.
+    /// The frame at that offset of which only the beginning is there.
     pub fn cut_short(file: &[u8], at: usize) -> Option<Frame> {
         let rest = file.get(at..)?;
         let at = at + rest.iter().take(ALIGN as usize).position(|&byte| byte != 0)?;
@@ -201,7 +201,7 @@ impl Frame {
         Some(Frame { head, at, body: at + HEAD..file.len(), end: file.len(), base: 0 })
     }
 
-    /// The body, whose checksum is compared.
+    /// The body, after comparing its checksum.
     pub fn verified<'i>(&self, file: &'i [u8]) -> Result<&'i [u8]> {
         let body = &file[self.body.clone()];
         let mut head = [0; HEAD];

@@ -1,13 +1,14 @@
-//! Where things are inside a message, so that one of them can be read without the others.
+//! An index of a message: where things are in it, so that one can be read without the others.
 //!
-//! A message has no offsets in it: it is read front to back. An index is made by going over its tokens once; it holds
-//! - checkpoints: a place every *span* bytes, with how many objects and shapes were numbered before;
-//! - containers that take a span or more: where they end, and where every so manieth of their values begins;
-//! - shapes: where each is written;
-//! - keys of large dicts, by hash.
+//! A message contains no offsets, because it is read front to back. An index is made in one pass over its tokens. It
+//! holds
+//! - checkpoints: an offset every *span* bytes, with the number of objects and shapes before it;
+//! - containers of at least a span: their ends, and the offsets of some of their values;
+//! - shapes: the offset of each;
+//! - the keys of large dicts, by hash.
 //!
-//! From the nearest of these places it is never more than about a span to what is looked for. Its size does not grow beyond
-//! some tens of thousands of entries, as spans grow with the message.
+//! From the nearest of these, it is never more than about a span to what is looked for. Its size stays below some tens
+//! of thousands of entries, because spans grow with the message.
 
 use super::frame::{self, Frame};
 use super::places::{names_at, Walks};
@@ -20,16 +21,17 @@ use crate::model::{self, Reader as _, Shape, Token, Writer as _};
 
 const LEAST_SPAN: usize = 1 << 12;
 const MOST_SPANS: usize = 1 << 14;
-/// Containers nested deeper are not in an index: there would be no end of them.
+/// Deeper containers are not in an index, which bounds its size.
 const MOST_DEEP: usize = 64;
 /// Dicts with fewer items are searched.
 const LEAST_KEYS: usize = 64;
-/// Bytes of a key's entry: its hash, and where it stands.
+/// Bytes of a key's entry: its hash and its offset.
 const KEY: usize = 4 + 8;
 /// Keys in one frame.
 const PAGE: usize = 1 << 12;
 
-/// Spans' worth of tokens, a byte each, that lead from a place in an index to any other at most: there is less than one, and a value.
+/// How many tokens lead from a place in a correct index to any other, in spans of one-byte tokens: less than one and a
+/// value.
 const MOST_STEPS: u64 = 4;
 
 /// Bytes between places of an index.
@@ -37,12 +39,12 @@ fn span(message: &[u8]) -> u64 {
     (message.len() / MOST_SPANS).max(LEAST_SPAN) as u64
 }
 
-/// A body of a file, and where its frames begin.
+/// A body of a file, and the offsets of its frames.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Extent {
     pub at: u64,
     pub len: u64,
-    /// Of a compressed body: where each of its blocks begins. Each holds `codec::BLOCK` bytes, but the last.
+    /// For a compressed body, the offset of each block. Each holds `codec::BLOCK` bytes, except the last.
     pub blocks: Vec<u64>,
 }
 
@@ -53,7 +55,7 @@ struct Checkpoint {
     shapes: u64,
 }
 
-/// A place within a container: the value of that number begins there.
+/// A place within a container: the offset of the value with that number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Point {
     value: u64,
@@ -70,7 +72,7 @@ struct Container {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct ShapeAt {
     at: u64,
-    /// Objects that were numbered before its names.
+    /// How many objects had ids before its names.
     numbers: u64,
     /// How many values an instance has.
     values: u64,
@@ -79,9 +81,9 @@ struct ShapeAt {
 /// The keys of a dict, in the order of their hashes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Keys {
-    /// Of which dict.
+    /// The offset of the dict.
     at: u64,
-    /// Whether all keys are text: one that is not found is not there then.
+    /// Whether all keys are text, so that a text that isn't found isn't there.
     complete: bool,
     pages: Pages,
 }
@@ -89,11 +91,11 @@ struct Keys {
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Pages {
     Here(Vec<(u32, u64)>),
-    /// Frames of the file: each with the hash of its first key, and where it begins.
+    /// In frames of the file: for each the hash of its first key, and its offset.
     InFile(Vec<(u32, u64)>),
 }
 
-/// What is known of the inside of a message, and where a file has it.
+/// What is known about the inside of a message, and where a file has it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Index {
     pub message: Extent,
@@ -106,12 +108,12 @@ pub struct Index {
     walks: Walks,
 }
 
-/// Where a dict's key may stand.
+/// Where a dict's key may be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Search {
-    /// At one of these places, or nowhere.
+    /// At one of these offsets, or nowhere.
     Only(Vec<u64>),
-    /// At one of these places, or at any other.
+    /// At one of these offsets, or elsewhere.
     First(Vec<u64>),
 }
 
@@ -130,7 +132,7 @@ struct Scan<'i> {
     span: u64,
     index: Index,
     stack: Vec<Open>,
-    /// Where each numbered object's value begins.
+    /// The offset of the value of each object with an id.
     starts: Vec<u64>,
 }
 
@@ -178,7 +180,7 @@ impl Scan<'_> {
         }
     }
 
-    /// Says yes if values of it follow.
+    /// Begins a token. `true`: values of it follow.
     fn begin(&mut self, start: u64, token: &Token<'_>) -> Result<bool> {
         if let Token::NewShape(shape) = token {
             let numbers = self.starts.len() as u64;
@@ -219,7 +221,7 @@ impl Scan<'_> {
         self.index.containers.push(Container { at: open.at, end, points: open.points });
     }
 
-    /// Notes the key of a large dict that comes next.
+    /// Notes the next key of a large dict.
     fn key(&mut self, at: u64) -> Result<()> {
         let hash = key_hash(self.message, &self.starts, at as usize)?;
         if let Some(Open { keys: Some(keys), .. }) = self.stack.last_mut() {
@@ -232,7 +234,7 @@ impl Scan<'_> {
     }
 }
 
-/// The hash of the text that stands there, or is referred to; none of what is no text.
+/// The hash of the text at `at`, or of the text that is referred to there; `None` for other values.
 fn key_hash(message: &[u8], starts: &[u64], at: usize) -> Result<Option<u32>> {
     let mut r = Reader::from(message, at, true);
     let mut from = at;
@@ -249,14 +251,14 @@ fn key_hash(message: &[u8], starts: &[u64], at: usize) -> Result<Option<u32>> {
     Ok(matches!(token, Token::Text(_)).then(|| hash_of(&message[from..r.offset()])))
 }
 
-/// The hash of a key, of its bytes as a writer writes them.
+/// The hash of a key, from its bytes as a writer writes them.
 #[allow(clippy::cast_possible_truncation)]
 fn hash_of(encoded: &[u8]) -> u32 {
     frame::sum(encoded) as u32
 }
 
 impl Index {
-    /// Goes over a message; one that can't be read has an empty index.
+    /// Scans a message; the index of one that can't be read is empty.
     pub fn of_message(message: &[u8]) -> Index {
         Index::scan(message).unwrap_or_default()
     }
@@ -264,7 +266,7 @@ impl Index {
     pub fn scan(message: &[u8]) -> Result<Index> {
         let r = Reader::new(message, true)?;
         let span = span(message);
-        // The message's first value has number 0.
+        // The message's first value has id 0.
         let starts = vec![r.offset() as u64];
         let mut scan = Scan { r, message, span, index: Index::default(), stack: Vec::new(), starts };
         scan.run()?;
@@ -280,19 +282,19 @@ impl Index {
         &self.walks
     }
 
-    /// Whether it says nothing of the message.
+    /// Whether it says nothing about the message.
     pub fn is_empty(&self) -> bool {
         self.checkpoints.is_empty()
     }
 
-    /// The checkpoint at or before the first for which `beyond` holds.
+    /// The last checkpoint before the first one for which `beyond` holds.
     fn checkpoint(&self, beyond: impl Fn(&Checkpoint) -> bool) -> Result<Checkpoint> {
         let at = self.checkpoints.partition_point(|checkpoint| !beyond(checkpoint));
         let found = at.checked_sub(1).and_then(|at| self.checkpoints.get(at)).copied();
         found.ok_or_else(|| Error::new(ErrorKind::BadFile { why: "an index that says nothing of a place" }, 0))
     }
 
-    /// How many objects and shapes were numbered before that place, which a value begins at.
+    /// How many objects and shapes have numbers before that offset, at which a value begins.
     pub fn counts(&self, message: &[u8], at: usize) -> Result<(u64, u64)> {
         if let Some(places) = self.walks.places(message) {
             let why = "an index that leads where nothing can be read";
@@ -319,7 +321,7 @@ impl Index {
         Ok((numbers, shapes))
     }
 
-    /// Where the value of the object of that number begins.
+    /// The offset of the value of the object with that id.
     pub fn place_of(&self, message: &[u8], number: u64) -> Result<usize> {
         let bad = || Error::new(ErrorKind::BadReference { number }, 0);
         if number >= self.numbers {
@@ -357,7 +359,7 @@ impl Index {
         Err(bad())
     }
 
-    /// The shape of that number, and how many objects were numbered before its names.
+    /// The shape with that number, and how many objects have ids before its names.
     pub fn shape<'i>(&self, message: &'i [u8], number: usize) -> Result<(Shape<'i>, u64)> {
         let known = self.shapes.get(number).copied();
         let Some(known) = known else { return Err(Error::new(ErrorKind::BadShape { number: number as u64 }, 0)) };
@@ -383,17 +385,17 @@ impl Index {
         }
     }
 
-    /// How many bytes the value takes that begins there, if it is a large container.
+    /// The end of the value at that offset, if it is a large container.
     pub fn end_of(&self, at: usize) -> Option<usize> {
         self.container(at).map(|container| container.end as usize)
     }
 
-    /// Passes over the value that begins there: gives where the next begins.
+    /// Skips the value at that offset: returns the offset of the next one.
     pub fn skip(&self, message: &[u8], at: usize) -> Result<usize> {
         self.pass(message, at, &mut 0)
     }
 
-    /// As [`Index::skip`]; counts its steps.
+    /// Like [`Index::skip`], counting the steps.
     fn pass(&self, message: &[u8], at: usize, steps: &mut u64) -> Result<usize> {
         let mut r = Reader::from(message, at, true);
         let mut pending: u64 = 1;
@@ -417,8 +419,9 @@ impl Index {
         Ok(r.offset())
     }
 
-    /// Where the `value`th value of the container at `at` begins, whose first begins at `first`. None where the index says so little of
-    /// it that who wants to know had better note places himself: of a container nested too deep, or if it lies.
+    /// The offset of the `value`th value of the container at `at`, whose first value is at `first`. `None` if the index
+    /// says so little about it that the caller should remember places itself: the container is nested too deep, or the
+    /// index is wrong.
     pub fn value(&self, message: &[u8], at: usize, first: usize, value: usize) -> Option<Result<usize>> {
         let (mut place, mut left) = (first, value);
         if let Some(container) = self.container(at) {
@@ -442,8 +445,8 @@ impl Index {
         Some(Ok(place))
     }
 
-    /// Where a text may stand as a key of the dict at `at`, if its keys are in the index. `text` is as a writer writes it;
-    /// `file` is the file that the index came from, for the frames that hold keys.
+    /// Where a text may be a key of the dict at `at`, if its keys are in the index. `text` is encoded as a writer does
+    /// it; `file` is the file of the index, for the frames that hold keys.
     pub fn search(&self, file: &[u8], at: usize, text: model::Text<'_>) -> Result<Option<Search>> {
         let Ok(found) = self.keys.binary_search_by_key(&(at as u64), |keys| keys.at) else { return Ok(None) };
         let keys = &self.keys[found];
@@ -477,7 +480,7 @@ impl Index {
         found.is_ok_and(|found| self.keys[found].complete)
     }
 
-    /// Gives the keys of large dicts to `write`, frame by frame, which says where each is.
+    /// Passes the keys of large dicts to `write`, frame by frame, which returns the offset of each.
     pub fn put_keys<E>(
         &mut self,
         mut write: impl FnMut(&[u8]) -> std::result::Result<u64, E>,
@@ -582,7 +585,7 @@ fn take(r: &mut Cursor<'_>) -> Result<u64> {
     reader::length(r).map(|value| value as u64)
 }
 
-/// A count, and so many of what takes at least `least` bytes.
+/// A number of items, then the items, each of at least `least` bytes.
 fn many<T>(r: &mut Cursor<'_>, least: usize, mut read: impl FnMut(&mut Cursor<'_>) -> Result<T>) -> Result<Vec<T>> {
     let len = reader::length(r)?;
     let len = r.claim(len, least)?;

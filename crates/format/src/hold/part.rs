@@ -1,4 +1,4 @@
-//! A part of a message: [`super::Reader`], begun anywhere, with an index for what stands elsewhere.
+//! Reading a part of a message: [`super::Reader`], starting anywhere, with an index for what is elsewhere.
 
 use super::index::Index;
 use super::Reader;
@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::memory::Vec;
 use crate::model::{self, Reader as _, Shape, Token};
 
-/// Reads values from anywhere in a message.
+/// Reads values anywhere in a message.
 #[derive(Debug, Clone)]
 pub struct PartialReader<'i> {
     r: Reader<'i>,
@@ -22,7 +22,7 @@ impl<'i> PartialReader<'i> {
     }
 }
 
-/// Of a run of bools or texts that stands there: how many items it has, and where its block begins, which is not looked at.
+/// For a run of bools or texts at `at`: the number of its items, and the offset of its block, which is not checked.
 pub fn run_at(message: &[u8], at: usize) -> Option<(usize, usize)> {
     Reader::from(message, at, false).run_head()
 }
@@ -43,7 +43,7 @@ impl<'i> model::Reader<'i> for PartialReader<'i> {
     fn leaf(&mut self) -> Result<Option<model::Leaf<'i>>> {
         let before = self.r.place();
         match self.r.leaf()? {
-            // What is referred to may have to be read first.
+            // The object may have to be read first.
             Some(model::Leaf::Reference(_)) => {
                 self.r.rewind(before);
                 Ok(None)
@@ -85,7 +85,7 @@ impl<'i> model::Reader<'i> for PartialReader<'i> {
         self.r.rewind(place);
     }
 
-    /// What follows is not its own.
+    /// What follows belongs to other values.
     fn finish(&self) -> Result<()> {
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! The bytes of the hold format, version 1: the only place where a tag's number is written down.
+//! The bytes of the hold format, version 1: the only place where the number of a tag is defined.
 //!
 //! The tables of `docs/format.md` are printed from [`TABLE`] and [`KNOWN`] (`make docs`).
 
@@ -6,11 +6,11 @@ use crate::model::{KnownType, OutOfBand};
 use crate::table::tags;
 pub use crate::table::Row;
 
-/// First byte of an ordinary message of version 1.
+/// The first byte of an ordinary message of version 1.
 pub const VERSION: u8 = 0xC1;
-/// First byte of a trusted message of version 1: one that may name code.
+/// The first byte of a trusted message of version 1, which may name code.
 pub const VERSION_TRUSTED: u8 = 0xD1;
-/// First byte of a trusted message of version 1 that goes on with those before it, whose objects and shapes it may refer to.
+/// The first byte of a trusted message of version 1 that may refer to objects and shapes of the messages before it.
 pub const VERSION_CONTINUED: u8 = 0xE1;
 
 tags! {
@@ -76,13 +76,13 @@ tags! {
     PERSISTENT     0xFF ..= 0xFF, "value", "trusted messages only: an id for the reader's own hook";
 }
 
-/// The largest length that is its own byte; 252, 253, 254 announce a u16, u32, u64.
+/// The largest length that is its own byte; 252, 253 and 254 announce a u16, u32 and u64.
 pub const LENGTH_FIX: u8 = 251;
 pub const LENGTH_16: u8 = 252;
 pub const LENGTH_32: u8 = 253;
 pub const LENGTH_64: u8 = 254;
 
-/// Smallest and largest int that is its own tag.
+/// The smallest and the largest int that is its own tag.
 pub const INT_FIX_MIN: i64 = -16;
 pub const INT_FIX_MAX: i64 = 47;
 pub const ASCII_FIX_MAX: usize = 47;
@@ -90,13 +90,13 @@ pub const LIST_FIX_MAX: usize = 15;
 pub const TUPLE_FIX_MAX: usize = 7;
 pub const INSTANCE_FIX_MAX: usize = 31;
 
-/// The kinds of a class shape.
+/// The kinds of a class's shape.
 pub const KIND_OBJECT: u8 = 0;
 pub const KIND_BASED: u8 = 1;
 pub const KIND_ENUM: u8 = 2;
 pub const KIND_CUSTOM: u8 = 3;
 
-/// KnownType types: code, type, its values.
+/// Known types: code, type, and the values that follow.
 pub const KNOWN: &[(u8, KnownType, &str)] = &[
     (1, KnownType::Date, "int: proleptic Gregorian ordinal, 1 is 0001-01-01"),
     (2, KnownType::Time, "int: packed as a datetime's low 38 bits; zone or None"),
@@ -149,7 +149,7 @@ const fn code_table() -> [u8; KnownType::ALL.len()] {
     table
 }
 
-/// The code of a known type, by its place in the enumeration.
+/// The code of a known type, by its position in the enumeration.
 static CODES: [u8; KnownType::ALL.len()] = code_table();
 
 pub fn code(known: KnownType) -> u8 {
@@ -157,7 +157,7 @@ pub fn code(known: KnownType) -> u8 {
 }
 
 pub fn known(code: u8) -> Option<KnownType> {
-    // Codes are dense from 1, which the assertion below holds to.
+    // Codes are dense from 1, as the assertion below checks.
     KNOWN.get(usize::from(code).wrapping_sub(1)).map(|row| row.1)
 }
 
@@ -170,7 +170,7 @@ const _: () = {
     assert!(LIST_I64 == LIST_I8 + 3 && TUPLE_I64 == TUPLE_I8 + 3, "the widths of a run follow each other");
 };
 
-/// What a buffer outside the message stands for.
+/// What an out-of-band buffer stands for.
 pub const OUT_OF_BAND: &[(u8, OutOfBand, &str)] = &[
     (0, OutOfBand::Writable, "itself"),
     (1, OutOfBand::ReadOnly, "itself, read-only"),
@@ -201,7 +201,7 @@ macro_rules! codes {
         const _: () = {
             let mut row = 0;
             while row < $table.len() {
-                // Zero is padding; four bits hold the others.
+                // Zero is padding; the others must fit into four bits.
                 assert!($table[row].code as usize == row + 1 && row < 15, "codes are dense from 1");
                 row += 1;
             }

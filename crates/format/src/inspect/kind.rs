@@ -1,9 +1,9 @@
-//! What values are, as an inspect names them.
+//! The kinds of values, as an inspection names them.
 
 use crate::model::{BsonValue, KnownType, Seq, ShapeKind, Token, TypedValue};
 use std::fmt;
 
-/// What a value is: small enough to stand in every open container.
+/// The kind of a value: one byte, as every open container holds one.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct ValueKind(u8);
 
@@ -11,10 +11,10 @@ macro_rules! kinds {
     ($($name:ident $label:literal,)*) => {
         #[allow(clippy::upper_case_acronyms)]
         #[repr(u8)]
-        enum Plain { $($name,)* }
+        enum Basic { $($name,)* }
         #[allow(non_upper_case_globals)]
-        impl ValueKind { $(pub const $name: ValueKind = ValueKind(Plain::$name as u8);)* }
-        const PLAIN: &[&str] = &[$($label,)*];
+        impl ValueKind { $(pub const $name: ValueKind = ValueKind(Basic::$name as u8);)* }
+        const BASIC: &[&str] = &[$($label,)*];
     };
 }
 
@@ -31,8 +31,8 @@ kinds! {
 }
 
 impl ValueKind {
-    /// How many there are, for tables by [`ValueKind::index`].
-    pub const COUNT: usize = PLAIN.len() + KnownType::ALL.len();
+    /// How many there are, for tables indexed by [`ValueKind::index`].
+    pub const COUNT: usize = BASIC.len() + KnownType::ALL.len();
 
     pub fn index(self) -> usize {
         usize::from(self.0)
@@ -45,15 +45,15 @@ impl ValueKind {
     pub fn known(known: KnownType) -> ValueKind {
         match known {
             KnownType::Utc => ValueKind::known(KnownType::Timezone),
-            _ => ValueKind(PLAIN.len() as u8 + known as u8),
+            _ => ValueKind(BASIC.len() as u8 + known as u8),
         }
     }
 
-    /// As its language names it.
+    /// The name in the value's own language.
     pub fn label(self) -> &'static str {
-        match PLAIN.get(self.index()) {
+        match BASIC.get(self.index()) {
             Some(label) => label,
-            None => KnownType::ALL.get(self.index() - PLAIN.len()).map_or("", |known| known_label(*known)),
+            None => KnownType::ALL.get(self.index() - BASIC.len()).map_or("", |known| known_label(*known)),
         }
     }
 
@@ -65,7 +65,7 @@ impl ValueKind {
         }
     }
 
-    /// What a token begins, or is; nothing for a mark.
+    /// The kind of the value that a token begins; `None` for `AssignId`.
     pub fn of(token: &Token<'_>) -> Option<ValueKind> {
         Some(match *token {
             Token::AssignId => return None,
@@ -88,7 +88,7 @@ impl ValueKind {
                 Seq::List => ValueKind::List,
                 Seq::Tuple => ValueKind::Tuple,
             },
-            // Which of the kinds of a shape, its number says.
+            // Which kind of shape it is depends on the shape's number.
             Token::NewShape(_) | Token::Instance(_) => ValueKind::Instance,
             Token::Reference(_) => ValueKind::Reference,
             Token::DateTime { .. } | Token::Timestamp { .. } => ValueKind::DateTime,

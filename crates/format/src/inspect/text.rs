@@ -1,19 +1,19 @@
-//! Text of the bytes as an inspect may show it.
+//! Text of the data, as an inspection may show it.
 
 use crate::memory::Vec;
 use crate::model::{Bytes, Moment, Path, Reader, Token, TypedValue};
 use std::fmt::Write;
 
-/// The most characters that are shown of a key or a name.
+/// The most characters shown of a key or a name.
 const LONGEST: usize = 60;
-/// The same of a described type, whose parameters are types.
+/// The same for a described type, whose parameters are types.
 const LONGEST_TYPE: usize = 120;
-/// Digits of an int: as many as always have fewer than that many bytes.
+/// Ints of up to this many bytes are shown in digits.
 const LONGEST_INT: usize = 16;
 
-/// The beginning of a text, without what a terminal would obey.
+/// The beginning of a text, with control characters escaped.
 pub fn shortened(text: Bytes<'_>) -> String {
-    // A character takes four bytes at most.
+    // A character has at most four bytes.
     let enough = |bytes: &[u8]| bytes.len().min(4 * LONGEST + 4);
     match text {
         Bytes::Ascii(bytes) | Bytes::Utf8(bytes) | Bytes::StrictUtf8(bytes) => {
@@ -30,7 +30,7 @@ pub fn shortened(text: Bytes<'_>) -> String {
 fn visible(mut chars: impl Iterator<Item = char>, longest: usize) -> String {
     let mut shown = String::new();
     for char in chars.by_ref().take(longest) {
-        // Marks of direction would turn around what stands beside them.
+        // Marks of direction would reverse the text around them.
         if char.is_control()
             || matches!(char, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
         {
@@ -45,7 +45,7 @@ fn visible(mut chars: impl Iterator<Item = char>, longest: usize) -> String {
     shown
 }
 
-/// A small value as text; nothing for all others.
+/// A small value as text; `None` for others.
 pub fn value(token: &Token<'_>) -> Option<String> {
     Some(match *token {
         Token::Bool(value) => if value { "True" } else { "False" }.into(),
@@ -72,7 +72,7 @@ pub fn value(token: &Token<'_>) -> Option<String> {
     })
 }
 
-/// A dimensions as Python writes it.
+/// Dimensions as Python writes them.
 pub fn dimensions(dims: &[String]) -> String {
     match dims {
         [one] => format!("({one},)"),
@@ -82,7 +82,7 @@ pub fn dimensions(dims: &[String]) -> String {
 
 fn path<'i, R: Reader<'i>>(path: Path<'i>) -> String {
     let names: Vec<_> = R::path(path).take(16).map_while(Result::ok).collect();
-    // What every program has is known without its module.
+    // The modules that every program has are left out.
     let named = match names[..] {
         [b"Main", b"Core" | b"Base", ref rest @ ..] | [b"Core" | b"Base", ref rest @ ..] if !rest.is_empty() => rest,
         ref all => all,
@@ -90,10 +90,11 @@ fn path<'i, R: Reader<'i>>(path: Path<'i>) -> String {
     named.iter().map(|name| shortened(Bytes::StrictUtf8(name))).collect::<Vec<_>>().join(".")
 }
 
-/// The type whose description comes next, as its language writes it, as far as there is room. Goes on anywhere.
+/// The type whose description comes next, as its language writes it, cut to the room that there is. Leaves the reader
+/// anywhere.
 pub fn described<'i, R: Reader<'i>>(reader: &mut R, apart: &[R::Place]) -> String {
     let mut shown = String::new();
-    // Parameters that are still to come, of each type that is open.
+    // How many parameters are still to come, for each open type.
     let mut open: Vec<usize> = Vec::new();
     let mut followed = false;
     while shown.len() < LONGEST_TYPE {

@@ -1,5 +1,5 @@
-//! The walk over tokens. Open containers stand on a stack of their own; those that are shown are its first ones, as what
-//! holds a shown value is shown.
+//! The walk over the tokens. Open containers are on an explicit stack. Those that are shown come first on it, because
+//! what contains a shown value is shown.
 
 mod parts;
 mod place;
@@ -13,7 +13,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::memory::Vec;
 use crate::model::{BsonValue, Bytes, Ints, Leaf, Reader, Seq, Shape, Token};
 
-/// Parts of a name or a dimensions that are kept.
+/// How many parts of a name, or how many dimensions, are kept.
 const MOST_PARTS: usize = 32;
 const MARK_OF_MARK: &str = "a mark of a mark or of a reference";
 const NO_CONTENT: &str = "a type of the standard library without its content";
@@ -23,13 +23,13 @@ const TOO_MANY: &str = "more values than bytes";
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Members {
     Items,
-    /// A key, a value, and so on: keys are values.
+    /// Alternating keys and values; keys are values, too.
     Pairs,
-    /// Keys stand apart from values, and are none.
+    /// Keys are separate from values and don't count as values.
     Named,
-    /// The names are a shape's.
+    /// The names are those of a shape.
     Fields,
-    /// One that is no field comes first.
+    /// The first member is not a field.
     Content,
 }
 
@@ -37,11 +37,11 @@ pub(super) enum Members {
 #[derive(Debug)]
 pub(super) struct OpenValue {
     start: usize,
-    /// How many values are still to come; or, of one that does not say, where it ends.
+    /// How many values are still to come; or, for a container that doesn't say, where it ends.
     left: u64,
-    /// Where it ends if that is known, else 0: where its last value does.
+    /// Where it ends if known, else 0: at the end of its last value.
     close: usize,
-    /// The class of an instance, from 1 on.
+    /// The row of an instance's class, from 1 on.
     class: u32,
     kind: ValueKind,
     members: Members,
@@ -49,34 +49,34 @@ pub(super) struct OpenValue {
     is_key: bool,
 }
 
-/// What more there is of a container that is shown.
+/// The rest of an open container that is shown.
 #[derive(Debug)]
 struct Shown {
     node: usize,
     taken: u64,
-    /// Of the next value.
+    /// The key of the next value.
     key: Option<Key>,
     names: std::vec::IntoIter<String>,
     rest: Vec<(Option<ValueKind>, u32, Sum)>,
 }
 
-/// What a number stands for.
+/// What an object id refers to.
 #[derive(Debug, Clone, Copy)]
 enum Numbered<'i, P> {
     Value(P),
     Name(Bytes<'i>),
 }
 
-/// A shape or a described type, and its instances.
+/// A shape or a described type, with its instances.
 #[derive(Debug, Clone, Copy, Default)]
 struct Row<'i> {
     shape: Option<Shape<'i>>,
     sum: Sum,
-    /// Instances that are open.
+    /// How many instances are open.
     open: u32,
 }
 
-/// A value whose token is being looked at.
+/// A value whose token is being handled.
 #[derive(Debug, Clone, Copy)]
 struct Met {
     start: usize,
@@ -86,7 +86,7 @@ struct Met {
     shown: bool,
 }
 
-/// What is to be shown of a value beside its kind.
+/// What is shown of a value besides its kind.
 #[derive(Debug, Default)]
 struct Told {
     name: Option<String>,
@@ -94,7 +94,7 @@ struct Told {
     target: Option<u64>,
     items: u64,
     rest: Option<(ValueKind, Sum)>,
-    /// Where it ends, if not where the reader goes on.
+    /// Where it ends, if that isn't the reader's position.
     end: Option<usize>,
 }
 
@@ -103,7 +103,7 @@ pub struct Walk<'i, R: Reader<'i>> {
     input: &'i [u8],
     options: Options,
     head: usize,
-    /// What stands before this is accounted for.
+    /// Bytes before this offset are accounted for.
     at: usize,
     sums: [Sum; ValueKind::COUNT],
     values: u64,
@@ -114,11 +114,11 @@ pub struct Walk<'i, R: Reader<'i>> {
     numbers: Vec<Numbered<'i, R::Place>>,
     references: Vec<u32>,
     apart: Vec<R::Place>,
-    /// How the outermost value that is being read is shown, if it is.
+    /// The key of the outermost value that is being read, if it is shown.
     outermost: Option<Key>,
-    /// The first reference to nothing, where that does not end the walk.
+    /// The first reference to an unknown id, if that doesn't end the walk.
     flaw: Option<Error>,
-    /// Texts among parts that are no values.
+    /// The texts among a value's parts.
     parts: Vec<String>,
 }
 
@@ -175,7 +175,7 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
             if walked.is_err() {
                 self.broken_off();
             }
-            // They were taken for what the outermost value has beside its members.
+            // These bytes were counted as the outermost value's own.
             let sum = &mut self.sums[ValueKind::Dict.index()];
             sum.bytes = sum.bytes.wrapping_sub((self.at - start) as u64);
             self.at = end;
@@ -184,12 +184,12 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
         finished
     }
 
-    /// The outermost value, or one that stands apart, with all that it holds.
+    /// The outermost value, or one in the back-reference table, with everything in it.
     fn numbered_value(&mut self, number: Option<u64>) -> Result<()> {
         self.value(number, false)?;
         while let Some(frame) = self.stack.last_mut() {
             if frame.bounded {
-                // What ends elsewhere than it should is seen when it is closed.
+                // A wrong end is noticed when the container is closed.
                 if self.at as u64 >= frame.left {
                     self.close()?;
                     continue;
@@ -209,7 +209,7 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
                 frame.left -= 1;
             }
             let Some(frame) = self.stack.last_mut() else { return Ok(()) };
-            // Of pairs an odd number is left behind the key.
+            // In pairs, an odd number of values is left before a key.
             let is_key = frame.members == Members::Pairs && frame.left % 2 == 1;
             if frame.members == Members::Named {
                 self.name()?;
@@ -221,7 +221,7 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
         Ok(())
     }
 
-    /// The small values that come next in a container that is not shown: most values, at a third of the cost of all others.
+    /// The small values that come next in a container that is not shown: most values, at a third of the cost of others.
     fn leaves(&mut self) -> Result<()> {
         let most = self.stack.last().map_or(0, |frame| frame.left);
         let mut left = most;
@@ -250,7 +250,7 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
         Ok(())
     }
 
-    /// A key that is no value.
+    /// A key that doesn't count as a value.
     fn name(&mut self) -> Result<()> {
         self.r.key();
         let name = self.r.next()?;
@@ -283,7 +283,7 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
         let start = self.at;
         self.values += 1;
         let mut token = self.r.next()?;
-        // Where parts may stand in any order, what is damaged could be led in circles.
+        // In a damaged document whose parts may come in any order, jumps could go round in circles.
         if self.values > self.input.len() as u64 {
             return Err(Error::new(ErrorKind::Malformed { why: TOO_MANY }, start));
         }
@@ -353,7 +353,7 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
 
     fn plain_leaf(&mut self, token: &Token<'i>, met: Met) {
         if self.stack.len() != self.shown.len() {
-            // What most values are: nothing above them is shown.
+            // The usual case: its container isn't shown.
             let end = self.r.offset();
             self.sums[kind_of(token).index()].add(1, end.wrapping_sub(met.start));
             self.at = end;
@@ -369,7 +369,7 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
         self.leaf(met, kind_of(token), Told { value, ..Told::default() });
     }
 
-    /// A whole value, which ends here.
+    /// A value that is complete here.
     fn leaf(&mut self, met: Met, kind: ValueKind, told: Told) {
         self.class_leaf(met, kind, 0, told);
     }
@@ -389,7 +389,7 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
         self.place(met, kind, class, own, told);
     }
 
-    /// A list or tuple whose items are packed.
+    /// A list or tuple with packed items.
     fn run(&mut self, met: Met, seq: Seq, item: ValueKind, len: usize, bytes: usize) {
         let kind = match seq {
             Seq::List => ValueKind::List,
@@ -404,7 +404,7 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
     }
 
     fn open_bounded(&mut self, met: Met, kind: ValueKind, end: usize, members: Members) {
-        // What stands apart may be the last of the outermost document, which ends behind it.
+        // The back-reference table may be the last element of the outermost document, which ends after it.
         let is_document = R::TYPED_VALUES && self.stack.is_empty() && met.start == 0;
         let close = if is_document { self.document_end(0).max(end + 1) } else { end + 1 };
         let new = OpenValue { left: end as u64, close, members, bounded: true, ..frame(met, kind) };
@@ -479,7 +479,7 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
         }
     }
 
-    /// Closes all that is open, at the damage.
+    /// Closes all open containers, where the data are damaged.
     fn broken_off(&mut self) {
         self.at = self.at.min(self.input.len());
         while !self.stack.is_empty() {
@@ -489,7 +489,7 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
 }
 
 fn kind_of(token: &Token<'_>) -> ValueKind {
-    // A mark is taken before what it marks.
+    // `AssignId` has been handled before.
     ValueKind::of(token).unwrap_or(ValueKind::None)
 }
 

@@ -1,4 +1,4 @@
-//! A document with a tag, taken apart: which it is, and where its parts stand.
+//! A typed value taken apart: its tag, and the places of its parts.
 
 use super::tag::{self, Tag};
 use crate::bson::length::DOCUMENT_OPEN;
@@ -9,19 +9,19 @@ use std::ops::Range;
 const LACKS_PART: &str = "a tagged document that lacks one of its parts";
 pub(super) const BAD_PART: &str = "a tagged document with a part of another type than it has";
 
-/// Whether a document stands for something else. What is wrong with it is found when it is read.
+/// Whether a document is a typed value. A malformed one is an error when it is read.
 pub fn is_tagged(document: &[u8]) -> bool {
     matches!(Found::new(document, 0, document.len()), Ok(Some(_)) | Err(_))
 }
 
-/// Where the parts of an instance stand in its document: the description of its type, and its fields, an array.
+/// The places of an instance's parts in its document: the description of its type, and the array of its fields.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Instance {
     pub class: Range<usize>,
     pub fields: Range<usize>,
 }
 
-/// The parts of an instance that has fields; nothing for what is none.
+/// The parts of an instance with fields; `None` for other documents.
 pub fn instance(document: &[u8]) -> Option<Instance> {
     let found = Found::new(document, 0, document.len()).ok()?.filter(|found| found.tag == Tag::Struct)?;
     let range = |name: &str, tag: u8| {
@@ -31,7 +31,7 @@ pub fn instance(document: &[u8]) -> Option<Instance> {
     Some(Instance { class: range(tag::TYPE, bytes::DOCUMENT)?, fields: range(tag::DATA, bytes::ARRAY)? })
 }
 
-/// A document with a tag, and its elements.
+/// A typed value and its elements.
 pub(super) struct Found<'i> {
     pub(super) tag: Tag,
     pub(super) start: usize,
@@ -40,7 +40,7 @@ pub(super) struct Found<'i> {
 }
 
 impl<'i> Found<'i> {
-    /// The document there, if it has a tag.
+    /// The document at `start`, if it has a tag.
     pub(super) fn new(document: &'i [u8], start: usize, len: usize) -> Result<Option<Self>> {
         let inner = document.get(start..start + len).unwrap_or_default();
         if inner.last() != Some(&bytes::END) {
@@ -103,7 +103,7 @@ impl<'i> Found<'i> {
 
     pub(super) fn number(&self, part: &Element<'i>) -> Result<u64> {
         match integer(part).and_then(|number| u64::try_from(number).ok()) {
-            // Numbers count from 1; 0 is the outermost value here.
+            // The file counts from 1; here 0 is the outermost value.
             Some(number @ 1..) => Ok(number),
             _ => self.bad(part),
         }
@@ -125,7 +125,7 @@ pub(super) fn integer(element: &Element<'_>) -> Option<i64> {
     }
 }
 
-/// What an array has that stands there, each made something of.
+/// The elements of an array, each converted by `make`.
 pub(super) fn each<'i, T>(
     array: &'i [u8],
     at: usize,

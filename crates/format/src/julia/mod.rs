@@ -1,8 +1,7 @@
-//! Julia's dialect of BSON: whole programs' data as documents with tags, as BSON.jl and BSONqs write and read it.
-//! `docs/julia.md` says what Python makes of it.
+//! Julia's dialect of BSON: typed values are documents with tags, as BSON.jl and BSONqs write and read them.
+//! `docs/julia.md` says what they become in Python.
 //!
-//! The bytes are BSON's, and its reader and writer do the work; what is here recognises documents that stand for
-//! something else, and writes them.
+//! The bytes are read and written by BSON's reader and writer. The code here recognizes and writes typed values.
 
 mod document;
 mod reader;

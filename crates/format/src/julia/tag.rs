@@ -1,9 +1,9 @@
-//! The documents that stand for what BSON has no type for, as Julia's BSON.jl writes them: the only place where their names
-//! are. Each has an element `tag` that says which it is, then its parts.
+//! The documents that Julia's BSON.jl writes for types that BSON lacks: the only place where their names are defined.
+//! Each has an element `tag` that says which it is, then its parts.
 //!
 //! Source: what BSON.jl 0.3.9 and BSONqs 0.6.3 write and read.
 
-/// What a document stands for.
+/// The type that a document stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tag {
     Struct,
@@ -19,15 +19,15 @@ pub enum Tag {
     Reference,
 }
 
-/// One kind of document.
+/// A kind of typed value.
 #[derive(Debug)]
 pub struct Row {
     pub tag: Tag,
     /// The text of its element `tag`.
     pub name: &'static str,
-    /// The other elements, in the order in which they are written. They are read in any.
+    /// The other elements, in the order in which they are written. They are read in any order.
     pub parts: &'static [&'static str],
-    /// What it is, for the tables of the documentation.
+    /// A description for the tables of the documentation.
     pub meaning: &'static str,
 }
 
@@ -62,16 +62,16 @@ pub const BODY: &str = "body";
 pub const TYPENAME: &str = "typename";
 pub const PATH: &str = "path";
 pub const REF: &str = "ref";
-/// Where the outermost document keeps what is referred to.
+/// The element of the outermost document that holds the back-reference table.
 pub const APART: &str = "_backrefs";
 
-/// The most elements that such a document has, `tag` among them.
+/// The largest number of elements of a typed value, including `tag`.
 pub const MOST_ELEMENTS: usize = 4;
 
-/// What a usual instance begins with, behind its length: up to the length of its type. Then come its type,
-/// [`FIELDS_HEAD`], its fields.
+/// The first bytes of an instance as it is usually written, after its length: up to the length of its type. Its type,
+/// [`FIELDS_HEAD`] and its fields follow.
 pub const STRUCT_HEAD: &[u8; 22] = b"\x02tag\0\x07\0\0\0struct\0\x03type\0";
-/// What stands between an instance's type and the list of its fields.
+/// The bytes between an instance's type and the array of its fields.
 pub const FIELDS_HEAD: &[u8; 6] = b"\x04data\0";
 
 impl Tag {
@@ -79,7 +79,7 @@ impl Tag {
         &ROWS[self as usize]
     }
 
-    /// The tag of that name, if it is one.
+    /// The tag of that name.
     pub fn named(name: &[u8]) -> Option<Tag> {
         ROWS.iter().find(|row| row.name.as_bytes() == name).map(|row| row.tag)
     }
@@ -100,7 +100,7 @@ mod tests {
         assert_eq!(Tag::named(b"hello"), None);
     }
 
-    /// The heads are what the rows say, in BSON's own bytes.
+    /// The constants agree with the rows, in BSON's encoding.
     #[test]
     fn heads_agree_with_the_rows() {
         use crate::bson::tag;

@@ -1,4 +1,4 @@
-//! The `HashMap`. What doesn't add to it is the standard library's, by `Deref`.
+//! A `HashMap` that unwinds if it can't grow. Everything that doesn't add to it is the standard library's, by `Deref`.
 
 use super::or_unwind;
 use std::collections::hash_map;
@@ -6,7 +6,7 @@ use std::fmt;
 use std::hash::{BuildHasher, Hash, RandomState};
 use std::ops::{Deref, DerefMut};
 
-/// A `HashMap` that unwinds where it can't grow.
+/// A `HashMap` that unwinds if it can't grow.
 pub struct HashMap<K, V, S = RandomState>(hash_map::HashMap<K, V, S>);
 
 impl<K: fmt::Debug, V: fmt::Debug, S> fmt::Debug for HashMap<K, V, S> {

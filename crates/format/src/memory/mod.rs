@@ -1,11 +1,11 @@
-//! Collections whose growth may fail: what the data decide the size of is kept in these.
+//! Collections whose growth may fail, for everything whose size depends on the data.
 //!
-//! Stable Rust ends the process where a `Vec`, a `HashMap` or a `HashSet` can't grow. The types here have the same names and
-//! the same functions, but ask for room first; where there is none they unwind with [`OutOfMemory`], which [`caught`] turns
-//! into a value. A module brings them in by `use crate::memory::{vec, Vec}`, and each `push` in it can fail.
+//! Stable Rust ends the process if a `Vec`, a `HashMap` or a `HashSet` can't grow. The types here have the same names
+//! and functions, but request memory first; if there is none, they unwind with [`OutOfMemory`], which [`caught`] turns
+//! into a value. A module imports them with `use crate::memory::{vec, Vec}`.
 //!
-//! Why not a `Result` of every `push`: a writer has no way to report one (its calls are a token each, and most can't fail),
-//! and what unwinds costs the loops nothing. [`text`] makes a `String` in the same way.
+//! Why `push` returns no `Result`: a writer has no way to report one (it is called for each token, and most calls can't
+//! fail), and unwinding costs the loops nothing. [`text`] makes a `String` in the same way.
 
 mod map;
 mod queue;
@@ -25,7 +25,7 @@ pub use vector::{filled, read_to_end, sort_by_cached_key, vec, zeroed, Vec};
 use std::fmt;
 use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
 
-/// What unwinds where memory runs out. No panic: the hook that reports those isn't called.
+/// What unwinds when memory runs out. It isn't a panic: no panic hook is called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OutOfMemory;
 
@@ -44,9 +44,9 @@ pub fn out_of_memory() -> ! {
     resume_unwind(Box::new(OutOfMemory))
 }
 
-/// Runs `work`, and says so where memory runs out in it. Whatever else unwinds goes on.
+/// Runs `work`, and returns an error if memory runs out in it. Other panics continue.
 ///
-/// What `work` was changing may be half done by then: it's the caller's to throw it away.
+/// What `work` was changing may be half done then, and the caller has to drop it.
 ///
 /// # Errors
 /// [`OutOfMemory`].
@@ -62,7 +62,7 @@ pub fn caught<T>(work: impl FnOnce() -> T) -> Result<T, OutOfMemory> {
     })
 }
 
-/// Unwinds where `room` is an error.
+/// Unwinds if `room` is an error.
 #[inline(always)]
 fn or_unwind<E>(room: Result<(), E>) {
     if room.is_err() {

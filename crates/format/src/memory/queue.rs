@@ -1,10 +1,10 @@
-//! The `VecDeque`. What doesn't add to it is the standard library's, by `Deref`.
+//! A `VecDeque` that unwinds if it can't grow. Everything that doesn't add to it is the standard library's, by `Deref`.
 
 use super::or_unwind;
 use std::collections::vec_deque;
 use std::ops::{Deref, DerefMut};
 
-/// A `VecDeque` that unwinds where it can't grow.
+/// A `VecDeque` that unwinds if it can't grow.
 #[derive(Debug)]
 pub struct VecDeque<T>(vec_deque::VecDeque<T>);
 

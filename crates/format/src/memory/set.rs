@@ -1,4 +1,4 @@
-//! The `HashSet`. What doesn't add to it is the standard library's, by `Deref`.
+//! A `HashSet` that unwinds if it can't grow. Everything that doesn't add to it is the standard library's, by `Deref`.
 
 use super::or_unwind;
 use std::collections::hash_set;
@@ -6,7 +6,7 @@ use std::fmt;
 use std::hash::{BuildHasher, Hash, RandomState};
 use std::ops::{Deref, DerefMut};
 
-/// A `HashSet` that unwinds where it can't grow.
+/// A `HashSet` that unwinds if it can't grow.
 pub struct HashSet<T, S = RandomState>(hash_set::HashSet<T, S>);
 
 impl<T: fmt::Debug, S> fmt::Debug for HashSet<T, S> {

@@ -1,9 +1,9 @@
-//! Texts: a `String` that is made or added to, and the `format!`.
+//! Making and extending a `String` with memory that is requested first; and `format!` in the same way.
 
 use super::or_unwind;
 use std::fmt;
 
-/// The `format!` of texts that show what others wrote.
+/// `format!` for texts of any length.
 #[macro_export]
 #[doc(hidden)]
 macro_rules! fallible_format {
@@ -11,7 +11,7 @@ macro_rules! fallible_format {
 }
 pub use fallible_format as format;
 
-/// A text, whose room is asked for first.
+/// Makes a text; unwinds if there is no memory for it.
 #[must_use]
 pub fn text(content: fmt::Arguments<'_>) -> String {
     let mut made = String::new();
@@ -19,7 +19,7 @@ pub fn text(content: fmt::Arguments<'_>) -> String {
     made
 }
 
-/// Appends to a text.
+/// Appends to a text; unwinds if there is no memory.
 pub fn push(to: &mut String, content: fmt::Arguments<'_>) {
     struct Text<'t>(&'t mut String);
     impl fmt::Write for Text<'_> {
@@ -29,6 +29,6 @@ pub fn push(to: &mut String, content: fmt::Arguments<'_>) {
             Ok(())
         }
     }
-    // Only what it writes to could fail.
+    // Writing into a `String` can't fail; a failing `Display` just ends the text.
     let _ = fmt::Write::write_fmt(&mut Text(to), content);
 }

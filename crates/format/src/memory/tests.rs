@@ -1,11 +1,11 @@
-//! What can't grow unwinds and leaves what was there; what can, holds what the standard library's would.
+//! A collection that can't grow unwinds and keeps its content; one that can holds what the standard library's would.
 
 use super::*;
 use crate::memory::vec;
 
 const TOO_MANY: usize = isize::MAX as usize / 8 - 8;
 
-/// Each way to grow, by more than there is, leaves what was there.
+/// Each way to grow unwinds if it fails, and leaves the content.
 #[test]
 fn every_way_to_grow_unwinds() {
     struct Endless(usize);
@@ -40,7 +40,7 @@ fn every_way_to_grow_unwinds() {
     assert_eq!((map.len(), set.len()), (0, 0));
 }
 
-/// They hold what those of the standard library hold.
+/// Collections hold what those of the standard library hold.
 #[test]
 fn what_goes_in_comes_out() {
     let mut it: Vec<u32> = (0..10).collect();
@@ -75,7 +75,7 @@ fn sorts_by_keys() {
     assert_eq!(items, expected);
 }
 
-/// Other panics are nobody's lack of memory.
+/// Other panics are not caught.
 #[test]
 fn only_a_lack_of_memory_is_caught() {
     let outer = catch_unwind(|| caught(|| resume_unwind(Box::new("another"))));

@@ -1,4 +1,4 @@
-//! The `Vec`, its `vec!`, and what is done with one that the standard library would do with memory of its own.
+//! A `Vec` that unwinds if it can't grow, its `vec!`, and functions for which the standard library would allocate.
 
 use super::{or_unwind, out_of_memory};
 use bytemuck::Zeroable;
@@ -7,7 +7,7 @@ use std::hash::Hash;
 use std::ops::{Deref, DerefMut, RangeBounds};
 use std::{fmt, io, slice};
 
-/// A `Vec` that unwinds where it can't grow.
+/// A `Vec` that unwinds if it can't grow.
 pub struct Vec<T>(std::vec::Vec<T>);
 
 impl<T> Vec<T> {
@@ -128,7 +128,7 @@ impl<T> Vec<T> {
         self.0.shrink_to(capacity);
     }
 
-    /// Empties it without dropping the items: they are somebody else's now.
+    /// Empties it without dropping the items, which have been moved elsewhere.
     #[inline(always)]
     pub fn forget_all(&mut self) {
         self.0.drain(..).for_each(std::mem::forget);
@@ -138,13 +138,13 @@ impl<T> Vec<T> {
         self.0.drain(range)
     }
 
-    /// The items, in a block without room to spare.
+    /// The items, in a block without spare capacity.
     #[must_use]
     pub fn into_boxed_slice(self) -> Box<[T]> {
         self.0.into_boxed_slice()
     }
 
-    /// What the standard library calls a `Vec`, for those who want one.
+    /// The standard library's `Vec` of the items.
     #[inline(always)]
     #[must_use]
     pub fn into_std(self) -> std::vec::Vec<T> {
@@ -167,14 +167,14 @@ impl<T: Clone> Vec<T> {
     }
 }
 
-/// `vec![item; len]`, asked for first.
+/// `vec![item; len]`.
 pub fn filled<T: Clone>(item: T, len: usize) -> Vec<T> {
     let mut made = Vec::with_capacity(len);
     made.0.resize(len, item);
     made
 }
 
-/// `vec![0; len]`, asked for first: pages that the system gives zeroed.
+/// `vec![0; len]`, with pages that the system gives zeroed.
 #[must_use]
 pub fn zeroed<T: Zeroable>(len: usize) -> Vec<T> {
     Vec(bytemuck::try_zeroed_vec(len).unwrap_or_else(|()| out_of_memory()))
@@ -312,11 +312,11 @@ impl<T> FromIterator<T> for Vec<T> {
 impl<T> Extend<T> for Vec<T> {
     fn extend<I: IntoIterator<Item = T>>(&mut self, items: I) {
         let items = items.into_iter();
-        // What an iterator says it has is asked for at once; it may have more.
+        // The size that the iterator promises is reserved at once; it may yield more.
         let (least, most) = items.size_hint();
         or_unwind(self.0.try_reserve(least));
         if most == Some(least) {
-            // There is room for them all: in one go, which the compiler may do many at a time.
+            // Reserved for all: one call, which may compile to vector code.
             return self.0.extend(items);
         }
         for item in items {
@@ -369,12 +369,12 @@ impl io::Write for Vec<u8> {
     }
 }
 
-/// The slice's function of that name: a stable sort, which computes each key once.
+/// The slice's method of that name: a stable sort that computes each key once.
 pub fn sort_by_cached_key<T, K: Ord>(items: &mut [T], key: impl FnMut(&T) -> K) {
     let mut order: Vec<(K, usize)> = items.iter().map(key).zip(0..).collect();
     order.sort_unstable();
     for at in 0..items.len() {
-        // Who stood there may have been swapped to where it is now.
+        // The item may have been swapped to another place already.
         let mut from = order[at].1;
         while from < at {
             from = order[from].1;
@@ -384,12 +384,12 @@ pub fn sort_by_cached_key<T, K: Ord>(items: &mut [T], key: impl FnMut(&T) -> K) 
     }
 }
 
-/// Appends all that `from` has; gives how many bytes those are.
+/// Appends all bytes of `from`; returns how many.
 ///
 /// # Errors
 /// Those of `from`.
 pub fn read_to_end(from: &mut impl io::Read, to: &mut Vec<u8>) -> io::Result<usize> {
-    // The standard library's asks for room itself.
+    // `std::io::Read::read_to_end` reserves memory itself, and reports failure.
     from.read_to_end(&mut to.0).inspect_err(|error| {
         if error.kind() == io::ErrorKind::OutOfMemory {
             out_of_memory();

@@ -1,5 +1,5 @@
-//! MessagePack: the values of JSON, bytes, timestamps and an application's own types. `docs/msgpack.md` says how Python's
-//! are made of them.
+//! MessagePack: the values of JSON, bytes, timestamps and an application's own types. `docs/msgpack.md` says how Python
+//! values are stored.
 
 mod reader;
 pub mod tag;

@@ -1,4 +1,4 @@
-//! The bytes of MessagePack: the only place where a tag's number is written down. Numbers are big-endian.
+//! The bytes of MessagePack: the only place where the number of a tag is defined. Numbers are big-endian.
 //!
 //! Source: the specification at <https://github.com/msgpack/msgpack/blob/master/spec.md>.
 
@@ -45,25 +45,25 @@ tags! {
     NEGATIVE_FIX   0xE0 ..= 0xFF, "none", "int: -32 to -1";
 }
 
-/// Smallest and largest int that is its own tag.
+/// The smallest and the largest int that is its own tag.
 pub const INT_FIX_MIN: i64 = -32;
 pub const INT_FIX_MAX: i64 = 127;
 pub const STR_FIX_MAX: usize = 31;
 pub const ARRAY_FIX_MAX: usize = 15;
 pub const MAP_FIX_MAX: usize = 15;
 
-/// The extension type that is a timestamp.
+/// The extension type of timestamps.
 pub const TIMESTAMP: i8 = -1;
-/// The bits of a timestamp of eight bytes that are its seconds; those above are its nanoseconds.
+/// How many bits of an eight-byte timestamp are seconds; those above are nanoseconds.
 pub const TIMESTAMP_SECONDS: u32 = 34;
 pub const NANOSECONDS_MAX: u32 = 999_999_999;
 
-/// Marks a tag in [`SIZES`] whose value's size stands in its length field.
+/// In [`SIZES`], a tag whose value states its size.
 pub const SIZED: u8 = u8::MAX;
 
-/// By tag: the bytes of payload up to the first value in it, or [`SIZED`].
+/// By tag: the bytes of payload before the first value in it, or [`SIZED`].
 pub static SIZES: [u8; 256] = sizes();
-/// By tag: how many values its own bits say that follow.
+/// By tag: how many values follow, as its own bits say.
 pub static VALUES: [u8; 256] = values();
 
 const fn sizes() -> [u8; 256] {
@@ -99,7 +99,7 @@ const fn values() -> [u8; 256] {
 }
 
 const _: () = {
-    // The writer counts up from the shortest of a family.
+    // The writer adds to the shortest tag of a family.
     assert!(STR_32 == STR_8 + 2 && BIN_32 == BIN_8 + 2 && EXT_32 == EXT_8 + 2 && FIXEXT_16 == FIXEXT_1 + 4);
     assert!(ARRAY_32 == ARRAY_16 + 1 && MAP_32 == MAP_16 + 1 && TRUE == FALSE + 1);
 };

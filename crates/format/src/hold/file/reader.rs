@@ -1,4 +1,4 @@
-//! A file to a graph, front to back, from a source that need not seek.
+//! Reads a graph from a file, front to back, without seeking.
 
 use super::{most_unpacked, place, Fault, FREE_RAW, RAW_PER_BYTE, STAGE, TOTAL};
 use crate::aside;
@@ -11,7 +11,7 @@ use std::io;
 use std::thread::Builder;
 use xxhash_rust::xxh3::Xxh3;
 
-/// From so many bytes on two threads read a body.
+/// From this size on, a body is read by two threads.
 const AHEAD_FROM: usize = 1 << 20;
 
 /// A body that is about to be read.
@@ -20,20 +20,20 @@ pub struct Body {
     head: Head,
     seed: u64,
     total: [u8; TOTAL as usize],
-    /// How many bytes it has, all of its frames together.
+    /// Size of all of its frames together.
     pub len: u64,
 }
 
-/// Where a body goes to.
+/// Where a body's bytes go.
 enum Room<'t> {
-    /// Memory for all of it.
+    /// Memory of its size.
     Whole { to: &'t mut [u8], filled: usize },
-    /// Memory that is had as bytes come.
+    /// Memory that grows as bytes arrive.
     Growing(Vec<u8>),
 }
 
 impl Room<'_> {
-    /// The next so many bytes; none where there is no room for them.
+    /// The next `len` bytes; `None` if there is no room.
     fn next(&mut self, len: usize) -> Option<&mut [u8]> {
         match self {
             Room::Whole { to, filled } => {
@@ -51,12 +51,12 @@ impl Room<'_> {
     }
 }
 
-/// Reads a file front to back, from a source that need not seek.
+/// Reads a file front to back, from a source that need not be able to seek.
 #[derive(Debug)]
 pub struct Reader<R> {
     pub input: R,
     pub(super) at: u64,
-    /// How long the source is, where that is known: what claims more is refused before it costs.
+    /// The size of the source, if known: a larger claim is refused before memory is taken for it.
     size: Option<u64>,
     raw: u64,
     stored: u64,
@@ -64,12 +64,12 @@ pub struct Reader<R> {
 }
 
 impl<R: io::Read> Reader<R> {
-    /// Goes on behind a start that was read.
+    /// Continues after the file's start, which has been read.
     pub fn new(input: R, size: Option<u64>) -> Self {
         Reader { input, at: START as u64, size, raw: 0, stored: 0, scratch: Vec::new() }
     }
 
-    /// How many bytes were taken.
+    /// How many bytes have been read.
     pub fn offset(&self) -> u64 {
         self.at
     }
@@ -112,7 +112,7 @@ impl<R: io::Read> Reader<R> {
         Ok((Head::parse(head, at)?, frame::seed(head, at)))
     }
 
-    /// The next body, which has to be of that kind.
+    /// The next body, which must be of that kind.
     pub fn body(&mut self, kind: u8) -> Result<Body, Fault> {
         let (head, seed) = self.head()?;
         if head.kind != kind {
@@ -131,12 +131,12 @@ impl<R: io::Read> Reader<R> {
             body.len = u64::from_le_bytes(body.total);
             self.unpacks(body.len)?;
         } else if head.codec != Codec::Stored {
-            body.len = BLOCK as u64; // the most; `collect` finds out
+            body.len = BLOCK as u64; // the most it can have; `collect` finds out
         }
         Ok(body)
     }
 
-    /// Takes note of what was read and what it becomes: no writer makes it so much more.
+    /// Adds up the bytes read and decompressed. No writer compresses by such a factor.
     fn count(&mut self, raw: u64, stored: u64) -> Result<(), Fault> {
         (self.raw, self.stored) = (self.raw.saturating_add(raw), self.stored.saturating_add(stored));
         if self.raw > most_unpacked(self.stored) {
@@ -145,7 +145,7 @@ impl<R: io::Read> Reader<R> {
         Ok(())
     }
 
-    /// Refuses what would become much more than the file is, before memory is had for it.
+    /// Refuses a body that would decompress to much more than the file, before memory is taken for it.
     fn unpacks(&self, len: u64) -> Result<(), Fault> {
         let Some(size) = self.size else { return Ok(()) };
         if self.raw.saturating_add(len) > most_unpacked(size) {
@@ -154,17 +154,18 @@ impl<R: io::Read> Reader<R> {
         Ok(())
     }
 
-    /// Whether a body's length is said before it is read.
+    /// Whether a body's length is known before it is read.
     pub fn is_exact(body: &Body) -> bool {
         body.head.more || body.head.codec == Codec::Stored
     }
 
-    /// Whether memory for the whole body may be had before it is read: it is there, or it is small.
+    /// Whether memory for the whole body may be taken before it is read: because the source is large enough, or the
+    /// body small.
     pub fn is_plausible(&self, body: &Body) -> bool {
         body.len <= FREE_RAW || self.size.is_some()
     }
 
-    /// Reads a body into memory of its length; tells after each part how far the source is read.
+    /// Reads a body into memory of its length; reports after each part how much of the source has been read.
     pub fn fill(
         &mut self,
         body: &Body,
@@ -183,7 +184,7 @@ impl<R: io::Read> Reader<R> {
         Ok(())
     }
 
-    /// The same of a large body in one frame: a thread of its own makes the checksum of what another has read.
+    /// The same for a large body in one frame: another thread computes the checksum of what this one has read.
     fn fill_ahead(
         &mut self,
         body: &Body,
@@ -209,7 +210,7 @@ impl<R: io::Read> Reader<R> {
             };
             for chunk in to.chunks_mut(STAGE) {
                 self.exactly(chunk)?;
-                // It is gone only if it has panicked, which `join` tells.
+                // The receiver is gone only if its thread panicked, which `join` reports.
                 let _ = chunks.send(chunk);
                 progress(self.at)?;
             }
@@ -223,7 +224,7 @@ impl<R: io::Read> Reader<R> {
         self.count(body.len, body.len)
     }
 
-    /// Reads the frames of a body, one after the other; gives how many bytes they became.
+    /// Reads the frames of a body; returns the size after decompression.
     fn frames(
         &mut self,
         body: &Body,
@@ -296,10 +297,10 @@ impl<R: io::Read> Reader<R> {
         Ok(())
     }
 
-    /// Reads a body into memory that grows with what is really there.
+    /// Reads a body into memory that grows with the bytes that really arrive.
     pub fn collect(&mut self, body: &Body, progress: &mut dyn FnMut(u64) -> io::Result<()>) -> Result<Vec<u8>, Fault> {
         if !Self::is_exact(body) {
-            // One block: its size stands before it.
+            // A single block, which states its size.
             let mut packed = vec![0; place(body.head.len).min(BLOCK + codec::RAW)];
             if packed.len() as u64 != body.head.len {
                 return self.error(ErrorKind::BadFile { why: "a compressed block that is too large" });
@@ -329,7 +330,7 @@ impl<R: io::Read> Reader<R> {
         }
     }
 
-    /// Passes over a body.
+    /// Skips a body.
     pub fn pass(&mut self, body: &Body) -> Result<(), Fault> {
         let (mut head, mut seed) = (body.head, body.seed);
         let mut prefix: &[u8] = if head.more { &body.total } else { &[] };
@@ -354,7 +355,7 @@ impl<R: io::Read> Reader<R> {
         }
     }
 
-    /// Reads up to the file's end, so that another may follow: buffers that nobody took, the index, the end.
+    /// Reads to the file's end, so that another file may follow: unused buffers, the index, the end.
     pub fn finish(&mut self, kind: u8) -> Result<(), Fault> {
         if kind == tag::FILE_MESSAGE {
             return Ok(());

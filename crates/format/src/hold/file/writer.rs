@@ -1,4 +1,4 @@
-//! A graph to a file, front to back.
+//! Writes a graph to a file, front to back.
 
 use super::{END, FREE_RAW, RAW_PER_BYTE_WRITTEN, STAGE};
 use crate::aside::{self, Aside};
@@ -10,14 +10,14 @@ use crate::memory::{vec, Vec};
 use std::io;
 use xxhash_rust::xxh3::Xxh3;
 
-/// Smaller messages without buffers have a file without an index.
+/// Smaller messages without buffers are written without an index.
 const INDEXED: usize = 1 << 16;
 
 /// What is to be written.
 #[derive(Debug, Clone, Copy)]
 pub struct Graph<'a> {
     pub message: &'a [u8],
-    /// What the message refers to, in the order of its numbers.
+    /// The out-of-band buffers of the message, in the order of their numbers.
     pub buffers: &'a [&'a [u8]],
     pub compression: Option<Compression>,
     /// How many threads may compress at once.
@@ -25,7 +25,7 @@ pub struct Graph<'a> {
 }
 
 impl Graph<'_> {
-    /// How many bytes there are to write, before they are compressed.
+    /// How many bytes there are to write, before compression.
     pub fn len(&self) -> u64 {
         self.message.len() as u64 + self.buffers.iter().map(|buffer| buffer.len() as u64).sum::<u64>()
     }
@@ -35,8 +35,8 @@ impl Graph<'_> {
     }
 }
 
-/// Takes the bytes of a file, part by part, and gives back memory for the next: as it may still be at work on the last, that need
-/// not be the same.
+/// Receives a file's bytes, part by part, and returns memory for the next part: not necessarily the same, which may
+/// still be in use.
 pub trait Output {
     fn take(&mut self, part: Vec<u8>) -> io::Result<Vec<u8>>;
 }
@@ -48,7 +48,7 @@ impl Output for Vec<u8> {
     }
 }
 
-/// Writes a file to `out`; says after each part how many of [`Graph::len`] bytes are done. Gives the size of the file.
+/// Writes a file to `out`; reports after each part how many of [`Graph::len`] bytes are done. Returns the file's size.
 pub fn write(
     out: &mut impl Output,
     graph: &Graph<'_>,
@@ -62,9 +62,9 @@ pub fn write(
 struct Writer<'w, W> {
     out: &'w mut W,
     staged: Vec<u8>,
-    /// How much was written, what is staged included.
+    /// How much was written, including what is staged.
     at: u64,
-    /// Bytes that were compressed, and what they became.
+    /// How many bytes were compressed, and their size afterwards.
     raw: u64,
     stored: u64,
     done: u64,
@@ -80,14 +80,14 @@ impl<W: Output> Writer<'_, W> {
             return self.flush();
         }
         aside::scope(|scope| {
-            // It is done while the rest is written.
+            // Runs while the rest is written.
             let scanned = Aside::begin(scope, || Index::of_message(graph.message));
             let message = self.body(tag::MESSAGE, graph.message, graph)?;
             let mut buffers = Vec::with_capacity(graph.buffers.len());
             for buffer in graph.buffers {
                 buffers.push(self.body(tag::BUFFER_FRAME, buffer, graph)?);
             }
-            // A message that can't be scanned is one of a newer writer's; without an index it is read as well.
+            // A message that can't be scanned comes from a newer writer; it can be read without an index.
             let mut index = scanned.join();
             (index.message, index.buffers) = (message, buffers);
             index.put_keys(|page| {
@@ -107,7 +107,7 @@ impl<W: Output> Writer<'_, W> {
         self.flush()
     }
 
-    /// A body, in one frame or in compressed blocks.
+    /// A body in one frame, or in compressed blocks.
     fn body(&mut self, kind: u8, body: &[u8], graph: &Graph<'_>) -> io::Result<Extent> {
         if let Some(how) = graph.compression.filter(|_| !body.is_empty()) {
             return self.blocks(kind, body, how, graph.threads.max(1));
@@ -128,7 +128,7 @@ impl<W: Output> Writer<'_, W> {
         Ok(())
     }
 
-    /// One frame; its body is copied into the stage, so that what is written is what the checksum was made of, even if
+    /// One frame. The body is copied into the stage first, so that the bytes written are those of the checksum, even if
     /// somebody changes the memory meanwhile.
     fn framed(&mut self, head: Head, parts: &[&[u8]]) -> io::Result<()> {
         if head.len > frame::MOST {
@@ -158,7 +158,7 @@ impl<W: Output> Writer<'_, W> {
         self.put(&hasher.digest().to_le_bytes())
     }
 
-    /// Compresses block after block: some by threads of their own, while those before are written.
+    /// Compresses one block after the other: several on other threads, while earlier ones are written.
     fn blocks(&mut self, kind: u8, body: &[u8], how: Compression, threads: usize) -> io::Result<Extent> {
         let first = self.at;
         let mut places = Vec::new();
@@ -227,7 +227,7 @@ impl<W: Output> Writer<'_, W> {
         self.stage(bytes).map(|_| ())
     }
 
-    /// Copies `bytes`, of which there are no more than a stage, to where they wait to be written; says where.
+    /// Copies `bytes`, which fit into a stage, to be written later; returns where they are.
     fn stage(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.staged.len() + bytes.len() > STAGE {
             self.flush()?;

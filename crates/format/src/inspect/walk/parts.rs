@@ -1,4 +1,4 @@
-//! Values whose parts are no values to whoever made them, and what numbers stand for.
+//! Values whose parts don't count as values (a date's number, an array's type), and what object ids refer to.
 
 use super::super::text::{self, shortened};
 use super::{frame, kind_of, Error, ErrorKind, Members, Met, Numbered, OpenValue, Result, Row, Told, ValueKind, Walk};
@@ -6,7 +6,7 @@ use super::{MOST_PARTS, NO_CONTENT};
 use crate::memory::Vec;
 use crate::model::{KnownType, Name, Reader, Shape, ShapeKind, Token, TypedValue};
 
-/// A dtype that is more than its text.
+/// A dtype that its text doesn't describe completely.
 const STRUCTURED: &str = "structured";
 
 impl<'i, R: Reader<'i>> Walk<'i, R> {
@@ -21,7 +21,7 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
             return Ok(());
         }
         let error = Error::new(ErrorKind::BadReference { number }, self.r.offset());
-        // Of a damaged document the list of what stands apart may be missing, at its end.
+        // In a damaged document the back-reference table, which comes last, may be missing.
         if R::TYPED_VALUES {
             self.flaw.get_or_insert(error);
             return Ok(());
@@ -29,7 +29,7 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
         Err(error)
     }
 
-    /// The text of that number, if it is one.
+    /// The text with that id, if it is one.
     pub(super) fn text_of(&mut self, number: u64) -> Option<String> {
         let token = match *self.numbers.get(usize::try_from(number).ok()?)? {
             Numbered::Name(name) => return Some(shortened(name)),
@@ -41,7 +41,7 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
         }
     }
 
-    /// What stands there, which was read before.
+    /// The token at `place`, which was read before.
     pub(super) fn token_at(&mut self, place: R::Place) -> Option<Token<'i>> {
         let here = self.r.place();
         self.r.rewind(place);
@@ -54,7 +54,7 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
         self.rows.get_mut((class as usize).checked_sub(1)?)
     }
 
-    /// Adds a shape; its texts get numbers.
+    /// Adds a shape; its texts get ids.
     pub(super) fn shape(&mut self, shape: Shape<'i>) -> Result<usize> {
         let mut names = shape.fields + usize::from(shape.kind != ShapeKind::Dict);
         let bad = || Error::new(ErrorKind::BadName, shape.at);
@@ -114,7 +114,7 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
         Ok(())
     }
 
-    /// Goes on behind values that are parts of another; keeps the texts among them, if they are to be told.
+    /// Skips values that are parts of another; keeps their texts if they are to be shown.
     pub(super) fn absorb(&mut self, values: u64, told: bool) -> Result<()> {
         self.parts.clear();
         let mut pending = values;
@@ -180,7 +180,7 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
             KnownType::NumpyArray => self.array(met)?,
             KnownType::NumpyScalar | KnownType::NumpyDtype | KnownType::PythonBuiltinType | KnownType::PythonArray => {
                 self.absorb(known.values() as u64, met.shown)?;
-                // Of a dtype with fields these are names.
+                // For a dtype with fields, these are their names.
                 let name = if self.parts.len() > 1 { Some(STRUCTURED.into()) } else { self.parts.first().cloned() };
                 self.leaf(met, kind, Told { name, ..Told::default() });
             }
@@ -243,13 +243,13 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
         Ok(())
     }
 
-    /// Where the document there says that it ends.
+    /// The end of the document at `start`, as its length says.
     pub(super) fn document_end(&self, start: usize) -> usize {
         let len = self.input.get(start..).and_then(|rest| rest.first_chunk()).map_or(0, |len| u32::from_le_bytes(*len));
         start.saturating_add(len as usize)
     }
 
-    /// The place of a described type among the rows, from 1 on.
+    /// The row of a described type, counted from 1.
     fn class(&mut self, class: usize) -> u32 {
         if self.rows.len() <= class {
             self.rows.resize(class + 1, Row::default());
@@ -303,7 +303,7 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
         Told { name: Some(format!("{element} {}", text::dimensions(&dimensions))), items, ..Told::default() }
     }
 
-    /// The name of a class, unless it is a dict's shape.
+    /// The name of a class; `None` for a dict's shape.
     pub(super) fn class_name(&mut self, class: u32) -> Option<String> {
         let at = (class as usize).checked_sub(1)?;
         match self.rows.get(at)?.shape {

@@ -1,11 +1,11 @@
-//! Where values are noted: as nodes, in the sums of what is not shown, or as keys.
+//! Where values are recorded: as nodes, in the sums of what is not shown, or as keys.
 
 use super::super::{Key, Node, Rest, Sum};
 use super::{Members, Met, Told, ValueKind, Walk};
 use crate::memory::{vec, Vec};
 use crate::model::Reader;
 
-/// Kinds that are told apart among the members of one container that are not shown.
+/// How many kinds are counted separately among the members of a container that are not shown.
 const MOST_KINDS: usize = 16;
 
 impl<'i, R: Reader<'i>> Walk<'i, R> {
@@ -13,7 +13,7 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
         Rest { kind, name: self.class_name(class), sum }
     }
 
-    /// Notes a value where it is: as a node, in the sums of what is not shown, or as a key.
+    /// Records a value as a node, in the sums of what is not shown, or as a key.
     pub(super) fn place(&mut self, met: Met, kind: ValueKind, class: u32, bytes: usize, told: Told) {
         if self.stack.len() != self.shown.len() {
             return;
@@ -27,7 +27,7 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
             return;
         }
         if !met.shown {
-            // Of a container it is known when it is closed how much it takes.
+            // The size of a container is known when it is closed.
             self.add_rest(kind, class, bytes);
             return;
         }
@@ -59,7 +59,7 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
         }
     }
 
-    /// The key of the value that is placed next.
+    /// The key of the value that is recorded next.
     fn key(&mut self) -> Key {
         let (Some(frame), Some(shown)) = (self.stack.last_mut(), self.shown.last_mut()) else {
             return self.outermost.take().unwrap_or(Key::Root);
@@ -84,7 +84,7 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
         }
     }
 
-    /// Adds to what is not shown of the innermost container, if that is shown itself.
+    /// Adds to the members of the innermost container that are not shown, if that container is shown.
     pub(super) fn add_rest(&mut self, kind: ValueKind, class: u32, bytes: usize) {
         if self.stack.len() != self.shown.len() {
             return;

@@ -1,4 +1,4 @@
-//! What all the values come to.
+//! The totals of all values.
 
 use super::super::{Class, Inspection, Referred};
 use super::{kind_of, Error, Numbered, ValueKind, Walk};
@@ -80,7 +80,7 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
     }
 }
 
-/// The `most` largest, the first of equal ones first.
+/// The `most` largest; of equal ones, the first.
 fn largest(all: impl Iterator<Item = (u64, usize)>, most: usize) -> Vec<(u64, usize)> {
     let mut heap = BinaryHeap::new();
     for (size, at) in all {
