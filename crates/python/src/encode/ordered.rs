@@ -51,8 +51,8 @@ impl<D: Dialect> Encoder<'_, D> {
         let (object, mut at) = (frame.object.get(), frame.at as usize);
         let Some(Extra::Offsets(offsets)) = &frame.extra else { return Err(encode("a frame without its offsets")) };
         let offsets = offsets.clone();
-        // SAFETY: the frame holds an instance of the class that the offsets were read from. A slot is read anew after all that
-        // may run Python code.
+        // SAFETY: the frame holds an instance of the class that the offsets were read from. A slot is read anew after
+        // all that may run Python code.
         unsafe {
             while let Some(&offset) = offsets.get(at) {
                 at += 1;
