@@ -3,6 +3,7 @@
 use crate::cpython::{new, View};
 use crate::dialect::pymongo;
 use crate::dialect::pymongo::{FromPyMongo, PyMongo, RawDocuments, ToPyMongo};
+use crate::encode::dialect::Bson;
 use crate::encode::forms::Forms;
 use crate::encode::scratch::Scratch;
 use crate::error::door;
@@ -12,7 +13,7 @@ use crate::message::limits::Limits;
 use crate::message::load_args::LoadArgs;
 use crate::message::options;
 use crate::message::options::Wanted;
-use crate::message::{decode_by, decoded, finished_message, with_bytes, write_in_dialect, write_schemaless};
+use crate::message::{decode_by, decoded, finished_message, with_bytes, write_in_dialect};
 use crate::{decode, encode};
 use holdall_format::bson::{Reader, Writer};
 use holdall_format::detect::Format;
@@ -23,7 +24,7 @@ use std::sync::Arc;
 
 fn encode_into(scratch: &mut Scratch, object: &Bound<'_, PyAny>, options: &encode::Options) -> Result<(), Fault> {
     let Scratch { output, tables } = scratch;
-    write_schemaless(Writer::new(&mut *output), tables, object, options)
+    write_in_dialect(Bson::new(), Writer::new(&mut *output), tables, object, options, |_| ())
 }
 
 fn encode_message(object: &Bound<'_, PyAny>, options: &encode::Options) -> PyResult<Py<PyAny>> {

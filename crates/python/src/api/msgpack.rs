@@ -1,6 +1,7 @@
 //! MessagePack: the functions and classes of `holdall.msgpack`.
 
 use crate::cpython::View;
+use crate::encode::dialect::MessagePack;
 use crate::encode::forms::Forms;
 use crate::encode::scratch::Scratch;
 use crate::error::Fault;
@@ -10,7 +11,7 @@ use crate::message::limits::Limits;
 use crate::message::load_args::LoadArgs;
 use crate::message::options;
 use crate::message::options::Wanted;
-use crate::message::{decode_by, finished_message, with_bytes, write_schemaless};
+use crate::message::{decode_by, finished_message, with_bytes, write_in_dialect};
 use crate::{decode, encode};
 use holdall_format::detect::Format;
 use holdall_format::msgpack::{Reader, Writer};
@@ -20,7 +21,7 @@ use pyo3::types::PyByteArray;
 
 fn encode_into(scratch: &mut Scratch, object: &Bound<'_, PyAny>, options: &encode::Options) -> Result<(), Fault> {
     let Scratch { output, tables } = scratch;
-    write_schemaless(Writer::new(&mut *output), tables, object, options)
+    write_in_dialect(MessagePack::new(), Writer::new(&mut *output), tables, object, options, |_| ())
 }
 
 fn encode_message(object: &Bound<'_, PyAny>, options: &encode::Options) -> PyResult<Py<PyAny>> {
