@@ -19,7 +19,9 @@ def test_what_it_names_is_there():
 
 def test_every_source_folder_is_named():
     for root in ("crates/format/src", "crates/python/src", "python/holdall"):
-        folders = [path.name for path in (REPO / root).iterdir() if path.is_dir() and path.name[0] not in "._"]
+        folders = [
+            path.name for path in (REPO / root).iterdir() if path.is_dir() and path.name[0] not in "._"
+        ]
         folders += [path.parent.name for path in (REPO / root).glob("_*/__init__.py")]
         assert folders
         for folder in folders:
