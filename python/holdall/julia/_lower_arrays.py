@@ -92,9 +92,13 @@ def _gaps(dtype: Any) -> int:
 
 def _in_fields(dtype: Any) -> int:
     if dtype.subdtype:
+        of: Any
+        shape: tuple[int, ...]
         of, shape = dtype.subdtype
         return _in_fields(of) * math.prod(shape)
-    return sum(_in_fields(dtype[name]) for name in dtype.names) if dtype.names else int(dtype.itemsize)
+    if not dtype.names:
+        return int(dtype.itemsize)
+    return sum(_in_fields(dtype[name]) for name in dtype.names)
 
 
 def _with_empty_gaps(array: Any) -> Any:
