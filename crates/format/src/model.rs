@@ -9,7 +9,10 @@ mod writer;
 
 pub use reader::Reader;
 pub use values::{BsonValue, Dimensions, Moment, Path, TypedForm, TypedValue};
-pub use writer::{IntRun, Writer};
+pub use writer::{
+    BsonWriter, ExtensionWriter, IntRun, ReferenceWriter, RunWriter, ShapeWriter, TimestampWriter, TypeWriter,
+    TypedWriter, Writer,
+};
 
 /// Why a function that only values of described types need is never called, in writers and readers alike.
 const UNTAGGED: &str = "a format whose values have no types of their own";

@@ -5,7 +5,7 @@
 use holdall_format::model::{self, Bytes, Text, Token};
 use holdall_format::msgpack::{tag, Reader, Writer};
 use holdall_format::{Error, ErrorKind};
-use model::{Reader as _, Writer as _};
+use model::{ExtensionWriter as _, Reader as _, TimestampWriter as _, Writer as _};
 use serde_json::Value as Json;
 use std::path::PathBuf;
 

@@ -5,7 +5,7 @@ use holdall_format::hold::{frame, tag, Reader, Writer};
 use holdall_format::memory;
 use holdall_format::model::{self, Bytes, Ints, Name, Seq, Text, Token};
 use holdall_format::{Error, ErrorKind};
-use model::{Reader as _, Writer as _};
+use model::{Reader as _, ReferenceWriter as _, RunWriter as _, ShapeWriter as _, TypeWriter as _, Writer as _};
 use serde_json::Value;
 use std::path::PathBuf;
 

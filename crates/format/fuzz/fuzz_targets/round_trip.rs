@@ -5,7 +5,7 @@ use arbitrary::Arbitrary;
 use holdall_format::hold::file::{self, Graph, Parts};
 use holdall_format::hold::{tag, Reader, Writer};
 use holdall_format::model::{
-    reduce, Bytes, Ints, KnownType, ShapeKind, OutOfBand, Name, Reader as _, Seq, Text, Token, Writer as _,
+    reduce, Bytes, Ints, KnownType, ShapeKind, OutOfBand, Name, Reader as _, Seq, Text, Token, ReferenceWriter as _, RunWriter as _, ShapeWriter as _, TypeWriter as _, Writer as _,
 };
 use libfuzzer_sys::fuzz_target;
 

@@ -347,12 +347,8 @@ impl<S: Sink> Writer<S> {
 }
 
 impl<S: Sink> model::Writer for Writer<S> {
-    const REFERENCES: bool = false;
-    const SHAPES: bool = false;
-    const RUNS: bool = false;
-    const TYPES: bool = false;
-    const TEXT_KEYS: bool = true;
-    const BSON_VALUES: bool = true;
+    const KEYS_ARE_TEXT: bool = true;
+    const TEXT_IS_UTF8: bool = true;
 
     #[inline(always)]
     fn key(&mut self, text: Text<'_>) {
@@ -442,6 +438,23 @@ impl<S: Sink> model::Writer for Writer<S> {
         self.begin(Form::Document, len);
     }
 
+    #[inline(always)]
+    fn position(&self) -> usize {
+        self.out.len()
+    }
+
+    fn rollback(&mut self, position: usize) {
+        self.out.truncate(position);
+    }
+
+    fn refusal(&self) -> Option<&'static str> {
+        self.refusal
+    }
+}
+
+impl<S: Sink> model::TimestampWriter for Writer<S> {
+    const NAIVE_IS_UTC: bool = true;
+
     /// To the millisecond, the one before.
     fn timestamp(&mut self, seconds: i64, nanoseconds: u32) {
         self.element(tag::DATETIME);
@@ -450,7 +463,9 @@ impl<S: Sink> model::Writer for Writer<S> {
         self.out.put_array(milliseconds.to_le_bytes());
         self.done();
     }
+}
 
+impl<S: Sink> model::BsonWriter for Writer<S> {
     fn bson_value(&mut self, value: BsonValue<'_>) {
         match value {
             BsonValue::MinKey => self.element(tag::MIN_KEY),
@@ -496,19 +511,6 @@ impl<S: Sink> model::Writer for Writer<S> {
             }
         }
         self.done();
-    }
-
-    #[inline(always)]
-    fn position(&self) -> usize {
-        self.out.len()
-    }
-
-    fn rollback(&mut self, position: usize) {
-        self.out.truncate(position);
-    }
-
-    fn refusal(&self) -> Option<&'static str> {
-        self.refusal
     }
 }
 

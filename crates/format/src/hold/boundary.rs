@@ -95,7 +95,10 @@ impl Boundary {
 mod tests {
     use super::super::Writer;
     use super::*;
-    use crate::model::{reduce, KnownType, Seq, ShapeKind, Text, Writer as _};
+    use crate::model::{
+        reduce, KnownType, ReferenceWriter as _, RunWriter as _, Seq, ShapeKind, ShapeWriter as _, Text,
+        TypeWriter as _, Writer as _,
+    };
     use std::vec::Vec;
 
     /// A message of all kinds of tokens.

@@ -12,7 +12,7 @@ use super::{tag, writer};
 use crate::cursor::Cursor;
 use crate::error::{Error, ErrorKind, Result};
 use crate::memory::{vec, Vec};
-use crate::model::{Name, Reader as _, Shape, ShapeKind, Token, Writer as _};
+use crate::model::{Name, Reader as _, ReferenceWriter as _, Shape, ShapeKind, ShapeWriter as _, Token};
 
 /// Records of fewer bytes are not compressed.
 const LEAST_COMPRESSED: usize = 256;

@@ -123,7 +123,7 @@ impl Places {
 mod tests {
     use super::super::index::Index;
     use super::super::writer;
-    use crate::model::{ShapeKind, Text, Writer as _};
+    use crate::model::{ReferenceWriter as _, ShapeKind, ShapeWriter as _, Text, Writer as _};
 
     /// Marks, shapes and names among lists, and where each value begins.
     fn message() -> Vec<u8> {

@@ -347,7 +347,10 @@ impl<'i> model::Reader<'i> for Reader<'i> {
 mod tests {
     use super::super::Writer;
     use super::*;
-    use model::{KnownType, Reader as _, Text, Writer as _};
+    use model::{
+        KnownType, Reader as _, ReferenceWriter as _, RunWriter as _, ShapeWriter as _, Text, TypeWriter as _,
+        Writer as _,
+    };
     use std::vec;
     use std::vec::Vec;
 

@@ -160,12 +160,8 @@ fn width_of(block: &[i64]) -> u8 {
 
 #[allow(clippy::cast_possible_truncation)]
 impl<S: Sink> model::Writer for Writer<S> {
-    const REFERENCES: bool = true;
-    const SHAPES: bool = true;
-    const RUNS: bool = true;
-    const TYPES: bool = true;
-    const TEXT_KEYS: bool = false;
-    const BSON_VALUES: bool = false;
+    const KEYS_ARE_TEXT: bool = false;
+    const TEXT_IS_UTF8: bool = false;
 
     #[inline(always)]
     fn none(&mut self) {
@@ -209,13 +205,6 @@ impl<S: Sink> model::Writer for Writer<S> {
         self.out.put_array(bytes);
     }
 
-    fn complex(&mut self, real: f64, imag: f64) {
-        let mut bytes = [tag::COMPLEX; 17];
-        bytes[1..9].copy_from_slice(&real.to_bits().to_le_bytes());
-        bytes[9..].copy_from_slice(&imag.to_bits().to_le_bytes());
-        self.out.put_array(bytes);
-    }
-
     #[inline(always)]
     fn text(&mut self, text: Text<'_>) {
         match text {
@@ -230,18 +219,6 @@ impl<S: Sink> model::Writer for Writer<S> {
 
     fn bytes(&mut self, bytes: &[u8]) {
         self.blob(tag::BYTES, bytes);
-    }
-
-    fn bytearray(&mut self, bytes: &[u8]) {
-        self.blob(tag::BYTEARRAY, bytes);
-    }
-
-    fn ellipsis(&mut self) {
-        self.out.put_array([tag::ELLIPSIS]);
-    }
-
-    fn not_implemented(&mut self) {
-        self.out.put_array([tag::NOT_IMPL]);
     }
 
     #[inline(always)]
@@ -262,14 +239,6 @@ impl<S: Sink> model::Writer for Writer<S> {
         }
     }
 
-    fn set(&mut self, len: usize) {
-        self.sized(tag::SET, len);
-    }
-
-    fn frozenset(&mut self, len: usize) {
-        self.sized(tag::FROZENSET, len);
-    }
-
     fn dict(&mut self, len: usize) {
         if len == 0 {
             self.out.put_array([tag::DICT_EMPTY]);
@@ -278,6 +247,88 @@ impl<S: Sink> model::Writer for Writer<S> {
         }
     }
 
+    #[inline(always)]
+    fn position(&self) -> usize {
+        self.out.len()
+    }
+
+    fn rollback(&mut self, position: usize) {
+        self.out.truncate(position);
+    }
+}
+
+#[allow(clippy::cast_possible_truncation)]
+impl<S: Sink> model::ReferenceWriter for Writer<S> {
+    #[inline(always)]
+    fn assign_id(&mut self) {
+        self.out.put_array([tag::MARK]);
+    }
+
+    fn assign_named_id(&mut self) {
+        self.out.put_array([tag::NAMED]);
+    }
+
+    #[inline(always)]
+    fn reference(&mut self, number: u64) {
+        if let Ok(number) = u8::try_from(number) {
+            self.out.put_array([tag::REF_8, number]);
+        } else if let Ok(number) = u16::try_from(number) {
+            let [a, b] = number.to_le_bytes();
+            self.out.put_array([tag::REF_16, a, b]);
+        } else {
+            let [a, b, c, d] = (number as u32).to_le_bytes();
+            self.out.put_array([tag::REF_32, a, b, c, d]);
+        }
+    }
+}
+
+#[allow(clippy::cast_possible_truncation)]
+impl<S: Sink> model::ShapeWriter for Writer<S> {
+    fn shape_begin(&mut self, kind: ShapeKind, version: u64, fields: usize) -> usize {
+        match kind {
+            ShapeKind::Dict => self.sized(tag::SHAPE, fields),
+            _ => {
+                let kind = match kind {
+                    ShapeKind::Dict | ShapeKind::Object => tag::KIND_OBJECT,
+                    ShapeKind::Based => tag::KIND_BASED,
+                    ShapeKind::Enum => tag::KIND_ENUM,
+                    ShapeKind::Custom => tag::KIND_CUSTOM,
+                };
+                self.out.put_array([tag::CLASS, kind]);
+                self.length(version);
+                self.length(fields as u64);
+            }
+        }
+        self.out.put_array([0]); // the block's length, once it is known
+        self.out.len()
+    }
+
+    fn shape_end(&mut self, block: usize) {
+        let len = self.out.len() - block;
+        if len <= usize::from(tag::LENGTH_FIX) {
+            self.out.written(block - 1)[0] = len as u8;
+        } else {
+            let names = Vec::from(&*self.out.written(block));
+            self.out.truncate(block - 1);
+            self.length(len as u64);
+            self.out.put(&names);
+        }
+    }
+
+    #[inline(always)]
+    fn instance(&mut self, shape: usize) {
+        if shape <= tag::INSTANCE_FIX_MAX {
+            self.out.put_array([tag::INSTANCE_FIX + shape as u8]);
+        } else if shape <= tag::INSTANCE_FIX_MAX + 256 {
+            self.out.put_array([tag::INSTANCE_8, (shape - tag::INSTANCE_FIX_MAX - 1) as u8]);
+        } else {
+            self.out.put_tagged(tag::INSTANCE_32, &(shape as u32).to_le_bytes());
+        }
+    }
+}
+
+#[allow(clippy::cast_possible_truncation)]
+impl<S: Sink> model::RunWriter for Writer<S> {
     #[inline(always)]
     fn ints_begin(&mut self, seq: Seq, len: usize, first: &[i64]) -> IntRun {
         let width = width_of(first);
@@ -322,69 +373,35 @@ impl<S: Sink> model::Writer for Writer<S> {
     fn texts_bytes(&mut self, text: &[u8]) {
         self.out.put(text);
     }
+}
 
-    fn shape_begin(&mut self, kind: ShapeKind, version: u64, fields: usize) -> usize {
-        match kind {
-            ShapeKind::Dict => self.sized(tag::SHAPE, fields),
-            _ => {
-                let kind = match kind {
-                    ShapeKind::Dict | ShapeKind::Object => tag::KIND_OBJECT,
-                    ShapeKind::Based => tag::KIND_BASED,
-                    ShapeKind::Enum => tag::KIND_ENUM,
-                    ShapeKind::Custom => tag::KIND_CUSTOM,
-                };
-                self.out.put_array([tag::CLASS, kind]);
-                self.length(version);
-                self.length(fields as u64);
-            }
-        }
-        self.out.put_array([0]); // the block's length, once it is known
-        self.out.len()
+#[allow(clippy::cast_possible_truncation)]
+impl<S: Sink> model::TypeWriter for Writer<S> {
+    fn complex(&mut self, real: f64, imag: f64) {
+        let mut bytes = [tag::COMPLEX; 17];
+        bytes[1..9].copy_from_slice(&real.to_bits().to_le_bytes());
+        bytes[9..].copy_from_slice(&imag.to_bits().to_le_bytes());
+        self.out.put_array(bytes);
     }
 
-    fn shape_end(&mut self, block: usize) {
-        let len = self.out.len() - block;
-        if len <= usize::from(tag::LENGTH_FIX) {
-            self.out.written(block - 1)[0] = len as u8;
-        } else {
-            let names = Vec::from(&*self.out.written(block));
-            self.out.truncate(block - 1);
-            self.length(len as u64);
-            self.out.put(&names);
-        }
+    fn bytearray(&mut self, bytes: &[u8]) {
+        self.blob(tag::BYTEARRAY, bytes);
     }
 
-    #[inline(always)]
-    fn instance(&mut self, shape: usize) {
-        if shape <= tag::INSTANCE_FIX_MAX {
-            self.out.put_array([tag::INSTANCE_FIX + shape as u8]);
-        } else if shape <= tag::INSTANCE_FIX_MAX + 256 {
-            self.out.put_array([tag::INSTANCE_8, (shape - tag::INSTANCE_FIX_MAX - 1) as u8]);
-        } else {
-            self.out.put_tagged(tag::INSTANCE_32, &(shape as u32).to_le_bytes());
-        }
+    fn ellipsis(&mut self) {
+        self.out.put_array([tag::ELLIPSIS]);
     }
 
-    #[inline(always)]
-    fn assign_id(&mut self) {
-        self.out.put_array([tag::MARK]);
+    fn not_implemented(&mut self) {
+        self.out.put_array([tag::NOT_IMPL]);
     }
 
-    fn assign_named_id(&mut self) {
-        self.out.put_array([tag::NAMED]);
+    fn set(&mut self, len: usize) {
+        self.sized(tag::SET, len);
     }
 
-    #[inline(always)]
-    fn reference(&mut self, number: u64) {
-        if let Ok(number) = u8::try_from(number) {
-            self.out.put_array([tag::REF_8, number]);
-        } else if let Ok(number) = u16::try_from(number) {
-            let [a, b] = number.to_le_bytes();
-            self.out.put_array([tag::REF_16, a, b]);
-        } else {
-            let [a, b, c, d] = (number as u32).to_le_bytes();
-            self.out.put_array([tag::REF_32, a, b, c, d]);
-        }
+    fn frozenset(&mut self, len: usize) {
+        self.sized(tag::FROZENSET, len);
     }
 
     #[inline(always)]
@@ -413,14 +430,5 @@ impl<S: Sink> model::Writer for Writer<S> {
 
     fn persistent(&mut self) {
         self.out.put_array([tag::PERSISTENT]);
-    }
-
-    #[inline(always)]
-    fn position(&self) -> usize {
-        self.out.len()
-    }
-
-    fn rollback(&mut self, position: usize) {
-        self.out.truncate(position);
     }
 }

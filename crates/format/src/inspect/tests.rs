@@ -1,5 +1,7 @@
 use super::*;
-use crate::model::{KnownType, Seq, Text, Writer as _};
+use crate::model::{
+    KnownType, ReferenceWriter as _, RunWriter as _, Seq, ShapeWriter as _, Text, TypeWriter as _, Writer as _,
+};
 use crate::{bson, hold, julia, msgpack, ErrorKind};
 use std::collections::HashSet;
 use std::vec;

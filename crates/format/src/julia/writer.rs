@@ -6,7 +6,7 @@
 use super::tag::{self, Row, Tag};
 use crate::bson::{self, tag as bytes};
 use crate::memory::{vec, Vec};
-use crate::model::{self, BsonValue, Text, TypedForm, Writer as _};
+use crate::model::{self, BsonValue, BsonWriter as _, Text, TypedForm, TypedWriter as _, Writer as _};
 use crate::sink::Sink;
 use crate::text;
 
@@ -192,13 +192,8 @@ pub fn reference(number: u64) -> Vec<u8> {
 }
 
 impl<S: Sink> model::Writer for Writer<S> {
-    const REFERENCES: bool = true;
-    const SHAPES: bool = false;
-    const RUNS: bool = false;
-    const TYPES: bool = false;
-    const TEXT_KEYS: bool = true;
-    const BSON_VALUES: bool = false;
-    const TYPED_VALUES: bool = true;
+    const KEYS_ARE_TEXT: bool = true;
+    const TEXT_IS_UTF8: bool = true;
 
     #[inline(always)]
     fn key(&mut self, text: Text<'_>) {
@@ -256,6 +251,27 @@ impl<S: Sink> model::Writer for Writer<S> {
         self.bson.dict(len);
     }
 
+    fn tuple(&mut self, len: usize) {
+        self.put_tag(Tag::Tuple.row());
+        self.put_name(bytes::ARRAY, tag::DATA);
+        self.bson.begin_last(&self.head, len);
+    }
+
+    #[inline(always)]
+    fn position(&self) -> usize {
+        self.bson.position()
+    }
+
+    fn rollback(&mut self, position: usize) {
+        self.bson.rollback(position);
+    }
+
+    fn refusal(&self) -> Option<&'static str> {
+        self.bson.refusal()
+    }
+}
+
+impl<S: Sink> model::TypedWriter for Writer<S> {
     #[inline(always)]
     fn structure(&mut self, class: &[u8], fields: usize) {
         let head = &mut self.head;
@@ -282,12 +298,6 @@ impl<S: Sink> model::Writer for Writer<S> {
     fn boxed(&mut self, element: &[u8], dimensions: &[usize], len: usize) {
         self.put_class(Tag::Array, element);
         self.put_dimensions(dimensions);
-        self.put_name(bytes::ARRAY, tag::DATA);
-        self.bson.begin_last(&self.head, len);
-    }
-
-    fn tuple(&mut self, len: usize) {
-        self.put_tag(Tag::Tuple.row());
         self.put_name(bytes::ARRAY, tag::DATA);
         self.bson.begin_last(&self.head, len);
     }
@@ -334,9 +344,6 @@ impl<S: Sink> model::Writer for Writer<S> {
         self.bson.text_of(bytes);
     }
 
-    /// Nothing: what is marked stands where its number says.
-    fn assign_id(&mut self) {}
-
     fn reference(&mut self, number: u64) {
         self.put_tag(Tag::Reference.row());
         self.put_name(bytes::INT_64, tag::REF);
@@ -348,19 +355,6 @@ impl<S: Sink> model::Writer for Writer<S> {
         self.bson.key(Text::Ascii(tag::APART.as_bytes()));
         self.bson.list(len);
     }
-
-    #[inline(always)]
-    fn position(&self) -> usize {
-        self.bson.position()
-    }
-
-    fn rollback(&mut self, position: usize) {
-        self.bson.rollback(position);
-    }
-
-    fn refusal(&self) -> Option<&'static str> {
-        self.bson.refusal()
-    }
 }
 
 /// Writes nothing: for the walk that finds what is met more than once.
@@ -368,42 +362,49 @@ impl<S: Sink> model::Writer for Writer<S> {
 pub struct Survey;
 
 impl model::Writer for Survey {
-    const REFERENCES: bool = true;
-    const SHAPES: bool = false;
-    const RUNS: bool = false;
-    const TYPES: bool = false;
-    const TEXT_KEYS: bool = true;
-    const BSON_VALUES: bool = false;
-    const TYPED_VALUES: bool = true;
+    const KEYS_ARE_TEXT: bool = true;
+    const TEXT_IS_UTF8: bool = true;
 
     fn key(&mut self, _text: Text<'_>) {}
+
     fn none(&mut self) {}
+
     fn bool(&mut self, _value: bool) {}
+
     fn int(&mut self, _value: i64) {}
+
     fn bigint(&mut self, _bytes: &[u8]) {}
+
     fn float(&mut self, _value: f64) {}
+
     fn text(&mut self, _text: Text<'_>) {}
+
     fn bytes(&mut self, _bytes: &[u8]) {}
+
     fn list(&mut self, _len: usize) {}
+
     fn dict(&mut self, _len: usize) {}
-    fn structure(&mut self, _class: &[u8], _fields: usize) {}
-    fn bits(&mut self, _class: &[u8], _data: &[u8]) {}
-    fn packed(&mut self, _element: &[u8], _dimensions: &[usize], _data: &[u8]) {}
-    fn boxed(&mut self, _element: &[u8], _dimensions: &[usize], _len: usize) {}
+
     fn tuple(&mut self, _len: usize) {}
-    fn typed_value(&mut self, _form: TypedForm) {}
-    fn description(&mut self, _description: &[u8]) {}
-    fn symbol(&mut self, _name: &[u8]) {}
-    fn module(&mut self, _path: &[&[u8]]) {}
-    fn int32(&mut self, _value: i32) {}
-    fn raw_text(&mut self, _bytes: &[u8]) {}
-    fn assign_id(&mut self) {}
-    fn reference(&mut self, _number: u64) {}
-    fn back_references(&mut self, _len: usize) {}
 
     fn position(&self) -> usize {
         0
     }
 
     fn rollback(&mut self, _position: usize) {}
+}
+
+impl model::TypedWriter for Survey {
+    fn structure(&mut self, _class: &[u8], _fields: usize) {}
+    fn bits(&mut self, _class: &[u8], _data: &[u8]) {}
+    fn packed(&mut self, _element: &[u8], _dimensions: &[usize], _data: &[u8]) {}
+    fn boxed(&mut self, _element: &[u8], _dimensions: &[usize], _len: usize) {}
+    fn typed_value(&mut self, _form: TypedForm) {}
+    fn description(&mut self, _description: &[u8]) {}
+    fn symbol(&mut self, _name: &[u8]) {}
+    fn module(&mut self, _path: &[&[u8]]) {}
+    fn int32(&mut self, _value: i32) {}
+    fn raw_text(&mut self, _bytes: &[u8]) {}
+    fn reference(&mut self, _number: u64) {}
+    fn back_references(&mut self, _len: usize) {}
 }

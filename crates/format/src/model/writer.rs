@@ -1,33 +1,20 @@
-//! What a format is asked for by a host that writes: a function for every token.
+//! What a host that writes asks of a format: [`Writer`] has what all formats have, the other traits one capability each.
+//!
+//! A format has a capability if its writer implements the trait: a host can't call what a format lacks.
 
-use super::{BsonValue, KnownType, OutOfBand, Seq, ShapeKind, Text, TypedForm, UNTAGGED};
-
-const PLAIN: &str = "a plain format";
+use super::{BsonValue, KnownType, OutOfBand, Seq, ShapeKind, Text, TypedForm};
 
 /// Turns tokens into bytes.
 ///
-/// Nothing here fails where it is called: what a format has no form for, its constants say beforehand; what it can't hold
-/// of what it has a form for, [`Writer::refusal`] says in the end. The functions that a constant says no to are never
-/// called.
+/// Nothing here fails where it is called: what the format can't hold, though it has a form for others of its kind (an int
+/// that is too large), [`Writer::refusal`] says in the end.
 pub trait Writer {
-    /// Whether [`Writer::assign_id`] and [`Writer::reference`] exist.
-    const REFERENCES: bool;
-    /// Whether [`Writer::shape_begin`] and [`Writer::instance`] exist.
-    const SHAPES: bool;
-    /// Whether runs of one type have a form of their own: [`Writer::ints_begin`] to [`Writer::texts_bytes`].
-    const RUNS: bool;
-    /// Whether there are forms for tuples, sets, complex numbers, dates and all the [`KnownType`] types. A plain format has
-    /// none, bool, int, float, text, bytes, list, dict and timestamp: a host makes the others of these.
-    const TYPES: bool;
-    /// Whether keys are text, which [`Writer::key`] writes.
-    const TEXT_KEYS: bool;
-    /// Whether there are forms for [`BsonValue`] values. Points in time without a zone are in UTC then.
-    const BSON_VALUES: bool;
-    /// Whether there are forms for [`TypedValue`](super::TypedValue) values, and what is met again stands apart: in its places, the first too, there
-    /// are references, and all such values come at the end.
-    const TYPED_VALUES: bool = false;
+    /// Whether a dict's keys are text alone. [`Writer::key`] writes them.
+    const KEYS_ARE_TEXT: bool;
+    /// Whether text becomes UTF-8, so that a host does well to give it as such where it has it.
+    const TEXT_IS_UTF8: bool;
 
-    /// A key of a dict: its value comes next.
+    /// A key of a dict that is text: its value comes next.
     fn key(&mut self, text: Text<'_>) {
         self.text(text);
     }
@@ -43,184 +30,10 @@ pub trait Writer {
     fn list(&mut self, len: usize);
     fn dict(&mut self, len: usize);
 
-    /// Since 1970-01-01 UTC; nanoseconds below 1,000,000,000.
-    fn timestamp(&mut self, _seconds: i64, _nanoseconds: u32) {
-        unreachable!("a format without timestamps")
-    }
-
-    /// A value that is written already: checked, and taken as it is. Says why not.
-    fn encoded(&mut self, _value: &[u8]) -> Result<(), &'static str> {
-        Err("only MessagePack has a form for it")
-    }
-
-    fn extension(&mut self, _code: i8, _data: &[u8]) {
-        unreachable!("a format without extensions")
-    }
-
-    fn bson_value(&mut self, _value: BsonValue<'_>) {
-        unreachable!("a format without a database's values")
-    }
-
-    /// An instance of the type with that description: its fields come next.
-    fn structure(&mut self, _class: &[u8], _fields: usize) {
-        unreachable!("{UNTAGGED}")
-    }
-
-    /// A value of a primitive type.
-    fn bits(&mut self, _class: &[u8], _data: &[u8]) {
-        unreachable!("{UNTAGGED}")
-    }
-
-    /// An array whose elements have no references.
-    fn packed(&mut self, _element: &[u8], _dimensions: &[usize], _data: &[u8]) {
-        unreachable!("{UNTAGGED}")
-    }
-
-    /// Any other array: its elements come next.
-    fn boxed(&mut self, _element: &[u8], _dimensions: &[usize], _len: usize) {
-        unreachable!("{UNTAGGED}")
-    }
-
-    /// A tagged value whose parts are values themselves: they come next, in the order that the form says.
-    fn typed_value(&mut self, _form: TypedForm) {
-        unreachable!("{UNTAGGED}")
-    }
-
-    /// A type, as a value: its description.
-    fn description(&mut self, _description: &[u8]) {
-        unreachable!("{UNTAGGED}")
-    }
-
-    fn module(&mut self, _path: &[&[u8]]) {
-        unreachable!("{UNTAGGED}")
-    }
-
-    fn symbol(&mut self, _name: &[u8]) {
-        unreachable!("{UNTAGGED}")
-    }
-
-    /// An int that takes 32 bits by its type.
-    fn int32(&mut self, _value: i32) {
-        unreachable!("{UNTAGGED}")
-    }
-
-    /// Text as bytes that need not be UTF-8.
-    fn raw_text(&mut self, _bytes: &[u8]) {
-        unreachable!("{UNTAGGED}")
-    }
-
-    /// From here on, all that was referred to, in the order of numbers from 1 on: `len` values follow.
-    fn back_references(&mut self, _len: usize) {
-        unreachable!("{UNTAGGED}")
-    }
-
-    fn complex(&mut self, _real: f64, _imag: f64) {
-        unreachable!("{PLAIN}")
-    }
-
-    fn bytearray(&mut self, _bytes: &[u8]) {
-        unreachable!("{PLAIN}")
-    }
-
-    fn ellipsis(&mut self) {
-        unreachable!("{PLAIN}")
-    }
-
-    fn not_implemented(&mut self) {
-        unreachable!("{PLAIN}")
-    }
-
-    fn tuple(&mut self, _len: usize) {
-        unreachable!("{PLAIN}")
-    }
-
-    fn set(&mut self, _len: usize) {
-        unreachable!("{PLAIN}")
-    }
-
-    fn frozenset(&mut self, _len: usize) {
-        unreachable!("{PLAIN}")
-    }
-
-    /// Starts a run of `len` integers; all of them are then given, block by block, to [`Writer::ints`].
-    fn ints_begin(&mut self, _seq: Seq, _len: usize, _first: &[i64]) -> IntRun {
-        unreachable!("a format without runs")
-    }
-
-    fn ints(&mut self, _run: &mut IntRun, _block: &[i64]) {
-        unreachable!("a format without runs")
-    }
-
-    fn floats_begin(&mut self, _seq: Seq, _len: usize) {
-        unreachable!("a format without runs")
-    }
-
-    fn floats(&mut self, _block: &[f64]) {
-        unreachable!("a format without runs")
-    }
-
-    fn bools(&mut self, _seq: Seq, _run: &[u8]) {
-        unreachable!("a format without runs")
-    }
-
-    /// A run of ASCII texts shorter than 256 bytes: all their lengths, then all their bytes.
-    fn texts(&mut self, _seq: Seq, _lengths: &[u8]) {
-        unreachable!("a format without runs")
-    }
-
-    fn texts_bytes(&mut self, _text: &[u8]) {
-        unreachable!("a format without runs")
-    }
-
-    /// Starts a new shape: its names follow ([`Writer::text`], [`Writer::reference`]; a class's own name first),
-    /// then [`Writer::shape_end`], then the first instance.
-    fn shape_begin(&mut self, _kind: ShapeKind, _version: u64, _fields: usize) -> usize {
-        unreachable!("a format without layouts")
-    }
-
-    fn shape_end(&mut self, _block: usize) {
-        unreachable!("a format without layouts")
-    }
-
-    fn instance(&mut self, _shape: usize) {
-        unreachable!("a format without layouts")
-    }
-
-    fn assign_id(&mut self) {
-        unreachable!("a format without references")
-    }
-
-    /// The same of a text that records after this one may refer to as well.
-    fn assign_named_id(&mut self) {
-        self.assign_id();
-    }
-
-    fn reference(&mut self, _number: u64) {
-        unreachable!("a format without references")
-    }
-
-    fn datetime(&mut self, _bits: u64, _zoned: bool) {
-        unreachable!("{PLAIN}")
-    }
-
-    fn known(&mut self, _code: KnownType) {
-        unreachable!("{PLAIN}")
-    }
-
-    fn buffer(&mut self, _number: u64, _lent: OutOfBand) {
-        unreachable!("{PLAIN}")
-    }
-
-    fn global(&mut self) {
-        unreachable!("{PLAIN}")
-    }
-
-    fn reduce(&mut self, _flags: u8) {
-        unreachable!("{PLAIN}")
-    }
-
-    fn persistent(&mut self) {
-        unreachable!("{PLAIN}")
+    /// A list, where the format does not tell the two apart.
+    #[inline(always)]
+    fn tuple(&mut self, len: usize) {
+        self.list(len);
     }
 
     /// How many bytes there are so far; with [`Writer::rollback`], to take back a run that broke off.
@@ -231,6 +44,108 @@ pub trait Writer {
     fn refusal(&self) -> Option<&'static str> {
         None
     }
+}
+
+/// Objects that are met again are written once, and referred to by number.
+pub trait ReferenceWriter: Writer {
+    /// The value that comes next gets the next number.
+    fn assign_id(&mut self);
+
+    /// The same of a text that records after this one may refer to as well.
+    fn assign_named_id(&mut self) {
+        self.assign_id();
+    }
+
+    fn reference(&mut self, number: u64);
+}
+
+/// Shapes: the names of fields, or the keys of dicts, are written once and referred to by number.
+pub trait ShapeWriter: Writer {
+    /// Starts a new shape: its names follow ([`Writer::text`], [`ReferenceWriter::reference`]; a class's own name first),
+    /// then [`ShapeWriter::shape_end`], then the first instance.
+    fn shape_begin(&mut self, kind: ShapeKind, version: u64, fields: usize) -> usize;
+    /// `block` is what [`ShapeWriter::shape_begin`] gave.
+    fn shape_end(&mut self, block: usize);
+    fn instance(&mut self, shape: usize);
+}
+
+/// Lists and tuples whose values are all of one type, in a form of their own.
+pub trait RunWriter: Writer {
+    /// Starts a run of `len` integers; all of them are then given, block by block, to [`RunWriter::ints`].
+    fn ints_begin(&mut self, seq: Seq, len: usize, first: &[i64]) -> IntRun;
+    fn ints(&mut self, run: &mut IntRun, block: &[i64]);
+    fn floats_begin(&mut self, seq: Seq, len: usize);
+    fn floats(&mut self, block: &[f64]);
+    fn bools(&mut self, seq: Seq, run: &[u8]);
+    /// A run of ASCII texts shorter than 256 bytes: all their lengths, then all their bytes.
+    fn texts(&mut self, seq: Seq, lengths: &[u8]);
+    fn texts_bytes(&mut self, text: &[u8]);
+}
+
+/// Types that schemaless formats don't have: sets, complex numbers, dates, all the [`KnownType`] types, and in trusted messages
+/// code by its name.
+pub trait TypeWriter: Writer {
+    fn complex(&mut self, real: f64, imag: f64);
+    fn bytearray(&mut self, bytes: &[u8]);
+    fn ellipsis(&mut self);
+    fn not_implemented(&mut self);
+    fn set(&mut self, len: usize);
+    fn frozenset(&mut self, len: usize);
+    /// As [`Moment::pack`](super::Moment::pack) packs it; a zone follows where `zoned`.
+    fn datetime(&mut self, bits: u64, zoned: bool);
+    fn known(&mut self, code: KnownType);
+    fn buffer(&mut self, number: u64, out_of_band: OutOfBand);
+    fn global(&mut self);
+    fn reduce(&mut self, flags: u8);
+    fn persistent(&mut self);
+}
+
+/// Points in time, the only ones that a schemaless format has.
+pub trait TimestampWriter: Writer {
+    /// Whether a moment without a zone is one in UTC; else it is no point in time.
+    const NAIVE_IS_UTC: bool;
+
+    /// Since 1970-01-01 UTC; nanoseconds below 1,000,000,000.
+    fn timestamp(&mut self, seconds: i64, nanoseconds: u32);
+}
+
+/// Types of an application's own, as MessagePack has them.
+pub trait ExtensionWriter: Writer {
+    fn extension(&mut self, code: i8, data: &[u8]);
+    /// A value that is written already: checked, and taken as it is. Says why not.
+    fn encoded(&mut self, value: &[u8]) -> Result<(), &'static str>;
+}
+
+/// BSON values.
+pub trait BsonWriter: TimestampWriter {
+    fn bson_value(&mut self, value: BsonValue<'_>);
+}
+
+/// Typed values: the description of a value's type stands beside it.
+///
+/// What is met again stands in a table at the end, and references in all its places, the first too.
+pub trait TypedWriter: Writer {
+    /// An instance of the type with that description: its fields come next.
+    fn structure(&mut self, class: &[u8], fields: usize);
+    /// A value of a primitive type.
+    fn bits(&mut self, class: &[u8], data: &[u8]);
+    /// An array whose elements have no references.
+    fn packed(&mut self, element: &[u8], dimensions: &[usize], data: &[u8]);
+    /// Any other array: its elements come next.
+    fn boxed(&mut self, element: &[u8], dimensions: &[usize], len: usize);
+    /// A typed value whose parts are values themselves: they come next, in the order that the form says.
+    fn typed_value(&mut self, form: TypedForm);
+    /// A type, as a value: its description.
+    fn description(&mut self, description: &[u8]);
+    fn module(&mut self, path: &[&[u8]]);
+    fn symbol(&mut self, name: &[u8]);
+    /// An int that takes 32 bits by its type.
+    fn int32(&mut self, value: i32);
+    /// Text as bytes that need not be UTF-8.
+    fn raw_text(&mut self, bytes: &[u8]);
+    fn reference(&mut self, number: u64);
+    /// From here on, all that was referred to, in the order of numbers from 1 on: `len` values follow.
+    fn back_references(&mut self, len: usize);
 }
 
 /// A run of integers under way: its width grows as its values need it.

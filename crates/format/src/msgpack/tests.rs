@@ -2,7 +2,7 @@
 
 use super::{scan, tag, Reader, Writer};
 use crate::error::ErrorKind;
-use crate::model::{self, Reader as _, Text, Token, Writer as _};
+use crate::model::{self, ExtensionWriter as _, Reader as _, Text, TimestampWriter as _, Token, Writer as _};
 use std::vec;
 use std::vec::Vec;
 

@@ -116,12 +116,8 @@ impl<S: Sink> Writer<S> {
 
 #[allow(clippy::cast_possible_truncation)]
 impl<S: Sink> model::Writer for Writer<S> {
-    const REFERENCES: bool = false;
-    const SHAPES: bool = false;
-    const RUNS: bool = false;
-    const TYPES: bool = false;
-    const TEXT_KEYS: bool = false;
-    const BSON_VALUES: bool = false;
+    const KEYS_ARE_TEXT: bool = false;
+    const TEXT_IS_UTF8: bool = true;
 
     #[inline(always)]
     fn none(&mut self) {
@@ -211,6 +207,24 @@ impl<S: Sink> model::Writer for Writer<S> {
         }
     }
 
+    #[inline(always)]
+    fn position(&self) -> usize {
+        self.out.len()
+    }
+
+    fn rollback(&mut self, position: usize) {
+        self.out.truncate(position);
+    }
+
+    fn refusal(&self) -> Option<&'static str> {
+        self.refusal
+    }
+}
+
+#[allow(clippy::cast_possible_truncation)]
+impl<S: Sink> model::TimestampWriter for Writer<S> {
+    const NAIVE_IS_UTC: bool = false;
+
     fn timestamp(&mut self, seconds: i64, nanoseconds: u32) {
         const TYPE: u8 = tag::TIMESTAMP as u8;
         match u64::try_from(seconds) {
@@ -229,7 +243,10 @@ impl<S: Sink> model::Writer for Writer<S> {
             }
         }
     }
+}
 
+#[allow(clippy::cast_possible_truncation)]
+impl<S: Sink> model::ExtensionWriter for Writer<S> {
     fn encoded(&mut self, value: &[u8]) -> Result<(), &'static str> {
         match super::scan(value, 1) {
             Ok((len, 0)) if len == value.len() => {
@@ -251,18 +268,5 @@ impl<S: Sink> model::Writer for Writer<S> {
         if begun {
             self.out.put_tagged(code as u8, data);
         }
-    }
-
-    #[inline(always)]
-    fn position(&self) -> usize {
-        self.out.len()
-    }
-
-    fn rollback(&mut self, position: usize) {
-        self.out.truncate(position);
-    }
-
-    fn refusal(&self) -> Option<&'static str> {
-        self.refusal
     }
 }

@@ -1,8 +1,9 @@
-//! BSON: the same functions and classes for the third format, and PyMongo's by its own options.
+//! BSON: the functions and classes of `holdall.bson`, and PyMongo's functions with its options.
 
 use crate::cpython::{new, View};
 use crate::dialect::pymongo;
 use crate::dialect::pymongo::{FromPyMongo, PyMongo, RawDocuments, ToPyMongo};
+use crate::encode::dialect::Bson;
 use crate::encode::forms::Forms;
 use crate::encode::scratch::Scratch;
 use crate::error::door;
@@ -12,7 +13,7 @@ use crate::message::limits::Limits;
 use crate::message::load_args::LoadArgs;
 use crate::message::options;
 use crate::message::options::Wanted;
-use crate::message::{decode_by, decoded, finished_message, with_bytes, write_in_dialect, write_schemaless};
+use crate::message::{decode_by, decoded, finished_message, with_bytes, write_in_dialect};
 use crate::{decode, encode};
 use holdall_format::bson::{Reader, Writer};
 use holdall_format::detect::Format;
@@ -23,7 +24,7 @@ use std::sync::Arc;
 
 fn encode_into(scratch: &mut Scratch, object: &Bound<'_, PyAny>, options: &encode::Options) -> Result<(), Fault> {
     let Scratch { output, tables } = scratch;
-    write_schemaless(Writer::new(&mut *output), tables, object, options)
+    write_in_dialect(Bson::new(), Writer::new(&mut *output), tables, object, options, |_| ())
 }
 
 fn encode_message(object: &Bound<'_, PyAny>, options: &encode::Options) -> PyResult<Py<PyAny>> {
@@ -171,7 +172,7 @@ impl BsonDecoder {
     }
 }
 
-/// PyMongo's `encode` behind its checks of arguments: a mapping as a document, `_id` first.
+/// PyMongo's `encode` without its checks of arguments: a mapping as a document, `_id` first.
 #[pyfunction]
 #[pyo3(name = "bson_encode", signature = (document, check_keys, codec_options, /))]
 pub fn pymongo_encode(
@@ -199,7 +200,7 @@ pub fn pymongo_encode(
                     refusal = holdall_format::Writer::refusal(writer);
                 },
             );
-            // What was refused came before whatever ended the walk.
+            // PyMongo would have refused the document before the error that ended the walk.
             let written = refusal.map_or(written, |why| Err(pymongo::refused(py, why).into()));
             written.map_err(|fault| pymongo::encode_error(document, fault).into())
         })
@@ -211,7 +212,7 @@ fn pymongo_options(codec_options: &Bound<'_, PyAny>) -> PyResult<(decode::Option
     Ok((decode::Options { schema: pymongo.schema(), ..LoadArgs::default().hold()? }, pymongo))
 }
 
-/// An error of PyMongo's names, with the format that the bytes are in instead.
+/// An error of PyMongo's, with the format that the bytes are in.
 #[cold]
 fn pymongo_error(py: Python<'_>, error: PyErr, input: &[u8]) -> PyErr {
     if let Some(clause) = what(input, Format::Bson) {
@@ -232,7 +233,7 @@ fn pymongo_document(
         .map_err(|fault| pymongo::decode_error(py, fault, base))
 }
 
-/// Reads the bytes of an object that PyMongo takes for bytes.
+/// Calls `read` with the bytes of an object that PyMongo accepts as bytes.
 fn with_octets<T>(data: &Bound<'_, PyAny>, read: impl FnOnce(&[u8]) -> PyResult<T>) -> PyResult<T> {
     if let Ok(bytes) = data.cast_exact::<PyBytes>() {
         return read(bytes.as_bytes());
@@ -244,7 +245,7 @@ fn with_octets<T>(data: &Bound<'_, PyAny>, read: impl FnOnce(&[u8]) -> PyResult<
     }
 }
 
-/// PyMongo's `decode` behind its checks of arguments.
+/// PyMongo's `decode` without its checks of arguments.
 #[pyfunction]
 #[pyo3(name = "bson_decode", signature = (data, codec_options, /))]
 pub fn pymongo_decode(data: &Bound<'_, PyAny>, codec_options: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
@@ -258,7 +259,7 @@ pub fn pymongo_decode(data: &Bound<'_, PyAny>, codec_options: &Bound<'_, PyAny>)
     })
 }
 
-/// PyMongo's `decode_all` behind its checks of arguments: documents, one after another.
+/// PyMongo's `decode_all` without its checks of arguments: consecutive documents.
 #[pyfunction]
 #[pyo3(name = "bson_decode_all", signature = (data, codec_options, /))]
 pub fn pymongo_decode_all<'py>(

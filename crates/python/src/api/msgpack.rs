@@ -1,6 +1,7 @@
-//! MessagePack: the same functions and classes for the second format.
+//! MessagePack: the functions and classes of `holdall.msgpack`.
 
 use crate::cpython::View;
+use crate::encode::dialect::MessagePack;
 use crate::encode::forms::Forms;
 use crate::encode::scratch::Scratch;
 use crate::error::Fault;
@@ -10,7 +11,7 @@ use crate::message::limits::Limits;
 use crate::message::load_args::LoadArgs;
 use crate::message::options;
 use crate::message::options::Wanted;
-use crate::message::{decode_by, finished_message, with_bytes, write_schemaless};
+use crate::message::{decode_by, finished_message, with_bytes, write_in_dialect};
 use crate::{decode, encode};
 use holdall_format::detect::Format;
 use holdall_format::msgpack::{Reader, Writer};
@@ -20,7 +21,7 @@ use pyo3::types::PyByteArray;
 
 fn encode_into(scratch: &mut Scratch, object: &Bound<'_, PyAny>, options: &encode::Options) -> Result<(), Fault> {
     let Scratch { output, tables } = scratch;
-    write_schemaless(Writer::new(&mut *output), tables, object, options)
+    write_in_dialect(MessagePack::new(), Writer::new(&mut *output), tables, object, options, |_| ())
 }
 
 fn encode_message(object: &Bound<'_, PyAny>, options: &encode::Options) -> PyResult<Py<PyAny>> {
@@ -215,8 +216,9 @@ impl MsgpackDecoder {
     }
 }
 
-/// Looks for the end of a value in a stream: from `start`, where `pending` values are still owed (1 at the beginning of
-/// one). Gives the offset after the last whole token, and how many values are owed then: 0 is a whole value.
+/// Searches for the end of a value in a stream, from `start`, where `pending` values are incomplete (1 at the beginning
+/// of a value). Returns the offset after the last complete token, and how many values are incomplete there: 0 means a
+/// whole value.
 #[pyfunction]
 #[pyo3(name = "msgpack_scan", signature = (data, start, pending, /))]
 pub fn scan(data: &Bound<'_, PyAny>, start: usize, pending: u64) -> PyResult<Py<PyAny>> {
@@ -227,7 +229,7 @@ pub fn scan(data: &Bound<'_, PyAny>, start: usize, pending: u64) -> PyResult<Py<
         };
         let (len, pending) = holdall_format::msgpack::scan(rest, pending).map_err(|error| {
             let error = Fault::from(error).into_py(start);
-            // Only where the first value begins.
+            // A later error is damage, not another format.
             if start == 0 {
                 named(data.py(), error, Format::Msgpack, rest)
             } else {

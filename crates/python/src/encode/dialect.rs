@@ -3,12 +3,16 @@
 //! Each dialect has a folder in `dialect/`. The walk is compiled once for each, so a hook that a dialect leaves as it is
 //! costs nothing.
 
-use crate::cpython::{Obj, Type};
+use crate::classes::marker::Marker;
+use crate::cpython::{bytes_of, Obj, Type};
 use crate::encode::Encoder;
 use crate::error::{encode, Fault, Result};
 use crate::memory::vec;
-use crate::types::bson_values::int_out_of_range;
+use crate::types::bson_values::{self, int_out_of_range};
 use crate::types::walker::WorkItem;
+use holdall_format::model::{
+    BsonWriter, ExtensionWriter, KnownType, ReferenceWriter, RunWriter, Seq, ShapeWriter, TimestampWriter, TypeWriter,
+};
 use holdall_format::Writer;
 use pyo3::prelude::*;
 use std::marker::PhantomData;
@@ -17,6 +21,10 @@ use std::marker::PhantomData;
 pub trait Dialect: Sized {
     type Writer: Writer;
 
+    /// Objects come back as they were, of all types: what could not be freed or hashed then is refused.
+    const KEEPS_TYPES: bool = false;
+    /// Objects that are met again are referred to.
+    const HAS_REFERENCES: bool = false;
     /// Ints of more than 64 bits are no leaves, but go to [`Dialect::value`].
     const BIG_INTS_ARE_VALUES: bool = false;
     /// What is met again stands in a table at the end, which a first walk finds by reference counts.
@@ -48,23 +56,48 @@ pub trait Dialect: Sized {
         Ok(false)
     }
 
-    /// Writes a dict, or what holds its items; says no where it is like any other.
+    /// Writes a dict, or what holds its items. `hint`: the shape that it is likely to have.
     ///
     /// # Safety
     /// `object` is a dict whose id was written.
+    unsafe fn dict(_: &mut Encoder<'_, Self>, object: Obj, hint: u32) -> Result<()>;
+
+    /// Goes on with the dict on top of the stack by a shorter way; says no where a key needs a frame.
+    ///
+    /// # Safety
+    /// The frame on top holds a dict.
     #[inline(always)]
-    unsafe fn dict(_: &mut Encoder<'_, Self>, _object: Obj) -> Result<bool> {
-        Ok(false)
+    unsafe fn walk_pairs(encoder: &mut Encoder<'_, Self>) -> Result<bool> {
+        // SAFETY: the same contract.
+        unsafe { encoder.walk_schemaless_pairs() }
     }
 
-    /// Writes what is neither a leaf nor `bytes`, dict, list or tuple; says no where it is like any other.
+    /// Writes the items of a list or tuple as one packed run; says no to those that have no such form, and nothing where the
+    /// format has no runs.
+    ///
+    /// # Safety
+    /// `items` are alive.
+    #[inline(always)]
+    unsafe fn run(_: &mut Encoder<'_, Self>, _items: &[Obj], _: Seq) -> Option<bool> {
+        None
+    }
+
+    /// Writes `bytes`.
+    ///
+    /// # Safety
+    /// `object` is `bytes`, and its id was written.
+    #[inline(always)]
+    unsafe fn bytes(encoder: &mut Encoder<'_, Self>, object: Obj) -> Result<()> {
+        // SAFETY: the same contract.
+        encoder.w.bytes(unsafe { bytes_of(object) });
+        Ok(())
+    }
+
+    /// Writes what is neither a leaf nor `bytes`, dict, list or tuple.
     ///
     /// # Safety
     /// `object` is alive, of that class, and its id was written.
-    #[inline(always)]
-    unsafe fn value(_: &mut Encoder<'_, Self>, _object: Obj, _class: Type) -> Result<bool> {
-        Ok(false)
-    }
+    unsafe fn value(_: &mut Encoder<'_, Self>, object: Obj, class: Type) -> Result<()>;
 
     /// Writes an instance of the class that was written last, by what is known of that; says no to others.
     ///
@@ -87,13 +120,68 @@ pub trait Dialect: Sized {
     /// # Safety
     /// `object` is alive.
     #[inline(always)]
-    unsafe fn met_shared(encoder: &mut Encoder<'_, Self>, object: Obj) -> Result<bool> {
-        encoder.met_in_place(object)
+    unsafe fn met_shared(_: &mut Encoder<'_, Self>, _object: Obj) -> Result<bool> {
+        Ok(false)
+    }
+
+    /// The same of a string, if more than `held` references say that it may be met again, or equal strings are written once.
+    ///
+    /// # Safety
+    /// `object` is a string.
+    #[inline(always)]
+    unsafe fn met_text(_: &mut Encoder<'_, Self>, _object: Obj, _held: isize) -> Result<bool> {
+        Ok(false)
+    }
+
+    /// Takes back the id that was just given to `object`, and writes a reference to `known` for it; says no where an id is
+    /// nothing that can be taken back.
+    #[cold]
+    fn refer_instead(_: &mut Encoder<'_, Self>, _object: Obj, _known: u32) -> bool {
+        false
+    }
+
+    /// Writes the id that the caller's hook gives for an object; says no where it gives none.
+    ///
+    /// # Safety
+    /// `object` is alive.
+    #[inline(always)]
+    unsafe fn persistent(_: &mut Encoder<'_, Self>, _object: Obj) -> Result<bool> {
+        Ok(false)
+    }
+
+    /// Trusted messages: writes an object by reference, or as its `__reduce_ex__` says. Says why where there is no way.
+    #[cold]
+    fn own_recipe(_: &mut Encoder<'_, Self>, _object: &Bound<'_, PyAny>) -> Result<Option<String>> {
+        Ok(Some(String::from("the format has no form for it")))
     }
 
     /// Whether an object that a first walk met again is written wherever it stands all the same.
     fn is_in_place(&self, _object: usize) -> bool {
         false
+    }
+
+    /// Writes an `Ext`.
+    #[cold]
+    fn extension(_: &mut Encoder<'_, Self>, _code: i8, _data: &[u8]) -> Result<()> {
+        Err(encode("can't store an `Ext`: only MessagePack has a form for it"))
+    }
+
+    /// Writes a `Raw`, which is written already. Says why not.
+    #[cold]
+    fn encoded(_: &mut Encoder<'_, Self>, _value: &[u8]) -> std::result::Result<(), &'static str> {
+        Err("only MessagePack has a form for it")
+    }
+
+    /// Writes an object of a class that says which BSON value it is; says no where the format has none.
+    #[cold]
+    fn bson_value(_: &mut Encoder<'_, Self>, _: Marker, _object: &Bound<'_, PyAny>) -> Result<bool> {
+        Ok(false)
+    }
+
+    /// Writes an object of a known type that the format itself has a type for; says no to others.
+    #[inline(always)]
+    fn known_type(_: &mut Encoder<'_, Self>, _: KnownType, _object: &Bound<'_, PyAny>) -> Result<bool> {
+        Ok(false)
     }
 
     /// Refuses a point in time, in microseconds since 1970, that a timestamp must not have.
@@ -127,7 +215,12 @@ pub trait Dialect: Sized {
     }
 }
 
-/// A format by its own rules alone.
+/// What holdall's own format can do.
+pub trait NativeWriter: ReferenceWriter + ShapeWriter + RunWriter + TypeWriter {}
+
+impl<W: ReferenceWriter + ShapeWriter + RunWriter + TypeWriter> NativeWriter for W {}
+
+/// Holdall's own format.
 pub struct Native<W>(PhantomData<fn() -> W>);
 
 impl<W> Native<W> {
@@ -136,6 +229,146 @@ impl<W> Native<W> {
     }
 }
 
-impl<W: Writer> Dialect for Native<W> {
+impl<W: NativeWriter> Dialect for Native<W> {
     type Writer = W;
+
+    const KEEPS_TYPES: bool = true;
+    const HAS_REFERENCES: bool = true;
+
+    #[inline(always)]
+    unsafe fn dict(encoder: &mut Encoder<'_, Self>, object: Obj, hint: u32) -> Result<()> {
+        // SAFETY: the same contract.
+        unsafe { encoder.native_dict(object, hint) }
+    }
+
+    // Dicts of names alone are written by their shapes: few come here.
+    #[inline(always)]
+    unsafe fn walk_pairs(_: &mut Encoder<'_, Self>) -> Result<bool> {
+        Ok(false)
+    }
+
+    #[inline(always)]
+    unsafe fn run(encoder: &mut Encoder<'_, Self>, items: &[Obj], seq: Seq) -> Option<bool> {
+        // SAFETY: the same contract.
+        Some(unsafe { encoder.packed_run(items, seq) })
+    }
+
+    unsafe fn bytes(encoder: &mut Encoder<'_, Self>, object: Obj) -> Result<()> {
+        // SAFETY: the same contract.
+        unsafe { encoder.native_bytes(object) }
+    }
+
+    unsafe fn value(encoder: &mut Encoder<'_, Self>, object: Obj, class: Type) -> Result<()> {
+        // SAFETY: the same contract.
+        unsafe { encoder.native_value(object, class) }
+    }
+
+    #[inline(always)]
+    unsafe fn like_the_last(encoder: &mut Encoder<'_, Self>, object: Obj) -> Result<bool> {
+        // SAFETY: the same contract.
+        unsafe { encoder.like_the_last(object) }
+    }
+
+    #[inline(always)]
+    unsafe fn prefetch(encoder: &Encoder<'_, Self>, object: Obj) {
+        // SAFETY: the same contract.
+        unsafe { encoder.prefetch_slots(object) }
+    }
+
+    #[inline(always)]
+    unsafe fn met_shared(encoder: &mut Encoder<'_, Self>, object: Obj) -> Result<bool> {
+        encoder.met_in_place(object)
+    }
+
+    #[inline(always)]
+    unsafe fn met_text(encoder: &mut Encoder<'_, Self>, object: Obj, held: isize) -> Result<bool> {
+        // SAFETY: the same contract.
+        unsafe { encoder.met_native_text(object, held) }
+    }
+
+    fn refer_instead(encoder: &mut Encoder<'_, Self>, object: Obj, known: u32) -> bool {
+        encoder.refer_instead(object, known);
+        true
+    }
+
+    unsafe fn persistent(encoder: &mut Encoder<'_, Self>, object: Obj) -> Result<bool> {
+        // SAFETY: the same contract.
+        unsafe { encoder.by_persistent_id(object) }
+    }
+
+    fn own_recipe(encoder: &mut Encoder<'_, Self>, object: &Bound<'_, PyAny>) -> Result<Option<String>> {
+        encoder.own_recipe(object)
+    }
+}
+
+/// MessagePack.
+pub struct MessagePack<W>(PhantomData<fn() -> W>);
+
+impl<W> MessagePack<W> {
+    pub fn new() -> Self {
+        MessagePack(PhantomData)
+    }
+}
+
+impl<W: TimestampWriter + ExtensionWriter> Dialect for MessagePack<W> {
+    type Writer = W;
+
+    #[inline(always)]
+    unsafe fn dict(encoder: &mut Encoder<'_, Self>, object: Obj, _: u32) -> Result<()> {
+        // SAFETY: the same contract.
+        unsafe { encoder.schemaless_dict(object) }
+    }
+
+    unsafe fn value(encoder: &mut Encoder<'_, Self>, object: Obj, class: Type) -> Result<()> {
+        // SAFETY: the same contract.
+        unsafe { encoder.schemaless_builtin(object, class) }
+    }
+
+    fn extension(encoder: &mut Encoder<'_, Self>, code: i8, data: &[u8]) -> Result<()> {
+        encoder.w.extension(code, data);
+        Ok(())
+    }
+
+    fn encoded(encoder: &mut Encoder<'_, Self>, value: &[u8]) -> std::result::Result<(), &'static str> {
+        encoder.w.encoded(value)
+    }
+}
+
+/// BSON by its own rules alone.
+pub struct Bson<W>(PhantomData<fn() -> W>);
+
+impl<W> Bson<W> {
+    pub fn new() -> Self {
+        Bson(PhantomData)
+    }
+}
+
+impl<W: BsonWriter> Dialect for Bson<W> {
+    type Writer = W;
+
+    #[inline(always)]
+    unsafe fn dict(encoder: &mut Encoder<'_, Self>, object: Obj, _: u32) -> Result<()> {
+        // SAFETY: the same contract.
+        unsafe { encoder.schemaless_dict(object) }
+    }
+
+    unsafe fn value(encoder: &mut Encoder<'_, Self>, object: Obj, class: Type) -> Result<()> {
+        // SAFETY: the same contract.
+        unsafe { encoder.schemaless_builtin(object, class) }
+    }
+
+    fn bson_value(encoder: &mut Encoder<'_, Self>, marker: Marker, object: &Bound<'_, PyAny>) -> Result<bool> {
+        bson_values::encode(encoder, marker, object)?;
+        Ok(true)
+    }
+
+    fn known_type(encoder: &mut Encoder<'_, Self>, known: KnownType, object: &Bound<'_, PyAny>) -> Result<bool> {
+        match known {
+            KnownType::Uuid => bson_values::encode_uuid(encoder, object)?,
+            KnownType::Decimal => bson_values::encode_decimal(encoder, object)?,
+            KnownType::PythonPattern => bson_values::encode_regex(encoder, object)?,
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
 }

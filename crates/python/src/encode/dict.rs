@@ -1,8 +1,8 @@
-//! Dicts: by a layout of their keys where these are names, else as pairs.
+//! Dicts: by a shape of their keys where these are names, else as pairs.
 
 use crate::cpython::dict::{self, Position};
 use crate::cpython::{text, Obj, Owned};
-use crate::encode::dialect::Dialect;
+use crate::encode::dialect::{Dialect, Native, NativeWriter};
 use crate::encode::{shapes, Encoder, Frame, Kind};
 use crate::error::Result;
 use crate::memory::Vec;
@@ -10,71 +10,65 @@ use crate::types::walker::BY_PARENT;
 use holdall_format::model::ShapeKind;
 use holdall_format::Writer;
 
-impl<D: Dialect> Encoder<'_, D> {
+impl<W: NativeWriter> Encoder<'_, Native<W>> {
+    /// A dict by a shape, if all its keys are names.
+    ///
     /// # Safety
-    /// `object` is a dict whose mark was written.
+    /// `object` is a dict whose id was written.
     #[inline(always)]
-    pub(crate) unsafe fn dict(&mut self, object: Obj, hint: u32) -> Result<()> {
+    pub(crate) unsafe fn native_dict(&mut self, object: Obj, hint: u32) -> Result<()> {
         // SAFETY: a dict, says the caller; no Python code runs while its entries are borrowed.
         unsafe {
-            if D::Writer::SHAPES {
-                if let Some(entries) = dict::entries(object) {
-                    if entries.is_empty() || entries.len() > shapes::MOST_KEYS {
-                        return self.table(object);
+            if let Some(entries) = dict::entries(object) {
+                if entries.is_empty() || entries.len() > shapes::MOST_KEYS {
+                    return self.table(object);
+                }
+                let shape = if self.tables.shapes.is_dict(hint, entries) {
+                    self.w.instance(hint as usize);
+                    hint
+                } else {
+                    self.dict_shape(entries)?
+                };
+                self.last_shape = shape;
+                for (at, &(_, value)) in entries.iter().enumerate() {
+                    if self.leaf(value, BY_PARENT)? {
+                        continue;
                     }
-                    let layout = if self.tables.layouts.is_dict(hint, entries) {
-                        self.w.instance(hint as usize);
-                        hint
-                    } else {
-                        self.dict_layout(entries)?
-                    };
-                    self.last_layout = layout;
-                    for (at, &(_, value)) in entries.iter().enumerate() {
-                        if self.leaf(value, BY_PARENT)? {
-                            continue;
-                        }
-                        let depth = self.tables.stack.len();
-                        let done = self.shallow(value)?;
-                        self.last_layout = layout;
-                        if done && self.tables.stack.len() == depth {
-                            continue;
-                        }
-                        // What is being written goes on later, below the frame of the value.
-                        let at = at + usize::from(done);
-                        if at == entries.len() {
-                            break;
-                        }
-                        let frame = Frame {
-                            at: at as isize,
-                            len: entries.len() - at,
-                            hint: layout,
-                            ..Frame::new(Owned::borrowed(object), Kind::Values)
-                        };
-                        self.tables.stack.insert(depth, frame);
+                    let depth = self.tables.stack.len();
+                    let done = self.shallow(value)?;
+                    self.last_shape = shape;
+                    if done && self.tables.stack.len() == depth {
+                        continue;
+                    }
+                    // What is being written goes on later, below the frame of the value.
+                    let at = at + usize::from(done);
+                    if at == entries.len() {
                         break;
                     }
-                    return Ok(());
+                    let frame = Frame {
+                        at: at as isize,
+                        len: entries.len() - at,
+                        hint: shape,
+                        ..Frame::new(Owned::borrowed(object), Kind::Values)
+                    };
+                    self.tables.stack.insert(depth, frame);
+                    break;
                 }
-            }
-            if D::dict(self, object)? {
                 return Ok(());
-            }
-            if !D::Writer::SHAPES {
-                return self.plain_dict(object);
             }
             self.odd_dict(object)
         }
     }
 
-    /// Writes the head of a dict that has not the layout that was expected.
+    /// Writes the head of a dict that has not the shape that was expected.
     #[inline(never)]
-    unsafe fn dict_layout(&mut self, entries: &[(Obj, Obj)]) -> Result<u32> {
+    unsafe fn dict_shape(&mut self, entries: &[(Obj, Obj)]) -> Result<u32> {
         let mut names = [std::ptr::null_mut(); shapes::MOST_KEYS];
         for (name, entry) in names.iter_mut().zip(entries) {
             *name = entry.0;
         }
         // SAFETY: keys of a live dict.
-        unsafe { self.layout(ShapeKind::Dict, None, &names[..entries.len()]) }
+        unsafe { self.shape(ShapeKind::Dict, None, &names[..entries.len()]) }
     }
 
     /// A dict whose entries can't be had as one array of string keys.
@@ -83,7 +77,7 @@ impl<D: Dialect> Encoder<'_, D> {
         // SAFETY: a dict, says the caller.
         unsafe {
             let len = dict::len(object);
-            if !D::Writer::SHAPES || len == 0 || len > shapes::MOST_KEYS {
+            if len == 0 || len > shapes::MOST_KEYS {
                 return self.table(object);
             }
             let mut names = Vec::with_capacity(len);
@@ -94,13 +88,22 @@ impl<D: Dialect> Encoder<'_, D> {
                 }
                 names.push(key);
             }
-            let layout = self.layout(ShapeKind::Dict, None, &names)?;
-            self.last_layout = layout;
-            self.dict_values(&Owned::borrowed(object), layout);
+            let shape = self.shape(ShapeKind::Dict, None, &names)?;
+            self.last_shape = shape;
+            self.dict_values(&Owned::borrowed(object), shape);
         }
         Ok(())
     }
 
+    /// Leaves the values of a dict to the walk.
+    pub(crate) unsafe fn dict_values(&mut self, dict: &Owned, shape: u32) {
+        // SAFETY: a dict, says the caller.
+        let len = unsafe { dict::len(dict.get()) };
+        self.tables.stack.push(Frame { len, hint: shape, ..Frame::new(dict.clone(), Kind::Values) });
+    }
+}
+
+impl<D: Dialect> Encoder<'_, D> {
     /// A dict that is written pair by pair.
     pub(crate) unsafe fn table(&mut self, object: Obj) -> Result<()> {
         // SAFETY: a dict, says the caller.
@@ -109,12 +112,5 @@ impl<D: Dialect> Encoder<'_, D> {
             self.pairs(object);
         }
         Ok(())
-    }
-
-    /// Leaves the values of a dict to the walk.
-    pub(crate) unsafe fn dict_values(&mut self, dict: &Owned, layout: u32) {
-        // SAFETY: a dict, says the caller.
-        let len = unsafe { dict::len(dict.get()) };
-        self.tables.stack.push(Frame { len, hint: layout, ..Frame::new(dict.clone(), Kind::Values) });
     }
 }

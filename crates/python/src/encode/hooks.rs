@@ -8,7 +8,7 @@ use crate::classes::registry;
 use crate::classes::state;
 use crate::cpython::dict::Position;
 use crate::cpython::{Obj, Owned};
-use crate::encode::dialect::Dialect;
+use crate::encode::dialect::{Dialect, Native, NativeWriter};
 use crate::encode::memo::Met;
 use crate::encode::shapes;
 use crate::error::{encode, Result};
@@ -37,39 +37,17 @@ impl<D: Dialect> Encoder<'_, D> {
     pub(crate) unsafe fn asked(&mut self, object: Obj) -> Result<()> {
         // SAFETY: alive, says the caller.
         unsafe {
-            if self.persistent(object)? {
+            if D::persistent(self, object)? {
                 return Ok(());
             }
             self.value(object, BY_PARENT_AND_US + 1)
         }
     }
 
-    /// Writes a persistent id, where the caller's hook gives one.
-    ///
-    /// # Safety
-    /// `object` is alive.
-    pub(crate) unsafe fn persistent(&mut self, object: Obj) -> Result<bool> {
-        let Some(hook) = self.options.pickle.as_ref().and_then(|hooks| hooks.persistent_id.as_ref()) else {
-            return Ok(false);
-        };
-        let id = registry::call(hook, object)?;
-        // SAFETY: the id is kept alive.
-        unsafe {
-            if id.get() == ffi::Py_None() {
-                return Ok(false);
-            }
-            self.w.persistent();
-            // The id itself is not asked about, what it holds is.
-            let id = self.keep(id);
-            self.value(id, BY_PARENT)?;
-        }
-        Ok(true)
-    }
-
     /// Writes a container value by value.
     ///
     /// # Safety
-    /// `object` is alive and its mark was written.
+    /// `object` is alive and its id was written.
     pub(crate) unsafe fn open_asked(&mut self, object: Obj) -> Result<()> {
         let depth = self.tables.stack.len();
         // SAFETY: alive, says the caller; types are looked at before content is.
@@ -99,7 +77,7 @@ impl<D: Dialect> Encoder<'_, D> {
         }
     }
 
-    /// Writes what the caller gave to stand for an object whose mark was written: it has the object's number then, or
+    /// Writes what the caller gave to stand for an object whose id was written: it has the object's number then, or
     /// the object gets its. Alive, both of them.
     pub(crate) fn replaced(&mut self, object: Obj, replacement: Owned) -> Result<()> {
         if self.replacing == MOST_REPLACEMENTS {
@@ -112,18 +90,15 @@ impl<D: Dialect> Encoder<'_, D> {
             if let Some(number) = number {
                 self.keep(replacement.clone());
                 if crate::cpython::text::is(raw) {
-                    return self.plain_text(raw);
+                    return self.bare_text(raw);
                 }
                 if self.leaf(raw, isize::MAX)? {
                     return Ok(());
                 }
                 if let Met::Before(known) = self.tables.memo.meet(raw, number) {
-                    // The object's mark is the last that was written.
-                    self.w.rollback(self.w.position() - 1);
-                    self.next_number -= 1;
-                    self.tables.memo.renumber(object, known);
-                    self.w.reference(u64::from(known));
-                    return Ok(());
+                    if D::refer_instead(self, object, known) {
+                        return Ok(());
+                    }
                 }
             }
         }
@@ -155,26 +130,6 @@ impl<D: Dialect> Encoder<'_, D> {
         Ok(())
     }
 
-    /// Gives an object that is written by a recipe a number, even if nothing but its parent holds it: what its own code
-    /// gave may hold it too. Says whether it is written again, among its own arguments.
-    pub(crate) fn begin_recipe(&mut self, object: Obj) -> Result<Option<(u32, bool)>> {
-        if !self.tracks() {
-            return Ok(None);
-        }
-        let number = match self.tables.memo.meet(object, self.next_number) {
-            Met::Before(number) => number,
-            Met::Never => {
-                self.w.assign_id();
-                // SAFETY: the caller has it from its parent.
-                self.keep(unsafe { Owned::borrowed(object) });
-                self.number()?
-            }
-        };
-        // Among arguments all gets a mark: what may end an object that is written again has to be known by then.
-        self.bound = (0, 0);
-        Ok(Some((number, *self.unmade.entry(number).or_insert(Unmade::Arguments) == Unmade::Again)))
-    }
-
     /// Writes what an object is made of, which is there only once all of these are: it can't be one of them itself.
     pub(crate) fn then_made(&mut self, object: Obj, mut parts: Vec<WorkItem>) {
         if self.tracks() {
@@ -192,6 +147,58 @@ impl<D: Dialect> Encoder<'_, D> {
         if self.unmade.is_empty() && matches!(self.sharing, Sharing::ByCount) && !self.tracks_all {
             self.bound = (-1, 0);
         }
+    }
+}
+
+impl<W: NativeWriter> Encoder<'_, Native<W>> {
+    /// Writes a persistent id, where the caller's hook gives one.
+    ///
+    /// # Safety
+    /// `object` is alive.
+    pub(crate) unsafe fn by_persistent_id(&mut self, object: Obj) -> Result<bool> {
+        let Some(hook) = self.options.pickle.as_ref().and_then(|hooks| hooks.persistent_id.as_ref()) else {
+            return Ok(false);
+        };
+        let id = registry::call(hook, object)?;
+        // SAFETY: the id is kept alive.
+        unsafe {
+            if id.get() == ffi::Py_None() {
+                return Ok(false);
+            }
+            self.w.persistent();
+            // The id itself is not asked about, what it holds is.
+            let id = self.keep(id);
+            self.value(id, BY_PARENT)?;
+        }
+        Ok(true)
+    }
+
+    /// Takes back the id of an object, the last thing that was written: it is the object of that number.
+    pub(crate) fn refer_instead(&mut self, object: Obj, known: u32) {
+        self.w.rollback(self.w.position() - 1);
+        self.next_id -= 1;
+        self.tables.memo.renumber(object, known);
+        self.w.reference(u64::from(known));
+    }
+
+    /// Gives an object that is written by a recipe a number, even if nothing but its parent holds it: what its own code
+    /// gave may hold it too. Says whether it is written again, among its own arguments.
+    pub(crate) fn begin_recipe(&mut self, object: Obj) -> Result<Option<(u32, bool)>> {
+        if !self.tracks() {
+            return Ok(None);
+        }
+        let number = match self.tables.memo.meet(object, self.next_id) {
+            Met::Before(number) => number,
+            Met::Never => {
+                self.w.assign_id();
+                // SAFETY: the caller has it from its parent.
+                self.keep(unsafe { Owned::borrowed(object) });
+                self.number()?
+            }
+        };
+        // Among arguments all gets an id: what may end an object that is written again has to be known by then.
+        self.bound = (0, 0);
+        Ok(Some((number, *self.unmade.entry(number).or_insert(Unmade::Arguments) == Unmade::Again)))
     }
 
     /// Writes an object that was met before, but can't be referred to: one whose arguments are being written, and tuples

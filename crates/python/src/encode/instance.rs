@@ -1,4 +1,4 @@
-//! Dicts and instances: layouts written once, values by position.
+//! Dicts and instances: shapes written once, values by position.
 
 use super::walk::CHANGED;
 use crate::classes::how::{Base, How};
@@ -7,20 +7,93 @@ use crate::classes::plan::Plan;
 use crate::classes::{methods, registry, state};
 use crate::cpython::dict::{self, Position};
 use crate::cpython::{bytes_of, float, int, prefetch, text, Obj, Owned};
-use crate::encode::dialect::Dialect;
+use crate::encode::dialect::{Dialect, Native, NativeWriter};
 use crate::encode::{shapes, Encoder, Extra, Frame, Kind};
 use crate::error::{detour, encode, raised, Detour, Fault, Result};
 use crate::memory::{vec, Vec};
 use crate::types;
 use crate::types::walker::{WorkItem, BY_PARENT};
 use holdall_format::model::{KnownType, Seq, ShapeKind};
-use holdall_format::Writer;
 use pyo3::ffi;
 use pyo3::types::PyType;
 use pyo3::Bound;
 use std::rc::Rc;
 
 impl<D: Dialect> Encoder<'_, D> {
+    /// The plan of a class; most instances are of the class of the one before.
+    pub(crate) unsafe fn plan(&mut self, class: *mut ffi::PyTypeObject) -> Result<Rc<Plan>> {
+        if let Some(plan) = &self.last_plan {
+            if plan.class() == class {
+                return Ok(plan.clone());
+            }
+        }
+        // SAFETY: the class of a live object.
+        let plan = unsafe { plan::of(self.py, class)? };
+        // What hooks and orders want to know of every object, they are asked the long way.
+        self.slots_only = matches!(plan.how, How::Fields)
+            && !plan.has_dict
+            && !self.options.trust
+            && !self.asks()
+            && !plan.answers
+            && !types::constant::may_be(&plan)
+            && self.effort.is_none();
+        self.last_plan = Some(plan.clone());
+        Ok(plan)
+    }
+
+    pub(crate) unsafe fn walk_slots(&mut self) -> Result<()> {
+        let depth = self.tables.stack.len();
+        let frame = &self.tables.stack[depth - 1];
+        let (object, mut at) = (frame.object.get(), frame.at as usize);
+        let Some(Extra::Plan(plan)) = &frame.extra else { return Err(encode("a frame without its plan")) };
+        let plan = plan.clone();
+        // SAFETY: the frame holds an instance of the plan's class. A slot that a hook empties is seen as too few values.
+        unsafe {
+            while let Some(slot) = plan.slots.get(at) {
+                at += 1;
+                let value = state::slot(object, slot.offset);
+                if value.is_null() || self.leaf(value, BY_PARENT)? {
+                    continue;
+                }
+                self.tables.stack[depth - 1].at = at as isize;
+                self.value(value, BY_PARENT)?;
+                if self.tables.stack.len() != depth {
+                    return Ok(());
+                }
+            }
+        }
+        self.tables.stack.pop();
+        Ok(())
+    }
+
+    pub(crate) unsafe fn walk_attributes(&mut self) -> Result<()> {
+        let depth = self.tables.stack.len();
+        let frame = &self.tables.stack[depth - 1];
+        let (object, mut at, len) = (frame.object.get(), frame.at as usize, frame.len);
+        // SAFETY: the frame holds the instance; an attribute is looked up anew after all that may run Python code.
+        unsafe {
+            while at < len {
+                let Some((_, value)) = dict::attribute(object, at) else { return Err(encode(CHANGED)) };
+                at += 1;
+                if self.leaf(value, BY_PARENT)? {
+                    continue;
+                }
+                self.tables.stack[depth - 1].at = at as isize;
+                self.value(value, BY_PARENT)?;
+                if self.tables.stack.len() != depth {
+                    return Ok(());
+                }
+            }
+            if dict::attribute(object, len).is_some() {
+                return Err(encode(CHANGED));
+            }
+        }
+        self.tables.stack.pop();
+        Ok(())
+    }
+}
+
+impl<W: NativeWriter> Encoder<'_, Native<W>> {
     /// Leaves the slots of an instance that are set to the walk.
     pub(crate) unsafe fn set_slots(&mut self, object: &Owned, plan: &Rc<Plan>) {
         self.tables
@@ -28,11 +101,11 @@ impl<D: Dialect> Encoder<'_, D> {
             .push(Frame { extra: Some(Extra::Plan(plan.clone())), ..Frame::new(object.clone(), Kind::Slots) });
     }
 
-    /// Writes the head of an instance of that layout: its number, or all of it where it is new.
+    /// Writes the head of an instance of that shape: its number, or all of it where it is new.
     ///
     /// # Safety
     /// `names` are alive.
-    pub(crate) unsafe fn layout(&mut self, kind: ShapeKind, plan: Option<&Plan>, names: &[Obj]) -> Result<u32> {
+    pub(crate) unsafe fn shape(&mut self, kind: ShapeKind, plan: Option<&Plan>, names: &[Obj]) -> Result<u32> {
         // SAFETY: alive, says the caller.
         unsafe {
             if names.iter().any(|&name| !text::is(name)) {
@@ -42,9 +115,9 @@ impl<D: Dialect> Encoder<'_, D> {
             let class = plan.map_or(0, |plan| plan.class() as usize | usize::from(kind == ShapeKind::Enum));
             let hash = shapes::hash_of(class, names);
             let interned = self.options.intern || !self.options.refs;
-            if let Some(layout) = self.tables.layouts.find(class, names, hash, interned) {
-                self.w.instance(layout as usize);
-                return Ok(layout);
+            if let Some(shape) = self.tables.shapes.find(class, names, hash, interned) {
+                self.w.instance(shape as usize);
+                return Ok(shape);
             }
             if plan.is_some() && names.iter().any(|&name| methods::is_asked(name)) {
                 return Err(detour(Detour::OwnWay("it has an attribute that pickle asks, which needs")));
@@ -68,19 +141,19 @@ impl<D: Dialect> Encoder<'_, D> {
             if let (Some(window), Some(plan)) = (&mut self.window, plan) {
                 window.keep(Owned::borrowed(plan.class().cast()));
             }
-            Ok(self.tables.layouts.add(class, names, hash))
+            Ok(self.tables.shapes.add(class, names, hash))
         }
     }
 
     /// # Safety
-    /// `object` is alive and its mark was written.
+    /// `object` is alive and its id was written.
     pub(crate) unsafe fn instance(&mut self, object: Obj) -> Result<()> {
         // SAFETY: alive, says the caller, and so is its class.
         let class = unsafe { ffi::Py_TYPE(object) };
         if let Some(How::Family(family)) =
             self.last_plan.as_ref().filter(|plan| plan.class() == class).map(|plan| &plan.how)
         {
-            if D::Writer::TYPES && !self.options.trust {
+            if !self.options.trust {
                 let family = *family;
                 // SAFETY: of the family, as its class has that plan.
                 return unsafe { types::encode(self, family, object) };
@@ -90,9 +163,6 @@ impl<D: Dialect> Encoder<'_, D> {
         let plan = unsafe { self.plan(class)? };
         // SAFETY: `object` is an instance of the plan's class.
         unsafe {
-            if !D::Writer::TYPES {
-                return self.plain(object, &plan);
-            }
             if self.options.trust && self.dispatched(object, &plan)? {
                 return Ok(());
             }
@@ -106,7 +176,7 @@ impl<D: Dialect> Encoder<'_, D> {
                     self.refused(object, "it has more or fewer items than its class has names, which needs")
                 }
                 How::NamedTuple(names) => {
-                    self.whole_layout(&plan, names.iter()).map(|()| self.items(object, Seq::Tuple))
+                    self.whole_shape(&plan, names.iter()).map(|()| self.items(object, Seq::Tuple))
                 }
                 How::Based(base) => self.based(object, &plan, *base),
                 How::Enum => self.enumeration(object, &plan),
@@ -120,7 +190,7 @@ impl<D: Dialect> Encoder<'_, D> {
                     if !plan.registration.as_ref().is_some_and(|known| known.ours) {
                         self.asks_program()?;
                     }
-                    self.layout(ShapeKind::Custom, Some(&plan), &[])?;
+                    self.shape(ShapeKind::Custom, Some(&plan), &[])?;
                     let state = registry::call(&function, object)?;
                     self.then_made(object, vec![WorkItem::Value(state)]);
                     Ok(())
@@ -176,27 +246,6 @@ impl<D: Dialect> Encoder<'_, D> {
         }
     }
 
-    /// The plan of a class; most instances are of the class of the one before.
-    pub(crate) unsafe fn plan(&mut self, class: *mut ffi::PyTypeObject) -> Result<Rc<Plan>> {
-        if let Some(plan) = &self.last_plan {
-            if plan.class() == class {
-                return Ok(plan.clone());
-            }
-        }
-        // SAFETY: the class of a live object.
-        let plan = unsafe { plan::of(self.py, class)? };
-        // What hooks and orders want to know of every object, they are asked the long way.
-        self.slots_only = matches!(plan.how, How::Fields)
-            && !plan.has_dict
-            && !self.options.trust
-            && !self.asks()
-            && !plan.answers
-            && !types::constant::may_be(&plan)
-            && self.effort.is_none();
-        self.last_plan = Some(plan.clone());
-        Ok(plan)
-    }
-
     /// An instance without a `__dict__`.
     #[inline(always)]
     unsafe fn slots(&mut self, object: Obj, plan: &Rc<Plan>) -> Result<()> {
@@ -211,7 +260,7 @@ impl<D: Dialect> Encoder<'_, D> {
             if !all_set {
                 return self.fields(object, plan, ShapeKind::Object);
             }
-            self.whole_layout(plan, plan.slots.iter().map(|slot| &slot.name))?;
+            self.whole_shape(plan, plan.slots.iter().map(|slot| &slot.name))?;
             for (at, slot) in plan.slots.iter().enumerate() {
                 let value = state::slot(object, slot.offset);
                 if self.leaf(value, BY_PARENT)? {
@@ -240,16 +289,16 @@ impl<D: Dialect> Encoder<'_, D> {
 
     /// Writes the head of an instance that has all the fields which its class names.
     #[inline(always)]
-    unsafe fn whole_layout<'n>(&mut self, plan: &Plan, names: impl Iterator<Item = &'n Owned>) -> Result<()> {
-        let (serial, layout) = plan.layout.get();
+    unsafe fn whole_shape<'n>(&mut self, plan: &Plan, names: impl Iterator<Item = &'n Owned>) -> Result<()> {
+        let (serial, shape) = plan.shape.get();
         if serial == self.serial {
-            self.w.instance(layout as usize);
+            self.w.instance(shape as usize);
             return Ok(());
         }
         let names: Vec<Obj> = names.map(Owned::get).collect();
         // SAFETY: held by the plan.
-        let layout = unsafe { self.layout(ShapeKind::Object, Some(plan), &names)? };
-        plan.layout.set((self.serial, layout));
+        let shape = unsafe { self.shape(ShapeKind::Object, Some(plan), &names)? };
+        plan.shape.set((self.serial, shape));
         Ok(())
     }
 
@@ -293,31 +342,6 @@ impl<D: Dialect> Encoder<'_, D> {
         }
     }
 
-    pub(crate) unsafe fn walk_slots(&mut self) -> Result<()> {
-        let depth = self.tables.stack.len();
-        let frame = &self.tables.stack[depth - 1];
-        let (object, mut at) = (frame.object.get(), frame.at as usize);
-        let Some(Extra::Plan(plan)) = &frame.extra else { return Err(encode("a frame without its plan")) };
-        let plan = plan.clone();
-        // SAFETY: the frame holds an instance of the plan's class. A slot that a hook empties is seen as too few values.
-        unsafe {
-            while let Some(slot) = plan.slots.get(at) {
-                at += 1;
-                let value = state::slot(object, slot.offset);
-                if value.is_null() || self.leaf(value, BY_PARENT)? {
-                    continue;
-                }
-                self.tables.stack[depth - 1].at = at as isize;
-                self.value(value, BY_PARENT)?;
-                if self.tables.stack.len() != depth {
-                    return Ok(());
-                }
-            }
-        }
-        self.tables.stack.pop();
-        Ok(())
-    }
-
     /// Slots that are set, then `__dict__`.
     pub(crate) unsafe fn fields(&mut self, object: Obj, plan: &Rc<Plan>, kind: ShapeKind) -> Result<()> {
         // SAFETY: an instance of the plan's class, says the caller.
@@ -351,38 +375,12 @@ impl<D: Dialect> Encoder<'_, D> {
             if len == 0 {
                 return Ok(false);
             }
-            let layout = self.layout(kind, Some(plan), &names[..len])?;
-            self.last_layout = layout;
-            let frame = Frame { len, hint: layout, ..Frame::new(Owned::borrowed(object), Kind::Attributes) };
+            let shape = self.shape(kind, Some(plan), &names[..len])?;
+            self.last_shape = shape;
+            let frame = Frame { len, hint: shape, ..Frame::new(Owned::borrowed(object), Kind::Attributes) };
             self.tables.stack.push(frame);
         }
         Ok(true)
-    }
-
-    pub(crate) unsafe fn walk_attributes(&mut self) -> Result<()> {
-        let depth = self.tables.stack.len();
-        let frame = &self.tables.stack[depth - 1];
-        let (object, mut at, len) = (frame.object.get(), frame.at as usize, frame.len);
-        // SAFETY: the frame holds the instance; an attribute is looked up anew after all that may run Python code.
-        unsafe {
-            while at < len {
-                let Some((_, value)) = dict::attribute(object, at) else { return Err(encode(CHANGED)) };
-                at += 1;
-                if self.leaf(value, BY_PARENT)? {
-                    continue;
-                }
-                self.tables.stack[depth - 1].at = at as isize;
-                self.value(value, BY_PARENT)?;
-                if self.tables.stack.len() != depth {
-                    return Ok(());
-                }
-            }
-            if dict::attribute(object, len).is_some() {
-                return Err(encode(CHANGED));
-            }
-        }
-        self.tables.stack.pop();
-        Ok(())
     }
 
     /// Writes an instance's head; gives its `__dict__`, whose values come last.
@@ -427,7 +425,7 @@ impl<D: Dialect> Encoder<'_, D> {
                     names.push(key);
                 }
             }
-            self.last_layout = self.layout(kind, Some(plan), &names)?;
+            self.last_shape = self.shape(kind, Some(plan), &names)?;
             Ok(dict)
         }
     }
@@ -437,8 +435,8 @@ impl<D: Dialect> Encoder<'_, D> {
         // SAFETY: an instance of the plan's class, says the caller. What is pushed last is walked first.
         unsafe {
             if let Some(dict) = dict {
-                let layout = if plan.slots.is_empty() { self.last_layout } else { shapes::NONE };
-                self.dict_values(&dict, layout);
+                let shape = if plan.slots.is_empty() { self.last_shape } else { shapes::NONE };
+                self.dict_values(&dict, shape);
             }
             if !plan.slots.is_empty() {
                 self.set_slots(&Owned::borrowed(object), plan);
@@ -532,7 +530,7 @@ impl<D: Dialect> Encoder<'_, D> {
             let name =
                 Owned::new(ffi::PyUnicode_FromStringAndSize(type_name.as_ptr().cast(), type_name.len() as isize))
                     .ok_or_else(raised)?;
-            // Each record writes a layout of its own: whoever keeps data of lost classes gets it whole, if not small.
+            // Each record writes a shape of its own: whoever keeps data of lost classes gets it whole, if not small.
             let raw: Vec<Obj> = names.iter().map(Owned::get).collect();
             if raw.iter().any(|&name| !text::is(name)) {
                 return Err(encode("a record has a field whose name is no `str`"));
@@ -548,7 +546,7 @@ impl<D: Dialect> Encoder<'_, D> {
             }
             self.w.shape_end(block);
             // A class that no lookup asks for: the address of the record's own name.
-            self.tables.layouts.add(name as usize, &raw, shapes::hash_of(name as usize, &raw));
+            self.tables.shapes.add(name as usize, &raw, shapes::hash_of(name as usize, &raw));
         }
         Ok(())
     }
@@ -563,7 +561,7 @@ impl<D: Dialect> Encoder<'_, D> {
     unsafe fn member(&mut self, object: Obj, plan: &Rc<Plan>, name: Owned) -> Result<()> {
         // SAFETY: no names of fields; the name is kept.
         unsafe {
-            self.layout(ShapeKind::Enum, Some(plan), &[])?;
+            self.shape(ShapeKind::Enum, Some(plan), &[])?;
             let name = self.keep(name);
             if !self.leaf(name, isize::MAX)? {
                 // A union of flags may have a value that is one of another enumeration's.

@@ -1,6 +1,6 @@
 //! Objects by reference, or by the recipe that `__reduce_ex__` and its like give: in trusted messages only.
 
-use super::dialect::Dialect;
+use super::dialect::{Dialect, Native, NativeWriter};
 use super::Encoder;
 use crate::classes::copyreg;
 use crate::classes::how::How;
@@ -14,7 +14,6 @@ use crate::types::reduce::Recipe;
 use crate::types::reference;
 use crate::types::walker::WorkItem;
 use holdall_format::model::reduce;
-use holdall_format::Writer;
 use pyo3::exceptions::{PyKeyError, PyTypeError};
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -29,17 +28,17 @@ impl<D: Dialect> Encoder<'_, D> {
     /// the caller's hook.
     ///
     /// # Safety
-    /// `object` is alive and its mark was written.
+    /// `object` is alive and its id was written.
     pub(crate) unsafe fn refused(&mut self, object: Obj, why: &str) -> Result<()> {
         // SAFETY: alive, says the caller.
         let bound = unsafe { Bound::from_borrowed_ptr(self.py, object) };
         if self.options.trust {
-            return match self.own_recipe(&bound)? {
+            return match D::own_recipe(self, &bound)? {
                 Some(why) => self.unstorable(&bound, &why),
                 None => Ok(()),
             };
         }
-        let remedy = if D::Writer::TYPES {
+        let remedy = if D::KEEPS_TYPES {
             "`register(..., encode=..., decode=...)`, or `trust=True` if only trusted readers load it"
         } else {
             "an `enc_hook`, or `register(..., encode=..., decode=...)`"
@@ -59,11 +58,13 @@ impl<D: Dialect> Encoder<'_, D> {
         let name = crate::classes::plan::shown_class(object)?;
         Err(encode_error(format_args!("can't store a `{name}`: {why}")))
     }
+}
 
+impl<W: NativeWriter> Encoder<'_, Native<W>> {
     /// Writes an object by the caller's reducers or by copyreg's, where there is one for it.
     ///
     /// # Safety
-    /// `object` is alive, of the plan's class, and its mark was written.
+    /// `object` is alive, of the plan's class, and its id was written.
     pub(crate) unsafe fn dispatched(&mut self, object: Obj, plan: &Plan) -> Result<bool> {
         // SAFETY: alive, says the caller.
         let bound = unsafe { Bound::from_borrowed_ptr(self.py, object) };
@@ -122,7 +123,7 @@ impl<D: Dialect> Encoder<'_, D> {
     }
 
     /// Writes an object by reference, or as its `__reduce_ex__` says; says why where there is no way.
-    fn own_recipe(&mut self, object: &Bound<'_, PyAny>) -> Result<Option<String>> {
+    pub(crate) fn own_recipe(&mut self, object: &Bound<'_, PyAny>) -> Result<Option<String>> {
         let py = object.py();
         if object.is_instance_of::<PyType>() || object.get_type().is(py.get_type::<PyFunction>()) {
             return self.by_reference(object);

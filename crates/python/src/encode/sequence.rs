@@ -2,7 +2,7 @@
 
 use super::{Encoder, Frame, Kind, Sharing};
 use crate::cpython::{float, int, references, text, Obj, Owned};
-use crate::encode::dialect::Dialect;
+use crate::encode::dialect::{Dialect, Native, NativeWriter};
 use crate::error::Result;
 use crate::memory::Vec;
 use holdall_format::model::Seq;
@@ -20,21 +20,22 @@ const LEAST: usize = 4;
 
 impl<D: Dialect> Encoder<'_, D> {
     /// # Safety
-    /// `object` is a list (or a tuple, as `seq` says) whose mark was written.
+    /// `object` is a list (or a tuple, as `seq` says) whose id was written.
     #[inline(always)]
     pub(crate) unsafe fn sequence(&mut self, object: Obj, seq: Seq) -> Result<()> {
         // SAFETY: of that type, says the caller; nothing below runs Python code before the frame is pushed.
         unsafe {
             let items = items(object, seq);
-            if D::Writer::RUNS && items.len() >= LEAST_FLOATS && self.run(items, seq) {
+            let run = D::run(self, items, seq);
+            if run == Some(true) {
                 return Ok(());
             }
             match seq {
-                Seq::Tuple if D::Writer::TYPES || D::Writer::TYPED_VALUES => self.w.tuple(items.len()),
-                _ => self.w.list(items.len()),
+                Seq::Tuple => self.w.tuple(items.len()),
+                Seq::List => self.w.list(items.len()),
             }
             let mut at = 0;
-            if !D::Writer::RUNS {
+            if run.is_none() {
                 // Lists of leaves, which others would have as a run, need no frame.
                 while at < items.len() && self.leaf(items[at], crate::types::walker::BY_PARENT)? {
                     at += 1;
@@ -49,15 +50,20 @@ impl<D: Dialect> Encoder<'_, D> {
         }
         Ok(())
     }
+}
 
+impl<W: NativeWriter> Encoder<'_, Native<W>> {
     /// Writes `items` as one packed run, if they are of one type that has such runs.
     ///
     /// # Safety
     /// `items` are alive.
     #[inline(always)]
-    unsafe fn run(&mut self, items: &[Obj], seq: Seq) -> bool {
+    pub(crate) unsafe fn packed_run(&mut self, items: &[Obj], seq: Seq) -> bool {
         // SAFETY: alive, says the caller.
         unsafe {
+            if items.len() < LEAST_FLOATS {
+                return false;
+            }
             let (first, last) = (items[0], items[items.len() - 1]);
             if ffi::Py_TYPE(first) != ffi::Py_TYPE(last) {
                 return false;

@@ -2,12 +2,11 @@
 
 use super::{Encoder, Options, SharedWindow, Sharing, Tables};
 use crate::cpython::{text, Obj, Owned};
-use crate::encode::dialect::Dialect;
+use crate::encode::dialect::{Native, NativeWriter};
 use crate::encode::memo::{Memo, Met};
 use crate::error::Result;
 use crate::memory::Vec;
 use crate::types::out_of_band::BufferSink;
-use holdall_format::Writer;
 use pyo3::prelude::*;
 
 /// What the messages of a pickler have numbered so far.
@@ -32,9 +31,9 @@ impl Series {
         self.next
     }
 
-    /// How many layouts the next message may use.
-    pub fn layouts(&self) -> u32 {
-        self.tables.layouts.len()
+    /// How many shapes the next message may use.
+    pub fn shapes(&self) -> u32 {
+        self.tables.shapes.len()
     }
 
     /// Who has which number.
@@ -60,7 +59,7 @@ impl Series {
     ///
     /// # Safety
     /// The GIL is held; `root` is alive.
-    pub unsafe fn message<W: Writer>(
+    pub unsafe fn message<W: NativeWriter>(
         &mut self,
         py: Python<'_>,
         w: W,
@@ -83,7 +82,7 @@ impl Series {
         unsafe { encoder.again(root, base)? };
         let kept = encoder.take_temporaries();
         let numbered = encoder.tables.memo.number(root) == Some(base);
-        series.next = encoder.next_number.max(base + 1);
+        series.next = encoder.next_id.max(base + 1);
         let Some(window) = encoder.window.take() else { return Ok(()) };
         drop(encoder);
         series.kept.extend(kept);
@@ -97,7 +96,7 @@ impl Series {
     }
 }
 
-impl<D: Dialect> Encoder<'_, D> {
+impl<W: NativeWriter> Encoder<'_, Native<W>> {
     /// Writes an object that a message before this one may have.
     ///
     /// # Safety
@@ -109,8 +108,8 @@ impl<D: Dialect> Encoder<'_, D> {
             if known.is_none() && !text::is(root) {
                 return self.message(root);
             }
-            self.next_number = base + 1;
-            if self.asks() && self.persistent(root)? {
+            self.next_id = base + 1;
+            if self.asks() && self.by_persistent_id(root)? {
                 return self.walk();
             }
             match known {
@@ -118,7 +117,7 @@ impl<D: Dialect> Encoder<'_, D> {
                 // A text that stands alone has no number in other messages.
                 None => {
                     self.tables.memo.meet(root, base);
-                    self.plain_text(root)?;
+                    self.bare_text(root)?;
                 }
             }
         }

@@ -3,9 +3,8 @@
 use super::memo::Met;
 use super::{Encoder, Sharing};
 use crate::cpython::{references, Obj, Owned};
-use crate::encode::dialect::Dialect;
+use crate::encode::dialect::{Dialect, Native, NativeWriter};
 use crate::error::{self, Result};
-use holdall_format::Writer;
 use pyo3::ffi;
 use std::ptr::addr_of_mut;
 
@@ -17,7 +16,7 @@ impl<'t, D: Dialect> Encoder<'t, D> {
 
     #[inline(always)]
     pub(crate) fn tracks(&self) -> bool {
-        D::Writer::REFERENCES && self.options.refs
+        D::HAS_REFERENCES && self.options.refs
     }
 
     /// Whether an object with that many holders may be met again, by its count (or for all, or none: see `bound`).
@@ -27,21 +26,21 @@ impl<'t, D: Dialect> Encoder<'t, D> {
     #[inline(always)]
     pub(crate) unsafe fn may_be_shared(&self, object: Obj, held: isize) -> bool {
         // SAFETY: alive, says the caller.
-        D::Writer::REFERENCES && unsafe { references(object) } > held & self.bound.0 | self.bound.1
+        D::HAS_REFERENCES && unsafe { references(object) } > held & self.bound.0 | self.bound.1
     }
 
-    /// The number for the next marked object.
+    /// The number for the next object with an id.
     #[inline(always)]
     pub(crate) fn number(&mut self) -> Result<u32> {
-        let number = self.next_number;
+        let number = self.next_id;
         if number == u32::MAX {
             return Err(error::encode("more than 4,294,967,294 shared objects in one message"));
         }
-        self.next_number += 1;
+        self.next_id += 1;
         Ok(number)
     }
 
-    /// Writes a reference and says yes if `object` was met before; else marks it where it may be met again.
+    /// Writes a reference and says yes if `object` was met before; else gives it an id where it may be met again.
     ///
     /// # Safety
     /// `object` is alive.
@@ -60,7 +59,9 @@ impl<'t, D: Dialect> Encoder<'t, D> {
         // SAFETY: alive, by the same contract.
         unsafe { D::met_shared(self, object) }
     }
+}
 
+impl<W: NativeWriter> Encoder<'_, Native<W>> {
     /// Writes a reference to what was met before; else an id, where the object stands.
     #[inline(never)]
     pub(crate) fn met_in_place(&mut self, object: Obj) -> Result<bool> {
@@ -74,7 +75,7 @@ impl<'t, D: Dialect> Encoder<'t, D> {
             Sharing::Found(found) if !found.contains_key(&(object as usize)) => return Ok(false),
             _ => {}
         }
-        match self.tables.memo.meet(object, self.next_number) {
+        match self.tables.memo.meet(object, self.next_id) {
             Met::Before(number) => {
                 if let Sharing::Finding(found) = &mut self.sharing {
                     *found.entry(object as usize).or_default() += 1;

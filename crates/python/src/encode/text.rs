@@ -2,7 +2,7 @@
 
 use super::{Encoder, Sharing, TextKey};
 use crate::cpython::{text, Obj, Owned};
-use crate::encode::dialect::Dialect;
+use crate::encode::dialect::{Dialect, Native, NativeWriter};
 use crate::encode::window::Lasts;
 use crate::error::{encode, raised, Result};
 use holdall_format::model::Text;
@@ -15,11 +15,7 @@ impl<D: Dialect> Encoder<'_, D> {
     pub(crate) unsafe fn text(&mut self, object: Obj, held: isize) -> Result<()> {
         // SAFETY: a string, says the caller.
         unsafe {
-            if !D::SHARED_STAND_APART
-                && (self.may_be_shared(object, held) || self.interns)
-                && !text::is_singleton(object)
-                && self.met_text(object)?
-            {
+            if D::met_text(self, object, held)? {
                 return Ok(());
             }
             match text::ascii(object) {
@@ -28,6 +24,49 @@ impl<D: Dialect> Encoder<'_, D> {
             }
         }
         Ok(())
+    }
+
+    /// A string without its identity.
+    ///
+    /// # Safety
+    /// `object` is a string.
+    pub(crate) unsafe fn bare_text(&mut self, object: Obj) -> Result<()> {
+        // SAFETY: a string, says the caller.
+        unsafe {
+            match text::ascii(object) {
+                Some(bytes) => self.w.text(Text::Ascii(bytes)),
+                None => self.wide_text(object)?,
+            }
+        }
+        Ok(())
+    }
+
+    #[cold]
+    #[inline(never)]
+    unsafe fn wide_text(&mut self, object: Obj) -> Result<()> {
+        // SAFETY: a string, says the caller.
+        let parts = unsafe {
+            match text::cached_utf8(object) {
+                Some(bytes) if D::Writer::TEXT_IS_UTF8 => Some(Text::Utf8(bytes)),
+                _ => text::parts(object),
+            }
+        };
+        self.w.text(parts.ok_or_else(raised)?);
+        Ok(())
+    }
+}
+
+impl<W: NativeWriter> Encoder<'_, Native<W>> {
+    /// # Safety
+    /// `object` is a string.
+    #[inline(always)]
+    pub(crate) unsafe fn met_native_text(&mut self, object: Obj, held: isize) -> Result<bool> {
+        // SAFETY: a string, by the same contract.
+        unsafe {
+            Ok((self.may_be_shared(object, held) || self.interns)
+                && !text::is_singleton(object)
+                && self.met_text(object)?)
+        }
     }
 
     /// Like `met_shared`, by the string's value where equal ones are written once.
@@ -39,7 +78,7 @@ impl<D: Dialect> Encoder<'_, D> {
         }
         // SAFETY: a string, says the caller.
         let key = unsafe { TextKey(Owned::borrowed(object)) };
-        let number = self.next_number;
+        let number = self.next_id;
         match self.texts.entry(key) {
             std::collections::hash_map::Entry::Occupied(entry) => {
                 // By the address of each string of that value: sets are walked in another order the second time, and which
@@ -61,7 +100,7 @@ impl<D: Dialect> Encoder<'_, D> {
                 }
                 // SAFETY: a string, says the caller.
                 let kept = self.window.as_mut().map_or(Lasts::No, |window| unsafe { window.meet(object) });
-                if kept == Lasts::Unmarked {
+                if kept == Lasts::NoId {
                     return Ok(false);
                 }
                 entry.insert(number);
@@ -75,36 +114,7 @@ impl<D: Dialect> Encoder<'_, D> {
         }
     }
 
-    /// A string without its identity.
-    ///
-    /// # Safety
-    /// `object` is a string.
-    pub(crate) unsafe fn plain_text(&mut self, object: Obj) -> Result<()> {
-        // SAFETY: a string, says the caller.
-        unsafe {
-            match text::ascii(object) {
-                Some(bytes) => self.w.text(Text::Ascii(bytes)),
-                None => self.wide_text(object)?,
-            }
-        }
-        Ok(())
-    }
-
-    #[cold]
-    #[inline(never)]
-    unsafe fn wide_text(&mut self, object: Obj) -> Result<()> {
-        // SAFETY: a string, says the caller.
-        let parts = unsafe {
-            match text::cached_utf8(object) {
-                Some(bytes) if !D::Writer::TYPES => Some(Text::Utf8(bytes)),
-                _ => text::parts(object),
-            }
-        };
-        self.w.text(parts.ok_or_else(raised)?);
-        Ok(())
-    }
-
-    /// The name of a layout: gets a number without a mark.
+    /// The name of a shape: gets a number without an id.
     ///
     /// # Safety
     /// `object` is alive.
@@ -114,12 +124,12 @@ impl<D: Dialect> Encoder<'_, D> {
             if !text::is(object) {
                 return Err(encode("a field's name is not a `str`"));
             }
-            let number = self.next_number;
+            let number = self.next_id;
             if self.tracks() {
                 let known = if self.interns {
                     match self.texts.entry(TextKey(Owned::borrowed(object))) {
                         std::collections::hash_map::Entry::Occupied(entry) => {
-                            // What stood as a value before needs its mark in a canonical message's second walk.
+                            // What stood as a value before needs its id in a canonical message's second walk.
                             if let Sharing::Finding(found) = &mut self.sharing {
                                 found.entry(entry.key().0.get() as usize).or_default();
                             }

@@ -1,8 +1,8 @@
 //! The next value: written at once where it is a leaf, else begun, with a frame for what it holds.
 
 use crate::cpython::dict::{self};
-use crate::cpython::{bytes_of, float, int, Obj, Owned};
-use crate::encode::dialect::Dialect;
+use crate::cpython::{bytes_of, float, int, Obj, Owned, Type};
+use crate::encode::dialect::{Dialect, Native, NativeWriter};
 use crate::encode::{shapes, Encoder, Frame, Kind};
 use crate::error::{raised, Result};
 use crate::types::buffer;
@@ -42,7 +42,7 @@ impl<D: Dialect> Encoder<'_, D> {
         Ok(true)
     }
 
-    /// Like [`Encoder::leaf`], for the message's first object, which needs no mark.
+    /// Like [`Encoder::leaf`], for the message's first object, which needs no id.
     pub(crate) unsafe fn leaf_root(&mut self, object: Obj) -> Result<bool> {
         // SAFETY: alive, says the caller. No count is above the highest.
         unsafe {
@@ -124,11 +124,7 @@ impl<D: Dialect> Encoder<'_, D> {
         unsafe {
             if ffi::Py_TYPE(object) == addr_of_mut!(ffi::PyTuple_Type) && ffi::Py_SIZE(object) == 0 {
                 // There is only one.
-                if D::Writer::TYPES || D::Writer::TYPED_VALUES {
-                    self.w.tuple(0);
-                } else {
-                    self.w.list(0);
-                }
+                self.w.tuple(0);
                 return Ok(());
             }
             if self.looks_closely && !self.spend() {
@@ -153,7 +149,7 @@ impl<D: Dialect> Encoder<'_, D> {
         true
     }
 
-    /// Writes an object whose mark was written, and pushes a frame for what it holds.
+    /// Writes an object whose id was written, and pushes a frame for what it holds.
     ///
     /// # Safety
     /// `object` is alive.
@@ -166,7 +162,7 @@ impl<D: Dialect> Encoder<'_, D> {
             }
             let class = ffi::Py_TYPE(object);
             if class == addr_of_mut!(ffi::PyDict_Type) {
-                self.dict(object, hint)
+                D::dict(self, object, hint)
             } else if class == addr_of_mut!(ffi::PyList_Type) {
                 self.sequence(object, Seq::List)
             } else if class == addr_of_mut!(ffi::PyTuple_Type) {
@@ -178,59 +174,13 @@ impl<D: Dialect> Encoder<'_, D> {
     }
 
     #[inline(never)]
-    pub(crate) unsafe fn other(&mut self, object: Obj, class: *mut ffi::PyTypeObject) -> Result<()> {
-        // SAFETY: alive, says the caller; lengths and data are those of the object's type.
+    pub(crate) unsafe fn other(&mut self, object: Obj, class: Type) -> Result<()> {
+        // SAFETY: alive, by the same contract; of the type that is asked for.
         unsafe {
-            if class == addr_of_mut!(ffi::PyBytes_Type) {
-                let bytes = bytes_of(object);
-                if !buffer::send_bytes(self, object, bytes.len(), OutOfBand::Bytes)? {
-                    self.w.bytes(bytes);
-                }
-            } else if D::value(self, object, class)? {
-            } else if !D::Writer::TYPES {
-                self.plain_builtin(object, class)?;
-            } else if class == addr_of_mut!(ffi::PySet_Type) || class == addr_of_mut!(ffi::PyFrozenSet_Type) {
-                let len = ffi::PySet_Size(object) as usize;
-                if class == addr_of_mut!(ffi::PySet_Type) {
-                    self.w.set(len);
-                } else {
-                    self.w.frozenset(len);
-                }
-                self.members(object)?;
-            } else if class == addr_of_mut!(ffi::PyByteArray_Type) {
-                let len = ffi::PyByteArray_Size(object) as usize;
-                if buffer::send_bytes(self, object, len, OutOfBand::ByteArray)? {
-                    return Ok(());
-                }
-                self.w.bytearray(std::slice::from_raw_parts(ffi::PyByteArray_AsString(object).cast(), len));
-            } else if self.options.trust && self.by_reducer(object, class)? {
-            } else if class == addr_of_mut!(ffi::PyComplex_Type) {
-                let value = (*object.cast::<ffi::PyComplexObject>()).cval;
-                self.w.complex(value.real, value.imag);
-            } else if object == ffi::Py_Ellipsis() {
-                self.w.ellipsis();
-            } else if object == ffi::Py_NotImplemented() {
-                self.w.not_implemented();
-            } else {
-                self.instance(object)?;
+            match class == addr_of_mut!(ffi::PyBytes_Type) {
+                true => D::bytes(self, object),
+                false => D::value(self, object, class),
             }
-        }
-        Ok(())
-    }
-
-    /// Trusted messages: writes a complex number, Ellipsis or NotImplemented by a reducer of the program's, if there is one. Of
-    /// these pickle asks as of any object; what has a tag of its own besides is never asked about.
-    unsafe fn by_reducer(&mut self, object: Obj, class: *mut ffi::PyTypeObject) -> Result<bool> {
-        // SAFETY: alive, says the caller.
-        unsafe {
-            let asked = class == addr_of_mut!(ffi::PyComplex_Type)
-                || object == ffi::Py_Ellipsis()
-                || object == ffi::Py_NotImplemented();
-            if !asked {
-                return Ok(false);
-            }
-            let plan = self.plan(class)?;
-            self.dispatched(object, &plan)
         }
     }
 
@@ -297,6 +247,77 @@ impl<D: Dialect> Encoder<'_, D> {
             if len > 0 {
                 self.tables.stack.push(Frame { len, ..Frame::new(Owned::borrowed(object), kind) });
             }
+        }
+    }
+}
+
+impl<W: NativeWriter> Encoder<'_, Native<W>> {
+    /// `bytes`, beside the message where they are large and it goes to a file.
+    ///
+    /// # Safety
+    /// `object` is `bytes`, and its id was written.
+    #[inline(always)]
+    pub(crate) unsafe fn native_bytes(&mut self, object: Obj) -> Result<()> {
+        // SAFETY: `bytes`, as the caller promises.
+        unsafe {
+            let bytes = bytes_of(object);
+            if !buffer::send_bytes(self, object, bytes.len(), OutOfBand::Bytes)? {
+                self.w.bytes(bytes);
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes what is neither a leaf nor `bytes`, dict, list or tuple.
+    ///
+    /// # Safety
+    /// `object` is alive, of that class, and its id was written.
+    #[inline(always)]
+    pub(crate) unsafe fn native_value(&mut self, object: Obj, class: Type) -> Result<()> {
+        // SAFETY: alive, as the caller promises; lengths and data are those of the object's type.
+        unsafe {
+            if class == addr_of_mut!(ffi::PySet_Type) || class == addr_of_mut!(ffi::PyFrozenSet_Type) {
+                let len = ffi::PySet_Size(object) as usize;
+                if class == addr_of_mut!(ffi::PySet_Type) {
+                    self.w.set(len);
+                } else {
+                    self.w.frozenset(len);
+                }
+                self.members(object)?;
+            } else if class == addr_of_mut!(ffi::PyByteArray_Type) {
+                let len = ffi::PyByteArray_Size(object) as usize;
+                if buffer::send_bytes(self, object, len, OutOfBand::ByteArray)? {
+                    return Ok(());
+                }
+                self.w.bytearray(std::slice::from_raw_parts(ffi::PyByteArray_AsString(object).cast(), len));
+            } else if self.options.trust && self.by_reducer(object, class)? {
+            } else if class == addr_of_mut!(ffi::PyComplex_Type) {
+                let value = (*object.cast::<ffi::PyComplexObject>()).cval;
+                self.w.complex(value.real, value.imag);
+            } else if object == ffi::Py_Ellipsis() {
+                self.w.ellipsis();
+            } else if object == ffi::Py_NotImplemented() {
+                self.w.not_implemented();
+            } else {
+                self.instance(object)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Trusted messages: writes a complex number, Ellipsis or NotImplemented by a reducer of the program's, if there is one. Of
+    /// these pickle asks as of any object; what has a tag of its own besides is never asked about.
+    unsafe fn by_reducer(&mut self, object: Obj, class: *mut ffi::PyTypeObject) -> Result<bool> {
+        // SAFETY: alive, says the caller.
+        unsafe {
+            let asked = class == addr_of_mut!(ffi::PyComplex_Type)
+                || object == ffi::Py_Ellipsis()
+                || object == ffi::Py_NotImplemented();
+            if !asked {
+                return Ok(false);
+            }
+            let plan = self.plan(class)?;
+            self.dispatched(object, &plan)
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Documents of hold: files with an index, and messages that one is made of.
+//! Documents of hold: files with an index, and messages for which one is made.
 
 use crate::budget::Shares;
 use crate::cpython::View;
@@ -8,7 +8,7 @@ use crate::error::{DecodeError, Fault};
 use crate::io::files::Mapped;
 use crate::lazy::source::Source;
 use crate::lazy::tokens;
-use crate::lazy::tokens::{given, Form, Items, Names, Shape, Target};
+use crate::lazy::tokens::{given, Container, Items, Names, Target, TokenFormat};
 use crate::lazy::Document;
 use crate::memory::{HashMap, Vec};
 use crate::message::foreign::named;
@@ -31,30 +31,30 @@ struct Hold {
     message: Message,
     writable: bool,
     trusted: bool,
-    /// What was built already, for all who refer to it.
+    /// What was built already, for everything that refers to it.
     kept: Mutex<Kept>,
     shares: Mutex<Shares>,
     names: Mutex<HashMap<usize, Arc<Names>>>,
 }
 
 enum Message {
-    /// In the data as it is.
+    /// In the data as they are.
     Stored(Range<usize>),
     Unpacked(Vec<u8>),
 }
 
 impl Hold {
-    /// The names of a layout as strings.
-    fn names(&self, py: Python<'_>, message: &[u8], layout: &model::Shape<'_>) -> PyResult<Arc<Names>> {
+    /// The names of a shape as Python strings.
+    fn names(&self, py: Python<'_>, message: &[u8], shape: &model::Shape<'_>) -> PyResult<Arc<Names>> {
         let known = || self.names.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(names) = known().get(&layout.at) {
+        if let Some(names) = known().get(&shape.at) {
             return Ok(names.clone());
         }
         let raise = |error| Fault::from(error).into_py(0);
         let reader = hold::PartialReader::new(message, &self.index, 1, true).map_err(raise)?;
-        let mut names = Vec::with_capacity(layout.fields);
-        let is_class = layout.kind != ShapeKind::Dict;
-        for name in reader.names(layout).skip(usize::from(is_class)) {
+        let mut names = Vec::with_capacity(shape.fields);
+        let is_class = shape.kind != ShapeKind::Dict;
+        for name in reader.names(shape).skip(usize::from(is_class)) {
             let bytes = match name.map_err(raise)? {
                 Name::Text(bytes) => bytes,
                 Name::Reference(number) => {
@@ -63,18 +63,18 @@ impl Hold {
                         Token::Text(bytes) => bytes,
                         _ => {
                             let kind = holdall_format::ErrorKind::BadName;
-                            return Err(raise(holdall_format::Error::new(kind, layout.at)));
+                            return Err(raise(holdall_format::Error::new(kind, shape.at)));
                         }
                     }
                 }
             };
             names.push(tokens::string(py, bytes)?.cast_into::<PyString>()?.unbind());
         }
-        if names.len() != layout.fields {
-            return Err(raise(holdall_format::Error::new(holdall_format::ErrorKind::BadName, layout.at)));
+        if names.len() != shape.fields {
+            return Err(raise(holdall_format::Error::new(holdall_format::ErrorKind::BadName, shape.at)));
         }
         let names = Arc::new(Names(names));
-        known().insert(layout.at, names.clone());
+        known().insert(shape.at, names.clone());
         Ok(names)
     }
 
@@ -87,10 +87,10 @@ impl Hold {
         };
         let mut buffers = Mapped::new(&self.source.data, view.as_slice(), &self.parts, self.writable);
         let reader = hold::PartialReader::new(message, &self.index, at, options.trust).map_err(raise)?;
-        // SAFETY: the GIL is held, as `py` shows.
+        // SAFETY: `py` proves that the GIL is held.
         let mut decoder = unsafe { Decoder::new(py, Native::new(), reader, options, Some(Lender::File(&mut buffers))) };
         let kept = || self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        // What is built by a type is nobody else's.
+        // What was built for a type is not shared with other look-ups.
         let untyped = options.schema.is_none();
         let before = if untyped { std::mem::take(&mut *kept()) } else { kept().untyped() };
         let shares = || self.shares.lock().unwrap_or_else(PoisonError::into_inner);
@@ -106,7 +106,7 @@ impl Hold {
         decoder.end_allowance(&mut left);
         shares().end(place, begun, left, made.is_ok());
         drop(decoder);
-        // A hook may have asked this very document meanwhile.
+        // Meanwhile a hook may have used this very document.
         let after = if untyped { after } else { after.untyped() };
         let meanwhile = std::mem::replace(&mut *kept(), after);
         kept().merge(meanwhile);
@@ -114,7 +114,7 @@ impl Hold {
     }
 }
 
-impl Form for Hold {
+impl TokenFormat for Hold {
     const NAME: &'static str = "hold";
 
     fn source(&self) -> &Source {
@@ -141,28 +141,28 @@ impl Form for Hold {
         hold::PartialReader::new(message, &self.index, at, true)?.next()
     }
 
-    fn shape(&self, py: Python<'_>, message: &[u8], at: usize) -> PyResult<Shape> {
+    fn shape(&self, py: Python<'_>, message: &[u8], at: usize) -> PyResult<Container> {
         let raise = |error| Fault::from(error).into_py(0);
         let mut reader = hold::PartialReader::new(message, &self.index, at, true).map_err(raise)?;
         let token = reader.next().map_err(raise)?;
         let first = reader.offset();
-        let layout = match token {
-            Token::List(len) | Token::Tuple(len) => return Ok(Shape::List { len, first }),
-            Token::Dict(len) => return Ok(Shape::Table { len, first }),
-            Token::Ints(_, run) => return Ok(Shape::Run { len: run.len(), items: Items::Token }),
-            Token::Floats(_, run) => return Ok(Shape::Run { len: run.len(), items: Items::Token }),
-            Token::Bools(_, run) => return Ok(Shape::Run { len: run.len(), items: Items::Bools }),
-            Token::Texts(_, run, _) => return Ok(Shape::Run { len: run.len(), items: Items::Texts }),
-            Token::NewShape(layout) => layout,
+        let shape = match token {
+            Token::List(len) | Token::Tuple(len) => return Ok(Container::List { len, first }),
+            Token::Dict(len) => return Ok(Container::Table { len, first }),
+            Token::Ints(_, run) => return Ok(Container::Run { len: run.len(), items: Items::Token }),
+            Token::Floats(_, run) => return Ok(Container::Run { len: run.len(), items: Items::Token }),
+            Token::Bools(_, run) => return Ok(Container::Run { len: run.len(), items: Items::Bools }),
+            Token::Texts(_, run, _) => return Ok(Container::Run { len: run.len(), items: Items::Texts }),
+            Token::NewShape(shape) => shape,
             Token::Instance(number) => self.index.shape(message, number).map_err(raise)?.0,
-            _ => return Ok(Shape::Leaf),
+            _ => return Ok(Container::Leaf),
         };
-        match layout.kind {
+        match shape.kind {
             ShapeKind::Dict | ShapeKind::Object => {
-                let names = self.names(py, message, &layout)?;
-                Ok(Shape::Fields { names, first, class: layout.kind == ShapeKind::Object })
+                let names = self.names(py, message, &shape)?;
+                Ok(Container::Fields { names, first, class: shape.kind == ShapeKind::Object })
             }
-            _ => Ok(Shape::Leaf),
+            _ => Ok(Container::Leaf),
         }
     }
 
@@ -189,7 +189,8 @@ impl Form for Hold {
     fn build(&self, py: Python<'_>, view: &View, target: Target, options: &decode::Options) -> PyResult<Py<PyAny>> {
         let made = self.once(py, view, target, options);
         match made {
-            // What is made of its parts can't be one of them, if it is begun within. Begun from outside it may.
+            // An object that is made from its parts can't be built when the look-up began within it; begun from the
+            // outermost value it can.
             Err(error)
                 if options.schema.is_none()
                     && !matches!(target, Target::Number(0))
@@ -203,7 +204,7 @@ impl Form for Hold {
     }
 }
 
-/// The document of a file of `dump`'s, or of a message of `dumps`'s, of which an index is made first.
+/// The document of a file, or of a message, for which an index is made first.
 pub fn open(data: &Bound<'_, PyAny>, owned: bool, writable: bool, options: decode::Options) -> PyResult<Document> {
     let py = data.py();
     let source = Source::new(data, owned)?;
@@ -242,7 +243,7 @@ pub fn open(data: &Bound<'_, PyAny>, owned: bool, writable: bool, options: decod
     };
     let (bytes, base) = form.message(&view);
     let raise = |error: holdall_format::Error| Fault::from(error.shifted(base)).into_py(0);
-    // Refuses what is none, or would have to be trusted.
+    // Refuses bytes that are not a message, or are a trusted one without permission.
     let raise = |error| named(py, raise(error), Format::Hold, bytes);
     hold::Reader::new(bytes, form.trusted).map_err(raise)?;
     if form.index.is_empty() {

@@ -1,5 +1,5 @@
-//! Documents of formats whose containers say how many values they hold, but not where those are: they are passed over to get
-//! from one to the next, with an index where there is one.
+//! Documents of formats whose containers say how many values they hold but not where these are. Values are skipped to
+//! get from one to the next, unless an index says where it is.
 
 use crate::cpython::{new, text, Owned, View};
 use crate::decode;
@@ -18,30 +18,30 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat, PyInt, PyMemoryView, PyString, PyWeakrefMethods, PyWeakrefReference};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// Dicts of up to so many items are searched key by key.
+/// Dicts with up to this many items are searched key by key.
 pub(crate) const FEW: usize = 16;
 
-/// Of what no index knows, a place is noted every so many bytes.
+/// Where the index says nothing, a position is remembered at intervals of this many bytes.
 const SPAN: usize = 1 << 12;
 
-/// Field names, or keys that dicts share.
+/// The names of fields, or of keys that dicts share.
 pub struct Names(pub Vec<Py<PyString>>);
 
-/// What is had from a value without building it.
+/// What is known about a value without building it.
 #[derive(Clone)]
-pub enum Shape {
-    /// It is built at once.
+pub enum Container {
+    /// Built as a whole.
     Leaf,
     List {
         len: usize,
         first: usize,
     },
-    /// A list whose items stand in one run.
+    /// A list whose items are in a run.
     Run {
         len: usize,
         items: Items,
     },
-    /// Keys and values in turn.
+    /// Alternating keys and values.
     Table {
         len: usize,
         first: usize,
@@ -54,42 +54,42 @@ pub enum Shape {
     },
 }
 
-/// How an item of a run is had.
+/// How to get an item of a run.
 #[derive(Clone, Copy)]
 pub enum Items {
-    /// From the run's token, which is read in no time.
+    /// From the run's token, which is read quickly.
     Token,
-    /// From its place in the block. All of that was checked once: with the token it would be each time.
+    /// By its position in the block. The whole block was checked once; reading its token would check it every time.
     Bools,
     Texts,
 }
 
-/// What is to be built: a value by its place, or an object by its number.
+/// What to build: the value at an offset, or the object with an id.
 #[derive(Clone, Copy)]
 pub enum Target {
     At(usize),
     Number(u64),
 }
 
-/// A format, and the message that a document and all within it share.
-pub trait Form: Send + Sync + Sized + 'static {
+/// A format, and the message that a document and all documents within it share.
+pub trait TokenFormat: Send + Sync + Sized + 'static {
     const NAME: &'static str;
 
     fn source(&self) -> &Source;
-    /// The message, in what `view` shows or elsewhere; and where in `view` it begins.
+    /// The message, which may be within the bytes of `view`, and its offset in `view`.
     fn message<'v>(&'v self, view: &'v View) -> (&'v [u8], usize);
-    /// Where the value stands that begins there or is referred to there, and its number if it has one.
+    /// The offset of the value at `at`, after following a reference, and its object id if it has one.
     fn resolve(&self, message: &[u8], at: usize) -> Result<(usize, Option<u64>)>;
-    /// The token of the value that stands there.
+    /// The token of the value at `at`.
     fn token<'i>(&'i self, message: &'i [u8], at: usize) -> Result<Token<'i>>;
-    fn shape(&self, py: Python<'_>, message: &[u8], at: usize) -> PyResult<Shape>;
-    /// Where the value behind that one begins.
+    fn shape(&self, py: Python<'_>, message: &[u8], at: usize) -> PyResult<Container>;
+    /// The offset after the value at `at`.
     fn skip(&self, message: &[u8], at: usize) -> Result<usize>;
-    /// Where that value of a container stands, if an index can tell.
+    /// The offset of a container's value, if an index says it.
     fn value(&self, message: &[u8], container: usize, first: usize, value: usize) -> Option<Result<usize>>;
-    /// Where a key may stand, if an index can tell.
+    /// The offsets at which a key may be, if an index says them.
     fn search(&self, view: &View, message: &[u8], container: usize, key: Text<'_>) -> Result<Option<Search>>;
-    /// Of a run whose items are had from its block: how many they are, and where that begins.
+    /// For a run whose items are found by position: their number, and the offset of its block.
     fn run(&self, _message: &[u8], _at: usize) -> Option<(usize, usize)> {
         None
     }
@@ -100,7 +100,7 @@ pub trait Form: Send + Sync + Sized + 'static {
     fn build(&self, py: Python<'_>, view: &View, target: Target, options: &decode::Options) -> PyResult<Py<PyAny>>;
 }
 
-/// Documents of objects that have a number, while somebody has them.
+/// The documents of objects with an id, while somebody holds them.
 #[derive(Default)]
 struct Documents(Mutex<HashMap<u64, Py<PyWeakrefReference>>>);
 
@@ -127,21 +127,22 @@ pub(crate) struct Part<F> {
     shared: Arc<Shared<F>>,
     pub(crate) at: usize,
     number: Option<u64>,
-    shape: Shape,
+    shape: Container,
     options: Arc<decode::Options>,
-    /// The same for members of which the type says nothing.
+    /// The options for members that the type says nothing about.
     pub(crate) untyped: Arc<decode::Options>,
-    /// Of what no index knows: places of values, and of text keys by their hash. Of a run of texts: where every so manieth begins.
+    /// Found without an index: positions of values, and keys by their hash. For a run of texts: the offset of every
+    /// 16th one.
     points: OnceLock<Vec<(usize, usize)>>,
     pub(crate) keys: OnceLock<HashMap<u64, Vec<Member>>>,
-    /// Whether the document that it is in is known to those who refer to it.
+    /// Whether the Python document has been registered for references to it.
     met: OnceLock<()>,
-    /// Of a run that a type says something of: all of it, built once and not for each item.
+    /// For a run that the type says something about: the whole list, built once.
     whole: OnceLock<Py<PyAny>>,
 }
 
-/// The document of a whole message, whose first value stands at `at`.
-pub fn open<F: Form>(
+/// The document of a whole message, whose outermost value is at `at`.
+pub fn open<F: TokenFormat>(
     py: Python<'_>,
     form: F,
     at: usize,
@@ -166,7 +167,7 @@ pub fn open<F: Form>(
     Ok(Document::new(part))
 }
 
-impl<F: Form> Part<F> {
+impl<F: TokenFormat> Part<F> {
     pub(crate) fn form(&self) -> &F {
         &self.shared.form
     }
@@ -181,24 +182,24 @@ impl<F: Form> Part<F> {
         Fault::from(error).into_py(self.form().message(view).1)
     }
 
-    /// How many values follow one another: keys count.
+    /// How many values it contains, counting keys.
     fn values(&self) -> usize {
         match &self.shape {
-            Shape::Leaf => 0,
-            Shape::List { len, .. } | Shape::Run { len, .. } => *len,
-            Shape::Table { len, .. } => 2 * len,
-            Shape::Fields { names, .. } => names.0.len(),
+            Container::Leaf => 0,
+            Container::List { len, .. } | Container::Run { len, .. } => *len,
+            Container::Table { len, .. } => 2 * len,
+            Container::Fields { names, .. } => names.0.len(),
         }
     }
 
     pub(crate) fn first(&self) -> usize {
         match self.shape {
-            Shape::List { first, .. } | Shape::Table { first, .. } | Shape::Fields { first, .. } => first,
-            Shape::Leaf | Shape::Run { .. } => self.at,
+            Container::List { first, .. } | Container::Table { first, .. } | Container::Fields { first, .. } => first,
+            Container::Leaf | Container::Run { .. } => self.at,
         }
     }
 
-    /// Where that value begins.
+    /// The offset of one of its values.
     fn place(&self, view: &View, message: &[u8], value: usize) -> PyResult<usize> {
         let form = self.form();
         let fault = |error| self.fault(view, error);
@@ -226,7 +227,7 @@ impl<F: Form> Part<F> {
         Ok(at)
     }
 
-    /// What a member is by the document's own type; [`ANY`] where that says nothing of it.
+    /// What the document's type says about a member; [`ANY`] if it says nothing.
     fn node_of(&self, key: Option<&Bound<'_, PyAny>>) -> PyResult<NodeId> {
         let Some(schema) = &self.options.schema else { return Ok(ANY) };
         let name = match key.map(|key| key.extract::<String>().if_taken()).transpose()? {
@@ -250,14 +251,14 @@ impl<F: Form> Part<F> {
         Ok(self.form().build(py, view, target, options)?.into_bound(py))
     }
 
-    /// An item of a run. What was there when the document was opened may be something else by now: nobody can keep others from
-    /// writing to a file, or to a bytearray.
+    /// An item of a run. The bytes may have changed since the document was opened: others can write to a file or to a
+    /// bytearray.
     fn item<'py>(&self, py: Python<'py>, view: &View, message: &[u8], index: usize) -> PyResult<Bound<'py, PyAny>> {
         let changed = || {
             let why = "the bytes of the document have changed since it was opened";
             self.fault(view, Error::new(ErrorKind::Malformed { why }, self.at))
         };
-        if let Shape::Run { items: items @ (Items::Bools | Items::Texts), .. } = self.shape {
+        if let Container::Run { items: items @ (Items::Bools | Items::Texts), .. } = self.shape {
             let run = self.form().run(message, self.at).filter(|&(len, _)| index < len);
             let (len, block) = run.ok_or_else(changed)?;
             if let Items::Bools = items {
@@ -280,7 +281,7 @@ impl<F: Form> Part<F> {
         item.ok_or_else(changed)
     }
 
-    /// A text of a run: its lengths begin at `at`, and are `len`.
+    /// A text of a run, whose table of lengths begins at `at` and takes `len` bytes.
     fn text<'m>(&self, message: &'m [u8], at: usize, len: usize, index: usize) -> Option<&'m [u8]> {
         let lengths = message.get(at..at.checked_add(len)?)?;
         let points = self.points.get_or_init(|| {
@@ -301,7 +302,7 @@ impl<F: Form> Part<F> {
 }
 
 pub fn string<'py>(py: Python<'py>, bytes: Bytes<'_>) -> PyResult<Bound<'py, PyAny>> {
-    // SAFETY: the GIL is held, as `py` shows; the new reference is handed over.
+    // SAFETY: `py` proves that the GIL is held; `made` is a reference of ours, which the `Bound` takes over.
     unsafe {
         match text::from_bytes(bytes) {
             Ok(made) => Ok(Bound::from_owned_ptr(py, made.into_raw())),
@@ -311,13 +312,13 @@ pub fn string<'py>(py: Python<'py>, bytes: Bytes<'_>) -> PyResult<Bound<'py, PyA
     }
 }
 
-impl<F: Form> Inside for Part<F> {
+impl<F: TokenFormat> Inside for Part<F> {
     fn kind(&self) -> String {
         let what = match self.shape {
-            Shape::Leaf => "value",
-            Shape::List { .. } | Shape::Run { .. } => "list",
-            Shape::Table { .. } | Shape::Fields { class: false, .. } => "dict",
-            Shape::Fields { class: true, .. } => "instance",
+            Container::Leaf => "value",
+            Container::List { .. } | Container::Run { .. } => "list",
+            Container::Table { .. } | Container::Fields { class: false, .. } => "dict",
+            Container::Fields { class: true, .. } => "instance",
         };
         format!("{} {what}", F::NAME)
     }
@@ -327,7 +328,7 @@ impl<F: Form> Inside for Part<F> {
     }
 
     fn is_sequence(&self) -> bool {
-        matches!(self.shape, Shape::List { .. } | Shape::Run { .. })
+        matches!(self.shape, Container::List { .. } | Container::Run { .. })
     }
 
     fn has_names(&self) -> bool {
@@ -344,8 +345,8 @@ impl<F: Form> Inside for Part<F> {
     fn len(&self, _py: Python<'_>) -> PyResult<usize> {
         self.form().source().view()?;
         match &self.shape {
-            Shape::Leaf => Err(PyTypeError::new_err("the document is a single value: load() gives it")),
-            Shape::Table { len, .. } => Ok(*len),
+            Container::Leaf => Err(PyTypeError::new_err("the document is a single value: load() gives it")),
+            Container::Table { len, .. } => Ok(*len),
             _ => Ok(self.values()),
         }
     }
@@ -354,19 +355,19 @@ impl<F: Form> Inside for Part<F> {
         self.see(|view, message| {
             let place = |value: usize| self.place(view, message, value);
             match &self.shape {
-                Shape::Leaf => Err(PyTypeError::new_err("the document is a single value: load() gives it")),
-                Shape::List { len, .. } | Shape::Run { len, .. } => {
+                Container::Leaf => Err(PyTypeError::new_err("the document is a single value: load() gives it")),
+                Container::List { len, .. } | Container::Run { len, .. } => {
                     if !key.hasattr("__index__")? {
                         return Err(PyTypeError::new_err("the items of a list are had by index"));
                     }
                     let index: isize = key.call_method0("__index__")?.extract()?;
                     let index = if index < 0 { index + *len as isize } else { index };
                     let Some(index) = usize::try_from(index).ok().filter(|index| index < len) else { return Ok(None) };
-                    let at = if matches!(self.shape, Shape::Run { .. }) { self.at } else { place(index)? };
+                    let at = if matches!(self.shape, Container::Run { .. }) { self.at } else { place(index)? };
                     Ok(Some(Member { index, at, ..Member::default() }))
                 }
-                Shape::Table { len, .. } => self.find_key(view, message, *len, key),
-                Shape::Fields { names, .. } => {
+                Container::Table { len, .. } => self.find_key(view, message, *len, key),
+                Container::Fields { names, .. } => {
                     key.hash()?;
                     for (index, name) in names.0.iter().enumerate() {
                         if name.bind(key.py()).as_any().eq(key)? {
@@ -382,7 +383,7 @@ impl<F: Form> Inside for Part<F> {
     fn start(&self) -> PyResult<Cursor> {
         self.form().source().view()?;
         match self.shape {
-            Shape::Leaf => Err(PyTypeError::new_err("the document is a single value: load() gives it")),
+            Container::Leaf => Err(PyTypeError::new_err("the document is a single value: load() gives it")),
             _ => Ok(Cursor { index: 0, at: self.first() }),
         }
     }
@@ -395,8 +396,8 @@ impl<F: Form> Inside for Part<F> {
             let skip = |at| self.form().skip(message, at).map_err(|error| self.fault(view, error));
             let mut member = Member { index: at.index, at: at.at, ..Member::default() };
             let next = match &self.shape {
-                Shape::Run { .. } => at.at,
-                Shape::Table { .. } => {
+                Container::Run { .. } => at.at,
+                Container::Table { .. } => {
                     (member.key, member.at) = (at.at, skip(at.at)?);
                     skip(member.at)?
                 }
@@ -408,11 +409,13 @@ impl<F: Form> Inside for Part<F> {
 
     fn key<'py>(&self, py: Python<'py>, member: &Member) -> PyResult<Bound<'py, PyAny>> {
         match &self.shape {
-            Shape::Fields { names, .. } => match names.0.get(member.index) {
+            Container::Fields { names, .. } => match names.0.get(member.index) {
                 Some(name) => Ok(name.bind(py).clone().into_any()),
                 None => Err(PyKeyError::new_err("no such field")),
             },
-            Shape::Table { .. } => self.see(|view, message| self.build(py, view, message, member.key, &self.untyped)),
+            Container::Table { .. } => {
+                self.see(|view, message| self.build(py, view, message, member.key, &self.untyped))
+            }
             _ => Ok(member.index.into_pyobject(py)?.into_any()),
         }
     }
@@ -424,7 +427,7 @@ impl<F: Form> Inside for Part<F> {
                 _ => None,
             };
             let node = self.node_of(key.as_ref())?;
-            if matches!(self.shape, Shape::Run { .. }) {
+            if matches!(self.shape, Container::Run { .. }) {
                 if node == ANY {
                     return self.item(py, view, message, member.index);
                 }
@@ -447,7 +450,7 @@ impl<F: Form> Inside for Part<F> {
                 return Ok(known);
             }
             let shape = self.form().shape(py, message, at)?;
-            if let Shape::Leaf = shape {
+            if let Container::Leaf = shape {
                 return self.build(py, view, message, member.at, &self.untyped);
             }
             let part = Part {
@@ -487,7 +490,7 @@ impl<F: Form> Inside for Part<F> {
                 limits,
                 ..given
             };
-            if let Shape::Run { .. } = self.shape {
+            if let Container::Run { .. } = self.shape {
                 let item = self.item(py, view, message, member.index)?;
                 return crate::io::files::converted(&item, &options);
             }
@@ -519,7 +522,7 @@ impl<F: Form> Inside for Part<F> {
             if start < view.len() {
                 return self.form().source().part(py, base + self.at, end - self.at);
             }
-            // Unpacked: there is nothing to look at in place.
+            // Decompressed: the caller's data don't contain these bytes.
             let part = message.get(self.at..end).unwrap_or_default();
             Ok(PyMemoryView::from(new::bytes(py, part)?.as_any())?.into_any())
         })
@@ -530,8 +533,8 @@ impl<F: Form> Inside for Part<F> {
     }
 }
 
-/// The reference of an object that is handed to Python.
+/// Hands an object to Python.
 pub fn given(py: Python<'_>, object: Owned) -> Py<PyAny> {
-    // SAFETY: a reference of our own.
+    // SAFETY: `object` is a reference of ours, which the `Bound` takes over.
     unsafe { Bound::from_owned_ptr(py, object.into_raw()) }.unbind()
 }

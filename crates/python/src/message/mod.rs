@@ -23,17 +23,7 @@ use holdall_format::hold::{Reader, Writer};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-/// Writes `object` as a message of a schemaless format.
-pub fn write_schemaless<W: holdall_format::Writer>(
-    writer: W,
-    tables: &mut Tables,
-    object: &Bound<'_, PyAny>,
-    options: &encode::Options,
-) -> Result<(), Fault> {
-    write_in_dialect(Native::new(), writer, tables, object, options, |_| ())
-}
-
-/// The same in a dialect; `see` gets the writer as it is at the end.
+/// Writes `object` as a message by a dialect; `see` gets the writer as it is at the end.
 pub fn write_in_dialect<D: Dialect>(
     dialect: D,
     writer: D::Writer,

@@ -15,8 +15,7 @@ use crate::memory::{vec, Vec};
 use crate::types::bson_values::classes::Class;
 use crate::types::walker::Walker;
 use holdall_format::bson::{self, refusal};
-use holdall_format::model::BsonValue;
-use holdall_format::Writer;
+use holdall_format::model::{BsonValue, BsonWriter, TimestampWriter};
 use pyo3::exceptions::PyTypeError;
 use pyo3::ffi;
 use pyo3::intern;
@@ -28,7 +27,7 @@ use pyo3::types::{PyBytes, PyDict, PyInt, PyList, PyMemoryView, PyString, PyType
 const FLAGS: [(u8, i64); 6] = [(b'i', 2), (b'l', 4), (b'm', 8), (b's', 16), (b'u', 32), (b'x', 64)];
 
 /// What the walk that writes BSON values says of them: by PyMongo's rules, or by ours.
-pub trait BsonWalker<'py>: Walker<'py> {
+pub trait BsonWalker<'py>: Walker<'py, Writer: BsonWriter> {
     /// Patterns keep whatever flags they have; else those that have no form are refused.
     const TAKES_ALL_FLAGS: bool;
 

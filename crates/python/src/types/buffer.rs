@@ -5,8 +5,8 @@ use crate::cpython::{new, Obj, Owned, View};
 use crate::error::{decode, raised, Asked, Result};
 use crate::memory::vec;
 use crate::types::out_of_band::BufferSink;
-use crate::types::walker::{Walker, WorkItem};
-use holdall_format::model::{KnownType, OutOfBand};
+use crate::types::walker::{TypeWalker, WorkItem};
+use holdall_format::model::{KnownType, OutOfBand, TypeWriter};
 use holdall_format::Writer;
 use pyo3::exceptions::PyValueError;
 use pyo3::ffi;
@@ -34,7 +34,7 @@ pub trait Source {
 }
 
 /// Leaves a buffer to the file that the message goes to.
-pub fn send<'py, E: Walker<'py>>(encoder: &mut E, view: View, out_of_band: OutOfBand) {
+pub fn send<'py, E: TypeWalker<'py>>(encoder: &mut E, view: View, out_of_band: OutOfBand) {
     let number = encoder.buffers().next();
     encoder.w().buffer(number, out_of_band);
     if let Some(BufferSink::File(views)) = &mut encoder.buffers().to {
@@ -47,13 +47,13 @@ pub fn send<'py, E: Walker<'py>>(encoder: &mut E, view: View, out_of_band: OutOf
 /// # Safety
 /// `object` is alive.
 #[inline(always)]
-pub unsafe fn send_bytes<'py, E: Walker<'py>>(
+pub unsafe fn send_bytes<'py, E: TypeWalker<'py>>(
     encoder: &mut E,
     object: Obj,
     len: usize,
     out_of_band: OutOfBand,
 ) -> Result<bool> {
-    if !E::Writer::TYPES || !encoder.buffers().sends(len) {
+    if !encoder.buffers().sends(len) {
         return Ok(false);
     }
     // SAFETY: alive, as the caller promises, while it is bound.
@@ -63,7 +63,7 @@ pub unsafe fn send_bytes<'py, E: Walker<'py>>(
 }
 
 /// A memoryview as its bytes; a PickleBuffer out of band where there is a list for it, else as bytes or bytearray.
-pub fn encode<'py, E: Walker<'py>>(encoder: &mut E, object: &Bound<'_, PyAny>) -> Result<()> {
+pub fn encode<'py, E: TypeWalker<'py>>(encoder: &mut E, object: &Bound<'_, PyAny>) -> Result<()> {
     let py = object.py();
     let view = py.import("builtins")?.getattr("memoryview")?.call1((object,))?;
     let readonly = view.getattr("readonly")?.is_truthy()?;
@@ -89,7 +89,11 @@ pub fn encode<'py, E: Walker<'py>>(encoder: &mut E, object: &Bound<'_, PyAny>) -
 }
 
 /// Gives a buffer to the caller's list, and writes its number; says no where there is no list, or it declines.
-pub fn out_of_band<'py, E: Walker<'py>>(encoder: &mut E, buffer: &Bound<'_, PyAny>, readonly: bool) -> Result<bool> {
+pub fn out_of_band<'py, E: TypeWalker<'py>>(
+    encoder: &mut E,
+    buffer: &Bound<'_, PyAny>,
+    readonly: bool,
+) -> Result<bool> {
     let Some(BufferSink::Given(list)) = &encoder.buffers().to else { return Ok(false) };
     let list = list.clone();
     let py = buffer.py();
@@ -187,7 +191,7 @@ pub fn pass(py: Python<'_>, lender: &mut Option<Lender<'_>>, charge: Charge<'_>,
     }
 }
 
-pub fn encode_array<'py, E: Walker<'py>>(encoder: &mut E, object: &Bound<'_, PyAny>) -> Result<()> {
+pub fn encode_array<'py, E: TypeWalker<'py>>(encoder: &mut E, object: &Bound<'_, PyAny>) -> Result<()> {
     let code: String = object.getattr("typecode")?.extract()?;
     encoder.w().known(KnownType::PythonArray);
     let mut parts = vec![WorkItem::Value(owned(new::text(object.py(), &code)?.as_any()))];

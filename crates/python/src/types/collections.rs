@@ -6,19 +6,19 @@ use crate::cpython::{gc, Obj, Owned, Type};
 use crate::error::{decode, encode as encode_error, raised, Result};
 use crate::memory::{vec, Vec};
 use crate::types::reference;
-use crate::types::walker::{Walker, WorkItem};
-use holdall_format::model::KnownType;
+use crate::types::walker::{TypeWalker, WorkItem};
+use holdall_format::model::{KnownType, TypeWriter};
 use holdall_format::{Token, Writer};
 use pyo3::exceptions::PyValueError;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-pub fn encode<'py, E: Walker<'py>>(encoder: &mut E, known: KnownType, object: &Bound<'_, PyAny>) -> Result<()> {
+pub fn encode<'py, E: TypeWalker<'py>>(encoder: &mut E, known: KnownType, object: &Bound<'_, PyAny>) -> Result<()> {
     if matches!(known, KnownType::PythonOrderedDict | KnownType::PythonCounter) && is_exact(object, known)? {
         // Instances of these two may carry attributes, for which their row of the table has no place.
         if object.getattr("__dict__")?.len()? > 0 {
-            // SAFETY: alive, and its mark was written.
+            // SAFETY: alive, and its id was written.
             return unsafe { encoder.refused(object.as_ptr(), "it carries attributes of its own, which needs") };
         }
     }

@@ -4,9 +4,9 @@ use crate::cpython::{held, owned};
 use crate::cpython::{new, Obj, Owned};
 use crate::error::{raised, refused, Asked, Result};
 use crate::memory::{vec, HashSet};
-use crate::types::walker::{Walker, WorkItem};
+use crate::types::walker::{TypeWalker, WorkItem};
 use crate::types::Cost;
-use holdall_format::model::{KnownType, Moment};
+use holdall_format::model::{KnownType, Moment, TypeWriter};
 use holdall_format::Writer;
 use pyo3::exceptions::PyValueError;
 use pyo3::ffi;
@@ -15,7 +15,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyString, PyTuple};
 use std::sync::Mutex;
 
-pub fn encode<'py, E: Walker<'py>>(encoder: &mut E, object: &Bound<'_, PyAny>) -> Result<()> {
+pub fn encode<'py, E: TypeWalker<'py>>(encoder: &mut E, object: &Bound<'_, PyAny>) -> Result<()> {
     let raw = object.as_ptr();
     // SAFETY: a datetime, says the caller; the API was imported when the module was. Every field is in its range.
     unsafe {
@@ -42,7 +42,7 @@ pub fn encode<'py, E: Walker<'py>>(encoder: &mut E, object: &Bound<'_, PyAny>) -
 ///
 /// # Safety
 /// `zone` is alive.
-unsafe fn encode_zone<'py, E: Walker<'py>>(encoder: &mut E, zone: Obj) {
+unsafe fn encode_zone<'py, E: TypeWalker<'py>>(encoder: &mut E, zone: Obj) {
     // SAFETY: the API was imported when the module was; the zone is alive, as the caller promises, and held by the item.
     unsafe {
         match zone == ffi::PyDateTime_TimeZone_UTC() {
@@ -92,7 +92,11 @@ fn microseconds(delta: &Bound<'_, PyAny>) -> std::result::Result<i64, ()> {
     (days * 86_400 + seconds).checked_mul(1_000_000).and_then(|whole| whole.checked_add(micros)).ok_or(())
 }
 
-pub fn encode_part<'py, E: Walker<'py>>(encoder: &mut E, known: KnownType, object: &Bound<'_, PyAny>) -> Result<()> {
+pub fn encode_part<'py, E: TypeWalker<'py>>(
+    encoder: &mut E,
+    known: KnownType,
+    object: &Bound<'_, PyAny>,
+) -> Result<()> {
     let raw = object.as_ptr();
     match known {
         KnownType::Date => {
@@ -153,7 +157,7 @@ pub fn encode_part<'py, E: Walker<'py>>(encoder: &mut E, known: KnownType, objec
     Ok(())
 }
 
-fn encode_delta<'py, E: Walker<'py>>(encoder: &mut E, delta: &Bound<'_, PyAny>) -> Result<()> {
+fn encode_delta<'py, E: TypeWalker<'py>>(encoder: &mut E, delta: &Bound<'_, PyAny>) -> Result<()> {
     match microseconds(delta) {
         Ok(whole) => encoder.w().int(whole),
         Err(()) => {

@@ -29,17 +29,17 @@ use crate::classes::how::Base;
 use crate::cpython::{held, Obj, Owned, Type};
 use crate::error::{decode, encode as encode_error, raised, refused, Asked, Result};
 use crate::memory::Vec;
-use crate::types::walker::Walker;
+use crate::types::walker::TypeWalker;
 use holdall_format::model::{KnownType, Text};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use std::ptr::addr_of_mut;
 
-/// Writes an instance of a family whose mark was written.
+/// Writes an instance of a family whose id was written.
 ///
 /// # Safety
 /// `object` is alive, and of that family.
-pub unsafe fn encode<'py, E: Walker<'py>>(encoder: &mut E, family: Family, object: Obj) -> Result<()> {
+pub unsafe fn encode<'py, E: TypeWalker<'py>>(encoder: &mut E, family: Family, object: Obj) -> Result<()> {
     // SAFETY: alive, says the caller.
     let bound = unsafe { Bound::from_borrowed_ptr(encoder.py(), object) };
     match family {

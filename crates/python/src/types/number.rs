@@ -3,9 +3,8 @@
 use crate::cpython::owned;
 use crate::error::Result;
 use crate::memory::vec;
-use crate::types::walker::{Walker, WorkItem};
-use holdall_format::model::KnownType;
-use holdall_format::Writer;
+use crate::types::walker::{TypeWalker, WorkItem};
+use holdall_format::model::{KnownType, TypeWriter};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyString};
@@ -13,7 +12,7 @@ use pyo3::types::{PyInt, PyString};
 /// Bits of a denominator from which on a fraction is not reduced again.
 const LARGE: usize = 1 << 14;
 
-pub fn encode<'py, E: Walker<'py>>(encoder: &mut E, known: KnownType, object: &Bound<'_, PyAny>) -> Result<()> {
+pub fn encode<'py, E: TypeWalker<'py>>(encoder: &mut E, known: KnownType, object: &Bound<'_, PyAny>) -> Result<()> {
     encoder.w().known(known);
     let parts = if known == KnownType::Decimal {
         // The text says everything: sign, digits, exponent, and the payload of a NaN.

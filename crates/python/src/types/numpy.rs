@@ -17,9 +17,9 @@ use crate::error::extracted;
 use crate::error::{encode as encode_error, raised, Result};
 use crate::memory::Vec;
 use crate::types::buffer;
-use crate::types::walker::{Walker, WorkItem, BY_PARENT_AND_US};
-use dtype::{Content, Form};
-use holdall_format::model::{KnownType, OutOfBand, Text};
+use crate::types::walker::{TypeWalker, WorkItem, BY_PARENT_AND_US};
+use dtype::{Content, DtypeForm};
+use holdall_format::model::{KnownType, OutOfBand, Text, TypeWriter};
 use holdall_format::Writer;
 use pyo3::ffi;
 use pyo3::intern;
@@ -27,8 +27,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
 use std::rc::Rc;
 
-/// Writes an array, a scalar or a dtype whose mark was written.
-pub fn encode<'py, E: Walker<'py>>(encoder: &mut E, known: KnownType, object: &Bound<'_, PyAny>) -> Result<()> {
+/// Writes an array, a scalar or a dtype whose id was written.
+pub fn encode<'py, E: TypeWalker<'py>>(encoder: &mut E, known: KnownType, object: &Bound<'_, PyAny>) -> Result<()> {
     let Some(numpy) = Numpy::imported(object.py())? else { return Err(encode_error("an array without NumPy")) };
     match known {
         KnownType::NumpyArray => encode_array(encoder, numpy, object),
@@ -44,11 +44,11 @@ pub fn encode<'py, E: Walker<'py>>(encoder: &mut E, known: KnownType, object: &B
 }
 
 /// A dtype taken apart, once in a message.
-fn describe<'py, E: Walker<'py>>(
+fn describe<'py, E: TypeWalker<'py>>(
     encoder: &mut E,
     numpy: &Numpy,
     dtype: &Bound<'_, PyAny>,
-) -> Result<std::result::Result<Rc<Form>, &'static str>> {
+) -> Result<std::result::Result<Rc<DtypeForm>, &'static str>> {
     let address = dtype.as_ptr() as usize;
     if let Some(form) = encoder.dtypes().as_ref().and_then(|dtypes| dtypes.get(&address)) {
         return Ok(Ok(form.clone()));
@@ -64,7 +64,7 @@ fn describe<'py, E: Walker<'py>>(
 
 /// Writes the dtype of an array or a scalar: its text, or a value of its own, which is one where arrays share it. In
 /// canonical form it is none: whether arrays share a dtype is no part of what they are.
-fn write_dtype<'py, E: Walker<'py>>(encoder: &mut E, dtype: &Bound<'_, PyAny>, form: &Form) -> Result<()> {
+fn write_dtype<'py, E: TypeWalker<'py>>(encoder: &mut E, dtype: &Bound<'_, PyAny>, form: &DtypeForm) -> Result<()> {
     if !form.is_plain() {
         // SAFETY: alive, and kept until the message is whole. Its holders: the array, us, and the temporaries.
         if !encoder.is_canonical() && unsafe { encoder.met(dtype.as_ptr(), BY_PARENT_AND_US + 1)? } {
@@ -75,12 +75,12 @@ fn write_dtype<'py, E: Walker<'py>>(encoder: &mut E, dtype: &Bound<'_, PyAny>, f
     form.write(encoder.w())
 }
 
-fn refuse_to_store<'py, E: Walker<'py>>(encoder: &mut E, object: &Bound<'_, PyAny>, why: &str) -> Result<()> {
-    // SAFETY: alive, and its mark was written.
+fn refuse_to_store<'py, E: TypeWalker<'py>>(encoder: &mut E, object: &Bound<'_, PyAny>, why: &str) -> Result<()> {
+    // SAFETY: alive, and its id was written.
     unsafe { encoder.refused(object.as_ptr(), why) }
 }
 
-fn encode_array<'py, E: Walker<'py>>(encoder: &mut E, numpy: &Numpy, array: &Bound<'_, PyAny>) -> Result<()> {
+fn encode_array<'py, E: TypeWalker<'py>>(encoder: &mut E, numpy: &Numpy, array: &Bound<'_, PyAny>) -> Result<()> {
     let py = array.py();
     let dtype = array.getattr(intern!(py, "dtype"))?;
     let form = match describe(encoder, numpy, &dtype)? {
@@ -163,10 +163,10 @@ pub fn has_an_order(array: &Bound<'_, PyAny>) -> Result<bool> {
     Ok(in_usual_order || in_own_order(array, false)?.is_some())
 }
 
-fn head<'py, E: Walker<'py>>(
+fn head<'py, E: TypeWalker<'py>>(
     encoder: &mut E,
     dtype: &Bound<'_, PyAny>,
-    form: &Form,
+    form: &DtypeForm,
     dims: &[isize],
     order: &Order,
     read_only: bool,
@@ -195,12 +195,12 @@ fn head<'py, E: Walker<'py>>(
 }
 
 /// An array whose items are bytes: straight from its memory where that has no gaps.
-fn encode_bytes<'py, E: Walker<'py>>(
+fn encode_bytes<'py, E: TypeWalker<'py>>(
     encoder: &mut E,
     numpy: &Numpy,
     array: &Bound<'_, PyAny>,
     dtype: &Bound<'_, PyAny>,
-    form: &Form,
+    form: &DtypeForm,
 ) -> Result<()> {
     let view = View::with(array, ffi::PyBUF_STRIDES)?;
     let in_order = view.is_contiguous(b'C');
@@ -243,7 +243,7 @@ fn masked(items: &[u8], mask: &[u8]) -> Vec<u8> {
     items.iter().zip(mask.iter().cycle()).map(|(&byte, &bits)| byte & bits).collect()
 }
 
-fn encode_scalar<'py, E: Walker<'py>>(encoder: &mut E, numpy: &Numpy, scalar: &Bound<'_, PyAny>) -> Result<()> {
+fn encode_scalar<'py, E: TypeWalker<'py>>(encoder: &mut E, numpy: &Numpy, scalar: &Bound<'_, PyAny>) -> Result<()> {
     let class = scalar.get_type();
     // As they are, not by their items: an array would cut the zeros off their end.
     if class.is(&numpy.str_) {

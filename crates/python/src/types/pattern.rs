@@ -3,10 +3,9 @@
 use crate::cpython::owned;
 use crate::error::Result;
 use crate::memory::vec;
-use crate::types::walker::{Walker, WorkItem};
+use crate::types::walker::{TypeWalker, WorkItem};
 use crate::types::Cost;
-use holdall_format::model::KnownType;
-use holdall_format::Writer;
+use holdall_format::model::{KnownType, TypeWriter};
 use pyo3::exceptions::PyValueError;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -14,7 +13,7 @@ use pyo3::types::{PyBytes, PyString};
 
 /// `re.DEBUG` prints; it is not part of what a pattern is.
 const DEBUG: i64 = 128;
-pub fn encode<'py, E: Walker<'py>>(encoder: &mut E, object: &Bound<'_, PyAny>) -> Result<()> {
+pub fn encode<'py, E: TypeWalker<'py>>(encoder: &mut E, object: &Bound<'_, PyAny>) -> Result<()> {
     let pattern = object.getattr("pattern")?;
     if !pattern.is_exact_instance_of::<PyString>() && !pattern.is_exact_instance_of::<PyBytes>() {
         return Err(crate::error::encode("can't store a `re.Pattern` that was not compiled of text or bytes"));

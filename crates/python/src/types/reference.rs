@@ -6,8 +6,8 @@ use crate::cpython::owned;
 use crate::cpython::{new, Owned};
 use crate::error::{decode, unknown_type, Asked, Result};
 use crate::memory::{format, Vec};
-use crate::types::walker::{Walker, WorkItem};
-use holdall_format::model::{KnownType, Text};
+use crate::types::walker::{TypeWalker, WorkItem};
+use holdall_format::model::{KnownType, Text, TypeWriter};
 use holdall_format::Writer;
 use pyo3::exceptions::{PyAttributeError, PyModuleNotFoundError, PyValueError};
 use pyo3::prelude::*;
@@ -31,7 +31,7 @@ const BUILTINS: &[&str] = &[
 ];
 
 /// Writes None, or a class of the fixed list, as one; says no to everything else.
-pub fn write_builtin<'py, E: Walker<'py>>(encoder: &mut E, object: &Bound<'_, PyAny>) -> Result<bool> {
+pub fn write_builtin<'py, E: TypeWalker<'py>>(encoder: &mut E, object: &Bound<'_, PyAny>) -> Result<bool> {
     if object.is_none() {
         encoder.w().none();
         return Ok(true);
@@ -58,7 +58,7 @@ pub fn builtin<'py>(py: Python<'py>, parts: &[Bound<'py, PyAny>]) -> PyResult<Bo
 
 /// Trusted messages: writes a class or function by module and name, its own or the one given. Says why where what is
 /// found under them is not the object itself.
-pub fn write<'py, E: Walker<'py>>(
+pub fn write<'py, E: TypeWalker<'py>>(
     encoder: &mut E,
     object: &Bound<'_, PyAny>,
     name: Option<&Bound<'_, PyString>>,
@@ -192,7 +192,7 @@ pub fn find(py: Python<'_>, find_class: Option<&Owned>, parts: &[Owned], at: usi
     }
 }
 
-/// Trusted messages: the class of a layout's stored name, "module.qualname", whose module is imported if need be.
+/// Trusted messages: the class of a shape's stored name, "module.qualname", whose module is imported if need be.
 pub fn class_of(py: Python<'_>, hook: Option<&Owned>, stored: &str, at: usize) -> Result<Owned> {
     let modules = py.import("sys")?.getattr("modules")?;
     let splits = || stored.rmatch_indices('.').map(|(dot, _)| (&stored[..dot], &stored[dot + 1..]));

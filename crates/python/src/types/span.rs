@@ -3,13 +3,12 @@
 use crate::cpython::owned;
 use crate::error::Result;
 use crate::memory::Vec;
-use crate::types::walker::{Walker, WorkItem};
-use holdall_format::model::KnownType;
-use holdall_format::Writer;
+use crate::types::walker::{TypeWalker, WorkItem};
+use holdall_format::model::{KnownType, TypeWriter};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-pub fn encode<'py, E: Walker<'py>>(encoder: &mut E, known: KnownType, object: &Bound<'_, PyAny>) -> Result<()> {
+pub fn encode<'py, E: TypeWalker<'py>>(encoder: &mut E, known: KnownType, object: &Bound<'_, PyAny>) -> Result<()> {
     encoder.w().known(known);
     let mut parts = Vec::with_capacity(3);
     for name in ["start", "stop", "step"] {

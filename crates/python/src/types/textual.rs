@@ -4,14 +4,14 @@ use crate::cpython::new;
 use crate::cpython::owned;
 use crate::error::Result;
 use crate::memory::{vec, Vec};
-use crate::types::walker::{Walker, WorkItem};
-use holdall_format::model::KnownType;
+use crate::types::walker::{TypeWalker, WorkItem};
+use holdall_format::model::{KnownType, TypeWriter};
 use holdall_format::Writer;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 
-pub fn encode<'py, E: Walker<'py>>(encoder: &mut E, known: KnownType, object: &Bound<'_, PyAny>) -> Result<()> {
+pub fn encode<'py, E: TypeWalker<'py>>(encoder: &mut E, known: KnownType, object: &Bound<'_, PyAny>) -> Result<()> {
     encoder.w().known(known);
     if known == KnownType::Uuid {
         let bytes = object.getattr("bytes")?;

@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::memory::Vec;
 use crate::types::numpy::dtype::Dtypes;
 use crate::types::out_of_band::SentBuffers;
-use holdall_format::model::ShapeKind;
+use holdall_format::model::{ShapeKind, TypeWriter};
 use holdall_format::Writer;
 use pyo3::prelude::*;
 
@@ -58,9 +58,6 @@ pub trait Walker<'py> {
     /// A dict with its header, pair by pair.
     fn dict_body(&mut self, dict: &Owned);
 
-    /// Begins an instance of a class that is not there, by its name and those of its fields.
-    fn record(&mut self, kind: ShapeKind, class: &str, version: u64, names: Vec<Owned>) -> Result<()>;
-
     /// Writes a reference and says yes if `object` was met before; else gives it an id, if more than `held` references say
     /// that it may be met again.
     ///
@@ -79,6 +76,12 @@ pub trait Walker<'py> {
 
     /// Keeps a temporary alive until the message is whole.
     fn keep(&mut self, object: Owned) -> Obj;
+}
+
+/// The same in a format that has forms for all types.
+pub trait TypeWalker<'py>: Walker<'py, Writer: TypeWriter> {
+    /// Begins an instance of a class that is not there, by its name and those of its fields.
+    fn record(&mut self, kind: ShapeKind, class: &str, version: u64, names: Vec<Owned>) -> Result<()>;
 
     /// The buffers that stand outside the message.
     fn buffers(&mut self) -> &mut SentBuffers;

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::memory::vec;
-use crate::model::Text;
+use crate::model::{Text, Writer as _};
 
 fn message(numbers: u64) -> Vec<u8> {
     let mut w = writer::Writer::new(Vec::new(), false);

@@ -11,7 +11,7 @@ use crate::error::{encode, EncodeError, Result};
 use crate::memory::{vec, Vec};
 use crate::types::walker::WorkItem;
 use holdall_format::model::TypedForm;
-use holdall_format::Writer;
+use holdall_format::model::TypedWriter;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString, PyTuple};
 
@@ -43,7 +43,7 @@ impl<'py> LoweredForm<'_, 'py> {
     }
 }
 
-impl<W: Writer> Encoder<'_, ToJulia<W>> {
+impl<W: TypedWriter> Encoder<'_, ToJulia<W>> {
     /// An instance of a type, whose fields are these parts.
     pub(super) fn structure(&mut self, object: Owned, of_type: &Owned, parts: Vec<WorkItem>) -> Result<()> {
         match self.type_number(of_type)? {

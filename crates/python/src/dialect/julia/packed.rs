@@ -9,12 +9,12 @@ use crate::dialect::julia::{call, Number};
 use crate::encode::Encoder;
 use crate::error::Result;
 use crate::memory::Vec;
-use holdall_format::Writer;
+use holdall_format::model::TypedWriter;
 use pyo3::intern;
 use pyo3::prelude::*;
 use std::rc::Rc;
 
-impl<W: Writer> Encoder<'_, ToJulia<W>> {
+impl<W: TypedWriter> Encoder<'_, ToJulia<W>> {
     /// A dict that knows its type: packed, where it is one from text to numbers.
     ///
     /// # Safety
@@ -37,7 +37,7 @@ impl<W: Writer> Encoder<'_, ToJulia<W>> {
             self.w.list(dict::len(object));
             let mut position = Position(0);
             while let Some((key, _)) = position.next(object) {
-                self.plain_text(key)?;
+                self.bare_text(key)?;
             }
             let described = self.described(packed.value, false)?;
             self.w.packed(&described, &[dict::len(object)], &numbers);

@@ -14,8 +14,7 @@ use crate::types::bson_values::classes::Class;
 use crate::types::bson_values::Marker;
 use crate::types::walker::WorkItem;
 use holdall_format::bson::refusal;
-use holdall_format::model::{Seq, Text};
-use holdall_format::Writer;
+use holdall_format::model::{BsonWriter, Seq, Text};
 use pyo3::exceptions::{PyKeyError, PyOverflowError, PyRecursionError, PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -37,7 +36,7 @@ impl<W> ToPyMongo<W> {
     }
 }
 
-impl<W: Writer> Dialect for ToPyMongo<W> {
+impl<W: BsonWriter> Dialect for ToPyMongo<W> {
     type Writer = W;
 
     const BIG_INTS_ARE_VALUES: bool = true;
@@ -60,10 +59,15 @@ impl<W: Writer> Dialect for ToPyMongo<W> {
         Ok(true)
     }
 
-    unsafe fn value(encoder: &mut Encoder<'_, Self>, object: Obj, _: Type) -> Result<bool> {
+    #[inline(always)]
+    unsafe fn dict(encoder: &mut Encoder<'_, Self>, object: Obj, _: u32) -> Result<()> {
         // SAFETY: the same contract.
-        unsafe { encoder.pymongo_value(object)? };
-        Ok(true)
+        unsafe { encoder.schemaless_dict(object) }
+    }
+
+    unsafe fn value(encoder: &mut Encoder<'_, Self>, object: Obj, _: Type) -> Result<()> {
+        // SAFETY: the same contract.
+        unsafe { encoder.pymongo_value(object) }
     }
 
     fn check_moment(microseconds: i64) -> Result<()> {
@@ -95,7 +99,7 @@ impl<W: Writer> Dialect for ToPyMongo<W> {
     }
 }
 
-impl<W: Writer> Encoder<'_, ToPyMongo<W>> {
+impl<W: BsonWriter> Encoder<'_, ToPyMongo<W>> {
     /// Writes the outermost object, a mapping: `_id` comes first in it, as servers want it.
     ///
     /// # Safety
@@ -182,7 +186,7 @@ impl<W: Writer> Encoder<'_, ToPyMongo<W>> {
             } else if object.is_instance_of::<PyBytes>() {
                 self.w.bytes(bytes_of(raw));
             } else if object.is_instance_of::<PyString>() {
-                self.plain_text(raw)?;
+                self.bare_text(raw)?;
             } else if bson_values::is_pattern(object)? {
                 bson_values::encode_regex(self, object)?;
             } else if is_mapping(object)? {
