@@ -10,7 +10,8 @@ const WHOLE: &str = "a reader that begins at the message's start";
 pub trait Reader<'i> {
     /// Whether a dict with the same key twice is an error; else the last of them counts.
     const UNIQUE_KEYS: bool;
-    /// As [`Writer::TYPES`](super::Writer::TYPES): whether types are told apart; else text, lists and dicts may stand for others.
+    /// As [`Writer::TYPES`](super::Writer::TYPES): whether types are told apart; else text, lists and dicts may stand
+    /// for others.
     const TYPES: bool;
     /// As [`Writer::TEXT_KEYS`](super::Writer::TEXT_KEYS): other keys are stored as their text.
     const TEXT_KEYS: bool;
@@ -82,8 +83,8 @@ pub trait Reader<'i> {
         std::iter::empty()
     }
 
-    /// Whether it may begin anywhere in a message: [`Reader::counts`], [`Reader::place_of`] and [`Reader::shape_of`] know what
-    /// stands before and behind, and [`Reader::leaf`] leaves references to [`Reader::next`].
+    /// Whether it may begin anywhere in a message: [`Reader::counts`], [`Reader::place_of`] and [`Reader::shape_of`]
+    /// know what stands before and behind, and [`Reader::leaf`] leaves references to [`Reader::next`].
     const PARTIAL: bool = false;
 
     /// How many objects and shapes were numbered before this place.
