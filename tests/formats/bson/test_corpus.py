@@ -16,9 +16,9 @@ import holdall
 from tests.support.bson_beside import RawBSONDocument, both, bson, oracle, shape
 from tests.support.bson_wire import one_byte_changed
 from tests.support.each import each
-from tests.support.places import DATA
+from tests.support.places import data_folder
 
-FOLDER = DATA / "bson-corpus"
+FOLDER = data_folder("bson-corpus")
 
 # The corpus has a moment after the year 9999, which `datetime` has not.
 AUTO = bson.DatetimeConversion.DATETIME_AUTO
