@@ -85,7 +85,9 @@ def test_the_corpus_is_all_there():
     if not FOLDER.is_dir():
         pytest.skip(f"no conformance corpus in {FOLDER}")
     kinds = ("valid", "decodeErrors", "parseErrors")
-    assert [sum(len(suite.get(kind, ())) for suite in suites()) for kind in kinds] == [728, 75, 180]
+    found = [sum(len(suite.get(kind, ())) for suite in suites()) for kind in kinds]
+    # PyMongo's archive has a few more.
+    assert found[0] >= 728 and found[1:] == [75, 180]
 
 
 # --- bytes ---
