@@ -116,7 +116,7 @@ test-mongo: $(EXTENSION) $(MONGO)/.stamp ## PyMongo with this codec and a server
 			-DoutputDirectory=$(abspath $(MONGO_JARS)) || skip 'mvn could not fetch the server'; \
 		touch $(MONGO_JARS)/.stamp; \
 	fi; \
-	PYTHONPATH=python $(MONGO)/bin/python -m pytest --confcutdir=tests/mongo tests/mongo tests/test_bson_install.py $(ARGS)
+	PYTHONPATH=python $(MONGO)/bin/python -m pytest --confcutdir=tests/mongo tests/mongo tests/formats/bson/test_install.py $(ARGS)
 
 # Without one installed, Debian's is set up in .julia by root; BSON_JL= is a folder with BSON.jl's sources where they can't be cloned.
 check-julia: $(EXTENSION) $(VENV)/.stamp-test ## Julia loads what we write, and we what Julia writes; sets a Julia up where it can
@@ -178,7 +178,7 @@ miri: ## the tests of the pure crate under Miri; needs a nightly toolchain with 
 # CPython's own checks: assertions, freed memory that is overwritten, references that go below nothing. Packages are those of .venv,
 # so it has to be of the same version.
 DEBUG_PYTHON ?= python3.11-dbg
-check-debug: $(EXTENSION) $(VENV)/.stamp-test ## the tests on a debug build of CPython (Debian's python3-dbg); ARGS=tests/test_log.py for some
+check-debug: $(EXTENSION) $(VENV)/.stamp-test ## the tests on a debug build of CPython (Debian's python3-dbg); ARGS=tests/api/log/test_functions.py for some
 	@command -v $(DEBUG_PYTHON) >/dev/null || { echo 'check-debug did not run: $(DEBUG_PYTHON) is missing (apt install python3-dbg, or DEBUG_PYTHON=)'; exit 0; }; \
 	version='import sys; print("%d.%d" % sys.version_info[:2])'; \
 	test "$$($(DEBUG_PYTHON) -c "$$version")" = "$$($(BIN)/python -c "$$version")" || { echo 'check-debug did not run: $(DEBUG_PYTHON) is of another version'; exit 0; }; \
@@ -190,9 +190,10 @@ SANITIZE := .sanitize
 LIBASAN = $(shell gcc -print-file-name=libasan.so 2>/dev/null)
 # What measures time or memory, needs a small stack to be enough, or starts other programs or loads a library before them, is left
 # to the usual tests.
-SANITIZED = $(filter-out $(foreach name,bench bson_memory cli docs docstrings faults format_page fuzz import interpreter julia_check memory zoo,$(wildcard tests/test_$(name)*.py)) tests/test_deep.py,$(wildcard tests/test_*.py))
+SANITIZED = tests/api tests/formats tests/host tests/hostile $(patsubst %,--ignore=tests/%.py,formats/bson/test_memory \
+	formats/julia/test_check host/test_deep host/test_zoo_standard hostile/test_faults hostile/test_fuzz hostile/test_memory)
 # GCC makes constants of tables that zstd declares within functions, and takes their end of life as that of the stack's.
-sanitize: $(VENV)/.stamp-venv $(VENV)/.stamp-test ## the extension under AddressSanitizer, with the tests; ARGS=tests/test_log.py for some
+sanitize: $(VENV)/.stamp-venv $(VENV)/.stamp-test ## the extension under AddressSanitizer, with the tests; ARGS=tests/api/log/test_functions.py for some
 	@test -e '$(LIBASAN)' || { echo "sanitize did not run: gcc's libasan.so is missing"; exit 0; }; \
 	host=$$(rustc -vV | sed -n 's/^host: //p'); \
 	RUSTC_BOOTSTRAP=1 RUSTFLAGS=-Zsanitizer=address CFLAGS=-fno-sanitize-address-use-after-scope cargo build --quiet -p holdall-python --lib --profile quick --target "$$host" --target-dir $(SANITIZE)/target; \

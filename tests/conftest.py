@@ -15,8 +15,7 @@ import holdall
 from tests.support import each
 from tests.support.formats import FORMATS, Format
 from tests.support.kinds import KINDS, TYPES
-
-REPO = pathlib.Path(__file__).resolve().parents[1]
+from tests.support.places import DATA
 
 try:
     import hypothesis
@@ -112,8 +111,7 @@ def fmt(request: pytest.FixtureRequest) -> Format:
 @pytest.fixture(scope="session")
 def shared_json() -> Iterator[pathlib.Path]:
     """The JSON documents of the shared data; the test skips where they are missing."""
-    root = pathlib.Path(os.environ.get("HOLDALL_SHARED", REPO.parent / "shared"))
-    folder = root / "data" / "json"
+    folder = DATA / "json"
     if not folder.is_dir():
         pytest.skip(f"no JSON documents in {folder}")
     yield folder

@@ -154,7 +154,7 @@ def typed_calls(names: set[str] | None = None) -> Iterator[Call]:
 
 
 def julia_calls() -> Iterator[Call]:
-    from tests.test_julia_safety import MESSAGES, sample
+    from tests.formats.julia.test_safety import MESSAGES, sample
 
     value = sample()
     value.pop("objects", None)

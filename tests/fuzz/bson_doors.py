@@ -6,8 +6,6 @@ import contextlib
 import datetime
 import io
 import json
-import os
-import pathlib
 import struct
 import tempfile
 import uuid
@@ -21,10 +19,10 @@ from tests.support import bson_wire
 from tests.support.bson_beside import RawBSONDocument, oracle
 from tests.support.bson_strategies import CONVERSIONS, HANDLERS, REPRESENTATIONS, Changing
 from tests.support.kinds import KINDS
+from tests.support.places import DATA
 from tests.support.typed_targets import TARGETS
 
-REPO = pathlib.Path(__file__).resolve().parents[2]
-CORPUS = pathlib.Path(os.environ.get("HOLDALL_SHARED", REPO.parent / "shared")) / "data" / "bson-corpus"
+CORPUS = DATA / "bson-corpus"
 
 # Whether it was loaded, and dumped again.
 Outcome = tuple[bool, bool]

@@ -5,8 +5,6 @@ from __future__ import annotations
 import contextlib
 import datetime
 import gc
-import os
-import pathlib
 import random
 import struct
 from dataclasses import dataclass
@@ -20,9 +18,9 @@ from tests.fuzz.bson_documents import BSON_MUTATIONS, Element, grown, structure
 from tests.fuzz.bson_doors import Door, Outcome, same
 from tests.fuzz.mutations import LARGEST_INPUT, Mutation
 from tests.support.kinds import KINDS
+from tests.support.places import DATA
 
-REPO = pathlib.Path(__file__).resolve().parents[2]
-SAMPLES = pathlib.Path(os.environ.get("HOLDALL_SHARED", REPO.parent / "shared")) / "data" / "julia"
+SAMPLES = DATA / "julia"
 
 
 @julia.struct("Main.Fuzz.Node", mutable=True)

@@ -7,7 +7,6 @@ it is.
 from __future__ import annotations
 
 import datetime
-import os
 import pathlib
 import uuid
 from collections.abc import Callable, Iterator
@@ -49,9 +48,9 @@ from holdall.julia import (
     missing,
 )
 from tests.support.julia_types import CLASSES
+from tests.support.places import DATA
 
-REPO = pathlib.Path(__file__).resolve().parents[2]
-FOLDER = pathlib.Path(os.environ.get("HOLDALL_SHARED", REPO.parent / "shared")) / "data" / "julia"
+FOLDER = DATA / "julia"
 WRITERS = ("bson", "bsonqs", "repo")
 
 T = Type.parse

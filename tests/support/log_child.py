@@ -1,4 +1,4 @@
-"""Processes that write logs until they are killed, or until there is no room: `test_log_crash.py` says what is expected of them.
+"""Processes that write logs until they are killed, or until there is no room: `tests/api/log/test_crash.py` says what is expected of them.
 
 python -m tests.support.log_child append LOG SYNC
 python -m tests.support.log_child full LOG SYNC LIMIT...

@@ -1,6 +1,6 @@
 """One table of types: an annotation, a value, and what each format makes of it, untyped and typed.
 
-`docs/types.md` shows this table and `tests/test_types.py` runs every cell of it.
+`docs/types.md` shows this table and `tests/api/typed/test_table.py` runs every cell of it.
 """
 
 # Old spellings are cases of their own.

@@ -33,6 +33,7 @@ import itertools
 import struct
 import sys
 import threading
+from functools import partial
 from types import BuiltinFunctionType, ModuleType, SimpleNamespace
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -264,75 +265,17 @@ def _messages(encode: Encode) -> dict[str, Function]:
         request_id, data = _with_header(_OP_MSG, parts)
         return request_id, data, size, largest
 
-    def sequence(
-        before: int, operation: int, command: Any, docs: Iterable[Any], ack: bool, opts: Any, ctx: Any
-    ) -> tuple[list[bytes], list[Any]]:
-        """An OP_MSG of as many documents as a message of the server's size holds, when `before` bytes come first."""
-        most_bson, most_docs, most_bytes = ctx.max_bson_size, ctx.max_write_batch_size, ctx.max_message_size
-        body = encode(command, False, opts)
-        field = _field(operation)
-        parts = [b"\0\0\0\0\0" if ack else b"\2\0\0\0\0", body, b"\1", b"", field]
-        first = before + 5 + len(body) + 1
-        size = first + 4 + len(field)
-        sent: list[Any] = []
-        for doc in docs:
-            encoded = encode(doc, False, opts)
-            size += len(encoded)
-            # Documents too large for the server are its affair, as it may go on with the next ones; without an answer
-            # nobody would hear of them.
-            if (size > most_bytes and not sent) or (not ack and len(encoded) > most_bson):
-                raise _too_large(operation, len(encoded), most_bson)
-            if size > most_bytes:
-                size -= len(encoded)
-                break
-            parts.append(encoded)
-            sent.append(doc)
-            if len(sent) == most_docs:
-                break
-        parts[3] = _int32(size - first)
-        return parts, sent
-
     def batched_op_msg(
         operation: int, command: Any, docs: Iterable[Any], ack: bool, opts: Any, ctx: Any
     ) -> tuple[int, bytes, list[Any]]:
-        parts, sent = sequence(_HEADER_SIZE, operation, command, docs, ack, opts, ctx)
+        parts, sent = _sequence(encode, _HEADER_SIZE, operation, command, docs, ack, opts, ctx)
         return *_with_header(_OP_MSG, parts), sent
 
     def encode_batched_op_msg(
         operation: int, command: Any, docs: Iterable[Any], ack: bool, opts: Any, ctx: Any
     ) -> tuple[bytes, list[Any]]:
         """Without a header, as compression comes between."""
-        parts, sent = sequence(0, operation, command, docs, ack, opts, ctx)
-        return b"".join(parts), sent
-
-    def encode_batched_write_command(
-        namespace: str, operation: int, command: Any, docs: Iterable[Any], opts: Any, ctx: Any
-    ) -> tuple[bytes, list[Any]]:
-        """One document, to be encrypted: the command with the list of documents as its last field, behind the head of an OP_QUERY."""
-        most_bson, most_docs, most_bytes = ctx.max_bson_size, ctx.max_write_batch_size, ctx.max_split_size
-        head = bytes(4) + namespace.encode() + b"\0" + _INT32(0) + _INT32(-1)
-        body = encode(command, False, opts)
-        field = _field(operation)
-        # The NUL that ends the command becomes the type of one more field.
-        parts = [head, b"", body[4:-1], b"\4", field, b""]
-        array = len(head) + len(body) + len(field)
-        size = array + 4
-        sent: list[Any] = []
-        for doc in docs:
-            key = b"\3%d\0" % len(sent)
-            encoded = encode(doc, False, opts)
-            if len(encoded) > most_bson + _COMMAND_OVERHEAD:
-                raise _too_large(operation, len(encoded), most_bson)
-            if sent and size + len(key) + len(encoded) > most_bytes:
-                break
-            parts += (key, encoded)
-            size += len(key) + len(encoded)
-            sent.append(doc)
-            if len(sent) == most_docs:
-                break
-        parts.append(b"\0\0")
-        parts[1] = _int32(size + 2 - len(head))
-        parts[5] = _int32(size + 1 - array)
+        parts, sent = _sequence(encode, 0, operation, command, docs, ack, opts, ctx)
         return b"".join(parts), sent
 
     def query_message(
@@ -347,9 +290,76 @@ def _messages(encode: Encode) -> dict[str, Function]:
         "_op_msg": op_msg,
         "_batched_op_msg": batched_op_msg,
         "_encode_batched_op_msg": encode_batched_op_msg,
-        "_encode_batched_write_command": encode_batched_write_command,
+        "_encode_batched_write_command": partial(_write_command, encode),
         "_query_message": query_message,
     }
+
+
+def _sequence(
+    encode: Encode,
+    before: int,
+    operation: int,
+    command: Any,
+    docs: Iterable[Any],
+    ack: bool,
+    opts: Any,
+    ctx: Any,
+) -> tuple[list[bytes], list[Any]]:
+    """An OP_MSG of as many documents as a message of the server's size holds, when `before` bytes come first."""
+    most_bson, most_docs, most_bytes = ctx.max_bson_size, ctx.max_write_batch_size, ctx.max_message_size
+    body = encode(command, False, opts)
+    field = _field(operation)
+    parts = [b"\0\0\0\0\0" if ack else b"\2\0\0\0\0", body, b"\1", b"", field]
+    first = before + 5 + len(body) + 1
+    size = first + 4 + len(field)
+    sent: list[Any] = []
+    for doc in docs:
+        encoded = encode(doc, False, opts)
+        size += len(encoded)
+        # Documents too large for the server are its affair, as it may go on with the next ones; without an answer
+        # nobody would hear of them.
+        if (size > most_bytes and not sent) or (not ack and len(encoded) > most_bson):
+            raise _too_large(operation, len(encoded), most_bson)
+        if size > most_bytes:
+            size -= len(encoded)
+            break
+        parts.append(encoded)
+        sent.append(doc)
+        if len(sent) == most_docs:
+            break
+    parts[3] = _int32(size - first)
+    return parts, sent
+
+
+def _write_command(
+    encode: Encode, namespace: str, operation: int, command: Any, docs: Iterable[Any], opts: Any, ctx: Any
+) -> tuple[bytes, list[Any]]:
+    """One document, to be encrypted: the command with the list of documents as its last field, behind the head of an OP_QUERY."""
+    most_bson, most_docs, most_bytes = ctx.max_bson_size, ctx.max_write_batch_size, ctx.max_split_size
+    head = bytes(4) + namespace.encode() + b"\0" + _INT32(0) + _INT32(-1)
+    body = encode(command, False, opts)
+    field = _field(operation)
+    # The NUL that ends the command becomes the type of one more field.
+    parts = [head, b"", body[4:-1], b"\4", field, b""]
+    array = len(head) + len(body) + len(field)
+    size = array + 4
+    sent: list[Any] = []
+    for doc in docs:
+        key = b"\3%d\0" % len(sent)
+        encoded = encode(doc, False, opts)
+        if len(encoded) > most_bson + _COMMAND_OVERHEAD:
+            raise _too_large(operation, len(encoded), most_bson)
+        if sent and size + len(key) + len(encoded) > most_bytes:
+            break
+        parts += (key, encoded)
+        size += len(key) + len(encoded)
+        sent.append(doc)
+        if len(sent) == most_docs:
+            break
+    parts.append(b"\0\0")
+    parts[1] = _int32(size + 2 - len(head))
+    parts[5] = _int32(size + 1 - array)
+    return b"".join(parts), sent
 
 
 def _with_header(opcode: int, parts: list[bytes]) -> tuple[int, bytes]:

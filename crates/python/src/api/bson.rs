@@ -1,4 +1,4 @@
-//! BSON: the same functions and classes for the third format, and PyMongo's by its own options.
+//! BSON: the functions and classes of `holdall.bson`, and PyMongo's functions with its options.
 
 use crate::cpython::{new, View};
 use crate::dialect::pymongo;
@@ -172,7 +172,7 @@ impl BsonDecoder {
     }
 }
 
-/// PyMongo's `encode` behind its checks of arguments: a mapping as a document, `_id` first.
+/// PyMongo's `encode` without its checks of arguments: a mapping as a document, `_id` first.
 #[pyfunction]
 #[pyo3(name = "bson_encode", signature = (document, check_keys, codec_options, /))]
 pub fn pymongo_encode(
@@ -200,7 +200,7 @@ pub fn pymongo_encode(
                     refusal = holdall_format::Writer::refusal(writer);
                 },
             );
-            // What was refused came before whatever ended the walk.
+            // PyMongo would have refused the document before the error that ended the walk.
             let written = refusal.map_or(written, |why| Err(pymongo::refused(py, why).into()));
             written.map_err(|fault| pymongo::encode_error(document, fault).into())
         })
@@ -212,7 +212,7 @@ fn pymongo_options(codec_options: &Bound<'_, PyAny>) -> PyResult<(decode::Option
     Ok((decode::Options { schema: pymongo.schema(), ..LoadArgs::default().hold()? }, pymongo))
 }
 
-/// An error of PyMongo's names, with the format that the bytes are in instead.
+/// An error of PyMongo's, with the format that the bytes are in.
 #[cold]
 fn pymongo_error(py: Python<'_>, error: PyErr, input: &[u8]) -> PyErr {
     if let Some(clause) = what(input, Format::Bson) {
@@ -233,7 +233,7 @@ fn pymongo_document(
         .map_err(|fault| pymongo::decode_error(py, fault, base))
 }
 
-/// Reads the bytes of an object that PyMongo takes for bytes.
+/// Calls `read` with the bytes of an object that PyMongo accepts as bytes.
 fn with_octets<T>(data: &Bound<'_, PyAny>, read: impl FnOnce(&[u8]) -> PyResult<T>) -> PyResult<T> {
     if let Ok(bytes) = data.cast_exact::<PyBytes>() {
         return read(bytes.as_bytes());
@@ -245,7 +245,7 @@ fn with_octets<T>(data: &Bound<'_, PyAny>, read: impl FnOnce(&[u8]) -> PyResult<
     }
 }
 
-/// PyMongo's `decode` behind its checks of arguments.
+/// PyMongo's `decode` without its checks of arguments.
 #[pyfunction]
 #[pyo3(name = "bson_decode", signature = (data, codec_options, /))]
 pub fn pymongo_decode(data: &Bound<'_, PyAny>, codec_options: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
@@ -259,7 +259,7 @@ pub fn pymongo_decode(data: &Bound<'_, PyAny>, codec_options: &Bound<'_, PyAny>)
     })
 }
 
-/// PyMongo's `decode_all` behind its checks of arguments: documents, one after another.
+/// PyMongo's `decode_all` without its checks of arguments: consecutive documents.
 #[pyfunction]
 #[pyo3(name = "bson_decode_all", signature = (data, codec_options, /))]
 pub fn pymongo_decode_all<'py>(

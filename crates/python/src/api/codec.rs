@@ -1,4 +1,4 @@
-//! `Encoder` and `Decoder`: options read once, for many messages.
+//! `Encoder` and `Decoder`: options that are read once for many messages.
 
 use crate::encode::scratch::{with_scratch, Scratch};
 use crate::error::Fault;
@@ -58,7 +58,7 @@ impl Encoder {
     }
 }
 
-/// Puts the message that `encode` writes into `buffer` from `offset` on; gives the offset of its end, where `buffer` ends then.
+/// Writes the message of `encode` into `buffer` at `offset`, which then ends with it; returns the offset of the end.
 pub fn put_into(
     buffer: &Bound<'_, PyByteArray>,
     offset: usize,
@@ -73,7 +73,7 @@ pub fn put_into(
             let message = scratch.output.as_slice();
             let end = offset + message.len();
             buffer.resize(end)?;
-            // SAFETY: the GIL is held, no Python code runs, and the bytearray was just made large enough.
+            // SAFETY: the GIL is held, no Python code runs meanwhile, and the bytearray was just made large enough.
             unsafe { buffer.as_bytes_mut()[offset..].copy_from_slice(message) };
             Ok(end)
         })

@@ -1,4 +1,4 @@
-//! `deepcopy`: the graph once more, without bytes.
+//! `deepcopy`: copying a graph without bytes in between.
 
 use crate::cpython::owned;
 use crate::error::door;
@@ -14,8 +14,8 @@ use pyo3::types::PyDict;
 /// Attributes of subclasses of builtins and causes of exceptions are copied too; tracebacks are left out.
 /// The garbage collector is paused during the call.
 ///
-/// memo: as for `copy.deepcopy`, {id of an object: its copy}, which is read and filled. This costs a lookup for every object;
-/// without it, only objects with more than one reference are looked up. Numbers, text and bytes never are.
+/// memo: as for `copy.deepcopy`, {id of an object: its copy}, which is read and filled. This costs a lookup for every
+/// object; without it, only objects with more than one reference are looked up. Numbers, text and bytes never are.
 ///
 /// Raises HoldallError if user code changes a container of the copy meanwhile, or if an object is made of parts that
 /// contain the object itself. Exceptions of `__deepcopy__` and `__reduce_ex__` are passed on, and so is the TypeError for
@@ -38,7 +38,8 @@ use pyo3::types::PyDict;
 pub fn deepcopy<'py>(obj: &Bound<'py, PyAny>, memo: Option<&Bound<'py, PyDict>>) -> PyResult<Bound<'py, PyAny>> {
     door(|| {
         let py = obj.py();
-        // SAFETY: `obj` is alive, and a `PyDict` is a dict; the copy is a new reference.
+        // SAFETY: `obj` is alive, and a `PyDict` is a dict; the copy is a reference of ours, which the `Bound` takes
+        // over.
         unsafe {
             let copy = crate::deepcopy::deepcopy(py, obj.as_ptr(), memo.map(|memo| owned(memo.as_any())));
             Ok(Bound::from_owned_ptr(py, copy.map_err(|fault| fault.into_py(0))?.into_raw()))

@@ -1,4 +1,4 @@
-//! `outline`: what bytes hold, for those who look at them; `guess_format`: which format they are in.
+//! `outline`: what bytes contain; `guess_format`: which format they are in.
 
 use crate::cpython::new;
 use crate::error::{door, door_giving};
@@ -11,8 +11,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
-/// The format that the bytes of a file look like: "hold", "bson", "julia", "json" or "pickle"; None if they may be MessagePack,
-/// which can begin with any byte.
+/// The format that the bytes of a file look like: "hold", "bson", "julia", "json" or "pickle"; None if they may be
+/// MessagePack, which can begin with any byte.
 ///
 /// data: bytes-like, C-contiguous; of most large files only a little is read.
 /// is_bson: they are known to be BSON, even if they are truncated: returns "bson" or "julia".
@@ -38,8 +38,9 @@ pub fn guess_format(data: &Bound<'_, PyAny>, is_bson: bool) -> PyResult<Py<PyAny
 /// depth: how many levels of members below the outermost value are shown; `most`: how many members of each container.
 /// values: whether short values are shown; else only keys and the names of fields and classes are, shortened.
 ///
-/// Returns a dict: see `_core.pyi`. Its nodes are in the order of the bytes, each before its members, with its depth. Memory is
-/// proportional to what is shown, and to what has an id or is open at one time. Damage is not an error: the result ends there.
+/// Returns a dict: see `_core.pyi`. Its nodes are in the order of the bytes, each before its members, with its depth.
+/// Memory is proportional to what is shown, and to what has an id or is open at one time. Damage is not an error: the
+/// result ends there.
 ///
 /// Raises ValueError: an unknown format.
 ///

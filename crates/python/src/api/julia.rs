@@ -1,4 +1,4 @@
-//! Julia's files: the same functions for the dialect of BSON that BSON.jl and BSONqs write.
+//! Julia's files: the functions of `holdall.julia`, for the dialect of BSON that BSON.jl and BSONqs write.
 
 use crate::cpython::Owned;
 use crate::dialect::julia::{Lowering, ToJulia};
@@ -19,7 +19,7 @@ use holdall_format::julia::{tag, Reader, Survey, Writer};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
-/// The names of the documents that stand for something else.
+/// The tags of typed values.
 pub fn tags(py: Python<'_>) -> PyResult<Bound<'_, PyTuple>> {
     PyTuple::new(py, tag::ROWS.iter().map(|row| row.name))
 }
@@ -36,20 +36,21 @@ fn encode_once(
 ) -> Result<(), Fault> {
     let Scratch { output, tables } = scratch;
     let py = object.py();
-    // The first walk only finds what is met more than once.
+    // The first walk only finds objects that occur more than once.
     let dialect = ToJulia::new(Lowering::new(py)?);
-    // SAFETY: the GIL is held, as `py` shows.
+    // SAFETY: `py` proves that the GIL is held.
     let mut survey =
         unsafe { Encoder::new(py, dialect, Survey, options, tables, Sharing::Finding(Default::default())) };
     if track_all {
         survey.track_all();
     }
     survey.message(object.as_ptr())?;
-    // What was made on the way is made anew in the second walk; until then no address may come to mean another object.
+    // Objects made during the first walk are made again in the second. Until then they are kept, so that their
+    // addresses can't be reused.
     let _made = survey.take_temporaries();
     let (sharing, dialect) = survey.into_found();
     let dialect = ToJulia::new(dialect.into_lowering());
-    // SAFETY: as above.
+    // SAFETY: `py` proves that the GIL is held.
     let mut encoder = unsafe { Encoder::new(py, dialect, Writer::new(&mut *output), options, tables, sharing) };
     encoder.message(object.as_ptr())
 }
@@ -74,7 +75,7 @@ pub fn dumps(obj: &Bound<'_, PyAny>, enc_hook: Option<&Bound<'_, PyAny>>) -> PyR
     })
 }
 
-/// The memory that arrays are to be views of: that of `data`, and where it begins.
+/// The memory of `data`, for arrays that are views of it, and its address.
 fn memory_of(data: &Bound<'_, PyAny>) -> PyResult<Option<(Owned, usize)>> {
     let base = with_bytes(data, |input| Ok(input.as_ptr() as usize))?;
     Ok(numpy::octets(data)?.map(|owner| (owner, base)))
@@ -83,8 +84,8 @@ fn memory_of(data: &Bound<'_, PyAny>) -> PyResult<Option<(Owned, usize)>> {
 /// Restore what `data` holds, a document of BSON.jl's or BSONqs's.
 ///
 /// type, strict, dec_hook, limits: as for `holdall.loads`.
-/// types: classes that Julia's types become, besides those that `struct` has mapped: classes (found by their names), modules, or a
-///     dict of paths and classes.
+/// types: classes that Julia's types become, besides those that `struct` has mapped: classes (found by their names),
+/// modules, or a dict of paths and classes.
 /// views: arrays are views of `data`, which they keep alive; else they are copies.
 ///
 /// Runs and imports nothing that the data names: functions and methods come as records.

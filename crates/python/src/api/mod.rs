@@ -1,4 +1,4 @@
-//! What Python sees: the module's functions and classes. Options are read here, and nowhere below.
+//! What Python sees: the functions and classes of the module. Python arguments are converted here and in `message`.
 
 pub mod bson;
 mod codec;
@@ -21,7 +21,7 @@ use pyo3::prelude::*;
 fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     error::quiet_lack_of_memory();
-    // SAFETY: the GIL is held; the datetime API is imported before anything uses it.
+    // SAFETY: the GIL is held while a module is imported; the datetime API is imported before anything uses it.
     unsafe {
         crate::cpython::self_test().map_err(pyo3::exceptions::PyImportError::new_err)?;
         pyo3::ffi::PyDateTime_IMPORT();

@@ -1,4 +1,4 @@
-//! MessagePack: the same functions and classes for the second format.
+//! MessagePack: the functions and classes of `holdall.msgpack`.
 
 use crate::cpython::View;
 use crate::encode::dialect::MessagePack;
@@ -216,8 +216,9 @@ impl MsgpackDecoder {
     }
 }
 
-/// Looks for the end of a value in a stream: from `start`, where `pending` values are still owed (1 at the beginning of
-/// one). Gives the offset after the last whole token, and how many values are owed then: 0 is a whole value.
+/// Searches for the end of a value in a stream, from `start`, where `pending` values are incomplete (1 at the beginning
+/// of a value). Returns the offset after the last complete token, and how many values are incomplete there: 0 means a
+/// whole value.
 #[pyfunction]
 #[pyo3(name = "msgpack_scan", signature = (data, start, pending, /))]
 pub fn scan(data: &Bound<'_, PyAny>, start: usize, pending: u64) -> PyResult<Py<PyAny>> {
@@ -228,7 +229,7 @@ pub fn scan(data: &Bound<'_, PyAny>, start: usize, pending: u64) -> PyResult<Py<
         };
         let (len, pending) = holdall_format::msgpack::scan(rest, pending).map_err(|error| {
             let error = Fault::from(error).into_py(start);
-            // Only where the first value begins.
+            // A later error is damage, not another format.
             if start == 0 {
                 named(data.py(), error, Format::Msgpack, rest)
             } else {

@@ -1,4 +1,4 @@
-//! What `holdall.pickle` and `holdall.safe_pickle` call.
+//! The native functions and classes of `holdall.pickle` and `holdall.safe_pickle`.
 
 use crate::cpython::new;
 use crate::decode;
@@ -20,7 +20,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Something that one call at a time may use.
+/// State that one call at a time may use.
 struct Turn<T>(Mutex<Option<T>>);
 
 impl<T> Turn<T> {
@@ -28,7 +28,7 @@ impl<T> Turn<T> {
         Turn(Mutex::new(Some(state)))
     }
 
-    /// Taken out while it is used: a hook that calls again, or another thread meanwhile, finds nothing.
+    /// Taken out while it is used: a hook that calls again, or another thread, finds nothing.
     fn with<U>(&self, act: impl FnOnce(&mut T) -> PyResult<U>) -> PyResult<U> {
         let taken = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(mut state) = taken else {
@@ -42,7 +42,7 @@ impl<T> Turn<T> {
     }
 }
 
-// SAFETY: touched and dropped with the GIL held, as all that it holds has to be: it belongs to an object of Python's.
+// SAFETY: it belongs to a Python object, and is used and dropped with the GIL held, as its Python objects need.
 unsafe impl Send for encode::Series {}
 
 /// What a `Pickler` has written: objects that the next message may refer to.
@@ -80,7 +80,7 @@ impl PicklerMemo {
 
     fn clear(&self) -> PyResult<()> {
         door(|| {
-            // Dropped after its turn: destructors may run code that uses the pickler.
+            // Dropped after the borrow: a destructor may run code that uses the pickler.
             self.0.with(|series| Ok(std::mem::replace(series, encode::Series::new()))).map(drop)
         })
     }
@@ -91,7 +91,7 @@ impl PicklerMemo {
             let dict = new::dict(py)?;
             self.0.with(|series| {
                 for (object, number) in series.members() {
-                    // SAFETY: held by the series.
+                    // SAFETY: the series holds the object.
                     let bound = unsafe { Bound::from_borrowed_ptr(py, object.get()) };
                     dict.set_item(object.get() as usize, (number, bound))?;
                 }
@@ -158,7 +158,7 @@ impl UnpicklerMemo {
             let dict = new::dict(py)?;
             self.0.with(|series| {
                 for (number, object) in series.members() {
-                    // SAFETY: held by the series.
+                    // SAFETY: the series holds the object.
                     dict.set_item(number, unsafe { Bound::from_borrowed_ptr(py, object.get()) })?;
                 }
                 Ok(())
@@ -199,14 +199,15 @@ pub fn dumps_pickle(
                     0 => Writer::new(&mut scratch.output, true),
                     objects => Writer::continued(&mut scratch.output, u64::from(objects), u64::from(series.layouts())),
                 };
-                // SAFETY: the GIL is held, and `obj` is alive.
+                // SAFETY: `py` proves that the GIL is held, and `obj` is alive.
                 unsafe { series.message(py, writer, &options, obj.as_ptr(), sink) }
             })
         })
     })
 }
 
-/// How messages are loaded: trusted ones with pickle's hooks, or safe ones with the classes that the caller permits.
+/// The options of loading: for trusted messages with pickle's hooks, for safe ones with the classes that the caller
+/// permits.
 fn reading(
     persistent_load: Option<&Bound<'_, PyAny>>,
     find_class: Option<&Bound<'_, PyAny>>,
@@ -220,7 +221,7 @@ fn reading(
     Ok(options)
 }
 
-/// `loads` as in pickle: bytes after the message are ignored. With `types`, it must be a safe message.
+/// `loads` as in pickle: bytes after the message are ignored. With `types`, the message must be a safe one.
 #[pyfunction]
 #[pyo3(signature = (data, persistent_load, find_class, buffers, types, /))]
 pub fn loads_pickle(
@@ -233,10 +234,10 @@ pub fn loads_pickle(
     door(|| decode_message(data, &reading(persistent_load, find_class, types)?, buffers))
 }
 
-/// The next graph of a function that fills a buffer; the rest stays where it is.
+/// The next graph from a function that fills a buffer; nothing is read beyond it.
 ///
-/// `peek`: a function of a size that gives bytes which come next, that many or fewer or more, and leaves them there; or None. Without
-/// it a bare message is read in as many pieces as it takes not to read beyond it.
+/// `peek`: a function that is called with a size and returns the next bytes (that many, fewer or more) without
+/// consuming them; or None. Without it, a message outside of a file is read in many small pieces.
 #[pyfunction]
 #[pyo3(signature = (fill, peek, persistent_load, find_class, buffers, types, memo, /))]
 pub fn load_pickle(

@@ -1,6 +1,6 @@
-//! The builtins that classes are derived from.
+//! The builtins whose subclasses can be stored.
 
-/// The builtin whose content an instance of a subclass holds.
+/// The builtin whose content instances of a subclass hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Base {
     List,
@@ -18,6 +18,6 @@ pub enum Base {
     Float,
     Complex,
     Exception,
-    /// A tuple with hidden fields, of a class of the interpreter's own.
+    /// A tuple with hidden fields; its class is the interpreter's own.
     StructSequence,
 }

@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyType};
 
-/// Copyreg's functions by class.
+/// The functions of `copyreg` by class.
 pub fn table(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     static TABLE: PyOnceLock<Py<PyDict>> = PyOnceLock::new();
     let table = TABLE.get_or_try_init(py, || {
@@ -14,7 +14,7 @@ pub fn table(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     Ok(table.bind(py).clone())
 }
 
-/// Whether copyreg has a function for a class.
+/// Whether a class has a function in `copyreg`.
 pub fn has(class: &Bound<'_, PyType>) -> PyResult<bool> {
     table(class.py())?.contains(class)
 }

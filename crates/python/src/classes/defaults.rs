@@ -1,4 +1,4 @@
-//! What a class gives a field that stored data does not have: data outlives code, and code grows fields.
+//! The values of fields that stored data lack, because the class got them later.
 
 use crate::cpython::owned;
 use crate::cpython::{Owned, Type};
@@ -7,7 +7,7 @@ use crate::memory::{HashSet, Vec};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// A field's name, and what makes its value.
+/// A field's name, and its default value or factory.
 #[derive(Debug)]
 pub struct Defaulted {
     pub name: Owned,
@@ -20,21 +20,21 @@ impl Defaulted {
         if !self.is_factory {
             return Ok(self.value.clone());
         }
-        // SAFETY: held.
+        // SAFETY: `self` holds the factory.
         let factory = unsafe { Bound::from_borrowed_ptr(py, self.value.get()) };
         Ok(owned(&factory.call0()?))
     }
 }
 
-/// The fields with a default of a dataclass, attrs class or named tuple that are not among `names`.
+/// The fields with a default of a dataclass, attrs class or named tuple that are not in `names`.
 pub fn lacking(py: Python<'_>, class: Type, names: &[Owned]) -> Result<Vec<Defaulted>> {
-    // SAFETY: the class is alive, and so are the names.
+    // SAFETY: callers hold the class, being a plan's.
     let class = unsafe { Bound::from_borrowed_ptr(py, class.cast()) };
     let stored: HashSet<usize> = names.iter().map(|name| name.get() as usize).collect();
     let mut found = Vec::new();
     let mut add = |name: Bound<'_, PyAny>, value: Bound<'_, PyAny>, is_factory: bool| -> Result<()> {
         let mut raw = name.into_ptr();
-        // SAFETY: a name that we own; interning may replace it by its equal.
+        // SAFETY: `raw` is a reference of ours to a string, which interning may exchange for an equal string.
         let name = unsafe {
             if pyo3::ffi::PyUnicode_Check(raw) != 0 {
                 pyo3::ffi::PyUnicode_InternInPlace(&mut raw);
@@ -70,7 +70,7 @@ pub fn lacking(py: Python<'_>, class: Type, names: &[Owned]) -> Result<Vec<Defau
                 continue;
             }
             if value.is_instance(&factory_type)? {
-                // A factory that takes the instance can't run before it is whole: the field stays unset.
+                // A factory that takes the instance can't run before the instance is complete: the field stays unset.
                 if !value.getattr("takes_self")?.is_truthy()? {
                     add(field.getattr("name")?, value.getattr("factory")?, true)?;
                 }

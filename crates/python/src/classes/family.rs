@@ -1,4 +1,4 @@
-//! Types that have code of their own, each family in a file of `types/`: which class is of which family.
+//! Types with code of their own, each family in a file of `types/`: which class belongs to which family.
 
 use crate::classes::numpy;
 use crate::cpython::Type;
@@ -8,7 +8,7 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use std::ptr::addr_of_mut;
 
-/// Types that have code of their own.
+/// A type with code of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Family {
     Known(KnownType),
@@ -18,7 +18,8 @@ pub enum Family {
     Record,
 }
 
-/// Modules, names and families. A class of that name is the family's only if it is what its module has there.
+/// Module, name, family. A class belongs to the family only if it is the very object that the module has under the
+/// name.
 const NAMES: &[(&str, &str, Family)] = &[
     ("datetime", "datetime", Family::DateTime),
     ("datetime", "date", Family::Known(KnownType::Date)),
@@ -61,12 +62,13 @@ pub fn family_of(py: Python<'_>, class: Type, name: &str) -> Result<Option<Famil
         return Ok(Some(*family));
     }
     let (module, last) = name.rsplit_once('.').unwrap_or(("", name));
-    // Since 3.13 paths live in a module of their own, and say so.
+    // Since 3.13, paths are in a module of their own, which their `__module__` names.
     let module = module.strip_suffix("._local").unwrap_or(module).trim_start_matches('_');
     for &(home, known, family) in NAMES {
         if known == last && home == module {
             let found = py.import(home)?.getattr(known)?;
-            // The interpreter's own datetimes are read by the C API: a class of that name may be in Python code.
+            // The C API reads only datetimes that are implemented in C; a class of that name may be implemented in
+            // Python.
             if found.as_ptr() == class.cast() && (home != "datetime" || is_of_c(class)) {
                 return Ok(Some(family));
             }
@@ -77,9 +79,9 @@ pub fn family_of(py: Python<'_>, class: Type, name: &str) -> Result<Option<Famil
 
 /// Whether a class is one of those that the C API makes and reads.
 fn is_of_c(class: Type) -> bool {
-    // SAFETY: the API was imported when the module was.
+    // SAFETY: importing the module imported the datetime API.
     let api = unsafe { &*ffi::PyDateTimeAPI() };
-    // SAFETY: the singleton is alive.
+    // SAFETY: the singleton lives as long as the interpreter.
     let timezone = unsafe { ffi::Py_TYPE(api.TimeZone_UTC) };
     [api.DateType, api.DateTimeType, api.TimeType, api.DeltaType, timezone].contains(&class)
 }

@@ -1,4 +1,4 @@
-//! How instances of a class are taken apart and made: what its bases, methods and names say.
+//! How instances of a class are stored and made, judged by its bases, methods and names.
 
 pub use crate::classes::base::Base;
 use crate::classes::copyreg;
@@ -18,10 +18,10 @@ use pyo3::prelude::*;
 use pyo3::types::{PyString, PyType};
 use std::ptr::addr_of_mut;
 
-/// How instances are taken apart and made.
+/// How instances are stored and made.
 #[derive(Debug)]
 pub enum How {
-    /// Slots and `__dict__` are the whole state.
+    /// Slots and `__dict__` are all their state.
     Fields,
     /// A tuple whose items have names.
     NamedTuple(Vec<Owned>),
@@ -29,24 +29,24 @@ pub enum How {
     Based(Base),
     /// A member of an enumeration.
     Enum,
-    /// The registered functions.
+    /// By the registered functions.
     Custom,
-    /// A type that has code of its own in `objects/`.
+    /// A type with code of its own in `types/`.
     Family(Family),
-    /// Stands for None: what is kept for speed, and holds in one process alone.
+    /// Stored as None: a cached value that is valid in one process only.
     Nothing,
-    /// Can't be stored in an ordinary message; says why.
+    /// Not in an ordinary message; says why.
     Refused(String),
 }
 
-/// Classes of Python code whose fields are not what plain formats write.
+/// Classes written in Python that schemaless formats don't write as fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Special {
     Extension,
     Timestamp,
-    /// MessagePack as it is to be written.
+    /// Bytes that already are MessagePack.
     Encoded,
-    /// The value of a field that is not written.
+    /// The value of a field that is left out.
     Unset,
     Mapping,
     Sequence,
@@ -55,7 +55,7 @@ pub enum Special {
     Database(Marker),
 }
 
-/// Classes of Python code that plain formats write in a way of their own: module, name, and what they are.
+/// Classes written in Python that schemaless formats write in their own way: module, name, kind.
 const SPECIALS: &[(&str, &str, Special)] = &[
     ("holdall._values", "Ext", Special::Extension),
     ("holdall._values", "Timestamp", Special::Timestamp),
@@ -72,7 +72,7 @@ const SPECIALS: &[(&str, &str, Special)] = &[
 pub(super) fn special_of(class: &Bound<'_, PyType>) -> Result<Option<Special>> {
     let name = class.name()?;
     for (module, known, special) in SPECIALS {
-        // The class itself, and not one that is called so.
+        // The very object in that module, not just a class of the same name.
         if name == *known && memory::loaded(class.py(), module, known)?.is_some_and(|known| known.is(class)) {
             return Ok(Some(*special));
         }
@@ -80,6 +80,8 @@ pub(super) fn special_of(class: &Bound<'_, PyType>) -> Result<Option<Special>> {
     Ok(marked(class.as_any())?.map(Special::Database))
 }
 
+/// Finds out how instances of a class are stored and made.
+///
 /// # Safety
 /// `class` is alive.
 pub(super) unsafe fn find_how(
@@ -96,7 +98,7 @@ pub(super) unsafe fn find_how(
     if let Some(family) = family_of(py, class, name)? {
         return Ok(How::Family(family));
     }
-    // SAFETY: alive, says the caller; bases of a class are alive with it.
+    // SAFETY: `class` is alive by contract, and a class keeps its bases alive.
     unsafe {
         let bound = Bound::from_borrowed_ptr(py, class.cast()).cast_into_unchecked::<PyType>();
         let metaclass = ffi::Py_TYPE(class.cast());
@@ -119,7 +121,7 @@ pub(super) unsafe fn find_how(
         if let Some(own) = own.way {
             return Ok(How::Refused(format!("its class defines `{own}`, which needs")));
         }
-        // Classes without a constructor have no instances but those that C code makes; msgspec's are called another way.
+        // Without a constructor only C code makes instances; msgspec's classes are called in another way.
         let makes_none = (*class).tp_new.is_none() && !memory::is_msgspec_struct(py, class)?;
         if memory.is_foreign || makes_none {
             return Ok(How::Refused("it holds state that only its own code can read, which needs".into()));
@@ -133,11 +135,11 @@ pub(super) unsafe fn find_how(
     }
 }
 
-/// The names of a tuple's items, if its class says some.
+/// The names of a tuple's items, if its class defines some.
 fn named_fields(class: &Bound<'_, PyType>) -> Result<Option<Vec<Owned>>> {
-    // SAFETY: alive; what the class has under a name is alive as long as the class is not changed.
+    // SAFETY: `class` holds itself and its attributes.
     let fields = unsafe { lookup(class.as_ptr().cast(), c"_fields") }.ok_or_else(raised)?;
-    // SAFETY: null, or held by the class.
+    // SAFETY: null, or an attribute that the class holds while the `Bound` takes a reference.
     let fields = unsafe { Bound::from_borrowed_ptr_or_opt(class.py(), fields) };
     let Some(Ok(fields)) = fields.map(|fields| fields.cast_into::<pyo3::types::PyTuple>()) else { return Ok(None) };
     let mut names = Vec::new();
@@ -146,7 +148,7 @@ fn named_fields(class: &Bound<'_, PyType>) -> Result<Option<Vec<Owned>>> {
             return Ok(None);
         }
         let mut field = field.into_ptr();
-        // SAFETY: a string that we own; interning may replace it by its equal.
+        // SAFETY: `field` is a reference of ours to a string, which interning may exchange for an equal string.
         names.push(unsafe {
             ffi::PyUnicode_InternInPlace(&mut field);
             Owned::new(field).ok_or_else(raised)?

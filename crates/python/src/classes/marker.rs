@@ -1,4 +1,4 @@
-//! The classes of a database's values: PyMongo's have a `_type_marker` that says what they are.
+//! The classes of a database's values: PyMongo's have a `_type_marker` that identifies them.
 
 use crate::error::Asked;
 use pyo3::intern;
@@ -43,7 +43,7 @@ impl Marker {
     }
 }
 
-/// Of a class or an instance.
+/// The marker of a class or an instance.
 pub fn marked(object: &Bound<'_, PyAny>) -> PyResult<Option<Marker>> {
     let marker = object.getattr_opt(intern!(object.py(), "_type_marker")).if_taken()?.flatten();
     Ok(match marker.filter(|marker| marker.is_instance_of::<PyInt>()) {

@@ -1,6 +1,6 @@
-//! Who laid the instances of a class out: Python's `type`, on top of a builtin that has code here, or C code.
+//! Who defined the memory of a class's instances: Python's `type`, on top of a builtin with code here, or C code.
 //!
-//! Memory that C code owns is never filled from outside: its class keeps promises about it that nobody else can see.
+//! Memory that C code owns is never filled in from here: the class relies on rules for it that only its own code knows.
 
 use crate::classes::base::Base;
 use crate::cpython::{text, Obj, Owned, Type};
@@ -11,7 +11,7 @@ use pyo3::types::PyType;
 use pyo3::{ffi, intern};
 use std::ptr::addr_of_mut;
 
-/// A `__slots__` member: its name and its place in an instance.
+/// A member from `__slots__`: its name and its offset in an instance.
 #[derive(Debug)]
 pub struct Slot {
     /// Interned.
@@ -19,37 +19,39 @@ pub struct Slot {
     pub offset: usize,
 }
 
-/// How instances of a class are laid out.
+/// The memory of a class's instances.
 #[derive(Debug)]
 pub struct Memory {
-    /// The builtin whose content instances hold, if that is more than fields.
+    /// The builtin whose content instances hold; `None` if they have only fields.
     pub base: Option<Base>,
-    /// The builtin at the bottom of the instances; `object` at the least.
+    /// The builtin at the bottom of the instances, at least `object`.
     pub solid: Type,
-    /// Base first; a name that is defined again counts once, as attribute access sees it.
+    /// Those of bases first. A name that is defined again appears once, as attribute access sees it.
     pub slots: Vec<Slot>,
-    /// Below the classes that Python's `type` made stands C code that nothing here knows.
+    /// Below the classes that Python's `type` made is C code that is not known here.
     pub is_foreign: bool,
 }
 
-/// A base in C code that has code here.
+/// A base in C with code here.
 enum Solid {
     Content(Base),
-    /// No more than a `__dict__`, if anything.
+    /// Nothing but a `__dict__`, if that.
     Fields,
 }
 
+/// The memory of a class's instances.
+///
 /// # Safety
 /// `class` is alive.
 pub unsafe fn of(py: Python<'_>, class: Type) -> Result<Memory> {
     let mut at = class;
-    // SAFETY: alive, says the caller, and so are a class's bases; the last is `object`, which is solid.
+    // SAFETY: `class` is alive by contract and keeps its bases alive. The loop ends at `object`, which has a `Solid`.
     unsafe {
         let (solid, is_foreign) = loop {
             if let Some(solid) = solid_of(py, at)? {
                 break (solid, false);
             }
-            // The class itself has to be of Python code; further down a base without memory of its own does no harm.
+            // The class itself must be made by `type`. Further down, a base in C that adds no memory does no harm.
             if !made_by_type(py, at)? && (at == class || !adds_nothing(at)) {
                 break (Solid::Fields, true);
             }
@@ -60,6 +62,8 @@ pub unsafe fn of(py: Python<'_>, class: Type) -> Result<Memory> {
     }
 }
 
+/// What a class in C holds, if it has code here.
+///
 /// # Safety
 /// `class` is alive.
 unsafe fn solid_of(py: Python<'_>, class: Type) -> Result<Option<Solid>> {
@@ -94,14 +98,14 @@ unsafe fn solid_of(py: Python<'_>, class: Type) -> Result<Option<Solid>> {
     if is(&known.namespace) {
         return Ok(Some(Solid::Fields));
     }
-    // SAFETY: alive, says the caller.
+    // SAFETY: `class` is alive by contract.
     unsafe {
         let bound = Bound::from_borrowed_ptr(py, class.cast()).cast_into_unchecked::<PyType>();
         if ffi::PyType_IsSubtype(class, ffi::PyExc_BaseException.cast()) != 0 {
             let is_builtin = is_builtin_exception(&bound)?;
             return Ok(is_builtin.then_some(Solid::Content(Base::Exception)));
         }
-        // Nodes of syntax trees: a `__dict__`, and no more.
+        // Nodes of syntax trees have a `__dict__` and nothing else.
         let is_node = loaded(py, "_ast", "AST")?.is_some_and(|node| node.as_ptr() == class.cast());
         if is_node {
             return Ok(Some(Solid::Fields));
@@ -113,7 +117,7 @@ unsafe fn solid_of(py: Python<'_>, class: Type) -> Result<Option<Solid>> {
     Ok(None)
 }
 
-/// What a module has under a name (dots lead into classes), if it is imported.
+/// What a module has under a name (dots lead into classes), if the module is imported.
 pub fn loaded<'py>(py: Python<'py>, module: &str, name: &str) -> Result<Option<Bound<'py, PyAny>>> {
     let modules = py.import(intern!(py, "sys"))?.getattr(intern!(py, "modules"))?;
     let Some(mut found) = modules.get_item(module).if_taken()? else { return Ok(None) };
@@ -126,14 +130,14 @@ pub fn loaded<'py>(py: Python<'py>, module: &str, name: &str) -> Result<Option<B
     Ok(Some(found))
 }
 
-/// Types and functions of the interpreter that others are compared with.
+/// Types of the interpreter that other types are compared with.
 struct Known {
     defaultdict: Py<PyAny>,
     deque: Py<PyAny>,
     namespace: Py<PyAny>,
-    /// A class that was made by a class statement.
+    /// A class made by a class statement.
     made_by_type: Py<PyAny>,
-    /// Of which nobody can make another.
+    /// A class that only the interpreter can make.
     struct_sequence: Py<PyAny>,
 }
 
@@ -147,31 +151,32 @@ impl Known {
                 deque: from("collections", "deque")?,
                 namespace: from("types", "SimpleNamespace")?,
                 made_by_type: from("abc", "ABC")?,
-                // One that is made at run time: the others have to be nobody's when the interpreter ends.
+                // Made at run time and kept by its module: others would have to be dropped before the interpreter ends.
                 struct_sequence: from("os", "stat_result")?,
             })
         })
     }
 }
 
-/// Whether Python's `type` laid a class's instances out: slots, `__dict__`, `__weakref__`, all on top of its base.
+/// Whether Python's `type` defined the memory of a class's instances: slots, `__dict__`, `__weakref__`, all on top of
+/// its base.
 ///
 /// # Safety
 /// `class` is alive.
 unsafe fn made_by_type(py: Python<'_>, class: Type) -> Result<bool> {
     let known: Type = Known::get(py)?.made_by_type.as_ptr().cast();
-    // SAFETY: alive, says the caller; the known one is held.
+    // SAFETY: `class` is alive by contract; `Known` holds the other one.
     unsafe {
         if ffi::PyType_HasFeature(class, ffi::Py_TPFLAGS_HEAPTYPE) == 0 || !(*class).tp_methods.is_null() {
             return Ok(false);
         }
         let dealloc = |of: Type| (*of).tp_dealloc.map(|own| own as usize);
-        // Instances of classes from a specification in C are freed by another function, or they have methods.
+        // Classes made from a specification in C free their instances by another function, or have methods.
         Ok(dealloc(class) == dealloc(known) || is_msgspec_struct(py, class)?)
     }
 }
 
-/// Whether a class is a Struct of msgspec: laid out by `type`; some have a destructor of
+/// Whether a class is a msgspec Struct. Their memory is defined by `type`, although some have a destructor of
 /// msgspec's.
 ///
 /// # Safety
@@ -179,16 +184,16 @@ unsafe fn made_by_type(py: Python<'_>, class: Type) -> Result<bool> {
 pub unsafe fn is_msgspec_struct(py: Python<'_>, class: Type) -> Result<bool> {
     let Some(known) = loaded(py, "msgspec", "Struct")? else { return Ok(false) };
     let known: Type = known.as_ptr().cast();
-    // SAFETY: alive, says the caller; the known one is held by its module.
+    // SAFETY: `class` is alive by contract; its module holds the other one.
     unsafe { Ok(ffi::PyType_Check(known.cast()) != 0 && ffi::Py_TYPE(class.cast()) == ffi::Py_TYPE(known.cast())) }
 }
 
-/// Whether a base has no memory beyond that of its own base.
+/// Whether a base adds no memory to that of its own base.
 ///
 /// # Safety
 /// `class` is alive.
 unsafe fn adds_nothing(class: Type) -> bool {
-    // SAFETY: alive, says the caller, and so is its base; `object`, which has none, was dealt with before.
+    // SAFETY: `class` is alive by contract and keeps its base alive. `object`, which has none, was handled before.
     unsafe {
         let base = (*class).tp_base;
         !base.is_null()
@@ -199,14 +204,14 @@ unsafe fn adds_nothing(class: Type) -> bool {
     }
 }
 
-/// Whether instances are tuples with hidden fields, as `os.stat` gives them: the interpreter makes such classes by one
-/// function, and all have the same `__reduce__`.
+/// Whether instances are tuples with hidden fields, like the result of `os.stat`. The interpreter makes all such
+/// classes by one function, so they share the code of `__reduce__`.
 ///
 /// # Safety
 /// `class` is alive.
 unsafe fn is_struct_sequence(py: Python<'_>, class: Type) -> Result<bool> {
     let name = intern!(py, "__reduce__").as_ptr();
-    // SAFETY: alive, says the caller; what a class's own dict has is held by it.
+    // SAFETY: `class` is alive by contract; its dict holds what is found, and the type is checked before it is read.
     unsafe {
         let function = |of: Type| {
             let found = crate::cpython::class::_PyType_Lookup(of, name);
@@ -221,25 +226,25 @@ unsafe fn is_struct_sequence(py: Python<'_>, class: Type) -> Result<bool> {
     }
 }
 
-/// How many fields an instance of a struct sequence has: visible ones, and all.
+/// The number of fields of a struct sequence: the visible ones, and all.
 ///
 /// # Safety
 /// `class` is a struct sequence.
 pub unsafe fn struct_sequence_lengths(py: Python<'_>, class: Type) -> Result<(usize, usize)> {
-    // SAFETY: alive, says the caller.
+    // SAFETY: `class` is alive by contract.
     let class = unsafe { Bound::from_borrowed_ptr(py, class.cast()) };
     let visible: usize = class.getattr(intern!(py, "n_sequence_fields"))?.extract()?;
     let all: usize = class.getattr(intern!(py, "n_fields"))?.extract()?;
     Ok((visible, all))
 }
 
-/// The slots of a class and its bases: writable members that come from a `__slots__` of a class of Python code.
+/// The slots of a class and its bases: writable members from a `__slots__` in Python code.
 ///
 /// # Safety
 /// `class` is alive.
 unsafe fn slots_of(py: Python<'_>, class: Type) -> Result<Vec<Slot>> {
     let mut slots: Vec<Slot> = Vec::new();
-    // SAFETY: a class's `tp_mro` is a tuple of classes; member descriptors hold a static or class-owned description.
+    // SAFETY: `tp_mro` is a tuple of classes that the class holds; heap types made by `type` have `ht_slots`.
     unsafe {
         let mro = (*class).tp_mro;
         for index in (0..ffi::PyTuple_GET_SIZE(mro)).rev() {
@@ -251,7 +256,7 @@ unsafe fn slots_of(py: Python<'_>, class: Type) -> Result<Vec<Slot>> {
             if named.is_null() || ffi::PyTuple_CheckExact(named) == 0 {
                 continue;
             }
-            // A hash that is kept for speed holds in this process alone.
+            // A cached hash is valid in this process only.
             let caches = is_msgspec_struct(py, base)?;
             let mut own = Vec::new();
             for at in 0..ffi::PyTuple_GET_SIZE(named) {
@@ -273,7 +278,8 @@ unsafe fn slots_of(py: Python<'_>, class: Type) -> Result<Vec<Slot>> {
                 }
             }
         }
-        // Below an attribute of a class further down that takes no values, what an instance is given goes to its `__dict__`.
+        // If a base's attribute hides a slot and doesn't accept values, an assignment to the instance goes to its
+        // `__dict__`.
         slots.retain(|slot| {
             let found = crate::cpython::class::_PyType_Lookup(class, slot.name.get());
             found.is_null() || (*ffi::Py_TYPE(found)).tp_descr_set.is_some()
@@ -282,14 +288,14 @@ unsafe fn slots_of(py: Python<'_>, class: Type) -> Result<Vec<Slot>> {
     Ok(slots)
 }
 
-/// The place of the member that a class's own dict has under a name, if it holds an object and can be written.
+/// The offset of the member that a class's own dict has under a name, if it holds an object and is writable.
 ///
 /// # Safety
 /// `class` is alive and a heap type; `name` is a string.
 unsafe fn member(class: Type, name: Obj) -> Option<usize> {
     const T_OBJECT_EX: i32 = 16;
     const READONLY: i32 = 1;
-    // SAFETY: alive, says the caller; the descriptor is held by the class's dict, and describes this class.
+    // SAFETY: `class` is alive by contract; its dict holds the descriptor, which describes this class as `d_type` says.
     unsafe {
         let found = ffi::PyDict_GetItem((*class).tp_dict, name);
         if found.is_null() || ffi::Py_TYPE(found) != addr_of_mut!(ffi::PyMemberDescr_Type) {
@@ -304,11 +310,11 @@ unsafe fn member(class: Type, name: Obj) -> Option<usize> {
     }
 }
 
-/// Whether what the builtins have under some name is an exception of theirs.
+/// Whether an object is one of the exceptions in `builtins`.
 pub fn is_builtin_exception(found: &Bound<'_, PyAny>) -> PyResult<bool> {
     let Ok(class) = found.cast::<PyType>() else { return Ok(false) };
     let module = class.getattr("__module__").and_then(|module| module.extract::<String>()).if_taken()?;
     let is_own = module.is_some_and(|module| module == "builtins");
-    // SAFETY: alive.
+    // SAFETY: `class` is held by the `Bound`.
     Ok(is_own && unsafe { ffi::PyType_IsSubtype(class.as_ptr().cast(), ffi::PyExc_BaseException.cast()) != 0 })
 }

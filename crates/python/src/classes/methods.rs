@@ -1,8 +1,9 @@
-//! Whether a class says by methods of its own how it is stored: found by identity, not by what the methods look like.
+//! Whether a class defines by methods of its own how it is stored. This is told by identity, not by what the methods
+//! look like.
 //!
-//! What a look-up of pickle's names finds on the class is compared with what it finds on the builtin at the bottom of
-//! the class's instances. Anything else is the class's own way, whatever it is: a function, a method of C code, a
-//! descriptor, something callable. Exempt is code that is known to store fields as we do, by the exact object.
+//! For each name that pickle looks up, what the class has is compared with what the builtin at the bottom of its
+//! instances has. If they differ, the class has its own way, whatever the object is: a function, a method in C, a
+//! descriptor, any callable. The exceptions are objects that are known to store fields as this library does.
 
 use crate::classes::memory::loaded;
 use crate::cpython::class::_PyType_Lookup;
@@ -13,9 +14,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyCode, PyDict, PyFunction, PyString, PyTuple};
 use pyo3::{ffi, intern};
 
-/// What pickle looks up.
+/// How many names pickle looks up.
 const ASKED: usize = 6;
-/// What else decides how instances are stored and made.
+/// And how many more decide how instances are stored and made.
 const NAMES: usize = ASKED + 3;
 
 fn names(py: Python<'_>) -> [&Bound<'_, PyString>; NAMES] {
@@ -32,48 +33,50 @@ fn names(py: Python<'_>) -> [&Bound<'_, PyString>; NAMES] {
     ]
 }
 
-/// What a class has under those names: addresses, which are only compared.
+/// What a class has under those names: addresses that are only compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Methods([usize; NAMES]);
 
-/// What was found out about a class's methods.
+/// What a class's methods say.
 #[derive(Debug, Default)]
 pub struct Own {
-    /// The first of pickle's names under which the class has something of its own.
+    /// The first of pickle's names for which the class has something of its own.
     pub way: Option<&'static str>,
-    /// `__new__` is the class's own.
+    /// The class has its own `__new__`.
     pub new: bool,
-    /// Attributes of an instance are whatever the class's own code says.
+    /// The class has its own `__getattribute__` or `__getattr__`.
     pub answers: bool,
     /// Slots that the class's generated `__getstate__` leaves out.
     pub left_out: Vec<Owned>,
-    /// The slot that has to be None in an instance that was just made.
+    /// A slot that must be None in a new instance.
     pub reset: Option<&'static str>,
 }
 
 impl Methods {
+    /// What the class has under those names.
+    ///
     /// # Safety
     /// `class` is alive.
     pub unsafe fn of(py: Python<'_>, class: Type) -> Methods {
-        // SAFETY: alive, says the caller; what is found is only compared.
+        // SAFETY: `class` is alive by contract; what is found is only compared.
         Methods(names(py).map(|name| unsafe { _PyType_Lookup(class, name.as_ptr()) } as usize))
     }
 
-    /// What of them is the class's own, and not that of the builtin at the bottom of its instances.
+    /// Which of them are the class's own, not those of the builtin at the bottom of its instances.
     ///
     /// # Safety
     /// `class` and `solid` are alive, and unchanged since `self` was found.
     pub unsafe fn own(&self, py: Python<'_>, class: Type, solid: Type) -> Result<Own> {
-        // SAFETY: alive, says the caller.
+        // SAFETY: both classes are alive by contract.
         let usual = unsafe { Methods::of(py, solid) };
         let mut own = Own::default();
         for ((&found, &usual), text) in self.0.iter().zip(&usual.0).zip(TEXTS) {
             if found == usual {
                 continue;
             }
-            // SAFETY: what the class has under a name is alive as long as the class is not changed.
+            // SAFETY: the class holds what it has under a name, and hasn't changed since, by contract.
             let known = match unsafe { Bound::from_borrowed_ptr_or_opt(py, found as Obj) } {
-                // SAFETY: alive, says the caller.
+                // SAFETY: as above.
                 Some(found) => unsafe { own.is_known(class, &found)? },
                 None => false,
             };
@@ -89,11 +92,11 @@ impl Methods {
             let dict = unsafe { Bound::from_borrowed_ptr_or_opt(py, dict as Obj) };
             own.way = dict.filter(|dict| !is_getset(dict)).map(|_| "__dict__");
         }
-        // SAFETY: alive, says the caller, and so is what the class has under a name.
+        // SAFETY: as above.
         own.new = unsafe {
             new != usual_new
                 && !is_named_tuples(py, class, new)?
-                // By the builtins' `__getnewargs__`: their content, or nothing.
+                // As the builtins' `__getnewargs__` says: with their content, or without arguments.
                 && may_take(&Bound::from_borrowed_ptr(py, new as Obj), usize::from(arguments != 0))?
         };
         own.answers = get != usual_get;
@@ -101,11 +104,11 @@ impl Methods {
     }
 }
 
-/// Of [`names`].
+/// The first of [`names`] as text.
 const TEXTS: [&str; ASKED] =
     ["__reduce_ex__", "__reduce__", "__getstate__", "__setstate__", "__getnewargs_ex__", "__getnewargs__"];
 
-/// Functions that store fields as we do: module and name.
+/// Functions that store fields as this library does: module and name.
 const KNOWN: &[(&str, &str)] = &[
     ("dataclasses", "_dataclass_getstate"),
     ("dataclasses", "_dataclass_setstate"),
@@ -120,11 +123,13 @@ const KNOWN: &[(&str, &str)] = &[
     ("pydantic.v1.main", "BaseModel.__setstate__"),
 ];
 
-/// Functions that make such functions, one for each class: these are known by their code.
+/// Functions that generate such functions for each class: these are recognized by their code.
 const MAKERS: &[(&str, &str)] =
     &[("collections", "namedtuple"), ("attr._make", "_ClassBuilder._make_getstate_setstate")];
 
 impl Own {
+    /// Whether an object under one of pickle's names is known to store fields as this library does.
+    ///
     /// # Safety
     /// `class` is alive, and has `found` under a name.
     unsafe fn is_known(&mut self, class: Type, found: &Bound<'_, PyAny>) -> Result<bool> {
@@ -141,7 +146,7 @@ impl Own {
             let Some(maker) = loaded(py, module, name)? else { continue };
             if is_made_by(found, &maker)? {
                 if at == 1 {
-                    // SAFETY: as the caller says.
+                    // SAFETY: the contract is the same.
                     unsafe { self.of_attrs(class, found)? };
                 }
                 return Ok(true);
@@ -150,7 +155,7 @@ impl Own {
         Ok(false)
     }
 
-    /// What a function that attrs made has to say: which slots are no state, and whether there is a hash to forget.
+    /// Reads from a function that attrs generated which slots are not state, and whether a cached hash must be reset.
     ///
     /// # Safety
     /// `class` is alive, and has `function` under a name.
@@ -161,7 +166,7 @@ impl Own {
         for (name, cell) in free.try_iter()?.zip(cells.try_iter()?) {
             let (name, value) = (name?, cell?.getattr(intern!(py, "cell_contents"))?);
             if name.eq("state_attr_names")? {
-                // SAFETY: alive, says the caller.
+                // SAFETY: `class` is alive by contract.
                 if let Some(slots) = unsafe { slots_beside(class, function)? } {
                     for slot in slots.try_iter()? {
                         let slot = slot?;
@@ -179,16 +184,16 @@ impl Own {
     }
 }
 
-/// The slot in which attrs keeps an instance's hash, which holds in one process alone.
+/// The slot in which attrs caches an instance's hash, which is valid in one process only.
 const KEPT_HASH: &str = "_attrs_cached_hash";
 
-/// The `__slots__` of the class, among a class's bases, that has a function of its own.
+/// The `__slots__` of the class, among a class's bases, that defines the function.
 ///
 /// # Safety
 /// `class` is alive.
 unsafe fn slots_beside<'py>(class: Type, function: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
     let py = function.py();
-    // SAFETY: a class's `tp_mro` is a tuple of classes, each with a dict of its own while it is alive.
+    // SAFETY: `tp_mro` is a tuple of classes that `class` holds, each with a dict while it is alive.
     unsafe {
         let mro = (*class).tp_mro;
         for index in 0..ffi::PyTuple_GET_SIZE(mro) {
@@ -205,7 +210,7 @@ unsafe fn slots_beside<'py>(class: Type, function: &Bound<'py, PyAny>) -> PyResu
     Ok(None)
 }
 
-/// Whether a function is one of those that `maker` defines within itself.
+/// Whether `maker` generates functions with this code.
 fn is_made_by(found: &Bound<'_, PyAny>, maker: &Bound<'_, PyAny>) -> Result<bool> {
     let py = found.py();
     if !found.is_instance_of::<PyFunction>() || !maker.is_instance_of::<PyFunction>() {
@@ -221,7 +226,7 @@ fn is_made_by(found: &Bound<'_, PyAny>, maker: &Bound<'_, PyAny>) -> Result<bool
     Ok(false)
 }
 
-/// Whether a function stands in a module of this package.
+/// Whether a function is defined in a module of this package.
 fn is_ours(found: &Bound<'_, PyAny>) -> Result<bool> {
     let py = found.py();
     if !found.is_instance_of::<PyFunction>() {
@@ -237,8 +242,8 @@ fn is_ours(found: &Bound<'_, PyAny>) -> Result<bool> {
     Ok(loaded(py, &name.to_string_lossy(), "__dict__")?.is_some_and(|own| own.is(globals)))
 }
 
-/// Whether a class's `__new__` can be called with the class and so many arguments, as far as can be seen. Where it can't,
-/// pickle has no way either.
+/// Whether a class's `__new__` accepts the class and that many arguments, as far as its signature tells. If not, pickle
+/// can't load instances either.
 fn may_take(new: &Bound<'_, PyAny>, arguments: usize) -> Result<bool> {
     let py = new.py();
     let function = new.getattr_opt(intern!(py, "__func__"))?.unwrap_or_else(|| new.clone());
@@ -264,17 +269,17 @@ fn may_take(new: &Bound<'_, PyAny>, arguments: usize) -> Result<bool> {
 }
 
 fn is_getset(found: &Bound<'_, PyAny>) -> bool {
-    // SAFETY: alive.
+    // SAFETY: the `Bound` holds it.
     unsafe { ffi::Py_TYPE(found.as_ptr()) == std::ptr::addr_of_mut!(ffi::PyGetSetDescr_Type) }
 }
 
-/// Whether a `__new__` is one that `collections.namedtuple` has made: it takes the fields as they are.
+/// Whether `__new__` was generated by `collections.namedtuple`: it stores the fields unchanged.
 ///
 /// # Safety
 /// `class` is alive.
 unsafe fn is_named_tuples(py: Python<'_>, class: Type, new: usize) -> Result<bool> {
     let Some(maker) = loaded(py, "collections", "namedtuple")? else { return Ok(false) };
-    // SAFETY: a class's `tp_mro` is a tuple of classes, each with a dict of its own while it is alive.
+    // SAFETY: `tp_mro` is a tuple of classes that `class` holds, each with a dict while it is alive.
     unsafe {
         let mro = (*class).tp_mro;
         for index in 0..ffi::PyTuple_GET_SIZE(mro) {
@@ -288,7 +293,7 @@ unsafe fn is_named_tuples(py: Python<'_>, class: Type, new: usize) -> Result<boo
                 continue;
             }
             let arguments = own(intern!(py, "__getnewargs__"));
-            // The first one in the order of look-up is the one that was found.
+            // The first class in look-up order is the one that was found.
             return match Bound::from_borrowed_ptr_or_opt(py, arguments) {
                 Some(arguments) if found as usize == new => is_made_by(&arguments, &maker),
                 _ => Ok(false),
@@ -298,16 +303,16 @@ unsafe fn is_named_tuples(py: Python<'_>, class: Type, new: usize) -> Result<boo
     Ok(false)
 }
 
-/// Whether the members of an enumeration are pickled as those of any other.
+/// Whether the members of an enumeration are pickled as usual.
 ///
 /// # Safety
 /// `class` is alive and an enumeration.
 pub unsafe fn is_usual_enum(py: Python<'_>, class: Type) -> Result<bool> {
-    // SAFETY: alive, says the caller.
+    // SAFETY: `class` is alive by contract.
     let found = unsafe { _PyType_Lookup(class, intern!(py, "__reduce_ex__").as_ptr()) };
-    // SAFETY: what the class has under a name is alive with it.
+    // SAFETY: null, or held by the class while the `Bound` takes a reference.
     let Some(found) = (unsafe { Bound::from_borrowed_ptr_or_opt(py, found) }) else { return Ok(false) };
-    // Flags had their own from 3.11.0 to 3.11.3.
+    // Flags had their own method from 3.11.0 to 3.11.3.
     const USUAL: &[&str] = &[
         "Enum.__reduce_ex__",
         "Flag.__reduce_ex__",
@@ -320,8 +325,8 @@ pub unsafe fn is_usual_enum(py: Python<'_>, class: Type) -> Result<bool> {
             return Ok(true);
         }
     }
-    // Where pickle has no way, as the mixed-in type has none: by name there is one.
-    // SAFETY: alive, says the caller.
+    // If pickle can't store the members because of a mixed-in type, they are still stored by name.
+    // SAFETY: `class` is alive by contract.
     unsafe { is_unpicklable_enum(py, class) }
 }
 
@@ -330,7 +335,7 @@ pub unsafe fn is_usual_enum(py: Python<'_>, class: Type) -> Result<bool> {
 /// # Safety
 /// `class` is alive.
 pub unsafe fn is_unpicklable_enum(py: Python<'_>, class: Type) -> Result<bool> {
-    // SAFETY: alive, says the caller; what the class has under a name is alive with it.
+    // SAFETY: `class` is alive by contract, and holds what is found while the `Bound` takes a reference.
     let found =
         unsafe { Bound::from_borrowed_ptr_or_opt(py, _PyType_Lookup(class, intern!(py, "__reduce_ex__").as_ptr())) };
     match (found, loaded(py, "enum", "_make_class_unpicklable")?) {
@@ -339,13 +344,13 @@ pub unsafe fn is_unpicklable_enum(py: Python<'_>, class: Type) -> Result<bool> {
     }
 }
 
-/// The first of pickle's names for which an instance gives something else than its class has for it.
+/// The first of pickle's names for which an instance answers something else than its class has.
 ///
 /// # Safety
 /// `object` is alive. Runs its class's `__getattribute__`.
 pub unsafe fn answered(py: Python<'_>, object: Obj) -> Result<Option<&'static str>> {
     for (name, text) in asked(py).into_iter().zip(TEXTS) {
-        // SAFETY: alive, says the caller; results are new references or null, with an exception.
+        // SAFETY: `object` is alive by contract; results are new references, or null with an exception.
         unsafe {
             let asked = [ffi::PyObject_GetAttr, ffi::PyObject_GenericGetAttr].map(|get| {
                 let found = Owned::new(get(object, name.as_ptr()));
@@ -376,25 +381,25 @@ pub unsafe fn answered(py: Python<'_>, object: Obj) -> Result<Option<&'static st
     Ok(None)
 }
 
-/// The names that pickle asks an instance for.
+/// The names that pickle looks up on an instance.
 pub fn asked(py: Python<'_>) -> [&Bound<'_, PyString>; 4] {
     let [reduce_ex, reduce, get, set, ..] = names(py);
     [reduce_ex, reduce, get, set]
 }
 
-/// Whether an instance's attribute of that name would be asked by pickle.
+/// Whether pickle would look up an instance's attribute of that name.
 ///
 /// # Safety
 /// `name` is a string.
 pub unsafe fn is_asked(name: Obj) -> bool {
-    // SAFETY: a string, says the caller.
+    // SAFETY: `name` is a string by contract.
     match unsafe { text::ascii(name) } {
         Some(name) => name.starts_with(b"__") && TEXTS[..4].iter().any(|asked| asked.as_bytes() == name),
         None => false,
     }
 }
 
-/// Whether a class is the one that attrs wraps a kept hash in, so that it is not stored.
+/// Whether a class is the one in which attrs wraps a cached hash so that it isn't stored.
 pub fn is_kept_hash(py: Python<'_>, class: Type) -> Result<bool> {
     Ok(loaded(py, "attr._make", "_CacheHashWrapper")?.is_some_and(|known| known.as_ptr() == class.cast()))
 }

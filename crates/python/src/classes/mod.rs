@@ -1,4 +1,4 @@
-//! What the host knows of classes: how to take instances apart and to make them, and what users registered.
+//! What the host knows about classes: how to store and make instances, and what users registered.
 
 pub mod base;
 pub mod copyreg;

@@ -1,4 +1,4 @@
-//! What classes are called: in messages, and in errors.
+//! The names of classes, in messages and in errors.
 
 use crate::cpython::class::_PyType_Lookup;
 use crate::cpython::{text, Type};
@@ -11,7 +11,7 @@ use std::ptr::addr_of_mut;
 
 /// "module.qualname".
 pub fn class_name(py: Python<'_>, class: Type) -> PyResult<String> {
-    // SAFETY: callers hold the class alive.
+    // SAFETY: callers hold the class, and the `Bound` takes a reference of its own.
     let class = unsafe { Bound::from_borrowed_ptr(py, class.cast()).cast_into_unchecked::<PyType>() };
     let name: String = class.getattr("__qualname__")?.extract()?;
     match class.getattr("__module__").and_then(|module| module.extract::<String>()).if_taken()? {
@@ -20,17 +20,18 @@ pub fn class_name(py: Python<'_>, class: Type) -> PyResult<String> {
     }
 }
 
-/// What errors call an object's class: without the module of builtins.
+/// The name of an object's class in errors: without the module for builtins.
 pub fn shown_class(object: &Bound<'_, PyAny>) -> PyResult<String> {
     let class = object.get_type();
     match class.fully_qualified_name().if_taken()? {
         Some(name) => name.extract(),
-        // Its module is no text.
+        // The class's module isn't text.
         None => class_name(object.py(), class.as_type_ptr()),
     }
 }
 
-/// The module that has a class which doesn't say its own, as pickle looks for it: the main one where no other has it.
+/// The module of a class that doesn't say its module, found as pickle does: the first that has the class, else the main
+/// module.
 fn module_with(class: &Bound<'_, PyType>, name: &str) -> PyResult<String> {
     let py = class.py();
     let modules = py.import("sys")?.getattr("modules")?.call_method0("copy")?;
@@ -58,11 +59,11 @@ fn module_with(class: &Bound<'_, PyType>, name: &str) -> PyResult<String> {
     Ok("__main__".into())
 }
 
-/// Whether that is the class's `class_name`; that text is made only where a metaclass may have its own say.
+/// Whether a class's `class_name` is `name`. The text is made only if a metaclass may define names.
 pub fn is_named(class: &Bound<'_, PyType>, name: &str) -> PyResult<bool> {
     let py = class.py();
     let raw: Type = class.as_ptr().cast();
-    // SAFETY: a class is alive, and so are its metaclass and its dict; from the look-up on, no Python code runs.
+    // SAFETY: `class` holds itself, its metaclass and its dict; no Python code runs while they are read.
     unsafe {
         if ffi::PyType_HasFeature(raw, ffi::Py_TPFLAGS_HEAPTYPE) != 0 && has_usual_names(py, ffi::Py_TYPE(raw.cast())) {
             let module = ffi::PyDict_GetItem((*raw).tp_dict, pyo3::intern!(py, "__module__").as_ptr());
@@ -78,14 +79,14 @@ pub fn is_named(class: &Bound<'_, PyType>, name: &str) -> PyResult<bool> {
     Ok(class_name(py, raw)? == name)
 }
 
-/// Whether classes of that metaclass have their names from `type` itself.
+/// Whether classes of that metaclass get their names from `type` itself.
 ///
 /// # Safety
 /// `metaclass` is alive.
 unsafe fn has_usual_names(py: Python<'_>, metaclass: Type) -> bool {
     let usual = addr_of_mut!(ffi::PyType_Type);
     let names = [pyo3::intern!(py, "__module__"), pyo3::intern!(py, "__qualname__")];
-    // SAFETY: alive, says the caller; what is found is only compared.
+    // SAFETY: `metaclass` is alive by contract; what is found is only compared.
     unsafe {
         let looked_up = |of: Type, name: &Bound<'_, PyString>| _PyType_Lookup(of, name.as_ptr());
         let getter = |of: Type| (*of).tp_getattro.map(|own| own as usize);

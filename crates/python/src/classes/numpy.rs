@@ -1,4 +1,4 @@
-//! NumPy's own classes and functions, once it is imported: nothing here imports it before an object of its own is met.
+//! NumPy's classes and functions. Nothing here imports NumPy before one of its objects occurs.
 
 use crate::cpython::Type;
 use crate::error::{decode, Result};
@@ -26,7 +26,7 @@ pub struct Numpy {
 static NUMPY: PyOnceLock<Numpy> = PyOnceLock::new();
 
 impl Numpy {
-    /// NumPy, for what was stored at `at`.
+    /// NumPy, for a value stored at offset `at`.
     pub(crate) fn get(py: Python<'_>, at: usize) -> Result<&Numpy> {
         if let Some(numpy) = NUMPY.get(py) {
             return Ok(numpy);
@@ -41,14 +41,14 @@ impl Numpy {
         }
     }
 
-    /// NumPy, if anybody has imported it.
+    /// NumPy, if the program has imported it.
     pub(crate) fn imported(py: Python<'_>) -> Result<Option<&Numpy>> {
         if let Some(numpy) = NUMPY.get(py) {
             return Ok(Some(numpy));
         }
         let modules = py.import("sys")?.getattr("modules")?;
         let Some(module) = modules.cast::<PyDict>().map_err(PyErr::from)?.get_item("numpy")? else { return Ok(None) };
-        // Another module of that name, or one that is just being imported, has no arrays.
+        // Another module of that name, or one that is only partly imported, has no arrays.
         let Ok(module) = module.cast_into::<PyModule>() else { return Ok(None) };
         for name in ["ndarray", "generic", "dtype", "record", "empty"] {
             if module.getattr_opt(name)?.is_none() {
@@ -75,7 +75,7 @@ impl Numpy {
         })
     }
 
-    /// How many bits the fraction of a long double has on this platform.
+    /// The number of bits in the fraction of a long double on this platform.
     pub(crate) fn fraction_bits(&self, py: Python<'_>) -> PyResult<i32> {
         let find = || {
             let module = self.module.bind(py);
@@ -85,13 +85,13 @@ impl Numpy {
     }
 }
 
-/// What a class is, if it is one of NumPy's own.
+/// The known type of a class, if it is one of NumPy's own.
 pub fn known_type(py: Python<'_>, class: Type) -> Result<Option<KnownType>> {
     let Some(numpy) = Numpy::imported(py)? else { return Ok(None) };
     let is = |base: &Py<PyAny>| class.cast() == base.as_ptr();
-    // SAFETY: classes that are alive, the one by the caller's duty, the others held by `numpy`.
+    // SAFETY: callers hold `class`; `numpy` holds the others.
     let is_below = |base: &Py<PyAny>| unsafe { ffi::PyType_IsSubtype(class, base.as_ptr().cast()) != 0 };
-    // SAFETY: as above. Classes that Python code has made are on the heap; NumPy's own are not, but for `record`.
+    // SAFETY: as above. Classes made in Python are heap types; of NumPy's own, only `record` is one.
     let is_made = unsafe { ffi::PyType_HasFeature(class, ffi::Py_TPFLAGS_HEAPTYPE) != 0 };
     Ok(if is(&numpy.ndarray) {
         Some(KnownType::NumpyArray)

@@ -1,4 +1,4 @@
-//! Class plans: how instances of a class are taken apart and made, found out once per class and cached.
+//! Class plans: how instances of a class are stored and made. Found out once per class and cached.
 
 use crate::classes::how::{find_how, special_of, How, Special};
 use crate::classes::memory;
@@ -26,57 +26,58 @@ use std::rc::Rc;
 #[derive(Debug)]
 pub struct Plan {
     class: Type,
-    /// What layouts are matched with: no other plan has it, also not the next one of the same class.
+    /// The number by which shapes remember this plan; no other plan has it, not even a later one of the same class.
     pub serial: u64,
-    /// A weak reference to `class`: tells that the address still means it.
+    /// A weak reference to `class`, which tells whether the address still belongs to it.
     weak: Owned,
-    /// CPython's number for what the class has under its names, when `methods` were last looked up.
+    /// The version tag of the class when `methods` were last checked.
     known_as: Cell<u32>,
     methods: Methods,
-    /// The stored name: "module.qualname" unless registered otherwise.
+    /// The stored name: "module.qualname" unless another one is registered.
     pub name: Owned,
     pub version: u64,
     pub how: How,
     pub slots: Vec<Slot>,
-    /// A slot that is no state, and None in a fresh instance.
+    /// The offset of a slot that is not state and must be None in a new instance.
     reset: Option<usize>,
-    /// Instances have memory that C code owns: they are made by their class alone.
+    /// Instances have memory that C code owns, so only their class can make them.
     is_foreign: bool,
     pub has_dict: bool,
-    /// `__dict__` is where the class's instances keep it since 3.11, not at a fixed place.
+    /// The interpreter manages the `__dict__` (since 3.11); it isn't at a fixed offset.
     pub managed_dict: bool,
-    /// Makes an empty instance, where a base in C code wants more than its memory.
+    /// Makes an empty instance if a base in C needs more than allocated memory.
     base_new: Option<ffi::newfunc>,
-    /// The class has a `__new__` of its own, which pickle calls.
+    /// The class has its own `__new__`, which pickle calls.
     pub own_new: bool,
-    /// Attributes of an instance are whatever the class's own code says: pickle asks that, too.
+    /// The class has its own way of looking up attributes, which pickle uses.
     pub answers: bool,
-    /// Whether the class was found under its name, as pickle's readers look for it.
+    /// Whether the class was found under its name, as pickle looks for it when loading.
     pub is_findable: Cell<bool>,
     pub registration: Option<Rc<Registration>>,
-    /// The layout of an instance that has all the fields which its class names, in the message of that serial number.
+    /// The shape of instances with all the fields that the class names: its number in the message with that serial
+    /// number.
     pub layout: Cell<(u64, u32)>,
-    /// Attributes that instances share, among which is none that pickle or `copy` ask for.
+    /// A key table that instances share, in which pickle and `copy` find nothing that they ask for.
     pub unasked: Cell<Option<(usize, isize)>>,
-    /// How plain formats write instances.
+    /// How schemaless formats write instances.
     plain: OnceCell<Plain>,
     pub special: Option<Special>,
-    /// Whether an instance may say otherwise than its class what of a database's values it is.
+    /// Whether instances may override the class's `_type_marker`.
     pub own_marker: bool,
 }
 
-/// How plain formats write instances: fields under their keys.
+/// How schemaless formats write instances: fields under their keys.
 #[derive(Debug)]
 pub struct Plain {
-    /// `None` where the class declares none: all that an instance holds.
+    /// `None` if the class declares no fields: then everything that an instance holds.
     pub fields: Option<Vec<PlainField>>,
-    /// Without keys.
+    /// As a list, without keys.
     pub array_like: bool,
-    /// Key and value that tell the class.
+    /// The key and the value that identify the class.
     pub tag: Option<(Owned, Owned)>,
-    /// Whether every field is in a slot, and written whatever it is.
+    /// Whether every field is in a slot and always written.
     pub in_slots: bool,
-    /// Some fields may be left out, by their values.
+    /// Some fields are left out for certain values.
     pub omits: bool,
 }
 
@@ -85,20 +86,20 @@ pub struct PlainField {
     pub name: Owned,
     pub key: Owned,
     pub slot: Option<usize>,
-    /// Where the class leaves defaults out.
+    /// For classes that leave out defaults.
     pub default: Option<PlainDefault>,
 }
 
-/// With what value a field is not written.
+/// The value for which a field is left out.
 #[derive(Debug)]
 pub enum PlainDefault {
     Value(Owned),
-    /// Nothing in a list, dict or set.
+    /// An empty list, dict or set.
     Empty(Owned),
 }
 
 type Plans = RefCell<HashMap<usize, Rc<Plan>, rustc_hash::FxBuildHasher>>;
-// SAFETY: the only slot of that name.
+// SAFETY: no other slot has this name.
 static PLANS: StateSlot<Plans> = unsafe { StateSlot::new(Name::Plans) };
 
 /// The plan of a class, made on first use.
@@ -108,22 +109,22 @@ static PLANS: StateSlot<Plans> = unsafe { StateSlot::new(Name::Plans) };
 pub unsafe fn of(py: Python<'_>, class: Type) -> Result<Rc<Plan>> {
     let known = PLANS.get(py).borrow().get(&(class as usize)).cloned();
     if let Some(plan) = known {
-        // SAFETY: `weak` is a weak reference, which `plan` keeps alive; only the address is compared.
+        // SAFETY: `plan` holds the weak reference `weak`; its target is only compared.
         #[allow(deprecated)]
         let is_it = unsafe { ffi::PyWeakref_GetObject(plan.weak.get()) } == class.cast();
-        // SAFETY: alive, says the caller.
+        // SAFETY: `class` is alive by contract.
         if is_it && unsafe { plan.is_current(py)? } {
             return Ok(plan);
         }
     }
-    // SAFETY: alive, says the caller.
+    // SAFETY: `class` is alive by contract.
     let plan = Rc::new(unsafe { make(py, class)? });
     let old = {
         let mut plans = PLANS.get(py).borrow_mut();
-        // Plans of classes that are gone: dropped here and there, so that the cache stays as large as what it serves.
+        // Plans of classes that no longer exist are removed at times, so that the cache doesn't grow without bound.
         let mut gone = Vec::new();
         if plans.len().is_power_of_two() && plans.len() >= 64 {
-            // SAFETY: as above.
+            // SAFETY: each plan holds its weak reference, whose target is only compared.
             #[allow(deprecated)]
             plans.retain(|_, plan| unsafe {
                 let alive = ffi::PyWeakref_GetObject(plan.weak.get()) != ffi::Py_None();
@@ -135,16 +136,18 @@ pub unsafe fn of(py: Python<'_>, class: Type) -> Result<Rc<Plan>> {
         }
         (plans.insert(class as usize, plan.clone()), gone)
     };
-    drop(old); // outside of the cache: destructors may run Python code
+    drop(old); // after the borrow: a destructor may run Python code
     Ok(plan)
 }
 
-/// Forgets the plan of a class that was registered anew.
+/// Drops the plan of a class that was registered anew.
 pub fn forget(py: Python<'_>, class: Type) {
     let old = PLANS.get(py).borrow_mut().remove(&(class as usize));
     drop(old);
 }
 
+/// Makes the plan of a class.
+///
 /// # Safety
 /// `class` is alive.
 unsafe fn make(py: Python<'_>, class: Type) -> Result<Plan> {
@@ -153,9 +156,9 @@ unsafe fn make(py: Python<'_>, class: Type) -> Result<Plan> {
         Some(registration) => registration.name.clone(),
         None => class_name(py, class)?,
     };
-    // SAFETY: alive, says the caller.
+    // SAFETY: `class` is alive by contract; every object made here is held.
     unsafe {
-        // First the version: what changes the class from here on makes it another one.
+        // The version comes first: a later change of the class then makes the plan outdated.
         let known_as = version_of(class).ok_or_else(raised)?;
         let methods = Methods::of(py, class);
         let weak = Owned::new(ffi::PyWeakref_NewRef(class.cast(), std::ptr::null_mut())).ok_or_else(raised)?;
@@ -172,7 +175,8 @@ unsafe fn make(py: Python<'_>, class: Type) -> Result<Plan> {
         let name = Owned::new(ffi::PyUnicode_FromStringAndSize(stored.as_ptr().cast(), stored.len() as isize))
             .ok_or_else(raised)?;
         let base_new = if solid == addr_of_mut!(ffi::PyBaseObject_Type) { None } else { (*solid).tp_new };
-        // Enumerations are made by their names; one that pickle has no way for is asked what to do.
+        // Members of enumerations are made by name; only `enum`'s mark for unpicklable ones counts as their own
+        // `__new__`.
         let own_new = match how {
             How::Enum => methods::is_unpicklable_enum(py, class)?,
             _ => own.new,
@@ -218,18 +222,19 @@ impl Plan {
     /// `object` is an instance of the plan's class.
     pub unsafe fn dict_of(&self, object: Obj) -> Result<Option<Owned>> {
         match self.has_dict {
-            // SAFETY: of a class with a `__dict__`, of which the plan knows how it is kept.
+            // SAFETY: `object` is an instance of the plan's class, which has a `__dict__` that is kept as the plan
+            // says.
             true => unsafe { state::dict_of(object, self.managed_dict) },
             false => Ok(None),
         }
     }
 
-    /// How plain formats write instances; found out on first use.
+    /// How schemaless formats write instances; found out on first use.
     pub fn plain_form(&self, py: Python<'_>) -> Result<&Plain> {
         if let Some(known) = self.plain.get() {
             return Ok(known);
         }
-        // SAFETY: the plan's class is alive, as an instance of it is being written.
+        // SAFETY: the plan's class is alive while an instance of it is written.
         let class = unsafe { Bound::from_borrowed_ptr(py, self.class.cast()) };
         type Pair<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>);
         let found = py.import("holdall._schemas")?.call_method1("plain_form", (class,))?;
@@ -255,11 +260,11 @@ impl Plan {
         Ok(self.plain.get_or_init(|| Plain { fields, array_like, tag, in_slots, omits }))
     }
 
-    /// Gives fields that were stored under an older name the one they have now.
+    /// Renames fields that were stored under an older name.
     pub fn rename(&self, names: &mut [Owned]) {
         let Some(registration) = &self.registration else { return };
         for name in names {
-            // SAFETY: strings both.
+            // SAFETY: field names are strings.
             let is_it = |old: &Owned| unsafe { text::equal(old.get(), name.get()) };
             if let Some((_, new)) = registration.renames.iter().find(|(old, _)| is_it(old)) {
                 *name = new.clone();
@@ -267,7 +272,7 @@ impl Plan {
         }
     }
 
-    /// Whether an instance is no more than memory of the class's size.
+    /// Whether an instance is nothing but memory of the class's size.
     pub fn is_bare(&self) -> bool {
         self.base_new.is_none() && self.reset.is_none() && !self.is_foreign
     }
@@ -277,12 +282,12 @@ impl Plan {
         self.is_foreign
     }
 
-    /// Whether the class still says the same of how it is stored.
+    /// Whether the class still defines the same methods as when the plan was made.
     ///
     /// # Safety
     /// The class is alive.
     unsafe fn is_current(&self, py: Python<'_>) -> Result<bool> {
-        // SAFETY: alive, says the caller.
+        // SAFETY: the class is alive by contract.
         unsafe {
             let known_as = self.known_as.get();
             if known_as != 0 && given_version(self.class) == known_as {
@@ -297,21 +302,21 @@ impl Plan {
         }
     }
 
-    /// Empties the slot that a fresh instance has filled.
+    /// Sets the slot to None that must not keep its value in a new instance.
     ///
     /// # Safety
     /// `object` is a fresh instance of the plan's class.
     #[inline(always)]
     pub unsafe fn reset(&self, object: Obj) {
         if let Some(offset) = self.reset {
-            // SAFETY: the offset of a slot of that class.
+            // SAFETY: the offset was read from the plan's class, and `object` is an instance of it.
             unsafe {
                 crate::cpython::replace(state::slot_mut(object, offset), Owned::borrowed(ffi::Py_None()).into_raw())
             }
         }
     }
 
-    /// An empty instance: no `__new__` or `__init__` of Python code runs.
+    /// An empty instance, made without `__new__` and `__init__` of Python code.
     ///
     /// # Safety
     /// The GIL is held, and the class is alive.
@@ -319,7 +324,7 @@ impl Plan {
         if self.is_foreign {
             return Err(crate::error::decode("an instance has memory that only its own class can fill", 0));
         }
-        // SAFETY: alive, says the caller; every class has an allocator.
+        // SAFETY: the class is alive by contract; allocators and `tp_new` return a new reference or null.
         unsafe {
             let made = match (self.base_new, (*self.class).tp_alloc) {
                 (Some(new), _) => {

@@ -1,4 +1,4 @@
-//! What a program has registered of a class.
+//! What a program has registered for a class.
 
 use crate::cpython::Owned;
 use crate::memory::Vec;
@@ -10,13 +10,13 @@ pub struct Registration {
     pub name: String,
     pub aliases: Vec<String>,
     pub version: u64,
-    /// Old field name to new one.
+    /// Old name and new name of each renamed field.
     pub renames: Vec<(Owned, Owned)>,
     pub upgrade: Option<Owned>,
     pub encode: Option<Owned>,
     pub decode: Option<Owned>,
-    /// What `_registry.py` keeps for typed loading and plain formats: names, order, tags.
+    /// What `_registry.py` keeps for typed loading and schemaless formats: names, order, tags.
     pub settings: Option<Owned>,
-    /// Whether it is one of ours (`_known.py`): it says how to store a class, and nothing of what a program wants.
+    /// Whether this package registered it (`_known.py`): it says how the class is stored, not what the program wants.
     pub ours: bool,
 }

@@ -1,4 +1,4 @@
-//! What users registered: names, aliases, versions, and functions that replace field-wise storing.
+//! What users registered: names, aliases, versions, and functions that replace storing by fields.
 
 use crate::classes::names::class_name;
 pub use crate::classes::registration::Registration;
@@ -12,23 +12,23 @@ use pyo3::types::{PyDict, PyString, PyTuple, PyType};
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// Names are hashed quickly, not against collisions: the program chooses those in the tables, not the data.
+/// A fast hash without a secret is safe: the program chooses the names in the tables, not the data.
 #[derive(Default)]
 struct Registry {
     by_class: FxHashMap<usize, Rc<Registration>>,
     by_name: FxHashMap<String, Rc<Registration>>,
     generation: u64,
-    /// Each makes a cache forget what it keeps of a class, which may be wrong once that is registered.
+    /// Called for each class that is registered, to drop what a cache knows about it.
     forget: Vec<fn(Python<'_>, Type)>,
-    /// Which of [`LIBRARIES`] were taught.
+    /// Which of [`LIBRARIES`] have been registered.
     taught: [bool; LIBRARIES.len()],
 }
 
-/// Libraries whose classes `_known.py` knows how to store, once the program has imported them: a module that they all import,
-/// and how the stored names of their classes begin.
+/// Libraries whose classes `_known.py` registers once the program has imported them: a module that is always imported
+/// with them, and the beginning of the stored names of their classes.
 const LIBRARIES: [(&str, &str); 2] = [("bson.objectid", "bson."), ("holdall.julia", "holdall.julia.")];
 
-// SAFETY: the only slot of that name.
+// SAFETY: no other slot has this name.
 static REGISTRY: StateSlot<RefCell<Registry>> = unsafe { StateSlot::new(Name::Registry) };
 
 /// `action` must not run Python code.
@@ -36,7 +36,7 @@ fn with<T>(py: Python<'_>, action: impl FnOnce(&mut Registry) -> T) -> T {
     action(&mut REGISTRY.get(py).borrow_mut())
 }
 
-/// Has `forget` called with each class that is registered.
+/// Makes registrations call `forget` with the class.
 pub fn on_registration(py: Python<'_>, forget: fn(Python<'_>, Type)) {
     with(py, |registry| registry.forget.push(forget));
 }
@@ -46,10 +46,10 @@ pub fn by_class(py: Python<'_>, class: Type) -> PyResult<Option<Rc<Registration>
     if let Some(found) = find() {
         return Ok(Some(found));
     }
-    // SAFETY: callers hold the class alive.
+    // SAFETY: callers hold the class, and the `Bound` takes a reference of its own.
     let class = unsafe { Bound::from_borrowed_ptr(py, class.cast()).cast_into_unchecked::<PyType>() };
     let module = class.getattr_opt(pyo3::intern!(py, "__module__")).if_taken()?.flatten();
-    // Those of libraries have names of ASCII, which need no memory.
+    // Modules of these libraries have ASCII names, which `to_str` reads without allocating.
     let library = match module.as_ref().map(|module| module.cast::<PyString>()) {
         Some(Ok(module)) => module.to_str().ok().and_then(library_of),
         _ => None,
@@ -71,13 +71,13 @@ pub fn by_name(py: Python<'_>, name: &str) -> PyResult<Option<Rc<Registration>>>
     }
 }
 
-/// The library that a class of that stored name, or of that module, belongs to.
+/// The library to which a stored class name, or a module, belongs.
 fn library_of(name: &str) -> Option<usize> {
     LIBRARIES.iter().position(|(module, start)| name.starts_with(start) || *module == name)
 }
 
-/// Registers the classes of a library, once; says no where that was done, and where the program has not imported it: nothing is
-/// imported because data name it.
+/// Registers the classes of a library, once. `false` if that was done before, or if the program has not imported the
+/// library: data must not cause imports.
 #[cold]
 fn teach(py: Python<'_>, library: usize) -> PyResult<bool> {
     let (module, start) = LIBRARIES[library];
@@ -85,7 +85,7 @@ fn teach(py: Python<'_>, library: usize) -> PyResult<bool> {
     if with(py, |registry| registry.taught[library]) || !is_there().if_taken()?.unwrap_or(false) {
         return Ok(false);
     }
-    // Before it is done: what is done asks for classes.
+    // Set first, because `teach` asks for classes itself.
     with(py, |registry| registry.taught[library] = true);
     let done = py.import("holdall._known").and_then(|known| known.call_method1("teach", (start,)));
     let done = done.and_then(|done| done.extract::<bool>());
@@ -101,7 +101,7 @@ fn teach(py: Python<'_>, library: usize) -> PyResult<bool> {
     }
 }
 
-/// What a program has to do that loads a class of that name, where nobody has permitted it.
+/// How to load a class of that name that was not permitted.
 pub fn remedy(py: Python<'_>, name: &str) -> String {
     match library_of(name).filter(|&library| !with(py, |registry| registry.taught[library])) {
         Some(library) => {
@@ -115,7 +115,7 @@ pub fn remedy(py: Python<'_>, name: &str) -> String {
 }
 
 fn owned(object: &Bound<'_, PyAny>) -> Owned {
-    // SAFETY: `object` is alive.
+    // SAFETY: the `Bound` holds `object`.
     unsafe { Owned::borrowed(object.as_ptr()) }
 }
 
@@ -129,14 +129,15 @@ fn function(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Option<Owned>> {
     Ok(Some(owned(object)))
 }
 
-/// How many times something was registered: what was found out about classes before may be out of date.
+/// How many registrations there have been: what was learnt about classes before may be outdated.
 pub fn generation(py: Python<'_>) -> u64 {
     with(py, |registry| registry.generation)
 }
 
-/// Registers `cls` (the Python function `register` says what for); registering it again replaces what was said before.
+/// Registers `cls`; the Python function `register` describes the arguments. Registering it again replaces the earlier
+/// one.
 ///
-/// ours: it is one of `_known.py`, which says how a class is stored, and leaves alone what a program has registered.
+/// ours: it comes from `_known.py`, which doesn't replace what a program has registered.
 #[pyfunction]
 #[pyo3(signature = (cls, name, aliases, version, renames, upgrade, encode, decode, settings, /, *, ours = false))]
 #[allow(clippy::too_many_arguments)]
@@ -191,7 +192,7 @@ pub fn register_class(
                     return Err(name.clone());
                 }
             }
-            // Whoever has asked for such a class before got ours.
+            // Registrations of ours come before the first use of the class, so nothing is outdated.
             registry.generation += u64::from(!ours);
             let old = registry.by_class.insert(key, registration.clone());
             if let Some(old) = &old {
@@ -207,7 +208,7 @@ pub fn register_class(
                 for forget in with(py, |registry| registry.forget.clone()) {
                     forget(py, class);
                 }
-                drop(old); // outside of the registry: a destructor may run Python code
+                drop(old); // after the borrow: a destructor may run Python code
                 Ok(())
             }
             Err(name) => Err(HoldallError::new_err(format!(
@@ -217,9 +218,9 @@ pub fn register_class(
     })
 }
 
-/// A call of a user's function with one argument.
+/// Calls a user's function with one argument.
 pub fn call(function: &Owned, argument: Obj) -> crate::error::Result<Owned> {
-    // SAFETY: both are alive.
+    // SAFETY: callers hold both during the call.
     unsafe {
         Owned::new(pyo3::ffi::PyObject_CallFunctionObjArgs(
             function.get(),
@@ -235,7 +236,7 @@ pub fn call(function: &Owned, argument: Obj) -> crate::error::Result<Owned> {
 pub fn class_settings(cls: &Bound<'_, PyType>) -> PyResult<Option<Py<PyAny>>> {
     door(|| {
         let settings = by_class(cls.py(), cls.as_ptr().cast())?.and_then(|known| known.settings.clone());
-        // SAFETY: held.
+        // SAFETY: `settings` holds the object.
         Ok(settings.map(|settings| unsafe { Bound::from_borrowed_ptr(cls.py(), settings.get()) }.unbind()))
     })
 }
@@ -249,7 +250,7 @@ pub fn registered_subclasses(cls: &Bound<'_, PyType>) -> PyResult<std::vec::Vec<
         });
         let mut found = Vec::new();
         for class in classes {
-            // SAFETY: held.
+            // SAFETY: `class` holds the object.
             let class = unsafe { Bound::from_borrowed_ptr(cls.py(), class.get()) };
             if !class.is(cls) && class.cast::<PyType>()?.is_subclass(cls)? {
                 found.push(class.unbind());

@@ -1,11 +1,11 @@
-//! Numbers that tell schemas and plans apart.
+//! Numbers that identify schemas and plans.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The serial number of records, which depend on nothing but the layout.
+/// The number for records, which depend on nothing but the shape.
 pub const RECORDS: u64 = 0;
 
-/// A number for what layouts are matched with: no two schemas or plans of the process have the same.
+/// A number by which shapes remember a schema or a plan; unique in the process.
 pub fn next_serial() -> u64 {
     static SERIAL: AtomicU64 = AtomicU64::new(RECORDS + 1);
     SERIAL.fetch_add(1, Ordering::Relaxed)

@@ -1,5 +1,5 @@
-//! The state of an instance, read and written past what its class may have put in the way (`__getattr__`, frozen
-//! classes): its slots by offset, its `__dict__` as a dict.
+//! The state of an instance, read and written directly: its slots by offset, its `__dict__` as a dict. Nothing that the
+//! class defines gets in between (`__getattr__`, frozen classes).
 
 use crate::cpython::class::managed_dict;
 use crate::cpython::{Obj, Owned, Type};
@@ -10,32 +10,33 @@ extern "C" {
     fn _PyObject_GetDictPtr(object: Obj) -> *mut Obj;
 }
 
-/// What a slot holds, borrowed; null where it is not set.
+/// The value in a slot, borrowed; null if it is not set.
 ///
 /// # Safety
 /// `object` is an instance of the class that `offset` was read from.
 #[inline(always)]
 pub unsafe fn slot(object: Obj, offset: usize) -> Obj {
-    // SAFETY: the offset of a member of its class, says the caller.
+    // SAFETY: `offset` is within the instance and holds an object, by contract.
     unsafe { *object.cast::<u8>().add(offset).cast::<Obj>() }
 }
 
-/// Where a slot stands in an instance.
+/// The memory of a slot.
 ///
 /// # Safety
 /// As [`slot`].
 #[inline(always)]
 pub unsafe fn slot_mut(object: Obj, offset: usize) -> *mut Obj {
-    // SAFETY: the offset of a member of its class, says the caller.
+    // SAFETY: `offset` is within the instance and holds an object, by contract.
     unsafe { object.cast::<u8>().add(offset).cast::<Obj>() }
 }
 
-/// The instance's `__dict__`, if it has items. `managed`: whether the interpreter keeps it, and makes it when it is asked for.
+/// The instance's `__dict__`, if it has items. `managed`: the interpreter manages it, and creates it when asked.
 ///
 /// # Safety
 /// `object` is an instance of a class with such a `__dict__`.
 pub unsafe fn dict_of(object: Obj, managed: bool) -> Result<Option<Owned>> {
-    // SAFETY: an instance of a class with a `__dict__`, as the caller promises.
+    // SAFETY: `object` is an instance of a class with a `__dict__`, by contract; what `_PyObject_GetDictPtr` finds is
+    // held by the instance while a reference is taken.
     unsafe {
         let dict = if managed {
             Owned::new(ffi::PyObject_GenericGetDict(object, std::ptr::null_mut())).ok_or_else(raised)?
@@ -50,12 +51,12 @@ pub unsafe fn dict_of(object: Obj, managed: bool) -> Result<Option<Owned>> {
     }
 }
 
-/// Gives a fresh instance its `__dict__`.
+/// Sets the `__dict__` of a new instance.
 ///
 /// # Safety
 /// `object` is an instance, made by its allocator, of a class that has a `__dict__`.
 pub unsafe fn set_dict(object: Obj, dict: Owned) -> Result<()> {
-    // SAFETY: alive, says the caller.
+    // SAFETY: `object` is alive by contract.
     unsafe {
         let class: Type = ffi::Py_TYPE(object);
         if !managed_dict(class) {
@@ -66,8 +67,8 @@ pub unsafe fn set_dict(object: Obj, dict: Owned) -> Result<()> {
             }
         }
         let failed = if cfg!(Py_3_13) {
-            // Since 3.13 `PyObject_GenericSetDict` leaves the values within the instance valid, and those are looked at
-            // first: the descriptor of `__dict__` knows better.
+            // Since 3.13 `PyObject_GenericSetDict` leaves the values within the instance valid, and those are looked up
+            // first. The descriptor of `__dict__` does it right.
             let name = Owned::new(ffi::PyUnicode_InternFromString(c"__dict__".as_ptr())).ok_or_else(raised)?;
             ffi::PyObject_GenericSetAttr(object, name.get(), dict.get())
         } else {
@@ -80,13 +81,13 @@ pub unsafe fn set_dict(object: Obj, dict: Owned) -> Result<()> {
     Ok(())
 }
 
-/// A fresh instance, by its class's allocator: no `__new__`, no `__init__`.
+/// A new instance from its class's allocator, without `__new__` and `__init__`.
 ///
 /// # Safety
 /// The GIL is held; `class` is alive, and laid out as its plan says.
 #[inline(always)]
 pub unsafe fn allocate(class: Type, items: isize) -> Result<Owned> {
-    // SAFETY: alive, says the caller; every class has an allocator.
+    // SAFETY: `class` is alive by contract; its allocator returns a new reference or null.
     unsafe {
         match (*class).tp_alloc {
             Some(alloc) => Owned::new(alloc(class, items)).ok_or_else(raised),

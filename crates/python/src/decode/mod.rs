@@ -49,7 +49,7 @@ use pyo3::prelude::*;
 pub use series::Series;
 use std::rc::Rc;
 use std::sync::Arc;
-pub use window::Section;
+pub use window::SharedWindow;
 
 /// No mark.
 pub const UNMARKED: u32 = u32::MAX;
@@ -227,7 +227,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
 
     /// Builds the whole graph.
     pub fn message(&mut self) -> Result<Owned> {
-        // The first object has number 0, unmarked; in a log's section, the first that is free.
+        // The first object has number 0, unmarked; in a log's shared window, the first that is free.
         self.mark = self.numbered.len() as u32;
         self.numbered.push(Numbered::open());
         D::start(self)?;

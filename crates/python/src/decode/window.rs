@@ -1,4 +1,4 @@
-//! Sections of a log: what a record has named, those after it refer to.
+//! Shared windows of a log: what a record has named, those after it refer to.
 
 use crate::budget::Allowance;
 use crate::cpython::Owned;
@@ -11,19 +11,19 @@ use holdall_format::hold::log::NamesReader;
 use holdall_format::Token;
 use std::rc::Rc;
 
-/// Texts and layouts that the records of a section have named so far, by their numbers.
+/// Texts and layouts that the records of a shared window have named so far, by their numbers.
 #[derive(Default)]
-pub struct Section {
+pub struct SharedWindow {
     texts: Vec<Numbered>,
     layouts: Vec<Rc<Layout>>,
 }
 
 // SAFETY: it is touched and dropped with the GIL held, as all that it holds has to be: it belongs to an object of Python's.
-unsafe impl Send for Section {}
+unsafe impl Send for SharedWindow {}
 // SAFETY: the same.
-unsafe impl Sync for Section {}
+unsafe impl Sync for SharedWindow {}
 
-impl Section {
+impl SharedWindow {
     /// How many names there are.
     pub fn named(&self) -> u64 {
         (self.texts.len() + self.layouts.len()) as u64
@@ -51,28 +51,28 @@ impl Section {
 
 impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// Builds a record. What it names itself is not kept: that stands in a frame of its own behind it.
-    pub fn log_record(&mut self, section: &mut Section, allowance: &mut Allowance) -> Result<Owned> {
+    pub fn log_record(&mut self, window: &mut SharedWindow, allowance: &mut Allowance) -> Result<Owned> {
         self.begin_allowance(allowance);
-        self.numbered = std::mem::take(&mut section.texts);
-        self.layouts = std::mem::take(&mut section.layouts);
+        self.numbered = std::mem::take(&mut window.texts);
+        self.layouts = std::mem::take(&mut window.layouts);
         let (texts, layouts) = (self.numbered.len(), self.layouts.len());
         let made = crate::error::guarded(|| self.message());
         self.end_allowance(allowance);
         self.numbered.truncate(texts);
         self.layouts.truncate(layouts);
-        section.texts = std::mem::take(&mut self.numbered);
-        section.layouts = std::mem::take(&mut self.layouts);
+        window.texts = std::mem::take(&mut self.numbered);
+        window.layouts = std::mem::take(&mut self.layouts);
         made
     }
 
     /// Learns names.
-    pub fn learn_names(&mut self, section: &mut Section, names: &mut NamesReader<'i>) -> Result<()> {
-        self.numbered = std::mem::take(&mut section.texts);
-        self.layouts = std::mem::take(&mut section.layouts);
+    pub fn learn_names(&mut self, window: &mut SharedWindow, names: &mut NamesReader<'i>) -> Result<()> {
+        self.numbered = std::mem::take(&mut window.texts);
+        self.layouts = std::mem::take(&mut window.layouts);
         self.learns = true;
         let learnt = crate::error::guarded(|| self.names(names));
-        section.texts = std::mem::take(&mut self.numbered);
-        section.layouts = std::mem::take(&mut self.layouts);
+        window.texts = std::mem::take(&mut self.numbered);
+        window.layouts = std::mem::take(&mut self.layouts);
         learnt
     }
 

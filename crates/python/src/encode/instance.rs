@@ -138,8 +138,8 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
                 self.name(name)?;
             }
             self.w.shape_end(block);
-            if let (Some(section), Some(plan)) = (&mut self.section, plan) {
-                section.keep(Owned::borrowed(plan.class().cast()));
+            if let (Some(window), Some(plan)) = (&mut self.window, plan) {
+                window.keep(Owned::borrowed(plan.class().cast()));
             }
             Ok(self.tables.layouts.add(class, names, hash))
         }
@@ -536,8 +536,8 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
                 return Err(encode("a record has a field whose name is no `str`"));
             }
             let block = self.w.shape_begin(kind, version, raw.len());
-            if let Some(section) = &mut self.section {
-                section.keep(name.clone());
+            if let Some(window) = &mut self.window {
+                window.keep(name.clone());
             }
             let name = self.keep(name);
             self.name(name)?;

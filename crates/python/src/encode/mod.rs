@@ -30,7 +30,7 @@ mod window;
 
 pub use series::Series;
 pub use walk::CHANGED;
-pub use window::Section;
+pub use window::SharedWindow;
 
 use crate::classes::plan::Plan;
 use crate::cpython::{gc, Obj, Owned};
@@ -193,8 +193,8 @@ pub struct Encoder<'t, D: Dialect> {
     pub orders: Option<sets::Shared>,
     /// Set where only the order of a set's members is asked for: how far to look.
     effort: Option<Effort>,
-    /// Whether objects are asked about, or counted: then none is written by a shorter way. And whether those that are met for
-    /// the first time are kept, or noted. What most messages have no need of costs them one look.
+    /// Whether objects are asked about, or counted: then none is written by a shorter way. And whether those that are
+    /// met for the first time are kept, or noted. What most messages have no need of costs them one look.
     looks_closely: bool,
     takes_notes: bool,
     /// There: the objects that were met, in order.
@@ -209,13 +209,13 @@ pub struct Encoder<'t, D: Dialect> {
     /// Whether instances of its class are written as their slots, without a question to anyone.
     slots_only: bool,
     /// Of a record in a log: what the records before it have named.
-    section: Option<Section>,
+    window: Option<SharedWindow>,
     pub py: Python<'t>,
     _pause: gc::Pause,
 }
 
-/// Writes a message; once more, with every object looked up, where code of the program's has to be asked on the way. Nothing
-/// of it was called by then.
+/// Writes a message; once more, with every object looked up, where code of the program's has to be asked on the way.
+/// Nothing of it was called by then.
 pub fn tracking_if_asked<T>(mut write: impl FnMut(bool) -> Result<T>) -> Result<T> {
     match write(false) {
         Err(fault) if fault.detour() == Some(Detour::TrackAll) => write(true),
@@ -242,7 +242,7 @@ impl PartialEq for TextKey {
 
 impl Eq for TextKey {}
 
-/// Tells the layouts of one message, or of one section of a log, from those of others.
+/// Tells the layouts of one message, or of one shared window of a log, from those of others.
 fn next_serial() -> u64 {
     use std::sync::atomic::{AtomicU64, Ordering};
     static SERIAL: AtomicU64 = AtomicU64::new(1);
@@ -317,7 +317,7 @@ impl<'t, D: Dialect> Encoder<'t, D> {
             last_layout: shapes::NONE,
             last_plan: None,
             slots_only: false,
-            section: None,
+            window: None,
             py,
             // SAFETY: the GIL is held, says the caller.
             _pause: unsafe { gc::Pause::new() },

@@ -1,6 +1,6 @@
 //! Messages of one pickler: each goes on with what those before it have numbered.
 
-use super::{Encoder, Options, Section, Sharing, Tables};
+use super::{Encoder, Options, SharedWindow, Sharing, Tables};
 use crate::cpython::{text, Obj, Owned};
 use crate::encode::dialect::{Native, NativeWriter};
 use crate::encode::memo::{Memo, Met};
@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 /// What the messages of a pickler have numbered so far.
 pub struct Series {
     tables: Tables,
-    section: Section,
+    window: SharedWindow,
     /// Objects whose addresses stand for them.
     kept: Vec<Owned>,
     /// The number of the next message's first object.
@@ -22,8 +22,8 @@ pub struct Series {
 impl Series {
     pub fn new() -> Series {
         let mut tables = Tables::new();
-        let section = Section::begin(&mut tables);
-        Series { tables, section, kept: Vec::new(), next: 0 }
+        let window = SharedWindow::begin(&mut tables);
+        Series { tables, window, kept: Vec::new(), next: 0 }
     }
 
     /// How many objects have got a number.
@@ -70,12 +70,12 @@ impl Series {
         let mut series = std::mem::replace(self, Series::new());
         let memo = std::mem::replace(&mut series.tables.memo, Memo::new());
         let base = series.next;
-        let section = series.section.from(base);
-        // Whatever is written may be dumped again, also what only its parent holds now: all of it gets a number, as in a first walk
-        // that looks for what is shared.
+        let window = series.window.from(base);
+        // Whatever is written may be dumped again, also what only its parent holds now: all of it gets a number, as in
+        // a first walk that looks for what is shared.
         let sharing = Sharing::Finding(Default::default());
-        // SAFETY: as the caller says; the tables are the section's own.
-        let mut encoder = unsafe { Encoder::with_section(py, w, options, &mut series.tables, section, sharing) };
+        // SAFETY: as the caller says; the tables are the shared window's own.
+        let mut encoder = unsafe { Encoder::with_window(py, w, options, &mut series.tables, window, sharing) };
         encoder.tables.memo = memo;
         encoder.buffers.to = sink;
         // SAFETY: alive, says the caller.
@@ -83,14 +83,14 @@ impl Series {
         let kept = encoder.take_temporaries();
         let numbered = encoder.tables.memo.number(root) == Some(base);
         series.next = encoder.next_number.max(base + 1);
-        let Some(section) = encoder.section.take() else { return Ok(()) };
+        let Some(window) = encoder.window.take() else { return Ok(()) };
         drop(encoder);
         series.kept.extend(kept);
         if numbered {
             // SAFETY: alive, says the caller.
             series.kept.push(unsafe { Owned::borrowed(root) });
         }
-        series.section = section;
+        series.window = window;
         *self = series;
         Ok(())
     }

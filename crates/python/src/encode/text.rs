@@ -99,7 +99,7 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
                     }
                 }
                 // SAFETY: a string, says the caller.
-                let kept = self.section.as_mut().map_or(Lasts::No, |section| unsafe { section.meet(object) });
+                let kept = self.window.as_mut().map_or(Lasts::No, |window| unsafe { window.meet(object) });
                 if kept == Lasts::Unmarked {
                     return Ok(false);
                 }
@@ -136,8 +136,8 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
                             Some(*entry.get())
                         }
                         std::collections::hash_map::Entry::Vacant(entry) => {
-                            if let Some(section) = &mut self.section {
-                                section.named(Owned::borrowed(object));
+                            if let Some(window) = &mut self.window {
+                                window.named(Owned::borrowed(object));
                             }
                             entry.insert(number);
                             None
@@ -149,7 +149,7 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
                     match self.tables.memo.meet(object, number) {
                         super::Met::Before(found) => Some(found),
                         super::Met::Never => {
-                            if self.section.is_some() {
+                            if self.window.is_some() {
                                 // Its address stands for it beyond this message.
                                 self.temporaries.push(Owned::borrowed(object));
                             }

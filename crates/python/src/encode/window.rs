@@ -1,4 +1,4 @@
-//! Sections of a log: what a record has named, those after it refer to.
+//! Shared windows of a log: what a record has named, those after it refer to.
 
 use crate::cpython::{references, text, Obj, Owned};
 use crate::encode::dialect::{Dialect, Native, NativeWriter};
@@ -23,8 +23,8 @@ pub(crate) enum Lasts {
     Yes,
 }
 
-/// What the records of a section have named so far. The section's layouts are in its [`Tables`].
-pub struct Section {
+/// What the records of a shared window have named so far. The shared window's layouts are in its [`Tables`].
+pub struct SharedWindow {
     serial: u64,
     texts: HashMap<TextKey, u32, rustc_hash::FxBuildHasher>,
     /// Hashes of texts that were met: the second time such a one comes, it gets a number.
@@ -38,11 +38,11 @@ pub struct Section {
     objects: u32,
 }
 
-impl Section {
-    /// Begins a section; forgets the layouts in `tables`.
-    pub fn begin(tables: &mut Tables) -> Section {
+impl SharedWindow {
+    /// Begins a shared window; forgets the layouts in `tables`.
+    pub fn begin(tables: &mut Tables) -> SharedWindow {
         tables.layouts.clear();
-        Section {
+        SharedWindow {
             serial: next_serial(),
             texts: HashMap::default(),
             seen: HashSet::default(),
@@ -53,9 +53,9 @@ impl Section {
         }
     }
 
-    /// The same section, for a message whose first object has that number.
-    pub(crate) fn from(self, objects: u32) -> Section {
-        Section { objects, ..self }
+    /// The same shared window, for a message whose first object has that number.
+    pub(crate) fn from(self, objects: u32) -> SharedWindow {
+        SharedWindow { objects, ..self }
     }
 
     /// Whether a text that has no number gets one, and whether it keeps it for the records that follow.
@@ -92,19 +92,20 @@ impl Section {
 }
 
 impl<'t, W: NativeWriter> Encoder<'t, Native<W>> {
-    /// Goes on with a section.
+    /// Goes on with a shared window.
     ///
     /// # Safety
-    /// The GIL is held while the encoder lives. `tables` are those that the section was begun with, and used for it alone.
-    pub unsafe fn of_section(
+    /// The GIL is held while the encoder lives. `tables` are those that the shared window was begun with, and used for
+    /// it alone.
+    pub unsafe fn of_window(
         py: Python<'t>,
         w: W,
         options: &'t Options,
         tables: &'t mut Tables,
-        section: Section,
+        window: SharedWindow,
     ) -> Self {
         // SAFETY: as the caller says.
-        let mut encoder = unsafe { Encoder::with_section(py, w, options, tables, section, Sharing::ByCount) };
+        let mut encoder = unsafe { Encoder::with_window(py, w, options, tables, window, Sharing::ByCount) };
         encoder.interns = options.refs;
         encoder
     }
@@ -112,22 +113,22 @@ impl<'t, W: NativeWriter> Encoder<'t, Native<W>> {
     /// The same; texts have no numbers of their own.
     ///
     /// # Safety
-    /// As for [`Encoder::of_section`].
-    pub(crate) unsafe fn with_section(
+    /// As for [`Encoder::of_window`].
+    pub(crate) unsafe fn with_window(
         py: Python<'t>,
         w: W,
         options: &'t Options,
         tables: &'t mut Tables,
-        mut section: Section,
+        mut window: SharedWindow,
         sharing: Sharing,
     ) -> Self {
         let layouts = std::mem::replace(&mut tables.layouts, shapes::Layouts::new());
         // SAFETY: as the caller says.
         let mut encoder = unsafe { Encoder::new(py, Native::new(), w, options, tables, sharing) };
         encoder.tables.layouts = layouts;
-        encoder.serial = section.serial;
-        encoder.texts = std::mem::take(&mut section.texts);
-        encoder.section = Some(section);
+        encoder.serial = window.serial;
+        encoder.texts = std::mem::take(&mut window.texts);
+        encoder.window = Some(window);
         encoder
     }
 }
@@ -135,24 +136,24 @@ impl<'t, W: NativeWriter> Encoder<'t, Native<W>> {
 impl<D: Dialect> Encoder<'_, D> {
     /// The number of the first object.
     pub(crate) fn base(&self) -> u32 {
-        match &self.section {
+        match &self.window {
             // What the record itself has named is no part of it.
-            Some(section) => section.objects + (self.texts.len() - section.new.len() - section.here.len()) as u32,
+            Some(window) => window.objects + (self.texts.len() - window.new.len() - window.here.len()) as u32,
             None => 0,
         }
     }
 
-    /// The section for the next record. What this one has named keeps its number from now on.
-    pub fn into_section(mut self) -> Option<Section> {
-        let mut section = self.section.take()?;
-        section.texts = std::mem::take(&mut self.texts);
-        for text in section.here.drain(..) {
-            section.texts.remove(&TextKey(text));
+    /// The shared window for the next record. What this one has named keeps its number from now on.
+    pub fn into_window(mut self) -> Option<SharedWindow> {
+        let mut window = self.window.take()?;
+        window.texts = std::mem::take(&mut self.texts);
+        for text in window.here.drain(..) {
+            window.texts.remove(&TextKey(text));
         }
-        let base = section.texts.len() - section.new.len();
-        for (at, text) in section.new.drain(..).enumerate() {
-            section.texts.insert(TextKey(text), (base + at) as u32);
+        let base = window.texts.len() - window.new.len();
+        for (at, text) in window.new.drain(..).enumerate() {
+            window.texts.insert(TextKey(text), (base + at) as u32);
         }
-        Some(section)
+        Some(window)
     }
 }

@@ -1,4 +1,4 @@
-//! Open files by their descriptors, which POSIX systems have.
+//! Open files by their descriptors, on POSIX systems.
 
 #[cfg(unix)]
 pub use crate::io::descriptor::posix::Descriptor;
@@ -15,22 +15,23 @@ mod posix {
     use std::os::fd::{AsRawFd, FromRawFd};
     use std::os::unix::fs::FileExt;
 
-    /// A file that stays the caller's to close, unless it is owned.
+    /// An open file. The caller closes it, unless it is owned.
     pub struct Descriptor {
         file: ManuallyDrop<File>,
         owned: bool,
     }
 
     impl Descriptor {
-        /// The file of a descriptor; none where that is something else. `owned`: it is closed with this.
+        /// The file of a descriptor; `None` if the object isn't one. `owned`: the file is closed when this is dropped.
         pub fn of(object: &Bound<'_, PyAny>, owned: bool) -> Option<Descriptor> {
             let descriptor: i32 = object.extract().ok()?;
-            // SAFETY: the caller has it open for as long as this lives, or leaves it to us, and to nobody else.
+            // SAFETY: the caller keeps the descriptor open while this lives, or hands it over for good. `ManuallyDrop`
+            // leaves closing to `drop`, which does it only for an owned one.
             let file = ManuallyDrop::new(unsafe { File::from_raw_fd(descriptor) });
             Some(Descriptor { file, owned })
         }
 
-        /// Writes where the file's own position is.
+        /// Writes at the file's own position.
         pub fn write(&self, bytes: &[u8]) -> io::Result<()> {
             (&*self.file).write_all(bytes)
         }
@@ -39,7 +40,7 @@ mod posix {
             self.file.write_all_at(bytes, at)
         }
 
-        /// Up to `len` bytes from that place on.
+        /// Up to `len` bytes at that offset.
         pub fn read_at(&self, at: u64, len: usize) -> io::Result<Vec<u8>> {
             let left = usize::try_from(self.size()?.saturating_sub(at)).unwrap_or(usize::MAX);
             let mut bytes = Vec::with_capacity(left.min(len));
@@ -65,15 +66,16 @@ mod posix {
             self.file.set_len(size)
         }
 
-        /// Waits until all is on the disk.
+        /// Waits until everything is on the disk.
         pub fn sync(&self) -> io::Result<()> {
             self.file.sync_data()
         }
 
-        /// Has the disk begin with a part, without waiting for it; where that can't be said, the system chooses when.
+        /// Makes the disk begin writing a part, without waiting for it. On systems without that call, the system
+        /// chooses when.
         pub fn begin_sync(&self, from: u64, len: u64) {
             #[cfg(target_os = "linux")]
-            // SAFETY: the descriptor is open; nothing is read or written here.
+            // SAFETY: the descriptor is open; the call accesses no memory of ours.
             unsafe {
                 let (from, len) = (from as libc::off64_t, len as libc::off64_t);
                 libc::sync_file_range(self.file.as_raw_fd(), from, len, libc::SYNC_FILE_RANGE_WRITE);
@@ -86,7 +88,7 @@ mod posix {
     impl Drop for Descriptor {
         fn drop(&mut self) {
             if self.owned {
-                // SAFETY: it is not used after this.
+                // SAFETY: the file is not used after this.
                 unsafe { ManuallyDrop::drop(&mut self.file) };
             }
         }
@@ -99,7 +101,7 @@ mod posix {
     }
 }
 
-/// There are none here: files are file objects.
+/// Systems without descriptors use file objects.
 #[cfg(not(unix))]
 pub enum Descriptor {}
 

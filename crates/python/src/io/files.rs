@@ -1,4 +1,4 @@
-//! Files: graphs written to and read from descriptors, file objects and maps.
+//! Files: graphs written to and read from descriptors, file objects and memory maps.
 
 use crate::cpython::{part, Owned, View};
 use crate::decode::dialect::Native;
@@ -28,7 +28,7 @@ use pyo3::types::PyBytes;
 use pyo3::types::PyMemoryView;
 use std::io::{self, Read};
 
-/// How bodies are to be compressed: None, "zstd", "lz4", or a pair of "zstd" and its level.
+/// The argument `compress`: None, "zstd", "lz4", or a pair of "zstd" and a level.
 pub fn compression(compress: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Compression>> {
     let Some(compress) = compress.filter(|compress| !compress.is_none()) else { return Ok(None) };
     let wrong = || PyValueError::new_err("compress: expected None, \"zstd\", \"lz4\" or (\"zstd\", level 1 to 22)");
@@ -43,7 +43,7 @@ pub fn compression(compress: Option<&Bound<'_, PyAny>>) -> PyResult<Option<Compr
     }
 }
 
-/// Writes a file to a descriptor, or to a function that takes all the bytes it gets.
+/// Writes a file to a descriptor, or to a function that accepts all bytes that it is given.
 #[pyfunction]
 #[pyo3(name = "file_dump", signature = (obj, sink, /, *, refs, canonical, trust, intern, enc_hook, compress, sync, progress))]
 #[allow(clippy::too_many_arguments)]
@@ -73,7 +73,7 @@ pub fn dump(
     })
 }
 
-/// Writes a message that is there already as a file; for `holdall.pickle`.
+/// Writes an existing message as a file; for `holdall.pickle`.
 #[pyfunction]
 pub fn file_write(py: Python<'_>, message: &[u8], sink: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
     door_giving(py, || {
@@ -85,7 +85,7 @@ pub fn file_write(py: Python<'_>, message: &[u8], sink: &Bound<'_, PyAny>) -> Py
 /// How a file is written.
 struct How {
     compression: Option<Compression>,
-    /// Whether the caller is going to wait until it is on the disk.
+    /// Whether the caller will wait until the file is on the disk.
     sync: bool,
 }
 
@@ -97,7 +97,7 @@ fn write(
     how: How,
     mut progress: Progress,
 ) -> PyResult<u64> {
-    // Asked for only where it is of use: the system looks for its answer in files, which takes longer than a small dump.
+    // Asked only if it matters: the system reads files for the answer, which takes longer than a small dump.
     let threads = match how.compression {
         Some(_) => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
         None => 1,
@@ -110,12 +110,12 @@ fn write(
     written.map_err(|error| Raised(raised.0.or(told.0)).or(&error))
 }
 
-/// The buffers of a file that is read front to back: they come in order, each once.
+/// The buffers of a file that is read from front to back: they are needed in order, each once.
 struct InOrder<'r, R> {
     reader: &'r mut file::Reader<R>,
     next: u64,
     body: Option<Body>,
-    /// A body whose length could not be believed before it was read.
+    /// A body whose claimed length had to be checked by reading it.
     collected: Option<Vec<u8>>,
     progress: &'r mut Progress,
     raised: Raised,
@@ -133,7 +133,7 @@ impl<R: Read + Send> InOrder<'_, R> {
     }
 }
 
-/// What is wrong with the file, not with the message in it: its offset counts from the file's start.
+/// An error in the file and not in its message: its offset counts from the start of the file.
 struct Outside<E>(E);
 
 impl From<Outside<holdall_format::Error>> for Fault {
@@ -192,7 +192,7 @@ impl<R: Read + Send> Source for InOrder<'_, R> {
     }
 }
 
-/// The graph that comes next in a reader whose start was read.
+/// The next graph of a reader that has read the file's start.
 fn graph<R: Read + Send>(
     py: Python<'_>,
     reader: &mut file::Reader<R>,
@@ -233,7 +233,7 @@ fn graph<R: Read + Send>(
     }
 }
 
-/// Builds what a message holds, which may go on with others where a series of them is given.
+/// Builds the value of a message, which may continue a series of messages.
 fn decoded_in<'i>(
     py: Python<'i>,
     message: &'i [u8],
@@ -245,14 +245,14 @@ fn decoded_in<'i>(
         return decoded(py, Native::new(), Reader::new(message, options.trust)?, options, lender);
     };
     let (reader, objects, layouts) = Reader::continued(message, options.trust)?;
-    // SAFETY: the GIL is held, as `py` shows.
+    // SAFETY: `py` proves that the GIL is held.
     let object =
         unsafe { Decoder::new(py, Native::new(), reader, options, lender) }.in_series(series, objects, layouts)?;
-    // SAFETY: a new reference.
+    // SAFETY: `object` is a reference of ours, which the `Bound` takes over.
     Ok(unsafe { Bound::from_owned_ptr(py, object.into_raw()) }.unbind())
 }
 
-/// Builds what a file's bytes hold.
+/// Builds the value of a file that is in memory.
 pub fn load_bytes(
     py: Python<'_>,
     input: &[u8],
@@ -279,10 +279,10 @@ fn trailing(size: u64, end: u64) -> PyResult<()> {
     Ok(())
 }
 
-/// Builds what a descriptor's file holds, or the next graph of a function that fills a buffer. `size`: bytes that there are, if that
-/// is known; `whole`: the graph is all of them.
+/// Builds the value of a descriptor's file, or of the next graph from a function that fills a buffer. `size`: the
+/// number of bytes, if known. `whole`: the graph is everything that there is.
 ///
-/// What does not begin like a file is a bare message up to the end.
+/// Data that don't begin like a file are a message up to the end.
 #[pyfunction]
 #[pyo3(name = "file_load", signature = (source, size, /, *, whole, r#type, types, trust, strict, dec_hook, limits, progress))]
 #[allow(clippy::too_many_arguments)]
@@ -305,29 +305,29 @@ pub fn load(
     })
 }
 
-/// Where a bare message ends, which has no length in front.
+/// How to find the end of a message outside of a file, which doesn't begin with its length.
 #[derive(Clone, Copy)]
 pub enum Ahead<'a, 'py> {
-    /// At the end of the input.
+    /// It is the end of the input.
     All,
-    /// Where its last value does; nothing is read beyond that.
+    /// Read up to the last value and not beyond.
     Exact,
-    /// The same, by a function that shows what comes next and leaves it there.
+    /// The same, with a function that shows the next bytes without consuming them.
     Seen(&'a Bound<'py, PyAny>),
 }
 
-/// What else a message needs.
+/// What a message may need from elsewhere.
 pub struct Given<'s> {
-    /// An iterator over buffers that stand outside the file.
+    /// An iterator over buffers outside of the file.
     pub buffers: Option<Owned>,
-    /// What the messages before it have numbered.
+    /// The objects of the messages before it in the series.
     pub series: Option<&'s mut decode::Series>,
 }
 
-/// Less than this is not asked for where it can be put back.
+/// The least that is requested from a function that doesn't consume it.
 const LEAST_AHEAD: usize = 1 << 13;
 
-/// The bytes of a bare message, of which the first is there.
+/// The bytes of a message outside of a file, whose first byte is in `message` already.
 fn bare(stream: &mut Stream, ahead: Ahead<'_, '_>, message: &mut Vec<u8>) -> PyResult<()> {
     let mut read = |message: &mut Vec<u8>, more: u64| match read_to_end(&mut (&mut *stream).take(more), message) {
         Ok(_) => Ok(()),
@@ -345,7 +345,7 @@ fn bare(stream: &mut Stream, ahead: Ahead<'_, '_>, message: &mut Vec<u8>) -> PyR
         match ahead {
             Ahead::All | Ahead::Exact => {}
             Ahead::Seen(peek) => {
-                // As much again as there is: a message of any size takes few looks.
+                // Each request doubles the amount, so a message of any size takes few of them.
                 let seen = peek.call1((least.max(LEAST_AHEAD).max(have),))?;
                 let seen = View::new(&seen)?;
                 if seen.as_slice().len() >= least {
@@ -361,7 +361,7 @@ fn bare(stream: &mut Stream, ahead: Ahead<'_, '_>, message: &mut Vec<u8>) -> PyR
         }
         read(message, sure)?;
         if message.len() < have + least {
-            return Ok(()); // cut short, as the decoder will say
+            return Ok(()); // cut short, which the decoder will report
         }
     }
 }
@@ -378,7 +378,7 @@ pub fn load_by(
     let py = source.py();
     let mut stream = Stream::new(source);
     let mut head = Vec::with_capacity(frame::START);
-    // The shortest message takes two bytes, and its first is no file's.
+    // The shortest message has two bytes, and its first byte isn't that of a file.
     let mut first = if matches!(ahead, Ahead::All) { frame::START } else { 1 };
     if let Ahead::Seen(peek) = ahead {
         let seen = peek.call1((LEAST_AHEAD,))?;
@@ -400,7 +400,7 @@ pub fn load_by(
             }
             _ => {
                 if let Err(error) = bare(&mut stream, ahead, &mut head) {
-                    // What was read may be too little to tell what it is.
+                    // What was read may be too little to recognize the format.
                     if let Ahead::Seen(peek) = ahead {
                         head.extend_from_slice(View::new(&peek.call1((LEAST_AHEAD,))?)?.as_slice());
                     }
@@ -428,15 +428,15 @@ pub fn load_by(
     Ok(made)
 }
 
-/// The buffers of a file that is mapped into memory: views of it, in any order.
+/// The buffers of a mapped file: views of it, needed in any order.
 pub struct Mapped<'p> {
     pub data: &'p Py<PyAny>,
     pub file: &'p [u8],
     pub parts: &'p Parts,
-    /// Views may be written to: what is written stays in memory.
+    /// Views are writable; what is written stays in memory.
     pub writable: bool,
     unpacked: Option<Vec<u8>>,
-    /// What may yet be unpacked.
+    /// How many bytes may still be decompressed.
     left: u64,
 }
 
@@ -480,7 +480,7 @@ impl Source for Mapped<'_> {
     }
 }
 
-/// Builds what a map of a file holds: large buffers are views of it.
+/// Builds the value of a mapped file; large buffers are views of the map.
 #[pyfunction]
 #[pyo3(name = "file_load_mapped", signature = (data, writable, /, *, r#type, types, trust, strict, dec_hook, limits))]
 #[allow(clippy::too_many_arguments)]
@@ -524,7 +524,7 @@ pub fn load_mapped(
     })
 }
 
-/// Builds what `data` holds, a message or a file.
+/// Builds the value of `data`, a message or a file.
 pub fn decode_message(
     data: &Bound<'_, PyAny>,
     options: &decode::Options,
@@ -535,7 +535,7 @@ pub fn decode_message(
         Some(buffers) => Some(crate::cpython::owned(&buffers.try_iter()?.into_any())),
         None => None,
     };
-    // `bytes` never change; of all else a view keeps them in place.
+    // `bytes` can't change; for other types a buffer keeps the memory in place.
     let view;
     let input = match data.cast_exact::<PyBytes>() {
         Ok(bytes) => bytes.as_bytes(),
@@ -550,7 +550,7 @@ pub fn decode_message(
     decode_bare(py, input, options, given)
 }
 
-/// An object as the options' type wants it.
+/// An object as the type of the options wants it.
 pub fn converted<'py>(object: &Bound<'py, PyAny>, options: &decode::Options) -> PyResult<Bound<'py, PyAny>> {
     let message = encode_message(object, &options::encoding(true, false, false, false, None)?, None)?;
     Ok(decode_message(message.bind(object.py()), options, None)?.into_bound(object.py()))

@@ -1,4 +1,4 @@
-//! Logs: records appended to a file, and read again one by one.
+//! Logs: records are appended to a file and read one by one.
 
 pub mod check;
 mod reader;
@@ -13,9 +13,9 @@ use pyo3::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// What one call at a time may use, and anybody may close.
+/// State that one call at a time may use, and that may be closed at any time.
 pub struct InUse<T> {
-    /// Taken out while it is used: a hook, or another thread meanwhile, finds nothing.
+    /// Taken out while it is used: a hook or another thread finds nothing.
     state: Mutex<Option<T>>,
     closed: AtomicBool,
 }
@@ -31,10 +31,10 @@ impl<T> InUse<T> {
             let why = if self.is_closed() { "the log is closed" } else { "the log is in use" };
             return Err(PyValueError::new_err(why));
         };
-        // Also where memory runs out: the log stays open.
+        // Also if memory runs out: the log stays open.
         let done = door(|| act(&mut state));
         let mut place = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        // Closed meanwhile, it goes now.
+        // If it was closed meanwhile, it is dropped now.
         if !self.is_closed() {
             *place = Some(state);
         }
@@ -53,7 +53,7 @@ impl<T> InUse<T> {
 
 /// A part of a file that can't be read.
 ///
-/// offset: where it begins, in bytes from the file's start. size: its bytes. reason: what is wrong.
+/// offset: where it begins, in bytes from the file's start. size: its length in bytes. reason: what is wrong.
 ///
 /// >>> with holdall.Writer("torn.log") as log:
 /// ...     at = log.write({"event": "start"})

@@ -1,4 +1,4 @@
-//! Where files go to and come from: descriptors and file objects; and how far they are.
+//! Sources and destinations of files: descriptors and file objects; and reporting progress.
 
 use crate::cpython::{new, part};
 use crate::io::descriptor::Descriptor;
@@ -12,13 +12,13 @@ use std::io::{self, Read};
 use std::sync::mpsc::{sync_channel, Receiver, SyncSender};
 use std::thread::Builder;
 
-/// How often progress is told, and signals are looked for: every so many bytes.
+/// After how many bytes progress is reported and signals are handled.
 const STEP: u64 = 8 << 20;
 
-/// An exception of the operating system, as Python raises it.
+/// An operating system's error, as Python raises it.
 pub fn os_error(error: &io::Error) -> PyErr {
     match error.raw_os_error() {
-        // Python finds the class and the text by the number.
+        // Python chooses the class by the number.
         Some(code) => Python::attach(|py| {
             let text = py.import("os").and_then(|os| os.call_method1("strerror", (code,)));
             match text {
@@ -30,7 +30,7 @@ pub fn os_error(error: &io::Error) -> PyErr {
     }
 }
 
-/// Carries exceptions through code that knows none: the first one is kept.
+/// Carries an exception through code that knows only `io::Error`; the first one is kept.
 #[derive(Default)]
 pub struct Raised(pub Option<PyErr>);
 
@@ -47,7 +47,7 @@ impl Raised {
     }
 }
 
-/// Tells a caller's function how far something is, now and then.
+/// Reports progress to the caller's function from time to time.
 pub struct Progress {
     callback: Option<Py<PyAny>>,
     pub total: u64,
@@ -65,7 +65,7 @@ impl Progress {
         Ok(Progress { callback, total, told: 0 })
     }
 
-    /// `done` bytes are done.
+    /// `done` bytes are finished.
     pub fn at(&mut self, done: u64) -> PyResult<()> {
         let at_the_end = self.total > 0 && done >= self.total && done != self.told;
         if done < self.told + STEP && !at_the_end {
@@ -82,15 +82,15 @@ impl Progress {
     }
 }
 
-/// Where a file goes to.
+/// Where a file is written to.
 pub enum Sink {
     Descriptor(Descriptor),
-    /// A function that takes bytes, all of them; and one that has them on the disk.
+    /// A function that accepts all bytes that it is given, and one that puts them on the disk.
     Function(Py<PyAny>, Option<Py<PyAny>>),
 }
 
 impl Sink {
-    /// A descriptor that stays the caller's, or a function.
+    /// A descriptor that the caller closes, or a function.
     pub fn new(sink: &Bound<'_, PyAny>) -> Sink {
         match Descriptor::of(sink, false) {
             Some(descriptor) => Sink::Descriptor(descriptor),
@@ -107,7 +107,7 @@ impl Sink {
         }
     }
 
-    /// Writes to that place of a file; to a function, what comes next.
+    /// Writes at that offset of a file; a function gets the bytes in order.
     pub fn write_at(&mut self, bytes: &[u8], at: u64, raised: &mut Raised) -> io::Result<()> {
         match self {
             Sink::Descriptor(file) => file.write_at(bytes, at),
@@ -115,7 +115,7 @@ impl Sink {
         }
     }
 
-    /// Waits until all is on the disk.
+    /// Waits until everything is on the disk.
     pub fn sync(&mut self, raised: &mut Raised) -> io::Result<()> {
         match self {
             Sink::Descriptor(file) => file.sync(),
@@ -124,7 +124,7 @@ impl Sink {
         }
     }
 
-    /// Takes back what was written behind that place, where that can be done.
+    /// Removes what was written after that offset, if possible.
     pub fn cut(&mut self, size: u64) -> io::Result<()> {
         match self {
             Sink::Descriptor(file) => file.cut(size),
@@ -132,8 +132,8 @@ impl Sink {
         }
     }
 
-    /// Writes a file; says after each part how many bytes of the graph are done. `sync`: the caller is going to wait until it is on
-    /// the disk.
+    /// Writes a file; reports after each part how many bytes of the graph are done. `sync`: the caller will wait until
+    /// the file is on the disk.
     pub fn write_graph(
         &mut self,
         raised: &mut Raised,
@@ -150,7 +150,7 @@ impl Sink {
     }
 }
 
-/// Writes each part before it takes the next.
+/// Writes each part before the next is made.
 struct Direct<'s> {
     sink: &'s mut Sink,
     raised: &'s mut Raised,
@@ -162,13 +162,12 @@ impl Output for Direct<'_> {
     }
 }
 
-/// From so many bytes on a thread of its own writes what another has gathered: making the checksums takes a third as long as
-/// writing.
+/// From this size on, another thread does the writing: computing the checksums takes a third as long as writing.
 const AHEAD_FROM: u64 = 4 << 20;
-/// Parts that may be on their way: few enough to stay in the processor's cache.
+/// How many parts may wait for the writing thread: few enough to stay in the processor's cache.
 const AHEAD: usize = 2;
 
-/// Hands parts to a thread that writes them.
+/// Passes parts to the writing thread.
 struct Ahead {
     parts: SyncSender<Vec<u8>>,
     written: Receiver<Vec<u8>>,
@@ -189,10 +188,10 @@ impl Output for Ahead {
     }
 }
 
-/// Has the disk begin with what was written before all of it is, if the caller is going to wait for that.
+/// How often the disk is told to begin writing, if the caller will wait for it.
 const DISK_STEP: u64 = 16 << 20;
 
-/// None where no thread was to be had, and nothing was written.
+/// `None` if no thread could be started; then nothing was written.
 fn write_ahead(
     file: &Descriptor,
     graph: &Graph<'_>,
@@ -214,7 +213,7 @@ fn write_ahead(
                     file.begin_sync(begun, at - begun);
                     begun = at;
                 }
-                // Whoever would use it again may be done.
+                // The other side may be done and need no more parts.
                 let _ = back.send(part);
             }
             io::Result::Ok(())
@@ -231,14 +230,14 @@ fn write_ahead(
     })
 }
 
-/// Where a file comes from, front to back.
+/// Where a file is read from, front to back.
 enum Input {
     Descriptor(io::BufReader<Descriptor>),
-    /// A function that fills a buffer, and what it fills.
+    /// A function that fills a buffer, and that buffer.
     Function(Py<PyAny>, Py<PyByteArray>),
 }
 
-/// What is asked of a file object at once, at most.
+/// The most that is requested of a file object at once.
 const CHUNK: usize = 1 << 18;
 
 pub struct Stream {
@@ -271,9 +270,11 @@ impl Read for Stream {
                     let part = part(view.as_any(), 0, len)?;
                     let count: usize = fill.bind(py).call1((&part,))?.extract()?;
                     let count = count.min(len);
-                    // SAFETY: the GIL is held, and no Python code runs while the bytes are copied.
+                    // SAFETY: the GIL is held, and no Python code that could resize the bytearray runs while the bytes
+                    // are copied.
                     to[..count].copy_from_slice(unsafe { &scratch.as_bytes()[..count] });
-                    // What was read is not to be lost: a view that can't be let go of now goes when it is dropped.
+                    // The bytes that were read must not be lost: a view that can't be released now is released when it
+                    // is dropped.
                     for view in [part, view.into_any()] {
                         if let Err(error) = view.call_method0("release") {
                             if !error.is_instance_of::<PyMemoryError>(py) {

@@ -1,4 +1,5 @@
-//! Documents of BSON, and of Julia's dialect of it: each says how long it is, so that members are found from name to name.
+//! Documents of BSON and of Julia's dialect of it: every value says how long it is, so members are found from name to
+//! name.
 
 use crate::cpython::new;
 use crate::decode;
@@ -21,36 +22,36 @@ use pyo3::types::{PyMemoryView, PyString};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// Up to so many members are searched one by one.
+/// Documents with up to this many members are searched one by one.
 const FEW: usize = 16;
 
-/// What a document and all within it share.
+/// What a document and all documents within it share.
 struct Shared {
     source: Source,
-    /// Of Julia's dialect.
+    /// For Julia's dialect.
     julia: Option<OfJulia>,
-    /// By the description of a type: the names of its fields, where its instances are read field by field.
+    /// For types read field by field: the names of the fields, by the type's description.
     fields: Mutex<HashMap<Vec<u8>, Known>>,
 }
 
-/// What a file of Julia's has beside the members.
+/// What a Julia file holds besides the members.
 struct OfJulia {
     options: Julia,
-    /// The table that its members refer to.
+    /// The back-reference table that the members refer to.
     back_references: Arc<BackReferences>,
 }
 
-/// What is known of a type: nothing where its instances are built at once.
+/// What is known of a type: `None` if its instances are built as a whole.
 type Known = Option<Arc<Fields>>;
 
 /// The names of an instance's fields, as far as they are known.
 struct Fields(Vec<String>);
 
-/// Where the members of a document stand, from its start.
+/// Where the members of a document are, counted from its start.
 enum Index {
-    /// Of an array: where each element begins.
+    /// Of an array: the offset of each element.
     Items(Vec<u64>),
-    /// Of a document: type, where the name begins, where the value begins and how long it is.
+    /// Of a document: its members, and their positions by name once there are enough of them to need that.
     Members { places: Vec<Member>, by_name: OnceLock<HashMap<Vec<u8>, u32>> },
 }
 
@@ -66,7 +67,7 @@ impl Member {
     }
 
     fn name<'i>(&self, document: &'i [u8]) -> &'i [u8] {
-        // A NUL stands between name and value.
+        // A zero byte separates name and value.
         let end = self.at.saturating_sub(1);
         document.get(end.saturating_sub(self.name_len as usize)..end).unwrap_or_default()
     }
@@ -81,16 +82,16 @@ struct Bson {
     start: usize,
     end: usize,
     array: bool,
-    /// Of an instance whose fields are this array: their names, and where all of it stands.
+    /// If it is the array of an instance's fields: the names, and the place of the whole instance.
     instance: Option<(Arc<Fields>, Member)>,
     options: Arc<decode::Options>,
-    /// The same for members of which the type says nothing.
+    /// The options for members that the type says nothing about.
     untyped: Arc<decode::Options>,
     index: OnceLock<Index>,
 }
 
 impl Bson {
-    /// Shows the document's bytes.
+    /// Calls `look` with the document's bytes.
     fn see<T>(&self, look: impl FnOnce(&[u8]) -> PyResult<T>) -> PyResult<T> {
         let view = self.shared.source.view()?;
         look(view.as_slice().get(self.start..self.end).unwrap_or_default())
@@ -117,7 +118,7 @@ impl Bson {
         Ok(self.index.get_or_init(|| found))
     }
 
-    /// Whether what stands there is no member, but what members refer to.
+    /// Whether the back-reference table is at that offset, which is no member.
     fn is_apart(&self, at: usize) -> bool {
         self.start == 0 && self.shared.julia.as_ref().is_some_and(|julia| julia.back_references.holds(at))
     }
@@ -154,14 +155,14 @@ impl Bson {
                 let Ok(key) = key.cast::<PyString>() else {
                     return Err(PyTypeError::new_err("the members of a document are had by name"));
                 };
-                // Text that is no UTF-8 is no name, but of Julia's.
+                // A key with lone surrogates can't be a name, except in Julia's files.
                 let name = match key.to_str().answer()? {
                     Ok(name) => Vec::from(name.as_bytes()),
                     Err(_) if self.shared.julia.is_some() => utf8(key)?,
                     Err(_) => return Ok(None),
                 };
                 let name = &name[..];
-                // Of several with one name the last counts, as in a dict.
+                // If several members have the name, the last one counts, as in a dict.
                 let found = if places.len() <= FEW {
                     places.iter().rposition(|place| place.name(document) == name)
                 } else {
@@ -176,7 +177,7 @@ impl Bson {
         }
     }
 
-    /// What a member is by the document's own type; nothing where that says nothing of it.
+    /// What the document's type says about a member; [`ANY`] if it says nothing.
     fn node_of(&self, key: Option<&[u8]>) -> NodeId {
         let Some(schema) = &self.options.schema else { return ANY };
         schema.member(self.options.node.unwrap_or(schema.root), key)
@@ -209,7 +210,7 @@ impl Bson {
         }
     }
 
-    /// A part of the document, which is read where it is touched.
+    /// A part of the document as a document of its own.
     fn within(&self, bytes: Range<usize>, array: bool, instance: Option<(Arc<Fields>, Member)>) -> Bson {
         Bson {
             shared: self.shared.clone(),
@@ -223,7 +224,7 @@ impl Bson {
         }
     }
 
-    /// An instance of a program's own type, field by field; nothing for other tagged documents.
+    /// An instance of a program's own type as a document of its fields; `None` for other typed values.
     fn instance_at(&self, py: Python<'_>, document: &[u8], place: Member) -> PyResult<Option<Bson>> {
         let whole = place.bytes(document);
         let (Some(parts), Some(of_julia)) = (julia::instance(whole), &self.shared.julia) else { return Ok(None) };
@@ -282,12 +283,12 @@ impl Bson {
         Ok(made.into_bound(py))
     }
 
-    /// Whether a document stands for something else.
+    /// Whether a document stands for a value of another type.
     fn is_tagged(&self, document: &[u8]) -> bool {
         self.shared.julia.is_some() && julia::is_tagged(document)
     }
 
-    /// The name of a field, if it is known.
+    /// The name of a field, by its index as text, if it is known.
     fn field_name(&self, at: &[u8]) -> Option<&str> {
         let (fields, _) = self.instance.as_ref()?;
         Some(fields.0.get(std::str::from_utf8(at).ok()?.parse::<usize>().ok()?)?.as_str())
@@ -357,7 +358,7 @@ impl Inside for Bson {
             let field = self.field_name(name);
             match std::str::from_utf8(field.map_or(name, str::as_bytes)) {
                 Ok(name) => Ok(new::text(py, name)?.into_any()),
-                // Names that Julia allows come as they do in a load.
+                // Names that aren't UTF-8, which Julia allows, are decoded as in a load.
                 Err(_) if self.shared.julia.is_some() => {
                     new::bytes(py, name)?.call_method1("decode", ("utf-8", "surrogateescape"))
                 }
@@ -417,7 +418,7 @@ impl Inside for Bson {
 }
 
 impl OfJulia {
-    /// A reader of the value between two places of the file.
+    /// A reader of the value between two offsets of the file.
     fn reader<'i>(&self, file: &'i [u8], tag: u8, from: usize, to: usize) -> julia::Reader<'i> {
         julia::Reader::of_value(file, self.back_references.clone(), tag, from, to)
     }
@@ -435,7 +436,7 @@ fn open_as(data: &Bound<'_, PyAny>, owned: bool, options: decode::Options, julia
     let source = Source::new(data, owned)?;
     let view = source.view()?;
     let end = view.as_slice().len();
-    // The outermost length is checked here, as nothing can be found without it.
+    // Checked now, because nothing can be found without the outermost length.
     let raise = |error| named(data.py(), Fault::from(error).into_py(0), Format::Bson, view.as_slice());
     Elements::new(view.as_slice()).map_err(raise)?;
     let julia = match julia {

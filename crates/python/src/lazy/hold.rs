@@ -1,4 +1,4 @@
-//! Documents of hold: files with an index, and messages that one is made of.
+//! Documents of hold: files with an index, and messages for which one is made.
 
 use crate::budget::Shares;
 use crate::cpython::View;
@@ -31,20 +31,20 @@ struct Hold {
     message: Message,
     writable: bool,
     trusted: bool,
-    /// What was built already, for all who refer to it.
+    /// What was built already, for everything that refers to it.
     kept: Mutex<Kept>,
     shares: Mutex<Shares>,
     names: Mutex<HashMap<usize, Arc<Names>>>,
 }
 
 enum Message {
-    /// In the data as it is.
+    /// In the data as they are.
     Stored(Range<usize>),
     Unpacked(Vec<u8>),
 }
 
 impl Hold {
-    /// The names of a layout as strings.
+    /// The names of a shape as Python strings.
     fn names(&self, py: Python<'_>, message: &[u8], layout: &model::Shape<'_>) -> PyResult<Arc<Names>> {
         let known = || self.names.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(names) = known().get(&layout.at) {
@@ -87,10 +87,10 @@ impl Hold {
         };
         let mut buffers = Mapped::new(&self.source.data, view.as_slice(), &self.parts, self.writable);
         let reader = hold::PartialReader::new(message, &self.index, at, options.trust).map_err(raise)?;
-        // SAFETY: the GIL is held, as `py` shows.
+        // SAFETY: `py` proves that the GIL is held.
         let mut decoder = unsafe { Decoder::new(py, Native::new(), reader, options, Some(Lender::File(&mut buffers))) };
         let kept = || self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        // What is built by a type is nobody else's.
+        // What was built for a type is not shared with other look-ups.
         let untyped = options.schema.is_none();
         let before = if untyped { std::mem::take(&mut *kept()) } else { kept().untyped() };
         let shares = || self.shares.lock().unwrap_or_else(PoisonError::into_inner);
@@ -106,7 +106,7 @@ impl Hold {
         decoder.end_allowance(&mut left);
         shares().end(place, begun, left, made.is_ok());
         drop(decoder);
-        // A hook may have asked this very document meanwhile.
+        // Meanwhile a hook may have used this very document.
         let after = if untyped { after } else { after.untyped() };
         let meanwhile = std::mem::replace(&mut *kept(), after);
         kept().merge(meanwhile);
@@ -189,7 +189,8 @@ impl Form for Hold {
     fn build(&self, py: Python<'_>, view: &View, target: Target, options: &decode::Options) -> PyResult<Py<PyAny>> {
         let made = self.once(py, view, target, options);
         match made {
-            // What is made of its parts can't be one of them, if it is begun within. Begun from outside it may.
+            // An object that is made from its parts can't be built when the look-up began within it; begun from the
+            // outermost value it can.
             Err(error)
                 if options.schema.is_none()
                     && !matches!(target, Target::Number(0))
@@ -203,7 +204,7 @@ impl Form for Hold {
     }
 }
 
-/// The document of a file of `dump`'s, or of a message of `dumps`'s, of which an index is made first.
+/// The document of a file, or of a message, for which an index is made first.
 pub fn open(data: &Bound<'_, PyAny>, owned: bool, writable: bool, options: decode::Options) -> PyResult<Document> {
     let py = data.py();
     let source = Source::new(data, owned)?;
@@ -242,7 +243,7 @@ pub fn open(data: &Bound<'_, PyAny>, owned: bool, writable: bool, options: decod
     };
     let (bytes, base) = form.message(&view);
     let raise = |error: holdall_format::Error| Fault::from(error.shifted(base)).into_py(0);
-    // Refuses what is none, or would have to be trusted.
+    // Refuses bytes that are not a message, or are a trusted one without permission.
     let raise = |error| named(py, raise(error), Format::Hold, bytes);
     hold::Reader::new(bytes, form.trusted).map_err(raise)?;
     if form.index.is_empty() {

@@ -1,4 +1,4 @@
-//! Where the key of a dict stands that is asked for.
+//! Looking up a key in a dict of the document.
 
 use crate::cpython::{text, View};
 use crate::error::{raised, Asked};
@@ -11,11 +11,11 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 use std::hash::BuildHasher;
 
-/// Of keys that are no text.
+/// The hash under which keys other than text are kept.
 const ODD: u64 = u64::MAX;
 
 impl<F: Form> Part<F> {
-    /// Whether the key that stands there is `wanted`.
+    /// Whether the key at that offset is `wanted`.
     fn is_key(&self, view: &View, message: &[u8], at: usize, wanted: &Bound<'_, PyAny>) -> PyResult<bool> {
         let py = wanted.py();
         let fault = |error| self.fault(view, error);
@@ -50,7 +50,7 @@ impl<F: Form> Part<F> {
             Ok(Member { key, at: form.skip(message, key).map_err(fault)?, ..Member::default() })
         };
         if wanted.is_exact_instance_of::<PyString>() {
-            // SAFETY: a string that the caller holds.
+            // SAFETY: the caller holds `wanted`, which was checked to be a string.
             let parts = unsafe { text::parts(wanted.as_ptr()) }.ok_or_else(|| raised().into_py(0))?;
             match form.search(view, message, self.at, parts).map_err(fault)? {
                 Some(Search::Only(places) | Search::First(places)) if !places.is_empty() => {
@@ -65,7 +65,7 @@ impl<F: Form> Part<F> {
                 None if len > FEW => {
                     let keys = self.hashed(view, message, len, wanted.py())?;
                     let hash = rustc_hash::FxBuildHasher.hash_one(wanted.hash()?);
-                    // Of several that are equal the last counts, as in a dict.
+                    // If several keys are equal, the last one counts, as in a dict.
                     for found in keys.get(&hash).into_iter().flatten().rev() {
                         if self.is_key(view, message, found.key, wanted)? {
                             return Ok(Some(*found));
@@ -93,7 +93,7 @@ impl<F: Form> Part<F> {
         Ok(found)
     }
 
-    /// Where text keys stand, by their hash; under [`ODD`] one of those that are no text.
+    /// The members by the hash of their keys, for text keys; one of the other keys is under [`ODD`].
     fn hashed(&self, view: &View, message: &[u8], len: usize, py: Python<'_>) -> PyResult<&HashMap<u64, Vec<Member>>> {
         if let Some(keys) = self.keys.get() {
             return Ok(keys);

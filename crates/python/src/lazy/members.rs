@@ -1,4 +1,4 @@
-//! Going through a document that stays bytes, member by member.
+//! Iterating over the members of a document.
 
 use crate::error::door;
 use crate::lazy::{Cursor, Document};
@@ -11,7 +11,7 @@ pub enum Yields {
     Items,
 }
 
-/// Goes from member to member, without an index of them.
+/// An iterator over a document's members, which needs no index of them.
 #[pyclass(module = "holdall", name = "Members")]
 pub struct Members {
     document: Py<Document>,

@@ -1,4 +1,4 @@
-//! Documents that stay bytes: members are found without being read, and built when they are asked for.
+//! Documents that stay bytes: members are found without being read, and built when they are accessed.
 
 mod bson;
 mod hold;
@@ -22,30 +22,30 @@ use pyo3::types::{PyEllipsis, PySlice, PySliceMethods, PyString, PyTuple};
 
 pub use bson::open_julia;
 
-/// What a document is made of: how its members are found and built, by its format.
+/// A document in some format: how its members are found and built.
 trait Inside: Send + Sync {
-    /// As users know it, with its format.
+    /// The format and the kind of value, for users.
     fn kind(&self) -> String;
-    /// Bytes that it takes.
+    /// Length in bytes.
     fn size(&self) -> usize;
-    /// Whether members are had by index.
+    /// Whether members are accessed by index.
     fn is_sequence(&self) -> bool;
-    /// Shows the object of Python's that it is in: who refers to it gets that.
+    /// Tells it the Python object that it belongs to, which references to it then return.
     fn meet(&self, _document: &Bound<'_, Document>) -> PyResult<()> {
         Ok(())
     }
-    /// Whether they have names: of fields, where it is a sequence.
+    /// Whether members have names; in a sequence, those are the names of fields.
     fn has_names(&self) -> bool;
     fn len(&self, py: Python<'_>) -> PyResult<usize>;
     fn find(&self, key: &Bound<'_, PyAny>) -> PyResult<Option<Member>>;
-    /// Where the members begin.
+    /// The place of the first member.
     fn start(&self) -> PyResult<Cursor>;
-    /// The member there, and where the next one is.
+    /// The member at a place, and the place of the next one.
     fn next(&self, py: Python<'_>, at: Cursor) -> PyResult<Option<(Member, Cursor)>>;
     fn key<'py>(&self, py: Python<'py>, member: &Member) -> PyResult<Bound<'py, PyAny>>;
-    /// What `doc[key]` gives.
+    /// What `doc[key]` returns.
     fn value<'py>(&self, py: Python<'py>, member: &Member) -> PyResult<Bound<'py, PyAny>>;
-    /// The member as what it must be.
+    /// The member as a value of a type.
     fn value_as<'py>(
         &self,
         py: Python<'py>,
@@ -57,23 +57,23 @@ trait Inside: Send + Sync {
     fn close(&self, py: Python<'_>) -> PyResult<()>;
 }
 
-/// A member, as its document's format finds it again.
+/// A member, with what its document's format needs to find it again.
 #[derive(Debug, Clone, Copy, Default)]
 struct Member {
-    /// In BSON: the type's byte.
+    /// In BSON: the byte of the type.
     tag: u8,
-    /// In BSON: how long the name is, which stands right before.
+    /// In BSON: the length of the name, which is right before the value.
     name_len: u32,
-    /// Its place among the others, if that is known.
+    /// Its position among the members, if known.
     index: usize,
-    /// Where its key begins, if it has one of its own.
+    /// The offset of its key, if it has one of its own.
     key: usize,
-    /// Where its value begins, and how long it is, if that is known.
+    /// The offset of its value, and the length if known.
     at: usize,
     len: usize,
 }
 
-/// A place between two members.
+/// A place between members.
 #[derive(Debug, Clone, Copy)]
 struct Cursor {
     index: usize,
@@ -201,7 +201,7 @@ impl Document {
         door(|| {
             let (py, inside) = (slf.py(), &slf.get().inside);
             inside.meet(slf)?;
-            // Left out is not the same as Any, which builds all of the member: the signature shows `...`.
+            // Leaving `type` out differs from Any, which builds the whole member; the signature shows `...`.
             let wanted = r#type.0.filter(|wanted| !wanted.is(PyEllipsis::get(py)));
             match (inside.find(key)?, wanted) {
                 (None, _) => Ok(default.unwrap_or_else(|| py.None().into_bound(py))),
@@ -218,7 +218,7 @@ impl Document {
                     Ok(found) => {
                         Ok(found.is_some() && (!self.inside.is_sequence() || key.is_instance_of::<PyString>()))
                     }
-                    // What can be no key is none.
+                    // An unhashable object can't be a key.
                     Err(error) if error.is_instance_of::<PyTypeError>(py) => Ok(false),
                     Err(error) => Err(error),
                 };
@@ -291,8 +291,8 @@ impl Document {
     }
 }
 
-/// Whether a value of a document is what was asked for. What is equal to nothing and says so by an error, as a
-/// signalling NaN, is not.
+/// Whether a value in a document equals what is looked for. A value that refuses comparison by an error, such as a
+/// signalling NaN, doesn't.
 fn equals(found: &Bound<'_, PyAny>, wanted: &Bound<'_, PyAny>) -> PyResult<bool> {
     match found.eq(wanted) {
         Err(error) if error.is_instance_of::<PyArithmeticError>(found.py()) => Ok(false),
@@ -300,7 +300,7 @@ fn equals(found: &Bound<'_, PyAny>, wanted: &Bound<'_, PyAny>) -> PyResult<bool>
     }
 }
 
-/// A document of bytes; `owned`: in a map that was made for it, which closes with it.
+/// A document of bytes. `owned`: the bytes are a map made for the document, which closes it.
 #[pyfunction]
 #[pyo3(name = "open_document", signature = (data, format, /, *, owned = true, r#type = Wanted::ANY, types = None, trust = false, strict = true, dec_hook = None, ext_hook = None, limits = None, tz_aware = true, writable = false))]
 #[allow(clippy::too_many_arguments)]

@@ -1,4 +1,4 @@
-//! The bytes that a document and all within it share.
+//! The bytes that a document and all documents within it share.
 
 use crate::cpython::{part, View};
 use pyo3::exceptions::PyValueError;
@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub struct Source {
     view: Mutex<Option<Arc<View>>>,
     pub data: Py<PyAny>,
-    /// Whether closing the document closes `data`: a map that was made for it.
+    /// Whether closing the document closes `data`, a map that was made for it.
     owned: bool,
 }
 
@@ -36,10 +36,10 @@ impl Source {
         let was_open = view.is_some();
         drop(view);
         if was_open && self.owned {
-            // Where views of a map are still in use, it closes with the last of them.
+            // While views of a map are in use it stays open; the last of them closes it.
             if let Err(error) = self.data.bind(py).call_method0("close") {
                 let in_use = error.is_instance_of::<pyo3::exceptions::PyBufferError>(py);
-                // Bytes of an empty file are no map.
+                // For an empty file, `data` is a `bytes` and not a map.
                 if !in_use && !error.is_instance_of::<pyo3::exceptions::PyAttributeError>(py) {
                     return Err(error);
                 }

@@ -1,5 +1,5 @@
-//! Documents of formats whose containers say how many values they hold, but not where those are: they are passed over to get
-//! from one to the next, with an index where there is one.
+//! Documents of formats whose containers say how many values they hold but not where these are. Values are skipped to
+//! get from one to the next, unless an index says where it is.
 
 use crate::cpython::{new, text, Owned, View};
 use crate::decode;
@@ -18,30 +18,30 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat, PyInt, PyMemoryView, PyString, PyWeakrefMethods, PyWeakrefReference};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// Dicts of up to so many items are searched key by key.
+/// Dicts with up to this many items are searched key by key.
 pub(crate) const FEW: usize = 16;
 
-/// Of what no index knows, a place is noted every so many bytes.
+/// Where the index says nothing, a position is remembered at intervals of this many bytes.
 const SPAN: usize = 1 << 12;
 
-/// Field names, or keys that dicts share.
+/// The names of fields, or of keys that dicts share.
 pub struct Names(pub Vec<Py<PyString>>);
 
-/// What is had from a value without building it.
+/// What is known about a value without building it.
 #[derive(Clone)]
 pub enum Shape {
-    /// It is built at once.
+    /// Built as a whole.
     Leaf,
     List {
         len: usize,
         first: usize,
     },
-    /// A list whose items stand in one run.
+    /// A list whose items are in a run.
     Run {
         len: usize,
         items: Items,
     },
-    /// Keys and values in turn.
+    /// Alternating keys and values.
     Table {
         len: usize,
         first: usize,
@@ -54,42 +54,42 @@ pub enum Shape {
     },
 }
 
-/// How an item of a run is had.
+/// How to get an item of a run.
 #[derive(Clone, Copy)]
 pub enum Items {
-    /// From the run's token, which is read in no time.
+    /// From the run's token, which is read quickly.
     Token,
-    /// From its place in the block. All of that was checked once: with the token it would be each time.
+    /// By its position in the block. The whole block was checked once; reading its token would check it every time.
     Bools,
     Texts,
 }
 
-/// What is to be built: a value by its place, or an object by its number.
+/// What to build: the value at an offset, or the object with an id.
 #[derive(Clone, Copy)]
 pub enum Target {
     At(usize),
     Number(u64),
 }
 
-/// A format, and the message that a document and all within it share.
+/// A format, and the message that a document and all documents within it share.
 pub trait Form: Send + Sync + Sized + 'static {
     const NAME: &'static str;
 
     fn source(&self) -> &Source;
-    /// The message, in what `view` shows or elsewhere; and where in `view` it begins.
+    /// The message, which may be within the bytes of `view`, and its offset in `view`.
     fn message<'v>(&'v self, view: &'v View) -> (&'v [u8], usize);
-    /// Where the value stands that begins there or is referred to there, and its number if it has one.
+    /// The offset of the value at `at`, after following a reference, and its object id if it has one.
     fn resolve(&self, message: &[u8], at: usize) -> Result<(usize, Option<u64>)>;
-    /// The token of the value that stands there.
+    /// The token of the value at `at`.
     fn token<'i>(&'i self, message: &'i [u8], at: usize) -> Result<Token<'i>>;
     fn shape(&self, py: Python<'_>, message: &[u8], at: usize) -> PyResult<Shape>;
-    /// Where the value behind that one begins.
+    /// The offset after the value at `at`.
     fn skip(&self, message: &[u8], at: usize) -> Result<usize>;
-    /// Where that value of a container stands, if an index can tell.
+    /// The offset of a container's value, if an index says it.
     fn value(&self, message: &[u8], container: usize, first: usize, value: usize) -> Option<Result<usize>>;
-    /// Where a key may stand, if an index can tell.
+    /// The offsets at which a key may be, if an index says them.
     fn search(&self, view: &View, message: &[u8], container: usize, key: Text<'_>) -> Result<Option<Search>>;
-    /// Of a run whose items are had from its block: how many they are, and where that begins.
+    /// For a run whose items are found by position: their number, and the offset of its block.
     fn run(&self, _message: &[u8], _at: usize) -> Option<(usize, usize)> {
         None
     }
@@ -100,7 +100,7 @@ pub trait Form: Send + Sync + Sized + 'static {
     fn build(&self, py: Python<'_>, view: &View, target: Target, options: &decode::Options) -> PyResult<Py<PyAny>>;
 }
 
-/// Documents of objects that have a number, while somebody has them.
+/// The documents of objects with an id, while somebody holds them.
 #[derive(Default)]
 struct Documents(Mutex<HashMap<u64, Py<PyWeakrefReference>>>);
 
@@ -129,18 +129,19 @@ pub(crate) struct Part<F> {
     number: Option<u64>,
     shape: Shape,
     options: Arc<decode::Options>,
-    /// The same for members of which the type says nothing.
+    /// The options for members that the type says nothing about.
     pub(crate) untyped: Arc<decode::Options>,
-    /// Of what no index knows: places of values, and of text keys by their hash. Of a run of texts: where every so manieth begins.
+    /// Found without an index: positions of values, and keys by their hash. For a run of texts: the offset of every
+    /// 16th one.
     points: OnceLock<Vec<(usize, usize)>>,
     pub(crate) keys: OnceLock<HashMap<u64, Vec<Member>>>,
-    /// Whether the document that it is in is known to those who refer to it.
+    /// Whether the Python document has been registered for references to it.
     met: OnceLock<()>,
-    /// Of a run that a type says something of: all of it, built once and not for each item.
+    /// For a run that the type says something about: the whole list, built once.
     whole: OnceLock<Py<PyAny>>,
 }
 
-/// The document of a whole message, whose first value stands at `at`.
+/// The document of a whole message, whose outermost value is at `at`.
 pub fn open<F: Form>(
     py: Python<'_>,
     form: F,
@@ -181,7 +182,7 @@ impl<F: Form> Part<F> {
         Fault::from(error).into_py(self.form().message(view).1)
     }
 
-    /// How many values follow one another: keys count.
+    /// How many values it contains, counting keys.
     fn values(&self) -> usize {
         match &self.shape {
             Shape::Leaf => 0,
@@ -198,7 +199,7 @@ impl<F: Form> Part<F> {
         }
     }
 
-    /// Where that value begins.
+    /// The offset of one of its values.
     fn place(&self, view: &View, message: &[u8], value: usize) -> PyResult<usize> {
         let form = self.form();
         let fault = |error| self.fault(view, error);
@@ -226,7 +227,7 @@ impl<F: Form> Part<F> {
         Ok(at)
     }
 
-    /// What a member is by the document's own type; [`ANY`] where that says nothing of it.
+    /// What the document's type says about a member; [`ANY`] if it says nothing.
     fn node_of(&self, key: Option<&Bound<'_, PyAny>>) -> PyResult<NodeId> {
         let Some(schema) = &self.options.schema else { return Ok(ANY) };
         let name = match key.map(|key| key.extract::<String>().if_taken()).transpose()? {
@@ -250,8 +251,8 @@ impl<F: Form> Part<F> {
         Ok(self.form().build(py, view, target, options)?.into_bound(py))
     }
 
-    /// An item of a run. What was there when the document was opened may be something else by now: nobody can keep others from
-    /// writing to a file, or to a bytearray.
+    /// An item of a run. The bytes may have changed since the document was opened: others can write to a file or to a
+    /// bytearray.
     fn item<'py>(&self, py: Python<'py>, view: &View, message: &[u8], index: usize) -> PyResult<Bound<'py, PyAny>> {
         let changed = || {
             let why = "the bytes of the document have changed since it was opened";
@@ -280,7 +281,7 @@ impl<F: Form> Part<F> {
         item.ok_or_else(changed)
     }
 
-    /// A text of a run: its lengths begin at `at`, and are `len`.
+    /// A text of a run, whose table of lengths begins at `at` and takes `len` bytes.
     fn text<'m>(&self, message: &'m [u8], at: usize, len: usize, index: usize) -> Option<&'m [u8]> {
         let lengths = message.get(at..at.checked_add(len)?)?;
         let points = self.points.get_or_init(|| {
@@ -301,7 +302,7 @@ impl<F: Form> Part<F> {
 }
 
 pub fn string<'py>(py: Python<'py>, bytes: Bytes<'_>) -> PyResult<Bound<'py, PyAny>> {
-    // SAFETY: the GIL is held, as `py` shows; the new reference is handed over.
+    // SAFETY: `py` proves that the GIL is held; `made` is a reference of ours, which the `Bound` takes over.
     unsafe {
         match text::from_bytes(bytes) {
             Ok(made) => Ok(Bound::from_owned_ptr(py, made.into_raw())),
@@ -519,7 +520,7 @@ impl<F: Form> Inside for Part<F> {
             if start < view.len() {
                 return self.form().source().part(py, base + self.at, end - self.at);
             }
-            // Unpacked: there is nothing to look at in place.
+            // Decompressed: the caller's data don't contain these bytes.
             let part = message.get(self.at..end).unwrap_or_default();
             Ok(PyMemoryView::from(new::bytes(py, part)?.as_any())?.into_any())
         })
@@ -530,8 +531,8 @@ impl<F: Form> Inside for Part<F> {
     }
 }
 
-/// The reference of an object that is handed to Python.
+/// Hands an object to Python.
 pub fn given(py: Python<'_>, object: Owned) -> Py<PyAny> {
-    // SAFETY: a reference of our own.
+    // SAFETY: `object` is a reference of ours, which the `Bound` takes over.
     unsafe { Bound::from_owned_ptr(py, object.into_raw()) }.unbind()
 }

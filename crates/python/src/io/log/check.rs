@@ -1,4 +1,4 @@
-//! What is whole in a file, and what is not.
+//! Which parts of a file are intact.
 
 use crate::cpython::{new, View};
 use crate::error::Fault;
@@ -18,14 +18,14 @@ use holdall_format::{Error, ErrorKind};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-/// kind, frames, records (of a log), damages.
+/// Kind of file, number of frames, number of records (of a log), damaged parts.
 type Found = (&'static str, u64, Option<u64>, std::vec::Vec<Damage>);
 
 fn damage(offset: usize, end: usize, error: &Error) -> Damage {
     Damage { offset: offset as u64, size: end.saturating_sub(offset) as u64, reason: error.to_string() }
 }
 
-/// Compares every checksum of a file that is mapped.
+/// Compares every checksum of a mapped file.
 #[pyfunction]
 #[pyo3(name = "file_verify")]
 pub fn verify(data: &Bound<'_, PyAny>, progress: Option<&Bound<'_, PyAny>>) -> PyResult<Py<PyAny>> {
@@ -48,7 +48,7 @@ pub fn verify(data: &Bound<'_, PyAny>, progress: Option<&Bound<'_, PyAny>>) -> P
             match frame::parse_start(input) {
                 Ok(tag::FILE_LOG) => verify_log(input, Vec::new(), &mut progress),
                 Ok(_) => verify_graph(input, &mut progress),
-                // What follows says what it was.
+                // What follows shows whether it was a log.
                 Err(error) => {
                     let first = damage(0, frame::START, &error);
                     let is_log = matches!(log::next(input, frame::START, 0), Next::Frame(_));
@@ -75,7 +75,7 @@ fn verify_graph(input: &[u8], progress: &mut Progress) -> PyResult<Found> {
                 at = frame.end;
                 progress.at(at as u64)?;
             }
-            // The next frame can't be told without its head.
+            // Without its head, the next frame can't be located.
             Err(error) => {
                 found.push(damage(at, input.len(), &error));
                 break;
@@ -90,7 +90,7 @@ fn verify_graph(input: &[u8], progress: &mut Progress) -> PyResult<Found> {
     Ok(("graph", frames, None, found.into_std()))
 }
 
-/// Goes over the frames of a log; `see` gets each that is whole.
+/// Visits the frames of a log; `see` gets each intact one.
 fn over(input: &[u8], found: &mut Vec<Damage>, mut see: impl FnMut(&Frame) -> PyResult<()>) -> PyResult<()> {
     let mut at = frame::START;
     while at < input.len() {
@@ -132,8 +132,8 @@ fn verify_log(input: &[u8], mut found: Vec<Damage>, progress: &mut Progress) -> 
     Ok(("log", frames, Some(records), found.into_std()))
 }
 
-/// Writes what is whole of a log that is mapped to a descriptor, or to a function that takes all bytes it gets; gives how many
-/// records that are.
+/// Copies the intact parts of a mapped log to a descriptor, or to a function that accepts all bytes that it is given;
+/// returns the number of records.
 #[pyfunction]
 #[pyo3(name = "log_repair")]
 pub fn repair(data: &Bound<'_, PyAny>, sink: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
@@ -162,7 +162,7 @@ pub fn repair(data: &Bound<'_, PyAny>, sink: &Bound<'_, PyAny>) -> PyResult<Py<P
                 Restart::parse(unpacked.as_deref().unwrap_or(&input[frame.body.clone()]), frame.at as u64)
             };
             if frame.head.kind == tag::RESTART {
-                // The same restart, between other places.
+                // The same restart, with the new offsets.
                 let old = restart().map_err(|error| Fault::from(error).into_py(0))?;
                 let (record, number) = (old.record, old.number);
                 let before = last
@@ -182,7 +182,7 @@ pub fn repair(data: &Bound<'_, PyAny>, sink: &Bound<'_, PyAny>) -> PyResult<Py<P
     })
 }
 
-/// What a file holds by its first bytes: "graph", "log" or "message"; None: something else.
+/// The kind of a file by its first bytes: "graph", "log" or "message"; None for anything else.
 #[pyfunction]
 pub fn file_kind(start: &[u8]) -> Option<&'static str> {
     match frame::parse_start(start) {
@@ -192,7 +192,7 @@ pub fn file_kind(start: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// The frame at that place, and whether it is all there.
+/// The frame at that offset, and whether it is complete.
 fn frame_or_rest(input: &[u8], at: usize) -> Option<(Frame, bool)> {
     match Frame::at(input, at) {
         Ok(frame) => Some((frame?, true)),
@@ -200,9 +200,9 @@ fn frame_or_rest(input: &[u8], at: usize) -> Option<(Frame, bool)> {
     }
 }
 
-/// The frames of a file, as far as they can be told apart: of each a dict with `kind`, `codec`, `at` (where it begins), `offset` and
-/// `size` of its body, `raw_size` (what that becomes, where it is compressed), and `ok`: whether its checksum is right. `most`: of
-/// so many it is compared.
+/// The frames of a file, as far as they can be located. Each is a dict with `kind`, `codec`, `at` (its offset),
+/// `offset` and `size` of its body, `raw_size` (the body's size before compression), and `ok` (whether its checksum is
+/// right). `most`: the largest size of a body whose checksum is compared.
 #[pyfunction]
 #[pyo3(name = "file_frames_of", signature = (data, /, *, most = 1 << 20))]
 pub fn frames_of<'py>(data: &Bound<'py, PyAny>, most: usize) -> PyResult<Py<PyAny>> {
@@ -231,9 +231,9 @@ pub fn frames_of<'py>(data: &Bound<'py, PyAny>, most: usize) -> PyResult<Py<PyAn
     })
 }
 
-/// The body that begins with the frame at `at`, unpacked.
+/// The decompressed body that begins with the frame at `at`.
 ///
-/// Raises DecodeError: it is damaged.
+/// Raises DecodeError if it is damaged.
 #[pyfunction]
 pub fn file_body<'py>(data: &Bound<'py, PyAny>, at: u64, message: bool) -> PyResult<Bound<'py, PyBytes>> {
     door(|| {

@@ -1,10 +1,10 @@
-//! Records of a log, one after the other.
+//! Reads a log record by record.
 
 mod damage;
 
 use crate::budget::Allowance;
 use crate::decode::dialect::Native;
-use crate::decode::{self, Decoder, Section};
+use crate::decode::{self, Decoder, SharedWindow};
 use crate::error::{door, door_giving};
 use crate::error::{is_of_values, DecodeError, Fault};
 use crate::io::descriptor::Descriptor;
@@ -26,26 +26,26 @@ use std::io::{self, Read};
 use std::ops::Range;
 use std::time::Duration;
 
-/// What is read at once, at least.
+/// The least that is read at once.
 const STEP: usize = 1 << 18;
-/// How often a log that is followed is asked whether it has grown.
+/// How long a followed log is left alone before it is asked again whether it has grown.
 const PAUSE: Duration = Duration::from_millis(20);
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Repair {
     /// A damage is an error.
     None,
-    /// The log ends there.
+    /// The log ends at the first damage.
     Stop,
-    /// It goes on with the next frame that is whole.
+    /// Reading continues with the next intact frame.
     Skip,
 }
 
 enum Input {
-    /// A file, read from any place.
+    /// A file, read at any offset.
     File(Descriptor),
     Stream(Stream),
-    /// Bytes that are fed.
+    /// Bytes that the program passes in.
     Fed,
 }
 
@@ -60,37 +60,37 @@ pub struct LogReader {
 
 struct State {
     input: Input,
-    /// What was read of the log, and where that begins in it.
+    /// The bytes that were read, and the offset at which they begin in the log.
     bytes: Vec<u8>,
     base: u64,
-    /// Where the next frame begins, from `base`.
+    /// Where the next frame begins in `bytes`.
     at: usize,
     started: bool,
-    /// What is left for records.
+    /// What records may still cost.
     allowance: Allowance,
-    section: Section,
-    /// The number of that section.
+    window: SharedWindow,
+    /// The number of that window.
     number: u64,
     /// The number of the next record.
     record: u64,
-    /// Should what the last record has named be damaged, it is found there.
+    /// If the frame with the last record's names is damaged, they are read from the record itself.
     last: Option<Last>,
     damage: Vec<Damage>,
-    /// A damage whose end is not found yet.
+    /// A damage whose end hasn't been found yet.
     lost: Option<Lost>,
     ended: bool,
-    /// No more bytes will be fed.
+    /// The program will pass in no more bytes.
     fed_whole: bool,
-    /// It is a file, and others may write to it meanwhile.
+    /// It is a file that others may be writing to.
     is_followed: bool,
 }
 
-/// The last record's message.
+/// The message of the last record.
 struct Last {
-    /// In what was read, or in what was unpacked of it.
+    /// In the bytes that were read, or in `unpacked`.
     at: Range<usize>,
     unpacked: Option<Vec<u8>>,
-    /// How many names there were before.
+    /// The names known before it.
     named: Named,
 }
 
@@ -98,10 +98,10 @@ fn place(at: u64) -> usize {
     usize::try_from(at).unwrap_or(usize::MAX)
 }
 
-/// What comes next.
+/// The result of one step.
 enum Step {
     Record(Py<PyAny>),
-    /// Nothing yet, or nothing any more.
+    /// Nothing yet, or nothing more.
     Pause,
     End,
     Again,
@@ -112,9 +112,10 @@ impl State {
         self.base + self.at as u64
     }
 
-    /// Reads more; says how much.
+    /// Reads more; returns how many bytes.
     fn read(&mut self, py: Python<'_>, wanted: usize) -> PyResult<usize> {
-        // What is done with is given back now and then; the last record is kept until what it has named is there.
+        // Bytes that are done with are dropped from time to time. The last record is kept until its names have been
+        // read.
         let kept = self.last.as_ref().filter(|last| last.unpacked.is_none());
         let done = kept.map_or(self.at, |last| last.at.start.min(self.at));
         if done > STEP {
@@ -125,9 +126,9 @@ impl State {
             }
         }
         let have = self.bytes.len();
-        // Whoever writes to a log that is followed may have cut off what is not whole: it is read again with the rest.
+        // The writer of a followed log may have cut off an incomplete frame, so that is read again with the rest.
         let from = if self.is_followed { self.at } else { have };
-        // No more at once than there is already: what a damaged head claims may not be there.
+        // At most doubles what there is: the length that a damaged head claims may not exist.
         let step = (have - from) + wanted.saturating_sub(have - self.at).clamp(STEP, have.max(STEP));
         let at = self.base + from as u64;
         let mut raised = Raised::default();
@@ -152,18 +153,18 @@ impl State {
             read.map_err(|error| raised.or(&error))
         });
         if !self.is_followed {
-            // What was made room for and not filled is no part of the log.
+            // Space that was made and not filled is not part of the log.
             self.bytes.truncate(have + read.as_ref().map_or(0, |count| *count));
         }
         read
     }
 
-    /// Whether bytes may come that are not here yet.
+    /// Whether more bytes may arrive.
     fn may_grow(&self, follow: bool) -> bool {
         follow || (matches!(self.input, Input::Fed) && !self.fed_whole)
     }
 
-    /// How long the log is by now, where that can be said.
+    /// The present size of the log, if it can be known.
     fn size(&self, py: Python<'_>) -> PyResult<Option<u64>> {
         match &self.input {
             Input::File(file) => Ok(Some(py.detach(|| file.size()).map_err(|error| os_error(&error))?)),
@@ -171,16 +172,16 @@ impl State {
         }
     }
 
-    /// Goes on by one frame, or by what is read of one. Where memory runs out the frame is still to come.
+    /// Advances by one frame, or reads more of it. If memory runs out, the frame is read again next time.
     fn step(&mut self, py: Python<'_>, options: &decode::Options, repair: Repair, follow: bool) -> PyResult<Step> {
         let (offset, record) = (self.offset(), self.record);
-        let (texts, layouts) = (self.section.texts(), self.section.layouts());
+        let (texts, layouts) = (self.window.texts(), self.window.layouts());
         let done = door(|| self.try_step(py, options, repair, follow));
         if done.as_ref().is_err_and(|error| error.is_instance_of::<PyMemoryError>(py)) && self.started {
-            // What is given back of `bytes` lies before the frame.
+            // The bytes that were dropped lie before the frame.
             self.at = place(offset - self.base);
             self.record = record;
-            self.section.cut(texts, layouts);
+            self.window.cut(texts, layouts);
         }
         done
     }
@@ -218,7 +219,7 @@ impl State {
                 }
             }
             Next::More(needed) => {
-                // What a damaged head claims a file to have is not read as far as the file goes.
+                // A damaged head may claim more than the file has: then nothing is read.
                 let size = self.size(py)?;
                 let left = size.map(|size| usize::try_from(size.saturating_sub(self.offset())).unwrap_or(usize::MAX));
                 let have = self.bytes.len() - self.at;
@@ -237,7 +238,7 @@ impl State {
                 let end = place(self.offset()).saturating_add(left);
                 let error = Error::new(ErrorKind::Truncated { needed: needed.saturating_sub(left) }, end);
                 match repair {
-                    // Cut short; or its length is wrong, and others follow.
+                    // The log is cut short, or the length is wrong and frames follow.
                     Repair::Skip => self.lose(py, error),
                     _ => self.end(py, repair, self.offset(), &error),
                 }
@@ -245,7 +246,7 @@ impl State {
             Next::Damaged(error, damaged) => {
                 let may_be_cut = self.is_followed;
                 match damaged {
-                    // Whoever writes next may cut off what is last.
+                    // The next writer may cut off a damaged last frame.
                     Some(frame) if may_be_cut && frame.end >= self.bytes.len() => match self.read(py, 0)? {
                         0 => Ok(self.wait()),
                         _ => Ok(Step::Again),
@@ -300,23 +301,23 @@ impl State {
         Ok(Step::Again)
     }
 
-    /// Begins a section: nothing has a name.
+    /// Begins a shared window, without names.
     fn begin(&mut self, number: u64) {
         self.number = number;
-        self.section.clear();
+        self.window.clear();
         self.last = None;
     }
 
     fn named(&self) -> Named {
-        Named { window: self.number, texts: self.section.texts(), shapes: self.section.layouts() }
+        Named { window: self.number, texts: self.window.texts(), shapes: self.window.layouts() }
     }
 
-    /// Whether these are the names there are.
-    fn has(&self, section: u64, named: u64) -> bool {
-        section == self.number && named == self.section.named()
+    /// Whether the known names are those.
+    fn has(&self, window: u64, named: u64) -> bool {
+        window == self.number && named == self.window.named()
     }
 
-    /// Learns what the record before has named, if that is news.
+    /// Learns the names of the record before, if they are new.
     fn learn(&mut self, py: Python<'_>, options: &decode::Options, body: &[u8]) -> PyResult<()> {
         let Ok(mut names) = NamesReader::new(body) else { return Ok(()) };
         if names.window != self.number && names.named == 0 {
@@ -325,10 +326,10 @@ impl State {
         if !self.has(names.window, names.named) {
             return Ok(());
         }
-        // SAFETY: the GIL is held, as `py` shows.
+        // SAFETY: `py` proves that the GIL is held.
         let mut decoder = unsafe { Decoder::new(py, Native::new(), names.reader(), options, None) };
-        match decoder.learn_names(&mut self.section, &mut names).map_err(|fault| fault.into_py(0)) {
-            // What can't be learnt is missing where it is used, which is seen there.
+        match decoder.learn_names(&mut self.window, &mut names).map_err(|fault| fault.into_py(0)) {
+            // Names that can't be read are reported where they are used.
             Err(error) if error.is_instance_of::<DecodeError>(py) => Ok(()),
             learnt => learnt,
         }
@@ -345,14 +346,14 @@ impl State {
     ) -> PyResult<Step> {
         let begin = self.base as usize + range.start;
         let body = unpacked.as_deref().unwrap_or(&self.bytes[range.clone()]);
-        let (section, named, message) =
+        let (window, named, message) =
             log::record(body).map_err(|error| Fault::from(error.shifted(begin)).into_py(0))?;
         let head = body.len() - message.len();
         self.allowance.add(frame::HEAD + body.len());
-        if !self.has(section, named) {
-            self.catch_up(py, options, section, named)?;
+        if !self.has(window, named) {
+            self.catch_up(py, options, window, named)?;
         }
-        if !self.has(section, named) {
+        if !self.has(window, named) {
             let why = "a record that needs names of a lost one";
             let error = Error::new(ErrorKind::BadFile { why }, self.base as usize + begins);
             self.damaged(repair, self.base + begins as u64, self.offset(), &error)?;
@@ -364,9 +365,9 @@ impl State {
         let base = begin + head;
         let message = &unpacked.as_deref().unwrap_or(&self.bytes[range.clone()])[head..];
         let reader = Reader::new(message, options.trust).map_err(|error| Fault::from(error).into_py(base))?;
-        // SAFETY: the GIL is held, as `py` shows.
+        // SAFETY: `py` proves that the GIL is held.
         let mut decoder = unsafe { Decoder::new(py, Native::new(), reader, options, None) };
-        let made = decoder.log_record(&mut self.section, &mut self.allowance);
+        let made = decoder.log_record(&mut self.window, &mut self.allowance);
         drop(decoder);
         let at = match &unpacked {
             Some(body) => head..body.len(),
@@ -374,15 +375,15 @@ impl State {
         };
         self.last = Some(Last { at, unpacked, named: self.named() });
         let made = made.map_err(|fault| fault.into_py(base))?;
-        // SAFETY: a new reference.
+        // SAFETY: `made` is a reference of ours, which the `Bound` takes over.
         Ok(Step::Record(unsafe { Bound::from_owned_ptr(py, made.into_raw()) }.unbind()))
     }
 
-    /// Finds names that a record needs: of a section whose restart is lost there are none yet; and what stood in a damaged frame
-    /// of names stands in the record before it as well.
-    fn catch_up(&mut self, py: Python<'_>, options: &decode::Options, section: u64, named: u64) -> PyResult<()> {
-        if named == 0 && section != self.number {
-            self.begin(section);
+    /// Finds names that a record needs. If the restart of a shared window is lost, there are none yet; the names of a
+    /// damaged frame are also in the record before it.
+    fn catch_up(&mut self, py: Python<'_>, options: &decode::Options, window: u64, named: u64) -> PyResult<()> {
+        if named == 0 && window != self.number {
+            self.begin(window);
             return Ok(());
         }
         let Some(last) = self.last.as_ref().filter(|last| last.named == self.named()) else { return Ok(()) };
@@ -393,7 +394,7 @@ impl State {
         Ok(())
     }
 
-    /// Goes to a record, by the restart that is nearest before it.
+    /// Goes to a record, from the nearest restart before it.
     fn seek(&mut self, py: Python<'_>, record: u64) -> PyResult<()> {
         let Input::File(file) = &self.input else {
             return Err(PyValueError::new_err("only a log that is opened by its path can be sought in"));
@@ -405,7 +406,7 @@ impl State {
                 if restart.record <= record {
                     break;
                 }
-                // As far back as does not go beyond: the restarts it knows are 1, 2, 4 ... before it.
+                // As far back as possible without passing it: a restart knows those 1, 2, 4 ... before it.
                 let mut next = None;
                 for &place in restart.before.iter().rev().filter(|&&place| place < restart.at) {
                     next = restart_at(file, place)?;
@@ -431,7 +432,7 @@ impl State {
 
 #[pymethods]
 impl LogReader {
-    /// source: a descriptor, which is closed with the log, a function that fills a buffer, or None: bytes are fed.
+    /// source: a descriptor, which is closed with the log; a function that fills a buffer; or None, if bytes are fed.
     #[new]
     #[pyo3(signature = (source, /, *, repair, follow, r#type, types, trust, strict, dec_hook, limits))]
     #[allow(clippy::too_many_arguments)]
@@ -468,7 +469,7 @@ impl LogReader {
                 at: 0,
                 started: false,
                 allowance: Allowance::default(),
-                section: Section::default(),
+                window: SharedWindow::default(),
                 number: 0,
                 record: 0,
                 last: None,
@@ -509,12 +510,12 @@ impl LogReader {
     fn seek(&self, py: Python<'_>, record: u64) -> PyResult<()> {
         door(|| {
             self.state.with(|state| state.seek(py, record))?;
-            // Within the section record by record: what they name is needed.
+            // Within the window every record is read, because later ones refer to its names.
             while self.state.with(|state| Ok(state.record < record && !state.ended))? {
                 match self.state.with(|state| state.step(py, &self.options, self.repair, false)) {
                     Ok(Step::Pause | Step::End) => break,
                     Ok(_) => {}
-                    // What is wrong with a record that nobody asked for is nobody's concern, but a damage is.
+                    // An error in a record that nobody asked for doesn't matter; damage does.
                     Err(error) if self.state.with(|state| Ok(state.ended))? => return Err(error),
                     Err(error) if !is_of_values(py, &error) => return Err(error),
                     Err(_) => {}
@@ -538,7 +539,7 @@ impl LogReader {
         })
     }
 
-    /// No more bytes will be fed.
+    /// Say that no more bytes will be fed.
     fn end(&self) -> PyResult<()> {
         door(|| {
             self.state.with(|state| {

@@ -1,7 +1,7 @@
-//! The end of a log that grows.
+//! Appends records to a log.
 
 use crate::encode::scratch::with_scratch;
-use crate::encode::{self, Encoder, Section, Tables};
+use crate::encode::{self, Encoder, SharedWindow, Tables};
 use crate::error::{self, Detour, Fault};
 use crate::error::{door, door_giving, guarded};
 use crate::io::descriptor::Descriptor;
@@ -17,9 +17,9 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::IntoPyObjectExt;
 
-/// A section is no longer, so that no more than that is read to get to a record, and what it has named stays small.
-const SECTION: u64 = 1 << 20;
-/// What waits to be written, unless every record is.
+/// The size at which a shared window ends. It bounds what is read to reach a record, and how many names are kept.
+const WINDOW: u64 = 1 << 20;
+/// How much is buffered, unless every record is written at once.
 const WAITING: usize = 1 << 18;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -40,27 +40,27 @@ pub struct LogWriter {
 
 struct State {
     sink: Sink,
-    /// Whole frames that wait to be written; the first of them goes to `written`.
+    /// Complete frames that are not written yet; the first one belongs at offset `written`.
     waiting: Vec<u8>,
     written: u64,
-    /// Whether something is written that is not on the disk yet.
+    /// Something was written that is not on the disk yet.
     unsynced: bool,
     records: u64,
     tables: Box<Tables>,
-    /// A record had code of the program's asked: no count of references says what can't be met again.
+    /// A record called the program's code, so reference counts no longer tell which objects can't be met again.
     tracks_all: bool,
-    /// Nothing before the first record, and after a failure: the next one begins a section.
-    section: Option<Section>,
+    /// `None` before the first record and after a failure: the next record begins a window.
+    window: Option<SharedWindow>,
     began: u64,
     named: Named,
     last: Option<Restart>,
     restarts: HashMap<u64, u64>,
-    /// A failed write left the file longer than it should be, and it can't be cut: nothing more can follow.
+    /// A failed write left a partial frame that can't be cut off, so nothing can follow.
     broken: bool,
     cut: u64,
 }
 
-// SAFETY: it is touched and dropped with the GIL held, as all that it holds has to be: it belongs to an object of Python's.
+// SAFETY: it belongs to a Python object, and is used and dropped with the GIL held, as its Python objects need.
 unsafe impl Send for State {}
 
 impl State {
@@ -78,11 +78,11 @@ impl State {
         log::put_restart(&mut self.waiting, at, self.records, number, &before);
         self.restarts.insert(number, at);
         self.last = Some(Restart { at, record: self.records, number, before });
-        self.section = Some(Section::begin(&mut self.tables));
+        self.window = Some(SharedWindow::begin(&mut self.tables));
         (self.began, self.named) = (at, Named { window: number, ..Named::default() });
     }
 
-    /// Puts a record behind what waits. On an error nothing has changed, but that the next record begins a section.
+    /// Buffers a record. After an error nothing has changed, except that the next record begins a window.
     fn put(
         &mut self,
         obj: &Bound<'_, PyAny>,
@@ -94,7 +94,7 @@ impl State {
         if let Err(fault) = &put {
             self.take_back(before.clone());
             if fault.detour() == Some(Detour::TrackAll) && !self.tracks_all {
-                // Records of one log are alike: the next ones need not find it out again.
+                // The records of a log are alike, so the next ones begin in this way.
                 self.tracks_all = true;
                 let put = guarded(|| self.try_put(obj, options, how));
                 if put.is_err() {
@@ -112,7 +112,7 @@ impl State {
             self.restarts.remove(&now.number);
         }
         self.last = before.1;
-        self.section = None;
+        self.window = None;
     }
 
     fn try_put(
@@ -124,15 +124,15 @@ impl State {
         if self.written == 0 && self.waiting.is_empty() {
             self.waiting.extend_from_slice(&log::start());
         }
-        if self.section.is_none() || self.at() - self.began >= SECTION {
+        if self.window.is_none() || self.at() - self.began >= WINDOW {
             self.restart();
         }
-        let Some(section) = self.section.take() else { return Ok(()) };
+        let Some(window) = self.window.take() else { return Ok(()) };
         let mut detour = None;
         let put = with_scratch(|scratch| {
             let writer = Writer::new(&mut scratch.output, options.trust);
-            // SAFETY: the GIL is held, as `obj` shows; the tables are this log's own.
-            let mut encoder = unsafe { Encoder::of_section(obj.py(), writer, options, &mut self.tables, section) };
+            // SAFETY: `obj` proves that the GIL is held; the tables belong to this log alone.
+            let mut encoder = unsafe { Encoder::of_window(obj.py(), writer, options, &mut self.tables, window) };
             if self.tracks_all {
                 encoder.track_all();
             }
@@ -141,7 +141,7 @@ impl State {
                 detour = fault.detour();
                 return Err(fault);
             }
-            self.section = encoder.into_section();
+            self.window = encoder.into_window();
             let message = scratch.output.as_slice();
             let at = self.written + self.waiting.len() as u64;
             log::put_record(&mut self.waiting, at, self.named, message, how);
@@ -155,7 +155,7 @@ impl State {
         }
     }
 
-    /// Writes all that waits. What could only be written in part is taken back, and goes on waiting.
+    /// Writes what is buffered. If only a part could be written, it is cut off again and stays buffered.
     fn write(&mut self, py: Python<'_>) -> PyResult<()> {
         if self.broken {
             return Err(PyValueError::new_err("an earlier write failed, and what it left could not be taken back"));
@@ -192,8 +192,8 @@ impl State {
 
 #[pymethods]
 impl LogWriter {
-    /// sink: a descriptor, which is closed with the log, or a function that takes all bytes it gets. append: go on with what the
-    /// descriptor's file holds. flush: called to have a function's bytes on the disk.
+    /// sink: a descriptor, which is closed with the log, or a function that accepts all bytes that it is given. append:
+    /// continue the descriptor's log. flush: a function that puts what was written on the disk.
     #[new]
     #[pyo3(signature = (sink, /, *, append, sync, refs, trust, enc_hook, compress, flush = None))]
     #[allow(clippy::too_many_arguments)]
@@ -227,7 +227,7 @@ impl LogWriter {
                 records: 0,
                 tables: Box::new(Tables::new()),
                 tracks_all: false,
-                section: None,
+                window: None,
                 began: 0,
                 named: Named::default(),
                 last: None,
@@ -256,21 +256,21 @@ impl LogWriter {
         door(|| {
             let py = obj.py();
             self.state.with(|state| {
-                // All that can fail after it is written would say that it is not there.
+                // Made first: a failure after writing would say that the record isn't there.
                 let number = state.records.into_py_any(py)?;
                 let before = (state.waiting.len(), state.last.clone());
                 state.put(obj, &self.options, self.compression).map_err(|fault| fault.into_py(0))?;
-                let section_ended = state.at() - state.began >= SECTION;
-                if self.sync == Sync::Always || state.waiting.len() >= WAITING || section_ended {
+                let window_ended = state.at() - state.began >= WINDOW;
+                if self.sync == Sync::Always || state.waiting.len() >= WAITING || window_ended {
                     let from = state.written;
                     if let Err(error) = state.write(py) {
-                        // Those before it go on waiting; this one is the caller's again.
+                        // Earlier records stay buffered; this one isn't, as the caller knows that it failed.
                         state.take_back(before);
                         return Err(error);
                     }
                     if self.sync == Sync::Always {
                         if let Err(error) = state.sync(py) {
-                            // It is not on the disk: the caller may write it again.
+                            // It isn't on the disk: the caller may write it again.
                             state.broken = py.detach(|| state.sink.cut(from)).is_err();
                             state.written = from;
                             state.take_back((0, before.1));
@@ -278,8 +278,8 @@ impl LogWriter {
                         }
                     }
                 }
-                if self.sync == Sync::Batch && section_ended {
-                    // What can't be said of it here, `flush` says.
+                if self.sync == Sync::Batch && window_ended {
+                    // An error is reported by the next `flush`.
                     let _ = state.sync(py);
                 }
                 state.records += 1;
@@ -320,9 +320,9 @@ impl LogWriter {
     }
 }
 
-/// Where a log ends that is to go on.
+/// The end of a log that is to be continued.
 struct End {
-    /// Behind the last whole frame.
+    /// The end of the last intact frame.
     at: u64,
     size: u64,
     records: u64,
@@ -352,7 +352,7 @@ impl End {
         let size = file.size()?;
         let mut end = End { at: 0, size, records: 0, last: None, restarts: HashMap::new() };
         if size < frame::START as u64 {
-            // What was cut short within its first bytes is begun anew; anything else is no log.
+            // A file that was cut short within its first bytes is begun anew; other bytes are not a log.
             let start = file.read_at(0, frame::START)?;
             if !log::start().starts_with(&start) {
                 let why = "not a log: it does not begin with HOLD";
@@ -382,7 +382,7 @@ impl End {
                     place = frame.end;
                     end.at = base + place as u64;
                 }
-                // It is passed over, if whole ones follow; else it may be what a crash has left of the last.
+                // Passed over if intact frames follow; else it may be what a crash left of the last frame.
                 Next::Damaged(_, Some(damaged)) => {
                     lost += u64::from(damaged.head.kind == tag::RECORD);
                     place = damaged.end;
@@ -394,7 +394,7 @@ impl End {
             }
         }
         bytes.clear();
-        // All restarts by their numbers: each knows the one before it.
+        // All restarts by number: each knows the one before it.
         let mut walk = last.clone();
         while let Some(restart) = walk {
             end.restarts.insert(restart.number, restart.at);
@@ -408,7 +408,7 @@ impl End {
     }
 }
 
-/// Bytes that are looked through at once for a restart, from the end.
+/// How many bytes are searched at once for a restart, from the end backwards.
 const STEP: u64 = 3 << 19;
 
 /// The last restart before `end`.
@@ -416,7 +416,7 @@ pub fn last_restart(file: &Descriptor, end: u64) -> Result<Option<Restart>, std:
     let mut upper = end;
     while upper > frame::START as u64 {
         let from = upper.saturating_sub(STEP).max(frame::START as u64);
-        // A restart that begins before `upper` may end behind it.
+        // A restart that begins before `upper` may end after it.
         let len = usize::try_from(upper - from).unwrap_or(usize::MAX) + 4096;
         let bytes = file.read_at(from, len)?;
         let within = usize::try_from(upper - from).unwrap_or(usize::MAX);
@@ -428,7 +428,7 @@ pub fn last_restart(file: &Descriptor, end: u64) -> Result<Option<Restart>, std:
     Ok(None)
 }
 
-/// The restart whose frame begins there.
+/// The restart whose frame begins at `at`.
 pub fn restart_at(file: &Descriptor, at: u64) -> Result<Option<Restart>, std::io::Error> {
     let bytes = file.read_at(at, 4096)?;
     Ok(match log::next(&bytes, 0, at) {

@@ -1,4 +1,4 @@
-//! What is damaged in a log, and where it goes on behind it.
+//! Damaged parts of a log, and where it continues after them.
 
 use crate::error::Fault;
 use crate::io::log::reader::{Input, Repair, State, Step};
@@ -8,19 +8,20 @@ use holdall_format::hold::log::Search;
 use holdall_format::Error;
 use pyo3::prelude::*;
 
-/// A damage whose end is not known.
+/// A damaged part whose end isn't known yet.
 pub struct Lost {
     offset: u64,
     error: Error,
-    /// How long the log was then, or `u64::MAX`: what is written meanwhile is looked at from the damage on.
+    /// The log's size when the damage was found, or `u64::MAX`: if the log grows, the search starts again from the
+    /// damage.
     size: u64,
     search: Search,
-    /// Nothing whole follows it so far.
+    /// No intact frame follows it so far.
     is_last: bool,
 }
 
 impl State {
-    /// Notes what lies between two places, or raises it.
+    /// Records the damage between two offsets, or raises it.
     pub(crate) fn damaged(&mut self, repair: Repair, offset: u64, end: u64, error: &Error) -> PyResult<()> {
         if repair == Repair::None {
             self.ended = true;
@@ -30,22 +31,22 @@ impl State {
         Ok(())
     }
 
-    /// Notes a damage up to `end`, and goes on there.
+    /// Records the damage up to `end`, and continues there.
     pub(crate) fn pass(&mut self, repair: Repair, end: usize, error: &Error) -> PyResult<Step> {
         self.damaged(repair, self.offset(), self.base + end as u64, error)?;
         self.at = end;
         Ok(Step::Again)
     }
 
-    /// The log is over: from there on all is damaged.
+    /// The log ends with the damage that begins at `offset`.
     pub(crate) fn end(&mut self, py: Python<'_>, repair: Repair, offset: u64, error: &Error) -> PyResult<Step> {
         self.ended = true;
         let end = match self.size(py)? {
-            // Nobody asks for it.
+            // Nobody will see it.
             _ if repair == Repair::None => offset,
             Some(size) => size,
             None => {
-                // Its length can't be had otherwise; nothing of it is kept.
+                // The size is only known by reading to the end; nothing is kept.
                 self.last = None;
                 loop {
                     self.at = self.bytes.len();
@@ -59,7 +60,7 @@ impl State {
         Ok(Step::End)
     }
 
-    /// Waits for the rest of what is not whole: who writes next may cut it off, so it is read again.
+    /// Waits for the rest of an incomplete frame. The next writer may cut it off, so it will be read again.
     pub(crate) fn wait(&mut self) -> Step {
         if matches!(self.input, Input::File(_)) {
             self.bytes.truncate(self.at);
@@ -67,7 +68,7 @@ impl State {
         Step::Pause
     }
 
-    /// Goes on behind a damage whose end is not known: of what is passed over nothing is kept but what may be a frame.
+    /// Continues after a damage whose end isn't known. Only what may belong to a frame is kept in memory.
     pub(crate) fn lose(&mut self, py: Python<'_>, error: Error) -> PyResult<Step> {
         let (offset, size) = (self.offset(), self.size(py)?.unwrap_or(u64::MAX));
         self.lost = Some(Lost { offset, error, size, search: Search::new(offset + 1, size), is_last: false });
@@ -78,7 +79,7 @@ impl State {
         Ok(Step::Again)
     }
 
-    /// Looks for the next whole frame.
+    /// Searches for the next intact frame.
     pub(crate) fn look_on(&mut self, py: Python<'_>, repair: Repair, follow: bool, mut lost: Lost) -> PyResult<Step> {
         if lost.is_last {
             if self.size(py)? != Some(lost.size) {
@@ -96,10 +97,10 @@ impl State {
             return Ok(Step::Again);
         }
         self.at = crate::io::log::reader::place(lost.search.needs().saturating_sub(self.base));
-        // As much again: then bytes that are kept are moved a few times only.
+        // Doubling the amount limits how often the kept bytes are moved.
         let wanted = 2 * (self.bytes.len() - self.at);
         let is_more = self.base + (self.bytes.len() as u64) < lost.size;
-        // It is still lost should that fail.
+        // Stored again, in case reading fails.
         self.lost = Some(lost);
         if is_more && self.read(py, wanted)? > 0 {
             return Ok(Step::Again);
