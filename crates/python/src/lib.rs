@@ -1,6 +1,6 @@
 //! The CPython host of holdall.
 //!
-//! No byte layout is known here. The folders are floors: each uses what stands below it in this list, and nothing above.
+//! No byte shape is known here. The folders are floors: each uses what stands below it in this list, and nothing above.
 
 mod api;
 mod budget;

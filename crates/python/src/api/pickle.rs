@@ -197,7 +197,7 @@ pub fn dumps_pickle(
             finished_message(py, |scratch: &mut Scratch| {
                 let writer = match series.objects() {
                     0 => Writer::new(&mut scratch.output, true),
-                    objects => Writer::continued(&mut scratch.output, u64::from(objects), u64::from(series.layouts())),
+                    objects => Writer::continued(&mut scratch.output, u64::from(objects), u64::from(series.shapes())),
                 };
                 // SAFETY: `py` proves that the GIL is held, and `obj` is alive.
                 unsafe { series.message(py, writer, &options, obj.as_ptr(), sink) }

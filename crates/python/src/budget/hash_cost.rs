@@ -8,7 +8,7 @@ use std::ptr::addr_of_mut;
 /// The cost of hashing (and freeing) an object. CPython's C code recurses in both without a check of the stack, and
 /// computes the hash of a tuple anew each time.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Weight {
+pub struct HashCost {
     /// How deep hashes nest: tuples within tuples and the like. An instance is as deep as its fields; lists and dicts
     /// count as 0.
     pub depth: u16,
@@ -18,7 +18,7 @@ pub struct Weight {
     pub values: u32,
 }
 
-impl Weight {
+impl HashCost {
     /// The deepest key allowed. Hashing tuples takes about 60 bytes of C stack per level, which is safe on a stack of
     /// 512 KiB.
     pub const DEEPEST: u16 = 4000;
@@ -36,15 +36,15 @@ impl Weight {
 
     /// The cost of a container that is freed by recursion and can't be hashed.
     #[inline(always)]
-    pub fn freed(self, units: u16) -> Weight {
-        Weight { freeing: self.freeing.saturating_add(units), ..Weight::default() }
+    pub fn freed(self, units: u16) -> HashCost {
+        HashCost { freeing: self.freeing.saturating_add(units), ..HashCost::default() }
     }
 
     /// The cost of a container with this content that is freed without recursion: `levels` deeper, with `values` more
     /// values.
     #[inline(always)]
-    pub fn around(self, levels: u16, values: usize) -> Weight {
-        Weight {
+    pub fn around(self, levels: u16, values: usize) -> HashCost {
+        HashCost {
             depth: self.depth.saturating_add(levels),
             freeing: 0,
             values: self.values.saturating_add(u32::try_from(values).unwrap_or(u32::MAX)),
@@ -52,7 +52,7 @@ impl Weight {
     }
 
     #[inline(always)]
-    pub fn add(&mut self, part: Weight) {
+    pub fn add(&mut self, part: HashCost) {
         self.depth = self.depth.max(part.depth);
         self.freeing = self.freeing.max(part.freeing);
         self.values = self.values.saturating_add(part.values);
@@ -79,19 +79,20 @@ pub fn frees_by_recursion(class: *mut ffi::PyTypeObject) -> bool {
 /// # Safety
 /// `object` is alive.
 #[inline(always)]
-pub(crate) unsafe fn weight_of_instance(object: Obj, held: Weight, len: usize) -> Weight {
+pub(crate) unsafe fn hash_cost_of_instance(object: Obj, held: HashCost, len: usize) -> HashCost {
     // SAFETY: `object` is alive by contract, and holds its class.
     unsafe {
         let class = ffi::Py_TYPE(object);
         let is_made = ffi::PyType_HasFeature(class, ffi::Py_TPFLAGS_HEAPTYPE) != 0;
-        let freeing = if is_made || !frees_by_recursion(class) { 0 } else { held.freed(Weight::OF_EXCEPTION).freeing };
+        let freeing =
+            if is_made || !frees_by_recursion(class) { 0 } else { held.freed(HashCost::OF_EXCEPTION).freeing };
         let no_hash = ffi::PyObject_HashNotImplemented as *const () as usize;
         let hash = (*class).tp_hash.map_or(0, |hash| hash as usize);
         if hash == no_hash || hashes_by_identity(object) {
-            return Weight { freeing, ..Weight::default() };
+            return HashCost { freeing, ..HashCost::default() };
         }
-        let whole = held.around(Weight::OF_CODE, len);
-        Weight { freeing, values: whole.values.saturating_add(Weight::VALUES_OF_CODE), ..whole }
+        let whole = held.around(HashCost::OF_CODE, len);
+        HashCost { freeing, values: whole.values.saturating_add(HashCost::VALUES_OF_CODE), ..whole }
     }
 }
 

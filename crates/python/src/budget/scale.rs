@@ -1,9 +1,9 @@
 //! The cost of hashing a finished object: of a key whose hashing was put off because it was referred to before it was
 //! complete, and of a key to be stored whose cost isn't obvious.
 //!
-//! The costs of all other keys are added up while they are built (`Weight`).
+//! The costs of all other keys are added up while they are built (`HashCost`).
 
-use crate::budget::hash_cost::Weight;
+use crate::budget::hash_cost::HashCost;
 use crate::budget::hash_cost::{hashes_by_identity, may_run_code};
 use crate::budget::rings;
 use crate::budget::Work;
@@ -20,7 +20,7 @@ use std::ptr::addr_of_mut;
 /// The costs of the objects that keys consist of: each is computed once, however often it occurs.
 #[derive(Default)]
 pub struct Scale {
-    known: FxHashMap<usize, Weight>,
+    known: FxHashMap<usize, HashCost>,
     /// The objects of `known`, held so that their addresses stay theirs.
     held: Vec<Owned>,
 }
@@ -30,7 +30,7 @@ struct Open {
     object: Owned,
     parts: Vec<Owned>,
     at: usize,
-    weight: Weight,
+    hash_cost: HashCost,
     /// Whether code of its class hashes it.
     by_code: bool,
     /// Whether there are references other than its container's, so that it may occur again.
@@ -39,20 +39,20 @@ struct Open {
 
 impl Scale {
     /// The cost of hashing `key`, whose content must not change while the scale is used.
-    pub fn weigh(&mut self, py: Python<'_>, key: &Owned) -> Result<Weight> {
+    pub fn add_hash_cost(&mut self, py: Python<'_>, key: &Owned) -> Result<HashCost> {
         let mut stack = vec![Open::new(py, key, 1)?];
         loop {
-            let Some(open) = stack.last_mut() else { return Ok(Weight::default()) };
+            let Some(open) = stack.last_mut() else { return Ok(HashCost::default()) };
             if let Some(part) = open.parts.get(open.at).cloned() {
                 open.at += 1;
                 match self.known.get(&(part.get() as usize)) {
-                    Some(&known) => open.weight.add(known),
+                    Some(&known) => open.hash_cost.add(known),
                     None => {
                         let open = Open::new(py, &part, 2)?;
                         if open.shared {
                             // A cycle counts as 0: recursion through class code ends by itself, and `rings` refuses the
                             // others.
-                            self.known.insert(part.get() as usize, Weight::default());
+                            self.known.insert(part.get() as usize, HashCost::default());
                             self.held.push(part);
                         }
                         stack.push(open);
@@ -60,14 +60,14 @@ impl Scale {
                 }
                 continue;
             }
-            let Some(whole) = stack.pop() else { return Ok(Weight::default()) };
-            let weight = whole.weight();
+            let Some(whole) = stack.pop() else { return Ok(HashCost::default()) };
+            let hash_cost = whole.hash_cost();
             if whole.shared {
-                self.known.insert(whole.object.get() as usize, weight);
+                self.known.insert(whole.object.get() as usize, hash_cost);
             }
             match stack.last_mut() {
-                Some(holder) => holder.weight.add(weight),
-                None => return Ok(weight),
+                Some(holder) => holder.hash_cost.add(hash_cost),
+                None => return Ok(hash_cost),
             }
         }
     }
@@ -80,18 +80,18 @@ impl Open {
         unsafe {
             let shared = references(object.get()) > ours + 1;
             let (parts, by_code) = hashed_by(py, object.get())?;
-            Ok(Open { object: object.clone(), parts, at: 0, weight: Weight::default(), by_code, shared })
+            Ok(Open { object: object.clone(), parts, at: 0, hash_cost: HashCost::default(), by_code, shared })
         }
     }
 
-    fn weight(&self) -> Weight {
+    fn hash_cost(&self) -> HashCost {
         let leaf = if self.parts.is_empty() { extent(&self.object) / 16 } else { self.parts.len() };
         let own = u32::try_from(leaf).unwrap_or(u32::MAX);
-        let values = own.saturating_add(Weight::VALUES_OF_CODE);
-        let levels = if self.by_code { Weight::OF_CODE } else { 1 };
-        Weight {
-            depth: self.weight.depth.saturating_add(levels),
-            values: self.weight.values.saturating_add(values),
+        let values = own.saturating_add(HashCost::VALUES_OF_CODE);
+        let levels = if self.by_code { HashCost::OF_CODE } else { 1 };
+        HashCost {
+            depth: self.hash_cost.depth.saturating_add(levels),
+            values: self.hash_cost.values.saturating_add(values),
             freeing: 0,
         }
     }
@@ -104,15 +104,15 @@ pub fn hashed_now(py: Python<'_>, work: &Work, value: &Owned, at: usize) -> Resu
         return Ok(());
     }
     rings::refuse(py, work, std::iter::once(value.clone()), at)?;
-    charge(work, Scale::default().weigh(py, value)?, at)
+    charge(work, Scale::default().add_hash_cost(py, value)?, at)
 }
 
 /// Refuses a key whose hash would recurse too deep or take disproportionate time.
-pub(crate) fn charge(work: &Work, weight: Weight, at: usize) -> Result<()> {
-    if weight.depth > Weight::DEEPEST {
-        return Err(decode(format_args!("a key nested deeper than {}", Weight::DEEPEST), at));
+pub(crate) fn charge(work: &Work, hash_cost: HashCost, at: usize) -> Result<()> {
+    if hash_cost.depth > HashCost::DEEPEST {
+        return Err(decode(format_args!("a key nested deeper than {}", HashCost::DEEPEST), at));
     }
-    work.charge(weight.values as usize, "keys are hashed again and again", at)
+    work.charge(hash_cost.values as usize, "keys are hashed again and again", at)
 }
 
 /// The parts that an object's hash is computed from, and whether code of its class does that: the items of a tuple, the

@@ -56,7 +56,7 @@ pub struct Plan {
     pub registration: Option<Rc<Registration>>,
     /// The shape of instances with all the fields that the class names: its number in the message with that serial
     /// number.
-    pub layout: Cell<(u64, u32)>,
+    pub shape: Cell<(u64, u32)>,
     /// A key table that instances share, in which pickle and `copy` find nothing that they ask for.
     pub unasked: Cell<Option<(usize, isize)>>,
     /// How schemaless formats write instances.
@@ -200,7 +200,7 @@ unsafe fn make(py: Python<'_>, class: Type) -> Result<Plan> {
             answers: own.answers,
             is_findable: Cell::new(false),
             registration,
-            layout: Cell::new((0, 0)),
+            shape: Cell::new((0, 0)),
             unasked: Cell::new(None),
             plain: OnceCell::new(),
             special: special_of(&Bound::from_borrowed_ptr(py, class.cast()).cast_into_unchecked())?,
@@ -230,7 +230,7 @@ impl Plan {
     }
 
     /// How schemaless formats write instances; found out on first use.
-    pub fn plain_form(&self, py: Python<'_>) -> Result<&Plain> {
+    pub fn schemaless_form(&self, py: Python<'_>) -> Result<&Plain> {
         if let Some(known) = self.plain.get() {
             return Ok(known);
         }

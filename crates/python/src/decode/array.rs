@@ -53,9 +53,9 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 if len == 0 {
                     return self.done(Some(array));
                 }
-                let mark = self.take_mark();
-                self.opened(mark, array.get());
-                let frame = self.frame(Kind::Array, Some(array), len, mark);
+                let object_id = self.take_id();
+                self.opened(object_id, array.get());
+                let frame = self.frame(Kind::Array, Some(array), len, object_id);
                 Ok(self.push(Frame { key: Some(places), ..frame }))
             }
             _ => Err(decode("expected as many items as an array's shape says", self.here())),
@@ -114,9 +114,9 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         if let Token::Text(Bytes::Ascii(text)) = token {
             return dtype::of_text(self.py, text, at);
         }
-        let mark = self.take_mark();
+        let object_id = self.take_id();
         let value = self.node_of(token)?;
-        self.mark = mark;
+        self.object_id = object_id;
         match value {
             Some(value) => self.dtype_of(value, at),
             None => Err(decode("expected a dtype", at)),

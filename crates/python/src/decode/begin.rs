@@ -21,30 +21,37 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         if len == 0 {
             return self.done(Some(list));
         }
-        let mark = self.take_mark();
-        self.opened(mark, list.get());
+        let object_id = self.take_id();
+        self.opened(object_id, list.get());
         if D::Reader::TYPES {
-            let frame = self.frame(Kind::List, Some(list), len, mark);
+            let frame = self.frame(Kind::List, Some(list), len, object_id);
             return Ok(self.push(Frame { item, ..frame }));
         }
-        self.fill_list(list, 0, len, mark, item)
+        self.fill_list(list, 0, len, object_id, item)
     }
 
-    /// Goes on with a list of a plain format from its `at`th place on: lists of leaves, which others have as a run, need no
+    /// Goes on with a list of a schemaless format from its `at`th place on: lists of leaves, which others have as a run, need no
     /// frame.
     #[inline(always)]
-    fn fill_list(&mut self, list: Owned, mut at: usize, len: usize, mark: u32, item: NodeId) -> Result<Option<Owned>> {
+    fn fill_list(
+        &mut self,
+        list: Owned,
+        mut at: usize,
+        len: usize,
+        object_id: u32,
+        item: NodeId,
+    ) -> Result<Option<Owned>> {
         let accepts = self.rules.node(item).accepts;
         while at < len {
             let Some(value) = self.next_leaf(accepts)? else {
-                let frame = self.frame(Kind::List, Some(list), len, mark);
+                let frame = self.frame(Kind::List, Some(list), len, object_id);
                 return Ok(self.push(Frame { at, item, ..frame }));
             };
             // SAFETY: the list is ours alone, with a place for each value.
             unsafe { fill::list_item(list.get(), at, value) };
             at += 1;
         }
-        self.whole(mark, list.get());
+        self.whole(object_id, list.get());
         Ok(Some(list))
     }
 
@@ -72,15 +79,15 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         // Those that are here are owed no more.
         self.claim(len - here, 64 + 8 * len)?;
         self.bounds.objects = self.bounds.objects.checked_sub(here).ok_or_else(|| self.over(0))?;
-        let mark = self.take_mark();
+        let object_id = self.take_id();
         // SAFETY: the GIL is held while a decoder lives. The list's places are filled before anybody sees it.
         let list = unsafe { Owned::new(ffi::PyList_New(len as isize)) }.ok_or_else(raised)?;
         // SAFETY: the list is fresh, with `here` places or more.
         unsafe { fill::first_items(list.get(), &mut self.leaves) };
         if D::BACK_REFERENCES {
-            self.opened(mark, list.get());
+            self.opened(object_id, list.get());
         }
-        self.fill_list(list, here, len, mark, item)
+        self.fill_list(list, here, len, object_id, item)
     }
 
     #[inline(always)]
@@ -94,13 +101,13 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         if len == 0 {
             return self.done(Some(tuple));
         }
-        let mark = self.take_mark();
-        self.opened(mark, tuple.get());
-        let frame = self.frame(Kind::Tuple, Some(tuple), len, mark);
+        let object_id = self.take_id();
+        self.opened(object_id, tuple.get());
+        let frame = self.frame(Kind::Tuple, Some(tuple), len, object_id);
         Ok(self.push(Frame { item, flags, ..frame }))
     }
 
-    /// Whether the next value of a plain format will be hashed: a key, a set's member, or a part of one.
+    /// Whether the next value of a schemaless format will be hashed: a key, a set's member, or a part of one.
     #[inline(always)]
     pub(crate) fn hashes_next(&self) -> bool {
         if D::Reader::TYPES || self.r.typed().is_some() || self.options.msgpack.as_msgpack_python {
@@ -121,8 +128,8 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// Begins to gather what an object is made of.
     pub(crate) fn gather(&mut self, make: Make<D::Make>, len: usize) -> Result<Option<Owned>> {
         self.claim(len, 256 + 64 * len)?;
-        let mark = self.take_mark();
-        let frame = Frame::gather(make, None, len, mark, self.here());
+        let object_id = self.take_id();
+        let frame = Frame::gather(make, None, len, object_id, self.here());
         if len == 0 {
             return self.make(frame).map(Some);
         }
@@ -147,25 +154,25 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         item: NodeId,
     ) -> Result<Option<Owned>> {
         self.claim(2 * len, 64 + 48 * len)?;
-        let mark = self.take_mark();
-        self.opened(mark, dict.get());
+        let object_id = self.take_id();
+        self.opened(object_id, dict.get());
         if len == 0 {
-            self.whole(mark, dict.get());
+            self.whole(object_id, dict.get());
             return Ok(hand_over.then_some(dict));
         }
-        let frame = self.frame(Kind::Pairs, Some(dict), 2 * len, mark);
+        let frame = self.frame(Kind::Pairs, Some(dict), 2 * len, object_id);
         Ok(self.push(Frame { hand_over, item, ..frame }))
     }
 
     pub(crate) fn begin_set(&mut self, set: Owned, len: usize, hand_over: bool, item: NodeId) -> Result<Option<Owned>> {
         self.claim(len, 224 + 40 * len)?;
-        let mark = self.take_mark();
-        self.opened(mark, set.get());
+        let object_id = self.take_id();
+        self.opened(object_id, set.get());
         if len == 0 {
-            self.whole(mark, set.get());
+            self.whole(object_id, set.get());
             return Ok(hand_over.then_some(set));
         }
-        let frame = self.frame(Kind::Set, Some(set), len, mark);
+        let frame = self.frame(Kind::Set, Some(set), len, object_id);
         Ok(self.push(Frame { hand_over, item, ..frame }))
     }
 
@@ -173,9 +180,9 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         self.claim(len, 224 + 40 * len)?;
         // SAFETY: the GIL is held while a decoder lives.
         let set = unsafe { Owned::new(ffi::PyFrozenSet_New(std::ptr::null_mut())) }.ok_or_else(raised)?;
-        let mark = self.take_mark();
-        self.opened(mark, set.get());
-        let frame = Frame::gather(Make::FrozenSet, Some(set), len, mark, self.here());
+        let object_id = self.take_id();
+        self.opened(object_id, set.get());
+        let frame = Frame::gather(Make::FrozenSet, Some(set), len, object_id, self.here());
         if len == 0 {
             return self.make(frame).map(Some);
         }
@@ -200,9 +207,9 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             KnownType::PythonDefaultDict => {
                 let dict = types::collections::empty(self.py, known)?;
                 self.claim(1, 256)?;
-                let mark = self.take_mark();
-                self.opened(mark, dict.get());
-                let frame = self.frame(Kind::Factory, Some(dict), 1, mark);
+                let object_id = self.take_id();
+                self.opened(object_id, dict.get());
+                let frame = self.frame(Kind::Factory, Some(dict), 1, object_id);
                 Ok(self.push(frame))
             }
             KnownType::NumpyArray => self.array(),
@@ -216,13 +223,13 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     pub(crate) fn begin_deque(&mut self, len: usize, most: Token<'i>, item: NodeId) -> Result<Option<Owned>> {
         let deque = types::collections::deque(self.py, most, self.here())?;
         self.claim(len, 640 + 8 * len)?;
-        let mark = self.take_mark();
-        self.opened(mark, deque.get());
+        let object_id = self.take_id();
+        self.opened(object_id, deque.get());
         if len == 0 {
-            self.whole(mark, deque.get());
+            self.whole(object_id, deque.get());
             return Ok(Some(deque));
         }
-        let frame = self.frame(Kind::Append, Some(deque), len, mark);
+        let frame = self.frame(Kind::Append, Some(deque), len, object_id);
         Ok(self.push(Frame { item, ..frame }))
     }
 
@@ -234,11 +241,11 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
     }
 
-    /// The items of a default dict whose factory is there: its frame's object, mark and all, go on as a dict's.
-    pub(crate) fn default_dict(&mut self, dict: Owned, mark: u32, hand_over: bool) -> Result<Option<Owned>> {
+    /// The items of a default dict whose factory is there: its frame's object, id and all, go on as a dict's.
+    pub(crate) fn default_dict(&mut self, dict: Owned, object_id: u32, hand_over: bool) -> Result<Option<Owned>> {
         match self.r.next()? {
             Token::Dict(len) => {
-                self.mark = mark;
+                self.object_id = object_id;
                 let depth = self.stack.len();
                 let done = self.begin_pairs(dict, len, hand_over, ANY)?;
                 if let Some(frame) = self.stack.get_mut(depth) {

@@ -1,16 +1,16 @@
 //! Objects that are made once all their parts are there.
 
 use super::frame::{Frame, Kind, Make, Parts, NOT_ITS_OWN};
-use crate::budget::hash_cost::Weight;
+use crate::budget::hash_cost::HashCost;
 use crate::budget::scale;
 use crate::classes::how::Base;
 use crate::classes::registry;
 use crate::cpython::{Owned, Type};
 use crate::decode::dialect::Dialect;
-use crate::decode::{Decoder, Numbered, State, UNMARKED};
+use crate::decode::{Decoder, Numbered, State, NO_ID};
 use crate::error::{decode, raised, Result};
 use crate::memory::format;
-use crate::shapes::{Build, Layout};
+use crate::shapes::{Build, Shape};
 use crate::types;
 use crate::types::{extent, Cost};
 use holdall_format::model::{reduce, KnownType, ShapeKind};
@@ -24,19 +24,20 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// Makes a `Gather` frame's object, and gives it its number.
     pub(crate) fn make(&mut self, mut frame: Frame<D::Make>) -> Result<Owned> {
         let at = frame.offset;
-        let Some(Parts { make: Some(make), gathered: mut parts, weights, .. }) = frame.parts.take().map(|parts| *parts)
+        let Some(Parts { make: Some(make), gathered: mut parts, hash_costs, .. }) =
+            frame.parts.take().map(|parts| *parts)
         else {
             return Err(decode("a frame without its recipe", at));
         };
         if !self.r.trusted() {
-            self.charge_made(&make, frame.weight, &parts, at)?;
+            self.charge_made(&make, frame.hash_cost, &parts, at)?;
         }
         let made = match make {
             Make::FrozenSet => {
                 // Members keep their hashes: a frozenset is no deeper than nothing, but its members are hashed now.
-                self.weigh_key(frame.weight, at)?;
+                self.charge_key(frame.hash_cost, at)?;
                 let Some(set) = frame.object.take() else { return Err(decode("a frozenset that was not made", at)) };
-                self.fill_frozenset(&set, parts, &weights, at)?;
+                self.fill_frozenset(&set, parts, &hash_costs, at)?;
                 set
             }
             Make::Known(KnownType::PythonPattern) => self.pattern(&parts, at)?,
@@ -46,35 +47,35 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 Some(zone) => unsafe { types::datetime::datetime(bits, zone.get(), at)? },
                 None => return Err(decode("a datetime without its zone", at)),
             },
-            Make::Custom(layout) => custom(&layout, parts.first(), at)?,
-            Make::Enum(layout) => match (&layout.plan, parts.first()) {
+            Make::Custom(shape) => custom(&shape, parts.first(), at)?,
+            Make::Enum(shape) => match (&shape.plan, parts.first()) {
                 (Some(plan), Some(name)) if types::constant::may_be(plan) => {
                     types::constant::named(self.py, plan, name, at)?
                 }
                 (Some(plan), Some(name)) => types::enumeration::member(self.py, plan.class(), name, at)?,
                 _ => return Err(decode("an enumeration without its member", at)),
             },
-            Make::Based(layout) => {
-                let Build::Based { class, base, .. } = &layout.build else {
+            Make::Based(shape) => {
+                let Build::Based { class, base, .. } = &shape.build else {
                     return Err(decode("a layout out of place", at));
                 };
-                // SAFETY: the GIL is held while a decoder lives; the layout's class is derived from its base.
+                // SAFETY: the GIL is held while a decoder lives; the shape's class is derived from its base.
                 let object = unsafe { of_content(self.py, *base, *class, parts.pop(), at)? };
-                if !layout.names.is_empty() {
-                    self.go_on_with_fields(object.clone(), &layout, frame.mark, frame.hand_over)?;
+                if !shape.names.is_empty() {
+                    self.go_on_with_fields(object.clone(), &shape, frame.object_id, frame.hand_over)?;
                     return Ok(object);
                 }
                 object
             }
-            Make::Upgraded(layout) => types::upgrade::make(self.py, &layout, frame.object.take(), parts, at)?,
-            Make::Record(layout) => {
+            Make::Upgraded(shape) => types::upgrade::make(self.py, &shape, frame.object.take(), parts, at)?,
+            Make::Record(shape) => {
                 let Some(record) = frame.object.take() else { return Err(decode("a record that was not made", at)) };
-                let payload = (layout.kind != ShapeKind::Object).then(|| parts.remove(0));
+                let payload = (shape.kind != ShapeKind::Object).then(|| parts.remove(0));
                 // Written again, a list that is the content of many would be written for each.
                 if frame.flags & NOT_ITS_OWN != 0 && payload.as_ref().is_some_and(|payload| !is_leaf(payload)) {
                     return Err(decode("a record whose content is not its own", at));
                 }
-                types::record::fill(self.py, &record, &layout, payload, parts)?;
+                types::record::fill(self.py, &record, &shape, payload, parts)?;
                 record
             }
             Make::Exception => match (frame.object.take(), parts.first()) {
@@ -90,15 +91,15 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 Some(scope) => types::bson_values::scoped_code(self.py, &code, scope)?,
                 None => return Err(decode("code without its variables", at)),
             },
-            Make::Dialect(make) => D::make(self, make, frame.object.take(), frame.mark, parts, at)?,
+            Make::Dialect(make) => D::make(self, make, frame.object.take(), frame.object_id, parts, at)?,
             Make::Recipe { .. } => return Err(decode("a recipe out of place", at)),
         };
-        self.whole(frame.mark, made.get());
+        self.whole(frame.object_id, made.get());
         Ok(made)
     }
 
     /// Charges what making an object of its parts takes, where that is more than their own bytes pay for.
-    fn charge_made(&mut self, make: &Make<D::Make>, weight: Weight, parts: &[Owned], at: usize) -> Result<()> {
+    fn charge_made(&mut self, make: &Make<D::Make>, hash_cost: HashCost, parts: &[Owned], at: usize) -> Result<()> {
         let cost = match make {
             Make::Known(KnownType::PythonPattern) if self.pattern_of(parts)?.is_some() => return Ok(()),
             Make::Known(KnownType::PythonPattern) => {
@@ -116,9 +117,9 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 for part in parts {
                     scale::hashed_now(self.py, &self.rules.work, part, at)?;
                 }
-                Cost { work: if weight == Weight::default() { 0 } else { 500 }, bytes: 0 }
+                Cost { work: if hash_cost == HashCost::default() { 0 } else { 500 }, bytes: 0 }
             }
-            Make::Record(layout) => Cost { work: 0, bytes: layout.stored_name(self.py)?.len() },
+            Make::Record(shape) => Cost { work: 0, bytes: shape.stored_name(self.py)?.len() },
             _ => return Ok(()),
         };
         self.rules.work.charge(cost.work, "what is made of shared values, or takes long to make", at)?;
@@ -186,19 +187,19 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// Begins code whose variables follow.
     pub(crate) fn gather_scope(&mut self, code: Owned) -> Result<Option<Owned>> {
         self.claim(1, 256)?;
-        let frame = Frame::gather(Make::ScopedCode(code), None, 1, self.take_mark(), self.here());
+        let frame = Frame::gather(Make::ScopedCode(code), None, 1, self.take_id(), self.here());
         // Where values go through functions, they do in a scope too, which itself does not.
         Ok(self.push(Frame { item: D::node_within(self), ..frame }))
     }
 
     /// An instance whose builtin value is there: its fields follow.
-    fn go_on_with_fields(&mut self, object: Owned, layout: &Rc<Layout>, mark: u32, hand_over: bool) -> Result<()> {
-        let len = layout.names.len();
-        self.claim(len, layout.bytes)?;
-        self.opened(mark, object.get());
+    fn go_on_with_fields(&mut self, object: Owned, shape: &Rc<Shape>, object_id: u32, hand_over: bool) -> Result<()> {
+        let len = shape.names.len();
+        self.claim(len, shape.bytes)?;
+        self.opened(object_id, object.get());
         self.bounds.owed += len;
-        let frame = Frame::new(Kind::Fields, Some(object), len, mark, self.r.offset());
-        self.stack.push(Frame { hand_over, layout: Some(layout.clone()), ..frame });
+        let frame = Frame::new(Kind::Fields, Some(object), len, object_id, self.r.offset());
+        self.stack.push(Frame { hand_over, shape: Some(shape.clone()), ..frame });
         self.made_again = true;
         Ok(())
     }
@@ -211,7 +212,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// A part of a recipe has come: with function and arguments the object is made, then each part is applied.
     pub(crate) fn reduce_part(&mut self) -> Result<()> {
         let Some(frame) = self.stack.last_mut() else { return Ok(()) };
-        let (at, mark) = (frame.offset, frame.mark);
+        let (at, object_id) = (frame.offset, frame.object_id);
         let Some(Parts { make: Some(Make::Recipe { flags, deferred }), gathered, .. }) = frame.parts.as_deref_mut()
         else {
             return Err(decode("a frame without its recipe", at));
@@ -224,7 +225,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             let (flags, parts) = (*flags, std::mem::take(gathered));
             // What is called sees its arguments whole.
             self.finish_deferred(deferred)?;
-            let made = self.made_by(flags, &parts, mark, at)?;
+            let made = self.made_by(flags, &parts, object_id, at)?;
             if let Some(frame) = self.stack.last_mut() {
                 frame.object = Some(made);
             }
@@ -249,14 +250,14 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     }
 
     /// The object of function and arguments, unless it was made among these.
-    fn made_by(&mut self, flags: u8, parts: &[Owned], mark: u32, at: usize) -> Result<Owned> {
-        if let Some(Numbered { object: Some(made), .. }) = self.numbered.get(mark as usize) {
+    fn made_by(&mut self, flags: u8, parts: &[Owned], object_id: u32, at: usize) -> Result<Owned> {
+        if let Some(Numbered { object: Some(made), .. }) = self.numbered.get(object_id as usize) {
             return Ok(made.clone());
         }
         let [number, rest @ ..] = parts else { return Err(decode("a recipe without parts", at)) };
         if flags & reduce::AGAIN == 0 {
             let made = types::reduce::create(self.py, flags, parts, at)?;
-            self.opened_here(mark, &made);
+            self.opened_here(object_id, &made);
             return Ok(made);
         }
         let number = types::reduce::number(self.py, number)
@@ -264,22 +265,22 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         let Some(number) = number else { return Err(decode("a recipe that makes no object that is being made", at)) };
         let made = types::reduce::create(self.py, flags, rest, at)?;
         self.opened_here(number as u32, &made);
-        self.opened_here(mark, &made);
+        self.opened_here(object_id, &made);
         Ok(made)
     }
 
     /// What was made for the frame on top: that is where it stands from now on.
-    fn opened_here(&mut self, mark: u32, made: &Owned) {
-        self.opened(mark, made.get());
-        if let Some(entry) = self.numbered.get_mut(mark as usize) {
-            entry.weight.values = self.stack.len() as u32 - 1;
+    fn opened_here(&mut self, object_id: u32, made: &Owned) {
+        self.opened(object_id, made.get());
+        if let Some(entry) = self.numbered.get_mut(object_id as usize) {
+            entry.hash_cost.values = self.stack.len() as u32 - 1;
         }
     }
 
     pub(crate) fn finish_reduce(&mut self, mut frame: Frame<D::Make>) -> Result<Owned> {
         let Some(object) = frame.object.take() else { return Err(decode("a recipe without its object", frame.offset)) };
-        if frame.mark != UNMARKED {
-            self.numbered[frame.mark as usize].state = State::Whole;
+        if frame.object_id != NO_ID {
+            self.numbered[frame.object_id as usize].state = State::Whole;
         }
         Ok(object)
     }
@@ -324,9 +325,9 @@ fn is_leaf(value: &Owned) -> bool {
 }
 
 /// An instance of a class by its registered function.
-fn custom(layout: &Layout, state: Option<&Owned>, at: usize) -> Result<Owned> {
+fn custom(shape: &Shape, state: Option<&Owned>, at: usize) -> Result<Owned> {
     let gone = || decode("a class whose `decode` is gone", at);
-    let known = layout.plan.as_ref().and_then(|plan| plan.registration.clone());
+    let known = shape.plan.as_ref().and_then(|plan| plan.registration.clone());
     let (Some(known), Some(state)) = (known, state) else { return Err(gone()) };
     let function = known.decode.as_ref().ok_or_else(gone)?;
     let made = registry::call(function, state.get());

@@ -3,10 +3,10 @@
 //! Each dialect has a folder in `dialect/`. The loop is compiled once for each, so a hook that a dialect leaves as it is
 //! costs nothing.
 
-use super::frame::{weight_of, Frame};
+use super::frame::{hash_cost_of, Frame};
 use super::hashed::Adding;
 use super::Decoder;
-use crate::budget::hash_cost::Weight;
+use crate::budget::hash_cost::HashCost;
 use crate::cpython::{Obj, Owned};
 use crate::error::{decode, raised, Fault, Result};
 use crate::memory::Vec;
@@ -93,11 +93,11 @@ pub trait Dialect<'i>: Sized {
         dict: Obj,
         key: Obj,
         value: Obj,
-        weight: u32,
+        hash_cost: u32,
         at: usize,
     ) -> Result<()> {
         // SAFETY: the same contract.
-        unsafe { Adding::new(&decoder.r, &decoder.rules.work, at).item(dict, key, value, weight) }
+        unsafe { Adding::new(&decoder.r, &decoder.rules.work, at).item(dict, key, value, hash_cost) }
     }
 
     /// The node of what belongs to a BSON value: the variables of code.
@@ -141,7 +141,7 @@ pub trait Dialect<'i>: Sized {
         decoder: &mut Decoder<'i, Self>,
         make: Self::Make,
         object: Option<Owned>,
-        mark: u32,
+        object_id: u32,
         gathered: Vec<Owned>,
         at: usize,
     ) -> Result<Owned>;
@@ -153,8 +153,8 @@ pub trait Dialect<'i>: Sized {
 
     /// What hashing the object of a full frame costs whoever holds it.
     #[inline(always)]
-    fn weight(frame: &Frame<Self::Make>, _parent: Option<&Frame<Self::Make>>) -> Weight {
-        weight_of(frame)
+    fn hash_cost(frame: &Frame<Self::Make>, _parent: Option<&Frame<Self::Make>>) -> HashCost {
+        hash_cost_of(frame)
     }
 }
 

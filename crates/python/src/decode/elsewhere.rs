@@ -3,7 +3,7 @@
 use super::dialect::Dialect;
 use super::partial::Far;
 use super::skip::{Again, Skipped};
-use super::{Decoder, Numbered, Place, UNMARKED};
+use super::{Decoder, Numbered, Place, NO_ID};
 use crate::cpython::Owned;
 use crate::error::{decode, Result};
 use crate::memory::Vec;
@@ -13,7 +13,7 @@ use holdall_format::{Reader, Token};
 /// Where to go on after an object that stands elsewhere.
 pub struct Back<P> {
     pub(crate) place: P,
-    pub(crate) mark: u32,
+    pub(crate) object_id: u32,
     pub(crate) owed: usize,
     pub(crate) depth: usize,
     pub(crate) again: Option<Again>,
@@ -51,17 +51,17 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         let back = Back {
             again: std::mem::replace(&mut self.elsewhere.again, again),
             place: self.r.place(),
-            mark: self.take_mark(),
+            object_id: self.take_id(),
             owed: std::mem::take(&mut self.bounds.owed),
             depth: self.stack.len(),
         };
         self.r.rewind(place);
         self.numbered[number] = Numbered::open();
         self.numbered[number].node = id;
-        self.mark = number as u32;
+        self.object_id = number as u32;
         let made = match self.next_leaf(self.rules.node(id).accepts)? {
             Some(value) => {
-                self.mark = UNMARKED;
+                self.object_id = NO_ID;
                 self.whole(number as u32, value.get());
                 Some(value)
             }
@@ -83,7 +83,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
 
     fn come_back(&mut self, back: Back<Place<'i, D>>) {
         self.r.rewind(back.place);
-        (self.mark, self.bounds.owed, self.elsewhere.again) = (back.mark, back.owed, back.again);
+        (self.object_id, self.bounds.owed, self.elsewhere.again) = (back.object_id, back.owed, back.again);
     }
 
     /// After an object is whole: goes back to where it was referred to, if it stands elsewhere.

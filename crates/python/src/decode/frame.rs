@@ -1,11 +1,11 @@
 //! A container that is being built.
 
-use crate::budget::hash_cost::{frees_by_recursion, weight_of_instance, Weight};
+use crate::budget::hash_cost::{frees_by_recursion, hash_cost_of_instance, HashCost};
 use crate::classes::how::Base;
 use crate::cpython::Owned;
 use crate::memory::Vec;
 use crate::schema::{NodeId, ANY};
-use crate::shapes::{Build, Layout};
+use crate::shapes::{Build, Shape};
 use crate::types::extent;
 use holdall_format::model::KnownType;
 use pyo3::ffi;
@@ -18,9 +18,9 @@ pub enum Kind {
     List,
     /// Into a tuple's next place.
     Tuple,
-    /// Into the next value of a dict that was copied from its layout's template.
+    /// Into the next value of a dict that was copied from its shape's template.
     Copied,
-    /// Under the next key of the layout.
+    /// Under the next key of the shape.
     Keyed,
     /// In turns a key, and the value to set under it.
     Pairs,
@@ -42,8 +42,8 @@ pub enum Kind {
     Reduce,
     /// Into the fields of an instance of a schema's class, each by its own type.
     Typed,
-    /// Into the next value of a dict whose keys are guessed.
-    Guessed,
+    /// Into the next value of a dict whose keys are expected.
+    Expected,
 }
 
 /// What a `Gather` frame makes.
@@ -53,13 +53,13 @@ pub enum Make<M> {
     Known(KnownType),
     DateTime(u64),
     /// An instance of a class by its registered function.
-    Custom(Rc<Layout>),
-    Enum(Rc<Layout>),
+    Custom(Rc<Shape>),
+    Enum(Rc<Shape>),
     /// A subclass of an immutable builtin; its fields follow.
-    Based(Rc<Layout>),
+    Based(Rc<Shape>),
     /// An instance whose fields go through `upgrade` or have a place of another name.
-    Upgraded(Rc<Layout>),
-    Record(Rc<Layout>),
+    Upgraded(Rc<Shape>),
+    Record(Rc<Shape>),
     /// The arguments of the exception that the frame holds.
     Exception,
     /// Module and name.
@@ -87,7 +87,7 @@ pub const ODD: u8 = 4;
 /// The dict is to be shown through a proxy.
 pub const PROXY: u8 = 8;
 /// The dict's keys are worth to be kept: others may have them too.
-pub const GUESSED: u8 = 16;
+pub const LEARNS_KEYS: u8 = 16;
 /// The dict is of a class of the user's, whose own way of setting an item is used.
 pub const DOCUMENT: u8 = 32;
 /// The tuple is a key, or a member of a set, or within one: so lists in it are tuples too.
@@ -131,7 +131,7 @@ pub struct Frame<M> {
     pub hand_over: bool,
     /// Items are set at the end of the load, as some key can't be hashed before.
     pub deferring: bool,
-    pub mark: u32,
+    pub object_id: u32,
     /// Where on the stack the tuples (and the like) begin that directly hold this one.
     pub chain: u32,
     pub at: usize,
@@ -139,7 +139,7 @@ pub struct Frame<M> {
     /// The offset of the container, for errors.
     pub offset: usize,
     pub object: Option<Owned>,
-    pub layout: Option<Rc<Layout>>,
+    pub shape: Option<Rc<Shape>>,
     /// In `Pairs`: the key whose value comes.
     pub key: Option<Owned>,
     /// `DEFAULT_DICT` and the like.
@@ -149,12 +149,12 @@ pub struct Frame<M> {
     /// What the object must be made into once it is whole.
     pub check: NodeId,
     /// In `Typed`: the field whose value comes, and the one expected after it; then, which have come. In `Pairs`, `next` is the bits of
-    /// what comparing the key costs (`key_weight`): a frame is moved for every container, and has no room to spare.
+    /// what comparing the key costs (`key_cost`): a frame is moved for every container, and has no room to spare.
     pub field: u16,
     pub next: u16,
     pub seen: Seen,
-    /// How deep, and how much in all, hashing the object would go (see `Weight`).
-    pub weight: Weight,
+    /// How deep, and how much in all, hashing the object would go (see `HashCost`).
+    pub hash_cost: HashCost,
     /// What few frames need, apart: a frame is moved for every container.
     pub parts: Option<Box<Parts<M>>>,
 }
@@ -163,34 +163,34 @@ pub struct Frame<M> {
 #[derive(Debug)]
 pub struct Parts<M> {
     pub gathered: Vec<Owned>,
-    /// Of a frozenset's members, what comparing each costs (`Weight::values`), and what those so far weigh in all.
-    pub weights: Vec<u32>,
-    pub weighed: u32,
+    /// Of a frozenset's members, what comparing each costs (`HashCost::values`), and what those so far weigh in all.
+    pub hash_costs: Vec<u32>,
+    pub cost_so_far: u32,
     pub make: Option<Make<M>>,
 }
 
 impl<M> Default for Parts<M> {
     fn default() -> Self {
-        Parts { gathered: Vec::new(), weights: Vec::new(), weighed: 0, make: None }
+        Parts { gathered: Vec::new(), hash_costs: Vec::new(), cost_so_far: 0, make: None }
     }
 }
 
 impl<M> Frame<M> {
     #[inline(always)]
-    pub fn new(kind: Kind, object: Option<Owned>, len: usize, mark: u32, offset: usize) -> Self {
+    pub fn new(kind: Kind, object: Option<Owned>, len: usize, object_id: u32, offset: usize) -> Self {
         Frame {
             kind,
             hand_over: true,
             deferring: false,
             flags: 0,
-            weight: Weight::default(),
-            mark,
+            hash_cost: HashCost::default(),
+            object_id,
             chain: 0,
             at: 0,
             len,
             offset,
             object,
-            layout: None,
+            shape: None,
             key: None,
             item: ANY,
             check: ANY,
@@ -202,18 +202,18 @@ impl<M> Frame<M> {
     }
 
     /// A frame that gathers what an object is made of.
-    pub fn gather(make: Make<M>, object: Option<Owned>, len: usize, mark: u32, offset: usize) -> Self {
+    pub fn gather(make: Make<M>, object: Option<Owned>, len: usize, object_id: u32, offset: usize) -> Self {
         let parts = Parts { gathered: Vec::with_capacity(len.min(64)), make: Some(make), ..Parts::default() };
-        Frame { parts: Some(Box::new(parts)), ..Frame::new(Kind::Gather, object, len, mark, offset) }
+        Frame { parts: Some(Box::new(parts)), ..Frame::new(Kind::Gather, object, len, object_id, offset) }
     }
 
-    /// In `Pairs`: the key whose value comes, and what comparing it costs (`Weight::values`, rounded up to bits).
-    pub fn set_key(&mut self, key: Owned, weight: u32) {
+    /// In `Pairs`: the key whose value comes, and what comparing it costs (`HashCost::values`, rounded up to bits).
+    pub fn set_key(&mut self, key: Owned, hash_cost: u32) {
         self.key = Some(key);
-        self.next = (u32::BITS - weight.leading_zeros()) as u16;
+        self.next = (u32::BITS - hash_cost.leading_zeros()) as u16;
     }
 
-    pub fn key_weight(&self) -> u32 {
+    pub fn key_cost(&self) -> u32 {
         u32::MAX.checked_shr(u32::BITS - u32::from(self.next)).unwrap_or(0)
     }
 
@@ -270,19 +270,19 @@ impl Deferred {
 fn is_of_exception<M>(make: &Make<M>) -> bool {
     match make {
         Make::Exception => true,
-        Make::Based(layout) => matches!(layout.build, Build::Based { base: Base::Exception, .. }),
+        Make::Based(shape) => matches!(shape.build, Build::Based { base: Base::Exception, .. }),
         _ => false,
     }
 }
 
 /// Whether a dict or tuple is only there to tell what an exception is made of: then freeing goes past it.
 #[inline(always)]
-pub(crate) fn weight_in_content<M>(frame: &Frame<M>, below: &[Frame<M>]) -> bool {
+pub(crate) fn hash_cost_in_content<M>(frame: &Frame<M>, below: &[Frame<M>]) -> bool {
     let is_of_exception = |frame: Option<&Frame<M>>| {
         let make = frame.and_then(|frame| frame.parts.as_deref()?.make.as_ref());
         make.is_some_and(is_of_exception)
     };
-    if frame.weight.freeing == 0 {
+    if frame.hash_cost.freeing == 0 {
         return false;
     }
     match frame.kind {
@@ -297,30 +297,30 @@ pub(crate) fn weight_in_content<M>(frame: &Frame<M>, below: &[Frame<M>]) -> bool
 
 /// What hashing (or freeing) the object of a full frame costs whoever holds it.
 #[inline(always)]
-pub(crate) fn weight_of<M>(frame: &Frame<M>) -> Weight {
-    let held = frame.weight;
+pub(crate) fn hash_cost_of<M>(frame: &Frame<M>) -> HashCost {
+    let held = frame.hash_cost;
     match frame.kind {
-        Kind::Pairs if frame.flags & DEFAULT_DICT == 0 => Weight::default(),
-        Kind::Pairs | Kind::Append => held.freed(Weight::OF_DEQUE),
-        Kind::List | Kind::Copied | Kind::Guessed | Kind::Keyed | Kind::Set | Kind::Lists | Kind::Factory => {
-            Weight::default()
+        Kind::Pairs if frame.flags & DEFAULT_DICT == 0 => HashCost::default(),
+        Kind::Pairs | Kind::Append => held.freed(HashCost::OF_DEQUE),
+        Kind::List | Kind::Copied | Kind::Expected | Kind::Keyed | Kind::Set | Kind::Lists | Kind::Factory => {
+            HashCost::default()
         }
         Kind::Fields | Kind::Reduce | Kind::Typed => match &frame.object {
             // SAFETY: held.
-            Some(object) => unsafe { weight_of_instance(object.get(), held, frame.len) },
+            Some(object) => unsafe { hash_cost_of_instance(object.get(), held, frame.len) },
             None => held,
         },
         // It keeps its hash, and CPython frees it without recursion.
-        Kind::Gather if is_frozenset(frame) => Weight { depth: 1, freeing: 0, values: 1 },
+        Kind::Gather if is_frozenset(frame) => HashCost { depth: 1, freeing: 0, values: 1 },
         Kind::Tuple => held.around(1, frame.len),
-        Kind::Array => held.freed(Weight::OF_ARRAY),
+        Kind::Array => held.freed(HashCost::OF_ARRAY),
         Kind::Gather => {
             let whole = held.around(1, frame.len);
             let freeing = match frame.parts.as_deref().and_then(|parts| parts.make.as_ref()) {
-                Some(Make::Known(KnownType::PythonSlice)) => held.freed(Weight::OF_SLICE).freeing,
+                Some(Make::Known(KnownType::PythonSlice)) => held.freed(HashCost::OF_SLICE).freeing,
                 Some(make) if is_of_exception(make) => {
                     let class = match make {
-                        Make::Based(layout) => match &layout.build {
+                        Make::Based(shape) => match &shape.build {
                             Build::Based { class, .. } => *class,
                             _ => std::ptr::null_mut(),
                         },
@@ -331,13 +331,13 @@ pub(crate) fn weight_of<M>(frame: &Frame<M>) -> Weight {
                             .map_or(std::ptr::null_mut(), |made| unsafe { ffi::Py_TYPE(made.get()) }),
                     };
                     match class.is_null() || frees_by_recursion(class) {
-                        true => held.freed(Weight::OF_EXCEPTION).freeing,
+                        true => held.freed(HashCost::OF_EXCEPTION).freeing,
                         false => 0,
                     }
                 }
                 _ => 0,
             };
-            Weight { freeing, values: whole.values.saturating_add(own_values(frame)), ..whole }
+            HashCost { freeing, values: whole.values.saturating_add(own_values(frame)), ..whole }
         }
     }
 }
@@ -355,7 +355,7 @@ fn own_values<M>(frame: &Frame<M>) -> u32 {
         Some(Parts { make: Some(Make::Known(KnownType::Fraction)), gathered, .. }) => {
             u32::try_from(gathered.iter().map(extent).sum::<usize>()).unwrap_or(u32::MAX).saturating_add(100)
         }
-        _ => Weight::VALUES_OF_CODE,
+        _ => HashCost::VALUES_OF_CODE,
     }
 }
 

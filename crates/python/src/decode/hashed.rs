@@ -15,7 +15,7 @@ const ORDINARY: usize = 8;
 /// Places of a table that are passed for a unit of work.
 const PASSED_FOR_A_UNIT: usize = 2;
 
-/// What comparing costs at the least where a class has a way of its own, as `Weight::values`: up to 200 ns (a UUID).
+/// What comparing costs at the least where a class has a way of its own, as `HashCost::values`: up to 200 ns (a UUID).
 const OF_CODE: u32 = 96;
 
 /// # Safety
@@ -51,8 +51,8 @@ impl<'w> Adding<'w> {
         Adding { unique: false, ..self }
     }
 
-    /// The key's hash, if that is to be had before: then what the key meets was counted. `weight` is what comparing it costs.
-    unsafe fn counted(&self, key: Obj, weight: u32, meets: impl FnOnce(isize) -> Crowd) -> Result<Option<isize>> {
+    /// The key's hash, if that is to be had before: then what the key meets was counted. `hash_cost` is what comparing it costs.
+    unsafe fn counted(&self, key: Obj, hash_cost: u32, meets: impl FnOnce(isize) -> Crowd) -> Result<Option<isize>> {
         let Some(work) = self.work else { return Ok(None) };
         // SAFETY: alive, says the caller.
         let hash = unsafe {
@@ -69,10 +69,10 @@ impl<'w> Adding<'w> {
         if crowd.steps > ORDINARY || crowd.alike > 0 {
             // SAFETY: as above.
             let each = if unsafe { is_compared_by_code(key) } {
-                weight.max(OF_CODE) / 4
-            } else if weight > 0 {
+                hash_cost.max(OF_CODE) / 4
+            } else if hash_cost > 0 {
                 // A tuple's own comparing is a call besides those of its values.
-                2 + weight / 2
+                2 + hash_cost / 2
             } else {
                 0
             };
@@ -87,7 +87,7 @@ impl<'w> Adding<'w> {
     ///
     /// # Safety
     /// All are alive, and `dict` is a dict or of a subclass.
-    pub unsafe fn item(&self, dict: Obj, key: Obj, value: Obj, weight: u32) -> Result<()> {
+    pub unsafe fn item(&self, dict: Obj, key: Obj, value: Obj, hash_cost: u32) -> Result<()> {
         // SAFETY: alive, says the caller.
         unsafe {
             let before = dict::len(dict);
@@ -95,7 +95,7 @@ impl<'w> Adding<'w> {
             let is_ordered = ffi::PyType_IsSubtype(ffi::Py_TYPE(dict), ordered) != 0;
             // An ordered dict looks for a key several times.
             let times = if is_ordered { 3 } else { 1 };
-            let hash = self.counted(key, weight, |hash| crowd::in_dict(dict, hash).times(times))?;
+            let hash = self.counted(key, hash_cost, |hash| crowd::in_dict(dict, hash).times(times))?;
             let failed = if is_ordered {
                 // Past what a subclass may have overridden.
                 match (*(*ordered).tp_as_mapping).mp_ass_subscript {
@@ -121,7 +121,7 @@ impl<'w> Adding<'w> {
     ///
     /// # Safety
     /// All are alive, and `dict` is a dict.
-    pub unsafe fn plain_item(&self, dict: Obj, key: Obj, value: Obj) -> Result<bool> {
+    pub unsafe fn schemaless_item(&self, dict: Obj, key: Obj, value: Obj) -> Result<bool> {
         // SAFETY: alive, says the caller.
         unsafe {
             let hash = ffi::PyObject_Hash(key);
@@ -137,11 +137,11 @@ impl<'w> Adding<'w> {
     ///
     /// # Safety
     /// Both are alive, and `set` is a set.
-    pub unsafe fn member(&self, set: Obj, member: Obj, weight: u32) -> Result<()> {
+    pub unsafe fn member(&self, set: Obj, member: Obj, hash_cost: u32) -> Result<()> {
         // SAFETY: alive, says the caller.
         unsafe {
-            self.weigh(set, member, weight)?;
-            self.weighed(set, member)
+            self.add_hash_cost(set, member, hash_cost)?;
+            self.cost_so_far(set, member)
         }
     }
 
@@ -149,16 +149,16 @@ impl<'w> Adding<'w> {
     ///
     /// # Safety
     /// Both are alive, and `set` is a set.
-    pub unsafe fn weigh(&self, set: Obj, member: Obj, weight: u32) -> Result<()> {
+    pub unsafe fn add_hash_cost(&self, set: Obj, member: Obj, hash_cost: u32) -> Result<()> {
         // SAFETY: alive, says the caller.
-        unsafe { self.counted(member, weight, |hash| crowd::in_set(set, hash)).map(drop) }
+        unsafe { self.counted(member, hash_cost, |hash| crowd::in_set(set, hash)).map(drop) }
     }
 
     /// Adds a member that was weighed.
     ///
     /// # Safety
     /// Both are alive, and `set` is a set.
-    pub unsafe fn weighed(&self, set: Obj, member: Obj) -> Result<()> {
+    pub unsafe fn cost_so_far(&self, set: Obj, member: Obj) -> Result<()> {
         // SAFETY: alive, says the caller.
         unsafe {
             let before = ffi::PySet_Size(set);

@@ -1,18 +1,18 @@
-//! Dicts of plain formats, whose keys stand in every one of them: the keys of the last dict that began alike are expected
+//! Dicts of schemaless formats, whose keys stand in every one of them: the keys of the last dict that began alike are expected
 //! again. Where they come, the dict is a copy of a template whose values are replaced, and a key costs one comparison.
 //!
-//! Like the caches of names and layouts, what is kept holds immutable strings only.
+//! Like the caches of names and shapes, what is kept holds immutable strings only.
 
 use crate::cpython::{dict, replace, text, Obj, Owned};
 use crate::decode::dialect::Dialect;
-use crate::decode::frame::{Frame, Kind, GUESSED};
-use crate::decode::{Decoder, UNMARKED};
+use crate::decode::frame::{Frame, Kind, LEARNS_KEYS};
+use crate::decode::{Decoder, NO_ID};
 use crate::error::{raised, Result};
 use crate::memory::Vec;
 use crate::schema::node::accepts;
 use crate::schema::ANY;
 use crate::shapes::cache::DirectMapped;
-use crate::shapes::{Build, Layout};
+use crate::shapes::{Build, Shape};
 use crate::state::{Name, StateSlot};
 use holdall_format::model::Bytes;
 use holdall_format::{Reader, Token};
@@ -29,7 +29,7 @@ const MOST_MISSES: u8 = 4;
 
 #[derive(Default)]
 struct Entry {
-    shape: Option<Rc<Layout>>,
+    shape: Option<Rc<Shape>>,
     misses: u8,
     /// Where sizes are not known beforehand: the shapes that begin with one key.
     ways: Option<Rc<Ways>>,
@@ -37,7 +37,7 @@ struct Entry {
 
 /// Shapes that begin with the same key, for dicts whose size is not known.
 struct Ways {
-    shapes: Vec<Rc<Layout>>,
+    shapes: Vec<Rc<Shape>>,
     /// Which of them was right last.
     last: Cell<usize>,
 }
@@ -46,11 +46,11 @@ struct Ways {
 const MOST_WAYS: usize = 8;
 const MOST_MISSING: u8 = 16;
 
-impl Layout {
-    /// The keys of a guessed shape, as the format writes them.
+impl Shape {
+    /// The keys of an expected shape, as the format writes them.
     fn keys(&self) -> &[Vec<u8>] {
         match &self.build {
-            Build::Guessed(encoded) => encoded,
+            Build::Expected(encoded) => encoded,
             _ => &[],
         }
     }
@@ -58,7 +58,7 @@ impl Layout {
 
 impl Ways {
     /// Another shape than that of `found` keys, which are as these, that fits what comes.
-    fn other(&self, now: usize, found: usize, mut fits: impl FnMut(&Layout) -> bool) -> Option<usize> {
+    fn other(&self, now: usize, found: usize, mut fits: impl FnMut(&Shape) -> bool) -> Option<usize> {
         let names = &self.shapes[now].names;
         (0..self.shapes.len()).find(|&at| {
             let shape = &self.shapes[at];
@@ -85,7 +85,7 @@ fn place(first: &[u8], len: usize) -> usize {
 
 /// The shape that dicts of this many items with this first key had.
 #[inline(always)]
-fn find(py: Python<'_>, first: &[u8], len: usize) -> Option<Rc<Layout>> {
+fn find(py: Python<'_>, first: &[u8], len: usize) -> Option<Rc<Shape>> {
     CACHE.get(py).find(place(first, len), |entry| {
         let shape = entry.shape.as_ref()?;
         // SAFETY: names are strings that the shape holds.
@@ -106,25 +106,25 @@ fn find_ways(py: Python<'_>, first: &[u8]) -> Option<Rc<Ways>> {
 }
 
 impl<'i, D: Dialect<'i>> Decoder<'i, D> {
-    /// A dict of a plain format of which nothing is known but its size.
-    pub(crate) fn begin_guessed(&mut self, len: usize) -> Result<Option<Owned>> {
+    /// A dict of a schemaless format of which nothing is known but its size.
+    pub(crate) fn begin_expected(&mut self, len: usize) -> Result<Option<Owned>> {
         if !(2..=MOST_KEYS).contains(&len) {
-            return self.begin_unguessed(len, 0);
+            return self.begin_unexpected(len, 0);
         }
         let (before, start) = (self.r.place(), self.r.offset());
         self.r.key();
         let token = self.r.next()?;
         self.r.rewind(before);
-        let Token::Text(Bytes::Ascii(first)) = token else { return self.begin_unguessed(len, 0) };
-        let Some(shape) = find(self.py, first, len) else { return self.begin_unguessed(len, GUESSED) };
-        let Build::Guessed(encoded) = &shape.build else { return self.begin_unguessed(len, 0) };
+        let Token::Text(Bytes::Ascii(first)) = token else { return self.begin_unexpected(len, 0) };
+        let Some(shape) = find(self.py, first, len) else { return self.begin_unexpected(len, LEARNS_KEYS) };
+        let Build::Expected(encoded) = &shape.build else { return self.begin_unexpected(len, 0) };
         self.claim(len, 128 + 32 * len)?;
         // SAFETY: the GIL is held while a decoder lives; the copy has a place for each name.
         unsafe {
-            let Some(template) = shape.template(start)? else { return self.begin_unguessed(len, 0) };
+            let Some(template) = shape.template(start)? else { return self.begin_unexpected(len, 0) };
             let dict = Owned::new(ffi::PyDict_Copy(template.get())).ok_or_else(raised)?;
-            let mark = self.take_mark();
-            self.opened(mark, dict.get());
+            let object_id = self.take_id();
+            self.opened(object_id, dict.get());
             for (at, key) in encoded.iter().enumerate() {
                 let before = self.r.place();
                 let value = match self.r.accept(key) {
@@ -134,12 +134,12 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 let Some(value) = value else {
                     // The frame reads the key again: it knows what to do with another one.
                     self.r.rewind(before);
-                    let frame = self.frame(Kind::Guessed, Some(dict), len, mark);
-                    return Ok(self.push(Frame { at, layout: Some(shape.clone()), ..frame }));
+                    let frame = self.frame(Kind::Expected, Some(dict), len, object_id);
+                    return Ok(self.push(Frame { at, shape: Some(shape.clone()), ..frame }));
                 };
                 replace(dict::value_slot(dict.get(), at), value.into_raw());
             }
-            self.whole(mark, dict.get());
+            self.whole(object_id, dict.get());
             Ok(Some(dict))
         }
     }
@@ -151,12 +151,12 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             return Ok(begun);
         }
         if self.r.offset() == end {
-            return self.begin_unguessed(0, 0);
+            return self.begin_unexpected(0, 0);
         }
-        if D::BACK_REFERENCES && self.mark != UNMARKED && self.mark != 0 {
+        if D::BACK_REFERENCES && self.object_id != NO_ID && self.object_id != 0 {
             // What refers to it must find the dict itself, not one of another shape that it was taken for.
             let len = self.count(end)?;
-            return self.begin_unguessed(len, 0);
+            return self.begin_unexpected(len, 0);
         }
         self.leaves.clear();
         let before = self.r.place();
@@ -169,7 +169,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         };
         let Some(ways) = ways else {
             let len = self.count(end)?;
-            return self.begin_unguessed(len, GUESSED);
+            return self.begin_unexpected(len, LEARNS_KEYS);
         };
         let mut now = ways.last.get();
         let mut at = 0;
@@ -223,61 +223,61 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
 
     /// A dict of a known shape, whose first values are there.
     #[inline(always)]
-    fn members_of(&mut self, shape: &Rc<Layout>, here: usize, len: usize) -> Result<Option<Owned>> {
+    fn members_of(&mut self, shape: &Rc<Shape>, here: usize, len: usize) -> Result<Option<Owned>> {
         let start = self.r.offset();
         self.claim_members(here, len, 128 + 32 * len)?;
         // SAFETY: the GIL is held while a decoder lives; the copy has a place for each name.
         unsafe {
             let Some(template) = shape.template(start)? else { return self.unknown_members(shape, here, len) };
             let dict = Owned::new(ffi::PyDict_Copy(template.get())).ok_or_else(raised)?;
-            let mark = self.take_mark();
-            self.opened(mark, dict.get());
+            let object_id = self.take_id();
+            self.opened(object_id, dict.get());
             // What stood in a place was None: dropping it runs nothing, and the vector forgets its values right after.
             for (at, value) in self.leaves.iter().enumerate() {
                 replace(dict::value_slot(dict.get(), at), value.get());
             }
             self.leaves.forget_all();
             if here < len {
-                let frame = self.frame(Kind::Guessed, Some(dict), len, mark);
-                return Ok(self.push(Frame { at: here, layout: Some(shape.clone()), ..frame }));
+                let frame = self.frame(Kind::Expected, Some(dict), len, object_id);
+                return Ok(self.push(Frame { at: here, shape: Some(shape.clone()), ..frame }));
             }
-            self.whole(mark, dict.get());
+            self.whole(object_id, dict.get());
             Ok(Some(dict))
         }
     }
 
     /// A dict of no known shape, whose first keys and values are there.
-    fn unknown_members(&mut self, shape: &Layout, here: usize, len: usize) -> Result<Option<Owned>> {
+    fn unknown_members(&mut self, shape: &Shape, here: usize, len: usize) -> Result<Option<Owned>> {
         self.claim_members(here, len, 64 + 48 * len)?;
         // SAFETY: the GIL is held while a decoder lives; keys and values are alive.
         unsafe {
             let dict = Owned::new(ffi::PyDict_New()).ok_or_else(raised)?;
-            let mark = self.take_mark();
-            self.opened(mark, dict.get());
+            let object_id = self.take_id();
+            self.opened(object_id, dict.get());
             for (at, value) in self.leaves.drain(..).enumerate() {
                 if !dict::set(dict.get(), shape.names[at].get(), value.get()) {
                     return Err(raised());
                 }
             }
-            let frame = self.frame(Kind::Pairs, Some(dict), 2 * len, mark);
-            Ok(self.push(Frame { at: 2 * here, flags: GUESSED, ..frame }))
+            let frame = self.frame(Kind::Pairs, Some(dict), 2 * len, object_id);
+            Ok(self.push(Frame { at: 2 * here, flags: LEARNS_KEYS, ..frame }))
         }
     }
 
-    fn begin_unguessed(&mut self, len: usize, flags: u8) -> Result<Option<Owned>> {
+    fn begin_unexpected(&mut self, len: usize, flags: u8) -> Result<Option<Owned>> {
         // SAFETY: the GIL is held while a decoder lives.
         let dict = unsafe { Owned::new(ffi::PyDict_New()) }.ok_or_else(raised)?;
         self.begin_flagged(dict, len, ANY, flags)
     }
 
-    pub(crate) fn run_guessed(&mut self) -> Result<Option<Frame<D::Make>>> {
+    pub(crate) fn run_expected(&mut self) -> Result<Option<Frame<D::Make>>> {
         let depth = self.stack.len();
         let frame = &self.stack[depth - 1];
         let (mut at, len) = (frame.at, frame.len);
-        let (Some(object), Some(shape)) = (frame.object.as_ref().map(Owned::get), frame.layout.clone()) else {
+        let (Some(object), Some(shape)) = (frame.object.as_ref().map(Owned::get), frame.shape.clone()) else {
             return Ok(self.pop());
         };
-        let Build::Guessed(encoded) = &shape.build else { return Ok(self.pop()) };
+        let Build::Expected(encoded) = &shape.build else { return Ok(self.pop()) };
         while at < len {
             if !self.r.accept(&encoded[at]) {
                 self.stack[depth - 1].at = at;
@@ -288,7 +288,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             }
             self.bounds.owed -= 1;
             match self.value(ANY, accepts::ALL)? {
-                // SAFETY: the frame holds the dict, which nobody else has seen: plain formats have no references.
+                // SAFETY: the frame holds the dict, which nobody else has seen: schemaless formats have no references.
                 Some(value) => unsafe {
                     replace(dict::value_slot(object, at), value.into_raw());
                     at += 1;
@@ -306,7 +306,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
 
     /// Another key than the expected, but that of a shape that is the same up to here: the dict goes on as that one.
     #[cold]
-    fn another_way(&mut self, depth: usize, shape: &Layout) -> Result<bool> {
+    fn another_way(&mut self, depth: usize, shape: &Shape) -> Result<bool> {
         let frame = &self.stack[depth - 1];
         let (here, len) = (frame.at, frame.len);
         // SAFETY: names are strings that the shape holds.
@@ -317,7 +317,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         let Some(now) = ways.shapes.iter().position(|known| std::ptr::eq(&**known, shape)) else { return Ok(false) };
         let before = self.r.place();
         let other = ways.other(now, here, |shape| match &shape.build {
-            Build::Guessed(encoded) => shape.names.len() == len && self.r.accept(&encoded[here]),
+            Build::Expected(encoded) => shape.names.len() == len && self.r.accept(&encoded[here]),
             _ => false,
         });
         self.r.rewind(before);
@@ -328,14 +328,14 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             let Some(template) = other.template(self.here())? else { return Ok(false) };
             let dict = Owned::new(ffi::PyDict_Copy(template.get())).ok_or_else(raised)?;
             let frame = &mut self.stack[depth - 1];
-            if let Some(guessed) = &frame.object {
+            if let Some(expected) = &frame.object {
                 for at in 0..here {
-                    let value = Owned::borrowed(*dict::value_slot(guessed.get(), at));
+                    let value = Owned::borrowed(*dict::value_slot(expected.get(), at));
                     replace(dict::value_slot(dict.get(), at), value.into_raw());
                 }
             }
             frame.object = Some(dict);
-            frame.layout = Some(other.clone());
+            frame.shape = Some(other.clone());
         }
         Ok(true)
     }
@@ -343,7 +343,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// Another key than the expected: the dict goes on pair by pair.
     #[cold]
     #[inline(never)]
-    fn missed(&mut self, depth: usize, shape: &Layout) -> Result<()> {
+    fn missed(&mut self, depth: usize, shape: &Shape) -> Result<()> {
         // SAFETY: the GIL is held while a decoder lives; the frame holds the dict, with a place for each name.
         unsafe {
             if let Some(name) = text::ascii(shape.names[0].get()).filter(|_| self.r.extents().is_none()) {
@@ -357,9 +357,9 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             }
             let dict = Owned::new(ffi::PyDict_New()).ok_or_else(raised)?;
             let frame = &mut self.stack[depth - 1];
-            if let Some(guessed) = &frame.object {
+            if let Some(expected) = &frame.object {
                 for at in 0..frame.at {
-                    let value: Obj = *dict::value_slot(guessed.get(), at);
+                    let value: Obj = *dict::value_slot(expected.get(), at);
                     if !dict::set(dict.get(), shape.names[at].get(), value) {
                         return Err(raised());
                     }
@@ -368,8 +368,8 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             self.bounds.owed += frame.len - frame.at;
             frame.kind = Kind::Pairs;
             frame.object = Some(dict);
-            frame.layout = None;
-            frame.flags = GUESSED;
+            frame.shape = None;
+            frame.flags = LEARNS_KEYS;
             (frame.at, frame.len) = (2 * frame.at, 2 * frame.len);
         }
         Ok(())
@@ -393,8 +393,8 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
         let shape = || {
             // SAFETY: the keys of a live dict.
-            let mut shape = Layout::empty(entries.iter().map(|&(key, _)| unsafe { Owned::borrowed(key) }).collect());
-            shape.build = Build::Guessed(names.iter().map(|name| D::Reader::encoded(name)).collect());
+            let mut shape = Shape::empty(entries.iter().map(|&(key, _)| unsafe { Owned::borrowed(key) }).collect());
+            shape.build = Build::Expected(names.iter().map(|name| D::Reader::encoded(name)).collect());
             Rc::new(shape)
         };
         let place = place(first, if self.r.extents().is_some() { 0 } else { len });
@@ -412,7 +412,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
 
 impl Entry {
     /// Keeps a shape beside others that begin with the same key, if it is none of them.
-    fn learn_way(&mut self, first: &[u8], is_this: impl Fn(&[Owned]) -> bool, shape: impl FnOnce() -> Rc<Layout>) {
+    fn learn_way(&mut self, first: &[u8], is_this: impl Fn(&[Owned]) -> bool, shape: impl FnOnce() -> Rc<Shape>) {
         if let Some(ways) = &self.ways {
             if let Some(known) = ways.shapes.iter().position(|shape| is_this(&shape.names)) {
                 return ways.last.set(known);
@@ -425,7 +425,7 @@ impl Entry {
             }
         }
         // SAFETY: names are strings that the shape holds.
-        let begins = |shape: &Layout| unsafe { text::ascii(shape.names[0].get()) } == Some(first);
+        let begins = |shape: &Shape| unsafe { text::ascii(shape.names[0].get()) } == Some(first);
         let mut shapes = match &self.ways {
             Some(ways) if begins(&ways.shapes[0]) => ways.shapes.clone(),
             _ => Vec::new(),

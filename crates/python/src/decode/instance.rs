@@ -1,8 +1,8 @@
-//! Dicts and instances by their layouts: values by position, with no key looked up.
+//! Dicts and instances by their shapes: values by position, with no key looked up.
 
 use super::frame::{Frame, Kind, Make, NOT_ITS_OWN};
-use super::{Decoder, UNMARKED};
-use crate::budget::hash_cost::Weight;
+use super::{Decoder, NO_ID};
+use crate::budget::hash_cost::HashCost;
 use crate::classes::how::Base;
 use crate::classes::plan::Plan;
 use crate::classes::state::allocate;
@@ -12,7 +12,7 @@ use crate::decode::dialect::Dialect;
 use crate::error::{decode, raised, Result, Step};
 use crate::schema::node::accepts;
 use crate::schema::{NodeId, ANY};
-use crate::shapes::{Build, Layout};
+use crate::shapes::{Build, Shape};
 use crate::types;
 use holdall_format::model::{KnownType, ShapeKind};
 use holdall_format::{Reader, Token};
@@ -20,140 +20,141 @@ use pyo3::ffi;
 use std::rc::Rc;
 
 impl<'i, D: Dialect<'i>> Decoder<'i, D> {
-    /// An instance of a layout: its values follow.
+    /// An instance of a shape: its values follow.
     #[inline(always)]
-    pub(crate) fn instance(&mut self, layout: &Rc<Layout>) -> Result<Option<Owned>> {
-        let len = layout.names.len();
-        match &layout.build {
-            Build::Dict => self.dict(layout, len, ANY),
+    pub(crate) fn instance(&mut self, shape: &Rc<Shape>) -> Result<Option<Owned>> {
+        let len = shape.names.len();
+        match &shape.build {
+            Build::Dict => self.dict(shape, len, ANY),
             Build::Slots { class, offsets } => {
-                self.claim(len, layout.bytes)?;
-                // SAFETY: the GIL is held; the class is held by the layout's plan's registration, module or options.
+                self.claim(len, shape.bytes)?;
+                // SAFETY: the GIL is held; the class is held by the shape's plan's registration, module or options.
                 let object = unsafe { allocate(*class, 0)? };
-                let mark = self.take_mark();
-                self.opened(mark, object.get());
+                let object_id = self.take_id();
+                self.opened(object_id, object.get());
                 for (at, &offset) in offsets.iter().enumerate() {
                     let Some(value) = self.field(ANY, accepts::ALL)? else {
-                        let frame = self.frame(Kind::Fields, Some(object), len, mark);
-                        return Ok(self.push(Frame { at, layout: Some(layout.clone()), ..frame }));
+                        let frame = self.frame(Kind::Fields, Some(object), len, object_id);
+                        return Ok(self.push(Frame { at, shape: Some(shape.clone()), ..frame }));
                     };
                     // SAFETY: a slot of a fresh instance of the class that its offset was read from.
                     unsafe { *crate::classes::state::slot_mut(object.get(), offset) = value.into_raw() };
                 }
-                self.whole(mark, object.get());
-                self.weigh_whole(&object, len, mark);
+                self.whole(object_id, object.get());
+                self.cost_of_whole(&object, len, object_id);
                 Ok(Some(object))
             }
-            _ => self.other_instance(layout, len),
+            _ => self.other_instance(shape, len),
         }
     }
 
     /// A dict of known keys.
     #[inline(always)]
-    pub(crate) fn dict(&mut self, layout: &Rc<Layout>, len: usize, item: NodeId) -> Result<Option<Owned>> {
-        self.claim(len, layout.bytes)?;
+    pub(crate) fn dict(&mut self, shape: &Rc<Shape>, len: usize, item: NodeId) -> Result<Option<Owned>> {
+        self.claim(len, shape.bytes)?;
         let here = self.r.offset();
         // SAFETY: the GIL is held while a decoder lives; the copy has a place for each name.
         unsafe {
-            let Some(template) = layout.template(here)? else {
+            let Some(template) = shape.template(here)? else {
                 let dict = Owned::new(ffi::PyDict_New()).ok_or_else(raised)?;
-                let mark = self.take_mark();
-                self.opened(mark, dict.get());
+                let object_id = self.take_id();
+                self.opened(object_id, dict.get());
                 if len == 0 {
-                    self.whole(mark, dict.get());
+                    self.whole(object_id, dict.get());
                     return Ok(Some(dict));
                 }
-                let frame = self.frame(Kind::Keyed, Some(dict), len, mark);
-                return Ok(self.push(Frame { layout: Some(layout.clone()), item, ..frame }));
+                let frame = self.frame(Kind::Keyed, Some(dict), len, object_id);
+                return Ok(self.push(Frame { shape: Some(shape.clone()), item, ..frame }));
             };
             let dict = Owned::new(ffi::PyDict_Copy(template.get())).ok_or_else(raised)?;
-            let mark = self.take_mark();
-            self.opened(mark, dict.get());
+            let object_id = self.take_id();
+            self.opened(object_id, dict.get());
             let accepts = self.rules.node(item).accepts;
             for at in 0..len {
                 let Some(value) = self.field(item, accepts).map_err(|fault| fault.within(|| Step::Some))? else {
-                    let frame = self.frame(Kind::Copied, Some(dict), len, mark);
-                    return Ok(self.push(Frame { at, layout: Some(layout.clone()), item, ..frame }));
+                    let frame = self.frame(Kind::Copied, Some(dict), len, object_id);
+                    return Ok(self.push(Frame { at, shape: Some(shape.clone()), item, ..frame }));
                 };
                 crate::cpython::replace(dict::value_slot(dict.get(), at), value.into_raw());
             }
             if item != ANY {
                 fill::track(dict.get());
             }
-            self.whole(mark, dict.get());
+            self.whole(object_id, dict.get());
             Ok(Some(dict))
         }
     }
 
     /// What hashing an instance costs that needed no frame.
     #[inline(always)]
-    pub(crate) fn weigh_whole(&mut self, object: &Owned, len: usize, mark: u32) {
+    pub(crate) fn cost_of_whole(&mut self, object: &Owned, len: usize, object_id: u32) {
         // SAFETY: held.
-        let weight = unsafe { crate::budget::hash_cost::weight_of_instance(object.get(), Weight::default(), len) };
-        if weight != Weight::default() {
-            let before = std::mem::replace(&mut self.mark, mark);
-            self.weigh(weight);
-            self.mark = before;
+        let hash_cost =
+            unsafe { crate::budget::hash_cost::hash_cost_of_instance(object.get(), HashCost::default(), len) };
+        if hash_cost != HashCost::default() {
+            let before = std::mem::replace(&mut self.object_id, object_id);
+            self.add_hash_cost(hash_cost);
+            self.object_id = before;
         }
     }
 
     #[inline(never)]
-    fn other_instance(&mut self, layout: &Rc<Layout>, len: usize) -> Result<Option<Owned>> {
-        match &layout.build {
+    fn other_instance(&mut self, shape: &Rc<Shape>, len: usize) -> Result<Option<Owned>> {
+        match &shape.build {
             Build::Attributes { plan } => {
-                self.claim(len, layout.bytes)?;
+                self.claim(len, shape.bytes)?;
                 let here = self.here();
                 // SAFETY: the GIL is held; the copy has a place for each name.
                 unsafe {
                     let object = plan.fresh()?;
-                    let mark = self.take_mark();
-                    self.opened(mark, object.get());
-                    let dict = match layout.template(here)? {
+                    let object_id = self.take_id();
+                    self.opened(object_id, object.get());
+                    let dict = match shape.template(here)? {
                         Some(template) => Owned::new(ffi::PyDict_Copy(template.get())),
                         None => Owned::new(ffi::PyDict_New()),
                     }
                     .ok_or_else(raised)?;
                     crate::classes::state::set_dict(object.get(), dict.clone())?;
-                    let frame = self.frame(Kind::Fields, Some(object), len, mark);
-                    Ok(self.push(Frame { layout: Some(layout.clone()), key: Some(dict), ..frame }))
+                    let frame = self.frame(Kind::Fields, Some(object), len, object_id);
+                    Ok(self.push(Frame { shape: Some(shape.clone()), key: Some(dict), ..frame }))
                 }
             }
             Build::Mixed { plan, .. } => {
-                self.claim(len, layout.bytes)?;
+                self.claim(len, shape.bytes)?;
                 // SAFETY: the GIL is held while a decoder lives.
                 let object = unsafe { plan.fresh()? };
-                let mark = self.take_mark();
-                self.opened(mark, object.get());
-                let frame = self.frame(Kind::Fields, Some(object), len, mark);
-                Ok(self.push(Frame { layout: Some(layout.clone()), ..frame }))
+                let object_id = self.take_id();
+                self.opened(object_id, object.get());
+                let frame = self.frame(Kind::Fields, Some(object), len, object_id);
+                Ok(self.push(Frame { shape: Some(shape.clone()), ..frame }))
             }
             Build::NamedTuple { class, .. } => {
-                self.claim(len, layout.bytes)?;
+                self.claim(len, shape.bytes)?;
                 // SAFETY: the GIL is held while a decoder lives.
                 let object = unsafe { allocate(*class, len as isize)? };
-                let mark = self.take_mark();
-                self.opened(mark, object.get());
-                let frame = self.frame(Kind::Tuple, Some(object), len, mark);
-                Ok(self.push(Frame { layout: Some(layout.clone()), ..frame }))
+                let object_id = self.take_id();
+                self.opened(object_id, object.get());
+                let frame = self.frame(Kind::Tuple, Some(object), len, object_id);
+                Ok(self.push(Frame { shape: Some(shape.clone()), ..frame }))
             }
-            Build::Based { class, base, .. } => self.based(layout, *class, *base),
-            Build::Upgraded { plan, .. } => self.upgraded(layout, plan, len),
-            Build::Enum => self.gather(Make::Enum(layout.clone()), 1),
-            Build::Custom => self.gather(Make::Custom(layout.clone()), 1),
-            Build::Record => self.record_of(layout, len),
+            Build::Based { class, base, .. } => self.based(shape, *class, *base),
+            Build::Upgraded { plan, .. } => self.upgraded(shape, plan, len),
+            Build::Enum => self.gather(Make::Enum(shape.clone()), 1),
+            Build::Custom => self.gather(Make::Custom(shape.clone()), 1),
+            Build::Record => self.record_of(shape, len),
             Build::Unresolved => {
-                let layout = self.found_layout(layout)?;
-                self.instance(&layout)
+                let shape = self.found_shape(shape)?;
+                self.instance(&shape)
             }
-            Build::Dict | Build::Slots { .. } | Build::Typed(_) | Build::Guessed(_) => {
+            Build::Dict | Build::Slots { .. } | Build::Typed(_) | Build::Expected(_) => {
                 Err(decode("a layout out of place", self.here()))
             }
         }
     }
 
     /// An instance whose fields go through a dict: a named tuple is made of it, all others exist before.
-    fn upgraded(&mut self, layout: &Rc<Layout>, plan: &Plan, len: usize) -> Result<Option<Owned>> {
-        self.claim(len, layout.bytes)?;
+    fn upgraded(&mut self, shape: &Rc<Shape>, plan: &Plan, len: usize) -> Result<Option<Owned>> {
+        self.claim(len, shape.bytes)?;
         // SAFETY: the GIL is held while a decoder lives; the class lives as long as its plan is used.
         let object = unsafe {
             match is_tuple(plan.class()) {
@@ -161,11 +162,11 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 false => Some(plan.fresh()?),
             }
         };
-        let mark = self.take_mark();
+        let object_id = self.take_id();
         if let Some(object) = &object {
-            self.opened(mark, object.get());
+            self.opened(object_id, object.get());
         }
-        let frame = Frame::gather(Make::Upgraded(layout.clone()), object, len, mark, self.here());
+        let frame = Frame::gather(Make::Upgraded(shape.clone()), object, len, object_id, self.here());
         if len == 0 {
             return self.make(frame).map(Some);
         }
@@ -173,17 +174,17 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     }
 
     /// A record: an instance of a class that is not there.
-    fn record_of(&mut self, layout: &Rc<Layout>, fields: usize) -> Result<Option<Owned>> {
-        let len = fields + usize::from(layout.kind != ShapeKind::Object);
-        self.claim(len, layout.bytes)?;
-        let record = types::record::empty(self.py, layout)?;
-        let mark = self.take_mark();
-        self.opened(mark, record.get());
-        let mut frame = Frame::gather(Make::Record(layout.clone()), Some(record), len, mark, self.here());
+    fn record_of(&mut self, shape: &Rc<Shape>, fields: usize) -> Result<Option<Owned>> {
+        let len = fields + usize::from(shape.kind != ShapeKind::Object);
+        self.claim(len, shape.bytes)?;
+        let record = types::record::empty(self.py, shape)?;
+        let object_id = self.take_id();
+        self.opened(object_id, record.get());
+        let mut frame = Frame::gather(Make::Record(shape.clone()), Some(record), len, object_id, self.here());
         if len == 0 {
             return self.make(frame).map(Some);
         }
-        if layout.kind == ShapeKind::Based && self.refers()? {
+        if shape.kind == ShapeKind::Based && self.refers()? {
             frame.flags |= NOT_ITS_OWN;
         }
         Ok(self.push(frame))
@@ -198,8 +199,8 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     }
 
     /// A subclass of a builtin: the builtin's value comes first, then the fields.
-    fn based(&mut self, layout: &Rc<Layout>, class: Type, base: Base) -> Result<Option<Owned>> {
-        let fields = layout.names.len();
+    fn based(&mut self, shape: &Rc<Shape>, class: Type, base: Base) -> Result<Option<Owned>> {
+        let fields = shape.names.len();
         let here = self.here();
         if base == Base::Exception && self.refers()? {
             return Err(decode("an exception whose content is not its own", here));
@@ -207,28 +208,28 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         match base {
             Base::List | Base::Dict | Base::OrderedDict | Base::ByteArray | Base::Tuple => {}
             Base::Set | Base::FrozenSet | Base::DefaultDict | Base::Deque => {}
-            // SAFETY: the GIL is held while a decoder lives; the class is that of a layout, which keeps its plan.
+            // SAFETY: the GIL is held while a decoder lives; the class is that of a shape, which keeps its plan.
             Base::Exception if unsafe { !types::exception::is_of_parts(self.py, class)? } => {
-                self.claim(fields + 1, layout.bytes + 256)?;
+                self.claim(fields + 1, shape.bytes + 256)?;
                 // SAFETY: as above.
                 let object = unsafe { types::exception::empty(self.py, class, None, here)? };
-                let mark = self.take_mark();
-                self.opened(mark, object.get());
-                let frame = self.frame(Kind::Fields, Some(object.clone()), fields, mark);
-                self.push(Frame { layout: Some(layout.clone()), ..frame });
-                let frame = Frame::gather(Make::Exception, Some(object), 1, UNMARKED, here);
+                let object_id = self.take_id();
+                self.opened(object_id, object.get());
+                let frame = self.frame(Kind::Fields, Some(object.clone()), fields, object_id);
+                self.push(Frame { shape: Some(shape.clone()), ..frame });
+                let frame = Frame::gather(Make::Exception, Some(object), 1, NO_ID, here);
                 return Ok(self.push(Frame { hand_over: false, ..frame }));
             }
-            _ => return self.gather(Make::Based(layout.clone()), 1),
+            _ => return self.gather(Make::Based(shape.clone()), 1),
         }
-        self.claim(fields + 1, layout.bytes + 256)?;
-        // SAFETY: the class is one of those that are derived from `base`, as its layout was built for.
+        self.claim(fields + 1, shape.bytes + 256)?;
+        // SAFETY: the class is one of those that are derived from `base`, as its shape was built for.
         let (object, len) = unsafe { self.empty_based(class, base, here)? };
-        let mark = self.take_mark();
-        self.opened(mark, object.get());
-        let frame = self.frame(Kind::Fields, Some(object.clone()), fields, mark);
+        let object_id = self.take_id();
+        self.opened(object_id, object.get());
+        let frame = self.frame(Kind::Fields, Some(object.clone()), fields, object_id);
         // The fields below, the content above: what is on top is built first.
-        self.push(Frame { layout: Some(layout.clone()), ..frame });
+        self.push(Frame { shape: Some(shape.clone()), ..frame });
         self.begin_content(base, object, len, here)?;
         // The content is the instance: what holds it directly holds that.
         if let [.., fields, content] = &mut self.stack[..] {
@@ -295,11 +296,11 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// Pushes the frame of what an instance of a subclass holds as the builtin that it is.
     fn begin_content(&mut self, base: Base, object: Owned, len: usize, at: usize) -> Result<()> {
         let frame = match base {
-            Base::List if len > 0 => self.frame(Kind::List, Some(object), len, UNMARKED),
-            Base::Tuple if len > 0 => self.frame(Kind::Tuple, Some(object), len, UNMARKED),
-            Base::FrozenSet if len > 0 => Frame::gather(Make::FrozenSet, Some(object), len, UNMARKED, at),
-            Base::DefaultDict => self.frame(Kind::Factory, Some(object), 1, UNMARKED),
-            Base::Deque if len > 0 => self.frame(Kind::Append, Some(object), len, UNMARKED),
+            Base::List if len > 0 => self.frame(Kind::List, Some(object), len, NO_ID),
+            Base::Tuple if len > 0 => self.frame(Kind::Tuple, Some(object), len, NO_ID),
+            Base::FrozenSet if len > 0 => Frame::gather(Make::FrozenSet, Some(object), len, NO_ID, at),
+            Base::DefaultDict => self.frame(Kind::Factory, Some(object), 1, NO_ID),
+            Base::Deque if len > 0 => self.frame(Kind::Append, Some(object), len, NO_ID),
             Base::Dict | Base::OrderedDict => return self.begin_pairs(object, len, false, ANY).map(drop),
             Base::Set => return self.begin_set(object, len, false, ANY).map(drop),
             _ => return Ok(()),

@@ -83,7 +83,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         &mut self,
         set: &Owned,
         members: Vec<Owned>,
-        weights: &[u32],
+        hash_costs: &[u32],
         at: usize,
     ) -> Result<()> {
         if self.late.half_seen {
@@ -94,10 +94,10 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 return Ok(());
             }
         }
-        self.fill_now(set, &members, weights, at)
+        self.fill_now(set, &members, hash_costs, at)
     }
 
-    fn fill_now(&self, set: &Owned, members: &[Owned], weights: &[u32], at: usize) -> Result<()> {
+    fn fill_now(&self, set: &Owned, members: &[Owned], hash_costs: &[u32], at: usize) -> Result<()> {
         // SAFETY: all are held.
         unsafe {
             // CPython adds members to a frozenset that nobody else has. To others it stays empty until it has them all.
@@ -107,8 +107,8 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             };
             let target = apart.as_ref().unwrap_or(set);
             for (place, member) in members.iter().enumerate() {
-                let weight = weights.get(place).copied().unwrap_or(0);
-                Adding::new(&self.r, &self.rules.work, at).member(target.get(), member.get(), weight)?;
+                let hash_cost = hash_costs.get(place).copied().unwrap_or(0);
+                Adding::new(&self.r, &self.rules.work, at).member(target.get(), member.get(), hash_cost)?;
             }
             let is_there = members.is_empty() || apart.is_none_or(|from| set::take_members(set.get(), from.get()));
             match is_there {
@@ -168,17 +168,17 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         if !kept.is_empty() {
             self.fill_kept(&kept)?;
         }
-        let mut weights = vec![0; keyed.len()];
+        let mut hash_costs = vec![0; keyed.len()];
         if !self.r.trusted() {
             let mut scale = Scale::default();
-            for (deferred, key_weight) in keyed.iter().zip(&mut weights) {
+            for (deferred, key_cost) in keyed.iter().zip(&mut hash_costs) {
                 let Some((key, offset)) = deferred.key() else { continue };
-                let weight = scale.weigh(self.py, key)?;
-                self.weigh_key(weight, offset)?;
-                *key_weight = weight.values;
+                let hash_cost = scale.add_hash_cost(self.py, key)?;
+                self.charge_key(hash_cost, offset)?;
+                *key_cost = hash_cost.values;
             }
         }
-        for (deferred, weight) in keyed.into_iter().zip(weights) {
+        for (deferred, hash_cost) in keyed.into_iter().zip(hash_costs) {
             if let Some((key, offset)) = deferred.key().filter(|_| !self.stack.is_empty()) {
                 // A recipe is about to be called, and its arguments have to be whole.
                 if self.awaited(None, std::slice::from_ref(key), offset)?.open {
@@ -189,10 +189,10 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             unsafe {
                 match deferred {
                     Deferred::Item { dict, key, value, offset } => {
-                        D::set_deferred(self, dict.get(), key.get(), value.get(), weight, offset)?
+                        D::set_deferred(self, dict.get(), key.get(), value.get(), hash_cost, offset)?
                     }
                     Deferred::Member { set, member, offset } => {
-                        Adding::new(&self.r, &self.rules.work, offset).member(set.get(), member.get(), weight)?;
+                        Adding::new(&self.r, &self.rules.work, offset).member(set.get(), member.get(), hash_cost)?;
                     }
                     Deferred::Frozen { .. } => {}
                 }
@@ -226,15 +226,15 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                     }
                     Some(_) => {}
                     None => {
-                        let mut weights = Vec::with_capacity(members.len());
+                        let mut hash_costs = Vec::with_capacity(members.len());
                         if !self.r.trusted() {
                             for member in members {
-                                let weight = scale.weigh(self.py, member)?;
-                                self.weigh_key(weight, *offset)?;
-                                weights.push(weight.values);
+                                let hash_cost = scale.add_hash_cost(self.py, member)?;
+                                self.charge_key(hash_cost, *offset)?;
+                                hash_costs.push(hash_cost.values);
                             }
                         }
-                        self.fill_now(set, members, &weights, *offset)?;
+                        self.fill_now(set, members, &hash_costs, *offset)?;
                         progress[*place] = Progress::Filled;
                         if let Some(half) = &mut self.late.half {
                             half.unfilled.remove(&(set.get() as usize));

@@ -40,8 +40,8 @@ use dialect::Dialect;
 use elsewhere::Elsewhere;
 pub use frame::DOCUMENT;
 
-use crate::budget::hash_cost::Weight;
-use crate::shapes::Layout;
+use crate::budget::hash_cost::HashCost;
+use crate::shapes::Shape;
 use frame::{Frame, Kind};
 use holdall_format::model::ExtentReader as _;
 use holdall_format::Reader;
@@ -52,8 +52,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 pub use window::SharedWindow;
 
-/// No mark.
-pub const UNMARKED: u32 = u32::MAX;
+/// No id.
+pub const NO_ID: u32 = u32::MAX;
 
 /// What `loads` and its like were told.
 #[derive(Debug, Clone)]
@@ -103,7 +103,7 @@ pub struct PickleOptions {
 pub(crate) struct Numbered {
     /// `None` while what it is made of is not all there.
     pub(crate) object: Option<Owned>,
-    pub(crate) weight: Weight,
+    pub(crate) hash_cost: HashCost,
     pub(crate) state: State,
     /// What it was built as.
     pub(crate) node: NodeId,
@@ -111,11 +111,11 @@ pub(crate) struct Numbered {
 
 impl Numbered {
     pub(crate) fn open() -> Numbered {
-        Numbered { object: None, weight: Weight::default(), state: State::Open, node: ANY }
+        Numbered { object: None, hash_cost: HashCost::default(), state: State::Open, node: ANY }
     }
 
     pub(crate) fn whole(object: Owned) -> Numbered {
-        Numbered { object: Some(object), weight: Weight::default(), state: State::Whole, node: ANY }
+        Numbered { object: Some(object), hash_cost: HashCost::default(), state: State::Whole, node: ANY }
     }
 }
 
@@ -123,7 +123,7 @@ impl Numbered {
 #[derive(Debug, Clone)]
 pub struct Shared {
     pub(crate) object: Owned,
-    pub(crate) weight: Weight,
+    pub(crate) hash_cost: HashCost,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -133,7 +133,7 @@ pub(crate) enum State {
     /// The same, and every empty place in it holds `None`, as something else can see it.
     Seen,
     Whole,
-    /// It stands in a field that nobody asked for: `weight.values` is its place in the list of such.
+    /// It stands in a field that nobody asked for: `hash_cost.values` is its place in the list of such.
     Skipped,
 }
 
@@ -141,7 +141,7 @@ pub(crate) enum State {
 #[derive(Default)]
 pub(crate) struct Memo {
     /// Shapes whose class was found for this message.
-    found: HashMap<usize, Rc<Layout>, rustc_hash::FxBuildHasher>,
+    found: HashMap<usize, Rc<Shape>, rustc_hash::FxBuildHasher>,
     /// What shared objects were made into where another type wants them: by number and node.
     made_into: HashMap<(u32, NodeId), Owned, rustc_hash::FxBuildHasher>,
     /// Regular expressions that were compiled, by pattern and flags.
@@ -161,10 +161,10 @@ pub struct Decoder<'i, D: Dialect<'i>> {
     pub py: Python<'i>,
     pub(crate) stack: Vec<Frame<D::Make>>,
     pub(crate) numbered: Vec<Numbered>,
-    pub(crate) layouts: Vec<Rc<Layout>>,
+    pub(crate) shapes: Vec<Rc<Shape>>,
     pub(crate) bounds: Bounds,
     /// The number that the next object gets.
-    pub(crate) mark: u32,
+    pub(crate) object_id: u32,
     pub(crate) late: late::Late,
     /// What gives the buffers that stand outside the message.
     pub lender: Option<Lender<'i>>,
@@ -202,9 +202,9 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             // Room for what a message of its size is likely to have: growing by doubling costs a small one five calls.
             stack: Vec::with_capacity((input / 128).clamp(1, 16)),
             numbered: Vec::with_capacity((input / 32).clamp(1, 64)),
-            layouts: Vec::with_capacity((input / 256).clamp(1, 8)),
+            shapes: Vec::with_capacity((input / 256).clamp(1, 8)),
             bounds: Bounds::new(&options.limits, input),
-            mark: UNMARKED,
+            object_id: NO_ID,
             late: late::Late::default(),
             lender,
             made_again: false,
@@ -229,8 +229,8 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
 
     /// Builds the whole graph.
     pub fn message(&mut self) -> Result<Owned> {
-        // The first object has number 0, unmarked; in a log's shared window, the first that is free.
-        self.mark = self.numbered.len() as u32;
+        // The first object has number 0, without an id; in a log's shared window, the first that is free.
+        self.object_id = self.numbered.len() as u32;
         self.numbered.push(Numbered::open());
         D::start(self)?;
         let node = self.options.schema.as_ref().map_or(ANY, |schema| self.options.node.unwrap_or(schema.root));
@@ -284,14 +284,14 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         self.r.indexed().ok_or_else(|| decode(dialect::OUT_OF_PLACE, self.here()))
     }
 
-    /// The layout of that number.
+    /// The shape of that number.
     #[inline(always)]
-    pub(crate) fn layout_of(&mut self, number: usize) -> Result<Rc<Layout>> {
+    pub(crate) fn shape_of(&mut self, number: usize) -> Result<Rc<Shape>> {
         if self.r.indexed().is_some() {
-            return self.far_layout(number);
+            return self.far_shape(number);
         }
-        match self.layouts.get(number) {
-            Some(layout) => Ok(layout.clone()),
+        match self.shapes.get(number) {
+            Some(shape) => Ok(shape.clone()),
             None => {
                 let kind = holdall_format::ErrorKind::BadShape { number: number as u64 };
                 Err(holdall_format::Error::new(kind, self.here()).into())
@@ -299,33 +299,34 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
     }
 
-    /// Takes the mark that stands for the next object.
+    /// Takes the id that stands for the next object.
     #[inline(always)]
-    pub(crate) fn take_mark(&mut self) -> u32 {
-        std::mem::replace(&mut self.mark, UNMARKED)
+    pub(crate) fn take_id(&mut self) -> u32 {
+        std::mem::replace(&mut self.object_id, NO_ID)
     }
 
     /// Gives a new object its number, while its content is to come.
     #[inline(always)]
-    pub(crate) fn opened(&mut self, mark: u32, object: Obj) {
-        if mark != UNMARKED {
+    pub(crate) fn opened(&mut self, object_id: u32, object: Obj) {
+        if object_id != NO_ID {
             // SAFETY: the caller holds `object`.
             let object = unsafe { Owned::borrowed(object) };
-            // While it is open, its weight says where on the stack its frame is.
-            let place = Weight { values: self.stack.len() as u32, ..Weight::default() };
-            let node = self.numbered[mark as usize].node;
-            self.numbered[mark as usize] = Numbered { object: Some(object), weight: place, state: State::Open, node };
+            // While it is open, its hash cost says where on the stack its frame is.
+            let place = HashCost { values: self.stack.len() as u32, ..HashCost::default() };
+            let node = self.numbered[object_id as usize].node;
+            self.numbered[object_id as usize] =
+                Numbered { object: Some(object), hash_cost: place, state: State::Open, node };
         }
     }
 
     /// Gives an object its number, or says that all its content is there.
     #[inline(always)]
-    pub(crate) fn whole(&mut self, mark: u32, object: Obj) {
-        if mark != UNMARKED {
-            let numbered = &mut self.numbered[mark as usize];
-            // An open object's weight is its place on the stack; that of one that is made at once is its own.
+    pub(crate) fn whole(&mut self, object_id: u32, object: Obj) {
+        if object_id != NO_ID {
+            let numbered = &mut self.numbered[object_id as usize];
+            // An open object's hash cost is its place on the stack; that of one that is made at once is its own.
             if numbered.state != State::Whole && numbered.object.is_some() {
-                numbered.weight = Weight::default();
+                numbered.hash_cost = HashCost::default();
             }
             numbered.state = State::Whole;
             if numbered.object.is_none() {
@@ -416,10 +417,10 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     #[inline(always)]
     fn numbered(&mut self, number: u64) -> Result<Owned> {
         match self.numbered.get(number as usize) {
-            Some(Numbered { object: Some(object), weight, state: State::Whole, .. }) => {
-                if *weight != Weight::default() {
+            Some(Numbered { object: Some(object), hash_cost, state: State::Whole, .. }) => {
+                if *hash_cost != HashCost::default() {
                     if let Some(frame) = self.stack.last_mut() {
-                        frame.weight.add(*weight);
+                        frame.hash_cost.add(*hash_cost);
                     }
                 }
                 Ok(object.clone())
@@ -449,7 +450,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         let Some(object) = entry.object.clone() else {
             return Err(decode("an object that is made of its parts is one of them itself", here));
         };
-        let place = entry.weight.values;
+        let place = entry.hash_cost.values;
         if let Some(top) = self.stack.last() {
             let frame = |at: usize| self.stack.get(at);
             // Of a subclass's instance, the content stands on top of the fields.

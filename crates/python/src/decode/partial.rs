@@ -3,16 +3,16 @@
 //! Objects have the numbers of the message. Those that a part needs get an entry each, in the order in which they are met;
 //! `Far` says which. What was built is kept for the next part, so that what two parts share is one object.
 
-use super::resolve::layout_named;
+use super::resolve::shape_named;
 use super::skip::Again;
-use super::{Decoder, Numbered, Shared, State, UNMARKED};
+use super::{Decoder, Numbered, Shared, State, NO_ID};
 use crate::cpython::{text, Owned};
 use crate::decode::dialect::Dialect;
 use crate::decode::Place;
 use crate::error::{decode, Result};
 use crate::memory::{FxHashMap, Vec};
 use crate::schema::{NodeId, ANY};
-use crate::shapes::Layout;
+use crate::shapes::Shape;
 use holdall_format::model::{IndexedReader as _, Name, ShapeReader as _};
 use holdall_format::Reader;
 use std::rc::Rc;
@@ -32,7 +32,7 @@ pub struct Far {
 #[derive(Default)]
 pub struct Kept {
     objects: FxHashMap<u64, Shared>,
-    layouts: FxHashMap<usize, Rc<Layout>>,
+    shapes: FxHashMap<usize, Rc<Shape>>,
     /// The dict of the patterns that were compiled: a text that is shared pays for one of them, not for one in each part.
     patterns: Option<Owned>,
 }
@@ -53,8 +53,8 @@ impl Kept {
         for (number, object) in other.objects {
             self.objects.entry(number).or_insert(object);
         }
-        for (number, layout) in other.layouts {
-            self.layouts.entry(number).or_insert(layout);
+        for (number, shape) in other.shapes {
+            self.shapes.entry(number).or_insert(shape);
         }
     }
 }
@@ -69,10 +69,12 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         kept.patterns = self.memo.patterns.take();
         if made.is_ok() {
             for (&number, &entry) in &self.elsewhere.far.entries {
-                if let Some(Numbered { object: Some(object), weight, state: State::Whole, node: ANY }) =
+                if let Some(Numbered { object: Some(object), hash_cost, state: State::Whole, node: ANY }) =
                     self.numbered.get(entry as usize)
                 {
-                    kept.objects.entry(number).or_insert_with(|| Shared { object: object.clone(), weight: *weight });
+                    kept.objects
+                        .entry(number)
+                        .or_insert_with(|| Shared { object: object.clone(), hash_cost: *hash_cost });
                 }
             }
         }
@@ -97,8 +99,8 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
 
     /// What is numbered next at this place.
     fn numbering(&self, depth: usize) -> Result<Again> {
-        let (number, layout) = self.index()?.counts()?;
-        Ok(Again { number: number as usize, layout: layout as usize, depth })
+        let (number, shape) = self.index()?.counts()?;
+        Ok(Again { number: number as usize, shape: shape as usize, depth })
     }
 
     /// The entry of an object, if it was met in this part or kept from another.
@@ -107,9 +109,9 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             return Some(entry as usize);
         }
         // By a type it may be something else.
-        let Shared { object, weight } =
+        let Shared { object, hash_cost } =
             self.elsewhere.far.kept.objects.get(&number).filter(|_| self.rules.schema.is_none())?;
-        let entry = Numbered { weight: *weight, ..Numbered::whole(object.clone()) };
+        let entry = Numbered { hash_cost: *hash_cost, ..Numbered::whole(object.clone()) };
         Some(self.add_entry(number, entry))
     }
 
@@ -124,7 +126,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     pub(crate) fn met_in_part(&mut self, number: u64, entry: Numbered) -> (usize, bool) {
         match self.entry(number) {
             Some(known) => (known, false),
-            None if entry.state == State::Skipped => (UNMARKED as usize, false),
+            None if entry.state == State::Skipped => (NO_ID as usize, false),
             None => (self.add_entry(number, entry), true),
         }
     }
@@ -181,28 +183,28 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         if again.depth > MOST_WITHIN {
             return Err(decode(format_args!("objects that need each other deeper than {MOST_WITHIN}"), self.here()));
         }
-        let (mark, owed) = (self.take_mark(), std::mem::take(&mut self.bounds.owed));
+        let (object_id, owed) = (self.take_id(), std::mem::take(&mut self.bounds.owed));
         let back = self.r.place();
         let before = self.elsewhere.again.replace(again);
         let base = self.stack.len();
         let entry = self.add_entry(number, Numbered::open());
         self.r.rewind(place);
-        self.mark = entry as u32;
+        self.object_id = entry as u32;
         let object = match self.next_node(ANY)? {
             Some(object) => object,
             None => self.run_down_to(base)?,
         };
         self.whole(entry as u32, object.get());
         self.r.rewind(back);
-        (self.elsewhere.again, self.mark, self.bounds.owed) = (before, mark, owed);
+        (self.elsewhere.again, self.object_id, self.bounds.owed) = (before, object_id, owed);
         Ok(object)
     }
 
-    /// The layout of that number.
+    /// The shape of that number.
     #[cold]
     #[inline(never)]
-    pub(crate) fn far_layout(&mut self, number: usize) -> Result<Rc<Layout>> {
-        if let Some(known) = self.elsewhere.far.kept.layouts.get(&number) {
+    pub(crate) fn far_shape(&mut self, number: usize) -> Result<Rc<Shape>> {
+        if let Some(known) = self.elsewhere.far.kept.shapes.get(&number) {
             return Ok(known.clone());
         }
         let (token, mut next) = self.index()?.shape_of(number)?;
@@ -231,9 +233,9 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 return Err(decode("a layout's name refers to no text", token.at));
             }
         }
-        let read = layout_named(&token, held, references)?;
-        let layout = self.settled(read, token.at)?;
-        self.elsewhere.far.kept.layouts.insert(number, layout.clone());
-        Ok(layout)
+        let read = shape_named(&token, held, references)?;
+        let shape = self.settled(read, token.at)?;
+        self.elsewhere.far.kept.shapes.insert(number, shape.clone());
+        Ok(shape)
     }
 }

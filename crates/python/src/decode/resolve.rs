@@ -12,7 +12,7 @@ use crate::decode::{Decoder, Numbered};
 use crate::error::{decode, raised, unknown_type, Asked, Result};
 use crate::memory::{format, HashSet, Vec};
 use crate::shapes::{classes, dicts, names};
-use crate::shapes::{places, Build, Layout, Place};
+use crate::shapes::{places, Build, Place, Shape};
 use holdall_format::model::{self, Bytes, Name, ShapeKind, ShapeReader as _};
 use holdall_format::Reader;
 use pyo3::ffi;
@@ -21,19 +21,19 @@ use pyo3::types::{PyModule, PyType};
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 
-/// A layout whose names were read, a class's own first.
-pub(crate) fn layout_named(
+/// A shape whose names were read, a class's own first.
+pub(crate) fn shape_named(
     token: &model::Shape<'_>,
     mut names: Vec<Owned>,
     references: Vec<(usize, u64)>,
-) -> Result<Rc<Layout>> {
+) -> Result<Rc<Shape>> {
     let classes = token.kind != ShapeKind::Dict;
     if names.len() != token.fields + usize::from(classes) {
         return Err(decode("a layout has more or fewer names than it says", token.at));
     }
     let numbers = names.len() - references.len();
     let type_name = classes.then(|| names.remove(0));
-    Ok(Rc::new(Layout {
+    Ok(Rc::new(Shape {
         kind: token.kind,
         bytes: 128 + 32 * names.len(),
         names,
@@ -94,10 +94,10 @@ fn in_module(py: Python<'_>, module: &Bound<'_, PyModule>, name: &str) -> Result
 }
 
 impl<'i, D: Dialect<'i>> Decoder<'i, D> {
-    /// A new layout, which may be known from an earlier message by its bytes. Who permits its class is asked each time.
-    pub(crate) fn layout(&mut self, token: &model::Shape<'i>) -> Result<Rc<Layout>> {
+    /// A new shape, which may be known from an earlier message by its bytes. Who permits its class is asked each time.
+    pub(crate) fn shape(&mut self, token: &model::Shape<'i>) -> Result<Rc<Shape>> {
         if self.elsewhere.again.is_some() {
-            return self.layout_again();
+            return self.shape_again();
         }
         let classes = token.kind != ShapeKind::Dict;
         // Each name becomes a string of at least 50 bytes, in this message or in an earlier one.
@@ -120,23 +120,23 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                         self.numbered.push(Numbered::whole(name.clone()));
                     }
                 }
-                let layout = self.settled(known, token.at)?;
-                self.layouts.push(layout.clone());
-                return Ok(layout);
+                let shape = self.settled(known, token.at)?;
+                self.shapes.push(shape.clone());
+                return Ok(shape);
             }
         }
-        let read = self.read_layout(token)?;
-        let layout = self.settled(read.clone(), token.at)?;
-        self.layouts.push(layout.clone());
+        let read = self.read_shape(token)?;
+        let shape = self.settled(read.clone(), token.at)?;
+        self.shapes.push(shape.clone());
         match classes {
             true => cache.keep(self.py, token, &read),
             false => dicts::keep(self.py, token.block, &read),
         }
-        Ok(layout)
+        Ok(shape)
     }
 
-    /// Reads the names of a new layout.
-    fn read_layout(&mut self, token: &model::Shape<'i>) -> Result<Rc<Layout>> {
+    /// Reads the names of a new shape.
+    fn read_shape(&mut self, token: &model::Shape<'i>) -> Result<Rc<Shape>> {
         let mut names = Vec::with_capacity(token.fields + 1);
         let classes = token.kind != ShapeKind::Dict;
         let block = <D::Reader as Reader<'i>>::Shapes::names(token);
@@ -176,11 +176,11 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         })();
         self.numbered = numbered;
         read?;
-        layout_named(token, names, references)
+        shape_named(token, names, references)
     }
 
-    /// The layout by which instances are built; without a schema, their class is found now.
-    pub(crate) fn settled(&mut self, read: Rc<Layout>, at: usize) -> Result<Rc<Layout>> {
+    /// The shape by which instances are built; without a schema, their class is found now.
+    pub(crate) fn settled(&mut self, read: Rc<Shape>, at: usize) -> Result<Rc<Shape>> {
         if read.kind == ShapeKind::Dict || self.rules.schema.is_some() {
             return Ok(read);
         }
@@ -191,8 +191,8 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
     }
 
-    /// The layout with the class that its name means here: found once a message, as it is the caller who permits it.
-    pub(crate) fn found_layout(&mut self, raw: &Rc<Layout>) -> Result<Rc<Layout>> {
+    /// The shape with the class that its name means here: found once a message, as it is the caller who permits it.
+    pub(crate) fn found_shape(&mut self, raw: &Rc<Shape>) -> Result<Rc<Shape>> {
         let key = Rc::as_ptr(raw) as usize;
         if let Some(known) = self.memo.found.get(&key) {
             return Ok(known.clone());
@@ -202,19 +202,19 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         Ok(found)
     }
 
-    /// A class's layout as it was read, with the class and the way its instances are made. Which class it is, and whether
+    /// A class's shape as it was read, with the class and the way its instances are made. Which class it is, and whether
     /// it is permitted, is found out anew; how instances are made stays as long as the plan, and the class as it is.
-    fn resolved(&mut self, raw: &Layout, at: usize) -> Result<Rc<Layout>> {
+    fn resolved(&mut self, raw: &Shape, at: usize) -> Result<Rc<Shape>> {
         let name = raw.stored_name(self.py).map_err(|fault| fault.found(at))?;
-        // The same long name may be that of many layouts.
+        // The same long name may be that of many shapes.
         self.rules.work.charge(name.len() / 8, "names of classes are looked up again and again", at)?;
         let Some(class) = self.resolve(name, at)? else {
             if let Some(known) = raw.matched_with(RECORDS, 0) {
                 return Ok(known);
             }
-            let layout = Rc::new(Layout { bytes: 256, ..raw.like(Build::Record, raw.names.clone()) });
-            raw.match_with(RECORDS, 0, &layout);
-            return Ok(layout);
+            let shape = Rc::new(Shape { bytes: 256, ..raw.like(Build::Record, raw.names.clone()) });
+            raw.match_with(RECORDS, 0, &shape);
+            return Ok(shape);
         };
         // SAFETY: `class` is held here.
         let (plan, version) = unsafe {
@@ -226,28 +226,28 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         if let (Some(known), 1..) = (raw.matched_with(plan.serial, version), version) {
             return Ok(known);
         }
-        let mut layout = raw.like(Build::Unresolved, raw.names.clone());
-        self.resolve_layout(&plan, &mut layout, name, at)?;
-        let layout = Rc::new(layout);
+        let mut shape = raw.like(Build::Unresolved, raw.names.clone());
+        self.resolve_shape(&plan, &mut shape, name, at)?;
+        let shape = Rc::new(shape);
         if version != 0 {
-            raw.match_with(plan.serial, version, &layout);
+            raw.match_with(plan.serial, version, &shape);
         }
-        Ok(layout)
+        Ok(shape)
     }
 
-    /// Finds out how instances of a class are built of a layout.
-    pub(crate) fn resolve_layout(&mut self, plan: &Rc<Plan>, layout: &mut Layout, name: &str, at: usize) -> Result<()> {
+    /// Finds out how instances of a class are built of a shape.
+    pub(crate) fn resolve_shape(&mut self, plan: &Rc<Plan>, shape: &mut Shape, name: &str, at: usize) -> Result<()> {
         // SAFETY: the plan's class is alive.
-        layout.bytes = unsafe { (*plan.class()).tp_basicsize as usize } + 48 + 32 * layout.names.len();
-        layout.build = self.build_of(plan, layout, name, at)?;
-        layout.plan = Some(plan.clone());
+        shape.bytes = unsafe { (*plan.class()).tp_basicsize as usize } + 48 + 32 * shape.names.len();
+        shape.build = self.build_of(plan, shape, name, at)?;
+        shape.plan = Some(plan.clone());
         Ok(())
     }
 
-    fn build_of(&mut self, plan: &Rc<Plan>, layout: &mut Layout, name: &str, at: usize) -> Result<Build> {
+    fn build_of(&mut self, plan: &Rc<Plan>, shape: &mut Shape, name: &str, at: usize) -> Result<Build> {
         let class = plan.class();
         let mismatch = |what: &str| decode(format_args!("`{name}` was stored as {what}, which it is not here"), at);
-        match (layout.kind, &plan.how) {
+        match (shape.kind, &plan.how) {
             (ShapeKind::Enum, How::Enum) => return Ok(Build::Enum),
             (ShapeKind::Enum, _) if crate::types::constant::may_be(plan) => return Ok(Build::Enum),
             (ShapeKind::Enum, _) => return Err(mismatch("an enumeration")),
@@ -255,32 +255,32 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             (ShapeKind::Custom, _) => return Err(mismatch("what its registered `encode` gave")),
             _ => {}
         }
-        plan.rename(&mut layout.names);
+        plan.rename(&mut shape.names);
         if let Some(registration) = &plan.registration {
             if registration.upgrade.is_some()
-                && registration.version != layout.version
-                && layout.kind == ShapeKind::Object
+                && registration.version != shape.version
+                && shape.kind == ShapeKind::Object
             {
                 return Ok(Build::Upgraded { plan: plan.clone(), lacking: None });
             }
         }
-        intern_names(&mut layout.names, at)?;
-        match (layout.kind, &plan.how) {
-            (ShapeKind::Object, How::Fields) => self.build_of_fields(plan, layout, name, at),
+        intern_names(&mut shape.names, at)?;
+        match (shape.kind, &plan.how) {
+            (ShapeKind::Object, How::Fields) => self.build_of_fields(plan, shape, name, at),
             (ShapeKind::Object, How::NamedTuple(fields)) => {
-                let order: Vec<usize> = layout
+                let order: Vec<usize> = shape
                     .names
                     .iter()
                     .filter_map(|name| fields.iter().position(|field| field.get() == name.get()))
                     .collect();
-                if order.len() != layout.names.len() || order.len() != fields.len() {
-                    let lacking = Some(lacking(self.py, class, &layout.names)?);
+                if order.len() != shape.names.len() || order.len() != fields.len() {
+                    let lacking = Some(lacking(self.py, class, &shape.names)?);
                     return Ok(Build::Upgraded { plan: plan.clone(), lacking });
                 }
                 Ok(Build::NamedTuple { class, order })
             }
             (ShapeKind::Based, How::Based(base)) => {
-                Ok(Build::Based { class, base: *base, places: places(plan, &layout.names)? })
+                Ok(Build::Based { class, base: *base, places: places(plan, &shape.names)? })
             }
             (ShapeKind::Based, _) => Err(mismatch("a subclass of a builtin")),
             _ => Err(decode(
@@ -291,16 +291,16 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     }
 
     /// How an instance of a usual class is built: slots, `__dict__` or both.
-    fn build_of_fields(&mut self, plan: &Rc<Plan>, layout: &Layout, name: &str, at: usize) -> Result<Build> {
+    fn build_of_fields(&mut self, plan: &Rc<Plan>, shape: &Shape, name: &str, at: usize) -> Result<Build> {
         let class = plan.class();
         // In a trusted message, as in a pickle, what was not set stays so.
         let lacks_defaulted = match self.r.trusted() {
             true => Vec::new(),
-            false => lacking(self.py, class, &layout.names)?,
+            false => lacking(self.py, class, &shape.names)?,
         };
-        let places = places(plan, &layout.names)?;
+        let places = places(plan, &shape.names)?;
         // What the class has no place for is dropped only where its version says that it has changed.
-        if layout.version == plan.version && places.iter().any(|place| matches!(place, Place::Nowhere)) {
+        if shape.version == plan.version && places.iter().any(|place| matches!(place, Place::Nowhere)) {
             return Err(decode(
                 format_args!(
                     "`{name}` was stored with a field that it has not: `register` it with `renames` or a new `version`"

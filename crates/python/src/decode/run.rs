@@ -1,13 +1,15 @@
 //! The loop: takes the container on top of the stack on by one value after the other, and hands it over when full.
 
-use super::frame::{weight_in_content, Deferred, Frame, Kind, Make, Parts, DOCUMENT, FIXED, GUESSED, ODD, PROXY};
+use super::frame::{
+    hash_cost_in_content, Deferred, Frame, Kind, Make, Parts, DOCUMENT, FIXED, LEARNS_KEYS, ODD, PROXY,
+};
 use super::hashed::{Adding, TWICE};
-use crate::budget::hash_cost::{may_run_code, Weight};
+use crate::budget::hash_cost::{may_run_code, HashCost};
 use crate::budget::scale;
 use crate::cpython::fill;
 use crate::cpython::{dict, replace, text, Obj, Owned};
 use crate::decode::dialect::{set_item, Dialect};
-use crate::decode::{Decoder, UNMARKED};
+use crate::decode::{Decoder, NO_ID};
 use crate::error::{decode, raised, refused, Fault, Result, Step};
 use crate::schema::node::{accepts, SeqKind};
 use crate::schema::{NodeId, ANY};
@@ -37,38 +39,39 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 Kind::Copied => self.run_copied()?,
                 Kind::Pairs => self.run_pairs()?,
                 Kind::Typed => self.run_typed()?,
-                Kind::Guessed => self.run_guessed()?,
+                Kind::Expected => self.run_expected()?,
                 Kind::Lists => D::run_lists(self)?,
                 _ => self.run_other()?,
             };
             if let Some(frame) = done {
-                let (mut weight, mark, check) = (D::weight(&frame, self.stack.last()), frame.mark, frame.check);
-                if weight_in_content(&frame, &self.stack) {
-                    weight.freeing = weight.freeing.max(frame.weight.freeing);
+                let (mut hash_cost, object_id, check) =
+                    (D::hash_cost(&frame, self.stack.last()), frame.object_id, frame.check);
+                if hash_cost_in_content(&frame, &self.stack) {
+                    hash_cost.freeing = hash_cost.freeing.max(frame.hash_cost.freeing);
                 }
                 let is_content = !frame.hand_over && matches!(frame.kind, Kind::Tuple | Kind::Gather);
                 let Some(mut object) = self.finish_frame(frame)? else {
                     // The content of a subclass's instance is there: the frame of its fields goes on with what that weighs.
                     if let (true, Some(fields)) = (is_content, self.stack.last_mut()) {
-                        fields.weight.add(weight);
+                        fields.hash_cost.add(hash_cost);
                     }
                     continue;
                 };
                 if check != ANY {
-                    object = self.checked_object(object, check, mark)?;
+                    object = self.checked_object(object, check, object_id)?;
                 }
                 if D::BACK_REFERENCES || self.r.indexed().is_some() {
                     self.back_from(self.stack.len());
                 }
-                if weight != Weight::default() && mark != UNMARKED {
-                    self.numbered[mark as usize].weight = weight;
+                if hash_cost != HashCost::default() && object_id != NO_ID {
+                    self.numbered[object_id as usize].hash_cost = hash_cost;
                 }
                 if self.stack.len() == base {
                     return Ok(object);
                 }
                 let Some(parent) = self.stack.last_mut() else { return Ok(object) };
-                if weight != Weight::default() {
-                    parent.weight.add(weight);
+                if hash_cost != HashCost::default() {
+                    parent.hash_cost.add(hash_cost);
                 }
                 self.deliver(object)?;
             }
@@ -96,9 +99,9 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 Some(Parts { make: Some(Make::FrozenSet), .. }) => Some(Step::Index(frame.at)),
                 _ => None,
             },
-            Kind::Copied | Kind::Keyed | Kind::Pairs | Kind::Guessed => Some(Step::Some),
-            Kind::Fields => frame.layout.as_ref()?.names.get(frame.at).cloned().map(Step::Field),
-            Kind::Typed => match &frame.layout.as_ref()?.build {
+            Kind::Copied | Kind::Keyed | Kind::Pairs | Kind::Expected => Some(Step::Some),
+            Kind::Fields => frame.shape.as_ref()?.names.get(frame.at).cloned().map(Step::Field),
+            Kind::Typed => match &frame.shape.as_ref()?.build {
                 Build::Typed(typed) => self.step_of_field(typed, frame.field),
                 _ => None,
             },
@@ -315,7 +318,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
 
     /// The object of a full frame, if it is to be handed to the frame below.
     fn finish_frame(&mut self, frame: Frame<D::Make>) -> Result<Option<Owned>> {
-        if frame.weight.freeing >= Weight::MOST_FREED {
+        if frame.hash_cost.freeing >= HashCost::MOST_FREED {
             return Err(decode("nested too deep in a type that CPython frees by recursion", frame.offset));
         }
         match frame.kind {
@@ -334,7 +337,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             Kind::Factory => {
                 let Some(object) = frame.object else { return Err(decode(CHANGED, frame.offset)) };
                 let depth = self.stack.len();
-                let done = self.default_dict(object, frame.mark, frame.hand_over)?;
+                let done = self.default_dict(object, frame.object_id, frame.hand_over)?;
                 if let Some(above) = self.stack.get_mut(depth) {
                     above.check = frame.check;
                 }
@@ -344,11 +347,11 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             Kind::Typed => self.finish_typed(frame).map(Some),
             Kind::Pairs | Kind::Keyed if frame.flags & PROXY != 0 => {
                 let Some(object) = frame.object else { return Err(decode(CHANGED, frame.offset)) };
-                self.proxy(object, frame.mark, frame.offset).map(Some)
+                self.proxy(object, frame.object_id, frame.offset).map(Some)
             }
             _ => {
                 let Some(object) = frame.object else { return Err(decode(CHANGED, frame.offset)) };
-                if frame.flags & GUESSED != 0 {
+                if frame.flags & LEARNS_KEYS != 0 {
                     self.learn(object.get(), frame.len / 2);
                 }
                 if frame.kind == Kind::Fields {
@@ -357,7 +360,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                         unsafe { fill::track(dict.get()) };
                     }
                 }
-                self.whole(frame.mark, object.get());
+                self.whole(frame.object_id, object.get());
                 let object = if frame.kind == Kind::Pairs { D::whole_dict(self, object)? } else { object };
                 Ok(frame.hand_over.then_some(object))
             }
@@ -370,11 +373,11 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         let Some(frame) = self.stack.last_mut() else { return Err(decode("a value without its container", here)) };
         let at = frame.at;
         frame.at += 1;
-        let weight = frame.weight;
-        if weight == Weight::default() || !matches!(frame.kind, Kind::Pairs | Kind::Set | Kind::Lists) {
+        let hash_cost = frame.hash_cost;
+        if hash_cost == HashCost::default() || !matches!(frame.kind, Kind::Pairs | Kind::Set | Kind::Lists) {
             return Ok((at, 0));
         }
-        frame.weight = Weight { depth: 0, values: 0, ..weight };
+        frame.hash_cost = HashCost { depth: 0, values: 0, ..hash_cost };
         // Of lists, the first has keys.
         let is_hashed = match frame.kind {
             Kind::Set => true,
@@ -382,16 +385,16 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             _ => frame.key.is_none(),
         };
         if is_hashed {
-            self.weigh_key(weight, here)?;
+            self.charge_key(hash_cost, here)?;
         }
-        Ok((at, weight.values))
+        Ok((at, hash_cost.values))
     }
 
     /// Puts a value into the container on top of the stack.
     pub(crate) fn deliver(&mut self, value: Owned) -> Result<()> {
         let here = self.here();
         let half_seen = self.late.half_seen;
-        let (at, key_weight) = self.next_place(here)?;
+        let (at, key_cost) = self.next_place(here)?;
         let Some(frame) = self.stack.last_mut() else { return Err(decode("a value without its container", here)) };
         let missing = || decode(CHANGED, here);
         // SAFETY: a frame's object is of the type that its kind says, and is held by it.
@@ -405,13 +408,13 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 }
                 Kind::Tuple => {
                     let tuple = frame.object.as_ref().ok_or_else(missing)?;
-                    let place = match frame.layout.as_deref().map(|layout| &layout.build) {
+                    let place = match frame.shape.as_deref().map(|shape| &shape.build) {
                         Some(Build::NamedTuple { order, .. }) => order[at],
                         _ => at,
                     };
                     fill::tuple_item(tuple.get(), place, value);
                 }
-                Kind::Copied | Kind::Guessed => {
+                Kind::Copied | Kind::Expected => {
                     let object = frame.object.as_ref().ok_or_else(missing)?;
                     if !dict::is_template(object.get(), frame.len) {
                         return Err(missing());
@@ -420,25 +423,25 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 }
                 Kind::Keyed => {
                     let object = frame.object.as_ref().ok_or_else(missing)?;
-                    let layout = frame.layout.as_ref().ok_or_else(missing)?;
+                    let shape = frame.shape.as_ref().ok_or_else(missing)?;
                     if frame.flags & ODD != 0 {
                         Adding::new(&self.r, &self.rules.work, here).item(
                             object.get(),
-                            layout.names[at].get(),
+                            shape.names[at].get(),
                             value.get(),
                             0,
                         )?;
-                    } else if !dict::set(object.get(), layout.names[at].get(), value.get()) {
+                    } else if !dict::set(object.get(), shape.names[at].get(), value.get()) {
                         return Err(raised());
                     }
                 }
-                Kind::Pairs => return self.deliver_to_pairs(value, key_weight),
+                Kind::Pairs => return self.deliver_to_pairs(value, key_cost),
                 Kind::Set => {
                     let set = frame.object.clone().ok_or_else(missing)?;
                     if half_seen && may_run_code(value.get()) {
                         self.late.deferred.push(Deferred::Member { set, member: value, offset: here });
                     } else {
-                        Adding::new(&self.r, &self.rules.work, here).member(set.get(), value.get(), key_weight)?;
+                        Adding::new(&self.r, &self.rules.work, here).member(set.get(), value.get(), key_cost)?;
                     }
                 }
                 Kind::Fields => put_field(frame, at, value, here)?,
@@ -449,10 +452,10 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 Kind::Array => return self.array_item(at, &value),
                 Kind::Factory => set_factory(frame, &value, here)?,
                 Kind::Gather | Kind::Lists => {
-                    let weighed = frame.weight.values;
+                    let cost_so_far = frame.hash_cost.values;
                     let parts = frame.parts.get_or_insert_default();
                     if matches!(parts.make, Some(Make::FrozenSet)) {
-                        parts.weights.push(weighed - std::mem::replace(&mut parts.weighed, weighed));
+                        parts.hash_costs.push(cost_so_far - std::mem::replace(&mut parts.cost_so_far, cost_so_far));
                     }
                     parts.gathered.push(value);
                 }
@@ -471,7 +474,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// # Safety
     /// The frame on top is of `Kind::Pairs`, and holds a dict, or an object that is set item by item.
     #[inline(always)]
-    unsafe fn deliver_to_pairs(&mut self, value: Owned, key_weight: u32) -> Result<()> {
+    unsafe fn deliver_to_pairs(&mut self, value: Owned, key_cost: u32) -> Result<()> {
         let (here, half_seen) = (self.here(), self.late.half_seen);
         let Some(frame) = self.stack.last_mut() else { return Err(decode(CHANGED, here)) };
         let Some(key) = frame.key.take() else {
@@ -479,7 +482,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             if self.options.msgpack.strict_keys && unsafe { !text_or_bytes(value.get()) } {
                 return Err(decode("a key that is neither text nor bytes, with strict_map_key=True", here));
             }
-            frame.set_key(value, key_weight);
+            frame.set_key(value, key_cost);
             return Ok(());
         };
         let dict = frame.object.clone().ok_or_else(|| decode(CHANGED, here))?;
@@ -493,15 +496,15 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 self.late.deferred.push(Deferred::Item { dict, key, value, offset: here });
                 return Ok(());
             }
-            let weight = frame.key_weight();
-            Adding::new(&self.r, &self.rules.work, here).item(dict.get(), key.get(), value.get(), weight)
+            let hash_cost = frame.key_cost();
+            Adding::new(&self.r, &self.rules.work, here).item(dict.get(), key.get(), value.get(), hash_cost)
         }
     }
 
     /// Counts what hashing a key costs, which is hashed next.
     #[cold]
-    pub(crate) fn weigh_key(&mut self, weight: Weight, at: usize) -> Result<()> {
-        scale::charge(&self.rules.work, weight, at)
+    pub(crate) fn charge_key(&mut self, hash_cost: HashCost, at: usize) -> Result<()> {
+        scale::charge(&self.rules.work, hash_cost, at)
     }
 }
 
@@ -515,15 +518,15 @@ unsafe fn text_or_bytes(object: Obj) -> bool {
 /// Puts a value into a field of the instance that the frame holds.
 ///
 /// # Safety
-/// The frame is of `Kind::Fields`, its object of the class that its layout was built for, and `at` a field of that.
+/// The frame is of `Kind::Fields`, its object of the class that its shape was built for, and `at` a field of that.
 #[inline(always)]
 unsafe fn put_field<M>(frame: &Frame<M>, at: usize, value: Owned, here: usize) -> Result<()> {
     let missing = || decode(CHANGED, here);
     let object = frame.object.as_ref().ok_or_else(missing)?;
-    let layout = frame.layout.as_ref().ok_or_else(missing)?;
+    let shape = frame.shape.as_ref().ok_or_else(missing)?;
     // SAFETY: the places are those of the object's class, as the caller promises; it is held by the frame.
     unsafe {
-        match &layout.build {
+        match &shape.build {
             Build::Slots { offsets, .. } => {
                 replace(crate::classes::state::slot_mut(object.get(), offsets[at]), value.into_raw());
             }
@@ -535,7 +538,7 @@ unsafe fn put_field<M>(frame: &Frame<M>, at: usize, value: Owned, here: usize) -
                 let dict = frame.key.as_ref().ok_or_else(missing)?;
                 if dict::is_template(dict.get(), frame.len) {
                     replace(dict::value_slot(dict.get(), at), value.into_raw());
-                } else if !dict::set(dict.get(), layout.names[at].get(), value.get()) {
+                } else if !dict::set(dict.get(), shape.names[at].get(), value.get()) {
                     return Err(raised());
                 }
             }

@@ -1,7 +1,7 @@
 //! Packed runs: lists and tuples of one plain type, made in one loop.
 
-use super::{Decoder, UNMARKED};
-use crate::budget::hash_cost::Weight;
+use super::{Decoder, NO_ID};
+use crate::budget::hash_cost::HashCost;
 use crate::cpython::{float, int, text as strings, Owned};
 use crate::decode::dialect::Dialect;
 use crate::error::{raised, Result};
@@ -10,23 +10,23 @@ use pyo3::ffi;
 
 impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// What hashing a tuple of plain values costs, for who holds it and for who refers to it later.
-    pub(crate) fn weigh_run(&mut self, seq: Seq, len: usize) {
+    pub(crate) fn add_run_cost(&mut self, seq: Seq, len: usize) {
         if seq == Seq::Tuple {
-            let weight = Weight { depth: 1, freeing: 0, values: u32::try_from(len).unwrap_or(u32::MAX) };
-            self.weigh(weight);
+            let hash_cost = HashCost { depth: 1, freeing: 0, values: u32::try_from(len).unwrap_or(u32::MAX) };
+            self.add_hash_cost(hash_cost);
         }
     }
 
     /// What hashing what is about to be made costs, for who holds it and for who refers to it later.
-    pub(crate) fn weigh(&mut self, weight: Weight) {
-        if weight == Weight::default() {
+    pub(crate) fn add_hash_cost(&mut self, hash_cost: HashCost) {
+        if hash_cost == HashCost::default() {
             return;
         }
-        if self.mark != UNMARKED {
-            self.numbered[self.mark as usize].weight = weight;
+        if self.object_id != NO_ID {
+            self.numbered[self.object_id as usize].hash_cost = hash_cost;
         }
         if let Some(frame) = self.stack.last_mut() {
-            frame.weight.add(weight);
+            frame.hash_cost.add(hash_cost);
         }
     }
 

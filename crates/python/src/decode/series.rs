@@ -1,18 +1,18 @@
-//! Messages of one pickler, read by one unpickler: each may refer to the objects and layouts of those before it.
+//! Messages of one pickler, read by one unpickler: each may refer to the objects and shapes of those before it.
 
 use super::{Decoder, Numbered};
 use crate::cpython::Owned;
 use crate::decode::dialect::Dialect;
 use crate::error::{decode, Result};
 use crate::memory::Vec;
-use crate::shapes::Layout;
+use crate::shapes::Shape;
 use std::rc::Rc;
 
 /// What the messages so far have numbered.
 #[derive(Default)]
 pub struct Series {
     objects: Vec<Numbered>,
-    layouts: Vec<Rc<Layout>>,
+    shapes: Vec<Rc<Shape>>,
 }
 
 // SAFETY: it is touched and dropped with the GIL held, as all that it holds has to be: it belongs to an object of Python's.
@@ -33,18 +33,18 @@ impl Series {
     /// Takes over what another series has.
     pub fn adopt(&mut self, other: &Series) {
         other.objects.iter().for_each(|entry| self.push(entry.object.clone()));
-        self.layouts.clone_from(&other.layouts);
+        self.shapes.clone_from(&other.shapes);
     }
 }
 
 impl<'i, D: Dialect<'i>> Decoder<'i, D> {
-    /// Builds a message that goes on with so many objects, all of the series or none; and so many layouts, likewise. After an error
+    /// Builds a message that goes on with so many objects, all of the series or none; and so many shapes, likewise. After an error
     /// the series has none.
-    pub fn in_series(&mut self, series: &mut Series, objects: u64, layouts: u64) -> Result<Owned> {
+    pub fn in_series(&mut self, series: &mut Series, objects: u64, shapes: u64) -> Result<Owned> {
         let before = std::mem::take(series);
         if objects > 0 {
             let there = before.objects.len();
-            if objects != there as u64 || ![0, before.layouts.len() as u64].contains(&layouts) {
+            if objects != there as u64 || ![0, before.shapes.len() as u64].contains(&shapes) {
                 return Err(decode(
                     format_args!(
                         "goes on with messages of {objects} objects, and {there} were loaded: load what one Pickler wrote in order, by one Unpickler"
@@ -53,8 +53,8 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 ));
             }
             self.numbered = before.objects;
-            if layouts > 0 {
-                self.layouts = before.layouts;
+            if shapes > 0 {
+                self.shapes = before.shapes;
             }
         }
         let first = self.numbered.len();
@@ -64,7 +64,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             *entry = Numbered::whole(made.clone());
         }
         series.objects = std::mem::take(&mut self.numbered);
-        series.layouts = std::mem::take(&mut self.layouts);
+        series.shapes = std::mem::take(&mut self.shapes);
         Ok(made)
     }
 }

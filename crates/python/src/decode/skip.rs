@@ -1,14 +1,14 @@
 //! Values that nobody asked for: passed over unread. What they number can still be referred to: such an object is read
 //! after all, where it is asked for.
 
-use super::{Decoder, Numbered, State, UNMARKED};
+use super::{Decoder, Numbered, State, NO_ID};
 use crate::budget;
-use crate::budget::hash_cost::Weight;
+use crate::budget::hash_cost::HashCost;
 use crate::cpython::Owned;
 use crate::decode::dialect::Dialect;
 use crate::error::{decode, Result};
 use crate::schema::{NodeId, ANY};
-use crate::shapes::Layout;
+use crate::shapes::Shape;
 use crate::types;
 use crate::types::buffer::BufferToken;
 use holdall_format::{Reader, Token};
@@ -20,17 +20,17 @@ const MOST_WITHIN: usize = 100;
 /// A numbered object that was passed over.
 #[derive(Debug, Clone, Copy)]
 pub struct Skipped<P> {
-    /// Where its value begins, and how many layouts there were by then.
+    /// Where its value begins, and how many shapes there were by then.
     place: P,
     at: usize,
-    layouts: usize,
+    shapes: usize,
 }
 
-/// What of numbers and layouts is met for the second time.
+/// What of numbers and shapes is met for the second time.
 #[derive(Debug, Clone, Copy)]
 pub struct Again {
     pub(crate) number: usize,
-    pub(crate) layout: usize,
+    pub(crate) shape: usize,
     pub(crate) depth: usize,
 }
 
@@ -54,24 +54,24 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         let token = self.r.next()?;
         match &token {
             Token::AssignId => {
-                let mut place = Weight::default();
+                let mut place = HashCost::default();
                 // What is passed over for the second time is in the list.
                 if self.elsewhere.again.is_none() {
                     place.values = self.elsewhere.skipped.len() as u32;
                     self.elsewhere.skipped.push(Skipped {
                         place: self.r.place(),
                         at: self.r.offset(),
-                        layouts: self.layouts.len(),
+                        shapes: self.shapes.len(),
                     });
                 }
-                self.add_numbered(Numbered { object: None, weight: place, state: State::Skipped, node: ANY });
+                self.add_numbered(Numbered { object: None, hash_cost: place, state: State::Skipped, node: ANY });
             }
             Token::NewShape(new) => {
-                self.layout(new)?;
+                self.shape(new)?;
             }
             Token::Instance(number) => {
-                let layout = self.layout_of(*number)?;
-                return Ok(layout.kind.values(layout.names.len()));
+                let shape = self.shape_of(*number)?;
+                return Ok(shape.kind.values(shape.names.len()));
             }
             Token::Buffer { number, out_of_band } if self.elsewhere.ahead == 0 => {
                 // They come in order: one that is passed over is taken nevertheless.
@@ -103,32 +103,32 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
     }
 
-    /// The next layout, of one that has its number already.
+    /// The next shape, of one that has its number already.
     #[cold]
-    pub(crate) fn layout_again(&mut self) -> Result<Rc<Layout>> {
+    pub(crate) fn shape_again(&mut self) -> Result<Rc<Shape>> {
         let here = self.here();
         let Some(again) = &mut self.elsewhere.again else { return Err(decode("a layout out of place", here)) };
         if self.r.indexed().is_some() {
-            let number = again.layout;
-            again.layout += 1;
+            let number = again.shape;
+            again.shape += 1;
             let before = again.number;
-            let layout = self.far_layout(number)?;
+            let shape = self.far_shape(number)?;
             if let Some(again) = &mut self.elsewhere.again {
-                again.number = before + layout.numbers;
+                again.number = before + shape.numbers;
             }
-            return Ok(layout);
+            return Ok(shape);
         }
-        let layout = self.layouts.get(again.layout).cloned().ok_or_else(|| decode("a layout out of place", here))?;
-        again.layout += 1;
-        again.number += layout.numbers;
-        Ok(layout)
+        let shape = self.shapes.get(again.shape).cloned().ok_or_else(|| decode("a layout out of place", here))?;
+        again.shape += 1;
+        again.number += shape.numbers;
+        Ok(shape)
     }
 
-    /// An object that is there already, met again where it was written: its mark was taken.
+    /// An object that is there already, met again where it was written: its id was taken.
     pub(crate) fn take_again(&mut self) -> Result<Option<Owned>> {
-        let mark = self.take_mark();
+        let object_id = self.take_id();
         // It may be one of those that are being built, further out.
-        let object = self.numbered(u64::from(mark))?;
+        let object = self.numbered(u64::from(object_id))?;
         let before = self.r.offset();
         self.skip()?;
         self.read_more_than_once(self.r.offset() - before)?;
@@ -144,8 +144,8 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// Builds a numbered object that was passed over, as the node says that asks for it first.
     #[cold]
     pub(crate) fn read_skipped(&mut self, number: usize, id: NodeId) -> Result<Owned> {
-        let place = self.numbered[number].weight.values as usize;
-        let Some(&Skipped { place, at, layouts }) = self.elsewhere.skipped.get(place) else {
+        let place = self.numbered[number].hash_cost.values as usize;
+        let Some(&Skipped { place, at, shapes }) = self.elsewhere.skipped.get(place) else {
             return Err(decode("an object out of place", self.here()));
         };
         let depth = self.elsewhere.again.map_or(0, |again| again.depth) + 1;
@@ -155,18 +155,18 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 at,
             ));
         }
-        let (before, back, mark) = (self.elsewhere.again, self.r.place(), self.take_mark());
+        let (before, back, object_id) = (self.elsewhere.again, self.r.place(), self.take_id());
         self.r.rewind(place);
-        self.elsewhere.again = Some(Again { number: number + 1, layout: layouts, depth });
+        self.elsewhere.again = Some(Again { number: number + 1, shape: shapes, depth });
         self.numbered[number] = Numbered::open();
-        self.mark = number as u32;
+        self.object_id = number as u32;
         let base = self.stack.len();
         // What was owed below is not to be had from here on.
         let owed = std::mem::take(&mut self.bounds.owed);
         let made = match self.next_leaf(self.rules.node(id).accepts)? {
             Some(value) => {
                 self.whole(number as u32, value.get());
-                self.mark = UNMARKED;
+                self.object_id = NO_ID;
                 Some(value)
             }
             None => self.next_node(id)?,
@@ -177,7 +177,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         };
         self.read_more_than_once(self.r.offset() - at)?;
         self.bounds.owed = owed;
-        (self.elsewhere.again, self.mark) = (before, mark);
+        (self.elsewhere.again, self.object_id) = (before, object_id);
         self.r.rewind(back);
         Ok(object)
     }

@@ -2,8 +2,8 @@
 
 use super::frame::{Frame, Kind, Make, HASHED};
 use super::schemaless;
-use super::{Decoder, Numbered, State, UNMARKED};
-use crate::budget::hash_cost::Weight;
+use super::{Decoder, Numbered, State, NO_ID};
+use crate::budget::hash_cost::HashCost;
 use crate::cpython::text::Failure;
 use crate::cpython::{float, int, text as strings, Owned};
 use crate::decode::dialect::Dialect;
@@ -203,14 +203,14 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         self.numbered(number).map(Some)
     }
 
-    /// Takes a mark: the number of what follows. `None` where that is there already.
-    pub(crate) fn begin_mark(&mut self) -> Result<Option<u32>> {
-        if self.mark != UNMARKED {
+    /// Takes an id: the number of what follows. `None` where that is there already.
+    pub(crate) fn begin_id(&mut self) -> Result<Option<u32>> {
+        if self.object_id != NO_ID {
             return Err(decode("a mark of a mark", self.here()));
         }
-        let (mark, new) = self.add_or_meet(Numbered::open());
-        self.mark = mark as u32;
-        Ok(new.then_some(mark as u32))
+        let (object_id, new) = self.add_or_meet(Numbered::open());
+        self.object_id = object_id as u32;
+        Ok(new.then_some(object_id as u32))
     }
 
     /// A value that is no leaf.
@@ -219,11 +219,11 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         match token {
             Token::Reference(number) => self.referred(number, ANY),
             Token::Instance(number) => {
-                let layout = self.layout_of(number)?;
-                self.instance(&layout)
+                let shape = self.shape_of(number)?;
+                self.instance(&shape)
             }
-            Token::AssignId => self.marked(),
-            // A plain format has one kind of sequence, which is what can stand there.
+            Token::AssignId => self.with_id(),
+            // A schemaless format has one kind of sequence, which is what can stand there.
             Token::List(len) if self.hashes_next() => self.begin_tuple(len, ANY, HASHED),
             Token::List(len) => self.begin_list(len, ANY),
             Token::Items(end) if self.hashes_next() => {
@@ -234,30 +234,30 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             Token::Members(end) => self.begin_members(end),
             Token::Tuple(len) => self.begin_tuple(len, ANY, 0),
             Token::Floats(seq, run) => {
-                self.weigh_run(seq, run.len());
+                self.add_run_cost(seq, run.len());
                 self.floats(seq, run)
             }
             Token::Ints(seq, run) => {
-                self.weigh_run(seq, run.len());
+                self.add_run_cost(seq, run.len());
                 self.ints(seq, run)
             }
             Token::NewShape(token) => {
-                let mark = self.take_mark();
-                let layout = self.layout(&token)?;
-                self.mark = mark;
-                self.instance(&layout)
+                let object_id = self.take_id();
+                let shape = self.shape(&token)?;
+                self.object_id = object_id;
+                self.instance(&shape)
             }
             _ => self.rare(token),
         }
     }
 
-    /// A value that has a number, whose mark was read.
+    /// A value that has a number, whose id was read.
     #[inline(never)]
-    fn marked(&mut self) -> Result<Option<Owned>> {
-        let Some(mark) = self.begin_mark()? else { return self.take_again() };
+    fn with_id(&mut self) -> Result<Option<Owned>> {
+        let Some(object_id) = self.begin_id()? else { return self.take_again() };
         if let Some(value) = self.next_leaf(accepts::ALL)? {
-            self.whole(mark, value.get());
-            self.mark = UNMARKED;
+            self.whole(object_id, value.get());
+            self.object_id = NO_ID;
             return Ok(Some(value));
         }
         let before = self.r.place();
@@ -274,16 +274,16 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         self.node(token)
     }
 
-    /// A value that is complete: takes the mark.
+    /// A value that is complete: takes the id.
     pub(crate) fn done(&mut self, value: Option<Owned>) -> Result<Option<Owned>> {
         let value = value.ok_or_else(raised)?;
-        let mark = self.take_mark();
-        self.whole(mark, value.get());
+        let object_id = self.take_id();
+        self.whole(object_id, value.get());
         Ok(Some(value))
     }
 
-    pub(crate) fn frame(&self, kind: Kind, object: Option<Owned>, len: usize, mark: u32) -> Frame<D::Make> {
-        Frame::new(kind, object, len, mark, self.here())
+    pub(crate) fn frame(&self, kind: Kind, object: Option<Owned>, len: usize, object_id: u32) -> Frame<D::Make> {
+        Frame::new(kind, object, len, object_id, self.here())
     }
 
     /// Pushes a frame; its values are owed from now on.
@@ -313,7 +313,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 Token::Int(value) => self.done(int::from_value(value)),
                 Token::Float(value) => self.done(float::from_value(value)),
                 Token::BigInt(bytes) => {
-                    self.weigh(Weight { values: (bytes.len() / 16) as u32, ..Weight::default() });
+                    self.add_hash_cost(HashCost { values: (bytes.len() / 16) as u32, ..HashCost::default() });
                     self.done(int::from_bytes(bytes))
                 }
                 Token::UInt(value) => self.done(Owned::new(ffi::PyLong_FromUnsignedLongLong(value))),
@@ -338,14 +338,14 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 Token::Ellipsis => self.done(Some(Owned::borrowed(ffi::Py_Ellipsis()))),
                 Token::NotImplemented => self.done(Some(Owned::borrowed(ffi::Py_NotImplemented()))),
                 Token::Bools(seq, run) => {
-                    self.weigh_run(seq, run.len());
+                    self.add_run_cost(seq, run.len());
                     self.bools(seq, run)
                 }
                 Token::Texts(seq, lengths, joined) => {
-                    self.weigh_run(seq, lengths.len());
+                    self.add_run_cost(seq, lengths.len());
                     self.texts(seq, lengths, joined)
                 }
-                Token::Dict(len) if !D::Reader::UNIQUE_KEYS => self.begin_guessed(len),
+                Token::Dict(len) if !D::Reader::UNIQUE_KEYS => self.begin_expected(len),
                 Token::Dict(len) => {
                     let dict = Owned::new(ffi::PyDict_New()).ok_or_else(raised)?;
                     self.begin_pairs(dict, len, true, ANY)
@@ -395,9 +395,9 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
         let (made_of, then) = reduce::values(flags);
         self.claim(made_of + then, 256)?;
-        let mark = self.take_mark();
+        let object_id = self.take_id();
         let make = Make::Recipe { flags, deferred: self.late.deferred.len() };
-        let frame = Frame::gather(make, None, made_of + then, mark, at);
+        let frame = Frame::gather(make, None, made_of + then, object_id, at);
         Ok(self.push(Frame { kind: Kind::Reduce, ..frame }))
     }
 

@@ -6,16 +6,16 @@ use crate::decode::dialect::Dialect;
 use crate::decode::{Decoder, Numbered};
 use crate::error::Result;
 use crate::memory::Vec;
-use crate::shapes::Layout;
+use crate::shapes::Shape;
 use holdall_format::hold::log::NamesReader;
 use holdall_format::Token;
 use std::rc::Rc;
 
-/// Texts and layouts that the records of a shared window have named so far, by their numbers.
+/// Texts and shapes that the records of a shared window have named so far, by their numbers.
 #[derive(Default)]
 pub struct SharedWindow {
     texts: Vec<Numbered>,
-    layouts: Vec<Rc<Layout>>,
+    shapes: Vec<Rc<Shape>>,
 }
 
 // SAFETY: it is touched and dropped with the GIL held, as all that it holds has to be: it belongs to an object of Python's.
@@ -26,26 +26,26 @@ unsafe impl Sync for SharedWindow {}
 impl SharedWindow {
     /// How many names there are.
     pub fn named(&self) -> u64 {
-        (self.texts.len() + self.layouts.len()) as u64
+        (self.texts.len() + self.shapes.len()) as u64
     }
 
     pub fn texts(&self) -> u64 {
         self.texts.len() as u64
     }
 
-    pub fn layouts(&self) -> u64 {
-        self.layouts.len() as u64
+    pub fn shapes(&self) -> u64 {
+        self.shapes.len() as u64
     }
 
     /// Back to so many.
-    pub fn cut(&mut self, texts: u64, layouts: u64) {
+    pub fn cut(&mut self, texts: u64, shapes: u64) {
         self.texts.truncate(texts as usize);
-        self.layouts.truncate(layouts as usize);
+        self.shapes.truncate(shapes as usize);
     }
 
     pub fn clear(&mut self) {
         self.texts.clear();
-        self.layouts.clear();
+        self.shapes.clear();
     }
 }
 
@@ -54,25 +54,25 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     pub fn log_record(&mut self, window: &mut SharedWindow, allowance: &mut Allowance) -> Result<Owned> {
         self.begin_allowance(allowance);
         self.numbered = std::mem::take(&mut window.texts);
-        self.layouts = std::mem::take(&mut window.layouts);
-        let (texts, layouts) = (self.numbered.len(), self.layouts.len());
+        self.shapes = std::mem::take(&mut window.shapes);
+        let (texts, shapes) = (self.numbered.len(), self.shapes.len());
         let made = crate::error::guarded(|| self.message());
         self.end_allowance(allowance);
         self.numbered.truncate(texts);
-        self.layouts.truncate(layouts);
+        self.shapes.truncate(shapes);
         window.texts = std::mem::take(&mut self.numbered);
-        window.layouts = std::mem::take(&mut self.layouts);
+        window.shapes = std::mem::take(&mut self.shapes);
         made
     }
 
     /// Learns names.
     pub fn learn_names(&mut self, window: &mut SharedWindow, names: &mut NamesReader<'i>) -> Result<()> {
         self.numbered = std::mem::take(&mut window.texts);
-        self.layouts = std::mem::take(&mut window.layouts);
+        self.shapes = std::mem::take(&mut window.shapes);
         self.learns = true;
         let learnt = crate::error::guarded(|| self.names(names));
         window.texts = std::mem::take(&mut self.numbered);
-        window.layouts = std::mem::take(&mut self.layouts);
+        window.shapes = std::mem::take(&mut self.shapes);
         learnt
     }
 
@@ -84,8 +84,8 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                     let text = self.string_of(bytes)?;
                     self.numbered.push(Numbered::whole(text));
                 }
-                Token::NewShape(layout) => {
-                    self.layout(&layout)?;
+                Token::NewShape(shape) => {
+                    self.shape(&shape)?;
                 }
                 _ => {}
             }

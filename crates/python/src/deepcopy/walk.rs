@@ -497,7 +497,7 @@ impl Copier<'_> {
 /// The dict stays unchanged while the slice is used.
 #[inline(always)]
 unsafe fn entries_of<'a>(frame: &Frame) -> Option<&'a [(Obj, Obj)]> {
-    // SAFETY: the frame holds a dict; `dict::entries` checks its layout again.
+    // SAFETY: the frame holds a dict; `dict::entries` checks its shape again.
     unsafe {
         if dict::len(frame.object.get()) != frame.len {
             return None;

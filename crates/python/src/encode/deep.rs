@@ -4,7 +4,7 @@
 use super::{Encoder, Extra, Frame, Kind};
 use crate::budget::hash_cost::frees_by_recursion;
 use crate::budget::hash_cost::hashes_by_identity;
-use crate::budget::hash_cost::Weight;
+use crate::budget::hash_cost::HashCost;
 use crate::budget::scale::Scale;
 use crate::cpython::{Obj, Owned};
 use crate::encode::dialect::Dialect;
@@ -19,7 +19,7 @@ use std::ptr::addr_of_mut;
 /// Where the stack has a multiple of so many frames, it is looked at (a power of two).
 const LOOKED_AT: usize = 64;
 /// More frames than the most that a load takes of what is freed by recursion.
-const MOST_FRAMES: usize = 2 * Weight::MOST_FREED as usize;
+const MOST_FRAMES: usize = 2 * HashCost::MOST_FREED as usize;
 /// A key of tuples of so many items, and so many levels, is looked at without noting anything.
 const FLAT_ITEMS: isize = 16;
 const FLAT_LEVELS: usize = 4;
@@ -53,7 +53,7 @@ impl<D: Dialect> Encoder<'_, D> {
     pub(crate) unsafe fn check_key(&mut self, key: Obj) -> Result<()> {
         // SAFETY: alive, says the caller.
         if D::KEEPS_TYPES && unsafe { !self.is_flat(key, FLAT_LEVELS) } {
-            return self.weigh_key(key);
+            return self.charge_key(key);
         }
         Ok(())
     }
@@ -81,14 +81,14 @@ impl<D: Dialect> Encoder<'_, D> {
 
     #[cold]
     #[inline(never)]
-    fn weigh_key(&mut self, key: Obj) -> Result<()> {
+    fn charge_key(&mut self, key: Obj) -> Result<()> {
         // SAFETY: alive, as the caller of `check_key` says.
         let key = unsafe { Owned::borrowed(key) };
-        let weight = self.deep.get_or_insert_default().scale.weigh(self.py, &key)?;
-        if weight.depth > Weight::DEEPEST {
+        let hash_cost = self.deep.get_or_insert_default().scale.add_hash_cost(self.py, &key)?;
+        if hash_cost.depth > HashCost::DEEPEST {
             return Err(encode(format!(
                 "a key nested deeper than {}: its hash could not be computed",
-                Weight::DEEPEST
+                HashCost::DEEPEST
             )));
         }
         Ok(())
@@ -166,19 +166,19 @@ impl<D: Dialect> Encoder<'_, D> {
     #[inline(always)]
     pub(crate) fn refuse_linked(&mut self) -> Result<()> {
         match self.deep.take() {
-            Some(deep) => self.weigh_linked(&deep.linked),
+            Some(deep) => self.cost_of_linked(&deep.linked),
             None => Ok(()),
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn weigh_linked(&self, linked: &[Owned]) -> Result<()> {
+    fn cost_of_linked(&self, linked: &[Owned]) -> Result<()> {
         let mut known = FxHashMap::default();
         for object in linked {
             // The object that holds those noted last is not among them.
-            let own = usize::from(Weight::OF_ARRAY);
-            if freed_depth(self.py, object, &mut known)? + own > usize::from(Weight::MOST_FREED) {
+            let own = usize::from(HashCost::OF_ARRAY);
+            if freed_depth(self.py, object, &mut known)? + own > usize::from(HashCost::MOST_FREED) {
                 return Err(self.too_deep(object.get()));
             }
         }
@@ -248,7 +248,7 @@ impl<D: Dialect> Encoder<'_, D> {
                     levels + more
                 }
             };
-            if levels + LOOKED_AT * freed_by_recursion(class) > usize::from(Weight::MOST_FREED) {
+            if levels + LOOKED_AT * freed_by_recursion(class) > usize::from(HashCost::MOST_FREED) {
                 return Err(self.too_deep(object));
             }
         }
@@ -263,7 +263,7 @@ struct Open {
     deepest: usize,
 }
 
-/// How deep freeing an object recurses, in the units of `Weight`; `known` has it of those that were looked at.
+/// How deep freeing an object recurses, in the units of `HashCost`; `known` has it of those that were looked at.
 fn freed_depth(py: Python<'_>, object: &Owned, known: &mut FxHashMap<usize, usize>) -> Result<usize> {
     let open = |object: &Owned| -> Result<Open> {
         // SAFETY: held.
@@ -372,20 +372,20 @@ fn freed_by_recursion(class: *mut ffi::PyTypeObject) -> usize {
     // SAFETY: the class of a live object; static types.
     unsafe {
         let has = |flags| ffi::PyType_HasFeature(class, flags) != 0;
-        let deque = usize::from(Weight::OF_DEQUE);
+        let deque = usize::from(HashCost::OF_DEQUE);
         if has(NEVER) || class == addr_of_mut!(ffi::PyDict_Type) || class == addr_of_mut!(ffi::PyTuple_Type) {
             0
         } else if class == addr_of_mut!(ffi::PySlice_Type) {
-            usize::from(Weight::OF_SLICE)
+            usize::from(HashCost::OF_SLICE)
         } else if has(ffi::Py_TPFLAGS_DICT_SUBCLASS) {
             deque * usize::from(class != addr_of_mut!(crate::cpython::PyODict_Type))
         } else if is_exception(class) || has(ffi::Py_TPFLAGS_TUPLE_SUBCLASS) {
             // A load makes it in two steps. (A tuple of a class of CPython's own is a struct sequence.)
-            2 * usize::from(Weight::OF_EXCEPTION) * usize::from(frees_by_recursion(class))
+            2 * usize::from(HashCost::OF_EXCEPTION) * usize::from(frees_by_recursion(class))
         } else {
             match std::ffi::CStr::from_ptr((*class).tp_name).to_bytes() {
                 b"collections.deque" => deque,
-                b"numpy.ndarray" => usize::from(Weight::OF_ARRAY),
+                b"numpy.ndarray" => usize::from(HashCost::OF_ARRAY),
                 _ => 0,
             }
         }

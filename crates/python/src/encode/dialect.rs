@@ -69,7 +69,7 @@ pub trait Dialect: Sized {
     #[inline(always)]
     unsafe fn walk_pairs(encoder: &mut Encoder<'_, Self>) -> Result<bool> {
         // SAFETY: the same contract.
-        unsafe { encoder.walk_plain_pairs() }
+        unsafe { encoder.walk_schemaless_pairs() }
     }
 
     /// Writes the items of a list or tuple as one packed run; says no to those that have no such form, and nothing where the
@@ -316,12 +316,12 @@ impl<W: TimestampWriter + ExtensionWriter> Dialect for MessagePack<W> {
     #[inline(always)]
     unsafe fn dict(encoder: &mut Encoder<'_, Self>, object: Obj, _: u32) -> Result<()> {
         // SAFETY: the same contract.
-        unsafe { encoder.plain_dict(object) }
+        unsafe { encoder.schemaless_dict(object) }
     }
 
     unsafe fn value(encoder: &mut Encoder<'_, Self>, object: Obj, class: Type) -> Result<()> {
         // SAFETY: the same contract.
-        unsafe { encoder.plain_builtin(object, class) }
+        unsafe { encoder.schemaless_builtin(object, class) }
     }
 
     fn extension(encoder: &mut Encoder<'_, Self>, code: i8, data: &[u8]) -> Result<()> {
@@ -349,12 +349,12 @@ impl<W: BsonWriter> Dialect for Bson<W> {
     #[inline(always)]
     unsafe fn dict(encoder: &mut Encoder<'_, Self>, object: Obj, _: u32) -> Result<()> {
         // SAFETY: the same contract.
-        unsafe { encoder.plain_dict(object) }
+        unsafe { encoder.schemaless_dict(object) }
     }
 
     unsafe fn value(encoder: &mut Encoder<'_, Self>, object: Obj, class: Type) -> Result<()> {
         // SAFETY: the same contract.
-        unsafe { encoder.plain_builtin(object, class) }
+        unsafe { encoder.schemaless_builtin(object, class) }
     }
 
     fn bson_value(encoder: &mut Encoder<'_, Self>, marker: Marker, object: &Bound<'_, PyAny>) -> Result<bool> {

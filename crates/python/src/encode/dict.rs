@@ -1,4 +1,4 @@
-//! Dicts: by a layout of their keys where these are names, else as pairs.
+//! Dicts: by a shape of their keys where these are names, else as pairs.
 
 use crate::cpython::dict::{self, Position};
 use crate::cpython::{text, Obj, Owned};
@@ -23,20 +23,20 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
                 if entries.is_empty() || entries.len() > shapes::MOST_KEYS {
                     return self.table(object);
                 }
-                let layout = if self.tables.layouts.is_dict(hint, entries) {
+                let shape = if self.tables.shapes.is_dict(hint, entries) {
                     self.w.instance(hint as usize);
                     hint
                 } else {
-                    self.dict_layout(entries)?
+                    self.dict_shape(entries)?
                 };
-                self.last_layout = layout;
+                self.last_shape = shape;
                 for (at, &(_, value)) in entries.iter().enumerate() {
                     if self.leaf(value, BY_PARENT)? {
                         continue;
                     }
                     let depth = self.tables.stack.len();
                     let done = self.shallow(value)?;
-                    self.last_layout = layout;
+                    self.last_shape = shape;
                     if done && self.tables.stack.len() == depth {
                         continue;
                     }
@@ -48,7 +48,7 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
                     let frame = Frame {
                         at: at as isize,
                         len: entries.len() - at,
-                        hint: layout,
+                        hint: shape,
                         ..Frame::new(Owned::borrowed(object), Kind::Values)
                     };
                     self.tables.stack.insert(depth, frame);
@@ -60,15 +60,15 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
         }
     }
 
-    /// Writes the head of a dict that has not the layout that was expected.
+    /// Writes the head of a dict that has not the shape that was expected.
     #[inline(never)]
-    unsafe fn dict_layout(&mut self, entries: &[(Obj, Obj)]) -> Result<u32> {
+    unsafe fn dict_shape(&mut self, entries: &[(Obj, Obj)]) -> Result<u32> {
         let mut names = [std::ptr::null_mut(); shapes::MOST_KEYS];
         for (name, entry) in names.iter_mut().zip(entries) {
             *name = entry.0;
         }
         // SAFETY: keys of a live dict.
-        unsafe { self.layout(ShapeKind::Dict, None, &names[..entries.len()]) }
+        unsafe { self.shape(ShapeKind::Dict, None, &names[..entries.len()]) }
     }
 
     /// A dict whose entries can't be had as one array of string keys.
@@ -88,18 +88,18 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
                 }
                 names.push(key);
             }
-            let layout = self.layout(ShapeKind::Dict, None, &names)?;
-            self.last_layout = layout;
-            self.dict_values(&Owned::borrowed(object), layout);
+            let shape = self.shape(ShapeKind::Dict, None, &names)?;
+            self.last_shape = shape;
+            self.dict_values(&Owned::borrowed(object), shape);
         }
         Ok(())
     }
 
     /// Leaves the values of a dict to the walk.
-    pub(crate) unsafe fn dict_values(&mut self, dict: &Owned, layout: u32) {
+    pub(crate) unsafe fn dict_values(&mut self, dict: &Owned, shape: u32) {
         // SAFETY: a dict, says the caller.
         let len = unsafe { dict::len(dict.get()) };
-        self.tables.stack.push(Frame { len, hint: layout, ..Frame::new(dict.clone(), Kind::Values) });
+        self.tables.stack.push(Frame { len, hint: shape, ..Frame::new(dict.clone(), Kind::Values) });
     }
 }
 

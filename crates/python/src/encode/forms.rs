@@ -1,4 +1,4 @@
-//! What plain formats have several forms for: the caller says which.
+//! What schemaless formats have several forms for: the caller says which.
 
 use super::Encoder;
 use crate::cpython::owned;
@@ -84,7 +84,7 @@ impl<D: Dialect> Encoder<'_, D> {
     ///
     /// # Safety
     /// `set` is a set.
-    pub(crate) unsafe fn plain_members(&mut self, set: Obj) -> Result<()> {
+    pub(crate) unsafe fn schemaless_members(&mut self, set: Obj) -> Result<()> {
         if self.options.forms.order == Order::Own {
             // SAFETY: a set, says the caller.
             return unsafe { self.members(set) };
@@ -122,7 +122,7 @@ impl<D: Dialect> Encoder<'_, D> {
     }
 
     /// A UUID where the format has none; says no where it is to be its text.
-    pub(crate) fn plain_uuid(&mut self, object: &Bound<'_, PyAny>) -> Result<bool> {
+    pub(crate) fn schemaless_uuid(&mut self, object: &Bound<'_, PyAny>) -> Result<bool> {
         match self.options.forms.uuid {
             UuidForm::Canonical => return Ok(false),
             UuidForm::Hex => {
@@ -138,7 +138,7 @@ impl<D: Dialect> Encoder<'_, D> {
     }
 
     /// A decimal number where the format has none; says no where it is to be its text.
-    pub(crate) fn plain_decimal(&mut self, object: &Bound<'_, PyAny>) -> Result<bool> {
+    pub(crate) fn schemaless_decimal(&mut self, object: &Bound<'_, PyAny>) -> Result<bool> {
         match &self.options.forms.decimal {
             DecimalForm::Text => return Ok(false),
             DecimalForm::Number => {

@@ -47,7 +47,7 @@ impl<D: Dialect> Encoder<'_, D> {
     /// Writes a container value by value.
     ///
     /// # Safety
-    /// `object` is alive and its mark was written.
+    /// `object` is alive and its id was written.
     pub(crate) unsafe fn open_asked(&mut self, object: Obj) -> Result<()> {
         let depth = self.tables.stack.len();
         // SAFETY: alive, says the caller; types are looked at before content is.
@@ -77,7 +77,7 @@ impl<D: Dialect> Encoder<'_, D> {
         }
     }
 
-    /// Writes what the caller gave to stand for an object whose mark was written: it has the object's number then, or
+    /// Writes what the caller gave to stand for an object whose id was written: it has the object's number then, or
     /// the object gets its. Alive, both of them.
     pub(crate) fn replaced(&mut self, object: Obj, replacement: Owned) -> Result<()> {
         if self.replacing == MOST_REPLACEMENTS {
@@ -90,7 +90,7 @@ impl<D: Dialect> Encoder<'_, D> {
             if let Some(number) = number {
                 self.keep(replacement.clone());
                 if crate::cpython::text::is(raw) {
-                    return self.plain_text(raw);
+                    return self.bare_text(raw);
                 }
                 if self.leaf(raw, isize::MAX)? {
                     return Ok(());
@@ -176,7 +176,7 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
     /// Takes back the id of an object, the last thing that was written: it is the object of that number.
     pub(crate) fn refer_instead(&mut self, object: Obj, known: u32) {
         self.w.rollback(self.w.position() - 1);
-        self.next_number -= 1;
+        self.next_id -= 1;
         self.tables.memo.renumber(object, known);
         self.w.reference(u64::from(known));
     }
@@ -187,7 +187,7 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
         if !self.tracks() {
             return Ok(None);
         }
-        let number = match self.tables.memo.meet(object, self.next_number) {
+        let number = match self.tables.memo.meet(object, self.next_id) {
             Met::Before(number) => number,
             Met::Never => {
                 self.w.assign_id();
@@ -196,7 +196,7 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
                 self.number()?
             }
         };
-        // Among arguments all gets a mark: what may end an object that is written again has to be known by then.
+        // Among arguments all gets an id: what may end an object that is written again has to be known by then.
         self.bound = (0, 0);
         Ok(Some((number, *self.unmade.entry(number).or_insert(Unmade::Arguments) == Unmade::Again)))
     }

@@ -1,4 +1,4 @@
-//! Dicts and instances: layouts written once, values by position.
+//! Dicts and instances: shapes written once, values by position.
 
 use super::walk::CHANGED;
 use crate::classes::how::{Base, How};
@@ -101,11 +101,11 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
             .push(Frame { extra: Some(Extra::Plan(plan.clone())), ..Frame::new(object.clone(), Kind::Slots) });
     }
 
-    /// Writes the head of an instance of that layout: its number, or all of it where it is new.
+    /// Writes the head of an instance of that shape: its number, or all of it where it is new.
     ///
     /// # Safety
     /// `names` are alive.
-    pub(crate) unsafe fn layout(&mut self, kind: ShapeKind, plan: Option<&Plan>, names: &[Obj]) -> Result<u32> {
+    pub(crate) unsafe fn shape(&mut self, kind: ShapeKind, plan: Option<&Plan>, names: &[Obj]) -> Result<u32> {
         // SAFETY: alive, says the caller.
         unsafe {
             if names.iter().any(|&name| !text::is(name)) {
@@ -115,9 +115,9 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
             let class = plan.map_or(0, |plan| plan.class() as usize | usize::from(kind == ShapeKind::Enum));
             let hash = shapes::hash_of(class, names);
             let interned = self.options.intern || !self.options.refs;
-            if let Some(layout) = self.tables.layouts.find(class, names, hash, interned) {
-                self.w.instance(layout as usize);
-                return Ok(layout);
+            if let Some(shape) = self.tables.shapes.find(class, names, hash, interned) {
+                self.w.instance(shape as usize);
+                return Ok(shape);
             }
             if plan.is_some() && names.iter().any(|&name| methods::is_asked(name)) {
                 return Err(detour(Detour::OwnWay("it has an attribute that pickle asks, which needs")));
@@ -141,12 +141,12 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
             if let (Some(window), Some(plan)) = (&mut self.window, plan) {
                 window.keep(Owned::borrowed(plan.class().cast()));
             }
-            Ok(self.tables.layouts.add(class, names, hash))
+            Ok(self.tables.shapes.add(class, names, hash))
         }
     }
 
     /// # Safety
-    /// `object` is alive and its mark was written.
+    /// `object` is alive and its id was written.
     pub(crate) unsafe fn instance(&mut self, object: Obj) -> Result<()> {
         // SAFETY: alive, says the caller, and so is its class.
         let class = unsafe { ffi::Py_TYPE(object) };
@@ -176,7 +176,7 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
                     self.refused(object, "it has more or fewer items than its class has names, which needs")
                 }
                 How::NamedTuple(names) => {
-                    self.whole_layout(&plan, names.iter()).map(|()| self.items(object, Seq::Tuple))
+                    self.whole_shape(&plan, names.iter()).map(|()| self.items(object, Seq::Tuple))
                 }
                 How::Based(base) => self.based(object, &plan, *base),
                 How::Enum => self.enumeration(object, &plan),
@@ -190,7 +190,7 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
                     if !plan.registration.as_ref().is_some_and(|known| known.ours) {
                         self.asks_program()?;
                     }
-                    self.layout(ShapeKind::Custom, Some(&plan), &[])?;
+                    self.shape(ShapeKind::Custom, Some(&plan), &[])?;
                     let state = registry::call(&function, object)?;
                     self.then_made(object, vec![WorkItem::Value(state)]);
                     Ok(())
@@ -260,7 +260,7 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
             if !all_set {
                 return self.fields(object, plan, ShapeKind::Object);
             }
-            self.whole_layout(plan, plan.slots.iter().map(|slot| &slot.name))?;
+            self.whole_shape(plan, plan.slots.iter().map(|slot| &slot.name))?;
             for (at, slot) in plan.slots.iter().enumerate() {
                 let value = state::slot(object, slot.offset);
                 if self.leaf(value, BY_PARENT)? {
@@ -289,16 +289,16 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
 
     /// Writes the head of an instance that has all the fields which its class names.
     #[inline(always)]
-    unsafe fn whole_layout<'n>(&mut self, plan: &Plan, names: impl Iterator<Item = &'n Owned>) -> Result<()> {
-        let (serial, layout) = plan.layout.get();
+    unsafe fn whole_shape<'n>(&mut self, plan: &Plan, names: impl Iterator<Item = &'n Owned>) -> Result<()> {
+        let (serial, shape) = plan.shape.get();
         if serial == self.serial {
-            self.w.instance(layout as usize);
+            self.w.instance(shape as usize);
             return Ok(());
         }
         let names: Vec<Obj> = names.map(Owned::get).collect();
         // SAFETY: held by the plan.
-        let layout = unsafe { self.layout(ShapeKind::Object, Some(plan), &names)? };
-        plan.layout.set((self.serial, layout));
+        let shape = unsafe { self.shape(ShapeKind::Object, Some(plan), &names)? };
+        plan.shape.set((self.serial, shape));
         Ok(())
     }
 
@@ -375,9 +375,9 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
             if len == 0 {
                 return Ok(false);
             }
-            let layout = self.layout(kind, Some(plan), &names[..len])?;
-            self.last_layout = layout;
-            let frame = Frame { len, hint: layout, ..Frame::new(Owned::borrowed(object), Kind::Attributes) };
+            let shape = self.shape(kind, Some(plan), &names[..len])?;
+            self.last_shape = shape;
+            let frame = Frame { len, hint: shape, ..Frame::new(Owned::borrowed(object), Kind::Attributes) };
             self.tables.stack.push(frame);
         }
         Ok(true)
@@ -425,7 +425,7 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
                     names.push(key);
                 }
             }
-            self.last_layout = self.layout(kind, Some(plan), &names)?;
+            self.last_shape = self.shape(kind, Some(plan), &names)?;
             Ok(dict)
         }
     }
@@ -435,8 +435,8 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
         // SAFETY: an instance of the plan's class, says the caller. What is pushed last is walked first.
         unsafe {
             if let Some(dict) = dict {
-                let layout = if plan.slots.is_empty() { self.last_layout } else { shapes::NONE };
-                self.dict_values(&dict, layout);
+                let shape = if plan.slots.is_empty() { self.last_shape } else { shapes::NONE };
+                self.dict_values(&dict, shape);
             }
             if !plan.slots.is_empty() {
                 self.set_slots(&Owned::borrowed(object), plan);
@@ -530,7 +530,7 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
             let name =
                 Owned::new(ffi::PyUnicode_FromStringAndSize(type_name.as_ptr().cast(), type_name.len() as isize))
                     .ok_or_else(raised)?;
-            // Each record writes a layout of its own: whoever keeps data of lost classes gets it whole, if not small.
+            // Each record writes a shape of its own: whoever keeps data of lost classes gets it whole, if not small.
             let raw: Vec<Obj> = names.iter().map(Owned::get).collect();
             if raw.iter().any(|&name| !text::is(name)) {
                 return Err(encode("a record has a field whose name is no `str`"));
@@ -546,7 +546,7 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
             }
             self.w.shape_end(block);
             // A class that no lookup asks for: the address of the record's own name.
-            self.tables.layouts.add(name as usize, &raw, shapes::hash_of(name as usize, &raw));
+            self.tables.shapes.add(name as usize, &raw, shapes::hash_of(name as usize, &raw));
         }
         Ok(())
     }
@@ -561,7 +561,7 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
     unsafe fn member(&mut self, object: Obj, plan: &Rc<Plan>, name: Owned) -> Result<()> {
         // SAFETY: no names of fields; the name is kept.
         unsafe {
-            self.layout(ShapeKind::Enum, Some(plan), &[])?;
+            self.shape(ShapeKind::Enum, Some(plan), &[])?;
             let name = self.keep(name);
             if !self.leaf(name, isize::MAX)? {
                 // A union of flags may have a value that is one of another enumeration's.

@@ -48,7 +48,7 @@ use memo::{Memo, Met};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use sets::Effort;
-use shapes::Layouts;
+use shapes::WrittenShapes;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -65,7 +65,7 @@ pub struct Options {
     /// Equal strings are written once.
     pub intern: bool,
     pub enc_hook: Option<Owned>,
-    /// In plain formats: whatever is of no builtin type goes to `enc_hook`.
+    /// In schemaless formats: whatever is of no builtin type goes to `enc_hook`.
     pub builtin_only: bool,
     pub forms: forms::Forms,
     pub pickle: Option<Arc<PickleHooks>>,
@@ -86,7 +86,7 @@ enum Kind {
     List,
     /// Items of a tuple.
     Tuple,
-    /// Values of a dict or of an instance's `__dict__`, whose keys its layout has.
+    /// Values of a dict or of an instance's `__dict__`, whose keys its shape has.
     Values,
     /// Keys and values of a dict.
     Pairs,
@@ -98,7 +98,7 @@ enum Kind {
     Attributes,
     /// Temporaries of ours, kept by the frame.
     Parts,
-    /// Slots of an instance under their keys, in a plain format.
+    /// Slots of an instance under their keys, in a schemaless format.
     Named,
     /// Slots of an instance, in an order of the format's.
     Ordered,
@@ -112,7 +112,7 @@ pub(crate) struct Frame {
     value_next: bool,
     /// In `Parts` and `Pairs`: one of them leads to an object that stands elsewhere (see `deep`).
     linked: bool,
-    /// What the last dict written from here had as layout: the next is likely to have it too.
+    /// What the last dict written from here had as shape: the next is likely to have it too.
     hint: u32,
     /// Where the next item stands.
     at: isize,
@@ -144,13 +144,13 @@ enum Unmade {
 /// What outlives one message: tables that are used again.
 pub struct Tables {
     pub memo: Memo,
-    pub layouts: Layouts,
+    pub shapes: WrittenShapes,
     pub(crate) stack: Vec<Frame>,
 }
 
 impl Tables {
     pub fn new() -> Tables {
-        Tables { memo: Memo::new(), layouts: Layouts::new(), stack: Vec::new() }
+        Tables { memo: Memo::new(), shapes: WrittenShapes::new(), stack: Vec::new() }
     }
 }
 
@@ -163,9 +163,9 @@ pub struct Encoder<'t, D: Dialect> {
     pub dialect: D,
     pub options: &'t Options,
     pub(crate) tables: &'t mut Tables,
-    /// The number that the next marked object gets.
-    pub(crate) next_number: u32,
-    /// Tells the layouts of this message from those of earlier ones.
+    /// The number that the next object with an id gets.
+    pub(crate) next_id: u32,
+    /// Tells the shapes of this message from those of earlier ones.
     serial: u64,
     /// What was made on the way: kept, so that no address is used twice.
     temporaries: Vec<Owned>,
@@ -187,7 +187,7 @@ pub struct Encoder<'t, D: Dialect> {
     bound: (isize, isize),
     /// Code of the program's was asked: reference counts say nothing any more.
     tracks_all: bool,
-    /// Canonical form: the first walk finds what is met more than once, the second marks only that.
+    /// Canonical form: the first walk finds what is met more than once, the second ids only that.
     pub(crate) sharing: Sharing,
     /// Canonical form: the order of sets' members.
     pub orders: Option<sets::Shared>,
@@ -204,7 +204,7 @@ pub struct Encoder<'t, D: Dialect> {
     dtypes: Dtypes,
     /// Whether equal strings are written once.
     interns: bool,
-    last_layout: u32,
+    last_shape: u32,
     last_plan: Option<Rc<Plan>>,
     /// Whether instances of its class are written as their slots, without a question to anyone.
     slots_only: bool,
@@ -242,7 +242,7 @@ impl PartialEq for TextKey {
 
 impl Eq for TextKey {}
 
-/// Tells the layouts of one message, or of one shared window of a log, from those of others.
+/// Tells the shapes of one message, or of one shared window of a log, from those of others.
 fn next_serial() -> u64 {
     use std::sync::atomic::{AtomicU64, Ordering};
     static SERIAL: AtomicU64 = AtomicU64::new(1);
@@ -251,11 +251,11 @@ fn next_serial() -> u64 {
 
 #[derive(Debug)]
 pub enum Sharing {
-    /// Reference counts tell what can't be shared; what else there is gets a mark.
+    /// Reference counts tell what can't be shared; what else there is gets an id.
     ByCount,
     /// Canonical form, first walk: every object is looked up; those met again are noted, with how often they were.
     Finding(FxHashMap<usize, u32>),
-    /// Canonical form, second walk: only these get a mark.
+    /// Canonical form, second walk: only these get an id.
     Found(FxHashMap<usize, u32>),
 }
 
@@ -271,7 +271,7 @@ impl<'t, D: Dialect> Encoder<'t, D> {
         tables: &'t mut Tables,
         sharing: Sharing,
     ) -> Self {
-        tables.layouts.clear();
+        tables.shapes.clear();
         tables.memo.clear();
         // Where memory ran out in the message before, which unwinds, it was left as it was.
         tables.stack.clear();
@@ -286,7 +286,7 @@ impl<'t, D: Dialect> Encoder<'t, D> {
             dialect,
             options,
             tables,
-            next_number: 0,
+            next_id: 0,
             serial: next_serial(),
             temporaries: Vec::new(),
             linked_tuples: 0,
@@ -314,7 +314,7 @@ impl<'t, D: Dialect> Encoder<'t, D> {
             buffers: SentBuffers::default(),
             dtypes: None,
             interns: options.intern && options.refs,
-            last_layout: shapes::NONE,
+            last_shape: shapes::NONE,
             last_plan: None,
             slots_only: false,
             window: None,
@@ -366,7 +366,7 @@ impl<'t, D: Dialect> Encoder<'t, D> {
             return Ok(());
         }
         // Where only the root was met, nothing was left out.
-        if self.tables.stack.is_empty() && self.next_number <= 1 + self.base() {
+        if self.tables.stack.is_empty() && self.next_id <= 1 + self.base() {
             self.track_all();
             return Ok(());
         }
@@ -386,14 +386,14 @@ impl<'t, D: Dialect> Encoder<'t, D> {
     }
 
     fn root(&mut self, root: Obj) -> Result<()> {
-        // The first object has number 0, unmarked: whether anybody else holds it can't be told from its count.
+        // The first object has number 0, without an id: whether anybody else holds it can't be told from its count.
         // SAFETY: `root` is alive for the length of the call, and so is what it holds.
         unsafe {
             if D::root(self, root)? {
                 return self.walk();
             }
             if self.asks() {
-                self.next_number = 1 + self.base();
+                self.next_id = 1 + self.base();
                 if D::persistent(self, root)? {
                     return self.walk();
                 }
@@ -401,7 +401,7 @@ impl<'t, D: Dialect> Encoder<'t, D> {
             if self.leaf_root(root)? {
                 return Ok(());
             }
-            self.next_number = 1 + self.base();
+            self.next_id = 1 + self.base();
             if self.tracks() {
                 self.tables.memo.meet(root, self.base());
             }
@@ -417,7 +417,7 @@ impl<'t, D: Dialect> Encoder<'t, D> {
 
     /// How many objects could have been met again.
     pub fn met_objects(&self) -> usize {
-        self.next_number as usize
+        self.next_id as usize
     }
 
     /// What `Sharing::Finding` found, and what the dialect knows by now.

@@ -28,7 +28,7 @@ impl<D: Dialect> Encoder<'_, D> {
     /// the caller's hook.
     ///
     /// # Safety
-    /// `object` is alive and its mark was written.
+    /// `object` is alive and its id was written.
     pub(crate) unsafe fn refused(&mut self, object: Obj, why: &str) -> Result<()> {
         // SAFETY: alive, says the caller.
         let bound = unsafe { Bound::from_borrowed_ptr(self.py, object) };
@@ -64,7 +64,7 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
     /// Writes an object by the caller's reducers or by copyreg's, where there is one for it.
     ///
     /// # Safety
-    /// `object` is alive, of the plan's class, and its mark was written.
+    /// `object` is alive, of the plan's class, and its id was written.
     pub(crate) unsafe fn dispatched(&mut self, object: Obj, plan: &Plan) -> Result<bool> {
         // SAFETY: alive, says the caller.
         let bound = unsafe { Bound::from_borrowed_ptr(self.py, object) };

@@ -20,7 +20,7 @@ const LEAST: usize = 4;
 
 impl<D: Dialect> Encoder<'_, D> {
     /// # Safety
-    /// `object` is a list (or a tuple, as `seq` says) whose mark was written.
+    /// `object` is a list (or a tuple, as `seq` says) whose id was written.
     #[inline(always)]
     pub(crate) unsafe fn sequence(&mut self, object: Obj, seq: Seq) -> Result<()> {
         // SAFETY: of that type, says the caller; nothing below runs Python code before the frame is pushed.

@@ -31,9 +31,9 @@ impl Series {
         self.next
     }
 
-    /// How many layouts the next message may use.
-    pub fn layouts(&self) -> u32 {
-        self.tables.layouts.len()
+    /// How many shapes the next message may use.
+    pub fn shapes(&self) -> u32 {
+        self.tables.shapes.len()
     }
 
     /// Who has which number.
@@ -82,7 +82,7 @@ impl Series {
         unsafe { encoder.again(root, base)? };
         let kept = encoder.take_temporaries();
         let numbered = encoder.tables.memo.number(root) == Some(base);
-        series.next = encoder.next_number.max(base + 1);
+        series.next = encoder.next_id.max(base + 1);
         let Some(window) = encoder.window.take() else { return Ok(()) };
         drop(encoder);
         series.kept.extend(kept);
@@ -108,7 +108,7 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
             if known.is_none() && !text::is(root) {
                 return self.message(root);
             }
-            self.next_number = base + 1;
+            self.next_id = base + 1;
             if self.asks() && self.by_persistent_id(root)? {
                 return self.walk();
             }
@@ -117,7 +117,7 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
                 // A text that stands alone has no number in other messages.
                 None => {
                     self.tables.memo.meet(root, base);
-                    self.plain_text(root)?;
+                    self.bare_text(root)?;
                 }
             }
         }

@@ -1,9 +1,9 @@
-//! The layouts of one message: which key lists and classes were written, under which number.
+//! The shapes of one message: which key lists and classes were written, under which number.
 
 use crate::cpython::{references, text, Obj, Owned};
 use crate::memory::{vec, Vec};
 
-/// No layout.
+/// No shape.
 pub const NONE: u32 = u32::MAX;
 /// Dicts with more keys than this are written pair by pair: such are tables, whose key lists don't repeat.
 pub const MOST_KEYS: usize = 64;
@@ -12,7 +12,7 @@ pub const MOST_KEYS: usize = 64;
 /// data that was parsed by itself has strings of its own; to look at all would take the square of the batches' number.
 const MOST_EQUAL: usize = 8;
 
-struct Layout {
+struct WrittenShape {
     hash: u64,
     /// The one before in the same place of the table, plus one.
     older: u32,
@@ -22,24 +22,24 @@ struct Layout {
     len: u32,
 }
 
-pub struct Layouts {
-    all: Vec<Layout>,
-    /// The names of all layouts, each held alive: an address must not come to mean another string.
+pub struct WrittenShapes {
+    all: Vec<WrittenShape>,
+    /// The names of all shapes, each held alive: an address must not come to mean another string.
     names: Vec<Owned>,
-    /// What the value under each name had as layout when it was last written.
+    /// What the value under each name had as shape when it was last written.
     hints: Vec<u32>,
-    /// By hash, the last layout of each place, plus one.
+    /// By hash, the last shape of each place, plus one.
     table: Vec<u32>,
 }
 
-impl Layouts {
-    pub fn new() -> Layouts {
-        Layouts { all: Vec::new(), names: Vec::new(), hints: Vec::new(), table: vec![0; 64] }
+impl WrittenShapes {
+    pub fn new() -> WrittenShapes {
+        WrittenShapes { all: Vec::new(), names: Vec::new(), hints: Vec::new(), table: vec![0; 64] }
     }
 
     pub fn clear(&mut self) {
         if self.table.len() > 1 << 12 {
-            *self = Layouts::new();
+            *self = WrittenShapes::new();
         } else if !self.all.is_empty() {
             self.table.fill(0);
             self.all.clear();
@@ -48,20 +48,20 @@ impl Layouts {
         }
     }
 
-    /// Whether `layout` is that of a dict with these keys, by address.
+    /// Whether `shape` is that of a dict with these keys, by address.
     ///
     /// Keys are compared in order; a longer or shorter dict does not match.
     #[inline(always)]
-    pub fn is_dict(&self, layout: u32, entries: &[(Obj, Obj)]) -> bool {
-        let Some(layout) = self.all.get(layout as usize) else { return false };
-        if layout.class != 0 || layout.len as usize != entries.len() {
+    pub fn is_dict(&self, shape: u32, entries: &[(Obj, Obj)]) -> bool {
+        let Some(shape) = self.all.get(shape as usize) else { return false };
+        if shape.class != 0 || shape.len as usize != entries.len() {
             return false;
         }
-        let names = &self.names[layout.start as usize..][..entries.len()];
+        let names = &self.names[shape.start as usize..][..entries.len()];
         names.iter().zip(entries).all(|(name, entry)| name.get() == entry.0)
     }
 
-    /// The layout of that class (null for a dict) and names, if it was written.
+    /// The shape of that class (null for a dict) and names, if it was written.
     ///
     /// A name matches if it is the same string, or an equal one that nobody else holds: that has no identity to lose.
     /// `interned`: equal strings are one object anyway.
@@ -72,9 +72,9 @@ impl Layouts {
         let mut next = self.table[self.place(hash)];
         let mut left = MOST_EQUAL;
         while let Some(number) = next.checked_sub(1) {
-            let layout = &self.all[number as usize];
-            if layout.hash == hash && layout.class == class && layout.len as usize == names.len() {
-                let known = &self.names[layout.start as usize..][..names.len()];
+            let shape = &self.all[number as usize];
+            if shape.hash == hash && shape.class == class && shape.len as usize == names.len() {
+                let known = &self.names[shape.start as usize..][..names.len()];
                 // SAFETY: strings, says the caller, and so are the names we hold.
                 if known.iter().zip(names).all(|(known, &name)| unsafe {
                     known.get() == name || ((interned || references(name) == 1) && text::equal(known.get(), name))
@@ -86,7 +86,7 @@ impl Layouts {
                     return None;
                 }
             }
-            next = layout.older;
+            next = shape.older;
         }
         None
     }
@@ -96,13 +96,13 @@ impl Layouts {
         self.all.len() as u32
     }
 
-    /// Adds a layout; its number follows that of the last.
+    /// Adds a shape; its number follows that of the last.
     ///
     /// # Safety
     /// `names` are alive.
     pub unsafe fn add(&mut self, class: usize, names: &[Obj], hash: u64) -> u32 {
         let number = self.all.len() as u32;
-        self.all.push(Layout { hash, older: 0, class, start: self.names.len() as u32, len: names.len() as u32 });
+        self.all.push(WrittenShape { hash, older: 0, class, start: self.names.len() as u32, len: names.len() as u32 });
         // SAFETY: alive, says the caller.
         self.names.extend(names.iter().map(|&name| unsafe { Owned::borrowed(name) }));
         self.hints.resize(self.names.len(), NONE);
@@ -126,11 +126,11 @@ impl Layouts {
         hash as usize & (self.table.len() - 1)
     }
 
-    /// What the value under the `at`th name of `layout` had as layout last time.
+    /// What the value under the `at`th name of `shape` had as shape last time.
     #[inline(always)]
-    pub fn hint(&mut self, layout: u32, at: usize) -> Option<&mut u32> {
-        let layout = self.all.get(layout as usize)?;
-        self.hints.get_mut(layout.start as usize + at)
+    pub fn hint(&mut self, shape: u32, at: usize) -> Option<&mut u32> {
+        let shape = self.all.get(shape as usize)?;
+        self.hints.get_mut(shape.start as usize + at)
     }
 }
 

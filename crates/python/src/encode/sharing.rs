@@ -29,18 +29,18 @@ impl<'t, D: Dialect> Encoder<'t, D> {
         D::HAS_REFERENCES && unsafe { references(object) } > held & self.bound.0 | self.bound.1
     }
 
-    /// The number for the next marked object.
+    /// The number for the next object with an id.
     #[inline(always)]
     pub(crate) fn number(&mut self) -> Result<u32> {
-        let number = self.next_number;
+        let number = self.next_id;
         if number == u32::MAX {
             return Err(error::encode("more than 4,294,967,294 shared objects in one message"));
         }
-        self.next_number += 1;
+        self.next_id += 1;
         Ok(number)
     }
 
-    /// Writes a reference and says yes if `object` was met before; else marks it where it may be met again.
+    /// Writes a reference and says yes if `object` was met before; else gives it an id where it may be met again.
     ///
     /// # Safety
     /// `object` is alive.
@@ -75,7 +75,7 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
             Sharing::Found(found) if !found.contains_key(&(object as usize)) => return Ok(false),
             _ => {}
         }
-        match self.tables.memo.meet(object, self.next_number) {
+        match self.tables.memo.meet(object, self.next_id) {
             Met::Before(number) => {
                 if let Sharing::Finding(found) = &mut self.sharing {
                     *found.entry(object as usize).or_default() += 1;

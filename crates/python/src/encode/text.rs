@@ -30,7 +30,7 @@ impl<D: Dialect> Encoder<'_, D> {
     ///
     /// # Safety
     /// `object` is a string.
-    pub(crate) unsafe fn plain_text(&mut self, object: Obj) -> Result<()> {
+    pub(crate) unsafe fn bare_text(&mut self, object: Obj) -> Result<()> {
         // SAFETY: a string, says the caller.
         unsafe {
             match text::ascii(object) {
@@ -78,7 +78,7 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
         }
         // SAFETY: a string, says the caller.
         let key = unsafe { TextKey(Owned::borrowed(object)) };
-        let number = self.next_number;
+        let number = self.next_id;
         match self.texts.entry(key) {
             std::collections::hash_map::Entry::Occupied(entry) => {
                 // By the address of each string of that value: sets are walked in another order the second time, and which
@@ -100,7 +100,7 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
                 }
                 // SAFETY: a string, says the caller.
                 let kept = self.window.as_mut().map_or(Lasts::No, |window| unsafe { window.meet(object) });
-                if kept == Lasts::Unmarked {
+                if kept == Lasts::NoId {
                     return Ok(false);
                 }
                 entry.insert(number);
@@ -114,7 +114,7 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
         }
     }
 
-    /// The name of a layout: gets a number without a mark.
+    /// The name of a shape: gets a number without an id.
     ///
     /// # Safety
     /// `object` is alive.
@@ -124,12 +124,12 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
             if !text::is(object) {
                 return Err(encode("a field's name is not a `str`"));
             }
-            let number = self.next_number;
+            let number = self.next_id;
             if self.tracks() {
                 let known = if self.interns {
                     match self.texts.entry(TextKey(Owned::borrowed(object))) {
                         std::collections::hash_map::Entry::Occupied(entry) => {
-                            // What stood as a value before needs its mark in a canonical message's second walk.
+                            // What stood as a value before needs its id in a canonical message's second walk.
                             if let Sharing::Finding(found) = &mut self.sharing {
                                 found.entry(entry.key().0.get() as usize).or_default();
                             }

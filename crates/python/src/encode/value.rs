@@ -42,7 +42,7 @@ impl<D: Dialect> Encoder<'_, D> {
         Ok(true)
     }
 
-    /// Like [`Encoder::leaf`], for the message's first object, which needs no mark.
+    /// Like [`Encoder::leaf`], for the message's first object, which needs no id.
     pub(crate) unsafe fn leaf_root(&mut self, object: Obj) -> Result<bool> {
         // SAFETY: alive, says the caller. No count is above the highest.
         unsafe {
@@ -149,7 +149,7 @@ impl<D: Dialect> Encoder<'_, D> {
         true
     }
 
-    /// Writes an object whose mark was written, and pushes a frame for what it holds.
+    /// Writes an object whose id was written, and pushes a frame for what it holds.
     ///
     /// # Safety
     /// `object` is alive.

@@ -85,7 +85,7 @@ impl<D: Dialect> Encoder<'_, D> {
             match (&frame.kind, &frame.extra) {
                 (Kind::List | Kind::Tuple, _) => push(&mut place, format_args!("[{before}]")),
                 (Kind::Named, Some(Extra::Plan(plan))) => {
-                    let field = plan.plain_form(self.py).ok().and_then(|form| form.fields.as_ref()?.get(before));
+                    let field = plan.schemaless_form(self.py).ok().and_then(|form| form.fields.as_ref()?.get(before));
                     // SAFETY: a string that the plan holds.
                     let name = field.and_then(|field| unsafe { crate::cpython::text::ascii(field.key.get()) });
                     step(&mut place, name);
@@ -142,9 +142,9 @@ impl<D: Dialect> Encoder<'_, D> {
                     }
                     continue;
                 }
-                self.last_layout = hint;
+                self.last_shape = hint;
                 self.node(item, BY_PARENT, hint)?;
-                hint = self.last_layout;
+                hint = self.last_shape;
                 if self.tables.stack.len() != depth {
                     self.tables.stack[depth - 1].hint = hint;
                     return Ok(());
@@ -158,7 +158,7 @@ impl<D: Dialect> Encoder<'_, D> {
     unsafe fn walk_values(&mut self) -> Result<()> {
         let depth = self.tables.stack.len();
         let frame = &self.tables.stack[depth - 1];
-        let (object, mut position, mut left, layout) = (frame.object.get(), Position(frame.at), frame.len, frame.hint);
+        let (object, mut position, mut left, shape) = (frame.object.get(), Position(frame.at), frame.len, frame.hint);
         // SAFETY: the frame holds a dict; `next` reads it anew at every step.
         unsafe {
             while let Some((_, value)) = position.next(object) {
@@ -170,14 +170,14 @@ impl<D: Dialect> Encoder<'_, D> {
                     continue;
                 }
                 let at = position.0 as usize - 1;
-                let hint = self.tables.layouts.hint(layout, at).map_or(shapes::NONE, |hint| *hint);
+                let hint = self.tables.shapes.hint(shape, at).map_or(shapes::NONE, |hint| *hint);
                 let frame = &mut self.tables.stack[depth - 1];
                 (frame.at, frame.len) = (position.0, left);
-                self.last_layout = hint;
+                self.last_shape = hint;
                 self.node(value, BY_PARENT, hint)?;
-                if self.last_layout != hint {
-                    let used = self.last_layout;
-                    if let Some(hint) = self.tables.layouts.hint(layout, at) {
+                if self.last_shape != hint {
+                    let used = self.last_shape;
+                    if let Some(hint) = self.tables.shapes.hint(shape, at) {
                         *hint = used;
                     }
                 }
@@ -217,9 +217,9 @@ impl<D: Dialect> Encoder<'_, D> {
                     if self.leaf(value, BY_PARENT)? {
                         continue;
                     }
-                    self.last_layout = hint;
+                    self.last_shape = hint;
                     self.node(value, BY_PARENT, hint)?;
-                    self.tables.stack[depth - 1].hint = self.last_layout;
+                    self.tables.stack[depth - 1].hint = self.last_shape;
                 } else {
                     // The position stays: the value is found there again once the key is written.
                     frame.value_next = true;

@@ -17,13 +17,13 @@ const MOST_SEEN: usize = 1 << 16;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Lasts {
     /// It is written without a number.
-    Unmarked,
+    NoId,
     /// It has one in this record alone.
     No,
     Yes,
 }
 
-/// What the records of a shared window have named so far. The shared window's layouts are in its [`Tables`].
+/// What the records of a shared window have named so far. The shared window's shapes are in its [`Tables`].
 pub struct SharedWindow {
     serial: u64,
     texts: HashMap<TextKey, u32, rustc_hash::FxBuildHasher>,
@@ -39,9 +39,9 @@ pub struct SharedWindow {
 }
 
 impl SharedWindow {
-    /// Begins a shared window; forgets the layouts in `tables`.
+    /// Begins a shared window; forgets the shapes in `tables`.
     pub fn begin(tables: &mut Tables) -> SharedWindow {
-        tables.layouts.clear();
+        tables.shapes.clear();
         SharedWindow {
             serial: next_serial(),
             texts: HashMap::default(),
@@ -74,7 +74,7 @@ impl SharedWindow {
                 return Lasts::Yes;
             }
             if references(object) <= BY_PARENT {
-                return Lasts::Unmarked;
+                return Lasts::NoId;
             }
             // It may be met again within this record.
             self.here.push(Owned::borrowed(object));
@@ -122,10 +122,10 @@ impl<'t, W: NativeWriter> Encoder<'t, Native<W>> {
         mut window: SharedWindow,
         sharing: Sharing,
     ) -> Self {
-        let layouts = std::mem::replace(&mut tables.layouts, shapes::Layouts::new());
+        let shapes = std::mem::replace(&mut tables.shapes, shapes::WrittenShapes::new());
         // SAFETY: as the caller says.
         let mut encoder = unsafe { Encoder::new(py, Native::new(), w, options, tables, sharing) };
-        encoder.tables.layouts = layouts;
+        encoder.tables.shapes = shapes;
         encoder.serial = window.serial;
         encoder.texts = std::mem::take(&mut window.texts);
         encoder.window = Some(window);

@@ -244,10 +244,10 @@ fn decoded_in<'i>(
     let Some(series) = series else {
         return decoded(py, Native::new(), Reader::new(message, options.trust)?, options, lender);
     };
-    let (reader, objects, layouts) = Reader::continued(message, options.trust)?;
+    let (reader, objects, shapes) = Reader::continued(message, options.trust)?;
     // SAFETY: `py` proves that the GIL is held.
     let object =
-        unsafe { Decoder::new(py, Native::new(), reader, options, lender) }.in_series(series, objects, layouts)?;
+        unsafe { Decoder::new(py, Native::new(), reader, options, lender) }.in_series(series, objects, shapes)?;
     // SAFETY: `object` is a reference of ours, which the `Bound` takes over.
     Ok(unsafe { Bound::from_owned_ptr(py, object.into_raw()) }.unbind())
 }

@@ -8,7 +8,7 @@ use crate::error::{DecodeError, Fault};
 use crate::io::files::Mapped;
 use crate::lazy::source::Source;
 use crate::lazy::tokens;
-use crate::lazy::tokens::{given, Form, Items, Names, Shape, Target};
+use crate::lazy::tokens::{given, Container, Items, Names, Target, TokenFormat};
 use crate::lazy::Document;
 use crate::memory::{HashMap, Vec};
 use crate::message::foreign::named;
@@ -45,15 +45,15 @@ enum Message {
 
 impl Hold {
     /// The names of a shape as Python strings.
-    fn names(&self, py: Python<'_>, message: &[u8], layout: &model::Shape<'_>) -> PyResult<Arc<Names>> {
+    fn names(&self, py: Python<'_>, message: &[u8], shape: &model::Shape<'_>) -> PyResult<Arc<Names>> {
         let known = || self.names.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(names) = known().get(&layout.at) {
+        if let Some(names) = known().get(&shape.at) {
             return Ok(names.clone());
         }
         let raise = |error| Fault::from(error).into_py(0);
-        let mut names = Vec::with_capacity(layout.fields);
-        let is_class = layout.kind != ShapeKind::Dict;
-        for name in hold::Reader::names(layout).skip(usize::from(is_class)) {
+        let mut names = Vec::with_capacity(shape.fields);
+        let is_class = shape.kind != ShapeKind::Dict;
+        for name in hold::Reader::names(shape).skip(usize::from(is_class)) {
             let bytes = match name.map_err(raise)? {
                 Name::Text(bytes) => bytes,
                 Name::Reference(number) => {
@@ -62,18 +62,18 @@ impl Hold {
                         Token::Text(bytes) => bytes,
                         _ => {
                             let kind = holdall_format::ErrorKind::BadName;
-                            return Err(raise(holdall_format::Error::new(kind, layout.at)));
+                            return Err(raise(holdall_format::Error::new(kind, shape.at)));
                         }
                     }
                 }
             };
             names.push(tokens::string(py, bytes)?.cast_into::<PyString>()?.unbind());
         }
-        if names.len() != layout.fields {
-            return Err(raise(holdall_format::Error::new(holdall_format::ErrorKind::BadName, layout.at)));
+        if names.len() != shape.fields {
+            return Err(raise(holdall_format::Error::new(holdall_format::ErrorKind::BadName, shape.at)));
         }
         let names = Arc::new(Names(names));
-        known().insert(layout.at, names.clone());
+        known().insert(shape.at, names.clone());
         Ok(names)
     }
 
@@ -113,7 +113,7 @@ impl Hold {
     }
 }
 
-impl Form for Hold {
+impl TokenFormat for Hold {
     const NAME: &'static str = "hold";
 
     fn source(&self) -> &Source {
@@ -140,28 +140,28 @@ impl Form for Hold {
         hold::PartialReader::new(message, &self.index, at, true)?.next()
     }
 
-    fn shape(&self, py: Python<'_>, message: &[u8], at: usize) -> PyResult<Shape> {
+    fn shape(&self, py: Python<'_>, message: &[u8], at: usize) -> PyResult<Container> {
         let raise = |error| Fault::from(error).into_py(0);
         let mut reader = hold::PartialReader::new(message, &self.index, at, true).map_err(raise)?;
         let token = reader.next().map_err(raise)?;
         let first = reader.offset();
-        let layout = match token {
-            Token::List(len) | Token::Tuple(len) => return Ok(Shape::List { len, first }),
-            Token::Dict(len) => return Ok(Shape::Table { len, first }),
-            Token::Ints(_, run) => return Ok(Shape::Run { len: run.len(), items: Items::Token }),
-            Token::Floats(_, run) => return Ok(Shape::Run { len: run.len(), items: Items::Token }),
-            Token::Bools(_, run) => return Ok(Shape::Run { len: run.len(), items: Items::Bools }),
-            Token::Texts(_, run, _) => return Ok(Shape::Run { len: run.len(), items: Items::Texts }),
-            Token::NewShape(layout) => layout,
+        let shape = match token {
+            Token::List(len) | Token::Tuple(len) => return Ok(Container::List { len, first }),
+            Token::Dict(len) => return Ok(Container::Table { len, first }),
+            Token::Ints(_, run) => return Ok(Container::Run { len: run.len(), items: Items::Token }),
+            Token::Floats(_, run) => return Ok(Container::Run { len: run.len(), items: Items::Token }),
+            Token::Bools(_, run) => return Ok(Container::Run { len: run.len(), items: Items::Bools }),
+            Token::Texts(_, run, _) => return Ok(Container::Run { len: run.len(), items: Items::Texts }),
+            Token::NewShape(shape) => shape,
             Token::Instance(number) => self.index.shape(message, number).map_err(raise)?.0,
-            _ => return Ok(Shape::Leaf),
+            _ => return Ok(Container::Leaf),
         };
-        match layout.kind {
+        match shape.kind {
             ShapeKind::Dict | ShapeKind::Object => {
-                let names = self.names(py, message, &layout)?;
-                Ok(Shape::Fields { names, first, class: layout.kind == ShapeKind::Object })
+                let names = self.names(py, message, &shape)?;
+                Ok(Container::Fields { names, first, class: shape.kind == ShapeKind::Object })
             }
-            _ => Ok(Shape::Leaf),
+            _ => Ok(Container::Leaf),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::cpython::{text, View};
 use crate::error::{raised, Asked};
-use crate::lazy::tokens::{string, Form, Part, Target, FEW};
+use crate::lazy::tokens::{string, Part, Target, TokenFormat, FEW};
 use crate::lazy::{equals, Member};
 use crate::memory::{HashMap, Vec};
 use holdall_format::hold::index::Search;
@@ -14,7 +14,7 @@ use std::hash::BuildHasher;
 /// The hash under which keys other than text are kept.
 const ODD: u64 = u64::MAX;
 
-impl<F: Form> Part<F> {
+impl<F: TokenFormat> Part<F> {
     /// Whether the key at that offset is `wanted`.
     fn is_key(&self, view: &View, message: &[u8], at: usize, wanted: &Bound<'_, PyAny>) -> PyResult<bool> {
         let py = wanted.py();

@@ -5,7 +5,7 @@ use crate::decode;
 use crate::error::Fault;
 use crate::lazy::source::Source;
 use crate::lazy::tokens;
-use crate::lazy::tokens::{Form, Shape, Target};
+use crate::lazy::tokens::{Container, Target, TokenFormat};
 use crate::lazy::Document;
 use crate::message::decode_by;
 use crate::message::foreign::named;
@@ -20,7 +20,7 @@ struct Msgpack {
     source: Source,
 }
 
-impl Form for Msgpack {
+impl TokenFormat for Msgpack {
     const NAME: &'static str = "msgpack";
 
     fn source(&self) -> &Source {
@@ -39,14 +39,14 @@ impl Form for Msgpack {
         Reader::from(message, at).next()
     }
 
-    fn shape(&self, _py: Python<'_>, message: &[u8], at: usize) -> PyResult<Shape> {
+    fn shape(&self, _py: Python<'_>, message: &[u8], at: usize) -> PyResult<Container> {
         let mut reader = Reader::from(message, at);
         let token = reader.next().map_err(|error| Fault::from(error).into_py(0))?;
         let first = reader.offset();
         Ok(match token {
-            Token::List(len) => Shape::List { len, first },
-            Token::Dict(len) => Shape::Table { len, first },
-            _ => Shape::Leaf,
+            Token::List(len) => Container::List { len, first },
+            Token::Dict(len) => Container::Table { len, first },
+            _ => Container::Leaf,
         })
     }
 

@@ -29,7 +29,7 @@ pub struct Names(pub Vec<Py<PyString>>);
 
 /// What is known about a value without building it.
 #[derive(Clone)]
-pub enum Shape {
+pub enum Container {
     /// Built as a whole.
     Leaf,
     List {
@@ -72,7 +72,7 @@ pub enum Target {
 }
 
 /// A format, and the message that a document and all documents within it share.
-pub trait Form: Send + Sync + Sized + 'static {
+pub trait TokenFormat: Send + Sync + Sized + 'static {
     const NAME: &'static str;
 
     fn source(&self) -> &Source;
@@ -82,7 +82,7 @@ pub trait Form: Send + Sync + Sized + 'static {
     fn resolve(&self, message: &[u8], at: usize) -> Result<(usize, Option<u64>)>;
     /// The token of the value at `at`.
     fn token<'i>(&'i self, message: &'i [u8], at: usize) -> Result<Token<'i>>;
-    fn shape(&self, py: Python<'_>, message: &[u8], at: usize) -> PyResult<Shape>;
+    fn shape(&self, py: Python<'_>, message: &[u8], at: usize) -> PyResult<Container>;
     /// The offset after the value at `at`.
     fn skip(&self, message: &[u8], at: usize) -> Result<usize>;
     /// The offset of a container's value, if an index says it.
@@ -127,7 +127,7 @@ pub(crate) struct Part<F> {
     shared: Arc<Shared<F>>,
     pub(crate) at: usize,
     number: Option<u64>,
-    shape: Shape,
+    shape: Container,
     options: Arc<decode::Options>,
     /// The options for members that the type says nothing about.
     pub(crate) untyped: Arc<decode::Options>,
@@ -142,7 +142,7 @@ pub(crate) struct Part<F> {
 }
 
 /// The document of a whole message, whose outermost value is at `at`.
-pub fn open<F: Form>(
+pub fn open<F: TokenFormat>(
     py: Python<'_>,
     form: F,
     at: usize,
@@ -167,7 +167,7 @@ pub fn open<F: Form>(
     Ok(Document::new(part))
 }
 
-impl<F: Form> Part<F> {
+impl<F: TokenFormat> Part<F> {
     pub(crate) fn form(&self) -> &F {
         &self.shared.form
     }
@@ -185,17 +185,17 @@ impl<F: Form> Part<F> {
     /// How many values it contains, counting keys.
     fn values(&self) -> usize {
         match &self.shape {
-            Shape::Leaf => 0,
-            Shape::List { len, .. } | Shape::Run { len, .. } => *len,
-            Shape::Table { len, .. } => 2 * len,
-            Shape::Fields { names, .. } => names.0.len(),
+            Container::Leaf => 0,
+            Container::List { len, .. } | Container::Run { len, .. } => *len,
+            Container::Table { len, .. } => 2 * len,
+            Container::Fields { names, .. } => names.0.len(),
         }
     }
 
     pub(crate) fn first(&self) -> usize {
         match self.shape {
-            Shape::List { first, .. } | Shape::Table { first, .. } | Shape::Fields { first, .. } => first,
-            Shape::Leaf | Shape::Run { .. } => self.at,
+            Container::List { first, .. } | Container::Table { first, .. } | Container::Fields { first, .. } => first,
+            Container::Leaf | Container::Run { .. } => self.at,
         }
     }
 
@@ -258,7 +258,7 @@ impl<F: Form> Part<F> {
             let why = "the bytes of the document have changed since it was opened";
             self.fault(view, Error::new(ErrorKind::Malformed { why }, self.at))
         };
-        if let Shape::Run { items: items @ (Items::Bools | Items::Texts), .. } = self.shape {
+        if let Container::Run { items: items @ (Items::Bools | Items::Texts), .. } = self.shape {
             let run = self.form().run(message, self.at).filter(|&(len, _)| index < len);
             let (len, block) = run.ok_or_else(changed)?;
             if let Items::Bools = items {
@@ -312,13 +312,13 @@ pub fn string<'py>(py: Python<'py>, bytes: Bytes<'_>) -> PyResult<Bound<'py, PyA
     }
 }
 
-impl<F: Form> Inside for Part<F> {
+impl<F: TokenFormat> Inside for Part<F> {
     fn kind(&self) -> String {
         let what = match self.shape {
-            Shape::Leaf => "value",
-            Shape::List { .. } | Shape::Run { .. } => "list",
-            Shape::Table { .. } | Shape::Fields { class: false, .. } => "dict",
-            Shape::Fields { class: true, .. } => "instance",
+            Container::Leaf => "value",
+            Container::List { .. } | Container::Run { .. } => "list",
+            Container::Table { .. } | Container::Fields { class: false, .. } => "dict",
+            Container::Fields { class: true, .. } => "instance",
         };
         format!("{} {what}", F::NAME)
     }
@@ -328,7 +328,7 @@ impl<F: Form> Inside for Part<F> {
     }
 
     fn is_sequence(&self) -> bool {
-        matches!(self.shape, Shape::List { .. } | Shape::Run { .. })
+        matches!(self.shape, Container::List { .. } | Container::Run { .. })
     }
 
     fn has_names(&self) -> bool {
@@ -345,8 +345,8 @@ impl<F: Form> Inside for Part<F> {
     fn len(&self, _py: Python<'_>) -> PyResult<usize> {
         self.form().source().view()?;
         match &self.shape {
-            Shape::Leaf => Err(PyTypeError::new_err("the document is a single value: load() gives it")),
-            Shape::Table { len, .. } => Ok(*len),
+            Container::Leaf => Err(PyTypeError::new_err("the document is a single value: load() gives it")),
+            Container::Table { len, .. } => Ok(*len),
             _ => Ok(self.values()),
         }
     }
@@ -355,19 +355,19 @@ impl<F: Form> Inside for Part<F> {
         self.see(|view, message| {
             let place = |value: usize| self.place(view, message, value);
             match &self.shape {
-                Shape::Leaf => Err(PyTypeError::new_err("the document is a single value: load() gives it")),
-                Shape::List { len, .. } | Shape::Run { len, .. } => {
+                Container::Leaf => Err(PyTypeError::new_err("the document is a single value: load() gives it")),
+                Container::List { len, .. } | Container::Run { len, .. } => {
                     if !key.hasattr("__index__")? {
                         return Err(PyTypeError::new_err("the items of a list are had by index"));
                     }
                     let index: isize = key.call_method0("__index__")?.extract()?;
                     let index = if index < 0 { index + *len as isize } else { index };
                     let Some(index) = usize::try_from(index).ok().filter(|index| index < len) else { return Ok(None) };
-                    let at = if matches!(self.shape, Shape::Run { .. }) { self.at } else { place(index)? };
+                    let at = if matches!(self.shape, Container::Run { .. }) { self.at } else { place(index)? };
                     Ok(Some(Member { index, at, ..Member::default() }))
                 }
-                Shape::Table { len, .. } => self.find_key(view, message, *len, key),
-                Shape::Fields { names, .. } => {
+                Container::Table { len, .. } => self.find_key(view, message, *len, key),
+                Container::Fields { names, .. } => {
                     key.hash()?;
                     for (index, name) in names.0.iter().enumerate() {
                         if name.bind(key.py()).as_any().eq(key)? {
@@ -383,7 +383,7 @@ impl<F: Form> Inside for Part<F> {
     fn start(&self) -> PyResult<Cursor> {
         self.form().source().view()?;
         match self.shape {
-            Shape::Leaf => Err(PyTypeError::new_err("the document is a single value: load() gives it")),
+            Container::Leaf => Err(PyTypeError::new_err("the document is a single value: load() gives it")),
             _ => Ok(Cursor { index: 0, at: self.first() }),
         }
     }
@@ -396,8 +396,8 @@ impl<F: Form> Inside for Part<F> {
             let skip = |at| self.form().skip(message, at).map_err(|error| self.fault(view, error));
             let mut member = Member { index: at.index, at: at.at, ..Member::default() };
             let next = match &self.shape {
-                Shape::Run { .. } => at.at,
-                Shape::Table { .. } => {
+                Container::Run { .. } => at.at,
+                Container::Table { .. } => {
                     (member.key, member.at) = (at.at, skip(at.at)?);
                     skip(member.at)?
                 }
@@ -409,11 +409,13 @@ impl<F: Form> Inside for Part<F> {
 
     fn key<'py>(&self, py: Python<'py>, member: &Member) -> PyResult<Bound<'py, PyAny>> {
         match &self.shape {
-            Shape::Fields { names, .. } => match names.0.get(member.index) {
+            Container::Fields { names, .. } => match names.0.get(member.index) {
                 Some(name) => Ok(name.bind(py).clone().into_any()),
                 None => Err(PyKeyError::new_err("no such field")),
             },
-            Shape::Table { .. } => self.see(|view, message| self.build(py, view, message, member.key, &self.untyped)),
+            Container::Table { .. } => {
+                self.see(|view, message| self.build(py, view, message, member.key, &self.untyped))
+            }
             _ => Ok(member.index.into_pyobject(py)?.into_any()),
         }
     }
@@ -425,7 +427,7 @@ impl<F: Form> Inside for Part<F> {
                 _ => None,
             };
             let node = self.node_of(key.as_ref())?;
-            if matches!(self.shape, Shape::Run { .. }) {
+            if matches!(self.shape, Container::Run { .. }) {
                 if node == ANY {
                     return self.item(py, view, message, member.index);
                 }
@@ -448,7 +450,7 @@ impl<F: Form> Inside for Part<F> {
                 return Ok(known);
             }
             let shape = self.form().shape(py, message, at)?;
-            if let Shape::Leaf = shape {
+            if let Container::Leaf = shape {
                 return self.build(py, view, message, member.at, &self.untyped);
             }
             let part = Part {
@@ -488,7 +490,7 @@ impl<F: Form> Inside for Part<F> {
                 limits,
                 ..given
             };
-            if let Shape::Run { .. } = self.shape {
+            if let Container::Run { .. } = self.shape {
                 let item = self.item(py, view, message, member.index)?;
                 return crate::io::files::converted(&item, &options);
             }

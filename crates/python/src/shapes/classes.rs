@@ -6,7 +6,7 @@ use crate::cpython::Type;
 use crate::memory::{HashMap, Vec};
 use crate::shapes::cache::DirectMapped;
 use crate::shapes::dicts::place;
-use crate::shapes::Layout;
+use crate::shapes::Shape;
 use crate::state::{Name, StateSlot};
 use holdall_format::model::{self, ShapeKind};
 use pyo3::prelude::*;
@@ -22,14 +22,14 @@ struct Entry {
     kind: ShapeKind,
     version: u64,
     block: Vec<u8>,
-    layout: Rc<Layout>,
+    shape: Rc<Shape>,
 }
 
 #[derive(Debug, Default)]
 pub struct ClassShapes {
-    layouts: DirectMapped<Entry, SIZE>,
+    shapes: DirectMapped<Entry, SIZE>,
     /// How to build classes whose fields come by key, by the class's index.
-    members: RefCell<HashMap<u32, Rc<Layout>, rustc_hash::FxBuildHasher>>,
+    members: RefCell<HashMap<u32, Rc<Shape>, rustc_hash::FxBuildHasher>>,
 }
 
 // SAFETY: all functions that reach it take a `Python` token, so the GIL orders all access. A schema, which holds one,
@@ -48,30 +48,30 @@ pub fn without_schema(py: Python<'_>) -> &ClassShapes {
 
 /// Empties the cache: its entries hold what was registered before.
 pub fn forget(py: Python<'_>, _: Type) {
-    WITHOUT_SCHEMA.get(py).layouts.clear();
+    WITHOUT_SCHEMA.get(py).shapes.clear();
 }
 
 impl ClassShapes {
-    pub fn find(&self, _py: Python<'_>, token: &model::Shape<'_>) -> Option<Rc<Layout>> {
-        self.layouts.find(place(token.block), |entry| {
+    pub fn find(&self, _py: Python<'_>, token: &model::Shape<'_>) -> Option<Rc<Shape>> {
+        self.shapes.find(place(token.block), |entry| {
             let same = entry.kind == token.kind && entry.version == token.version && *entry.block == *token.block;
-            same.then(|| entry.layout.clone())
+            same.then(|| entry.shape.clone())
         })
     }
 
-    pub fn keep(&self, _py: Python<'_>, token: &model::Shape<'_>, layout: &Rc<Layout>) {
+    pub fn keep(&self, _py: Python<'_>, token: &model::Shape<'_>, shape: &Rc<Shape>) {
         if token.block.len() > LONGEST {
             return;
         }
-        let (kind, version, layout) = (token.kind, token.version, layout.clone());
-        self.layouts.keep(place(token.block), Entry { kind, version, block: token.block.into(), layout });
+        let (kind, version, shape) = (token.kind, token.version, shape.clone());
+        self.shapes.keep(place(token.block), Entry { kind, version, block: token.block.into(), shape });
     }
 
-    pub fn members(&self, _py: Python<'_>, class: u32) -> Option<Rc<Layout>> {
+    pub fn members(&self, _py: Python<'_>, class: u32) -> Option<Rc<Shape>> {
         self.members.borrow().get(&class).cloned()
     }
 
-    pub fn keep_members(&self, _py: Python<'_>, class: u32, layout: &Rc<Layout>) {
-        self.members.borrow_mut().insert(class, layout.clone());
+    pub fn keep_members(&self, _py: Python<'_>, class: u32, shape: &Rc<Shape>) {
+        self.members.borrow_mut().insert(class, shape.clone());
     }
 }

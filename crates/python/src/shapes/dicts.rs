@@ -4,7 +4,7 @@
 
 use crate::memory::Vec;
 use crate::shapes::cache::DirectMapped;
-use crate::shapes::Layout;
+use crate::shapes::Shape;
 use crate::state::{Name, StateSlot};
 use pyo3::prelude::*;
 use std::rc::Rc;
@@ -14,7 +14,7 @@ const SIZE: usize = 256;
 const LONGEST: usize = 1024;
 
 // SAFETY: no other slot has this name.
-static CACHE: StateSlot<DirectMapped<(Vec<u8>, Rc<Layout>), SIZE>> = unsafe { StateSlot::new(Name::DictShapes) };
+static CACHE: StateSlot<DirectMapped<(Vec<u8>, Rc<Shape>), SIZE>> = unsafe { StateSlot::new(Name::DictShapes) };
 
 /// The index of a block of names in a table of 256 entries.
 pub fn place(block: &[u8]) -> usize {
@@ -25,12 +25,12 @@ pub fn place(block: &[u8]) -> usize {
     (mix(hash, tail) >> 56) as usize
 }
 
-pub fn find(py: Python<'_>, block: &[u8]) -> Option<Rc<Layout>> {
-    CACHE.get(py).find(place(block), |(known, layout)| (**known == *block).then(|| layout.clone()))
+pub fn find(py: Python<'_>, block: &[u8]) -> Option<Rc<Shape>> {
+    CACHE.get(py).find(place(block), |(known, shape)| (**known == *block).then(|| shape.clone()))
 }
 
-pub fn keep(py: Python<'_>, block: &[u8], layout: &Rc<Layout>) {
+pub fn keep(py: Python<'_>, block: &[u8], shape: &Rc<Shape>) {
     if !block.is_empty() && block.len() <= LONGEST {
-        CACHE.get(py).keep(place(block), (block.into(), layout.clone()));
+        CACHE.get(py).keep(place(block), (block.into(), shape.clone()));
     }
 }

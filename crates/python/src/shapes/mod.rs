@@ -75,13 +75,13 @@ pub enum Build {
     /// A class of the schema.
     Typed(Typed),
     /// A dict of a schemaless format, with its keys as encoded.
-    Guessed(Vec<Vec<u8>>),
+    Expected(Vec<Vec<u8>>),
     /// The class has not been looked up yet.
     Unresolved,
 }
 
 #[derive(Debug)]
-pub struct Layout {
+pub struct Shape {
     pub kind: ShapeKind,
     pub names: Vec<Owned>,
     /// Names (by position) that were references in the message, with their object ids.
@@ -97,31 +97,31 @@ pub struct Layout {
     pub bytes: usize,
     /// What this shape was matched with, and the shape that says how to build it then. The key is a schema's serial
     /// number with a class's index, or a plan's serial number with the class's version tag.
-    pub matched: RefCell<Vec<(u64, u32, Rc<Layout>)>>,
+    pub matched: RefCell<Vec<(u64, u32, Rc<Shape>)>>,
     pub(crate) template: OnceCell<Option<Owned>>,
 }
 
-impl Layout {
+impl Shape {
     /// How to build instances of this shape for that schema and class, if it is known.
     #[inline(always)]
-    pub fn matched_with(&self, serial: u64, class: u32) -> Option<Rc<Layout>> {
+    pub fn matched_with(&self, serial: u64, class: u32) -> Option<Rc<Shape>> {
         let matched = self.matched.borrow();
-        matched.iter().find(|known| known.0 == serial && known.1 == class).map(|(_, _, layout)| layout.clone())
+        matched.iter().find(|known| known.0 == serial && known.1 == class).map(|(_, _, shape)| shape.clone())
     }
 
     /// Remembers how to build instances for that schema and class.
-    pub fn match_with(&self, serial: u64, class: u32, layout: &Rc<Layout>) {
+    pub fn match_with(&self, serial: u64, class: u32, shape: &Rc<Shape>) {
         let mut matched = self.matched.borrow_mut();
         // A few are kept: schemas and plans come and go, and those in use are added again.
         let old = (matched.len() >= 8).then(|| matched.remove(0));
-        matched.push((serial, class, layout.clone()));
+        matched.push((serial, class, shape.clone()));
         drop(matched);
         drop(old); // after the borrow: a destructor may run Python code
     }
 
     /// A shape that the schema itself makes; no message has written it.
-    pub fn empty(names: Vec<Owned>) -> Layout {
-        Layout {
+    pub fn empty(names: Vec<Owned>) -> Shape {
+        Shape {
             kind: ShapeKind::Dict,
             bytes: 128,
             names,
@@ -137,13 +137,13 @@ impl Layout {
     }
 
     /// The shape of instances whose fields have these names in this order.
-    pub fn of_object(names: Vec<Owned>, version: u64) -> Layout {
-        Layout { kind: ShapeKind::Object, version, ..Layout::empty(names) }
+    pub fn of_object(names: Vec<Owned>, version: u64) -> Shape {
+        Shape { kind: ShapeKind::Object, version, ..Shape::empty(names) }
     }
 
     /// The same shape, built in another way.
-    pub fn like(&self, build: Build, names: Vec<Owned>) -> Layout {
-        Layout {
+    pub fn like(&self, build: Build, names: Vec<Owned>) -> Shape {
+        Shape {
             kind: self.kind,
             names,
             references: Vec::new(),

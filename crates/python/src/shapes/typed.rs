@@ -20,8 +20,8 @@ pub const TAG: u16 = u16::MAX - 1;
 pub struct Typed {
     /// An index into the schema's classes.
     pub class: u32,
-    pub way: Way,
-    pub form: Form,
+    pub way: FieldPlaces,
+    pub form: StoredBy,
     /// If fields come by position: for each stored value. By key: for each field.
     pub steps: Vec<Member>,
     /// If fields come by position: the fields that are not stored.
@@ -50,14 +50,14 @@ pub struct Slot {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
+pub enum StoredBy {
     Positions,
     Keys,
 }
 
 /// Where instances keep their fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
+pub enum FieldPlaces {
     /// All in slots.
     Slots,
     /// In slots or in `__dict__`.

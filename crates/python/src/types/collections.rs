@@ -18,7 +18,7 @@ pub fn encode<'py, E: TypeWalker<'py>>(encoder: &mut E, known: KnownType, object
     if matches!(known, KnownType::PythonOrderedDict | KnownType::PythonCounter) && is_exact(object, known)? {
         // Instances of these two may carry attributes, for which their row of the table has no place.
         if object.getattr("__dict__")?.len()? > 0 {
-            // SAFETY: alive, and its mark was written.
+            // SAFETY: alive, and its id was written.
             return unsafe { encoder.refused(object.as_ptr(), "it carries attributes of its own, which needs") };
         }
     }

@@ -42,7 +42,7 @@ pub unsafe fn name_of(py: Python<'_>, plan: &Plan, object: Obj) -> Result<Option
 
 /// Mirror of [`name_of`]. A variable may have held an instance of a class that has no constants: then it is one like others.
 pub fn named(py: Python<'_>, plan: &Plan, name: &Owned, at: usize) -> Result<Owned> {
-    // SAFETY: the class is alive with its plan's layout; the name is held by the caller.
+    // SAFETY: the class is alive with its plan's shape; the name is held by the caller.
     unsafe {
         let is_constant = |found: Obj| Ok::<_, Fault>(ffi::Py_TYPE(found) == plan.class() && !has_state(plan, found)?);
         let namespaces = namespaces(py, plan)?;

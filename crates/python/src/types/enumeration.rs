@@ -26,7 +26,7 @@ pub unsafe fn name_or_value(py: Python<'_>, object: Obj) -> Result<Owned> {
 
 /// Mirror of [`name_or_value`].
 pub fn member(py: Python<'_>, class: Type, name: &Owned, at: usize) -> Result<Owned> {
-    // SAFETY: the class is held by its plan's layout, the name by the caller.
+    // SAFETY: the class is held by its plan's shape, the name by the caller.
     let (class, name) =
         unsafe { (Bound::from_borrowed_ptr(py, class.cast()), Bound::from_borrowed_ptr(py, name.get())) };
     if name.is_instance_of::<PyString>() {

@@ -35,7 +35,7 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use std::ptr::addr_of_mut;
 
-/// Writes an instance of a family whose mark was written.
+/// Writes an instance of a family whose id was written.
 ///
 /// # Safety
 /// `object` is alive, and of that family.

@@ -18,7 +18,7 @@ use crate::error::{encode as encode_error, raised, Result};
 use crate::memory::Vec;
 use crate::types::buffer;
 use crate::types::walker::{TypeWalker, WorkItem, BY_PARENT_AND_US};
-use dtype::{Content, Form};
+use dtype::{Content, DtypeForm};
 use holdall_format::model::{KnownType, OutOfBand, Text, TypeWriter};
 use holdall_format::Writer;
 use pyo3::ffi;
@@ -27,7 +27,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
 use std::rc::Rc;
 
-/// Writes an array, a scalar or a dtype whose mark was written.
+/// Writes an array, a scalar or a dtype whose id was written.
 pub fn encode<'py, E: TypeWalker<'py>>(encoder: &mut E, known: KnownType, object: &Bound<'_, PyAny>) -> Result<()> {
     let Some(numpy) = Numpy::imported(object.py())? else { return Err(encode_error("an array without NumPy")) };
     match known {
@@ -48,7 +48,7 @@ fn describe<'py, E: TypeWalker<'py>>(
     encoder: &mut E,
     numpy: &Numpy,
     dtype: &Bound<'_, PyAny>,
-) -> Result<std::result::Result<Rc<Form>, &'static str>> {
+) -> Result<std::result::Result<Rc<DtypeForm>, &'static str>> {
     let address = dtype.as_ptr() as usize;
     if let Some(form) = encoder.dtypes().as_ref().and_then(|dtypes| dtypes.get(&address)) {
         return Ok(Ok(form.clone()));
@@ -64,7 +64,7 @@ fn describe<'py, E: TypeWalker<'py>>(
 
 /// Writes the dtype of an array or a scalar: its text, or a value of its own, which is one where arrays share it. In
 /// canonical form it is none: whether arrays share a dtype is no part of what they are.
-fn write_dtype<'py, E: TypeWalker<'py>>(encoder: &mut E, dtype: &Bound<'_, PyAny>, form: &Form) -> Result<()> {
+fn write_dtype<'py, E: TypeWalker<'py>>(encoder: &mut E, dtype: &Bound<'_, PyAny>, form: &DtypeForm) -> Result<()> {
     if !form.is_plain() {
         // SAFETY: alive, and kept until the message is whole. Its holders: the array, us, and the temporaries.
         if !encoder.is_canonical() && unsafe { encoder.met(dtype.as_ptr(), BY_PARENT_AND_US + 1)? } {
@@ -76,7 +76,7 @@ fn write_dtype<'py, E: TypeWalker<'py>>(encoder: &mut E, dtype: &Bound<'_, PyAny
 }
 
 fn refuse_to_store<'py, E: TypeWalker<'py>>(encoder: &mut E, object: &Bound<'_, PyAny>, why: &str) -> Result<()> {
-    // SAFETY: alive, and its mark was written.
+    // SAFETY: alive, and its id was written.
     unsafe { encoder.refused(object.as_ptr(), why) }
 }
 
@@ -166,7 +166,7 @@ pub fn has_an_order(array: &Bound<'_, PyAny>) -> Result<bool> {
 fn head<'py, E: TypeWalker<'py>>(
     encoder: &mut E,
     dtype: &Bound<'_, PyAny>,
-    form: &Form,
+    form: &DtypeForm,
     dims: &[isize],
     order: &Order,
     read_only: bool,
@@ -200,7 +200,7 @@ fn encode_bytes<'py, E: TypeWalker<'py>>(
     numpy: &Numpy,
     array: &Bound<'_, PyAny>,
     dtype: &Bound<'_, PyAny>,
-    form: &Form,
+    form: &DtypeForm,
 ) -> Result<()> {
     let view = View::with(array, ffi::PyBUF_STRIDES)?;
     let in_order = view.is_contiguous(b'C');

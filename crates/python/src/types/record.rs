@@ -5,7 +5,7 @@ use crate::cpython::{new, Owned};
 use crate::error::door;
 use crate::error::{encode as encode_error, Result};
 use crate::memory::{format, Vec};
-use crate::shapes::Layout;
+use crate::shapes::Shape;
 use crate::types::walker::{TypeWalker, WorkItem};
 use holdall_format::model::ShapeKind;
 use pyo3::exceptions::PyValueError;
@@ -27,9 +27,9 @@ pub fn kind(name: &str) -> Option<&'static str> {
 }
 
 /// A record whose fields are to come.
-pub fn empty(py: Python<'_>, layout: &Layout) -> Result<Owned> {
-    let kind = KINDS.iter().find(|(kind, _)| *kind == layout.kind).map_or("object", |(_, name)| name);
-    let type_name = match &layout.type_name {
+pub fn empty(py: Python<'_>, shape: &Shape) -> Result<Owned> {
+    let kind = KINDS.iter().find(|(kind, _)| *kind == shape.kind).map_or("object", |(_, name)| name);
+    let type_name = match &shape.type_name {
         // SAFETY: held.
         Some(name) => unsafe {
             let name = Bound::from_borrowed_ptr(py, name.get());
@@ -38,15 +38,15 @@ pub fn empty(py: Python<'_>, layout: &Layout) -> Result<Owned> {
         None => String::new(),
     };
     let record =
-        Record { type_name, version: layout.version, kind, fields: new::dict(py)?.unbind(), payload: py.None() };
+        Record { type_name, version: shape.version, kind, fields: new::dict(py)?.unbind(), payload: py.None() };
     Ok(owned(Bound::new(py, record)?.as_any()))
 }
 
-pub fn fill(py: Python<'_>, record: &Owned, layout: &Layout, payload: Option<Owned>, values: Vec<Owned>) -> Result<()> {
+pub fn fill(py: Python<'_>, record: &Owned, shape: &Shape, payload: Option<Owned>, values: Vec<Owned>) -> Result<()> {
     // SAFETY: held.
     let record = unsafe { Bound::from_borrowed_ptr(py, record.get()) };
     let mut record = record.cast::<Record>().map_err(PyErr::from)?.borrow_mut();
-    for (name, value) in layout.names.iter().zip(values) {
+    for (name, value) in shape.names.iter().zip(values) {
         // SAFETY: both are held.
         unsafe {
             let fields = record.fields.bind(py);
@@ -69,7 +69,7 @@ pub fn encode<'py, E: TypeWalker<'py>>(encoder: &mut E, object: &Bound<'_, PyAny
     };
     let names: Vec<Owned> = fields.keys().iter().map(|name| owned(&name)).collect();
     if kind == ShapeKind::Based {
-        // Its content is written without a mark, and what that leads to may hold the record: so all is looked up.
+        // Its content is written without an id, and what that leads to may hold the record: so all is looked up.
         encoder.asks_program()?;
     }
     encoder.record(kind, &record.type_name, record.version, names)?;

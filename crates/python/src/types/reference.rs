@@ -192,7 +192,7 @@ pub fn find(py: Python<'_>, find_class: Option<&Owned>, parts: &[Owned], at: usi
     }
 }
 
-/// Trusted messages: the class of a layout's stored name, "module.qualname", whose module is imported if need be.
+/// Trusted messages: the class of a shape's stored name, "module.qualname", whose module is imported if need be.
 pub fn class_of(py: Python<'_>, hook: Option<&Owned>, stored: &str, at: usize) -> Result<Owned> {
     let modules = py.import("sys")?.getattr("modules")?;
     let splits = || stored.rmatch_indices('.').map(|(dot, _)| (&stored[..dot], &stored[dot + 1..]));

@@ -8,35 +8,35 @@ use crate::cpython::owned;
 use crate::cpython::{new, text, Owned};
 use crate::error::{decode, raised, Result};
 use crate::memory::Vec;
-use crate::shapes::{Build, Layout};
+use crate::shapes::{Build, Shape};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// Fills `object` (a named tuple is made here instead) from the values of the layout's names.
-pub fn make(py: Python<'_>, layout: &Layout, object: Option<Owned>, values: Vec<Owned>, at: usize) -> Result<Owned> {
-    let Some(plan) = &layout.plan else { return Err(decode("a layout without its class", at)) };
+/// Fills `object` (a named tuple is made here instead) from the values of the shape's names.
+pub fn make(py: Python<'_>, shape: &Shape, object: Option<Owned>, values: Vec<Owned>, at: usize) -> Result<Owned> {
+    let Some(plan) = &shape.plan else { return Err(decode("a layout without its class", at)) };
     let mut fields = new::dict(py)?;
-    for (name, value) in layout.names.iter().zip(&values) {
+    for (name, value) in shape.names.iter().zip(&values) {
         // SAFETY: both are held.
         unsafe {
             fields.set_item(Bound::from_borrowed_ptr(py, name.get()), Bound::from_borrowed_ptr(py, value.get()))?
         };
     }
     if let Some(registration) = &plan.registration {
-        if let (Some(upgrade), true) = (&registration.upgrade, registration.version != layout.version) {
+        if let (Some(upgrade), true) = (&registration.upgrade, registration.version != shape.version) {
             // SAFETY: held by the registration.
             let upgrade = unsafe { Bound::from_borrowed_ptr(py, upgrade.get()) };
-            let upgraded = upgrade.call1((fields, layout.version))?;
+            let upgraded = upgrade.call1((fields, shape.version))?;
             fields = upgraded.cast_into::<PyDict>().map_err(|_| decode("`upgrade` gave no dict of fields", at))?;
         }
     }
-    let by_layout = match &layout.build {
+    let by_shape = match &shape.build {
         Build::Upgraded { lacking, .. } => lacking.as_ref(),
         _ => None,
     };
     let found;
-    let lacking = match by_layout {
+    let lacking = match by_shape {
         Some(lacking) => lacking,
         None => {
             found = defaults::lacking(py, plan.class(), &names_of(&fields, at)?)?;

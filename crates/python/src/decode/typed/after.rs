@@ -9,7 +9,7 @@ use crate::decode::dialect::Dialect;
 use crate::error::{invalid, raised, refusal, Result, Step};
 use crate::memory::Vec;
 use crate::schema::class::{Class, Field, Missing};
-use crate::shapes::typed::{Form, Typed};
+use crate::shapes::typed::{StoredBy, Typed};
 use crate::shapes::Place;
 use crate::types::extent;
 use pyo3::prelude::*;
@@ -20,7 +20,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// What is missing, then what the class does with a whole instance.
     #[inline(always)]
     pub(crate) fn after_last(&mut self, typed: &Typed, class: &Class, object: &Owned, seen: Seen) -> Result<()> {
-        if typed.form == Form::Keys && !seen.is_full(class.fields.len()) {
+        if typed.form == StoredBy::Keys && !seen.is_full(class.fields.len()) {
             let many = class.fields.len() > MOST_SEEN;
             for field in 0..class.fields.len() {
                 let has = if many { has_field(class, field, object)? } else { seen.has(field) };
@@ -36,7 +36,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         Ok(())
     }
 
-    /// What a layout by position lacks. Most is there before the values, one of which may refer to the instance; what is
+    /// What a shape by position lacks. Most is there before the values, one of which may refer to the instance; what is
     /// made of the instance itself comes once these are there.
     pub(crate) fn fill_defaults(&mut self, typed: &Typed, class: &Class, object: &Owned, of_self: bool) -> Result<()> {
         for (field, place) in &typed.missing {

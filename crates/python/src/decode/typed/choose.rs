@@ -8,7 +8,7 @@ use crate::memory::{HashSet, Vec};
 use crate::schema::class::{utf8, ClassKind};
 use crate::schema::coerce::expected;
 use crate::schema::node::Node;
-use crate::shapes::Layout;
+use crate::shapes::Shape;
 use holdall_format::{Reader, Token};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -22,17 +22,17 @@ pub(crate) struct Ahead {
 }
 
 impl<'i, D: Dialect<'i>> Decoder<'i, D> {
-    /// Which class a dict of a plain format is, by its tag or its keys. `None` where the node has none that dicts are.
+    /// Which class a dict of a schemaless format is, by its tag or its keys. `None` where the node has none that dicts are.
     pub(crate) fn class_by_keys(&mut self, node: &'i Node, len: usize) -> Result<Option<u32>> {
         self.class_of(node, len, None)
     }
 
     /// The same for a dict whose keys are known beforehand.
-    pub(crate) fn class_by_names(&mut self, layout: &Layout, node: &'i Node) -> Result<Option<u32>> {
-        self.class_of(node, layout.names.len(), Some(&layout.names))
+    pub(crate) fn class_by_names(&mut self, shape: &Shape, node: &'i Node) -> Result<Option<u32>> {
+        self.class_of(node, shape.names.len(), Some(&shape.names))
     }
 
-    /// The class of a node that dicts of a plain format can be nothing else of.
+    /// The class of a node that dicts of a schemaless format can be nothing else of.
     #[inline(always)]
     pub(crate) fn only_class(&self, node: &Node) -> Option<u32> {
         match (&node.classes[..], &node.map, self.rules.schema) {
@@ -50,7 +50,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
         let Some(schema) = self.rules.schema else { return Ok(None) };
         let of = |class: u32| &schema.classes[class as usize];
-        // In plain formats a class that is stored in order is no dict.
+        // In schemaless formats a class that is stored in order is no dict.
         let is_made_of = |class: u32| matches!(of(class).kind, ClassKind::Fields | ClassKind::Pydantic);
         let fits = |class: u32| is_made_of(class) && (names.is_some() || !of(class).array_like);
         let candidates: Vec<u32> = node.classes.iter().copied().filter(|&class| fits(class)).collect();
@@ -67,12 +67,12 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// Looks ahead, and goes back as if nothing had been: what is passed over here is read again.
     fn ahead<T>(&mut self, look: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         let (before, start) = (self.r.place(), self.r.offset());
-        let known = (self.numbered.len(), self.layouts.len(), self.elsewhere.skipped.len(), self.elsewhere.again);
+        let known = (self.numbered.len(), self.shapes.len(), self.elsewhere.skipped.len(), self.elsewhere.again);
         self.elsewhere.ahead += 1;
         let found = look(self);
         self.elsewhere.ahead -= 1;
         self.numbered.truncate(known.0);
-        self.layouts.truncate(known.1);
+        self.shapes.truncate(known.1);
         self.elsewhere.skipped.truncate(known.2);
         self.elsewhere.again = known.3;
         self.forget_far(known.0);
@@ -91,7 +91,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         let Some(second) = classes.next() else { return Ok(first) };
         let several: Vec<u32> = first.into_iter().chain([second]).chain(classes).collect();
         let at = self.r.offset();
-        let tag = if len == 0 { None } else { self.ahead(Self::plain_value)? };
+        let tag = if len == 0 { None } else { self.ahead(Self::schemaless_value)? };
         self.tagged_first(node, &several, tag.as_ref()).map_err(|fault| fault.found(at)).map(Some)
     }
 
@@ -116,7 +116,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         for at in 0..len {
             let name = match stored(at) {
                 Some(name) => utf8(name)?,
-                None => match self.plain_key()? {
+                None => match self.schemaless_key()? {
                     // SAFETY: held.
                     Some(name) if unsafe { crate::cpython::text::is(name.get()) } => utf8(&name)?,
                     // A key that is no text says nothing; it may be a container, which is not passed over yet.
@@ -126,7 +126,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             };
             if tag_field.as_ref() == Some(&name) {
                 let before = self.r.offset();
-                let tagged = match (self.plain_value()?, &node.tags) {
+                let tagged = match (self.schemaless_value()?, &node.tags) {
                     (Some(value), Some(tags)) => self.tagged(tags, &value)?,
                     _ => None,
                 };
@@ -138,13 +138,13 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         Ok(Ahead { tagged: None, keys })
     }
 
-    fn plain_key(&mut self) -> Result<Option<Owned>> {
+    fn schemaless_key(&mut self) -> Result<Option<Owned>> {
         self.r.key();
-        self.plain_value()
+        self.schemaless_value()
     }
 
     /// A number or a text, marked or referred to; `None` is another value, of which one token was read.
-    pub(crate) fn plain_value(&mut self) -> Result<Option<Owned>> {
+    pub(crate) fn schemaless_value(&mut self) -> Result<Option<Owned>> {
         match self.r.next()? {
             Token::AssignId => {
                 let token = self.r.next()?;

@@ -1,4 +1,4 @@
-//! Instances by their layouts: matched with a class of the schema once, then built by position.
+//! Instances by their shapes: matched with a class of the schema once, then built by position.
 
 use super::super::Decoder;
 use crate::cpython::Owned;
@@ -8,37 +8,37 @@ use crate::schema::class::ClassKind;
 use crate::schema::coerce::expected;
 use crate::schema::node::{Node, SeqKind};
 use crate::schema::NodeId;
-use crate::shapes::{Build, Layout};
+use crate::shapes::{Build, Shape};
 use holdall_format::model::ShapeKind;
 use std::rc::Rc;
 
 impl<'i, D: Dialect<'i>> Decoder<'i, D> {
-    /// A dict or an instance by its layout.
+    /// A dict or an instance by its shape.
     #[inline(always)]
-    pub(crate) fn typed_instance(&mut self, layout: &Rc<Layout>, node: &'i Node, id: NodeId) -> Result<Option<Owned>> {
-        // Most are of the layout of the one before, which was matched then.
+    pub(crate) fn typed_instance(&mut self, shape: &Rc<Shape>, node: &'i Node, id: NodeId) -> Result<Option<Owned>> {
+        // Most are of the shape of the one before, which was matched then.
         if let ([class], true, Some(schema)) = (&node.classes[..], node.map.is_none(), self.rules.schema) {
-            let known = layout.matched_with(schema.serial, *class);
+            let known = shape.matched_with(schema.serial, *class);
             if let Some(known) = known {
-                return self.begin_typed(&known, layout.names.len());
+                return self.begin_typed(&known, shape.names.len());
             }
         }
-        self.unmatched_instance(layout, node, id)
+        self.unmatched_instance(shape, node, id)
     }
 
     #[inline(never)]
     pub(crate) fn unmatched_instance(
         &mut self,
-        layout: &Rc<Layout>,
+        shape: &Rc<Shape>,
         node: &'i Node,
         id: NodeId,
     ) -> Result<Option<Owned>> {
-        if layout.kind == ShapeKind::Dict {
-            return self.typed_record(layout, node, id);
+        if shape.kind == ShapeKind::Dict {
+            return self.typed_record(shape, node, id);
         }
-        let name = layout.stored_name(self.py)?;
+        let name = shape.stored_name(self.py)?;
         let found = self.schema_class(name)?;
-        if let (Some(class), Some(schema), ShapeKind::Object) = (&found, self.rules.schema, layout.kind) {
+        if let (Some(class), Some(schema), ShapeKind::Object) = (&found, self.rules.schema, shape.kind) {
             let class = class.get().cast();
             let own = |index: u32| schema.classes[index as usize].is(class);
             let of_node = match node.seq.as_ref().map(|seq| &seq.kind) {
@@ -46,9 +46,9 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 _ => node.classes.iter().copied().find(|&index| own(index)),
             };
             if let Some(index) = of_node {
-                if schema.classes[index as usize].kind != ClassKind::Pydantic && !self.upgrades(&found, layout)? {
-                    let layout = self.positions_layout(layout, index)?;
-                    return self.begin_typed(&layout, layout_len(&layout));
+                if schema.classes[index as usize].kind != ClassKind::Pydantic && !self.upgrades(&found, shape)? {
+                    let shape = self.positions_shape(shape, index)?;
+                    return self.begin_typed(&shape, shape_len(&shape));
                 }
             }
         }
@@ -58,7 +58,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         if !known || !(takes_others || node.seq.is_some()) {
             return Err(expected(&node.name, name));
         }
-        self.looked_at(id, |decoder| decoder.instance(layout))
+        self.looked_at(id, |decoder| decoder.instance(shape))
     }
 
     /// The class that a stored name means in this schema.
@@ -79,15 +79,15 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     }
 
     /// Whether what is stored goes through the class's `upgrade`.
-    pub(crate) fn upgrades(&self, class: &Option<Owned>, layout: &Layout) -> Result<bool> {
+    pub(crate) fn upgrades(&self, class: &Option<Owned>, shape: &Shape) -> Result<bool> {
         let Some(class) = class else { return Ok(false) };
         let known = crate::classes::registry::by_class(self.py, class.get().cast())?;
-        Ok(known.is_some_and(|known| known.upgrade.is_some() && known.version != layout.version))
+        Ok(known.is_some_and(|known| known.upgrade.is_some() && known.version != shape.version))
     }
 }
 
-fn layout_len(layout: &Layout) -> usize {
-    match &layout.build {
+fn shape_len(shape: &Shape) -> usize {
+    match &shape.build {
         Build::Typed(typed) => typed.stored(),
         _ => 0,
     }

@@ -1,4 +1,4 @@
-//! Dicts and their like against a schema, pair by pair or by their layout.
+//! Dicts and their like against a schema, pair by pair or by their shape.
 
 use super::super::frame::{Frame, Kind, ODD, PROXY};
 use super::super::Decoder;
@@ -10,7 +10,7 @@ use crate::schema::coerce::expected;
 use crate::schema::constraint::broken_length;
 use crate::schema::node::{accepts, Map, MapKind, Node};
 use crate::schema::{NodeId, ANY};
-use crate::shapes::{Build, Layout};
+use crate::shapes::{Build, Shape};
 use crate::types;
 use holdall_format::model::KnownType;
 use holdall_format::{Reader, Token};
@@ -31,13 +31,13 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         };
         match (class, &node.map) {
             (Some(class), _) if self.class(class)?.kind != ClassKind::Pydantic => {
-                let layout = self.members_layout(class)?;
-                self.begin_typed(&layout, len)
+                let shape = self.members_shape(class)?;
+                self.begin_typed(&shape, len)
             }
             (None, Some(map)) => {
                 if let MapKind::TypedDict(class) = map.kind {
-                    let layout = self.members_layout(class)?;
-                    return self.begin_typed(&layout, len);
+                    let shape = self.members_shape(class)?;
+                    return self.begin_typed(&shape, len);
                 }
                 self.pairs_of(map.kind.known(), len, node, id)
             }
@@ -66,13 +66,13 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
         let dict = self.empty_mapping(known, node)?;
         if matches!(map.kind, MapKind::MappingProxy) {
-            let (at, mark) = (self.here(), self.take_mark());
+            let (at, object_id) = (self.here(), self.take_id());
             let depth = self.stack.len();
             let done = self.begin_pairs(dict, len, true, id)?;
             if let Some(frame) = self.stack.get_mut(depth) {
-                (frame.flags, frame.mark) = (PROXY, mark);
+                (frame.flags, frame.object_id) = (PROXY, object_id);
             }
-            return done.map(|dict| self.proxy(dict, mark, at)).transpose();
+            return done.map(|dict| self.proxy(dict, object_id, at)).transpose();
         }
         self.begin_pairs(dict, len, true, id)
     }
@@ -95,9 +95,9 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     }
 
     /// A dict whose items are there, shown through a proxy.
-    pub(crate) fn proxy(&mut self, dict: Owned, mark: u32, at: usize) -> Result<Owned> {
+    pub(crate) fn proxy(&mut self, dict: Owned, object_id: u32, at: usize) -> Result<Owned> {
         let made = types::build(self.py, KnownType::PythonMappingProxy, &[dict], at)?;
-        self.whole(mark, made.get());
+        self.whole(object_id, made.get());
         Ok(made)
     }
 
@@ -120,66 +120,66 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     }
 
     /// A dict of known keys.
-    pub(crate) fn typed_record(&mut self, layout: &Rc<Layout>, node: &'i Node, id: NodeId) -> Result<Option<Owned>> {
-        let len = layout.names.len();
+    pub(crate) fn typed_record(&mut self, shape: &Rc<Shape>, node: &'i Node, id: NodeId) -> Result<Option<Owned>> {
+        let len = shape.names.len();
         if let (Some(map), true) = (&node.map, node.classes.is_empty()) {
             if let MapKind::TypedDict(class) = map.kind {
-                let layout = self.positions_layout(layout, class)?;
-                return self.begin_typed(&layout, len);
+                let shape = self.positions_shape(shape, class)?;
+                return self.begin_typed(&shape, len);
             }
-            return self.record_as_map(layout, node);
+            return self.record_as_map(shape, node);
         }
-        match self.class_by_names(layout, node)? {
+        match self.class_by_names(shape, node)? {
             Some(class) if self.class(class)?.kind != ClassKind::Pydantic => {
-                let layout = self.positions_layout(layout, class)?;
-                self.begin_typed(&layout, len)
+                let shape = self.positions_shape(shape, class)?;
+                self.begin_typed(&shape, len)
             }
             None if node.map.is_some() => match &node.map {
                 Some(Map { kind: MapKind::TypedDict(class), .. }) => {
-                    let layout = self.positions_layout(layout, *class)?;
-                    self.begin_typed(&layout, len)
+                    let shape = self.positions_shape(shape, *class)?;
+                    self.begin_typed(&shape, len)
                 }
-                _ => self.record_as_map(layout, node),
+                _ => self.record_as_map(shape, node),
             },
             _ if node.takes_containers() || self.by_own_code(node) => {
-                self.looked_at(id, |decoder| decoder.instance(layout))
+                self.looked_at(id, |decoder| decoder.instance(shape))
             }
             _ => Err(expected(&node.name, "dict")),
         }
     }
 
     /// A dict of known keys into a mapping of the node's kind.
-    pub(crate) fn record_as_map(&mut self, layout: &Rc<Layout>, node: &'i Node) -> Result<Option<Owned>> {
+    pub(crate) fn record_as_map(&mut self, shape: &Rc<Shape>, node: &'i Node) -> Result<Option<Owned>> {
         let Some(map) = &node.map else { return Err(decode("a mapping out of place", self.here())) };
-        let len = layout.names.len();
+        let len = shape.names.len();
         if let Some(why) = broken_length(map.min, map.max, len, "dict") {
             return Err(invalid(why));
         }
         let plain = self.rules.node(map.key).accepts & accepts::STR != 0;
         if plain && matches!(map.kind, MapKind::Dict) {
-            return self.dict(layout, len, map.value);
+            return self.dict(shape, len, map.value);
         }
-        let mut names = layout.names.clone();
+        let mut names = shape.names.clone();
         if !plain {
             for name in &mut names {
                 *name = self.rules.coerce(map.key, name.clone()).map_err(|fault| fault.within(|| Step::Some))?;
             }
         }
         let dict = self.empty_mapping(map.kind.known(), node)?;
-        self.claim(len, layout.bytes)?;
+        self.claim(len, shape.bytes)?;
         let proxy = matches!(map.kind, MapKind::MappingProxy);
-        let mark = self.take_mark();
+        let object_id = self.take_id();
         if !proxy {
-            self.opened(mark, dict.get());
+            self.opened(object_id, dict.get());
         }
         if len == 0 {
-            let made = if proxy { self.proxy(dict, mark, self.here())? } else { dict };
-            self.whole(mark, made.get());
+            let made = if proxy { self.proxy(dict, object_id, self.here())? } else { dict };
+            self.whole(object_id, made.get());
             return Ok(Some(made));
         }
-        let frame = self.frame(Kind::Keyed, Some(dict), len, mark);
-        let named = Rc::new(layout.like(Build::Dict, names));
+        let frame = self.frame(Kind::Keyed, Some(dict), len, object_id);
+        let named = Rc::new(shape.like(Build::Dict, names));
         let flags = ODD | if proxy { PROXY } else { 0 };
-        Ok(self.push(Frame { layout: Some(named), item: map.value, flags, ..frame }))
+        Ok(self.push(Frame { shape: Some(named), item: map.value, flags, ..frame }))
     }
 }

@@ -1,10 +1,10 @@
-//! Instances of a schema's classes, straight into their fields: by position where the message has layouts, else key by
+//! Instances of a schema's classes, straight into their fields: by position where the message has shapes, else key by
 //! key, the expected one first.
 
 use super::super::frame::{Frame, Kind, Seen};
 use super::super::run::CHANGED;
 use super::super::Decoder;
-use super::layouts::unknown;
+use super::shapes::unknown;
 use crate::classes::state::{allocate, slot_mut};
 use crate::cpython::{replace, text, Obj, Owned, Type};
 use crate::decode::dialect::Dialect;
@@ -13,8 +13,8 @@ use crate::memory::Vec;
 use crate::schema::class::{utf8, Class};
 use crate::schema::node::accepts;
 use crate::schema::ANY;
-use crate::shapes::typed::{Expected, Form, Slot, Typed, Way, SKIPPED, TAG};
-use crate::shapes::{put, Build, Layout, Place};
+use crate::shapes::typed::{Expected, FieldPlaces, Slot, StoredBy, Typed, SKIPPED, TAG};
+use crate::shapes::{put, Build, Place, Shape};
 use holdall_format::model::Bytes;
 use holdall_format::{Reader, Token};
 use pyo3::ffi;
@@ -30,108 +30,108 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
 
     /// An instance of a schema's class: `len` values, or pairs, follow.
     #[inline(always)]
-    pub(crate) fn begin_typed(&mut self, layout: &Rc<Layout>, len: usize) -> Result<Option<Owned>> {
-        if let (Build::Typed(Typed { slots: Some(slots), .. }), Some(plan)) = (&layout.build, &layout.plan) {
-            return self.begin_slots(layout, slots, plan.class());
+    pub(crate) fn begin_typed(&mut self, shape: &Rc<Shape>, len: usize) -> Result<Option<Owned>> {
+        if let (Build::Typed(Typed { slots: Some(slots), .. }), Some(plan)) = (&shape.build, &shape.plan) {
+            return self.begin_slots(shape, slots, plan.class());
         }
-        self.begin_other(layout, len)
+        self.begin_other(shape, len)
     }
 
     #[inline(always)]
-    pub(crate) fn begin_slots(&mut self, layout: &Rc<Layout>, slots: &[Slot], class: Type) -> Result<Option<Owned>> {
-        self.claim(slots.len(), layout.bytes)?;
+    pub(crate) fn begin_slots(&mut self, shape: &Rc<Shape>, slots: &[Slot], class: Type) -> Result<Option<Owned>> {
+        self.claim(slots.len(), shape.bytes)?;
         // SAFETY: the GIL is held; the schema holds the class, which is no more than its slots.
         let object = unsafe { allocate(class, 0)? };
-        let mark = self.take_mark();
-        self.opened(mark, object.get());
+        let object_id = self.take_id();
+        self.opened(object_id, object.get());
         for (at, slot) in slots.iter().enumerate() {
             let before = self.r.offset();
             match self.field(slot.node, slot.accepts) {
                 // SAFETY: a slot of a fresh instance of the class that its offset was read from.
                 Ok(Some(value)) => unsafe { *slot_mut(object.get(), slot.offset as usize) = value.into_raw() },
                 Ok(None) => {
-                    let frame = Frame::new(Kind::Typed, Some(object), slots.len(), mark, self.start);
-                    return Ok(self.push(Frame { at, layout: Some(layout.clone()), ..frame }));
+                    let frame = Frame::new(Kind::Typed, Some(object), slots.len(), object_id, self.start);
+                    return Ok(self.push(Frame { at, shape: Some(shape.clone()), ..frame }));
                 }
-                Err(fault) => return Err(self.at_position(layout, at, fault, before)),
+                Err(fault) => return Err(self.at_position(shape, at, fault, before)),
             }
         }
-        self.whole(mark, object.get());
-        self.weigh_whole(&object, slots.len(), mark);
+        self.whole(object_id, object.get());
+        self.cost_of_whole(&object, slots.len(), object_id);
         Ok(Some(object))
     }
 
     #[cold]
     #[inline(never)]
-    pub(crate) fn at_position(&self, layout: &Layout, at: usize, fault: Fault, before: usize) -> Fault {
-        match &layout.build {
+    pub(crate) fn at_position(&self, shape: &Shape, at: usize, fault: Fault, before: usize) -> Fault {
+        match &shape.build {
             Build::Typed(typed) => self.at_field(typed, typed.steps[at].field, fault, before),
             _ => fault,
         }
     }
 
     #[inline(never)]
-    pub(crate) fn begin_other(&mut self, layout: &Rc<Layout>, len: usize) -> Result<Option<Owned>> {
-        let Build::Typed(typed) = &layout.build else { return Err(decode(CHANGED, self.here())) };
-        let values = if typed.form == Form::Keys { 2 * len } else { len };
-        let (class, object, mark) = self.begun(layout, typed, values)?;
-        let mut frame = Frame::new(Kind::Typed, None, values, mark, self.start);
+    pub(crate) fn begin_other(&mut self, shape: &Rc<Shape>, len: usize) -> Result<Option<Owned>> {
+        let Build::Typed(typed) = &shape.build else { return Err(decode(CHANGED, self.here())) };
+        let values = if typed.form == StoredBy::Keys { 2 * len } else { len };
+        let (class, object, object_id) = self.begun(shape, typed, values)?;
+        let mut frame = Frame::new(Kind::Typed, None, values, object_id, self.start);
         let whole = match typed.form {
-            Form::Positions => self.positions(typed, object.get(), &mut frame)?,
-            Form::Keys => self.keys(typed, class, object.get(), &mut frame, usize::MAX)?,
+            StoredBy::Positions => self.positions(typed, object.get(), &mut frame)?,
+            StoredBy::Keys => self.keys(typed, class, object.get(), &mut frame, usize::MAX)?,
         };
         if !whole {
-            let frame = Frame { object: Some(object), layout: Some(layout.clone()), ..frame };
+            let frame = Frame { object: Some(object), shape: Some(shape.clone()), ..frame };
             return Ok(self.push(frame));
         }
         self.after_last(typed, class, &object, frame.seen)?;
-        self.whole(mark, object.get());
-        self.weigh_whole(&object, layout.names.len(), mark);
+        self.whole(object_id, object.get());
+        self.cost_of_whole(&object, shape.names.len(), object_id);
         Ok(Some(object))
     }
 
     /// An instance of a schema's class, whose members follow up to that offset: counted where one of them needs a frame.
     #[inline(never)]
-    pub(crate) fn begin_uncounted(&mut self, layout: &Rc<Layout>, end: usize) -> Result<Option<Owned>> {
-        let Build::Typed(typed) = &layout.build else { return Err(decode(CHANGED, self.here())) };
-        let (class, object, mark) = self.begun(layout, typed, 0)?;
-        let mut frame = Frame::new(Kind::Typed, None, usize::MAX, mark, self.start);
+    pub(crate) fn begin_uncounted(&mut self, shape: &Rc<Shape>, end: usize) -> Result<Option<Owned>> {
+        let Build::Typed(typed) = &shape.build else { return Err(decode(CHANGED, self.here())) };
+        let (class, object, object_id) = self.begun(shape, typed, 0)?;
+        let mut frame = Frame::new(Kind::Typed, None, usize::MAX, object_id, self.start);
         let whole = self.keys(typed, class, object.get(), &mut frame, end)?;
         self.bounds.objects = self.bounds.objects.checked_sub(frame.at).ok_or_else(|| self.over(0))?;
         if !whole || self.r.offset() != end {
             let left = 2 * self.count(end)?;
             self.claim(left, 0)?;
-            let frame = Frame { object: Some(object), layout: Some(layout.clone()), len: frame.at + left, ..frame };
+            let frame = Frame { object: Some(object), shape: Some(shape.clone()), len: frame.at + left, ..frame };
             return Ok(self.push(frame));
         }
         self.after_last(typed, class, &object, frame.seen)?;
-        self.whole(mark, object.get());
-        self.weigh_whole(&object, layout.names.len(), mark);
+        self.whole(object_id, object.get());
+        self.cost_of_whole(&object, shape.names.len(), object_id);
         Ok(Some(object))
     }
 
-    /// An instance with its defaults, before its values; and its mark.
+    /// An instance with its defaults, before its values; and its id.
     #[inline(always)]
-    fn begun(&mut self, layout: &Layout, typed: &Typed, values: usize) -> Result<(&'i Class, Owned, u32)> {
+    fn begun(&mut self, shape: &Shape, typed: &Typed, values: usize) -> Result<(&'i Class, Owned, u32)> {
         if let Some(why) = &typed.refusal {
             return Err(invalid(why));
         }
         let class = self.class(typed.class)?;
-        self.claim(values, layout.bytes)?;
-        let object = self.fresh(typed, class, layout)?;
-        let mark = self.take_mark();
-        self.opened(mark, object.get());
+        self.claim(values, shape.bytes)?;
+        let object = self.fresh(typed, class, shape)?;
+        let object_id = self.take_id();
+        self.opened(object_id, object.get());
         self.fill_defaults(typed, class, &object, false)?;
-        Ok((class, object, mark))
+        Ok((class, object, object_id))
     }
 
-    pub(crate) fn fresh(&self, typed: &Typed, class: &Class, layout: &Layout) -> Result<Owned> {
+    pub(crate) fn fresh(&self, typed: &Typed, class: &Class, shape: &Shape) -> Result<Owned> {
         // SAFETY: the GIL is held while a decoder lives; the schema holds the class.
         let object = unsafe {
-            match (typed.way, &layout.plan) {
-                (Way::Slots, Some(plan)) => allocate(plan.class(), 0)?,
-                (Way::Tuple, Some(plan)) => allocate(plan.class(), class.fields.len() as isize)?,
-                (Way::Instance, Some(plan)) => plan.fresh()?,
+            match (typed.way, &shape.plan) {
+                (FieldPlaces::Slots, Some(plan)) => allocate(plan.class(), 0)?,
+                (FieldPlaces::Tuple, Some(plan)) => allocate(plan.class(), class.fields.len() as isize)?,
+                (FieldPlaces::Instance, Some(plan)) => plan.fresh()?,
                 _ => Owned::new(ffi::PyDict_New()).ok_or_else(raised)?,
             }
         };
@@ -306,7 +306,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             return self.skip();
         }
         let before = self.r.offset();
-        let found = self.plain_value()?;
+        let found = self.schemaless_value()?;
         self.same_tag(class, found.as_ref()).map_err(|fault| fault.found(before))
     }
 
@@ -328,15 +328,15 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         Ok(())
     }
 
-    /// An instance of values that are all there, in the order of a layout's.
-    pub(crate) fn instance_of(&mut self, layout: &Rc<Layout>, values: Vec<Owned>) -> Result<Owned> {
+    /// An instance of values that are all there, in the order of a shape's.
+    pub(crate) fn instance_of(&mut self, shape: &Rc<Shape>, values: Vec<Owned>) -> Result<Owned> {
         let here = self.here();
-        let Build::Typed(typed) = &layout.build else { return Err(decode(CHANGED, here)) };
+        let Build::Typed(typed) = &shape.build else { return Err(decode(CHANGED, here)) };
         let class = self.class(typed.class)?;
-        self.claim(0, layout.bytes)?;
-        let object = self.fresh(typed, class, layout)?;
-        let mark = self.take_mark();
-        self.opened(mark, object.get());
+        self.claim(0, shape.bytes)?;
+        let object = self.fresh(typed, class, shape)?;
+        let object_id = self.take_id();
+        self.opened(object_id, object.get());
         self.fill_defaults(typed, class, &object, false)?;
         for (at, (member, value)) in typed.steps.iter().zip(values).enumerate() {
             if member.field == TAG {
@@ -348,7 +348,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             }
         }
         self.after_last(typed, class, &object, Seen::default())?;
-        self.whole(mark, object.get());
+        self.whole(object_id, object.get());
         Ok(object)
     }
 
@@ -361,10 +361,10 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     pub(crate) fn run_typed(&mut self) -> Result<Option<Frame<D::Make>>> {
         let depth = self.stack.len();
         let top = &mut self.stack[depth - 1];
-        let (Some(object), Some(layout)) = (top.object.clone(), top.layout.clone()) else {
+        let (Some(object), Some(shape)) = (top.object.clone(), top.shape.clone()) else {
             return Err(decode(CHANGED, self.here()));
         };
-        let Build::Typed(typed) = &layout.build else { return Err(decode(CHANGED, self.here())) };
+        let Build::Typed(typed) = &shape.build else { return Err(decode(CHANGED, self.here())) };
         let class = self.class(typed.class)?;
         loop {
             let top = &mut self.stack[depth - 1];
@@ -373,8 +373,8 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             }
             let before = self.r.offset();
             let field = match typed.form {
-                Form::Positions => typed.steps[top.at].field,
-                Form::Keys => {
+                StoredBy::Positions => typed.steps[top.at].field,
+                StoredBy::Keys => {
                     let mut next = top.next;
                     self.bounds.owed -= 1;
                     let field = self.key(typed, class, &mut next);
@@ -388,12 +388,12 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             top.field = field;
             if field >= TAG {
                 match typed.form {
-                    Form::Positions => {
+                    StoredBy::Positions => {
                         top.at += 1;
                         top.field = SKIPPED;
                         self.unwanted(class, field)?;
                     }
-                    Form::Keys => {
+                    StoredBy::Keys => {
                         top.at += 2;
                         top.field = SKIPPED;
                         self.unwanted(class, field)?;
@@ -402,8 +402,8 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 continue;
             }
             let member = match typed.form {
-                Form::Positions => &typed.steps[top.at],
-                Form::Keys => &typed.steps[field as usize],
+                StoredBy::Positions => &typed.steps[top.at],
+                StoredBy::Keys => &typed.steps[field as usize],
             };
             match self.value(member.node, member.accepts)? {
                 Some(value) => {
@@ -416,11 +416,11 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
     }
 
-    pub(crate) fn field_done(&mut self, depth: usize, form: Form, field: u16) {
+    pub(crate) fn field_done(&mut self, depth: usize, form: StoredBy, field: u16) {
         let top = &mut self.stack[depth - 1];
         match form {
-            Form::Positions => top.at += 1,
-            Form::Keys => {
+            StoredBy::Positions => top.at += 1,
+            StoredBy::Keys => {
                 top.seen.add(field as usize);
                 top.at += 2;
             }
@@ -431,12 +431,12 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     pub(crate) fn deliver_field(&mut self, value: Owned) -> Result<()> {
         let here = self.here();
         let depth = self.stack.len();
-        let Some(Frame { object: Some(object), layout: Some(layout), field, at, .. }) = self.stack.last_mut() else {
+        let Some(Frame { object: Some(object), shape: Some(shape), field, at, .. }) = self.stack.last_mut() else {
             return Err(decode(CHANGED, here));
         };
-        let Build::Typed(typed) = &layout.build else { return Err(decode(CHANGED, here)) };
+        let Build::Typed(typed) = &shape.build else { return Err(decode(CHANGED, here)) };
         // `deliver` has counted the value already.
-        let index = if typed.form == Form::Positions { *at - 1 } else { *field as usize };
+        let index = if typed.form == StoredBy::Positions { *at - 1 } else { *field as usize };
         *at -= 1;
         // SAFETY: an instance of the class that the places were found for, held by its frame.
         unsafe { place(object.get(), &typed.steps[index].place, value, here)? };
@@ -446,13 +446,13 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     }
 
     pub(crate) fn finish_typed(&mut self, frame: Frame<D::Make>) -> Result<Owned> {
-        let (Some(object), Some(layout)) = (&frame.object, &frame.layout) else {
+        let (Some(object), Some(shape)) = (&frame.object, &frame.shape) else {
             return Err(decode(CHANGED, frame.offset));
         };
-        let Build::Typed(typed) = &layout.build else { return Err(decode(CHANGED, frame.offset)) };
+        let Build::Typed(typed) = &shape.build else { return Err(decode(CHANGED, frame.offset)) };
         let class = self.class(typed.class)?;
         self.after_last(typed, class, object, frame.seen).map_err(|fault| fault.found(frame.offset))?;
-        self.whole(frame.mark, object.get());
+        self.whole(frame.object_id, object.get());
         Ok(object.clone())
     }
 }

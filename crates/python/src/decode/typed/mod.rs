@@ -3,12 +3,12 @@
 mod after;
 mod choose;
 mod instances;
-pub mod layouts;
 mod mappings;
 mod members;
 mod sequences;
+pub mod shapes;
 
-use super::{Decoder, State, UNMARKED};
+use super::{Decoder, State, NO_ID};
 use crate::cpython::{float, int, new, Owned};
 use crate::decode::dialect::Dialect;
 use crate::decode::schemaless;
@@ -30,10 +30,10 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         if node.any {
             return self.any(token);
         }
-        let mark = self.mark;
-        if mark != UNMARKED && !matches!(token, Token::AssignId | Token::Reference(_)) {
+        let object_id = self.object_id;
+        if object_id != NO_ID && !matches!(token, Token::AssignId | Token::Reference(_)) {
             // Also for what refers to it from within. Leaves have no identity to speak of: they are looked at each time.
-            self.numbered[mark as usize].node = id;
+            self.numbered[object_id as usize].node = id;
         }
         if let Some(made) = D::typed(self, &token, id)? {
             return Ok(made);
@@ -41,8 +41,8 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         let made = match token {
             Token::Members(end) => match self.only_class(node) {
                 Some(class) => {
-                    let layout = self.members_layout(class)?;
-                    self.begin_uncounted(&layout, end)?
+                    let shape = self.members_shape(class)?;
+                    self.begin_uncounted(&shape, end)?
                 }
                 None => {
                     let token = Token::Dict(self.count(end)?);
@@ -61,14 +61,14 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             }
             Token::Dict(len) => self.typed_dict(token, len, node, id)?,
             Token::Instance(number) => {
-                let layout = self.layout_of(number)?;
-                self.typed_instance(&layout, node, id)?
+                let shape = self.shape_of(number)?;
+                self.typed_instance(&shape, node, id)?
             }
             Token::NewShape(new) => {
-                self.mark = UNMARKED;
-                let layout = self.layout(&new)?;
-                self.mark = mark;
-                self.typed_instance(&layout, node, id)?
+                self.object_id = NO_ID;
+                let shape = self.shape(&new)?;
+                self.object_id = object_id;
+                self.typed_instance(&shape, node, id)?
             }
             Token::Ints(..) | Token::Floats(..) | Token::Bools(..) | Token::Texts(..) => {
                 self.typed_run(token, node, id)?
@@ -77,7 +77,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             Token::KnownType(
                 known @ (KnownType::PythonOrderedDict | KnownType::PythonDefaultDict | KnownType::PythonCounter),
             ) if node.map.is_some() => self.typed_mapping(known, node, id)?,
-            Token::AssignId => return self.typed_marked(node, id),
+            Token::AssignId => return self.typed_with_id(node, id),
             Token::Reference(number) if self.r.indexed().is_some() => return self.far_typed(number, id),
             Token::Reference(number) => return self.typed_reference(number, id).map(Some),
             Token::DateTime { .. } if node.accepts & accepts::DATETIME != 0 => return self.node_of(token),
@@ -90,15 +90,15 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     }
 
     /// A value that has an id, which was read.
-    fn typed_marked(&mut self, node: &'i Node, id: NodeId) -> Result<Option<Owned>> {
-        let Some(mark) = self.begin_mark()? else {
-            let index = self.mark as usize;
+    fn typed_with_id(&mut self, node: &'i Node, id: NodeId) -> Result<Option<Owned>> {
+        let Some(object_id) = self.begin_id()? else {
+            let index = self.object_id as usize;
             let object = self.take_again()?;
             return object.map(|object| self.known_as(index, object, id)).transpose();
         };
         if let Some(value) = self.next_leaf(node.accepts)? {
-            self.whole(mark, value.get());
-            self.mark = UNMARKED;
+            self.whole(object_id, value.get());
+            self.object_id = NO_ID;
             return Ok(Some(value));
         }
         let token = self.r.next()?;
@@ -225,9 +225,9 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         id: NodeId,
         build: impl FnOnce(&mut Self) -> Result<Option<Owned>>,
     ) -> Result<Option<Owned>> {
-        let (depth, mark) = (self.stack.len(), self.mark);
+        let (depth, object_id) = (self.stack.len(), self.object_id);
         match build(self)? {
-            Some(object) => self.checked_object(object, id, mark).map(Some),
+            Some(object) => self.checked_object(object, id, object_id).map(Some),
             None => {
                 // The lowest of the frames is the one that gives the object.
                 if let Some(frame) = self.stack.get_mut(depth) {
@@ -240,7 +240,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
 
     /// A point in time, as the type says where it does: with or without a zone, or to the nanosecond.
     fn typed_moment(&mut self, seconds: i64, nanoseconds: u32, id: NodeId) -> Result<Option<Owned>> {
-        let (here, mark) = (self.here(), self.mark);
+        let (here, object_id) = (self.here(), self.object_id);
         let as_it_comes = self.rules.node(id).accepts & accepts::DATETIME != 0;
         let wanted = if as_it_comes { Moment::Any } else { self.rules.moment(id)? };
         let made = match wanted {
@@ -257,17 +257,17 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         if as_it_comes && unsafe { ffi::PyDateTime_Check(made.get()) } != 0 {
             return self.done(Some(made));
         }
-        self.checked_object(made, id, mark).map(Some)
+        self.checked_object(made, id, object_id).map(Some)
     }
 
     /// An object that was built as it came, as the node wants it; what refers to it later gets the same.
-    pub(crate) fn checked_object(&mut self, object: Owned, id: NodeId, mark: u32) -> Result<Owned> {
+    pub(crate) fn checked_object(&mut self, object: Owned, id: NodeId, object_id: u32) -> Result<Owned> {
         let raw = object.get();
         // SAFETY: held.
         let is_leaf = unsafe { kind_of(raw) } != 0;
         let made = D::coerced_once(self, object, id)?;
-        if mark != UNMARKED {
-            let numbered = &mut self.numbered[mark as usize];
+        if object_id != NO_ID {
+            let numbered = &mut self.numbered[object_id as usize];
             if is_leaf {
                 // Another place may want it as another type: it is made of what was stored each time.
                 numbered.node = ANY;

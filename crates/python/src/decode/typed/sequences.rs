@@ -62,8 +62,8 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// An instance whose fields come in order, without names.
     pub(crate) fn by_order(&mut self, index: u32, len: usize) -> Result<Option<Owned>> {
         self.check_order(index, len)?;
-        let layout = self.order_layout(index, len)?;
-        self.begin_typed(&layout, len)
+        let shape = self.order_shape(index, len)?;
+        self.begin_typed(&shape, len)
     }
 
     /// Refuses a count of values that the fields of a class in order can't be.
@@ -138,10 +138,10 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             SeqKind::Tuple(item) if takes(item) && seq == Seq::Tuple => return self.node_of(token),
             _ => {}
         }
-        let mark = self.take_mark();
+        let object_id = self.take_id();
         let Some(list) = self.node_of(as_list(token))? else { return Err(decode("a run out of place", self.here())) };
         let items = self.coerced_items(&list, node, len)?;
-        self.mark = mark;
+        self.object_id = object_id;
         self.container_of(node, items)
     }
 
@@ -150,7 +150,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         if let [only] = classes {
             self.check_order(*only, len)?;
         }
-        let mark = self.take_mark();
+        let object_id = self.take_id();
         let Some(list) = self.node_of(token)? else { return Err(decode("a run out of place", self.here())) };
         // SAFETY: a list or tuple of ours with that many items; the new references are held.
         let items = (0..len as isize)
@@ -161,9 +161,9 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             several => self.tagged_first(node, several, items.first())?,
         };
         self.check_order(index, len)?;
-        let layout = self.order_layout(index, len)?;
-        self.mark = mark;
-        self.instance_of(&layout, items).map(Some)
+        let shape = self.order_shape(index, len)?;
+        self.object_id = object_id;
+        self.instance_of(&shape, items).map(Some)
     }
 
     /// The items of a list that was built of a run, each as its node wants it.

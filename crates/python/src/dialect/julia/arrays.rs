@@ -102,13 +102,13 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
         self.claim(len, 256 + 8 * len)?;
         let dtype = described.boxed_dtype(py, julia).map_err(|error| self.refuse(error, at))?;
         let (array, places) = numpy::objects_in_columns(&dtype, &dimensions, at)?;
-        let mark = self.take_mark();
-        self.opened(mark, array.get());
+        let object_id = self.take_id();
+        self.opened(object_id, array.get());
         if len == 0 {
-            self.whole(mark, array.get());
+            self.whole(object_id, array.get());
             return Ok(Some(array));
         }
-        let frame = self.frame(Kind::Array, Some(array), len, mark);
+        let frame = self.frame(Kind::Array, Some(array), len, object_id);
         Ok(self.push(Frame { key: Some(places), ..frame }))
     }
 }

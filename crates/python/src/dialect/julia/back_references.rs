@@ -1,7 +1,7 @@
 //! What stands elsewhere: the descriptions of types, each built once a message, and values that are referred to, each built where
 //! it is met first.
 
-use crate::budget::hash_cost::Weight;
+use crate::budget::hash_cost::HashCost;
 use crate::classes::plan;
 use crate::cpython::owned;
 use crate::cpython::Owned;
@@ -11,7 +11,7 @@ use crate::dialect::julia::known::{FromJulia, JuliaReader};
 use crate::dialect::julia::{Answer, Class, Described};
 use crate::error::{decode, Result};
 use crate::schema::{NodeId, ANY};
-use crate::shapes::Layout;
+use crate::shapes::Shape;
 use pyo3::prelude::*;
 use std::rc::Rc;
 use std::sync::PoisonError;
@@ -31,12 +31,12 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
         let known = shared.map(|shared| shared.lock().unwrap_or_else(PoisonError::into_inner));
         for place in 0..len {
             self.numbered.push(match known.as_ref().and_then(|known| known.get(place)) {
-                Some(Some(Shared { object, weight })) => {
-                    Numbered { weight: *weight, ..Numbered::whole(object.clone()) }
+                Some(Some(Shared { object, hash_cost })) => {
+                    Numbered { hash_cost: *hash_cost, ..Numbered::whole(object.clone()) }
                 }
                 _ => {
-                    let weight = Weight { values: place as u32, ..Weight::default() };
-                    Numbered { object: None, weight, state: State::Skipped, node: ANY }
+                    let hash_cost = HashCost { values: place as u32, ..HashCost::default() };
+                    Numbered { object: None, hash_cost, state: State::Skipped, node: ANY }
                 }
             });
         }
@@ -50,9 +50,10 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
         let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
         shared.resize(self.dialect.back_references.len(), None);
         for (kept, numbered) in shared.iter_mut().zip(self.numbered.iter().skip(1)) {
-            if let (None, Numbered { object: Some(object), weight, state: State::Whole, node: ANY }) = (&kept, numbered)
+            if let (None, Numbered { object: Some(object), hash_cost, state: State::Whole, node: ANY }) =
+                (&kept, numbered)
             {
-                *kept = Some(Shared { object: object.clone(), weight: *weight });
+                *kept = Some(Shared { object: object.clone(), hash_cost: *hash_cost });
             }
         }
     }
@@ -90,11 +91,11 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
             Answer::Fields { class, names, keeps, ours } => {
                 // SAFETY: the GIL is held; the class is held by the answer, and by its plan's weak reference from then on.
                 let plan = unsafe { plan::of(py, class.as_ptr().cast())? };
-                let mut layout = Layout::of_object(names, plan.version);
+                let mut shape = Shape::of_object(names, plan.version);
                 let name: String = class.getattr("__qualname__")?.extract()?;
-                self.resolve_layout(&plan, &mut layout, &name, at)?;
+                self.resolve_shape(&plan, &mut shape, &name, at)?;
                 self.dialect.classes_held.push(owned(&class));
-                Class::Fields { layout: Rc::new(layout), keeps, ours }
+                Class::Fields { shape: Rc::new(shape), keeps, ours }
             }
         };
         Ok(Rc::new(Described::new(object, class)))
@@ -102,7 +103,7 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
 
     /// Builds a value that stands elsewhere, and comes back.
     pub(crate) fn elsewhere(&mut self, place: R::Place) -> Result<Owned> {
-        let (back, mark, owed) = (self.r.place(), self.take_mark(), std::mem::take(&mut self.bounds.owed));
+        let (back, object_id, owed) = (self.r.place(), self.take_id(), std::mem::take(&mut self.bounds.owed));
         let base = self.stack.len();
         self.r.rewind(place);
         let from = self.r.offset();
@@ -112,7 +113,7 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
         };
         self.read_more_than_once(self.r.offset().saturating_sub(from))?;
         self.r.rewind(back);
-        (self.mark, self.bounds.owed) = (mark, owed);
+        (self.object_id, self.bounds.owed) = (object_id, owed);
         Ok(made)
     }
 
@@ -120,7 +121,7 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
     #[cold]
     #[inline(never)]
     pub(crate) fn begin_back_reference(&mut self, number: usize, id: NodeId) -> Result<Option<Owned>> {
-        let place = self.numbered[number].weight.values as usize;
+        let place = self.numbered[number].hash_cost.values as usize;
         let Some(place) = self.dialect.back_references.get(place).copied() else {
             return Err(decode("an object out of place", self.here()));
         };

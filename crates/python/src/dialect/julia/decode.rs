@@ -1,10 +1,10 @@
 //! Julia's files as this dialect decodes them: its hooks in the loop.
 
 use super::known::{FromJulia, JuliaMake, JuliaReader};
-use crate::budget::hash_cost::Weight;
+use crate::budget::hash_cost::HashCost;
 use crate::cpython::{Obj, Owned};
 use crate::decode::dialect::Dialect;
-use crate::decode::frame::{weight_of, Frame, Kind};
+use crate::decode::frame::{hash_cost_of, Frame, Kind};
 use crate::decode::Decoder;
 use crate::error::{decode, Result};
 use crate::memory::Vec;
@@ -94,23 +94,23 @@ impl<'i, R: JuliaReader<'i>> Dialect<'i> for FromJulia<'i, R> {
         decoder: &mut Decoder<'i, Self>,
         make: JuliaMake,
         object: Option<Owned>,
-        mark: u32,
+        object_id: u32,
         gathered: Vec<Owned>,
         at: usize,
     ) -> Result<Owned> {
-        decoder.make_typed_value(&make, object, mark, gathered, at)
+        decoder.make_typed_value(&make, object, object_id, gathered, at)
     }
 
     fn run_lists(decoder: &mut Decoder<'i, Self>) -> Result<Option<Frame<JuliaMake>>> {
         decoder.run_lists()
     }
 
-    fn weight(frame: &Frame<JuliaMake>, parent: Option<&Frame<JuliaMake>>) -> Weight {
+    fn hash_cost(frame: &Frame<JuliaMake>, parent: Option<&Frame<JuliaMake>>) -> HashCost {
         match parent {
             // The keys of a mapping are in its first list: hashing them is what it costs.
-            Some(Frame { kind: Kind::Lists, .. }) if frame.kind == Kind::List => frame.weight,
-            _ if frame.kind == Kind::List => Weight::default(),
-            _ => weight_of(frame),
+            Some(Frame { kind: Kind::Lists, .. }) if frame.kind == Kind::List => frame.hash_cost,
+            _ if frame.kind == Kind::List => HashCost::default(),
+            _ => hash_cost_of(frame),
         }
     }
 }

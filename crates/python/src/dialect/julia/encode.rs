@@ -5,7 +5,7 @@ use crate::classes::state;
 use crate::cpython::dict::{self, Position};
 use crate::cpython::owned;
 use crate::cpython::{Obj, Owned, Type};
-use crate::dialect::julia::lowering::{Apart, Lowering, Mapped, Shape};
+use crate::dialect::julia::lowering::{BackReference, ClassForm, Lowering, Mapped};
 use crate::dialect::julia::{bound, call};
 use crate::encode::dialect::Dialect;
 use crate::encode::memo::Met;
@@ -81,7 +81,7 @@ impl<W: TypedWriter> Dialect for ToJulia<W> {
     #[inline(always)]
     unsafe fn met_shared(encoder: &mut Encoder<'_, Self>, object: Obj) -> Result<bool> {
         // SAFETY: the same contract.
-        unsafe { encoder.met_apart(object) }
+        unsafe { encoder.met_by_table(object) }
     }
 
     fn is_in_place(&self, object: usize) -> bool {
@@ -95,7 +95,7 @@ impl<W: TypedWriter> Encoder<'_, ToJulia<W>> {
     /// # Safety
     /// `object` is alive.
     #[inline(never)]
-    unsafe fn met_apart(&mut self, object: Obj) -> Result<bool> {
+    unsafe fn met_by_table(&mut self, object: Obj) -> Result<bool> {
         // SAFETY: alive, as the caller promises.
         let class = unsafe { ffi::Py_TYPE(object) };
         if self.dialect.lowering.is_value(class) {
@@ -129,12 +129,12 @@ impl<W: TypedWriter> Encoder<'_, ToJulia<W>> {
             }
             _ => {}
         }
-        let number = match self.tables.memo.meet(object, self.next_number) {
+        let number = match self.tables.memo.meet(object, self.next_id) {
             Met::Before(number) => number,
             Met::Never => {
                 let number = self.number()?;
                 // SAFETY: alive, as the caller promises.
-                self.dialect.lowering.put_apart(unsafe { Owned::borrowed(object) });
+                self.dialect.lowering.add_back_reference(unsafe { Owned::borrowed(object) });
                 number
             }
         };
@@ -157,27 +157,27 @@ impl<W: TypedWriter> Encoder<'_, ToJulia<W>> {
                 return Err(encode("the outermost dict has a key `_backrefs`, which the format keeps for itself"));
             }
             let (objects, types) = match &self.sharing {
-                Sharing::Found(found) => (found.len(), self.dialect.lowering.types.apart()),
+                Sharing::Found(found) => (found.len(), self.dialect.lowering.types.back_references()),
                 _ => (0, 0),
             };
-            let apart = objects + types;
+            let back_references = objects + types;
             // Numbers count from 1.
-            self.next_number = 1;
-            self.w.dict(dict::len(root) + usize::from(apart > 0));
+            self.next_id = 1;
+            self.w.dict(dict::len(root) + usize::from(back_references > 0));
             self.pairs(root);
             self.walk()?;
-            if apart > 0 {
-                self.w.back_references(apart);
+            if back_references > 0 {
+                self.w.back_references(back_references);
             }
-            let mut left = apart;
-            while let Some(next) = self.dialect.lowering.apart.pop_front() {
+            let mut left = back_references;
+            while let Some(next) = self.dialect.lowering.back_references.pop_front() {
                 left = left.checked_sub(1).ok_or_else(|| encode(CHANGED))?;
                 match next {
-                    Apart::Type(number) => {
+                    BackReference::Type(number) => {
                         let described = self.described(number, true)?;
                         self.w.description(&described);
                     }
-                    Apart::Object(object) => {
+                    BackReference::Object(object) => {
                         self.open(object.get(), shapes::NONE)?;
                         self.walk()?;
                     }
@@ -215,7 +215,7 @@ impl<W: TypedWriter> Encoder<'_, ToJulia<W>> {
     /// A dict: a document, unless its keys are others than text, or it would be taken for something else.
     ///
     /// # Safety
-    /// `object` is a dict whose mark was written.
+    /// `object` is a dict whose id was written.
     unsafe fn julia_dict(&mut self, object: Obj) -> Result<()> {
         // SAFETY: a dict, says the caller.
         unsafe {
@@ -232,14 +232,14 @@ impl<W: TypedWriter> Encoder<'_, ToJulia<W>> {
                     return self.lowered_as(object, &lowered);
                 }
             }
-            self.plain_dict(object)
+            self.schemaless_dict(object)
         }
     }
 
     /// An object that is neither a leaf nor a dict, list or tuple.
     ///
     /// # Safety
-    /// `object` is alive, of that class, and its mark was written.
+    /// `object` is alive, of that class, and its id was written.
     unsafe fn julia_value(&mut self, object: Obj, class: Type) -> Result<()> {
         // SAFETY: alive, says the caller.
         unsafe {
@@ -250,9 +250,9 @@ impl<W: TypedWriter> Encoder<'_, ToJulia<W>> {
             }
             let shape = self.shape_of(class)?;
             match &*shape {
-                Shape::Mapped(mapped) => self.julia_instance(object, mapped),
-                Shape::Table => self.julia_table(object),
-                Shape::Lowered => self.lowered(object),
+                ClassForm::Mapped(mapped) => self.julia_instance(object, mapped),
+                ClassForm::Table => self.julia_table(object),
+                ClassForm::Lowered => self.lowered(object),
             }
         }
     }
@@ -270,7 +270,7 @@ impl<W: TypedWriter> Encoder<'_, ToJulia<W>> {
                 return Ok(false);
             };
             let shape = shape.clone();
-            let Shape::Mapped(mapped) = &*shape else { return Ok(false) };
+            let ClassForm::Mapped(mapped) = &*shape else { return Ok(false) };
             if !self.met(object, BY_PARENT)? {
                 self.julia_instance(object, mapped)?;
             }
@@ -288,7 +288,7 @@ impl<W: TypedWriter> Encoder<'_, ToJulia<W>> {
         // SAFETY: alive, says the caller, and of the class that the offsets were read from.
         unsafe {
             if let Some((class, shape)) = last {
-                if let (true, Shape::Mapped(Mapped { offsets: Some(offsets), .. })) =
+                if let (true, ClassForm::Mapped(Mapped { offsets: Some(offsets), .. })) =
                     (*class == ffi::Py_TYPE(object) as usize, &**shape)
                 {
                     self.prefetch_ordered(object, offsets);
@@ -297,7 +297,7 @@ impl<W: TypedWriter> Encoder<'_, ToJulia<W>> {
         }
     }
 
-    unsafe fn shape_of(&mut self, class: Type) -> Result<Rc<Shape>> {
+    unsafe fn shape_of(&mut self, class: Type) -> Result<Rc<ClassForm>> {
         let py = self.py;
         let lowering = &mut self.dialect.lowering;
         if let Some((_, shape)) = lowering.last.as_ref().filter(|last| last.0 == class as usize) {
@@ -316,9 +316,9 @@ impl<W: TypedWriter> Encoder<'_, ToJulia<W>> {
         }
         let is_table = bound_class.is(bound(py, &lowering.names.table));
         let shape = Rc::new(if is_table {
-            Shape::Table
+            ClassForm::Table
         } else if found.is_none() {
-            Shape::Lowered
+            ClassForm::Lowered
         } else {
             let (of_type, fields, own): (Bound<'_, PyAny>, Bound<'_, PyTuple>, bool) = found.extract()?;
             // SAFETY: as above.
@@ -337,7 +337,7 @@ impl<W: TypedWriter> Encoder<'_, ToJulia<W>> {
                 slot.map(|slot| slot.offset)
             };
             let offsets = names.iter().map(offset).collect::<Option<Vec<_>>>().map(Rc::new);
-            Shape::Mapped(Mapped {
+            ClassForm::Mapped(Mapped {
                 of_type: (!of_type.is_none()).then(|| owned(&of_type)),
                 fields: names,
                 offsets,
@@ -423,11 +423,11 @@ impl<W: TypedWriter> Encoder<'_, ToJulia<W>> {
             lowering.types.count(number);
             return Ok(lowering.nothing.clone());
         }
-        let mut next = u64::from(self.next_number);
+        let mut next = u64::from(self.next_id);
         let lowering = &mut self.dialect.lowering;
-        let apart = &mut lowering.apart;
+        let back_references = &mut lowering.back_references;
         let mut begin = |number| {
-            apart.push_back(Apart::Type(number));
+            back_references.push_back(BackReference::Type(number));
             next += 1;
             Ok(next - 1)
         };
@@ -435,7 +435,7 @@ impl<W: TypedWriter> Encoder<'_, ToJulia<W>> {
             true => lowering.types.described(number, &mut begin).map(Rc::new),
             false => lowering.types.written(number, &mut begin),
         };
-        self.next_number =
+        self.next_id =
             u32::try_from(next).map_err(|_| encode("more than 4,294,967,294 shared objects in one message"))?;
         described
     }

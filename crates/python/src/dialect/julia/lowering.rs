@@ -12,8 +12,8 @@ use std::rc::Rc;
 pub struct Lowering {
     pub(crate) names: &'static Names,
     pub types: Types,
-    pub(crate) classes: HashMap<usize, Rc<Shape>, rustc_hash::FxBuildHasher>,
-    pub(crate) last: Option<(usize, Rc<Shape>)>,
+    pub(crate) classes: HashMap<usize, Rc<ClassForm>, rustc_hash::FxBuildHasher>,
+    pub(crate) last: Option<(usize, Rc<ClassForm>)>,
     /// Classes whose instances are what they are by their value: one that is met again is written again.
     pub(crate) values: HashSet<usize, rustc_hash::FxBuildHasher>,
     /// By type: how its mappings are packed, if they are.
@@ -25,7 +25,7 @@ pub struct Lowering {
     /// By a set's address: the table that it consists of, held so often that it counts as shared.
     pub(crate) tables_of_sets: HashMap<usize, [Owned; BY_PARENT_AND_US as usize + 1], rustc_hash::FxBuildHasher>,
     /// What is referred to and not written yet, in the order of its numbers.
-    pub(crate) apart: VecDeque<Apart>,
+    pub(crate) back_references: VecDeque<BackReference>,
 }
 
 /// A type of mappings from text to numbers.
@@ -37,13 +37,13 @@ pub struct Packed {
     pub(super) size: usize,
 }
 
-pub(crate) enum Apart {
+pub(crate) enum BackReference {
     Object(Owned),
     Type(u32),
 }
 
 /// How instances of a class are written.
-pub(crate) enum Shape {
+pub(crate) enum ClassForm {
     Mapped(Mapped),
     /// A dict that knows its type, which may be packed.
     Table,
@@ -76,7 +76,7 @@ impl Lowering {
             in_place: HashSet::default(),
             tables_of_sets: HashMap::default(),
             nothing: Rc::default(),
-            apart: VecDeque::new(),
+            back_references: VecDeque::new(),
         })
     }
 
@@ -105,7 +105,7 @@ impl Lowering {
     }
 
     /// What is to be written apart, later.
-    pub fn put_apart(&mut self, object: Owned) {
-        self.apart.push_back(Apart::Object(object));
+    pub fn add_back_reference(&mut self, object: Owned) {
+        self.back_references.push_back(BackReference::Object(object));
     }
 }

@@ -26,7 +26,7 @@ use crate::cpython::{float, int, text, Obj, Owned};
 use crate::decode::Shared;
 use crate::error::{raised, Asked, Result};
 use crate::memory::{HashSet, Vec};
-use crate::shapes::Layout;
+use crate::shapes::Shape;
 use pyo3::exceptions::PySystemError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -321,7 +321,7 @@ fn half(bytes: [u8; 2]) -> f64 {
 pub enum Class {
     /// A class's instance, its fields by position; the type itself is kept as an attribute, if that has a name. Where the class is
     /// ours, and the fields are others, it is a record.
-    Fields { layout: Rc<Layout>, keeps: Option<Owned>, ours: bool },
+    Fields { shape: Rc<Shape>, keeps: Option<Owned>, ours: bool },
     /// A record: the type and its values.
     Record,
     /// What a function makes of the type and all values.
@@ -352,7 +352,7 @@ pub struct Described {
     /// By the bytes of an element.
     elements: RefCell<Vec<(usize, Rc<Elements>)>>,
     /// For a class of a schema: the type's values as its fields in their order.
-    pub in_order: RefCell<Vec<(u32, Rc<Layout>)>>,
+    pub in_order: RefCell<Vec<(u32, Rc<Shape>)>>,
 }
 
 /// What `resolve` may answer, by its first item.

@@ -37,7 +37,7 @@ impl<W: TypedWriter> Encoder<'_, ToJulia<W>> {
             self.w.list(dict::len(object));
             let mut position = Position(0);
             while let Some((key, _)) = position.next(object) {
-                self.plain_text(key)?;
+                self.bare_text(key)?;
             }
             let described = self.described(packed.value, false)?;
             self.w.packed(&described, &[dict::len(object)], &numbers);

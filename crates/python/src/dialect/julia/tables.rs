@@ -6,7 +6,7 @@ use crate::cpython::owned;
 use crate::cpython::{new, Obj, Owned};
 use crate::decode::frame::{Deferred, Frame, Kind, Make, Parts};
 use crate::decode::hashed::Adding;
-use crate::decode::{Decoder, State, UNMARKED};
+use crate::decode::{Decoder, State, NO_ID};
 use crate::dialect::julia::known::{FromJulia, JuliaMake, JuliaReader};
 use crate::dialect::julia::values::{WRONG_DATA, WRONG_SIZE};
 use crate::dialect::julia::{bound, call, Class, Described};
@@ -37,8 +37,8 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
             Class::Table(factory) => owned(&call(self.py, factory, (bound(self.py, &described.object),))?),
             _ => return Err(decode(WRONG_DATA, self.here())),
         };
-        let mark = self.take_mark();
-        self.opened(mark, dict.get());
+        let object_id = self.take_id();
+        self.opened(object_id, dict.get());
         let mut gathered = Vec::with_capacity(2);
         for node in [nodes.0, nodes.1] {
             match self.leaves_of(node)? {
@@ -49,7 +49,7 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
         let make = Make::Dialect(JuliaMake::Table(described.clone(), nodes, start));
         let parts = Parts { make: Some(make), ..Parts::default() };
         let at = gathered.len();
-        let frame = Frame { parts: Some(Box::new(parts)), ..self.frame(Kind::Lists, Some(dict), 2, mark) };
+        let frame = Frame { parts: Some(Box::new(parts)), ..self.frame(Kind::Lists, Some(dict), 2, object_id) };
         let mut frame = Frame { at, ..frame };
         *frame.gathered() = gathered;
         if at == 2 {
@@ -236,7 +236,7 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
         &mut self,
         described: &Described,
         dict: Owned,
-        mark: u32,
+        object_id: u32,
         keys: &Owned,
         values: &Owned,
         (start, at): (usize, usize),
@@ -273,22 +273,22 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
                 let key = Owned::borrowed(ffi::PyList_GetItem(keys.get(), place));
                 let value = Owned::borrowed(ffi::PyList_GetItem(values.get(), place));
                 if !is_hashable(key.get()) {
-                    return self.pairs(described, mark, &keys, &values, start);
+                    return self.pairs(described, object_id, &keys, &values, start);
                 }
                 if self.late.half_seen && may_run_code(key.get()) {
                     deferred = true;
                     self.late.deferred.push(Deferred::Item { dict: dict.clone(), key, value, offset: start });
-                } else if !adding.plain_item(dict.get(), key.get(), value.get())? {
+                } else if !adding.schemaless_item(dict.get(), key.get(), value.get())? {
                     let error = PyErr::fetch(py);
                     if !error.is_instance_of::<PyTypeError>(py) {
                         return Err(self.refuse(error, at));
                     }
-                    return self.pairs(described, mark, &keys, &values, start);
+                    return self.pairs(described, object_id, &keys, &values, start);
                 }
             }
             // Julia tells some keys apart that Python does not: text and a symbol of the same name.
             if !deferred && ffi::PyDict_Size(dict.get()) != len {
-                return self.pairs(described, mark, &keys, &values, start);
+                return self.pairs(described, object_id, &keys, &values, start);
             }
         }
         Ok(dict)
@@ -323,7 +323,7 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
         // SAFETY: alive, says the caller.
         unsafe {
             match ffi::PyDict_Contains(dict, key) {
-                0 if Adding::new(&self.r, &self.rules.work, start).plain_item(dict, key, value)? => return Ok(()),
+                0 if Adding::new(&self.r, &self.rules.work, start).schemaless_item(dict, key, value)? => return Ok(()),
                 1 => {}
                 _ => {
                     let error = PyErr::fetch(self.py);
@@ -345,13 +345,20 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
 
     /// What stands for a mapping whose keys are none in Python.
     #[cold]
-    fn pairs(&mut self, described: &Described, mark: u32, keys: &Owned, values: &Owned, start: usize) -> Result<Owned> {
+    fn pairs(
+        &mut self,
+        described: &Described,
+        object_id: u32,
+        keys: &Owned,
+        values: &Owned,
+        start: usize,
+    ) -> Result<Owned> {
         let py = self.py;
-        if mark != UNMARKED {
-            if self.numbered[mark as usize].state == State::Seen {
+        if object_id != NO_ID {
+            if self.numbered[object_id as usize].state == State::Seen {
                 self.build_anew(start)?;
             }
-            self.numbered[mark as usize].object = None;
+            self.numbered[object_id as usize].object = None;
         }
         let pairs = (bound(py, &described.object), bound(py, keys), bound(py, values));
         Ok(owned(&call(py, &self.dialect.julia.names.pairs, pairs)?))

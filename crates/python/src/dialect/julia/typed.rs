@@ -2,7 +2,7 @@
 
 use crate::cpython::owned;
 use crate::cpython::{int, new, Owned};
-use crate::decode::{Decoder, UNMARKED};
+use crate::decode::{Decoder, NO_ID};
 use crate::dialect::julia::known::{FromJulia, JuliaReader};
 use crate::dialect::julia::values::WRONG_DATA;
 use crate::dialect::julia::{bound, Class as How, Described};
@@ -10,7 +10,7 @@ use crate::error::{decode, raised, Result, Step};
 use crate::schema::class::Class;
 use crate::schema::node::{accepts, Node, Scalar, SeqKind};
 use crate::schema::{NodeId, ANY};
-use crate::shapes::{Build, Layout};
+use crate::shapes::{Build, Shape};
 use holdall_format::model::TypedValue;
 use holdall_format::Token;
 use pyo3::ffi;
@@ -37,12 +37,12 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
             TypedValue::Tuple(len) => self.typed_sequence(Token::Tuple(len), len, node, id),
             TypedValue::Struct { class, fields } => {
                 let described = self.described(class)?;
-                if let Some(layout) = self.layout_in_order(&described, node, fields)? {
-                    let len = match &layout.build {
+                if let Some(shape) = self.shape_in_order(&described, node, fields)? {
+                    let len = match &shape.build {
                         Build::Typed(typed) => typed.stored(),
                         _ => 0,
                     };
-                    return self.begin_typed(&layout, len);
+                    return self.begin_typed(&shape, len);
                 }
                 match (&described.class, &node.map) {
                     (How::Table(_), Some(map)) if fields == 2 && map.kind.known().is_none() => {
@@ -56,7 +56,7 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
                             // What is missing is nothing, to Python.
                             // SAFETY: the singleton is alive.
                             Some(made) if made.get() == missing => Ok(Some(unsafe { Owned::borrowed(ffi::Py_None()) })),
-                            Some(made) => self.checked_object(made, id, UNMARKED).map(Some),
+                            Some(made) => self.checked_object(made, id, NO_ID).map(Some),
                             None => Err(decode(WRONG_DATA, at)),
                         }
                     }
@@ -214,15 +214,15 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
     }
 
     /// How instances of a type are built as the class that the node wants, field by field in order.
-    fn layout_in_order(
+    fn shape_in_order(
         &mut self,
         described: &Rc<Described>,
         node: &'i Node,
         fields: usize,
-    ) -> Result<Option<Rc<Layout>>> {
+    ) -> Result<Option<Rc<Shape>>> {
         let Some(schema) = self.rules.schema else { return Ok(None) };
         let mapped = match &described.class {
-            How::Fields { layout, .. } => layout.plan.as_ref().map(|plan| (plan.class(), layout.clone())),
+            How::Fields { shape, .. } => shape.plan.as_ref().map(|plan| (plan.class(), shape.clone())),
             How::Record => None,
             _ => return Ok(None),
         };
@@ -236,9 +236,9 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
         if candidates.clone().any(|index| schema.classes[index as usize].is(record.cast())) {
             return Ok(None);
         }
-        let (index, layout) = match mapped {
-            Some((class, layout)) => match candidates.clone().find(|&index| schema.classes[index as usize].is(class)) {
-                Some(index) => (index, Some(layout)),
+        let (index, shape) = match mapped {
+            Some((class, shape)) => match candidates.clone().find(|&index| schema.classes[index as usize].is(class)) {
+                Some(index) => (index, Some(shape)),
                 None => return Ok(None),
             },
             // Of one class alone it can be, its fields are those of the type.
@@ -251,15 +251,15 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
             self.fits(described, known, fields)?;
             return Ok(Some(known.clone()));
         }
-        let stored = match layout {
-            Some(layout) => layout,
+        let stored = match shape {
+            Some(shape) => shape,
             None => {
                 let names = schema.classes[index as usize].fields.iter().map(|field| field.name.clone()).collect();
-                Rc::new(Layout::of_object(names, 0))
+                Rc::new(Shape::of_object(names, 0))
             }
         };
         self.fits(described, &stored, fields)?;
-        let made = self.positions_layout(&stored, index)?;
+        let made = self.positions_shape(&stored, index)?;
         described.in_order.borrow_mut().push((index, made.clone()));
         Ok(Some(made))
     }

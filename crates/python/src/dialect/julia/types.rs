@@ -180,7 +180,7 @@ impl Types {
     }
 
     /// How many stand apart.
-    pub fn apart(&self) -> usize {
+    pub fn back_references(&self) -> usize {
         self.entries.iter().filter(|entry| entry.stands_apart()).count()
     }
 

@@ -7,14 +7,14 @@ use crate::cpython::fill;
 use crate::cpython::owned;
 use crate::cpython::{new, replace, Owned};
 use crate::decode::frame::{Frame, Kind, Make, Parts};
-use crate::decode::{Decoder, UNMARKED};
+use crate::decode::{Decoder, NO_ID};
 use crate::dialect::julia::known::{FromJulia, JuliaMake, JuliaReader};
 use crate::dialect::julia::{bound, call, Class, Described, Names};
 use crate::error::{decode, raised, refused, DecodeError, Fault, Result};
 use crate::memory::Vec;
 use crate::schema::node::accepts;
 use crate::schema::ANY;
-use crate::shapes::Layout;
+use crate::shapes::Shape;
 use holdall_format::model::{Path, TypedValue};
 use pyo3::ffi;
 use pyo3::intern;
@@ -40,7 +40,7 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
     #[inline(always)]
     pub(crate) fn structure(&mut self, described: &Rc<Described>, fields: usize) -> Result<Option<Owned>> {
         match &described.class {
-            Class::Fields { layout, keeps: None, .. } if layout.names.len() == fields => self.instance(layout),
+            Class::Fields { shape, keeps: None, .. } if shape.names.len() == fields => self.instance(shape),
             _ => self.other_structure(described, fields),
         }
     }
@@ -48,11 +48,11 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
     #[inline(never)]
     pub(crate) fn other_structure(&mut self, described: &Rc<Described>, fields: usize) -> Result<Option<Owned>> {
         match &described.class {
-            Class::Fields { layout, ours: true, .. } if layout.names.len() != fields => self.record(described, fields),
-            Class::Fields { layout, keeps, .. } => {
-                self.fits(described, layout, fields)?;
+            Class::Fields { shape, ours: true, .. } if shape.names.len() != fields => self.record(described, fields),
+            Class::Fields { shape, keeps, .. } => {
+                self.fits(described, shape, fields)?;
                 let depth = self.stack.len();
-                let made = self.instance(layout)?;
+                let made = self.instance(shape)?;
                 let object = made.as_ref().or_else(|| self.stack.get(depth).and_then(|frame| frame.object.as_ref()));
                 if let (Some(name), Some(object)) = (keeps, object) {
                     // SAFETY: both are held. A fresh instance's own attribute, past what its class defines.
@@ -82,15 +82,15 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
         }
     }
 
-    pub(crate) fn fits(&self, described: &Described, layout: &Layout, fields: usize) -> Result<()> {
-        if layout.names.len() == fields {
+    pub(crate) fn fits(&self, described: &Described, shape: &Shape, fields: usize) -> Result<()> {
+        if shape.names.len() == fields {
             return Ok(());
         }
         let name = bound(self.py, &described.object).str()?;
         Err(decode(
             format_args!(
                 "`{name}` was stored with {fields} fields, and its class has {}: name them in order with `holdall.julia.struct(..., fields=[...])`",
-                layout.names.len()
+                shape.names.len()
             ),
             self.here(),
         ))
@@ -111,8 +111,8 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
             replace(slot_mut(object.get(), of_type), described.object.clone().into_raw());
             (object, list)
         };
-        let mark = self.take_mark();
-        self.opened(mark, object.get());
+        let object_id = self.take_id();
+        self.opened(object_id, object.get());
         let mut at = 0;
         while at < fields {
             let Some(value) = self.next_leaf(accepts::ALL)? else { break };
@@ -121,13 +121,13 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
             at += 1;
         }
         if at == fields {
-            self.whole(mark, object.get());
+            self.whole(object_id, object.get());
             return Ok(Some(object));
         }
         // The record below, its values above: what is on top is built first.
-        let below = self.frame(Kind::Fields, Some(object), 0, mark);
+        let below = self.frame(Kind::Fields, Some(object), 0, object_id);
         self.push(below);
-        let values = self.frame(Kind::List, Some(list), fields, UNMARKED);
+        let values = self.frame(Kind::List, Some(list), fields, NO_ID);
         Ok(self.push(Frame { at, hand_over: false, ..values }))
     }
 
@@ -163,12 +163,12 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
                 let path = self.path(path)?;
                 if parameters {
                     self.claim(1, 512)?;
-                    let mark = self.take_mark();
+                    let object_id = self.take_id();
                     let parts = Parts { make: Some(Make::Dialect(JuliaMake::Type(path))), ..Parts::default() };
-                    let frame = self.frame(Kind::Lists, None, 1, mark);
+                    let frame = self.frame(Kind::Lists, None, 1, object_id);
                     return Ok(self.push(Frame { parts: Some(Box::new(parts)), ..frame }));
                 }
-                self.datatype(&path, PyTuple::empty(py), self.mark)
+                self.datatype(&path, PyTuple::empty(py), self.object_id)
             }
             TypedValue::Module(path) => {
                 let path = self.path(path)?;
@@ -183,11 +183,11 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
     }
 
     /// A type. One that stands apart is that of a mutable struct: others are described wherever they are met.
-    fn datatype(&self, path: &Owned, parameters: Bound<'i, PyTuple>, mark: u32) -> PyResult<Bound<'i, PyAny>> {
+    fn datatype(&self, path: &Owned, parameters: Bound<'i, PyTuple>, object_id: u32) -> PyResult<Bound<'i, PyAny>> {
         let py = self.py;
         let names = Names::get(py)?;
         let arguments = (bound(py, path), parameters);
-        if mark == UNMARKED {
+        if object_id == NO_ID {
             return call(py, &names.datatype, arguments);
         }
         let mutable = new::dict(py)?;
@@ -231,7 +231,7 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
         &mut self,
         make: &JuliaMake,
         object: Option<Owned>,
-        mark: u32,
+        object_id: u32,
         parts: Vec<Owned>,
         at: usize,
     ) -> Result<Owned> {
@@ -245,11 +245,11 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
             },
             JuliaMake::Table(described, _, start) => {
                 let (Some(dict), [keys, values]) = (object, &parts[..]) else { return Err(decode(WRONG_DATA, at)) };
-                return self.filled(described, dict, mark, keys, values, (*start, at));
+                return self.filled(described, dict, object_id, keys, values, (*start, at));
             }
             JuliaMake::Type(path) => match &parts[..] {
                 [parameters] => match bound(py, parameters).cast::<PyList>() {
-                    Ok(parameters) => self.datatype(path, parameters.to_tuple(), mark),
+                    Ok(parameters) => self.datatype(path, parameters.to_tuple(), object_id),
                     Err(_) => return Err(decode("a type whose parameters are no list", at)),
                 },
                 _ => return Err(decode(WRONG_DATA, at)),

@@ -62,7 +62,7 @@ impl<W: BsonWriter> Dialect for ToPyMongo<W> {
     #[inline(always)]
     unsafe fn dict(encoder: &mut Encoder<'_, Self>, object: Obj, _: u32) -> Result<()> {
         // SAFETY: the same contract.
-        unsafe { encoder.plain_dict(object) }
+        unsafe { encoder.schemaless_dict(object) }
     }
 
     unsafe fn value(encoder: &mut Encoder<'_, Self>, object: Obj, _: Type) -> Result<()> {
@@ -186,7 +186,7 @@ impl<W: BsonWriter> Encoder<'_, ToPyMongo<W>> {
             } else if object.is_instance_of::<PyBytes>() {
                 self.w.bytes(bytes_of(raw));
             } else if object.is_instance_of::<PyString>() {
-                self.plain_text(raw)?;
+                self.bare_text(raw)?;
             } else if bson_values::is_pattern(object)? {
                 bson_values::encode_regex(self, object)?;
             } else if is_mapping(object)? {

@@ -1,4 +1,4 @@
-//! Dicts, sets and instances in plain formats, whose keys stand beside their values.
+//! Dicts, sets and instances in schemaless formats, whose keys stand beside their values.
 
 mod values;
 
@@ -26,7 +26,7 @@ impl<D: Dialect> Encoder<'_, D> {
     /// # Safety
     /// `object` is a dict.
     #[inline(always)]
-    pub(crate) unsafe fn plain_dict(&mut self, object: Obj) -> Result<()> {
+    pub(crate) unsafe fn schemaless_dict(&mut self, object: Obj) -> Result<()> {
         // SAFETY: a dict, says the caller; leaves run no Python code, so that its entries stay.
         unsafe {
             if self.options.forms.order != Order::Own {
@@ -74,7 +74,7 @@ impl<D: Dialect> Encoder<'_, D> {
     /// # Safety
     /// The frame on top holds a dict.
     #[inline(always)]
-    pub(crate) unsafe fn walk_plain_pairs(&mut self) -> Result<bool> {
+    pub(crate) unsafe fn walk_schemaless_pairs(&mut self) -> Result<bool> {
         let depth = self.tables.stack.len();
         let frame = &self.tables.stack[depth - 1];
         let (object, mut at, mut value_next) = (frame.object.get(), frame.at as usize, frame.value_next);
@@ -177,8 +177,8 @@ impl<D: Dialect> Encoder<'_, D> {
     /// # Safety
     /// `object` is an instance of the plan's class.
     #[inline(always)]
-    pub(crate) unsafe fn plain_slots(&mut self, object: Obj, plan: &Rc<Plan>) -> Result<bool> {
-        let form = plan.plain_form(self.py)?;
+    pub(crate) unsafe fn schemaless_slots(&mut self, object: Obj, plan: &Rc<Plan>) -> Result<bool> {
+        let form = plan.schemaless_form(self.py)?;
         let Some(fields) = form.fields.as_ref().filter(|_| form.in_slots && self.options.forms.order != Order::Sorted)
         else {
             return Ok(false);
@@ -227,7 +227,7 @@ impl<D: Dialect> Encoder<'_, D> {
         let (object, mut at, mut written) = (frame.object.get(), frame.at as usize, frame.value_next);
         let Some(Extra::Plan(plan)) = &frame.extra else { return Err(encode("a frame without its plan")) };
         let plan = plan.clone();
-        let form = plan.plain_form(self.py)?;
+        let form = plan.schemaless_form(self.py)?;
         let Some(fields) = &form.fields else { return Err(encode("a frame without its plan")) };
         // SAFETY: the frame holds an instance of the plan's class; a slot is read anew after all that may run Python code.
         unsafe {
@@ -257,24 +257,24 @@ impl<D: Dialect> Encoder<'_, D> {
 }
 
 impl<D: Dialect<Writer: TimestampWriter>> Encoder<'_, D> {
-    /// A builtin value that plain formats have no form for.
+    /// A builtin value that schemaless formats have no form for.
     ///
     /// # Safety
     /// `object` is alive, and of that class.
-    pub(crate) unsafe fn plain_builtin(&mut self, object: Obj, class: Type) -> Result<()> {
+    pub(crate) unsafe fn schemaless_builtin(&mut self, object: Obj, class: Type) -> Result<()> {
         // SAFETY: alive, says the caller; types are looked at before content is.
         unsafe {
             if self.options.builtin_only && class != addr_of_mut!(ffi::PyByteArray_Type) {
                 self.plain_instance(object, class)
             } else if class == addr_of_mut!(ffi::PySet_Type) || class == addr_of_mut!(ffi::PyFrozenSet_Type) {
                 self.w.list(ffi::PySet_Size(object) as usize);
-                self.plain_members(object)
+                self.schemaless_members(object)
             } else if class == addr_of_mut!(ffi::PyByteArray_Type) {
                 let len = ffi::PyByteArray_Size(object) as usize;
                 self.w.bytes(std::slice::from_raw_parts(ffi::PyByteArray_AsString(object).cast(), len));
                 Ok(())
             } else if class == addr_of_mut!(ffi::PyComplex_Type) {
-                self.plain_complex(object);
+                self.schemaless_complex(object);
                 Ok(())
             } else if object == ffi::Py_Ellipsis() || object == ffi::Py_NotImplemented() {
                 self.refused(object, "the format has no form for it, which needs")

@@ -1,4 +1,4 @@
-//! What plain formats have no form for, by what they have: text, numbers, lists and dicts; and points in time and foreign
+//! What schemaless formats have no form for, by what they have: text, numbers, lists and dicts; and points in time and foreign
 //! values as they come from there.
 
 use crate::classes::how::{Base, How, Special};
@@ -137,7 +137,7 @@ fn is_left_out(py: Python<'_>, field: &PlainField, value: &Owned) -> Result<bool
 }
 
 impl<D: Dialect<Writer: TimestampWriter>> Encoder<'_, D> {
-    /// Writes an object of a class, in a plain format.
+    /// Writes an object of a class, in a schemaless format.
     ///
     /// # Safety
     /// `object` is alive, and an instance of the plan's class.
@@ -149,7 +149,7 @@ impl<D: Dialect<Writer: TimestampWriter>> Encoder<'_, D> {
             return unsafe { self.refused(object, "only builtin types are asked for, others need") };
         }
         if let Some(special) = plan.special {
-            if self.plain_special(&bound, special)? {
+            if self.schemaless_special(&bound, special)? {
                 return Ok(());
             }
         }
@@ -157,7 +157,7 @@ impl<D: Dialect<Writer: TimestampWriter>> Encoder<'_, D> {
             How::Fields => {
                 if self.options.forms.hook_objects
                     && plan.registration.is_none()
-                    && plan.plain_form(self.py)?.fields.is_none()
+                    && plan.schemaless_form(self.py)?.fields.is_none()
                 {
                     // SAFETY: alive, says the caller.
                     return unsafe {
@@ -165,10 +165,10 @@ impl<D: Dialect<Writer: TimestampWriter>> Encoder<'_, D> {
                     };
                 }
                 // SAFETY: an instance of the plan's class, says the caller.
-                if unsafe { self.plain_slots(object, plan)? } {
+                if unsafe { self.schemaless_slots(object, plan)? } {
                     return Ok(());
                 }
-                self.plain_fields(&bound, plan)
+                self.schemaless_fields(&bound, plan)
             }
             How::NamedTuple(_) => {
                 // SAFETY: a tuple.
@@ -178,7 +178,7 @@ impl<D: Dialect<Writer: TimestampWriter>> Encoder<'_, D> {
                 }
                 Ok(())
             }
-            How::Based(base) => self.plain_based(&bound, *base),
+            How::Based(base) => self.schemaless_based(&bound, *base),
             How::Enum => {
                 let value = bound.getattr("_value_")?;
                 self.then(vec![WorkItem::Value(owned(&value))]);
@@ -193,7 +193,7 @@ impl<D: Dialect<Writer: TimestampWriter>> Encoder<'_, D> {
                 self.then_for(owned(&bound), vec![WorkItem::Value(state)]);
                 Ok(())
             }
-            How::Family(family) => self.plain_family(&bound, *family),
+            How::Family(family) => self.schemaless_family(&bound, *family),
             How::Nothing => {
                 self.w.none();
                 Ok(())
@@ -204,11 +204,11 @@ impl<D: Dialect<Writer: TimestampWriter>> Encoder<'_, D> {
     }
 
     /// The fields of an instance by name; without names where its class is registered so.
-    fn plain_fields(&mut self, object: &Bound<'_, PyAny>, plan: &Rc<Plan>) -> Result<()> {
-        let form = plan.plain_form(self.py)?;
+    fn schemaless_fields(&mut self, object: &Bound<'_, PyAny>, plan: &Rc<Plan>) -> Result<()> {
+        let form = plan.schemaless_form(self.py)?;
         let tagged = usize::from(form.tag.is_some());
         let Some(fields) = &form.fields else {
-            return self.plain_state(object, plan);
+            return self.schemaless_state(object, plan);
         };
         let mut parts = Vec::with_capacity(2 * (fields.len() + tagged));
         if let Some((field, value)) = &form.tag {
@@ -269,8 +269,8 @@ impl<D: Dialect<Writer: TimestampWriter>> Encoder<'_, D> {
         Ok(())
     }
 
-    /// An instance of a class that plain formats have a form of their own for; says no to others.
-    fn plain_special(&mut self, object: &Bound<'_, PyAny>, special: Special) -> Result<bool> {
+    /// An instance of a class that schemaless formats have a form of their own for; says no to others.
+    fn schemaless_special(&mut self, object: &Bound<'_, PyAny>, special: Special) -> Result<bool> {
         match special {
             Special::Extension => {
                 let code: i8 = object.getattr("code")?.extract()?;
@@ -300,15 +300,15 @@ impl<D: Dialect<Writer: TimestampWriter>> Encoder<'_, D> {
                 D::encoded(self, bytes.cast::<PyBytes>().map_err(PyErr::from)?.as_bytes())
                     .map_err(|why| encode_error(format_args!("can't store a `Raw`: {why}")))?;
             }
-            Special::Sequence => self.plain_items(object)?,
-            Special::Text => self.plain_str(object)?,
+            Special::Sequence => self.schemaless_items(object)?,
+            Special::Text => self.schemaless_str(object)?,
             Special::Database(marker) => return D::bson_value(self, marker, object),
         }
         Ok(true)
     }
 
     /// All that an instance of a class without declared fields holds.
-    fn plain_state(&mut self, object: &Bound<'_, PyAny>, plan: &Rc<Plan>) -> Result<()> {
+    fn schemaless_state(&mut self, object: &Bound<'_, PyAny>, plan: &Rc<Plan>) -> Result<()> {
         let mut parts = Vec::new();
         // SAFETY: an instance of the plan's class; what is found is held by the parts.
         unsafe {
@@ -337,7 +337,7 @@ impl<D: Dialect<Writer: TimestampWriter>> Encoder<'_, D> {
     }
 
     /// An instance of a subclass of a builtin: its content.
-    fn plain_based(&mut self, object: &Bound<'_, PyAny>, base: Base) -> Result<()> {
+    fn schemaless_based(&mut self, object: &Bound<'_, PyAny>, base: Base) -> Result<()> {
         let raw = object.as_ptr();
         // SAFETY: an instance of a subclass of `base`, says the plan.
         unsafe {
@@ -361,10 +361,10 @@ impl<D: Dialect<Writer: TimestampWriter>> Encoder<'_, D> {
                 }
                 Base::Set | Base::FrozenSet => {
                     self.w.list(ffi::PySet_Size(raw) as usize);
-                    self.plain_members(raw)?;
+                    self.schemaless_members(raw)?;
                 }
-                Base::Deque => self.plain_items(object)?,
-                Base::Str => self.plain_text(raw)?,
+                Base::Deque => self.schemaless_items(object)?,
+                Base::Str => self.bare_text(raw)?,
                 Base::Bytes => self.w.bytes(bytes_of(raw)),
                 Base::ByteArray => {
                     let len = ffi::PyByteArray_Size(raw) as usize;
@@ -377,7 +377,7 @@ impl<D: Dialect<Writer: TimestampWriter>> Encoder<'_, D> {
                     }
                 },
                 Base::Float => self.w.float(float::value(raw)),
-                Base::Complex => self.plain_complex(raw),
+                Base::Complex => self.schemaless_complex(raw),
                 Base::Exception => return self.refused(raw, "an exception is no plain data, which needs"),
             }
         }
@@ -386,7 +386,7 @@ impl<D: Dialect<Writer: TimestampWriter>> Encoder<'_, D> {
 
     /// # Safety
     /// `object` is a complex number.
-    pub(crate) unsafe fn plain_complex(&mut self, object: Obj) {
+    pub(crate) unsafe fn schemaless_complex(&mut self, object: Obj) {
         // SAFETY: a complex number, says the caller.
         let value = unsafe { (*object.cast::<ffi::PyComplexObject>()).cval };
         self.w.list(2);
@@ -395,26 +395,26 @@ impl<D: Dialect<Writer: TimestampWriter>> Encoder<'_, D> {
     }
 
     /// What iterating gives, as a list.
-    fn plain_items(&mut self, object: &Bound<'_, PyAny>) -> Result<()> {
+    fn schemaless_items(&mut self, object: &Bound<'_, PyAny>) -> Result<()> {
         let items = object.try_iter()?.map(|item| Ok(WorkItem::Value(owned(&item?)))).collect::<PyResult<Vec<_>>>()?;
         self.w.list(items.len());
         self.then(items);
         Ok(())
     }
 
-    fn plain_str(&mut self, text: &Bound<'_, PyAny>) -> Result<()> {
+    fn schemaless_str(&mut self, text: &Bound<'_, PyAny>) -> Result<()> {
         let text = text.str()?;
         // SAFETY: a string that is held.
-        unsafe { self.plain_text(text.as_ptr()) }
+        unsafe { self.bare_text(text.as_ptr()) }
     }
 
-    fn plain_family(&mut self, object: &Bound<'_, PyAny>, family: Family) -> Result<()> {
+    fn schemaless_family(&mut self, object: &Bound<'_, PyAny>, family: Family) -> Result<()> {
         let refuse = |encoder: &mut Self| {
             // SAFETY: alive.
             unsafe { encoder.refused(object.as_ptr(), "the format has no form for it, which needs") }
         };
         match family {
-            Family::DateTime => self.plain_datetime(object),
+            Family::DateTime => self.schemaless_datetime(object),
             Family::MemoryView | Family::PickleBuffer => {
                 let bytes = object.py().get_type::<PyBytes>().call1((object,))?;
                 self.w.bytes(bytes.cast::<PyBytes>().map_err(PyErr::from)?.as_bytes());
@@ -433,17 +433,17 @@ impl<D: Dialect<Writer: TimestampWriter>> Encoder<'_, D> {
             }
             Family::Known(known) => match known {
                 _ if D::known_type(self, known, object)? => Ok(()),
-                KnownType::Uuid if self.plain_uuid(object)? => Ok(()),
-                KnownType::Decimal if self.plain_decimal(object)? => Ok(()),
-                KnownType::Date | KnownType::Time => self.plain_str(&object.call_method0("isoformat")?),
+                KnownType::Uuid if self.schemaless_uuid(object)? => Ok(()),
+                KnownType::Decimal if self.schemaless_decimal(object)? => Ok(()),
+                KnownType::Date | KnownType::Time => self.schemaless_str(&object.call_method0("isoformat")?),
                 KnownType::Timedelta => {
                     // SAFETY: `known` is the family of the object's class.
                     let text = unsafe { time::duration_text(object) };
-                    self.plain_str(new::text(object.py(), &text)?.as_any())
+                    self.schemaless_str(new::text(object.py(), &text)?.as_any())
                 }
-                _ if is_its_text(known) => self.plain_str(object),
-                KnownType::ZoneInfo => self.plain_str(&object.getattr("key")?),
-                KnownType::PythonPattern => self.plain_pattern(object),
+                _ if is_its_text(known) => self.schemaless_str(object),
+                KnownType::ZoneInfo => self.schemaless_str(&object.getattr("key")?),
+                KnownType::PythonPattern => self.schemaless_pattern(object),
                 KnownType::PythonArray | KnownType::NumpyArray => {
                     let list = object.call_method0("tolist")?;
                     if known == KnownType::NumpyArray && !crate::types::numpy::is_numeric(object)? {
@@ -460,7 +460,7 @@ impl<D: Dialect<Writer: TimestampWriter>> Encoder<'_, D> {
                     self.then(vec![WorkItem::Value(owned(&item))]);
                     Ok(())
                 }
-                KnownType::PythonDeque => self.plain_items(object),
+                KnownType::PythonDeque => self.schemaless_items(object),
                 KnownType::PythonOrderedDict | KnownType::PythonDefaultDict | KnownType::PythonCounter
                     if self.options.forms.order != Order::Own =>
                 {
@@ -478,14 +478,14 @@ impl<D: Dialect<Writer: TimestampWriter>> Encoder<'_, D> {
                     self.dict_body(&owned(object));
                     Ok(())
                 }
-                KnownType::PythonMappingProxy => self.plain_proxy(object),
+                KnownType::PythonMappingProxy => self.schemaless_proxy(object),
                 _ => refuse(self),
             },
         }
     }
 
     /// A pattern's text: flags have no place in it, and those that every pattern of its kind has need none.
-    fn plain_pattern(&mut self, pattern: &Bound<'_, PyAny>) -> Result<()> {
+    fn schemaless_pattern(&mut self, pattern: &Bound<'_, PyAny>) -> Result<()> {
         let text = pattern.getattr("pattern")?;
         let plain = pattern.py().import("re")?.call_method1("compile", (&text,))?;
         if !plain.getattr("flags")?.eq(pattern.getattr("flags")?)? {
@@ -497,7 +497,7 @@ impl<D: Dialect<Writer: TimestampWriter>> Encoder<'_, D> {
     }
 
     /// What a proxy shows, as a dict.
-    fn plain_proxy(&mut self, object: &Bound<'_, PyAny>) -> Result<()> {
+    fn schemaless_proxy(&mut self, object: &Bound<'_, PyAny>) -> Result<()> {
         let copy = new::dict(object.py())?;
         let (shown, _) = crate::types::collections::shown_by(object)?;
         // SAFETY: both are alive, as they are bound. Any mapping will do.
@@ -514,11 +514,11 @@ impl<D: Dialect<Writer: TimestampWriter>> Encoder<'_, D> {
     }
 
     /// With a zone: the point in time; without one: text.
-    fn plain_datetime(&mut self, object: &Bound<'_, PyAny>) -> Result<()> {
+    fn schemaless_datetime(&mut self, object: &Bound<'_, PyAny>) -> Result<()> {
         if self.moment(object)? {
             return Ok(());
         }
-        self.plain_str(&object.call_method0("isoformat")?)
+        self.schemaless_str(&object.call_method0("isoformat")?)
     }
 
     /// The point in time that a datetime is; says no to one without a zone, where the format does not say what it is then.

@@ -175,13 +175,13 @@ impl State {
     /// Advances by one frame, or reads more of it. If memory runs out, the frame is read again next time.
     fn step(&mut self, py: Python<'_>, options: &decode::Options, repair: Repair, follow: bool) -> PyResult<Step> {
         let (offset, record) = (self.offset(), self.record);
-        let (texts, layouts) = (self.window.texts(), self.window.layouts());
+        let (texts, shapes) = (self.window.texts(), self.window.shapes());
         let done = door(|| self.try_step(py, options, repair, follow));
         if done.as_ref().is_err_and(|error| error.is_instance_of::<PyMemoryError>(py)) && self.started {
             // The bytes that were dropped lie before the frame.
             self.at = place(offset - self.base);
             self.record = record;
-            self.window.cut(texts, layouts);
+            self.window.cut(texts, shapes);
         }
         done
     }
@@ -309,7 +309,7 @@ impl State {
     }
 
     fn named(&self) -> Named {
-        Named { window: self.number, texts: self.window.texts(), shapes: self.window.layouts() }
+        Named { window: self.number, texts: self.window.texts(), shapes: self.window.shapes() }
     }
 
     /// Whether the known names are those.

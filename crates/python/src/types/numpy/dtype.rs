@@ -44,13 +44,13 @@ pub enum Content {
 }
 
 /// Dtypes taken apart, by the address of an object that is kept alive. Most messages have none.
-pub type Dtypes = Option<Box<HashMap<usize, Rc<Form>, FxBuildHasher>>>;
+pub type Dtypes = Option<Box<HashMap<usize, Rc<DtypeForm>, FxBuildHasher>>>;
 
 /// A dtype taken apart.
 #[derive(Debug, Clone)]
-pub enum Form {
+pub enum DtypeForm {
     Plain(Plain),
-    Sub { base: Box<Form>, dims: Vec<usize> },
+    Sub { base: Box<DtypeForm>, dims: Vec<usize> },
     Fields { size: usize, flags: i64, content: Content, fields: Vec<Field> },
 }
 
@@ -66,11 +66,11 @@ pub struct Field {
     name: Owned,
     offset: usize,
     title: Option<Owned>,
-    form: Form,
+    form: DtypeForm,
 }
 
 /// A dtype's form, or why it has none.
-pub type Described = std::result::Result<Form, &'static str>;
+pub type Described = std::result::Result<DtypeForm, &'static str>;
 
 /// The dtypes that NumPy has one object of, by address.
 static SINGLETONS: Mutex<HashMap<usize, Plain, FxBuildHasher>> = Mutex::new(HashMap::with_hasher(FxBuildHasher));
@@ -79,10 +79,10 @@ static SINGLETONS: Mutex<HashMap<usize, Plain, FxBuildHasher>> = Mutex::new(Hash
 pub fn describe(numpy: &Numpy, dtype: &Bound<'_, PyAny>) -> Result<Described> {
     let address = dtype.as_ptr() as usize;
     if let Some(plain) = SINGLETONS.lock().unwrap_or_else(PoisonError::into_inner).get(&address) {
-        return Ok(Ok(Form::Plain(plain.clone())));
+        return Ok(Ok(DtypeForm::Plain(plain.clone())));
     }
     let described = nested(numpy, dtype, 0)?;
-    if let Ok(Form::Plain(plain)) = &described {
+    if let Ok(DtypeForm::Plain(plain)) = &described {
         if dtype.getattr("isbuiltin")?.extract::<i32>()? == 1 {
             SINGLETONS.lock().unwrap_or_else(PoisonError::into_inner).insert(address, plain.clone());
             // For good: the address must not come to mean another dtype.
@@ -112,7 +112,9 @@ fn nested(numpy: &Numpy, dtype: &Bound<'_, PyAny>, depth: usize) -> Result<Descr
     let sub = dtype.getattr("subdtype")?;
     if !sub.is_none() {
         let (base, dims): (Bound<'_, PyAny>, std::vec::Vec<usize>) = sub.extract()?;
-        return Ok(nested(numpy, &base, depth + 1)?.map(|base| Form::Sub { base: Box::new(base), dims: dims.into() }));
+        return Ok(
+            nested(numpy, &base, depth + 1)?.map(|base| DtypeForm::Sub { base: Box::new(base), dims: dims.into() })
+        );
     }
     if !dtype.getattr("names")?.is_none() {
         return fields(numpy, dtype, size, depth);
@@ -126,7 +128,7 @@ fn nested(numpy: &Numpy, dtype: &Bound<'_, PyAny>, depth: usize) -> Result<Descr
         "g" | "G" => (long_double(numpy, dtype, &code)?, Content::Bytes),
         _ => (dtype.getattr("str")?.extract()?, Content::Bytes),
     };
-    Ok(Ok(Form::Plain(Plain { text: text.into(), size, content })))
+    Ok(Ok(DtypeForm::Plain(Plain { text: text.into(), size, content })))
 }
 
 /// A text for long doubles, which differ by platform: byte order, `g` or `G`, how many bits the fraction has.
@@ -151,7 +153,7 @@ fn strings(dtype: &Bound<'_, PyAny>) -> Result<Described> {
     };
     let strict = if dtype.getattr("coerce")?.is_truthy()? { "" } else { "!" };
     let text = format!("T{missing}{strict}").into();
-    Ok(Ok(Form::Plain(Plain { text, size: 0, content: Content::Strings })))
+    Ok(Ok(DtypeForm::Plain(Plain { text, size: 0, content: Content::Strings })))
 }
 
 fn fields(numpy: &Numpy, dtype: &Bound<'_, PyAny>, size: usize, depth: usize) -> Result<Described> {
@@ -183,40 +185,40 @@ fn fields(numpy: &Numpy, dtype: &Bound<'_, PyAny>, size: usize, depth: usize) ->
         all.push(Field { name: owned(&name), offset, title: title.as_ref().map(owned), form });
     }
     let content = if dtype.getattr("hasobject")?.is_truthy()? { Content::Fields } else { Content::Bytes };
-    Ok(Ok(Form::Fields { size, flags, content, fields: all }))
+    Ok(Ok(DtypeForm::Fields { size, flags, content, fields: all }))
 }
 
-impl Form {
+impl DtypeForm {
     /// Whether a text says it all.
     pub fn is_plain(&self) -> bool {
-        matches!(self, Form::Plain(_))
+        matches!(self, DtypeForm::Plain(_))
     }
 
     /// Bytes of an item.
     fn size(&self) -> usize {
         match self {
-            Form::Plain(Plain { size, .. }) | Form::Fields { size, .. } => *size,
-            Form::Sub { base, dims } => base.size() * dims.iter().product::<usize>(),
+            DtypeForm::Plain(Plain { size, .. }) | DtypeForm::Fields { size, .. } => *size,
+            DtypeForm::Sub { base, dims } => base.size() * dims.iter().product::<usize>(),
         }
     }
 
     pub fn content(&self) -> Content {
         match self {
-            Form::Plain(Plain { content, .. }) | Form::Fields { content, .. } => *content,
-            Form::Sub { base, .. } => base.content(),
+            DtypeForm::Plain(Plain { content, .. }) | DtypeForm::Fields { content, .. } => *content,
+            DtypeForm::Sub { base, .. } => base.content(),
         }
     }
 
     pub fn write<W: Writer>(&self, w: &mut W) -> Result<()> {
         match self {
-            Form::Plain(Plain { text, .. }) => w.text(Text::Ascii(text.as_bytes())),
-            Form::Sub { base, dims } => {
+            DtypeForm::Plain(Plain { text, .. }) => w.text(Text::Ascii(text.as_bytes())),
+            DtypeForm::Sub { base, dims } => {
                 w.tuple(2);
                 base.write(w)?;
                 w.tuple(dims.len());
                 dims.iter().for_each(|&dim| w.int(dim as i64));
             }
-            Form::Fields { size, flags, fields, .. } => {
+            DtypeForm::Fields { size, flags, fields, .. } => {
                 w.list(2 + 4 * fields.len());
                 w.int(*size as i64);
                 w.int(*flags);
@@ -238,7 +240,7 @@ impl Form {
     /// neither leave the process nor make equal arrays differ.
     pub fn mask(&self) -> Option<Vec<u8>> {
         let may_have_gaps = match self {
-            Form::Plain(plain) => is_extended(&plain.text),
+            DtypeForm::Plain(plain) => is_extended(&plain.text),
             _ => true,
         };
         if !may_have_gaps {
@@ -251,7 +253,7 @@ impl Form {
 
     fn cover(&self, mask: &mut [u8]) {
         match self {
-            Form::Plain(Plain { text, size, .. }) if is_extended(text) => {
+            DtypeForm::Plain(Plain { text, size, .. }) if is_extended(text) => {
                 // 80 bits in 12 or 16 bytes; complex ones are two of them.
                 let part = if text.as_bytes()[1] == b'G' { size / 2 } else { *size };
                 for part in mask.chunks_mut(part) {
@@ -259,13 +261,13 @@ impl Form {
                     if text.starts_with('<') { &mut part[..10] } else { &mut part[gap..] }.fill(0xff);
                 }
             }
-            Form::Plain(_) => mask.fill(0xff),
-            Form::Sub { base, .. } => {
+            DtypeForm::Plain(_) => mask.fill(0xff),
+            DtypeForm::Sub { base, .. } => {
                 if base.size() > 0 {
                     mask.chunks_mut(base.size()).for_each(|item| base.cover(item));
                 }
             }
-            Form::Fields { fields, .. } => {
+            DtypeForm::Fields { fields, .. } => {
                 for field in fields {
                     field.form.cover(&mut mask[field.offset..field.offset + field.form.size()]);
                 }
@@ -389,7 +391,7 @@ fn read_nested<'py, 'i, R: Reader<'i>>(
         Token::Tuple(2) => {
             let token = r.next()?;
             let base = read_nested(py, r, token, depth + 1, cost)?;
-            let shape = Shape::read(r)?;
+            let shape = ArrayShape::read(r)?;
             numpy.dtype.bind(py).call1(((base, shape.tuple(py)?),)).map_err(|error| refuse(py, error, at))
         }
         Token::List(len) if len >= 2 && (len - 2) % 4 == 0 => read_fields(py, r, (len - 2) / 4, depth, cost),
@@ -528,15 +530,15 @@ fn is_plain(text: &str) -> bool {
 
 /// The shape of an array that is read.
 #[derive(Debug)]
-pub struct Shape {
+pub struct ArrayShape {
     dims: [isize; MOST_DIMENSIONS],
     pub len: usize,
 }
 
-impl Shape {
-    pub fn read<'i, R: Reader<'i>>(r: &mut R) -> Result<Shape> {
+impl ArrayShape {
+    pub fn read<'i, R: Reader<'i>>(r: &mut R) -> Result<ArrayShape> {
         let wrong = |r: &R| decode("expected a shape: a tuple of up to 64 lengths", r.offset());
-        let mut shape = Shape { dims: [0; MOST_DIMENSIONS], len: 0 };
+        let mut shape = ArrayShape { dims: [0; MOST_DIMENSIONS], len: 0 };
         match r.next()? {
             Token::Tuple(len) if len <= MOST_DIMENSIONS => shape.len = len,
             _ => return Err(wrong(r)),
@@ -551,8 +553,8 @@ impl Shape {
     }
 
     /// The lengths along these axes, one for each.
-    pub fn along(&self, axes: &[usize]) -> Shape {
-        let mut shape = Shape { dims: [0; MOST_DIMENSIONS], len: self.len };
+    pub fn along(&self, axes: &[usize]) -> ArrayShape {
+        let mut shape = ArrayShape { dims: [0; MOST_DIMENSIONS], len: self.len };
         for (dim, &axis) in shape.dims.iter_mut().zip(axes) {
             *dim = self.dims[axis];
         }

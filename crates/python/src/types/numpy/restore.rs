@@ -6,7 +6,7 @@ use crate::error::{decode, refused, Asked, Result};
 use crate::memory::{vec, Vec};
 use crate::types::buffer;
 use crate::types::buffer::{BufferToken, Charge, Lender};
-use crate::types::numpy::dtype::{refuse, Content, Dtype, Shape};
+use crate::types::numpy::dtype::{refuse, ArrayShape, Content, Dtype};
 use crate::types::numpy::{dtype, Numpy};
 use holdall_format::model::Bytes;
 use holdall_format::{Reader, Token};
@@ -36,7 +36,7 @@ fn read_order<'i, R: Reader<'i>>(r: &mut R, dimensions: usize) -> Result<(bool, 
 /// An array's dtype, shape and order, as they were read.
 pub struct Head {
     pub dtype: Arc<Dtype>,
-    shape: Shape,
+    shape: ArrayShape,
     fortran: bool,
     read_only: bool,
     /// The items are in C order along these axes, if they are in an order of their own; `shape` is along them, too.
@@ -53,7 +53,7 @@ impl Head {
         if dtype.is_sub {
             return Err(decode("an array of a subarray's dtype", r.offset()));
         }
-        let shape = Shape::read(r)?;
+        let shape = ArrayShape::read(r)?;
         let Some(count) = shape.count().filter(|count| count.checked_mul(dtype.size.max(1)).is_some()) else {
             return Err(decode("an array larger than any memory", r.offset()));
         };

@@ -9,24 +9,24 @@ use crate::error::{decode, invalid, Result};
 use crate::memory::{format, Vec};
 use crate::schema::class::{utf8, Class, ClassKind, Missing};
 use crate::schema::ANY;
-use crate::shapes::typed::{Expected, Form, Member, Slot, Typed, Way, SKIPPED, TAG};
-use crate::shapes::{places, Build, Layout, Place};
+use crate::shapes::typed::{Expected, FieldPlaces, Member, Slot, StoredBy, Typed, SKIPPED, TAG};
+use crate::shapes::{places, Build, Place, Shape};
 use holdall_format::model::ShapeKind;
 use holdall_format::Reader;
 use std::cell::RefCell;
 use std::rc::Rc;
 
 impl<'i, D: Dialect<'i>> Decoder<'i, D> {
-    /// The layout by which instances of a class are built key by key.
-    pub(crate) fn members_layout(&mut self, index: u32) -> Result<Rc<Layout>> {
+    /// The shape by which instances of a class are built key by key.
+    pub(crate) fn members_shape(&mut self, index: u32) -> Result<Rc<Shape>> {
         let Some(schema) = self.rules.schema else { return Err(decode(CHANGED, self.here())) };
         if let Some(known) = schema.shapes.members(self.py, index) {
             return Ok(known);
         }
         let class = self.class(index)?;
         let names: Vec<Owned> = class.fields.iter().map(|field| field.name.clone()).collect();
-        let mut layout = Layout::empty(names);
-        let (way, places) = self.way(class, &mut layout)?;
+        let mut shape = Shape::empty(names);
+        let (way, places) = self.way(class, &mut shape)?;
         let (mut steps, mut order) = (Vec::with_capacity(places.len()), Vec::with_capacity(places.len()));
         for ((at, field), place) in (0..).zip(&class.fields).zip(places) {
             // SAFETY: a string that is held.
@@ -37,23 +37,23 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             }
             steps.push(Member { field: at, node: field.node, accepts, place });
         }
-        layout.build = Build::Typed(Typed {
+        shape.build = Build::Typed(Typed {
             class: index,
             way,
-            form: Form::Keys,
+            form: StoredBy::Keys,
             steps,
             missing: Vec::new(),
             refusal: None,
             order: RefCell::new(order),
             slots: None,
         });
-        let layout = Rc::new(layout);
-        schema.shapes.keep_members(self.py, index, &layout);
-        Ok(layout)
+        let shape = Rc::new(shape);
+        schema.shapes.keep_members(self.py, index, &shape);
+        Ok(shape)
     }
 
-    /// The layout by which instances of a class are built of what `stored` says, position by position.
-    pub(crate) fn positions_layout(&mut self, stored: &Rc<Layout>, index: u32) -> Result<Rc<Layout>> {
+    /// The shape by which instances of a class are built of what `stored` says, position by position.
+    pub(crate) fn positions_shape(&mut self, stored: &Rc<Shape>, index: u32) -> Result<Rc<Shape>> {
         let Some(schema) = self.rules.schema else { return Err(decode(CHANGED, self.here())) };
         if let Some(known) = stored.matched_with(schema.serial, index) {
             return Ok(known);
@@ -61,9 +61,9 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         let class = self.class(index)?;
         let of_dict = stored.kind == ShapeKind::Dict;
         let mut names = stored.names.clone();
-        let mut layout = stored.like(Build::Unresolved, class.fields.iter().map(|field| field.name.clone()).collect());
-        let (way, places) = self.way(class, &mut layout)?;
-        if let (false, Some(plan)) = (of_dict, &layout.plan) {
+        let mut shape = stored.like(Build::Unresolved, class.fields.iter().map(|field| field.name.clone()).collect());
+        let (way, places) = self.way(class, &mut shape)?;
+        if let (false, Some(plan)) = (of_dict, &shape.plan) {
             plan.rename(&mut names);
         }
         let mut places: Vec<Option<Place>> = places.into_iter().map(Some).collect();
@@ -95,25 +95,25 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             refusal.get_or_insert(lacking(class, field)?);
         }
         let slots = slots_of(class, way, &steps).filter(|_| missing.is_empty() && refusal.is_none());
-        layout.build = Build::Typed(Typed {
+        shape.build = Build::Typed(Typed {
             class: index,
             way,
-            form: Form::Positions,
+            form: StoredBy::Positions,
             steps,
             missing,
             refusal,
             order: RefCell::default(),
             slots,
         });
-        let layout = Rc::new(layout);
-        stored.match_with(schema.serial, index, &layout);
-        Ok(layout)
+        let shape = Rc::new(shape);
+        stored.match_with(schema.serial, index, &shape);
+        Ok(shape)
     }
 
-    /// The layout by which instances of a class are built of `len` values in the order of its fields.
-    pub(crate) fn order_layout(&mut self, index: u32, len: usize) -> Result<Rc<Layout>> {
-        let members = self.members_layout(index)?;
-        // Beside the layout by keys, which is of this schema and class, under the count of values: there are few of these.
+    /// The shape by which instances of a class are built of `len` values in the order of its fields.
+    pub(crate) fn order_shape(&mut self, index: u32, len: usize) -> Result<Rc<Shape>> {
+        let members = self.members_shape(index)?;
+        // Beside the shape by keys, which is of this schema and class, under the count of values: there are few of these.
         let key = len as u64;
         // A step for each value, also for those that no field takes.
         self.claim(0, 64 * len)?;
@@ -121,8 +121,8 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             return Ok(known.clone());
         }
         let class = self.class(index)?;
-        let mut layout = Layout::empty(members.names.clone());
-        let (way, places) = self.way(class, &mut layout)?;
+        let mut shape = Shape::empty(members.names.clone());
+        let (way, places) = self.way(class, &mut shape)?;
         let fields = class.fields.len();
         let tagged = class.tag.is_some() && class.kind == ClassKind::Fields;
         let mut steps = Vec::with_capacity(len);
@@ -137,38 +137,38 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         let missing: Vec<(u16, Place)> = fields_left.map(|((at, _), place)| (at, place)).collect();
         steps.resize_with(len, || Member::passed_over(SKIPPED));
         let slots = slots_of(class, way, &steps).filter(|_| missing.is_empty());
-        layout.build = Build::Typed(Typed {
+        shape.build = Build::Typed(Typed {
             class: index,
             way,
-            form: Form::Positions,
+            form: StoredBy::Positions,
             steps,
             missing,
             refusal: None,
             order: RefCell::default(),
             slots,
         });
-        let layout = Rc::new(layout);
+        let shape = Rc::new(shape);
         if members.matched.borrow().len() < 8 && len <= fields + usize::from(tagged) {
-            members.matched.borrow_mut().push((key, index, layout.clone()));
+            members.matched.borrow_mut().push((key, index, shape.clone()));
         }
-        Ok(layout)
+        Ok(shape)
     }
 
-    /// Where the fields of a class are; the layout gets what instances are made by.
-    pub(crate) fn way(&self, class: &Class, layout: &mut Layout) -> Result<(Way, Vec<Place>)> {
+    /// Where the fields of a class are; the shape gets what instances are made by.
+    pub(crate) fn way(&self, class: &Class, shape: &mut Shape) -> Result<(FieldPlaces, Vec<Place>)> {
         let Some(of) = &class.class else {
-            layout.bytes = 128 + 64 * class.fields.len();
-            return Ok((Way::Dict, class.fields.iter().map(|field| Place::Key(field.name.clone())).collect()));
+            shape.bytes = 128 + 64 * class.fields.len();
+            return Ok((FieldPlaces::Dict, class.fields.iter().map(|field| Place::Key(field.name.clone())).collect()));
         };
         // SAFETY: the schema holds the class.
         let plan = unsafe { plan::of(self.py, of.get().cast())? };
         // SAFETY: the plan's class is alive.
         let (fixed, has_dict) = unsafe { ((*plan.class()).tp_basicsize as usize, (*plan.class()).tp_dictoffset != 0) };
         // A dict is an object besides, and has a table of its own.
-        layout.bytes = fixed + 48 + 40 * class.fields.len() + if has_dict { 152 } else { 0 };
-        layout.plan = Some(plan.clone());
+        shape.bytes = fixed + 48 + 40 * class.fields.len() + if has_dict { 152 } else { 0 };
+        shape.plan = Some(plan.clone());
         if class.kind == ClassKind::NamedTuple {
-            return Ok((Way::Tuple, (0..class.fields.len()).map(Place::Item).collect()));
+            return Ok((FieldPlaces::Tuple, (0..class.fields.len()).map(Place::Item).collect()));
         }
         let names: Vec<Owned> = class.fields.iter().map(|field| field.name.clone()).collect();
         let places = places(&plan, &names)?;
@@ -176,13 +176,13 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             return Err(invalid(format_args!("`{}` has a field that its instances have no place for", class.name)));
         }
         let slots = plan.is_bare() && places.iter().all(|place| matches!(place, Place::Slot(_)));
-        Ok((if slots { Way::Slots } else { Way::Instance }, places))
+        Ok((if slots { FieldPlaces::Slots } else { FieldPlaces::Instance }, places))
     }
 }
 
 /// The slots of a class for the loop that knows nothing else.
-fn slots_of(class: &Class, way: Way, steps: &[Member]) -> Option<Box<[Slot]>> {
-    if way != Way::Slots || class.goes_on() || class.pre_init.is_some() {
+fn slots_of(class: &Class, way: FieldPlaces, steps: &[Member]) -> Option<Box<[Slot]>> {
+    if way != FieldPlaces::Slots || class.goes_on() || class.pre_init.is_some() {
         return None;
     }
     steps
