@@ -75,7 +75,7 @@ fn write_ints(w: &mut Writer<Vec<u8>>, seq: Seq, run: Ints<'_>) {
     }
 }
 
-fn write(w: &mut Writer<Vec<u8>>, r: &Reader<'_>, token: Token<'_>) -> Result<(), Error> {
+fn write(w: &mut Writer<Vec<u8>>, token: Token<'_>) -> Result<(), Error> {
     match token {
         Token::None => w.none(),
         Token::Bool(value) => w.bool(value),
