@@ -52,6 +52,10 @@ if TYPE_CHECKING:
     from bson import gen_list_name as gen_list_name
     from bson import utc as utc
 
+    from ._install import install as install
+    from ._install import uninstall as uninstall
+    from ._json import from_json as from_json
+    from ._json import to_json as to_json
     from ._pymongo import BSON as BSON
     from ._pymongo import decode as decode
     from ._pymongo import decode_all as decode_all
@@ -60,10 +64,6 @@ if TYPE_CHECKING:
     from ._pymongo import encode as encode
     from ._pymongo import has_c as has_c
     from ._pymongo import is_valid as is_valid
-    from ._install import install as install
-    from ._install import uninstall as uninstall
-    from ._json import from_json as from_json
-    from ._json import to_json as to_json
 
 # What needs no PyMongo. All else is found when it is asked for.
 __all__ = ["Decoder", "Document", "Encoder", "documents", "dump", "dumps", "load", "loads", "open"]
