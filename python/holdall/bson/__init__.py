@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     from ._pymongo import has_c as has_c
     from ._pymongo import is_valid as is_valid
 
-# What needs no PyMongo. All else is found when it is asked for.
+# The names that don't need PyMongo. Others are looked up on access.
 __all__ = ["Decoder", "Document", "Encoder", "documents", "dump", "dumps", "load", "loads", "open"]
 
 _MODULES = {
@@ -88,7 +88,7 @@ def __getattr__(name: str) -> Any:
     if name in _HOMES:
         home = import_module(f"{__name__}.{_HOMES[name]}")
     elif name not in home.__all__:
-        # All else is PyMongo's, as it is.
+        # Everything else is PyMongo's own.
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     found = getattr(home, name)
     globals()[name] = found

@@ -52,8 +52,8 @@ impl<D: Dialect> Encoder<'_, D> {
                 if done && self.tables.stack.len() == depth {
                     continue;
                 }
-                // What is being written goes on later, below the frame of the value; also where nothing is left to write, as
-                // it is on the way to the value.
+                // What is being written goes on later, below the frame of the value; also where nothing is left to
+                // write, as it is on the way to the value.
                 let at = at + usize::from(done);
                 let frame = Frame {
                     at: at as isize,
