@@ -44,8 +44,9 @@ help: ## this list
 demo: $(EXTENSION) $(VENV)/.stamp-demo ## store and restore four real object graphs, next to pickle
 	@$(BIN)/python demo/run.py
 
-bench: $(VENV)/.stamp-bench ## every data set against every peer, as ratios of interleaved runs
+bench: $(VENV)/.stamp-build ## every data set against every peer, as ratios of interleaved runs
 	$(RELEASE)
+	+@$(MAKE) --no-print-directory PROFILE=release $(VENV)/.stamp-bench
 	@$(BIN)/python bench/run.py $(ARGS)
 
 ##@ Check
@@ -185,7 +186,7 @@ check-debug: $(EXTENSION) $(VENV)/.stamp-test ## the tests on a debug build of C
 	@command -v $(DEBUG_PYTHON) >/dev/null || { echo 'check-debug did not run: $(DEBUG_PYTHON) is missing (apt install python3-dbg, or DEBUG_PYTHON=)'; exit 0; }; \
 	version='import sys; print("%d.%d" % sys.version_info[:2])'; \
 	test "$$($(DEBUG_PYTHON) -c "$$version")" = "$$($(BIN)/python -c "$$version")" || { echo 'check-debug did not run: $(DEBUG_PYTHON) is of another version'; exit 0; }; \
-	PYTHONPATH=$(abspath python):$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))') PYTHONMALLOC=debug \
+	PYTHONPATH=$(abspath python):$(abspath bench):$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("platlib"))') PYTHONMALLOC=debug \
 		$(DEBUG_PYTHON) -X dev -m pytest -p no:cacheprovider $(or $(ARGS),-m 'not soak' $(SANITIZED))
 
 # The extension in a package of its own, whose every access of memory is checked; Python's objects are malloc's then.
@@ -246,6 +247,17 @@ $(VENV)/.stamp-venv:
 # One stamp for each dependency group of pyproject.toml.
 $(VENV)/.stamp-%: pyproject.toml | $(VENV)/.stamp-venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group $*
+	@touch $@
+
+# `holdall bench` is a package of its own, whose sources are linked into the environment, too.
+$(VENV)/.stamp-test: pyproject.toml bench/pyproject.toml | $(VENV)/.stamp-venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group test
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable bench
+	@touch $@
+
+# Its dependency on holdall is met by the extension.
+$(VENV)/.stamp-bench: pyproject.toml bench/pyproject.toml | $(EXTENSION)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --group bench --editable 'bench[peers]'
 	@touch $@
 
 # Of the same Python as the extension.

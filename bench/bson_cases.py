@@ -15,8 +15,8 @@ from typing import Any
 from bench import bson_peers
 from bench.data import DOCUMENTS, Case, document, has_document, messages, scratch_folder, serbench
 from bench.documents import Catalog, Search
-from holdall._bench.suites.instances import build
-from holdall._bench.suites.models import Foo, Message
+from holdall_bench.suites.instances import build
+from holdall_bench.suites.models import Foo, Message
 
 SHARDS = 48  # of 2,000 messages and 3.1 MB each: a document of 150 MB
 INT32 = range(-(1 << 31), 1 << 31)

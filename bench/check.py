@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from holdall._bench.isolate import Child, Crashed
+from holdall_bench.isolate import Child, Crashed
 from tests.support.isomorphic import Difference, isomorphic
 
 SAME = "same graph"

@@ -16,16 +16,16 @@ from types import ModuleType
 from typing import Any
 
 from bench.documents import Catalog, Search
-from holdall._bench.data import SEED
-from holdall._bench.suites.arrays import matrices as arrays
-from holdall._bench.suites.bakeoff import messages, typed_messages
-from holdall._bench.suites.documents import DOCUMENTS
-from holdall._bench.suites.graphs import clusters, component
-from holdall._bench.suites.instances import build
-from holdall._bench.suites.models import Bar, Baz, Foo, Message, Node, Sample
-from holdall._bench.suites.serbench import serbench
-from holdall._bench.suites.stand_ins import STAND_INS
-from holdall._bench.suites.structures import fixnums, floats, samples, tiny_ints, unicode_strings
+from holdall_bench.data import SEED
+from holdall_bench.suites.arrays import matrices as arrays
+from holdall_bench.suites.bakeoff import messages, typed_messages
+from holdall_bench.suites.documents import DOCUMENTS
+from holdall_bench.suites.graphs import clusters, component
+from holdall_bench.suites.instances import build
+from holdall_bench.suites.models import Bar, Baz, Foo, Message, Node, Sample
+from holdall_bench.suites.serbench import serbench
+from holdall_bench.suites.stand_ins import STAND_INS
+from holdall_bench.suites.structures import fixnums, floats, samples, tiny_ints, unicode_strings
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = Path(os.environ.get("HOLDALL_SHARED", ROOT.parent / "shared"))

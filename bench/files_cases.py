@@ -12,7 +12,7 @@ import holdall
 from bench import files_peers
 from bench.data import SEED, Case
 from bench.julia_cases import weight_shapes
-from holdall._bench.suites.stand_ins import text
+from holdall_bench.suites.stand_ins import text
 
 TOUCHED = "W12"  # of 9 MB
 MEMBERS = 1_000_000  # of about a kilobyte

@@ -15,7 +15,7 @@ from typing import Any
 
 from bench import julia_peers
 from bench.data import SEED, Case, scratch_folder
-from holdall._bench.suites.models import Bar, Baz, Foo
+from holdall_bench.suites.models import Bar, Baz, Foo
 
 BARS = 2_000  # in each Foo of the original
 KEYS = ("Foo", "Foo2", "Foo3")

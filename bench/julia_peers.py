@@ -20,7 +20,7 @@ from bench.bson_peers import pymongo_codec
 from bench.data import Case, samples
 from bench.peers import Peer
 from bench.targets import BSON_DROP_IN, JULIA, JULIA_MMAP, JULIA_OPEN, PYMONGO, READ, YARDSTICK
-from holdall._bench.suites.models import Bar, Baz, Foo
+from holdall_bench.suites.models import Bar, Baz, Foo
 
 
 def map_classes() -> None:

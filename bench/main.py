@@ -23,7 +23,7 @@ from bench.memory import CASES as MEMORY_CASES
 from bench.memory import child_main, measure_memory
 from bench.report import Report
 from bench.timing import Budget
-from holdall._bench.memory import supported
+from holdall_bench.memory import supported
 
 QUICK, QUICK_EXTRA = Budget(0.6, 3), Budget(0.3, 3)
 FULL, FULL_EXTRA, FULL_HEAVY = Budget(4.0, 7), Budget(1.5, 5), Budget(1.0, 3)

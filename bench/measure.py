@@ -13,8 +13,8 @@ from bench.check import OtherBytes, Verdict, check
 from bench.data import Case
 from bench.peers import Peer, peers_of
 from bench.timing import Budget, Job, interleave
-from holdall._bench.floor_build import NotBuilt, build, load
-from holdall._bench.isolate import with_deep_stack
+from holdall_bench.floor_build import NotBuilt, build, load
+from holdall_bench.isolate import with_deep_stack
 
 
 def measure(case: Case, budget: Budget, collectors: list[bool]) -> dict[str, Any]:

@@ -22,8 +22,8 @@ import holdall
 from bench import touched
 from bench.data import DOCUMENTS, ROOT, Case, scratch_folder
 from bench.targets import HOLD_DUMP, HOLD_OPEN, JULIA_MMAP
-from holdall._bench.isolate import Child, Crashed, with_deep_stack
-from holdall._bench.memory import high_water, settle, status
+from holdall_bench.isolate import Child, Crashed, with_deep_stack
+from holdall_bench.memory import high_water, settle, status
 
 CASES = (
     "twitter",

@@ -18,7 +18,7 @@ from typing import Any
 import holdall
 from bench.data import Case
 from holdall import msgpack
-from holdall._bench.codecs.graphs import fory_for
+from holdall_bench.codecs.graphs import fory_for
 
 Function = Callable[[Any], Any]
 

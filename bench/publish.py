@@ -19,10 +19,10 @@ from pathlib import Path
 import holdall
 from bench.figures import REPO, put
 from bench.picture import HEIGHT, WIDTH, browser, export
-from holdall._bench import markdown
-from holdall._bench.codecs import CODECS
-from holdall._bench.page import write_page
-from holdall._bench.results import Run
+from holdall_bench import markdown
+from holdall_bench.codecs import CODECS
+from holdall_bench.page import write_page
+from holdall_bench.results import Run
 
 PICTURES = REPO / "docs" / "pictures"
 PAGE = REPO / "docs" / "benchmarks.md"

@@ -11,8 +11,8 @@ from typing import Any
 import msgspec
 
 from bench.data import made_of_document
-from holdall._bench.suites.instances import build
-from holdall._bench.suites.models import Bar, Foo, Message, Sample
+from holdall_bench.suites.instances import build
+from holdall_bench.suites.models import Bar, Foo, Message, Sample
 
 
 class SampleRow(msgspec.Struct, array_like=True):

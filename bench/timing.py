@@ -14,8 +14,8 @@ from statistics import median
 from time import perf_counter_ns
 from typing import Any
 
-from holdall._bench.isolate import Worker
-from holdall._bench.timing import turn, warm
+from holdall_bench.isolate import Worker
+from holdall_bench.timing import turn, warm
 
 MAX_ROUNDS = 41
 

@@ -35,7 +35,7 @@ from bench.peers import Peer
 from bench.timing import Budget, Job, interleave, ratio
 from demo import records
 from demo.graphs import count_objects, import_graph, iso_databases, iso_registry, locale_data, syntax_trees
-from holdall._bench.isolate import Child, with_deep_stack
+from holdall_bench.isolate import Child, with_deep_stack
 
 BUDGET = Budget(seconds=1.0, min_rounds=2)
 WIDTH = 110  # where there is no terminal to ask

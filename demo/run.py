@@ -3,8 +3,9 @@
 import sys
 from pathlib import Path
 
-# The folder of this script would hide the packages `demo`, `bench` and `tests`.
-sys.path[0] = str(Path(__file__).resolve().parent.parent)
+# The folder of this script would hide the packages `demo`, `bench` and `tests`. `holdall_bench` need not be installed.
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:1] = [str(ROOT), str(ROOT / "bench")]
 
 from demo.main import main  # noqa: E402
 

@@ -12,17 +12,17 @@ import pytest
 if not hasattr(os, "fork"):
     pytest.skip("each codec has a forked process", allow_module_level=True)
 
-from holdall._bench import floor_build
-from holdall._bench.codecs import CODECS, Codec, Unsuitable, by_name, chosen
-from holdall._bench.data import Data, subject
-from holdall._bench.fidelity import compare
-from holdall._bench.isolate import Child
-from holdall._bench.results import CHANGED, COPIES, SAME
-from holdall._bench.suites.bakeoff import messages, typed_messages
-from holdall._bench.suites.graphs import clusters, shared_settings
-from holdall._bench.suites.models import Foo, Message
-from holdall._bench.suites.serbench import serbench
-from holdall._bench.suites.structures import matrices, tiny_ints
+from holdall_bench import floor_build
+from holdall_bench.codecs import CODECS, Codec, Unsuitable, by_name, chosen
+from holdall_bench.data import Data, subject
+from holdall_bench.fidelity import compare
+from holdall_bench.isolate import Child
+from holdall_bench.results import CHANGED, COPIES, SAME
+from holdall_bench.suites.bakeoff import messages, typed_messages
+from holdall_bench.suites.graphs import clusters, shared_settings
+from holdall_bench.suites.models import Foo, Message
+from holdall_bench.suites.serbench import serbench
+from holdall_bench.suites.structures import matrices, tiny_ints
 
 FAILS = "fails"
 ABSENT = "absent"

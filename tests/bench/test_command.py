@@ -19,6 +19,8 @@ if not hasattr(os, "fork"):
     pytest.skip("what came back is looked at in a forked process", allow_module_level=True)
 
 import holdall
+import holdall_bench
+from tests.support.cli import invoke
 
 DATA = """
 from dataclasses import dataclass
@@ -408,3 +410,18 @@ def test_the_list_names_suites_data_sets_and_codecs():
         "lower bound",
     ):
         assert name in out
+
+
+def test_without_its_distribution_it_says_what_to_install(monkeypatch):
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda **_: ())
+    assert invoke("bench", "--list") == (
+        2,
+        "",
+        "holdall: `holdall bench` is not installed: pip install 'holdall[bench]'\n",
+    )
+    # Its help and its completion do without.
+    assert "measure formats on your own data" in invoke("--help").out
+
+
+def test_it_has_the_version_of_the_library():
+    assert holdall_bench.__version__ == holdall.__version__

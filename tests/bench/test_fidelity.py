@@ -27,8 +27,8 @@ from typing import Any, NamedTuple
 import pytest
 
 import holdall
-from holdall._bench.fidelity import compare, walk
-from holdall._bench.results import CHANGED, COPIES, SAME, Fidelity
+from holdall_bench.fidelity import compare, walk
+from holdall_bench.results import CHANGED, COPIES, SAME, Fidelity
 from tests.support import models
 from tests.support.each import each
 from tests.support.kinds import BY_NAME, KINDS, TYPES, Kind, installed, nan, text
@@ -582,7 +582,7 @@ def test_arrays() -> None:
 
 
 def test_numpy_is_not_imported() -> None:
-    code = "import sys; from holdall._bench.fidelity import compare; compare([{1}], [[1]]); print('numpy' in sys.modules)"
+    code = "import sys; from holdall_bench.fidelity import compare; compare([{1}], [[1]]); print('numpy' in sys.modules)"
     assert subprocess.check_output([sys.executable, "-c", code], text=True) == "False\n"
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import holdall
-from holdall._bench.fidelity import compare, walk
-from holdall._bench.results import CHANGED, COPIES, SAME
+from holdall_bench.fidelity import compare, walk
+from holdall_bench.results import CHANGED, COPIES, SAME
 
 pytest.importorskip("hypothesis")
 

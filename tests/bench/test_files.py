@@ -26,7 +26,7 @@ from bench.files_cases import element, elements_file, member, member_key, member
 from bench.julia_cases import weight_shapes  # noqa: E402
 from bench.measure import measure  # noqa: E402
 from bench.timing import Budget, Job, interleave  # noqa: E402
-from holdall._bench.isolate import Child, Crashed, Worker  # noqa: E402
+from holdall_bench.isolate import Child, Crashed, Worker  # noqa: E402
 
 NARROW = 64
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from holdall._bench import floor_build
+from holdall_bench import floor_build
 
 
 @pytest.fixture(scope="module")

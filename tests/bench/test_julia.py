@@ -24,7 +24,7 @@ from bench.julia_peers import (  # noqa: E402
 )
 from bench.measure import measure  # noqa: E402
 from bench.timing import Budget  # noqa: E402
-from holdall._bench.isolate import Child  # noqa: E402
+from holdall_bench.isolate import Child  # noqa: E402
 
 NARROW = 64
 
@@ -134,7 +134,7 @@ def test_quick_runs_have_all_of_them_small() -> None:
 def test_a_mapped_file_costs_little(tmp_path: Path) -> None:
     from bench.memory import map_file
     from holdall import julia
-    from holdall._bench.memory import supported
+    from holdall_bench.memory import supported
 
     if not supported():
         pytest.skip("/proc/self/clear_refs is not to be had here")

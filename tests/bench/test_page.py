@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from holdall._bench.page import write_page
-from holdall._bench.page._text import Names, amount, brief, duration, elapsed, moment, number, unit_for
-from holdall._bench.results import CHANGED, COPIES, FAILED, DataSet, Outcome, Run
+from holdall_bench.page import write_page
+from holdall_bench.page._text import Names, amount, brief, duration, elapsed, moment, number, unit_for
+from holdall_bench.results import CHANGED, COPIES, FAILED, DataSet, Outcome, Run
 from tests.support.bench_run import HOSTILE, KEPT, failed, graph, growing, hostile, operation, outcome, sample
 
 pytest.importorskip("plotly")

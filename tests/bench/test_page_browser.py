@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from bench import picture
-from holdall._bench.page import write_page
+from holdall_bench.page import write_page
 from tests.support.bench_run import HOSTILE, graph, growing, hostile, sample
 
 pytestmark = pytest.mark.xdist_group("browser")

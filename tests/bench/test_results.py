@@ -10,9 +10,9 @@ from dataclasses import replace
 import pytest
 
 import holdall
-from holdall._bench import history
-from holdall._bench.export import COLUMNS, as_csv, as_json
-from holdall._bench.results import (
+from holdall_bench import history
+from holdall_bench.export import COLUMNS, as_csv, as_json
+from holdall_bench.results import (
     CHANGED,
     COPIES,
     FAILED,
@@ -111,7 +111,7 @@ def test_points_of_a_curve_are_in_order():
 @pytest.mark.parametrize("width, has_first", [(80, False), (100, False), (160, True)])
 def test_the_table_fits_the_terminal(width, has_first):
     console = pytest.importorskip("rich.console")
-    from holdall._bench.show import show
+    from holdall_bench.show import show
 
     run = a_run(outcome("holdall", 1), outcome("other", 2, verdict=CHANGED), failed("third", "TypeError: no"))
     out = io.StringIO()

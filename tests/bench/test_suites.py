@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 import holdall
-from holdall._bench.data import Data, classes_in, subject, volume
-from holdall._bench.suites import BY_DEFAULT, SUITES, find, suite
-from holdall._bench.suites.models import Address, Bar, Baz, Foo, Message, Node, Party, Person
-from holdall._bench.suites.scaling import pieces, records
+from holdall_bench.data import Data, classes_in, subject, volume
+from holdall_bench.suites import BY_DEFAULT, SUITES, find, suite
+from holdall_bench.suites.models import Address, Bar, Baz, Foo, Message, Node, Party, Person
+from holdall_bench.suites.scaling import pieces, records
 from tests.support.isomorphic import Difference, isomorphic
 
 ALL = [(name, data.name) for name in SUITES for data in suite(name, False)]

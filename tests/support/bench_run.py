@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdall._bench.results import (
+from holdall_bench.results import (
     CHANGED,
     COPIES,
     FAILED,

@@ -7,7 +7,6 @@ import sys
 from contextlib import contextmanager, suppress
 from functools import partial
 from importlib import import_module
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -18,8 +17,8 @@ from ._paths import printable
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-# One module `_NAME.py` for each, with the command as `command`. It is imported when it is asked for; the help
-# of all needs none of them.
+# One module `_NAME.py` for each, with the command as `command`, but for those of `ADDED`. It is imported when it is asked for; the
+# help of all needs none of them.
 COMMANDS = {
     "cat": "print the values of a file, as Python or JSON",
     "get": "print one member of a file, without reading the rest",
@@ -30,6 +29,9 @@ COMMANDS = {
     "bench": "measure formats on your own data",
     "completion": "print the completion script of a shell",
 }
+# Commands of other distributions: what installs them. They are found by their names among the entry points of this group.
+ADDED = {"bench": "holdall[bench]"}
+ENTRY_POINTS = "holdall.commands"
 
 OK, DIFFERENT, ERROR, INTERRUPTED, PIPE_CLOSED = 0, 1, 2, 130, 141
 
@@ -59,17 +61,21 @@ class Commands(click.Group):
     output: Output
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return [name for name in COMMANDS if find_spec(f"{__package__}._{name}")]
+        return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        if name not in self.list_commands(ctx):
+        if name in ADDED:
+            return _added(name)
+        if name not in COMMANDS:
             return None
         command: click.Command = import_module(f"{__package__}._{name}").command
         return command
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         name = args[0]
-        if not name.startswith("-") and name not in self.list_commands(ctx):
+        if name in ADDED and _added(name) is None:
+            raise Failure(None, f"`holdall {name}` is not installed: pip install '{ADDED[name]}'")
+        if not name.startswith("-") and name not in COMMANDS:
             import difflib
 
             like = difflib.get_close_matches(name, COMMANDS, 1)
@@ -79,7 +85,7 @@ class Commands(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl([(name, COMMANDS[name]) for name in self.list_commands(ctx)])
+            formatter.write_dl([(name, COMMANDS[name]) for name in COMMANDS])
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -94,6 +100,16 @@ class Commands(click.Group):
             return run()
         self.output = Output("auto")
         sys.exit(_run(run, self))
+
+
+def _added(name: str) -> click.Command | None:
+    # 15 ms, which only those who ask for such a command pay.
+    from importlib.metadata import entry_points
+
+    for found in entry_points(group=ENTRY_POINTS, name=name):
+        command: click.Command = found.load()
+        return command
+    return None
 
 
 def _run(run: Callable[[], Any], group: Commands) -> int:

@@ -11,7 +11,7 @@ import struct
 from collections.abc import Iterator
 from typing import Any
 
-from holdall._bench.fidelity.kinds import Kind, name_of, zone_told
+from .kinds import Kind, name_of, zone_told
 
 NUMBERS = (bool, int, float, decimal.Decimal, fractions.Fraction)
 # Above what a float of 32 bits rounds by (6e-8), below what anybody would call another value.

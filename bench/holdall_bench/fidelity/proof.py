@@ -7,7 +7,7 @@ import pickle
 import sys
 from typing import Any
 
-from holdall._bench.fidelity.kinds import ARRAY, REDUCED, REFERENCE, Kind
+from .kinds import ARRAY, REDUCED, REFERENCE, Kind
 
 # Above what Python itself sets, the pickler may run out of the stack before it notices.
 SAFE_RECURSION = 5_000

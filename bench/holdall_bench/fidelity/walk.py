@@ -9,8 +9,9 @@ from array import array
 from collections.abc import Iterable
 from typing import Any
 
-from holdall._bench.fidelity.arrays import array_changes
-from holdall._bench.fidelity.kinds import (
+from ..results import CHANGED, COPIES, SAME, Change, Fidelity
+from .arrays import array_changes
+from .kinds import (
     ARRAY,
     FIELDS,
     MAPPING,
@@ -23,10 +24,10 @@ from holdall._bench.fidelity.kinds import (
     Kind,
     name_of,
 )
-from holdall._bench.fidelity.pairing import PLAIN, as_text, pair_up
-from holdall._bench.fidelity.paths import ATTRIBUTE, INDEX, KEY, MEMBER, PREFIX, Frame, told
-from holdall._bench.fidelity.proof import same_pickles
-from holdall._bench.fidelity.values import (
+from .pairing import PLAIN, as_text, pair_up
+from .paths import ATTRIBUTE, INDEX, KEY, MEMBER, PREFIX, Frame, told
+from .proof import same_pickles
+from .values import (
     NAN_PAYLOAD,
     float_change,
     is_other_value,
@@ -34,7 +35,6 @@ from holdall._bench.fidelity.values import (
     type_change,
     value_changes,
 )
-from holdall._bench.results import CHANGED, COPIES, SAME, Change, Fidelity
 
 # How much a change weighs: the verdict is that of the heaviest.
 UNSEEN, COPIED, ALTERED = 0, 1, 2

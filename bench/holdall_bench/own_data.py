@@ -31,7 +31,7 @@ def own_data(given: str) -> Data:
         return made_by(path, function)
     if not Path(path).is_file():
         raise FileNotFoundError(2, "No such file or directory", path)
-    from .._cli._formats import detect
+    from holdall._cli._formats import detect
 
     format = detect(path, None)
     if format == "pickle":
@@ -77,7 +77,7 @@ def made_by(path: str, function: str) -> Data:
 
 def read(path: str, format: str) -> Any:
     """The value in a file; the list of its values if there are several."""
-    from .._cli._formats import records
+    from holdall._cli._formats import records
 
     values = list(records(path, format))
     return values[0] if len(values) == 1 else values

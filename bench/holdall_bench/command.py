@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .._bench.suites import BY_DEFAULT, SUITES
-from ._app import DIFFERENT, OK, Failure, explained, output
+from holdall._cli._app import DIFFERENT, OK, Failure, explained, output
+
+from .suites import BY_DEFAULT, SUITES
 
 if TYPE_CHECKING:
-    from .._bench.results import Run
-    from .._bench.runner import Progress, Settings
+    from .results import Run
+    from .runner import Progress, Settings
 
 DATA_HELP = "Your own data: FILE.py:FUNCTION, or a JSON, hold, MessagePack or BSON file. May be given again."
 CODEC_HELP = "This codec or package only, or a pattern with *; or FILE.py with `dumps` and `loads`, to be added. May be given again."
@@ -115,9 +116,9 @@ def command(
       holdall bench --data records.py:load --codec holdall --codec msgspec --codec pickle
       holdall bench documents --corpora data/json --html report.html
     """
-    from .._bench.export import as_csv, as_json
-    from .._bench.markdown import as_markdown
-    from .._bench.runner import Settings
+    from .export import as_csv, as_json
+    from .markdown import as_markdown
+    from .runner import Settings
 
     if build_floor:
         _build_floor()
@@ -148,17 +149,17 @@ def command(
         if path:
             _write(path, made(run))
     if html_file:
-        from .._bench.page import write_page
+        from .page import write_page
 
         _write(html_file, write_page(run))
     return _remember(history, run, earlier, _checked(codecs, run) if check else []) if history else OK
 
 
 def _measure(suites: list[str], own: list[str], asked: tuple[str, ...], settings: Settings) -> Run:
-    from .._bench.codecs import by_name, chosen
-    from .._bench.own_data import find_data
-    from .._bench.run import run
-    from .._bench.runner import NoData, all_sources
+    from .codecs import by_name, chosen
+    from .own_data import find_data
+    from .run import run
+    from .runner import NoData, all_sources
 
     files = tuple(os.path.abspath(name) for name in asked if name.endswith(".py"))
     try:
@@ -197,7 +198,7 @@ class _Bar:
         import rich.progress
         from rich.console import Console
 
-        from .._bench.runner import Progress
+        from .runner import Progress
 
         console = Console(stderr=True)
         self._bar = rich.progress.Progress(
@@ -223,7 +224,7 @@ class _Bar:
 def _show(run: Run) -> None:
     from rich.console import Console
 
-    from .._bench.show import show
+    from .show import show
 
     out = output()
     color = out.has_color(sys.stdout)
@@ -262,7 +263,7 @@ def _can_be_written(path: str | None) -> None:
 
 
 def _earlier(path: str) -> list[Run]:
-    from .._bench import history
+    from . import history
 
     try:
         return history.last_runs(Path(path))
@@ -272,7 +273,7 @@ def _earlier(path: str) -> list[Run]:
 
 def _remember(path: str, run: Run, earlier: list[Run], checked: list[str]) -> int:
     """Print the speedup against the last run; keep this one, unless one of those checked is slower."""
-    from .._bench import history
+    from . import history
 
     comparisons = history.compare(run, earlier)
     out = output()
@@ -288,8 +289,8 @@ def _remember(path: str, run: Run, earlier: list[Run], checked: list[str]) -> in
 
 
 def _list(suites: list[str], full: bool) -> None:
-    from .._bench.codecs import CODECS
-    from .._bench.suites import suite
+    from .codecs import CODECS
+    from .suites import suite
 
     out = output()
     for name in suites:
@@ -302,7 +303,7 @@ def _list(suites: list[str], full: bool) -> None:
 
 
 def _build_floor() -> None:
-    from .._bench.floor_build import NotBuilt, build
+    from .floor_build import NotBuilt, build
 
     try:
         path = build()

@@ -1,4 +1,4 @@
-"""One codec on one data set, in a process of its own: `python -m holdall._bench.worker`.
+"""One codec on one data set, in a process of its own: `python -m holdall_bench.worker`.
 
 It takes one job from its input as a line of JSON, tells on its output what it is about to do and what came of it, and
 then answers a turn of `dumps` or `loads` for each further line, until there are no more.

@@ -9,7 +9,7 @@ from .base import Codec, Ends, Unsuitable
 if TYPE_CHECKING:
     from ..data import Subject
 
-MODULE = "holdall._bench.floor"
+MODULE = "holdall_bench.floor"
 
 
 def tape(floor: Any, subject: Subject) -> Ends:

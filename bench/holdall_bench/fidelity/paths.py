@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
-from holdall._bench.fidelity.kinds import name_of
+from .kinds import name_of
 
 INDEX, ATTRIBUTE, KEY, MEMBER, PREFIX = range(5)
 

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from holdall._bench.fidelity.values import NAN_PAYLOAD, ROUNDED
+from .values import NAN_PAYLOAD, ROUNDED
 
 # Elements compared at once, so that arrays larger than memory (memory maps) can be.
 CHUNK = 1 << 20

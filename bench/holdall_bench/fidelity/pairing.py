@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable
 from typing import Any
 
-from holdall._bench.fidelity.kinds import FIELDS, MAPPING, MEMBERS, REFERENCE, SEQUENCE, VALUE, Kind
+from .kinds import FIELDS, MAPPING, MEMBERS, REFERENCE, SEQUENCE, VALUE, Kind
 
 PLAIN = frozenset({type(None), bool, int, str, bytes})
 DEPTH = 6

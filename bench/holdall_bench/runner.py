@@ -80,7 +80,7 @@ class Contestant:
         self.collected: dict[str, list[float]] = {}
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed in `close`
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "holdall._bench.worker"],
+            [sys.executable, "-m", "holdall_bench.worker"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,
