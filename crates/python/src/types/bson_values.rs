@@ -1,7 +1,7 @@
-//! Values that databases have: PyMongo's own classes, so that `isinstance` in a program's code holds; and what Python has of
-//! them itself, UUIDs, patterns and decimal numbers.
+//! BSON values: PyMongo's own classes, so that `isinstance` in a program works; and the values that Python itself has,
+//! UUIDs, patterns and decimal numbers.
 //!
-//! Every class of PyMongo's (and of a subclass) has a `_type_marker` that says what it is.
+//! Every class of PyMongo's (and every subclass) has a `_type_marker` that says what it is.
 
 pub mod classes;
 
@@ -23,24 +23,24 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyDict, PyInt, PyList, PyMemoryView, PyString, PyType};
 
-/// Letters of a pattern's options, in the order in which they are written, and Python's flags.
+/// The letters of a pattern's options, in the order in which they are written, and Python's flags.
 const FLAGS: [(u8, i64); 6] = [(b'i', 2), (b'l', 4), (b'm', 8), (b's', 16), (b'u', 32), (b'x', 64)];
 
-/// What the walk that writes BSON values says of them: by PyMongo's rules, or by ours.
+/// How the walk that writes BSON values handles them: by PyMongo's rules or by this package's.
 pub trait BsonWalker<'py>: Walker<'py, Writer: BsonWriter> {
-    /// Patterns keep whatever flags they have; else those that have no form are refused.
+    /// All flags of patterns are kept; else patterns with flags that have no form are refused.
     const TAKES_ALL_FLAGS: bool;
 
-    /// Writes a document that belongs to a value: the variables of code, the fields of a reference.
+    /// Writes a document within a value: the variables of code, the fields of a reference.
     fn document(&mut self, document: &Bound<'_, PyAny>) -> Result<()>;
 
-    /// Why a text has no form, given what Python raised about it.
+    /// The error for a text without a form, given the exception that Python raised.
     fn not_text(&self, raised: Option<PyErr>, why: &str) -> Fault;
 
-    /// Why an attribute that is no int of 64 bits has none.
+    /// The error for an attribute that isn't an int of 64 bits.
     fn not_int(&self, raised: PyErr) -> Fault;
 
-    /// Why an `Int64` has none.
+    /// The error for an `Int64`.
     fn not_int64(&self, raised: PyErr) -> Fault;
 }
 
@@ -58,12 +58,12 @@ fn utf8<'a, 'py, E: BsonWalker<'py>>(encoder: &E, object: &'a Bound<'_, PyAny>) 
     }
 }
 
-/// An int of an attribute, which the format has that many bits for.
+/// An attribute as an int of 64 bits.
 fn int_of<'py, E: BsonWalker<'py>>(encoder: &E, object: &Bound<'_, PyAny>) -> Result<i64> {
     object.extract().map_err(|error| encoder.not_int(error))
 }
 
-/// What raised where an int of 64 bits was asked for: an int beyond them, or what the program's own code has.
+/// The error when an int of 64 bits was expected: the int is too large, or the program's own code raised.
 pub fn int_out_of_range(py: Python<'_>, raised: PyErr) -> Fault {
     match is_of_values(py, &raised) {
         true => encode_error(format_args!("can't store {} in this format", refusal::TOO_BIG)),
@@ -71,7 +71,7 @@ pub fn int_out_of_range(py: Python<'_>, raised: PyErr) -> Fault {
     }
 }
 
-/// The bytes that a property of an instance gives, a known number of them.
+/// An attribute that consists of a fixed number of bytes.
 fn array<const N: usize>(object: &Bound<'_, PyAny>, name: &str) -> Result<[u8; N]> {
     let bytes = object.getattr(name)?;
     match bytes.cast::<PyBytes>().map_err(PyErr::from)?.as_bytes().try_into() {
@@ -85,7 +85,7 @@ pub fn encode<'py, E: BsonWalker<'py>>(encoder: &mut E, marker: Marker, object: 
     match marker {
         Marker::Binary => {
             let subtype = int_of(encoder, &object.getattr(intern!(encoder.py(), "subtype"))?)? as u8;
-            // SAFETY: a subclass of `bytes`, once the cast says so.
+            // SAFETY: the cast says that it is a subclass of bytes.
             let data = unsafe { bytes_of(object.cast::<PyBytes>().map_err(PyErr::from)?.as_ptr()) };
             encoder.w().bson_value(BsonValue::Binary { subtype, data });
         }
@@ -94,7 +94,7 @@ pub fn encode<'py, E: BsonWalker<'py>>(encoder: &mut E, marker: Marker, object: 
             None => encoder.w().bson_value(BsonValue::ObjectId(&array(object, "binary")?)),
         },
         Marker::DatetimeMs => {
-            // SAFETY: alive; a new reference or null.
+            // SAFETY: `object` is alive; the result is a new reference or null.
             let whole = unsafe { Bound::from_owned_ptr_or_err(encoder.py(), ffi::PyNumber_Long(raw))? };
             let milliseconds = int_of(encoder, &whole)?;
             encoder.w().timestamp(milliseconds.div_euclid(1000), milliseconds.rem_euclid(1000) as u32 * 1_000_000);
@@ -121,7 +121,7 @@ pub fn encode<'py, E: BsonWalker<'py>>(encoder: &mut E, marker: Marker, object: 
             encoder.w().bson_value(BsonValue::Clock { seconds, count });
         }
         Marker::Int64 => {
-            // SAFETY: an int, once the check says so.
+            // SAFETY: `is_instance_of` says that it is an int.
             let quick = object.is_instance_of::<PyInt>().then(|| unsafe { int::value(raw) }).flatten();
             let value = match quick {
                 Some(value) => value,
@@ -160,11 +160,11 @@ pub fn encode<'py, E: BsonWalker<'py>>(encoder: &mut E, marker: Marker, object: 
     Ok(())
 }
 
-/// A pattern, Python's or PyMongo's.
+/// Writes a pattern of Python's or PyMongo's.
 pub fn encode_regex<'py, E: BsonWalker<'py>>(encoder: &mut E, object: &Bound<'_, PyAny>) -> Result<()> {
     let flags = int_of(encoder, &object.getattr(intern!(encoder.py(), "flags"))?)?;
     if !E::TAKES_ALL_FLAGS && FLAGS.iter().fold(flags, |others, (_, flag)| others & !flag) != 0 {
-        // SAFETY: alive.
+        // SAFETY: `object` is held by the `Bound`.
         return unsafe { encoder.refused(object.as_ptr(), "its flags have no form, which needs") };
     }
     let pattern = object.getattr(intern!(encoder.py(), "pattern"))?;
@@ -183,7 +183,7 @@ pub fn encode_uuid<'py, E: BsonWalker<'py>>(encoder: &mut E, object: &Bound<'_, 
     Ok(())
 }
 
-/// A decimal number, if 34 digits hold it.
+/// Writes a decimal number, if 34 digits are enough for it.
 pub fn encode_decimal<'py, E: BsonWalker<'py>>(encoder: &mut E, object: &Bound<'_, PyAny>) -> Result<()> {
     let py = object.py();
     match Class::Decimal128.get(py)?.call1((object,)).if_taken()? {
@@ -202,7 +202,7 @@ pub fn is_pattern(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     object.is_instance(CLASS.import(object.py(), "re", "Pattern")?)
 }
 
-/// About how much memory the object of a value takes.
+/// Estimated memory of a value's object.
 pub fn cost(value: &BsonValue<'_>) -> usize {
     match value {
         BsonValue::Long(_) | BsonValue::Document(_) => 0,
@@ -216,7 +216,7 @@ pub fn cost(value: &BsonValue<'_>) -> usize {
     }
 }
 
-/// Makes the object of a value that is whole by itself. `string` makes text of what should be UTF-8.
+/// Makes the object of a value that isn't a container. `string` makes text from what should be UTF-8.
 pub fn build(
     py: Python<'_>,
     value: BsonValue<'_>,
@@ -229,7 +229,7 @@ pub fn build(
         BsonValue::Binary { subtype, data } => binary(py, subtype, data)?,
         BsonValue::Regex { pattern, options } => {
             let pattern = string(pattern)?;
-            // Letters that mean nothing are passed over, as PyMongo does, but are text all the same.
+            // Unknown letters are ignored, as in PyMongo, but must be text.
             string(options)?;
             let flags =
                 FLAGS.iter().filter(|(letter, _)| options.contains(letter)).fold(0, |flags, (_, flag)| flags | flag);
@@ -247,7 +247,7 @@ pub fn build(
     })
 }
 
-/// The object of bytes with a subtype: a UUID, or `Binary`.
+/// The object of binary data with a subtype: a UUID or a `Binary`.
 pub fn binary(py: Python<'_>, subtype: u8, data: &[u8]) -> Result<Owned> {
     match (subtype, data.try_into()) {
         (4, Ok(bytes)) => classes::uuid(py, bytes),
@@ -260,13 +260,13 @@ pub fn scoped_code(py: Python<'_>, code: &Owned, scope: &Owned) -> Result<Owned>
     Class::Code.call(py, &[code, scope])
 }
 
-/// A point in time that datetime has no year for.
+/// A point in time beyond the years of datetime.
 pub fn datetime_ms(py: Python<'_>, seconds: i64, nanoseconds: u32) -> Result<Owned> {
     let milliseconds = i128::from(seconds) * 1000 + i128::from(nanoseconds / 1_000_000);
     Ok(owned(&Class::DatetimeMs.get(py)?.call1((milliseconds,))?))
 }
 
-/// The marker of an instance. Most classes have the only say in it, and have been asked.
+/// The marker of an instance. For most classes the plan has it.
 #[inline]
 pub fn marker(object: &Bound<'_, PyAny>, plan: &Plan) -> Result<Option<Marker>> {
     if plan.own_marker {
@@ -282,7 +282,7 @@ pub fn marker(object: &Bound<'_, PyAny>, plan: &Plan) -> Result<Option<Marker>> 
 fn own_marker(object: &Bound<'_, PyAny>) -> Result<Option<Marker>> {
     let found = match object.getattr_opt(intern!(object.py(), "_type_marker")).answer()? {
         Ok(found) => found,
-        // As PyMongo asks, by the function that CPython had for it: whatever is wrong, there is none.
+        // Like PyMongo's C code before 3.13: an error while looking the marker up means that there is none.
         Err(_) if cfg!(not(Py_3_13)) => None,
         Err(error) => return Err(error.into()),
     };
@@ -291,17 +291,17 @@ fn own_marker(object: &Bound<'_, PyAny>) -> Result<Option<Marker>> {
     Ok(u8::try_from(number).ok().and_then(Marker::of))
 }
 
-/// What a value is made into, or why it can't be; `None` where it is of no such kind.
+/// The result of a conversion or its error; `None` if the value is of another kind.
 type Made<'py> = PyResult<Option<PyResult<Bound<'py, PyAny>>>>;
 
-/// The number that a database's decimal number is; `None` of all else.
+/// A database's decimal number as Python's; `None` for other objects.
 pub fn as_decimal<'py>(object: &Bound<'py, PyAny>) -> Made<'py> {
     Ok(is_marked(object, Marker::Decimal128)?.then(|| object.call_method0("to_decimal")))
 }
 
-/// The pattern that a database's one is, of text or of bytes; `None` of all else.
+/// A database's pattern as Python's, of text or of bytes; `None` for other objects.
 pub fn as_pattern<'py>(object: &Bound<'py, PyAny>, of_bytes: bool) -> Made<'py> {
-    // Python's flag of patterns that are text.
+    // Python's flag for patterns of text.
     const UNICODE: u32 = 32;
     let as_bytes = || {
         let pattern = object.getattr("pattern")?;
@@ -314,7 +314,7 @@ pub fn as_pattern<'py>(object: &Bound<'py, PyAny>, of_bytes: bool) -> Made<'py> 
     Ok(is.then(|| if of_bytes { as_bytes() } else { object.call_method0("try_compile") }))
 }
 
-/// Puts Python's own in the place of decimal numbers and patterns in a dict and what it holds; says whether there were any.
+/// Replaces decimal numbers and patterns in a dict and its content by Python's own; returns whether there were any.
 pub fn make_python(dict: &Bound<'_, PyAny>) -> PyResult<bool> {
     let (mut open, mut found) = (vec![dict.clone()], false);
     while let Some(container) = open.pop() {
@@ -335,7 +335,7 @@ pub fn make_python(dict: &Bound<'_, PyAny>) -> PyResult<bool> {
                 None => as_pattern(&value, false)?,
                 made => made,
             };
-            // A pattern that Python can't read stays what it is.
+            // A pattern that Python can't compile stays as it is.
             if let Some(made) = made.map(Asked::if_taken).transpose()?.flatten() {
                 container.set_item(place, made)?;
                 found = true;
@@ -345,7 +345,7 @@ pub fn make_python(dict: &Bound<'_, PyAny>) -> PyResult<bool> {
     Ok(found)
 }
 
-/// What a value of Python's own stands for where a database's class is wanted; `None` where it is no such class, or value.
+/// The database's value for a value of Python's own; `None` if the class isn't a database's or has no such value.
 pub fn of_python<'py>(class: &Bound<'py, PyAny>, object: &Bound<'py, PyAny>) -> Made<'py> {
     Ok(match marked(class)? {
         Some(Marker::Int64) if object.is_exact_instance_of::<PyInt>() => {
@@ -360,7 +360,7 @@ pub fn of_python<'py>(class: &Bound<'py, PyAny>, object: &Bound<'py, PyAny>) -> 
     })
 }
 
-/// A reference to another document, of the document that it is stored as.
+/// A reference to another document, from the document as which it is stored.
 fn reference<'py>(class: &Bound<'py, PyAny>, document: &Bound<'py, PyDict>) -> Made<'py> {
     let part = |key: &str| document.get_item(key).if_taken().map(Option::flatten);
     let (Some(collection), Some(id)) = (part("$ref")?, part("$id")?) else { return Ok(None) };

@@ -1,4 +1,4 @@
-//! Blocks of bytes that others own: memoryview (as its bytes), PickleBuffer, array.array; and out-of-band buffers.
+//! Blocks of bytes: memoryview (stored as its bytes), PickleBuffer, array.array; and out-of-band buffers.
 
 use crate::cpython::owned;
 use crate::cpython::{new, Obj, Owned, View};
@@ -13,27 +13,27 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 
-/// Where the buffers of a message come from.
+/// The source of a message's out-of-band buffers.
 pub enum Lender<'i> {
-    /// The caller of the load gives them, one by one; and how many it has given.
+    /// An iterator from the caller of the load, and how many buffers it has given.
     Given(Owned, u64),
     File(&'i mut dyn Source),
 }
 
-/// Takes memory for so many bytes, which the message did not pay for, from what a load may use.
+/// Charges memory, for which the message has no bytes, to the bounds of a load.
 pub type Charge<'a> = &'a mut dyn FnMut(usize) -> Result<()>;
 
 /// The buffers of a file.
 pub trait Source {
-    /// The buffer of that number as a view of memory that the file is mapped to; none where it has to be copied.
+    /// The buffer with that number as a view of the mapped file; `None` if it must be copied.
     fn view(&mut self, py: Python<'_>, number: u64, out_of_band: OutOfBand, at: usize) -> Result<Option<Owned>>;
-    /// How many bytes the buffer of that number has. Those of a stream come in order.
+    /// The size of the buffer with that number. The buffers of a stream come in order.
     fn len(&mut self, py: Python<'_>, number: u64, at: usize) -> Result<usize>;
-    /// Reads the buffer whose length was asked for last.
+    /// Reads the buffer whose size was asked for last.
     fn fill(&mut self, py: Python<'_>, to: &mut [u8]) -> Result<()>;
 }
 
-/// Leaves a buffer to the file that the message goes to.
+/// Sends a buffer to the file of the message.
 pub fn send<'py, E: TypeWalker<'py>>(encoder: &mut E, view: View, out_of_band: OutOfBand) {
     let number = encoder.buffers().next();
     encoder.w().buffer(number, out_of_band);
@@ -42,7 +42,7 @@ pub fn send<'py, E: TypeWalker<'py>>(encoder: &mut E, view: View, out_of_band: O
     }
 }
 
-/// The same of bytes or a bytearray, where they are large and there is a file.
+/// The same for bytes or a bytearray, if they are large and there is a file.
 ///
 /// # Safety
 /// `object` is alive.
@@ -56,13 +56,14 @@ pub unsafe fn send_bytes<'py, E: TypeWalker<'py>>(
     if !encoder.buffers().sends(len) {
         return Ok(false);
     }
-    // SAFETY: alive, as the caller promises, while it is bound.
+    // SAFETY: `object` is alive by contract, and the view holds it.
     let view = View::new(unsafe { &Bound::from_borrowed_ptr(encoder.py(), object) })?;
     send(encoder, view, out_of_band);
     Ok(true)
 }
 
-/// A memoryview as its bytes; a PickleBuffer out of band where there is a list for it, else as bytes or bytearray.
+/// Writes a memoryview as its bytes; a PickleBuffer out of band if the user collects buffers, else as bytes or
+/// bytearray.
 pub fn encode<'py, E: TypeWalker<'py>>(encoder: &mut E, object: &Bound<'_, PyAny>) -> Result<()> {
     let py = object.py();
     let view = py.import("builtins")?.getattr("memoryview")?.call1((object,))?;
@@ -88,7 +89,8 @@ pub fn encode<'py, E: TypeWalker<'py>>(encoder: &mut E, object: &Bound<'_, PyAny
     Ok(())
 }
 
-/// Gives a buffer to the caller's list, and writes its number; says no where there is no list, or it declines.
+/// Passes a buffer to the user's list and writes its number. `false`: there is no list, or the user's function
+/// declines.
 pub fn out_of_band<'py, E: TypeWalker<'py>>(
     encoder: &mut E,
     buffer: &Bound<'_, PyAny>,
@@ -97,12 +99,12 @@ pub fn out_of_band<'py, E: TypeWalker<'py>>(
     let Some(BufferSink::Given(list)) = &encoder.buffers().to else { return Ok(false) };
     let list = list.clone();
     let py = buffer.py();
-    // SAFETY: held.
+    // SAFETY: the encoder holds the list.
     let list = unsafe { Bound::from_borrowed_ptr(py, list.get()) };
     if list.is_callable() {
-        // Called once for each buffer, also where the message has to be begun anew.
+        // It must be called once for each buffer, even if the message is begun again.
         encoder.asks_program()?;
-        // As pickle's `buffer_callback`: a true answer means "keep it in band".
+        // As for pickle's `buffer_callback`, a true result means "keep it in band".
         if list.call1((buffer,))?.is_truthy()? {
             return Ok(false);
         }
@@ -114,7 +116,7 @@ pub fn out_of_band<'py, E: TypeWalker<'py>>(
     Ok(true)
 }
 
-/// What a message has in the place of a buffer: its number, what it stands for, and where that is said.
+/// The token of an out-of-band buffer: its number, what it stands for, and the token's offset.
 #[derive(Debug, Clone, Copy)]
 pub struct BufferToken {
     pub number: u64,
@@ -122,7 +124,7 @@ pub struct BufferToken {
     pub at: usize,
 }
 
-/// The buffer that a token stands for.
+/// The buffer of a token.
 pub fn take(py: Python<'_>, lender: &mut Option<Lender<'_>>, charge: Charge<'_>, token: BufferToken) -> Result<Owned> {
     let BufferToken { number, out_of_band, at } = token;
     match lender {
@@ -139,9 +141,9 @@ pub fn take(py: Python<'_>, lender: &mut Option<Lender<'_>>, charge: Charge<'_>,
     }
 }
 
-/// The next out-of-band buffer, as the loader's caller gave it; read-only if it was.
+/// The next out-of-band buffer from the caller of the load; read-only if it was.
 fn next_given(py: Python<'_>, buffers: &Owned, number: u64, out_of_band: OutOfBand, at: usize) -> Result<Owned> {
-    // SAFETY: held.
+    // SAFETY: the lender holds the iterator.
     let mut buffers = unsafe { Bound::from_borrowed_ptr(py, buffers.get()) }.try_iter()?;
     let Some(given) = buffers.next().transpose()? else {
         return Err(decode(format_args!("out-of-band buffer {number} was not given"), at));
@@ -166,7 +168,7 @@ fn from_file(py: Python<'_>, source: &mut dyn Source, charge: Charge<'_>, token:
     }
     let len = source.len(py, number, at)?;
     charge(len)?;
-    // SAFETY: the objects are new and hold `len` bytes, which nobody else has seen; the GIL is held.
+    // SAFETY: the object is new, has `len` bytes and is held by `made`; nobody else has seen it, and the GIL is held.
     unsafe {
         let (made, data) = if out_of_band == OutOfBand::Bytes {
             let made = Owned::new(ffi::PyBytes_FromStringAndSize(std::ptr::null(), len as isize)).ok_or_else(raised)?;
@@ -183,7 +185,7 @@ fn from_file(py: Python<'_>, source: &mut dyn Source, charge: Charge<'_>, token:
     }
 }
 
-/// Passes over a buffer that nobody asked for. They come in order: that of a caller is taken nevertheless.
+/// Skips an unused buffer. Buffers come in order, so one from the caller is taken all the same.
 pub fn pass(py: Python<'_>, lender: &mut Option<Lender<'_>>, charge: Charge<'_>, token: BufferToken) -> Result<()> {
     match lender {
         Some(Lender::File(_)) => Ok(()),
@@ -196,18 +198,18 @@ pub fn encode_array<'py, E: TypeWalker<'py>>(encoder: &mut E, object: &Bound<'_,
     encoder.w().known(KnownType::PythonArray);
     let mut parts = vec![WorkItem::Value(owned(new::text(object.py(), &code)?.as_any()))];
     if code == "u" || code == "w" {
-        // Wide characters: their width is the platform's.
+        // Wide characters, whose size depends on the platform.
         parts.push(WorkItem::Value(owned(&object.call_method0("tounicode")?)));
     } else {
         let items = little(object)?;
-        // A memoryview is written as its bytes: straight from the array's memory.
+        // A memoryview is written as its bytes, directly from the array's memory.
         parts.push(WorkItem::Value(owned(pyo3::types::PyMemoryView::from(&items)?.as_any())));
     }
     encoder.then(parts);
     Ok(())
 }
 
-/// The array with its items in little-endian order, which is this machine's almost always.
+/// The array with its items in little-endian order, which nearly every machine uses.
 fn little<'py>(array: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     if cfg!(target_endian = "little") {
         return Ok(array.clone());
@@ -217,7 +219,7 @@ fn little<'py>(array: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     Ok(copy)
 }
 
-/// Item sizes in a message: those of Linux and macOS, where a C long is 8 bytes.
+/// Item sizes in a message are those of Linux and macOS, where a C long has 8 bytes.
 fn stored_size(code: &str) -> Option<usize> {
     Some(match code {
         "b" | "B" => 1,
@@ -236,7 +238,7 @@ pub fn build_array<'py>(py: Python<'py>, parts: &[Bound<'py, PyAny>]) -> PyResul
         return class.call1((code, items.cast::<PyString>()?));
     }
     if let Ok(view) = items.cast::<pyo3::types::PyMemoryView>() {
-        // Of a file that is mapped.
+        // A view of a mapped file.
         return match stored_size(&code) {
             Some(_) => view.call_method1("cast", (&code,)),
             None => Err(PyValueError::new_err("items of another size on this platform")),

@@ -1,5 +1,5 @@
-//! deque, OrderedDict, defaultdict, Counter and mappingproxy. The first four can hold themselves: they are made empty,
-//! then filled.
+//! deque, OrderedDict, defaultdict, Counter and mappingproxy. The first four may contain themselves, so they are made
+//! empty and then filled.
 
 use crate::cpython::owned;
 use crate::cpython::{gc, Obj, Owned, Type};
@@ -16,9 +16,9 @@ use pyo3::types::PyDict;
 
 pub fn encode<'py, E: TypeWalker<'py>>(encoder: &mut E, known: KnownType, object: &Bound<'_, PyAny>) -> Result<()> {
     if matches!(known, KnownType::PythonOrderedDict | KnownType::PythonCounter) && is_exact(object, known)? {
-        // Instances of these two may carry attributes, for which their row of the table has no place.
+        // Instances of these two may have attributes, for which the known type has no place.
         if object.getattr("__dict__")?.len()? > 0 {
-            // SAFETY: alive, and its id was written.
+            // SAFETY: `object` is held by the `Bound`, and its id was written.
             return unsafe { encoder.refused(object.as_ptr(), "it carries attributes of its own, which needs") };
         }
     }
@@ -30,7 +30,7 @@ pub fn encode<'py, E: TypeWalker<'py>>(encoder: &mut E, known: KnownType, object
                 None => encoder.w().none(),
             }
             let mut items = Vec::new();
-            // The builtin's own iterator, past what a subclass overrides.
+            // The builtin's own iterator, even if a subclass overrides it.
             let iterate = object.py().import("collections")?.getattr("deque")?.getattr("__iter__")?;
             for item in iterate.call1((object,))?.try_iter()? {
                 items.push(WorkItem::Value(owned(&item?)));
@@ -39,7 +39,7 @@ pub fn encode<'py, E: TypeWalker<'py>>(encoder: &mut E, known: KnownType, object
             encoder.then(items);
         }
         KnownType::PythonOrderedDict => {
-            // SAFETY: an ordered dict.
+            // SAFETY: `known` says that it is an ordered dict.
             let items = unsafe { ordered_items(object.as_ptr())? };
             encoder.w().dict(items.len() / 2);
             encoder.then(items);
@@ -63,15 +63,15 @@ pub fn encode<'py, E: TypeWalker<'py>>(encoder: &mut E, known: KnownType, object
     Ok(())
 }
 
-/// The mapping at the end of a chain of proxies, and the innermost proxy, which has no way to it for Python code. A proxy asks the one
-/// that it shows by recursion, so that long chains have to be followed here.
+/// The mapping at the end of a chain of proxies, and the innermost proxy. A proxy calls the next one by recursion, so
+/// long chains must be followed here.
 pub fn shown_by<'py>(object: &Bound<'py, PyAny>) -> Result<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
     let mut proxy = object.clone();
     loop {
-        // SAFETY: a mappingproxy, as each that is gone on with is of the same class.
+        // SAFETY: the first is a mappingproxy, and the loop continues only with objects of the same class.
         let shown = unsafe { gc::shown(proxy.as_ptr()) };
         let shown = shown.ok_or_else(|| encode_error("a mappingproxy of nothing"))?;
-        // SAFETY: held, and the GIL is, as `object` shows.
+        // SAFETY: `shown` is an owned reference, and `object` proves that the GIL is held.
         let shown = unsafe { Bound::from_borrowed_ptr(object.py(), shown.get()) };
         if !shown.get_type().is(object.get_type()) {
             return Ok((proxy, shown));
@@ -85,12 +85,13 @@ fn is_exact(object: &Bound<'_, PyAny>, known: KnownType) -> Result<bool> {
     Ok(object.get_type().is(&object.py().import("collections")?.getattr(name)?))
 }
 
-/// Keys and values in turn, in an ordered dict's own order, which its table does not have.
+/// Alternating keys and values in an ordered dict's own order, which its table doesn't have.
 ///
 /// # Safety
 /// `object` is an ordered dict.
 pub unsafe fn ordered_items(object: Obj) -> Result<Vec<WorkItem>> {
-    // SAFETY: an ordered dict, says the caller; the builtin's own iterator, past what a subclass overrides.
+    // SAFETY: `object` is an ordered dict by contract; the builtin's own iterator is used, even if a subclass overrides
+    // it.
     unsafe {
         let ordered = std::ptr::addr_of_mut!(crate::cpython::PyODict_Type);
         let Some(iterate) = (*ordered).tp_iter else { return Err(decode("an ordered dict without an order", 0)) };
@@ -124,7 +125,7 @@ pub fn deque(py: Python<'_>, most: Token<'_>, at: usize) -> Result<Owned> {
 
 /// An empty instance of a subclass of deque or defaultdict; `most` is a deque's maxlen or None.
 pub fn empty_of(py: Python<'_>, known: KnownType, class: Type, most: Option<i64>) -> Result<Owned> {
-    // SAFETY: the class is alive.
+    // SAFETY: callers pass the class of a shape, which holds it.
     let class = unsafe { Bound::from_borrowed_ptr(py, class.cast()) };
     let base =
         py.import("collections")?.getattr(if known == KnownType::PythonDeque { "deque" } else { "defaultdict" })?;
@@ -135,10 +136,12 @@ pub fn empty_of(py: Python<'_>, known: KnownType, class: Type, most: Option<i64>
     Ok(owned(&made))
 }
 
+/// Appends an item to a deque.
+///
 /// # Safety
 /// Both are alive, and `deque` is a deque.
 pub unsafe fn append(deque: Obj, item: Obj) -> Result<()> {
-    // SAFETY: alive, says the caller.
+    // SAFETY: both are alive by contract.
     unsafe {
         let name = Owned::new(ffi::PyUnicode_InternFromString(c"append".as_ptr())).ok_or_else(raised)?;
         Owned::new(ffi::PyObject_CallMethodObjArgs(deque, name.get(), item, std::ptr::null_mut::<ffi::PyObject>()))

@@ -1,6 +1,6 @@
-//! Constants: instances without state whose class has a `__new__` of its own, which gives the one that is there already.
-//! What is told apart by identity (`Undefined`, `NumberKind`) is stored under the name by which its module or its class
-//! holds it. No code of the class runs, which pickle would call.
+//! Constants: instances without state whose class has its own `__new__` that returns an existing object. Objects that
+//! are identified by identity (`Undefined`, `NumberKind`) are stored under the name that they have in their module or
+//! class. The code of the class that pickle would call doesn't run.
 
 use crate::classes::how::How;
 use crate::classes::plan::Plan;
@@ -18,12 +18,12 @@ pub fn may_be(plan: &Plan) -> bool {
     plan.own_new && matches!(plan.how, How::Fields) && plan.slots.is_empty() && !plan.is_foreign()
 }
 
-/// The name of a constant; nothing for an instance that has state, or that nobody holds under a name.
+/// The name of a constant; `None` for an instance that has state or no name.
 ///
 /// # Safety
 /// `object` is alive and an instance of the plan's class, of which [`may_be`] says yes.
 pub unsafe fn name_of(py: Python<'_>, plan: &Plan, object: Obj) -> Result<Option<Owned>> {
-    // SAFETY: alive, says the caller; no code runs while what is in a namespace is compared.
+    // SAFETY: `object` is alive by contract; no code runs while a namespace is searched.
     unsafe {
         if has_state(plan, object)? {
             return Ok(None);
@@ -40,9 +40,10 @@ pub unsafe fn name_of(py: Python<'_>, plan: &Plan, object: Obj) -> Result<Option
     Ok(None)
 }
 
-/// Mirror of [`name_of`]. A variable may have held an instance of a class that has no constants: then it is one like others.
+/// Mirror of [`name_of`]. If the name belongs to an instance of a class without constants, that was a variable's
+/// content.
 pub fn named(py: Python<'_>, plan: &Plan, name: &Owned, at: usize) -> Result<Owned> {
-    // SAFETY: the class is alive with its plan's shape; the name is held by the caller.
+    // SAFETY: the plan's shape holds the class, and the caller holds the name.
     unsafe {
         let is_constant = |found: Obj| Ok::<_, Fault>(ffi::Py_TYPE(found) == plan.class() && !has_state(plan, found)?);
         let namespaces = namespaces(py, plan)?;
@@ -68,17 +69,19 @@ pub fn named(py: Python<'_>, plan: &Plan, name: &Owned, at: usize) -> Result<Own
     }
 }
 
+/// Whether an instance has attributes.
+///
 /// # Safety
 /// `object` is alive and an instance of the plan's class.
 unsafe fn has_state(plan: &Plan, object: Obj) -> Result<bool> {
-    // SAFETY: an instance of the plan's class, says the caller.
+    // SAFETY: by contract an instance of the plan's class.
     unsafe { Ok((plan.managed_dict && dict::attribute(object, 0).is_some()) || plan.dict_of(object)?.is_some()) }
 }
 
-/// Where a class's constants may stand: its module, if that is imported, itself and its bases.
+/// The namespaces in which a class's constants may be: its module if that is imported, the class and its bases.
 fn namespaces<'py>(py: Python<'py>, plan: &Plan) -> Result<Vec<Bound<'py, PyDict>>> {
     let mut found = Vec::new();
-    // SAFETY: the plan's class is alive, and its bases with it; their names are read without asking a metaclass.
+    // SAFETY: the plan's class is alive and holds its bases; their dicts are read without asking a metaclass.
     unsafe {
         let own = |class: *mut ffi::PyTypeObject| {
             Bound::from_borrowed_ptr_or_opt(py, (*class).tp_dict).and_then(|dict| dict.cast_into_exact::<PyDict>().ok())

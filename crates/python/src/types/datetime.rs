@@ -1,4 +1,4 @@
-//! date, time, datetime, timedelta and their zones. A datetime is one word of bits, and its zone.
+//! date, time, datetime, timedelta and their zones. A datetime is written as one word of bits and its zone.
 
 use crate::cpython::{held, owned};
 use crate::cpython::{new, Obj, Owned};
@@ -17,7 +17,8 @@ use std::sync::Mutex;
 
 pub fn encode<'py, E: TypeWalker<'py>>(encoder: &mut E, object: &Bound<'_, PyAny>) -> Result<()> {
     let raw = object.as_ptr();
-    // SAFETY: a datetime, says the caller; the API was imported when the module was. Every field is in its range.
+    // SAFETY: the family says that it is a datetime; importing the module imported the datetime API. Every field is in
+    // its range.
     unsafe {
         let moment = Moment {
             year: ffi::PyDateTime_GET_YEAR(raw) as u32,
@@ -38,12 +39,12 @@ pub fn encode<'py, E: TypeWalker<'py>>(encoder: &mut E, object: &Bound<'_, PyAny
     Ok(())
 }
 
-/// A datetime's zone: almost always the one of the last, or UTC.
+/// Writes a datetime's zone.
 ///
 /// # Safety
 /// `zone` is alive.
 unsafe fn encode_zone<'py, E: TypeWalker<'py>>(encoder: &mut E, zone: Obj) {
-    // SAFETY: the API was imported when the module was; the zone is alive, as the caller promises, and held by the item.
+    // SAFETY: importing the module imported the datetime API; `zone` is alive by contract, and the work item holds it.
     unsafe {
         match zone == ffi::PyDateTime_TimeZone_UTC() {
             true => encoder.w().known(KnownType::Utc),
@@ -52,13 +53,13 @@ unsafe fn encode_zone<'py, E: TypeWalker<'py>>(encoder: &mut E, zone: Obj) {
     }
 }
 
-/// A datetime of its bits and zone.
+/// A datetime from its bits and its zone.
 ///
 /// # Safety
 /// `zone` is alive.
 pub unsafe fn datetime(bits: u64, zone: Obj, at: usize) -> Result<Owned> {
     let moment = Moment::unpack(bits);
-    // SAFETY: alive, says the caller; the API was imported when the module was, and checks every range.
+    // SAFETY: `zone` is alive by contract; importing the module imported the datetime API, which checks every range.
     unsafe {
         let api = &*ffi::PyDateTimeAPI();
         let made = (api.DateTime_FromDateAndTimeAndFold)(
@@ -77,10 +78,10 @@ pub unsafe fn datetime(bits: u64, zone: Obj, at: usize) -> Result<Owned> {
     }
 }
 
-/// Microseconds of a timedelta.
+/// The microseconds of a timedelta.
 fn microseconds(delta: &Bound<'_, PyAny>) -> std::result::Result<i64, ()> {
     let raw = delta.as_ptr();
-    // SAFETY: a timedelta.
+    // SAFETY: callers pass a timedelta.
     let (days, seconds, micros) = unsafe {
         (
             i64::from(ffi::PyDateTime_DELTA_GET_DAYS(raw)),
@@ -88,7 +89,7 @@ fn microseconds(delta: &Bound<'_, PyAny>) -> std::result::Result<i64, ()> {
             i64::from(ffi::PyDateTime_DELTA_GET_MICROSECONDS(raw)),
         )
     };
-    // At most 999,999,999 days, which is 8.64e19 microseconds: a few more than 63 bits hold.
+    // At most 999,999,999 days, or 8.64e19 microseconds: slightly more than 63 bits.
     (days * 86_400 + seconds).checked_mul(1_000_000).and_then(|whole| whole.checked_add(micros)).ok_or(())
 }
 
@@ -106,7 +107,7 @@ pub fn encode_part<'py, E: TypeWalker<'py>>(
         }
         KnownType::Time => {
             encoder.w().known(known);
-            // SAFETY: a time; every field is in its range.
+            // SAFETY: `known` says that it is a time; every field is in its range.
             unsafe {
                 let moment = Moment {
                     hour: ffi::PyDateTime_TIME_GET_HOUR(raw) as u8,
@@ -127,7 +128,8 @@ pub fn encode_part<'py, E: TypeWalker<'py>>(
         }
         KnownType::ZoneInfo => {
             let key = object.getattr("key")?;
-            // How the class says whether others get the same object for the key; it has none for what a file gave.
+            // What the class says about whether the key gives the same object again; it raises for zones read from a
+            // file.
             let said = object.call_method0("__reduce__").and_then(|said| said.get_item(1)).if_taken()?;
             let Some(said) = said else {
                 return Err(crate::error::encode(
@@ -140,12 +142,12 @@ pub fn encode_part<'py, E: TypeWalker<'py>>(
             encoder.then(vec![WorkItem::Value(owned(&key))]);
         }
         _ => {
-            // SAFETY: the API was imported when the module was.
+            // SAFETY: importing the module imported the datetime API.
             if raw == unsafe { ffi::PyDateTime_TimeZone_UTC() } {
                 encoder.w().known(KnownType::Utc);
                 return Ok(());
             }
-            // `__getinitargs__` gives the offset and, if there is one, the name.
+            // `__getinitargs__` returns the offset and, if there is one, the name.
             let args = object.call_method0("__getinitargs__")?;
             encoder.w().known(KnownType::Timezone);
             encode_delta(encoder, &args.get_item(0)?)?;
@@ -164,7 +166,7 @@ fn encode_delta<'py, E: TypeWalker<'py>>(encoder: &mut E, delta: &Bound<'_, PyAn
             let py = delta.py();
             let one = py.import("datetime")?.getattr("timedelta")?.call1((0, 0, 1))?;
             let whole = delta.floor_div(one)?;
-            // SAFETY: an int.
+            // SAFETY: `whole` is an int.
             let bytes = unsafe { crate::cpython::int::bytes(whole.as_ptr()) }.ok_or_else(raised)?;
             encoder.w().bigint(&bytes);
         }
@@ -174,7 +176,7 @@ fn encode_delta<'py, E: TypeWalker<'py>>(encoder: &mut E, delta: &Bound<'_, PyAn
 
 fn delta<'py>(py: Python<'py>, micros: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let class = py.import("datetime")?.getattr("timedelta")?;
-    // By keyword, as an int: a float would lose microseconds.
+    // With ints, because a float would lose microseconds.
     let days = micros.floor_div(86_400_000_000i64)?;
     let rest = micros.rem(86_400_000_000i64)?;
     class.call1((days, 0, rest))
@@ -222,8 +224,8 @@ pub fn build<'py>(py: Python<'py>, known: KnownType, parts: &[Bound<'py, PyAny>]
     }
 }
 
-/// Refuses a zone that is not in the data base: a look-up would import packages below `tzdata` by the key's folders, and read
-/// whatever file of that path there is.
+/// Refuses a zone that isn't in the database: a look-up would import packages below `tzdata` named by the key, and read
+/// any file at that path.
 fn known_zone(py: Python<'_>, key: &str) -> PyResult<()> {
     static ZONES: PyOnceLock<Mutex<HashSet<String>>> = PyOnceLock::new();
     let known = ZONES.get_or_init(py, Mutex::default);
@@ -253,10 +255,10 @@ fn known_zone(py: Python<'_>, key: &str) -> PyResult<()> {
     Ok(())
 }
 
-/// The longest key in use has 30 characters.
+/// The longest existing key has 30 characters.
 const LONGEST_KEY: usize = 64;
 
-/// Whether the package `tzdata` lists that zone, where there is one.
+/// Whether the package `tzdata`, if installed, lists that zone.
 fn in_package(py: Python<'_>, key: &str) -> PyResult<bool> {
     let Some(package) = py.import("tzdata").if_taken()? else { return Ok(false) };
     let list =
@@ -265,7 +267,7 @@ fn in_package(py: Python<'_>, key: &str) -> PyResult<bool> {
     Ok(list.is_some_and(|list| list.lines().any(|line| line == key)))
 }
 
-/// What a zone takes: that of a key that others hold too is found again, any other is read from its file.
+/// The cost of a zone: one with a key is cached, any other is read from its file.
 pub fn zone_cost(py: Python<'_>, parts: &[Owned]) -> Cost {
     let is_cached = parts.first().is_some_and(|key| held(py, key).is_instance_of::<PyString>());
     match is_cached {

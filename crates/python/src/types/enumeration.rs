@@ -1,4 +1,5 @@
-//! Members of enumerations: by name, which outlives a change of values; unions of flags, which have none, by value.
+//! Members of enumerations: by name, which changes less often than values; unions of flags, which have no name, by
+//! value.
 
 use crate::cpython::owned;
 use crate::cpython::{Obj, Owned, Type};
@@ -6,12 +7,12 @@ use crate::error::{decode, Asked, Result};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 
-/// The member's name, or its value where it has no name of its own.
+/// The member's name, or its value if it has no name of its own.
 ///
 /// # Safety
 /// `object` is alive and a member of an enumeration.
 pub unsafe fn name_or_value(py: Python<'_>, object: Obj) -> Result<Owned> {
-    // SAFETY: alive, says the caller.
+    // SAFETY: `object` is alive by contract.
     let member = unsafe { Bound::from_borrowed_ptr(py, object) };
     let name = member.getattr("_name_")?;
     if name.is_instance_of::<PyString>() {
@@ -26,7 +27,7 @@ pub unsafe fn name_or_value(py: Python<'_>, object: Obj) -> Result<Owned> {
 
 /// Mirror of [`name_or_value`].
 pub fn member(py: Python<'_>, class: Type, name: &Owned, at: usize) -> Result<Owned> {
-    // SAFETY: the class is held by its plan's shape, the name by the caller.
+    // SAFETY: the plan's shape holds the class, and the caller holds the name.
     let (class, name) =
         unsafe { (Bound::from_borrowed_ptr(py, class.cast()), Bound::from_borrowed_ptr(py, name.get())) };
     if name.is_instance_of::<PyString>() {

@@ -1,7 +1,7 @@
-//! Exceptions: arguments, attributes (notes among them), cause and context. Tracebacks are left out, as pickle does.
+//! Exceptions: arguments, attributes (including notes), cause and context. Tracebacks are left out, as in pickle.
 //!
-//! The content of an exception's instance is the tuple of its arguments, then a dict of what C code keeps of it:
-//! cause, context and the fields that the builtin exceptions add.
+//! The content of an exception is the tuple of its arguments, and a dict of what C code stores in it: cause, context
+//! and the fields that builtin exceptions add.
 
 use crate::cpython::class::_PyType_Lookup;
 use crate::cpython::owned;
@@ -15,25 +15,29 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyInt, PyList, PyString, PyTuple};
 
-/// Fields that C code keeps of every exception, beside the arguments.
+/// Fields that every exception has in C, besides the arguments.
 const FIELDS: &[&str] = &["__cause__", "__context__", "__suppress_context__"];
 const UNICODE: &[&str] = &["encoding", "object", "start", "end", "reason"];
-/// Stands among the fields, and is False, where the arguments don't say the derived ones: those that are set stand there, too.
+/// A key among the fields. It is False if the derived fields don't follow from the arguments; then those that are set
+/// are stored.
 const INITIALISER: &str = "__init__";
 
-/// What a builtin exception keeps besides.
+/// The additional fields of a builtin exception.
 #[derive(Default)]
 struct Kept {
-    /// Not said by the arguments.
+    /// Fields that don't follow from the arguments.
     own: &'static [&'static str],
-    /// What the builtin's initialiser takes from the arguments. A class whose `__init__` does not call it may have others.
+    /// Fields that the builtin's initializer takes from the arguments. A class whose `__init__` doesn't call it may
+    /// have others.
     derived: &'static [&'static str],
 }
 
+/// The additional fields of a builtin exception.
+///
 /// # Safety
 /// `builtin` is an exception of the interpreter's own.
 unsafe fn kept(builtin: Type) -> Kept {
-    // SAFETY: static classes.
+    // SAFETY: the exceptions of the interpreter are static.
     unsafe {
         if is_plain(builtin) {
             return Kept::default();
@@ -63,22 +67,22 @@ unsafe fn kept(builtin: Type) -> Kept {
     }
 }
 
-/// Whether a builtin exception's instances have what all have, and no more.
+/// Whether instances of a builtin exception have no additional fields.
 ///
 /// # Safety
 /// `builtin` is an exception of the interpreter's own.
 unsafe fn is_plain(builtin: Type) -> bool {
-    // SAFETY: static classes.
+    // SAFETY: both classes are static.
     unsafe { (*builtin).tp_basicsize == (*ffi::PyExc_BaseException.cast::<ffi::PyTypeObject>()).tp_basicsize }
 }
 
-/// What stands for an exception before its attributes: arguments and fields, as one tuple.
+/// What is written for an exception before its attributes: a tuple of arguments and fields.
 ///
 /// # Safety
 /// `object` is alive and an exception.
 pub unsafe fn parts(py: Python<'_>, object: Obj) -> Result<Vec<WorkItem>> {
     let fields = new::dict(py)?;
-    // SAFETY: alive and an exception, says the caller: its head is that of all exceptions, where null stands for None.
+    // SAFETY: `object` is an exception by contract, so it begins like all exceptions, with null for None.
     let (error, mut args) = unsafe {
         let head = object.cast::<ffi::PyBaseExceptionObject>();
         for (name, value) in [("__cause__", (*head).cause), ("__context__", (*head).context)] {
@@ -92,7 +96,7 @@ pub unsafe fn parts(py: Python<'_>, object: Obj) -> Result<Vec<WorkItem>> {
         let args = Bound::<PyAny>::from_borrowed_ptr_or_err(py, (*head).args)?;
         (Bound::<PyAny>::from_borrowed_ptr(py, object), args.cast_into::<PyTuple>().map_err(PyErr::from)?)
     };
-    // SAFETY: alive, and so is its class.
+    // SAFETY: `object` is alive and holds its class.
     let (builtin, is_plain) = unsafe {
         let builtin = nearest(ffi::Py_TYPE(object));
         (builtin, is_plain(builtin))
@@ -104,7 +108,7 @@ pub unsafe fn parts(py: Python<'_>, object: Obj) -> Result<Vec<WorkItem>> {
     Ok(vec![WorkItem::Value(owned(both.as_any()))])
 }
 
-/// The fields of a builtin exception that has some of its own; gives the arguments that make it.
+/// Adds the additional fields of a builtin exception to `fields`; returns the arguments that make it.
 fn special_parts<'py>(
     builtin: Type,
     error: &Bound<'py, PyAny>,
@@ -112,15 +116,15 @@ fn special_parts<'py>(
     fields: &Bound<'py, PyDict>,
 ) -> Result<Bound<'py, PyTuple>> {
     let py = error.py();
-    // SAFETY: a class of the interpreter's own, and an exception.
+    // SAFETY: `nearest` gave a class of the interpreter's own, and it is an exception.
     let (Kept { own, derived }, is_group) = unsafe { (kept(builtin), is_of_parts(py, builtin)?) };
     // SAFETY: the class is static.
     let builtin = unsafe { Bound::<PyAny>::from_borrowed_ptr(py, builtin.cast()) };
     for name in own {
-        // What the builtin class itself keeps: a subclass may have put something of its own there.
+        // The builtin class's own field: a subclass may have another attribute of that name.
         let value = match field(&builtin, name, error) {
             Ok(value) => value,
-            // Not set.
+            // It isn't set.
             Err(missing) if missing.is_instance_of::<PyAttributeError>(py) => continue,
             Err(error) => return Err(error.into()),
         };
@@ -146,17 +150,18 @@ fn special_parts<'py>(
     Ok(args)
 }
 
-/// The descriptor that a builtin exception has under a name, its class's own, whatever a subclass has there; null for none.
+/// The descriptor of a builtin exception's own field, whatever a subclass has under the name; null if there is none.
 fn descriptor(builtin: &Bound<'_, PyAny>, name: &str) -> Obj {
     let name = PyString::intern(builtin.py(), name);
-    // SAFETY: a class; what it has under a name lives as long as it does, as it is the interpreter's own.
+    // SAFETY: `builtin` is a class of the interpreter's own, which holds its descriptors for ever.
     unsafe { _PyType_Lookup(builtin.as_ptr().cast(), name.as_ptr()) }
 }
 
-/// What a builtin exception has in a field of its own.
+/// The value of a builtin exception's own field.
 fn field<'py>(builtin: &Bound<'py, PyAny>, name: &str, error: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let descriptor = descriptor(builtin, name);
-    // SAFETY: alive; an exception of that class. The result is a new reference.
+    // SAFETY: descriptor and exception are alive, and the exception is of that class; the result is a new reference or
+    // null.
     unsafe {
         let get = if descriptor.is_null() { None } else { (*ffi::Py_TYPE(descriptor)).tp_descr_get };
         match get {
@@ -169,7 +174,7 @@ fn field<'py>(builtin: &Bound<'py, PyAny>, name: &str, error: &Bound<'py, PyAny>
     }
 }
 
-/// Whether the builtin's initialiser gives an exception its derived fields, of those arguments.
+/// Whether the builtin's initializer derives the fields of an exception from its arguments.
 fn says(
     builtin: &Bound<'_, PyAny>,
     error: &Bound<'_, PyAny>,
@@ -179,7 +184,7 @@ fn says(
     let Some(twin) = builtin.call1(args).if_taken()? else { return Ok(false) };
     for name in derived {
         let (mine, other) = (field(builtin, name, error)?, field(builtin, name, &twin)?);
-        // Numbers are made anew by each look, and bytes are copied by the initialiser.
+        // Each access makes a new int, and the initializer copies bytes.
         let is_plain =
             |value: &Bound<'_, PyAny>| value.is_exact_instance_of::<PyInt>() || value.is_exact_instance_of::<PyBytes>();
         let is_same = mine.is(&other) || (is_plain(&mine) && is_plain(&other) && mine.eq(&other)?);
@@ -190,7 +195,8 @@ fn says(
     Ok(true)
 }
 
-/// What makes a group: message and exceptions, which its arguments said when it was made; what these say now is a field then.
+/// The arguments that make a group: its message and exceptions. If the present arguments differ, they are stored as a
+/// field.
 fn group_arguments<'py>(
     error: &Bound<'py, PyAny>,
     args: &Bound<'py, PyTuple>,
@@ -220,7 +226,7 @@ fn group_arguments<'py>(
 /// `class` is alive and an exception.
 unsafe fn nearest(class: Type) -> Type {
     let mut builtin = class;
-    // SAFETY: alive, says the caller, and so are a class's bases; the last is a builtin one.
+    // SAFETY: `class` is alive by contract and keeps its bases alive; the last ones are builtin.
     unsafe {
         while ffi::PyType_HasFeature(builtin, ffi::Py_TPFLAGS_HEAPTYPE) != 0 {
             builtin = (*builtin).tp_base;
@@ -229,28 +235,29 @@ unsafe fn nearest(class: Type) -> Type {
     builtin
 }
 
-/// Whether instances can only be made of their arguments, so that they can't be among them: exception groups.
+/// Whether instances are made from their arguments, so that they can't contain themselves: exception groups.
 ///
 /// # Safety
 /// `class` is alive and an exception.
 pub unsafe fn is_of_parts(py: Python<'_>, class: Type) -> Result<bool> {
     static GROUP: PyOnceLock<Option<Py<PyAny>>> = PyOnceLock::new();
-    // SAFETY: alive, says the caller.
+    // SAFETY: `class` is alive by contract.
     if unsafe { is_plain(nearest(class)) } {
         return Ok(false);
     }
     let find = || Ok::<_, PyErr>(py.import("builtins")?.getattr_opt("BaseExceptionGroup")?.map(Bound::unbind));
     let Some(group) = GROUP.get_or_try_init(py, find)? else { return Ok(false) };
-    // SAFETY: alive, says the caller.
+    // SAFETY: as above.
     Ok(unsafe { ffi::PyType_IsSubtype(class, group.as_ptr().cast()) != 0 })
 }
 
-/// An exception by the constructor of the nearest builtin one, of the given arguments or none yet.
+/// An exception made by the constructor of the nearest builtin one, from these arguments or without any so far.
 ///
 /// # Safety
 /// The GIL is held; `class` is alive and an exception.
 pub unsafe fn empty(py: Python<'_>, class: Type, args: Option<&Owned>, at: usize) -> Result<Owned> {
-    // SAFETY: as the caller says.
+    // SAFETY: the contract says that the GIL is held and `class` is an exception; constructors take a class, a tuple
+    // and null.
     unsafe {
         let Some(new) = (*nearest(class)).tp_new else { return Err(decode("an exception without a constructor", at)) };
         let args = match args {
@@ -265,9 +272,9 @@ pub unsafe fn empty(py: Python<'_>, class: Type, args: Option<&Owned>, at: usize
     }
 }
 
-/// What [`parts`] gave.
+/// Takes the result of [`parts`] apart.
 fn arguments<'py>(py: Python<'py>, payload: &Owned, at: usize) -> Result<(Bound<'py, PyTuple>, Bound<'py, PyDict>)> {
-    // SAFETY: held.
+    // SAFETY: the caller holds `payload`.
     let payload = unsafe { Bound::<PyAny>::from_borrowed_ptr(py, payload.get()) };
     let both = payload.cast::<PyTuple>().ok().filter(|both| both.len() == 2);
     let parts = both.and_then(|both| {
@@ -277,35 +284,36 @@ fn arguments<'py>(py: Python<'py>, payload: &Owned, at: usize) -> Result<(Bound<
     parts.ok_or_else(|| decode("expected the arguments of an exception", at))
 }
 
-/// Whether constructors may go through it: what else can be iterated over (a range, a network) may have no end.
+/// Whether constructors may iterate over it: other iterables (a range, a network) may be endless.
 fn is_row(value: &Bound<'_, PyAny>) -> bool {
     value.is_exact_instance_of::<PyTuple>() || value.is_exact_instance_of::<PyList>()
 }
 
-/// Gives an exception its arguments, by the builtin's own initialiser, and the fields that C code keeps.
+/// Sets an exception's arguments, by the builtin's own initializer, and the fields that C code stores.
 pub fn fill(py: Python<'_>, object: &Owned, payload: &Owned, at: usize) -> Result<()> {
     let (args, fields) = arguments(py, payload, at)?;
-    // SAFETY: the object is held, and an exception; its class is alive with it.
+    // SAFETY: the caller holds `object`, an exception, which holds its class.
     let (error, builtin): (Bound<'_, PyAny>, Bound<'_, PyAny>) = unsafe {
         let builtin = nearest(ffi::Py_TYPE(object.get()));
         (Bound::from_borrowed_ptr(py, object.get()), Bound::from_borrowed_ptr(py, builtin.cast()))
     };
-    // SAFETY: a class of the interpreter's own.
+    // SAFETY: `nearest` gave a class of the interpreter's own.
     let Kept { own, derived } = unsafe { kept(builtin.as_ptr().cast()) };
     let is_initialised =
         derived.is_empty() || !fields.get_item(INITIALISER)?.is_some_and(|said| said.is(PyBool::new(py, false)));
-    // An OSError's constructor took no arguments, and its initialiser takes none: arguments and fields are set.
+    // An OSError is made without arguments, and its initializer then ignores them: arguments and fields are set
+    // directly.
     if error.is_instance_of::<PyOSError>() || !is_initialised {
         set(&builtin, &error, "args", args.as_any(), at)?;
     } else {
-        // A syntax error's second argument says the place, whatever it is that does: in six values at most.
+        // A syntax error's second argument is the place, of at most six values.
         if error.is_instance_of::<PySyntaxError>() && args.len() == 2 {
             let place = args.get_item(1)?;
             if !is_row(&place) && place.len().if_taken()?.is_none_or(|len| len > 6) {
                 return Err(decode("an exception that does not take its arguments", at));
             }
         }
-        // SAFETY: an exception; the initialiser is C code that takes any arguments.
+        // SAFETY: `object` is an exception of that class; the initializer accepts any arguments.
         let done = unsafe {
             match (*builtin.as_ptr().cast::<ffi::PyTypeObject>()).tp_init {
                 Some(init) => init(object.get(), args.as_ptr(), std::ptr::null_mut()),
@@ -325,7 +333,7 @@ pub fn fill(py: Python<'_>, object: &Owned, payload: &Owned, at: usize) -> Resul
             continue;
         }
         let is_other = if name == "args" {
-            // SAFETY: an exception's class is alive with it.
+            // SAFETY: an exception holds its class.
             unsafe { is_of_parts(py, ffi::Py_TYPE(object.get()))? }
         } else {
             !is_initialised && derived.contains(&name) && (derived != UNICODE || is_unicodes(&builtin, name, &value))
@@ -341,7 +349,7 @@ pub fn fill(py: Python<'_>, object: &Owned, payload: &Owned, at: usize) -> Resul
     Ok(())
 }
 
-/// Whether that may stand in a field of a Unicode error: C code reads some of them without looking at their types.
+/// Whether a value may be in a field of a Unicode error: C code reads some of them without checking their types.
 fn is_unicodes(builtin: &Bound<'_, PyAny>, name: &str, value: &Bound<'_, PyAny>) -> bool {
     match name {
         "object" if builtin.is(builtin.py().get_type::<PyUnicodeDecodeError>()) => value.is_instance_of::<PyBytes>(),
@@ -350,13 +358,13 @@ fn is_unicodes(builtin: &Bound<'_, PyAny>, name: &str, value: &Bound<'_, PyAny>)
     }
 }
 
-/// Whether a Unicode error can be shown: what C code reads at its start is not before its text.
+/// Whether a Unicode error can be shown: C code reads its text at `start`, which must not be negative.
 fn is_safe_unicode(builtin: &Bound<'_, PyAny>, error: &Bound<'_, PyAny>) -> PyResult<bool> {
     let start = field(builtin, "start", error)?;
     Ok(start.extract::<isize>().if_taken()?.is_some_and(|start| start >= 0))
 }
 
-/// Sets a field by the builtin's own setter, which checks the value: a subclass's property would be its own code.
+/// Sets a field by the builtin's own setter, which checks the value; a subclass's property would run its own code.
 fn set(
     builtin: &Bound<'_, PyAny>,
     error: &Bound<'_, PyAny>,
@@ -366,7 +374,7 @@ fn set(
 ) -> Result<()> {
     const NOT_TAKEN: &str = "an exception's field that it does not take";
     let descriptor = descriptor(builtin, name);
-    // SAFETY: alive; an exception of that class.
+    // SAFETY: descriptor and exception are alive, and the exception is of that class.
     unsafe {
         let set = if descriptor.is_null() { None } else { (*ffi::Py_TYPE(descriptor)).tp_descr_set };
         match set {

@@ -1,4 +1,4 @@
-//! One file per family of Python types: how it is taken apart, and, beside it, how it is made again.
+//! One file per family of Python types: how it is written, and beside it how it is made again.
 
 pub mod bson_values;
 pub mod buffer;
@@ -35,12 +35,12 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use std::ptr::addr_of_mut;
 
-/// Writes an instance of a family whose id was written.
+/// Writes an instance of a family, whose id was written.
 ///
 /// # Safety
 /// `object` is alive, and of that family.
 pub unsafe fn encode<'py, E: TypeWalker<'py>>(encoder: &mut E, family: Family, object: Obj) -> Result<()> {
-    // SAFETY: alive, says the caller.
+    // SAFETY: `object` is alive by contract.
     let bound = unsafe { Bound::from_borrowed_ptr(encoder.py(), object) };
     match family {
         Family::DateTime => datetime::encode(encoder, &bound),
@@ -71,28 +71,28 @@ pub unsafe fn encode<'py, E: TypeWalker<'py>>(encoder: &mut E, family: Family, o
     }
 }
 
-/// What making something takes beyond what its message pays for, as a whole.
+/// The cost of making an object beyond what its message pays for.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Cost {
     /// In units of work.
     pub work: usize,
-    /// Memory.
+    /// Memory in bytes.
     pub bytes: usize,
 }
 
-/// What it takes to make a known type of values: much less than their bytes allow, mostly. But they may be referred to, by a
-/// byte or two, and what is made of them copies or computes.
+/// The cost of making an object of a known type. Usually it is far less than its bytes allow. But values may be
+/// references of a byte or two, and what is made from them copies or computes.
 pub fn cost(py: Python<'_>, known: KnownType, parts: &[Owned]) -> Result<Cost> {
     let extents = || parts.iter().map(extent);
     let whole: usize = extents().sum();
     Ok(match known {
         KnownType::PythonPattern => {
             let parts: Vec<Bound<'_, PyAny>> = parts.iter().map(|part| held(py, part)).collect();
-            // What is no pattern is told when it is made.
+            // A malformed pattern is reported when it is made.
             pattern::cost(&parts).if_taken()?.unwrap_or_default()
         }
         KnownType::ZoneInfo => datetime::zone_cost(py, parts),
-        // Reduced and divided digit by digit.
+        // These are reduced and divided digit by digit.
         KnownType::Fraction | KnownType::PythonRange => {
             let digits = |bytes: usize| 1 + bytes / 4;
             let mut product = extents().map(digits).fold((1, 1), |(first, second), digits| (second.max(first), digits));
@@ -102,7 +102,7 @@ pub fn cost(py: Python<'_>, known: KnownType, parts: &[Owned]) -> Result<Cost> {
             }
             Cost { work: 50 + product.0.saturating_mul(product.1) / 4, bytes: 3 * whole }
         }
-        // Each part of a path is looked at by Python code, and has a place in a list. Equal ones are one object, as they are interned.
+        // Python code visits each part of a path, which takes a place in a list. Equal parts are interned.
         KnownType::PurePosixPath | KnownType::PureWindowsPath | KnownType::PosixPath | KnownType::WindowsPath => {
             let separators = parts.first().map_or(0, separators);
             Cost { work: 250 + whole / 8 + 40 * separators, bytes: 320 + whole / 2 + 16 * separators }
@@ -113,10 +113,10 @@ pub fn cost(py: Python<'_>, known: KnownType, parts: &[Owned]) -> Result<Cost> {
     })
 }
 
-/// How many parts of a path may begin in a text.
+/// How many parts a path in this text may have.
 fn separators(text: &Owned) -> usize {
     let is_one = |unit: u32| unit == u32::from(b'/') || unit == u32::from(b'\\');
-    // SAFETY: held; text is looked at as such.
+    // SAFETY: the caller holds `text`; it is read as a string only if it is one.
     let parts = unsafe {
         if !crate::cpython::text::is(text.get()) {
             return 0;
@@ -133,9 +133,9 @@ fn separators(text: &Owned) -> usize {
     }
 }
 
-/// The bytes that a value's content takes, of those whose content is one block; of a tuple or list, its places.
+/// The size of a value's content, if that is one block; for a tuple or list, of its slots.
 pub fn extent(value: &Owned) -> usize {
-    // SAFETY: held; sizes are those of the types looked at.
+    // SAFETY: the caller holds `value`; sizes are read by its type.
     unsafe {
         let object = value.get();
         let class = ffi::Py_TYPE(object);
@@ -155,9 +155,9 @@ pub fn extent(value: &Owned) -> usize {
     }
 }
 
-/// Makes an instance of a known type of its values.
+/// Makes an instance of a known type.
 pub fn build(py: Python<'_>, known: KnownType, parts: &[Owned], at: usize) -> Result<Owned> {
-    // SAFETY: `parts` hold them.
+    // SAFETY: the caller's `parts` hold the objects.
     let parts: Vec<Bound<'_, PyAny>> =
         parts.iter().map(|part| unsafe { Bound::from_borrowed_ptr(py, part.get()) }).collect();
     let made = match known {
@@ -185,7 +185,7 @@ pub fn build(py: Python<'_>, known: KnownType, parts: &[Owned], at: usize) -> Re
         _ => textual::build(py, known, &parts),
     };
     match made {
-        // SAFETY: a new reference.
+        // SAFETY: the result is a reference of ours.
         Ok(made) => unsafe { Owned::new(made.into_ptr()) }.ok_or_else(raised),
         Err(error) => {
             error.restore(py);
@@ -194,7 +194,7 @@ pub fn build(py: Python<'_>, known: KnownType, parts: &[Owned], at: usize) -> Re
     }
 }
 
-/// Classes of the standard library that are plain data, and may be built by name without being asked for.
+/// Classes of the standard library that are plain data: they may be built by name without permission.
 pub fn permitted(py: Python<'_>, name: &str) -> Result<Option<Owned>> {
     let (module, last) = name.rsplit_once('.').unwrap_or(("", name));
     let is_plain = matches!(
@@ -215,21 +215,21 @@ pub fn permitted(py: Python<'_>, name: &str) -> Result<Option<Owned>> {
     if !is_plain && !crate::classes::memory::is_builtin_exception(&found)? {
         return Ok(None);
     }
-    // SAFETY: alive.
+    // SAFETY: `found` is held by its `Bound`.
     Ok(Some(unsafe { Owned::borrowed(found.as_ptr()) }))
 }
 
-/// A fresh instance of a subclass of a builtin, by the builtin's own constructor.
+/// A new instance of a subclass of a builtin, made by the builtin's own constructor.
 ///
 /// # Safety
 /// The GIL is held; `class` is alive and a subclass of what `base` names.
 pub unsafe fn new_of(base: Base, class: Type, payload: Option<Owned>) -> Result<Owned> {
     if base == Base::StructSequence {
         let Some(payload) = &payload else { return Err(decode("a struct sequence without fields", 0)) };
-        // SAFETY: of that kind, says the caller.
+        // SAFETY: the base says that `class` is a struct sequence.
         return unsafe { struct_sequence::build(class, payload, 0) };
     }
-    // SAFETY: static types, whose constructors take a class, a tuple and keywords or null.
+    // SAFETY: the builtin types are static; their constructors take a class, a tuple, and keywords or null.
     unsafe {
         let of = match base {
             Base::List => addr_of_mut!(ffi::PyList_Type),
@@ -248,7 +248,7 @@ pub unsafe fn new_of(base: Base, class: Type, payload: Option<Owned>) -> Result<
                 return Err(decode("a builtin out of place", 0))
             }
         };
-        // What the payload is made of must be of the builtin itself: `str(3)` would take anything.
+        // The content must be of exactly the builtin type, because `str(3)` would accept anything.
         if let Some(payload) = &payload {
             if ffi::Py_TYPE(payload.get()) != of {
                 return Err(decode("the content of a subclass of a builtin is of another type", 0));
@@ -263,7 +263,7 @@ pub unsafe fn new_of(base: Base, class: Type, payload: Option<Owned>) -> Result<
         let made = Owned::new(new(class, args.get(), std::ptr::null_mut()))
             .ok_or_else(|| refused("a subclass of a builtin can't be made", 0))?;
         if base == Base::ByteArray {
-            // A bytearray takes its content when it is initialised.
+            // A bytearray receives its content from its initializer.
             if let (Some(init), Some(payload)) = ((*of).tp_init, &payload) {
                 let args = Owned::new(ffi::PyTuple_Pack(1, payload.get())).ok_or_else(raised)?;
                 if init(made.get(), args.get(), std::ptr::null_mut()) != 0 {
@@ -277,7 +277,7 @@ pub unsafe fn new_of(base: Base, class: Type, payload: Option<Owned>) -> Result<
 
 /// A copy of an instance's `__dict__` in the order of its names, for canonical form.
 pub fn sorted_dict(dict: &Owned) -> Result<Owned> {
-    // SAFETY: a dict that is held; results are new references or null.
+    // SAFETY: `dict` holds a dict; results are new references or null.
     unsafe {
         let keys = Owned::new(ffi::PyDict_Keys(dict.get())).ok_or_else(raised)?;
         if ffi::PyList_Sort(keys.get()) != 0 {

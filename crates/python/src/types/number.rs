@@ -9,13 +9,13 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyInt, PyString};
 
-/// Bits of a denominator from which on a fraction is not reduced again.
+/// The size of a denominator in bits from which on a fraction isn't reduced again.
 const LARGE: usize = 1 << 14;
 
 pub fn encode<'py, E: TypeWalker<'py>>(encoder: &mut E, known: KnownType, object: &Bound<'_, PyAny>) -> Result<()> {
     encoder.w().known(known);
     let parts = if known == KnownType::Decimal {
-        // The text says everything: sign, digits, exponent, and the payload of a NaN.
+        // The text is complete: sign, digits, exponent, and the payload of a NaN.
         vec![WorkItem::Value(owned(object.str()?.as_any()))]
     } else {
         vec![
@@ -41,7 +41,8 @@ pub fn build<'py>(py: Python<'py>, known: KnownType, parts: &[Bound<'py, PyAny>]
             if bits < LARGE || denominator.lt(1)? {
                 return class.call1((numerator, denominator));
             }
-            // Reducing it takes quadratic time. What is stored is reduced; a message that lies gets what it asked for.
+            // Reducing would take quadratic time. Stored fractions are reduced already; a message that lies gets the
+            // fraction it states.
             let fraction = class.call_method1("__new__", (&class, 0))?;
             fraction.setattr("_numerator", numerator)?;
             fraction.setattr("_denominator", denominator)?;

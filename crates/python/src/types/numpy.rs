@@ -1,6 +1,6 @@
-//! NumPy arrays, scalars and dtypes. NumPy is optional: nothing here imports it before an object of its own is met.
+//! NumPy arrays, scalars and dtypes. NumPy is optional: nothing here imports it before one of its objects occurs.
 //!
-//! Only what is wholly NumPy's own has a form here. Subclasses, dtypes of other packages or with metadata are left to
+//! Only NumPy's own classes have a form here. Subclasses, and dtypes of other packages or with metadata, are left to
 //! `register` and to trusted messages, in which NumPy's own recipe stores them.
 
 pub mod dtype;
@@ -43,7 +43,7 @@ pub fn encode<'py, E: TypeWalker<'py>>(encoder: &mut E, known: KnownType, object
     }
 }
 
-/// A dtype taken apart, once in a message.
+/// A dtype taken apart, once per message.
 fn describe<'py, E: TypeWalker<'py>>(
     encoder: &mut E,
     numpy: &Numpy,
@@ -62,11 +62,12 @@ fn describe<'py, E: TypeWalker<'py>>(
     Ok(Ok(form))
 }
 
-/// Writes the dtype of an array or a scalar: its text, or a value of its own, which is one where arrays share it. In
-/// canonical form it is none: whether arrays share a dtype is no part of what they are.
+/// Writes the dtype of an array or a scalar: as text, or as a value with an id, which arrays may share. In canonical
+/// form it has no id, because sharing a dtype makes arrays no different.
 fn write_dtype<'py, E: TypeWalker<'py>>(encoder: &mut E, dtype: &Bound<'_, PyAny>, form: &DtypeForm) -> Result<()> {
     if !form.is_plain() {
-        // SAFETY: alive, and kept until the message is whole. Its holders: the array, us, and the temporaries.
+        // SAFETY: `dtype` is alive, and kept until the message is complete. Three hold it: the array, this function and
+        // the temporaries.
         if !encoder.is_canonical() && unsafe { encoder.met(dtype.as_ptr(), BY_PARENT_AND_US + 1)? } {
             return Ok(());
         }
@@ -76,7 +77,7 @@ fn write_dtype<'py, E: TypeWalker<'py>>(encoder: &mut E, dtype: &Bound<'_, PyAny
 }
 
 fn refuse_to_store<'py, E: TypeWalker<'py>>(encoder: &mut E, object: &Bound<'_, PyAny>, why: &str) -> Result<()> {
-    // SAFETY: alive, and its id was written.
+    // SAFETY: `object` is held by the `Bound`, and its id was written.
     unsafe { encoder.refused(object.as_ptr(), why) }
 }
 
@@ -119,7 +120,7 @@ fn encode_array<'py, E: TypeWalker<'py>>(encoder: &mut E, numpy: &Numpy, array: 
     if form.content() == Content::Strings {
         for item in &items {
             match item.cast_exact::<PyString>() {
-                // SAFETY: a string that the list holds.
+                // SAFETY: the list holds the item, which the cast says to be a string.
                 Ok(item) => unsafe { encoder.w().text(text::parts(item.as_ptr()).ok_or_else(raised)?) },
                 Err(_) => encoder.w().none(),
             }
@@ -127,7 +128,7 @@ fn encode_array<'py, E: TypeWalker<'py>>(encoder: &mut E, numpy: &Numpy, array: 
         return Ok(());
     }
     let parts = items.iter().map(|item| WorkItem::Value(owned(&item))).collect();
-    drop(items); // so that each item is held by the array and its part alone
+    drop(items); // so that only the array and its work item hold each item
     encoder.then(parts);
     Ok(())
 }
@@ -140,8 +141,7 @@ enum Order {
     Axes(Vec<usize>),
 }
 
-/// The axes of an array that is in neither order, and the same array along these, if that has no gaps: the axis along
-/// which neighbours are farthest apart comes first.
+/// For an array in neither order: its axes sorted by decreasing stride, and the array in that order if it has no gaps.
 fn in_own_order<'py>(
     array: &Bound<'py, PyAny>,
     in_usual_order: bool,
@@ -157,7 +157,7 @@ fn in_own_order<'py>(
     Ok(is_dense.then_some((axes, along)))
 }
 
-/// Whether the items of an array lie without gaps, whatever the order of its axes.
+/// Whether the items of an array are stored without gaps, in whatever order of axes.
 pub fn has_an_order(array: &Bound<'_, PyAny>) -> Result<bool> {
     let in_usual_order = array.getattr("flags")?.getattr("forc")?.is_truthy()?;
     Ok(in_usual_order || in_own_order(array, false)?.is_some())
@@ -194,7 +194,7 @@ fn head<'py, E: TypeWalker<'py>>(
     Ok(())
 }
 
-/// An array whose items are bytes: straight from its memory where that has no gaps.
+/// Writes an array whose items are bytes, directly from its memory if that has no gaps.
 fn encode_bytes<'py, E: TypeWalker<'py>>(
     encoder: &mut E,
     numpy: &Numpy,
@@ -225,7 +225,7 @@ fn encode_bytes<'py, E: TypeWalker<'py>>(
         return Ok(());
     }
     if encoder.buffers().gives() && view.len() > 0 && mask.is_none() {
-        // As plain bytes: some dtypes can't be exported as what they are.
+        // As plain bytes, because some dtypes can't be exported as buffers.
         let bytes = numpy.ndarray.bind(array.py()).call1(((view.len(),), &numpy.uint8, source))?;
         let block = array.py().import("pickle")?.getattr("PickleBuffer")?.call1((bytes,))?;
         if buffer::out_of_band(encoder, &block, view.is_read_only())? {
@@ -245,18 +245,18 @@ fn masked(items: &[u8], mask: &[u8]) -> Vec<u8> {
 
 fn encode_scalar<'py, E: TypeWalker<'py>>(encoder: &mut E, numpy: &Numpy, scalar: &Bound<'_, PyAny>) -> Result<()> {
     let class = scalar.get_type();
-    // As they are, not by their items: an array would cut the zeros off their end.
+    // As text and bytes, because an array would cut trailing zeros.
     if class.is(&numpy.str_) {
         encoder.w().known(KnownType::NumpyScalar);
         encoder.w().text(Text::Ascii(b"U"));
-        // SAFETY: a subclass of `str`.
+        // SAFETY: `str_` is a subclass of str.
         encoder.w().text(unsafe { text::parts(scalar.as_ptr()) }.ok_or_else(raised)?);
         return Ok(());
     }
     if class.is(&numpy.bytes_) {
         encoder.w().known(KnownType::NumpyScalar);
         encoder.w().text(Text::Ascii(b"S"));
-        // SAFETY: a subclass of `bytes`, which the caller holds.
+        // SAFETY: `bytes_` is a subclass of bytes, which the caller holds.
         encoder.w().bytes(unsafe { bytes_of(scalar.as_ptr()) });
         return Ok(());
     }
@@ -276,7 +276,7 @@ fn encode_scalar<'py, E: TypeWalker<'py>>(encoder: &mut E, numpy: &Numpy, scalar
     Ok(())
 }
 
-/// Whether an array's items are numbers, which lists of lists hold as well.
+/// Whether an array's items are numbers or text, which nested lists can hold as well.
 pub fn is_numeric(array: &Bound<'_, PyAny>) -> PyResult<bool> {
     let kind: String = array.getattr("dtype")?.getattr("kind")?.extract()?;
     Ok(matches!(kind.as_str(), "b" | "i" | "u" | "f" | "U"))

@@ -1,26 +1,26 @@
-//! Where out-of-band buffers go: to the caller's list or function, or to the file that the message goes to.
+//! Where out-of-band buffers go: to the user's list or function, or to the file of the message.
 
 use crate::cpython::{Owned, View};
 use crate::error::{raised, Result};
 use crate::memory::Vec;
 use pyo3::ffi;
 
-/// Smaller buffers stand in the message, where they cost least.
+/// Smaller buffers are written into the message, which costs least.
 const LENT_FROM: usize = 1 << 12;
 
-/// Who gets the buffers that stand outside a message.
+/// The receiver of out-of-band buffers.
 pub enum BufferSink {
-    /// A list or a function of the caller's.
+    /// A list or a function of the user's.
     Given(Owned),
-    /// The file that the message goes to: their memory is written there as it is.
+    /// The file of the message, to which their memory is written as it is.
     File(Vec<View>),
 }
 
 impl BufferSink {
-    /// How many buffers a list or a file has; a function is not asked.
+    /// The number of buffers in a list or a file; 0 for a function.
     pub fn len(&self) -> Result<usize> {
         match self {
-            // SAFETY: held by the sink; it is asked as a list only if it is one.
+            // SAFETY: the sink holds the object, which is read as a list only if it is one.
             BufferSink::Given(list) => unsafe {
                 if ffi::PyList_Check(list.get()) == 0 {
                     return Ok(0);
@@ -31,10 +31,10 @@ impl BufferSink {
         }
     }
 
-    /// Takes back what a message that is begun anew has given since.
+    /// Removes the buffers of a message that is begun again.
     pub fn cut(&mut self, len: usize) -> Result<()> {
         match self {
-            // SAFETY: held by the sink, and a list; the slice up to `isize::MAX` is cut at the list's end.
+            // SAFETY: the sink holds the list; a slice up to `isize::MAX` ends at the list's end.
             BufferSink::Given(list) => unsafe {
                 if ffi::PyList_Check(list.get()) != 0
                     && ffi::PyList_SetSlice(list.get(), len as isize, isize::MAX, std::ptr::null_mut()) != 0
@@ -48,7 +48,7 @@ impl BufferSink {
     }
 }
 
-/// The buffers that stand outside the message that is being written: who gets them, and how many there are.
+/// The out-of-band buffers of the message that is being written: their receiver and their number.
 #[derive(Default)]
 pub struct SentBuffers {
     pub to: Option<BufferSink>,
@@ -56,12 +56,12 @@ pub struct SentBuffers {
 }
 
 impl SentBuffers {
-    /// Whether a buffer of so many bytes goes to the file beside the message.
+    /// Whether a buffer of that size goes to the file separately.
     pub fn sends(&self, len: usize) -> bool {
         len >= LENT_FROM && matches!(self.to, Some(BufferSink::File(_)))
     }
 
-    /// Whether the caller wants large buffers.
+    /// Whether the user wants large buffers.
     pub fn gives(&self) -> bool {
         matches!(self.to, Some(BufferSink::Given(_)))
     }

@@ -11,7 +11,7 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 
-/// `re.DEBUG` prints; it is not part of what a pattern is.
+/// `re.DEBUG` only prints; it isn't part of a pattern.
 const DEBUG: i64 = 128;
 pub fn encode<'py, E: TypeWalker<'py>>(encoder: &mut E, object: &Bound<'_, PyAny>) -> Result<()> {
     let pattern = object.getattr("pattern")?;
@@ -36,15 +36,16 @@ fn read<'a, 'py>(parts: &'a [Bound<'py, PyAny>]) -> PyResult<(&'a Bound<'py, PyA
     Ok((pattern, flags.extract::<i64>()? & !DEBUG))
 }
 
-/// About what `re` takes to compile a pattern, in units of work; found without compiling it. Measured with CPython 3.11:
-/// 45 microseconds for the least, 1 to 2 for a letter, 5 to 10 for a group or an alternative, up to 10 milliseconds for a set of
-/// characters in ranges beyond Latin-1, and half a microsecond for each character of a range where case is ignored.
+/// The estimated cost of compiling a pattern with `re`, in units of work, without compiling it. Measured with CPython
+/// 3.11: 45 microseconds at least, 1 to 2 for a letter, 5 to 10 for a group or an alternative, up to 10 milliseconds
+/// for a set of characters with ranges beyond Latin-1, and half a microsecond for each character of a range if case is
+/// ignored.
 pub fn cost(parts: &[Bound<'_, PyAny>]) -> PyResult<Cost> {
     let (pattern, flags) = read(parts)?;
     Ok(match pattern.cast::<PyString>() {
         Ok(text) => {
             let len = text.len()? as isize;
-            // SAFETY: each of the text's places is asked for. Lone surrogates are as costly as any other character.
+            // SAFETY: each index is below the text's length. Lone surrogates cost as much as any other character.
             let char = |at| char::from_u32(unsafe { ffi::PyUnicode_ReadChar(text.as_ptr(), at) }).unwrap_or(char::MAX);
             cost_of((0..len).map(char), flags)
         }
@@ -75,9 +76,9 @@ fn cost_of(chars: impl Iterator<Item = char> + Clone, flags: i64) -> Cost {
 
 const IGNORECASE: i64 = 2;
 
-/// Whether a group of the pattern may turn on that case is ignored.
+/// Whether a group of the pattern may make it ignore case.
 fn turns_case_off(chars: impl Iterator<Item = char>) -> bool {
-    // How much of "(?" was just read, with the letters of flags after it.
+    // How much of "(?" and the flags after it was just read.
     let mut read = 0;
     for char in chars {
         read = match (read, char) {
@@ -95,14 +96,14 @@ fn turns_case_off(chars: impl Iterator<Item = char>) -> bool {
 struct Scan {
     ignores_case: bool,
     units: usize,
-    /// Sets that need a table of all characters.
+    /// The number of sets that need a table of all characters.
     wide: usize,
 }
 
 impl Scan {
-    /// A set of characters, whose bracket was read.
+    /// A set of characters, after its bracket.
     fn set(&mut self, chars: &mut std::iter::Peekable<impl Iterator<Item = char>>) {
-        /// Tables go no further than this; what is beyond is found one range after the other.
+        /// Tables cover characters below this; others are found range by range.
         const TABLE: u32 = 1 << 16;
         let (mut items, mut span, mut is_wide) = (0usize, 0u32, false);
         let mut last = None;
@@ -113,7 +114,7 @@ impl Scan {
                 '^' if is_first => continue,
                 ']' if !is_first => break,
                 '\\' => {
-                    // What number an escape stands for is not looked at: it may be any.
+                    // The character of a numeric escape isn't computed: it may be any.
                     code = match chars.next() {
                         Some('x' | 'u' | 'U' | 'N' | '0'..='9') => None,
                         Some(char) => Some(u32::from(char)),

@@ -1,4 +1,4 @@
-//! Records: instances of classes that are not there, by name and values.
+//! Records: instances of missing classes, by name and values.
 
 use crate::cpython::owned;
 use crate::cpython::{new, Owned};
@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple};
 use pyo3::{ffi, PyTypeInfo};
 
-/// How the stored kinds are called in a record.
+/// The names of the stored kinds in a record.
 const KINDS: &[(ShapeKind, &str)] = &[
     (ShapeKind::Object, "object"),
     (ShapeKind::Based, "based"),
@@ -26,11 +26,11 @@ pub fn kind(name: &str) -> Option<&'static str> {
     KINDS.iter().map(|(_, known)| *known).find(|known| *known == name)
 }
 
-/// A record whose fields are to come.
+/// A record without its fields so far.
 pub fn empty(py: Python<'_>, shape: &Shape) -> Result<Owned> {
     let kind = KINDS.iter().find(|(kind, _)| *kind == shape.kind).map_or("object", |(_, name)| name);
     let type_name = match &shape.type_name {
-        // SAFETY: held.
+        // SAFETY: the shape holds the name.
         Some(name) => unsafe {
             let name = Bound::from_borrowed_ptr(py, name.get());
             format!("{}", name.cast::<PyString>().map_err(PyErr::from)?.to_str()?)
@@ -43,18 +43,18 @@ pub fn empty(py: Python<'_>, shape: &Shape) -> Result<Owned> {
 }
 
 pub fn fill(py: Python<'_>, record: &Owned, shape: &Shape, payload: Option<Owned>, values: Vec<Owned>) -> Result<()> {
-    // SAFETY: held.
+    // SAFETY: the caller holds `record`.
     let record = unsafe { Bound::from_borrowed_ptr(py, record.get()) };
     let mut record = record.cast::<Record>().map_err(PyErr::from)?.borrow_mut();
     for (name, value) in shape.names.iter().zip(values) {
-        // SAFETY: both are held.
+        // SAFETY: `shape` and `values` hold both.
         unsafe {
             let fields = record.fields.bind(py);
             fields.set_item(Bound::from_borrowed_ptr(py, name.get()), Bound::from_borrowed_ptr(py, value.get()))?;
         }
     }
     if let Some(payload) = payload {
-        // SAFETY: held.
+        // SAFETY: `payload` holds the object.
         record.payload = unsafe { Bound::from_borrowed_ptr(py, payload.get()) }.unbind();
     }
     Ok(())
@@ -69,7 +69,8 @@ pub fn encode<'py, E: TypeWalker<'py>>(encoder: &mut E, object: &Bound<'_, PyAny
     };
     let names: Vec<Owned> = fields.keys().iter().map(|name| owned(&name)).collect();
     if kind == ShapeKind::Based {
-        // Its content is written without an id, and what that leads to may hold the record: so all is looked up.
+        // Its content is written without an id, and what the content leads to may hold the record, so everything is
+        // looked up.
         encoder.asks_program()?;
     }
     encoder.record(kind, &record.type_name, record.version, names)?;
@@ -77,7 +78,7 @@ pub fn encode<'py, E: TypeWalker<'py>>(encoder: &mut E, object: &Bound<'_, PyAny
     let payload = record.payload.bind(py);
     match kind {
         ShapeKind::Object | ShapeKind::Dict => {}
-        // Nothing could refer to it.
+        // The content has no id, so nothing could refer to it.
         ShapeKind::Based if payload.is_instance_of::<Record>() => {
             return Err(encode_error("a record whose content is a record"));
         }
@@ -128,7 +129,7 @@ impl Record {
         door(|| Ok(format!("Record({:?}, {})", self.type_name, self.fields.bind(py).repr()?)))
     }
 
-    /// For `copy` and pickle. Fields and payload come as the state: the record may be among what they hold.
+    /// For `copy` and pickle. Fields and payload are in the state, because they may contain the record.
     fn __reduce__<'py>(this: &Bound<'py, Self>) -> PyResult<Bound<'py, PyTuple>> {
         door(|| {
             let (py, record) = (this.py(), this.borrow());
@@ -162,7 +163,7 @@ impl Record {
 
     fn __clear__(&mut self, py: Python<'_>) {
         self.payload = py.None();
-        // Without memory for an empty one the fields stay, and with them the circle.
+        // Without memory for an empty dict the fields stay, and so does the cycle.
         if let Ok(none) = new::dict(py) {
             self.fields = none.unbind();
         }

@@ -1,8 +1,8 @@
-//! What pickle knows of objects: `__reduce_ex__` and its like, in trusted messages only, with pickle's own rules.
+//! Objects that are stored by `__reduce_ex__` and the like, by pickle's rules: in trusted messages only.
 //!
-//! A recipe is a function and its arguments, of which the object is made, and then what is done with it: items to
-//! append, pairs to set, a state. The object has its number from the start: what comes after the arguments may refer to
-//! it. Among the arguments it is written again, where a reference to something that is on its way to them ends it.
+//! A recipe is a function and its arguments, from which the object is made, and then what is done with it: items to
+//! append, pairs to set, a state. The object gets its id at the beginning, so everything after the arguments may refer
+//! to it. Among the arguments it is written again, until a reference to something on the way ends the repetition.
 
 use crate::cpython::owned;
 use crate::cpython::{new, Owned};
@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyIterator, PyList, PyString, PyTuple, PyType};
 use pyo3::{ffi, intern};
 
-/// What a `__reduce__` gave, in the order in which it is written.
+/// The result of a `__reduce__`, in the order in which it is written.
 #[derive(Debug)]
 pub struct Recipe {
     pub flags: u8,
@@ -24,7 +24,7 @@ pub struct Recipe {
 }
 
 impl Recipe {
-    /// Takes apart what `__reduce__` gave, and checks it as pickle does.
+    /// Takes the result of a `__reduce__` apart, and checks it as pickle does.
     pub fn new(object: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> Result<Recipe> {
         let name = crate::classes::plan::shown_class(object)?;
         let wrong = |what: &str| -> Fault {
@@ -81,7 +81,7 @@ impl Recipe {
         self.then.push(owned(part));
     }
 
-    /// Function and arguments; copyreg's own functions that call a class's `__new__` have flags instead of a name.
+    /// Function and arguments. Copyreg's own functions that call a class's `__new__` have flags instead of a name.
     fn make_by(
         &mut self,
         object: &Bound<'_, PyAny>,
@@ -121,7 +121,7 @@ impl Recipe {
     }
 }
 
-/// Whether such a recipe can have been written.
+/// Whether a writer may write a recipe with these flags.
 pub fn is_sound(flags: u8) -> bool {
     let both_new = reduce::NEW | reduce::NEW_KEYWORDS;
     flags & both_new != both_new && (flags & reduce::SETTER == 0 || flags & reduce::STATE != 0)
@@ -129,13 +129,14 @@ pub fn is_sound(flags: u8) -> bool {
 
 /// The number of the object that a recipe makes early.
 pub fn number(py: Python<'_>, part: &Owned) -> Option<usize> {
-    // SAFETY: held.
+    // SAFETY: the caller holds `part`.
     unsafe { Bound::from_borrowed_ptr(py, part.get()) }.extract().ok()
 }
 
-/// Makes an object of function and arguments (and keyword arguments, as `flags` say). What is called may raise anything.
+/// Makes an object from function and arguments (and keyword arguments if `flags` say so). The function may raise
+/// anything.
 pub fn create(py: Python<'_>, flags: u8, parts: &[Owned], at: usize) -> Result<Owned> {
-    // SAFETY: `parts` hold them.
+    // SAFETY: the caller's `parts` hold the objects.
     let parts: Vec<_> = parts.iter().map(|part| unsafe { Bound::from_borrowed_ptr(py, part.get()) }).collect();
     let [function, args, keywords @ ..] = &parts[..] else { return Err(decode("a recipe without arguments", at)) };
     let Ok(args) = args.cast::<PyTuple>() else {
@@ -154,16 +155,16 @@ pub fn create(py: Python<'_>, flags: u8, parts: &[Owned], at: usize) -> Result<O
         _ => return Err(decode("expected the keyword arguments of a recipe, a dict", at)),
     };
     let class = class.as_ptr().cast::<ffi::PyTypeObject>();
-    // SAFETY: a class is alive, and its constructor takes a tuple, and a dict or null.
+    // SAFETY: the `Bound` holds the class; a constructor takes a tuple, and a dict or null.
     unsafe {
         let Some(new) = (*class).tp_new else { return Err(decode("a recipe's class has no instances", at)) };
         Owned::new(new(class, args.as_ptr(), keywords)).ok_or_else(raised)
     }
 }
 
-/// Does with an object what the part of that flag says.
+/// Applies the part for that flag to an object.
 pub fn apply(py: Python<'_>, flag: u8, object: &Owned, part: &Owned, at: usize) -> Result<()> {
-    // SAFETY: both are held.
+    // SAFETY: the caller holds both.
     let (object, part) =
         unsafe { (Bound::from_borrowed_ptr(py, object.get()), Bound::from_borrowed_ptr(py, part.get())) };
     match flag {
@@ -184,9 +185,9 @@ pub fn apply(py: Python<'_>, flag: u8, object: &Owned, part: &Owned, at: usize) 
     }
 }
 
-/// Calls a state's setter.
+/// Calls the function that sets a state.
 pub fn set_by(py: Python<'_>, setter: &Owned, object: &Owned, state: &Owned) -> Result<()> {
-    // SAFETY: all are held.
+    // SAFETY: the caller holds all three.
     let [setter, object, state] =
         [setter, object, state].map(|part| unsafe { Bound::from_borrowed_ptr(py, part.get()) });
     setter.call1((object, state))?;
@@ -216,7 +217,8 @@ fn extend(object: &Bound<'_, PyAny>, items: &Bound<'_, PyAny>, at: usize) -> Res
     Ok(())
 }
 
-/// By `__setstate__`, else a dict into the instance's own, and a second dict by attributes.
+/// Sets a state by `__setstate__`; else a dict goes into the instance's own dict, and a second dict is set by
+/// attributes.
 fn set_state(object: &Bound<'_, PyAny>, state: &Bound<'_, PyAny>, at: usize) -> Result<()> {
     let py = object.py();
     if let Some(set) = object.getattr_opt(intern!(py, "__setstate__"))? {
@@ -232,10 +234,10 @@ fn set_state(object: &Bound<'_, PyAny>, state: &Bound<'_, PyAny>, at: usize) -> 
         let Ok(fields) = fields.cast::<PyDict>() else { return Err(wrong()) };
         let own = object.getattr(intern!(py, "__dict__"))?;
         for (name, value) in fields.copy()? {
-            // As attribute access finds them.
+            // Interned, as attribute names are.
             let name = if name.is_exact_instance_of::<PyString>() {
                 let mut raw = name.into_ptr();
-                // SAFETY: a string that we own; interning may replace it by its equal.
+                // SAFETY: `raw` is a reference of ours to a string, which interning may exchange for an equal string.
                 unsafe {
                     ffi::PyUnicode_InternInPlace(&mut raw);
                     Bound::from_owned_ptr(py, raw)

@@ -1,5 +1,5 @@
-//! Classes and functions by name. In an ordinary message only the plain builtin classes, by a fixed list, as the default
-//! factories that they are; in a trusted one whatever can be imported.
+//! Classes and functions by name. An ordinary message may name only builtin classes from a fixed list, as default
+//! factories; a trusted one may name everything that can be imported.
 
 use crate::classes::registry;
 use crate::cpython::owned;
@@ -13,7 +13,7 @@ use pyo3::exceptions::{PyAttributeError, PyModuleNotFoundError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyType};
 
-/// Builtin classes whose call with no arguments gives an empty value, and does nothing else.
+/// Builtin classes that return an empty value when called without arguments, and do nothing else.
 const BUILTINS: &[&str] = &[
     "int",
     "float",
@@ -30,7 +30,7 @@ const BUILTINS: &[&str] = &[
     "object",
 ];
 
-/// Writes None, or a class of the fixed list, as one; says no to everything else.
+/// Writes None or a class from the fixed list. `false`: it is something else.
 pub fn write_builtin<'py, E: TypeWalker<'py>>(encoder: &mut E, object: &Bound<'_, PyAny>) -> Result<bool> {
     if object.is_none() {
         encoder.w().none();
@@ -56,8 +56,8 @@ pub fn builtin<'py>(py: Python<'py>, parts: &[Bound<'py, PyAny>]) -> PyResult<Bo
     py.import("builtins")?.getattr(name.as_str())
 }
 
-/// Trusted messages: writes a class or function by module and name, its own or the one given. Says why where what is
-/// found under them is not the object itself.
+/// In trusted messages, writes a class or function by module and name, its own name or the given one. Returns the
+/// reason if that name doesn't lead to the object.
 pub fn write<'py, E: TypeWalker<'py>>(
     encoder: &mut E,
     object: &Bound<'_, PyAny>,
@@ -69,7 +69,7 @@ pub fn write<'py, E: TypeWalker<'py>>(
         Err(why) => return Ok(Some(why)),
     };
     encoder.w().global();
-    // The module's name is one string for all that is in it: as a value it is written once.
+    // The module's name is the same string for everything in it, so as a value it is written once.
     let parts = [module, name].map(|text| match text.cast_exact::<PyString>() {
         Ok(_) => Ok(text),
         Err(_) => Ok(new::text(py, text.to_str()?)?),
@@ -79,12 +79,12 @@ pub fn write<'py, E: TypeWalker<'py>>(
     Ok(None)
 }
 
-/// Says why instances of a class that are stored by its name can't be loaded by it, if so.
+/// The reason why a class can't be found by its name, if it can't.
 pub fn unfindable(class: &Bound<'_, PyType>) -> Result<Option<String>> {
     Ok(place_of(class.as_any(), None)?.err())
 }
 
-/// Module and name under which an object is found, or why it isn't.
+/// The module and the name under which an object is found, or the reason why it isn't.
 #[allow(clippy::type_complexity)]
 fn place_of<'py>(
     object: &Bound<'py, PyAny>,
@@ -98,7 +98,7 @@ fn place_of<'py>(
             None => object.getattr("__name__")?,
         },
     };
-    // Pickle's own rule: `__module__`, else the first module that has the object under that name.
+    // Pickle's rule: `__module__`, else the first module that has the object under that name.
     let module = py.import("pickle")?.getattr("whichmodule")?.call1((object, &name))?;
     let (Ok(module), Ok(name)) = (module.cast_into::<PyString>(), name.cast_into::<PyString>()) else {
         return Ok(Err("its module or its name is no text".into()));
@@ -116,11 +116,11 @@ fn place_of<'py>(
 /// What a module has under a dotted name.
 enum Found<'py> {
     Object(Bound<'py, PyAny>),
-    /// Says what is missing.
+    /// Nothing; says what is missing.
     Nothing(String),
 }
 
-/// Imports the module; what its code raises comes through.
+/// Imports the module; exceptions of its code are passed on.
 fn look_up<'py>(module: &Bound<'py, PyString>, name: &Bound<'py, PyString>) -> PyResult<Found<'py>> {
     let py = module.py();
     if module.is_empty()? {
@@ -145,7 +145,8 @@ fn look_up<'py>(module: &Bound<'py, PyString>, name: &Bound<'py, PyString>) -> P
     Ok(Found::Object(found))
 }
 
-/// Whether an import failed because that module is not there, or a package it should be in: not one that it imports.
+/// Whether an import failed because that module, or a package that contains it, doesn't exist; not a module that it
+/// imports.
 fn is_missing(error: &PyErr, module: &Bound<'_, PyString>) -> PyResult<bool> {
     let py = module.py();
     if !error.is_instance_of::<PyModuleNotFoundError>(py) {
@@ -156,7 +157,7 @@ fn is_missing(error: &PyErr, module: &Bound<'_, PyString>) -> PyResult<bool> {
     Ok(module == missing || module.strip_prefix(&missing).is_some_and(|rest| rest.starts_with('.')))
 }
 
-/// By the caller's `find_class`, which alone decides then; else by importing the module.
+/// Looks a name up by the user's `find_class`, which then decides alone; else by importing the module.
 fn look_up_by<'py>(
     hook: Option<&Owned>,
     module: &Bound<'py, PyString>,
@@ -164,10 +165,10 @@ fn look_up_by<'py>(
 ) -> PyResult<Found<'py>> {
     let py = module.py();
     match hook {
-        // SAFETY: held by the options.
+        // SAFETY: the options hold the hook.
         Some(hook) => unsafe { Bound::from_borrowed_ptr(py, hook.get()) }.call1((module, name)).map(Found::Object),
         None => {
-            // Who watches what pickles load sees it here too.
+            // Audit hooks that watch what pickle loads see this as well.
             py.import("sys")?.call_method1("audit", ("pickle.find_class", module, name))?;
             look_up(module, name)
         }
@@ -176,7 +177,7 @@ fn look_up_by<'py>(
 
 /// Mirror of [`write`].
 pub fn find(py: Python<'_>, find_class: Option<&Owned>, parts: &[Owned], at: usize) -> Result<Owned> {
-    // SAFETY: `parts` hold them.
+    // SAFETY: the caller's `parts` hold the objects.
     let parts: Vec<_> = parts.iter().map(|part| unsafe { Bound::from_borrowed_ptr(py, part.get()) }).collect();
     let wrong = || decode("expected module and name of a class or function", at);
     let [module, name] = &parts[..] else { return Err(wrong()) };
@@ -192,11 +193,12 @@ pub fn find(py: Python<'_>, find_class: Option<&Owned>, parts: &[Owned], at: usi
     }
 }
 
-/// Trusted messages: the class of a shape's stored name, "module.qualname", whose module is imported if need be.
+/// In trusted messages: the class with a shape's stored name, "module.qualname", whose module is imported if necessary.
 pub fn class_of(py: Python<'_>, hook: Option<&Owned>, stored: &str, at: usize) -> Result<Owned> {
     let modules = py.import("sys")?.getattr("modules")?;
     let splits = || stored.rmatch_indices('.').map(|(dot, _)| (&stored[..dot], &stored[dot + 1..]));
-    // Which dots are the module's: what is imported already tells, and else the first of these that can be imported.
+    // Which dots belong to the module's name: as imported modules tell, else the first split whose module can be
+    // imported.
     let mut all: Vec<(&str, &str)> = Vec::new();
     for (module, name) in splits() {
         let Some(mut found) = modules.get_item(module).if_taken()? else { continue };
@@ -231,7 +233,7 @@ pub fn class_of(py: Python<'_>, hook: Option<&Owned>, stored: &str, at: usize) -
     Err(unknown_type(format!("{stored}"), format!("can't find the class `{stored}`: {missing}"), at))
 }
 
-/// Trusted messages: what the caller's hook gives for an id.
+/// In trusted messages: the result of the user's hook for a persistent id.
 pub fn persistent(persistent_load: Option<&Owned>, parts: &[Owned], at: usize) -> Result<Owned> {
     match (persistent_load, parts) {
         (Some(hook), [id]) => registry::call(hook, id.get()),

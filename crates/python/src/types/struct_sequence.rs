@@ -1,6 +1,6 @@
-//! Struct sequences, as `os.stat` and `time.localtime` give them: tuples of the interpreter's own classes, with fields
-//! that no index reaches. All of them are written, the visible ones first; the class makes an instance of as many as it
-//! takes.
+//! Struct sequences, such as the results of `os.stat` and `time.localtime`: tuples of the interpreter's own classes,
+//! with additional fields that have no index. All fields are written, the visible ones first; the class takes as many
+//! as it has.
 
 use crate::classes::memory;
 use crate::cpython::{Obj, Owned, Type};
@@ -9,13 +9,13 @@ use crate::memory::Vec;
 use pyo3::ffi;
 use pyo3::prelude::*;
 
-/// Visible and hidden fields, in order.
+/// The visible and the hidden fields, in order.
 ///
 /// # Safety
 /// `object` is a struct sequence.
 pub unsafe fn fields(py: Python<'_>, object: Obj) -> Result<Vec<Owned>> {
-    // SAFETY: behind the visible fields stand the hidden ones, as many in all as its class says: the interpreter allocates
-    // and frees instances by the same attribute.
+    // SAFETY: the hidden fields follow the visible ones, and the class says how many there are in all: the interpreter
+    // allocates and frees instances by the same attribute.
     unsafe {
         let (_, all) = memory::struct_sequence_lengths(py, ffi::Py_TYPE(object))?;
         let items = std::ptr::addr_of!((*object.cast::<ffi::PyTupleObject>()).ob_item).cast::<Obj>();
@@ -33,7 +33,7 @@ pub unsafe fn fields(py: Python<'_>, object: Obj) -> Result<Vec<Owned>> {
 /// # Safety
 /// `class` is a struct sequence.
 pub unsafe fn build(class: Type, fields: &Owned, at: usize) -> Result<Owned> {
-    // SAFETY: the class's own constructor takes a sequence, and checks its length.
+    // SAFETY: the class's own constructor takes a sequence and checks its length.
     unsafe {
         if ffi::PyTuple_CheckExact(fields.get()) == 0 {
             return Err(decode("the fields of a struct sequence are no tuple", at));

@@ -1,4 +1,4 @@
-//! Types that are their text: paths and network addresses; and UUIDs, which are their bytes.
+//! Types that are stored as their text: paths and network addresses; and UUIDs, which are stored as bytes.
 
 use crate::cpython::new;
 use crate::cpython::owned;
@@ -16,7 +16,7 @@ pub fn encode<'py, E: TypeWalker<'py>>(encoder: &mut E, known: KnownType, object
     if known == KnownType::Uuid {
         let bytes = object.getattr("bytes")?;
         let mut bytes = Vec::from(bytes.cast::<PyBytes>().map_err(PyErr::from)?.as_bytes());
-        // Whether the system made it so that no two processes get the same: 0 or -1, or None where nobody knows.
+        // Whether the system made it safely for several processes: 0 or -1, or None if unknown.
         if let Some(safety) = object.getattr("is_safe")?.getattr("value")?.extract::<Option<i8>>()? {
             bytes.push(safety as u8);
         }
@@ -46,7 +46,7 @@ pub fn build<'py>(py: Python<'py>, known: KnownType, parts: &[Bound<'py, PyAny>]
     let (module, class) = match known {
         KnownType::PurePosixPath => ("pathlib", "PurePosixPath"),
         KnownType::PureWindowsPath => ("pathlib", "PureWindowsPath"),
-        // A path of the other system's flavour can't be made here; its pure form says the same.
+        // A path of another system can't be made here; its pure form has the same content.
         KnownType::PosixPath if cfg!(windows) => ("pathlib", "PurePosixPath"),
         KnownType::PosixPath => ("pathlib", "PosixPath"),
         KnownType::WindowsPath if cfg!(windows) => ("pathlib", "WindowsPath"),

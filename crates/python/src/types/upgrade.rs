@@ -1,5 +1,5 @@
-//! Instances stored by another version of their class: their fields go through the registered `upgrade`, and what is
-//! still missing gets the class's default.
+//! Instances stored by another version of their class: their fields are passed to the registered `upgrade`, and fields
+//! that are still missing get the class's defaults.
 
 use crate::classes::defaults;
 use crate::classes::how::How;
@@ -13,19 +13,19 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// Fills `object` (a named tuple is made here instead) from the values of the shape's names.
+/// Fills `object` from the values of the shape's names; a named tuple is made here.
 pub fn make(py: Python<'_>, shape: &Shape, object: Option<Owned>, values: Vec<Owned>, at: usize) -> Result<Owned> {
     let Some(plan) = &shape.plan else { return Err(decode("a layout without its class", at)) };
     let mut fields = new::dict(py)?;
     for (name, value) in shape.names.iter().zip(&values) {
-        // SAFETY: both are held.
+        // SAFETY: `shape` and `values` hold both.
         unsafe {
             fields.set_item(Bound::from_borrowed_ptr(py, name.get()), Bound::from_borrowed_ptr(py, value.get()))?
         };
     }
     if let Some(registration) = &plan.registration {
         if let (Some(upgrade), true) = (&registration.upgrade, registration.version != shape.version) {
-            // SAFETY: held by the registration.
+            // SAFETY: the registration holds the function.
             let upgrade = unsafe { Bound::from_borrowed_ptr(py, upgrade.get()) };
             let upgraded = upgrade.call1((fields, shape.version))?;
             fields = upgraded.cast_into::<PyDict>().map_err(|_| decode("`upgrade` gave no dict of fields", at))?;
@@ -45,18 +45,18 @@ pub fn make(py: Python<'_>, shape: &Shape, object: Option<Owned>, values: Vec<Ow
     };
     for missing in lacking {
         let value = missing.value(py)?;
-        // SAFETY: both are held.
+        // SAFETY: both are owned references.
         unsafe {
             fields
                 .set_item(Bound::from_borrowed_ptr(py, missing.name.get()), Bound::from_borrowed_ptr(py, value.get()))?
         };
     }
     let get = |name: &Owned| -> Result<Option<Owned>> {
-        // SAFETY: held.
+        // SAFETY: `name` is an owned reference.
         let found = fields.get_item(unsafe { Bound::from_borrowed_ptr(py, name.get()) })?;
         Ok(found.map(|value| owned(&value)))
     };
-    // SAFETY: the class is alive; the object is a fresh instance of it.
+    // SAFETY: the plan's class is alive, and `object` is a new instance of it; offsets and indices are the class's.
     unsafe {
         if let How::NamedTuple(names) = &plan.how {
             let Some(alloc) = (*plan.class()).tp_alloc else { return Err(decode("a class without an allocator", at)) };
@@ -86,11 +86,11 @@ pub fn make(py: Python<'_>, shape: &Shape, object: Option<Owned>, values: Vec<Ow
     }
 }
 
-/// The names of the fields that a function of the program's gave.
+/// The names of the fields that a function of the program returned.
 fn names_of(fields: &Bound<'_, PyDict>, at: usize) -> Result<Vec<Owned>> {
     let interned = |name: Bound<'_, PyAny>| {
         let mut raw = name.into_ptr();
-        // SAFETY: a reference of ours; interning may replace it by its equal.
+        // SAFETY: `raw` is a reference of ours, which interning may exchange for an equal string.
         unsafe {
             if !text::is(raw) {
                 drop(Owned::new(raw));

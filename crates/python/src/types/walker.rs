@@ -1,4 +1,4 @@
-//! What a family of types asks of the walk that writes one of its instances.
+//! What a family of types needs from the walk that writes its instances.
 
 use crate::cpython::{Obj, Owned};
 use crate::error::Result;
@@ -9,9 +9,9 @@ use holdall_format::model::{ShapeKind, TypeWriter};
 use holdall_format::Writer;
 use pyo3::prelude::*;
 
-/// How many references there are to an object that nobody else holds: its parent's.
+/// The reference count of an object that only its parent holds.
 pub const BY_PARENT: isize = 1;
-/// The same where a temporary of ours holds it as well.
+/// The same if a temporary reference holds it as well.
 pub const BY_PARENT_AND_US: isize = 2;
 
 /// Something to write that may need a frame of its own.
@@ -19,23 +19,24 @@ pub const BY_PARENT_AND_US: isize = 2;
 pub enum WorkItem {
     /// A value like any other.
     Value(Owned),
-    /// A dict's key: the item after it is its value.
+    /// A dict's key; the next item is its value.
     Key(Owned),
-    /// The same of a class's field, in a schemaless format: text, which errors may show.
+    /// The same for a class's field in a schemaless format: text that errors may show.
     Field(Owned),
-    /// A dict with its header, pair by pair, without its identity.
+    /// A dict with its head, pair by pair, without an id.
     Table(Owned),
-    /// A builtin value with its header, without its identity: the content of a subclass's instance.
+    /// A builtin value with its head, without an id: the content of a subclass's instance.
     Body(Owned),
     /// The bytes of a buffer.
     Octets(Owned),
-    /// What stands for an object; whether it takes that one's id.
+    /// A replacement object, and whether it takes over the original's id.
     Instead(Owned, bool),
-    /// Nothing; but the object of that id can be referred to from here on.
+    /// Writes nothing: from here on the object with that id can be referred to.
     Made(u32),
-    /// Nothing; but that set was walked over, with all within it.
+    /// Writes nothing: that set and everything in it has been walked over.
     Walked(Owned),
-    /// Nothing; but what the user's code gave ends here, and with it, if so, the document whose keys are not checked.
+    /// Writes nothing: marks the end of what a hook returned and, if `unchecked`, of a document whose keys aren't
+    /// checked.
     Given { unchecked: bool },
 }
 
@@ -46,46 +47,46 @@ pub trait Walker<'py> {
     fn py(&self) -> Python<'py>;
     fn w(&mut self) -> &mut Self::Writer;
 
-    /// Whether equal graphs are to give equal bytes.
+    /// Whether equal graphs must give equal bytes.
     fn is_canonical(&self) -> bool;
 
     /// Writes `items` next, in order.
     fn then(&mut self, items: Vec<WorkItem>);
 
-    /// The same of what `object` is made of, which is there only once all of these are: it can't be one of them itself.
+    /// The same for the parts of `object`, which exists only when all of them are there, so it can't be one of them.
     fn then_made(&mut self, object: Obj, items: Vec<WorkItem>);
 
-    /// A dict with its header, pair by pair.
+    /// Writes a dict with its head, pair by pair.
     fn dict_body(&mut self, dict: &Owned);
 
-    /// Writes a reference and says yes if `object` was met before; else gives it an id, if more than `held` references say
-    /// that it may be met again.
+    /// Writes a reference and returns true if `object` occurred before; else gives it an id if it has more than `held`
+    /// references and may occur again.
     ///
     /// # Safety
     /// `object` is alive.
     unsafe fn met(&mut self, object: Obj, held: isize) -> Result<bool>;
 
-    /// Writes an object that has no form of its own by the caller's hook, or as a trusted message may; else says why not.
+    /// Writes an object without a form of its own by the user's hook, or as a trusted message may; else says why not.
     ///
     /// # Safety
     /// `object` is alive and its id was written.
     unsafe fn refused(&mut self, object: Obj, why: &str) -> Result<()>;
 
-    /// Says that the program's own code is about to run, after which reference counts tell nothing.
+    /// Says that the program's own code is about to run, after which reference counts no longer count.
     fn asks_program(&mut self) -> Result<()>;
 
-    /// Keeps a temporary alive until the message is whole.
+    /// Keeps a temporary object alive until the message is complete.
     fn keep(&mut self, object: Owned) -> Obj;
 }
 
-/// The same in a format that has forms for all types.
+/// The same for a format with forms for all types.
 pub trait TypeWalker<'py>: Walker<'py, Writer: TypeWriter> {
-    /// Begins an instance of a class that is not there, by its name and those of its fields.
+    /// Begins an instance of a missing class, by its name and those of its fields.
     fn record(&mut self, kind: ShapeKind, class: &str, version: u64, names: Vec<Owned>) -> Result<()>;
 
-    /// The buffers that stand outside the message.
+    /// The out-of-band buffers.
     fn buffers(&mut self) -> &mut SentBuffers;
 
-    /// NumPy's dtypes that this message has met.
+    /// The NumPy dtypes that occurred in this message.
     fn dtypes(&mut self) -> &mut Dtypes;
 }

@@ -1,7 +1,7 @@
-//! PyMongo's classes, found when one is wanted for the first time, and UUID; and the quick way to their instances.
+//! PyMongo's classes and UUID, looked up when one is first needed; and fast access to their instances.
 //!
-//! Most keep what they are in slots of Python's, and their constructors and properties are Python code. Where the slots
-//! are those that are known, instances are made and read past that; else by what everybody calls.
+//! Most of them keep their content in Python slots, while their constructors and properties are Python code. If a class
+//! has exactly the expected slots, instances are made and read through these; otherwise through the public API.
 
 use crate::classes::plan;
 use crate::classes::state::{allocate, slot, slot_mut};
@@ -51,7 +51,7 @@ impl Class {
         }
     }
 
-    /// Says what to install where PyMongo is not there.
+    /// The class; the error says what to install if PyMongo is missing.
     pub fn get(self, py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
         static FOUND: [PyOnceLock<Py<PyType>>; COUNT] = [const { PyOnceLock::new() }; COUNT];
         let found = FOUND[self as usize].get_or_try_init(py, || {
@@ -72,12 +72,12 @@ impl Class {
 
     pub fn call(self, py: Python<'_>, arguments: &[&Owned]) -> Result<Owned> {
         let class = self.get(py)?;
-        // Of two at most.
+        // There are at most two.
         let mut raw = [std::ptr::null_mut(); 2];
         for (place, argument) in raw.iter_mut().zip(arguments) {
             *place = argument.get();
         }
-        // SAFETY: held; as many as there are.
+        // SAFETY: the caller holds the arguments, and `len` is at most their number.
         let made = unsafe {
             let len = arguments.len().min(raw.len());
             Owned::new(ffi::PyObject_Vectorcall(class.as_ptr(), raw.as_ptr(), len, std::ptr::null_mut()))
@@ -86,7 +86,7 @@ impl Class {
     }
 }
 
-/// A class whose instances are these slots.
+/// A class whose instances consist of these slots.
 struct Slots<const N: usize> {
     class: Class,
     names: [&'static [u8]; N],
@@ -98,7 +98,7 @@ impl<const N: usize> Slots<N> {
         Slots { class, names, places: PyOnceLock::new() }
     }
 
-    /// The class, and where its slots are; `None` where a version of it keeps itself otherwise.
+    /// The class and the offsets of its slots; `None` if this version of the class is different.
     #[inline]
     fn places(&self, py: Python<'_>) -> Result<Option<&(Owned, [usize; N])>> {
         match self.places.get(py) {
@@ -113,7 +113,7 @@ impl<const N: usize> Slots<N> {
     #[cold]
     fn find(&self, py: Python<'_>) -> Result<Option<(Owned, [usize; N])>> {
         let class = self.class.get(py)?;
-        // SAFETY: a class.
+        // SAFETY: a `PyType` is a class.
         let plan = unsafe { plan::of(py, class.as_ptr().cast())? };
         if plan.slots.len() != N || plan.has_dict || !plan.is_bare() {
             return Ok(None);
@@ -130,10 +130,10 @@ impl<const N: usize> Slots<N> {
         Ok(Some((owned(class.as_any()), offsets)))
     }
 
-    /// An instance of these values.
+    /// An instance with these values.
     fn make(&self, py: Python<'_>, values: [Owned; N]) -> Result<Option<Owned>> {
         let Some((class, offsets)) = self.places(py)? else { return Ok(None) };
-        // SAFETY: the GIL is held; the class is laid out as its plan says, and a fresh instance's slots are empty.
+        // SAFETY: the GIL is held. The class is laid out as its plan says, and the slots of a new instance are empty.
         unsafe {
             let made = allocate(class.get().cast(), 0)?;
             for (offset, value) in offsets.iter().zip(values) {
@@ -143,10 +143,10 @@ impl<const N: usize> Slots<N> {
         }
     }
 
-    /// The values of an instance of this very class; borrowed. `None` of others, and where one is not set.
+    /// The values of an instance of exactly this class, borrowed. `None` for others, and if a slot isn't set.
     fn read(&self, object: &Bound<'_, PyAny>) -> Result<Option<[Obj; N]>> {
         let Some((class, offsets)) = self.places(object.py())? else { return Ok(None) };
-        // SAFETY: an instance of the class, once its type says so.
+        // SAFETY: the slots are read only if the object is an instance of the class from which the offsets come.
         unsafe {
             if !std::ptr::eq(ffi::Py_TYPE(object.as_ptr()), class.get().cast::<ffi::PyTypeObject>()) {
                 return Ok(None);
@@ -164,25 +164,25 @@ static REGEX: Slots<2> = Slots::new(Class::Regex, [b"pattern", b"flags"]);
 static UUID: Slots<2> = Slots::new(Class::Uuid, [b"int", b"is_safe"]);
 
 fn of_bytes(bytes: &[u8]) -> Result<Owned> {
-    // SAFETY: the slice is readable for its length; a new reference or null.
+    // SAFETY: pointer and length are those of a slice; the result is a new reference or null.
     unsafe { Owned::new(ffi::PyBytes_FromStringAndSize(bytes.as_ptr().cast(), bytes.len() as isize)) }
         .ok_or_else(raised)
 }
 
-/// An int without a sign, of bytes from the lowest on.
+/// An unsigned int from little-endian bytes.
 fn of_little(bytes: &[u8]) -> Result<Owned> {
     let mut whole = [0; 17];
     whole[..bytes.len()].copy_from_slice(bytes);
-    // SAFETY: the GIL is held. A byte more, as it has no sign.
+    // SAFETY: the GIL is held. One zero byte is added, so that the result isn't negative.
     unsafe { int::from_bytes(&whole[..=bytes.len()]) }.ok_or_else(raised)
 }
 
-/// An int of up to 64 bits without a sign.
+/// The value of an unsigned int of up to 64 bits.
 ///
 /// # Safety
 /// `object` is alive.
 unsafe fn unsigned(object: Obj) -> Option<u64> {
-    // SAFETY: alive, says the caller; the type is looked at first.
+    // SAFETY: `object` is alive by contract; its type is checked first.
     unsafe {
         if !int::is(object) {
             return None;
@@ -205,10 +205,10 @@ pub fn object_id(py: Python<'_>, bytes: &[u8; 12]) -> Result<Owned> {
     }
 }
 
-/// The bytes of an `ObjectId`, where they can be seen without its own code.
+/// The bytes of an `ObjectId`, if they can be read without its own code.
 pub fn object_id_bytes(object: &Bound<'_, PyAny>) -> Result<Option<[u8; 12]>> {
     let Some([content]) = OBJECT_ID.read(object)? else { return Ok(None) };
-    // SAFETY: alive, as the instance holds it; its type is looked at first.
+    // SAFETY: the instance holds `content`, whose type is checked first.
     unsafe {
         let is_bytes = ffi::Py_TYPE(content) == std::ptr::addr_of_mut!(ffi::PyBytes_Type);
         Ok(is_bytes.then(|| bytes_of(content)).and_then(|bytes| bytes.try_into().ok()))
@@ -226,7 +226,7 @@ pub fn timestamp(py: Python<'_>, seconds: u32, count: u32) -> Result<Owned> {
 /// Seconds and count of a `Timestamp`, likewise.
 pub fn timestamp_parts(object: &Bound<'_, PyAny>) -> Result<Option<(u32, u32)>> {
     let Some(parts) = TIMESTAMP.read(object)? else { return Ok(None) };
-    // SAFETY: alive, as the instance holds them.
+    // SAFETY: the instance holds the parts.
     let [seconds, count] = parts.map(|part| unsafe { unsigned(part) }.and_then(|part| u32::try_from(part).ok()));
     Ok(seconds.zip(count))
 }
@@ -242,13 +242,13 @@ pub fn decimal(py: Python<'_>, bytes: &[u8; 16]) -> Result<Owned> {
 /// The bytes of a `Decimal128`, likewise.
 pub fn decimal_bytes(object: &Bound<'_, PyAny>) -> Result<Option<[u8; 16]>> {
     let Some(parts) = DECIMAL.read(object)? else { return Ok(None) };
-    // SAFETY: alive, as the instance holds them.
+    // SAFETY: the instance holds the parts.
     let [Some(high), Some(low)] = parts.map(|part| unsafe { unsigned(part) }) else { return Ok(None) };
     Ok(Some((u128::from(high) << 64 | u128::from(low)).to_le_bytes()))
 }
 
 pub fn regex(py: Python<'_>, pattern: Owned, flags: i64) -> Result<Owned> {
-    // SAFETY: the GIL is held.
+    // SAFETY: the GIL is held, as `py` proves.
     let flags = unsafe { int::from_value(flags) }.ok_or_else(raised)?;
     match REGEX.make(py, [pattern.clone(), flags.clone()])? {
         Some(made) => Ok(made),
@@ -275,10 +275,10 @@ pub fn uuid(py: Python<'_>, bytes: &[u8; 16]) -> Result<Owned> {
 /// The bytes of a `UUID`, likewise.
 pub fn uuid_bytes(object: &Bound<'_, PyAny>) -> Result<Option<[u8; 16]>> {
     let Some([number, _]) = UUID.read(object)? else { return Ok(None) };
-    // SAFETY: alive, as the instance holds it; its type is looked at first.
+    // SAFETY: the instance holds `number`, whose type is checked first.
     let Some(little) = (unsafe { int::is(number).then(|| int::bytes(number)).flatten() }) else { return Ok(None) };
     let mut bytes = [0; 16];
-    // A byte more, as it has no sign; fewer where the first are zero.
+    // Without a sign there may be one byte more; leading zeros are left out.
     for (at, byte) in little.iter().enumerate() {
         match bytes.len().checked_sub(at + 1) {
             Some(place) => bytes[place] = *byte,
@@ -290,12 +290,12 @@ pub fn uuid_bytes(object: &Bound<'_, PyAny>) -> Result<Option<[u8; 16]>> {
 }
 
 pub fn int64(py: Python<'_>, value: i64) -> Result<Owned> {
-    // SAFETY: the GIL is held; a subclass of `int`.
+    // SAFETY: `py` proves that the GIL is held; `Int64` is a subclass of int.
     unsafe { int::of_class(Class::Int64.get(py)?.as_ptr().cast(), value) }.ok_or_else(raised)
 }
 
 pub fn binary(py: Python<'_>, subtype: u8, data: &[u8]) -> Result<Owned> {
-    // SAFETY: the GIL is held.
+    // SAFETY: `py` proves that the GIL is held.
     let subtype = unsafe { int::from_value(i64::from(subtype)) }.ok_or_else(raised)?;
     Class::Binary.call(py, &[&of_bytes(data)?, &subtype])
 }

@@ -1,6 +1,6 @@
 //! dtypes as plain data: a text of a fixed grammar, a subarray as a tuple of base and shape, fields as a list.
 //!
-//! Nothing but what this grammar allows reaches `numpy.dtype`, which would also take expressions of other kinds.
+//! Only what this grammar allows is passed to `numpy.dtype`, which would accept other expressions as well.
 
 use crate::cpython::owned;
 use crate::cpython::{new, text, Owned};
@@ -17,13 +17,13 @@ use rustc_hash::FxBuildHasher;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// How deep dtypes may be nested in each other: they are read and written by recursion.
+/// How deep dtypes may be nested: they are read and written by recursion.
 const MOST_NESTED: usize = 32;
-/// Dimensions that any NumPy takes at most.
+/// The most dimensions that any version of NumPy supports.
 const MOST_DIMENSIONS: usize = 64;
-/// dtypes that are kept by their text.
+/// How many dtypes are cached by their text.
 const MOST_KEPT: usize = 64;
-/// About what a dtype takes in memory for each of its fields.
+/// Estimated memory of a dtype for each of its fields.
 pub const FIELD_BYTES: usize = 512;
 
 const ALIGNED: i64 = 1;
@@ -35,15 +35,15 @@ const RECORD: i64 = 2;
 pub enum Content {
     /// As they are in memory.
     Bytes,
-    /// A list of any values.
+    /// As a list of any values.
     Objects,
-    /// A list of an array for each field, as some hold objects.
+    /// As a list with an array for each field, because some fields hold objects.
     Fields,
-    /// A list of texts, with None for what is missing.
+    /// As a list of texts, with None for missing ones.
     Strings,
 }
 
-/// Dtypes taken apart, by the address of an object that is kept alive. Most messages have none.
+/// Dtypes taken apart, by the address of an object that is held. Most messages have none.
 pub type Dtypes = Option<Box<HashMap<usize, Rc<DtypeForm>, FxBuildHasher>>>;
 
 /// A dtype taken apart.
@@ -69,10 +69,10 @@ pub struct Field {
     form: DtypeForm,
 }
 
-/// A dtype's form, or why it has none.
+/// A dtype's form, or the reason why it has none.
 pub type Described = std::result::Result<DtypeForm, &'static str>;
 
-/// The dtypes that NumPy has one object of, by address.
+/// The dtypes of which NumPy has only one object, by address.
 static SINGLETONS: Mutex<HashMap<usize, Plain, FxBuildHasher>> = Mutex::new(HashMap::with_hasher(FxBuildHasher));
 
 /// Takes a dtype apart.
@@ -85,7 +85,7 @@ pub fn describe(numpy: &Numpy, dtype: &Bound<'_, PyAny>) -> Result<Described> {
     if let Ok(DtypeForm::Plain(plain)) = &described {
         if dtype.getattr("isbuiltin")?.extract::<i32>()? == 1 {
             SINGLETONS.lock().unwrap_or_else(PoisonError::into_inner).insert(address, plain.clone());
-            // For good: the address must not come to mean another dtype.
+            // For ever, so that no other dtype gets its address.
             std::mem::forget(dtype.clone());
         }
     }
@@ -104,7 +104,8 @@ fn nested(numpy: &Numpy, dtype: &Bound<'_, PyAny>, depth: usize) -> Result<Descr
     if code == "T" && depth == 0 {
         return strings(dtype);
     }
-    // NumPy's own types, but for the strings above, have these numbers; others may pass for them in all else.
+    // NumPy's own types have these numbers (except the strings above); types of other packages may look the same
+    // otherwise.
     if !(0..=23).contains(&number) {
         return Ok(Err("its dtype is not one of NumPy's own, which needs"));
     }
@@ -119,7 +120,7 @@ fn nested(numpy: &Numpy, dtype: &Bound<'_, PyAny>, depth: usize) -> Result<Descr
     if !dtype.getattr("names")?.is_none() {
         return fields(numpy, dtype, size, depth);
     }
-    // A void may have records as items, also without fields.
+    // Items of a void type may be records, even without fields.
     if code == "V" && !dtype.getattr("type")?.is(&numpy.void) {
         return Ok(Err("its dtype's items are of a class of their own, which needs"));
     }
@@ -131,7 +132,7 @@ fn nested(numpy: &Numpy, dtype: &Bound<'_, PyAny>, depth: usize) -> Result<Descr
     Ok(Ok(DtypeForm::Plain(Plain { text: text.into(), size, content })))
 }
 
-/// A text for long doubles, which differ by platform: byte order, `g` or `G`, how many bits the fraction has.
+/// The text of a long double, which differs by platform: byte order, `g` or `G`, number of bits in the fraction.
 fn long_double(numpy: &Numpy, dtype: &Bound<'_, PyAny>, code: &str) -> Result<String> {
     let order: String = dtype.getattr("byteorder")?.extract()?;
     let order = match order.as_str() {
@@ -143,7 +144,7 @@ fn long_double(numpy: &Numpy, dtype: &Bound<'_, PyAny>, code: &str) -> Result<St
 
 const NATIVE: &str = if cfg!(target_endian = "little") { "<" } else { ">" };
 
-/// `StringDType`: what stands for a missing text is part of it.
+/// A `StringDType`; its value for missing texts is part of it.
 fn strings(dtype: &Bound<'_, PyAny>) -> Result<Described> {
     let missing = match dtype.getattr_opt("na_object")? {
         None => "",
@@ -189,7 +190,7 @@ fn fields(numpy: &Numpy, dtype: &Bound<'_, PyAny>, size: usize, depth: usize) ->
 }
 
 impl DtypeForm {
-    /// Whether a text says it all.
+    /// Whether a text describes it completely.
     pub fn is_plain(&self) -> bool {
         matches!(self, DtypeForm::Plain(_))
     }
@@ -236,8 +237,8 @@ impl DtypeForm {
         Ok(())
     }
 
-    /// Which bits of an item are its own; `None` if all are. What stands in gaps is some other data's remains: it must
-    /// neither leave the process nor make equal arrays differ.
+    /// Which bits of an item are data; `None` if all are. Gaps contain remains of other data, which must neither leave
+    /// the process nor make equal arrays differ.
     pub fn mask(&self) -> Option<Vec<u8>> {
         let may_have_gaps = match self {
             DtypeForm::Plain(plain) => is_extended(&plain.text),
@@ -254,7 +255,7 @@ impl DtypeForm {
     fn cover(&self, mask: &mut [u8]) {
         match self {
             DtypeForm::Plain(Plain { text, size, .. }) if is_extended(text) => {
-                // 80 bits in 12 or 16 bytes; complex ones are two of them.
+                // 80 bits in 12 or 16 bytes; a complex one has two of them.
                 let part = if text.as_bytes()[1] == b'G' { size / 2 } else { *size };
                 for part in mask.chunks_mut(part) {
                     let gap = part.len() - 10;
@@ -282,7 +283,7 @@ fn is_extended(text: &str) -> bool {
 }
 
 fn name<W: Writer>(w: &mut W, name: &Owned) -> Result<()> {
-    // SAFETY: a string, as NumPy lets no other names be, and titles were looked at.
+    // SAFETY: NumPy allows only strings as names, and titles were checked.
     let parts = unsafe { text::parts(name.get()) }.ok_or_else(raised)?;
     w.text(parts);
     Ok(())
@@ -293,11 +294,11 @@ pub struct Dtype {
     pub object: Py<PyAny>,
     pub size: usize,
     pub content: Content,
-    /// A subarray's: no array has it as its own.
+    /// It is a subarray's: no array has it as its own dtype.
     pub is_sub: bool,
-    /// Scalars of it keep the array they came from.
+    /// Scalars of it are views of the array from which they came.
     pub is_void: bool,
-    /// In all, those of its fields' dtypes too: NumPy goes through them for each array that it makes.
+    /// The number of fields, including those of its fields' dtypes: NumPy visits them for each array that it makes.
     pub fields: usize,
     /// See [`Dtype::place`].
     pub place: PyOnceLock<Py<PyAny>>,
@@ -316,13 +317,13 @@ pub fn of_text(py: Python<'_>, text: &[u8], at: usize) -> Result<Arc<Dtype>> {
     let old = if kept.len() >= MOST_KEPT { std::mem::take(&mut *kept) } else { HashMap::default() };
     kept.insert(text.into(), dtype.clone());
     drop(kept);
-    drop(old); // outside of the lock: it gives back references
+    drop(old); // outside of the lock: it releases references
     Ok(dtype)
 }
 
-/// What an array of that dtype needs to know; the dtype was a value of the message.
+/// What arrays of a dtype need to know; the dtype was a value of the message.
 pub fn of_value(py: Python<'_>, value: &Owned, at: usize) -> Result<Arc<Dtype>> {
-    // SAFETY: held.
+    // SAFETY: the caller holds `value`.
     let value = unsafe { Bound::from_borrowed_ptr(py, value.get()) };
     if !value.is_instance(Numpy::get(py, at)?.dtype.bind(py))? {
         return Err(decode("expected a dtype", at));
@@ -330,7 +331,7 @@ pub fn of_value(py: Python<'_>, value: &Owned, at: usize) -> Result<Arc<Dtype>> 
     Ok(Arc::new(finish(&value)?))
 }
 
-/// Reads a dtype; adds to `cost` about what it takes in memory.
+/// Reads a dtype; adds its estimated memory to `cost`.
 pub fn read<'i, R: Reader<'i>>(py: Python<'_>, r: &mut R, cost: &mut usize) -> Result<Owned> {
     let token = r.next()?;
     Ok(owned(&read_nested(py, r, token, 0, cost)?))
@@ -460,16 +461,16 @@ fn integer<'i, R: Reader<'i>>(r: &mut R) -> Result<i64> {
 }
 
 pub fn string<'py>(py: Python<'py>, bytes: Bytes<'_>, at: usize) -> Result<Bound<'py, PyAny>> {
-    // SAFETY: the GIL is held, as `py` shows.
+    // SAFETY: `py` proves that the GIL is held.
     match unsafe { text::from_bytes(bytes) } {
-        // SAFETY: a new reference, which goes over.
+        // SAFETY: `made` is a reference of ours, which the `Bound` takes over.
         Ok(made) => Ok(unsafe { Bound::from_owned_ptr(py, made.into_raw()) }),
         Err(text::Failure::Raised) => Err(raised()),
         Err(text::Failure::BadUtf8) => Err(FormatError::new(ErrorKind::BadUtf8, at).into()),
     }
 }
 
-/// The dtype of a text, if the grammar has it.
+/// The dtype of a text, if the grammar allows it.
 fn plain<'py>(py: Python<'py>, text: &[u8], at: usize) -> Result<Bound<'py, PyAny>> {
     let unknown = || decode("an unknown dtype", at);
     let text = std::str::from_utf8(text).map_err(|_| unknown())?;
@@ -500,7 +501,7 @@ fn plain<'py>(py: Python<'py>, text: &[u8], at: usize) -> Result<Bound<'py, PyAn
             return Err(decode("a long double of another platform", at));
         }
         let native = dtype.call1((&text[1..2],))?;
-        // Told its own order, it would say that instead of "native".
+        // Given its own order explicitly, it would show that instead of "native".
         return match &text[..1] {
             NATIVE => Ok(native),
             order => Ok(native.call_method1("newbyteorder", (order,))?),
@@ -528,7 +529,7 @@ fn is_plain(text: &str) -> bool {
         || rest.strip_prefix('U').is_some_and(is_number)
 }
 
-/// The shape of an array that is read.
+/// The shape of an array that is being read.
 #[derive(Debug)]
 pub struct ArrayShape {
     dims: [isize; MOST_DIMENSIONS],
@@ -552,7 +553,7 @@ impl ArrayShape {
         Ok(shape)
     }
 
-    /// The lengths along these axes, one for each.
+    /// The same lengths in another order of axes.
     pub fn along(&self, axes: &[usize]) -> ArrayShape {
         let mut shape = ArrayShape { dims: [0; MOST_DIMENSIONS], len: self.len };
         for (dim, &axis) in shape.dims.iter_mut().zip(axes) {
@@ -565,7 +566,7 @@ impl ArrayShape {
         PyTuple::new(py, &self.dims[..self.len])
     }
 
-    /// How many items there are, if that can be said.
+    /// The number of items, unless it overflows.
     pub fn count(&self) -> Option<usize> {
         if self.dims[..self.len].contains(&0) {
             return Some(0);
@@ -574,7 +575,7 @@ impl ArrayShape {
     }
 }
 
-/// What NumPy refused to build.
+/// The error for what NumPy refused to build.
 #[cold]
 pub(super) fn refuse(py: Python<'_>, error: PyErr, at: usize) -> Fault {
     error.restore(py);

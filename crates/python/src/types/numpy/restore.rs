@@ -1,4 +1,4 @@
-//! Arrays, scalars and dtypes of what a message holds of them.
+//! Arrays, scalars and dtypes from what a message holds of them.
 
 use crate::cpython::owned;
 use crate::cpython::{new, Owned, View};
@@ -16,7 +16,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 use std::sync::Arc;
 
-/// Whether an array may not be written to, and its axes in the order of memory, unless that is C order.
+/// Whether an array is read-only, and its axes in the order of memory, unless that is C order.
 fn read_order<'i, R: Reader<'i>>(r: &mut R, dimensions: usize) -> Result<(bool, Option<Vec<usize>>)> {
     let wrong = |r: &R| decode("expected the order of an array's items", r.offset());
     let Token::Bool(read_only) = r.next()? else { return Err(wrong(r)) };
@@ -39,15 +39,15 @@ pub struct Head {
     shape: ArrayShape,
     fortran: bool,
     read_only: bool,
-    /// The items are in C order along these axes, if they are in an order of their own; `shape` is along them, too.
+    /// If the items are in an order of their own: the axes along which they are in C order; `shape` is along these.
     axes: Option<Vec<usize>>,
     pub count: usize,
-    /// Memory that it takes beside what is stored of its items.
+    /// Memory that it takes in addition to the stored items.
     pub cost: usize,
 }
 
 impl Head {
-    /// What follows the dtype.
+    /// Reads what follows the dtype.
     pub fn read<'i, R: Reader<'i>>(r: &mut R, dtype: Arc<Dtype>) -> Result<Head> {
         let mut cost: usize = 256;
         if dtype.is_sub {
@@ -72,17 +72,17 @@ impl Head {
             None => shape,
         };
         if dtype.size == 0 {
-            cost = cost.saturating_add(count); // items that take no bytes are no reason to claim without end
+            cost = cost.saturating_add(count); // so that items without bytes can't claim without end
         }
         Ok(Head { dtype, shape, fortran, read_only, axes, count, cost })
     }
 
-    /// An array with memory of its own, not yet filled: NumPy puts None where objects go.
+    /// A new array, not yet filled; NumPy puts None where objects belong.
     fn empty<'py>(&self, py: Python<'py>, at: usize) -> Result<Bound<'py, PyAny>> {
         let numpy = Numpy::get(py, at)?;
         let dtype = self.dtype.object.bind(py);
         let made = if self.dtype.size == 0 {
-            // `empty` makes texts of no characters texts of one.
+            // `empty` would make texts of length 0 texts of length 1.
             numpy.ndarray.bind(py).call1((self.shape.tuple(py)?, dtype))
         } else if self.fortran {
             numpy.empty.bind(py).call1((self.shape.tuple(py)?, dtype, intern!(py, "F")))
@@ -107,7 +107,7 @@ impl Head {
         self.of_source(py, items.len(), copy, at)
     }
 
-    /// An array of `len` bytes, which `fill` puts into its memory.
+    /// An array of `len` bytes, which `fill` writes into its memory.
     pub fn of_source(
         &self,
         py: Python<'_>,
@@ -122,14 +122,14 @@ impl Head {
             if view.len() != len || !(view.is_contiguous(b'C') || view.is_contiguous(b'F')) {
                 return Err(decode("an array of another size than was asked for", at));
             }
-            // SAFETY: writable, and of an array that nobody has seen yet; its dtype has no object pointers.
+            // SAFETY: the buffer is writable and of an array that nobody else has seen; its dtype has no object
+            // pointers.
             fill(unsafe { view.as_mut_slice() })?;
         }
         self.finished(array)
     }
 
-    /// An array with the memory it needs, as it was stored: with its axes in their places, and not to be written to if
-    /// it was not.
+    /// The finished array, as it was stored: with its axes in their order, and read-only if it was.
     fn finished(&self, array: Bound<'_, PyAny>) -> Result<Owned> {
         let mut array = array;
         if let Some(axes) = &self.axes {
@@ -145,9 +145,9 @@ impl Head {
         Ok(owned(&array))
     }
 
-    /// A view of memory that the caller of the load gave.
+    /// A view of memory from the caller of the load.
     pub fn of_buffer(&self, py: Python<'_>, buffer: &Owned, at: usize) -> Result<Owned> {
-        // SAFETY: held.
+        // SAFETY: the caller holds `buffer`.
         let buffer = unsafe { Bound::from_borrowed_ptr(py, buffer.get()) };
         let refuse = |error| refuse(py, error, at);
         let len = View::with(&buffer, ffi::PyBUF_SIMPLE).map_err(refuse)?.len();
@@ -157,17 +157,17 @@ impl Head {
         self.finished(Numpy::get(py, at)?.ndarray.bind(py).call1(parts).map_err(refuse)?)
     }
 
-    /// An array of objects, and the places for what it holds: all items in one row.
+    /// An array of objects, and a view of all its items in one row, to be filled.
     pub fn of_objects(&self, py: Python<'_>, at: usize) -> Result<(Owned, Owned)> {
         let array = self.empty(py, at)?;
         let row = array.call_method("reshape", (-1,), Some(&self.order(py)?))?;
         Ok((self.finished(array)?, owned(&row)))
     }
 
-    /// An array with fields that are objects, and the places for what it holds: a view of each field.
+    /// An array with fields that are objects, and a view of each field, to be filled.
     pub fn of_fields(&self, py: Python<'_>, at: usize) -> Result<(Owned, Owned)> {
         let array = self.empty(py, at)?;
-        // What no field covers.
+        // For bytes that no field covers.
         array.call_method1("fill", (0,)).map_err(|error| refuse(py, error, at))?;
         let views = new::list(py)?;
         for name in self.dtype.object.bind(py).getattr("names")?.try_iter()? {
@@ -204,7 +204,7 @@ impl Head {
         Ok(order)
     }
 
-    /// How many values stand in the list that an array of objects or fields is stored as.
+    /// The length of the list as which an array of objects or fields is stored.
     pub fn values(&self, py: Python<'_>) -> Result<usize> {
         match self.dtype.content {
             Content::Fields => Ok(self.dtype.object.bind(py).getattr("names")?.len()?),
@@ -218,8 +218,8 @@ pub fn uint8(py: Python<'_>, at: usize) -> Result<Owned> {
     Ok(owned(Numpy::get(py, at)?.uint8.bind(py)))
 }
 
-/// All of a buffer as an array of bytes, which keeps its memory in place: what is made of that array does so, too, and what
-/// NumPy makes of a buffer (or a memoryview) itself does not. None without NumPy, or of no bytes.
+/// A whole buffer as an array of bytes that keeps the memory in place, as do arrays made from that array; those that
+/// NumPy makes from a buffer or a memoryview itself don't. `None` without NumPy, or for an empty buffer.
 pub fn octets(data: &Bound<'_, PyAny>) -> PyResult<Option<Owned>> {
     let py = data.py();
     if View::new(data)?.len() == 0 {
@@ -229,21 +229,21 @@ pub fn octets(data: &Bound<'_, PyAny>) -> PyResult<Option<Owned>> {
     Ok(Some(owned(&numpy.call_method1("frombuffer", (data, "uint8"))?)))
 }
 
-/// An array of that shape, the first index running fastest, with memory of its own.
+/// A new array of that shape, the first index changing fastest.
 fn in_columns<'py>(dtype: &Bound<'py, PyAny>, shape: &[usize], at: usize) -> Result<Bound<'py, PyAny>> {
     let py = dtype.py();
     let made = Numpy::get(py, at)?.empty.bind(py).call1((PyTuple::new(py, shape)?, dtype, intern!(py, "F")));
     made.map_err(|error| refuse(py, error, at))
 }
 
-/// The same, of these bytes.
+/// The same with these bytes.
 pub fn copy_in_columns(dtype: &Bound<'_, PyAny>, shape: &[usize], items: &[u8], at: usize) -> Result<Owned> {
     let array = in_columns(dtype, shape, at)?;
     fill(&array, items, at)?;
     Ok(owned(&array))
 }
 
-/// The same, as a view of another object's memory from there on.
+/// The same as a view of another object's memory from `offset` on.
 pub fn view_in_columns(
     dtype: &Bound<'_, PyAny>,
     shape: &[usize],
@@ -256,7 +256,7 @@ pub fn view_in_columns(
     Ok(owned(&Numpy::get(py, at)?.ndarray.bind(py).call1(parts).map_err(|error| refuse(py, error, at))?))
 }
 
-/// The same of objects, and the places for what it holds, in one row.
+/// The same for objects, with a view of all its items in one row, to be filled.
 pub fn objects_in_columns(dtype: &Bound<'_, PyAny>, shape: &[usize], at: usize) -> Result<(Owned, Owned)> {
     let array = in_columns(dtype, shape, at)?;
     let order = new::dict(dtype.py())?;
@@ -265,13 +265,13 @@ pub fn objects_in_columns(dtype: &Bound<'_, PyAny>, shape: &[usize], at: usize) 
     Ok((owned(&array), owned(&row)))
 }
 
-/// Puts a value into its place of those that `of_objects` or `of_fields` gave.
+/// Stores a value at its place in a view from `of_objects` or `of_fields`.
 pub fn put(py: Python<'_>, places: &Owned, at: usize, value: &Owned, here: usize) -> Result<()> {
-    // SAFETY: held.
+    // SAFETY: the caller holds both.
     let (places, value) =
         unsafe { (Bound::from_borrowed_ptr(py, places.get()), Bound::from_borrowed_ptr(py, value.get())) };
     let Ok(views) = places.cast::<PyList>() else {
-        // SAFETY: alive both; the sequence's own assignment, which takes the value as it is, whatever it holds.
+        // SAFETY: both are held; the array's own assignment stores the value as it is.
         return match unsafe { ffi::PySequence_SetItem(places.as_ptr(), at as isize, value.as_ptr()) } {
             0 => Ok(()),
             _ => Err(refused("an array's item can't be set", here)),
@@ -287,7 +287,7 @@ pub fn put(py: Python<'_>, places: &Owned, at: usize, value: &Owned, here: usize
     view.set_item(py.Ellipsis(), value).map_err(|error| refuse(py, error, here))
 }
 
-/// Copies bytes into a fresh array.
+/// Copies bytes into a new array.
 fn fill(array: &Bound<'_, PyAny>, items: &[u8], at: usize) -> Result<()> {
     if items.is_empty() {
         return Ok(());
@@ -296,13 +296,12 @@ fn fill(array: &Bound<'_, PyAny>, items: &[u8], at: usize) -> Result<()> {
     if view.len() != items.len() || !(view.is_contiguous(b'C') || view.is_contiguous(b'F')) {
         return Err(decode("an array of another size than was asked for", at));
     }
-    // SAFETY: the array is new, contiguous, and of as many bytes; no object pointers are among them, as its dtype has
-    // none.
+    // SAFETY: the array is new, contiguous, writable and of that many bytes; its dtype has no object pointers.
     unsafe { view.as_mut_slice() }.copy_from_slice(items);
     Ok(())
 }
 
-/// A text or bytes as a scalar, if `token` says that it is one.
+/// A text or bytes as a scalar, if `token` begins one.
 pub fn text_scalar<'i, R: Reader<'i>>(py: Python<'_>, r: &mut R, token: Token<'i>) -> Result<Option<Owned>> {
     let at = r.offset();
     let Token::Text(Bytes::Ascii(code @ (b"U" | b"S"))) = token else { return Ok(None) };
@@ -327,8 +326,8 @@ pub fn scalar(py: Python<'_>, dtype: &Dtype, token: Token<'_>, at: usize) -> Res
 }
 
 impl Dtype {
-    /// An array without dimensions, to make a scalar of. The scalar is a copy of its item, unless it is a void: then it
-    /// is a view, and each needs an array of its own.
+    /// An array without dimensions, from which a scalar is made. The scalar is a copy of its item, except for a void:
+    /// then it is a view, and each needs an array of its own.
     fn place<'py>(&self, py: Python<'py>, numpy: &Numpy) -> PyResult<Bound<'py, PyAny>> {
         let make = || numpy.ndarray.call1(py, ((), &self.object));
         if self.is_void {
@@ -338,7 +337,7 @@ impl Dtype {
     }
 }
 
-/// An array whose items stand outside the message.
+/// An array whose items are out of band.
 pub fn out_of_band(
     py: Python<'_>,
     lender: &mut Option<Lender<'_>>,
@@ -350,7 +349,7 @@ pub fn out_of_band(
     if let Some(Lender::File(source)) = lender {
         if let Some(view) = source.view(py, number, out_of_band, at)? {
             // An array of a memoryview would not keep its memory in place.
-            // SAFETY: held.
+            // SAFETY: `view` holds the object.
             let octets = octets(unsafe { &Bound::from_borrowed_ptr(py, view.get()) })?;
             return head.of_buffer(py, octets.as_ref().unwrap_or(&view), at);
         }
