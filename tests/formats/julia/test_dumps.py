@@ -190,8 +190,14 @@ def test_enc_hook_gives_what_stands_elsewhere_too() -> None:
     assert all(first is second for first, second in found.values())
 
     holder: list[Any] = [one]
-    found = julia.loads(julia.dumps({"one": one, "again": one, "holder": holder}, enc_hook=lambda obj: holder))
-    assert found["one"] is found["again"] and found["one"][0] is found["one"] and found["holder"][0] is found["one"]
+    found = julia.loads(
+        julia.dumps({"one": one, "again": one, "holder": holder}, enc_hook=lambda obj: holder)
+    )
+    assert (
+        found["one"] is found["again"]
+        and found["one"][0] is found["one"]
+        and found["holder"][0] is found["one"]
+    )
     with pytest.raises(holdall.EncodeError, match="1000 times over"):
         julia.dumps({"a": [one, one], "b": [other, other]}, enc_hook=lambda obj: other if obj is one else one)
 
