@@ -50,7 +50,7 @@ bench: $(VENV)/.stamp-build ## every data set against every peer, as ratios of i
 	@$(BIN)/python -m bench.targets $(ARGS)
 
 ##@ Check
-.PHONY: test beside-the-build lint ruff mypy rust-lint house docs-lint cargo-test pytest properties test-mongo check-julia check-versions peers interpreter-tests zoo zoo-scan fuzz fuzz-rust miri check-debug sanitize complexity faults soak soak-log
+.PHONY: test beside-the-build lint ruff mypy rust-lint house docs-lint cargo-test pytest properties test-mongo check-julia check-versions peers corpora interpreter-tests zoo zoo-scan fuzz fuzz-rust miri check-debug sanitize complexity faults soak soak-log
 # `+`: what stands in a variable is not seen to be make, which would keep its jobs to itself.
 STEP = +@$(MAKE) --no-print-directory
 # The compiler works on one thread for a good part of a build from nothing: what needs no extension runs beside it.
@@ -121,7 +121,7 @@ test-mongo: $(EXTENSION) $(MONGO)/.stamp ## PyMongo with this codec and a server
 
 # Without one installed, Debian's is set up in .julia by root; BSON_JL= is a folder with BSON.jl's sources where they can't be cloned.
 check-julia: $(EXTENSION) $(VENV)/.stamp-test ## Julia loads what we write, and we what Julia writes; sets a Julia up where it can
-	@PYTHON=$(BIN)/python BSON_JL='$(BSON_JL)' VALUES=$(abspath $(or $(HOLDALL_SHARED),../shared)/data/julia_values) tests/julia/check.sh
+	@PYTHON=$(BIN)/python BSON_JL='$(BSON_JL)' VALUES=$$($(BIN)/python -m tests.support.places julia_values) tests/julia/check.sh
 
 # The extension is built for each of them, in an environment of its own.
 PYTHONS ?= python3.10 python3.12 python3.13
@@ -145,6 +145,9 @@ peers: $(EXTENSION) $(PEERS)/.stamp $(PEER_SOURCES)/.stamp ## the tests of msgpa
 		$(patsubst %,test/test_%.py,bson bson_corpus bson_binary_vector binary code custom_types dbref decimal128 json_util objectid raw_bson son timestamp) $(ARGS)
 	cd $(PEER_SOURCES)/msgspec && $(RUN_PEER) --rootdir . -p with_msgspec \
 		$(patsubst %,tests/unit/test_%.py,msgpack common constraints integration) $(ARGS)
+
+corpora: $(VENV)/.stamp-venv ## fetch others' suites and documents that tests read, by pip and npm, into .corpora
+	$(BIN)/python -m tests.support.corpora
 
 interpreter-tests: $(EXTENSION) $(VENV)/.stamp-test ## CPython's own tests of pickling and copying, with ours in their place
 	$(BIN)/python tests/interpreter/run.py $(ARGS)

@@ -15,7 +15,7 @@ import holdall
 from tests.support import each
 from tests.support.formats import FORMATS, Format
 from tests.support.kinds import KINDS, TYPES
-from tests.support.places import DATA
+from tests.support.places import data_folder
 
 try:
     import hypothesis
@@ -111,7 +111,7 @@ def fmt(request: pytest.FixtureRequest) -> Format:
 @pytest.fixture(scope="session")
 def shared_json() -> Iterator[pathlib.Path]:
     """The JSON documents of the shared data; the test skips where they are missing."""
-    folder = DATA / "json"
+    folder = data_folder("json")
     if not folder.is_dir():
         pytest.skip(f"no JSON documents in {folder}")
     yield folder

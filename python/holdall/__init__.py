@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from . import pickle as pickle
     from . import safe_pickle as safe_pickle
 
-# Without the modules: a star import would hide others of the same names.
+# Without the modules: a star import would hide other modules of the same names.
 __all__ = [
     "ChecksumError",
     "Damage",
@@ -80,8 +80,8 @@ _MODULES = ("aio", "bson", "envelope_pickle", "julia", "msgpack", "pickle", "saf
 
 
 def __getattr__(name: str) -> Any:
-    # The standard library's pickle, which holdall.pickle leans on, takes longer to import than all of holdall; and most
-    # programs need one format.
+    # Imported on first use: the standard library's pickle, which holdall.pickle needs, takes longer to import
+    # than all of holdall, and most programs need only one format.
     if name in _MODULES:
         from importlib import import_module
 

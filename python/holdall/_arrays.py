@@ -1,4 +1,4 @@
-"""NumPy's arrays and scalars of what plain formats hold of them: lists and numbers. Nothing is rounded to another value."""
+"""NumPy arrays and scalars from lists and numbers, as schemaless formats store them. No value is rounded."""
 
 from __future__ import annotations
 
@@ -9,17 +9,19 @@ import numpy as np
 
 _NUMBERS = frozenset((bool, int, float))
 _SEQUENCES = frozenset((list, tuple))
-# NumPy's most.
+# The most that NumPy allows.
 _DIMENSIONS = 64
-# What an array holds anew for each place may be shared in the list: so many items or characters for nothing, and for each there is.
+# Lists that are shared are copied for each place: so many items or characters are free, and as many for each
+# that exists.
 _FREE = 1 << 18
 _EACH = 16
 
 
 def from_list(items: list[Any], dtype: Any) -> Any:
-    """An array of nested lists; `dtype` None is what NumPy finds.
+    """An array from nested lists; `dtype` None lets NumPy choose.
 
-    Raises ValueError, TypeError or OverflowError: ragged lists, values that are no numbers or text, or that the dtype can't hold.
+    Raises ValueError, TypeError or OverflowError: ragged lists, or values that are not numbers or text, or
+    that the dtype can't hold.
     """
     flat, shape = _flattened(items)
     kinds = set(map(type, flat))
@@ -30,7 +32,7 @@ def from_list(items: list[Any], dtype: Any) -> Any:
         raise ValueError("ragged lists, or values of different kinds")
     found = np.array(flat)
     if found.dtype.kind == "f" and flat and float not in kinds:
-        # To NumPy an int beyond 63 bits and one within them have nothing in common but floats.
+        # NumPy would make floats of ints if some fit into 63 bits and some don't.
         found = np.array(flat, np.uint64)
     return _as_dtype(found, dtype).reshape(shape)
 
@@ -40,7 +42,7 @@ def _as_dtype(found: Any, dtype: Any) -> Any:
         return found if dtype is None else found.astype(dtype)
     whole = np.dtype(dtype).kind in "iu" and found.dtype.kind in "iu"
     with np.errstate(over="raise", invalid="raise"):
-        # Between ints NumPy's own check goes by dtypes; here values are looked at.
+        # For conversions between ints, NumPy compares dtypes; here the values are compared.
         made = found.astype(dtype, casting="unsafe" if whole else "same_kind")
     if whole and not np.array_equal(made, found):
         raise ValueError("a number beyond the dtype's range")
@@ -48,9 +50,9 @@ def _as_dtype(found: Any, dtype: Any) -> Any:
 
 
 def _flattened(items: list[Any]) -> tuple[list[Any], list[int]]:
-    """The values of nested lists, and how long these are at each level.
+    """The values of nested lists, and the lengths of the lists at each level.
 
-    NumPy does that, too, but follows what is shared without end, and loses count where one list stands at several depths.
+    NumPy does that too, but without a bound on shared lists, and not if one list occurs at several depths.
     """
     shape = [len(items)]
     while items and set(map(type, items)) <= _SEQUENCES:
@@ -72,16 +74,16 @@ def _check_shared(places: int, there: int, what: str) -> None:
 
 
 def moment(cls: Any, value: Any) -> Any:
-    """NumPy's point in time of a datetime."""
+    """A NumPy point in time from a datetime."""
     made = cls(value)
-    # Where it has no memory to look at the time, NumPy takes a datetime for a date.
+    # If NumPy has no memory to look at the time, it takes a datetime for a date.
     if np.datetime_data(made.dtype)[0] != "us":
         raise MemoryError
     return made
 
 
 def scalar(cls: Any, value: Any) -> Any:
-    """A NumPy scalar of a number or a text. Raises as `from_list`."""
+    """A NumPy scalar from a number or a text. Raises the same as `from_list`."""
     made = from_list([value], np.dtype(cls))[0]
     if type(made) is not cls:
         raise TypeError(f"expected {cls.__name__}")

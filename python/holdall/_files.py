@@ -1,7 +1,8 @@
-"""`dump` and `load`: whole files by path, and one message after another in a binary file object.
+"""`dump` and `load`: whole files by path, and consecutive messages in a binary file object.
 
-One rule for all doors of all formats: text and `os.PathLike` are paths, whatever has the buffer protocol is data (so `bytes` are
-never a path: `os.fsdecode` makes one of them), and all else is a file object.
+All functions of all formats follow one rule: text and `os.PathLike` are paths, objects with the buffer
+protocol are data (so `bytes` are never a path; `os.fsdecode` makes a path from them), and everything else is
+a file object.
 """
 
 from __future__ import annotations
@@ -38,10 +39,10 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 
-# Whether native code takes files by their descriptors; else it calls file objects.
+# Whether native code uses files by their descriptors; else it calls file objects.
 DESCRIPTORS = os.name == "posix"
-# No more than this is asked of a file object at first, then as much again as it has given: a head that claims more bytes
-# than follow costs no more than twice what there is.
+# The first read of a file object; later ones double what there is. So a head that claims more bytes than
+# follow costs no more than twice what is there.
 _FIRST_READ = 1 << 20
 _LONGEST_PATH = 4096
 _NO_PATH = "bytes are data and never a path, which `os.fsdecode` makes of them"
@@ -177,7 +178,7 @@ def _load_data(
 
 
 def _left(file: Any) -> int | None:
-    """How many bytes a file object of Python's own has left, if that can be told."""
+    """The number of bytes left in one of Python's own file objects, if that is known."""
     raw = file.raw if type(file) in (io.BufferedReader, io.BufferedRandom) else file
     if type(raw) is not io.FileIO:
         return None
@@ -224,7 +225,7 @@ def open_file(
 def document(
     file: Any, format: Literal["bson", "msgpack", "hold"], *, copy: bool = False, **options: Any
 ) -> _core.Document:
-    """What is at a path, or in data, to be read where it is touched. `copy`: what is written to it stays in memory."""
+    """A Document of a path or of data. `copy`: what is written to it stays in memory."""
     path = path_of(file)
     if path is not None:
         return _core.open_document(mapped(path, copy), format, **options)
@@ -232,17 +233,17 @@ def document(
     if data is None:
         raise TypeError(f"expected a path or bytes-like data, got {_kind(file)}: `load` takes file objects")
     if format == "msgpack" and _is_a_path(data) and _core.msgpack_scan(data, 0, 1)[0] != len(data):
-        # Any byte begins a value of MessagePack's, and what is behind it nobody looks at.
+        # Any byte begins a MessagePack value, and what follows would not be checked.
         error = _core.DecodeError(f"{_NO_PATH} - at byte 0")
         error.offset = 0
         raise error
-    # The object itself where its items are bytes: unlike a view, it can be closed when the Document is.
+    # If its items are bytes, the object itself: unlike a view, it can be closed when the Document is.
     held = bytearray(data) if copy else file if memoryview(file).format == "B" else data
     return of_data(data, lambda: _core.open_document(held, format, owned=False, **options))
 
 
 def mapped(path: Path, copy: bool = False) -> Any:
-    """The bytes of a file: a map, or none where there are none to map. `copy`: what is written to it stays in memory."""
+    """A map of a file, or empty bytes for an empty file. `copy`: what is written to it stays in memory."""
     with open(path, "rb") as opened:
         if not opened.seek(0, os.SEEK_END):
             return b""
@@ -251,7 +252,9 @@ def mapped(path: Path, copy: bool = False) -> Any:
 
 
 def store(file: Path | Writable, encode: Callable[[], bytes]) -> None:
-    """Write what `encode` gives to a path, atomically, or to a file object. What is neither is refused before `encode` runs."""
+    """Write the result of `encode` to a path, atomically, or to a file object. `encode` isn't called if
+    `file` is neither.
+    """
     target = path_of(file)
     if target is None:
         take = taker(file)
@@ -275,7 +278,7 @@ def read_whole(path: str) -> bytes:
 
 
 def extend(data: bytearray, fill: Callable[[memoryview], int], total: int | None) -> None:
-    """Read until `data` has `total` bytes, or up to the end of the file if that comes first or `total` is None."""
+    """Read until `data` has `total` bytes, or to the end of the file if that comes first or `total` is None."""
     while total is None or len(data) < total:
         have = len(data)
         step = max(_FIRST_READ, have)
@@ -288,9 +291,11 @@ def extend(data: bytearray, fill: Callable[[memoryview], int], total: int | None
 
 
 def filler(file: Any, *, eager: bool = False) -> Callable[[memoryview], int]:
-    """A function that reads a binary file object into a buffer and returns how many bytes; 0 means the end.
+    """A function that reads a binary file object into a buffer and returns the number of bytes; 0 means the
+    end.
 
-    eager: it gives what is there, where the file object can say that, instead of waiting for all that was asked for.
+    eager: it returns what is available, if the file object supports that, instead of waiting for all that was
+        requested.
     """
     read: Any = getattr(file, "read1", None) if eager else None
     readinto: Any = getattr(file, "readinto1", None) if eager else None
@@ -316,7 +321,7 @@ def filler(file: Any, *, eager: bool = False) -> Callable[[memoryview], int]:
 
 
 def taker(file: Any) -> Callable[[bytes], None]:
-    """A function that writes all of some bytes to a binary file object."""
+    """A function that writes all of its argument to a binary file object."""
     write: Callable[[Any], Any] | None = getattr(file, "write", None)
     if isinstance(file, io.TextIOBase) or write is None:
         hint = f": {_NO_PATH}" if isinstance(file, bytes) else ""
@@ -325,22 +330,22 @@ def taker(file: Any) -> Callable[[bytes], None]:
 
 
 def path_of(file: object) -> str | None:
-    """A path as text; None of all that is none."""
+    """A path as text; None if it is not a path."""
     return os.fsdecode(file) if isinstance(file, (str, os.PathLike)) else None
 
 
 def data_of(file: Any) -> memoryview | None:
-    """The bytes of what has the buffer protocol, not copied; None of all else."""
+    """The bytes of an object with the buffer protocol, not copied; None for other objects."""
     try:
         view = memoryview(file)
     except TypeError:
         return None
-    # In one run; what is not, native code refuses by name.
+    # If it isn't contiguous, native code refuses it with a message that names it.
     return view.cast("B") if view.c_contiguous else view
 
 
 def of_data(data: memoryview, read: Callable[[], _T]) -> _T:
-    """What `read` makes of data; its error says so where they are a path that was given as bytes."""
+    """The result of `read`; if it fails and the data are the path of a file, the error says so."""
     try:
         return read()
     except _core.DecodeError as error:
@@ -350,15 +355,15 @@ def of_data(data: memoryview, read: Callable[[], _T]) -> _T:
 
 
 def _is_a_path(data: memoryview) -> bool:
-    """Whether data are the path of a file that is there."""
+    """Whether data are the path of an existing file."""
     try:
         return len(data) < _LONGEST_PATH and os.path.exists(bytes(data))
-    except ValueError:  # with a NUL in it
+    except ValueError:  # with a zero byte in it
         return False
 
 
 def _write_all(write: Callable[[Any], Any], data: bytes) -> None:
-    # Raw files (buffering=0) and sockets may take a part only; others return the length, or nothing to go by.
+    # Raw files (buffering=0) and sockets may accept a part; others return the length or nothing useful.
     count = write(data)
     if not isinstance(count, int) or count >= len(data):
         return
@@ -371,29 +376,30 @@ def _write_all(write: Callable[[Any], Any], data: bytes) -> None:
 
 
 def _sink(stream: io.FileIO) -> Any:
-    """What native code writes to: a descriptor, or a function where it knows none."""
+    """What native code writes to: a descriptor, or a function on systems without them."""
     return stream.fileno() if DESCRIPTORS else functools.partial(_write_all, stream.write)
 
 
 def replace(path: str, write: Callable[[Any], None], sync: bool = True) -> None:
-    """Put what `write` gives to a sink in the place of a file, atomically."""
-    # Renaming onto a link would replace the link; what it points to is what the caller means.
+    """Replace a file, atomically, by what `write` writes to a sink."""
+    # Renaming to a link would replace the link, but the caller means its target.
     target = os.path.realpath(path)
     try:
         old = os.stat(target)
     except FileNotFoundError:
         old = None
     if old is not None and not stat.S_ISREG(old.st_mode):
-        # /dev/stdout and the like; a folder is refused by open itself.
+        # /dev/stdout and the like; `open` itself refuses folders.
         with open(target, "wb", buffering=0) as stream:
             write(_sink(stream))
         return
 
     folder, name = os.path.split(target)
-    # In the same folder, since a rename is atomic only within a file system. 255 bytes is what most allow a name.
+    # In the same folder, because a rename is atomic only within a file system. Most systems allow names of
+    # 255 bytes.
     temporary = os.path.join(folder, f".{name[:40]}.{os.urandom(8).hex()}.tmp")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-    # Until the mode of a private file is set, nobody else may open its replacement.
+    # Nobody else may open the replacement of a private file before its mode is set.
     descriptor = os.open(temporary, flags, 0o666 if old is None else 0o600)
     try:
         with open(descriptor, "wb", buffering=0) as stream:
@@ -404,7 +410,7 @@ def replace(path: str, write: Callable[[Any], None], sync: bool = True) -> None:
                 os.fsync(descriptor)
         os.replace(temporary, target)
     except BaseException:
-        with suppress(OSError):  # the error under way says more
+        with suppress(OSError):  # the error that is being raised says more
             os.unlink(temporary)
         raise
     if sync:
@@ -416,14 +422,14 @@ def _keep_owner_and_mode(descriptor: int, old: os.stat_result) -> None:
         return
     new = os.fstat(descriptor)
     if (new.st_uid, new.st_gid) != (old.st_uid, old.st_gid):
-        # Only root may give a file away; for others the replacement is their own.
+        # Only root may change the owner; for others the replacement is their own.
         with suppress(PermissionError):
             os.fchown(descriptor, old.st_uid, old.st_gid)
     os.fchmod(descriptor, stat.S_IMODE(old.st_mode))
 
 
 def sync_folder(folder: str) -> None:
-    """Make the rename last; without this a crash may bring the old file back (never a torn one)."""
+    """Make the rename permanent; without this a crash may bring the old file back (never a mixture)."""
     if os.name == "nt":
         return
     try:
@@ -433,7 +439,7 @@ def sync_folder(folder: str) -> None:
     try:
         os.fsync(descriptor)
     except OSError as error:
-        # Some network file systems don't know this call for folders.
+        # Some network file systems don't support this for folders.
         if error.errno not in (errno.EINVAL, errno.ENOTSUP):
             raise
     finally:

@@ -1,7 +1,7 @@
-"""How hold and MessagePack store values that have a form of their own in other formats only: PyMongo's, and Julia's.
+"""How hold and MessagePack store values that only other formats have a form for: PyMongo's and Julia's.
 
-The native side calls `teach` when it meets the first class of a library, or the name of one in a message, once the program has
-imported that library. Nothing is imported here because data name it.
+The native side calls `teach` when it meets the first class of a library, or its name in a message, once the
+program has imported the library. Data never cause imports.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from . import _core
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    # A class, what is stored of an instance, and an instance of what was stored.
+    # A class, a function for what is stored of an instance, and a function for an instance from what was
+    # stored.
     _Known = tuple[type[Any], Callable[[Any], Any] | None, Callable[[Any], Any] | None]
 
 
@@ -24,8 +25,9 @@ _LETTERS = (("i", re.I), ("l", re.L), ("m", re.M), ("s", re.S), ("u", re.U), ("x
 
 
 def teach(library: str) -> bool:
-    """Register the classes of a library, whose stored names begin with `library`. A class that the program has registered stays as
-    it is. Says no where the library is not all there, or another one of its name.
+    """Register the classes of a library, whose stored names begin with `library`. Classes that the program
+    has registered stay as they are. Returns False if the library isn't completely imported, or if it is
+    another one of that name.
     """
     known = list(_of_pymongo() if library == "bson." else _of_julia())
     for cls, encode, decode in known:
@@ -35,7 +37,7 @@ def teach(library: str) -> bool:
 
 
 def _checked(cls: type[Any], decode: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """What is wrong with a content is always said in the same way, whatever the class itself says of it."""
+    """Makes all errors about bad content the same, whatever the class itself raises."""
 
     def checked(stored: Any) -> Any:
         try:
@@ -50,7 +52,7 @@ def _checked(cls: type[Any], decode: Callable[[Any], Any]) -> Callable[[Any], An
 
 def _of_pymongo() -> Iterable[_Known]:
     bson: Any = sys.modules.get("bson")
-    # Other packages have that name, too; and it may be in the middle of being imported.
+    # Other packages have that name as well, and the module may be in the middle of being imported.
     if getattr(getattr(bson, "ObjectId", None), "_type_marker", None) != 7 or not hasattr(bson, "decode"):
         return ()
     from bson.raw_bson import RawBSONDocument
@@ -72,7 +74,7 @@ def _of_pymongo() -> Iterable[_Known]:
         (bson.MinKey, _nothing, lambda stored: _of_nothing(bson.MinKey, stored)),
         (bson.MaxKey, _nothing, lambda stored: _of_nothing(bson.MaxKey, stored)),
         (RawBSONDocument, _bytes_of_document, lambda stored: RawBSONDocument(_exact(stored, bytes))),
-        # A dict with its order beside it, stored as any subclass of dict is.
+        # A dict with a separate order, stored like any subclass of dict.
         (bson.SON, None, None),
     )
 
@@ -83,7 +85,7 @@ def _of_julia() -> Iterable[_Known]:
         return ()
     return (
         (julia.Period, lambda value: (value.count, value.unit), lambda stored: julia.Period(*_pair(stored))),
-        # There is one of each.
+        # These are singletons.
         (julia.Missing, _nothing, lambda stored: _of_nothing(lambda: julia.missing, stored)),
         (type(julia.BOTTOM), _nothing, lambda stored: _of_nothing(lambda: julia.BOTTOM, stored)),
     )
@@ -96,7 +98,7 @@ def _exact(stored: Any, cls: type[Any]) -> Any:
 
 
 def _pair(stored: Any) -> Any:
-    # Plain formats have lists in the place of tuples.
+    # Schemaless formats store tuples as lists.
     if type(stored) not in (tuple, list) or len(stored) != 2:
         raise TypeError("expected two values")
     return stored
@@ -124,7 +126,7 @@ def _binary(stored: Any) -> Any:
 
 
 def _parts_of_regex(value: Any) -> Any:
-    # Flags that were given as letters are an enumeration's, and are made of letters again.
+    # Flags given as letters become an enumeration's member; they are stored as letters again.
     letters = "".join(letter for letter, flag in _LETTERS if value.flags & flag)
     said = sum(int(flag) for _, flag in _LETTERS if value.flags & flag)
     is_said = type(value.flags) is re.RegexFlag and value.flags == said
@@ -150,14 +152,14 @@ def _reference(stored: Any) -> Any:
 
 def _milliseconds(stored: Any) -> Any:
     bson: Any = sys.modules["bson"]
-    # Formats that have points in time give those by a type.
+    # Formats with points in time return them as datetimes.
     return bson.DatetimeMS(stored if isinstance(stored, datetime) else _exact(stored, int))
 
 
 def _bytes_of_document(value: Any) -> bytes:
     from bson.raw_bson import DEFAULT_RAW_BSON_OPTIONS
 
-    # The class keeps its options to itself.
+    # The options are a private attribute.
     if getattr(value, "_RawBSONDocument__codec_options", None) != DEFAULT_RAW_BSON_OPTIONS:
         raise _core.EncodeError(
             "can't store a `RawBSONDocument` whose codec options are not the default ones"

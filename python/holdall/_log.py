@@ -1,4 +1,4 @@
-"""`Writer` and `Reader`: a log of records in a file that grows; `verify`: what of a file is whole."""
+"""`Writer` and `Reader`: a log of records in a growing file; `verify`: which parts of a file are intact."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Writer:
             flush = functools.partial(os.fsync, descriptor)
             self._core = _core.LogWriter(_files.taker(self._file), append=False, flush=flush, **options)
         if is_new and sync != "never":
-            # The file's name is to be there after a crash as well as what is in it.
+            # The file's name has to survive a crash as well as its content.
             self.flush()
             _files.sync_folder(os.path.dirname(os.path.abspath(path)))
 
@@ -123,7 +123,7 @@ class Writer:
         try:
             self.close()
         except ValueError:
-            # That an earlier write failed was told when it did, by what is on its way out now.
+            # If an exception is on its way, it already reports the failed write.
             if kind is None:
                 raise
 
@@ -153,7 +153,7 @@ def _opened_alone(path: str, append: bool) -> int:
 
 
 class _Closed:
-    """What is left of a closed log."""
+    """The state of a closed log."""
 
     def __getattr__(self, name: str) -> Any:
         raise ValueError("the log is closed")
@@ -270,7 +270,7 @@ class Reader:
 
 
 def _until_closed(file: io.FileIO) -> Callable[[memoryview], int]:
-    """A function that reads `file`: its end is come to if another thread closes it."""
+    """A function that reads `file` and reports the end if another thread closes it."""
     fill = _files.filler(file)
     return lambda buffer: 0 if file.closed else fill(buffer)
 

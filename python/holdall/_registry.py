@@ -1,4 +1,4 @@
-"""`register`: what a class is called in the data, and how its older forms still load."""
+"""`register`: the name of a class in stored data, and how its older versions are loaded."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _STYLES = ("lower", "upper", "camel", "pascal", "kebab")
 
 
 class Settings(NamedTuple):
-    """What `register` was told about typed loading and plain formats; `_annotations` reads it."""
+    """The arguments of `register` for typed loading and schemaless formats; `_annotations` reads them."""
 
     rename: Rename
     array_like: bool

@@ -1,7 +1,8 @@
-"""Schemas of annotations: described once, compiled by the native module, and kept where they go with their class.
+"""Schemas of annotations: described once, compiled by the native module, and kept on classes.
 
-A schema holds the classes that it builds. Kept in a table of ours it would hold them for ever; so it is kept on the first
-class that its annotation names, and both go together. Annotations of builtins alone are kept in a small table.
+A schema holds the classes that it builds. A table of schemas would keep those for ever; so each is kept on
+the first class that its annotation names, and both are collected together. Schemas of builtins alone are kept
+in a small table.
 """
 
 from __future__ import annotations
@@ -18,22 +19,24 @@ if TYPE_CHECKING:
     pass
 
 _ATTRIBUTE = "__holdall_schemas__"
-# Annotations that name no class of the program's: there are few, and whoever makes ever new ones gets them made anew.
+# For annotations that name no class of the program. There are few; a program that makes new ones all the time
+# gets new schemas.
 _MOST = 256
 _builtin: dict[Any, Any] = {}
 
 
 class _Kept(dict[Any, Any]):
-    """The schemas on a class, and which of its fields are left out. Where classes are copied or pickled with all they have, it goes along empty."""
+    """The schemas kept on a class, and which of its fields are left out. Copies and pickles of it are empty."""
 
     def __reduce__(self) -> tuple[type[_Kept], tuple[()]]:
         return _Kept, ()
 
 
 def schema(annotation: Any, generation: int) -> _core.CompiledSchema | None:
-    """The compiled schema of `annotation`; None where anything goes.
+    """The compiled schema of `annotation`; None if it accepts everything.
 
-    generation: how many times something was registered: what was compiled before an earlier one is out of date.
+    generation: the number of registrations so far: schemas that were compiled before the last one are
+        outdated.
     """
     kept = _kept(annotation)
     try:
@@ -56,7 +59,7 @@ def _kept(annotation: Any) -> dict[Any, Any]:
     if kept is None:
         kept = _Kept()
         try:
-            # Past a metaclass that has its own idea of setting attributes.
+            # Bypasses a metaclass that overrides setting attributes.
             type.__setattr__(cls, _ATTRIBUTE, kept)
         except TypeError:
             return _builtin
@@ -73,7 +76,7 @@ def _subclasses(cls: type) -> list[type]:
     named = list(settings.subclasses) if settings is not None else []
     try:
         registered = _core.registered_subclasses(cls)
-    except TypeError:  # a TypedDict, or a protocol that can't be asked
+    except TypeError:  # a TypedDict, or a protocol that doesn't support it
         return named
     return named + [found for found in registered if found not in named]
 
@@ -81,10 +84,11 @@ def _subclasses(cls: type) -> list[type]:
 def plain_form(
     cls: Any,
 ) -> tuple[list[tuple[str, str]] | None, bool, tuple[str, Any] | None, dict[str, tuple[Any, bool]] | None]:
-    """How plain formats write instances of `cls`: (name, key) of each field, whether in order without keys, the tag, and the
-    defaults that are not written (see `_defaults`), or None where all is written, whatever it is.
+    """How schemaless formats write instances of `cls`: (name, key) of each field, whether they come in order
+    without keys, the tag, and the defaults that are not written (see `_defaults`), or None if all fields are
+    always written.
 
-    No fields (None) are for a class that declares none: all that an instance holds is written then.
+    If the fields are None the class declares none: everything that an instance holds is written.
     """
     settings = _core.class_settings(cls)
     kind = family(cls)
@@ -123,7 +127,7 @@ def _omits_defaults(cls: Any) -> bool:
 def _may_be_unset(cls: Any, fields: list[dict[str, Any]]) -> bool:
     if any(is_unset(field.get("default")) for field in fields):
         return True
-    # By the text of the annotations, which may not be there to be resolved.
+    # Judged by the text of the annotations, which might not be resolvable.
     return any(
         "UnsetType" in (hint if isinstance(hint, str) else repr(hint))
         for base in cls.__mro__
@@ -132,7 +136,7 @@ def _may_be_unset(cls: Any, fields: list[dict[str, Any]]) -> bool:
 
 
 def _defaults(cls: Any, kind: str | None) -> dict[str, tuple[Any, bool]]:
-    """The fields' defaults that are not written: (value, False), or (list, dict or set, True) for an empty one."""
+    """The defaults that are not written: (value, False), or (list, dict or set, True) for an empty container."""
     found: dict[str, tuple[Any, bool]] = {}
     if kind == "pydantic":
         for name, info in cls.model_fields.items():

@@ -1,5 +1,6 @@
-"""Values that only MessagePack has: an application's own type, a point in time to the nanosecond, a message within a message; and
-the value of a field that has none."""
+"""Values that only MessagePack has: extension types, points in time in nanoseconds, messages within messages;
+and the value of an unset field.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +10,12 @@ from typing import Any, NoReturn, final
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _NANOS = 1_000_000_000
 _MOST_SECONDS = 2**63 - 1
-# Bytes of a timestamp with its head and its number, and without.
+# The size of a timestamp with its head and type, and without.
 _TIMESTAMP_SIZES = {6: 4, 10: 8, 15: 12}
 
 
 class _Frozen:
-    """Fields are set once, by `__new__` through `object`; loading fills slots without asking."""
+    """Fields are set once, by `__new__` through `object`; loading fills slots directly."""
 
     __slots__ = ()
 
@@ -114,7 +115,7 @@ class Timestamp(_Frozen):
         """The point in time that a datetime means; one without a zone is local time, as in `datetime.timestamp`."""
         if moment.tzinfo is None:
             moment = moment.astimezone()
-        # Not by `datetime.timestamp`: a float holds no microseconds far from 1970.
+        # Not by `datetime.timestamp`: far from 1970 a float can't express microseconds.
         since = moment - _EPOCH
         return cls(since.days * 86_400 + since.seconds, since.microseconds * 1000)
 
@@ -126,7 +127,7 @@ class Timestamp(_Frozen):
     def from_unix(cls, seconds: float) -> Timestamp:
         """From seconds since 1970 as `time.time` gives them; a float of today's holds about 200 nanoseconds exactly."""
         whole, part = divmod(seconds, 1)
-        # A part just below 1 may be 1 as a float.
+        # A fraction just below 1 may be 1 as a float.
         more, nanoseconds = divmod(int(part * _NANOS), _NANOS)
         return cls(int(whole) + more, nanoseconds)
 

@@ -1,6 +1,7 @@
 """Logs over asyncio's streams: `AsyncWriter` and `AsyncReader`.
 
-Encoding and decoding are done on the event loop's thread, as they take microseconds a record; waiting is asyncio's.
+Encoding and decoding run on the event loop's thread, because a record takes microseconds; asyncio does the
+waiting.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
     from . import _core
 
-# What is asked of a stream at once.
+# How much is requested of a stream at once.
 _CHUNK = 1 << 16
 
 
@@ -62,7 +63,7 @@ class AsyncWriter:
 
 
 class _Sink:
-    """A stream as the file object that a `Writer` wants: it takes all that it gets."""
+    """A stream as the file object that a `Writer` needs: it accepts all bytes."""
 
     def __init__(self, stream: asyncio.StreamWriter) -> None:
         self._stream = stream

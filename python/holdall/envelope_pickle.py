@@ -46,7 +46,7 @@ __all__ = [
 
 HIGHEST_PROTOCOL = _pickle.HIGHEST_PROTOCOL
 DEFAULT_PROTOCOL = HIGHEST_PROTOCOL
-# The first protocol that has buffers.
+# The first protocol with out-of-band buffers.
 _BUFFERS_SINCE = 5
 
 

@@ -45,11 +45,11 @@ __all__ = [
 ]
 
 HIGHEST_PROTOCOL = 5
-# Python's own default lags behind for the sake of older readers, of which this format has none.
+# Python's own default is lower for the sake of older readers, which this format doesn't have.
 DEFAULT_PROTOCOL = 5
 
-# What libraries take from the module beside its own names, to pass it on or to use it for themselves: the names of opcodes and
-# protocols, and helpers that have nothing to do with either. What pickles or unpickles is not among them.
+# What libraries use from the module besides its public names: names of opcodes and protocols, and helpers
+# that are unrelated to either. Nothing that pickles or unpickles is among them.
 _HELPERS = (
     "EXT1", "EXT2", "EXT4", "NEWFALSE", "NEWTRUE", "PyStringMap", "_compat_pickle", "_extension_cache", "_extension_registry",
     "_getattribute", "_inverted_registry", "_tuplesize2code", "bytes_types", "compatible_formats", "decode_long", "dispatch_table",
@@ -198,7 +198,7 @@ class Pickler:
     fast: bool | int = False
     bin: bool | int
 
-    # Until __init__ was called.
+    # Until `__init__` is called.
     _write: Callable[[bytes], None] | None = None
 
     def __init__(
@@ -223,7 +223,7 @@ class Pickler:
         try:
             _core.file_write(self._message(obj, self._buffer_callback, memo), self._write)
         except BaseException:
-            # What nobody has got can't be referred to.
+            # The caller hasn't got the failed message, so nothing may refer to it.
             self._memo.clear()
             raise
 
@@ -276,7 +276,7 @@ class Unpickler:
     _pickle.UnpicklingError: builtins.print is not for this program
     """
 
-    # Until __init__ was called.
+    # Until `__init__` is called.
     _fill: Callable[[memoryview], int] | None = None
 
     def __init__(
@@ -328,14 +328,16 @@ _NO_OPCODES = "belongs to pickle's own bytes, and holdall.pickle has no such ste
 
 
 def _refuse_opcodes(cls: type[Any], python: type[Any], ours: type[Any]) -> None:
-    """Raise TypeError where a class overrides what writes or reads pickle's opcodes: it would never be called."""
+    """Raise TypeError if a class overrides a method that writes or reads pickle's opcodes: it would never be
+    called.
+    """
     taken = [name for name in vars(cls) if hasattr(python, name) and not hasattr(ours, name)]
     if taken:
         raise TypeError(f"{cls.__qualname__} overrides `{taken[0]}`, which {_NO_OPCODES}")
 
 
 class _Missing:
-    """An attribute that says why it is not there."""
+    """An attribute that explains why it doesn't exist."""
 
     def __set_name__(self, owner: type[Any], name: str) -> None:
         self.name = name
@@ -345,7 +347,7 @@ class _Missing:
 
 
 class _Pickler(Pickler):
-    """The name of pickle's slower twin in Python, whose methods write opcodes: of those there are none here."""
+    """The name of pickle's implementation in Python, whose methods write opcodes: here there are none."""
 
     dispatch = _Missing()
 
@@ -378,7 +380,7 @@ def check_protocol(protocol: int | None, buffer_callback: object) -> None:
 
 
 def _unless_inherited(hook: Any, own: Any) -> Any:
-    """None for a hook that nobody has overridden: the native code then needs no call for each object."""
+    """None for a hook that isn't overridden: then native code doesn't call it for each object."""
     return None if getattr(hook, "__func__", None) is own else hook
 
 
@@ -401,7 +403,7 @@ def _decode(load: Callable[..., Any], *given: Any) -> Any:
 
 
 def peeker(file: Any) -> Callable[[int], Any] | None:
-    """A function that shows what comes next in a file object, if there is a cheap way to leave it there."""
+    """A function that shows the next bytes of a file object, if there is a cheap way not to consume them."""
     peek = getattr(file, "peek", None)
     if peek is not None:
 

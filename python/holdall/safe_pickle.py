@@ -292,11 +292,11 @@ def _decode(load: Callable[..., Any], *given: Any) -> Any:
 
 
 def _told(error: _core.DecodeError) -> UnpicklingError:
-    """The exception of this module's that says what `error` does."""
+    """The exception of this module for `error`."""
     text = str(error)
     if isinstance(error, _core.UnknownTypeError):
         unknown = UnknownTypeError(text)
         unknown.type_name = error.type_name
         return unknown
-    # An attribute of those errors that say: no message of this kind.
+    # Errors have this attribute if the bytes are not a message of this kind.
     return ForeignError(text) if getattr(error, "foreign", False) else UnpicklingError(text)

@@ -19,10 +19,10 @@ from tests.support import bson_wire
 from tests.support.bson_beside import RawBSONDocument, oracle
 from tests.support.bson_strategies import CONVERSIONS, HANDLERS, REPRESENTATIONS, Changing
 from tests.support.kinds import KINDS
-from tests.support.places import DATA
+from tests.support.places import data_folder
 from tests.support.typed_targets import TARGETS
 
-CORPUS = DATA / "bson-corpus"
+CORPUS = data_folder("bson-corpus")
 
 # Whether it was loaded, and dumped again.
 Outcome = tuple[bool, bool]

@@ -18,9 +18,9 @@ from tests.fuzz.bson_documents import BSON_MUTATIONS, Element, grown, structure
 from tests.fuzz.bson_doors import Door, Outcome, same
 from tests.fuzz.mutations import LARGEST_INPUT, Mutation
 from tests.support.kinds import KINDS
-from tests.support.places import DATA
+from tests.support.places import data_folder
 
-SAMPLES = DATA / "julia"
+SAMPLES = data_folder("julia")
 
 
 @julia.struct("Main.Fuzz.Node", mutable=True)

@@ -7,7 +7,6 @@ has more than 600 lines, no function more than 80, but where a comment that begi
 from __future__ import annotations
 
 import ast
-import re
 import sys
 from collections.abc import Hashable, Iterator, Mapping, Set
 from graphlib import CycleError, TopologicalSorter
@@ -17,8 +16,6 @@ from typing import TypeVar
 from .rust_sources import Crate
 
 ROOT = Path(__file__).parents[2]
-# What was so when the check began, and is not to be any more: it only gets shorter.
-STANDING = Path(__file__).with_name("house_standing.txt")
 PACKAGE = ROOT / "python" / "holdall"
 PACKAGES = (PACKAGE, ROOT / "bench" / "holdall_bench", ROOT / "bench" / "targets")
 HOST = ROOT / "crates" / "python" / "src"
@@ -145,15 +142,7 @@ def python(package: Path) -> Iterator[str]:
 
 def faults() -> list[str]:
     found = [fault for source, floors in FLOORS.items() for fault in rust(source, floors)]
-    found += [fault for package in PACKAGES for fault in python(package)]
-    # Where a line stands in its file changes with every line above it.
-    known = {re.sub(r":\d+:", ":", fault): fault for fault in found}
-    standing = set(STANDING.read_text(encoding="utf-8").splitlines())
-    new = [fault for name, fault in known.items() if name not in standing]
-    return [
-        *new,
-        *(f"no longer so, take it from {STANDING.name}: {line}" for line in sorted(standing - known.keys())),
-    ]
+    return [*found, *(fault for package in PACKAGES for fault in python(package))]
 
 
 if __name__ == "__main__":

@@ -48,9 +48,9 @@ from holdall.julia import (
     missing,
 )
 from tests.support.julia_types import CLASSES
-from tests.support.places import DATA
+from tests.support.places import data_folder
 
-FOLDER = DATA / "julia"
+FOLDER = data_folder("julia")
 WRITERS = ("bson", "bsonqs", "repo")
 
 T = Type.parse

@@ -3,19 +3,18 @@
 //! A host *writes* by calling a [`Writer`], and *reads* by asking a [`Reader`] for [`Token`]s. A container's token
 //! says how many values follow; the host keeps the stack, so that no format ever recurses.
 
+mod never;
 mod reader;
 mod values;
 mod writer;
 
-pub use reader::Reader;
+pub use never::Never;
+pub use reader::{ExtentReader, IndexedReader, Reader, ShapeReader, TypedReader};
 pub use values::{BsonValue, Dimensions, Moment, Path, TypedForm, TypedValue};
 pub use writer::{
     BsonWriter, ExtensionWriter, IntRun, ReferenceWriter, RunWriter, ShapeWriter, TimestampWriter, TypeWriter,
     TypedWriter, Writer,
 };
-
-/// Why a function that only values of described types need is never called, in writers and readers alike.
-const UNTAGGED: &str = "a format whose values have no types of their own";
 
 /// What a buffer outside the message stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,7 +76,7 @@ impl ShapeKind {
 
 /// The key list of dicts, or the class and field names of instances: written once, then referred to by number.
 ///
-/// `block` holds the names (a class's own name first), to be read by [`Reader::names`]. Each name that is text gets
+/// `block` holds the names (a class's own name first), to be read by [`ShapeReader::names`]. Each name that is text gets
 /// the next object number without a mark.
 #[derive(Debug, Clone, Copy)]
 pub struct Shape<'i> {
@@ -156,7 +155,7 @@ pub enum Token<'i> {
     /// That many values follow.
     List(usize),
     /// A list, and a dict of text keys, whose values (or keys and values) follow up to that offset: how many,
-    /// [`Reader::count`] says.
+    /// [`ExtentReader::count`] says.
     Items(usize),
     Members(usize),
     Tuple(usize),

@@ -3,7 +3,7 @@
 use holdall_format::hold::file::{self, Fault, Parts};
 use holdall_format::hold::{frame, tag, Reader, Writer};
 use holdall_format::memory;
-use holdall_format::model::{self, Bytes, Ints, Name, Seq, Text, Token};
+use holdall_format::model::{self, Bytes, Ints, Name, Seq, ShapeReader as _, Text, Token};
 use holdall_format::{Error, ErrorKind};
 use model::{Reader as _, ReferenceWriter as _, RunWriter as _, ShapeWriter as _, TypeWriter as _, Writer as _};
 use serde_json::Value;
@@ -75,7 +75,7 @@ fn write_ints(w: &mut Writer<Vec<u8>>, seq: Seq, run: Ints<'_>) {
     }
 }
 
-fn write(w: &mut Writer<Vec<u8>>, r: &Reader<'_>, token: Token<'_>) -> Result<(), Error> {
+fn write(w: &mut Writer<Vec<u8>>, token: Token<'_>) -> Result<(), Error> {
     match token {
         Token::None => w.none(),
         Token::Bool(value) => w.bool(value),
@@ -106,7 +106,7 @@ fn write(w: &mut Writer<Vec<u8>>, r: &Reader<'_>, token: Token<'_>) -> Result<()
         }
         Token::NewShape(shape) => {
             let block = w.shape_begin(shape.kind, shape.version, shape.fields);
-            for name in r.names(&shape) {
+            for name in Reader::names(&shape) {
                 match name? {
                     Name::Text(text) => write_text(w, text),
                     Name::Reference(number) => w.reference(number),
@@ -173,7 +173,7 @@ fn again(message: &[u8]) -> Result<Vec<u8>, Error> {
     while left > 0 {
         let token = r.next()?;
         left = left - 1 + owed(&token, &mut shapes);
-        write(&mut w, &r, token)?;
+        write(&mut w, token)?;
     }
     r.finish()?;
     Ok(w.out)

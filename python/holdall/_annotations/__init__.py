@@ -1,9 +1,9 @@
-"""What an annotation means, in the terms of the native module: `describe` turns it into nodes and classes.
+"""Compiles annotations: `describe` turns one into nodes and classes, which the native module understands.
 
-A *node* says what may stand in one place: scalars, at most one array-like and one mapping-like, classes. A *class* lists
-its fields, each with the node of what it holds. They refer to each other by index, so that what is recursive needs no
-special case, and equal annotations share a node. This runs once for each annotation, and imports nothing that the
-annotation did not bring along: classes of other libraries are known by their looks.
+A *node* says what may be in one place: scalars, at most one array-like and one mapping-like container,
+classes. A *class* lists its fields, each with the node of its value. They refer to each other by index, so
+recursive types need no special case, and equal annotations share a node. This runs once for each annotation.
+It imports no libraries: classes of other libraries are recognized by their attributes.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from .scopes import Bindings
 
-# A generic class may hold itself with other arguments, but not without end.
+# A generic class may contain itself with other arguments, but not endlessly.
 _DEEPEST = 50
 _HEAP_TYPE, _IMMUTABLE, _ABSTRACT = 1 << 9, 1 << 8, 1 << 20
 _LATER = "define it before the first typed load"
@@ -51,12 +51,13 @@ def describe(
     settings: Callable[[type], Any],
     subclasses: Callable[[type], Iterable[type]],
 ) -> dict[str, Any]:
-    """Nodes and classes of `annotation`, and the index of its own node; node 0 is Any.
+    """The nodes and classes of `annotation`, and the index of its own node; node 0 is Any.
 
-    settings: what was registered for a class (`rename`, `array_like`, `forbid_unknown`, `tag`, `tag_field`), or None.
-    subclasses: the permitted subclasses of a class, which may stand in its place.
+    settings: what was registered for a class (`rename`, `array_like`, `forbid_unknown`, `tag`, `tag_field`),
+        or None.
+    subclasses: the permitted subclasses of a class, which may be in its place.
 
-    Raises TypeError: something in it can't be loaded by type, or is not there yet, or asks for what can't be told apart.
+    Raises TypeError: a part of it can't be loaded by type, is not defined yet, or is ambiguous.
     """
     builder = _Builder(settings, subclasses)
     root = builder.node(annotation, Scope())
@@ -65,9 +66,10 @@ def describe(
 
 
 def anchor(annotation: Any) -> type | None:
-    """The first class in `annotation` that goes when its program lets go of it, so that a plan kept there goes along.
+    """The first class in `annotation` that may be garbage collected: a schema that is kept on it goes with
+    it.
 
-    None where there is none: builtins and the standard library's classes stay for ever.
+    None if there is none: builtins and the classes of the standard library are never collected.
     """
     return _anchor(annotation, set())
 
@@ -80,7 +82,7 @@ def _anchor(annotation: Any, seen: set[int]) -> type | None:
     if isinstance(annotation, type) and origin is None:
         goes = annotation.__module__.partition(".")[0] not in sys.stdlib_module_names
         can_hold = annotation.__flags__ & (_HEAP_TYPE | _IMMUTABLE) == _HEAP_TYPE
-        # Whatever a protocol has is something that its classes must have.
+        # A class must have everything that its protocols define.
         can_hold = can_hold and not getattr(annotation, "_is_protocol", False)
         return annotation if goes and can_hold else None
     parts: tuple[Any, ...]
@@ -92,7 +94,7 @@ def _anchor(annotation: Any, seen: set[int]) -> type | None:
         try:
             parts = (annotation.__value__,)
         except NameError:
-            # `describe` says what is missing.
+            # `describe` will say what is missing.
             return None
     else:
         supertype = getattr(annotation, "__supertype__", None)
@@ -110,12 +112,12 @@ class _Builder:
         self.classes: list[dict[str, Any]] = []
         self._memo: dict[Any, int] = {Any: 0, object: 0}
         self._class_memo: dict[Any, int] = {}
-        # Classes whose fields are still to be described. A chain of classes may be longer than the stack is deep.
+        # Classes whose fields are not described yet. A chain of classes may be longer than the stack is deep.
         self._queue: list[tuple[dict[str, Any], type, str, Bindings, int]] = []
-        # How these are told apart is known when all classes are described.
+        # Unions of classes; how to tell these apart is known when all classes are described.
         self._mixed: list[tuple[dict[str, Any], Draft]] = []
         self._numbers: dict[Any, int] = {}
-        # Keys hold some objects by address: those have to live as long.
+        # Some keys contain the ids of objects, which therefore have to be kept.
         self._kept: list[Any] = []
         self._where = ""
 
@@ -144,8 +146,10 @@ class _Builder:
         return index
 
     def finish(self) -> None:
-        """Describe the fields of all classes that were met, then how the classes of each union are told apart."""
-        # The queue grows while it is worked on.
+        """Describe the fields of all classes that occurred, then how the classes of each union are told
+        apart.
+        """
+        # The queue grows meanwhile.
         for entry, cls, kind, bindings, depth in self._queue:
             self._describe_fields(entry, cls, kind, bindings, depth)
         for node, draft in self._mixed:
@@ -162,7 +166,7 @@ class _Builder:
 
     # --- keys --------------------------------------------------------------------------------------------------------
     def _key(self, annotation: Any, scope: Scope) -> Any:
-        """Equal for annotations that mean the same, and no others."""
+        """A key that is equal for annotations of the same meaning only."""
         if is_variable(annotation) and annotation in scope.bindings:
             return scope.bindings[annotation].key
         annotation, scope = settled(annotation, scope)
@@ -198,7 +202,7 @@ class _Builder:
         return self._number((cls, *(bound.key for bound in bindings.values()))) if bindings else cls
 
     def _number(self, key: Any) -> Any:
-        """A short key for a long one: arguments of arguments would double it with every level."""
+        """A short key for a long one: nested arguments would double its length at every level."""
         return ("number", self._numbers.setdefault(key, len(self._numbers)))
 
     # --- what annotations say ----------------------------------------------------------------------------------------
@@ -224,12 +228,12 @@ class _Builder:
             raise self._error(annotation, str(error)) from None
 
     def _qualifiers(self, annotation: Any, scope: Scope) -> set[str]:
-        """Names of what stands around a field's type: `ClassVar`, `Required`, `NotRequired`, ..."""
+        """The names of the qualifiers around a field's type: `ClassVar`, `Required`, `NotRequired`, ..."""
         found: set[str] = set()
         while True:
             text = text_of(annotation)
             if text is not None:
-                # What a ClassVar holds may be there for type checkers only.
+                # The type in a ClassVar may be defined for type checkers only.
                 if is_classvar_text(text):
                     return {"ClassVar"}
                 annotation, scope = self._evaluate(annotation, text, scope)
@@ -245,12 +249,12 @@ class _Builder:
     def _bind(
         self, cls: Any, arguments: tuple[Any, ...], scope: Scope, annotation: Any
     ) -> tuple[Bindings, int]:
-        """What the parameters of a generic class or alias mean, and how deep in others that is."""
+        """The meaning of the parameters of a generic class or alias, and how deep it is nested in others."""
         parameters = cls.__type_params__ if is_alias(cls) else getattr(cls, "__parameters__", ())
         if not arguments or len(parameters) != len(arguments):
             return {}, 0
         if scope.depth >= _DEEPEST:
-            # The annotation itself is as long as the nesting is deep.
+            # The annotation isn't shown: it is as long as its nesting is deep.
             raise self._error(cls, "nests itself in ever new types")
         pairs = zip(parameters, arguments, strict=True)
         return {
@@ -259,7 +263,7 @@ class _Builder:
 
     # --- what may stand in a place -----------------------------------------------------------------------------------
     def _fill(self, draft: Draft, annotation: Any, scope: Scope, rules: Constraints) -> None:
-        """Add to `draft` all that `annotation` allows."""
+        """Add everything that `annotation` allows to `draft`."""
         annotation, scope = settled(annotation, scope)
         origin = origin_of(annotation)
         if annotation is Any or annotation is object:
@@ -304,9 +308,9 @@ class _Builder:
         except ValueError as error:
             raise self._error(inner, str(error)) from None
         self._fill(draft, inner, scope, both)
-        # A type variable that nothing binds may be anything, and then nothing is asked of it.
+        # An unbound type variable allows anything, so constraints on it have no meaning.
         free = is_variable(inner) and settled(inner, scope)[0] is Any
-        # A tuple that stands beside no array is a note of someone else's, not a shape.
+        # A tuple in the annotation of anything but an array is metadata of another library, not a shape.
         for name in sorted(own.keys() - both.used - SHAPED):
             if not free:
                 raise self._error(inner, f"the constraint `{name}` doesn't fit this type")
@@ -330,7 +334,7 @@ class _Builder:
         draft.add_scalar("Literal", ("literal", tuple(annotation.__args__)))
 
     def _fill_class(self, draft: Draft, cls: type, annotation: Any, scope: Scope, rules: Constraints) -> None:
-        """A class or, where `annotation` has arguments, its specialisation."""
+        """A class or, if `annotation` has arguments, its specialization."""
         arguments: tuple[Any, ...] = arguments_of(annotation)
         if (known := _values.scalar(cls, arguments)) is not None:
             name, item, fitting = known
@@ -429,7 +433,7 @@ class _Builder:
                 raise self._error(annotation, "a protocol that is not `runtime_checkable` can't be checked")
             _add_foreign(draft, cls, annotation)
         draft.add_name(cls.__qualname__)
-        # A subclass is accepted where the class is, but the annotation has one name.
+        # A subclass is accepted as well, but errors show the annotation's own name.
         names = list(draft.names)
         for child in children:
             if not child.__flags__ & _ABSTRACT:
@@ -485,7 +489,7 @@ class _Builder:
 
 
 def _add_foreign(draft: Draft, cls: type, annotation: Any) -> None:
-    """A class about which nothing is known but that it is one."""
+    """A class about which nothing else is known."""
     draft.add_scalar(cls.__qualname__, ("custom", annotation, cls), key=(cls, show(annotation)))
 
 

@@ -21,7 +21,7 @@ _UPPER = frozenset({"lt", "le", "max_length"})
 
 
 class Constraints:
-    """What `Annotated` asks of the types within, each of which takes what it can have."""
+    """The constraints of an `Annotated`. Each type within takes those that apply to it."""
 
     __slots__ = ("used", "values")
 
@@ -38,7 +38,7 @@ class Constraints:
 
 
 def read(extras: Iterable[Any]) -> dict[str, Any]:
-    """The constraints among what stands beside the type in `Annotated`. Raises ValueError: one that makes no sense."""
+    """The constraints in the metadata of an `Annotated`. Raises ValueError: one that makes no sense."""
     found: dict[str, Any] = {}
     for extra in extras:
         _read(extra, found)
@@ -46,7 +46,7 @@ def read(extras: Iterable[Any]) -> dict[str, Any]:
 
 
 def merge(outer: dict[str, Any], inner: dict[str, Any]) -> dict[str, Any]:
-    """Both at once. Raises ValueError where that can't be said by one value each."""
+    """Combine two sets of constraints. Raises ValueError if one value can't express both."""
     found = dict(inner)
     for name, value in outer.items():
         _add(name, value, found)
@@ -68,7 +68,7 @@ def _read_library(extra: Any, found: dict[str, Any]) -> None:
         for part in extra:
             _read(part, found)
         return
-    # What pydantic's Field() was given.
+    # The arguments of pydantic's Field().
     for part in getattr(extra, "metadata", None) or ():
         _read(part, found)
     for name in sorted(NUMERIC | TEXT):
@@ -79,7 +79,7 @@ def _read_library(extra: Any, found: dict[str, Any]) -> None:
     if isinstance(zone, bool):
         _add("tz", zone, found)
     elif type(extra).__name__ == "Timezone" and (zone is None or zone is ...):
-        # annotated_types.Timezone: None is naive, `...` any zone. A certain zone is more than is checked here.
+        # annotated_types.Timezone: None means naive, `...` any zone. A particular zone can't be checked here.
         _add("tz", zone is ..., found)
 
 

@@ -1,4 +1,4 @@
-"""What the fields of a class are: one function for each family of classes, none of whose libraries is imported."""
+"""The fields of a class: one function for each family of classes, none of which imports the family's library."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    # Name -> what stands around the type: `ClassVar`, `Required`, ... Plain classes and TypedDicts need it.
+    # Name -> the qualifiers around its type: `ClassVar`, `Required`, ... Plain classes and TypedDicts need
+    # it.
     Qualifiers = Mapping[str, set[str]]
 
 Field = dict[str, Any]
 
 
 def family(cls: type) -> str | None:
-    """Which of the functions below reads this class; None for a class whose fields nothing declares."""
+    """Which of the functions below reads this class; None for a class that declares no fields."""
     if "__required_keys__" in vars(cls) and dict in cls.__bases__:
         return "typeddict"
     if issubclass(cls, tuple):
@@ -36,7 +37,7 @@ def family(cls: type) -> str | None:
 
 
 def _is_made_of_fields(cls: type) -> bool:
-    """Whether instances hold nothing but attributes: a subclass of `int` or of an extension's class holds more."""
+    """Whether instances consist of attributes only: a subclass of `int` or of a class in C contains more."""
     for base in cls.__mro__:
         made_by = vars(base).get("__new__")
         if made_by is not None and isinstance(made_by, types.BuiltinFunctionType):
@@ -50,7 +51,7 @@ def _declares(base: type) -> bool:
 
 
 def members(cls: type, kind: str, qualifiers: Qualifiers) -> tuple[list[Field], dict[str, Any]]:
-    """The fields, in order, and what else the class says about itself."""
+    """The fields in order, and what else the class says about itself."""
     about: dict[str, Any] = {
         "kind": kind if kind in ("namedtuple", "typeddict", "pydantic") else "fields",
         "post_init": None,
@@ -68,7 +69,7 @@ def members(cls: type, kind: str, qualifiers: Qualifiers) -> tuple[list[Field], 
 def _typeddict(cls: Any, qualifiers: Qualifiers, about: dict[str, Any]) -> list[Field]:
     fields = []
     for name, said in qualifiers.items():
-        # Where annotations are text, the class knows its `total` only.
+        # With annotations as text, the class only knows its `total`.
         required = "Required" in said or (name in cls.__required_keys__ and "NotRequired" not in said)
         fields.append(_field(name, required=required))
     return fields
@@ -80,7 +81,7 @@ def _namedtuple(cls: Any, qualifiers: Qualifiers, about: dict[str, Any]) -> list
 
 
 def _pydantic(cls: Any, qualifiers: Qualifiers, about: dict[str, Any]) -> list[Field]:
-    # Its own validation knows more than could be said here.
+    # pydantic validates the fields itself.
     return []
 
 
@@ -141,7 +142,7 @@ def _converter(attribute: Any) -> Callable[[Any], Any]:
     if type(converter).__name__ != "Converter":
         plain: Callable[[Any], Any] = converter
         return plain
-    # There is no instance yet that a converter could be given.
+    # The converter would need the instance, which doesn't exist yet.
     return lambda value: converter(value, None, attribute)
 
 
@@ -165,7 +166,7 @@ def _dataclass_field(item: Any, missing: Any) -> Field:
     elif item.default is missing:
         field = _field(item.name, required=item.init)
     elif type(item.default).__module__ == "pydantic.fields":
-        # A pydantic dataclass: what Field() was given stands in the default's place.
+        # In a pydantic dataclass the default is the result of Field().
         info = item.default
         if info.default_factory is not None:
             field = _field(item.name, factory=info.default_factory)
@@ -185,7 +186,7 @@ def _plain(cls: Any, qualifiers: Qualifiers, about: dict[str, Any]) -> list[Fiel
             continue
         base = next((base for base in cls.__mro__ if name in vars(base)), None)
         if base is None or hasattr(type(vars(base)[name]), "__set__"):
-            # A slot or a property under that name is no default.
+            # The attribute of that name is a slot or a property, not a default.
             fields.append(_field(name))
         else:
             fields.append(_field(name, default=vars(base)[name], class_default=True))
@@ -204,7 +205,7 @@ _READERS: dict[str, Callable[[Any, Qualifiers, dict[str, Any]], list[Field]]] = 
 
 
 def _field(name: str, *, required: bool = True, **more: Any) -> Field:
-    """A field; `more` says what fills it where it is missing."""
+    """A field; `more` says what its value is if it is missing."""
     if more:
         return {"name": name, "required": False, **more}
     return (
@@ -230,7 +231,9 @@ def pydantic_keys(cls: Any) -> tuple[list[str], set[str]]:
 
 # --- what was registered ---------------------------------------------------------------------------------------------
 def set_up(entry: dict[str, Any], settings: Any) -> None:
-    """Apply what was registered for a class to its entry. Raises ValueError: keys that can't be told apart, a bad rename."""
+    """Apply what was registered for a class to its entry. Raises ValueError: ambiguous keys, or a bad
+    `rename`.
+    """
     rename = None
     if settings is not None:
         rename = settings.rename
@@ -280,7 +283,9 @@ STYLES: dict[str, Callable[[str], str]] = {
 
 
 def renamed(name: str, rename: Any) -> str:
-    """What `rename` makes of a field's name. Raises ValueError: an unknown style, or no str."""
+    """The key that `rename` makes of a field's name. Raises ValueError: an unknown style, or the result is no
+    str.
+    """
     if isinstance(rename, str):
         if rename not in STYLES:
             raise ValueError(f"rename: expected {', '.join(STYLES)}, a mapping or a callable")

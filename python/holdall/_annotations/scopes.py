@@ -1,4 +1,6 @@
-"""Where an annotation stands: the names it may use, what its type variables mean there, and how errors show it."""
+"""The scope of an annotation: the names that it may use, the meaning of type variables, and how errors show
+it.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ _CLASSVAR = re.compile(r"\s*(\w+\s*\.\s*)*ClassVar\b")
 
 
 class Bound(NamedTuple):
-    """What a type variable stands for: an annotation, read where it was written, and its key."""
+    """The meaning of a type variable: an annotation, the scope in which it was written, and its key."""
 
     annotation: Any
     scope: Scope
@@ -28,7 +30,7 @@ class Bound(NamedTuple):
 
 
 class Scope:
-    """A class body or a module, with what the type variables of its generic class mean."""
+    """A class body or a module, with the meaning of the type variables of its generic class."""
 
     __slots__ = ("_found", "_outer", "_spaces", "bindings", "depth", "module", "owner", "this")
 
@@ -44,20 +46,20 @@ class Scope:
         self.owner = owner
         self.module = module if owner is None else owner.__module__
         self.bindings: Bindings = bindings or {}
-        # The class that is being described; `owner` is the one of its bases whose body this is.
+        # The class that is being described; `owner` is the base whose body this scope is.
         self.this = this
-        # How many generic classes were opened one in the other to get here.
+        # How many generic classes are nested around this scope.
         self.depth = depth
         self._found: dict[str, Any] = {}
         self._outer: dict[str, Scope] = {}
         self._spaces: tuple[dict[str, Any], dict[str, Any]] | None = None
 
     def evaluate(self, text: str) -> Any:
-        """The annotation that `text` means here. Raises what evaluating it raises, NameError above all."""
+        """The annotation that `text` means here. Raises what evaluating it raises, usually NameError."""
         if text in self._found:
             return self._found[text]
         first, then = self._spaces or self._names()
-        # One name is looked up without the compiler: most annotations are one name.
+        # Most annotations are a single name, which needs no compiler.
         if text.isidentifier():
             space = first if text in first else then
             if text not in space:
@@ -69,7 +71,7 @@ class Scope:
         return found
 
     def in_module(self, module: str) -> Scope:
-        """The same place, with the names of another module."""
+        """The same scope with the names of another module."""
         if module == self.module:
             return self
         if module not in self._outer:
@@ -79,8 +81,8 @@ class Scope:
         return self._outer[module]
 
     def _names(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        # A field's default has the name of the field, which is often the name of its type too: the module's names and the
-        # builtins come before those of the class body.
+        # A field's default has the field's name, which is often also the name of its type. So the names of
+        # the module and the builtins come before those of the class body.
         module = sys.modules.get(self.module or "")
         first: dict[str, Any] = {} if module is None else vars(module)
         then: dict[str, Any] = {}
@@ -88,7 +90,7 @@ class Scope:
         if owner is not None:
             then.update(vars(owner))
             parameters = {p.__name__: p for p in then.get("__type_params__", ())}
-            # A class knows itself, also where it was made in a function and no module has its name.
+            # A class knows its own name, even if it was defined in a function and its module doesn't have it.
             if "<locals>" in owner.__qualname__:
                 first = {**first, owner.__name__: owner, **parameters}
             else:
@@ -100,17 +102,21 @@ class Scope:
 
 
 def origin_of(annotation: Any) -> Any:
-    """What an alias (`list[int]`, `Annotated[X, ...]`) is one of. None for a class: it may have anything under that name."""
+    """The origin of an alias (`list[int]`, `Annotated[X, ...]`); None for a class, which may have any such
+    attribute.
+    """
     return None if issubclass(type(annotation), type) else getattr(annotation, "__origin__", None)
 
 
 def arguments_of(annotation: Any) -> tuple[Any, ...]:
-    """The arguments of an alias; none for a class."""
+    """The arguments of an alias; empty for a class."""
     return () if issubclass(type(annotation), type) else getattr(annotation, "__args__", ())
 
 
 def special(form: Any) -> str | None:
-    """Name of a form of `typing` or `typing_extensions`, such as "Literal"; both modules have their own objects."""
+    """The name of a special form, such as "Literal"; `typing` and `typing_extensions` have different objects
+    for some.
+    """
     if isinstance(form, type):
         return form.__name__ if form.__module__ in _TYPING else None
     return getattr(form, "_name", None) if type(form).__module__ in _TYPING else None
@@ -125,24 +131,24 @@ def is_annotated(annotation: Any) -> bool:
 
 
 def is_alias(annotation: Any) -> bool:
-    """Whether it was made by `type X = ...`, or by one of the two `TypeAliasType`."""
+    """Whether it was made by `type X = ...` or by one of the two `TypeAliasType`."""
     return type(annotation).__name__ == "TypeAliasType" and type(annotation).__module__ in _TYPING
 
 
 def is_variable(annotation: Any) -> bool:
-    """Whether it is a type variable. Some forms of `typing_extensions` pass for one with `isinstance`."""
+    """Whether it is a type variable. `isinstance` says so of some forms of `typing_extensions` as well."""
     return type(annotation) is typing.TypeVar
 
 
 def text_of(annotation: Any) -> str | None:
-    """The text of a reference that is still to be resolved."""
+    """The text of a forward reference."""
     if isinstance(annotation, str):
         return annotation
     return getattr(annotation, "__forward_arg__", None) if type(annotation).__name__ == "ForwardRef" else None
 
 
 def _meaning(variable: Any, scope: Scope) -> tuple[Any, Scope]:
-    """What a type variable stands for. One that nothing binds allows what it allows: its default, bound or constraints."""
+    """The meaning of a type variable. An unbound one means its default, its bound or its constraints."""
     bound = scope.bindings.get(variable)
     if bound is not None:
         return bound.annotation, bound.scope
@@ -151,13 +157,13 @@ def _meaning(variable: Any, scope: Scope) -> tuple[Any, Scope]:
     if variable.__bound__ is not None:
         return variable.__bound__, scope
     if variable.__constraints__:
-        # Constraints may be references yet to be resolved, which `|` doesn't take.
+        # Constraints may be forward references, for which `|` is not defined.
         return Union[variable.__constraints__], scope  # noqa: UP007
     return Any, scope
 
 
 def settled(annotation: Any, scope: Scope) -> tuple[Any, Scope]:
-    """Without the forms that only stand for another: type variables, `NewType`, `Final[X]`, `LiteralString`."""
+    """Resolve forms that only stand for another type: type variables, `NewType`, `Final[X]`, `LiteralString`."""
     while type(annotation) is not type:
         if annotation is None:
             return type(None), scope
@@ -182,12 +188,13 @@ def is_classvar_text(text: str) -> bool:
 def own_hints(
     cls: type, bindings: Bindings, depth: int, bind: Callable[..., tuple[Bindings, int]]
 ) -> dict[str, tuple[Any, Scope]]:
-    """What a class and its bases declare: of each name the annotation, and the scope it is written in.
+    """The annotations of a class and its bases: for each name the annotation, and the scope in which it is
+    written.
 
-    `bind` says what a generic base's parameters mean where the base is given arguments.
+    `bind` gives the meaning of a generic base's parameters if the base has arguments.
     """
     scopes = {cls: Scope(cls, bindings=bindings, this=(cls, bindings), depth=depth)}
-    # A TypedDict's bases are not among its `__mro__`.
+    # A TypedDict's bases are not in its `__mro__`.
     waiting = [cls] if any("__orig_bases__" in vars(base) for base in cls.__mro__) else []
     for current in waiting:
         for written in vars(current).get("__orig_bases__", current.__bases__):
@@ -212,7 +219,7 @@ def own_hints(
 
 
 def annotations_of(cls: type) -> Mapping[str, Any]:
-    """What the body of this very class declares."""
+    """The annotations in the body of this class alone."""
     if sys.version_info >= (3, 14):
         import annotationlib
 
@@ -222,7 +229,7 @@ def annotations_of(cls: type) -> Mapping[str, Any]:
 
 
 def show(annotation: Any) -> str:
-    """An annotation as errors show it. Never a value: what was given may be no annotation at all, but data."""
+    """An annotation for errors. Other values are never shown: they may be data that was passed by mistake."""
     text = text_of(annotation)
     if text is not None:
         return text

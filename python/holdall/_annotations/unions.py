@@ -1,4 +1,4 @@
-"""What a union's members add up to, and how a value's member is found."""
+"""What the members of a union have in common, and how to tell them apart."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 from .fields import pydantic_keys
 from .values import is_raw
 
-# Of these a union has one at most: two would say of the same value what it must be.
+# A union has at most one of each: two would have different constraints for the same value.
 _ONCE = frozenset({"int", "float", "str", "bytes", "bytearray", "memoryview", "decimal"})
 
 
@@ -16,7 +16,7 @@ class Conflict(Exception):
 
 
 class Draft:
-    """A node in the making."""
+    """A node that is being built."""
 
     def __init__(self, annotation: Any, where: str) -> None:
         self.annotation = annotation
@@ -27,7 +27,7 @@ class Draft:
         self.seq: dict[str, Any] | None = None
         self.map: dict[str, Any] | None = None
         self.classes: list[int] = []
-        # References that are being followed: one that comes back to itself adds nothing.
+        # Forward references that are being followed: meeting one again adds nothing.
         self.followed: set[Any] = set()
         self._known: set[Any] = set()
 
@@ -44,7 +44,7 @@ class Draft:
             "classes": [] if self.any else self.classes,
             "raw": self._raw(),
             "ambiguous": None,
-            # Where dates and the like are text.
+            # For formats that store dates and the like as text.
             "ambiguous_text": None,
             "tag_field": None,
             "tags": {},
@@ -53,12 +53,12 @@ class Draft:
 
     def _ordered_scalars(self) -> list[tuple[Any, ...]]:
         if any(item[0] in ("float", "decimal") for item in self.scalars):
-            # An int is an int where that will do, before it becomes another number.
+            # An int stays an int if that is allowed, before other numbers are tried.
             return sorted(self.scalars, key=lambda item: item[0] != "int")
         return self.scalars
 
     def _raw(self) -> Any:
-        """The class of what keeps a value's own bytes, where nothing but None may stand beside it."""
+        """The class of objects that keep a value's bytes unread, if the union has nothing else but None."""
         if self.any or self.seq or self.map or self.classes:
             return None
         kept = [item[1] for item in self.scalars if item[0] == "value" and is_raw(item[1])]
@@ -73,7 +73,7 @@ class Draft:
             self.names.append(name)
 
     def add_scalar(self, name: str, item: tuple[Any, ...], key: Any = None) -> None:
-        """`key` stands for an item that can't be hashed."""
+        """`key` identifies an item that can't be hashed."""
         self.add_name(name)
         tag = item[0]
         for place, old in enumerate(self.scalars):
@@ -145,8 +145,8 @@ _TEXTUAL_OR_NATIVE = frozenset({"datetime", "uuid", "decimal"})
 
 
 def ambiguous_scalars(node: dict[str, Any]) -> tuple[str | None, str | None]:
-    """Why a plain format can't tell which of a node's scalars a value is, if it can't; and why one can't that writes points in time,
-    UUIDs and decimals as text.
+    """Why schemaless formats can't tell a node's scalars apart, and why those can't that store points in
+    time, UUIDs and decimals as text; None if they can.
     """
     scalars = node["scalars"]
     tags = {item[0] for item in scalars}
@@ -173,22 +173,23 @@ def ambiguous_scalars(node: dict[str, Any]) -> tuple[str | None, str | None]:
         values |= own
     if textual and ("str" in tags or (parsed and textual > 1)):
         return "more than one str-like type in a union", None
-    # A datetime that must have a zone is a point in time, not text.
+    # A datetime that must have a zone is a point in time and not text.
     texts = [item[0] for item in scalars if item[0] in _TEXTUAL_OR_NATIVE and item != ("datetime", True)]
     return None, "more than one str-like type in a union" if texts and ("str" in tags or parsed) else None
 
 
 def _plain_value(value: Any) -> Any:
-    """A literal as plain formats have it."""
+    """A literal as schemaless formats store it."""
     return getattr(value, "_value_", value)
 
 
 def tell_apart(node: dict[str, Any], classes: list[dict[str, Any]]) -> str | None:
-    """Say in `node` how a plain format finds the class of a value. All its classes are described by now.
+    """Set in `node` how schemaless formats find the class of a value. All of its classes are described by
+    now.
 
-    Gives the reason where it can't: formats that store the names of classes don't mind.
+    Returns the reason if they can't. Formats that store the names of classes don't need it.
 
-    Raises Conflict: no format could.
+    Raises Conflict: no format can tell the classes apart.
     """
     indices = node["classes"]
     listed = [index for index in indices if classes[index]["array_like"]]
@@ -197,7 +198,7 @@ def tell_apart(node: dict[str, Any], classes: list[dict[str, Any]]) -> str | Non
     tags = {index: classes[index]["tag"] for index in indices if classes[index]["tag"] is not None}
     fields = {field for field, _ in tags.values()}
     if len(fields) > 1:
-        # The fields of the tags are keys like others.
+        # The fields that hold tags are keys like others.
         tags = {}
     elif tags:
         node["tag_field"] = fields.pop()
@@ -220,7 +221,7 @@ def tell_apart(node: dict[str, Any], classes: list[dict[str, Any]]) -> str | Non
 
 
 def _distinct(indices: list[int], classes: list[dict[str, Any]]) -> dict[str, int] | None:
-    """A key for each class that it requires and no other knows; one class may be left over."""
+    """For each class a key that it requires and that no other class has; one class may lack such a key."""
     keys = {index: _keys(classes[index]) for index in indices}
     found = {}
     for index, (required, _) in keys.items():

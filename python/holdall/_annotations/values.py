@@ -1,6 +1,6 @@
-"""Classes that annotations name and this package knows: what each becomes in a description.
+"""Classes of the standard library and of other libraries that annotations may name, and what they mean.
 
-Most are known by name, and compared only with what is imported already.
+Most are found by name, and compared only with modules that are imported already.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .scopes import is_union, origin_of, special
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    # Name in errors, the scalar without its constraints, the constraints it can have.
+    # The name in errors, the scalar without its constraints, and the constraints that it may have.
     Scalar = tuple[str, tuple[Any, ...], frozenset[str]]
 
 _NO_RULES: frozenset[str] = frozenset()
@@ -41,7 +41,7 @@ _BUILTINS: dict[type, Scalar] = {
     type(NotImplemented): ("NotImplementedType", ("value", type(NotImplemented), None), _NO_RULES),
 }
 
-# Scalars of their own; the rest of the standard library's values are of the kind "value".
+# Classes with a scalar of their own; other values of the standard library are of the kind "value".
 _STANDARD: dict[str, tuple[str, frozenset[str]]] = {
     "decimal.Decimal": ("decimal", NUMERIC),
     "datetime.datetime": ("datetime", ZONED),
@@ -50,7 +50,7 @@ _STANDARD: dict[str, tuple[str, frozenset[str]]] = {
     "datetime.timedelta": ("timedelta", _NO_RULES),
     "uuid.UUID": ("uuid", _NO_RULES),
 }
-# Values that the class makes of their text form.
+# Classes whose constructors take the text form of a value.
 _FROM_TEXT = frozenset(
     """fractions.Fraction zoneinfo.ZoneInfo
     pathlib.PurePath pathlib.PurePosixPath pathlib.PureWindowsPath pathlib.Path pathlib.PosixPath pathlib.WindowsPath
@@ -83,7 +83,7 @@ MAPPINGS: dict[type, str] = {
     abc.Mapping: "dict",
     abc.MutableMapping: "dict",
 }
-# What a defaultdict can make for a missing key: these are empty or zero when they are called.
+# The functions that a defaultdict may call for a missing key: their results are empty or zero.
 _FACTORIES: dict[Any, Callable[[], Any]] = {
     **{
         cls: cls
@@ -115,17 +115,17 @@ _REFUSED: tuple[Any, ...] = (
 
 
 def scalar(cls: type, arguments: tuple[Any, ...]) -> Scalar | None:
-    """What a class of the standard library or of NumPy's scalars is, if it is one of a single value."""
+    """The scalar of a class of the standard library or of NumPy's scalars; None for other classes."""
     found = _BUILTINS.get(cls)
     if found is not None:
         return found
     if is_raw(cls) or is_unset_type(cls):
         return cls.__qualname__, ("value", cls, None), _NO_RULES
-    # Python 3.13 keeps paths in pathlib._local.
+    # Python 3.13 defines paths in pathlib._local.
     module = cls.__module__.partition(".")[0]
     name = f"{module}.{cls.__qualname__}"
     if name in _STANDARD or name in _FROM_TEXT or name in _WITHOUT_TEXT or cls is re.Pattern:
-        # A class of one's own may have the name, but isn't what the module holds.
+        # A user's class may have the same name, but isn't what the module has.
         if getattr(sys.modules.get(module), cls.__qualname__, None) is not cls:
             return None
         if name in _STANDARD:
@@ -141,12 +141,12 @@ def scalar(cls: type, arguments: tuple[Any, ...]) -> Scalar | None:
     return None
 
 
-# msgspec's own, and those of `holdall.msgpack`.
+# msgspec's classes, and those of `holdall.msgpack`.
 _OURS = frozenset({"msgspec", "msgspec._core", "holdall._values"})
 
 
 def is_raw(cls: type) -> bool:
-    """Whether instances are messages that are kept as they are stored."""
+    """Whether instances hold messages as they are stored."""
     return cls.__name__ == "Raw" and cls.__module__ in _OURS
 
 
@@ -155,12 +155,12 @@ def is_unset_type(cls: type) -> bool:
 
 
 def is_unset(value: object) -> bool:
-    """Whether a field's value says that it has none."""
+    """Whether a field's value means that it is unset."""
     return is_unset_type(type(value))
 
 
 def is_refused(cls: type) -> bool:
-    """Whether it is of code, not of data."""
+    """Whether its instances are code rather than data."""
     return issubclass(cls, type) or cls in _REFUSED
 
 
@@ -169,7 +169,7 @@ def is_enum(cls: type) -> bool:
 
 
 def members(cls: Any) -> tuple[dict[Any, Any], dict[str, Any]]:
-    """Members of an enum by value, as far as values can be looked up, and by name, aliases too."""
+    """The members of an enum by value, as far as values can be looked up, and by name, including aliases."""
     by_value: dict[Any, Any] = {}
     for member in cls.__members__.values():
         try:
@@ -190,7 +190,7 @@ def is_ndarray(cls: type) -> bool:
 
 
 def dtypes(scalar_type: Any) -> tuple[str, list[Any]]:
-    """How errors call an array of such items, and the dtypes it may have; [None] for any.
+    """The name in errors for an array of such items, and the dtypes that it may have; [None] for any.
 
     Raises TypeError: there is no such dtype.
     """
@@ -198,11 +198,11 @@ def dtypes(scalar_type: Any) -> tuple[str, list[Any]]:
     if scalar_type is Any or scalar_type is numpy.generic:
         return "ndarray", [None]
     given = scalar_type.__args__ if is_union(scalar_type) else (scalar_type,)
-    # `np.floating` and the like stand for all that derive from them.
+    # `np.floating` and the like stand for all classes derived from them.
     concrete = sorted(set(numpy.sctypeDict.values()), key=lambda cls: cls.__name__)
     found: list[Any] = []
     for cls in given:
-        # NumPy makes a dtype of any class: that of objects.
+        # NumPy would make any other class the dtype of objects.
         if not isinstance(cls, type) or not (issubclass(cls, numpy.generic) or cls in _DTYPES):
             raise TypeError
         below = [cls] if cls in concrete else [other for other in concrete if issubclass(other, cls)]
@@ -211,7 +211,9 @@ def dtypes(scalar_type: Any) -> tuple[str, list[Any]]:
 
 
 def shape(annotation: Any) -> tuple[int | None, ...] | None:
-    """Lengths of the axes in `tuple[Literal[3], int]`: None where any will do. None for any shape at all."""
+    """The lengths of the axes in `tuple[Literal[3], int]`; None for an axis of any length. None for any
+    shape.
+    """
     if origin_of(annotation) is not tuple or ... in annotation.__args__:
         return None
     return tuple(_axis(part) for part in annotation.__args__ if part != ())

@@ -1,4 +1,4 @@
-"""Where two values differ: by type, by what they hold, by path."""
+"""Where two values differ: in type, content and path."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 class Change(NamedTuple):
     """A difference.
 
-    kind: "added", "removed", "changed" or "type". note: what to say in place of the values.
+    kind: "added", "removed", "changed" or "type". note: text to show in place of the values.
     """
 
     path: str
@@ -27,7 +27,7 @@ class Change(NamedTuple):
     note: str = ""
 
 
-# The place of a value: that of the container and the step from there. It costs nothing until it is shown.
+# A value's place: its container's place and the step from there. The path is only made when it is shown.
 _Place = tuple[Any, Any]
 
 
@@ -42,18 +42,18 @@ def _steps_up(place: _Place | None) -> Iterator[Any]:
 
 
 def compare(old: Any, new: Any) -> Iterator[Change]:
-    """The differences of two values, in the order of the first one.
+    """The differences between two values, in the order of the first one.
 
-    Values have to be of one type: `1`, `True` and `1.0` differ. NaN is NaN, and -0.0 is not 0.0. Items of
-    sequences are compared by place, sets and keys of dicts by value, without their order. Two containers are
-    compared once, wherever they meet again: cycles end, and who shares what is no difference.
+    Values must be of the same type: `1`, `True` and `1.0` differ. NaN equals NaN, and -0.0 differs from 0.0.
+    Sequences are compared item by item, sets and keys of dicts by value in any order. Two containers are
+    compared once, wherever they occur again: so cycles end, and it makes no difference what is shared.
 
-    Cycles of different lengths would meet in as many pairs as the product of these. Beyond a number of pairs in
-    proportion to the containers a pair is passed over if others say already that both have to be equal: x and z
-    after x and y, y and z. So two values without a difference have none, and all others at least one.
+    Cycles of different lengths have as many pairs as the product of their lengths. Beyond a number of pairs
+    in proportion to the containers, a pair is skipped if earlier pairs imply that both must be equal: x and z
+    after x and y, y and z. So equal values have no differences, and others at least one.
     """
     stack: list[Any] = [(old, new, None)]
-    # The values are kept, so that their numbers stay theirs.
+    # The values are kept so that no other object gets their ids.
     met: dict[tuple[int, int], tuple[Any, Any]] = {}
     equal = _Classes()
     keys = Keys()
@@ -82,7 +82,7 @@ def compare(old: Any, new: Any) -> Iterator[Change]:
             if a.kind != b.kind:
                 continue
         if a.content != id(left) or b.content != id(right):
-            # Other containers of the same items may have been compared.
+            # Other containers with the same items may have been compared.
             if (a.content, b.content) in met:
                 continue
             met[a.content, b.content] = (left, right)
@@ -91,12 +91,12 @@ def compare(old: Any, new: Any) -> Iterator[Change]:
         stack.extend(found)
 
 
-# So many pairs of containers are compared whatever others say: these, and so many for each container.
+# So many pairs of containers are always compared: a fixed number, and a number for each container.
 _PAIRS, _PAIRS_EACH = 1 << 14, 4
 
 
 class _Classes:
-    """What has to be equal, by id (a union-find forest)."""
+    """Sets of containers that must be equal, by id (a union-find forest)."""
 
     def __init__(self) -> None:
         self.parents: dict[int, int] = {}
@@ -104,20 +104,20 @@ class _Classes:
     def root(self, of: int) -> int:
         parents = self.parents
         while (parent := parents.setdefault(of, of)) != of:
-            # Halves the way for the next time.
+            # Path halving: later searches are shorter.
             parents[of] = parents[parent]
             of = parent
         return of
 
     def join(self, a: int, b: int) -> bool:
-        """Whether that is news."""
+        """Whether they were not known to be equal."""
         a, b = self.root(a), self.root(b)
         self.parents[a] = b
         return a != b
 
 
 def _is_long(value: Any) -> bool:
-    """Whether it takes longer to compare than to remember."""
+    """Whether comparing takes longer than remembering."""
     cls = type(value)
     if cls is int:
         return bool(value.bit_length() > 1 << 10)
@@ -138,7 +138,7 @@ def _leaves(left: Any, right: Any, place: _Place | None, both: bool) -> Iterator
 
 
 def same(left: Any, right: Any) -> bool:
-    """Of two values of one type that hold no others."""
+    """Whether two values of one type without parts are the same."""
     if isinstance(left, float):
         if left != left or right != right:
             return left != left and right != right
@@ -146,7 +146,7 @@ def same(left: Any, right: Any) -> bool:
     try:
         if bool(left == right):
             return True
-        # NaNs of NumPy's and Decimal's, complex numbers with one.
+        # NaNs of NumPy and Decimal, and complex numbers with one.
         return bool(left != left and right != right) and repr(left) == repr(right)
     except MemoryError:
         raise
@@ -200,7 +200,7 @@ _EMPTY = frozenset((list, dict, tuple))
 
 
 def _are_alike(left: Any, right: Any) -> bool:
-    """What can be said at once, of the most frequent values; False if it takes another look."""
+    """A quick test for the most frequent types; False if a closer comparison is needed."""
     cls = type(left)
     if cls is not type(right):
         return False
@@ -226,7 +226,7 @@ def _sequences(a: Node, b: Node, place: _Place | None, keys: Keys) -> list[Any]:
 def _keyed(
     items: Iterator[tuple[Any, Any]], keys: Keys, *, of_members: bool = False
 ) -> dict[Any, tuple[Any, Any]]:
-    """Items by the forms of their keys; of several of one form, by that and a number."""
+    """Items by the form of their keys; several with the same form are numbered."""
     found: dict[Any, tuple[Any, Any]] = {}
     again: Counter[Any] = Counter()
     for step, child in items:

@@ -21,5 +21,5 @@ def command(ctx: click.Context, shell: str) -> None:
     kind = get_completion_class(shell)
     assert kind is not None
     script = kind(ctx.find_root().command, {}, "holdall", "_HOLDALL_COMPLETE")
-    # `source()` would also look at which bash is installed here.
+    # `source()` would also check which bash is installed here.
     output().write([script.source_template % script.source_vars(), "\n"])

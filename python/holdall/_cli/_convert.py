@@ -23,14 +23,16 @@ from ._weigh import MULTIPLE, VALUE, Weight
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-# Its arguments for compression and progress.
+# Called with arguments for compression and progress that its older stubs lack.
 _hold: Any = holdall
 
 _ELSE = "convert to hold, which holds any value of Python's, or to json, where what JSON lacks is tagged"
-# Formats without references, and that with references to containers alone: what is shared else is written at each of its places.
+# Formats without references, and the one with references to containers only: other shared values are written
+# repeatedly.
 _TREES = ("bson", "msgpack")
 _WEIGHED = (*_TREES, "julia")
-# The parts that a search for what is wrong may encode again: so many steps, and so much, by weight.
+# Bounds on the search for the value that a format can't hold: how many parts are encoded again, and their
+# weight.
 _MOST_STEPS = 500
 _SEARCH_FIXED, _SEARCH_MULTIPLE = 1 << 20, 4
 _REMEDIES = {
@@ -85,10 +87,10 @@ def command(
     if compress and to != "hold":
         raise Failure(target, "--compress is for hold files")
     _check_target(target, force)
-    # What comes of a tree is one.
+    # Reading a tree gives a tree.
     weight = Weight() if to in _WEIGHED and format not in _TREES else None
     with progress(source) as report, about(source):
-        # A source that can't be read is no reason to touch the target.
+        # The target is not touched if the source can't be read.
         many, values = several(
             source, format, records(source, format, as_records=as_records, progress=report)
         )
@@ -108,7 +110,7 @@ def _check_target(target: str, force: bool) -> None:
 
 
 def _reading(source: str, values: Iterator[Any]) -> Iterator[Any]:
-    """What goes wrong while records are read is an error of the source."""
+    """Errors while records are read are errors of the source."""
     with about(source):
         yield from values
 
@@ -134,9 +136,9 @@ def _write_one(
 
 
 def _weigh(weight: Weight, value: Any, to: str) -> None:
-    """Adds a value that is to be written to a format without references.
+    """Adds the weight of a value that is to be written to a format without references.
 
-    Raises Failure: what is shared would be written too often.
+    Raises Failure: shared values would be written too often.
     """
     weight.add(value)
     if (weight.flat if to == "julia" else weight.whole) > weight.most:
@@ -179,10 +181,10 @@ def _write_several(values: Iterator[Any], target: str, to: str, weight: Weight |
 
 @contextmanager
 def replaced(target: str) -> Iterator[str]:
-    """A path to write to, which takes the target's place at the end; after an error it is gone, and the
-    target as it was.
+    """A path to write to, which replaces the target at the end. After an error it is deleted, and the target
+    is unchanged.
 
-    What is no file (a device, a pipe) is written to in place.
+    Devices, pipes and the like are written to directly.
     """
     target = os.path.realpath(target)
     old = os.stat(target) if os.path.exists(target) else None
@@ -191,7 +193,7 @@ def replaced(target: str) -> Iterator[str]:
         return
     folder, name = os.path.split(target)
     if not os.path.isdir(folder):
-        # Else the error would name the temporary file.
+        # Otherwise the error would name the temporary file.
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), folder)
     temporary = os.path.join(folder, f".{name[:40]}.{os.urandom(8).hex()}.tmp")
     try:
@@ -214,7 +216,7 @@ def _blaming(
     at: Callable[[], tuple[int, ...]] = tuple,
     weight: Weight | None = None,
 ) -> Iterator[None]:
-    """An EncodeError says which value it is about, and what else can be done."""
+    """Adds to an EncodeError which value it is about, and what else can be done."""
     try:
         yield
     except holdall.EncodeError as error:
@@ -228,14 +230,14 @@ def _blaming(
 
 
 def error_text(error: Exception) -> str:
-    """Without the path, which may be shortened."""
+    """The error's text without its path, which may be shortened."""
     return str(error).split(" - at `")[0]
 
 
 def culprit(value: Any, to: str, weight: Weight | None = None) -> tuple[tuple[Any, ...], Any] | None:
-    """Where a format fails: the path of a value that it can't hold although its parts, if any, would do.
+    """The value that a format can't hold although its parts can be held: its path and the value.
 
-    None where it would take long to find. weight: that of the value, if it is known.
+    None if the search would take too long. weight: that of the value, if it is known.
     """
     encode = encoder(to)
     if weight is None:

@@ -24,7 +24,7 @@ _SIGNS = {
     "changed": ("~", "name"),
     "type": ("!", "constant"),
 }
-# Of each value in a line.
+# The width of each value in a line.
 _WIDTH = 60
 
 
@@ -123,7 +123,7 @@ def _is_large(*values: Any) -> bool:
 
 
 def _part(value: Any, other: Any) -> str:
-    """A value's text; of long texts, from a little before where they differ."""
+    """A value's text; for long texts, from shortly before the difference."""
     if type(value) is type(other) and isinstance(value, (str, bytes)) and len(value) > _WIDTH:
         same = next(
             (place for place, (a, b) in enumerate(zip(value, other, strict=False)) if a != b),

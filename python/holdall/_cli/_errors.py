@@ -1,4 +1,4 @@
-"""Errors as the native ones are."""
+"""Errors in the wording of the native ones."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import holdall
 
 
 def located(kind: type[holdall.DecodeError], why: str, offset: int) -> holdall.DecodeError:
-    """An error at an offset, worded as the native ones are."""
+    """An error at an offset, worded like the native ones."""
     error = kind(f"{why} - at byte {offset}")
     error.offset = offset
     return error

@@ -1,4 +1,4 @@
-"""Which format a file has, and its values, read and written the same way for all of them."""
+"""The format of a file, and its values, read and written in the same way for all formats."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     Progress = Callable[[int, int], None] | None
 
 FORMATS = ("hold", "bson", "julia", "msgpack", "json", "jsonl", "pickle")
-# What `convert` writes.
+# The formats that `convert` writes.
 WRITABLE = FORMATS[:-1]
 _EXTENSIONS = {
     ".hold": "hold",
@@ -36,7 +36,7 @@ _EXTENSIONS = {
     ".pkl": "pickle",
 }
 
-# holdall's functions, with arguments that its older stubs don't have.
+# Called with arguments that its older stubs lack.
 _hold: Any = holdall
 
 
@@ -45,11 +45,11 @@ def by_extension(path: str) -> str | None:
 
 
 def detect(path: str, given: str | None = None) -> str:
-    """The format of a file: the one that is given, that of its extension, or what its bytes look like.
+    """The format of a file: the given one, that of its extension, or the one that its bytes look like.
 
-    BSON and Julia's have one extension: there, the bytes tell.
+    BSON and Julia's dialect share an extension, so the bytes decide.
 
-    Raises OSError: as the file system says.
+    Raises OSError from the file system.
     """
     if given is not None:
         return given
@@ -58,11 +58,12 @@ def detect(path: str, given: str | None = None) -> str:
 
 
 def by_content(path: str, *, is_bson: bool = False) -> str:
-    """What a file's bytes look like. MessagePack where they look like nothing else: any byte may start it.
+    """The format that a file's bytes look like; MessagePack if they look like no other, because any byte may
+    start it.
 
-    is_bson: they are BSON, of one kind or the other, even if they are cut off.
+    is_bson: they are BSON or Julia's dialect, even if they are cut off.
 
-    Raises DecodeError: they are of none of the formats, but of a known one. Raises OSError: as the file system says.
+    Raises DecodeError: they are of another known format. Raises OSError from the file system.
     """
     data = _files.mapped(path)
     found = _core.guess_format(data, is_bson=is_bson)
@@ -72,9 +73,9 @@ def by_content(path: str, *, is_bson: bool = False) -> str:
 
 
 def classes() -> tuple[Any, ...]:
-    """What instances in hold files become: values of the other formats what they were, all else records."""
+    """What instances in hold files become: values of the other formats what they were, others records."""
     if find_spec("bson") is not None:
-        # The values of databases are PyMongo's, and come back where it is imported.
+        # BSON values come as PyMongo's classes if it is imported.
         import_module("bson")
     return holdall.Record, holdall.julia, holdall.msgpack.Ext, holdall.msgpack.Timestamp
 
@@ -83,12 +84,12 @@ def records(
     path: str, format: str, *, start: int = 0, as_records: bool = False, progress: Progress = None
 ) -> Iterator[Any]:
     """The values of a file one by one: the records of a log, the documents of a dump, the values of a stream;
-    else the one value.
+    else the only value.
 
-    start: how many are passed over. as_records: instances in pickles become records.
-    Memory doesn't grow with how many there are, except of pickles.
+    start: how many to skip. as_records: instances in pickles become records.
+    Memory doesn't grow with the number of values, except for pickles.
 
-    Raises DecodeError: as the format's `load`. Raises OSError: as the file system says.
+    Raises DecodeError like the format's `load`. Raises OSError from the file system.
     """
     if format == "hold":
         if _hold.file_kind(path) == "log":
@@ -117,7 +118,7 @@ def records(
 
 
 def _documents(path: str, start: int, progress: Progress) -> Iterator[Any]:
-    """Those that are passed over aren't decoded."""
+    """Documents that are skipped aren't decoded."""
     at, size = 0, os.path.getsize(path)
     for place, document in enumerate(holdall.bson.documents(path, lazy=True)):
         if place >= start:
@@ -132,7 +133,7 @@ def _documents(path: str, start: int, progress: Progress) -> Iterator[Any]:
 
 
 def _moved(error: holdall.DecodeError, by: int) -> holdall.DecodeError:
-    """With an offset from the start of the file, not of the document."""
+    """The error with an offset from the start of the file instead of the document."""
     offset = getattr(error, "offset", None)
     if not by or offset is None:
         return error
@@ -202,7 +203,9 @@ def _lower(text: str) -> str:
 
 
 def several(path: str, format: str, values: Iterator[Any]) -> tuple[bool, Iterator[Any]]:
-    """Whether the values of a file are records, of which there may be any number, and all of them again."""
+    """Whether a file's values are records (of which there may be any number), and an iterator over all of
+    them.
+    """
     if format == "jsonl" or (format == "hold" and has_many(path, format)):
         return True, values
     first = list(islice(values, 2))
@@ -210,7 +213,7 @@ def several(path: str, format: str, values: Iterator[Any]) -> tuple[bool, Iterat
 
 
 def has_many(path: str, format: str) -> bool:
-    """The same, without reading values; of pickles, which are read whole, it can't tell."""
+    """The same without reading values; it doesn't know for pickles, which are read as a whole."""
     if format == "hold":
         return bool(_hold.file_kind(path) == "log")
     if format == "jsonl":
@@ -225,7 +228,7 @@ def has_many(path: str, format: str) -> bool:
 
 
 def _first_ends(path: str) -> int:
-    """Where the first value of MessagePack ends; nothing is built."""
+    """The end of the first MessagePack value, without building it."""
     with open(path, "rb") as file:
         data: Any = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if os.path.getsize(path) else b""
     at, _ = holdall._core.msgpack_scan(data, 0, 1)
@@ -233,9 +236,9 @@ def _first_ends(path: str) -> int:
 
 
 def opened(path: str, format: str) -> Any:
-    """A file that is read where it is touched, if its format can; else its value.
+    """A file that is read as its members are accessed, if its format allows that; else its value.
 
-    Raises DecodeError, OSError: as `records`.
+    Raises DecodeError, OSError like `records`.
     """
     if format == "hold" and _hold.file_kind(path) == "graph":
         return _hold.open(path, types=classes())
@@ -250,9 +253,9 @@ def is_document(value: Any) -> bool:
 
 
 def encoder(format: str) -> Callable[[Any], bytes]:
-    """A function that gives a value's bytes in a format in which values follow each other.
+    """A function that encodes a value in a format in which values may follow each other.
 
-    Raises EncodeError: from the function, where the format can't hold the value.
+    The function raises EncodeError if the format can't hold the value.
     """
     if format == "bson":
         return holdall.bson.Encoder().encode

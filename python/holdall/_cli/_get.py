@@ -67,7 +67,7 @@ def _find(file: str, format: str, steps: tuple[Any, ...], as_records: bool) -> A
         value = opened(file, format)
     try:
         found = _paths.lookup(value, steps)
-        # While what it is read from is open.
+        # Loaded while the file is open.
         return found.load() if is_document(found) else found
     except _paths.Missing as missing:
         missing.place += place
@@ -78,7 +78,7 @@ def _find(file: str, format: str, steps: tuple[Any, ...], as_records: bool) -> A
 
 
 def _record(file: str, format: str, steps: tuple[Any, ...], as_records: bool) -> Any:
-    """One of several: found by its number."""
+    """One of several records, by its number."""
     number = steps[0] if steps else None
     if type(number) is not int or number < 0:
         raise Failure(file, "it has several records: the path must begin with the number of one, like [0]")

@@ -1,7 +1,7 @@
-"""What names in a pickle may stand for: a fixed table of values that are data, each with what makes it of its
-arguments.
+"""The names that a pickle may use: a fixed table of functions, each of which makes a value that is data from
+its arguments.
 
-Every function here checks the types of its arguments before it uses them: they come from the pickle.
+The arguments come from the pickle, so every function here checks their types before it uses them.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ _LONGEST_NAME = 100
 
 
 class Refused(Exception):
-    """Why a pickle is not read; who runs it knows where."""
+    """Why a pickle is refused; the caller knows at which offset."""
 
 
 class Global:
-    """A name in a pickle: text, and nothing else."""
+    """A name in a pickle: just text."""
 
     __slots__ = ("module", "name", "offset")
 
@@ -45,7 +45,7 @@ class Global:
 
     @classmethod
     def named(cls, module: str, name: str, offset: int, protocol: int) -> Global:
-        """With the name of today, where Python 2 or another version of a library had another one."""
+        """The name in its present form, if Python 2 or another version of a library had another one."""
         if protocol < 3:
             from _compat_pickle import IMPORT_MAPPING, NAME_MAPPING
 
@@ -63,7 +63,7 @@ class Global:
 
     @property
     def is_known(self) -> bool:
-        """Whether it is no class of a program's own."""
+        """Whether it is a name of the table, not of a program's class."""
         top = self.module.partition(".")[0]
         return self.path in REDUCES or self.path in STATES or top in _NO_CLASSES_OF_ITS_OWN
 
@@ -88,7 +88,7 @@ _NO_CLASSES_OF_ITS_OWN = {
 
 
 class Pending:
-    """An object that was begun, and waits for its state: `finish(machine, state)` gives it."""
+    """An object that was begun and waits for its state: `finish(machine, state)` returns it."""
 
     __slots__ = ("cls", "finish", "keys", "offset")
 
@@ -124,7 +124,7 @@ def _data(found: Any, size: int | None = None) -> bytes:
 
 def _set(machine: Any, items: Any = ()) -> Any:
     items = _want(items, list, tuple, set)
-    # A member takes more time and memory than a byte that is copied.
+    # A member takes more time and memory than a copied byte.
     machine.spend(8 * len(items))
     return {machine.key(item) for item in items}
 
@@ -261,7 +261,7 @@ def _fraction(machine: Any, *args: Any) -> fractions.Fraction:
         machine.spend((above.bit_length() + below.bit_length()) // 8)
         return fractions.Fraction(above, below)
     (text,) = args
-    # "1e999999999" would be a number of a billion digits.
+    # "1e999999999" would be a number with a billion digits.
     if not _FRACTION.fullmatch(_want(text, str)):
         raise Refused("expected a fraction like 2/3, found another text")
     machine.spend(len(text))
@@ -283,7 +283,7 @@ def _uuid(machine: Any, text: Any) -> uuid.UUID:
 
 def _path(kind: type[pathlib.PurePath]) -> Callable[..., pathlib.PurePath]:
     def make(machine: Any, *parts: Any) -> pathlib.PurePath:
-        # Another system's paths can be looked at, not used.
+        # Paths of another system can be inspected, but not used.
         here: type[pathlib.PurePath] = kind
         if issubclass(kind, pathlib.Path):
             windows = issubclass(kind, pathlib.PureWindowsPath)
@@ -310,7 +310,7 @@ def _date(machine: Any, data: Any) -> datetime.date:
 
 
 def _datetime(machine: Any, data: Any, zone: Any = None) -> datetime.datetime:
-    # Not by its constructor, which takes hours beyond 23 from bytes.
+    # Not by its constructor, which accepts hours beyond 23 if they come as bytes.
     high, low, month, day, hour, minute, second, *micros = _data(data, 10)
     micro = int.from_bytes(bytes(micros), "big")
     year = high << 8 | low
@@ -353,7 +353,7 @@ def _zoneinfo(machine: Any, key: Any, from_cache: Any = True) -> zoneinfo.ZoneIn
 
 
 def _arrayed(machine: Any, cls: Any, code: Any, form: Any, data: Any) -> array.array[Any]:
-    """`array._array_reconstructor`, of arrays whose items look here as they did there."""
+    """`array._array_reconstructor`, for arrays whose items have the same form here."""
     made: array.array[Any] = array.array(_typecode(cls, code))
     native = made.__reduce_ex__(3)[1][2]
     if _int(form) != native:
@@ -446,7 +446,7 @@ def _shape(machine: Any, found: Any) -> tuple[int, ...]:
     count = 1
     for length in shape:
         count *= length
-        # Items of no size cost no input.
+        # Items of size 0 take no input.
         if length < 0 or count > machine.size:
             raise Refused("an array of more items than there are bytes")
     return shape
@@ -473,7 +473,7 @@ def _array_begun(machine: Any, cls: Any, *args: Any) -> Pending:
 
 
 def _from_bytes(machine: Any, data: Any, dtype: Any, shape: tuple[int, ...], order: str) -> Any:
-    """An array of its own; NumPy refuses to take pointers from bytes, and so does this."""
+    """A new array. Like NumPy, this refuses to take pointers from bytes."""
     numpy = _numpy()
     if _is_dtype(dtype).hasobject:
         raise Refused("objects in the form of bytes")
@@ -537,5 +537,5 @@ REDUCES: dict[tuple[str, str], Callable[..., Any]] = {
     ("numpy.core.numeric", "_frombuffer"): _from_buffer,
 }  # fmt: skip
 
-# Classes that are begun without arguments, and made by their state.
+# Classes whose instances are begun without arguments and completed by their state.
 STATES: dict[tuple[str, str], Callable[[Any, Any], Any]] = {("uuid", "UUID"): _finish_uuid}

@@ -1,4 +1,4 @@
-"""`holdall inspect`: what a file holds, and what takes the room in it, without loading it."""
+"""`holdall inspect`: what a file contains and what takes space in it, without loading it."""
 
 from __future__ import annotations
 
@@ -38,20 +38,20 @@ class Part:
 
 @dataclass
 class Found:
-    """What a file holds."""
+    """The content of a file."""
 
     format: str
     size: int
     frames: list[_core.FileFrame]
     parts: list[Part]
-    # Bytes behind the last part that was looked at.
+    # Bytes after the last part that was inspected.
     left: int = 0
-    # What is wrong with the file around its parts.
+    # The first error in the file outside of its parts.
     error: str | None = None
     error_offset: int | None = None
 
     def damage(self) -> tuple[str, int] | None:
-        """The first thing that is wrong, and where in the file."""
+        """The first error, and its offset in the file."""
         if self.error is not None:
             return self.error, self.error_offset or 0
         for part in self.parts:
@@ -73,7 +73,7 @@ def _mapped(path: Path) -> Iterator[memoryview]:
 
 
 def format_of(path: Path) -> str:
-    """The format of a file; MessagePack where it has none of those that can be inspected."""
+    """The format of a file; MessagePack if it is none of those that can be inspected."""
     found = detect(str(path))
     return found if found in FORMATS else "msgpack"
 
@@ -81,7 +81,7 @@ def format_of(path: Path) -> str:
 def _parts_of_file(
     data: memoryview, found: Found, most: int, outline: Callable[[Any], _core.Outline]
 ) -> None:
-    """The message of a hold file, or the first records of a log; and the first thing that is wrong around them."""
+    """The message of a hold file, or the first records of a log, and the first error outside of them."""
     found.frames = _core.file_frames_of(data)
     for frame in found.frames:
         if frame["kind"] == "message":
@@ -95,7 +95,7 @@ def _parts_of_file(
             found.parts.append(Part(frame["offset"], told["read"], told))
     records = [frame for frame in found.frames if frame["kind"] == "record" and frame["ok"]][: max(most, 1)]
     if records:
-        # What records have in common stands in others of them: each is built and looked at by itself.
+        # Records share names with earlier ones, so each is built and encoded by itself to be inspected.
         log = Reader(_Bytes(data), repair="skip", types=Record)
         for frame, record in zip(records, log, strict=False):
             told = outline(dumps(record))
@@ -119,7 +119,7 @@ class _Bytes(io.RawIOBase):
 
 
 def look(data: memoryview, form: str, *, depth: int, most: int, values: bool) -> Found:
-    """What `data` holds, which is in the format `form`."""
+    """The content of `data` in the format `form`."""
     found = Found(form, len(data), [], [])
 
     def outline(part: Any) -> _core.Outline:
@@ -145,7 +145,7 @@ def look(data: memoryview, form: str, *, depth: int, most: int, values: bool) ->
 
 
 def human(count: int) -> str:
-    """Bytes as people say them."""
+    """A size for people."""
     size = float(count)
     for unit in ("B", "KiB", "MiB", "GiB"):
         if size < 1024:
@@ -167,7 +167,7 @@ def _what(kind: str | None, name: str | None) -> str:
 
 
 def _label(node: _core.OutlineNode, whole: int) -> Text:
-    """A line of the tree."""
+    """A node's line in the tree."""
     label = Text(no_wrap=True, overflow="ellipsis")
     key = {
         "root": "",
@@ -195,7 +195,7 @@ def _label(node: _core.OutlineNode, whole: int) -> Text:
 
 
 def _hidden(node: _core.OutlineNode) -> Text | None:
-    """What of a node's members is not shown."""
+    """A summary of a node's members that are not shown."""
     if not node["rest"]:
         return None
     count = sum(rest["values"] for rest in node["rest"])
@@ -208,7 +208,7 @@ def _hidden(node: _core.OutlineNode) -> Text | None:
 
 
 def _trees(outline: _core.Outline, whole: int) -> Iterator[Tree]:
-    """The nodes as trees: the value, and what stands apart from it."""
+    """The nodes as trees: the value, and those of the back-reference table."""
     open_: list[tuple[Tree, _core.OutlineNode]] = []
 
     def close(depth: int) -> None:
@@ -298,7 +298,7 @@ def _titled(console: Console, title: str, table: Table) -> None:
 
 
 def show(console: Console, path: Path, found: Found, most: int) -> None:
-    """Print all that was found."""
+    """Print everything that was found."""
     console.print(
         Text.assemble((str(path), "bold"), f"  {found.format}  {human(found.size)} ({found.size:,} bytes)")
     )
@@ -375,7 +375,7 @@ def command(file: Path, depth: int, most: int, as_json: bool, values: bool, form
     if as_json:
         click.echo(_as_json(file, found))
     else:
-        # What goes into a pipe is not for a screen of so many columns.
+        # Output to a pipe doesn't depend on the width of a screen.
         console = Console(highlight=False, width=None if sys.stdout.isatty() else 200)
         show(console, file, found, most)
     if found.damage() is not None:

@@ -44,7 +44,7 @@ from ._weigh import FIXED, MULTIPLE, VALUE
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-# Names that `restore` knows; the rest is for the eye.
+# The names that `restore` knows; others are for readers only.
 _NAMES = """
     tuple set frozenset deque dict ordereddict defaultdict counter namespace chainmap float int complex range
     bytes bytearray datetime date time timedelta decimal uuid fraction path record array scalar ref repr
@@ -58,15 +58,18 @@ def dumps(value: Any) -> str:
 
 
 class Room:
-    """How much may be written again, of one file: what JSON has no references for, and the paths of those that it has.
+    """How much may be written repeatedly into one file: shared values that JSON has no references for, and
+    the paths in references.
 
-    Paths are as long as the way is deep, keys are written by themselves, and texts have no places. So what takes a file of
-    100 kB could take a terabyte. Honest files come nowhere near that: `_weigh` has the bound, and the units.
+    A path is as long as its place is deep, keys are written separately, and texts have no references. So a
+    file of 100 kB could take a terabyte. Real files stay far below the bound, which is in `_weigh`, with its
+    units.
     """
 
     def __init__(self) -> None:
         self.left = FIXED
-        # What was written, by the id of what holds its items, or of a text. Of one value: the next one's may have the same.
+        # What has been written: the ids of texts and of the objects that hold a container's items. Cleared
+        # for each value, because ids may be reused.
         self.contents: set[int] = set()
 
     def new(self, content: int, size: int) -> None:
@@ -74,7 +77,7 @@ class Room:
         self.left += MULTIPLE * size
 
     def again(self, size: int) -> None:
-        """Raises Failure: that is too much."""
+        """Raises Failure: that would be too much."""
         self.left -= size
         if self.left < 0:
             raise Failure(
@@ -84,16 +87,16 @@ class Room:
             )
 
     def text(self, value: Any, size: int) -> None:
-        """A text at one of its places."""
+        """Counts an occurrence of a text."""
         if id(value) in self.contents:
             self.again(size)
         else:
             self.new(id(value), size)
 
 
-# Texts up to that need no account: a place for one allows for as much.
+# Shorter texts need not be counted: the bound allows as much for each occurrence.
 _LONG = VALUE * MULTIPLE
-# A value that Python code writes once more takes so many times as long as one that C writes; and a step of a path this alone.
+# Python code takes this many times longer to write a value again than C; also the cost of a step in a path.
 _BY_PYTHON = 32
 
 
@@ -117,16 +120,16 @@ _DONE: Iterator[Any] = iter(())
 
 
 def pieces(value: Any, room: Room | None = None) -> Iterator[str]:
-    """The JSON text of a value, in one line. Any depth; a container that is met again is a `$ref` to where it
-    stood first.
+    """The JSON text of a value, in one line, at any depth. A container that occurs again is a `$ref` to its
+    first place.
 
-    room: of what else is written to the same file.
+    room: the bound that it shares with what else is written to the same file.
 
-    Raises Failure: what is shared would take too much room.
+    Raises Failure: shared values would take too much room.
     """
     room = room or Room()
     room.contents.clear()
-    # A key is written by itself, and may hold others that have keys.
+    # A key is written separately, and may contain values with keys.
     open_keys = [_pieces(value, room)]
     while open_keys:
         for piece in open_keys[-1]:
@@ -139,7 +142,7 @@ def pieces(value: Any, room: Room | None = None) -> Iterator[str]:
 
 
 class _Key(NamedTuple):
-    """Stands for the text of a key that is no leaf."""
+    """Stands for the text of a key that isn't a leaf."""
 
     value: Any
 
@@ -155,7 +158,7 @@ def _pieces(value: Any, room: Room) -> Iterator[str | _Key]:
         except StopIteration:
             stack.pop()
             yield top.close
-            # It stays in `met`, for its place alone.
+            # Stays in `met` only for its place.
             top.items, top.close = _DONE, ""
             continue
         kind = top.kind
@@ -169,7 +172,7 @@ def _pieces(value: Any, room: Room) -> Iterator[str | _Key]:
                 room.text(step, len(name))
             text += f"{_text(name)}: "
         elif kind == "map" or kind == "fields":
-            # Keys are hashable, and so hold no containers that others refer to.
+            # Keys are hashable, so they contain no container that others refer to.
             if type(step) in LEAVES:
                 text += f"[{_begin(step, None, None, met, stack, room)}, "
             else:
@@ -201,7 +204,7 @@ def _begin(
     is_again = content in room.contents and size > 0
     if is_again and (before is None or cls in IMMUTABLE):
         room.again(VALUE * size)
-    # Small immutable values are often shared by chance, and clearer said twice.
+    # Small immutable values are often shared by chance, and easier to read if they are repeated.
     is_flat = cls in _FLAT_TAGS and size > 0 and (before is None or cls in IMMUTABLE) and _is_flat(value)
     if before is not None and size and not is_flat:
         path = _text(_path(before, room))
@@ -233,7 +236,7 @@ def _begin(
         for key, what in extra.items():
             text = _encode_ascii(what) if type(what) is str else json.dumps(what)
             if len(text) > _LONG:
-                # As long as all instances say the name of their class.
+                # As long as the name of its class, which every instance repeats.
                 room.again(len(text))
             closing += f', "{key}": {text}'
         closing += "}"
@@ -266,7 +269,7 @@ def _measured_leaf(value: Any, room: Room) -> str:
     return text
 
 
-# Half of a surrogate pair has no UTF-8; the others may move the cursor of a terminal, or end a line.
+# Lone surrogates have no UTF-8; the others may move a terminal's cursor or end a line.
 _ESCAPED = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
@@ -300,7 +303,7 @@ def _path(here: _Open, room: Room) -> str:
     return _paths.show(reversed(steps))
 
 
-# Of a key that is no text, in a path.
+# For a key that isn't text, in a path.
 _LONGEST_STEP = 1000
 
 
@@ -325,7 +328,7 @@ def _leaf(value: Any) -> str:
         found = _of_numpy(value)
         if found is not None:
             return found
-    # Julia's and BSON's numbers and texts are Python's, and more.
+    # Numbers and texts of Julia and BSON are subclasses of Python's.
     for base in (str, int, float):
         if isinstance(value, base):
             return _text(str.__str__(value)) if base is str else _leaf(base(value))
@@ -336,7 +339,7 @@ def _int(value: int) -> str:
     try:
         return repr(value)
     except ValueError:
-        # Python refuses to write so many decimal digits, and any reader would to read them.
+        # Python refuses to write so many decimal digits, and readers would refuse to read them.
         return _tagged("int", hex(value))
 
 
@@ -395,7 +398,7 @@ _LEAVES: dict[type, Callable[[Any], str]] = {
 
 
 class _Building:
-    """A container that is being restored from `items`: of each its step and its JSON."""
+    """A container that is being restored from `items`: pairs of a step and its JSON."""
 
     __slots__ = ("add", "add_name", "done", "items", "made", "number", "step")
 
@@ -406,15 +409,15 @@ class _Building:
         self.add_name = add
         self.add: Callable[..., Any] = getattr(made, add)
         self.items = items
-        self.done = done  # makes an immutable value of a list; None of what is complete as it is
+        self.done = done  # makes an immutable value from a list; None if the container is complete as it is
         self.step: Any = None
         self.number = 0
 
 
 def restore(value: Any) -> Any:
-    """The value that `pieces` wrote, from parsed JSON. Objects that look like no tag stay dicts.
+    """The value that `pieces` wrote, from parsed JSON. Objects that don't look like a tag stay dicts.
 
-    Raises ValueError: a `$ref` that leads nowhere; content that a tag can't have.
+    Raises ValueError: a `$ref` to nowhere, or content that doesn't suit its tag.
     """
     built = _Built()
     stack: list[_Building] = []
@@ -436,13 +439,13 @@ def restore(value: Any) -> Any:
         if len(stack) == depth:
             _add(top, made, True)
         elif stack[-1].done is None:
-            # In its place before it is complete: what it holds may refer to it.
+            # Stored before it is complete, because its content may refer to it.
             _add(top, stack[-1].made, True)
     return result
 
 
 class _Built:
-    """Containers by their numbers, and these by that of what holds them and the step from there: no path is kept."""
+    """Containers by number, with the number of their container and the step from there: no paths are stored."""
 
     __slots__ = ("numbers", "values")
 
@@ -469,7 +472,7 @@ def _add(to: _Building, value: Any, is_new: bool) -> None:
 
 
 def _restored(value: Any, within: _Building | None, built: _Built, stack: list[_Building]) -> Any:
-    """A leaf; or None, and the container is pushed."""
+    """A leaf; or None, after pushing a container."""
     if type(value) is list:
         building = _Building([], "append", enumerate(value), None)
     elif type(value) is dict:
@@ -492,7 +495,7 @@ def _restored(value: Any, within: _Building | None, built: _Built, stack: list[_
 
 
 def _of_tag(name: str, content: Any, whole: dict[str, Any]) -> _Building | tuple[Any] | None:
-    """A container that is begun, a leaf as a tuple of one, or None: it is no tag after all."""
+    """A container that was begun, a leaf as a tuple of one, or None if it is no tag."""
     if name == "$record":
         if type(content) is not dict or not isinstance(whole.get("type"), str) or "kind" in whole:
             return None
@@ -545,7 +548,7 @@ def _complex(real: float, imaginary: float) -> complex:
     return complex(real, imaginary)
 
 
-# Bytes of an array of text, whose items all take as much room as it says.
+# The size of an array of text, whose items all take as much space as it says.
 _MOST_TEXT = 1 << 28
 
 

@@ -1,4 +1,4 @@
-"""Keys and members of sets, told apart by type and content."""
+"""Keys of dicts and members of sets, told apart by type and content."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Iterator
 
 _SMALL = frozenset((int, float, bool, type(None)))
-# Ints of more bits are hashed once for each object, as CPython doesn't keep the hash.
+# Larger ints are hashed once for each object, because CPython doesn't cache their hash.
 _SMALL_INT = 64
 
 
 class _Taken(NamedTuple):
-    """A container that is taken apart, and the forms of its parts so far. parts: None of tuples and frozensets."""
+    """A container being taken apart, with the forms of its parts so far. parts: None for tuples and
+    frozensets.
+    """
 
     value: Any
     parts: Node | None
@@ -26,20 +28,22 @@ class _Taken(NamedTuple):
 
 
 class Keys:
-    """Forms of keys: equal ones for equal keys of the same types, in whichever value they stand.
+    """Forms of keys: equal for equal keys of the same types, in whichever value they occur.
 
-    1, True and 1.0 differ; NaN is NaN, 0.0 is -0.0; records are what they hold, and other values what Python writes for them.
-    Each object is taken apart once, however often keys share it: Python's own `hash` and `==` go over a shared tuple at each
-    of its places, and into each other as deep as keys are. The objects have to live as long as this does.
+    1, True and 1.0 differ; NaN equals NaN, 0.0 equals -0.0; records are compared by content, other values by
+    Python's text for them. Each object is taken apart once, however many keys share it, while Python's `hash`
+    and `==` visit a shared tuple at each of its places, and recurse as deep as keys are nested. The objects
+    must live as long as this does.
 
-    All forms are texts, bytes, numbers of forms or made of them: Python's hashes of other values can be made to be the same.
+    Forms consist of texts, bytes and numbers of other forms, because other values can be crafted to have
+    equal hashes.
     """
 
     def __init__(self) -> None:
         self._numbers: dict[Hashable, int] = {}
         self._known: dict[int, Any] = {}
         self._contents: dict[int, int] = {}
-        # Of containers of temporary objects, which would leave their ids to others.
+        # Containers made for this alone, kept so that no other object gets their ids.
         self._kept: list[Any] = []
 
     def of(self, key: Any) -> Hashable:
@@ -64,14 +68,14 @@ class Keys:
         return found
 
     def _done(self, value: Any, parts: Node, items: int) -> int:
-        """items: the form of what it holds, which other containers may hold as well."""
+        """items: the form of what holds its items, which several containers may share."""
         self._contents[parts.content] = items
         form = self._number((parts.name, items, *(repr(pair) for pair in sorted(parts.extra.items()))))
         self._known[id(value)] = form
         return form
 
     def _form(self, key: Any, stack: list[_Taken]) -> Hashable | None:
-        """None of a container that is not known yet; it is begun."""
+        """None for a container that isn't known yet; it is begun."""
         cls = type(key)
         if cls is str:
             return str(key)
@@ -91,7 +95,7 @@ class Keys:
             return found
         if parts.content in self._contents:
             return self._done(key, parts, self._contents[parts.content])
-        # What holds it as well is so many levels below the key.
+        # A reference to the container from within is identified by its level below the key.
         self._known[id(key)] = ("within", len(stack))
         stack.append(_Taken(key, parts, _flat(parts), []))
         return None
@@ -106,7 +110,7 @@ def _of_leaf(value: Any) -> Hashable:
     if isinstance(value, (bytes, bytearray)):
         return type(value), bytes(value)
     if isinstance(value, re.Pattern):
-        # Whose text for Python is cut off.
+        # Python's text for a pattern is cut off.
         return re.Pattern, value.pattern, value.flags
     return type(value), leaf(value)
 
@@ -119,11 +123,11 @@ def _flat(parts: Node) -> Iterator[Any]:
 
 
 def _shape(kind: str | type, forms: list[Hashable]) -> Hashable:
-    """kind: that of a container, or what tells its own apart from all kinds: tuple, frozenset."""
+    """kind: the kind of container, or the type if it differs from all kinds: tuple, frozenset."""
     if kind == "list" or kind is tuple:
         return kind, tuple(forms)
     if kind is frozenset:
-        # Of members that are no records no two have one form.
+        # Members that aren't records all have different forms.
         members = frozenset(forms)
         return (kind, members) if len(members) == len(forms) else (kind, frozenset(Counter(forms).items()))
     items: Iterable[Hashable] = forms if kind == "set" else zip(forms[::2], forms[1::2], strict=True)

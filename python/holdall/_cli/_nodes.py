@@ -1,4 +1,4 @@
-"""What values consist of: the one table that printing, JSON and comparing go by."""
+"""The parts of values: one table for printing, JSON and comparing."""
 
 from __future__ import annotations
 
@@ -20,12 +20,13 @@ class Node(NamedTuple):
     """A container, taken apart.
 
     kind: "list" has items by number, "map" values by key, "set" members, "fields" values by name.
-    name: what tells containers of one kind apart; in JSON it is `$name`. "list" and "dict" are JSON's own.
-    head, tail: what stands before and behind the items, as Python writes it.
-    items: pairs of a step (index, key or name; None of a member) and what stands there.
-    size: how many items.
-    extra: what else there is to know of it, as plain values.
-    content: the id of what holds the items, which several containers may share: proxies a dict, exceptions their arguments.
+    name: distinguishes containers of the same kind; in JSON it is `$name`. "list" and "dict" are JSON's own.
+    head, tail: the text before and after the items, as Python writes it.
+    items: pairs of a step (index, key or name; None for a member) and a value.
+    size: the number of items.
+    extra: other content, as simple values.
+    content: the id of the object that holds the items, which several containers may share: proxies share a
+        dict, exceptions their arguments.
     """
 
     kind: str
@@ -53,19 +54,19 @@ _EMPTY: dict[type, str] = {
     collections.Counter: "Counter()",
 }
 
-# Whether one object stands in two places can't be told from the outside.
+# For these it makes no difference whether two places have the same object.
 IMMUTABLE = (tuple, frozenset)
 
 
-# What most values are, none of which has parts.
+# The types of most values, none of which has parts.
 LEAVES = frozenset((str, int, float, bool, type(None), bytes, bytearray, complex, range, type(...)))
 _NO_EXTRA: dict[str, Any] = {}
-# Half of the time of a call of the class, and there is one for each container.
+# Twice as fast as calling the class, which happens for each container.
 _made: Callable[[Any, tuple[Any, ...]], Node] = tuple.__new__
 
 
 def node(value: Any) -> Node | None:
-    """A container's parts; None of a value that has none."""
+    """A container's parts; None for a value without parts."""
     cls = type(value)
     if cls in LEAVES:
         return None
@@ -99,7 +100,7 @@ def node(value: Any) -> Node | None:
             "fields", "namespace", "namespace(", ")", iter(fields.items()), len(fields), {}, id(fields)
         )
     if cls is collections.ChainMap and type(vars(value).get("maps")) is not list:
-        # A message may hold anything in its field, or nothing.
+        # A damaged message may have anything in this field, or nothing.
         fields = vars(value)
         extra = {"type": "collections.ChainMap"}
         return Node(
@@ -126,7 +127,7 @@ def _builtin(value: Any, name: str, head: str, tail: str) -> Node:
         kind, items = "map", iter(value.items())
     content = id(value)
     if name == "mappingproxy":
-        # The one thing that it refers to.
+        # The only object that it refers to.
         content = id(gc.get_referents(value)[0])
     return _made(Node, (kind, name, head, tail, items, len(value), _NO_EXTRA, content))
 
@@ -151,14 +152,15 @@ def _record(value: Any) -> Node:
         return _made(
             Node, ("fields", "record", head, ")", iter(fields.items()), len(fields), extra, id(value))
         )
-    # What a builtin base or a registered `encode` gave stands first, under no name of its own.
+    # A builtin base's content, or what a registered `encode` returned, comes first and has no name of its
+    # own.
     items = iter([("*", value.payload), *fields.items()])
     return Node(
         "fields", value.kind, _shortened(value.type_name) + "(", ")", items, len(fields) + 1, extra, id(value)
     )
 
 
-# Of a class's name, which all of its instances say.
+# The length of a class's name that is shown, because each instance repeats it.
 _LONGEST_NAME = 200
 
 
@@ -167,7 +169,7 @@ def _shortened(name: str) -> str:
 
 
 def _array(value: Any) -> Node | None:
-    """An array of objects; of numbers an array is one value."""
+    """An array of objects; an array of numbers counts as one value."""
     if is_array(value) and value.dtype == object:
         extra = {"shape": list(value.shape)}
         tail = "], dtype=object)" if value.ndim == 1 else f"], dtype=object, shape={value.shape})"
@@ -178,7 +180,7 @@ def _array(value: Any) -> Node | None:
 
 
 def is_array(value: Any) -> bool:
-    """Whether it is NumPy's; NumPy isn't imported for the question."""
+    """Whether it is a NumPy array; NumPy is not imported to find out."""
     numpy = sys.modules.get("numpy")
     return numpy is not None and isinstance(value, numpy.ndarray)
 
@@ -217,13 +219,13 @@ def _names(value: Any) -> tuple[str, ...]:
     try:
         names: tuple[str, ...] = value._names()
     except (TypeError, AttributeError):
-        # Its type is none, in a damaged file.
+        # In a damaged file its type may be anything.
         return ()
     return names
 
 
 def leaf(value: Any, most: int | None = None) -> str:
-    """A value without parts, as Python writes it; of text longer than `most`, no more than its beginning."""
+    """A value without parts, as Python writes it; for text longer than `most`, only its beginning."""
     if most is not None and isinstance(value, (str, bytes, bytearray)) and len(value) > most:
         value = value[: most + 1]
     try:
@@ -231,6 +233,6 @@ def leaf(value: Any, most: int | None = None) -> str:
     except MemoryError:
         raise
     except Exception:
-        # An int of more digits than Python turns into text; an instance that a damaged file has filled with
-        # anything.
+        # An int with more digits than Python converts to text; an instance with any content, from a damaged
+        # file.
         return hex(value) if type(value) is int else f"<{type(value).__name__}>"

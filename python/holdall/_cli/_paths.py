@@ -1,4 +1,4 @@
-"""Paths like `$.users[3].name`: text, the steps that it means, and what stands there."""
+"""Paths like `$.users[3].name`: their text, their steps, and the values at their ends."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _BARE = re.compile(r"[^.\[]+")
 
 
 class Missing(Exception):
-    """A step that leads nowhere; `place` is how many steps did, `why` what is there instead."""
+    """A step that leads nowhere; `place` is the number of steps before it, `why` what is there instead."""
 
     def __init__(self, place: int, why: str) -> None:
         super().__init__(why)
@@ -25,7 +25,9 @@ class Missing(Exception):
 
 
 def printable(text: str) -> str:
-    """Text from a file that is no literal: what may move a terminal's cursor, or end a line, as escapes."""
+    """Text from a file other than a literal: characters that may move a terminal's cursor or end a line are
+    escaped.
+    """
     return text if text.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
@@ -61,7 +63,7 @@ def parse(text: str) -> tuple[Any, ...]:
     return tuple(steps)
 
 
-# Characters that may be read again in search of the bracket that ends a key.
+# How many characters may be read again in search of the bracket that ends a key.
 _TRIED_FIXED, _TRIED_MULTIPLE = 1 << 12, 32
 
 
@@ -69,7 +71,7 @@ def _bracketed(text: str, at: int, tries: list[int]) -> tuple[Any, int]:
     end = text.find("]", at)
     while end >= 0 and tries[0] > 0:
         tries[0] -= end - at
-        # A bracket may belong to a text or a tuple: then what stands before it is no literal.
+        # The bracket may belong to a text or a tuple: then what comes before it is no literal.
         try:
             step = ast.literal_eval(text[at + 1 : end].strip())
             hash(step)
@@ -84,7 +86,7 @@ def _shown(step: Any) -> str:
     try:
         return repr(step)
     except RecursionError:
-        # A tuple nested deeper than Python shows one.
+        # Nested deeper than Python shows a tuple.
         return "..."
 
 
@@ -106,7 +108,7 @@ def show(steps: Iterable[Any]) -> str:
 
 
 def lookup(value: Any, steps: Iterable[Any]) -> Any:
-    """What stands at the end of a path, taking one step after another; of a document nothing else is read.
+    """The value at the end of a path, taken step by step; of a document nothing else is read.
 
     Raises Missing: a step leads nowhere.
     """
@@ -150,7 +152,7 @@ def _step(value: Any, step: Any) -> Any:
 
 
 def _field(value: Any, step: Any) -> Any:
-    """A field that is data: of what a class defines, nothing is run."""
+    """A field that is data: no code of the class runs."""
     names: Any = getattr(type(value), "_NAMES", None) or getattr(type(value), "_fields", None)
     own = getattr(value, "_names", None)
     if not names and callable(own):

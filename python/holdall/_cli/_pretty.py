@@ -12,15 +12,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 _INDENT = 2
-# Deeper than this lines are no further indented: a list in a list a million times would take a terabyte of
-# spaces.
+# Deeper lines are not indented further: a million nested lists would take a terabyte of spaces.
 _MOST_INDENT = 60
 _AGAIN = "<...>"
-# Containers within each other up to which no more is looked at than a line has room for.
+# Up to this many nested containers are tried only as far as a line has room.
 _FLAT = 8
 _NUMBERS = frozenset((int, float, complex, bool, type(None)))
 
-# Of a kind of text, what `click.style` takes.
+# The arguments of `click.style` for each kind of text.
 STYLES: dict[str, dict[str, Any]] = {
     "text": {"fg": "green"},
     "number": {"fg": "cyan"},
@@ -32,14 +31,14 @@ STYLES: dict[str, dict[str, Any]] = {
 }
 
 
-# Characters of a key; and how deep in keys of keys something is said. A key may hold itself.
+# The most characters of a key that are shown, and how deep keys in keys are shown. A key may contain itself.
 _LONGEST_KEY, _DEEPEST_KEY = 200, 4
 
 
 def short(value: Any, limit: int = 60, keys: int = 0) -> str:
-    """A value in one line of at most `limit` characters; only as much of it is looked at.
+    """A value in one line of at most `limit` characters; no more of it is visited.
 
-    keys: in how many keys within keys it stands.
+    keys: how many keys within keys it is in.
     """
     if type(value) in LEAVES:
         # Most keys.
@@ -58,20 +57,22 @@ def short(value: Any, limit: int = 60, keys: int = 0) -> str:
 def pretty(value: Any, width: int = 100) -> Iterator[tuple[str, str]]:
     """A value's text in pieces, each with the name of its style or "".
 
-    A container that fits into the rest of a line is one line, else each of its items begins one. A container
-    that was shown before is `<as at PATH>`, or `<within PATH>` inside itself; an immutable one that fits into
-    a line is shown again.
+    A container that fits into the rest of a line is one line; else each of its items begins a line. A
+    container that was shown before is `<as at PATH>`, or `<within PATH>` inside itself; an immutable one that
+    fits into a line is shown again.
     """
     yield from _Printer(width).run(value)
 
 
-# Steps of a path that are shown at most, and characters of a step: else the paths of deep and shared containers take far more than
-# these do themselves.
+# The most steps of a path that are shown, and characters of a step: else the paths of deep and shared
+# containers would take far more than the containers.
 _MOST_STEPS, _LONGEST_STEP = 64, 100
 
 
 def path_up(steps: Iterable[Any]) -> str:
-    """The path of what the steps lead to, from the last one to the first. Of a long one its end, behind `$...`."""
+    """The path that consists of these steps, given from the last to the first. Of a long one its end, after
+    `$...`.
+    """
     parts = [_step(step) for step in islice(steps, _MOST_STEPS + 1)]
     if len(parts) > _MOST_STEPS:
         parts[-1] = "$..."
@@ -100,10 +101,10 @@ class _Open:
         self.parts = parts
         self.value = value
         self.first = True
-        # Numbers fill lines, up to this column so far.
+        # Numbers are printed side by side; the line is filled to this column.
         self.fills = False
         self.column = 0
-        # Where its text begins in a line that is tried.
+        # The beginning of its text in a line that is being tried.
         self.start = 0
         self.depth: int = 0 if parent is None else parent.depth + 1
 
@@ -115,7 +116,7 @@ class _Open:
 
 
 _WIDEST = 1 << 30
-# A text that is longer is shown once.
+# A longer text is shown once.
 _LONG = 500
 _NO_PARTS = Node("list", "list", "", "", iter(()), 0, {}, 0)
 
@@ -125,9 +126,9 @@ class _Printer:
         self.width = width
         self.met: dict[int, _Open] = {}
         self.open: set[int] = set()
-        # How much room containers take at least, by what was seen of them in vain.
+        # The least room that containers take, learnt from attempts that failed.
         self.least: dict[int, int] = {}
-        # In how much room containers did not fit.
+        # The room into which containers didn't fit.
         self.failed: dict[int, int] = {}
 
     def run(self, value: Any) -> Iterator[tuple[str, str]]:
@@ -191,7 +192,7 @@ class _Printer:
             word = "within" if id(value) in self.open else "as at"
             return ((f"<{word} {path_up(before.steps_up())}>", "note"),)
         if parts.content != id(value):
-            # Another container of the same items may have been shown, or them alone.
+            # Another container with the same items may have been shown, or the items alone.
             before = self.met.get(parts.content)
             if before is not None:
                 word = "within" if parts.content in self.open else "as at"
@@ -225,8 +226,8 @@ def _line(
 ) -> tuple[list[tuple[str, str]], list[_Open]] | None:
     """The pieces of a value that fits into a line, and the containers in it.
 
-    None of one that doesn't fit, or holds what was shown before. What containers within that one take at least is kept then: in a
-    list in a list, a million times, each would be tried else, and most of them in vain.
+    None if it doesn't fit or contains something that was shown before. Then the least room that the
+    containers within it take is remembered: in a million nested lists each would be tried in vain otherwise.
     """
     pieces: list[tuple[str, str]] = []
     opened: list[_Open] = []
@@ -241,10 +242,11 @@ def _line(
             return None
         pieces.append(piece)
         used += len(piece[0])
-        # Its own comma takes a place, too. Of what is deep, four times as much is looked at: so the next levels need not be tried.
+        # The comma takes a place, too. Deep values are tried four times as far, so that the next levels need
+        # not be.
         if used >= room and (len(stack) <= _FLAT or used >= 4 * room):
             for depth, found in enumerate(stack):
-                # Each that is open ends with a character at least.
+                # Every open container ends with at least one character.
                 least[id(found.value)] = used - found.start + len(stack) - depth
             return None
     return (pieces, opened) if used < room else None
@@ -259,9 +261,10 @@ def _flat(
     stack: list[_Open] | None = None,
     keys: int = 0,
 ) -> Iterator[tuple[str, str]]:
-    """A value's text without lines; <...> in place of what holds itself or stands in it twice.
+    """A value's text without line breaks; <...> in place of containers that contain themselves or occur
+    twice.
 
-    Of longer texts than `most` the rest is left out: who asks does not want it. stack: where to keep what is open.
+    Text beyond `most` characters is left out. stack: receives the containers that are open at the end.
     """
     first = node(value)
     if first is None:
@@ -307,7 +310,7 @@ def _flat(
 
 
 def _label(parts: Node, step: Any, keys: int = 0) -> tuple[str, str, str]:
-    """What stands before an item, its style, and what is between both."""
+    """The text before an item, its style, and the text between both."""
     if parts.kind == "map":
         key = short(step, _LONGEST_KEY >> keys, keys + 1) if keys < _DEEPEST_KEY else "..."
         return key, "key", ": "

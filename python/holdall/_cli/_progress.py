@@ -1,4 +1,4 @@
-"""A progress bar on stderr, for what takes long and where someone looks."""
+"""A progress bar on stderr for long operations, if stderr is a terminal."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-# What ends sooner shows nothing.
+# Shorter operations show nothing.
 _AFTER_SECONDS = 0.5
 
 
 @contextmanager
 def progress(label: str) -> Iterator[Callable[[int, int], None] | None]:
-    """A function that takes how many bytes are done, and of how many; None where stderr is no terminal."""
+    """A function to call with the bytes done and the total; None if stderr is not a terminal."""
     if not sys.stderr.isatty():
         yield None
         return

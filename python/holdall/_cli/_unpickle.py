@@ -1,8 +1,8 @@
-"""Pickles, read as data: a machine of its own for pickle's instructions, which imports nothing and calls
-nothing that the data names.
+"""Pickles, read as data: an interpreter of pickle's instructions that imports nothing and calls nothing that
+the data names.
 
-It builds builtin values, the standard library's value types, NumPy's arrays, and (asked to) records in place
-of instances. A name that stands for anything else is refused.
+It builds builtin values, the standard library's value types, NumPy arrays, and (on request) records in place
+of instances. Any other name is refused.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ from ._harmless import Global, Pending, Refused
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-# Bounds, in units of the input's size, on what costs no input: copies of shared values, and hashes of shared
-# keys. A pickle that a program wrote stays far below.
+# Bounds, in units of the input's size, on work that takes no input: copies of shared values, and hashes of
+# shared keys. Pickles written by programs stay far below.
 _MOST_COPIED = 64
 _MOST_HASHED = 64
 _GRACE = 1 << 20
-# Python hashes tuples by recursion, without a bound.
+# Python hashes tuples by recursion without a bound.
 _MOST_KEY_DEPTH = 200
 
 _MARK = object()
 
 
 def values(data: bytes, *, records: bool = False) -> Iterator[Any]:
-    """The values of the pickles in `data`, which may follow each other.
+    """The values of the pickles in `data`, which may follow each other. Protocols 0 to 5.
 
     records: instances whose pickles are a class and its fields become `holdall.Record`s.
 
-    Memory is in proportion to the input. Protocols 0 to 5.
+    Memory is proportional to the input.
 
-    Raises DecodeError: malformed, or it names what would be code; `.offset` says where. Raises
+    Raises DecodeError: malformed, or it names something that would be code; `.offset` says where. Raises
     TruncatedError: it ends early.
     """
     at = 0
@@ -67,17 +67,19 @@ class _Machine:
         self.names_code = False
         self.copied = _MOST_COPIED * self.size + _GRACE
         self.hashed = _MOST_HASHED * self.size + _GRACE
-        # Of tuples within tuples: the object (which keeps its number its own), how deep, and how many values.
+        # For nested tuples, by id: the object (so that no other gets its id), its depth, and its number of
+        # values.
         self.weights: dict[int, tuple[Any, int, int]] = {}
 
     def run(self) -> Any:
         with warnings.catch_warnings():
-            # Of escapes that text of Python 2 doesn't have.
+            # About escapes that text of Python 2 lacks.
             warnings.simplefilter("ignore", DeprecationWarning)
             return self.steps()
 
     def steps(self) -> Any:
-        # Each step is told to the generator by asking for the next one; the stream stands where that begins.
+        # Requesting the next instruction runs the generator up to it; the stream is where its argument
+        # begins.
         steps = pickletools.genops(self.stream)
         do = _DO
         try:
@@ -119,7 +121,9 @@ class _Machine:
         return result
 
     def old_bytes(self) -> bytes:
-        """Python 2's `str` in quotes that is no ASCII, which pickletools doesn't take; dates have one."""
+        """A quoted `str` of Python 2 that isn't ASCII, which pickletools doesn't accept; pickled dates
+        contain one.
+        """
         self.stream.seek(self.at + 1)
         line = self.stream.readline().rstrip(b"\n")
         return codecs.escape_decode(line[1:-1])[0]
@@ -164,7 +168,7 @@ class _Machine:
     # --- bounds ---
 
     def spend(self, count: int) -> None:
-        """Pay for a copy of what the input may name again and again."""
+        """Charge for a copy of what the input may name repeatedly."""
         self.copied -= count
         if self.copied < 0:
             raise Refused("copies of shared values, beyond what a pickle of this size needs")
@@ -189,7 +193,7 @@ class _Machine:
         return (0, 1) if cls is str or cls is bytes else (0, 8)
 
     def weighed(self, value: Any) -> Any:
-        """A tuple or frozenset that was made now."""
+        """A tuple or frozenset that was just made."""
         if any(
             type(item) is tuple or type(item) is frozenset or (type(item) is int and item.bit_length() > 512)
             for item in value
@@ -235,7 +239,7 @@ class _Machine:
         return Refused(f"`{function}` would have to be imported and called, which is never done{remedy}")
 
     def instance(self, cls: Any, args: Any) -> Any:
-        """What `cls.__new__(cls, *args)` would begin."""
+        """The result of `cls.__new__(cls, *args)`, to be completed later."""
         if type(cls) is not Global or type(args) is not tuple:
             raise Refused("expected a class and a tuple, found something else")
         self.at = cls.offset
@@ -269,7 +273,7 @@ class _Machine:
             raise Refused(f"state for a `{type(target).__name__}`, which has none of its own")
 
     def check(self, result: Any) -> None:
-        """Nothing that only stands for something may be in the result."""
+        """Refuse a result that contains placeholders."""
         if not self.names_code:
             return
         stack, seen = [result], set()

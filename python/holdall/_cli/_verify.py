@@ -55,7 +55,7 @@ def _verify(file: str, repair: bool, quiet: bool, given: str | None) -> int:
                     None,
                 )
     except (OSError, holdall.HoldallError, MemoryError) as error:
-        # The other files are looked at all the same.
+        # The other files are checked all the same.
         return tell(explained(file, error), out)
     if not damage:
         if not quiet:
@@ -76,7 +76,7 @@ def has_several(file: str, format: str, count: int) -> bool:
 
 
 def _decoded(file: str, format: str) -> tuple[int, list[tuple[int, str]]]:
-    """How many values there are, and what is wrong with the first bad one."""
+    """The number of values, and the error of the first bad one."""
     count = 0
     try:
         for _ in records(file, format):

@@ -1,7 +1,7 @@
-"""How much a value is, written as a tree: what formats without references take for it.
+"""The size of a value that is written as a tree, as formats without references do.
 
-A list of two references to a list of two references, and so on 60 times, is a file of 300 bytes and a tree of 2**60 values. So it is
-found out before such a format is written, in one pass over what there is.
+A list of two references to a list of two references, and so on 60 times, is a file of 300 bytes and a tree of
+2**60 values. So this is computed before such a format is written, in one pass over the objects.
 """
 
 from __future__ import annotations
@@ -18,26 +18,27 @@ from ._nodes import is_array, leaf, node
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-# A value counts as so much, and a text as its characters besides: about what it takes to write them.
+# The weight of a value; a text's characters are added. It is about the number of bytes written.
 VALUE = 8
-# What is shared may be written again up to that, and so many times what is there once. A table of a kilobyte in a thousand places is
-# honest; the time and the memory that it takes stay below what a file of this size may cost anyway (`tests/complexity/bounds.py`).
+# Shared values may be written repeatedly up to this much, and up to so many times what exists. A table of a
+# kilobyte in a thousand places is reasonable; time and memory stay below the bounds for a file of that size
+# (`tests/complexity/bounds.py`).
 FIXED, MULTIPLE = 8 << 20, 64
-# More is as good as endless; sums of it stay small ints.
+# Larger weights count as endless, so that sums stay small ints.
 _MOST = 1 << 60
-# Texts up to that are not remembered: a reference to one costs as much.
+# Shorter texts are not remembered: a reference to one costs as much.
 _SHORT = 8
 _SMALL = frozenset((int, float, bool, type(None)))
-# Containers of values that live as long as they do, and are made for nobody.
+# Containers whose items are stored in them, not made when they are visited.
 _KEEPING = frozenset((list, tuple, set, frozenset, dict, holdall.Record))
 
 
 class Weight:
-    """once: what there is, each shared value counted once. whole: the same as a tree.
+    """once: the weight of what exists, each shared value counted once. whole: the weight as a tree.
 
-    flat: as in formats with references to containers alone: each text counted at each of its places.
+    flat: for formats with references to containers only: each text counts at each of its places.
 
-    of: the tree of each container, by its id.
+    of: the weight of each container as a tree, by its id.
     """
 
     __slots__ = ("flat", "of", "once", "whole")
@@ -54,13 +55,13 @@ class Weight:
 
     def add(self, value: Any) -> None:
         """Any depth; a container within itself counts nothing there."""
-        # Ids are those of one value's containers, which the next value's may take over.
+        # Ids are valid for this value only: objects of the next one may reuse them.
         of: dict[int, int] = {}
         self.of = of
         contents: dict[int, int] = {}
         sizes: dict[int, int] = {}
         kept: list[Any] = []
-        # Of each container that is open: itself, what holds its items, the rest of these, and the sum of those before.
+        # For each open container: itself, what holds its items, the remaining items, and the sum so far.
         stack: list[tuple[Any, int, Iterator[Any], int]] = []
         flat = 0
         found, content, items, total, once = None, 0, iter((value,)), 0, 0
@@ -89,7 +90,7 @@ class Weight:
                     continue
                 inside = _parts(child)
                 if cls not in _KEEPING:
-                    # What was made for this alone would leave its id to others.
+                    # Made for this alone, and kept so that no other object gets its id.
                     kept.append(child)
                 if inside is None:
                     sizes[id(child)] = size = _length(child)
@@ -102,7 +103,7 @@ class Weight:
                 else:
                     stack.append((found, content, items, total))
                     found, content, items, total = child, inside[1], iter(inside[0]), 0
-                    # As long as it is open: what it holds may be itself.
+                    # While it is open: it may contain itself.
                     of[id(found)] = 0
                     if content != id(found):
                         contents[content] = 0
@@ -122,7 +123,7 @@ class Weight:
 
 
 def _parts(value: Any) -> tuple[Iterable[Any], int] | None:
-    """What a container holds, keys and all, and the id of what holds it; None of a value that holds none."""
+    """What a container contains, including keys, and the id of what holds it; None for a value without parts."""
     cls = type(value)
     if cls is list or cls is tuple or cls is set or cls is frozenset:
         return value, id(value)
@@ -142,8 +143,8 @@ def _parts(value: Any) -> tuple[Iterable[Any], int] | None:
 
 
 def _slots(value: Any) -> tuple[Iterable[Any], int] | None:
-    """The fields of a type or number of Julia's, as formats without them write these; None of one that has none, or is a text (a part
-    of a longer one, maybe) or number of Python's, which is written instead.
+    """The fields of a type or number of Julia's, as formats without them write these; None if it has none, or
+    if it is a text (possibly a part of a longer one) or a number of Python's, which is written instead.
     """
     if isinstance(value, (str, complex, timedelta)):
         return None
@@ -165,6 +166,6 @@ def _length(value: Any) -> int:
     if isinstance(value, (str, bytes, bytearray)):
         return len(value)
     if isinstance(value, re.Pattern):
-        # Whose text for Python is cut off.
+        # Python's text for a pattern is cut off.
         return len(value.pattern)
     return len(leaf(value))

@@ -52,24 +52,24 @@ if TYPE_CHECKING:
     from bson import gen_list_name as gen_list_name
     from bson import utc as utc
 
-    from ._driver import BSON as BSON
-    from ._driver import decode as decode
-    from ._driver import decode_all as decode_all
-    from ._driver import decode_file_iter as decode_file_iter
-    from ._driver import decode_iter as decode_iter
-    from ._driver import encode as encode
-    from ._driver import has_c as has_c
-    from ._driver import is_valid as is_valid
     from ._install import install as install
     from ._install import uninstall as uninstall
     from ._json import from_json as from_json
     from ._json import to_json as to_json
+    from ._pymongo import BSON as BSON
+    from ._pymongo import decode as decode
+    from ._pymongo import decode_all as decode_all
+    from ._pymongo import decode_file_iter as decode_file_iter
+    from ._pymongo import decode_iter as decode_iter
+    from ._pymongo import encode as encode
+    from ._pymongo import has_c as has_c
+    from ._pymongo import is_valid as is_valid
 
-# What needs no PyMongo. All else is found when it is asked for.
+# The names that don't need PyMongo. Others are looked up on access.
 __all__ = ["Decoder", "Document", "Encoder", "documents", "dump", "dumps", "load", "loads", "open"]
 
 _MODULES = {
-    "_driver": "BSON decode decode_all decode_file_iter decode_iter encode has_c is_valid",
+    "_pymongo": "BSON decode decode_all decode_file_iter decode_iter encode has_c is_valid",
     "_install": "install uninstall",
     "_json": "from_json to_json",
 }
@@ -88,7 +88,7 @@ def __getattr__(name: str) -> Any:
     if name in _HOMES:
         home = import_module(f"{__name__}.{_HOMES[name]}")
     elif name not in home.__all__:
-        # All else is PyMongo's, as it is.
+        # Everything else is PyMongo's own.
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     found = getattr(home, name)
     globals()[name] = found

@@ -9,7 +9,7 @@ from .. import _core, _files
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-# A document's length, which counts itself.
+# Bytes of a document's length.
 _HEAD = 4
 
 
@@ -73,7 +73,7 @@ def load(
 
 
 def _read_document(fill: Callable[[memoryview], int]) -> bytearray:
-    """The bytes of one document; fewer where the file ends before it does."""
+    """The bytes of one document; fewer if the file ends before it does."""
     data = bytearray()
     _files.extend(data, fill, _HEAD)
     if len(data) == _HEAD:
@@ -146,7 +146,7 @@ def documents(
         while data := _read_document(fill):
             yield _core.Document(data, format="bson", **options) if lazy else decoder.decode(data)
         return
-    # A map closes with the last view of it: a Document that is still in use keeps it.
+    # A map closes with its last view: a Document that is still in use keeps it open.
     at = 0
     while at < len(view):
         size = int.from_bytes(view[at : at + _HEAD], "little", signed=True)

@@ -1,5 +1,6 @@
-"""MongoDB's Extended JSON, version 2, by PyMongo's `json_util`, which is kept by those who specify it; stricter where it lets
-pass what the conformance corpus refuses."""
+"""MongoDB's Extended JSON, version 2, by PyMongo's `json_util`, which the authors of the specification
+maintain. Here it is stricter in what the conformance corpus refuses.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ from .. import _core
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-# Whatever the bytes hold comes as what it was: a UUID as a Binary, which keeps its subtype.
+# Values come as they were stored: a UUID as a Binary, which keeps its subtype.
 _STORED: CodecOptions[Any] = CodecOptions(
     datetime_conversion=DatetimeConversion.DATETIME_AUTO,
     uuid_representation=UuidRepresentation.UNSPECIFIED,
@@ -74,7 +75,7 @@ def _stored(data_or_obj: Any) -> Any:
 
 
 def _decoded(data: Any) -> Any:
-    # Not `loads`: to it an int is an int, and the text says of how many bits.
+    # Not by `loads`, to which all ints are alike: the text says their width.
     try:
         return _core.bson_decode(data, _STORED)
     except InvalidBSON as error:
@@ -98,7 +99,8 @@ def from_json(text: str | bytes | bytearray) -> dict[str, Any]:
     if not isinstance(text, (str, bytes, bytearray)):
         raise TypeError(f"expected text, got `{type(text).__name__}`")
     reader = _Reader()
-    # Only what Python's parsers raise: none of their texts goes on, as they show what they read.
+    # Only the exceptions of Python's parsers are caught. Their texts are not used, because they show the
+    # data.
     try:
         found = json.loads(text, object_hook=reader.value, parse_constant=_no_constant)
     except MemoryError:
@@ -112,7 +114,7 @@ def from_json(text: str | bytes | bytearray) -> dict[str, Any]:
     except Exception:
         raise _refused(f"expected {reader.about()}, found something else") from None
     if isinstance(found, DBRef) and "$ref" in reader.last:
-        # A reference stands in a document; the outermost is one.
+        # A reference is part of a document, but may also be the outermost one.
         return reader.last
     if type(found) is not dict:
         raise _refused("expected a document, found another value")
@@ -130,13 +132,13 @@ def _no_constant(name: str) -> Any:
 
 
 class _Reader:
-    """Makes values of objects, which come from the innermost outwards."""
+    """Makes values of objects, starting with the innermost."""
 
     def __init__(self) -> None:
         self.last: dict[str, Any] = {}
 
     def value(self, document: dict[str, Any]) -> Any:
-        # `json_util` takes out of a reference what it makes a DBRef of.
+        # `json_util` removes the keys of a reference from which it makes a DBRef.
         self.last = dict(document) if "$ref" in document else document
         for name, check in _CHECKS.items():
             if name in document and not check(document[name]):
@@ -144,12 +146,12 @@ class _Reader:
         return json_util.object_hook(document, _READ)
 
     def about(self) -> str:
-        """What the last document says to be."""
+        """What the last document claims to be."""
         names = [name for name in self.last if name in _NAMES]
         return f"the value of a {names[0]}" if names else "JSON"
 
 
-# Names that say what a value is; a name of the user's is never shown.
+# The names of Extended JSON's types; names of the user's are never shown.
 _NAMES = frozenset(
     "$oid $ref $date $regex $minKey $maxKey $binary $code $uuid $numberLong $timestamp $numberDecimal $dbPointer"
     " $regularExpression $symbol $numberInt $numberDouble".split()
@@ -161,7 +163,7 @@ def _no_nul(regex: Mapping[str, Any]) -> bool:
     return not any("\0" in part for part in regex.values())
 
 
-# What `json_util` takes and the specification does not.
+# What `json_util` accepts and the specification doesn't.
 _CHECKS = {
     "$numberLong": lambda value: isinstance(value, str),
     "$date": lambda value: isinstance(value, (str, Int64)),

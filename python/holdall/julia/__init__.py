@@ -61,7 +61,7 @@ from ._wrappers import (
 if TYPE_CHECKING:
     from ._bitarray import BitArray as BitArray
 
-# BitArray is found when it is asked for: it needs NumPy.
+# BitArray is looked up on access, because it needs NumPy.
 __all__ = [
     "BOTTOM",
     "Adjoint",

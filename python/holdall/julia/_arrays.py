@@ -17,7 +17,7 @@ from ._wrappers import numpy
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-# Of 1970-01-01, in Julia's counts.
+# The day 1970-01-01, in Julia's count.
 EPOCH_DAYS = 719_163
 EPOCH_MILLIS = EPOCH_DAYS * 86_400_000
 
@@ -39,12 +39,13 @@ DATETIME = Type(("Dates", "DateTime"))
 
 
 def array_of(type_: Any, itemsize: int, types: Any = None) -> tuple[Any, Callable[..., Any] | None]:
-    """How the bytes of an array become NumPy's, asked once for each type of elements of a load.
+    """How to make a NumPy array from an array's bytes; asked once in a load for each type of elements.
 
-    itemsize: bytes of one element; 0 also where there are no elements. types: as for `resolve`.
+    itemsize: the size of an element, also 0 if there are no elements. types: as for `resolve`.
 
-    (dtype, None): the bytes are the array, column-major. (None, convert): `convert(type, data, shape)` makes the
-    array of bytes-like data. An array of elements without bytes takes memory all the same: the caller has counted them.
+    (dtype, None): the bytes are the array, column-major. (None, convert): `convert(type, data, shape)` makes
+    the array from bytes-like data. An array of elements without bytes still takes memory, which the caller
+    has accounted for.
     """
     laid = layout(type_, types)
     if laid is None or (laid.size != itemsize and itemsize != 0):
@@ -70,11 +71,11 @@ def array_of(type_: Any, itemsize: int, types: Any = None) -> tuple[Any, Callabl
 
 
 def _as_written(type_: Type) -> Any:
-    """More than its name: older files have other paths."""
+    """Compares paths as well as names: older files have other paths."""
     return type_.path, [_as_written(param) for param in type_.params if isinstance(param, Type)]
 
 
-# Periods, whose dtype says all.
+# Periods, which their dtypes identify.
 _PLAIN = {f"Dates.{name}" for name in _PERIODS}
 
 
@@ -87,7 +88,7 @@ def _tagged(dtype: Any, type_: Any, **more: Any) -> Any:
 
 
 def dtype_of(laid: Layout) -> Any:
-    """What NumPy calls the layout; None where it can't say it."""
+    """The NumPy dtype of a layout; None if there is none."""
     np = numpy()
     name = laid.type.name
     if laid.size == 0:
@@ -123,10 +124,10 @@ def dtype_of(laid: Layout) -> Any:
 
 
 def _objects(type_: Any, shape: tuple[int, ...], values: Any, **more: Any) -> Any:
-    """An array of these objects, which come column-major."""
+    """An array of these objects, given in column-major order."""
     np = numpy()
     flat = np.empty(math.prod(shape), dtype=_tagged("O", type_, **more))
-    # One by one: NumPy would look into lists and arrays.
+    # One by one, because NumPy would look into lists and arrays.
     for place, value in enumerate(values):
         flat[place] = value
     return flat.reshape(shape, order="F")
@@ -134,7 +135,7 @@ def _objects(type_: Any, shape: tuple[int, ...], values: Any, **more: Any) -> An
 
 def _without_bytes(types: Any) -> Callable[..., Any]:
     def convert(type_: Any, data: Any, shape: tuple[int, ...]) -> Any:
-        # They can't be told apart, as they hold nothing.
+        # All the same, because they have no content.
         count = math.prod(shape)
         values = items(type_, b"", 1, types) * count if count else []
         return _objects(type_, shape, values, bits=True)
@@ -146,10 +147,10 @@ def _converter(unit: str, epoch: int) -> Callable[..., Any]:
     def convert(type_: Any, data: Any, shape: tuple[int, ...]) -> Any:
         np = numpy()
         counts = np.frombuffer(data, dtype="<i8").reshape(shape, order="F")
-        # Where it would wrap around, or mean no time at all.
+        # If a value would overflow, or equal NumPy's NaT.
         if counts.size and counts.min() <= np.iinfo(np.int64).min + epoch:
             return counts.copy(order="F").view(_tagged("<i8", type_))
-        # Of no dimensions a difference would be no array.
+        # For an array without dimensions, the difference would be a scalar.
         return np.asarray(counts - epoch).view(f"<M8[{unit}]")
 
     return convert
@@ -165,7 +166,9 @@ def _chars(type_: Any, data: Any, shape: tuple[int, ...]) -> Any:
 
 
 def _codes(raw: Any) -> Any:
-    """Code points of Julia's characters, which are UTF-8 from the highest byte on; None where one is malformed."""
+    """The code points of Julia's characters, which are UTF-8 from the highest byte on; None if one is
+    malformed.
+    """
     np = numpy()
     first, second, third, fourth = (raw >> shift & 0xFF for shift in (24, 16, 8, 0))
     length = np.select([first < 0x80, first < 0xE0, first < 0xF0], [1, 2, 3], 4)
@@ -211,12 +214,12 @@ def _big(type_: Any, data: Any, shape: tuple[int, ...]) -> Any:
 
 
 def boxed_dtype(type_: Any) -> Any:
-    """The dtype of an array of any objects."""
+    """The dtype of an array of objects."""
     return _tagged("O", type_)
 
 
 def type_of_dtype(dtype: Any) -> Type:
-    """The type of an array's elements. Raises EncodeError: Julia has none."""
+    """The Julia type of an array's elements. Raises EncodeError if there is none."""
     type_ = (dtype.metadata or {}).get("julia")
     if isinstance(type_, Type):
         return type_
@@ -249,7 +252,7 @@ def type_of_dtype(dtype: Any) -> Type:
 
 
 def np_unit(dtype: Any) -> str:
-    """Of datetime64 and timedelta64."""
+    """The unit of datetime64 and timedelta64."""
     unit: str
     unit, count = numpy().datetime_data(dtype)
     return unit if count == 1 else "generic"

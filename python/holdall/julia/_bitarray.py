@@ -25,7 +25,7 @@ class BitArray(_ndarray):  # type: ignore[misc]
     BitArray([ True, False,  True])
     """
 
-    # What a file has in place of a BitVector's dimensions: whatever was in memory there.
+    # The dimensions of a BitVector as its file has them, which are arbitrary.
     dims: tuple[int, ...] | None
 
     def __new__(cls, values: Any = (), dims: tuple[int, ...] | None = None) -> Any:
@@ -39,7 +39,7 @@ class BitArray(_ndarray):  # type: ignore[misc]
 
 
 def read(type_: Type, values: list[Any]) -> Any:
-    """None where the values are no BitArray's."""
+    """None if the values are not those of a BitArray."""
     np = numpy()
     if len(values) != 3 or not isinstance(values[0], np.ndarray) or values[0].dtype != np.uint64:
         return None
@@ -52,7 +52,7 @@ def read(type_: Type, values: list[Any]) -> Any:
         return None
     if chunks.ndim != 1 or not 0 <= count <= 64 * len(chunks) or len(chunks) != -(-count // 64):
         return None
-    # The number of dimensions counts where there is one: what a BitVector says of its only one means nothing.
+    # Only the number of dimensions counts for a BitVector: its `dims` have no meaning.
     rank = type_.params[0] if type_.params else len(dims)
     if not isinstance(rank, int) or rank != len(dims):
         return None

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     )
     _Source: TypeAlias = _files.Path | _files.Data | _files.Readable | _files.ReadableInto
 
-# From so many bytes on a file is mapped while it is read: its arrays are copied once, out of the map.
+# From this size on a file is mapped while it is read: its arrays are copied once, from the map.
 _MAPPED_FROM = 1 << 20
 
 
@@ -131,7 +131,7 @@ def parse(file: _Source, *, limits: _core.Limits | None = None) -> dict[str, Any
 
 
 def _read(file: Any, mmap: bool | Literal["copy"]) -> tuple[Any, bool]:
-    """The bytes of a document, and whether arrays are to be views of them."""
+    """The bytes of a document, and whether arrays should be views of them."""
     if mmap not in (False, True, "copy"):
         raise ValueError('mmap: expected False, True or "copy"')
     path = _files.path_of(file)

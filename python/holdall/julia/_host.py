@@ -1,6 +1,6 @@
-"""All that the native side asks Python for, and nothing else.
+"""Everything that the native side calls.
 
-How an instance is made (`resolve`): see there for what comes with each.
+How an instance is made: see `resolve`.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from ._struct import JuliaStruct, record
 from ._types import BOTTOM, Anonymous, Module, Type, UnionAll
 from ._values import Dict, SimpleVector, SubString, missing
 
-# What a document's `tag` says where it stands for something else.
+# The values of `tag` in typed values.
 _TAGS = frozenset(_core.julia_tags)
 
 
 def anonymous(params: list[object], typename: object) -> Anonymous:
-    """The type of a function without a name, its parts in the order in which they are stored."""
+    """The type of an anonymous function, from its parts in the order in which they are stored."""
     return Anonymous(typename, tuple(params))
 
 
 def is_tag(text: object) -> bool:
-    # Also of a subclass that can't be hashed.
+    # Also for a subclass of str that can't be hashed.
     return isinstance(text, str) and str.__str__(text) in _TAGS
 
 

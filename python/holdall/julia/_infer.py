@@ -1,4 +1,4 @@
-"""The type that Julia would give to an object of Python's."""
+"""The Julia type of a Python object."""
 
 from __future__ import annotations
 
@@ -54,13 +54,13 @@ _PLAIN: dict[type[Any], Type] = {
     BigFloat: known("BigFloat"),
     **{getattr(_numbers, name): known(name) for name in _numbers.__all__},
 }
-# How many parts a type has at most, those within those included. Boxes in boxes may go on for ever, and what two of
-# them share would be described twice by each; Julia takes anything where a type says Any.
+# The most parts of a type, including those within parts. Boxes may be nested without end, and what several
+# share would be described repeatedly; beyond this, the type is Any, which Julia always accepts.
 _ROOM = 1 << 12
 
 
 def type_of(obj: Any, room: int = _ROOM) -> Any:
-    """The type of an object in Julia; Any where it can't be told. Raises EncodeError: it has to be told, and can't be.
+    """The Julia type of an object; Any if it can't be told. Raises EncodeError: it must be told and can't.
 
     room: how many parts the type may have.
     """
@@ -108,7 +108,7 @@ def _of_tuple(obj: tuple[Any, ...], room: int) -> Type:
 
 
 def _of_wrapper(obj: Any, room: int) -> Any:
-    """Of a box or a range that was made by hand."""
+    """The type of a box or a range that was made in Python."""
     cls = type(obj)
     if cls is Ref:
         return known("RefValue", type_of(obj.x, room))
@@ -118,7 +118,7 @@ def _of_wrapper(obj: Any, room: int) -> Any:
         return known("Pair", type_of(obj.first, room), type_of(obj.second, room))
     if cls is StepRangeLen:
         ref = type_of(obj.ref, room)
-        # What is kept in twice the precision counts as it is rounded.
+        # A number in twice the precision counts as its rounded value.
         of = ref.params[0] if getattr(ref, "name", "") == "Base.TwicePrecision" and ref.params else ref
         return known("StepRangeLen", of, ref, type_of(obj.step, room))
     if cls is LinRange:
@@ -135,7 +135,7 @@ def _of_wrapper(obj: Any, room: int) -> Any:
 
 
 def _element(type_: Any) -> Any:
-    """The type of an array type's elements; None of what is no array's."""
+    """The element type of an array type; None for other types."""
     name, params = getattr(type_, "name", ""), getattr(type_, "params", ())
     if (
         name in ("Core.Array", "Base.UnitRange", "Base.StepRange", "Base.StepRangeLen", "Base.LinRange")
@@ -153,7 +153,7 @@ _COMMON = (int, float, str, bool, Symbol, SubString)
 
 
 def common_type(values: list[Any]) -> Any:
-    """What a Dict's keys or values have in common: a number's type, String, Bool or Symbol; else Any."""
+    """The common type of a Dict's keys or values: a number's type, String, Bool or Symbol; else Any."""
     kinds = set(map(type, values))
     if len(kinds) != 1:
         return ANY

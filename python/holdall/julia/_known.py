@@ -1,4 +1,4 @@
-"""The fields of types that come with Julia, in their order; those that BSON.jl stores otherwise, as it does."""
+"""The fields of Julia's own types, in order; for those that BSON.jl stores differently, as it does."""
 
 from __future__ import annotations
 
@@ -182,14 +182,14 @@ FIELDS: dict[str, tuple[str, ...]] = {
     line.split()[0]: tuple(line.split()[1:]) for line in _FIELDS.strip().splitlines()
 } | {f"Dates.{unit}": ("value",) for unit in _PERIODS.split()}
 
-# Names that a program has declared with `struct(name, fields=...)`, and those of the classes that it has mapped.
+# Names declared with `struct(name, fields=...)`, and those of mapped classes.
 DECLARED: dict[str, tuple[str, ...]] = {}
 
 
 def names(type: Any) -> tuple[str, ...]:
-    """The fields of a type in their order, () where nobody has said them."""
+    """The fields of a type in order; () if they are unknown."""
     if not isinstance(type, Type):
-        # A closure's fields are what it captures.
+        # A closure's fields are the variables that it captures.
         values: list[Any] = getattr(type, "known_by", [])
         captured = values[2] if len(values) > 2 else ()
         return tuple(map(str, captured)) if isinstance(captured, tuple) else ()

@@ -1,6 +1,6 @@
-"""How values without references lie in memory, as Julia lays them out: each field at its alignment, as C has them.
+"""The memory layout of values without references, which is Julia's: each field at its alignment, as in C.
 
-Arrays of such values, and the keys and values of a Dict, are stored as they lie.
+Arrays of such values, and the keys and values of a Dict, are stored in that layout.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from ._values import Bits, element
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-# Of types within types.
+# How deep types may be nested.
 _MOST_DEPTH = 16
-# No primitive type asks for more, up to Julia 1.11.
+# The largest alignment of a primitive type, up to Julia 1.11.
 _MOST_ALIGNMENT = 8
 
 _INT64 = known("Int64")
-# Of `struct`, by size.
+# Codes of `struct`, by size.
 _CODES = {
     "i": {1: "b", 2: "h", 4: "i", 8: "q"},
     "u": {1: "B", 2: "H", 4: "I", 8: "Q"},
@@ -36,7 +36,7 @@ _CODES = {
 
 
 class Layout:
-    """Where the fields of a type are.
+    """The offsets of a type's fields.
 
     kind: "i", "u", "f" numbers, "b" a Bool, "c" a Char, "e" a member of an enumeration, "s" fields.
     """
@@ -88,12 +88,12 @@ def _is_tuple(type_: Any) -> bool:
 
 
 def _each(*names: str) -> Callable[[tuple[Any, ...]], list[tuple[str, Any]] | None]:
-    """All fields of the type's one parameter."""
+    """Fields that all have the type's only parameter as type."""
     return lambda params: [(name, params[0]) for name in names] if len(params) == 1 else None
 
 
 def _same(**fields: Type) -> Callable[[tuple[Any, ...]], list[tuple[str, Any]] | None]:
-    """Fields that no parameter changes."""
+    """Fields whose types don't depend on parameters."""
     return lambda params: list(fields.items())
 
 
@@ -127,9 +127,9 @@ _FIELDS: dict[str, Callable[[tuple[Any, ...]], list[tuple[str, Any]] | None]] = 
 
 
 def layout(type_: Any, types: Any = None, depth: int = 0) -> Layout | None:
-    """How instances of a type lie in memory; None where they hold references, or it isn't known.
+    """The memory layout of a type's instances; None if they hold references, or if it is unknown.
 
-    types: as in `resolve`. depth: of types around it.
+    types: as in `resolve`. depth: how many types it is nested in.
     """
     if not isinstance(type_, Type) or depth > _MOST_DEPTH:
         return None
@@ -156,12 +156,12 @@ def layout(type_: Any, types: Any = None, depth: int = 0) -> Layout | None:
 
 
 def _annotated(mapped: _registry.Mapped, type_: Type) -> list[tuple[str, Any]] | None:
-    """The fields of a mapped class by its annotations; None where one of them says nothing of Julia's type."""
+    """The fields of a mapped class by its annotations; None if one of them has no Julia type."""
     try:
         hints = typing.get_type_hints(mapped.cls)
     except MemoryError:
         raise
-    # Whatever an annotation does when it is evaluated.
+    # Evaluating an annotation may raise anything.
     except Exception:
         return None
     if not all(name in hints for name in mapped.names):
@@ -170,7 +170,9 @@ def _annotated(mapped: _registry.Mapped, type_: Type) -> list[tuple[str, Any]] |
 
 
 def julia_type(hint: Any, beside: Type | None = None) -> Any:
-    """The type that an annotation means, if its instances hold no references. `beside`: a type of the same module."""
+    """The Julia type of an annotation whose instances hold no references. `beside`: a type of the same
+    module.
+    """
     if hint in _HINTS:
         return _HINTS[hint]
     if typing.get_origin(hint) is tuple:
@@ -210,10 +212,11 @@ _NUMPY = {
 
 
 def items(type_: Any, data: Any, count: int, types: Any = None, *, exact: bool = False) -> list[Any]:
-    """The values of an array as a Dict's keys or values are: numbers are plain, since the Dict keeps their type.
+    """The values of an array, as keys or values of a Dict: numbers are plain, because the Dict keeps their
+    type.
 
-    data: bytes-like, `count` values one behind the other. A type whose layout isn't known gives `Bits`.
-    exact: numbers are as they would be alone, each of a class of its width.
+    data: bytes-like, `count` consecutive values. A type whose layout is unknown gives `Bits`.
+    exact: numbers are instances of classes of their width.
     """
     if not count:
         return []
@@ -233,17 +236,17 @@ def items(type_: Any, data: Any, count: int, types: Any = None, *, exact: bool =
 
 
 def parameters(type_: Any, data: Any, count: int, types: Any = None) -> list[Any]:
-    """The parameters of a type that are stored as an array of that type: nothing else says how wide each is."""
+    """The parameters of a type that are stored as an array, which alone says their widths."""
     return items(type_, data, count, types, exact=True)
 
 
 def parameters_of_bytes(data: bytes) -> list[Any]:
-    """The same, where all of them are UInt8."""
+    """The same if all of them are UInt8."""
     return list(map(_numbers.UInt8, data))
 
 
 def _reader(laid: Layout, types: Any, exact: bool) -> Callable[[bytes, int], Any]:
-    """Reads one value at an offset."""
+    """A function that reads one value at an offset."""
     size = laid.size
     if exact and laid.kind in "iuf":
         plain = _reader(laid, types, False)
@@ -276,7 +279,9 @@ def _builder(laid: Layout, types: Any) -> Callable[[list[Any]], Any]:
 
 
 def built(how: tuple[Any, ...], type_: Any, values: list[Any]) -> Any:
-    """An instance, as `resolve` says how. Raises DecodeError: of a program's class that has another number of fields."""
+    """An instance, made as `resolve` says. Raises DecodeError: a program's class with another number of
+    fields.
+    """
     if how[0] == _registry.MAKE:
         return how[1](type_, values)
     if how[0] != _registry.FIELDS:

@@ -1,4 +1,4 @@
-"""What stands in a type's text beside names of types: numbers, symbols and characters, as they are shown and as they are read."""
+"""The parameters of a type other than types, as text: numbers, symbols and characters, written and read."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 from . import _numbers
 from ._names import IS_NAME, NAME, PART, QUOTED, escaped
 
-# A number; a symbol's name; the name of a type; a bracket or comma; a character; a symbol in quotes.
+# A number; a symbol's name; a type's name; a bracket or comma; a character; a quoted symbol.
 TOKEN = re.compile(
     rf"\s*(?:(?P<number>-?(?:0x[\da-fA-F]+|(?:\d+(?:\.\d+)?(?:[ef][-+]?\d+)?)(?![\w.])|(?:Inf|NaN)(?:16|32)?(?!\w)))"
     rf"|:(?P<symbol>{NAME})|Symbol\((?P<text>{QUOTED})\)|(?P<name>{PART}(?:\.{PART})*)"
@@ -23,7 +23,7 @@ WORDS = {"true": True, "false": False, "nothing": None}
 
 
 class Reader:
-    """Reads a text from its beginning, a token at a time."""
+    """Reads a text from its beginning, token by token."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -46,7 +46,7 @@ class Reader:
     def number(self, text: str) -> Any:
         sign, digits = (-1, text[1:]) if text[0] == "-" else (1, text)
         if digits.startswith("0x"):
-            # As many digits as its width has.
+            # The width follows from the number of digits.
             width = next((width for width in _UNSIGNED if len(digits) - 2 <= width), None)
             if width is None or sign < 0:
                 self.fail("an unsigned number of at most 128 bits")
@@ -60,7 +60,7 @@ class Reader:
 
 
 def shown_value(value: Any) -> str:
-    """A parameter that is no type, as Julia reads it; Julia itself prints Int16(5) as 5 in a type."""
+    """A parameter that isn't a type, as Julia reads it; Julia itself prints Int16(5) as 5 in a type."""
     cls = type(value)
     if value is None:
         return "nothing"
@@ -87,7 +87,7 @@ def shown_value(value: Any) -> str:
 
 
 def _shown_float(value: float, mark: str, width: str) -> str:
-    """As Julia writes it: `mark` stands before an exponent, `width` after what is no number."""
+    """As Julia writes it: `mark` comes before an exponent, `width` after NaN and Inf."""
     if value != value:
         return f"NaN{width}"
     if value in (float("inf"), float("-inf")):

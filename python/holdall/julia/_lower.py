@@ -1,4 +1,4 @@
-"""Python's objects as Julia's: what is written for each, a step at a time."""
+"""Converts Python objects to what is written for them in Julia's files, one level at a time."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Made:
-    """What stands for a part that no object of Python's stands for: what `lower` says of it."""
+    """Stands for a part that isn't a Python object: `lower` returns its content."""
 
     __slots__ = ("lowered",)
 
@@ -33,16 +33,17 @@ class Made:
 
 
 def lower(obj: Any) -> Lowered | None:
-    """What is written for an object; each part is an object again, to be lowered in its turn.
+    """What to write for an object; its parts are objects again, which are lowered in turn.
 
-    ("struct", type, values), ("set", type, table), ("bits", type, bytes), ("array", type, shape, buffer) contiguous and column-major,
-    ("boxed", type, shape, items) column-major, ("symbol", str), ("svec", items), ("datatype", path, params),
-    ("unionall", var, body), ("bottom",), ("anonymous", typename, params), ("module", path), ("value", builtin),
-    ("bytes", buffer) a Vector{UInt8}, ("int32", int).
+    ("struct", type, values), ("set", type, table), ("bits", type, bytes), ("array", type, shape, buffer)
+    contiguous and column-major, ("boxed", type, shape, items) column-major, ("symbol", str), ("svec", items),
+    ("datatype", path, params), ("unionall", var, body), ("bottom",), ("anonymous", typename, params),
+    ("module", path), ("value", builtin), ("bytes", buffer) a Vector{UInt8}, ("int32", int).
 
-    Parts may be made here and now: whoever remembers objects by their address holds them until all is written.
+    Parts may be new objects: a caller that identifies objects by address must hold them until everything is
+    written.
 
-    None: nobody has said what the object is in Julia. Raises EncodeError: there is nothing in Julia for it.
+    None: the object's Julia type is unknown. Raises EncodeError: Julia has no such values.
     """
     cls = type(obj)
     known_way = _WAYS.get(cls)
@@ -51,7 +52,8 @@ def lower(obj: Any) -> Lowered | None:
     mapped = _registry.registered(cls)
     if mapped is not None:
         return lower_instance(obj, mapped)
-    # The class is asked: of an array itself NumPy would make the whole description, and is not safe where memory runs out.
+    # The class is asked, because for an array NumPy would make the whole description, which is unsafe without
+    # memory.
     if cls.__module__ == "numpy" or hasattr(cls, "__array_interface__"):
         return _of_numpy(obj)
     for base, way in _BASES:
@@ -61,8 +63,8 @@ def lower(obj: Any) -> Lowered | None:
 
 
 def values_of(obj: Any) -> list[Any]:
-    """The values of what is written as a struct. Raises TypeError: it is written otherwise."""
-    # An array is none, and may hold itself: asked what it is written as, it would ask its items.
+    """The values of an object that is written as a struct. Raises TypeError: it is written in another way."""
+    # An array isn't, and may contain itself: lowering it would lower its items.
     if hasattr(type(obj), "__array_finalize__"):
         raise TypeError("expected a struct")
     lowered = lower(obj)
@@ -75,7 +77,7 @@ def values_of(obj: Any) -> list[Any]:
 def _bits(obj: Bits) -> Lowered:
     if not obj._of_array:
         return "bits", obj.type, obj.data
-    # What is no primitive type is stored field by field, where it stands alone.
+    # A value that isn't of a primitive type is stored field by field when it is alone.
     (value,) = items(obj.type, obj.data, 1)
     if isinstance(value, Bits):
         raise _core.EncodeError(
@@ -92,42 +94,43 @@ def _bits(obj: Bits) -> Lowered:
 
 
 def vector(values: tuple[Any, ...]) -> Any:
-    """What `lower` says of the vector of a type's parameters; the values themselves, where they are no array of bits.
+    """What `lower` returns for the vector of a type's parameters; the values themselves if they are no array
+    of bits.
 
-    As BSON.jl has it: those of one type of bits are one array of them.
+    BSON.jl writes values of one bits type as one array.
     """
     try:
         kinds = [type_of(value) for value in values]
     except _core.EncodeError:
-        # Whoever writes the value says so.
+        # The caller writes each of these with its type.
         return values
     if not kinds or not isinstance(kinds[0], Type) or not all(_alike(kinds[0], kind) for kind in kinds):
         return values
     of = kinds[0]
     if all(isinstance(value, Bits) for value in values):
-        # Of whatever layout.
+        # Of any layout.
         return "array", of, (len(values),), b"".join(value.data for value in values)
     laid = layout(of)
     if laid is None:
         if all(type(value) is JuliaStruct and not value.values for value in values):
-            # Of a type without fields, which has but one instance.
+            # A type without fields has only one instance.
             return "array", of, (len(values),), b""
         return values
     try:
         data = b"".join(pack(laid, value) for value in values)
     except (ValueError, TypeError, OverflowError, AttributeError, struct.error):
-        # Each by itself is what it is.
+        # Each is written with its own type.
         return values
     return ("bytes", data) if of.name == "Core.UInt8" else ("array", of, (len(values),), data)
 
 
 def _alike(a: Type, b: Any) -> bool:
-    # The same path, too: older files have others.
+    # Paths must be equal as well: older files have others.
     return a is b or (isinstance(b, Type) and a.path == b.path and a == b)
 
 
 def packed(laid: Layout, values: list[Any]) -> bytes:
-    """Values one behind the other. Raises EncodeError: one of them is of another type."""
+    """Consecutive values in memory layout. Raises EncodeError: one of them is of another type."""
     try:
         return b"".join([pack(laid, value) for value in values])
     except (ValueError, TypeError, OverflowError, AttributeError, struct.error) as cause:
@@ -139,7 +142,7 @@ def packed(laid: Layout, values: list[Any]) -> bytes:
 
 
 def pack(laid: Layout, value: Any) -> bytes:
-    """A value as it lies in memory.
+    """A value in memory layout.
 
     Raises ValueError, TypeError, OverflowError or struct.error: it is of another type.
     """
@@ -178,7 +181,7 @@ class _Float64(float):
 
 
 def _exact(value: Any, kind: type[Any]) -> Any:
-    # True is no number here, and 1 is no float.
+    # True isn't a number here, and 1 isn't a float.
     if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
         raise TypeError(f"expected {kind.__name__}")
     return value
@@ -205,7 +208,7 @@ def _table(type_: Type, keys: list[Any], values: list[Any]) -> Lowered:
 
 
 def _column(type_: Any, values: list[Any]) -> Any:
-    """A vector of a Dict's keys or values as BSON.jl writes it: packed, if they hold no references."""
+    """A vector of a Dict's keys or values as BSON.jl writes it: packed if they hold no references."""
     laid = layout(type_)
     if laid is None:
         return _opaque(type_, values)
@@ -214,7 +217,7 @@ def _column(type_: Any, values: list[Any]) -> Any:
 
 
 def _opaque(type_: Any, values: list[Any]) -> Any:
-    """Values of a type whose layout isn't known: packed, if they were."""
+    """Values of a type with an unknown layout: packed if they came packed."""
     if values and all(type(value) is Bits and value.type == type_ for value in values):
         return Made("array", type_, (len(values),), b"".join(value.data for value in values))
     return values
@@ -228,18 +231,18 @@ def _dict(obj: dict[Any, Any] | Pairs) -> Lowered:
         params = (ANY, ANY) if isinstance(obj, IdDict) else (common_type(keys), common_type(values))
         type_ = known("IdDict" if isinstance(obj, IdDict) else "Dict", *params)
     if type_.name == "Base.IdDict":
-        # Its own vectors hold anything, whatever its type says.
+        # Its vectors may hold anything, whatever its type says.
         return "struct", type_, [keys, values]
     return _table(type_, keys, values)
 
 
 def table_of(type_: Any) -> tuple[Type, str, int] | None:
-    """Of a Dict from text to numbers: their type and kind, and how many bytes each has. None of any other type."""
+    """For a Dict from text to numbers: their type, kind and size. None for other types."""
     if not isinstance(type_, Type) or type_.name != "Base.Dict" or len(type_.params) != 2:
         return None
     of_keys, of_values = type_.params
     laid = layout(of_values)
-    # An array, which a file may have here, has no truth.
+    # An array, which a file may have here, has no truth value.
     if (
         not isinstance(of_keys, Type)
         or of_keys != known("String")
@@ -248,7 +251,7 @@ def table_of(type_: Any) -> tuple[Type, str, int] | None:
         or laid.size > 8
     ):
         return None
-    # A Vector{UInt8} has a form of its own, and what is no float of Python's is put by others.
+    # A Vector{UInt8} has a form of its own, and floats of other sizes are written elsewhere.
     if of_values.name == "Core.UInt8" or (laid.kind == "f" and laid.size != 8):
         return None
     return of_values, laid.kind, laid.size
@@ -261,7 +264,7 @@ def _plain_dict(obj: dict[Any, Any]) -> Lowered:
 
 
 def lower_pairs(obj: dict[str, Any]) -> Lowered:
-    """A dict of text keys as a Dict{Symbol,Any}: as a document it would be taken for something else."""
+    """A dict with text keys as a Dict{Symbol,Any}: as a document it would be taken for a typed value."""
     return _table(known("Dict", known("Symbol"), ANY), list(map(Symbol, obj)), list(obj.values()))
 
 
@@ -271,13 +274,13 @@ def _set(obj: set[Any] | frozenset[Any]) -> Lowered:
     if type_ is None:
         type_ = known("Set", common_type(items))
     of = type_.params[0] if type_.params else ANY
-    # Of the same Julia as the set.
+    # From the same Julia version as the set.
     table = Type((*type_.path[:-1], "Dict"), (of, known("Nothing")))
     return "set", type_, Made(*_table(table, items, [None] * len(items)))
 
 
 def _sorted(items: set[Any] | frozenset[Any]) -> list[Any]:
-    """So that equal sets give equal bytes, where their items have an order."""
+    """In order if the items have one, so that equal sets give equal bytes."""
     try:
         return sorted(items)
     except TypeError:
@@ -288,7 +291,7 @@ def _sorted(items: set[Any] | frozenset[Any]) -> list[Any]:
 
 
 def _type(obj: Type) -> Lowered:
-    # The native side writes what it knows; the others are Julia's vector of them.
+    # The native side writes types and names; other parameters are a Julia vector.
     found = vector(obj.params)
     return "datatype", obj.path, found if found is obj.params else Made(*found)
 
@@ -315,7 +318,7 @@ def _of_numpy(obj: Any) -> Lowered | None:
 
 
 def _objects(array: Any) -> Lowered:
-    """An array of objects: packed, if its elements hold no references in Julia."""
+    """An array of objects: packed if its elements hold no references in Julia."""
     metadata = array.dtype.metadata or {}
     type_, has_bits = metadata.get("julia"), metadata.get("bits", False)
     values = list(array.ravel(order="F"))
@@ -326,7 +329,7 @@ def _objects(array: Any) -> Lowered:
         return "array", type_, array.shape, b""
     if laid is not None:
         return "array", type_, array.shape, packed(laid, values)
-    # As BSON.jl does: the elements alone, without their type.
+    # Like BSON.jl, only the elements, without their type.
     if array.ndim == 1:
         return "value", values
     return "boxed", ANY if type_ is None else type_, array.shape, values

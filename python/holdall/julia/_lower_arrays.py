@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from .. import _core
@@ -42,6 +43,8 @@ def lower_numbers(array: Any) -> tuple[Any, ...]:
         type_ = type_of_dtype(array.dtype)
         if array.dtype.names:
             array = array.astype(dtype_of(known_layout(type_)))
+    if array.dtype.names and _gaps(array.dtype):
+        array = _with_empty_gaps(array)
     data = _bytes(array)
     if array.ndim == 1 and _is(type_, "Core.UInt8"):
         return "bytes", data
@@ -80,6 +83,38 @@ def lower_scalar(value: Any) -> tuple[Any, ...]:
 
 def _is(type_: Any, name: str) -> bool:
     return isinstance(type_, Type) and type_.name == name
+
+
+def _gaps(dtype: Any) -> int:
+    """How many bytes of an element belong to no field."""
+    return int(dtype.itemsize) - _in_fields(dtype)
+
+
+def _in_fields(dtype: Any) -> int:
+    if dtype.subdtype:
+        of: Any
+        shape: tuple[int, ...]
+        of, shape = dtype.subdtype
+        return _in_fields(of) * math.prod(shape)
+    if not dtype.names:
+        return int(dtype.itemsize)
+    return sum(_in_fields(dtype[name]) for name in dtype.names)
+
+
+def _with_empty_gaps(array: Any) -> Any:
+    """A copy with zeros between the fields. NumPy leaves there whatever the memory held before, which is not to be told to others."""
+    made = numpy().zeros(array.shape, array.dtype, order="F")
+    _fill(made, array)
+    return made
+
+
+def _fill(made: Any, array: Any) -> None:
+    for name in array.dtype.names:
+        to, part = made[name], array[name]
+        if part.dtype.names:
+            _fill(to, part)
+        else:
+            to[...] = part
 
 
 def _bytes(array: Any) -> memoryview:

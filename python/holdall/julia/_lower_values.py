@@ -1,4 +1,6 @@
-"""What is written for Python's values, each of which says so by itself: `_lower` asks it of what else they hold."""
+"""What is written for Python values that determine it themselves; `_lower` handles the values that they
+contain.
+"""
 
 from __future__ import annotations
 
@@ -57,7 +59,7 @@ def _record(obj: JuliaStruct) -> Lowered:
 
 
 def _wrapper(obj: Wrapper) -> Lowered:
-    """A box or a range made by hand, or one that was loaded."""
+    """A box or a range, loaded or made in Python."""
     return "struct", type_of(obj), obj._parts()
 
 
@@ -179,7 +181,7 @@ def _type_var(obj: TypeVar) -> Lowered:
 
 
 def lower_instance(obj: Any, mapped: _registry.Mapped) -> Lowered:
-    """An instance of a mapped class that `class_of` alone doesn't settle."""
+    """An instance of a mapped class for which `class_of` doesn't say everything."""
     if isinstance(obj, enum.Enum):
         width = _registry.enum_width(type(obj))
         return "bits", mapped.type, width(obj.value)._bytes()
@@ -198,7 +200,7 @@ def lower_instance(obj: Any, mapped: _registry.Mapped) -> Lowered:
 
 
 def _tuple(obj: tuple[Any, ...]) -> Lowered:
-    """A subclass of tuple: one with names is a NamedTuple in Julia too."""
+    """A subclass of tuple: with field names it is a NamedTuple in Julia as well."""
     names = getattr(obj, "_fields", None)
     if not isinstance(names, tuple):
         return "value", tuple(obj)
@@ -243,7 +245,7 @@ WAYS: dict[type[Any], Callable[[Any], Lowered]] = {
     UnionAll: lambda obj: ("unionall", obj.var, obj.body),
     _Bottom: lambda obj: ("bottom",),
 }
-# Of classes that are none of these, but made of one. An enumeration may be made of an int, and means more.
+# For subclasses of these. An enumeration's members may be ints, but mean more.
 BASES: tuple[tuple[Any, Callable[[Any], Lowered | None]], ...] = (
     (enum.Enum, lambda obj: None),
     (Wrapper, _wrapper),
@@ -260,7 +262,7 @@ BASES: tuple[tuple[Any, Callable[[Any], Lowered | None]], ...] = (
 
 
 class _Values:
-    """Classes whose instances are what they are by their value: met again, they are written again, as in Julia."""
+    """Classes whose instances are values: if one occurs again it is written again, as in Julia."""
 
     def __iter__(self) -> Iterator[type[Any]]:
         yield from _BY_VALUE

@@ -1,7 +1,7 @@
-"""What stands for the types that come with Julia: made of their values, when all are there.
+"""Python objects for Julia's own types, made from their values when all of them are there.
 
-What can't be said by the Python type is left a record, so that nothing is lost: each maker gives one where values
-aren't as Julia's own constructors leave them.
+If the Python type can't express a value, it stays a record, so that nothing is lost: makers return one for
+values that Julia's own constructors would not produce.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def _set(type_: Type, values: list[Any]) -> Any:
     table = values[0] if len(values) == 1 else None
     if type(table) is not Dict or any(value is not None for value in table.values()):
         return record(type_, values)
-    # Sets of one table are one set. It may have been made within its own table, before that was filled.
+    # Sets with the same table are the same set. It may have been made while its own table was being filled.
     found = getattr(table, "_set", None)
     if found is None or found.type != type_:
         table._set = found = Set(table, type=type_)
@@ -115,8 +115,8 @@ def _step_range(type_: Type, values: list[Any]) -> Any:
 
 
 def last_of(values: range) -> int:
-    """What Julia keeps as a range's end."""
-    # Its length may be beyond what `len` can say.
+    """The end that Julia stores for a range."""
+    # Not by `len`, which fails for very long ranges.
     if values:
         return values[-1]
     return values.start - (1 if values.step > 0 else -1)
@@ -132,7 +132,7 @@ def _period(type_: Type, values: list[Any]) -> Any:
 
 
 def _count(values: list[Any], *types: str) -> int | None:
-    """The number within an instant, if it is one of these types all the way in."""
+    """The number within an instant, if it is of these types at every level."""
     value: Any = values[0] if len(values) == 1 else None
     for name in types[:-1]:
         if not (type(value) is JuliaStruct and getattr(value.type, "name", "") == name and len(value) == 1):
@@ -153,7 +153,7 @@ def _date(type_: Type, values: list[Any]) -> Any:
 
 
 def date(days: int) -> datetime.date | None:
-    """The day of Julia's count, which is Python's; None beyond Python's years."""
+    """The day with Julia's number, which is Python's; None outside of Python's years."""
     return datetime.date.fromordinal(days) if 0 < days <= datetime.date.max.toordinal() else None
 
 
@@ -164,7 +164,7 @@ def _datetime(type_: Type, values: list[Any]) -> Any:
 
 
 def moment(millis: int) -> datetime.datetime | None:
-    """The moment of Julia's count; None beyond Python's years."""
+    """The moment with Julia's number; None outside of Python's years."""
     days, rest = divmod(millis, _DAY)
     day = date(days)
     if day is None:
@@ -180,7 +180,7 @@ def _time(type_: Type, values: list[Any]) -> Any:
 
 
 def time(nanos: int) -> datetime.time | None:
-    """The time of Julia's count; None where Python has no such time."""
+    """The time with Julia's number; None if Python has no such time."""
     micros, rest = divmod(nanos, 1000)
     if rest or not 0 <= micros < 86_400_000_000:
         return None
@@ -239,7 +239,7 @@ def empty_id_dict(type_: Type) -> IdDict:
 
 
 def pairs(type_: Type, keys: list[Any], values: list[Any]) -> Pairs:
-    """A table whose keys Python can't tell apart, or can't hash."""
+    """A table whose keys can't be hashed, or are equal in Python."""
     return Pairs(zip(keys, values, strict=True), type=type_)
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import final
 
-# Julia 1.5's own types by their short names, each with the path that BSON.jl writes: all that Base and Core export, and a few more.
-# `make check-julia` compares them with Julia.
+# Julia 1.5's own types by short name, each with the path that BSON.jl writes: everything that Base and Core
+# export, and a few more. `make check-julia` compares them with Julia.
 _OWN = {
     ("Core",): (
         "AbstractArray AbstractChar AbstractFloat AbstractString Any ArgumentError Array AssertionError Bool BoundsError Char"
@@ -39,8 +39,8 @@ _OWN = {
 }
 SHORT = {name: (*home, name) for home, names in _OWN.items() for name in names.split()}
 
-# Types of Base and Core that are `mutable struct` in Julia 1.5. What is of such a type has an identity; BSON.jl makes exceptions of
-# String, Symbol, SimpleVector, Module and types.
+# Types of Base and Core that are `mutable struct` in Julia 1.5, so their instances have an identity. BSON.jl
+# makes exceptions for String, Symbol, SimpleVector, Module and types.
 MUTABLE = {
     *(
         f"Core.{name}"
@@ -57,7 +57,7 @@ MUTABLE = {
     "Random.MersenneTwister",
 }
 
-# Other names that a type's text may have: of arrays, each with its number of dimensions, and those of whole types.
+# Other names in the text of a type: arrays with their number of dimensions, and abbreviations of whole types.
 ARRAYS = {"Vector": ("Array", 1), "Matrix": ("Array", 2), "AbstractVector": ("AbstractArray", 1)}
 ARRAYS |= {
     "AbstractMatrix": ("AbstractArray", 2),
@@ -74,7 +74,8 @@ ALIASES = {
     "BitMatrix": ("BitArray", (2,)),
 }
 
-# What a name may be without quotes: letters of any script and what stands among them, or an operator, after `#` the type of one.
+# Names that need no quotes: letters of any script and the characters allowed among them, or an operator, or
+# `#` before one.
 _OPERATOR = r"[-+*/\\<>=&|^%~?$!:.]+"
 _LETTERS = r"[^\s\d{}(),.:;\"'`\[\]\-+*/\\<>=&|^%~?$!#@][^\s{}(),.:;\"'`\[\]\-+*/\\<>=&|^%~?$]*"
 NAME = rf"(?:[#@]+(?:\d+#*)*(?:{_LETTERS}|{_OPERATOR})?|{_LETTERS})"
@@ -92,7 +93,7 @@ class Symbol(str):
     (Symbol('foo'), True)
     """
 
-    # By this name pickle and hold store it, and that module has it for them.
+    # pickle and hold store it under this name, and that module has it for them.
     __module__ = "holdall.julia._values"
     __slots__ = ()
 
@@ -109,12 +110,14 @@ def declare_mutable(name: str) -> None:
 
 
 def canonical(path: tuple[str, ...]) -> str:
-    """A path as one name. That of a type of Base or Core depends on Julia's version: Main may stand before it."""
+    """A path as one name. The path of a type of Base or Core depends on Julia's version; it may begin with
+    Main.
+    """
     return ".".join(path[1:] if len(path) > 1 and path[0] == "Main" and path[1] in ("Base", "Core") else path)
 
 
 def short_name(path: tuple[str, ...], name: str) -> str:
-    """Without its module, where that leaves no doubt."""
+    """The name without its module, if that is unambiguous."""
     *modules, last = path[1:] if canonical(path) != ".".join(path) else path
     quoted = [part if IS_NAME.fullmatch(part) else f'var"{escaped(part)}"' for part in (*modules, last)]
     if last in SHORT:
@@ -123,11 +126,11 @@ def short_name(path: tuple[str, ...], name: str) -> str:
 
 
 def path_of(name: str) -> tuple[str, ...]:
-    """As Julia 1.5 writes it."""
+    """The path as Julia 1.5 writes it."""
     found = [part[0] for part in _EACH.finditer(name)]
     parts = tuple(unquoted(part[3:]) if part.startswith('var"') else part for part in found)
     if parts[0] == "Base":
-        # BigFloat is Base's to all who don't look where it is defined.
+        # BigFloat is known as Base's, although a submodule defines it.
         home = SHORT.get(parts[-1], ())
         return home if len(parts) == 2 and home[:2] == ("Main", "Base") else ("Main", *parts)
     if len(parts) == 1:

@@ -1,4 +1,4 @@
-"""Julia's numbers and characters that Python has no type for: what they are beside their value, kept for writing."""
+"""Julia's numbers and characters for which Python has no type: subclasses that keep their type for writing."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class _Int(int):
     _MOST = 0
 
     def __init_subclass__(cls, bits: int = 0, signed: bool = True) -> None:
-        # An enumeration on top of one of these says nothing of bits.
+        # A subclass without bits is an enumeration.
         if bits:
             cls._SIZE = bits // 8
             cls._LEAST = -(1 << bits - 1) if signed else 0
@@ -162,13 +162,13 @@ class UInt128(_Int, bits=128, signed=False):
 class _Float(float):
     __slots__ = ()
     _CODE = ""
-    # Of the fraction, and of the exponent with all bits set.
+    # Masks of the fraction, and of an exponent of all ones.
     _FRACTION = 0
     _NAN = 0
 
     def __new__(cls, value: Any = 0.0) -> Any:
         value = float(value)
-        # The bits of a NaN stay as they are: rounding would change them.
+        # The bits of a NaN are kept: rounding would change them.
         if value == value:
             try:
                 (value,) = struct.unpack(cls._CODE, struct.pack(cls._CODE, value))
@@ -183,7 +183,7 @@ class _Float(float):
         if self != self or self in (float("inf"), float("-inf")):
             return float.__repr__(self)
         digits = 1
-        # The shortest text that is rounded to the same number again.
+        # The shortest text that rounds to the same number.
         while True:
             text = f"{float(self):.{digits}g}"
             try:
@@ -198,7 +198,7 @@ class _Float(float):
         if self == self:
             rounded: bytes = struct.pack(self._CODE, self)
             return rounded
-        # By hand, as a conversion would make every NaN a quiet one.
+        # By hand, because a conversion would make every NaN quiet.
         (bits,) = struct.unpack("<Q", struct.pack("<d", self))
         fraction = (bits & (1 << 52) - 1) >> 52 - self._FRACTION
         sign = bits >> 63 << 8 * struct.calcsize(self._CODE) - 1
@@ -252,15 +252,15 @@ class Char(str):
         return f"Char({str.__repr__(self)})"
 
     def _bytes(self) -> bytes:
-        """Its UTF-8, from the highest byte of four on."""
+        """The UTF-8, starting in the highest of four bytes."""
         return self.encode("utf-8", "surrogateescape").ljust(4, b"\0")[::-1]
 
 
 def read_char(data: bytes) -> Char | None:
-    """None where the bits are no character, and no single byte either."""
+    """None if the bits are neither a character nor a single byte."""
     if len(data) != 4:
         return None
-    # NUL is no end: the character itself may be one.
+    # Trailing zeros are padding, unless the character itself is zero.
     raw = data[::-1].rstrip(b"\0") or b"\0"
     text = raw.decode("utf-8", "surrogateescape")
     return Char(text) if len(text) == 1 else None

@@ -1,4 +1,4 @@
-"""`struct`: which Python class stands for which of Julia's types; and what stands for a type that a file has."""
+"""`struct`: which Python class stands for which Julia type, and how the types in a file are resolved."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 _C = TypeVar("_C", bound="type[Any]")
 
-# How the native side makes an instance; the first item of what `resolve` gives. The others are said there.
+# How the native side makes an instance: the first item of the result of `resolve`, which describes the
+# others.
 RECORD, FIELDS, MAKE, NUMBER, BITS, TABLE = range(6)
 
 _ATTRIBUTE = "__julia_type__"
@@ -32,15 +33,15 @@ class Mapped(NamedTuple):
     """A class that stands for a type."""
 
     cls: type[Any]
-    # Of one parametrisation, or without parameters of all of them.
+    # With parameters for that specialization alone, without for all.
     type: Type
-    # The attributes in the order of Julia's fields; of a class with hooks (), and of an enumeration.
+    # The attributes in the order of Julia's fields; () for a class with hooks and for an enumeration.
     names: tuple[str, ...]
     decode: Callable[[Type, list[Any]], Any] | None
     encode: Callable[[Any], Iterable[Any]] | None
 
 
-# By type; by class those that were registered for it, the last of them last.
+# By type; and by class, the latest registration last.
 _BY_TYPE: dict[Type, Mapped] = {}
 _BY_CLASS: dict[type[Any], list[Mapped]] = {}
 
@@ -165,7 +166,7 @@ def _mapped(
 
 
 def _attributes(cls: type[Any], names: tuple[str, ...]) -> tuple[str, ...]:
-    """The attributes that hold these fields: Python's parser has changed the letters of some names in the class's source."""
+    """The attributes of these fields: Python's parser normalizes some letters of names in a class's source."""
     own = fields_of(cls) or ()
     changed = [unicodedata.normalize("NFKC", name) for name in names]
     return tuple(
@@ -195,7 +196,7 @@ def _checked_names(fields: Iterable[str]) -> tuple[str, ...]:
 
 
 def fields_of(cls: type[Any]) -> tuple[str, ...] | None:
-    """The attributes of a class that hold its state, in their order; None where it doesn't say."""
+    """The attributes of a class that hold its state, in order; None if it doesn't say."""
     if "__dataclass_fields__" in vars(cls) or hasattr(cls, "__dataclass_fields__"):
         import dataclasses
 
@@ -224,12 +225,12 @@ def fields_of(cls: type[Any]) -> tuple[str, ...] | None:
     if not said:
         return None
     hidden = ("__dict__", "__weakref__", _ATTRIBUTE)
-    # Annotations, where there are both: they stand in the order of their author.
+    # Annotations if there are both, because they are in the author's order.
     return tuple(name for name in (annotated or slots) if name not in hidden)
 
 
 def check_members(cls: type[enum.Enum]) -> None:
-    """Raises TypeError: an enumeration whose members are no ints of its width."""
+    """Raises TypeError: an enumeration whose members are not ints of its width."""
     if any(isinstance(member.value, bool) or not isinstance(member.value, int) for member in cls):
         raise TypeError(f"struct: {cls.__qualname__}: expected an enumeration of ints, as Julia's are")
     width = enum_width(cls)
@@ -241,7 +242,7 @@ def check_members(cls: type[enum.Enum]) -> None:
 
 
 def enum_width(cls: type[enum.Enum]) -> type[_numbers._Int]:
-    """What Julia's `@enum` is based on."""
+    """The type on which Julia's `@enum` is based."""
     return next(
         (
             base
@@ -253,7 +254,7 @@ def enum_width(cls: type[enum.Enum]) -> type[_numbers._Int]:
 
 
 class Permitted:
-    """The classes that a load was given beside the registered ones, looked up once."""
+    """The classes that the caller of a load permits besides the registered ones, looked up once."""
 
     def __init__(self, types: Any) -> None:
         self.by_type: dict[Type, Mapped] = {}
@@ -268,7 +269,7 @@ class Permitted:
         for item in (types,) if isinstance(types, (type, ModuleType)) else types or ():
             if isinstance(item, ModuleType):
                 for cls in vars(item).values():
-                    # What a module has imported is another module's.
+                    # A class that a module has imported belongs to another module.
                     if isinstance(cls, type) and cls.__module__ == item.__name__:
                         self.by_name[cls.__name__] = cls
             elif isinstance(item, type):
@@ -286,9 +287,9 @@ class Permitted:
         last = type_.path[-1]
         cls = self.by_name.get(last)
         if cls is None and self.by_name and not last.isascii():
-            # As Python's parser has made the class's name.
+            # Normalized, as Python's parser does with the class's name.
             cls = self.by_name.get(unicodedata.normalize("NFKC", last))
-        # A class that is registered stands for what it was registered for.
+        # A registered class stands only for the type for which it is registered.
         if cls is None or cls in _BY_CLASS:
             return None
         return _mapped(cls, bare)
@@ -298,10 +299,10 @@ _NONE = Permitted(None)
 
 
 def permitted(types: Any) -> Permitted:
-    """What `load(types=...)` was given, looked up once for all of a load's types.
+    """The classes in `load(types=...)`, looked up once for all types of a load.
 
-    types: None, a class, a module, an iterable of those, or a mapping of Julia's names to classes. A class stands
-    for the type of its own name, in whatever module of Julia's, if it isn't registered for another.
+    types: None, a class, a module, an iterable of those, or a mapping from Julia's names to classes. A class
+        stands for the type of its own name in any Julia module, unless it is registered for another.
     """
     return types if isinstance(types, Permitted) else _NONE if types is None else Permitted(types)
 
@@ -314,18 +315,19 @@ def is_own(type_: Type) -> bool:
 
 
 def resolve(type_: Any, types: Any = None) -> tuple[Any, ...]:
-    """How instances of a type are made, asked once for each type of a load. `types`: what `permitted` takes or gives.
+    """How to make instances of a type; asked once in a load for each type. `types`: an argument or a result
+    of `permitted`.
 
-    (RECORD,): a JuliaStruct; of a primitive type, `bits(type, data)`.
-    (FIELDS, cls, names, attribute, ours): an instance that is made without `__init__`, and filled by position;
-        `attribute` is where it keeps its type, or None. With another number of values it is an error; where the
-        class is `ours`, a record.
+    (RECORD,): a JuliaStruct; for a primitive type, `bits(type, data)`.
+    (FIELDS, cls, names, attribute, ours): an instance that is made without `__init__` and filled by position;
+    `attribute` is the one that holds its type, or None. Another number of values is an error, or a record if
+    the class is `ours`.
     (MAKE, make): `make(type, values)`, when all values are there.
-    (NUMBER, cls, kind): `cls(number)`, or the number itself if `cls` is None. kind: "i", "u" or "f", as many bytes
-        as there are.
-    (BITS, make): `make(type, data)` of a primitive type's bytes.
-    (TABLE, empty): `empty(type)` is the dict to fill; `pairs(type, keys, values)` stands for it where a key can't be
-        hashed, or two are equal in Python.
+    (NUMBER, cls, kind): `cls(number)`, or the number itself if `cls` is None. kind: "i", "u" or "f", of as
+    many bytes as there are.
+    (BITS, make): `make(type, data)`, with a primitive type's bytes.
+    (TABLE, empty): `empty(type)` is the dict to fill; `pairs(type, keys, values)` replaces it if a key can't
+    be hashed, or if two are equal in Python.
     """
     if not isinstance(type_, Type):
         if not isinstance(
@@ -372,7 +374,7 @@ def _constructed(mapped: Mapped, type_: Type, values: list[Any]) -> Any:
         )
     if issubclass(cls, tuple):
         return tuple.__new__(cls, values)
-    # pydantic keeps account of which fields were set.
+    # pydantic records which fields were set.
     return cls.model_construct(**dict(zip(names, values, strict=True)))
 
 
@@ -381,9 +383,10 @@ def _has_slot(cls: type[Any]) -> bool:
 
 
 def read_member(cls: type[enum.Enum], type_: Type, data: bytes) -> Any:
-    """A member of an enumeration; what is none is `Bits`.
+    """A member of an enumeration; `Bits` if there is no such member.
 
-    Raises DecodeError: it was stored in another number of bytes than the class has, as which it would be written again.
+    Raises DecodeError: it was stored with another size than the class has, with which it would be written
+    again.
     """
     width = enum_width(cls)
     if len(data) != width._SIZE:
@@ -399,14 +402,14 @@ def read_member(cls: type[enum.Enum], type_: Type, data: bytes) -> Any:
 
 
 def class_of(cls: type[Any]) -> tuple[Type | None, tuple[str, ...], bool] | None:
-    """How instances of a mapped class are written, asked once for each class of a dump.
+    """How to write instances of a mapped class; asked once in a dump for each class.
 
-    (type, names, own): a struct of the attributes' values. Where `own`, an instance's own `__julia_type__` comes
-    first. With neither that nor a type, `lower(obj)` knows what to do. None: no such class, or not this way; `lower`
-    knows.
+    (type, names, own): a struct of the attributes' values. If `own`, an instance's own `__julia_type__` comes
+    first. Without that and without a type, `lower(obj)` decides. None: no such class, or written in another
+    way, which `lower` knows.
 
-    Raises EncodeError: the class stands for several types, or for one with parameters, and instances have no place
-        for theirs.
+    Raises EncodeError: the class stands for several types, or for one with parameters, and instances can't
+    say theirs.
     """
     if issubclass(cls, Wrapper):
         return None, cls._NAMES, True
@@ -424,9 +427,9 @@ def class_of(cls: type[Any]) -> tuple[Type | None, tuple[str, ...], bool] | None
 
 
 def fields_of_type(type_: Any, types: Any = None) -> list[str] | None:
-    """The names of the fields of a program's own type, [] where nobody has said them; None of a type of Julia's.
+    """The names of the fields of a program's own type, [] if they are unknown; None for Julia's own types.
 
-    A document that is read where it is touched asks: instances of such types come field by field.
+    For Documents, in which instances of such types are read field by field.
     """
     if not isinstance(type_, Type) or is_own(type_):
         return None
@@ -437,7 +440,7 @@ def fields_of_type(type_: Any, types: Any = None) -> list[str] | None:
 
 
 def is_made(cls: type[Any]) -> bool:
-    """Whether a load makes instances of a class once all their values are there: none can be in a cycle by itself."""
+    """Whether instances of a class are made once all their values are there, so that none can contain itself."""
     mapped = _BY_CLASS.get(cls)
     if mapped is not None:
         return mapped[-1].decode is not None or issubclass(cls, tuple) or hasattr(cls, "__pydantic_fields__")
@@ -445,7 +448,7 @@ def is_made(cls: type[Any]) -> bool:
 
 
 def only_type(cls: type[Any]) -> Type:
-    """The type of an instance that doesn't know its own. Raises EncodeError, as `class_of`."""
+    """The type of an instance that doesn't know its own. Raises EncodeError like `class_of`."""
     mapped = _BY_CLASS[cls]
     type_ = mapped[-1].type
     if len(mapped) > 1:
@@ -462,7 +465,7 @@ def only_type(cls: type[Any]) -> Type:
 
 
 def registered(cls: type[Any]) -> Mapped | None:
-    """What a class was registered for last."""
+    """The latest registration of a class."""
     mapped = _BY_CLASS.get(cls)
     return mapped[-1] if mapped else None
 
@@ -495,7 +498,7 @@ def enums() -> list[type[enum.Enum]]:
 
 
 def bits(type_: Any, data: bytes) -> Bits:
-    """A value of a primitive type that nothing stands for."""
+    """A value of a primitive type for which there is no class."""
     return Bits(type_, data)
 
 

@@ -1,4 +1,4 @@
-"""Instances of Julia's types that no class stands for."""
+"""Instances of Julia types for which there is no class."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from ._values import Bits, place_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-# Of what is shown: a record may hold others again and again, and each of those too.
+# How deep records are shown: each may contain others repeatedly.
 _MOST_DEPTH = 12
 _MOST_ITEMS = 50
 _MOST_RECORDS = 500
 
 
 class _Showing(threading.local):
-    """Which records are being shown, so that one that holds itself ends."""
+    """The records that are being shown, so that showing one that contains itself ends."""
 
     def __init__(self) -> None:
         self.open: list[int] = []
@@ -49,7 +49,7 @@ class JuliaStruct:
     (Symbol('call'), [], 2)
     """
 
-    # Loading fills both by their places, without a call.
+    # Loading fills both by offset, without a call.
     __slots__ = ("type", "values")
     type: Any
     values: list[Any]
@@ -79,13 +79,13 @@ class JuliaStruct:
     def __iter__(self) -> Iterator[Any]:
         return iter(self.values)
 
-    # A record without values is one.
+    # A record without values is true as well.
     def __bool__(self) -> bool:
         return True
 
     def __getattr__(self, name: str) -> Any:
         if name in JuliaStruct.__slots__:
-            # Not filled yet: what asks for names would ask again.
+            # Not filled yet: looking up names would ask for this attribute again.
             raise AttributeError(name)
         return self.values[self._place(name)]
 
@@ -96,7 +96,7 @@ class JuliaStruct:
             self.values[self._place(name)] = value
 
     def _names(self) -> tuple[str, ...]:
-        """() where nobody has said them, or they are of another version of the type."""
+        """() if they are unknown, or belong to another version of the type."""
         known = names(self.type)
         return known if len(known) == len(self.values) else ()
 
@@ -163,7 +163,7 @@ class JuliaStruct:
         return f"{label}({', '.join(texts)})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # The values come later: among them may be the record itself.
+        # The values come later, because they may contain the record itself.
         return _empty, (), (None, {"type": self.type, "values": self.values})
 
 
@@ -180,9 +180,11 @@ def record(type: Any, values: list[Any]) -> JuliaStruct:
 
 
 class Wrapper:
-    """The base of classes that come mapped: each is filled field by field, as a program's own are."""
+    """The base of classes that are mapped from the start: each is filled field by field, like a program's
+    own.
+    """
 
-    # Its type, where it was loaded; None is found when it is written.
+    # The type of a loaded instance; None if it is inferred when it is written.
     __slots__ = ("__julia_type__",)
     _NAMES: ClassVar[tuple[str, ...]] = ()
 
@@ -224,7 +226,7 @@ def _alike(name: str, known: tuple[str, ...]) -> str:
 
 
 def same_values(a: Any, b: Any) -> bool:
-    """Whether records, and what is within them, hold the same. Cycles and chains of any length are walked once."""
+    """Whether records have the same content at every level. Cycles and long chains are walked once."""
     todo = [(a, b)]
     seen: set[tuple[int, int]] = set()
     while todo:

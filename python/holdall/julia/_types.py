@@ -11,12 +11,12 @@ from . import _numbers
 from ._literals import NUMBERS, TOKEN, WORDS, Reader, shown_value
 from ._names import ALIASES, ARRAYS, MUTABLE, SHORT, Symbol, canonical, path_of, short_name, unquoted
 
-# What a hostile message may nest: no text needs more, and no stack has room for all of it.
+# How deep types in a message may be nested: no text needs more, and the stack is limited.
 _MOST_DEPTH = 40
 _MOST_NAMES = 400
-# Of a text that is read.
+# The same for a text that is read.
 _MOST_READ_DEPTH = 100
-# Of NTuple{N, T}, which is written as N types.
+# The most types in NTuple{N, T}, which is written as N types.
 _MOST_REPEATS = 10_000
 
 
@@ -55,7 +55,7 @@ class Type(_Frozen):
         name = canonical(path)
         for slot, value in (("path", path), ("params", params), ("name", name), ("_mutable", mutable)):
             object.__setattr__(self, slot, value)
-        hash(self)  # its parameters' were asked before
+        hash(self)  # hashed while its parameters' hashes are known
         return self
 
     @staticmethod
@@ -83,7 +83,7 @@ class Type(_Frozen):
         try:
             kept: int = _KEPT_HASH.__get__(self)
         except AttributeError:
-            # Once: what is nested would be hashed again for each type around it.
+            # Cached, because nested types would be hashed again for each type around them.
             kept = hash((self.name, *map(_mark, self.params)))
             _KEPT_HASH.__set__(self, kept)
         return kept
@@ -98,13 +98,13 @@ class Type(_Frozen):
         return _restored, (self.path, self.params, self._mutable)
 
 
-# A hash holds in one process alone, so it must not be stored with the type: of a slot that the class has no name for, nobody knows.
+# Valid in this process only, so it must not be stored with the type: the class hides the slot.
 _KEPT_HASH: Any = Type.__dict__["_hash"]
 del Type._hash  # type: ignore[attr-defined]
 
 
 def _as_read(type_: Any) -> str:
-    """What makes the type again, where it can be read."""
+    """An expression that makes the type again, if there is one."""
     text = shown(type_)
     try:
         readable = " where " not in text and "…" not in text and same(Type.parse(text), type_)
@@ -173,7 +173,7 @@ class UnionAll(_Frozen):
         body = self.body
         while isinstance(body, UnionAll):
             body = body.body
-        # Not of its parameters: among them is the variable.
+        # Without the parameters, which contain the variable.
         return hash(("where", getattr(body, "name", None)))
 
     def __str__(self) -> str:
@@ -320,14 +320,16 @@ class Module(_Frozen):
 
 
 def _mark(param: Any) -> Any:
-    """What a parameter adds to the hash: quick, and without going down into what a message may have nested."""
+    """A parameter's part of the hash: cheap, without descending into nested types of a message."""
     if isinstance(param, tuple):
         return len(param), *(name for name in param if isinstance(name, str))
     return hash(param) if isinstance(param, (*_KINDS, str, int, float)) else None
 
 
 def same(a: Any, b: Any) -> bool:
-    """Whether two types are one. Takes a step for each pair of their parts, however they are nested and shared."""
+    """Whether two types are equal, with one step for each pair of their parts, however they are nested and
+    shared.
+    """
     todo = [(a, b)]
     seen: set[tuple[int, int]] = set()
     variables: dict[int, Any] = {}
@@ -357,7 +359,7 @@ def same(a: Any, b: Any) -> bool:
 
 
 def _egal(a: Any, b: Any) -> bool:
-    """Whether two parameters that are no types are the same to Julia, down to their widths and bits."""
+    """Whether two parameters that aren't types are the same to Julia, including widths and bits."""
     # Those of 32-bit files: BSON.jl takes every Int32 in a type for an Int.
     if _class(a) is not _class(b):
         return False
@@ -365,7 +367,7 @@ def _egal(a: Any, b: Any) -> bool:
         return struct.pack("<d", a) == struct.pack("<d", b)
     if isinstance(a, complex):
         parts = [(number.real, number.imag) for number in (a, b)]
-        # The parts of one of ints are exact beside it.
+        # Complex numbers of ints compare exactly by their parts.
         exact = [(getattr(number, "re", 0), getattr(number, "im", 0)) for number in (a, b)]
         return (
             struct.pack("<dd", *parts[0]) == struct.pack("<dd", *parts[1])
@@ -375,7 +377,7 @@ def _egal(a: Any, b: Any) -> bool:
     try:
         return bool(a == b) and _own(a) == _own(b)
     except ValueError:
-        # Arrays: no type has them, but a file may say so.
+        # Arrays: no type has them as parameters, but a file may.
         return False
 
 
@@ -385,13 +387,15 @@ def _class(value: Any) -> type[Any]:
 
 
 def _own(value: Any) -> Any:
-    """The type that an object says it has in Julia."""
+    """The Julia type that an object has as an attribute."""
     own = getattr(value, "type", None)
     return own if isinstance(own, Type) else getattr(value, "__julia_type__", None)
 
 
 def _paired(ours: tuple[Any, ...], theirs: tuple[Any, ...]) -> list[Any]:
-    """The members of another union in the order of ours: by hash, or by name where they have variables of their own."""
+    """The members of another union in the order of this one's: by hash, or by name if they have variables of
+    their own.
+    """
     left = list(theirs)
     found = []
     for member in ours:
@@ -407,7 +411,9 @@ def _name(type_: Any) -> str:
 
 
 def shown(node: Any, *, label: bool = False) -> str:
-    """As Julia prints it; with `label` all modules but a Main before Base and Core stand before the outermost name."""
+    """As Julia prints it; with `label` the outermost name has all its modules, except a Main before Base and
+    Core.
+    """
     return _Printer().text(node, 0, label)
 
 
@@ -468,7 +474,7 @@ class _Printer:
     def variable(self, var: TypeVar, depth: int) -> str:
         self.left -= 1
         lower = "" if var.lower is BOTTOM else f"{self.text(var.lower, depth)}<:"
-        # In a damaged file it may be anything, also what can't be compared.
+        # In a damaged file it may be anything, including objects that can't be compared.
         is_any = isinstance(var.upper, Type) and var.upper == ANY
         upper = "" if is_any else f"<:{self.text(var.upper, depth)}"
         return f"{lower}{var.name}{upper}"
@@ -478,14 +484,14 @@ _KINDS = (Type, UnionAll, Union, TypeVar, Anonymous, _Bottom)
 ANY = Type(("Core", "Any"))
 
 
-# One object for each, so that whoever looks a type up by its identity finds it.
+# One object for each type, so that it is found by identity.
 @functools.lru_cache(1024, typed=True)
 def known(name: str, *params: Any) -> Type:
     """A type of Base or Core by its short name, with the path that Julia 1.5 writes."""
     return Type(SHORT[name], params)
 
 
-# Types don't change, and whoever gives their names gives the same ones again and again.
+# Types don't change, and programs use the same names repeatedly.
 @functools.lru_cache(256)
 def _parsed(text: str) -> Type | Union | _Bottom:
     parser = _Parser(text)
@@ -496,7 +502,7 @@ def _parsed(text: str) -> Type | Union | _Bottom:
 
 class _Parser(Reader):
     def items(self, close: str, depth: int) -> list[Any]:
-        """What stands up to the closing bracket."""
+        """The parameters up to the closing bracket."""
         found: list[Any] = []
         while not self.take(close):
             if found and not self.take(","):

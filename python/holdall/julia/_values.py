@@ -36,7 +36,7 @@ class SubString(str):
         data = string.encode("utf-8", "surrogateescape")
         if not 0 <= offset <= offset + ncodeunits <= len(data):
             raise ValueError("SubString: expected a part of the string")
-        # Strict: what begins within a character is not text.
+        # Strict: a part that begins within a character is not text.
         self = str.__new__(cls, data[offset : offset + ncodeunits].decode())
         self.string, self.offset, self.ncodeunits = string, offset, ncodeunits
         return self
@@ -99,7 +99,7 @@ class Bits:
     (Bits(Type.parse('Word24'), b'\\x01\\x02\\x03'), 197121)
     """
 
-    # Of one that was an element of an array nobody can tell whether its type is a primitive one.
+    # For an element of an array it is unknown whether its type is primitive.
     __slots__ = ("_of_array", "data", "type")
 
     def __init__(self, type: Any, data: bytes) -> None:
@@ -125,7 +125,7 @@ class Bits:
 
 
 def element(type: Any, data: bytes) -> Bits:
-    """An element of an array of a type whose layout isn't known."""
+    """An element of an array of a type with an unknown layout."""
     self = Bits(type, data)
     self._of_array = True
     return self
@@ -141,7 +141,7 @@ class Dict(dict[Any, Any]):
     Dict({'a': 1})
     """
 
-    # `_set`: the set that is made of the table.
+    # `_set`: the set that is made from the table.
     __slots__ = ("_set", "type")
     _set: Set
 
@@ -220,7 +220,7 @@ class Set(set[Any]):
         self.type = type
 
     def in_order(self) -> list[Any]:
-        """The items, as they were stored; behind them those that came later."""
+        """The items in their stored order, followed by those that came later."""
         known = dict.fromkeys(self._order)
         return [*(item for item in known if item in self), *(item for item in self if item not in known)]
 
@@ -232,10 +232,10 @@ class Set(set[Any]):
 
 
 def place_of(name: str, names: Sequence[str]) -> int | None:
-    """Where a name is among others; None where it is not.
+    """The position of a name among others; None if it isn't there.
 
-    Python's parser makes letters of others that look alike (NFKC), `x.ϵ` asks for "ε": an attribute may have been meant
-    that becomes this name so, if no other does.
+    Python's parser replaces letters by others that look alike (NFKC), so `x.ϵ` asks for "ε". If no other name
+    matches, the name that becomes this one in the same way is found.
     """
     if name in names:
         return names.index(name)
@@ -328,7 +328,9 @@ class Complex(complex):
 
 
 def _negated(value: Any) -> Any:
-    """Of the same width, where it has one; as in Julia the least of its ints stays what it is, and unsigned ones wrap around."""
+    """Negates within the number's width: as in Julia, the smallest int stays the same and unsigned ints wrap
+    around.
+    """
     bits = 8 * getattr(value, "_SIZE", 0)
     if not bits:
         return type(value)(-value) if isinstance(value, float) else -value
@@ -357,7 +359,7 @@ class Rational(Fraction):
     def __reduce__(self) -> tuple[Any, ...]:
         return Rational, (self.numerator, self.denominator, self.type)
 
-    # Fraction's own would forget the type.
+    # Fraction's own method would lose the type.
     def __copy__(self) -> Rational:
         return self
 
@@ -421,5 +423,5 @@ class Period(timedelta):
 
 
 def iterate_pairs(table: dict[Any, Any] | Pairs) -> Iterator[tuple[Any, Any]]:
-    """Key and value of each item, whichever form the table has."""
+    """The key and value of each item, whichever form the table has."""
     return iter(table.items() if isinstance(table, dict) else table)

@@ -1,4 +1,4 @@
-"""Julia's boxes, pairs, ranges and arrays that are another array seen differently: classes that come mapped."""
+"""Julia's boxes, pairs, ranges and wrappers of arrays: classes that are mapped from the start."""
 
 from __future__ import annotations
 
@@ -175,14 +175,16 @@ def _turned(parent: Any) -> Any:
 
 
 def _conjugated(array: Any) -> Any:
-    """The conjugate of each element, as Julia's `adjoint` has it: of a number that is none of complex ones, itself."""
+    """The conjugate of each element, as Julia's `adjoint` computes it; elements that aren't complex stay the
+    same.
+    """
     np = numpy()
     if array.dtype.kind == "c":
         return array.conj()
     if array.dtype.kind == "O":
         found = np.empty_like(array)
         for place, value in np.ndenumerate(array):
-            # An array in an array is turned around, too.
+            # Arrays within an array are transposed as well.
             inner = hasattr(value, "dtype") and value.ndim > 0
             found[place] = _conjugated(_turned(value)) if inner else _conjugate(value)
         return found
@@ -190,7 +192,8 @@ def _conjugated(array: Any) -> Any:
         return array
     re, im = array["re"], array["im"]
     if im.dtype.kind in "biuf":
-        # NumPy has no complex numbers of ints, nor of so few bits: they are the next that it has. The parent keeps them as they are.
+        # NumPy lacks complex numbers of ints and of few bits: the next type that it has is used. The parent
+        # keeps the exact values.
         found = np.empty(
             array.shape, np.complex64 if im.dtype.itemsize < 4 and im.dtype.kind == "f" else np.complex128
         )
@@ -260,7 +263,7 @@ class ReshapedArray(_Array):
 
 
 class _Range(Wrapper):
-    """Values that are computed; each is a float, or what Julia's element type is in Python."""
+    """Values that are computed; each is a float, or the Python form of Julia's element type."""
 
     __slots__ = ()
     len: int
@@ -372,9 +375,9 @@ class LinRange(_Range):
         return self._rounded((1 - part) * self.start + part * self.stop)
 
 
-# MPFR's exponents that are none.
+# MPFR's special exponents.
 _ZERO, _NAN, _INFINITY = (1 - 2**63 + n for n in range(3))
-# A number beyond has more digits than anyone can use, and would take all memory.
+# Numbers with larger exponents would take all memory as digits.
 _MOST_EXPONENT = 1 << 16
 
 
@@ -423,7 +426,7 @@ class BigFloat(Wrapper):
         return above / below
 
     def _digits(self) -> str | None:
-        """The number in decimals; None where a file has other things in the places of its parts."""
+        """The number in decimal; None if its parts in the file are of other types."""
         try:
             if self.exp in (_ZERO, _NAN, _INFINITY):
                 return str(float(self))
@@ -447,7 +450,7 @@ class BigFloat(Wrapper):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, BigFloat):
             return NotImplemented
-        # The pointer is another one in every file.
+        # The pointer differs in every file.
         return (self.prec, self.sign, self.exp, self._d) == (other.prec, other.sign, other.exp, other._d)
 
     __hash__ = None

@@ -1,4 +1,4 @@
-"""Bytes of a stream that wait to become values."""
+"""The bytes of a stream that have not become values yet."""
 
 from __future__ import annotations
 
@@ -9,18 +9,19 @@ from .. import _core
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-# What `decode_next` gives where no whole value is there; None is a value.
+# What `decode_next` returns if there is no complete value; None is a value.
 MISSING: Final = object()
-# An empty buffer larger than this is let go: one large value should not stay in memory as long as its stream.
+# A larger buffer is released when it is empty, so that one large value doesn't keep its memory as long as the
+# stream.
 _KEEP = 1 << 20
 _LEAST = 1 << 12
 
 
 class Buffer:
-    """Takes bytes in pieces of any size and gives whole values, in time linear in the bytes.
+    """Takes bytes in pieces of any size and returns complete values, in time linear in the bytes.
 
-    The bytes lie in `_data[_start:_end]`; up to `_scanned` they were looked at, where `_pending` values of the first one are still
-    owed. What lies before `_start` was given, what lies from `_end` on is room.
+    The bytes are `_data[_start:_end]`. Up to `_scanned` they were inspected, where `_pending` values of the
+    first one are incomplete. Bytes before `_start` are done with; those from `_end` on are free space.
     """
 
     __slots__ = ("_busy", "_data", "_end", "_gone", "_pending", "_scanned", "_start")
@@ -29,7 +30,7 @@ class Buffer:
         self._data = bytearray()
         self._start = self._scanned = self._end = 0
         self._pending = 1
-        # Bytes of the stream that came before `_data`.
+        # How many bytes of the stream came before `_data`.
         self._gone = 0
         self._busy = False
 
@@ -38,12 +39,12 @@ class Buffer:
 
     @property
     def offset(self) -> int:
-        """Bytes of the stream that were given."""
+        """How many bytes of the stream are done with."""
         return self._gone + self._start
 
     @property
     def looked_at(self) -> int:
-        """Bytes of the stream up to the last whole token."""
+        """How many bytes of the stream belong to complete tokens."""
         return self._gone + self._scanned
 
     def feed(self, data: Any) -> None:
@@ -53,7 +54,7 @@ class Buffer:
             self._end += len(part)
 
     def fill(self, read: Callable[[memoryview], int], count: int) -> int:
-        """Has `read` put up to `count` bytes into a buffer; says how many came."""
+        """Calls `read` to put up to `count` bytes into the buffer; returns how many came."""
         self._make_room(count)
         with memoryview(self._data) as whole, whole[self._end : self._end + count] as room:
             came = read(room)
@@ -61,7 +62,7 @@ class Buffer:
         return came
 
     def next_end(self) -> int | None:
-        """Where the first value ends, as bytes from its start; None while it isn't all there.
+        """The size of the first value; None while it is incomplete.
 
         Raises DecodeError: a byte that starts no value. `.offset` counts from the start of the stream.
         """
@@ -74,7 +75,8 @@ class Buffer:
         return None if self._pending else self._scanned - self._start
 
     def decode_next(self, decode: Callable[[memoryview], Any], most: int | None = None) -> Any:
-        """The first value, as `decode` makes it of its bytes; MISSING while it isn't all there. It is gone even if `decode` fails.
+        """The first value, made by `decode` from its bytes; MISSING while it is incomplete. It is removed
+        even if `decode` fails.
 
         Raises LimitError: it takes more than `most` bytes.
         """
@@ -98,22 +100,22 @@ class Buffer:
 
     @property
     def owed(self) -> int:
-        """Values that the first one still lacks, each of which takes a byte or more."""
+        """How many values the first one still lacks, each of at least one byte."""
         return self._pending
 
     def peek(self, count: int) -> memoryview:
-        """Up to `count` bytes from the first on; to be released before anything else is asked."""
+        """Up to `count` bytes from the first on; to be released before the next call."""
         return memoryview(self._data)[self._start : min(self._end, self._start + count)]
 
     def advance(self, count: int) -> None:
-        """Give up `count` bytes; a value starts behind them."""
+        """Remove `count` bytes; a value starts after them."""
         self._refuse_hooks()
         self._start += count
         self._scanned = self._start
         self._pending = 1
 
     def _refuse_hooks(self) -> None:
-        # The decoder reads from `_data`, whose bytes any of these could move.
+        # The decoder is reading from `_data`, whose bytes these operations could move.
         if self._busy:
             raise RuntimeError("a stream can't be fed or read by a hook that it called")
 
@@ -127,7 +129,8 @@ class Buffer:
         if self._end + count <= len(self._data):
             return
         with memoryview(self._data) as whole, whole[self._start : self._end] as kept:
-            # Bytes move only where as many have left, or the room doubles: moving costs no more in all than taking them in.
+            # Bytes are moved only if as many have been removed, or if the capacity doubles: so moving costs
+            # no more than receiving them.
             if have <= self._start and have + count <= len(self._data):
                 whole[:have] = kept
             else:
@@ -140,7 +143,7 @@ class Buffer:
 
 
 def located(kind: type[_core.DecodeError], why: str, offset: int) -> _core.DecodeError:
-    """An error at an offset, worded as the native ones are."""
+    """An error at an offset, worded like the native ones."""
     error = kind(f"{why} - at byte {offset}")
     error.offset = offset
     return error

@@ -10,7 +10,7 @@ from .. import _core, _files
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-# What is read ahead of a value whose size isn't known yet; then as much again as there is, up to the most.
+# How much is read first for a value of unknown size; later reads double what there is, up to the maximum.
 _FIRST_READ = 1 << 12
 _MOST_READ = 1 << 20
 
@@ -120,7 +120,7 @@ def open_file(
 
 
 def _read_value(file: Any) -> bytearray:
-    """The bytes of one value; fewer where the file ends before it does."""
+    """The bytes of one value; fewer if the file ends before it does."""
     fill = _files.filler(file)
     if hasattr(file, "peek") and hasattr(file, "read"):
         return _read_by_peeking(file, fill)
@@ -137,7 +137,7 @@ def _read_by_peeking(file: Any, fill: Callable[[memoryview], int]) -> bytearray:
         have = len(data)
         seen = file.peek(1)
         if not seen:
-            # The end, or nothing there yet: a read tells which.
+            # The end, or nothing available yet: a read tells.
             _files.extend(data, fill, have + 1)
             if len(data) == have:
                 break
@@ -145,7 +145,7 @@ def _read_by_peeking(file: Any, fill: Callable[[memoryview], int]) -> bytearray:
             continue
         data += seen
         at, pending = _core.msgpack_scan(data, at, pending)
-        # All that an unfinished value has shown is its own.
+        # Everything that was inspected belongs to the value while it is incomplete.
         own = at - have if pending == 0 else len(seen)
         data[have:] = file.read(own)
     return data
@@ -171,7 +171,7 @@ def _read_exactly(fill: Callable[[memoryview], int]) -> bytearray:
     at, pending = 0, 1
     while pending:
         have = len(data)
-        # Each value that is owed takes a byte or more.
+        # Each missing value takes at least a byte.
         _files.extend(data, fill, have + pending)
         if len(data) == have:
             break

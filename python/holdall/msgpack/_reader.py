@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import TracebackType
 
-# What is asked of a source at a time; more once a value has proved to be larger.
+# How much is requested of a source at a time; more once a value has turned out to be larger.
 _FIRST_READ = 1 << 16
 _MOST_READ = 1 << 20
 
@@ -125,12 +125,14 @@ class Reader:
 
 
 def _filler(source: Any) -> Callable[[memoryview], int]:
-    """A function that reads what a source has into a buffer, at least a byte unless it has ended, and returns how many bytes."""
+    """A function that reads what a source has available into a buffer, at least a byte unless it has ended;
+    returns the number of bytes.
+    """
     for name in ("recv_into", "readinto1"):
         into = getattr(source, name, None)
         if into is not None:
             return _checked(into)
-    # `read1` and `recv` give what is there; `read` would wait for as much as it was asked for.
+    # `read1` and `recv` return what is available; `read` would wait for all that was requested.
     for name in ("recv", "read1"):
         part = getattr(source, name, None)
         if part is not None:

@@ -16,9 +16,9 @@ import holdall
 from tests.support.bson_beside import RawBSONDocument, both, bson, oracle, shape
 from tests.support.bson_wire import one_byte_changed
 from tests.support.each import each
-from tests.support.places import DATA
+from tests.support.places import data_folder
 
-FOLDER = DATA / "bson-corpus"
+FOLDER = data_folder("bson-corpus")
 
 # The corpus has a moment after the year 9999, which `datetime` has not.
 AUTO = bson.DatetimeConversion.DATETIME_AUTO
@@ -85,7 +85,9 @@ def test_the_corpus_is_all_there():
     if not FOLDER.is_dir():
         pytest.skip(f"no conformance corpus in {FOLDER}")
     kinds = ("valid", "decodeErrors", "parseErrors")
-    assert [sum(len(suite.get(kind, ())) for suite in suites()) for kind in kinds] == [728, 75, 180]
+    found = [sum(len(suite.get(kind, ())) for suite in suites()) for kind in kinds]
+    # PyMongo's archive has a few more.
+    assert found[0] >= 728 and found[1:] == [75, 180]
 
 
 # --- bytes ---

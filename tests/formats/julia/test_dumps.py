@@ -181,6 +181,27 @@ def test_enc_hook() -> None:
         julia.dumps({"a": 1}, enc_hook=5)  # type: ignore[arg-type]
 
 
+def test_enc_hook_gives_what_stands_elsewhere_too() -> None:
+    """A list that stands for two shared objects, and for itself: each of the three has a place in the table at the end."""
+    one, other, items = Unknown(), Unknown(), [1, "a"]
+    tree = {"one": [one, one], "other": [other, other], "items": [items, items]}
+    found = julia.loads(julia.dumps(tree, enc_hook=lambda obj: items))
+    assert found == {name: [[1, "a"], [1, "a"]] for name in tree}
+    assert all(first is second for first, second in found.values())
+
+    holder: list[Any] = [one]
+    found = julia.loads(
+        julia.dumps({"one": one, "again": one, "holder": holder}, enc_hook=lambda obj: holder)
+    )
+    assert (
+        found["one"] is found["again"]
+        and found["one"][0] is found["one"]
+        and found["holder"][0] is found["one"]
+    )
+    with pytest.raises(holdall.EncodeError, match="1000 times over"):
+        julia.dumps({"a": [one, one], "b": [other, other]}, enc_hook=lambda obj: other if obj is one else one)
+
+
 def test_nothing_of_the_callers_changes() -> None:
     table, items = {"b": [1], "tag": "struct"}, [np.arange(3), {2, 1}]
     value = {"a": table, "c": items, "d": (table, {1: items})}

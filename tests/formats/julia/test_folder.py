@@ -17,13 +17,14 @@ pytest.importorskip("numpy")
 import numpy as np
 
 from holdall import julia
-from tests.support import julia_samples, julia_tree
+from tests.support import julia_tree
 from tests.support.each import each
 from tests.support.julia_registry import fresh
 from tests.support.julia_same import same
 from tests.support.julia_trees import same_tree
+from tests.support.places import data_folder
 
-FOLDER = julia_samples.FOLDER.parent / "julia_values"
+FOLDER = data_folder("julia_values")
 # Longer than the second reader and writer recurse, and a cycle of types, which compare by what they are.
 TOO_DEEP = ("long",)
 # A dict that BSON.jl took for a document is written as what it is: BSON.jl could take it for a symbol.

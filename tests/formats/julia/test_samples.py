@@ -55,6 +55,8 @@ class Second:
 
 
 WAYS = {"native": Native, "second": Second}
+# Files with what Julia's memory held between fields, where zeros are written.
+GAPS = ("vec_mixed_padding", "vec_namedtuple_bits")
 # Files whose elements stand in an order that no 64-bit Julia writes.
 OTHER_ORDER = ("BSON.jl__test_41_from_32bit",)
 
@@ -89,6 +91,9 @@ def test_written_again_a_file_says_the_same(way: Any, path: pathlib.Path, mapped
     (map_all if mapped else declare_mutable)()
     data = path.read_bytes()
     value = way.load(path)
+    if path.stem in GAPS:
+        same(way.loads(way.dumps(value)), way.loads(data))
+        return
     before = julia_tree.parse(data)
     same_tree(way.tree(value), before)
     apart = julia_tree.count_apart(data)
@@ -101,7 +106,7 @@ def test_what_was_made_by_hand_is_written_and_loaded(way: Any, path: pathlib.Pat
     (map_all if mapped else declare_mutable)()
     value = expected(path, mapped)
     before = julia_tree.parse(path.read_bytes())
-    if path.stem != "vec_mixed_padding" and path.stem != "vec_namedtuple_bits":  # what lies between fields
+    if path.stem not in GAPS:
         same_tree(way.tree(value), before)
     if way is Native or julia_tree.count_apart(path.read_bytes()) == 0:
         same(way.loads(way.dumps(value)), expected(path, mapped))
@@ -112,4 +117,7 @@ def test_every_value_has_its_files() -> None:
     if not julia_samples.FOLDER.is_dir():
         pytest.skip(f"no sample files in {julia_samples.FOLDER}")
     found = {path.stem for path in julia_samples.files()}
-    assert found == {*julia_samples.VALUES, *julia_samples.DOCUMENTS}
+    wanted = {*julia_samples.VALUES, *julia_samples.DOCUMENTS}
+    if not (julia_samples.FOLDER / "repo").is_dir():  # those that come with the packages' sources
+        wanted = {name for name in wanted if "__" not in name}
+    assert found == wanted

@@ -10,9 +10,9 @@ import holdall
 from holdall import msgpack
 from holdall.msgpack import compat
 from tests.support.each import each
-from tests.support.places import DATA
+from tests.support.places import data_folder
 
-PATH = DATA / "msgpack" / "msgpack-test-suite.json"
+PATH = data_folder("msgpack") / "msgpack-test-suite.json"
 
 
 def octets(text):

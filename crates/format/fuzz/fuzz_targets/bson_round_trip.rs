@@ -3,7 +3,7 @@
 
 use arbitrary::Arbitrary;
 use holdall_format::bson::{Reader, Writer};
-use holdall_format::model::{Bytes, Reader as _, BsonValue, Text, Token, BsonWriter as _, TimestampWriter as _, Writer as _};
+use holdall_format::model::{BsonValue, BsonWriter as _, Bytes, ExtentReader as _, Reader as _, Text, TimestampWriter as _, Token, Writer as _};
 use libfuzzer_sys::fuzz_target;
 
 #[path = "../../src/bson/tests/strict.rs"]

@@ -5,7 +5,7 @@
 use holdall_format::hold::file::{self, Parts};
 use holdall_format::hold::index::Index;
 use holdall_format::hold::{frame, tag, Reader};
-use holdall_format::model::{Bytes, Ints, Name, Reader as _, Token};
+use holdall_format::model::{Bytes, Ints, Name, Reader as _, ShapeReader as _, Token};
 use libfuzzer_sys::fuzz_target;
 
 fn is_within(text: Bytes<'_>, input: &[u8]) {
@@ -48,7 +48,7 @@ fn tokens(input: &[u8], trust: bool) {
             Token::Bools(_, run) => assert!(run.iter().all(|&byte| byte < 2)),
             Token::NewShape(shape) => {
                 assert!(shape.fields <= shape.block.len());
-                for name in r.names(&shape) {
+                for name in Reader::names(&shape) {
                     match name {
                         Ok(Name::Text(text)) => is_within(text, input),
                         Ok(Name::Reference(_)) => {}

@@ -3,7 +3,7 @@
 #![no_main]
 
 use holdall_format::julia::{instance, is_tagged, Reader};
-use holdall_format::model::{self, Reader as _};
+use holdall_format::model::{self, Reader as _, TypedReader as _};
 use holdall_format::Result;
 use libfuzzer_sys::fuzz_target;
 

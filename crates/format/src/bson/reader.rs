@@ -11,7 +11,7 @@ use super::tag;
 use crate::cursor::Cursor;
 use crate::error::{Error, ErrorKind, Result};
 use crate::memory::Vec;
-use crate::model::{self, BsonValue, Leaf, Token};
+use crate::model::{self, BsonValue, Leaf, Never, Token};
 use crate::text::{is_ascii, same_short};
 
 const TEXT_SHORT: &str = "expected the length of a text, 1 or more, found a smaller number";
@@ -323,9 +323,15 @@ fn text(bytes: &[u8]) -> Leaf<'_> {
 
 impl<'i> model::Reader<'i> for Reader<'i> {
     const UNIQUE_KEYS: bool = false;
+    const KEYS_ARE_TEXT: bool = true;
+    const NAIVE_IS_UTC: bool = true;
+    const VALUES_ARE_NAMED: bool = true;
     const TYPES: bool = false;
-    const TEXT_KEYS: bool = true;
     type Place = Place;
+    type Shapes = Never;
+    type Extents = Self;
+    type Typed = Never;
+    type Indexed = Never;
 
     #[inline(always)]
     fn next(&mut self) -> Result<Token<'i>> {
@@ -414,21 +420,6 @@ impl<'i> model::Reader<'i> for Reader<'i> {
         self.open_end = place.open_end;
     }
 
-    #[inline]
-    fn count(&self, end: usize) -> Result<usize> {
-        let body = end.checked_sub(self.input.offset()).and_then(|last| self.input.rest().get(..=last));
-        let Some(body) = body else { return self.malformed(DOCUMENT_OPEN) };
-        let counted = match self.next {
-            // The type and the name of the next one were read.
-            Next::Value(tag) => match value_len(tag, body) {
-                Ok(len) => count(body.get(len..).unwrap_or_default()).map(|others| 1 + others),
-                Err(flaw) => Err(flaw),
-            },
-            _ => count(body),
-        };
-        counted.map_err(|flaw| self.flawed(flaw))
-    }
-
     fn finish(&self) -> Result<()> {
         let mut input = self.input.clone();
         while input.accept(&[tag::END]) {}
@@ -449,5 +440,27 @@ impl<'i> model::Reader<'i> for Reader<'i> {
         let len = value_len(tag, self.input.rest()).map_err(|flaw| self.flawed(flaw))?;
         self.input.take(len)?;
         Ok(true)
+    }
+
+    #[inline(always)]
+    fn extents(&self) -> Option<&Self::Extents> {
+        Some(self)
+    }
+}
+
+impl model::ExtentReader for Reader<'_> {
+    #[inline]
+    fn count(&self, end: usize) -> Result<usize> {
+        let body = end.checked_sub(self.input.offset()).and_then(|last| self.input.rest().get(..=last));
+        let Some(body) = body else { return self.malformed(DOCUMENT_OPEN) };
+        let counted = match self.next {
+            // The type and the name of the next one were read.
+            Next::Value(tag) => match value_len(tag, body) {
+                Ok(len) => count(body.get(len..).unwrap_or_default()).map(|others| 1 + others),
+                Err(flaw) => Err(flaw),
+            },
+            _ => count(body),
+        };
+        counted.map_err(|flaw| self.flawed(flaw))
     }
 }

@@ -2,7 +2,9 @@
 
 use super::{refusal, split_first, tag, Element, Elements, Reader, Writer};
 use crate::error::{ErrorKind, Result};
-use crate::model::{self, BsonValue, BsonWriter as _, Reader as _, Text, TimestampWriter as _, Token, Writer as _};
+use crate::model::{
+    self, BsonValue, BsonWriter as _, ExtentReader as _, Reader as _, Text, TimestampWriter as _, Token, Writer as _,
+};
 use std::vec;
 use std::vec::Vec;
 

@@ -12,7 +12,9 @@ use super::{tag, writer};
 use crate::cursor::Cursor;
 use crate::error::{Error, ErrorKind, Result};
 use crate::memory::{vec, Vec};
-use crate::model::{Name, Reader as _, ReferenceWriter as _, Shape, ShapeKind, ShapeWriter as _, Token};
+use crate::model::{
+    Name, Reader as _, ReferenceWriter as _, Shape, ShapeKind, ShapeReader as _, ShapeWriter as _, Token,
+};
 
 /// Records of fewer bytes are not compressed.
 const LEAST_COMPRESSED: usize = 256;
@@ -149,7 +151,7 @@ fn names_of(texts: u64, message: &[u8]) -> Result<Names<'_>> {
                 }
             }
             Token::NewShape(shape) => {
-                let named = shape_names(&mut r, message, &shape, |name| match name {
+                let named = shape_names(message, &shape, |name| match name {
                     Ok(bytes) => Some(names.text(texts, &mut lasting, bytes)),
                     Err(number) if number < texts => Some(number),
                     Err(number) => lasting.get((number - texts) as usize).copied().flatten(),
@@ -164,7 +166,6 @@ fn names_of(texts: u64, message: &[u8]) -> Result<Names<'_>> {
 
 /// The names of a shape by their numbers; `number` gives that of a text, or of what is referred to.
 fn shape_names<'i>(
-    r: &mut Reader<'i>,
     message: &'i [u8],
     shape: &Shape<'i>,
     mut number: impl FnMut(std::result::Result<&'i [u8], u64>) -> Option<u64>,
@@ -172,7 +173,7 @@ fn shape_names<'i>(
     let bad = || Error::new(ErrorKind::BadName, shape.at);
     let mut block = Reader::from(&message[..shape.at + shape.block.len()], shape.at, false);
     let mut names = Vec::with_capacity(shape.fields + 1);
-    for name in r.names(shape) {
+    for name in Reader::names(shape) {
         let before = block.offset();
         block.next()?;
         let found = match name? {

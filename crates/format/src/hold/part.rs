@@ -4,7 +4,7 @@ use super::index::Index;
 use super::Reader;
 use crate::error::Result;
 use crate::memory::Vec;
-use crate::model::{self, Reader as _, Shape, Token};
+use crate::model::{self, Never, Reader as _, Shape, Token};
 
 /// Reads values from anywhere in a message.
 #[derive(Debug, Clone)]
@@ -29,10 +29,15 @@ pub fn run_at(message: &[u8], at: usize) -> Option<(usize, usize)> {
 
 impl<'i> model::Reader<'i> for PartialReader<'i> {
     const UNIQUE_KEYS: bool = true;
+    const KEYS_ARE_TEXT: bool = false;
+    const NAIVE_IS_UTC: bool = false;
+    const VALUES_ARE_NAMED: bool = false;
     const TYPES: bool = true;
-    const TEXT_KEYS: bool = false;
-    const PARTIAL: bool = true;
     type Place = usize;
+    type Shapes = Reader<'i>;
+    type Extents = Never;
+    type Typed = Never;
+    type Indexed = Self;
 
     #[inline(always)]
     fn next(&mut self) -> Result<Token<'i>> {
@@ -50,10 +55,6 @@ impl<'i> model::Reader<'i> for PartialReader<'i> {
             }
             leaf => Ok(leaf),
         }
-    }
-
-    fn names(&self, shape: &Shape<'i>) -> impl Iterator<Item = Result<model::Name<'i>>> {
-        self.r.names(shape)
     }
 
     fn encoded(text: &[u8]) -> Vec<u8> {
@@ -94,6 +95,13 @@ impl<'i> model::Reader<'i> for PartialReader<'i> {
         self.r.trusted()
     }
 
+    #[inline(always)]
+    fn indexed(&self) -> Option<&Self::Indexed> {
+        Some(self)
+    }
+}
+
+impl<'i> model::IndexedReader<'i, usize> for PartialReader<'i> {
     fn counts(&self) -> Result<(u64, u64)> {
         self.index.counts(self.message, self.r.offset())
     }

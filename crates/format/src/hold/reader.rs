@@ -4,7 +4,7 @@ use super::tag;
 use crate::cursor::Cursor;
 use crate::error::{Error, ErrorKind, Result};
 use crate::memory::Vec;
-use crate::model::{self, Bytes, Ints, Leaf, Name, Seq, Shape, ShapeKind, Token};
+use crate::model::{self, Bytes, Ints, Leaf, Name, Never, Reader as _, Seq, Shape, ShapeKind, Token};
 use crate::text::is_ascii;
 
 /// Reads one message.
@@ -233,9 +233,15 @@ impl<'i> Reader<'i> {
 
 impl<'i> model::Reader<'i> for Reader<'i> {
     const UNIQUE_KEYS: bool = true;
+    const KEYS_ARE_TEXT: bool = false;
+    const NAIVE_IS_UTC: bool = false;
+    const VALUES_ARE_NAMED: bool = false;
     const TYPES: bool = true;
-    const TEXT_KEYS: bool = false;
     type Place = usize;
+    type Shapes = Self;
+    type Extents = Never;
+    type Typed = Never;
+    type Indexed = Never;
 
     #[inline(always)]
     fn next(&mut self) -> Result<Token<'i>> {
@@ -287,22 +293,6 @@ impl<'i> model::Reader<'i> for Reader<'i> {
         }))
     }
 
-    fn names(&self, shape: &Shape<'i>) -> impl Iterator<Item = Result<Name<'i>>> {
-        let mut names = Reader { input: Cursor::new(shape.block), trusted: false };
-        let at = shape.at;
-        std::iter::from_fn(move || {
-            if names.remaining() == 0 {
-                return None;
-            }
-            Some(match names.next() {
-                Ok(Token::Text(text)) => Ok(Name::Text(text)),
-                Ok(Token::Reference(number)) => Ok(Name::Reference(number)),
-                Ok(_) => Err(Error::new(ErrorKind::BadName, at + names.offset())),
-                Err(error) => Err(error.shifted(at)),
-            })
-        })
-    }
-
     fn encoded(text: &[u8]) -> Vec<u8> {
         let mut writer = super::Writer::new(Vec::new(), false);
         model::Writer::text(&mut writer, model::Text::Ascii(text));
@@ -343,12 +333,30 @@ impl<'i> model::Reader<'i> for Reader<'i> {
     }
 }
 
+impl<'i> model::ShapeReader<'i> for Reader<'i> {
+    fn names(shape: &Shape<'i>) -> impl Iterator<Item = Result<Name<'i>>> {
+        let mut names = Reader { input: Cursor::new(shape.block), trusted: false };
+        let at = shape.at;
+        std::iter::from_fn(move || {
+            if names.remaining() == 0 {
+                return None;
+            }
+            Some(match names.next() {
+                Ok(Token::Text(text)) => Ok(Name::Text(text)),
+                Ok(Token::Reference(number)) => Ok(Name::Reference(number)),
+                Ok(_) => Err(Error::new(ErrorKind::BadName, at + names.offset())),
+                Err(error) => Err(error.shifted(at)),
+            })
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::Writer;
     use super::*;
     use model::{
-        KnownType, Reader as _, ReferenceWriter as _, RunWriter as _, ShapeWriter as _, Text, TypeWriter as _,
+        KnownType, ReferenceWriter as _, RunWriter as _, ShapeReader as _, ShapeWriter as _, Text, TypeWriter as _,
         Writer as _,
     };
     use std::vec;
@@ -514,7 +522,7 @@ mod tests {
             assert_eq!((shape.kind, shape.version, shape.fields), (kind, version, fields));
             assert_eq!(shape.block.len(), block);
             assert_eq!(shape.at + block, w.out.len());
-            let names: Vec<Name<'_>> = r.names(&shape).map(Result::unwrap).collect();
+            let names: Vec<Name<'_>> = Reader::names(&shape).map(Result::unwrap).collect();
             assert_eq!(names.len(), block / 2);
             assert_eq!(names[0], if block == 2 { Name::Reference(3) } else { Name::Text(Bytes::Ascii(b"n")) });
             assert_eq!(names[block / 2 - 1], Name::Reference(3));

@@ -1,7 +1,7 @@
 //! Text of the bytes as an inspect may show it.
 
 use crate::memory::Vec;
-use crate::model::{Bytes, Moment, Path, Reader, Token, TypedValue};
+use crate::model::{Bytes, ExtentReader as _, Moment, Path, Reader, Token, TypedReader as _, TypedValue};
 use std::fmt::Write;
 
 /// The most characters that are shown of a key or a name.
@@ -81,7 +81,7 @@ pub fn dimensions(dims: &[String]) -> String {
 }
 
 fn path<'i, R: Reader<'i>>(path: Path<'i>) -> String {
-    let names: Vec<_> = R::path(path).take(16).map_while(Result::ok).collect();
+    let names: Vec<_> = R::Typed::path(path).take(16).map_while(Result::ok).collect();
     // What every program has is known without its module.
     let named = match names[..] {
         [b"Main", b"Core" | b"Base", ref rest @ ..] | [b"Core" | b"Base", ref rest @ ..] if !rest.is_empty() => rest,
@@ -102,14 +102,14 @@ pub fn described<'i, R: Reader<'i>>(reader: &mut R, apart: &[R::Place]) -> Strin
                 shown.push_str(&path::<R>(names));
                 if parameters {
                     let Ok(Token::Items(end)) = reader.next() else { break };
-                    match reader.count(end) {
-                        Ok(0) => {}
-                        Ok(count) => {
+                    match reader.extents().map(|extents| extents.count(end)) {
+                        Some(Ok(0)) => {}
+                        Some(Ok(count)) => {
                             shown.push('{');
                             open.push(count);
                             continue;
                         }
-                        Err(_) => break,
+                        Some(Err(_)) | None => break,
                     }
                 }
             }

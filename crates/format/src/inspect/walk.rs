@@ -11,7 +11,7 @@ use super::{Inspection, Key, Node, Options, Sum};
 use crate::bson::length::DOCUMENT_OPEN;
 use crate::error::{Error, ErrorKind, Result};
 use crate::memory::Vec;
-use crate::model::{BsonValue, Bytes, Ints, Leaf, Reader, Seq, Shape, Token};
+use crate::model::{BsonValue, Bytes, Ints, Leaf, Reader, Seq, Shape, Token, TypedReader as _};
 
 /// Parts of a name or a dimensions that are kept.
 const MOST_PARTS: usize = 32;
@@ -159,7 +159,7 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
 
     fn message(&mut self) -> Result<()> {
         self.add_number(Numbered::Value(self.r.place()));
-        self.apart = self.r.back_references()?;
+        self.apart = self.r.typed().map_or(Ok(Vec::new()), |typed| typed.back_references())?;
         for at in 0..self.apart.len() {
             self.add_number(Numbered::Value(self.apart[at]));
         }
@@ -198,7 +198,7 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
                     return Err(Error::new(ErrorKind::Malformed { why: DOCUMENT_OPEN }, self.at));
                 }
             } else {
-                if !R::TEXT_KEYS && self.stack.len() != self.shown.len() {
+                if !R::VALUES_ARE_NAMED && self.stack.len() != self.shown.len() {
                     self.leaves()?;
                 }
                 let Some(frame) = self.stack.last_mut() else { return Ok(()) };
@@ -273,7 +273,7 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
     }
 
     fn value(&mut self, mut number: Option<u64>, is_key: bool) -> Result<()> {
-        if R::TEXT_KEYS {
+        if R::VALUES_ARE_NAMED {
             let start = self.r.start();
             if let Some(frame) = self.stack.last() {
                 self.sums[frame.kind.index()].add(0, start.wrapping_sub(self.at));
@@ -405,7 +405,7 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
 
     fn open_bounded(&mut self, met: Met, kind: ValueKind, end: usize, members: Members) {
         // What stands apart may be the last of the outermost document, which ends behind it.
-        let is_document = R::TYPED_VALUES && self.stack.is_empty() && met.start == 0;
+        let is_document = self.r.typed().is_some() && self.stack.is_empty() && met.start == 0;
         let close = if is_document { self.document_end(0).max(end + 1) } else { end + 1 };
         let new = OpenValue { left: end as u64, close, members, bounded: true, ..frame(met, kind) };
         self.open_frame(met, Told::default(), new);

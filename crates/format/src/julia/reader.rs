@@ -11,7 +11,7 @@ use crate::bson::reader::{Next, Place};
 use crate::bson::{self, tag as bytes, Element, Elements};
 use crate::error::{Error, ErrorKind, Result};
 use crate::memory::{HashMap, Vec};
-use crate::model::{self, Dimensions, Leaf, Path, Reader as _, Token, TypedValue};
+use crate::model::{self, Dimensions, ExtentReader as _, Leaf, Never, Path, Reader as _, Token, TypedValue};
 use std::sync::Arc;
 
 const BAD_SHAPE: &str = "expected the lengths of an array's dimensions, found another value";
@@ -389,10 +389,15 @@ fn length(document: &[u8]) -> Option<usize> {
 
 impl<'i> model::Reader<'i> for Reader<'i> {
     const UNIQUE_KEYS: bool = false;
+    const KEYS_ARE_TEXT: bool = true;
+    const NAIVE_IS_UTC: bool = true;
+    const VALUES_ARE_NAMED: bool = true;
     const TYPES: bool = false;
-    const TEXT_KEYS: bool = true;
-    const TYPED_VALUES: bool = true;
     type Place = Place;
+    type Shapes = Never;
+    type Extents = Self;
+    type Typed = Self;
+    type Indexed = Never;
 
     #[inline(always)]
     fn next(&mut self) -> Result<Token<'i>> {
@@ -499,6 +504,43 @@ impl<'i> model::Reader<'i> for Reader<'i> {
         self.bson.rewind(place);
     }
 
+    fn finish(&self) -> Result<()> {
+        if let Some(flaw) = &self.flaw {
+            return Err(Error::new(flaw.kind().clone(), flaw.offset()));
+        }
+        let mut at = self.bson.offset();
+        loop {
+            if let Some(to) = self.jump_from(at).filter(|&to| to > at) {
+                at = to;
+            } else if at < self.stop && self.document.get(at) == Some(&bytes::END) {
+                at += 1;
+            } else {
+                break;
+            }
+        }
+        match self.stop.checked_sub(at) {
+            None | Some(0) => Ok(()),
+            Some(count) => Err(Error::new(ErrorKind::Trailing { count }, at)),
+        }
+    }
+
+    fn skip(&mut self) -> Result<bool> {
+        self.settle(self.bson.next == Next::Key);
+        self.bson.skip()
+    }
+
+    #[inline(always)]
+    fn extents(&self) -> Option<&Self::Extents> {
+        Some(self)
+    }
+
+    #[inline(always)]
+    fn typed(&self) -> Option<&Self::Typed> {
+        Some(self)
+    }
+}
+
+impl model::ExtentReader for Reader<'_> {
     fn count(&self, end: usize) -> Result<usize> {
         let here = self.bson.offset();
         match self.apart.element {
@@ -529,33 +571,10 @@ impl<'i> model::Reader<'i> for Reader<'i> {
             _ => self.bson.count(end),
         }
     }
+}
 
-    fn finish(&self) -> Result<()> {
-        if let Some(flaw) = &self.flaw {
-            return Err(Error::new(flaw.kind().clone(), flaw.offset()));
-        }
-        let mut at = self.bson.offset();
-        loop {
-            if let Some(to) = self.jump_from(at).filter(|&to| to > at) {
-                at = to;
-            } else if at < self.stop && self.document.get(at) == Some(&bytes::END) {
-                at += 1;
-            } else {
-                break;
-            }
-        }
-        match self.stop.checked_sub(at) {
-            None | Some(0) => Ok(()),
-            Some(count) => Err(Error::new(ErrorKind::Trailing { count }, at)),
-        }
-    }
-
-    fn skip(&mut self) -> Result<bool> {
-        self.settle(self.bson.next == Next::Key);
-        self.bson.skip()
-    }
-
-    fn back_references(&mut self) -> Result<Vec<Place>> {
+impl<'i> model::TypedReader<'i, Place> for Reader<'i> {
+    fn back_references(&self) -> Result<Vec<Place>> {
         Ok(self.apart.values.iter().map(|&(tag, at)| Place::of_value(tag, at)).collect())
     }
 

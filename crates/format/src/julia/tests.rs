@@ -5,7 +5,9 @@ mod walk;
 use super::*;
 use crate::bson;
 use crate::error::Result;
-use crate::model::{self, Reader as _, Text, Token, TypedForm, TypedValue, TypedWriter as _, Writer as _};
+use crate::model::{
+    self, Reader as _, Text, Token, TypedForm, TypedReader as _, TypedValue, TypedWriter as _, Writer as _,
+};
 use std::vec;
 use std::vec::Vec;
 use walk::{told, told_by};

@@ -1,21 +1,32 @@
-//! What a format is asked for by a host that reads: the next token, and what stands around it.
+//! What a host that reads asks of a format: [`Reader`] has what all formats have, the other traits one capability each.
+//!
+//! A capability is a value that a format has or does not have: code for all formats asks for it, and can call nothing else.
 
-use super::{Dimensions, Leaf, Name, Path, Shape, Token, UNTAGGED};
+use super::{Dimensions, Leaf, Name, Path, Shape, Token};
 use crate::error::Result;
 use crate::memory::Vec;
-
-const WHOLE: &str = "a reader that begins at the message's start";
 
 /// Turns bytes into tokens. Borrows from the input and allocates nothing.
 pub trait Reader<'i> {
     /// Whether a dict with the same key twice is an error; else the last of them counts.
     const UNIQUE_KEYS: bool;
-    /// As [`Writer::TYPES`](super::Writer::TYPES): whether types are told apart; else text, lists and dicts may stand for others.
+    /// As [`Writer::KEYS_ARE_TEXT`](super::Writer::KEYS_ARE_TEXT): other keys are stored as their text.
+    const KEYS_ARE_TEXT: bool;
+    /// As [`TimestampWriter::NAIVE_IS_UTC`](super::TimestampWriter::NAIVE_IS_UTC): a point in time may have been a moment without a
+    /// zone.
+    const NAIVE_IS_UTC: bool;
+    /// Whether a name stands before every value, in lists too: [`Reader::start`] says where the value begins.
+    const VALUES_ARE_NAMED: bool;
+    /// Whether types are told apart; else text, lists and dicts may stand for others.
     const TYPES: bool;
-    /// As [`Writer::TEXT_KEYS`](super::Writer::TEXT_KEYS): other keys are stored as their text.
-    const TEXT_KEYS: bool;
     /// Where a reader is, to go back to.
     type Place: Copy;
+    /// Capabilities of the format, each [`Never`](super::Never) where it lacks it. The function of the same name gives what they are
+    /// called on.
+    type Shapes: ShapeReader<'i>;
+    type Extents: ExtentReader;
+    type Typed: TypedReader<'i, Self::Place>;
+    type Indexed: IndexedReader<'i, Self::Place>;
 
     fn next(&mut self) -> Result<Token<'i>>;
 
@@ -25,11 +36,6 @@ pub trait Reader<'i> {
 
     /// The next token, if it is one of the small ones; `None` leaves it to [`Reader::next`].
     fn leaf(&mut self) -> Result<Option<Leaf<'i>>>;
-
-    /// The names of a shape, one after the other.
-    fn names(&self, _shape: &Shape<'i>) -> impl Iterator<Item = Result<Name<'i>>> {
-        std::iter::empty()
-    }
 
     /// The bytes of an ASCII text as a key in its shortest form, for [`Reader::accept`]; none where it can't be a key.
     fn encoded(text: &[u8]) -> Vec<u8>;
@@ -56,51 +62,6 @@ pub trait Reader<'i> {
     /// Checks that nothing is left.
     fn finish(&self) -> Result<()>;
 
-    /// How many values of [`Token::Items`], or pairs of [`Token::Members`], are left up to that offset.
-    fn count(&self, _end: usize) -> Result<usize> {
-        unreachable!("a format whose lists say how long they are")
-    }
-
-    /// Whether there are [`Token::TypedValue`], and values that stand apart, to be referred to by number from 1 on.
-    const TYPED_VALUES: bool = false;
-
-    /// Where the values stand that are referred to, in the order of their numbers.
-    fn back_references(&mut self) -> Result<Vec<Self::Place>> {
-        Ok(Vec::new())
-    }
-
-    /// Where the description of the type of that number stands.
-    fn type_place(&self, _class: usize) -> Self::Place {
-        unreachable!("{UNTAGGED}")
-    }
-
-    fn dimensions(_dimensions: Dimensions<'i>) -> impl Iterator<Item = Result<usize>> {
-        std::iter::empty()
-    }
-
-    fn path(_path: Path<'i>) -> impl Iterator<Item = Result<&'i [u8]>> {
-        std::iter::empty()
-    }
-
-    /// Whether it may begin anywhere in a message: [`Reader::counts`], [`Reader::place_of`] and [`Reader::shape_of`] know what
-    /// stands before and behind, and [`Reader::leaf`] leaves references to [`Reader::next`].
-    const PARTIAL: bool = false;
-
-    /// How many objects and shapes were numbered before this place.
-    fn counts(&self) -> Result<(u64, u64)> {
-        unreachable!("{WHOLE}")
-    }
-
-    /// Where the value of the object of that number begins.
-    fn place_of(&self, _number: u64) -> Result<Self::Place> {
-        unreachable!("{WHOLE}")
-    }
-
-    /// The shape of that number, and how many objects were numbered before its names.
-    fn shape_of(&self, _number: usize) -> Result<(Shape<'i>, u64)> {
-        unreachable!("{WHOLE}")
-    }
-
     /// Skips a whole value, where that needs no knowledge of what was before it (no shapes, no numbers); says no where
     /// it does.
     fn skip(&mut self) -> Result<bool> {
@@ -111,4 +72,50 @@ pub trait Reader<'i> {
     fn trusted(&self) -> bool {
         false
     }
+
+    #[inline(always)]
+    fn extents(&self) -> Option<&Self::Extents> {
+        None
+    }
+    #[inline(always)]
+    fn typed(&self) -> Option<&Self::Typed> {
+        None
+    }
+    #[inline(always)]
+    fn indexed(&self) -> Option<&Self::Indexed> {
+        None
+    }
+}
+
+/// Shapes: mirror of [`ShapeWriter`](super::ShapeWriter).
+pub trait ShapeReader<'i> {
+    /// The names of a shape, one after the other.
+    fn names(shape: &Shape<'i>) -> impl Iterator<Item = Result<Name<'i>>>;
+}
+
+/// Lists and dicts that say where they end, not how many values they have: [`Token::Items`] and [`Token::Members`].
+pub trait ExtentReader {
+    /// How many values, or pairs, are left up to that offset.
+    fn count(&self, end: usize) -> Result<usize>;
+}
+
+/// Typed values: mirror of [`TypedWriter`](super::TypedWriter). `P` is the reader's [`Reader::Place`].
+pub trait TypedReader<'i, P> {
+    /// Where the values stand that are referred to, in the order of their numbers, from 1 on.
+    fn back_references(&self) -> Result<Vec<P>>;
+    /// Where the description of the type of that number stands.
+    fn type_place(&self, class: usize) -> P;
+    fn dimensions(dimensions: Dimensions<'i>) -> impl Iterator<Item = Result<usize>>;
+    fn path(path: Path<'i>) -> impl Iterator<Item = Result<&'i [u8]>>;
+}
+
+/// An index of a message, which a reader has that begins anywhere in it: what stands before and behind. [`Reader::leaf`] leaves
+/// references to [`Reader::next`] then. `P` is the reader's [`Reader::Place`].
+pub trait IndexedReader<'i, P> {
+    /// How many objects and shapes were numbered before this place.
+    fn counts(&self) -> Result<(u64, u64)>;
+    /// Where the value of the object of that number begins.
+    fn place_of(&self, number: u64) -> Result<P>;
+    /// The shape of that number, and how many objects were numbered before its names.
+    fn shape_of(&self, number: usize) -> Result<(Shape<'i>, u64)>;
 }

@@ -40,7 +40,7 @@ pub enum BsonValue<'a> {
 }
 
 /// A value whose type is described beside it, as Julia's programs store theirs. Descriptions are values themselves, known by
-/// their bytes: each has a number, and [`Reader::type_place`](super::Reader::type_place) says where it stands.
+/// their bytes: each has a number, and [`TypedReader::type_place`](super::TypedReader::type_place) says where it stands.
 #[derive(Debug, Clone, Copy)]
 pub enum TypedValue<'a> {
     /// An instance: its fields follow, as many, without their names.
@@ -118,11 +118,11 @@ pub enum TypedForm {
     Bottom,
 }
 
-/// The lengths of an array's dimensions, to be read by [`Reader::dimensions`](super::Reader::dimensions); and where they stand.
+/// The lengths of an array's dimensions, to be read by [`TypedReader::dimensions`](super::TypedReader::dimensions); and where they stand.
 #[derive(Debug, Clone, Copy)]
 pub struct Dimensions<'a>(pub &'a [u8], pub usize);
 
-/// Names within names, the outermost first, to be read by [`Reader::path`](super::Reader::path); and where they stand.
+/// Names within names, the outermost first, to be read by [`TypedReader::path`](super::TypedReader::path); and where they stand.
 #[derive(Debug, Clone, Copy)]
 pub struct Path<'a>(pub &'a [u8], pub usize);
 

@@ -4,7 +4,7 @@ use super::tag;
 use crate::cursor::Cursor;
 use crate::error::{ErrorKind, Result};
 use crate::memory::Vec;
-use crate::model::{self, Leaf, Token};
+use crate::model::{self, Leaf, Never, Token};
 use crate::text::is_ascii;
 
 /// Reads messages, one behind the other.
@@ -228,9 +228,15 @@ pub fn scan(input: &[u8], mut pending: u64) -> Result<(usize, u64)> {
 
 impl<'i> model::Reader<'i> for Reader<'i> {
     const UNIQUE_KEYS: bool = false;
+    const KEYS_ARE_TEXT: bool = false;
+    const NAIVE_IS_UTC: bool = false;
+    const VALUES_ARE_NAMED: bool = false;
     const TYPES: bool = false;
-    const TEXT_KEYS: bool = false;
     type Place = usize;
+    type Shapes = Never;
+    type Extents = Never;
+    type Typed = Never;
+    type Indexed = Never;
 
     #[inline(always)]
     fn next(&mut self) -> Result<Token<'i>> {

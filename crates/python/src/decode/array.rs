@@ -100,7 +100,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             return Ok(known.clone());
         }
         let known = dtype::of_value(self.py, &value, at)?;
-        if D::Reader::PARTIAL {
+        if self.r.indexed().is_some() {
             // Each part counts the fields anew.
             self.rules.work.charge(known.fields.saturating_mul(32), "dtypes with many fields", at)?;
         }

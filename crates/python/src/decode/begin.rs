@@ -74,7 +74,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
         let len = match self.r.offset() == end && !begun {
             true => here,
-            false => here + self.r.count(end)?,
+            false => here + self.count(end)?,
         };
         // Those that are here are owed no more.
         self.claim(len - here, 64 + 8 * len)?;
@@ -110,7 +110,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// Whether the next value of a schemaless format will be hashed: a key, a set's member, or a part of one.
     #[inline(always)]
     pub(crate) fn hashes_next(&self) -> bool {
-        if D::Reader::TYPES || D::Reader::TYPED_VALUES || self.options.msgpack.as_msgpack_python {
+        if D::Reader::TYPES || self.r.typed().is_some() || self.options.msgpack.as_msgpack_python {
             return false;
         }
         self.stack.last().is_some_and(|top| match top.kind {

@@ -19,7 +19,7 @@ use std::convert::Infallible;
 use std::fmt::Debug;
 use std::marker::PhantomData;
 
-const OUT_OF_PLACE: &str = "a token out of place";
+pub(super) const OUT_OF_PLACE: &str = "a token out of place";
 
 /// The rules that a decoder builds by.
 pub trait Dialect<'i>: Sized {

@@ -155,7 +155,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
         if D::BACK_REFERENCES && self.object_id != NO_ID && self.object_id != 0 {
             // What refers to it must find the dict itself, not one of another shape that it was taken for.
-            let len = self.r.count(end)?;
+            let len = self.count(end)?;
             return self.begin_unexpected(len, 0);
         }
         self.leaves.clear();
@@ -168,7 +168,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             _ => None,
         };
         let Some(ways) = ways else {
-            let len = self.r.count(end)?;
+            let len = self.count(end)?;
             return self.begin_unexpected(len, LEARNS_KEYS);
         };
         let mut now = ways.last.get();
@@ -202,7 +202,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
         let len = match self.r.offset() == end {
             true => at,
-            false => at + self.r.count(end)?,
+            false => at + self.count(end)?,
         };
         if ways.shapes[now].names.len() != len {
             match ways.other(now, at, |shape| shape.names.len() == len) {
@@ -281,7 +281,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         while at < len {
             if !self.r.accept(&encoded[at]) {
                 self.stack[depth - 1].at = at;
-                if !(D::Reader::TEXT_KEYS && self.another_way(depth, &shape)?) {
+                if !(self.r.extents().is_some() && self.another_way(depth, &shape)?) {
                     self.missed(depth, &shape)?;
                 }
                 return Ok(None);
@@ -346,7 +346,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     fn missed(&mut self, depth: usize, shape: &Shape) -> Result<()> {
         // SAFETY: the GIL is held while a decoder lives; the frame holds the dict, with a place for each name.
         unsafe {
-            if let Some(name) = text::ascii(shape.names[0].get()).filter(|_| !D::Reader::TEXT_KEYS) {
+            if let Some(name) = text::ascii(shape.names[0].get()).filter(|_| self.r.extents().is_none()) {
                 CACHE.get(self.py).change(place(name, shape.names.len()), |there| {
                     let entry = there.get_or_insert_default();
                     entry.misses += 1;
@@ -385,7 +385,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         let Some(names) = names else { return };
         let [first, ..] = names[..] else { return };
         // To databases such a dict may stand for something else, which takes a look at it once it is whole.
-        if D::Reader::TEXT_KEYS && names.iter().any(|name| name.starts_with(b"$")) {
+        if self.r.extents().is_some() && names.iter().any(|name| name.starts_with(b"$")) {
             return;
         }
         if len > MOST_KEYS || names.iter().map(|name| name.len()).sum::<usize>() > LONGEST {
@@ -397,10 +397,10 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             shape.build = Build::Expected(names.iter().map(|name| D::Reader::encoded(name)).collect());
             Rc::new(shape)
         };
-        let place = place(first, if D::Reader::TEXT_KEYS { 0 } else { len });
+        let place = place(first, if self.r.extents().is_some() { 0 } else { len });
         CACHE.get(self.py).change(place, |there| {
             let entry = there.get_or_insert_default();
-            if D::Reader::TEXT_KEYS {
+            if self.r.extents().is_some() {
                 let is_this = |names: &[Owned]| names.iter().map(Owned::get).eq(entries.iter().map(|&(key, _)| key));
                 entry.learn_way(first, is_this, shape);
             } else if entry.shape.is_none() {

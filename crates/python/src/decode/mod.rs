@@ -43,6 +43,7 @@ pub use frame::DOCUMENT;
 use crate::budget::hash_cost::HashCost;
 use crate::shapes::Shape;
 use frame::{Frame, Kind};
+use holdall_format::model::ExtentReader as _;
 use holdall_format::Reader;
 pub use partial::Kept;
 use pyo3::prelude::*;
@@ -192,6 +193,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         lender: Option<Lender<'i>>,
     ) -> Self {
         let input = r.remaining();
+        let leaves = if r.extents().is_some() { (input / 64).clamp(1, 64) } else { 0 };
         Decoder {
             r,
             dialect,
@@ -217,7 +219,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             },
             start: 0,
             learns: false,
-            leaves: Vec::with_capacity(if D::Reader::TEXT_KEYS { (input / 64).clamp(1, 64) } else { 0 }),
+            leaves: Vec::with_capacity(leaves),
             memo: Memo::default(),
             elsewhere: Elsewhere::default(),
             // SAFETY: the GIL is held, says the caller.
@@ -270,10 +272,22 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         (self.numbered.len() - 1, true)
     }
 
+    /// How many values, or pairs, are left up to an offset.
+    #[inline(always)]
+    pub(crate) fn count(&self, end: usize) -> Result<usize> {
+        let extents = self.r.extents().ok_or_else(|| decode(dialect::OUT_OF_PLACE, self.here()))?;
+        Ok(extents.count(end)?)
+    }
+
+    /// The index of a message of which only a part is read.
+    pub(crate) fn index(&self) -> Result<&<D::Reader as Reader<'i>>::Indexed> {
+        self.r.indexed().ok_or_else(|| decode(dialect::OUT_OF_PLACE, self.here()))
+    }
+
     /// The shape of that number.
     #[inline(always)]
     pub(crate) fn shape_of(&mut self, number: usize) -> Result<Rc<Shape>> {
-        if D::Reader::PARTIAL {
+        if self.r.indexed().is_some() {
             return self.far_shape(number);
         }
         match self.shapes.get(number) {

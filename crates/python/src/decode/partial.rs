@@ -13,7 +13,7 @@ use crate::error::{decode, Result};
 use crate::memory::{FxHashMap, Vec};
 use crate::schema::{NodeId, ANY};
 use crate::shapes::Shape;
-use holdall_format::model::Name;
+use holdall_format::model::{IndexedReader as _, Name, ShapeReader as _};
 use holdall_format::Reader;
 use std::rc::Rc;
 
@@ -99,7 +99,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
 
     /// What is numbered next at this place.
     fn numbering(&self, depth: usize) -> Result<Again> {
-        let (number, shape) = self.r.counts()?;
+        let (number, shape) = self.index()?.counts()?;
         Ok(Again { number: number as usize, shape: shape as usize, depth })
     }
 
@@ -133,7 +133,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
 
     /// Forgets the entries from `len` on, which are gone.
     pub(crate) fn forget_far(&mut self, len: usize) {
-        if D::Reader::PARTIAL {
+        if self.r.indexed().is_some() {
             self.elsewhere.far.entries.retain(|_, entry| (*entry as usize) < len);
         }
     }
@@ -162,7 +162,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     }
 
     fn far_place(&mut self, number: u64) -> Result<(Place<'i, D>, Again)> {
-        let place = self.r.place_of(number)?;
+        let place = self.index()?.place_of(number)?;
         let (back, depth) = (self.r.place(), self.elsewhere.again.map_or(0, |again| again.depth));
         self.r.rewind(place);
         let again = self.numbering(depth);
@@ -172,7 +172,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
 
     /// The object of that number, whole: for those who can't wait.
     pub(crate) fn object_of(&mut self, number: u64) -> Result<Owned> {
-        if !D::Reader::PARTIAL {
+        if self.r.indexed().is_none() {
             return self.numbered(number);
         }
         if let Some(entry) = self.entry(number) {
@@ -207,9 +207,9 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         if let Some(known) = self.elsewhere.far.kept.shapes.get(&number) {
             return Ok(known.clone());
         }
-        let (token, mut next) = self.r.shape_of(number)?;
+        let (token, mut next) = self.index()?.shape_of(number)?;
         self.claim(0, 64 * token.fields.min(token.block.len()))?;
-        let names = self.r.names(&token).collect::<std::result::Result<Vec<_>, _>>()?;
+        let names = <D::Reader as Reader<'i>>::Shapes::names(&token).collect::<std::result::Result<Vec<_>, _>>()?;
         let (mut held, mut references) = (Vec::with_capacity(names.len()), Vec::new());
         for (at, name) in names.into_iter().enumerate() {
             held.push(match name {

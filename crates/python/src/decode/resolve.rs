@@ -13,7 +13,7 @@ use crate::error::{decode, raised, unknown_type, Asked, Result};
 use crate::memory::{format, HashSet, Vec};
 use crate::shapes::{classes, dicts, names};
 use crate::shapes::{places, Build, Place, Shape};
-use holdall_format::model::{self, Bytes, Name, ShapeKind};
+use holdall_format::model::{self, Bytes, Name, ShapeKind, ShapeReader as _};
 use holdall_format::Reader;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -139,7 +139,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     fn read_shape(&mut self, token: &model::Shape<'i>) -> Result<Rc<Shape>> {
         let mut names = Vec::with_capacity(token.fields + 1);
         let classes = token.kind != ShapeKind::Dict;
-        let block = self.r.names(token);
+        let block = <D::Reader as Reader<'i>>::Shapes::names(token);
         let mut references = Vec::new();
         let mut numbered = std::mem::take(&mut self.numbered);
         let read = (|| {

@@ -60,7 +60,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 if check != ANY {
                     object = self.checked_object(object, check, object_id)?;
                 }
-                if D::BACK_REFERENCES || D::Reader::PARTIAL {
+                if D::BACK_REFERENCES || self.r.indexed().is_some() {
                     self.back_from(self.stack.len());
                 }
                 if hash_cost != HashCost::default() && object_id != NO_ID {
@@ -218,7 +218,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             self.bounds.owed -= 1;
             let (node, accepts) = if frame.key.is_none() {
                 self.r.key();
-                if D::Reader::TEXT_KEYS && taken.0 & accepts::STR == 0 {
+                if D::Reader::KEYS_ARE_TEXT && taken.0 & accepts::STR == 0 {
                     let key = self.text_key(key_node)?;
                     self.deliver(key)?;
                     continue;

@@ -91,7 +91,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         let Some(again) = &mut self.elsewhere.again else { return (0, false) };
         let number = again.number;
         again.number += 1;
-        if D::Reader::PARTIAL {
+        if self.r.indexed().is_some() {
             return self.met_in_part(number as u64, entry);
         }
         match self.numbered.get_mut(number) {
@@ -108,7 +108,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     pub(crate) fn shape_again(&mut self) -> Result<Rc<Shape>> {
         let here = self.here();
         let Some(again) = &mut self.elsewhere.again else { return Err(decode("a layout out of place", here)) };
-        if D::Reader::PARTIAL {
+        if self.r.indexed().is_some() {
             let number = again.shape;
             again.shape += 1;
             let before = again.number;

@@ -148,7 +148,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         match token {
             // What is referred to may be a container that the collector must see, or one that is not all there: those
             // go the long way, with a frame for what refers to them.
-            Token::Reference(_) if D::Reader::PARTIAL => Ok(None),
+            Token::Reference(_) if self.r.indexed().is_some() => Ok(None),
             Token::Reference(number) => {
                 let Some(Numbered { object: Some(known), state: State::Whole, .. }) =
                     self.numbered.get(number as usize)
@@ -193,7 +193,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// The object of that number; where it stands apart, and is not there yet, it is begun.
     #[inline(always)]
     pub(crate) fn referred(&mut self, number: u64, id: NodeId) -> Result<Option<Owned>> {
-        if D::Reader::PARTIAL {
+        if self.r.indexed().is_some() {
             return self.far_object(number, id);
         }
         let index = number as usize;
@@ -227,7 +227,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             Token::List(len) if self.hashes_next() => self.begin_tuple(len, ANY, HASHED),
             Token::List(len) => self.begin_list(len, ANY),
             Token::Items(end) if self.hashes_next() => {
-                let len = self.r.count(end)?;
+                let len = self.count(end)?;
                 self.begin_tuple(len, ANY, HASHED)
             }
             Token::Items(end) => self.begin_items(end, ANY),
@@ -406,7 +406,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         if let Some(made) = D::moment(self, seconds, nanoseconds)? {
             return Ok(made);
         }
-        if D::Reader::TEXT_KEYS {
+        if D::Reader::NAIVE_IS_UTC {
             // SAFETY: the singletons are alive.
             let zone = unsafe {
                 if naive {

@@ -1,6 +1,5 @@
 //! Dicts and instances: shapes written once, values by position.
 
-use super::walk::CHANGED;
 use crate::classes::how::{Base, How};
 use crate::classes::plan;
 use crate::classes::plan::Plan;
@@ -39,57 +38,6 @@ impl<D: Dialect> Encoder<'_, D> {
             && self.effort.is_none();
         self.last_plan = Some(plan.clone());
         Ok(plan)
-    }
-
-    pub(crate) unsafe fn walk_slots(&mut self) -> Result<()> {
-        let depth = self.tables.stack.len();
-        let frame = &self.tables.stack[depth - 1];
-        let (object, mut at) = (frame.object.get(), frame.at as usize);
-        let Some(Extra::Plan(plan)) = &frame.extra else { return Err(encode("a frame without its plan")) };
-        let plan = plan.clone();
-        // SAFETY: the frame holds an instance of the plan's class. A slot that a hook empties is seen as too few values.
-        unsafe {
-            while let Some(slot) = plan.slots.get(at) {
-                at += 1;
-                let value = state::slot(object, slot.offset);
-                if value.is_null() || self.leaf(value, BY_PARENT)? {
-                    continue;
-                }
-                self.tables.stack[depth - 1].at = at as isize;
-                self.value(value, BY_PARENT)?;
-                if self.tables.stack.len() != depth {
-                    return Ok(());
-                }
-            }
-        }
-        self.tables.stack.pop();
-        Ok(())
-    }
-
-    pub(crate) unsafe fn walk_attributes(&mut self) -> Result<()> {
-        let depth = self.tables.stack.len();
-        let frame = &self.tables.stack[depth - 1];
-        let (object, mut at, len) = (frame.object.get(), frame.at as usize, frame.len);
-        // SAFETY: the frame holds the instance; an attribute is looked up anew after all that may run Python code.
-        unsafe {
-            while at < len {
-                let Some((_, value)) = dict::attribute(object, at) else { return Err(encode(CHANGED)) };
-                at += 1;
-                if self.leaf(value, BY_PARENT)? {
-                    continue;
-                }
-                self.tables.stack[depth - 1].at = at as isize;
-                self.value(value, BY_PARENT)?;
-                if self.tables.stack.len() != depth {
-                    return Ok(());
-                }
-            }
-            if dict::attribute(object, len).is_some() {
-                return Err(encode(CHANGED));
-            }
-        }
-        self.tables.stack.pop();
-        Ok(())
     }
 }
 

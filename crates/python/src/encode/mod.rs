@@ -12,7 +12,6 @@ mod hooks;
 mod instance;
 
 pub mod memo;
-mod ordered;
 pub mod output;
 mod recipe;
 pub mod schemaless;
@@ -23,6 +22,7 @@ mod series;
 pub mod sets;
 pub mod shapes;
 mod sharing;
+mod slots;
 mod text;
 mod value;
 mod walk;

@@ -17,7 +17,7 @@ use holdall_format::detect::Format;
 use holdall_format::hold::file::{self, Parts};
 use holdall_format::hold::index::{Index, Search};
 use holdall_format::hold::{self, frame, tag};
-use holdall_format::model::{self, Name, Reader as _, ShapeKind, Text};
+use holdall_format::model::{self, Name, Reader as _, ShapeKind, ShapeReader as _, Text};
 use holdall_format::{Result, Token};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
@@ -51,10 +51,9 @@ impl Hold {
             return Ok(names.clone());
         }
         let raise = |error| Fault::from(error).into_py(0);
-        let reader = hold::PartialReader::new(message, &self.index, 1, true).map_err(raise)?;
         let mut names = Vec::with_capacity(shape.fields);
         let is_class = shape.kind != ShapeKind::Dict;
-        for name in reader.names(shape).skip(usize::from(is_class)) {
+        for name in hold::Reader::names(shape).skip(usize::from(is_class)) {
             let bytes = match name.map_err(raise)? {
                 Name::Text(bytes) => bytes,
                 Name::Reference(number) => {

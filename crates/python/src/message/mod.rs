@@ -8,7 +8,7 @@ pub mod options;
 use crate::cpython::{Owned, View};
 use crate::decode::dialect::Native as FromNative;
 use crate::decode::{self, Decoder};
-use crate::dialect::julia::{FromJulia, Julia};
+use crate::dialect::julia::{FromJulia, Julia, JuliaReader};
 use crate::encode::canonical::first_walk;
 use crate::encode::dialect::{Dialect, Native};
 use crate::encode::scratch::{with_scratch, Scratch};
@@ -149,7 +149,7 @@ pub fn decode_by<'i, R: holdall_format::Reader<'i>>(
 }
 
 /// The same for a Julia file.
-pub fn decode_julia<'i, R: holdall_format::Reader<'i>>(
+pub fn decode_julia<'i, R: JuliaReader<'i>>(
     py: Python<'i>,
     julia: &'i Julia,
     reader: R,

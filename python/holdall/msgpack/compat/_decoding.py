@@ -1,4 +1,4 @@
-"""Bytes of one value into an object, by msgpack-python's options; `unpackb`."""
+"""Decoding a value from bytes with msgpack-python's options; `unpackb`."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ _TIMESTAMPS: dict[int, Callable[[Timestamp], Any]] = {
 class Decoding:
     """Options, checked and compiled once.
 
-    Where the core knows all of them it decodes; else, and where it has refused a value, the value is put together here, leaf by
-    leaf, so that hooks run and errors come as they do in msgpack-python.
+    The core decodes if it supports all of them. Otherwise, and for values that it has refused, the value is
+    built here leaf by leaf, so that hooks are called and errors raised as in msgpack-python.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class Decoding:
             ).decode
 
     def one(self, data: Any) -> Any:
-        """`unpackb`: the one value that `data` holds."""
+        """`unpackb`: the only value in `data`."""
         if isinstance(data, memoryview) and not data.c_contiguous:
             data = data.tobytes()
         if self._whole is not None:
@@ -112,7 +112,7 @@ class Decoding:
             return value
 
     def value(self, data: memoryview) -> Any:
-        """The value that `data` is, no byte more or less."""
+        """The value in `data`, which must end with it."""
         if self._whole is not None:
             try:
                 return self._whole(data)
@@ -122,7 +122,7 @@ class Decoding:
 
     def _built(self, data: memoryview) -> Any:
         at = 0
-        # Containers that are open: their head, and what was read of them; a map's keys and values in turns.
+        # Open containers: their heads, and their content so far; a map's keys and values alternate.
         within: list[tuple[_heads.Head, list[Any]]] = []
         while True:
             head = _heads.read(data, at)
@@ -167,9 +167,9 @@ class Decoding:
         try:
             value = self._raw_leaf(data)
         except _core.DecodeError:
-            # A timestamp that is none; all else has a meaning of its own.
+            # A malformed timestamp; everything else has a meaning of its own.
             raise ValueError(str(error)) from error
-        # Only text can be right when it is raw: raises UnicodeDecodeError, or does what `unicode_errors` says.
+        # Only text can be valid if it is raw: raises UnicodeDecodeError, or does what `unicode_errors` says.
         return value.decode("utf-8", self._unicode_errors)
 
     def _map(self, parts: list[Any]) -> Any:

@@ -1,6 +1,6 @@
-"""The bytes that begin a value, for those who write and read them apart from what they hold.
+"""The first bytes of values, for writing and reading them separately from the content.
 
-The numbers are asked of the core's encoder: they are written down in its tag table, and nowhere else.
+The numbers come from the core's encoder, because its tag table is the only place that defines them.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ _ARRAY_16: Final = _core.msgpack_dumps([None] * 16)[0]
 _MAP_16: Final = _core.msgpack_dumps(dict.fromkeys(range(16)))[0]
 _STR_FIX: Final = _core.msgpack_dumps("")[0]
 _STR_8: Final = _core.msgpack_dumps("-" * 32)[0]
-# The one before floats of 64 bits.
+# The tag before that of 64-bit floats.
 _FLOAT_32: Final = _core.msgpack_dumps(1.0)[0] - 1
 _SHORT_TEXT: Final = 32
-# A head of its own byte holds a count below this.
+# Counts below this are part of the tag.
 _FIX: Final = 16
 MOST: Final = 2**32 - 1
 
@@ -49,7 +49,9 @@ def _head(fix: int, wide: int, count: int) -> bytes:
 
 
 def old_text(count: int) -> bytes:
-    """Of `count` bytes, of text or not, as it was before there were other bytes than text: it has no head of two bytes."""
+    """The head of `count` bytes, of text or not, before binary data had types of its own: there is no head of
+    two bytes.
+    """
     if count < _SHORT_TEXT:
         return bytes((_STR_FIX + count,))
     if count < 1 << 16:
@@ -58,12 +60,12 @@ def old_text(count: int) -> bytes:
 
 
 def single(value: float) -> bytes:
-    """A float in 32 bits, with what it begins with. Raises OverflowError: it is beyond these."""
+    """A float in 32 bits, with its tag. Raises OverflowError: it doesn't fit."""
     return bytes((_FLOAT_32,)) + struct.pack(">f", value)
 
 
 def size(tag: int) -> int:
-    """How many bytes the head that begins with `tag` has; 0 if it is none of an array or map."""
+    """The size of the head of an array or map that begins with `tag`; 0 for other tags."""
     if _ARRAY_FIX <= tag < _ARRAY_FIX + _FIX or _MAP_FIX <= tag < _MAP_FIX + _FIX:
         return 1
     if tag in (_ARRAY_16, _MAP_16):
@@ -78,7 +80,7 @@ def is_map(tag: int) -> bool:
 
 
 def read(data: memoryview, at: int) -> Head | None:
-    """The head at `at`, all of which is there; None for any other value."""
+    """The head at `at`, which must be complete; None for other values."""
     tag = data[at]
     width = size(tag)
     if not width:

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 # `bytes` is also the name of a method.
 _Bytes: TypeAlias = bytes
 
-# Types that the core writes just as msgpack-python does (and holdall's own `Ext`).
+# Types that the core writes exactly as msgpack-python does (and holdall's own `Ext`).
 _LEAVES = frozenset((type(None), bool, int, float, str, bytes, bytearray, memoryview, Ext, Timestamp))
 _CONTAINERS = frozenset((list, dict))
-# What is of builtin types, which both pack alike; the rest it refuses.
+# Writes values of builtin types, which both pack alike, and refuses others.
 _builtin = _core.MsgpackEncoder(builtin_only=True).encode
-# Deeper than this msgpack-python reads nothing back. It stops cycles too.
+# msgpack-python reads nothing that is nested deeper. The bound also stops cycles.
 _DEEPEST = 1024
 
 
@@ -59,7 +59,7 @@ class Packer:
     ) -> None:
         if default is not None and not callable(default):
             raise TypeError("default must be a callable.")
-        # Makes no difference here, but has to be an int.
+        # Has no effect here, but must be an int.
         operator.index(buf_size)
         self._default = default
         self._autoreset = autoreset
@@ -68,7 +68,7 @@ class Packer:
         self._unicode_errors = unicode_errors or "strict"
         self._single = bool(use_single_float)
         self._old = not use_bin_type
-        # The core knows neither of these, and asks nobody of what is builtin.
+        # The core has neither option, and calls no hook for builtin types.
         self._walks = self._strict or self._single or self._old
         self._encode_into = _core.MsgpackEncoder().encode_into
         self._buffer = bytearray()
@@ -123,7 +123,8 @@ class Packer:
             try:
                 return _builtin(obj)
             except _core.EncodeError:
-                # The walk finds the same, and says it as msgpack-python does; or it gets past it by `default`.
+                # The walk finds the same error and words it as msgpack-python does, or avoids it by
+                # `default`.
                 return bytes(self._walk(obj))
         return bytes(self._walk(obj))
 
@@ -164,10 +165,10 @@ class Packer:
         return out
 
     def _packable(self, value: Any) -> Any:
-        """`value` itself or what stands for it: a leaf that the core writes, or a list, tuple or dict."""
+        """`value` or its replacement: a leaf that the core writes, or a list, tuple or dict."""
         known = self._known(value)
         if known is None and value is not None and self._default is not None:
-            # Asked once: what it gives for its own result doesn't matter.
+            # Called once: for its own result it isn't called again.
             value = self._default(value)
             known = self._known(value)
         if known is None and value is not None:
@@ -179,7 +180,7 @@ class Packer:
         return known
 
     def _known(self, value: Any) -> Any:
-        """What stands for `value`; None if nothing does."""
+        """The replacement of `value`; None if there is none."""
         kind = type(value)
         if kind is ExtType:
             return Ext(value.code, value.data)
@@ -203,7 +204,7 @@ class Packer:
 
 
 def _of_subclass(value: Any) -> Any:
-    """What an instance of a subclass holds, as msgpack-python packs it; None for all else."""
+    """The content of an instance of a subclass, as msgpack-python packs it; None for other objects."""
     if isinstance(value, int):
         return int.__pos__(value)
     if isinstance(value, float):

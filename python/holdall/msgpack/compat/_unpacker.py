@@ -146,9 +146,9 @@ class Unpacker:
         return head.length
 
     def _refuse_too_long(self) -> None:
-        """Raises ValueError: what is not all there says of itself that it can't get into the buffer."""
+        """Raises ValueError: an incomplete value claims to be larger than the buffer."""
         if self._read is not None:
-            # As much as fits is read first, and BufferFull says the same.
+            # What fits is read first, and then BufferFull says the same.
             return
         least = self._buffer.looked_at - self._buffer.offset + self._buffer.owed
         if least > self._max_buffer_size:
@@ -157,7 +157,7 @@ class Unpacker:
             )
 
     def _more(self) -> None:
-        """Read a piece of the file."""
+        """Read the next piece of the file."""
         if self._read is None:
             raise OutOfData("No more data to unpack.")
         room = self._max_buffer_size - len(self._buffer)

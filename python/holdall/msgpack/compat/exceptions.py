@@ -65,7 +65,7 @@ class ExtraData(ValueError):
         self.extra = extra
 
     def __str__(self) -> str:
-        # Never the user's data, which the arguments are.
+        # The arguments contain the user's data, which are not shown.
         return "unpack(b) received extra data."
 
 

@@ -1,7 +1,7 @@
 //! Hosts that keep nothing: each goes through all of a document in a way of its own, and notes where each value ends, outer
 //! ones first. What they are given may be any bytes.
 
-use super::model::{BsonValue, Bytes, Reader as _, Token};
+use super::model::{BsonValue, Bytes, ExtentReader as _, Reader as _, Token};
 use super::{tag, Elements, Reader, Result};
 use std::vec;
 use std::vec::Vec;

@@ -4,7 +4,9 @@ use super::super::text::{self, shortened};
 use super::{frame, kind_of, Error, ErrorKind, Members, Met, Numbered, OpenValue, Result, Row, Told, ValueKind, Walk};
 use super::{MOST_PARTS, NO_CONTENT};
 use crate::memory::Vec;
-use crate::model::{KnownType, Name, Reader, Shape, ShapeKind, Token, TypedValue};
+use crate::model::{
+    Dimensions, KnownType, Name, Reader, Shape, ShapeKind, ShapeReader, Token, TypedReader, TypedValue,
+};
 
 /// A dtype that is more than its text.
 const STRUCTURED: &str = "structured";
@@ -22,7 +24,7 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
         }
         let error = Error::new(ErrorKind::BadReference { number }, self.r.offset());
         // Of a damaged document the list of what stands apart may be missing, at its end.
-        if R::TYPED_VALUES {
+        if self.r.typed().is_some() {
             self.flaw.get_or_insert(error);
             return Ok(());
         }
@@ -58,7 +60,7 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
     pub(super) fn shape(&mut self, shape: Shape<'i>) -> Result<usize> {
         let mut names = shape.fields + usize::from(shape.kind != ShapeKind::Dict);
         let bad = || Error::new(ErrorKind::BadName, shape.at);
-        for name in self.r.names(&shape) {
+        for name in R::Shapes::names(&shape) {
             names = names.checked_sub(1).ok_or_else(bad)?;
             match name? {
                 Name::Text(text) => {
@@ -84,7 +86,7 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
     /// The names of a shape's fields, as many as may be shown.
     pub(super) fn names(&mut self, shape: &Shape<'i>) -> Vec<String> {
         let class = usize::from(shape.kind != ShapeKind::Dict);
-        let names: Vec<_> = self.r.names(shape).skip(class).take(self.options.most).map_while(Result::ok).collect();
+        let names: Vec<_> = R::Shapes::names(shape).skip(class).take(self.options.most).map_while(Result::ok).collect();
         names.into_iter().map(|name| self.name_text(name)).collect()
     }
 
@@ -120,7 +122,7 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
         let mut pending = values;
         while pending > 0 {
             pending -= 1;
-            if R::TEXT_KEYS {
+            if R::VALUES_ARE_NAMED {
                 self.r.skip()?;
                 continue;
             }
@@ -272,11 +274,11 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
                 self.class_leaf(met, kind, class, Told::default());
             }
             TypedValue::Packed { element, dimensions, .. } => {
-                let told = self.described_array(met, element, R::dimensions(dimensions));
+                let told = self.described_array(met, element, dimensions);
                 self.leaf(met, kind, told);
             }
             TypedValue::Boxed { element, dimensions, .. } => {
-                let told = self.described_array(met, element, R::dimensions(dimensions));
+                let told = self.described_array(met, element, dimensions);
                 self.open_frame(met, told, new);
             }
             TypedValue::Tuple(_) | TypedValue::Simple(_) => self.open_frame(met, Told::default(), new),
@@ -291,13 +293,14 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
         Ok(())
     }
 
-    fn described_array(&mut self, met: Met, element: usize, dims: impl Iterator<Item = Result<usize>>) -> Told {
+    fn described_array(&mut self, met: Met, element: usize, dimensions: Dimensions<'i>) -> Told {
         if !met.shown {
             return Told::default();
         }
         let class = self.class(element);
         let element = self.class_name(class).unwrap_or_default();
-        let dims: Vec<usize> = dims.take(MOST_PARTS).map_while(Result::ok).collect();
+        let dims = R::Typed::dimensions(dimensions).take(MOST_PARTS).map_while(Result::ok);
+        let dims: Vec<usize> = dims.collect();
         let items = dims.iter().fold(1, |items: u64, &len| items.saturating_mul(len as u64));
         let dimensions: Vec<String> = dims.iter().map(usize::to_string).collect();
         Told { name: Some(format!("{element} {}", text::dimensions(&dimensions))), items, ..Told::default() }
@@ -309,12 +312,12 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
         match self.rows.get(at)?.shape {
             Some(shape) if shape.kind == ShapeKind::Dict => None,
             Some(shape) => {
-                let name = self.r.names(&shape).next()?.ok()?;
+                let name = R::Shapes::names(&shape).next()?.ok()?;
                 Some(self.name_text(name))
             }
             None => {
                 let here = self.r.place();
-                let place = self.r.type_place(at);
+                let place = self.r.typed()?.type_place(at);
                 self.r.rewind(place);
                 let name = text::described(&mut self.r, &self.apart);
                 self.r.rewind(here);

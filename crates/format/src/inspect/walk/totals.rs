@@ -3,7 +3,7 @@
 use super::super::{Class, Inspection, Referred};
 use super::{kind_of, Error, Numbered, ValueKind, Walk};
 use crate::memory::Vec;
-use crate::model::{Reader, Shape, ShapeKind, Token};
+use crate::model::{Reader, Shape, ShapeKind, ShapeReader as _, Token};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -49,7 +49,7 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
             return Class { name, kind: None, version: 0, fields: Vec::new(), field_count: 0, sum: row.sum };
         };
         let own = usize::from(shape.kind != ShapeKind::Dict);
-        let names: Vec<_> = self.r.names(&shape).skip(own).take(MOST_FIELDS).map_while(Result::ok).collect();
+        let names: Vec<_> = R::Shapes::names(&shape).skip(own).take(MOST_FIELDS).map_while(Result::ok).collect();
         let fields = names.into_iter().map(|name| self.name_text(name)).collect();
         Class { name, kind: Some(shape.kind), version: shape.version, fields, field_count: shape.fields, sum: row.sum }
     }

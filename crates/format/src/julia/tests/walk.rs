@@ -1,6 +1,6 @@
 //! A host that keeps nothing but notes. What it is given may be any bytes.
 
-use super::model::{Path, Reader as _, Token, TypedValue};
+use super::model::{ExtentReader as _, Path, Reader as _, Token, TypedReader as _, TypedValue};
 use super::{Reader, Result};
 use std::vec;
 use std::vec::Vec;

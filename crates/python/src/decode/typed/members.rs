@@ -99,7 +99,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         let whole = self.keys(typed, class, object.get(), &mut frame, end)?;
         self.bounds.objects = self.bounds.objects.checked_sub(frame.at).ok_or_else(|| self.over(0))?;
         if !whole || self.r.offset() != end {
-            let left = 2 * self.r.count(end)?;
+            let left = 2 * self.count(end)?;
             self.claim(left, 0)?;
             let frame = Frame { object: Some(object), shape: Some(shape.clone()), len: frame.at + left, ..frame };
             return Ok(self.push(frame));
@@ -193,7 +193,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         frame: &mut Frame<D::Make>,
         end: usize,
     ) -> Result<bool> {
-        while frame.at < frame.len && (!D::Reader::TEXT_KEYS || self.r.offset() < end) {
+        while frame.at < frame.len && (self.r.extents().is_none() || self.r.offset() < end) {
             let before = self.r.place();
             let mut next = frame.next;
             let field = self.key(typed, class, &mut next)?;

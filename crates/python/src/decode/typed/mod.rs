@@ -45,14 +45,14 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                     self.begin_uncounted(&shape, end)?
                 }
                 None => {
-                    let token = Token::Dict(self.r.count(end)?);
+                    let token = Token::Dict(self.count(end)?);
                     return self.typed(token, id);
                 }
             },
             Token::Items(end) => match &node.seq {
                 Some(Seq { kind: SeqKind::List(item), min: None, max: None }) => self.begin_items(end, *item)?,
                 _ => {
-                    let token = Token::List(self.r.count(end)?);
+                    let token = Token::List(self.count(end)?);
                     return self.typed(token, id);
                 }
             },
@@ -78,7 +78,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 known @ (KnownType::PythonOrderedDict | KnownType::PythonDefaultDict | KnownType::PythonCounter),
             ) if node.map.is_some() => self.typed_mapping(known, node, id)?,
             Token::AssignId => return self.typed_with_id(node, id),
-            Token::Reference(number) if D::Reader::PARTIAL => return self.far_typed(number, id),
+            Token::Reference(number) if self.r.indexed().is_some() => return self.far_typed(number, id),
             Token::Reference(number) => return self.typed_reference(number, id).map(Some),
             Token::DateTime { .. } if node.accepts & accepts::DATETIME != 0 => return self.node_of(token),
             Token::KnownType(KnownType::PythonMappingProxy) if node.map.is_some() => {
@@ -245,10 +245,10 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         let wanted = if as_it_comes { Moment::Any } else { self.rules.moment(id)? };
         let made = match wanted {
             // Only a database's points in time are not known to be in UTC.
-            Moment::Naive if D::Reader::TEXT_KEYS => self.moment(seconds, nanoseconds, true, here)?,
+            Moment::Naive if D::Reader::NAIVE_IS_UTC => self.moment(seconds, nanoseconds, true, here)?,
             Moment::Aware => self.moment(seconds, nanoseconds, false, here)?,
             Moment::Any | Moment::Naive => self.moment(seconds, nanoseconds, self.options.naive, here)?,
-            Moment::Other if D::Reader::TEXT_KEYS => self.moment(seconds, nanoseconds, self.options.naive, here)?,
+            Moment::Other if D::Reader::NAIVE_IS_UTC => self.moment(seconds, nanoseconds, self.options.naive, here)?,
             Moment::Other => schemaless::exact_timestamp(self.py, seconds, nanoseconds)?,
             Moment::Milliseconds => bson_values::datetime_ms(self.py, seconds, nanoseconds)?,
         };

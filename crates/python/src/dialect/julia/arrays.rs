@@ -4,20 +4,19 @@ use crate::cpython::owned;
 use crate::cpython::{new, Owned};
 use crate::decode::frame::{Frame, Kind};
 use crate::decode::Decoder;
-use crate::dialect::julia::known::FromJulia;
+use crate::dialect::julia::known::{FromJulia, JuliaReader};
 use crate::dialect::julia::values::WRONG_SIZE;
 use crate::dialect::julia::{bound, call, Elements};
 use crate::error::{decode, Result};
 use crate::memory::Vec;
 use crate::types::numpy;
 use holdall_format::model::Dimensions;
-use holdall_format::Reader;
 use pyo3::types::PyTuple;
 
 /// Dimensions that any NumPy takes at most.
 const MOST_DIMENSIONS: usize = 32;
 
-impl<'i, R: Reader<'i>> Decoder<'i, FromJulia<'i, R>> {
+impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
     /// The lengths of an array's dimensions, and how many elements that makes.
     pub(crate) fn dimensions(&self, stored: Dimensions<'i>) -> Result<(Vec<usize>, usize)> {
         let (mut dimensions, mut count) = (Vec::new(), Some(1usize));

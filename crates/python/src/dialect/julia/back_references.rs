@@ -7,12 +7,11 @@ use crate::cpython::owned;
 use crate::cpython::Owned;
 use crate::decode::{Decoder, Numbered, Shared, State};
 use crate::dialect::julia;
-use crate::dialect::julia::known::FromJulia;
+use crate::dialect::julia::known::{FromJulia, JuliaReader};
 use crate::dialect::julia::{Answer, Class, Described};
 use crate::error::{decode, Result};
 use crate::schema::{NodeId, ANY};
 use crate::shapes::Shape;
-use holdall_format::Reader;
 use pyo3::prelude::*;
 use std::rc::Rc;
 use std::sync::PoisonError;
@@ -20,7 +19,7 @@ use std::sync::PoisonError;
 /// Types within types: each takes a bit of the C stack.
 const MOST_DESCRIBED: u32 = 64;
 
-impl<'i, R: Reader<'i>> Decoder<'i, FromJulia<'i, R>> {
+impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
     /// Numbers the values that stand apart: they are built when they are referred to.
     pub(crate) fn find_back_references(&mut self) -> Result<()> {
         self.dialect.back_references = self.r.back_references()?;

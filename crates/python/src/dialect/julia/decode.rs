@@ -1,6 +1,6 @@
 //! Julia's files as this dialect decodes them: its hooks in the loop.
 
-use super::known::{FromJulia, JuliaMake};
+use super::known::{FromJulia, JuliaMake, JuliaReader};
 use crate::budget::hash_cost::HashCost;
 use crate::cpython::{Obj, Owned};
 use crate::decode::dialect::Dialect;
@@ -10,10 +10,10 @@ use crate::error::{decode, Result};
 use crate::memory::Vec;
 use crate::schema::NodeId;
 use holdall_format::model::TypedValue;
-use holdall_format::{Reader, Token};
+use holdall_format::Token;
 use pyo3::ffi;
 
-impl<'i, R: Reader<'i>> Dialect<'i> for FromJulia<'i, R> {
+impl<'i, R: JuliaReader<'i>> Dialect<'i> for FromJulia<'i, R> {
     type Reader = R;
     type Make = JuliaMake;
 

@@ -4,11 +4,17 @@ use super::{Described, Julia};
 use crate::cpython::Owned;
 use crate::memory::{HashMap, Vec};
 use crate::schema::NodeId;
+use holdall_format::model::TypedReader;
 use holdall_format::Reader;
 use std::rc::Rc;
 
+/// What a reader of this dialect can do.
+pub trait JuliaReader<'i>: Reader<'i> + TypedReader<'i, <Self as Reader<'i>>::Place> {}
+
+impl<'i, R: Reader<'i> + TypedReader<'i, <R as Reader<'i>>::Place>> JuliaReader<'i> for R {}
+
 /// BSON as Julia's BSON.jl and BSONqs write it.
-pub struct FromJulia<'i, R: Reader<'i>> {
+pub struct FromJulia<'i, R: JuliaReader<'i>> {
     pub(super) julia: &'i Julia,
     /// Where the values stand that are referred to.
     pub(super) back_references: Vec<R::Place>,
@@ -23,7 +29,7 @@ pub struct FromJulia<'i, R: Reader<'i>> {
     pub(super) anew: Option<usize>,
 }
 
-impl<'i, R: Reader<'i>> FromJulia<'i, R> {
+impl<'i, R: JuliaReader<'i>> FromJulia<'i, R> {
     pub fn new(julia: &'i Julia) -> Self {
         FromJulia {
             julia,

@@ -16,7 +16,7 @@ mod types;
 pub mod values;
 
 pub use encode::ToJulia;
-pub use known::FromJulia;
+pub use known::{FromJulia, JuliaReader};
 pub use lowering::Lowering;
 pub use types::{utf8, Types};
 

@@ -7,14 +7,14 @@ use crate::cpython::{new, Obj, Owned};
 use crate::decode::frame::{Deferred, Frame, Kind, Make, Parts};
 use crate::decode::hashed::Adding;
 use crate::decode::{Decoder, State, NO_ID};
-use crate::dialect::julia::known::{FromJulia, JuliaMake};
+use crate::dialect::julia::known::{FromJulia, JuliaMake, JuliaReader};
 use crate::dialect::julia::values::{WRONG_DATA, WRONG_SIZE};
 use crate::dialect::julia::{bound, call, Class, Described};
 use crate::error::{decode, raised, Asked, Result};
 use crate::memory::Vec;
 use crate::schema::{NodeId, ANY};
 use holdall_format::model::{Dimensions, TypedValue};
-use holdall_format::{Reader, Token};
+use holdall_format::Token;
 use pyo3::exceptions::PyTypeError;
 use pyo3::ffi;
 use pyo3::intern;
@@ -22,7 +22,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyList, PySet};
 use std::rc::Rc;
 
-impl<'i, R: Reader<'i>> Decoder<'i, FromJulia<'i, R>> {
+impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
     /// A mapping: its keys, then its values, of these nodes.
     pub(crate) fn table(&mut self, described: &Rc<Described>, nodes: (NodeId, NodeId)) -> Result<Option<Owned>> {
         self.claim(2, 320)?;

@@ -3,7 +3,7 @@
 use crate::cpython::owned;
 use crate::cpython::{int, new, Owned};
 use crate::decode::{Decoder, NO_ID};
-use crate::dialect::julia::known::FromJulia;
+use crate::dialect::julia::known::{FromJulia, JuliaReader};
 use crate::dialect::julia::values::WRONG_DATA;
 use crate::dialect::julia::{bound, Class as How, Described};
 use crate::error::{decode, raised, Result, Step};
@@ -12,7 +12,7 @@ use crate::schema::node::{accepts, Node, Scalar, SeqKind};
 use crate::schema::{NodeId, ANY};
 use crate::shapes::{Build, Shape};
 use holdall_format::model::TypedValue;
-use holdall_format::{Reader, Token};
+use holdall_format::Token;
 use pyo3::ffi;
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -24,7 +24,7 @@ const MOST_EMPTY: usize = 1 << 16;
 /// Sequences within sequences that are made anew: dimensions of arrays, mostly.
 const MOST_RESHAPED: usize = 32;
 
-impl<'i, R: Reader<'i>> Decoder<'i, FromJulia<'i, R>> {
+impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
     /// A tagged value against a schema.
     pub(crate) fn typed_by_schema(
         &mut self,

@@ -8,7 +8,7 @@ use crate::cpython::owned;
 use crate::cpython::{new, replace, Owned};
 use crate::decode::frame::{Frame, Kind, Make, Parts};
 use crate::decode::{Decoder, NO_ID};
-use crate::dialect::julia::known::{FromJulia, JuliaMake};
+use crate::dialect::julia::known::{FromJulia, JuliaMake, JuliaReader};
 use crate::dialect::julia::{bound, call, Class, Described, Names};
 use crate::error::{decode, raised, refused, DecodeError, Fault, Result};
 use crate::memory::Vec;
@@ -16,7 +16,6 @@ use crate::schema::node::accepts;
 use crate::schema::ANY;
 use crate::shapes::Shape;
 use holdall_format::model::{Path, TypedValue};
-use holdall_format::Reader;
 use pyo3::ffi;
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -26,7 +25,7 @@ use std::rc::Rc;
 pub(crate) const WRONG_DATA: &str = "a value whose bytes or fields do not fit its type";
 pub(crate) const WRONG_SIZE: &str = "an array whose data do not fit its shape";
 
-impl<'i, R: Reader<'i>> Decoder<'i, FromJulia<'i, R>> {
+impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
     /// A tagged value.
     pub(crate) fn typed_value(&mut self, tagged: TypedValue<'i>) -> Result<Option<Owned>> {
         match tagged {

@@ -53,7 +53,7 @@ impl<'i, R: Reader<'i>> Dialect<'i> for FromPyMongo<'i, R> {
         if decoder.dialect.pymongo.document_class.is_none() {
             return Ok(None);
         }
-        let len = decoder.r.count(end)?;
+        let len = decoder.count(end)?;
         decoder.begin_document(len, ANY).map(Some)
     }
 
@@ -122,7 +122,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, FromPyMongo<'i, R>> {
     fn decoded(&mut self, token: Token<'i>, id: NodeId) -> Result<Option<Owned>> {
         match token {
             Token::Members(end) => {
-                let len = self.r.count(end)?;
+                let len = self.count(end)?;
                 if id == OUTERMOST {
                     return self.begin_document(len, id);
                 }

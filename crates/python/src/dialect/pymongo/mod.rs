@@ -203,7 +203,7 @@ pub fn decode_error(py: Python<'_>, fault: Fault, base: usize) -> PyErr {
 
 /// A string of bytes that may be no UTF-8, by the handler of that name.
 fn lenient(bytes: &[u8], errors: &CString) -> Option<Owned> {
-    // SAFETY: the GIL is held wherever a driver is used; the slice is readable for its length; a new reference or null.
+    // SAFETY: the GIL is held wherever PyMongo's options are used; the slice is readable for its length; a new reference or null.
     unsafe { Owned::new(ffi::PyUnicode_DecodeUTF8(bytes.as_ptr().cast(), bytes.len() as isize, errors.as_ptr())) }
 }
 

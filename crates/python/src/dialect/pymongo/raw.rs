@@ -35,7 +35,7 @@ pub fn raw_bytes(document: &Bound<'_, PyAny>) -> PyResult<Option<Py<PyAny>>> {
 
 /// Makes raw documents of the parts of some bytes.
 pub struct RawDocuments<'a, 'py> {
-    driver: &'a PyMongo,
+    pymongo: &'a PyMongo,
     class: Bound<'py, PyAny>,
     data: &'a Bound<'py, PyAny>,
     input: &'a [u8],
@@ -45,10 +45,10 @@ pub struct RawDocuments<'a, 'py> {
 
 impl<'a, 'py> RawDocuments<'a, 'py> {
     /// `None` where documents are read at once. `input` is what `data` holds.
-    pub fn new(driver: &'a PyMongo, data: &'a Bound<'py, PyAny>, input: &'a [u8]) -> Option<Self> {
-        let class = driver.document_class.as_ref().filter(|_| driver.raw)?;
+    pub fn new(pymongo: &'a PyMongo, data: &'a Bound<'py, PyAny>, input: &'a [u8]) -> Option<Self> {
+        let class = pymongo.document_class.as_ref().filter(|_| pymongo.raw)?;
         let whole = data.is_instance_of::<PyBytes>().then(|| data.clone());
-        Some(RawDocuments { driver, class: held(data.py(), class), data, input, whole })
+        Some(RawDocuments { pymongo, class: held(data.py(), class), data, input, whole })
     }
 
     /// The document that stands there.
@@ -72,10 +72,10 @@ impl<'a, 'py> RawDocuments<'a, 'py> {
                 part(PyMemoryView::from(self.whole.insert(whole))?.as_any(), at.start, at.end)?
             }
         };
-        Ok(self.class.call1((content, held(py, &self.driver.options)))?.unbind())
+        Ok(self.class.call1((content, held(py, &self.pymongo.options)))?.unbind())
     }
 
     fn may_be_view(&self, len: usize) -> bool {
-        self.driver.views_from.is_some_and(|least| len >= least) && !self.data.is_instance_of::<PyByteArray>()
+        self.pymongo.views_from.is_some_and(|least| len >= least) && !self.data.is_instance_of::<PyByteArray>()
     }
 }

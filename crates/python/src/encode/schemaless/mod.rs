@@ -7,7 +7,6 @@ use crate::classes::state;
 use crate::cpython::{dict, text, Obj, Owned, Type};
 use crate::encode::dialect::Dialect;
 use crate::encode::forms::Order;
-use crate::encode::walk::CHANGED;
 use crate::encode::{Encoder, Extra, Frame, Kind};
 use crate::error::{encode, raised, Result};
 use crate::types::walker::BY_PARENT;
@@ -53,8 +52,8 @@ impl<D: Dialect> Encoder<'_, D> {
                 if done && self.tables.stack.len() == depth {
                     continue;
                 }
-                // What is being written goes on later, below the frame of the value; also where nothing is left to write, as
-                // it is on the way to the value.
+                // What is being written goes on later, below the frame of the value; also where nothing is left to
+                // write, as it is on the way to the value.
                 let at = at + usize::from(done);
                 let frame = Frame {
                     at: at as isize,
@@ -219,40 +218,6 @@ impl<D: Dialect> Encoder<'_, D> {
             }
         }
         Ok(true)
-    }
-
-    pub(crate) unsafe fn walk_named(&mut self) -> Result<()> {
-        let depth = self.tables.stack.len();
-        let frame = &self.tables.stack[depth - 1];
-        let (object, mut at, mut written) = (frame.object.get(), frame.at as usize, frame.value_next);
-        let Some(Extra::Plan(plan)) = &frame.extra else { return Err(encode("a frame without its plan")) };
-        let plan = plan.clone();
-        let form = plan.schemaless_form(self.py)?;
-        let Some(fields) = &form.fields else { return Err(encode("a frame without its plan")) };
-        // SAFETY: the frame holds an instance of the plan's class; a slot is read anew after all that may run Python code.
-        unsafe {
-            while let Some(field) = fields.get(at) {
-                if !std::mem::take(&mut written) && !form.array_like {
-                    self.name_key(field.key.get())?;
-                }
-                let value = field.slot.map_or(std::ptr::null_mut(), |offset| state::slot(object, offset));
-                if value.is_null() {
-                    return Err(encode(CHANGED));
-                }
-                at += 1;
-                if self.leaf(value, BY_PARENT)? {
-                    continue;
-                }
-                let frame = &mut self.tables.stack[depth - 1];
-                (frame.at, frame.value_next) = (at as isize, false);
-                self.value(value, BY_PARENT)?;
-                if self.tables.stack.len() != depth {
-                    return Ok(());
-                }
-            }
-        }
-        self.tables.stack.pop();
-        Ok(())
     }
 }
 

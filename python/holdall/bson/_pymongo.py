@@ -1,4 +1,4 @@
-"""PyMongo's names: what its module `bson` has, by this codec."""
+"""PyMongo's names: those of its module `bson`, with this codec."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import IO, BinaryIO
 
-# Of a document, which counts itself.
+# A document's length, which counts itself.
 _LENGTH = struct.Struct("<i")
 
 
@@ -56,7 +56,7 @@ def decode_iter(data: bytes, codec_options: CodecOptions[Any] | None = None) -> 
     options = _checked(codec_options)
     position = 0
     while position < len(data) - 1:
-        # What has no room for a length is a `struct.error`, as with PyMongo.
+        # A length that is cut off is a `struct.error`, as in PyMongo.
         (size,) = _LENGTH.unpack_from(data, position)
         yield _core.bson_decode(data[position : position + size], options)
         position += size

@@ -1,0 +1,167 @@
+//! Instances place by place: their slots, attributes or fields, in the order of the class or of the format.
+
+use super::walk::CHANGED;
+use super::{Encoder, Extra, Frame, Kind};
+use crate::classes::plan::Plan;
+use crate::classes::state;
+use crate::cpython::{dict, prefetch, Obj, Owned};
+use crate::encode::dialect::Dialect;
+use crate::error::{encode, Result};
+use crate::memory::Vec;
+use crate::types::walker::BY_PARENT;
+use std::rc::Rc;
+
+const NO_PLAN: &str = "a frame without its plan";
+
+impl<D: Dialect> Encoder<'_, D> {
+    /// The slots of an instance whose head was written: leaves at once, the rest from a frame.
+    ///
+    /// # Safety
+    /// `object` is an instance of the class that the offsets were read from, and these slots are set.
+    #[inline(always)]
+    pub(crate) unsafe fn ordered(&mut self, object: Obj, offsets: &Rc<Vec<usize>>) -> Result<()> {
+        // SAFETY: an instance of that class, says the caller.
+        unsafe {
+            for (at, &offset) in offsets.iter().enumerate() {
+                let value = state::slot(object, offset);
+                if self.leaf(value, BY_PARENT)? {
+                    continue;
+                }
+                let depth = self.tables.stack.len();
+                let done = self.shallow(value)?;
+                if done && self.tables.stack.len() == depth {
+                    continue;
+                }
+                // After the last slot nothing is left to come back to.
+                let at = at + usize::from(done);
+                if at < offsets.len() {
+                    let frame = Frame {
+                        at: at as isize,
+                        extra: Some(Extra::Offsets(offsets.clone())),
+                        ..Frame::new(Owned::borrowed(object), Kind::Ordered)
+                    };
+                    self.tables.stack.insert(depth, frame);
+                }
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Goes on with the frame on top, place by place: `next` gives the value of a place, null where nothing is to be written,
+    /// none behind the last, and writes what stands before it.
+    ///
+    /// # Safety
+    /// What `next` gives is alive until Python code runs; it reads it anew each time.
+    #[inline(always)]
+    unsafe fn walk_places(&mut self, mut next: impl FnMut(&mut Self, usize) -> Result<Option<Obj>>) -> Result<()> {
+        let depth = self.tables.stack.len();
+        let mut at = self.tables.stack[depth - 1].at as usize;
+        while let Some(value) = next(self, at)? {
+            at += 1;
+            // SAFETY: alive, as nothing has run since it was read; a leaf runs no Python code.
+            unsafe {
+                if value.is_null() || self.leaf(value, BY_PARENT)? {
+                    continue;
+                }
+                self.tables.stack[depth - 1].at = at as isize;
+                self.value(value, BY_PARENT)?;
+            }
+            if self.tables.stack.len() != depth {
+                return Ok(());
+            }
+        }
+        self.tables.stack.pop();
+        Ok(())
+    }
+
+    /// # Safety
+    /// The frame on top is of `Kind::Slots`, and holds an instance of its plan's class.
+    pub(crate) unsafe fn walk_slots(&mut self) -> Result<()> {
+        let (object, plan) = self.top_plan()?;
+        // SAFETY: the frame holds the instance, of the class that the offsets were read from. A slot that a hook empties is seen
+        // as too few values.
+        unsafe { self.walk_places(|_, at| Ok(plan.slots.get(at).map(|slot| state::slot(object, slot.offset)))) }
+    }
+
+    /// # Safety
+    /// The frame on top is of `Kind::Attributes`, and holds an instance whose attributes stand within it.
+    pub(crate) unsafe fn walk_attributes(&mut self) -> Result<()> {
+        let Some(frame) = self.tables.stack.last() else { return Err(encode(CHANGED)) };
+        let (object, len) = (frame.object.get(), frame.len);
+        // SAFETY: the frame holds the instance; an attribute is looked up anew after all that may run Python code.
+        unsafe {
+            self.walk_places(|_, at| match (dict::attribute(object, at), at < len) {
+                (Some((_, value)), true) => Ok(Some(value)),
+                (None, false) => Ok(None),
+                _ => Err(encode(CHANGED)),
+            })
+        }
+    }
+
+    /// # Safety
+    /// The frame on top is of `Kind::Ordered`, and holds an instance of the class that its offsets were read from.
+    pub(crate) unsafe fn walk_ordered(&mut self) -> Result<()> {
+        let Some(Frame { object, extra: Some(Extra::Offsets(offsets)), .. }) = self.tables.stack.last() else {
+            return Err(encode("a frame without its offsets"));
+        };
+        let (object, offsets) = (object.get(), offsets.clone());
+        // SAFETY: the frame holds the instance, of the class that the offsets were read from.
+        unsafe {
+            self.walk_places(|_, at| {
+                let Some(&offset) = offsets.get(at) else { return Ok(None) };
+                set(state::slot(object, offset))
+            })
+        }
+    }
+
+    /// # Safety
+    /// The frame on top is of `Kind::Named`, and holds an instance of its plan's class.
+    pub(crate) unsafe fn walk_named(&mut self) -> Result<()> {
+        let (object, plan) = self.top_plan()?;
+        let form = plan.schemaless_form(self.py)?;
+        let Some(fields) = &form.fields else { return Err(encode(NO_PLAN)) };
+        let mut key_written = self.tables.stack.last().is_some_and(|frame| frame.value_next);
+        // SAFETY: the frame holds the instance, of the class that the offsets were read from; names are strings that the plan holds.
+        unsafe {
+            self.walk_places(|encoder, at| {
+                let Some(field) = fields.get(at) else { return Ok(None) };
+                if !std::mem::take(&mut key_written) && !form.array_like {
+                    encoder.name_key(field.key.get())?;
+                }
+                if let Some(frame) = encoder.tables.stack.last_mut() {
+                    frame.value_next = false;
+                }
+                set(field.slot.map_or(std::ptr::null_mut(), |offset| state::slot(object, offset)))
+            })
+        }
+    }
+
+    /// The instance and the plan of the frame on top.
+    fn top_plan(&self) -> Result<(Obj, Rc<Plan>)> {
+        match self.tables.stack.last() {
+            Some(Frame { object, extra: Some(Extra::Plan(plan)), .. }) => Ok((object.get(), plan.clone())),
+            _ => Err(encode(NO_PLAN)),
+        }
+    }
+
+    /// Has the slots of an instance fetched while the one before it is written.
+    ///
+    /// # Safety
+    /// `object` is an instance of the class that the offsets were read from.
+    #[inline(always)]
+    pub(crate) unsafe fn prefetch_ordered(&self, object: Obj, offsets: &[usize]) {
+        for &offset in offsets {
+            // SAFETY: an instance of that class, says the caller.
+            prefetch(unsafe { state::slot(object, offset) });
+        }
+    }
+}
+
+/// The value of a slot that was set when the instance was begun.
+fn set(value: Obj) -> Result<Option<Obj>> {
+    match value.is_null() {
+        true => Err(encode(CHANGED)),
+        false => Ok(Some(value)),
+    }
+}
