@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import MISSING, Field, fields, is_dataclass
-from functools import cache, partial
+from functools import cache
 from importlib import import_module
 from types import UnionType
 from typing import Any, ForwardRef, Union, get_args, get_origin, get_type_hints
@@ -31,7 +31,7 @@ def _struct_of(cls: type, array_like: bool) -> Any:
     name = f"{cls.__name__}{'Row' if array_like else 'Map'}"
     members = [
         (field.name, hint) if field.default is MISSING else (field.name, hint, field.default)
-        for field, hint in substituted_fields(cls, partial(_struct_of, array_like=array_like), name)
+        for field, hint in substituted_fields(cls, struct_of if array_like else map_struct_of, name)
     ]
     return known(msgspec.defstruct(name, members, array_like=array_like, module=__name__))
 
