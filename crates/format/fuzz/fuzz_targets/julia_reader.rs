@@ -1,5 +1,5 @@
-//! Any bytes, and any bytes between tagged documents: reading ends, and nothing panics; what is apart and what describes types can be
-//! read by itself.
+//! Any bytes, and any bytes between tagged documents: reading ends, and nothing panics; what is apart and what
+//! describes types can be read by itself.
 #![no_main]
 
 use holdall_format::julia::{instance, is_tagged, Reader};

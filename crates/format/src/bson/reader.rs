@@ -1,10 +1,10 @@
 //! Bytes to tokens. Mirrors [`super::Writer`]; borrows from the input, allocates nothing.
 //!
-//! BSON does not say how many elements a document has, only where it ends. A host takes small values up to there, and asks for
-//! the count when something else comes, before it makes room: what is left is gone through from name to name, which also
-//! proves that it ends where it should. What is within nested documents is left until they are met. A type byte of 0 can
-//! therefore only be the end of a document that the host has all values of, and is passed over (before the end of one that is not
-//! counted it is refused): the reader needs no stack.
+//! BSON does not say how many elements a document has, only where it ends. A host takes small values up to there, and
+//! asks for the count when something else comes, before it makes room: what is left is gone through from name to name,
+//! which also proves that it ends where it should. What is within nested documents is left until they are met. A type
+//! byte of 0 can therefore only be the end of a document that the host has all values of, and is passed over (before
+//! the end of one that is not counted it is refused): the reader needs no stack.
 
 use super::length::{count, document_body, nul, value_len, Flaw, DOCUMENT_OPEN, NAME_OPEN, NEGATIVE, TEXT_OPEN};
 use super::tag;

@@ -1,9 +1,10 @@
 //! A log: records one after the other, each in a frame of its own, appended for ever.
 //!
-//! Records of one *window* share names: shapes, and texts that were marked as named, keep their numbers for the records that follow. So
-//! that a record that is lost takes no other with it, what it has named is written once more behind it, in a frame of names.
-//! A window begins with a restart, where nothing has a name: here a reader can begin. Restarts know where others are before them:
-//! the one with number `n` knows those 1, 2, 4 ... before it, as far as these divide `n`.
+//! Records of one *window* share names: shapes, and texts that were marked as named, keep their numbers for the records
+//! that follow. So that a record that is lost takes no other with it, what it has named is written once more behind it,
+//! in a frame of names. A window begins with a restart, where nothing has a name: here a reader can begin. Restarts
+//! know where others are before them: the one with number `n` knows those 1, 2, 4 ... before it, as far as these divide
+//! `n`.
 
 use super::codec::{self, Codec, Compression, BLOCK};
 use super::frame::{self, Frame, Head, HEAD, START, TAIL};
@@ -185,8 +186,8 @@ fn shape_names<'i>(
     Ok(NewShape { kind: shape.kind, version: shape.version, fields: shape.fields, names })
 }
 
-/// Appends a restart: `record` is the number of the record that comes next, `number` that of the restart, `before` where those are
-/// that it knows.
+/// Appends a restart: `record` is the number of the record that comes next, `number` that of the restart, `before`
+/// where those are that it knows.
 pub fn put_restart(out: &mut Vec<u8>, at: u64, record: u64, number: u64, before: &[u64]) {
     let body: Vec<u8> = [record, number].iter().chain(before).flat_map(|value| value.to_le_bytes()).collect();
     put(out, at, tag::RESTART, [&body, &[]]);
@@ -417,7 +418,8 @@ impl Search {
 /// The last restart that begins before `end` of `bytes`.
 pub fn last_restart(bytes: &[u8], end: usize, base: u64) -> Option<Restart> {
     let starts = (0..end.min(bytes.len())).rev().filter(|&at| bytes[at] == tag::RESTART);
-    // No further than a restart can reach: a head at every place, each with a body up to the end, would be summed up again and again.
+    // No further than a restart can reach: a head at every place, each with a body up to the end, would be summed up
+    // again and again.
     let near = |at: usize| &bytes[..bytes.len().min(at + HEAD + Restart::MOST + TAIL)];
     starts.into_iter().find_map(|at| match next(near(at), at, base) {
         Next::Frame(frame) => Restart::parse(&bytes[frame.body], base + at as u64).ok(),

@@ -54,8 +54,8 @@ impl<'i> Reader<'i> {
         Ok(Reader { input, trusted })
     }
 
-    /// Mirror of [`super::Writer::continued`]: a message, and how many objects and shapes were before it. Any other message goes
-    /// on with none.
+    /// Mirror of [`super::Writer::continued`]: a message, and how many objects and shapes were before it. Any other
+    /// message goes on with none.
     pub fn continued(input: &'i [u8], trust: bool) -> Result<(Self, u64, u64)> {
         let [tag::VERSION_CONTINUED, rest @ ..] = input else { return Ok((Reader::new(input, trust)?, 0, 0)) };
         if !trust {

@@ -1,8 +1,9 @@
 //! Bytes to tokens. Mirrors [`super::Writer`].
 //!
 //! BSON's reader does the work; documents with a tag are recognised before it begins them. Nearly all of them are instances
-//! written in one order, which one comparison tells, and whose type is one of the last few. All others are looked through by name.
-//! Their parts may stand in any order: where one does not come next, a *jump* leads from the end of the part before it to where it is.
+//! written in one order, which one comparison tells, and whose type is one of the last few. All others are looked
+//! through by name. Their parts may stand in any order: where one does not come next, a *jump* leads from the end of
+//! the part before it to where it is.
 
 use super::document::{each, integer, text, Found, BAD_PART};
 use super::tag::{self, Tag};
@@ -56,8 +57,8 @@ impl BackReferences {
 }
 
 impl BackReferences {
-    /// Whether the element whose value begins there is the one that holds them. An empty value right before it begins where the
-    /// element does, and is another's.
+    /// Whether the element whose value begins there is the one that holds them. An empty value right before it begins
+    /// where the element does, and is another's.
     pub fn holds(&self, at: usize) -> bool {
         self.element.is_some_and(|(from, to)| from < at && at < to)
     }
@@ -366,7 +367,8 @@ impl<'i> Reader<'i> {
         self.items()
     }
 
-    /// After its last part, goes on behind the document: its end may be that of another part, from which another jump leads.
+    /// After its last part, goes on behind the document: its end may be that of another part, from which another jump
+    /// leads.
     fn jump_behind(&mut self, found: &Found<'i>, last: &Element<'i>) {
         let behind = found.start + found.len;
         if found.end_of(last) != behind - 1 {
