@@ -134,10 +134,11 @@ pub struct Julia {
     pub views: Option<(Owned, usize)>,
     /// TypedValue documents are dicts, as they stand in the file.
     pub raw: bool,
-    /// Of a document that is read where it is touched: the objects that stand apart, as far as they were built. What several
-    /// members refer to is one object.
+    /// Of a document that is read where it is touched: the objects that stand apart, as far as they were built. What
+    /// several members refer to is one object.
     pub shared: Option<Mutex<Vec<Option<Shared>>>>,
-    /// Where mappings begin that have to be pairs: a key of theirs was found to be none after others had referred to them as dicts.
+    /// Where mappings begin that have to be pairs: a key of theirs was found to be none after others had referred to
+    /// them as dicts.
     pairs: Mutex<HashSet<usize>>,
 }
 
@@ -162,7 +163,8 @@ impl Julia {
         self.pairs.lock().unwrap_or_else(PoisonError::into_inner).insert(start);
     }
 
-    /// Has a value built by `once`, and built again where that found mappings to be pairs which others had referred to as dicts.
+    /// Has a value built by `once`, and built again where that found mappings to be pairs which others had referred to
+    /// as dicts.
     pub fn until_settled<T>(&self, once: impl Fn() -> PyResult<T>) -> PyResult<T> {
         let known = || self.pairs.lock().unwrap_or_else(PoisonError::into_inner).len();
         // All of them are found in one go, but for those that only are there once others are right.
@@ -244,8 +246,8 @@ pub fn read_number(kind: Number, data: &[u8]) -> Result<Option<Owned>> {
 /// How values of a type are made.
 #[derive(Debug)]
 pub enum Class {
-    /// A class's instance, its fields by position; the type itself is kept as an attribute, if that has a name. Where the class is
-    /// ours, and the fields are others, it is a record.
+    /// A class's instance, its fields by position; the type itself is kept as an attribute, if that has a name. Where
+    /// the class is ours, and the fields are others, it is a record.
     Fields { shape: Rc<Shape>, keeps: Option<Owned>, ours: bool },
     /// A record: the type and its values.
     Record,

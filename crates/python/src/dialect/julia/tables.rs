@@ -132,8 +132,8 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
         Ok(Some(list))
     }
 
-    /// The parameters of a type, where they are stored as an array of one type of bits: each as if it stood alone, since nothing
-    /// else says its type.
+    /// The parameters of a type, where they are stored as an array of one type of bits: each as if it stood alone,
+    /// since nothing else says its type.
     fn parameters(&mut self, element: usize, dimensions: Dimensions<'i>, data: &'i [u8]) -> Result<Owned> {
         let described = self.described(element)?;
         if let Class::Number(None, _) = &described.class {
@@ -314,8 +314,8 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
         Ok(())
     }
 
-    /// Sets an item whose key could not be hashed before. Where it still can't be, or there is an equal one, the mapping that begins
-    /// at `start` has to be pairs.
+    /// Sets an item whose key could not be hashed before. Where it still can't be, or there is an equal one, the
+    /// mapping that begins at `start` has to be pairs.
     ///
     /// # Safety
     /// All are alive; `dict` is a dict.

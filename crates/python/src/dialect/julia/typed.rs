@@ -1,4 +1,5 @@
-//! Values with types of their own against a schema: a class's fields by position, numbers and arrays as the schema wants them.
+//! Values with types of their own against a schema: a class's fields by position, numbers and arrays as the schema
+//! wants them.
 
 use crate::cpython::owned;
 use crate::cpython::{int, new, Owned};
