@@ -255,11 +255,13 @@ impl<W: NativeWriter> Dialect for Native<W> {
         Some(unsafe { encoder.packed_run(items, seq) })
     }
 
+    #[inline(always)]
     unsafe fn bytes(encoder: &mut Encoder<'_, Self>, object: Obj) -> Result<()> {
         // SAFETY: the contract is the same.
         unsafe { encoder.native_bytes(object) }
     }
 
+    #[inline(always)]
     unsafe fn value(encoder: &mut Encoder<'_, Self>, object: Obj, class: Type) -> Result<()> {
         // SAFETY: the contract is the same.
         unsafe { encoder.native_value(object, class) }
