@@ -164,6 +164,7 @@ zoo-scan: $(EXTENSION) $(ZOO)/.stamp ## handmade messages for every class of C c
 fuzz: $(EXTENSION) $(VENV)/.stamp-test fuzz-rust ## damaged and made-up messages through Python, half of SECONDS=60 each; cargo-fuzz, SECONDS in all
 	$(BIN)/python tests/fuzz/mutate.py --seconds $$(($(FUZZ_SECONDS) / 2)) --jobs $(JOBS)
 	$(BIN)/python tests/fuzz/grammar.py --seconds $$(($(FUZZ_SECONDS) / 2)) --jobs $(JOBS)
+	$(BIN)/python -m pytest -q -n $(JOBS) --full -m damage
 
 # A stable toolchain takes the flags of AddressSanitizer where it is told to.
 fuzz-rust: ## the targets of cargo-fuzz, with AddressSanitizer: SECONDS=60 in all
