@@ -47,7 +47,7 @@ demo: $(EXTENSION) $(VENV)/.stamp-demo ## store and restore four real object gra
 bench: $(VENV)/.stamp-build ## every data set against every peer, as ratios of interleaved runs
 	$(RELEASE)
 	+@$(MAKE) --no-print-directory PROFILE=release $(VENV)/.stamp-bench
-	@$(BIN)/python bench/run.py $(ARGS)
+	@$(BIN)/python -m bench.targets $(ARGS)
 
 ##@ Check
 .PHONY: test beside-the-build lint ruff mypy rust-lint house docs-lint cargo-test pytest properties test-mongo check-julia check-versions peers corpora interpreter-tests zoo zoo-scan fuzz fuzz-rust miri check-debug sanitize complexity faults soak soak-log

@@ -1,8 +1,8 @@
 """Store and restore real object graphs with holdall and with those of its peers that can take them.
 
-Times are medians of interleaved runs with the garbage collector on, as users run (`bench/timing.py`). What each
+Times are medians of interleaved runs with the garbage collector on, as users run (`bench/targets/timing.py`). What each
 contestant restores is compared with the original, object by object: type, bits, order, and who is shared with whom.
-The comparison is the one of the tests, so that it exists once.
+The comparison is that of `holdall bench`.
 """
 
 from __future__ import annotations
@@ -30,16 +30,17 @@ from rich.markup import escape
 from rich.table import Table
 
 import holdall
-from bench.check import CANNOT, SAME, TREE, Verdict, compare
-from bench.peers import Peer
-from bench.timing import Budget, Job, interleave, ratio
+from bench.targets.measure import RESTORED, round_trip
+from bench.targets.peers import Peer
+from bench.targets.timing import Budget, Job, interleave, ratio
 from demo import records
 from demo.graphs import count_objects, import_graph, iso_databases, iso_registry, locale_data, syntax_trees
 from holdall_bench.isolate import Child, with_deep_stack
+from holdall_bench.results import COPIES, FAILED, SAME, Fidelity
 
 BUDGET = Budget(seconds=1.0, min_rounds=2)
 WIDTH = 110  # where there is no terminal to ask
-STYLES = {SAME: "green", TREE: "yellow"}
+STYLES = {SAME: "green", COPIES: "yellow"}
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ class Row:
     size: int
     times: tuple[float, float]
     gains: tuple[float, float]
-    verdict: Verdict
+    verdict: Fidelity
 
 
 def main() -> None:
@@ -146,11 +147,11 @@ def measure(title: str, data: Any, peers: list[Peer]) -> tuple[list[Row], list[t
     """The rows, and who can't do it and why."""
     stores: list[Job] = []
     restores: list[Job] = []
-    verdicts: dict[str, Verdict] = {}
+    verdicts: dict[str, Fidelity] = {}
     sizes: dict[str, int] = {}
     for peer, verdict in zip(peers, verify(data, peers), strict=True):
         verdicts[peer.name] = verdict
-        if verdict.counts and peer.dumps is not None:
+        if verdict.verdict in RESTORED and peer.dumps is not None:
             stored = peer.dumps(data)
             sizes[peer.name] = len(stored)
             stores.append(Job(peer.name, peer.dumps, data))
@@ -175,9 +176,9 @@ def measure(title: str, data: Any, peers: list[Peer]) -> tuple[list[Row], list[t
         for name, size in sizes.items()
     ]
     return rows, [
-        (name, f"{verdict.kind}: {verdict.detail}")
+        (name, f"{'cannot' if verdict.verdict == FAILED else verdict.verdict}: {verdict.tells}")
         for name, verdict in verdicts.items()
-        if not verdict.counts
+        if verdict.verdict not in RESTORED
     ]
 
 
@@ -185,18 +186,9 @@ def gains(dumps: dict[str, list[float]], loads: dict[str, list[float]], name: st
     return ratio(dumps, "pickle 5", name) or math.nan, ratio(loads, "pickle 5", name) or math.nan
 
 
-def verify(data: Any, peers: list[Peer]) -> list[Verdict]:
+def verify(data: Any, peers: list[Peer]) -> list[Fidelity]:
     """A verdict for each, found in children so that two cores share the work."""
-
-    def judge(peer: Peer) -> Verdict:
-        assert peer.dumps is not None
-        try:
-            restored = peer.loads(peer.dumps(data))
-        except Exception as error:  # whatever a peer raises is its answer
-            return Verdict(CANNOT, f"{type(error).__name__}: {error}")
-        return compare(data, restored, quick=peer.name != "holdall")
-
-    children = [Child(partial(judge, peer)) for peer in peers]
+    children = [Child(partial(round_trip, peer, data, data)) for peer in peers]
     return [child.result() for child in children]
 
 
@@ -213,7 +205,7 @@ def table(title: str, rows: list[Row]) -> Table:
     made.add_column("restored")
     pickled = next(row.size for row in rows if row.peer == "pickle 5")
     for row in rows:
-        kind = row.verdict.kind
+        kind = row.verdict.verdict
         cells = [row.peer, f"{row.size:,}", f"{row.size / pickled:.2f}"]
         for nanoseconds, gain in zip(row.times, row.gains, strict=True):
             cells += [f"{nanoseconds / 1e6:,.2f} ms", f"{gain:.1f}x"]
@@ -225,7 +217,7 @@ def closing(rows: list[Row]) -> str:
     """One sentence on all of it."""
     mine = [row for row in rows if row.peer == "holdall"]
     pickled = [row for row in rows if row.peer == "pickle 5"]
-    same = all(row.verdict.kind == SAME for row in mine)
+    same = all(row.verdict.verdict == SAME for row in mine)
     if len(mine) < len(pickled) or not same:
         return "[red]holdall did not give back every graph as it was[/]"
     share = sum(row.size for row in mine) / sum(row.size for row in pickled)

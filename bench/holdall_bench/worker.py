@@ -14,7 +14,7 @@ import re
 import sys
 from collections import deque
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from functools import partial
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
@@ -28,7 +28,7 @@ from .data import Data, some, spread, subject, volume
 from .floor_build import NotBuilt
 from .isolate import Child, Crashed, with_deep_stack
 from .own_data import find_data
-from .results import FAILED, OPS, SAME, VERDICTS, Change, Fidelity
+from .results import FAILED, OPS, Fidelity
 from .timing import turn
 
 # Items one by one are so many that a pass takes this long, where all of them would take longer.
@@ -293,18 +293,7 @@ def size_of(stored: Any) -> int:
 def compare(data: Data, original: Any, restored: Any) -> Fidelity:
     if isinstance(restored, list) and len(original) == len(restored):
         original, restored = some(data, original), some(data, restored)
-    if not data.each:
-        return fidelity.compare(original, restored)
-    found = [fidelity.compare(a, b) for a, b in zip(original, restored, strict=True)]
-    worst = max((one.verdict for one in found), key=VERDICTS.index, default=SAME)
-    merged: dict[str, Change] = {}
-    for i, one in enumerate(found):
-        for change in one.changes:
-            known = merged.setdefault(
-                change.what, replace(change, count=0, where=f"$[{i}]{change.where[1:]}")
-            )
-            known.count += change.count
-    return Fidelity(worst, sorted(merged.values(), key=lambda change: (change.minor, -change.count)))
+    return (fidelity.compare_each if data.each else fidelity.compare)(original, restored)
 
 
 def version_of(codec: Codec) -> str:

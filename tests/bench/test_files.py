@@ -18,15 +18,16 @@ for library in ("joblib", "safetensors", "orjson", "msgspec"):
 if not hasattr(os, "fork"):
     pytest.skip("processes are forked", allow_module_level=True)
 
+
 import holdall  # noqa: E402
-from bench import files_cases, files_peers, targets, touched  # noqa: E402
-from bench.check import SAME, TREE  # noqa: E402
-from bench.data import Case, scratch_folder  # noqa: E402
-from bench.files_cases import element, elements_file, member, member_key, members_file  # noqa: E402
-from bench.julia_cases import weight_shapes  # noqa: E402
-from bench.measure import measure  # noqa: E402
-from bench.timing import Budget, Job, interleave  # noqa: E402
+from bench.targets import files_cases, files_peers, judge, touched  # noqa: E402
+from bench.targets.data import Case, scratch_folder  # noqa: E402
+from bench.targets.files_cases import element, elements_file, member, member_key, members_file  # noqa: E402
+from bench.targets.julia_cases import weight_shapes  # noqa: E402
+from bench.targets.measure import measure  # noqa: E402
+from bench.targets.timing import Budget, Job, interleave  # noqa: E402
 from holdall_bench.isolate import Child, Crashed, Worker  # noqa: E402
+from holdall_bench.results import CHANGED, COPIES, SAME  # noqa: E402
 
 NARROW = 64
 
@@ -73,9 +74,11 @@ def test_everybody_gives_back_what_was_stored(name: str) -> None:
     kinds = {who: verdict["kind"] for who, verdict in record["verdicts"].items()}
     # Pickles and lines of JSON don't know that two records have one text.
     other = {who for who, kind in kinds.items() if kind != SAME}
-    assert not other or (name == "files_log" and {kinds[who] for who in other} == {TREE}), record["verdicts"]
-    assert record["ours"].startswith(targets.HOLD)
-    lines = targets.judge({name: record})
+    assert not other or (name == "files_log" and {kinds[who] for who in other} == {COPIES}), record[
+        "verdicts"
+    ]
+    assert record["ours"].startswith(judge.HOLD)
+    lines = judge.judge({name: record})
     assert lines or name == "files_log"
     assert all(line.met is not None for line in lines)
 
@@ -87,13 +90,13 @@ def test_a_wrong_array_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files_peers, "pickle_to", wrong)
     monkeypatch.setattr(files_peers, "unpickle", holdall.load)
     record = measured(small_cases()["files_arrays"])
-    assert record["verdicts"][targets.PICKLE]["kind"] == "wrong"
-    assert targets.PICKLE not in record["times"]["on"]["dumps"]
+    assert record["verdicts"][judge.PICKLE]["kind"] == CHANGED
+    assert judge.PICKLE not in record["times"]["on"]["dumps"]
 
 
 def test_only_dumps_are_timed_twice() -> None:
     times = measured(small_cases()["files_arrays_unsynced"])["times"]["on"]
-    assert targets.HOLD in times["dumps"] and times["loads"] == {}
+    assert judge.HOLD in times["dumps"] and times["loads"] == {}
 
 
 def test_quick_runs_have_all_of_them_small() -> None:

@@ -11,10 +11,10 @@ import pytest
 np = pytest.importorskip("numpy")
 pytest.importorskip("bson")
 
-from bench import julia_cases, julia_peers, targets  # noqa: E402
-from bench.check import SAME  # noqa: E402
-from bench.data import Case, scratch_folder  # noqa: E402
-from bench.julia_peers import (  # noqa: E402
+
+from bench.targets import judge, julia_cases, julia_peers  # noqa: E402
+from bench.targets.data import Case, row, scratch_folder  # noqa: E402
+from bench.targets.julia_peers import (  # noqa: E402
     array_peers,
     document_peers,
     full_peers,
@@ -22,9 +22,10 @@ from bench.julia_peers import (  # noqa: E402
     summary,
     summary_of,
 )
-from bench.measure import measure  # noqa: E402
-from bench.timing import Budget  # noqa: E402
+from bench.targets.measure import measure  # noqa: E402
+from bench.targets.timing import Budget  # noqa: E402
 from holdall_bench.isolate import Child  # noqa: E402
+from holdall_bench.results import SAME  # noqa: E402
 
 NARROW = 64
 
@@ -37,7 +38,7 @@ def measured(case: Case) -> dict[str, Any]:
 
 
 def case(name: str, make: Any, contestants: Any, expected: Any = None) -> Case:
-    return Case(name, name, make, contestants=contestants, expected=expected)
+    return row(name, name, make, contestants=contestants, expected=expected)
 
 
 DOCUMENT = partial(julia_cases.julia_serbench, 2)
@@ -68,8 +69,8 @@ def test_everybody_gives_back_what_was_stored(small: Case) -> None:
     assert {name: verdict["kind"] for name, verdict in record["verdicts"].items()} == dict.fromkeys(
         record["verdicts"], SAME
     )
-    assert record["ours"].startswith(targets.JULIA)
-    lines = targets.judge({small.name: record})
+    assert record["ours"].startswith(judge.JULIA)
+    lines = judge.judge({small.name: record})
     assert lines or small.name == "julia_serbench"
     assert all(line.met is not None for line in lines)
 
@@ -84,7 +85,7 @@ def test_a_wrong_result_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(julia_peers, "tagged", wrong)
     record = measured(case("julia_serbench", DOCUMENT, document_peers))
-    assert record["verdicts"][targets.JULIA]["detail"] == "it writes other bytes"
+    assert record["verdicts"][judge.JULIA]["detail"] == "it writes other bytes"
 
 
 def serbench_size(bars: int) -> int:
@@ -99,7 +100,7 @@ def test_serbench_in_full_has_the_size_that_bsonqs_gives_it() -> None:
     few, more = (Child(partial(serbench_size, bars)).result() for bars in (9, 10))
     bar = (more - few) // 9
     indexes = sum(len(str(index)) for index in range(10, julia_cases.BARS)) - (julia_cases.BARS - 10)
-    assert more + 9 * ((julia_cases.BARS - 10) * bar + indexes) == targets.SERBENCH_BYTES
+    assert more + 9 * ((julia_cases.BARS - 10) * bar + indexes) == judge.SERBENCH_BYTES
 
 
 def test_the_weights_are_vgg19s() -> None:
@@ -113,14 +114,14 @@ def test_the_weights_are_vgg19s() -> None:
 
 def test_a_machine_half_as_fast_makes_the_other_twice_as_slow() -> None:
     def record(ours: float, yardstick: float) -> dict[str, Any]:
-        loads = {targets.JULIA: [ours * 1e9], targets.YARDSTICK: [yardstick * 1e9]}
+        loads = {judge.JULIA: [ours * 1e9], judge.YARDSTICK: [yardstick * 1e9]}
         return {"case": {"times": {"off": {"loads": loads, "dumps": {}}}}}
 
-    target = targets.Elsewhere("case", "loads", "BSONqs.load", 0.65, 2, "off")
-    slow = record(0.5, 2 * targets.YARDSTICK_SECONDS)
-    assert targets.elsewhere_ratio(slow, target) == pytest.approx((2.6, 0.5, 2.0))
+    target = judge.Elsewhere("case", "loads", "BSONqs.load", 0.65, 2, "off")
+    slow = record(0.5, 2 * judge.YARDSTICK_SECONDS)
+    assert judge.elsewhere_ratio(slow, target) == pytest.approx((2.6, 0.5, 2.0))
     assert target.judge(slow).met
-    assert not target.judge(record(0.5, targets.YARDSTICK_SECONDS)).met
+    assert not target.judge(record(0.5, judge.YARDSTICK_SECONDS)).met
     assert target.judge({}).met is None
 
 
@@ -132,7 +133,7 @@ def test_quick_runs_have_all_of_them_small() -> None:
 
 
 def test_a_mapped_file_costs_little(tmp_path: Path) -> None:
-    from bench.memory import map_file
+    from bench.targets.memory import map_file
     from holdall import julia
     from holdall_bench.memory import supported
 

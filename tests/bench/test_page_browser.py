@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from bench import picture
+from bench.targets import picture
 from holdall_bench.page import write_page
 from tests.support.bench_run import HOSTILE, graph, growing, hostile, sample
 

@@ -17,7 +17,7 @@ from .rust_sources import Crate
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "python" / "holdall"
-PACKAGES = (PACKAGE, ROOT / "bench" / "holdall_bench")
+PACKAGES = (PACKAGE, ROOT / "bench" / "holdall_bench", ROOT / "bench" / "targets")
 HOST = ROOT / "crates" / "python" / "src"
 FORMAT = ROOT / "crates" / "format" / "src"
 # From the bottom up; what stands in one word is one floor.

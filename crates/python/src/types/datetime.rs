@@ -15,6 +15,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyString, PyTuple};
 use std::sync::Mutex;
 
+#[inline(always)] // a call of its own took a tenth of dumping a list of them
 pub fn encode<'py, E: TypeWalker<'py>>(encoder: &mut E, object: &Bound<'_, PyAny>) -> Result<()> {
     let raw = object.as_ptr();
     // SAFETY: a datetime, says the caller; the API was imported when the module was. Every field is in its range.

@@ -2,9 +2,9 @@
 
 holdall bench bakeoff --json bakeoff.json
 holdall bench scaling --full --codec holdall --codec pickle ... --json scaling.json
-python -m bench.publish bakeoff.json scaling.json
+python -m bench.targets.publish bakeoff.json scaling.json
 
-The plots need Chromium (`bench/picture.py`).
+The plots need Chromium (`bench/targets/picture.py`).
 """
 
 from __future__ import annotations
@@ -17,12 +17,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import holdall
-from bench.figures import REPO, put
-from bench.picture import HEIGHT, WIDTH, browser, export
 from holdall_bench import markdown
 from holdall_bench.codecs import CODECS
 from holdall_bench.page import write_page
 from holdall_bench.results import Run
+
+from .figures import REPO, put
+from .picture import HEIGHT, WIDTH, browser, export
 
 PICTURES = REPO / "docs" / "pictures"
 PAGE = REPO / "docs" / "benchmarks.md"

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import gc
-from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
-from bench.check import OtherBytes, Verdict, check
-from bench.data import Case
-from bench.peers import Peer, peers_of
-from bench.timing import Budget, Job, interleave
-from holdall_bench.floor_build import NotBuilt, build, load
-from holdall_bench.isolate import with_deep_stack
+from holdall_bench.fidelity import compare, compare_each
+from holdall_bench.floor_build import NotBuilt, build
+from holdall_bench.isolate import Child, Crashed, with_deep_stack
+from holdall_bench.results import CHANGED, COPIES, FAILED, SAME, Change, Fidelity
+
+from .data import Case
+from .peers import Peer, peers_of
+from .timing import Budget, Job, interleave
+
+# Who gives back this does the job, so that his time is worth comparing.
+RESTORED = (SAME, COPIES)
 
 
 def measure(case: Case, budget: Budget, collectors: list[bool]) -> dict[str, Any]:
@@ -24,26 +27,26 @@ def measure(case: Case, budget: Budget, collectors: list[bool]) -> dict[str, Any
 
 
 def measure_here(case: Case, budget: Budget, collectors: list[bool]) -> dict[str, Any]:
-    floor, no_floor = lower_bound()
-    peers = peers_of(case, floor)
+    no_floor = lower_bound()
+    peers = peers_of(case)
     converted = convert(case, peers)
     # What the libraries and other classes' copies of the data weigh must not slow down anyone's collector.
     gc.collect()
     gc.freeze()
     data = case.make()
-    verdicts: dict[str, Verdict] = {}
+    verdicts: dict[str, Fidelity] = {}
     sizes: dict[str, int] = {}
     stores: list[Job] = []
     restores: list[Job] = []
     for peer in peers:
         own = converted.get(peer.name, data)
         expected = own if peer.expected is None else peer.expected()
-        verdict = check(expected, partial(round_trip, peer, own), case.each)
+        verdict = check(peer, own, expected, case.each)
         del expected
-        if peer.bound and not verdict.counts:
+        if peer.bound and verdict.verdict not in RESTORED:
             continue  # it takes few types; that says nothing about anyone
         verdicts[peer.name] = verdict
-        if not verdict.counts:
+        if verdict.verdict not in RESTORED:
             continue
         if peer.dumps is not None:
             stores.append(Job(peer.name, peer.timed_dumps or peer.dumps, own, peer.before))
@@ -62,12 +65,14 @@ def measure_here(case: Case, budget: Budget, collectors: list[bool]) -> dict[str
         "title": case.title,
         "ours": peers[0].name,
         "stand_in": case.stand_in,
-        "graph": case.graph,
-        "typed": case.annotation is not None,
+        "graph": case.identity,
+        "typed": case.typed,
         "records": case.records,
         "note": no_floor,
         "sizes": sizes,
-        "verdicts": {name: asdict(verdict) for name, verdict in verdicts.items()},
+        "verdicts": {
+            name: {"kind": found.verdict, "detail": found.tells} for name, found in verdicts.items()
+        },
         "times": {
             "on" if collect else "off": {"dumps": dumps[i], "loads": loads[i]}
             for i, collect in enumerate(collectors)
@@ -75,13 +80,13 @@ def measure_here(case: Case, budget: Budget, collectors: list[bool]) -> dict[str
     }
 
 
-def lower_bound() -> tuple[ModuleType | None, str]:
-    """The module, or None and why it isn't there."""
+def lower_bound() -> str:
+    """Build it, if that can be done; else the reason."""
     try:
         build()
-        return load(), ""
     except NotBuilt as reason:
-        return None, f"no lower bound: {reason}"
+        return f"no lower bound: {reason}"
+    return ""
 
 
 def convert(case: Case, peers: list[Peer]) -> dict[str, Any]:
@@ -104,8 +109,22 @@ def size_of(stored: Any) -> int:
     return stored.stat().st_size if isinstance(stored, Path) else len(stored)
 
 
-def round_trip(peer: Peer, data: Any) -> Any:
-    stored = stored_form(peer, data)
-    if peer.reference is not None and stored != peer.reference(data):
-        raise OtherBytes("it writes other bytes")
-    return peer.loads(stored)
+def round_trip(peer: Peer, data: Any, expected: Any, each: bool = False) -> Fidelity:
+    """What it changes. each: of items that are stored one by one."""
+    try:
+        stored = stored_form(peer, data)
+        if peer.reference is not None and stored != peer.reference(data):
+            return Fidelity(CHANGED, [Change("it writes other bytes", 1)])
+        restored = peer.loads(stored)
+    except Exception as error:  # whatever a peer raises is its answer
+        return Fidelity(FAILED, reason=f"{type(error).__name__}: {error}")
+    return (compare_each if each else compare)(expected, restored)
+
+
+def check(peer: Peer, data: Any, expected: Any, each: bool) -> Fidelity:
+    """The same in a child, since some contestants crash."""
+    try:
+        found: Fidelity = Child(partial(round_trip, peer, data, expected, each)).result()
+    except (Crashed, RuntimeError) as error:
+        return Fidelity(FAILED, reason=f"crashes with {error}")
+    return found

@@ -17,7 +17,7 @@ from itertools import cycle, islice
 from statistics import median
 from time import perf_counter_ns
 
-from bench.targets import Line
+from .judge import Line
 
 NAME = "first_use"
 TITLE = "import, and the first typed load of a class of 50 fields"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import json
 import os
 import random
 import sys
@@ -15,33 +14,32 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from bench.documents import Catalog, Search
-from holdall_bench.data import SEED
+from holdall_bench.data import SEED, Data
 from holdall_bench.suites.arrays import matrices as arrays
 from holdall_bench.suites.bakeoff import messages, typed_messages
-from holdall_bench.suites.documents import DOCUMENTS
+from holdall_bench.suites.documents import DOCUMENTS, VARIABLE, document, path_of
 from holdall_bench.suites.graphs import clusters, component
 from holdall_bench.suites.instances import build
 from holdall_bench.suites.models import Bar, Baz, Foo, Message, Node, Sample
 from holdall_bench.suites.serbench import serbench
-from holdall_bench.suites.stand_ins import STAND_INS
 from holdall_bench.suites.structures import fixnums, floats, samples, tiny_ints, unicode_strings
 
-ROOT = Path(__file__).resolve().parent.parent
+from .documents import Catalog, Search
+
+ROOT = Path(__file__).resolve().parents[2]
 SHARED = Path(os.environ.get("HOLDALL_SHARED", ROOT.parent / "shared"))
+# Where the suite of documents looks for the real ones.
+os.environ.setdefault(VARIABLE, str(SHARED / "data" / "json"))
 
 
 @dataclass(frozen=True)
-class Case:
-    """A data set and how it is to be stored.
+class Case(Data):
+    """A data set that a target speaks of, or that stands beside one for orientation.
 
-    each: the object is a list whose items are stored one by one.
-    graph: identity matters, so peers that lose it have not restored the data.
-    deep: peers that recurse need a large stack; all of the case runs in a thread that has one.
+    typed: loads are asked for the annotation.
     stand_in: generated because the real data is missing, or shrunk for a quick run; the targets speak of the real data only.
     heavy: a round takes many seconds, so that there are few.
-    core: a row that has a stated target (`targets.py`); the others are for orientation.
-    annotation: loads are typed, asked for this (where items go one by one, for each of them).
+    core: a row that has a stated target (`judge.py`); the others are for orientation.
     expected: what loads give, where it isn't what was stored; a typed row that has it is about loads only.
     contestants: who takes part, where it isn't everybody who stores Python's objects.
     apart: each contestant is timed in a process of its own, where nobody else's memory is in the way.
@@ -49,22 +47,24 @@ class Case:
     records: how many the data are, where the report is to say what one takes.
     """
 
-    name: str
-    title: str
-    make: Callable[[], Any]
-    each: bool = False
-    graph: bool = False
-    deep: bool = False
+    typed: bool = False
     heavy: bool = False
     core: bool = True
     stand_in: bool = False
     classes: tuple[type, ...] = field(default=())
-    annotation: Any = None
     expected: Callable[[], Any] | None = None
     contestants: Callable[[Case], list[Any]] | None = None
     apart: bool = False
     key: Any = None
     records: int | None = None
+
+    def made(self, annotation: Any) -> Any:
+        """The data as another annotation says."""
+        return build(annotation, self.make())
+
+
+def row(name: str, title: str, make: Callable[[], Any], **others: Any) -> Case:
+    return Case(name, "targets", title, make, **others)
 
 
 @cache
@@ -73,16 +73,8 @@ def scratch_folder() -> tempfile.TemporaryDirectory[str]:
     return tempfile.TemporaryDirectory(prefix="holdall-bench-")
 
 
-def document(name: str) -> Any:
-    """One of the documents that JSON benchmarks use, or a generated stand-in of like structure."""
-    path = SHARED / "data" / "json" / f"{name}.json"
-    if path.exists():
-        return json.loads(path.read_bytes())
-    return STAND_INS[name](random.Random(SEED))
-
-
 def has_document(name: str) -> bool:
-    return (SHARED / "data" / "json" / f"{name}.json").exists()
+    return path_of(name) is not None
 
 
 def strings_of_few_kinds(count: int = 100_000, kinds: int = 500) -> list[str]:
@@ -139,15 +131,15 @@ def lisp_cases() -> list[Case]:
         ("a_pile_of_tangled_conses", True, (), {"number": 100_000}),
     ]
 
-    def case(name: str, graph: bool, classes: tuple[type, ...], arguments: dict[str, int]) -> Case:
+    def case(name: str, identity: bool, classes: tuple[type, ...], arguments: dict[str, int]) -> Case:
         make = module.DATASETS[name]
         title = f"cl-binary-store: {name.replace('_', ' ')}"
         deep = "tangled" in name
-        return Case(
+        return row(
             f"lisp_{name}",
             title,
             partial(make, **arguments),
-            graph=graph,
+            identity=identity,
             deep=deep,
             core=False,
             classes=classes,
@@ -159,11 +151,12 @@ def lisp_cases() -> list[Case]:
 def typed_cases() -> list[Case]:
     """Rows whose loads validate and build what an annotation asks for."""
     parts = [
-        Case(
+        row(
             f"typed_{name.removesuffix('_catalog')}",
             f"typed: part of {name}.json as dataclasses" + " (generated stand-in)" * stand_in,
             partial(document, name),
             stand_in=stand_in,
+            typed=True,
             annotation=annotation,
             expected=partial(made_of_document, annotation, name),
         )
@@ -171,23 +164,26 @@ def typed_cases() -> list[Case]:
         for stand_in in [not has_document(name)]
     ]
     return [
-        Case(
+        row(
             "typed_serbench",
             "typed: serbench at 1/10, slotted dataclasses",
             serbench,
+            typed=True,
             annotation=dict[str, list[Foo]],
         ),
-        Case(
+        row(
             "typed_samples",
             "typed: 100,000 slotted dataclasses (float, str)",
             samples,
+            typed=True,
             annotation=list[Sample],
         ),
-        Case(
+        row(
             "typed_messages",
             "typed: 2,000 messages as nested dataclasses one by one",
             typed_messages,
             each=True,
+            typed=True,
             annotation=Message,
         ),
         *parts,
@@ -200,7 +196,7 @@ def made_of_document(annotation: Any, name: str) -> Any:
 
 def cases() -> list[Case]:
     documents = [
-        Case(
+        row(
             name,
             f"{name}.json as dicts" + " (generated stand-in)" * stand_in,
             partial(document, name),
@@ -211,35 +207,47 @@ def cases() -> list[Case]:
     ]
     return [
         *documents,
-        Case("messages", "2,000 messages of 1.6 kB one by one", messages, each=True),
-        Case("samples", "100,000 slotted dataclasses (float, str)", samples, classes=(Sample,)),
-        Case("serbench", "serbench at 1/10: 90,000 Baz in Bar in Foo", serbench, classes=(Foo, Bar, Baz)),
-        Case(
+        row("messages", "2,000 messages of 1.6 kB one by one", messages, each=True),
+        row(
+            "samples",
+            "100,000 slotted dataclasses (float, str)",
+            samples,
+            classes=(Sample,),
+            annotation=list[Sample],
+        ),
+        row(
+            "serbench",
+            "serbench at 1/10: 90,000 Baz in Bar in Foo",
+            serbench,
+            classes=(Foo, Bar, Baz),
+            annotation=dict[str, list[Foo]],
+        ),
+        row(
             "clusters",
             "200,000 cyclic nodes, clusters of 20",
             clusters,
-            graph=True,
+            identity=True,
             deep=True,
             classes=(Node,),
         ),
-        Case(
+        row(
             "component",
             "200,000 cyclic nodes, one deep component",
             component,
-            graph=True,
+            identity=True,
             deep=True,
             classes=(Node,),
         ),
-        Case("small_ints", "1,000,000 ints, -16..16", tiny_ints),
-        Case("large_ints", "1,000,000 ints of 61 bits", fixnums),
-        Case("floats", "1,000,000 floats", floats),
-        Case("arrays", "100 arrays 100x100 float64", arrays),
-        Case("unicode_strings", "100,000 short unicode strings", unicode_strings, core=False),
-        Case("few_strings", "100,000 strings of 500 kinds", strings_of_few_kinds, core=False),
-        Case("mixed", "1,000,000 mixed values", mixed, core=False),
-        Case("one_int", "the int 1", lambda: 1, core=False),
-        Case("one_string", "the string 'abcd'", lambda: "abcd", core=False),
-        Case(
+        row("small_ints", "1,000,000 ints, -16..16", tiny_ints),
+        row("large_ints", "1,000,000 ints of 61 bits", fixnums),
+        row("floats", "1,000,000 floats", floats),
+        row("arrays", "100 arrays 100x100 float64", arrays),
+        row("unicode_strings", "100,000 short unicode strings", unicode_strings, core=False),
+        row("few_strings", "100,000 strings of 500 kinds", strings_of_few_kinds, core=False),
+        row("mixed", "1,000,000 mixed values", mixed, core=False),
+        row("one_int", "the int 1", lambda: 1, core=False),
+        row("one_string", "the string 'abcd'", lambda: "abcd", core=False),
+        row(
             "one_dict",
             "a dict of three small values",
             lambda: {"id": 7, "name": "abcd", "ok": True},

@@ -19,11 +19,12 @@ from pathlib import Path
 from typing import Any
 
 import holdall
-from bench import touched
-from bench.data import DOCUMENTS, ROOT, Case, scratch_folder
-from bench.targets import HOLD_DUMP, HOLD_OPEN, JULIA_MMAP
 from holdall_bench.isolate import Child, Crashed, with_deep_stack
 from holdall_bench.memory import high_water, settle, status
+
+from . import touched
+from .data import DOCUMENTS, Case, scratch_folder
+from .judge import HOLD_DUMP, HOLD_OPEN, JULIA_MMAP
 
 CASES = (
     "twitter",
@@ -40,6 +41,8 @@ CASES = (
     "files_arrays",
     *touched.CASES,
 )
+# What a child is started with, where `bench` is found.
+PROGRAM = [sys.executable, "-m", "bench.targets"]
 COPIES = 20  # of the documents, which alone are too small to tell from the noise
 LOADS_LIMIT, DUMPS_LIMIT = 1.1, 2.2
 MAPPED_CASE = "julia_arrays"
@@ -99,8 +102,7 @@ def measure_touched(case: Case) -> dict[str, Any]:
 def child(arguments: list[str], quick: bool = False) -> dict[str, Any]:
     done = subprocess.run(
         [
-            sys.executable,
-            str(ROOT / "bench" / "run.py"),
+            *PROGRAM,
             "--memory-child",
             *arguments,
             *["--quick"] * quick,

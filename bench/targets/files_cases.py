@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import holdall
-from bench import files_peers
-from bench.data import SEED, Case
-from bench.julia_cases import weight_shapes
 from holdall_bench.suites.stand_ins import text
+
+from . import files_peers
+from .data import SEED, Case, row
+from .julia_cases import weight_shapes
 
 TOUCHED = "W12"  # of 9 MB
 MEMBERS = 1_000_000  # of about a kilobyte
@@ -90,7 +91,7 @@ def files_cases(quick: bool = False) -> list[Case]:
     shapes = weight_shapes(narrower)
 
     def case(name: str, title: str, make: Callable[[], Any], peers: Any, **others: Any) -> Case:
-        return Case(
+        return row(
             f"files_{name}",
             f"files: {title}" + " (made small)" * quick,
             make,

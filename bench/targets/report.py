@@ -16,13 +16,15 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from bench.check import CANNOT, SAME, TREE, WRONG
-from bench.first_use import CONTESTANTS, TITLE, Measured, first_use_lines
-from bench.memory import DUMP_CASE, DUMP_LIMIT, DUMPS_LIMIT, LOADS_LIMIT, MAPPED_CASE, MAPPED_LIMIT
-from bench.targets import BSON_DROP_IN, RAW, YARDSTICK, Line, judge
-from bench.timing import ratio
-from bench.touched import CASES as TOUCHED_CASES
-from bench.touched import LIMIT as TOUCHED_LIMIT
+from holdall_bench.results import CHANGED, COPIES, FAILED, SAME
+from holdall_bench.units import time_text
+
+from .first_use import CONTESTANTS, TITLE, Measured, first_use_lines
+from .judge import BSON_DROP_IN, RAW, YARDSTICK, Line, judge
+from .memory import DUMP_CASE, DUMP_LIMIT, DUMPS_LIMIT, LOADS_LIMIT, MAPPED_CASE, MAPPED_LIMIT
+from .timing import ratio
+from .touched import CASES as TOUCHED_CASES
+from .touched import LIMIT as TOUCHED_LIMIT
 
 PACKAGES = (
     "holdall",
@@ -39,7 +41,7 @@ PACKAGES = (
 )
 # Of memory that the arrays of a file need.
 MEMORY_LIMITS = {MAPPED_CASE: MAPPED_LIMIT, DUMP_CASE: DUMP_LIMIT}
-VERDICT_STYLE = {SAME: "green", TREE: "yellow", WRONG: "red", CANNOT: "dim"}
+VERDICT_STYLE = {SAME: "green", COPIES: "yellow", CHANGED: "red", FAILED: "dim"}
 
 
 class Report:
@@ -66,7 +68,7 @@ class Report:
     def print(self, console: Console, record: dict[str, Any]) -> None:
         console.print(case_table(record))
         for name, verdict in record["verdicts"].items():
-            if verdict["kind"] in (WRONG, CANNOT):
+            if verdict["kind"] in (CHANGED, FAILED):
                 style = VERDICT_STYLE[verdict["kind"]]
                 console.print(
                     f"  [{style}]{name}: {verdict['kind']}: {escape(verdict['detail'][:150])}[/]",
@@ -135,15 +137,6 @@ def machine() -> str:
     return f"{platform.python_implementation()} {platform.python_version()}, {platform.machine()}, {now}; {', '.join(versions)}"
 
 
-def duration(nanoseconds: float) -> str:
-    """Three digits and a unit."""
-    for unit, size in (("ns", 1.0), ("µs", 1e3), ("ms", 1e6)):
-        value = nanoseconds / size
-        if value < 999.5 or unit == "ms":
-            return f"{value:.{2 if value < 9.995 else 1 if value < 99.95 else 0}f} {unit}"
-    raise AssertionError("unreachable")
-
-
 def case_table(record: dict[str, Any]) -> Table:
     """Sizes and times; in brackets how many times longer it took than the first of holdall's."""
     table = new_table(f"{record['title']}  [dim]({record['case']})[/]")
@@ -157,7 +150,7 @@ def case_table(record: dict[str, Any]) -> Table:
     pickled = record["sizes"].get("pickle 5")
     for name, verdict in record["verdicts"].items():
         kind = verdict["kind"]
-        if kind not in (SAME, TREE):
+        if kind not in (SAME, COPIES):
             continue
         size = record["sizes"].get(name)
         share = f"{size / pickled:.2f}" if size and pickled else ""
@@ -195,7 +188,7 @@ def time_cell(times: dict[str, list[float]], name: str, ours: str) -> str:
     if name not in times:
         return ""
     value = ratio(times, name, ours)
-    return duration(median(times[name])) + (f" [cyan]({value:.2f})[/]" if value is not None else "")
+    return time_text(median(times[name])) + (f" [cyan]({value:.2f})[/]" if value is not None else "")
 
 
 def memory_lines(rows: list[dict[str, Any]]) -> list[Line]:
@@ -230,7 +223,7 @@ def memory_lines(rows: list[dict[str, Any]]) -> list[Line]:
 
 
 def memory_table(rows: list[dict[str, Any]]) -> Table:
-    table = new_table("Peak extra memory, in a process of its own (bench/memory.py says how)")
+    table = new_table("Peak extra memory, in a process of its own (bench/targets/memory.py says how)")
     for column in ("data", "", "op"):
         table.add_column(column)
     for column in ("peak extra", "objects / output", "ratio"):
@@ -254,7 +247,7 @@ def memory_table(rows: list[dict[str, Any]]) -> Table:
 
 
 def first_use_table(measured: Measured) -> Table:
-    table = new_table(f"First use: {TITLE} (bench/first_use.py says how)")
+    table = new_table(f"First use: {TITLE} (bench/targets/first_use.py says how)")
     table.add_column("")
     for name in CONTESTANTS:
         table.add_column(name, justify="right")

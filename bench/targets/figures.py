@@ -8,8 +8,9 @@ import sys
 from statistics import median
 from typing import Any
 
-from bench.check import SAME, TREE
-from bench.targets import (
+from holdall_bench.results import COPIES, SAME
+
+from .judge import (
     BSON,
     BSON_DROP_IN,
     BSON_OPEN,
@@ -35,9 +36,9 @@ from bench.targets import (
     elsewhere_ratio,
     rival_ratio,
 )
-from bench.timing import ratio
+from .timing import ratio
 
-REPO = pathlib.Path(__file__).resolve().parents[1]
+REPO = pathlib.Path(__file__).resolve().parents[2]
 START, END = "<!-- figures -->\n", "<!-- end of figures -->"
 TYPED_START, TYPED_END = "<!-- typed figures -->\n", "<!-- end of typed figures -->"
 BSON_START, BSON_END = "<!-- bson figures -->\n", "<!-- end of bson figures -->"
@@ -52,7 +53,7 @@ def next_fastest(record: dict[str, Any], op: str, ours: str = "holdall", among: 
     times = record["times"]["on"][op]
     found = []
     for name, verdict in record["verdicts"].items():
-        if name.startswith(LEFT_OUT) or name.endswith("*") or verdict["kind"] not in (SAME, TREE):
+        if name.startswith(LEFT_OUT) or name.endswith("*") or verdict["kind"] not in (SAME, COPIES):
             continue
         if among and name not in among:
             continue

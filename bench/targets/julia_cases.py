@@ -13,9 +13,10 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from bench import julia_peers
-from bench.data import SEED, Case, scratch_folder
 from holdall_bench.suites.models import Bar, Baz, Foo
+
+from . import julia_peers
+from .data import SEED, Case, row, scratch_folder
 
 BARS = 2_000  # in each Foo of the original
 KEYS = ("Foo", "Foo2", "Foo3")
@@ -109,7 +110,7 @@ def julia_cases(quick: bool = False) -> list[Case]:
         expected: Callable[[], Any] | None = None,
         heavy: bool = False,
     ) -> Case:
-        return Case(
+        return row(
             f"julia_{name}",
             f"Julia: {title}" + " (made small)" * quick,
             make,
@@ -120,7 +121,7 @@ def julia_cases(quick: bool = False) -> list[Case]:
         )
 
     return [
-        Case(
+        row(
             "julia_serbench",
             "Julia: serbench at 1/10 as slotted dataclasses",
             julia_serbench,

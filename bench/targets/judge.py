@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from bench.check import SAME, TREE
-from bench.timing import ratio
+from holdall_bench.results import COPIES, SAME
+from holdall_bench.suites.documents import DOCUMENTS
 
-DOCUMENTS = ("twitter", "citm_catalog", "canada", "github_events")
+from .timing import ratio
+
 FAST_FORMATS = ("marshal", "msgspec.msgpack", "ormsgpack", "orjson")
 MSGPACK = "holdall.msgpack"
 # `bson_peers.py` says who these are.
@@ -252,7 +253,7 @@ def rival_ratio(
     record = results.get(case)
     if record is None or collector not in record["times"] or peer not in record["verdicts"]:
         return None
-    if record["verdicts"][peer]["kind"] not in ((SAME,) if record["graph"] else (SAME, TREE)):
+    if record["verdicts"][peer]["kind"] not in ((SAME,) if record["graph"] else (SAME, COPIES)):
         return None
     return ratio(record["times"][collector][op], peer, ours)
 

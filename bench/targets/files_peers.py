@@ -18,9 +18,10 @@ from pathlib import Path
 from typing import Any
 
 import holdall
-from bench.data import Case, scratch_folder
-from bench.peers import Peer
-from bench.targets import HOLD, HOLD_MMAP, HOLD_OPEN, JOBLIB, PICKLE, RAW, SAFE_FILE, SAFE_OPEN, SAVEZ
+
+from .data import Case, scratch_folder
+from .judge import HOLD, HOLD_MMAP, HOLD_OPEN, JOBLIB, PICKLE, RAW, SAFE_FILE, SAFE_OPEN, SAVEZ
+from .peers import Peer
 
 Store = Callable[[Any, Path], None]
 Load = Callable[[Path], Any]

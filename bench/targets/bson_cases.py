@@ -12,11 +12,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from bench import bson_peers
-from bench.data import DOCUMENTS, Case, document, has_document, messages, scratch_folder, serbench
-from bench.documents import Catalog, Search
 from holdall_bench.suites.instances import build
 from holdall_bench.suites.models import Foo, Message
+
+from . import bson_peers
+from .data import DOCUMENTS, Case, document, has_document, messages, row, scratch_folder, serbench
+from .documents import Catalog, Search
 
 SHARDS = 48  # of 2,000 messages and 3.1 MB each: a document of 150 MB
 INT32 = range(-(1 << 31), 1 << 31)
@@ -86,7 +87,7 @@ def text_in_shards() -> Any:
 
 def plain(name: str, title: str, make: Callable[[], Any], each: bool = False, stand_in: bool = False) -> Case:
     """A row of both doors, both ways."""
-    return Case(
+    return row(
         f"bson_{name}",
         f"BSON: {title}",
         make,
@@ -110,12 +111,13 @@ def typed(
     def instances(of: Any) -> Any:
         return [build(of, item) for item in make()] if each else build(of, make())
 
-    return Case(
+    return row(
         f"bson_typed_{name}",
         f"BSON, typed: {title}",
         make,
         each=each,
         stand_in=stand_in,
+        typed=True,
         annotation=annotation,
         contestants=partial(bson_peers.typed_peers, instances=instances),
     )
@@ -147,7 +149,7 @@ def bson_cases() -> list[Case]:
     return [
         *documents,
         plain("messages", "2,000 messages of 1.6 kB one by one", bson_messages, each=True),
-        Case(
+        row(
             "bson_messages_all",
             "BSON: 2,000 messages of 1.6 kB by decode_all",
             bson_messages,
@@ -164,7 +166,7 @@ def bson_cases() -> list[Case]:
             each=True,
         ),
         typed("serbench", "serbench at 1/10 as slotted dataclasses", dict[str, list[Foo]], bson_serbench),
-        Case(
+        row(
             "bson_lazy",
             f"BSON, lazy: one text deep in a document of 150 MB ({SHARDS} x 2,000 messages)",
             shards,

@@ -1,6 +1,6 @@
 """Exports a plot of `holdall bench --html` as pictures for the README, in light and in dark:
 
-python -m bench.picture report.html plot-id out-light.svg out-dark.svg
+python -m bench.targets.picture report.html plot-id out-light.svg out-dark.svg
 
 Each plot's id stands in the page: `plot-<data set>-size`, `plot-<data set>-bound`, `plot-curve-<curve>-dumps`.
 """

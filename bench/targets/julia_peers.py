@@ -16,11 +16,12 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from bench.bson_peers import pymongo_codec
-from bench.data import Case, samples
-from bench.peers import Peer
-from bench.targets import BSON_DROP_IN, JULIA, JULIA_MMAP, JULIA_OPEN, PYMONGO, READ, YARDSTICK
 from holdall_bench.suites.models import Bar, Baz, Foo
+
+from .bson_peers import pymongo_codec
+from .data import Case, samples
+from .judge import BSON_DROP_IN, JULIA, JULIA_MMAP, JULIA_OPEN, PYMONGO, READ, YARDSTICK
+from .peers import Peer
 
 
 def map_classes() -> None:

@@ -7,14 +7,17 @@ holdall.bson takes part by two doors: PyMongo's names, `encode` and `decode`, wh
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import MISSING
 from functools import cache, partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from bench.data import Case
-from bench.peers import Peer
-from bench.targets import BSON, BSON_DROP_IN, BSON_OPEN, PYMONGO, PYMONGO_LAZY
+from holdall_bench.codecs.structs import known, substituted, substituted_fields
+
+from .data import Case
+from .judge import BSON, BSON_DROP_IN, BSON_OPEN, PYMONGO, PYMONGO_LAZY
+from .peers import Peer
 
 
 def pymongo_codec() -> ModuleType:
@@ -64,7 +67,6 @@ def typed_peers(case: Case, instances: Callable[[Any], Any]) -> list[Peer]:
     import msgspec
     from pydantic import TypeAdapter
 
-    from bench.pydantic_models import MODELS
     from holdall import bson as ours
 
     theirs = pymongo_codec()
@@ -82,8 +84,21 @@ def typed_peers(case: Case, instances: Callable[[Any], Any]) -> list[Peer]:
         peer(BSON, ours.Decoder(type=wanted, tz_aware=False).decode),
         peer("msgspec.convert", lambda data: convert(decode(data), wanted)),
         validated("pydantic", wanted),
-        validated("pydantic Model*", MODELS[case.name]),
+        validated("pydantic Model*", substituted(wanted, model_of)),
     ]
+
+
+@cache
+def model_of(cls: type) -> Any:
+    """The dataclass as a pydantic model: pydantic with classes of its own."""
+    import pydantic
+
+    name = f"{cls.__name__}Model"
+    fields: dict[str, Any] = {
+        field.name: (hint, ... if field.default is MISSING else field.default)
+        for field, hint in substituted_fields(cls, model_of, name)
+    }
+    return known(pydantic.create_model(name, __module__=known.__module__, **fields))
 
 
 MIDDLE = "shard 24"

@@ -11,19 +11,20 @@ from typing import Any
 
 from rich.console import Console
 
-from bench.bson_cases import bson_cases
-from bench.data import ROOT, Case, cases
-from bench.files_cases import files_cases
-from bench.first_use import NAME as FIRST_USE
-from bench.first_use import TITLE as FIRST_USE_TITLE
-from bench.first_use import measure_first_use
-from bench.julia_cases import julia_cases
-from bench.measure import measure
-from bench.memory import CASES as MEMORY_CASES
-from bench.memory import child_main, measure_memory
-from bench.report import Report
-from bench.timing import Budget
 from holdall_bench.memory import supported
+
+from .bson_cases import bson_cases
+from .data import ROOT, Case, cases
+from .files_cases import files_cases
+from .first_use import NAME as FIRST_USE
+from .first_use import TITLE as FIRST_USE_TITLE
+from .first_use import measure_first_use
+from .julia_cases import julia_cases
+from .measure import measure
+from .memory import CASES as MEMORY_CASES
+from .memory import PROGRAM, child_main, measure_memory
+from .report import Report
+from .timing import Budget
 
 QUICK, QUICK_EXTRA = Budget(0.6, 3), Budget(0.3, 3)
 FULL, FULL_EXTRA, FULL_HEAVY = Budget(4.0, 7), Budget(1.5, 5), Budget(1.0, 3)
@@ -33,7 +34,7 @@ COLLECTORS = {"on": [True], "off": [False], "both": [True, False]}
 
 def parse(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        prog="bench/run.py", description="holdall against its peers and the lower bound"
+        prog="python -m bench.targets", description="holdall against its peers and the lower bound"
     )
     parser.add_argument("--quick", action="store_true", help="fewer rounds: figures for orientation")
     parser.add_argument(
@@ -117,10 +118,14 @@ def run_all(chosen: list[Case], options: argparse.Namespace) -> None:
 
 def in_child(case: Case, options: argparse.Namespace) -> dict[str, Any]:
     """The record of one data set. A process that dies leaves a record with the reason in it."""
-    command = [sys.executable, str(ROOT / "bench" / "run.py"), "--child", case.name, "--gc", options.gc]
+    command = [*PROGRAM, "--child", case.name, "--gc", options.gc]
     done = subprocess.run(command + ["--quick"] * options.quick, capture_output=True, text=True)
     if done.returncode != 0:
         reason = "\n".join(done.stderr.strip().splitlines()[-3:]) or f"exit code {done.returncode}"
         return {"case": case.name, "title": case.title, "error": reason}
     record: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return record
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
