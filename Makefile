@@ -50,9 +50,17 @@ bench: $(VENV)/.stamp-build ## every data set against every peer, as ratios of i
 	@$(BIN)/python -m bench.targets $(ARGS)
 
 ##@ Check
-.PHONY: test beside-the-build lint ruff mypy rust-lint house docs-lint cargo-test pytest properties test-mongo check-julia check-versions peers corpora interpreter-tests zoo zoo-scan fuzz fuzz-rust miri check-debug sanitize complexity faults soak soak-log
+.PHONY: check test beside-the-build lint ruff mypy rust-lint house docs-lint cargo-test pytest properties test-mongo check-julia check-versions peers corpora interpreter-tests zoo zoo-scan fuzz fuzz-rust miri check-debug sanitize complexity faults soak soak-log
 # `+`: what stands in a variable is not seen to be make, which would keep its jobs to itself.
 STEP = +@$(MAKE) --no-print-directory
+# What takes more than a few seconds: hostile inputs, deep graphs, processes that are killed, random graphs, whole programs.
+FAST = tests/api tests/cli tests/formats tests/host tests/repository $(patsubst %,--ignore=tests/%.py,api/test_documents api/log/test_crash \
+	api/log/test_damage api/pickle/test_semantics cli/test_commands cli/test_shown cli/test_unpickle formats/bson/test_compat formats/bson/test_documents \
+	formats/bson/test_options formats/hold/test_file_frames formats/julia/test_refcounts host/test_deep host/test_properties host/test_zoo_standard \
+	repository/test_isomorphic)
+check: lint $(EXTENSION) $(VENV)/.stamp-test ## lint and the fast half of the Python tests, for every day
+	$(BIN)/python -m pytest -q -n $(JOBS) --dist loadgroup -m 'not soak' $(FAST) $(ARGS)
+
 # The compiler works on one thread for a good part of a build from nothing: what needs no extension runs beside it.
 test: $(VENV)/.stamp-build ## lint, the Rust tests and the Python tests: what CI runs
 	$(STEP) -j$(JOBS) --output-sync=target $(EXTENSION) beside-the-build
@@ -164,6 +172,7 @@ zoo-scan: $(EXTENSION) $(ZOO)/.stamp ## handmade messages for every class of C c
 fuzz: $(EXTENSION) $(VENV)/.stamp-test fuzz-rust ## damaged and made-up messages through Python, half of SECONDS=60 each; cargo-fuzz, SECONDS in all
 	$(BIN)/python tests/fuzz/mutate.py --seconds $$(($(FUZZ_SECONDS) / 2)) --jobs $(JOBS)
 	$(BIN)/python tests/fuzz/grammar.py --seconds $$(($(FUZZ_SECONDS) / 2)) --jobs $(JOBS)
+	$(BIN)/python -m pytest -q -n $(JOBS) --full -m damage
 
 # A stable toolchain takes the flags of AddressSanitizer where it is told to.
 fuzz-rust: ## the targets of cargo-fuzz, with AddressSanitizer: SECONDS=60 in all

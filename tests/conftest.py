@@ -12,7 +12,7 @@ from typing import Any, Callable, Iterator
 import pytest
 
 import holdall
-from tests.support import each
+from tests.support import each, extent
 from tests.support.formats import FORMATS, Format
 from tests.support.kinds import KINDS, TYPES
 from tests.support.places import data_folder
@@ -30,6 +30,7 @@ else:
     hypothesis.settings.register_profile(
         "same",
         parent=hypothesis.settings.get_profile("random"),
+        max_examples=100,
         derandomize=True,
         database=None,
         print_blob=True,
@@ -43,6 +44,7 @@ MOST_MEMORY = 8 << 30
 
 def pytest_configure(config: pytest.Config) -> None:
     each.chosen = config.getoption("--case")
+    extent.full = config.getoption("--full")
     # AddressSanitizer reserves terabytes of addresses.
     if sys.platform.startswith("linux") and "asan" not in os.environ.get("LD_PRELOAD", ""):
         import resource
@@ -65,6 +67,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--case", default="", metavar="TEXT", help="of tests with many cases: those whose name contains TEXT"
+    )
+    parser.addoption(
+        "--full",
+        action="store_true",
+        help="every byte of files that are damaged in turn, instead of a sample",
     )
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 import holdall
+from tests.support.extent import sample
 
 BIG = bytes(range(256)) * 4096  # past the length from which a message is written in parts
 VALUES = [None, 0, "abcd", [1, [2.5, None]], {"a": (1, 2)}, BIG]
@@ -427,9 +428,10 @@ def test_every_prefix_is_truncated(path):
                 holdall.load(source)
 
 
+@pytest.mark.damage
 def test_every_flipped_bit_is_found(path):
     whole = dumped({"key": [1, 2.5, "text"]})
-    for bit in range(len(whole) * 8):
+    for bit in sample(range(len(whole) * 8), 300):
         damaged = bytearray(whole)
         damaged[bit // 8] ^= 1 << bit % 8
         path.write_bytes(damaged)

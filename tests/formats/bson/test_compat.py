@@ -47,6 +47,7 @@ from tests.support.bson_wire import (
     string,
 )
 from tests.support.each import each
+from tests.support.extent import sample
 
 STANDARD = oracle.CodecOptions(uuid_representation=oracle.STANDARD)
 
@@ -267,11 +268,13 @@ def test_changed_bytes(name):
             assert kind == "given" or found is oracle.InvalidBSON
 
 
+@pytest.mark.damage
 @pytest.mark.parametrize(
     "name", ["array of all sorts", "DBRef", "code with scope", "regex", "binary 2", "dbpointer"]
 )
 def test_every_changed_byte(name):
-    for data in one_byte_changed(document(element(*PAYLOADS[name]), element(oracle.BSONNUL, name=b"z"))):
+    whole = document(element(*PAYLOADS[name]), element(oracle.BSONNUL, name=b"z"))
+    for data in sample(list(one_byte_changed(whole)), 400):
         kind, found = both("decode", data)
         assert kind == "given" or found is oracle.InvalidBSON
 
