@@ -226,11 +226,12 @@ impl<D: Dialect<Writer: TimestampWriter>> Encoder<'_, D> {
     ///
     /// # Safety
     /// `object` is alive, and of that class.
+    #[inline(always)]
     pub(crate) unsafe fn schemaless_builtin(&mut self, object: Obj, class: Type) -> Result<()> {
         // SAFETY: `object` is alive and of `class`, by contract; the type is checked before content is read.
         unsafe {
             if self.options.builtin_only && class != addr_of_mut!(ffi::PyByteArray_Type) {
-                self.plain_instance(object, class)
+                self.schemaless_instance(object, class)
             } else if class == addr_of_mut!(ffi::PySet_Type) || class == addr_of_mut!(ffi::PyFrozenSet_Type) {
                 self.w.list(ffi::PySet_Size(object) as usize);
                 self.schemaless_members(object)
@@ -244,7 +245,7 @@ impl<D: Dialect<Writer: TimestampWriter>> Encoder<'_, D> {
             } else if object == ffi::Py_Ellipsis() || object == ffi::Py_NotImplemented() {
                 self.refused(object, "the format has no form for it, which needs")
             } else {
-                self.plain_instance(object, class)
+                self.schemaless_instance(object, class)
             }
         }
     }
@@ -253,7 +254,8 @@ impl<D: Dialect<Writer: TimestampWriter>> Encoder<'_, D> {
     ///
     /// # Safety
     /// `object` is alive, and of that class.
-    unsafe fn plain_instance(&mut self, object: Obj, class: Type) -> Result<()> {
+    #[inline(always)]
+    unsafe fn schemaless_instance(&mut self, object: Obj, class: Type) -> Result<()> {
         // SAFETY: the contract is the same.
         unsafe {
             let plan = self.plan(class)?;
