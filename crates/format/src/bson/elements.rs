@@ -29,6 +29,25 @@ pub struct Element<'i> {
     pub at: usize,
 }
 
+impl Element<'_> {
+    /// Where the element begins in the document: its type and name stand before the value.
+    pub fn start(&self) -> usize {
+        self.at - self.name.len() - 2
+    }
+
+    /// Where the next one begins.
+    pub fn end(&self) -> usize {
+        self.at + self.value.len()
+    }
+
+    /// The name of so many bytes of the element whose value begins at that offset.
+    pub fn name_before(document: &[u8], at: usize, len: usize) -> &[u8] {
+        // A NUL stands between the two.
+        let end = at.saturating_sub(1);
+        document.get(end.saturating_sub(len)..end).unwrap_or_default()
+    }
+}
+
 /// The elements of a document, one after the other. Their values are not looked into.
 #[derive(Debug, Clone)]
 pub struct Elements<'i> {
@@ -37,6 +56,9 @@ pub struct Elements<'i> {
 }
 
 impl<'i> Elements<'i> {
+    /// Where the first element of a document begins.
+    pub const FIRST: usize = tag::HEAD;
+
     /// Of a document (or an array) that is all of `document`.
     pub fn new(document: &'i [u8]) -> Result<Self> {
         let rest = document_body(document, true).map_err(|flaw| Error::new(flaw.kind, flaw.at))?;

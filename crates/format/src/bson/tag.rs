@@ -39,6 +39,10 @@ pub const DOCUMENT_MIN: usize = 5;
 pub const OBJECT_ID_LEN: usize = 12;
 /// Binary whose length is written twice, as the specification once had it.
 pub const SUBTYPE_OLD: u8 = 2;
+/// A UUID, in an order of bytes that each driver had for itself.
+pub const SUBTYPE_UUID_OLD: u8 = 3;
+/// A UUID, in its own order.
+pub const SUBTYPE_UUID: u8 = 4;
 /// The most bytes a document may have, or a text with its NUL.
 pub const LENGTH_MAX: usize = i32::MAX as usize;
 

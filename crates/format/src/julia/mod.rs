@@ -5,6 +5,7 @@
 //! something else, and writes them.
 
 mod document;
+mod number;
 mod reader;
 pub mod tag;
 #[cfg(test)]
@@ -12,5 +13,6 @@ mod tests;
 mod writer;
 
 pub use document::{instance, is_tagged, Instance};
+pub use number::{Number, NumberValue};
 pub use reader::{BackReferences, Reader};
 pub use writer::{description, reference, Parameter, Survey, Writer};

@@ -30,8 +30,8 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         self.fill_list(list, 0, len, object_id, item)
     }
 
-    /// Goes on with a list of a schemaless format from its `at`th place on: lists of leaves, which others have as a run, need no
-    /// frame.
+    /// Goes on with a list of a schemaless format from its `at`th place on: lists of leaves, which others have as a
+    /// run, need no frame.
     #[inline(always)]
     fn fill_list(
         &mut self,

@@ -1,5 +1,6 @@
-//! Dicts of schemaless formats, whose keys stand in every one of them: the keys of the last dict that began alike are expected
-//! again. Where they come, the dict is a copy of a template whose values are replaced, and a key costs one comparison.
+//! Dicts of schemaless formats, whose keys stand in every one of them: the keys of the last dict that began alike are
+//! expected again. Where they come, the dict is a copy of a template whose values are replaced, and a key costs one
+//! comparison.
 //!
 //! Like the caches of names and shapes, what is kept holds immutable strings only.
 

@@ -1,4 +1,4 @@
-//! Canonical form: the first of its two walks. What puts the members of a set in order is in `sets.rs`.
+//! Canonical form: the first of its two walks. `sets.rs` puts the members of sets in order.
 
 use super::dialect::Native;
 use super::scratch::Scratch;
@@ -9,12 +9,12 @@ use crate::memory::Vec;
 use holdall_format::hold::Writer;
 use pyo3::prelude::*;
 
-/// What the first of two walks finds, which a canonical message takes: the second writes.
+/// The result of the first of the two walks of a canonical message; the second walk writes the message.
 pub struct FirstWalk {
     pub sharing: Sharing,
     pub recipes: Recipes,
     pub temporaries: Vec<Owned>,
-    /// Both walks share it.
+    /// Shared by both walks.
     pub orders: sets::Shared,
 }
 
@@ -25,7 +25,7 @@ pub fn first_walk(scratch: &mut Scratch, object: &Bound<'_, PyAny>, options: &Op
     let Scratch { output, tables } = scratch;
     let orders = sets::Shared::default();
     let writer = Writer::new(&mut *output, options.trust);
-    // SAFETY: the GIL is held, as `py` shows.
+    // SAFETY: `py` proves that the GIL is held.
     let mut encoder =
         unsafe { Encoder::new(py, Native::new(), writer, options, tables, Sharing::Finding(Default::default())) };
     encoder.orders = Some(orders.clone());

@@ -1,5 +1,5 @@
-//! What is nested so deep that no load restores it, refused where it is written: keys whose hash, and objects whose deallocation,
-//! recurse in C. What stands directly within each other shows on the stack; what is only referred to is followed here.
+//! Refuses objects that no load could restore because of their depth: keys whose hash, and objects whose deallocation,
+//! recurse in C. Containers nested in each other are on the stack; references between objects are followed here.
 
 use super::{Encoder, Extra, Frame, Kind};
 use crate::budget::hash_cost::frees_by_recursion;
@@ -16,19 +16,19 @@ use pyo3::prelude::*;
 use std::ffi::{c_int, c_void};
 use std::ptr::addr_of_mut;
 
-/// Where the stack has a multiple of so many frames, it is looked at (a power of two).
+/// The stack is inspected whenever its number of frames passes a multiple of this power of two.
 const LOOKED_AT: usize = 64;
-/// More frames than the most that a load takes of what is freed by recursion.
+/// How many frames are inspected: more than the deepest deallocation by recursion that a load accepts.
 const MOST_FRAMES: usize = 2 * HashCost::MOST_FREED as usize;
-/// A key of tuples of so many items, and so many levels, is looked at without noting anything.
+/// Keys of up to this many items per tuple and this many levels need no bookkeeping.
 const FLAT_ITEMS: isize = 16;
 const FLAT_LEVELS: usize = 4;
-/// CPython's own limit, under which code of a class's that hashes never goes deeper than a load takes.
+/// CPython's default limit, below which a hash in a class's own code never recurses deeper than a load accepts.
 const USUAL_RECURSION: c_int = 1_000;
-/// A dict or tuple that tells what an exception is made of stands between it and what it holds.
+/// A dict or tuple with an exception's arguments or fields is between the exception and its content.
 const BETWEEN: usize = 2;
 
-/// Classes whose instances are freed without recursion, as their flags say.
+/// Flags of classes whose instances are freed without recursion.
 const NEVER: u64 = ffi::Py_TPFLAGS_HEAPTYPE
     | ffi::Py_TPFLAGS_LIST_SUBCLASS
     | ffi::Py_TPFLAGS_UNICODE_SUBCLASS
@@ -36,11 +36,11 @@ const NEVER: u64 = ffi::Py_TPFLAGS_HEAPTYPE
     | ffi::Py_TPFLAGS_LONG_SUBCLASS
     | ffi::Py_TPFLAGS_TYPE_SUBCLASS;
 
-/// What was noted in one message of objects that refer to each other. Most messages need none of it.
+/// References between the objects of one message, as far as they matter here. Most messages need nothing of this.
 #[derive(Default)]
 pub(crate) struct Deep {
     scale: Scale,
-    /// Objects that are freed by recursion and lead to each other by references.
+    /// Objects that are freed by recursion and lead to other such objects by references.
     linked: Vec<Owned>,
 }
 
@@ -51,19 +51,19 @@ impl<D: Dialect> Encoder<'_, D> {
     /// `key` is alive.
     #[inline(always)]
     pub(crate) unsafe fn check_key(&mut self, key: Obj) -> Result<()> {
-        // SAFETY: alive, says the caller.
+        // SAFETY: `key` is alive by contract.
         if D::KEEPS_TYPES && unsafe { !self.is_flat(key, FLAT_LEVELS) } {
             return self.charge_key(key);
         }
         Ok(())
     }
 
-    /// Whether hashing a key is known at a glance to go a few levels deep.
+    /// Whether a quick look shows that hashing a key recurses only a few levels.
     ///
     /// # Safety
     /// `key` is alive.
     unsafe fn is_flat(&self, key: Obj, levels: usize) -> bool {
-        // SAFETY: alive, says the caller, and so are the items of a tuple.
+        // SAFETY: `key` is alive by contract, and a tuple holds its items.
         unsafe {
             let class = ffi::Py_TYPE(key);
             if ffi::PyType_HasFeature(class, ffi::Py_TPFLAGS_TUPLE_SUBCLASS) != 0 {
@@ -72,7 +72,7 @@ impl<D: Dialect> Encoder<'_, D> {
                     && len <= FLAT_ITEMS
                     && (0..len).all(|at| self.is_flat(ffi::PyTuple_GET_ITEM(key, at), levels - 1));
             }
-            // What is deep in an instance is a tuple, or another instance, whose code CPython itself stops in time.
+            // An instance can only be deep by a tuple, or by other instances, whose code CPython itself stops in time.
             ffi::PyType_HasFeature(class, ffi::Py_TPFLAGS_HEAPTYPE) == 0
                 || hashes_by_identity(key)
                 || (self.linked_tuples < LOOKED_AT && ffi::Py_GetRecursionLimit() <= USUAL_RECURSION)
@@ -82,7 +82,7 @@ impl<D: Dialect> Encoder<'_, D> {
     #[cold]
     #[inline(never)]
     fn charge_key(&mut self, key: Obj) -> Result<()> {
-        // SAFETY: alive, as the caller of `check_key` says.
+        // SAFETY: `check_key`, the only caller, demands a live key.
         let key = unsafe { Owned::borrowed(key) };
         let hash_cost = self.deep.get_or_insert_default().scale.add_hash_cost(self.py, &key)?;
         if hash_cost.depth > HashCost::DEEPEST {
@@ -94,15 +94,15 @@ impl<D: Dialect> Encoder<'_, D> {
         Ok(())
     }
 
-    /// Notes a reference to an object that stands elsewhere: what holds it may be deeper than the stack shows.
+    /// Records a reference to an object elsewhere: its holder may be deeper than the stack shows.
     #[inline(always)]
     pub(crate) fn link(&mut self, object: Obj) {
         if !D::KEEPS_TYPES {
             return;
         }
-        // SAFETY: alive, as whoever writes a reference says.
+        // SAFETY: whoever writes a reference to an object holds it.
         let class = unsafe { ffi::Py_TYPE(object) };
-        // SAFETY: its class.
+        // SAFETY: a live object holds its class.
         let has = |flags| unsafe { ffi::PyType_HasFeature(class, flags) != 0 };
         if has(ffi::Py_TPFLAGS_TUPLE_SUBCLASS) {
             self.linked_tuples += 1;
@@ -113,12 +113,12 @@ impl<D: Dialect> Encoder<'_, D> {
         }
     }
 
-    /// Notes on the stack that what is being written of an object leads to one that stands elsewhere; says no where that object is
-    /// not one that is freed by recursion: those are written by their parts, or are default dicts.
+    /// Marks the frame of the object being written as leading to an object elsewhere. `false`: that object isn't freed
+    /// by recursion. Objects that are, are written from parts or are default dicts.
     #[cold]
     fn link_holder(&mut self) -> bool {
         let mut above = self.tables.stack.iter_mut().rev().take(1 + BETWEEN);
-        // SAFETY: held by its frame.
+        // SAFETY: the frame holds the object.
         let is_default_dict = |frame: &Frame| unsafe { freed_by_recursion(ffi::Py_TYPE(frame.object.get())) != 0 };
         let is_holder =
             |frame: &Frame| frame.kind == Kind::Parts || (frame.kind == Kind::Pairs && is_default_dict(frame));
@@ -131,7 +131,7 @@ impl<D: Dialect> Encoder<'_, D> {
         }
     }
 
-    /// Takes the frame on top, all of which is written.
+    /// Pops the frame on top, which is finished.
     #[inline(always)]
     pub(super) fn pop_linked(&mut self) -> Option<Frame> {
         let frame = self.tables.stack.pop();
@@ -141,7 +141,7 @@ impl<D: Dialect> Encoder<'_, D> {
         frame
     }
 
-    /// What was written of an object leads to one that stands elsewhere.
+    /// Records that an object which has been written leads to an object elsewhere.
     #[cold]
     #[inline(never)]
     fn linked(&mut self, frame: &Frame) {
@@ -154,7 +154,7 @@ impl<D: Dialect> Encoder<'_, D> {
             _ => None,
         });
         for object in values.chain([&frame.object]) {
-            // SAFETY: held by the frame, as is its class.
+            // SAFETY: the frame holds the object, and the object its class.
             if freed_by_recursion(unsafe { ffi::Py_TYPE(object.get()) }) != 0 {
                 self.deep.get_or_insert_default().linked.push(object.clone());
             }
@@ -162,7 +162,7 @@ impl<D: Dialect> Encoder<'_, D> {
         self.link_holder();
     }
 
-    /// Once the message is whole: refuses what is too deep by the references between its objects.
+    /// When the message is complete: refuses objects that are too deep through references.
     #[inline(always)]
     pub(crate) fn refuse_linked(&mut self) -> Result<()> {
         match self.deep.take() {
@@ -176,7 +176,7 @@ impl<D: Dialect> Encoder<'_, D> {
     fn cost_of_linked(&self, linked: &[Owned]) -> Result<()> {
         let mut known = FxHashMap::default();
         for object in linked {
-            // The object that holds those noted last is not among them.
+            // The object that holds the ones recorded last isn't recorded itself.
             let own = usize::from(HashCost::OF_ARRAY);
             if freed_depth(self.py, object, &mut known)? + own > usize::from(HashCost::MOST_FREED) {
                 return Err(self.too_deep(object.get()));
@@ -187,7 +187,7 @@ impl<D: Dialect> Encoder<'_, D> {
 
     #[cold]
     fn too_deep(&self, object: Obj) -> Fault {
-        // SAFETY: the class of a live object.
+        // SAFETY: `object` is alive, so its class is.
         let class = unsafe { Bound::<PyAny>::from_borrowed_ptr(self.py, ffi::Py_TYPE(object).cast()) };
         match class.getattr("__qualname__") {
             Ok(name) => encode(format!(
@@ -197,8 +197,8 @@ impl<D: Dialect> Encoder<'_, D> {
         }
     }
 
-    /// What can't be restored: objects nested so deep in types that CPython frees by recursion that freeing them would end the
-    /// interpreter.
+    /// Refuses objects nested so deep in types that CPython frees by recursion that freeing them would overflow the C
+    /// stack.
     #[inline(always)]
     pub(crate) fn refuse_deep(&mut self) -> Result<()> {
         match D::KEEPS_TYPES && self.tables.stack.len() & (LOOKED_AT - 1) == LOOKED_AT - 1 {
@@ -210,12 +210,12 @@ impl<D: Dialect> Encoder<'_, D> {
     #[cold]
     #[inline(never)]
     fn look_at_stack(&mut self) -> Result<()> {
-        // What is deep may be referred to by a key.
+        // What is this deep may be referred to by a key.
         self.linked_tuples += LOOKED_AT;
         let stack = &self.tables.stack;
         let is_made = |frame: &Frame| match frame.kind {
             Kind::Parts => true,
-            // SAFETY: held by the frame, as is its class.
+            // SAFETY: the frame holds the object, and the object its class.
             Kind::Pairs => unsafe { freed_by_recursion(ffi::Py_TYPE(frame.object.get())) != 0 },
             _ => false,
         };
@@ -235,7 +235,7 @@ impl<D: Dialect> Encoder<'_, D> {
                 }
                 _ => frame.object.get(),
             };
-            // SAFETY: held by the frame, as is its class.
+            // SAFETY: the frame holds the object, and the object its class.
             let class = unsafe { ffi::Py_TYPE(object) };
             levels = match freed_by_recursion(class) {
                 0 if between > 0 => {
@@ -256,17 +256,17 @@ impl<D: Dialect> Encoder<'_, D> {
     }
 }
 
-/// An object whose holders wait for how deep freeing it goes.
+/// An object whose depth is being computed.
 struct Open {
     object: Owned,
     parts: Vec<Owned>,
     deepest: usize,
 }
 
-/// How deep freeing an object recurses, in the units of `HashCost`; `known` has it of those that were looked at.
+/// How deep freeing an object recurses, in the units of `HashCost`; `known` has the depths of visited objects.
 fn freed_depth(py: Python<'_>, object: &Owned, known: &mut FxHashMap<usize, usize>) -> Result<usize> {
     let open = |object: &Owned| -> Result<Open> {
-        // SAFETY: held.
+        // SAFETY: `object` is an owned reference.
         let parts = unsafe { freed_with(py, object.get())? };
         Ok(Open { object: object.clone(), parts, deepest: 0 })
     };
@@ -280,7 +280,7 @@ fn freed_depth(py: Python<'_>, object: &Owned, known: &mut FxHashMap<usize, usiz
             match known.get(&(part.get() as usize)) {
                 Some(&depth) => top.deepest = top.deepest.max(depth),
                 None => {
-                    // In a circle it counts as nothing: a circle is freed by the collector.
+                    // In a cycle it counts as 0, because the collector frees cycles.
                     known.insert(part.get() as usize, 0);
                     stack.push(open(&part)?);
                 }
@@ -288,7 +288,7 @@ fn freed_depth(py: Python<'_>, object: &Owned, known: &mut FxHashMap<usize, usiz
             continue;
         }
         let Some(whole) = stack.pop() else { return Ok(0) };
-        // SAFETY: held.
+        // SAFETY: `whole` holds the object, and the object its class.
         let depth = whole.deepest + freed_by_recursion(unsafe { ffi::Py_TYPE(whole.object.get()) });
         known.insert(whole.object.get() as usize, depth);
         match stack.last_mut() {
@@ -298,14 +298,14 @@ fn freed_depth(py: Python<'_>, object: &Owned, known: &mut FxHashMap<usize, usiz
     }
 }
 
-/// Adds what an object holds directly, as the collector sees it; says no of one of which it sees nothing.
+/// Collects what an object holds directly, as it reports to the collector. `false`: it reports nothing.
 ///
 /// # Safety
 /// `object` is alive.
 unsafe fn visit_all(object: Obj, found: &mut std::vec::Vec<Owned>) -> bool {
     extern "C" fn visit(part: Obj, found: *mut c_void) -> c_int {
-        // SAFETY: the vector is that of the caller, who holds what holds the part. Nothing may unwind through CPython's code, so a
-        // lack of memory is told by the result.
+        // SAFETY: `found` is the vector that the caller passes below, and `part` is held by the visited object. Nothing
+        // may unwind through CPython's code, so a lack of memory is reported by the result.
         unsafe {
             let found = &mut *found.cast::<std::vec::Vec<Owned>>();
             if found.try_reserve(1).is_err() {
@@ -315,7 +315,7 @@ unsafe fn visit_all(object: Obj, found: &mut std::vec::Vec<Owned>) -> bool {
         }
         0
     }
-    // SAFETY: alive, says the caller.
+    // SAFETY: `object` is alive by contract, and its type's traversal calls `visit` with the pointer passed here.
     unsafe {
         let Some(traverse) = (*ffi::Py_TYPE(object)).tp_traverse else { return false };
         if traverse(object, visit, std::ptr::from_mut(found).cast()) != 0 {
@@ -325,28 +325,28 @@ unsafe fn visit_all(object: Obj, found: &mut std::vec::Vec<Owned>) -> bool {
     true
 }
 
-/// Whether it only tells what another object is made of.
+/// Whether objects of a class are only the parts of another object.
 fn passes_on(class: *mut ffi::PyTypeObject) -> bool {
     let known = [addr_of_mut!(ffi::PyTuple_Type), addr_of_mut!(ffi::PyList_Type), addr_of_mut!(ffi::PyDict_Type)];
     known.contains(&class)
 }
 
-/// What an object holds directly that is freed by recursion as well.
+/// The objects freed by recursion that an object holds directly or through parts.
 ///
 /// # Safety
 /// `object` is alive.
 unsafe fn freed_with(py: Python<'_>, object: Obj) -> Result<Vec<Owned>> {
-    // SAFETY: alive, says the caller.
+    // SAFETY: `object` is alive by contract.
     unsafe {
         let class = ffi::Py_TYPE(object);
         let mut found = std::vec::Vec::new();
-        // The collector knows nothing of arrays.
+        // Arrays report nothing to the collector.
         let is_array = !visit_all(object, &mut found);
         if is_array {
             let items = Bound::<PyAny>::from_borrowed_ptr(py, object).call_method0("ravel")?.call_method0("tolist")?;
             found.push(Owned::new(items.into_ptr()).ok_or_else(raised)?);
         }
-        // An array's come in a list, those with fields in tuples; an exception's in a tuple and a dict.
+        // An array's items come in a list, those with fields in tuples; an exception's content in a tuple and a dict.
         let passed = if is_array { 1 + BETWEEN } else { usize::from(is_exception(class)) };
         let mut parts = Vec::new();
         for pass in 0..=passed {
@@ -367,9 +367,9 @@ unsafe fn freed_with(py: Python<'_>, object: Obj) -> Result<Vec<Owned>> {
     }
 }
 
-/// How many levels an instance of a class counts as when it is freed: none where CPython does it without recursion.
+/// How many levels an instance of a class counts as when it is freed: 0 if CPython frees it without recursion.
 fn freed_by_recursion(class: *mut ffi::PyTypeObject) -> usize {
-    // SAFETY: the class of a live object; static types.
+    // SAFETY: callers pass the class of a live object; the other types are static, and every class has a name.
     unsafe {
         let has = |flags| ffi::PyType_HasFeature(class, flags) != 0;
         let deque = usize::from(HashCost::OF_DEQUE);
@@ -393,6 +393,6 @@ fn freed_by_recursion(class: *mut ffi::PyTypeObject) -> usize {
 }
 
 fn is_exception(class: *mut ffi::PyTypeObject) -> bool {
-    // SAFETY: the class of a live object.
+    // SAFETY: callers pass the class of a live object.
     unsafe { ffi::PyType_FastSubclass(class, ffi::Py_TPFLAGS_BASE_EXC_SUBCLASS) != 0 }
 }

@@ -1,7 +1,7 @@
-//! What a dialect changes of the walk: a format's values by another program's rules.
+//! What a dialect changes in the walk: a format's values by another program's rules.
 //!
-//! Each dialect has a folder in `dialect/`. The walk is compiled once for each, so a hook that a dialect leaves as it is
-//! costs nothing.
+//! Each dialect has a folder in `dialect/`. The walk is compiled separately for each, so hooks that a dialect leaves
+//! out cost nothing.
 
 use crate::classes::marker::Marker;
 use crate::cpython::{bytes_of, Obj, Type};
@@ -17,22 +17,22 @@ use holdall_format::Writer;
 use pyo3::prelude::*;
 use std::marker::PhantomData;
 
-/// The rules that an encoder writes by.
+/// The rules by which an encoder writes.
 pub trait Dialect: Sized {
     type Writer: Writer;
 
-    /// Objects come back as they were, of all types: what could not be freed or hashed then is refused.
+    /// A load restores objects of all types, so objects that could not be freed or hashed are refused.
     const KEEPS_TYPES: bool = false;
-    /// Objects that are met again are referred to.
+    /// An object that occurs again is written as a reference.
     const HAS_REFERENCES: bool = false;
-    /// Ints of more than 64 bits are no leaves, but go to [`Dialect::value`].
+    /// Ints of more than 64 bits are not leaves but go to [`Dialect::value`].
     const BIG_INTS_ARE_VALUES: bool = false;
-    /// What is met again stands in a table at the end, which a first walk finds by reference counts.
+    /// Shared objects are written to a table at the end; a first walk finds them by reference counts.
     const SHARED_STAND_APART: bool = false;
-    /// Patterns keep whatever flags they have; else those that have no form are refused.
+    /// All flags of patterns are kept; else patterns with flags that have no form are refused.
     const TAKES_ALL_FLAGS: bool = false;
 
-    /// Writes the outermost object, with all that it holds; says no where it is like any other.
+    /// Writes the outermost object with all of its content. `false`: it is written like any other.
     ///
     /// # Safety
     /// `root` is alive.
@@ -41,13 +41,13 @@ pub trait Dialect: Sized {
         Ok(false)
     }
 
-    /// Whether every key goes to [`Dialect::key`], and not only those that are no `str`.
+    /// Whether every key goes to [`Dialect::key`], not only keys that aren't `str`.
     #[inline(always)]
     fn checks_keys(&self) -> bool {
         false
     }
 
-    /// Writes a key of a format whose keys are text; says no where it is like any other.
+    /// Writes a key of a format whose keys are text. `false`: it is written like any other.
     ///
     /// # Safety
     /// `key` is alive.
@@ -56,24 +56,24 @@ pub trait Dialect: Sized {
         Ok(false)
     }
 
-    /// Writes a dict, or what holds its items. `hint`: the shape that it is likely to have.
+    /// Writes a dict, or an object's items as one. `hint`: the shape that it is likely to have.
     ///
     /// # Safety
     /// `object` is a dict whose id was written.
     unsafe fn dict(_: &mut Encoder<'_, Self>, object: Obj, hint: u32) -> Result<()>;
 
-    /// Goes on with the dict on top of the stack by a shorter way; says no where a key needs a frame.
+    /// Continues the dict on top of the stack by a faster loop. `false`: a key needs a frame.
     ///
     /// # Safety
     /// The frame on top holds a dict.
     #[inline(always)]
     unsafe fn walk_pairs(encoder: &mut Encoder<'_, Self>) -> Result<bool> {
-        // SAFETY: the same contract.
+        // SAFETY: the contract is the same.
         unsafe { encoder.walk_schemaless_pairs() }
     }
 
-    /// Writes the items of a list or tuple as one packed run; says no to those that have no such form, and nothing where the
-    /// format has no runs.
+    /// Writes the items of a list or tuple as one packed run. `Some(false)`: they have no such form. `None`: the format
+    /// has no runs.
     ///
     /// # Safety
     /// `items` are alive.
@@ -88,18 +88,19 @@ pub trait Dialect: Sized {
     /// `object` is `bytes`, and its id was written.
     #[inline(always)]
     unsafe fn bytes(encoder: &mut Encoder<'_, Self>, object: Obj) -> Result<()> {
-        // SAFETY: the same contract.
+        // SAFETY: `object` is `bytes` by contract.
         encoder.w.bytes(unsafe { bytes_of(object) });
         Ok(())
     }
 
-    /// Writes what is neither a leaf nor `bytes`, dict, list or tuple.
+    /// Writes an object other than a leaf, `bytes`, dict, list or tuple.
     ///
     /// # Safety
     /// `object` is alive, of that class, and its id was written.
     unsafe fn value(_: &mut Encoder<'_, Self>, object: Obj, class: Type) -> Result<()>;
 
-    /// Writes an instance of the class that was written last, by what is known of that; says no to others.
+    /// Writes an instance of the same class as the last one, by what is known of that class. `false`: it is another
+    /// class.
     ///
     /// # Safety
     /// `object` is alive.
@@ -108,14 +109,14 @@ pub trait Dialect: Sized {
         Ok(false)
     }
 
-    /// Has the fields of an object fetched that [`Dialect::like_the_last`] will soon be asked about.
+    /// Prefetches the fields of an object to which [`Dialect::like_the_last`] will soon be applied.
     ///
     /// # Safety
     /// `object` is alive.
     #[inline(always)]
     unsafe fn prefetch(_: &Encoder<'_, Self>, _object: Obj) {}
 
-    /// Writes a reference and says yes if `object` was met before; else gives it an id, where it may be met again.
+    /// Writes a reference and returns true if `object` occurred before; else gives it an id if it may occur again.
     ///
     /// # Safety
     /// `object` is alive.
@@ -124,7 +125,7 @@ pub trait Dialect: Sized {
         Ok(false)
     }
 
-    /// The same of a string, if more than `held` references say that it may be met again, or equal strings are written once.
+    /// The same for a string, if it has more than `held` references or if equal strings are written once.
     ///
     /// # Safety
     /// `object` is a string.
@@ -133,14 +134,14 @@ pub trait Dialect: Sized {
         Ok(false)
     }
 
-    /// Takes back the id that was just given to `object`, and writes a reference to `known` for it; says no where an id is
-    /// nothing that can be taken back.
+    /// Takes back the id that was just given to `object`, and writes a reference to `known` instead. `false`: an id
+    /// can't be taken back.
     #[cold]
     fn refer_instead(_: &mut Encoder<'_, Self>, _object: Obj, _known: u32) -> bool {
         false
     }
 
-    /// Writes the id that the caller's hook gives for an object; says no where it gives none.
+    /// Writes the persistent id that the user's hook returns for an object. `false`: it returns none.
     ///
     /// # Safety
     /// `object` is alive.
@@ -149,13 +150,14 @@ pub trait Dialect: Sized {
         Ok(false)
     }
 
-    /// Trusted messages: writes an object by reference, or as its `__reduce_ex__` says. Says why where there is no way.
+    /// In trusted messages, writes an object by reference or as its `__reduce_ex__` says. Returns the reason if neither
+    /// is possible.
     #[cold]
     fn own_recipe(_: &mut Encoder<'_, Self>, _object: &Bound<'_, PyAny>) -> Result<Option<String>> {
         Ok(Some(String::from("the format has no form for it")))
     }
 
-    /// Whether an object that a first walk met again is written wherever it stands all the same.
+    /// Whether an object that a first walk found to be shared is still written at each of its places.
     fn is_in_place(&self, _object: usize) -> bool {
         false
     }
@@ -166,37 +168,37 @@ pub trait Dialect: Sized {
         Err(encode("can't store an `Ext`: only MessagePack has a form for it"))
     }
 
-    /// Writes a `Raw`, which is written already. Says why not.
+    /// Writes a `Raw`, whose content is written already. Returns the reason if that is not possible.
     #[cold]
     fn encoded(_: &mut Encoder<'_, Self>, _value: &[u8]) -> std::result::Result<(), &'static str> {
         Err("only MessagePack has a form for it")
     }
 
-    /// Writes an object of a class that says which BSON value it is; says no where the format has none.
+    /// Writes an object whose class has a BSON marker. `false`: the format has no such value.
     #[cold]
     fn bson_value(_: &mut Encoder<'_, Self>, _: Marker, _object: &Bound<'_, PyAny>) -> Result<bool> {
         Ok(false)
     }
 
-    /// Writes an object of a known type that the format itself has a type for; says no to others.
+    /// Writes an object of a known type for which the format itself has a type. `false`: it has none.
     #[inline(always)]
     fn known_type(_: &mut Encoder<'_, Self>, _: KnownType, _object: &Bound<'_, PyAny>) -> Result<bool> {
         Ok(false)
     }
 
-    /// Refuses a point in time, in microseconds since 1970, that a timestamp must not have.
+    /// Refuses a point in time (in microseconds since 1970) that a timestamp must not have.
     #[inline(always)]
     fn check_moment(_microseconds: i64) -> Result<()> {
         Ok(())
     }
 
-    /// Writes a document that belongs to a BSON value: the variables of code, the fields of a reference.
+    /// Writes a document within a BSON value: the variables of code, the fields of a reference.
     fn document(encoder: &mut Encoder<'_, Self>, document: &Bound<'_, PyAny>) -> Result<()> {
         encoder.then(vec![WorkItem::Value(crate::cpython::owned(document))]);
         Ok(())
     }
 
-    /// Why the text of a BSON value has no form, given what Python raised about it.
+    /// The error for a text within a BSON value that has no form, given the exception that Python raised.
     fn not_text(py: Python<'_>, raised: Option<PyErr>, why: &str) -> Fault {
         match raised {
             Some(error) if !crate::error::is_of_values(py, &error) => error.into(),
@@ -204,18 +206,18 @@ pub trait Dialect: Sized {
         }
     }
 
-    /// The same of an attribute that is no int of 64 bits.
+    /// The error for an attribute that isn't an int of 64 bits.
     fn not_int(py: Python<'_>, raised: PyErr) -> Fault {
         int_out_of_range(py, raised)
     }
 
-    /// The same of an `Int64`.
+    /// The error for an `Int64`.
     fn not_int64(py: Python<'_>, raised: PyErr) -> Fault {
         int_out_of_range(py, raised)
     }
 }
 
-/// What holdall's own format can do.
+/// The capabilities of holdall's own format.
 pub trait NativeWriter: ReferenceWriter + ShapeWriter + RunWriter + TypeWriter {}
 
 impl<W: ReferenceWriter + ShapeWriter + RunWriter + TypeWriter> NativeWriter for W {}
@@ -237,11 +239,11 @@ impl<W: NativeWriter> Dialect for Native<W> {
 
     #[inline(always)]
     unsafe fn dict(encoder: &mut Encoder<'_, Self>, object: Obj, hint: u32) -> Result<()> {
-        // SAFETY: the same contract.
+        // SAFETY: the contract is the same.
         unsafe { encoder.native_dict(object, hint) }
     }
 
-    // Dicts of names alone are written by their shapes: few come here.
+    // Dicts whose keys are all names are written by shape, so few come here.
     #[inline(always)]
     unsafe fn walk_pairs(_: &mut Encoder<'_, Self>) -> Result<bool> {
         Ok(false)
@@ -249,31 +251,31 @@ impl<W: NativeWriter> Dialect for Native<W> {
 
     #[inline(always)]
     unsafe fn run(encoder: &mut Encoder<'_, Self>, items: &[Obj], seq: Seq) -> Option<bool> {
-        // SAFETY: the same contract.
+        // SAFETY: the contract is the same.
         Some(unsafe { encoder.packed_run(items, seq) })
     }
 
     #[inline(always)]
     unsafe fn bytes(encoder: &mut Encoder<'_, Self>, object: Obj) -> Result<()> {
-        // SAFETY: the same contract.
+        // SAFETY: the contract is the same.
         unsafe { encoder.native_bytes(object) }
     }
 
     #[inline(always)]
     unsafe fn value(encoder: &mut Encoder<'_, Self>, object: Obj, class: Type) -> Result<()> {
-        // SAFETY: the same contract.
+        // SAFETY: the contract is the same.
         unsafe { encoder.native_value(object, class) }
     }
 
     #[inline(always)]
     unsafe fn like_the_last(encoder: &mut Encoder<'_, Self>, object: Obj) -> Result<bool> {
-        // SAFETY: the same contract.
+        // SAFETY: the contract is the same.
         unsafe { encoder.like_the_last(object) }
     }
 
     #[inline(always)]
     unsafe fn prefetch(encoder: &Encoder<'_, Self>, object: Obj) {
-        // SAFETY: the same contract.
+        // SAFETY: the contract is the same.
         unsafe { encoder.prefetch_slots(object) }
     }
 
@@ -284,7 +286,7 @@ impl<W: NativeWriter> Dialect for Native<W> {
 
     #[inline(always)]
     unsafe fn met_text(encoder: &mut Encoder<'_, Self>, object: Obj, held: isize) -> Result<bool> {
-        // SAFETY: the same contract.
+        // SAFETY: the contract is the same.
         unsafe { encoder.met_native_text(object, held) }
     }
 
@@ -294,7 +296,7 @@ impl<W: NativeWriter> Dialect for Native<W> {
     }
 
     unsafe fn persistent(encoder: &mut Encoder<'_, Self>, object: Obj) -> Result<bool> {
-        // SAFETY: the same contract.
+        // SAFETY: the contract is the same.
         unsafe { encoder.by_persistent_id(object) }
     }
 
@@ -317,12 +319,12 @@ impl<W: TimestampWriter + ExtensionWriter> Dialect for MessagePack<W> {
 
     #[inline(always)]
     unsafe fn dict(encoder: &mut Encoder<'_, Self>, object: Obj, _: u32) -> Result<()> {
-        // SAFETY: the same contract.
+        // SAFETY: the contract is the same.
         unsafe { encoder.schemaless_dict(object) }
     }
 
     unsafe fn value(encoder: &mut Encoder<'_, Self>, object: Obj, class: Type) -> Result<()> {
-        // SAFETY: the same contract.
+        // SAFETY: the contract is the same.
         unsafe { encoder.schemaless_builtin(object, class) }
     }
 
@@ -336,7 +338,7 @@ impl<W: TimestampWriter + ExtensionWriter> Dialect for MessagePack<W> {
     }
 }
 
-/// BSON by its own rules alone.
+/// BSON with its own rules.
 pub struct Bson<W>(PhantomData<fn() -> W>);
 
 impl<W> Bson<W> {
@@ -350,12 +352,12 @@ impl<W: BsonWriter> Dialect for Bson<W> {
 
     #[inline(always)]
     unsafe fn dict(encoder: &mut Encoder<'_, Self>, object: Obj, _: u32) -> Result<()> {
-        // SAFETY: the same contract.
+        // SAFETY: the contract is the same.
         unsafe { encoder.schemaless_dict(object) }
     }
 
     unsafe fn value(encoder: &mut Encoder<'_, Self>, object: Obj, class: Type) -> Result<()> {
-        // SAFETY: the same contract.
+        // SAFETY: the contract is the same.
         unsafe { encoder.schemaless_builtin(object, class) }
     }
 

@@ -1,4 +1,4 @@
-//! Dicts: by a shape of their keys where these are names, else as pairs.
+//! Dicts: by the shape of their keys if all of these are names, else as pairs.
 
 use crate::cpython::dict::{self, Position};
 use crate::cpython::{text, Obj, Owned};
@@ -11,13 +11,14 @@ use holdall_format::model::ShapeKind;
 use holdall_format::Writer;
 
 impl<W: NativeWriter> Encoder<'_, Native<W>> {
-    /// A dict by a shape, if all its keys are names.
+    /// Writes a dict by its shape, if all of its keys are names.
     ///
     /// # Safety
     /// `object` is a dict whose id was written.
     #[inline(always)]
     pub(crate) unsafe fn native_dict(&mut self, object: Obj, hint: u32) -> Result<()> {
-        // SAFETY: a dict, says the caller; no Python code runs while its entries are borrowed.
+        // SAFETY: `object` is a dict by contract. No Python code runs while its entries are borrowed: leaves and
+        // `shallow` run none.
         unsafe {
             if let Some(entries) = dict::entries(object) {
                 if entries.is_empty() || entries.len() > shapes::MOST_KEYS {
@@ -40,7 +41,7 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
                     if done && self.tables.stack.len() == depth {
                         continue;
                     }
-                    // What is being written goes on later, below the frame of the value.
+                    // The rest of this dict continues after the value's frame.
                     let at = at + usize::from(done);
                     if at == entries.len() {
                         break;
@@ -60,21 +61,21 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
         }
     }
 
-    /// Writes the head of a dict that has not the shape that was expected.
+    /// Writes the head of a dict that doesn't have the expected shape.
     #[inline(never)]
     unsafe fn dict_shape(&mut self, entries: &[(Obj, Obj)]) -> Result<u32> {
         let mut names = [std::ptr::null_mut(); shapes::MOST_KEYS];
         for (name, entry) in names.iter_mut().zip(entries) {
             *name = entry.0;
         }
-        // SAFETY: keys of a live dict.
+        // SAFETY: the keys of a live dict, which nothing changes meanwhile.
         unsafe { self.shape(ShapeKind::Dict, None, &names[..entries.len()]) }
     }
 
-    /// A dict whose entries can't be had as one array of string keys.
+    /// Writes a dict whose entries can't be read as one array with string keys.
     #[inline(never)]
     unsafe fn odd_dict(&mut self, object: Obj) -> Result<()> {
-        // SAFETY: a dict, says the caller.
+        // SAFETY: `object` is a dict, as for `native_dict`.
         unsafe {
             let len = dict::len(object);
             if len == 0 || len > shapes::MOST_KEYS {
@@ -95,18 +96,18 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
         Ok(())
     }
 
-    /// Leaves the values of a dict to the walk.
+    /// Lets the walk write the values of a dict.
     pub(crate) unsafe fn dict_values(&mut self, dict: &Owned, shape: u32) {
-        // SAFETY: a dict, says the caller.
+        // SAFETY: `dict` is an owned reference to a dict.
         let len = unsafe { dict::len(dict.get()) };
         self.tables.stack.push(Frame { len, hint: shape, ..Frame::new(dict.clone(), Kind::Values) });
     }
 }
 
 impl<D: Dialect> Encoder<'_, D> {
-    /// A dict that is written pair by pair.
+    /// Writes a dict pair by pair.
     pub(crate) unsafe fn table(&mut self, object: Obj) -> Result<()> {
-        // SAFETY: a dict, says the caller.
+        // SAFETY: callers pass a live dict.
         unsafe {
             self.w.dict(dict::len(object));
             self.pairs(object);

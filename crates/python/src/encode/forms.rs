@@ -1,4 +1,4 @@
-//! What schemaless formats have several forms for: the caller says which.
+//! Values for which schemaless formats have several forms, among which the user chooses.
 
 use super::Encoder;
 use crate::cpython::owned;
@@ -13,7 +13,7 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 
-/// The options are msgspec's, but for the last.
+/// The options are msgspec's, except the last.
 #[derive(Debug, Default, Clone)]
 pub struct Forms {
     pub order: Order,
@@ -25,12 +25,12 @@ pub struct Forms {
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
-    /// As a dict, a set or a class has it.
+    /// The order of the dict, set or class.
     #[default]
     Own,
     /// Dicts and sets are sorted.
     Deterministic,
-    /// The fields of classes as well.
+    /// The fields of classes are sorted as well.
     Sorted,
 }
 
@@ -47,49 +47,49 @@ pub enum DecimalForm {
     #[default]
     Text,
     Number,
-    /// What a function makes of it.
+    /// The result of a function.
     Function(Owned),
 }
 
 impl<D: Dialect> Encoder<'_, D> {
-    /// A dict by the order of its keys.
+    /// Writes a dict sorted by its keys.
     ///
     /// # Safety
     /// `object` is a dict.
     pub(crate) unsafe fn sorted_dict(&mut self, object: Obj) -> Result<()> {
         let mut pairs = Vec::new();
         let mut position = dict::Position(0);
-        // SAFETY: a dict, says the caller; no Python code runs within this loop.
+        // SAFETY: `object` is a dict by contract; no Python code runs within this loop.
         while let Some((key, value)) = unsafe { position.next(object) } {
-            // SAFETY: alive, as the dict holds them and nothing has run since.
+            // SAFETY: the dict holds both, and nothing has run since they were read.
             let (key, value) = unsafe { (Owned::borrowed(key), Owned::borrowed(value)) };
             pairs.push((key, value));
         }
         let mut sorted = Vec::with_capacity(pairs.len());
         for (key, value) in pairs {
-            // SAFETY: held.
+            // SAFETY: `pairs` holds the key.
             if !unsafe { Bound::from_borrowed_ptr(self.py, key.get()) }.is_instance_of::<PyString>() {
                 return Err(encode("Only dicts with str keys can be sorted"));
             }
             sorted.push((utf8(&key)?, WorkItem::Key(key), WorkItem::Value(value)));
         }
         self.w.dict(sorted.len());
-        // SAFETY: alive, says the caller.
+        // SAFETY: `object` is alive by contract.
         let object = unsafe { Owned::borrowed(object) };
         self.then_for(object, flattened(sorted));
         Ok(())
     }
 
-    /// The members of a set behind the head, in their order where one is asked for.
+    /// Writes the members of a set whose head was written; in order if that was requested.
     ///
     /// # Safety
     /// `set` is a set.
     pub(crate) unsafe fn schemaless_members(&mut self, set: Obj) -> Result<()> {
         if self.options.forms.order == Order::Own {
-            // SAFETY: a set, says the caller.
+            // SAFETY: `set` is a set by contract.
             return unsafe { self.members(set) };
         }
-        // SAFETY: a set, says the caller; the list is ours, and its items are held by the parts.
+        // SAFETY: `set` is a set by contract. The list is new, and the work items hold its items.
         unsafe {
             let list = Owned::new(ffi::PySequence_List(set)).ok_or_else(raised)?;
             if ffi::PyList_Sort(list.get()) != 0 {
@@ -103,7 +103,7 @@ impl<D: Dialect> Encoder<'_, D> {
         Ok(())
     }
 
-    /// Pairs of fields and values by the fields' keys.
+    /// Sorts pairs of fields and values by the fields' keys.
     pub(crate) fn sort_fields(&self, parts: Vec<WorkItem>) -> Result<Vec<WorkItem>> {
         if self.options.forms.order != Order::Sorted {
             return Ok(parts);
@@ -112,7 +112,7 @@ impl<D: Dialect> Encoder<'_, D> {
         let mut parts = parts.into_iter();
         while let (Some(key), Some(value)) = (parts.next(), parts.next()) {
             let name = match &key {
-                // SAFETY: held.
+                // SAFETY: the work item holds the name.
                 WorkItem::Field(name) | WorkItem::Key(name) if unsafe { text::is(name.get()) } => utf8(name)?,
                 _ => return Err(encode("Only fields with str names can be sorted")),
             };
@@ -121,7 +121,7 @@ impl<D: Dialect> Encoder<'_, D> {
         Ok(flattened(sorted))
     }
 
-    /// A UUID where the format has none; says no where it is to be its text.
+    /// Writes a UUID in a format without UUIDs. `false`: its text is to be written.
     pub(crate) fn schemaless_uuid(&mut self, object: &Bound<'_, PyAny>) -> Result<bool> {
         match self.options.forms.uuid {
             UuidForm::Canonical => return Ok(false),
@@ -137,7 +137,7 @@ impl<D: Dialect> Encoder<'_, D> {
         Ok(true)
     }
 
-    /// A decimal number where the format has none; says no where it is to be its text.
+    /// Writes a decimal number in a format without them. `false`: its text is to be written.
     pub(crate) fn schemaless_decimal(&mut self, object: &Bound<'_, PyAny>) -> Result<bool> {
         match &self.options.forms.decimal {
             DecimalForm::Text => return Ok(false),
@@ -147,7 +147,7 @@ impl<D: Dialect> Encoder<'_, D> {
             }
             DecimalForm::Function(function) => {
                 let made = crate::classes::registry::call(function, object.as_ptr())?;
-                // What it gives may need it again, so many times and no more.
+                // The function's result may need the function again; the number of times is bounded.
                 self.replaced(object.as_ptr(), made)?;
             }
         }
@@ -156,7 +156,7 @@ impl<D: Dialect> Encoder<'_, D> {
 }
 
 fn flattened(parts: Vec<(Vec<u8>, WorkItem, WorkItem)>) -> Vec<WorkItem> {
-    // A stable sort would allocate, and not ask.
+    // A stable sort would allocate memory that isn't requested first.
     let mut sorted: Vec<_> = parts.into_iter().enumerate().collect();
     sorted.sort_unstable_by(|(at, (one, ..)), (place, (other, ..))| one.cmp(other).then(at.cmp(place)));
     sorted.into_iter().flat_map(|(_, (_, key, value))| [key, value]).collect()

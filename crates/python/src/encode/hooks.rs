@@ -1,7 +1,7 @@
-//! What runs code of the caller's while a graph is walked: ids that stand for objects, objects that stand for others.
+//! The user's code that runs while a graph is walked: persistent ids, and replacements of objects.
 //!
-//! `persistent_id` is asked about every value, small ones too. Where it is set, each container is written value by
-//! value, from parts: the loops that write many values at once need no question for each then.
+//! `persistent_id` is called for every value, even small ones. If it is set, each container is written value by value
+//! from parts, so that the loops that write many values at once need not check for it.
 
 use super::{Encoder, Extra, Frame, Kind, Sharing, Unmade};
 use crate::classes::registry;
@@ -20,22 +20,22 @@ use pyo3::exceptions::PyRecursionError;
 use pyo3::ffi;
 use std::ptr::addr_of_mut;
 
-/// How many replacements within replacements there may be.
+/// How many replacements may follow each other before the user's code counts as endless.
 pub const MOST_REPLACEMENTS: u32 = 1000;
 
 impl<D: Dialect> Encoder<'_, D> {
-    /// Whether every value is to be asked about.
+    /// Whether the user's hook is called for every value.
     #[inline(always)]
     pub(crate) fn asks(&self) -> bool {
         self.options.pickle.as_ref().is_some_and(|hooks| hooks.persistent_id.is_some())
     }
 
-    /// Writes a value, or the id that stands for it.
+    /// Writes a value, or its persistent id.
     ///
     /// # Safety
     /// `object` is alive.
     pub(crate) unsafe fn asked(&mut self, object: Obj) -> Result<()> {
-        // SAFETY: alive, says the caller.
+        // SAFETY: `object` is alive by contract.
         unsafe {
             if D::persistent(self, object)? {
                 return Ok(());
@@ -50,7 +50,7 @@ impl<D: Dialect> Encoder<'_, D> {
     /// `object` is alive and its id was written.
     pub(crate) unsafe fn open_asked(&mut self, object: Obj) -> Result<()> {
         let depth = self.tables.stack.len();
-        // SAFETY: alive, says the caller; types are looked at before content is.
+        // SAFETY: `object` is alive by contract; its type is checked before content is read.
         unsafe {
             let class = ffi::Py_TYPE(object);
             if class == addr_of_mut!(ffi::PyDict_Type) {
@@ -69,23 +69,23 @@ impl<D: Dialect> Encoder<'_, D> {
         Ok(())
     }
 
-    /// Makes frames of parts of those above `depth`, which have just been pushed.
+    /// Turns the frames above `depth`, which have just been pushed, into frames of parts.
     pub(crate) fn take_apart(&mut self, depth: usize) {
         for frame in &mut self.tables.stack[depth..] {
-            // SAFETY: a frame's object is of the type that its kind says, and is held by it.
+            // SAFETY: a frame holds its object, which is of the type that its kind says.
             unsafe { frame.take_apart() };
         }
     }
 
-    /// Writes what the caller gave to stand for an object whose id was written: it has the object's number then, or
-    /// the object gets its. Alive, both of them.
+    /// Writes the user's replacement of an object whose id was written. If the replacement has an id already, that one
+    /// counts for the object; else it gets the object's id. Both are alive.
     pub(crate) fn replaced(&mut self, object: Obj, replacement: Owned) -> Result<()> {
         if self.replacing == MOST_REPLACEMENTS {
             return Err(encode(format_args!("`enc_hook` gave what needs it again {MOST_REPLACEMENTS} times over")));
         }
         let raw = replacement.get();
         let number = if self.tracks() { self.tables.memo.number(object) } else { None };
-        // SAFETY: the replacement is alive.
+        // SAFETY: `replacement` is held until the end of the call, and kept if its id lasts.
         unsafe {
             if let Some(number) = number {
                 self.keep(replacement.clone());
@@ -112,8 +112,8 @@ impl<D: Dialect> Encoder<'_, D> {
         self.tables.stack.len()
     }
 
-    /// Says that the frames above `depth` are of what the user's code gave: code that gives new objects for ever has to end.
-    /// Within them no key is looked at, if so.
+    /// Marks the frames above `depth` as content that the user's code returned, because code that returns new objects
+    /// endlessly must be stopped. If `unchecked`, keys within them aren't checked.
     pub(crate) fn given(&mut self, depth: usize, unchecked: bool) -> Result<()> {
         if self.tables.stack.len() == depth {
             return Ok(());
@@ -123,14 +123,14 @@ impl<D: Dialect> Encoder<'_, D> {
         }
         self.replacing += 1;
         self.unchecked += u32::from(unchecked);
-        // SAFETY: the singleton is alive; it stands in for an object.
+        // SAFETY: the singleton lives as long as the interpreter; here it means "no object".
         let object = unsafe { Owned::borrowed(ffi::Py_None()) };
         let extra = Some(Extra::Parts(Box::new(vec![WorkItem::Given { unchecked }])));
         self.tables.stack.insert(depth, Frame { extra, ..Frame::new(object, Kind::Parts) });
         Ok(())
     }
 
-    /// Writes what an object is made of, which is there only once all of these are: it can't be one of them itself.
+    /// Writes the parts of an object that exists only when all of them are there, so it can't be one of them.
     pub(crate) fn then_made(&mut self, object: Obj, mut parts: Vec<WorkItem>) {
         if self.tracks() {
             if let Some(number) = self.tables.memo.number(object) {
@@ -141,7 +141,7 @@ impl<D: Dialect> Encoder<'_, D> {
         self.then(parts);
     }
 
-    /// The arguments of the object of that number are written: it can be referred to from here on.
+    /// The arguments of the object with that id are written: from here on it can be referred to.
     pub(crate) fn end_arguments(&mut self, number: u32) {
         self.unmade.remove(&number);
         if self.unmade.is_empty() && matches!(self.sharing, Sharing::ByCount) && !self.tracks_all {
@@ -151,7 +151,7 @@ impl<D: Dialect> Encoder<'_, D> {
 }
 
 impl<W: NativeWriter> Encoder<'_, Native<W>> {
-    /// Writes a persistent id, where the caller's hook gives one.
+    /// Writes the user's persistent id for an object, if the hook returns one.
     ///
     /// # Safety
     /// `object` is alive.
@@ -160,20 +160,20 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
             return Ok(false);
         };
         let id = registry::call(hook, object)?;
-        // SAFETY: the id is kept alive.
+        // SAFETY: `id` is an owned reference, and then kept until the message is complete.
         unsafe {
             if id.get() == ffi::Py_None() {
                 return Ok(false);
             }
             self.w.persistent();
-            // The id itself is not asked about, what it holds is.
+            // The hook isn't called for the id itself, but for its content.
             let id = self.keep(id);
             self.value(id, BY_PARENT)?;
         }
         Ok(true)
     }
 
-    /// Takes back the id of an object, the last thing that was written: it is the object of that number.
+    /// Takes back the id of an object, which was written last: the object has the id `known`.
     pub(crate) fn refer_instead(&mut self, object: Obj, known: u32) {
         self.w.rollback(self.w.position() - 1);
         self.next_id -= 1;
@@ -181,8 +181,8 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
         self.w.reference(u64::from(known));
     }
 
-    /// Gives an object that is written by a recipe a number, even if nothing but its parent holds it: what its own code
-    /// gave may hold it too. Says whether it is written again, among its own arguments.
+    /// Gives an id to an object that is written by a recipe, even if only its parent holds it, because its own code may
+    /// have handed it out. Returns the id, and whether the object is being written again within its own arguments.
     pub(crate) fn begin_recipe(&mut self, object: Obj) -> Result<Option<(u32, bool)>> {
         if !self.tracks() {
             return Ok(None);
@@ -191,19 +191,19 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
             Met::Before(number) => number,
             Met::Never => {
                 self.w.assign_id();
-                // SAFETY: the caller has it from its parent.
+                // SAFETY: the parent that is being written holds `object`.
                 self.keep(unsafe { Owned::borrowed(object) });
                 self.number()?
             }
         };
-        // Among arguments all gets an id: what may end an object that is written again has to be known by then.
+        // Everything among arguments gets an id: a reference that ends the repetition must be possible.
         self.bound = (0, 0);
         Ok(Some((number, *self.unmade.entry(number).or_insert(Unmade::Arguments) == Unmade::Again)))
     }
 
-    /// Writes an object that was met before, but can't be referred to: one whose arguments are being written, and tuples
-    /// among them that are not whole. As pickle does, these are written again, until something on the way can be
-    /// referred to.
+    /// Writes an object again that occurred before but can't be referred to yet: one whose arguments are being written,
+    /// or an unfinished tuple among them. As in pickle, they are repeated until something on the way can be referred
+    /// to.
     pub(crate) fn met_unmade(&mut self, object: Obj, number: u32) -> Result<bool> {
         // SAFETY: the memo's objects are alive.
         let class = unsafe { ffi::Py_TYPE(object) };
@@ -220,7 +220,7 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
             }
             Some(unmade) => {
                 *unmade = Unmade::Again;
-                // SAFETY: alive; an object with a recipe is no builtin container.
+                // SAFETY: the memo's objects are alive; an object with a recipe is not a builtin container.
                 unsafe { self.other(object, class)? };
                 Ok(true)
             }
@@ -229,11 +229,11 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
                     && self.unmade.values().any(|&unmade| unmade == Unmade::Again)
                     && self.tables.stack.iter().any(|frame| frame.object.get() == object);
                 if open {
-                    // The first one goes with the arguments that are thrown away: this one is meant from here on.
+                    // The first one belongs to arguments that are thrown away; from here on this one counts.
                     let number = self.number()?;
                     self.tables.memo.renumber(object, number);
                     self.w.assign_id();
-                    // SAFETY: a tuple.
+                    // SAFETY: `class` says that it is a tuple.
                     unsafe { self.open(object, shapes::NONE)? };
                 }
                 Ok(open)
@@ -243,12 +243,14 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
 }
 
 impl Frame {
+    /// Turns the frame into one of parts.
+    ///
     /// # Safety
     /// The frame's object is of the type that its kind says.
     unsafe fn take_apart(&mut self) {
         let object = self.object.get();
         let mut parts = Vec::new();
-        // SAFETY: of that type, says the caller; every value is taken hold of before anything else runs.
+        // SAFETY: the contract says the type; every value gets a reference of its own before anything else runs.
         unsafe {
             let mut add = |value: Obj| parts.push(WorkItem::Value(Owned::borrowed(value)));
             match self.kind {

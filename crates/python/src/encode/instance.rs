@@ -19,16 +19,16 @@ use pyo3::Bound;
 use std::rc::Rc;
 
 impl<D: Dialect> Encoder<'_, D> {
-    /// The plan of a class; most instances are of the class of the one before.
+    /// The plan of a class; most instances are of the same class as the one before.
     pub(crate) unsafe fn plan(&mut self, class: *mut ffi::PyTypeObject) -> Result<Rc<Plan>> {
         if let Some(plan) = &self.last_plan {
             if plan.class() == class {
                 return Ok(plan.clone());
             }
         }
-        // SAFETY: the class of a live object.
+        // SAFETY: callers pass the class of a live object.
         let plan = unsafe { plan::of(self.py, class)? };
-        // What hooks and orders want to know of every object, they are asked the long way.
+        // If hooks or canonical order need to see every object, the fast loop isn't used.
         self.slots_only = matches!(plan.how, How::Fields)
             && !plan.has_dict
             && !self.options.trust
@@ -42,24 +42,25 @@ impl<D: Dialect> Encoder<'_, D> {
 }
 
 impl<W: NativeWriter> Encoder<'_, Native<W>> {
-    /// Leaves the slots of an instance that are set to the walk.
+    /// Lets the walk write the slots of an instance that are set.
     pub(crate) unsafe fn set_slots(&mut self, object: &Owned, plan: &Rc<Plan>) {
         self.tables
             .stack
             .push(Frame { extra: Some(Extra::Plan(plan.clone())), ..Frame::new(object.clone(), Kind::Slots) });
     }
 
-    /// Writes the head of an instance of that shape: its number, or all of it where it is new.
+    /// Writes the head of an instance of that shape: the shape's number, or all of it if it is new.
     ///
     /// # Safety
     /// `names` are alive.
     pub(crate) unsafe fn shape(&mut self, kind: ShapeKind, plan: Option<&Plan>, names: &[Obj]) -> Result<u32> {
-        // SAFETY: alive, says the caller.
+        // SAFETY: `names` are alive by contract, and the plan holds its class.
         unsafe {
             if names.iter().any(|&name| !text::is(name)) {
                 return Err(detour(Detour::OwnWay("its `__dict__` has a key that is no `str`, which needs")));
             }
-            // A class may have constants and other instances: its address is even.
+            // A class may have constants as well as instances with fields: addresses are even, so the lowest bit tells
+            // them apart.
             let class = plan.map_or(0, |plan| plan.class() as usize | usize::from(kind == ShapeKind::Enum));
             let hash = shapes::hash_of(class, names);
             let interned = self.options.intern || !self.options.refs;
@@ -73,7 +74,7 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
             if let Some(plan) = plan.filter(|plan| self.options.pickle.is_some() && !plan.is_findable.get()) {
                 let class = Bound::from_borrowed_ptr(self.py, plan.class().cast()).cast_into_unchecked::<PyType>();
                 if plan.registration.is_none() && types::reference::unfindable(&class)?.is_some() {
-                    // The class itself may have a recipe, by its metaclass; if not, that says why.
+                    // The class may have a recipe from its metaclass; if not, that path gives the reason.
                     return Err(detour(Detour::OwnWay("")));
                 }
                 plan.is_findable.set(true);
@@ -93,21 +94,23 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
         }
     }
 
+    /// Writes an instance of a class.
+    ///
     /// # Safety
     /// `object` is alive and its id was written.
     pub(crate) unsafe fn instance(&mut self, object: Obj) -> Result<()> {
-        // SAFETY: alive, says the caller, and so is its class.
+        // SAFETY: `object` is alive by contract and holds its class.
         let class = unsafe { ffi::Py_TYPE(object) };
         if let Some(How::Family(family)) =
             self.last_plan.as_ref().filter(|plan| plan.class() == class).map(|plan| &plan.how)
         {
             if !self.options.trust {
                 let family = *family;
-                // SAFETY: of the family, as its class has that plan.
+                // SAFETY: the plan of its class says this family.
                 return unsafe { types::encode(self, family, object) };
             }
         }
-        // SAFETY: alive, says the caller.
+        // SAFETY: a live object's class.
         let plan = unsafe { self.plan(class)? };
         // SAFETY: `object` is an instance of the plan's class.
         unsafe {
@@ -134,7 +137,7 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
                     else {
                         return Err(encode("a class was registered anew while it was being stored"));
                     };
-                    // Our own functions hand out nothing that their object does not hold.
+                    // Functions that this package registered hand out nothing but what the object holds.
                     if !plan.registration.as_ref().is_some_and(|known| known.ours) {
                         self.asks_program()?;
                     }
@@ -154,10 +157,11 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
         }
     }
 
-    /// Writes an instance of a class whose own code pickle would ask, if that says something else than its fields.
+    /// Writes an instance whose class has its own code for pickling, if that says something other than its fields. Else
+    /// `false`.
     #[cold]
     unsafe fn by_own_way(&mut self, object: Obj, plan: &Rc<Plan>) -> Result<bool> {
-        // SAFETY: an instance of the plan's class, says the caller.
+        // SAFETY: `instance` passes an instance of the plan's class.
         unsafe {
             if plan.own_new
                 && self.options.trust
@@ -184,20 +188,20 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
         Ok(false)
     }
 
-    /// An instance whose attributes can't be fields: nothing of it was written yet.
+    /// Writes an instance whose attributes can't be fields; nothing of it has been written yet.
     #[cold]
     unsafe fn detoured(&mut self, object: Obj, fault: Fault) -> Result<()> {
         match fault.detour() {
-            // SAFETY: alive, says the caller.
+            // SAFETY: the caller's object is alive.
             Some(Detour::OwnWay(why)) => unsafe { self.refused(object, why) },
             _ => Err(fault),
         }
     }
 
-    /// An instance without a `__dict__`.
+    /// Writes an instance without a `__dict__`.
     #[inline(always)]
     unsafe fn slots(&mut self, object: Obj, plan: &Rc<Plan>) -> Result<()> {
-        // SAFETY: an instance of the plan's class, says the caller.
+        // SAFETY: `object` is an instance of the plan's class.
         unsafe {
             let mut all_set = true;
             for slot in &plan.slots {
@@ -219,7 +223,7 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
                 if done && self.tables.stack.len() == depth {
                     continue;
                 }
-                // After the last slot nothing is left to come back to.
+                // After the last slot nothing is left to return to.
                 if at + usize::from(done) == plan.slots.len() {
                     break;
                 }
@@ -235,7 +239,7 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
         Ok(())
     }
 
-    /// Writes the head of an instance that has all the fields which its class names.
+    /// Writes the head of an instance that has all fields that its class names.
     #[inline(always)]
     unsafe fn whole_shape<'n>(&mut self, plan: &Plan, names: impl Iterator<Item = &'n Owned>) -> Result<()> {
         let (serial, shape) = plan.shape.get();
@@ -244,20 +248,20 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
             return Ok(());
         }
         let names: Vec<Obj> = names.map(Owned::get).collect();
-        // SAFETY: held by the plan.
+        // SAFETY: the plan holds the names.
         let shape = unsafe { self.shape(ShapeKind::Object, Some(plan), &names)? };
         plan.shape.set((self.serial, shape));
         Ok(())
     }
 
-    /// Writes an instance of the class of the last one, if that is no more than slots; says no to all else. Lists of such
-    /// are the usual case, and what asks for the class of each takes a fifth of the time.
+    /// Writes an instance of the same class as the last one, if all of its state is in slots. `false`: it is another
+    /// class. Lists of such instances are frequent, and looking up the class of each takes a fifth of the time.
     ///
     /// # Safety
     /// `object` is alive.
     #[inline(always)]
     pub(crate) unsafe fn like_the_last(&mut self, object: Obj) -> Result<bool> {
-        // SAFETY: alive, says the caller, and of the class that the plan was made for.
+        // SAFETY: `object` is alive by contract, and its class is compared with the plan's.
         unsafe {
             let plan = match &self.last_plan {
                 Some(plan) if plan.class() == ffi::Py_TYPE(object) && self.slots_only => plan.clone(),
@@ -270,14 +274,14 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
         Ok(true)
     }
 
-    /// Has the fields of an instance fetched while the one before it is written, if it is of the same class: they lie
-    /// anywhere, and waiting for text to come was a tenth of dumping many small instances.
+    /// Prefetches the slots of an instance of the same class while the one before it is written. Their values are
+    /// spread over memory, and waiting for text was a tenth of the time for dumping many small instances.
     ///
     /// # Safety
     /// `object` is alive.
     #[inline(always)]
     pub(crate) unsafe fn prefetch_slots(&self, object: Obj) {
-        // SAFETY: alive, says the caller, and of the class that the offsets were read from.
+        // SAFETY: `object` is alive by contract, and its class is that from which the offsets were read.
         unsafe {
             match &self.last_plan {
                 Some(plan) if plan.class() == ffi::Py_TYPE(object) => {
@@ -290,9 +294,9 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
         }
     }
 
-    /// Slots that are set, then `__dict__`.
+    /// Writes the slots that are set, then `__dict__`.
     pub(crate) unsafe fn fields(&mut self, object: Obj, plan: &Rc<Plan>, kind: ShapeKind) -> Result<()> {
-        // SAFETY: an instance of the plan's class, says the caller.
+        // SAFETY: callers pass an instance of the plan's class.
         unsafe {
             if plan.managed_dict
                 && plan.slots.is_empty()
@@ -307,11 +311,12 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
         Ok(())
     }
 
-    /// An instance all of whose state is attributes for which it has no `__dict__` object; says no to others.
+    /// Writes an instance whose whole state is in attributes without a `__dict__` object. `false`: it isn't one.
     unsafe fn attributes(&mut self, object: Obj, plan: &Rc<Plan>, kind: ShapeKind) -> Result<bool> {
         let mut names = [std::ptr::null_mut(); shapes::MOST_KEYS];
         let mut len = 0;
-        // SAFETY: an instance of a class that manages dicts, says the caller; no Python code runs before the frame.
+        // SAFETY: callers pass an instance of a class with managed dicts. No Python code runs before the frame holds
+        // it.
         unsafe {
             while let Some((name, _)) = dict::attribute(object, len) {
                 if len == names.len() || (text::ascii(name) == Some(b"__orig_class__") && !self.options.trust) {
@@ -331,18 +336,18 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
         Ok(true)
     }
 
-    /// Writes an instance's head; gives its `__dict__`, whose values come last.
+    /// Writes an instance's head; returns its `__dict__`, whose values come last.
     pub(crate) unsafe fn field_names(
         &mut self,
         object: Obj,
         plan: &Rc<Plan>,
         kind: ShapeKind,
     ) -> Result<Option<Owned>> {
-        // SAFETY: an instance of the plan's class, says the caller.
+        // SAFETY: callers pass an instance of the plan's class.
         unsafe {
             let mut dict = plan.dict_of(object)?;
             if let Some(own) = &dict {
-                // What `Class[int]()` leaves behind: typing's note of the alias, which is no data. Pickle keeps it.
+                // `Class[int]()` leaves this attribute, typing's note of the alias, which isn't data. Pickle stores it.
                 if !self.options.trust && !ffi::PyDict_GetItemString(own.get(), c"__orig_class__".as_ptr()).is_null() {
                     let copy = Owned::new(ffi::PyDict_Copy(own.get())).ok_or_else(raised)?;
                     if ffi::PyDict_DelItemString(copy.get(), c"__orig_class__".as_ptr()) != 0 {
@@ -378,9 +383,9 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
         }
     }
 
-    /// Leaves the values of what `field_names` named to the walk.
+    /// Lets the walk write the values of the fields that `field_names` named.
     pub(crate) unsafe fn field_values(&mut self, object: Obj, plan: &Rc<Plan>, dict: Option<Owned>) {
-        // SAFETY: an instance of the plan's class, says the caller. What is pushed last is walked first.
+        // SAFETY: callers pass an instance of the plan's class. The frame pushed last is walked first.
         unsafe {
             if let Some(dict) = dict {
                 let shape = if plan.slots.is_empty() { self.last_shape } else { shapes::NONE };
@@ -392,9 +397,9 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
         }
     }
 
-    /// An instance that is also a builtin value: that value, then the fields.
+    /// Writes an instance of a builtin's subclass: the builtin's value, then the fields.
     unsafe fn based(&mut self, object: Obj, plan: &Rc<Plan>, base: Base) -> Result<()> {
-        // SAFETY: an instance of a subclass of `base`, says the plan.
+        // SAFETY: the plan says that `object` is an instance of a subclass of `base`.
         unsafe {
             let dict = self.field_names(object, plan, ShapeKind::Based)?;
             self.field_values(object, plan, dict);
@@ -471,14 +476,14 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
         Ok(())
     }
 
-    /// The head of a record: as its class's instances have it, by the stored name.
+    /// Writes the head of a record, as for instances of its class, with the stored name.
     pub(crate) fn record(&mut self, kind: ShapeKind, type_name: &str, version: u64, names: Vec<Owned>) -> Result<()> {
-        // SAFETY: the names and the new string are held.
+        // SAFETY: `names` and `name` hold the strings.
         unsafe {
             let name =
                 Owned::new(ffi::PyUnicode_FromStringAndSize(type_name.as_ptr().cast(), type_name.len() as isize))
                     .ok_or_else(raised)?;
-            // Each record writes a shape of its own: whoever keeps data of lost classes gets it whole, if not small.
+            // Each record writes its own shape: data of missing classes are kept completely, if not compactly.
             let raw: Vec<Obj> = names.iter().map(Owned::get).collect();
             if raw.iter().any(|&name| !text::is(name)) {
                 return Err(encode("a record has a field whose name is no `str`"));
@@ -493,26 +498,26 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
                 self.name(name)?;
             }
             self.w.shape_end(block);
-            // A class that no lookup asks for: the address of the record's own name.
+            // Look-ups never ask for this class: it is the address of the record's own name.
             self.tables.shapes.add(name as usize, &raw, shapes::hash_of(name as usize, &raw));
         }
         Ok(())
     }
 
-    /// A member of an enumeration: its name, or the value of one that has none (a union of flags).
+    /// Writes a member of an enumeration: its name, or its value if it has no name (a union of flags).
     unsafe fn enumeration(&mut self, object: Obj, plan: &Rc<Plan>) -> Result<()> {
-        // SAFETY: alive, says the caller.
+        // SAFETY: `instance` passes a member of an enumeration.
         unsafe { self.member(object, plan, types::enumeration::name_or_value(self.py, object)?) }
     }
 
-    /// An object that its class has under a name.
+    /// Writes an object that its class has under a name.
     unsafe fn member(&mut self, object: Obj, plan: &Rc<Plan>, name: Owned) -> Result<()> {
-        // SAFETY: no names of fields; the name is kept.
+        // SAFETY: there are no names of fields; `keep` holds the name.
         unsafe {
             self.shape(ShapeKind::Enum, Some(plan), &[])?;
             let name = self.keep(name);
             if !self.leaf(name, isize::MAX)? {
-                // A union of flags may have a value that is one of another enumeration's.
+                // The value of a union of flags may be a member of another enumeration.
                 self.then_made(object, vec![WorkItem::Value(Owned::borrowed(name))]);
             }
         }

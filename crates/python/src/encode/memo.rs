@@ -1,4 +1,4 @@
-//! Which objects were written, and under which number: a table from addresses.
+//! The ids of objects that were written, by address.
 
 use crate::cpython::Obj;
 use crate::memory::{zeroed, Zeroable};
@@ -7,7 +7,7 @@ use crate::memory::{zeroed, Zeroable};
 struct Entry {
     object: usize,
     number: u32,
-    /// The entry counts only if this is the table's round: clearing the table is one addition.
+    /// The entry is valid only if this is the table's round, so clearing the table is one addition.
     round: u32,
 }
 
@@ -19,12 +19,12 @@ pub struct Memo {
 }
 
 const START: usize = 1 << 9;
-/// Entries (of 16 bytes) that a thread keeps from one message to the next: fresh pages cost as much as filling them.
+/// How many entries (of 16 bytes) a thread keeps between messages: fresh pages cost as much as filling them.
 const LARGEST: usize = 1 << 19;
-// SAFETY: three numbers.
+// SAFETY: three numbers, for which zero bits are valid.
 unsafe impl Zeroable for Entry {}
 
-/// What the memo says of an object.
+/// What the memo says about an object.
 pub enum Met {
     Before(u32),
     Never,
@@ -35,8 +35,8 @@ impl Memo {
         Memo { entries: zeroed(START).into(), used: 0, round: 1, shift: 64 - START.trailing_zeros() }
     }
 
-    /// Forgets all objects; gives back a table that is very large, or much larger than what it held: small messages
-    /// would miss the cache in it.
+    /// Forgets all objects. A very large table, or one much larger than its content, is replaced: small messages would
+    /// miss the processor's cache in it.
     pub fn clear(&mut self) {
         if self.entries.len() > LARGEST
             || (self.entries.len() > START && self.used * 32 < self.entries.len())
@@ -51,11 +51,11 @@ impl Memo {
 
     #[inline(always)]
     fn slot(&self, object: Obj) -> usize {
-        // Objects are 16-byte aligned; the multiplication spreads the rest over the upper bits.
+        // Objects are aligned to 16 bytes; the multiplication spreads the other bits over the upper ones.
         ((object as u64 >> 4).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> self.shift) as usize
     }
 
-    /// The object's number; if it has none, it gets `number`.
+    /// The object's id; if it has none, it gets `number`.
     #[inline(always)]
     pub fn meet(&mut self, object: Obj, number: u32) -> Met {
         let mask = self.entries.len() - 1;
@@ -92,7 +92,7 @@ impl Memo {
         }
     }
 
-    /// The object's number, if it has one.
+    /// The object's id, if it has one.
     pub fn number(&self, object: Obj) -> Option<u32> {
         let mask = self.entries.len() - 1;
         let mut at = self.slot(object);
@@ -108,7 +108,7 @@ impl Memo {
         }
     }
 
-    /// Gives an object that has a number another one.
+    /// Gives another id to an object that has one.
     pub fn renumber(&mut self, object: Obj, number: u32) {
         if let Some(entry) = self.entry(object) {
             entry.number = number;
@@ -118,7 +118,7 @@ impl Memo {
     #[cold]
     #[inline(never)]
     fn grow(&mut self) {
-        // Small tables grow fast, large ones by what they need: they are most of what a graph of shared objects takes.
+        // Small tables grow quickly, large ones as needed: they are most of the memory for a graph of shared objects.
         let factor = if self.entries.len() < START << 5 { 4 } else { 2 };
         let larger = zeroed(self.entries.len() * factor).into();
         let old = std::mem::replace(&mut self.entries, larger);

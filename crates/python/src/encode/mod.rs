@@ -1,7 +1,7 @@
-//! Objects to tokens: walks a graph with a stack of its own, in any format.
+//! Objects to tokens: walks a graph with an explicit stack, for any format.
 //!
-//! An object whose reference count says that only its parent holds it can't be met again: it costs the memo nothing.
-//! All others are looked up by address; the first time they are marked, later they are referred to by number.
+//! An object that only its parent holds, as its reference count says, can't occur again and needs no entry in the memo.
+//! All others are looked up by address: the first time they get an id, later they are written as references.
 
 pub mod canonical;
 mod deep;
@@ -54,9 +54,9 @@ use std::sync::Arc;
 
 pub use hooks::MOST_REPLACEMENTS;
 
-/// How far down the way to an object that is met again is looked for that object: a cycle of more is not seen as one.
+/// How many stack frames a cycle search inspects: a longer cycle isn't recognized as one.
 pub(crate) const MOST_LOOKED_AT: usize = 10_000;
-/// What `dumps` and its like were told.
+/// The options of `dumps` and the like.
 #[derive(Debug, Clone)]
 pub struct Options {
     pub refs: bool,
@@ -65,13 +65,13 @@ pub struct Options {
     /// Equal strings are written once.
     pub intern: bool,
     pub enc_hook: Option<Owned>,
-    /// In schemaless formats: whatever is of no builtin type goes to `enc_hook`.
+    /// In schemaless formats, everything that isn't of a builtin type goes to `enc_hook`.
     pub builtin_only: bool,
     pub forms: forms::Forms,
     pub pickle: Option<Arc<PickleHooks>>,
 }
 
-/// What pickle's own users may set on a pickler.
+/// The hooks of a pickler.
 #[derive(Debug, Default)]
 pub struct PickleHooks {
     pub persistent_id: Option<Owned>,
@@ -79,50 +79,50 @@ pub struct PickleHooks {
     pub dispatch_table: Option<Owned>,
 }
 
-/// What to do with the objects held by a container that is being written.
+/// What a container that is being written still has to write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// Items of a list.
+    /// The items of a list.
     List,
-    /// Items of a tuple.
+    /// The items of a tuple.
     Tuple,
-    /// Values of a dict or of an instance's `__dict__`, whose keys its shape has.
+    /// The values of a dict or of an instance's `__dict__`, whose keys are in its shape.
     Values,
-    /// Keys and values of a dict.
+    /// The keys and values of a dict.
     Pairs,
-    /// Members of a set.
+    /// The members of a set.
     Set,
-    /// Slots of an instance.
+    /// The slots of an instance.
     Slots,
-    /// Attributes of an instance that has no `__dict__` object.
+    /// The attributes of an instance without a `__dict__` object.
     Attributes,
-    /// Temporaries of ours, kept by the frame.
+    /// Work items, which the frame holds.
     Parts,
-    /// Slots of an instance under their keys, in a schemaless format.
+    /// The slots of an instance under their keys, in a schemaless format.
     Named,
-    /// Slots of an instance, in an order of the format's.
+    /// The slots of an instance in an order that the format chose.
     Ordered,
 }
 
-/// A container that is being written. Holds it alive, whatever hooks do to its parent.
+/// A container that is being written. It is held, whatever hooks do to its parent.
 pub(crate) struct Frame {
     pub(crate) object: Owned,
     kind: Kind,
-    /// In `Pairs`: the value of the key that was just written comes next.
+    /// In `Pairs`: the key is written and its value comes next.
     value_next: bool,
-    /// In `Parts` and `Pairs`: one of them leads to an object that stands elsewhere (see `deep`).
+    /// In `Parts` and `Pairs`: the object leads to an object elsewhere (see `deep`).
     linked: bool,
-    /// What the last dict written from here had as shape: the next is likely to have it too.
+    /// The shape of the last dict written from here: the next one is likely to have the same.
     hint: u32,
-    /// Where the next item stands.
+    /// The position of the next item.
     at: isize,
     /// How many items were announced.
     len: usize,
-    /// What few frames need, apart: a frame is copied for every container.
+    /// Rarely used data, boxed to keep `Frame` small.
     extra: Option<Extra>,
 }
 
-/// What a frame of `Slots` or `Parts` needs beside the others.
+/// The extra data of `Slots`, `Ordered` and `Parts`.
 enum Extra {
     Plan(Rc<Plan>),
     Offsets(Rc<Vec<usize>>),
@@ -130,18 +130,18 @@ enum Extra {
     Parts(Box<Vec<WorkItem>>),
 }
 
-/// What an object that can't be referred to yet is made of.
+/// Why an object can't be referred to yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Unmade {
-    /// Arguments of a recipe.
+    /// The arguments of its recipe are being written.
     Arguments,
-    /// The same, among which it was met: it is being written again there.
+    /// The same, and it occurred among them: it is being written again there.
     Again,
-    /// Parts, of which it can't be one.
+    /// Its parts are being written, and it can't be one of them.
     Parts,
 }
 
-/// What outlives one message: tables that are used again.
+/// Tables that the next message reuses.
 pub struct Tables {
     pub memo: Memo,
     pub shapes: WrittenShapes,
@@ -154,7 +154,7 @@ impl Tables {
     }
 }
 
-/// What objects' own code gave, by their addresses. Most messages have none.
+/// What objects' own code returned, by their addresses. Most messages have none.
 pub type Recipes = Option<Box<HashMap<usize, Rc<Recipe>, rustc_hash::FxBuildHasher>>>;
 
 /// Writes one message.
@@ -163,59 +163,60 @@ pub struct Encoder<'t, D: Dialect> {
     pub dialect: D,
     pub options: &'t Options,
     pub(crate) tables: &'t mut Tables,
-    /// The number that the next object with an id gets.
+    /// The id of the next object that gets one.
     pub(crate) next_id: u32,
-    /// Tells the shapes of this message from those of earlier ones.
+    /// Identifies the shapes of this message among those that plans remember.
     serial: u64,
-    /// What was made on the way: kept, so that no address is used twice.
+    /// Temporary objects, kept so that their addresses aren't reused.
     temporaries: Vec<Owned>,
-    /// References to tuples: a chain of tuples that no stack shows has as many links.
+    /// How many references to tuples were written: a chain of tuples through references isn't visible on the stack.
     linked_tuples: usize,
     deep: Option<Box<deep::Deep>>,
-    /// First number of each text, where equal ones are written once.
+    /// The id of each text, if equal texts are written once.
     texts: HashMap<TextKey, u32, rustc_hash::FxBuildHasher>,
-    /// Objects that can't be referred to yet, as what they are made of is being written.
+    /// Objects that can't be referred to yet, because their arguments or parts are being written.
     unmade: HashMap<u32, Unmade, rustc_hash::FxBuildHasher>,
     /// How many replacements are being written, one within the other.
     replacing: u32,
-    /// How many documents are whose keys are not looked at, where others' are.
+    /// How many open documents have keys that aren't checked.
     pub(crate) unchecked: u32,
-    /// Canonical form: what objects' own code gave in the first walk, which the second writes.
+    /// Canonical form: what objects' own code returned in the first walk, for use in the second.
     pub recipes: Recipes,
-    /// Mask and floor of the count from which on an object is looked up: (-1, 0) by what holds it, (0, 0) always,
-    /// (0, MAX) never. Two operations without a branch, on every string and container.
+    /// Mask and minimum of the number of references that makes an object be looked up: (-1, 0) by its references, (0,
+    /// 0) always, (0, MAX) never. It takes two operations without a branch, for every string and container.
     bound: (isize, isize),
-    /// Code of the program's was asked: reference counts say nothing any more.
+    /// The program's code was called: reference counts don't count any more.
     tracks_all: bool,
-    /// Canonical form: the first walk finds what is met more than once, the second ids only that.
+    /// Canonical form: the first walk finds objects that occur more than once; the second gives ids to those only.
     pub(crate) sharing: Sharing,
     /// Canonical form: the order of sets' members.
     pub orders: Option<sets::Shared>,
-    /// Set where only the order of a set's members is asked for: how far to look.
+    /// Set if only the order of a set's members is wanted: how far to look.
     effort: Option<Effort>,
-    /// Whether objects are asked about, or counted: then none is written by a shorter way. And whether those that are
-    /// met for the first time are kept, or noted. What most messages have no need of costs them one look.
+    /// A hook is called for each object, or objects are counted, so the fast loops aren't used. Most messages need neither
+    /// and pay for one test.
     looks_closely: bool,
+    /// Objects that occur for the first time are kept or recorded.
     takes_notes: bool,
-    /// There: the objects that were met, in order.
+    /// With `takes_notes`: the objects that occurred, in order.
     pub met: Vec<usize>,
     pub buffers: SentBuffers,
-    /// NumPy's dtypes taken apart, by address; temporaries keep them.
+    /// Dtypes of NumPy taken apart, by address; `temporaries` keeps them.
     dtypes: Dtypes,
     /// Whether equal strings are written once.
     interns: bool,
     last_shape: u32,
     last_plan: Option<Rc<Plan>>,
-    /// Whether instances of its class are written as their slots, without a question to anyone.
+    /// Whether instances of the last plan's class are written slot by slot without other checks.
     slots_only: bool,
-    /// Of a record in a log: what the records before it have named.
+    /// For a record in a log: the names of earlier records.
     window: Option<SharedWindow>,
     pub py: Python<'t>,
     _pause: gc::Pause,
 }
 
-/// Writes a message; once more, with every object looked up, where code of the program's has to be asked on the way.
-/// Nothing of it was called by then.
+/// Writes a message. If code of the program has to be called, it is written again with every object looked up. The
+/// first attempt ends before any such code is called.
 pub fn tracking_if_asked<T>(mut write: impl FnMut(bool) -> Result<T>) -> Result<T> {
     match write(false) {
         Err(fault) if fault.detour() == Some(Detour::TrackAll) => write(true),
@@ -223,26 +224,26 @@ pub fn tracking_if_asked<T>(mut write: impl FnMut(bool) -> Result<T>) -> Result<
     }
 }
 
-/// A string by its value.
+/// A string, compared by value.
 struct TextKey(Owned);
 
 impl std::hash::Hash for TextKey {
     fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
-        // SAFETY: a string, by construction.
+        // SAFETY: a `TextKey` is made from strings only.
         state.write_isize(unsafe { crate::cpython::text::hash(self.0.get()) });
     }
 }
 
 impl PartialEq for TextKey {
     fn eq(&self, other: &Self) -> bool {
-        // SAFETY: strings, by construction.
+        // SAFETY: a `TextKey` is made from strings only.
         unsafe { crate::cpython::text::equal(self.0.get(), other.0.get()) }
     }
 }
 
 impl Eq for TextKey {}
 
-/// Tells the shapes of one message, or of one shared window of a log, from those of others.
+/// A number that identifies the shapes of one message, or of one shared window.
 fn next_serial() -> u64 {
     use std::sync::atomic::{AtomicU64, Ordering};
     static SERIAL: AtomicU64 = AtomicU64::new(1);
@@ -251,18 +252,20 @@ fn next_serial() -> u64 {
 
 #[derive(Debug)]
 pub enum Sharing {
-    /// Reference counts tell what can't be shared; what else there is gets an id.
+    /// Reference counts tell which objects can't be shared; all others get an id.
     ByCount,
-    /// Canonical form, first walk: every object is looked up; those met again are noted, with how often they were.
+    /// Canonical form, first walk: every object is looked up, and it is counted how often it occurs again.
     Finding(FxHashMap<usize, u32>),
-    /// Canonical form, second walk: only these get an id.
+    /// Canonical form, second walk: only these objects get an id.
     Found(FxHashMap<usize, u32>),
 }
 
 impl<'t, D: Dialect> Encoder<'t, D> {
+    /// An encoder for one message.
+    ///
     /// # Safety
     /// The GIL is held while the encoder lives.
-    #[inline(always)] // it is large: made where it stays
+    #[inline(always)] // it is large, and must be made in place
     pub unsafe fn new(
         py: Python<'t>,
         dialect: D,
@@ -273,9 +276,9 @@ impl<'t, D: Dialect> Encoder<'t, D> {
     ) -> Self {
         tables.shapes.clear();
         tables.memo.clear();
-        // Where memory ran out in the message before, which unwinds, it was left as it was.
+        // If memory ran out during the message before, its frames are still there.
         tables.stack.clear();
-        // Who is asked about every object can reach it, too.
+        // Hooks that are called for every object can keep references to it.
         let asks = |hooks: &PickleHooks| hooks.persistent_id.is_some() || hooks.reducer_override.is_some();
         let tracks_all = D::HAS_REFERENCES
             && options.refs
@@ -299,7 +302,7 @@ impl<'t, D: Dialect> Encoder<'t, D> {
             bound: match sharing {
                 _ if !options.refs => (0, isize::MAX),
                 _ if tracks_all => (0, 0),
-                // Two walks, as in canonical form; but equal graphs need not give equal bytes.
+                // Two walks as in canonical form, but equal graphs need not give equal bytes.
                 _ if D::SHARED_STAND_APART => (-1, 0),
                 Sharing::ByCount => (-1, 0),
                 Sharing::Finding(_) | Sharing::Found(_) => (0, 0),
@@ -319,12 +322,12 @@ impl<'t, D: Dialect> Encoder<'t, D> {
             slots_only: false,
             window: None,
             py,
-            // SAFETY: the GIL is held, says the caller.
+            // SAFETY: the GIL is held, by contract.
             _pause: unsafe { gc::Pause::new() },
         }
     }
 
-    /// Canonical form, second walk: what the first has found.
+    /// Canonical form, second walk: uses what the first has found.
     pub fn shares(&mut self, found: Sharing) {
         if self.options.refs {
             self.bound = (0, 0);
@@ -334,7 +337,7 @@ impl<'t, D: Dialect> Encoder<'t, D> {
         self.sharing = found;
     }
 
-    /// From here on every object is looked up, whoever holds it.
+    /// From here on every object is looked up, whatever its reference count.
     pub fn track_all(&mut self) {
         if self.tracks() && self.bound != (0, isize::MAX) {
             self.bound = (0, 0);
@@ -343,7 +346,7 @@ impl<'t, D: Dialect> Encoder<'t, D> {
         }
     }
 
-    /// Only the order of a set's members is asked for, and looked for that far.
+    /// Only the order of a set's members is wanted, and looked for that far.
     pub fn only_compares(&mut self, effort: Effort) {
         self.effort = Some(effort);
         self.looks_closely = true;
@@ -354,8 +357,9 @@ impl<'t, D: Dialect> Encoder<'t, D> {
         self.effort
     }
 
-    /// Code of the program's is about to be asked. It may give references to whatever it can reach, so that "its parent
-    /// alone holds it" is true no more: if some object was left out for that reason, the message is begun anew.
+    /// Code of the program is about to be called. It can create references to everything that it reaches, so reference
+    /// counts no longer tell what can occur again. If an object was left out because of its count, the message is begun
+    /// again.
     pub(crate) fn asks_program(&mut self) -> Result<()> {
         let by_count = match self.sharing {
             Sharing::ByCount => true,
@@ -365,7 +369,7 @@ impl<'t, D: Dialect> Encoder<'t, D> {
         if !by_count || self.tracks_all || !self.tracks() {
             return Ok(());
         }
-        // Where only the root was met, nothing was left out.
+        // If only the root occurred so far, nothing was left out.
         if self.tables.stack.is_empty() && self.next_id <= 1 + self.base() {
             self.track_all();
             return Ok(());
@@ -386,8 +390,8 @@ impl<'t, D: Dialect> Encoder<'t, D> {
     }
 
     fn root(&mut self, root: Obj) -> Result<()> {
-        // The first object has number 0, without an id: whether anybody else holds it can't be told from its count.
-        // SAFETY: `root` is alive for the length of the call, and so is what it holds.
+        // The first object has id 0 without a tag for it: its count may include references of any kind.
+        // SAFETY: `root` is alive during the call, and so is what it holds.
         unsafe {
             if D::root(self, root)? {
                 return self.walk();
@@ -410,17 +414,17 @@ impl<'t, D: Dialect> Encoder<'t, D> {
         self.walk()
     }
 
-    /// What was made on the way, to be kept alive for longer than the encoder is.
+    /// The temporary objects, for a caller that must keep them longer than the encoder lives.
     pub fn take_temporaries(&mut self) -> Vec<Owned> {
         std::mem::take(&mut self.temporaries)
     }
 
-    /// How many objects could have been met again.
+    /// How many objects could have occurred again.
     pub fn met_objects(&self) -> usize {
         self.next_id as usize
     }
 
-    /// What `Sharing::Finding` found, and what the dialect knows by now.
+    /// What `Sharing::Finding` found, and the dialect with what it learnt.
     pub fn into_found(self) -> (Sharing, D) {
         let found = match self.sharing {
             Sharing::Finding(mut found) => {
@@ -432,20 +436,21 @@ impl<'t, D: Dialect> Encoder<'t, D> {
         (found, self.dialect)
     }
 
-    /// Keeps a temporary alive until the message is whole.
+    /// Keeps a temporary object alive until the message is complete.
     pub fn keep(&mut self, object: Owned) -> Obj {
         let raw = object.get();
         self.temporaries.push(object);
         raw
     }
 
-    /// Writes `parts` next, in order.
+    /// Writes these items next, in order.
     pub fn then(&mut self, parts: Vec<WorkItem>) {
-        // SAFETY: the singleton is alive; it stands in for an object.
+        // SAFETY: the singleton lives as long as the interpreter; here it means "no object".
         self.then_for(unsafe { Owned::borrowed(ffi::Py_None()) }, parts);
     }
 
-    /// The same of what was made of an object and is written in its place: made anew each time, it says nothing of cycles.
+    /// The same for items that are written in place of an object, which is used to detect cycles: the items are new
+    /// each time.
     pub fn then_for(&mut self, object: Owned, parts: Vec<WorkItem>) {
         let frame = Frame { extra: Some(Extra::Parts(Box::new(parts))), ..Frame::new(object, Kind::Parts) };
         self.tables.stack.push(frame);
@@ -483,12 +488,12 @@ impl<'t, D: Dialect> Walker<'t> for Encoder<'t, D> {
 
     #[inline(always)]
     unsafe fn met(&mut self, object: Obj, held: isize) -> Result<bool> {
-        // SAFETY: the same contract.
+        // SAFETY: the contract is the same.
         unsafe { self.met(object, held) }
     }
 
     unsafe fn refused(&mut self, object: Obj, why: &str) -> Result<()> {
-        // SAFETY: the same contract.
+        // SAFETY: the contract is the same.
         unsafe { self.refused(object, why) }
     }
 
@@ -536,9 +541,9 @@ impl<'t, D: Dialect<Writer: BsonWriter>> BsonWalker<'t> for Encoder<'t, D> {
 }
 
 impl Frame {
-    /// Whether it is of parts alone.
+    /// Whether the frame consists of work items without an object of its own.
     fn stands_for_none(&self) -> bool {
-        // SAFETY: the singleton is alive.
+        // SAFETY: the singleton lives as long as the interpreter.
         self.object.get() == unsafe { ffi::Py_None() }
     }
 

@@ -1,4 +1,4 @@
-//! The output of an encoder: a scratch block that is used again for small messages, a growing `bytes` for large ones.
+//! The output of an encoder: a reused buffer for small messages, a growing `bytes` for large ones.
 
 use crate::cpython::text::copy_short;
 use crate::cpython::{_PyBytes_Resize, Obj, Owned};
@@ -7,20 +7,20 @@ use crate::memory::{out_of_memory, Vec};
 use holdall_format::Sink;
 use pyo3::ffi;
 
-/// From this size on the result is built in a `bytes` object, so that it is never copied whole.
+/// From this size on the result is built in a `bytes` object, which saves copying it.
 const SCRATCH: usize = 256 << 10;
-/// Room that is always left behind the end, so that small writes need no check of their own.
+/// Space that is always kept behind the end, so that small writes need no check beforehand.
 const SLACK: usize = 64;
 
-/// An output buffer. `scratch` owns the block while `bytes` is `None`.
+/// An output buffer. `scratch` owns the memory while `bytes` is `None`.
 pub struct Output {
     start: *mut u8,
     len: usize,
-    /// How far writes may go; [`SLACK`] bytes less than what is allocated.
+    /// How far writes may go: [`SLACK`] bytes less than the allocated size.
     limit: usize,
     scratch: Vec<u8>,
     bytes: Option<Obj>,
-    /// How long the last large result was: the next is likely to be as long, and then fits without waste.
+    /// The size of the last large result: if the next is as large, it fits without waste.
     last: usize,
 }
 
@@ -35,11 +35,11 @@ impl Output {
     fn grow(&mut self, more: usize) {
         let needed = self.len.saturating_add(more);
         let doubled = needed.max(self.limit.saturating_mul(2));
-        // Memory that was just given back is taken again without a page fault, if it is enough.
+        // Memory that was just released can be taken again without page faults if it is large enough.
         let wanted = if (needed..doubled).contains(&self.last) { self.last } else { doubled }.saturating_add(SLACK);
         let Ok(size) = isize::try_from(wanted) else { out_of_memory() };
-        // SAFETY: the GIL is held by whoever encodes. `bytes` is ours alone, so it may be resized; the scratch block
-        // holds `len` written bytes, and the new object has room for them.
+        // SAFETY: whoever encodes holds the GIL. Nobody else has `bytes`, so it may be resized; otherwise `start` has
+        // `len` written bytes, and the new object has space for more.
         unsafe {
             let mut object = match self.bytes.take() {
                 Some(mut object) => {
@@ -76,9 +76,9 @@ impl Output {
         }
     }
 
-    /// The result as `bytes`; the output is empty afterwards.
+    /// The result as `bytes`; empties the output.
     pub fn take(&mut self) -> Result<Owned> {
-        // SAFETY: the GIL is held; `len` bytes were written; `bytes` is ours alone.
+        // SAFETY: the GIL is held; `len` bytes from `start` were written; nobody else has `bytes`.
         let object = unsafe {
             match self.bytes.take() {
                 Some(mut object) => {
@@ -98,10 +98,10 @@ impl Output {
         unsafe { std::slice::from_raw_parts(self.start, self.len) }
     }
 
-    /// Forgets what was written; a large block is given back.
+    /// Empties the output; a large buffer is released.
     pub fn reset(&mut self) {
         if let Some(object) = self.bytes.take() {
-            // SAFETY: the reference is ours.
+            // SAFETY: the reference is this output's own.
             unsafe { ffi::Py_DECREF(object) };
         }
         self.start = self.scratch.as_mut_ptr();
@@ -120,7 +120,7 @@ impl Sink for &mut Output {
     #[inline(always)]
     fn put(&mut self, bytes: &[u8]) {
         self.room(bytes.len());
-        // SAFETY: there is room for `bytes`, which lie elsewhere.
+        // SAFETY: `room` made space for `bytes`, which don't overlap the output.
         unsafe { copy_short(bytes, self.start.add(self.len)) };
         self.len += bytes.len();
     }
@@ -128,7 +128,7 @@ impl Sink for &mut Output {
     #[inline(always)]
     fn put_array<const N: usize>(&mut self, bytes: [u8; N]) {
         const { assert!(N <= SLACK) };
-        // SAFETY: the slack has room for `N` bytes.
+        // SAFETY: at least `SLACK` bytes are free, and `N` is at most that (asserted).
         unsafe { self.start.add(self.len).cast::<[u8; N]>().write_unaligned(bytes) };
         self.len += N;
         if self.len > self.limit {
@@ -139,7 +139,7 @@ impl Sink for &mut Output {
     #[inline(always)]
     fn put_tagged(&mut self, head: u8, bytes: &[u8]) {
         self.room(1 + bytes.len());
-        // SAFETY: there is room for the tag and `bytes`, which lie elsewhere.
+        // SAFETY: `room` made space for the tag and `bytes`, which don't overlap the output.
         unsafe {
             let to = self.start.add(self.len);
             *to = head;
@@ -151,7 +151,7 @@ impl Sink for &mut Output {
     #[inline(always)]
     fn put_headed<const N: usize>(&mut self, head: [u8; N], bytes: &[u8]) {
         self.room(N + bytes.len());
-        // SAFETY: there is room for the head and `bytes`, which lie elsewhere.
+        // SAFETY: `room` made space for the head and `bytes`, which don't overlap the output.
         unsafe {
             let to = self.start.add(self.len);
             to.cast::<[u8; N]>().write_unaligned(head);
@@ -163,7 +163,7 @@ impl Sink for &mut Output {
     #[inline(always)]
     fn put_closed<const N: usize>(&mut self, head: [u8; N], bytes: &[u8]) {
         self.room(N + bytes.len() + 1);
-        // SAFETY: there is room for the head, `bytes`, which lie elsewhere, and the zero.
+        // SAFETY: `room` made space for the head, `bytes` and the zero; `bytes` don't overlap the output.
         unsafe {
             let to = self.start.add(self.len);
             to.cast::<[u8; N]>().write_unaligned(head);
@@ -176,7 +176,7 @@ impl Sink for &mut Output {
     #[inline(always)]
     fn put_part<const N: usize>(&mut self, block: [u8; N], len: usize) {
         const { assert!(N <= SLACK) };
-        // SAFETY: the slack has room for `N` bytes, of which those after `len` do not count.
+        // SAFETY: at least `SLACK` bytes are free, and `N` is at most that (asserted); bytes after `len` don't count.
         unsafe { self.start.add(self.len).cast::<[u8; N]>().write_unaligned(block) };
         self.len += len.min(N);
         if self.len > self.limit {
@@ -196,7 +196,7 @@ impl Sink for &mut Output {
     fn written(&mut self, from: usize) -> &mut [u8] {
         let from = from.min(self.len);
         let len = self.len - from;
-        // SAFETY: `from..self.len` was written, and is borrowed for as long as the slice lives.
+        // SAFETY: `from..self.len` was written, and `self` is borrowed while the slice lives.
         unsafe { std::slice::from_raw_parts_mut(self.start.add(from), len) }
     }
 }

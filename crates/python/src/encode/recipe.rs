@@ -1,4 +1,4 @@
-//! Objects by reference, or by the recipe that `__reduce_ex__` and its like give: in trusted messages only.
+//! Objects by reference, or by the recipe from `__reduce_ex__` and the like: in trusted messages only.
 
 use super::dialect::{Dialect, Native, NativeWriter};
 use super::Encoder;
@@ -20,17 +20,17 @@ use pyo3::prelude::*;
 use pyo3::types::{PyComplex, PyFunction, PyInt, PyString, PyType};
 use std::rc::Rc;
 
-/// The protocol that `__reduce_ex__` is asked for: the one with buffers out of band.
+/// The protocol passed to `__reduce_ex__`: the one with out-of-band buffers.
 const PROTOCOL: i32 = 5;
 
 impl<D: Dialect> Encoder<'_, D> {
-    /// Writes an object that has no plain state: by reference or by its own recipe in a trusted message, else through
-    /// the caller's hook.
+    /// Writes an object whose state can't be read directly: in a trusted message by reference or by its own recipe,
+    /// else by the user's hook.
     ///
     /// # Safety
     /// `object` is alive and its id was written.
     pub(crate) unsafe fn refused(&mut self, object: Obj, why: &str) -> Result<()> {
-        // SAFETY: alive, says the caller.
+        // SAFETY: `object` is alive by contract.
         let bound = unsafe { Bound::from_borrowed_ptr(self.py, object) };
         if self.options.trust {
             return match D::own_recipe(self, &bound)? {
@@ -46,7 +46,7 @@ impl<D: Dialect> Encoder<'_, D> {
         self.unstorable(&bound, &format!("{why} {remedy}"))
     }
 
-    /// Writes what the caller's `enc_hook` gives instead of an object.
+    /// Writes what the user's `enc_hook` returns in place of an object.
     fn unstorable(&mut self, object: &Bound<'_, PyAny>, why: &str) -> Result<()> {
         if let Some(hook) = &self.options.enc_hook {
             self.asks_program()?;
@@ -61,12 +61,12 @@ impl<D: Dialect> Encoder<'_, D> {
 }
 
 impl<W: NativeWriter> Encoder<'_, Native<W>> {
-    /// Writes an object by the caller's reducers or by copyreg's, where there is one for it.
+    /// Writes an object by a reducer of the user's or of copyreg's, if there is one for it.
     ///
     /// # Safety
     /// `object` is alive, of the plan's class, and its id was written.
     pub(crate) unsafe fn dispatched(&mut self, object: Obj, plan: &Plan) -> Result<bool> {
-        // SAFETY: alive, says the caller.
+        // SAFETY: `object` is alive by contract.
         let bound = unsafe { Bound::from_borrowed_ptr(self.py, object) };
         let Some(value) = self.by_hooks(&bound, plan)? else { return Ok(false) };
         if let Some(why) = self.reduced(&bound, &value)? {
@@ -82,7 +82,7 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
         if let Some(hooks) = &options.pickle {
             if let Some(hook) = &hooks.reducer_override {
                 let value = registry::call(hook, object.as_ptr())?;
-                // SAFETY: a new reference; the singleton is alive.
+                // SAFETY: `value` is a reference of ours, which the `Bound` takes over.
                 let value = unsafe { Bound::from_owned_ptr(py, value.into_raw()) };
                 if !value.is(py.NotImplemented()) {
                     return Ok(Some(value));
@@ -95,13 +95,13 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
             return Ok(None); // by reference, whatever the tables say
         }
         let reducer = match own_table {
-            // SAFETY: held by the options. Any mapping will do.
+            // SAFETY: the options hold the table, which may be any mapping.
             Some(table) => match unsafe { Bound::from_borrowed_ptr(py, table.get()) }.get_item(&class) {
                 Ok(reducer) => reducer,
                 Err(error) if error.is_instance_of::<PyKeyError>(py) => return Ok(None),
                 Err(error) => return Err(error.into()),
             },
-            // What was registered with us was meant for us.
+            // A class that is registered here is stored by its registered functions.
             None if matches!(plan.how, How::Custom) => return Ok(None),
             None => match copyreg::table(py)?.get_item(&class)? {
                 Some(reducer) => reducer,
@@ -109,7 +109,7 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
             },
         };
         if matches!(plan.how, How::Family(_)) || class.is(py.get_type::<PyComplex>()) {
-            // What the class's own module or copyreg itself has put there says no more than our own form of it does.
+            // Reducers from the class's own module, or from copyreg itself, say no more than the built-in form does.
             let home = |object: &Bound<'_, PyAny>| {
                 object.getattr("__module__").and_then(|module| module.extract::<String>()).if_taken()
             };
@@ -122,7 +122,7 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
         Ok(Some(reducer.call1((object,))?))
     }
 
-    /// Writes an object by reference, or as its `__reduce_ex__` says; says why where there is no way.
+    /// Writes an object by reference or as its `__reduce_ex__` says; returns the reason if neither is possible.
     pub(crate) fn own_recipe(&mut self, object: &Bound<'_, PyAny>) -> Result<Option<String>> {
         let py = object.py();
         if object.is_instance_of::<PyType>() || object.get_type().is(py.get_type::<PyFunction>()) {
@@ -131,8 +131,8 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
         self.asks_program()?;
         match object.getattr(intern!(py, "__reduce_ex__"))?.call1((PROTOCOL,)) {
             Ok(value) => self.reduced(object, &value),
-            // What CPython itself says of objects that can't be: no code of the class's had a part in it.
-            // Users of `holdall.pickle` get the very exception that pickle lets through.
+            // CPython itself refuses the object; the class's code had no part in it. Users of `holdall.pickle` get the
+            // exception that pickle would raise.
             Err(error)
                 if error.is_instance_of::<PyTypeError>(py)
                     && error.traceback(py).is_none()
@@ -146,7 +146,7 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
 
     fn by_reference(&mut self, object: &Bound<'_, PyAny>) -> Result<Option<String>> {
         let py = object.py();
-        // Classes without a name in any module: those of singletons.
+        // The types of singletons, which no module has under their names.
         for single in [py.None(), py.Ellipsis(), py.NotImplemented()] {
             if single.bind(py).get_type().is(object) {
                 let value = (py.get_type::<PyType>(), (single,)).into_pyobject(py)?;
@@ -156,12 +156,12 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
         reference::write(self, object, None)
     }
 
-    /// Writes what a `__reduce__` gave.
+    /// Writes the result of a `__reduce__`.
     fn reduced(&mut self, object: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> Result<Option<String>> {
         if let Ok(name) = value.cast::<PyString>() {
             return reference::write(self, object, Some(name));
         }
-        // The second walk of a canonical message takes what the first one got: the same objects, shared as they were.
+        // The second walk of a canonical message uses the results of the first: the same objects with the same sharing.
         let recipe = match self.recipes.as_ref().and_then(|recipes| recipes.get(&(object.as_ptr() as usize))) {
             Some(recipe) => recipe.clone(),
             None => {
@@ -172,7 +172,7 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
                 recipe
             }
         };
-        // Kept whole, so that its items have a parent besides us.
+        // Kept as a whole, so that its items have another holder than the encoder.
         self.keep(owned(value));
         let (number, again) = self.begin_recipe(object.as_ptr())?.unzip();
         let mut parts = Vec::new();

@@ -6,7 +6,7 @@ use crate::error::Fault;
 use pyo3::prelude::*;
 use std::cell::Cell;
 
-/// What a call of `dumps` uses and the next uses again.
+/// Buffers and tables that the next call of `dumps` reuses.
 pub struct Scratch {
     pub output: Output,
     pub tables: Tables,
@@ -19,13 +19,13 @@ impl Scratch {
 }
 
 thread_local! {
-    /// Taken for the length of a call: one within another (in a hook) makes its own.
+    /// Taken out during a call: a nested call (from a hook) makes its own.
     pub(super) static SCRATCH: Cell<Option<Box<Scratch>>> = const { Cell::new(None) };
-    /// The same of the next member of a set.
+    /// The same for writing the members of sets one by one.
     pub(super) static SMALL_SCRATCH: Cell<Option<Box<Scratch>>> = const { Cell::new(None) };
 }
 
-/// Runs `work` with scratch buffers, which goes if that unwinds: nobody knows in what state it is.
+/// Runs `work` with the scratch buffers. They are dropped if it unwinds, because their state is unknown then.
 pub fn with_scratch<T>(work: impl FnOnce(&mut Scratch) -> Result<T, Fault>) -> PyResult<T> {
     let mut scratch = SCRATCH.take().unwrap_or_else(Scratch::new);
     let result = work(&mut scratch);

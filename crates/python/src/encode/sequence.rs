@@ -1,4 +1,4 @@
-//! Lists and tuples, and the packed runs that those of one type become.
+//! Lists and tuples, and the packed runs that they become if their items are of one type.
 
 use super::{Encoder, Frame, Kind, Sharing};
 use crate::cpython::{float, int, references, text, Obj, Owned};
@@ -10,20 +10,23 @@ use holdall_format::Writer;
 use pyo3::ffi;
 use std::ptr::addr_of_mut;
 
-/// How many values are gathered before they are given to the format: few enough to stay in the nearest cache.
+/// How many values are passed to the format at once: few enough for the nearest cache.
 pub const BLOCK: usize = 512;
-/// Runs up to this length, of which coordinates are made, are written value by value.
+/// Runs up to this length (coordinates, say) are written value by value.
 const FEW: usize = 8;
-/// The shortest runs worth packing. Two floats are smaller packed; ints need more, as small ones are a byte each anyway.
+/// The shortest runs that are packed. Two floats are smaller packed; small ints take a byte each anyway, so more are
+/// needed.
 const LEAST_FLOATS: usize = 2;
 const LEAST: usize = 4;
 
 impl<D: Dialect> Encoder<'_, D> {
+    /// Writes a list or tuple.
+    ///
     /// # Safety
     /// `object` is a list (or a tuple, as `seq` says) whose id was written.
     #[inline(always)]
     pub(crate) unsafe fn sequence(&mut self, object: Obj, seq: Seq) -> Result<()> {
-        // SAFETY: of that type, says the caller; nothing below runs Python code before the frame is pushed.
+        // SAFETY: by contract a list or tuple; nothing below runs Python code before the frame is pushed.
         unsafe {
             let items = items(object, seq);
             let run = D::run(self, items, seq);
@@ -36,7 +39,7 @@ impl<D: Dialect> Encoder<'_, D> {
             }
             let mut at = 0;
             if run.is_none() {
-                // Lists of leaves, which others would have as a run, need no frame.
+                // Lists of leaves, which other formats store as runs, need no frame.
                 while at < items.len() && self.leaf(items[at], crate::types::walker::BY_PARENT)? {
                     at += 1;
                 }
@@ -53,13 +56,13 @@ impl<D: Dialect> Encoder<'_, D> {
 }
 
 impl<W: NativeWriter> Encoder<'_, Native<W>> {
-    /// Writes `items` as one packed run, if they are of one type that has such runs.
+    /// Writes `items` as one packed run. `false`: they are not of one type with such runs.
     ///
     /// # Safety
     /// `items` are alive.
     #[inline(always)]
     pub(crate) unsafe fn packed_run(&mut self, items: &[Obj], seq: Seq) -> bool {
-        // SAFETY: alive, says the caller.
+        // SAFETY: `items` are alive by contract.
         unsafe {
             if items.len() < LEAST_FLOATS {
                 return false;
@@ -90,7 +93,7 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
         self.w.floats_begin(seq, items.len());
         if items.len() <= FEW {
             for &item in items {
-                // SAFETY: alive, says the caller.
+                // SAFETY: `items` are alive, as for `packed_run`.
                 unsafe {
                     if !float::is(item) {
                         self.w.rollback(start);
@@ -104,7 +107,7 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
         let mut block = [0f64; BLOCK / 4];
         for chunk in items.chunks(block.len()) {
             for (value, &item) in block.iter_mut().zip(chunk) {
-                // SAFETY: alive, says the caller.
+                // SAFETY: `items` are alive, as for `packed_run`.
                 unsafe {
                     if !float::is(item) {
                         self.w.rollback(start);
@@ -125,7 +128,7 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
         let mut block = [0i64; BLOCK / 4];
         for chunk in items.chunks(block.len()) {
             for (value, &item) in block.iter_mut().zip(chunk) {
-                // SAFETY: alive, says the caller.
+                // SAFETY: `items` are alive, as for `packed_run`.
                 let number = unsafe {
                     if int::is(item) {
                         int::value(item)
@@ -148,7 +151,7 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
 
     #[inline(never)]
     unsafe fn bools(&mut self, items: &[Obj], seq: Seq) -> bool {
-        // SAFETY: alive, says the caller.
+        // SAFETY: `items` are alive, as for `packed_run`.
         unsafe {
             if items.iter().any(|&item| ffi::Py_TYPE(item) != addr_of_mut!(ffi::PyBool_Type)) {
                 return false;
@@ -159,14 +162,14 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
         true
     }
 
-    /// Short ASCII strings that nobody else holds: others have an identity to keep.
+    /// Writes short ASCII strings that nobody else holds; others have an identity to preserve.
     #[inline(never)]
     unsafe fn texts(&mut self, items: &[Obj], seq: Seq) -> bool {
         if self.options.intern || !matches!(self.sharing, Sharing::ByCount) {
             return false;
         }
         let tracks = self.tracks();
-        // SAFETY: alive, says the caller.
+        // SAFETY: `items` are alive, as for `packed_run`.
         unsafe {
             let plain = |item: Obj| {
                 if !text::is(item) || (tracks && references(item) > 1 && !text::is_singleton(item)) {
@@ -195,17 +198,17 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
 /// The items of a list or tuple.
 ///
 /// # Safety
-/// `object` is of that type, and unchanged while the slice is used.
+/// `object` is a list or tuple, as `seq` says, and unchanged while the slice is used.
 #[inline(always)]
 pub(crate) unsafe fn items<'a>(object: Obj, seq: Seq) -> &'a [Obj] {
-    // SAFETY: of that type, says the caller.
+    // SAFETY: by contract an object of that type, whose array has `Py_SIZE` items.
     unsafe {
         let len = ffi::Py_SIZE(object) as usize;
         let start = match seq {
             Seq::List => (*object.cast::<ffi::PyListObject>()).ob_item,
             Seq::Tuple => addr_of_mut!((*object.cast::<ffi::PyTupleObject>()).ob_item).cast(),
         };
-        // An empty list's array is null, which a slice must not be.
+        // An empty list's array may be null, which a slice's address must not be.
         if len == 0 {
             return &[];
         }

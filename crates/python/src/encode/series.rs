@@ -1,4 +1,4 @@
-//! Messages of one pickler: each goes on with what those before it have numbered.
+//! The messages of one pickler: each may refer to objects of those before it.
 
 use super::{Encoder, Options, SharedWindow, Sharing, Tables};
 use crate::cpython::{text, Obj, Owned};
@@ -9,13 +9,13 @@ use crate::memory::Vec;
 use crate::types::out_of_band::BufferSink;
 use pyo3::prelude::*;
 
-/// What the messages of a pickler have numbered so far.
+/// The ids that the messages of a pickler have assigned so far.
 pub struct Series {
     tables: Tables,
     window: SharedWindow,
-    /// Objects whose addresses stand for them.
+    /// Objects with an id, held so that their addresses stay theirs.
     kept: Vec<Owned>,
-    /// The number of the next message's first object.
+    /// The id of the next message's first object.
     next: u32,
 }
 
@@ -26,7 +26,7 @@ impl Series {
         Series { tables, window, kept: Vec::new(), next: 0 }
     }
 
-    /// How many objects have got a number.
+    /// How many ids have been assigned.
     pub fn objects(&self) -> u32 {
         self.next
     }
@@ -36,12 +36,12 @@ impl Series {
         self.tables.shapes.len()
     }
 
-    /// Who has which number.
+    /// The objects with their ids.
     pub fn members(&self) -> impl Iterator<Item = (&Owned, u32)> {
         self.kept.iter().filter_map(|object| self.tables.memo.number(object.get()).map(|number| (object, number)))
     }
 
-    /// Gives an object a number, as another series has it.
+    /// Gives an object the id that it has in another series.
     pub fn add(&mut self, object: Owned, number: u32) {
         if let Met::Before(_) = self.tables.memo.meet(object.get(), number) {
             self.tables.memo.renumber(object.get(), number);
@@ -50,12 +50,12 @@ impl Series {
         self.next = self.next.max(number.saturating_add(1));
     }
 
-    /// Says that so many objects have got a number, whoever they are.
+    /// Marks that many ids as assigned.
     pub fn reach(&mut self, objects: u32) {
         self.next = self.next.max(objects);
     }
 
-    /// Writes one more message. After an error the series begins anew: nobody has read what was numbered meanwhile.
+    /// Writes another message. After an error the series begins anew, because no reader has the ids assigned meanwhile.
     ///
     /// # Safety
     /// The GIL is held; `root` is alive.
@@ -71,14 +71,14 @@ impl Series {
         let memo = std::mem::replace(&mut series.tables.memo, Memo::new());
         let base = series.next;
         let window = series.window.from(base);
-        // Whatever is written may be dumped again, also what only its parent holds now: all of it gets a number, as in
-        // a first walk that looks for what is shared.
+        // Every object may be dumped again, even if only its parent holds it now. So all of them get ids, as in a first
+        // walk that looks for shared objects.
         let sharing = Sharing::Finding(Default::default());
-        // SAFETY: as the caller says; the tables are the shared window's own.
+        // SAFETY: same contract; the tables belong to the shared window.
         let mut encoder = unsafe { Encoder::with_window(py, w, options, &mut series.tables, window, sharing) };
         encoder.tables.memo = memo;
         encoder.buffers.to = sink;
-        // SAFETY: alive, says the caller.
+        // SAFETY: `root` is alive by contract.
         unsafe { encoder.again(root, base)? };
         let kept = encoder.take_temporaries();
         let numbered = encoder.tables.memo.number(root) == Some(base);
@@ -87,7 +87,7 @@ impl Series {
         drop(encoder);
         series.kept.extend(kept);
         if numbered {
-            // SAFETY: alive, says the caller.
+            // SAFETY: `root` is alive by contract.
             series.kept.push(unsafe { Owned::borrowed(root) });
         }
         series.window = window;
@@ -97,13 +97,13 @@ impl Series {
 }
 
 impl<W: NativeWriter> Encoder<'_, Native<W>> {
-    /// Writes an object that a message before this one may have.
+    /// Writes an object that an earlier message may contain.
     ///
     /// # Safety
     /// `root` is alive.
     unsafe fn again(&mut self, root: Obj, base: u32) -> Result<()> {
         let known = self.tables.memo.number(root);
-        // SAFETY: alive, says the caller.
+        // SAFETY: `root` is alive by contract.
         unsafe {
             if known.is_none() && !text::is(root) {
                 return self.message(root);
@@ -114,7 +114,7 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
             }
             match known {
                 Some(number) => self.w.reference(u64::from(number)),
-                // A text that stands alone has no number in other messages.
+                // A text that is the whole message has no id in other messages.
                 None => {
                     self.tables.memo.meet(root, base);
                     self.bare_text(root)?;

@@ -1,10 +1,12 @@
-//! Canonical form: members of sets in an order that is the graph's alone.
+//! Canonical form: an order of sets' members that depends on the graph alone.
 //!
-//! A member's *key* is what it is written as by itself. Members are first compared as far as few objects go, without the sets
-//! within them; those that are alike that far are looked at further, then with the sets within them, each in its own order.
-//! Members that are alike to their end differ at most in what else refers to their parts. If nothing does, or to the same
-//! objects, they can be swapped, and any order gives the same bytes. Else they go by the numbers that those objects have got
-//! before; where there are none yet, no order can be told from the graph, and the message is refused.
+//! A member's *key* is its own encoding. Members are first compared by a few objects each, without looking into sets
+//! within them. Those that are equal so far are compared further, and then with the sets within them, which are put in
+//! order themselves.
+//!
+//! Members that are equal to the end differ at most in what else refers to their parts. If nothing does, or if the same
+//! objects do, they can be exchanged, and any order gives the same bytes. Otherwise they are ordered by the ids that
+//! those objects got earlier. If they have none yet, the graph defines no order and the message is refused.
 
 use super::walk::next_member;
 use super::{Encoder, Options, Sharing};
@@ -22,13 +24,13 @@ use std::cell::RefCell;
 use std::ops::Range;
 use std::rc::Rc;
 
-/// How many objects of each member are looked at in the beginning; then so many times more, where that does not tell.
+/// How many objects of each member are compared first; then that many times more whenever that isn't enough.
 const FIRST_LOOK: usize = 16;
 const FURTHER: usize = 8;
-/// How many objects may be looked at for each object of the graph, and besides.
+/// How many objects may be visited for each object of the graph, and in addition.
 const WORK: (usize, usize) = (64, 1 << 20);
-/// Sets whose order hangs on that of another are put in order one within the other. Those of the graph itself come inner ones
-/// first; only what users' code makes anew each time, and sets in cycles, get deeper than one.
+/// How deep ordering sets may recurse. Sets of the graph are ordered inner ones first; deeper recursion happens only in
+/// cycles, and for objects that users' code makes anew each time.
 const MOST_NESTED: usize = 32;
 
 const ALIKE: &str = "a set's members have no order in canonical form: some are alike but for what else refers to them";
@@ -39,36 +41,36 @@ const TOO_FAR: &str = "a set's members have no order in canonical form: they are
 /// How far to look at a member.
 #[derive(Debug, Clone, Copy)]
 pub struct Effort {
-    /// Objects that may yet be looked at.
+    /// How many more objects may be visited.
     pub objects: usize,
     /// Whether sets of two members or more are looked into.
     pub into_sets: bool,
-    /// There was more than was looked at.
+    /// The member has more objects than were visited.
     pub cut_short: bool,
-    /// There were sets that were not looked into.
+    /// The member has sets that were not looked into.
     pub passed_sets: bool,
 }
 
-/// What a look at a member gave.
+/// The result of looking at a member.
 #[derive(Debug)]
 pub struct Key {
     pub bytes: Vec<u8>,
     pub effort: Effort,
-    /// The objects that were met, in order, with how often each was met again there.
+    /// The objects that occurred, in order, and how often each occurred again within the member.
     pub met: Vec<(usize, u32)>,
 }
 
-/// The order of the sets of one message.
+/// The orders of the sets of one message.
 #[derive(Debug, Default)]
 pub struct Orders {
-    /// Those of two members or more, what is within one before it.
+    /// The sets of two members or more, inner ones first.
     sets: Vec<Owned>,
     known: FxHashMap<usize, Rc<Order>>,
-    /// Those that are being put in order, one within the other.
+    /// The sets that are being ordered, each within the one before.
     begun: Vec<usize>,
-    /// How often objects are met again in the whole graph.
+    /// How often objects occur again in the whole graph.
     again: FxHashMap<usize, u32>,
-    /// Objects that may yet be looked at.
+    /// How many more objects may be visited.
     left: usize,
 }
 
@@ -76,23 +78,23 @@ pub type Shared = Rc<RefCell<Orders>>;
 
 #[derive(Debug)]
 struct Order {
-    /// Held, so that its address goes on meaning it.
+    /// Held, so that no other object gets its address.
     set: Owned,
     members: Vec<Owned>,
     contested: Vec<Contested>,
 }
 
-/// Members that are alike, in places of the order that the graph has yet to give them.
+/// Equal members, for positions that earlier ids will decide.
 #[derive(Debug)]
 struct Contested {
     places: Range<usize>,
-    /// Of each of them, the objects that others refer to as well.
+    /// For each of them, the objects that are also referred to from outside.
     known_outside: Vec<Vec<usize>>,
 }
 
 impl Orders {
-    /// Puts all sets of a graph in order that the first walk went over. `again`: how often it met objects again; `objects`:
-    /// how many there are.
+    /// Orders all sets of the graph that the first walk visited. `again`: how often objects occurred again; `objects`:
+    /// their number.
     pub fn settle(
         py: Python<'_>,
         orders: &Shared,
@@ -116,7 +118,7 @@ impl Orders {
     }
 }
 
-/// The order of a set's members, found out on the first question.
+/// The order of a set's members, computed when it is first needed.
 fn order_of(py: Python<'_>, set: &Owned, options: &Options, orders: &Shared) -> Result<Rc<Order>> {
     let address = set.get() as usize;
     if let Some(known) = orders.borrow().known.get(&address) {
@@ -137,7 +139,7 @@ fn order_of(py: Python<'_>, set: &Owned, options: &Options, orders: &Shared) -> 
     Ok(made)
 }
 
-/// Members of one range, alike so far, and how to look at them next.
+/// A range of members that are equal so far, and how to look at them next.
 struct Alike {
     range: Range<usize>,
     objects: usize,
@@ -147,7 +149,7 @@ struct Alike {
 fn make(py: Python<'_>, set: &Owned, options: &Options, orders: &Shared) -> Result<Order> {
     let mut members = Vec::new();
     let mut at = 0;
-    // SAFETY: a set, by construction; no Python code runs meanwhile.
+    // SAFETY: `order_of` passes sets only; no Python code runs while members are read.
     unsafe {
         while let Some(member) = next_member(set.get(), &mut at) {
             members.push(Owned::borrowed(member));
@@ -198,7 +200,7 @@ fn spend(orders: &Shared, objects: usize) -> Result<()> {
     Ok(())
 }
 
-/// Orders members that are alike to their end by which of their parts are known outside.
+/// Orders members that are equal to the end by those of their parts that are referred to from outside.
 fn settle_alike(
     alike: &mut [(Key, Owned)],
     range: &Range<usize>,
@@ -218,7 +220,7 @@ fn settle_alike(
         from = range.end;
         let objects = |key: &Key| known_outside(key).into_iter().map(|(_, object)| object).collect::<Vec<_>>();
         let known_outside: Vec<_> = same.iter().map(|(key, _)| objects(key)).collect();
-        // Those that hold the same objects of others' can be swapped.
+        // Members that hold the same shared objects can be exchanged.
         if known_outside.windows(2).any(|pair| pair[0] != pair[1]) {
             contested.push(Contested { places: range, known_outside });
         }
@@ -226,15 +228,15 @@ fn settle_alike(
 }
 
 impl<D: Dialect> Encoder<'_, D> {
-    /// The members of a set whose header was written, in canonical form.
+    /// Writes the members of a set whose head was written, in canonical form.
     ///
     /// # Safety
     /// `set` is a set.
     pub(crate) unsafe fn ordered_members(&mut self, set: Obj) -> Result<()> {
-        // SAFETY: a set, says the caller.
+        // SAFETY: `set` is a set by contract.
         let (set, len) = unsafe { (Owned::borrowed(set), ffi::PySet_Size(set) as usize) };
         let mut at = 0;
-        // SAFETY: as above; the members are the set's.
+        // SAFETY: as above; the set holds its members.
         unsafe {
             while let Some(member) = next_member(set.get(), &mut at) {
                 self.check_key(member)?;
@@ -252,15 +254,15 @@ impl<D: Dialect> Encoder<'_, D> {
                 effort.passed_sets = true;
                 return Ok(());
             }
-            // The set whose members are looked at is the same one for all of them, whatever it holds.
+            // The set whose members are being compared is the same for all of them.
             if orders.borrow().begun.last() == Some(&(set.get() as usize)) {
                 return Ok(());
             }
         } else if self.is_first_walk() {
-            // Nothing is written yet that an order would show in.
+            // Nothing is written yet that depends on the order.
             let mut parts = Vec::with_capacity(len + 1);
             let mut at = 0;
-            // SAFETY: as above; no Python code runs meanwhile.
+            // SAFETY: as above; no Python code runs while members are read.
             unsafe {
                 while let Some(member) = next_member(set.get(), &mut at) {
                     parts.push(WorkItem::Value(Owned::borrowed(member)));
@@ -279,18 +281,18 @@ impl<D: Dialect> Encoder<'_, D> {
         Ok(())
     }
 
-    /// All sets within that one have been walked over, and so has it.
+    /// The walk has visited that set and all sets within it.
     pub(crate) fn walked(&mut self, set: &Owned) {
         if let Some(orders) = &self.orders {
             orders.borrow_mut().sets.push(set.clone());
         }
     }
 
-    /// The members in order, where some go by what was written before.
+    /// The members in order, where some of them are decided by the ids of objects written before.
     fn settled(&mut self, order: &Order) -> Result<Vec<Owned>> {
         let mut members = order.members.clone();
         for contested in &order.contested {
-            // Which numbers objects get says nothing while members are looked at one by one.
+            // While members are compared one by one, ids mean nothing.
             if self.effort.is_some() {
                 return Err(encode(ALIKE));
             }
@@ -300,7 +302,7 @@ impl<D: Dialect> Encoder<'_, D> {
                 alike.push((objects.iter().map(number).collect::<Vec<_>>(), objects, member.clone()));
             }
             alike.sort_unstable_by(|one, other| one.0.cmp(&other.0));
-            // Numbers that are equal are those of the same objects, or there are none yet.
+            // Equal ids belong to the same objects, or to objects without an id yet.
             if alike.windows(2).any(|pair| pair[0].0 == pair[1].0 && pair[0].1 != pair[1].1) {
                 return Err(encode(ALIKE));
             }
@@ -312,12 +314,12 @@ impl<D: Dialect> Encoder<'_, D> {
     }
 }
 
-/// What a member of a set is written as by itself, as far as `effort` goes.
+/// The encoding of a single member of a set, as far as `effort` goes.
 fn canonical_key(py: Python<'_>, member: &Owned, options: &Options, orders: &Shared, effort: Effort) -> Result<Key> {
     let mut scratch = SMALL_SCRATCH.take().unwrap_or_else(Scratch::new);
     let Scratch { output, tables } = &mut *scratch;
     let writer = Writer::new(&mut *output, options.trust);
-    // SAFETY: the GIL is held, as `py` shows.
+    // SAFETY: `py` proves that the GIL is held.
     let mut encoder =
         unsafe { Encoder::new(py, Native::new(), writer, options, tables, Sharing::Finding(Default::default())) };
     encoder.orders = Some(orders.clone());

@@ -1,22 +1,22 @@
-//! The shapes of one message: which key lists and classes were written, under which number.
+//! The shapes of one message: the key lists and classes that were written, and their numbers.
 
 use crate::cpython::{references, text, Obj, Owned};
 use crate::memory::{vec, Vec};
 
 /// No shape.
 pub const NONE: u32 = u32::MAX;
-/// Dicts with more keys than this are written pair by pair: such are tables, whose key lists don't repeat.
+/// Dicts with more keys are written pair by pair: they are tables, whose keys don't repeat.
 pub const MOST_KEYS: usize = 64;
 
-/// Of equal key lists whose strings are different objects so many are compared with, the last ones first. Each batch of
-/// data that was parsed by itself has strings of its own; to look at all would take the square of the batches' number.
+/// With how many equal key lists made of different strings a new one is compared, the latest first. Each batch of data
+/// that was parsed separately has its own strings; comparing with all would be quadratic in the number of batches.
 const MOST_EQUAL: usize = 8;
 
 struct WrittenShape {
     hash: u64,
-    /// The one before in the same place of the table, plus one.
+    /// The previous shape in the same slot of the table, plus one.
     older: u32,
-    /// The class, or null for a dict.
+    /// The class, or 0 for a dict.
     class: usize,
     start: u32,
     len: u32,
@@ -24,11 +24,11 @@ struct WrittenShape {
 
 pub struct WrittenShapes {
     all: Vec<WrittenShape>,
-    /// The names of all shapes, each held alive: an address must not come to mean another string.
+    /// The names of all shapes, held so that no other string gets their addresses.
     names: Vec<Owned>,
-    /// What the value under each name had as shape when it was last written.
+    /// The last shape of the value under each name.
     hints: Vec<u32>,
-    /// By hash, the last shape of each place, plus one.
+    /// By hash, the last shape of each slot, plus one.
     table: Vec<u32>,
 }
 
@@ -48,9 +48,9 @@ impl WrittenShapes {
         }
     }
 
-    /// Whether `shape` is that of a dict with these keys, by address.
+    /// Whether `shape` is that of a dict with these keys, compared by address.
     ///
-    /// Keys are compared in order; a longer or shorter dict does not match.
+    /// Keys are compared in order; a dict of another length doesn't match.
     #[inline(always)]
     pub fn is_dict(&self, shape: u32, entries: &[(Obj, Obj)]) -> bool {
         let Some(shape) = self.all.get(shape as usize) else { return false };
@@ -61,10 +61,10 @@ impl WrittenShapes {
         names.iter().zip(entries).all(|(name, entry)| name.get() == entry.0)
     }
 
-    /// The shape of that class (null for a dict) and names, if it was written.
+    /// The shape with that class (0 for a dict) and these names, if it was written.
     ///
-    /// A name matches if it is the same string, or an equal one that nobody else holds: that has no identity to lose.
-    /// `interned`: equal strings are one object anyway.
+    /// A name matches if it is the same string, or an equal one that nobody else holds: its identity doesn't matter.
+    /// `interned`: equal strings are written as one object anyway.
     ///
     /// # Safety
     /// `names` are strings.
@@ -75,7 +75,7 @@ impl WrittenShapes {
             let shape = &self.all[number as usize];
             if shape.hash == hash && shape.class == class && shape.len as usize == names.len() {
                 let known = &self.names[shape.start as usize..][..names.len()];
-                // SAFETY: strings, says the caller, and so are the names we hold.
+                // SAFETY: `names` are strings by contract, and so are the held names.
                 if known.iter().zip(names).all(|(known, &name)| unsafe {
                     known.get() == name || ((interned || references(name) == 1) && text::equal(known.get(), name))
                 }) {
@@ -91,19 +91,19 @@ impl WrittenShapes {
         None
     }
 
-    /// How many there are.
+    /// The number of shapes.
     pub fn len(&self) -> u32 {
         self.all.len() as u32
     }
 
-    /// Adds a shape; its number follows that of the last.
+    /// Adds a shape; returns its number.
     ///
     /// # Safety
     /// `names` are alive.
     pub unsafe fn add(&mut self, class: usize, names: &[Obj], hash: u64) -> u32 {
         let number = self.all.len() as u32;
         self.all.push(WrittenShape { hash, older: 0, class, start: self.names.len() as u32, len: names.len() as u32 });
-        // SAFETY: alive, says the caller.
+        // SAFETY: `names` are alive by contract.
         self.names.extend(names.iter().map(|&name| unsafe { Owned::borrowed(name) }));
         self.hints.resize(self.names.len(), NONE);
         if self.all.len() * 2 > self.table.len() {
@@ -126,7 +126,7 @@ impl WrittenShapes {
         hash as usize & (self.table.len() - 1)
     }
 
-    /// What the value under the `at`th name of `shape` had as shape last time.
+    /// The last shape of the value under the `at`th name of `shape`.
     #[inline(always)]
     pub fn hint(&mut self, shape: u32, at: usize) -> Option<&mut u32> {
         let shape = self.all.get(shape as usize)?;
@@ -134,13 +134,13 @@ impl WrittenShapes {
     }
 }
 
-/// A hash of the names' values, so that equal key lists meet whoever made their strings.
+/// A hash of the names' values, so that equal key lists are found whichever strings they consist of.
 ///
 /// # Safety
 /// `names` are strings.
 pub unsafe fn hash_of(class: usize, names: &[Obj]) -> u64 {
     let hash = names.iter().fold(class as u64, |hash, &name| {
-        // SAFETY: strings, says the caller.
+        // SAFETY: `names` are strings by contract.
         (hash.rotate_left(5) ^ unsafe { text::hash(name) } as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)
     });
     hash ^ hash >> 32

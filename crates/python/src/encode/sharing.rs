@@ -1,4 +1,4 @@
-//! Objects that are met again: which are looked up, and how they are numbered.
+//! Objects that occur again: which are looked up, and which ids they get.
 
 use super::memo::Met;
 use super::{Encoder, Sharing};
@@ -9,7 +9,7 @@ use pyo3::ffi;
 use std::ptr::addr_of_mut;
 
 impl<'t, D: Dialect> Encoder<'t, D> {
-    /// Whether this is the walk of a canonical message that only finds what is met again.
+    /// Whether this is the first walk of a canonical message, which only finds shared objects.
     pub(crate) fn is_first_walk(&self) -> bool {
         matches!(self.sharing, Sharing::Finding(_))
     }
@@ -19,17 +19,17 @@ impl<'t, D: Dialect> Encoder<'t, D> {
         D::HAS_REFERENCES && self.options.refs
     }
 
-    /// Whether an object with that many holders may be met again, by its count (or for all, or none: see `bound`).
+    /// Whether an object with more than `held` references may occur again (or all of them, or none: see `bound`).
     ///
     /// # Safety
     /// `object` is alive.
     #[inline(always)]
     pub(crate) unsafe fn may_be_shared(&self, object: Obj, held: isize) -> bool {
-        // SAFETY: alive, says the caller.
+        // SAFETY: `object` is alive by contract.
         D::HAS_REFERENCES && unsafe { references(object) } > held & self.bound.0 | self.bound.1
     }
 
-    /// The number for the next object with an id.
+    /// The id of the next object that gets one.
     #[inline(always)]
     pub(crate) fn number(&mut self) -> Result<u32> {
         let number = self.next_id;
@@ -40,33 +40,34 @@ impl<'t, D: Dialect> Encoder<'t, D> {
         Ok(number)
     }
 
-    /// Writes a reference and says yes if `object` was met before; else gives it an id where it may be met again.
+    /// Writes a reference and returns true if `object` occurred before; else gives it an id if it may occur again.
     ///
     /// # Safety
     /// `object` is alive.
     #[inline(always)]
     pub(crate) unsafe fn met(&mut self, object: Obj, held: isize) -> Result<bool> {
-        // SAFETY: alive, says the caller.
+        // SAFETY: `object` is alive by contract.
         if unsafe { !self.may_be_shared(object, held) } {
             return Ok(false);
         }
-        // SAFETY: alive, by the same contract.
+        // SAFETY: as above.
         unsafe { self.met_shared(object) }
     }
 
     #[inline(always)]
     pub(crate) unsafe fn met_shared(&mut self, object: Obj) -> Result<bool> {
-        // SAFETY: alive, by the same contract.
+        // SAFETY: `object` is alive, as for `met`.
         unsafe { D::met_shared(self, object) }
     }
 }
 
 impl<W: NativeWriter> Encoder<'_, Native<W>> {
-    /// Writes a reference to what was met before; else an id, where the object stands.
+    /// Writes a reference if the object occurred before; else assigns an id at its place.
     #[inline(never)]
     pub(crate) fn met_in_place(&mut self, object: Obj) -> Result<bool> {
-        // CPython keeps one object of each of these, of which some of its own functions make more: not the graph's say.
-        // SAFETY: alive, as the caller of `met` says.
+        // CPython has one object for each of these, but some of its own functions make others, so their sharing is not
+        // part of the graph.
+        // SAFETY: `object` is alive, as for `met`.
         let has_twins = unsafe { ffi::Py_TYPE(object) == addr_of_mut!(ffi::PyBytes_Type) && ffi::Py_SIZE(object) <= 1 };
         if self.options.canonical && has_twins {
             return Ok(false);
@@ -80,7 +81,8 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
                 if let Sharing::Finding(found) = &mut self.sharing {
                     *found.entry(object as usize).or_default() += 1;
                 }
-                // What is only compared is begun anywhere in a circle, and never loaded.
+                // While members are only compared, references may lead anywhere in a cycle, and the result is never
+                // loaded.
                 if self.effort.is_none() && !self.unmade.is_empty() && self.met_unmade(object, number)? {
                     return Ok(true);
                 }
@@ -105,8 +107,8 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
             self.met.push(object as usize);
         }
         if self.options.trust || self.tracks_all {
-            // Its address must not come to mean another object, whatever the code that is called does to its parent.
-            // SAFETY: alive, as the caller of `met` says.
+            // Kept, so that no other object gets its address, whatever the called code does to its parent.
+            // SAFETY: `object` is alive, as for `met`.
             self.keep(unsafe { Owned::borrowed(object) });
         }
     }

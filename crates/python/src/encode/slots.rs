@@ -1,4 +1,4 @@
-//! Instances place by place: their slots, attributes or fields, in the order of the class or of the format.
+//! Writes the values of an instance: its slots, attributes or fields, in the order of the class or of the format.
 
 use super::walk::CHANGED;
 use super::{Encoder, Extra, Frame, Kind};
@@ -14,13 +14,13 @@ use std::rc::Rc;
 const NO_PLAN: &str = "a frame without its plan";
 
 impl<D: Dialect> Encoder<'_, D> {
-    /// The slots of an instance whose head was written: leaves at once, the rest from a frame.
+    /// Writes the slots of an instance whose head was written: leaves at once, the rest from a frame.
     ///
     /// # Safety
     /// `object` is an instance of the class that the offsets were read from, and these slots are set.
     #[inline(always)]
     pub(crate) unsafe fn ordered(&mut self, object: Obj, offsets: &Rc<Vec<usize>>) -> Result<()> {
-        // SAFETY: an instance of that class, says the caller.
+        // SAFETY: by contract an instance of the class from which the offsets were read.
         unsafe {
             for (at, &offset) in offsets.iter().enumerate() {
                 let value = state::slot(object, offset);
@@ -32,7 +32,7 @@ impl<D: Dialect> Encoder<'_, D> {
                 if done && self.tables.stack.len() == depth {
                     continue;
                 }
-                // After the last slot nothing is left to come back to.
+                // After the last slot nothing is left to return to.
                 let at = at + usize::from(done);
                 if at < offsets.len() {
                     let frame = Frame {
@@ -48,18 +48,18 @@ impl<D: Dialect> Encoder<'_, D> {
         Ok(())
     }
 
-    /// Goes on with the frame on top, place by place: `next` gives the value of a place, null where nothing is to be written,
-    /// none behind the last, and writes what stands before it.
+    /// Continues the frame on top, value by value. `next` returns a value by its position (null if there is nothing to
+    /// write, `None` after the last one) and writes what comes before it.
     ///
     /// # Safety
-    /// What `next` gives is alive until Python code runs; it reads it anew each time.
+    /// What `next` returns is alive until Python code runs; `next` reads it anew each time.
     #[inline(always)]
     unsafe fn walk_places(&mut self, mut next: impl FnMut(&mut Self, usize) -> Result<Option<Obj>>) -> Result<()> {
         let depth = self.tables.stack.len();
         let mut at = self.tables.stack[depth - 1].at as usize;
         while let Some(value) = next(self, at)? {
             at += 1;
-            // SAFETY: alive, as nothing has run since it was read; a leaf runs no Python code.
+            // SAFETY: nothing has run since the value was read; leaves run no Python code.
             unsafe {
                 if value.is_null() || self.leaf(value, BY_PARENT)? {
                     continue;
@@ -75,21 +75,26 @@ impl<D: Dialect> Encoder<'_, D> {
         Ok(())
     }
 
+    /// Continues the slots of an instance.
+    ///
     /// # Safety
     /// The frame on top is of `Kind::Slots`, and holds an instance of its plan's class.
     pub(crate) unsafe fn walk_slots(&mut self) -> Result<()> {
         let (object, plan) = self.top_plan()?;
-        // SAFETY: the frame holds the instance, of the class that the offsets were read from. A slot that a hook empties is seen
-        // as too few values.
+        // SAFETY: the frame holds the instance, whose class is the plan's. If a hook deletes a slot's value, too few
+        // values are written, which is noticed at the end.
         unsafe { self.walk_places(|_, at| Ok(plan.slots.get(at).map(|slot| state::slot(object, slot.offset)))) }
     }
 
+    /// Continues the attributes of an instance without a `__dict__` object.
+    ///
     /// # Safety
     /// The frame on top is of `Kind::Attributes`, and holds an instance whose attributes stand within it.
     pub(crate) unsafe fn walk_attributes(&mut self) -> Result<()> {
         let Some(frame) = self.tables.stack.last() else { return Err(encode(CHANGED)) };
         let (object, len) = (frame.object.get(), frame.len);
-        // SAFETY: the frame holds the instance; an attribute is looked up anew after all that may run Python code.
+        // SAFETY: the frame holds the instance; an attribute is looked up anew after everything that may run Python
+        // code.
         unsafe {
             self.walk_places(|_, at| match (dict::attribute(object, at), at < len) {
                 (Some((_, value)), true) => Ok(Some(value)),
@@ -99,6 +104,8 @@ impl<D: Dialect> Encoder<'_, D> {
         }
     }
 
+    /// Continues the slots of an instance in the format's order.
+    ///
     /// # Safety
     /// The frame on top is of `Kind::Ordered`, and holds an instance of the class that its offsets were read from.
     pub(crate) unsafe fn walk_ordered(&mut self) -> Result<()> {
@@ -106,7 +113,7 @@ impl<D: Dialect> Encoder<'_, D> {
             return Err(encode("a frame without its offsets"));
         };
         let (object, offsets) = (object.get(), offsets.clone());
-        // SAFETY: the frame holds the instance, of the class that the offsets were read from.
+        // SAFETY: the frame holds the instance, of the class from which the offsets were read.
         unsafe {
             self.walk_places(|_, at| {
                 let Some(&offset) = offsets.get(at) else { return Ok(None) };
@@ -115,6 +122,8 @@ impl<D: Dialect> Encoder<'_, D> {
         }
     }
 
+    /// Continues the fields of an instance under their keys.
+    ///
     /// # Safety
     /// The frame on top is of `Kind::Named`, and holds an instance of its plan's class.
     pub(crate) unsafe fn walk_named(&mut self) -> Result<()> {
@@ -122,7 +131,7 @@ impl<D: Dialect> Encoder<'_, D> {
         let form = plan.schemaless_form(self.py)?;
         let Some(fields) = &form.fields else { return Err(encode(NO_PLAN)) };
         let mut key_written = self.tables.stack.last().is_some_and(|frame| frame.value_next);
-        // SAFETY: the frame holds the instance, of the class that the offsets were read from; names are strings that the plan holds.
+        // SAFETY: the frame holds the instance, whose class is the plan's; names are strings that the plan holds.
         unsafe {
             self.walk_places(|encoder, at| {
                 let Some(field) = fields.get(at) else { return Ok(None) };
@@ -145,14 +154,14 @@ impl<D: Dialect> Encoder<'_, D> {
         }
     }
 
-    /// Has the slots of an instance fetched while the one before it is written.
+    /// Prefetches the slots of an instance while the one before it is written.
     ///
     /// # Safety
     /// `object` is an instance of the class that the offsets were read from.
     #[inline(always)]
     pub(crate) unsafe fn prefetch_ordered(&self, object: Obj, offsets: &[usize]) {
         for &offset in offsets {
-            // SAFETY: an instance of that class, says the caller.
+            // SAFETY: by contract an instance of that class.
             prefetch(unsafe { state::slot(object, offset) });
         }
     }

@@ -1,4 +1,4 @@
-//! Strings: written with their characters, or as a reference to where they were.
+//! Strings: written with their characters, or as a reference to an earlier occurrence.
 
 use super::{Encoder, Sharing, TextKey};
 use crate::cpython::{text, Obj, Owned};
@@ -9,11 +9,13 @@ use holdall_format::model::Text;
 use holdall_format::Writer;
 
 impl<D: Dialect> Encoder<'_, D> {
+    /// Writes a string.
+    ///
     /// # Safety
     /// `object` is a string.
     #[inline(always)]
     pub(crate) unsafe fn text(&mut self, object: Obj, held: isize) -> Result<()> {
-        // SAFETY: a string, says the caller.
+        // SAFETY: `object` is a string by contract.
         unsafe {
             if D::met_text(self, object, held)? {
                 return Ok(());
@@ -26,12 +28,12 @@ impl<D: Dialect> Encoder<'_, D> {
         Ok(())
     }
 
-    /// A string without its identity.
+    /// Writes a string without regard to its identity.
     ///
     /// # Safety
     /// `object` is a string.
     pub(crate) unsafe fn bare_text(&mut self, object: Obj) -> Result<()> {
-        // SAFETY: a string, says the caller.
+        // SAFETY: `object` is a string by contract.
         unsafe {
             match text::ascii(object) {
                 Some(bytes) => self.w.text(Text::Ascii(bytes)),
@@ -44,7 +46,7 @@ impl<D: Dialect> Encoder<'_, D> {
     #[cold]
     #[inline(never)]
     unsafe fn wide_text(&mut self, object: Obj) -> Result<()> {
-        // SAFETY: a string, says the caller.
+        // SAFETY: `object` is a string, as for `text`.
         let parts = unsafe {
             match text::cached_utf8(object) {
                 Some(bytes) if D::Writer::TEXT_IS_UTF8 => Some(Text::Utf8(bytes)),
@@ -57,11 +59,13 @@ impl<D: Dialect> Encoder<'_, D> {
 }
 
 impl<W: NativeWriter> Encoder<'_, Native<W>> {
+    /// [`Dialect::met_text`] for holdall's own format.
+    ///
     /// # Safety
     /// `object` is a string.
     #[inline(always)]
     pub(crate) unsafe fn met_native_text(&mut self, object: Obj, held: isize) -> Result<bool> {
-        // SAFETY: a string, by the same contract.
+        // SAFETY: `object` is a string by contract.
         unsafe {
             Ok((self.may_be_shared(object, held) || self.interns)
                 && !text::is_singleton(object)
@@ -69,20 +73,20 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
         }
     }
 
-    /// Like `met_shared`, by the string's value where equal ones are written once.
+    /// Like `met_shared`, but by the string's value if equal strings are written once.
     #[inline(never)]
     unsafe fn met_text(&mut self, object: Obj) -> Result<bool> {
         if !self.interns {
-            // SAFETY: alive, by the same contract.
+            // SAFETY: `object` is a string, as for `met_native_text`.
             return unsafe { self.met_shared(object) };
         }
-        // SAFETY: a string, says the caller.
+        // SAFETY: as above.
         let key = unsafe { TextKey(Owned::borrowed(object)) };
         let number = self.next_id;
         match self.texts.entry(key) {
             std::collections::hash_map::Entry::Occupied(entry) => {
-                // By the address of each string of that value: sets are walked in another order the second time, and which
-                // string is the first then, is not known yet.
+                // Recorded by the address of each such string: in the second walk sets have another order, so another
+                // string of that value may come first.
                 let first = entry.key().0.get();
                 if let Sharing::Finding(found) = &mut self.sharing {
                     found.entry(first as usize).or_default();
@@ -98,7 +102,7 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
                         return Ok(false);
                     }
                 }
-                // SAFETY: a string, says the caller.
+                // SAFETY: as above.
                 let kept = self.window.as_mut().map_or(Lasts::No, |window| unsafe { window.meet(object) });
                 if kept == Lasts::NoId {
                     return Ok(false);
@@ -114,12 +118,12 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
         }
     }
 
-    /// The name of a shape: gets a number without an id.
+    /// Writes a name in a shape. It gets an id without a tag for it.
     ///
     /// # Safety
     /// `object` is alive.
     pub(crate) unsafe fn name(&mut self, object: Obj) -> Result<()> {
-        // SAFETY: alive, says the caller.
+        // SAFETY: `object` is alive by contract.
         unsafe {
             if !text::is(object) {
                 return Err(encode("a field's name is not a `str`"));
@@ -129,7 +133,8 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
                 let known = if self.interns {
                     match self.texts.entry(TextKey(Owned::borrowed(object))) {
                         std::collections::hash_map::Entry::Occupied(entry) => {
-                            // What stood as a value before needs its id in a canonical message's second walk.
+                            // If it occurred as a value before, it needs an id in the second walk of a canonical
+                            // message.
                             if let Sharing::Finding(found) = &mut self.sharing {
                                 found.entry(entry.key().0.get() as usize).or_default();
                             }
@@ -150,7 +155,7 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
                         super::Met::Before(found) => Some(found),
                         super::Met::Never => {
                             if self.window.is_some() {
-                                // Its address stands for it beyond this message.
+                                // Kept until the end, so that no other object gets its address.
                                 self.temporaries.push(Owned::borrowed(object));
                             }
                             None

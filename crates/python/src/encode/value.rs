@@ -1,4 +1,4 @@
-//! The next value: written at once where it is a leaf, else begun, with a frame for what it holds.
+//! Writes the next value: a leaf at once, others by pushing a frame for their content.
 
 use crate::cpython::dict::{self};
 use crate::cpython::{bytes_of, float, int, Obj, Owned, Type};
@@ -13,13 +13,13 @@ use pyo3::ffi;
 use std::ptr::addr_of_mut;
 
 impl<D: Dialect> Encoder<'_, D> {
-    /// Writes what needs no frame and keeps no identity, or is a string; says no to the rest.
+    /// Writes a leaf (a string, or a value without identity that needs no frame). `false`: it isn't one.
     ///
     /// # Safety
     /// `object` is alive.
     #[inline(always)]
     pub(crate) unsafe fn leaf(&mut self, object: Obj, held: isize) -> Result<bool> {
-        // SAFETY: alive, says the caller; the types compared with are static.
+        // SAFETY: `object` is alive by contract; the types are static.
         unsafe {
             let class = ffi::Py_TYPE(object);
             if class == addr_of_mut!(ffi::PyUnicode_Type) {
@@ -44,10 +44,10 @@ impl<D: Dialect> Encoder<'_, D> {
 
     /// Like [`Encoder::leaf`], for the message's first object, which needs no id.
     pub(crate) unsafe fn leaf_root(&mut self, object: Obj) -> Result<bool> {
-        // SAFETY: alive, says the caller. No count is above the highest.
+        // SAFETY: the caller's root is alive; no count exceeds `isize::MAX`.
         unsafe {
             if crate::cpython::text::is(object) {
-                // Also where equal strings are written once: nothing comes that could refer to it.
+                // Even if equal strings are written once: nothing follows that could refer to it.
                 let parts = crate::cpython::text::parts(object).ok_or_else(raised)?;
                 self.w.text(parts);
                 return Ok(true);
@@ -56,17 +56,17 @@ impl<D: Dialect> Encoder<'_, D> {
         }
     }
 
-    /// An int of more than 63 bits; says no to what a fallback of the user's may have to write.
+    /// Writes an int of more than 63 bits. `false`: the dialect may pass it to a function of the user's.
     ///
     /// # Safety
     /// `object` is an int.
     #[cold]
     #[inline(never)]
     pub(crate) unsafe fn big(&mut self, object: Obj) -> Result<bool> {
-        // SAFETY: an int, says the caller.
+        // SAFETY: `object` is an int by contract.
         let bytes = unsafe { int::bytes(object) }.ok_or_else(raised)?;
         match <[u8; 8]>::try_from(&bytes[..]) {
-            // -2**63, which `int::value` leaves to us.
+            // -2**63, which `int::value` doesn't return.
             Ok(bytes) => self.w.int(i64::from_le_bytes(bytes)),
             Err(_) if D::BIG_INTS_ARE_VALUES => return Ok(false),
             Err(_) => self.w.bigint(&bytes),
@@ -74,13 +74,13 @@ impl<D: Dialect> Encoder<'_, D> {
         Ok(true)
     }
 
-    /// Writes any object; what it holds may be left to the walk.
+    /// Writes any object; its content may be left to the walk.
     ///
     /// # Safety
     /// `object` is alive.
     #[inline(always)]
     pub(crate) unsafe fn value(&mut self, object: Obj, held: isize) -> Result<()> {
-        // SAFETY: alive, says the caller.
+        // SAFETY: `object` is alive by contract.
         unsafe {
             if self.leaf(object, held)? {
                 return Ok(());
@@ -89,14 +89,14 @@ impl<D: Dialect> Encoder<'_, D> {
         }
     }
 
-    /// Writes a list or tuple, and says no to all else: of what is no leaf, this can't lead to itself, so that loops
-    /// over a container's values may call it before they have a frame.
+    /// Writes a list or tuple. `false`: it is neither. It can't re-enter itself, so loops over a container's values may
+    /// call it before the container has a frame.
     ///
     /// # Safety
     /// `object` is alive.
     #[inline(always)]
     pub(crate) unsafe fn shallow(&mut self, object: Obj) -> Result<bool> {
-        // SAFETY: alive, says the caller.
+        // SAFETY: `object` is alive by contract.
         unsafe {
             let class = ffi::Py_TYPE(object);
             let seq = if class == addr_of_mut!(ffi::PyList_Type) {
@@ -106,7 +106,7 @@ impl<D: Dialect> Encoder<'_, D> {
             } else {
                 return Ok(false);
             };
-            // What is counted goes through `node`.
+            // Objects that are counted go through `node`.
             if self.looks_closely {
                 return Ok(false);
             }
@@ -117,13 +117,13 @@ impl<D: Dialect> Encoder<'_, D> {
         Ok(true)
     }
 
-    /// Writes what is no leaf.
+    /// Writes an object other than a leaf.
     #[inline(always)]
     pub(crate) unsafe fn node(&mut self, object: Obj, held: isize, hint: u32) -> Result<()> {
-        // SAFETY: alive, says the caller.
+        // SAFETY: `object` is alive, as for `value`.
         unsafe {
             if ffi::Py_TYPE(object) == addr_of_mut!(ffi::PyTuple_Type) && ffi::Py_SIZE(object) == 0 {
-                // There is only one.
+                // There is only one empty tuple.
                 self.w.tuple(0);
                 return Ok(());
             }
@@ -137,7 +137,7 @@ impl<D: Dialect> Encoder<'_, D> {
         }
     }
 
-    /// Counts an object where only so many are looked at; says no to the first beyond.
+    /// Counts an object if only a number of them is to be visited. `false`: the number is exceeded.
     #[cold]
     fn spend(&mut self) -> bool {
         let Some(effort) = &mut self.effort else { return true };
@@ -149,13 +149,13 @@ impl<D: Dialect> Encoder<'_, D> {
         true
     }
 
-    /// Writes an object whose id was written, and pushes a frame for what it holds.
+    /// Writes an object whose id was written, and pushes a frame for its content.
     ///
     /// # Safety
     /// `object` is alive.
     #[inline(always)]
     pub(crate) unsafe fn open(&mut self, object: Obj, hint: u32) -> Result<()> {
-        // SAFETY: alive, says the caller.
+        // SAFETY: `object` is alive by contract.
         unsafe {
             if self.looks_closely && self.asks() {
                 return self.open_asked(object);
@@ -175,7 +175,7 @@ impl<D: Dialect> Encoder<'_, D> {
 
     #[inline(never)]
     pub(crate) unsafe fn other(&mut self, object: Obj, class: Type) -> Result<()> {
-        // SAFETY: alive, by the same contract; of the type that is asked for.
+        // SAFETY: `object` is alive, as for `open`, and `class` is its type.
         unsafe {
             match class == addr_of_mut!(ffi::PyBytes_Type) {
                 true => D::bytes(self, object),
@@ -184,9 +184,9 @@ impl<D: Dialect> Encoder<'_, D> {
         }
     }
 
-    /// The members of a set whose header was written; in canonical form by their own canonical bytes.
+    /// Writes the members of a set whose head was written; in canonical form ordered by their canonical bytes.
     pub(crate) unsafe fn members(&mut self, set: Obj) -> Result<()> {
-        // SAFETY: a set, says the caller.
+        // SAFETY: callers pass a set.
         unsafe {
             let len = ffi::PySet_Size(set) as usize;
             if self.options.canonical {
@@ -198,9 +198,9 @@ impl<D: Dialect> Encoder<'_, D> {
         Ok(())
     }
 
-    /// The items of a dict whose header was written, key by key.
+    /// Writes the items of a dict whose head was written, key by key.
     pub(crate) unsafe fn pairs(&mut self, dict: Obj) {
-        // SAFETY: a dict, says the caller.
+        // SAFETY: callers pass a dict.
         unsafe {
             let len = dict::len(dict);
             if len > 0 {
@@ -209,18 +209,18 @@ impl<D: Dialect> Encoder<'_, D> {
         }
     }
 
-    /// A dict with its header, pair by pair.
+    /// Writes a dict with its head, pair by pair.
     pub(crate) fn dict_body(&mut self, dict: &Owned) {
-        // SAFETY: a dict, by construction of the parts and families that call this.
+        // SAFETY: only dicts are put into the work items and families that lead here.
         unsafe {
             self.w.dict(dict::len(dict.get()));
             self.pairs(dict.get());
         }
     }
 
-    /// A builtin value with its header, in the plain form that a subclass's content has.
+    /// Writes a builtin value with its head, as the content of a subclass's instance.
     pub(crate) unsafe fn body(&mut self, object: Obj) -> Result<()> {
-        // SAFETY: alive, says the caller; types are looked at before content is.
+        // SAFETY: callers pass a live object; its type is checked before content is read.
         unsafe {
             let class = ffi::Py_TYPE(object);
             if class == addr_of_mut!(ffi::PyList_Type) {
@@ -238,9 +238,9 @@ impl<D: Dialect> Encoder<'_, D> {
         Ok(())
     }
 
-    /// The items of a list or tuple whose header was written.
+    /// Writes the items of a list or tuple whose head was written.
     pub(crate) unsafe fn items(&mut self, object: Obj, seq: Seq) {
-        // SAFETY: of that type, says the caller.
+        // SAFETY: callers pass an object of that type.
         unsafe {
             let len = ffi::Py_SIZE(object) as usize;
             let kind = if seq == Seq::List { Kind::List } else { Kind::Tuple };
@@ -252,7 +252,7 @@ impl<D: Dialect> Encoder<'_, D> {
 }
 
 impl<W: NativeWriter> Encoder<'_, Native<W>> {
-    /// `bytes`, beside the message where they are large and it goes to a file.
+    /// Writes `bytes`, or sends them out of band if they are large and the message goes to a file.
     ///
     /// # Safety
     /// `object` is `bytes`, and its id was written.
@@ -274,7 +274,7 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
     /// `object` is alive, of that class, and its id was written.
     #[inline(always)]
     pub(crate) unsafe fn native_value(&mut self, object: Obj, class: Type) -> Result<()> {
-        // SAFETY: alive, as the caller promises; lengths and data are those of the object's type.
+        // SAFETY: `object` is alive and of `class`, by contract; lengths and data are read by that type.
         unsafe {
             if class == addr_of_mut!(ffi::PySet_Type) || class == addr_of_mut!(ffi::PyFrozenSet_Type) {
                 let len = ffi::PySet_Size(object) as usize;
@@ -305,10 +305,10 @@ impl<W: NativeWriter> Encoder<'_, Native<W>> {
         Ok(())
     }
 
-    /// Trusted messages: writes a complex number, Ellipsis or NotImplemented by a reducer of the program's, if there is one. Of
-    /// these pickle asks as of any object; what has a tag of its own besides is never asked about.
+    /// In trusted messages, writes a complex number, Ellipsis or NotImplemented by a reducer of the program's, if there
+    /// is one. Pickle asks for one for these as for any object, but never for the other types with tags of their own.
     unsafe fn by_reducer(&mut self, object: Obj, class: *mut ffi::PyTypeObject) -> Result<bool> {
-        // SAFETY: alive, says the caller.
+        // SAFETY: `object` is alive, as for `native_value`.
         unsafe {
             let asked = class == addr_of_mut!(ffi::PyComplex_Type)
                 || object == ffi::Py_Ellipsis()

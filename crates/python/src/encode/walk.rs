@@ -1,4 +1,4 @@
-//! The walk: takes the container on top of the stack on by one item after the other.
+//! The walk: continues the container on top of the stack, item by item.
 
 use crate::cpython::dict::Position;
 use crate::cpython::{prefetch, Obj};
@@ -11,12 +11,12 @@ use holdall_format::model::Seq;
 use holdall_format::Writer;
 use pyo3::Bound;
 
-/// In tree mode, how deep the walk goes before it looks for a cycle, the first time.
+/// Without references, how deep the walk goes before it first searches for a cycle.
 const SUSPICIOUS: usize = 1_000;
 pub const CHANGED: &str = "a container changed its size while it was being stored";
 
 impl<D: Dialect> Encoder<'_, D> {
-    /// Works until the stack is empty.
+    /// Runs until the stack is empty.
     pub(crate) fn walk(&mut self) -> Result<()> {
         let mut suspicious = SUSPICIOUS;
         while let Some(kind) = self.tables.stack.last().map(|frame| frame.kind) {
@@ -26,7 +26,7 @@ impl<D: Dialect> Encoder<'_, D> {
                 suspicious = self.tables.stack.len() * 2;
             }
             self.refuse_deep()?;
-            // SAFETY: a frame's object is of the type that its kind says, and is held by it.
+            // SAFETY: a frame holds its object, which is of the type that its kind says.
             unsafe {
                 match kind {
                     Kind::List => self.walk_items(Seq::List)?,
@@ -45,13 +45,14 @@ impl<D: Dialect> Encoder<'_, D> {
         Ok(())
     }
 
-    /// In tree mode nothing is remembered but the way down: a container that stands on it twice is a cycle.
+    /// Refuses a container that is on the stack twice: without references nothing else is remembered, and that is a
+    /// cycle.
     #[cold]
     fn refuse_cycle(&self) -> Result<()> {
         let mut seen = HashSet::new();
         for (at, frame) in self.tables.stack.iter().enumerate() {
             let on_the_way = match &frame.extra {
-                // Few frames of parts stand for an object; else what is being written of it does.
+                // Few frames of work items stand for an object; else the item being written does.
                 Some(Extra::Parts(parts)) if frame.stands_for_none() => {
                     match parts.get((frame.at as usize).wrapping_sub(1)) {
                         Some(WorkItem::Value(object)) => object.get(),
@@ -72,7 +73,7 @@ impl<D: Dialect> Encoder<'_, D> {
         Ok(())
     }
 
-    /// The way to what the frame of that number holds: fields and indices; keys of dicts are the user's own.
+    /// The path to the object of a frame: fields and indices. Keys of dicts are the user's data and not shown.
     #[cold]
     fn place_of_cycle(&self, until: usize) -> String {
         let step = |place: &mut String, name: Option<&[u8]>| match name {
@@ -86,22 +87,22 @@ impl<D: Dialect> Encoder<'_, D> {
                 (Kind::List | Kind::Tuple, _) => push(&mut place, format_args!("[{before}]")),
                 (Kind::Named, Some(Extra::Plan(plan))) => {
                     let field = plan.schemaless_form(self.py).ok().and_then(|form| form.fields.as_ref()?.get(before));
-                    // SAFETY: a string that the plan holds.
+                    // SAFETY: the plan holds the name.
                     let name = field.and_then(|field| unsafe { crate::cpython::text::ascii(field.key.get()) });
                     step(&mut place, name);
                 }
                 (Kind::Slots, Some(Extra::Plan(plan))) => {
-                    // SAFETY: as above.
+                    // SAFETY: the plan holds the name.
                     let name =
                         plan.slots.get(before).and_then(|slot| unsafe { crate::cpython::text::ascii(slot.name.get()) });
                     step(&mut place, name);
                 }
-                // What is written in an object's place is no step.
+                // A replacement of an object adds no step.
                 (Kind::Parts, _) if !frame.stands_for_none() => {}
                 (Kind::Parts, Some(Extra::Parts(parts))) => {
-                    // A field's value stands behind its name.
+                    // A field's value comes after its name.
                     let name = match (frame.at as usize).checked_sub(2).and_then(|name| parts.get(name)) {
-                        // SAFETY: a string that the part holds.
+                        // SAFETY: the work item holds the name.
                         Some(WorkItem::Field(name)) => unsafe { crate::cpython::text::ascii(name.get()) },
                         _ => None,
                     };
@@ -117,7 +118,7 @@ impl<D: Dialect> Encoder<'_, D> {
         let depth = self.tables.stack.len();
         let frame = &self.tables.stack[depth - 1];
         let (object, mut at, len, mut hint) = (frame.object.get(), frame.at as usize, frame.len, frame.hint);
-        // SAFETY: the frame holds a list or tuple; its items are read anew after all that may run Python code.
+        // SAFETY: the frame holds a list or tuple; its items are read anew after everything that may run Python code.
         unsafe {
             loop {
                 let items = super::sequence::items(object, seq);
@@ -221,7 +222,7 @@ impl<D: Dialect> Encoder<'_, D> {
                     self.node(value, BY_PARENT, hint)?;
                     self.tables.stack[depth - 1].hint = self.last_shape;
                 } else {
-                    // The position stays: the value is found there again once the key is written.
+                    // The position stays: the value is found there again after the key is written.
                     frame.value_next = true;
                     if self.key(key, BY_PARENT)? {
                         continue;
@@ -245,7 +246,7 @@ impl<D: Dialect> Encoder<'_, D> {
         let depth = self.tables.stack.len();
         loop {
             let frame = &mut self.tables.stack[depth - 1];
-            // SAFETY: the frame holds a set; the function reads it anew at every step.
+            // SAFETY: the frame holds a set, which the function reads anew at every step.
             unsafe {
                 let Some(key) = next_member(frame.object.get(), &mut frame.at) else { break };
                 if frame.len == 0 {
@@ -276,11 +277,11 @@ impl<D: Dialect> Encoder<'_, D> {
             let Some(Extra::Parts(parts)) = &frame.extra else { break };
             let Some(part) = parts.get(frame.at as usize).cloned() else { break };
             frame.at += 1;
-            // SAFETY: parts are of the types that their names say, and held by the frame.
+            // SAFETY: work items are of the types that their names say, and the frame holds them.
             unsafe {
                 match &part {
                     WorkItem::Value(object) | WorkItem::Key(object) if self.asks() => self.asked(object.get())?,
-                    // Held by the frame, by `part`, and by its parent.
+                    // Held by the frame, by `part` and by its parent.
                     WorkItem::Value(object) => {
                         self.value(object.get(), BY_PARENT_AND_US + 1)?;
                     }
@@ -316,7 +317,7 @@ impl<D: Dialect> Encoder<'_, D> {
         }
         let frame = self.pop_linked();
         if let Some(Frame { extra: Some(Extra::Parts(parts)), .. }) = frame {
-            // An address must not come to mean another object before the message is whole.
+            // Kept, so that no other object gets its address before the message is complete.
             for part in *parts {
                 match part {
                     WorkItem::Value(object)
@@ -347,6 +348,6 @@ pub(crate) unsafe fn next_member(set: Obj, at: &mut isize) -> Option<Obj> {
         fn _PySet_NextEntry(set: Obj, at: *mut isize, key: *mut Obj, hash: *mut isize) -> i32;
     }
     let (mut key, mut hash) = (std::ptr::null_mut(), 0);
-    // SAFETY: a set, says the caller.
+    // SAFETY: `set` is a set by contract.
     unsafe { (_PySet_NextEntry(set, at, &mut key, &mut hash) != 0).then_some(key) }
 }

@@ -1,4 +1,4 @@
-//! Shared windows of a log: what a record has named, those after it refer to.
+//! Shared windows of a log: names of a record, to which the following records may refer.
 
 use crate::cpython::{references, text, Obj, Owned};
 use crate::encode::dialect::{Dialect, Native, NativeWriter};
@@ -8,33 +8,34 @@ use crate::types::walker::BY_PARENT;
 use pyo3::ffi;
 use pyo3::prelude::*;
 
-/// A longer text has no number: it is unlikely to come again.
+/// Longer texts get no id, because they are unlikely to occur again.
 const MOST_CHARACTERS: isize = 256;
-/// Texts that were met once are remembered by their hash, so many of them.
+/// How many texts that occurred once are remembered, by their hash.
 const MOST_SEEN: usize = 1 << 16;
 
-/// What becomes of a text that is met for the first time in a record.
+/// How a text is written that occurs for the first time in a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Lasts {
-    /// It is written without a number.
+    /// Without an id.
     NoId,
-    /// It has one in this record alone.
+    /// With an id for this record only.
     No,
     Yes,
 }
 
-/// What the records of a shared window have named so far. The shared window's shapes are in its [`Tables`].
+/// The names of the records in a shared window so far. The shapes are in its [`Tables`].
 pub struct SharedWindow {
     serial: u64,
     texts: HashMap<TextKey, u32, rustc_hash::FxBuildHasher>,
-    /// Hashes of texts that were met: the second time such a one comes, it gets a number.
+    /// Hashes of texts that occurred: the second time, a text gets an id.
     seen: HashSet<u64, rustc_hash::FxBuildHasher>,
-    /// Texts that the record under way has named, in order; and those that have a number in it alone.
+    /// The texts named by the current record, in order.
     new: Vec<Owned>,
+    /// The texts with an id in this record only.
     here: Vec<Owned>,
-    /// Classes and names whose addresses stand for them.
+    /// Classes and names, held so that their addresses stay theirs.
     kept: Vec<Owned>,
-    /// Objects that have got a number beside the texts.
+    /// How many objects other than texts have an id.
     objects: u32,
 }
 
@@ -53,17 +54,17 @@ impl SharedWindow {
         }
     }
 
-    /// The same shared window, for a message whose first object has that number.
+    /// The same shared window, for a message whose first object has that id.
     pub(crate) fn from(self, objects: u32) -> SharedWindow {
         SharedWindow { objects, ..self }
     }
 
-    /// Whether a text that has no number gets one, and whether it keeps it for the records that follow.
+    /// Whether a text without an id gets one, and whether the following records may use it.
     ///
     /// # Safety
     /// `object` is a string.
     pub(crate) unsafe fn meet(&mut self, object: Obj) -> Lasts {
-        // SAFETY: a string, says the caller.
+        // SAFETY: `object` is a string by contract.
         unsafe {
             let short = ffi::PyUnicode_GET_LENGTH(object) <= MOST_CHARACTERS;
             if self.seen.len() >= MOST_SEEN {
@@ -76,7 +77,7 @@ impl SharedWindow {
             if references(object) <= BY_PARENT {
                 return Lasts::NoId;
             }
-            // It may be met again within this record.
+            // It may occur again within this record.
             self.here.push(Owned::borrowed(object));
             Lasts::No
         }
@@ -92,10 +93,10 @@ impl SharedWindow {
 }
 
 impl<'t, W: NativeWriter> Encoder<'t, Native<W>> {
-    /// Goes on with a shared window.
+    /// An encoder for the next record of a shared window.
     ///
     /// # Safety
-    /// The GIL is held while the encoder lives. `tables` are those that the shared window was begun with, and used for
+    /// The GIL is held while the encoder lives. `tables` are those with which the shared window was begun, and used for
     /// it alone.
     pub unsafe fn of_window(
         py: Python<'t>,
@@ -104,13 +105,13 @@ impl<'t, W: NativeWriter> Encoder<'t, Native<W>> {
         tables: &'t mut Tables,
         window: SharedWindow,
     ) -> Self {
-        // SAFETY: as the caller says.
+        // SAFETY: the contract is the same.
         let mut encoder = unsafe { Encoder::with_window(py, w, options, tables, window, Sharing::ByCount) };
         encoder.interns = options.refs;
         encoder
     }
 
-    /// The same; texts have no numbers of their own.
+    /// The same without ids for texts.
     ///
     /// # Safety
     /// As for [`Encoder::of_window`].
@@ -123,7 +124,7 @@ impl<'t, W: NativeWriter> Encoder<'t, Native<W>> {
         sharing: Sharing,
     ) -> Self {
         let shapes = std::mem::replace(&mut tables.shapes, shapes::WrittenShapes::new());
-        // SAFETY: as the caller says.
+        // SAFETY: the contract is the same.
         let mut encoder = unsafe { Encoder::new(py, Native::new(), w, options, tables, sharing) };
         encoder.tables.shapes = shapes;
         encoder.serial = window.serial;
@@ -134,16 +135,16 @@ impl<'t, W: NativeWriter> Encoder<'t, Native<W>> {
 }
 
 impl<D: Dialect> Encoder<'_, D> {
-    /// The number of the first object.
+    /// The id of the first object.
     pub(crate) fn base(&self) -> u32 {
         match &self.window {
-            // What the record itself has named is no part of it.
+            // Texts named by this record itself don't count.
             Some(window) => window.objects + (self.texts.len() - window.new.len() - window.here.len()) as u32,
             None => 0,
         }
     }
 
-    /// The shared window for the next record. What this one has named keeps its number from now on.
+    /// The shared window for the next record, in which the names of this one keep their ids.
     pub fn into_window(mut self) -> Option<SharedWindow> {
         let mut window = self.window.take()?;
         window.texts = std::mem::take(&mut self.texts);

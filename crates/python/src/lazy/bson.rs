@@ -67,9 +67,7 @@ impl Member {
     }
 
     fn name<'i>(&self, document: &'i [u8]) -> &'i [u8] {
-        // A zero byte separates name and value.
-        let end = self.at.saturating_sub(1);
-        document.get(end.saturating_sub(self.name_len as usize)..end).unwrap_or_default()
+        Element::name_before(document, self.at, self.name_len as usize)
     }
 
     fn bytes<'i>(&self, document: &'i [u8]) -> &'i [u8] {
@@ -107,7 +105,7 @@ impl Bson {
         }
         let elements = Elements::new(document).map_err(|error| self.fault(error))?;
         let found = if self.array {
-            let offsets = elements.map(|element| element.map(|element| (element.at - element.name.len() - 2) as u64));
+            let offsets = elements.map(|element| element.map(|element| element.start() as u64));
             Index::Items(offsets.collect::<Result<_, _>>().map_err(|error| self.fault(error))?)
         } else {
             let places = elements.map(|element| element.map(|element| Member::of(&element)));
@@ -334,7 +332,7 @@ impl Inside for Bson {
     fn start(&self) -> PyResult<Cursor> {
         self.see(|bytes| {
             Elements::new(bytes).map_err(|error| self.fault(error))?;
-            Ok(Cursor { index: 0, at: tag::HEAD })
+            Ok(Cursor { index: 0, at: Elements::FIRST })
         })
     }
 
@@ -346,7 +344,7 @@ impl Inside for Bson {
                 element = elements.next().transpose().map_err(|error| self.fault(error))?;
             }
             Ok(element.map(|element| {
-                let next = Cursor { index: at.index + 1, at: element.at + element.value.len() };
+                let next = Cursor { index: at.index + 1, at: element.end() };
                 (Member::of(&element), next)
             }))
         })

@@ -179,7 +179,7 @@ pub fn encode_uuid<'py, E: BsonWalker<'py>>(encoder: &mut E, object: &Bound<'_, 
         Some(bytes) => bytes,
         None => array(object, "bytes")?,
     };
-    encoder.w().bson_value(BsonValue::Binary { subtype: 4, data: &bytes });
+    encoder.w().bson_value(BsonValue::Binary { subtype: bson::tag::SUBTYPE_UUID, data: &bytes });
     Ok(())
 }
 
@@ -250,7 +250,7 @@ pub fn build(
 /// The object of bytes with a subtype: a UUID, or `Binary`.
 pub fn binary(py: Python<'_>, subtype: u8, data: &[u8]) -> Result<Owned> {
     match (subtype, data.try_into()) {
-        (4, Ok(bytes)) => classes::uuid(py, bytes),
+        (bson::tag::SUBTYPE_UUID, Ok(bytes)) => classes::uuid(py, bytes),
         _ => classes::binary(py, subtype, data),
     }
 }

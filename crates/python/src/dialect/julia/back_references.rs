@@ -1,5 +1,5 @@
-//! What stands elsewhere: the descriptions of types, each built once a message, and values that are referred to, each built where
-//! it is met first.
+//! What stands elsewhere: the descriptions of types, each built once a message, and values that are referred to, each
+//! built where it is met first.
 
 use crate::budget::hash_cost::HashCost;
 use crate::classes::plan;

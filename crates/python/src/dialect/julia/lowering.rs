@@ -1,9 +1,10 @@
 //! What an encoder knows of Julia's types, and of classes that have one.
 
 use crate::cpython::{Obj, Owned, Type};
-use crate::dialect::julia::{bound, Names, Number, Types};
+use crate::dialect::julia::{bound, Names, Types};
 use crate::memory::{HashMap, HashSet, Vec, VecDeque};
 use crate::types::walker::BY_PARENT_AND_US;
+use holdall_format::julia::Number;
 use pyo3::prelude::*;
 use std::cell::OnceCell;
 use std::rc::Rc;

@@ -27,6 +27,7 @@ use crate::decode::Shared;
 use crate::error::{raised, Asked, Result};
 use crate::memory::{HashSet, Vec};
 use crate::shapes::Shape;
+use holdall_format::julia::{Number, NumberValue};
 use pyo3::exceptions::PySystemError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -133,10 +134,11 @@ pub struct Julia {
     pub views: Option<(Owned, usize)>,
     /// TypedValue documents are dicts, as they stand in the file.
     pub raw: bool,
-    /// Of a document that is read where it is touched: the objects that stand apart, as far as they were built. What several
-    /// members refer to is one object.
+    /// Of a document that is read where it is touched: the objects that stand apart, as far as they were built. What
+    /// several members refer to is one object.
     pub shared: Option<Mutex<Vec<Option<Shared>>>>,
-    /// Where mappings begin that have to be pairs: a key of theirs was found to be none after others had referred to them as dicts.
+    /// Where mappings begin that have to be pairs: a key of theirs was found to be none after others had referred to
+    /// them as dicts.
     pairs: Mutex<HashSet<usize>>,
 }
 
@@ -161,7 +163,8 @@ impl Julia {
         self.pairs.lock().unwrap_or_else(PoisonError::into_inner).insert(start);
     }
 
-    /// Has a value built by `once`, and built again where that found mappings to be pairs which others had referred to as dicts.
+    /// Has a value built by `once`, and built again where that found mappings to be pairs which others had referred to
+    /// as dicts.
     pub fn until_settled<T>(&self, once: impl Fn() -> PyResult<T>) -> PyResult<T> {
         let known = || self.pairs.lock().unwrap_or_else(PoisonError::into_inner).len();
         // All of them are found in one go, but for those that only are there once others are right.
@@ -191,136 +194,60 @@ impl Julia {
     }
 }
 
-/// A kind of number, by its bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Number {
-    Signed,
-    Unsigned,
-    Float,
+/// The kind of numbers that NumPy has this letter for.
+pub fn number_named(letter: &str) -> Number {
+    match letter {
+        "i" => Number::Signed,
+        "u" => Number::Unsigned,
+        _ => Number::Float,
+    }
 }
 
-impl Number {
-    /// By the letter that NumPy has for it.
-    pub fn named(letter: &str) -> Number {
-        match letter {
-            "i" => Number::Signed,
-            "u" => Number::Unsigned,
-            _ => Number::Float,
+/// Appends the bytes of an int or a float; says no to what is none, or does not fit.
+///
+/// # Safety
+/// `value` is alive.
+pub unsafe fn put_number(kind: Number, value: Obj, size: usize, to: &mut Vec<u8>) -> Result<bool> {
+    // SAFETY: alive, as the caller promises; types are looked at before content is.
+    unsafe {
+        if kind == Number::Float {
+            return Ok(float::is(value) && kind.put_float(float::value(value), size, to));
         }
-    }
-
-    /// Appends the bytes of an int or a float; says no to what is none, or does not fit.
-    ///
-    /// # Safety
-    /// `value` is alive.
-    pub unsafe fn put(self, value: Obj, size: usize, to: &mut Vec<u8>) -> Result<bool> {
-        // SAFETY: alive, says the caller; types are looked at before content is.
-        unsafe {
-            if self == Number::Float {
-                if !float::is(value) || size != size_of::<f64>() {
-                    return Ok(false);
-                }
-                to.extend_from_slice(&float::value(value).to_le_bytes());
-                return Ok(true);
-            }
-            if !int::is(value) {
-                return Ok(false);
-            }
-            let (small, large);
-            let bytes: &[u8] = match int::value(value) {
-                Some(value) => {
-                    small = value.to_le_bytes();
-                    &small
-                }
-                None => {
-                    large = int::bytes(value).ok_or_else(raised)?;
-                    &large
-                }
-            };
-            let negative = bytes.last().is_some_and(|&byte| byte >= 0x80);
-            let sign = if negative { u8::MAX } else { 0 };
-            let (low, high) = bytes.split_at(bytes.len().min(size));
-            let fits = high.iter().all(|&byte| byte == sign)
-                && match self {
-                    Number::Signed => low.last().is_none_or(|&byte| (byte >= 0x80) == negative),
-                    _ => !negative,
-                };
-            if fits {
-                to.extend_from_slice(low);
-                to.resize(to.len() + size - low.len(), sign);
-            }
-            Ok(fits)
+        if !int::is(value) {
+            return Ok(false);
         }
+        Ok(match int::value(value) {
+            Some(value) => kind.put_int(&value.to_le_bytes(), size, to),
+            None => kind.put_int(&int::bytes(value).ok_or_else(raised)?, size, to),
+        })
     }
+}
 
-    /// The number of these bytes, the least significant first.
-    pub fn read(self, data: &[u8]) -> Result<Option<Owned>> {
-        // SAFETY: the GIL is held wherever numbers are read.
-        let made = unsafe {
-            match (self, data.len()) {
-                (Number::Float, 2) => float::from_value(half([data[0], data[1]])),
-                (Number::Float, 4) => float::from_value(single([data[0], data[1], data[2], data[3]])),
-                (Number::Float, 8) => match data.first_chunk() {
-                    Some(bytes) => float::from_value(f64::from_le_bytes(*bytes)),
-                    None => return Ok(None),
-                },
-                (Number::Float, _) | (_, 0) => return Ok(None),
-                (_, len) => {
-                    let negative = self == Number::Signed && data[len - 1] >= 0x80;
-                    let mut bytes = [if negative { u8::MAX } else { 0 }; size_of::<i64>()];
-                    match bytes.get_mut(..len) {
-                        // The topmost bit of an unsigned one may be no sign.
-                        Some(low) if self == Number::Signed || len < size_of::<i64>() => {
-                            low.copy_from_slice(data);
-                            int::from_value(i64::from_le_bytes(bytes))
-                        }
-                        _ if self == Number::Signed => int::from_bytes(data),
-                        _ => {
-                            let mut unsigned = Vec::with_capacity(data.len() + 1);
-                            unsigned.extend_from_slice(data);
-                            unsigned.push(0);
-                            int::from_bytes(&unsigned)
-                        }
-                    }
-                }
+/// The number of these bytes; `None` where a number of its kind does not have so many.
+pub fn read_number(kind: Number, data: &[u8]) -> Result<Option<Owned>> {
+    let Some(value) = kind.read(data) else { return Ok(None) };
+    // SAFETY: the GIL is held wherever numbers are read.
+    let made = unsafe {
+        match value {
+            NumberValue::Float(value) => float::from_value(value),
+            NumberValue::Int(value) => int::from_value(value),
+            NumberValue::Signed(bytes) => int::from_bytes(bytes),
+            NumberValue::Unsigned(bytes) => {
+                let mut unsigned = Vec::with_capacity(bytes.len() + 1);
+                unsigned.extend_from_slice(bytes);
+                unsigned.push(0);
+                int::from_bytes(&unsigned)
             }
-        };
-        made.map(Some).ok_or_else(raised)
-    }
-}
-
-/// A number of 32 bits. A conversion would set a bit of some that are none.
-fn single(bytes: [u8; 4]) -> f64 {
-    let value = f32::from_le_bytes(bytes);
-    if value.is_nan() {
-        let bits = value.to_bits();
-        return not_a_number(bits >> 31 == 1, u64::from(bits & 0x7f_ffff) << 29);
-    }
-    f64::from(value)
-}
-
-fn not_a_number(negative: bool, payload: u64) -> f64 {
-    f64::from_bits(u64::from(negative) << 63 | 0x7ff << 52 | payload)
-}
-
-/// A number of 16 bits (IEEE 754 binary16).
-fn half(bytes: [u8; 2]) -> f64 {
-    let bits = u16::from_le_bytes(bytes);
-    let sign = if bits >> 15 == 1 { -1.0 } else { 1.0 };
-    let (exponent, fraction) = (i32::from(bits >> 10 & 31), f64::from(bits & 1023));
-    sign * match exponent {
-        0 => fraction * 2f64.powi(-24),
-        31 if fraction == 0.0 => f64::INFINITY,
-        31 => return not_a_number(bits >> 15 == 1, u64::from(bits & 1023) << 42),
-        _ => (1.0 + fraction / 1024.0) * 2f64.powi(exponent - 15),
-    }
+        }
+    };
+    made.map(Some).ok_or_else(raised)
 }
 
 /// How values of a type are made.
 #[derive(Debug)]
 pub enum Class {
-    /// A class's instance, its fields by position; the type itself is kept as an attribute, if that has a name. Where the class is
-    /// ours, and the fields are others, it is a record.
+    /// A class's instance, its fields by position; the type itself is kept as an attribute, if that has a name. Where
+    /// the class is ours, and the fields are others, it is a record.
     Fields { shape: Rc<Shape>, keeps: Option<Owned>, ours: bool },
     /// A record: the type and its values.
     Record,
@@ -412,7 +339,7 @@ pub fn resolve<'py>(py: Python<'py>, julia: &Julia, object: &Owned) -> PyResult<
             return Ok(Answer::Fields { class: part(1)?, names, keeps: optional(3)?, ours });
         }
         answer::MAKE => Class::Made(owned(&part(1)?)),
-        answer::NUMBER => Class::Number(optional(1)?, Number::named(part(2)?.extract()?)),
+        answer::NUMBER => Class::Number(optional(1)?, number_named(part(2)?.extract()?)),
         answer::BITS => Class::Bits(owned(&part(1)?)),
         answer::TABLE => Class::Table(owned(&part(1)?)),
         other => {
@@ -432,37 +359,4 @@ pub fn call<'py>(
     arguments: impl pyo3::call::PyCallArgs<'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
     bound(py, function).call1(arguments)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{half, single};
-
-    #[test]
-    fn singles() {
-        assert_eq!(single(1.5f32.to_le_bytes()), 1.5);
-        // One that signals: its payload stays as it is.
-        assert_eq!(single([1, 0, 0x80, 0x7f]).to_bits(), 0x7ff0_0000_2000_0000);
-        assert_eq!(single([1, 0, 0x80, 0xff]).to_bits(), 0xfff0_0000_2000_0000);
-    }
-
-    #[test]
-    fn halves() {
-        let cases = [
-            (0x0000, 0.0),
-            (0x3c00, 1.0),
-            (0x3e00, 1.5),
-            (0xc000, -2.0),
-            (0x7bff, 65504.0),
-            (0x0001, 5.960464477539063e-8),
-            (0x0400, 6.103515625e-5),
-            (0x7c00, f64::INFINITY),
-            (0xfc00, f64::NEG_INFINITY),
-        ];
-        for (bits, value) in cases {
-            assert_eq!(half(u16::to_le_bytes(bits)), value);
-        }
-        assert!(half([0, 0x7e]).is_nan());
-        assert!(half([0, 0x80]).is_sign_negative());
-    }
 }

@@ -5,7 +5,7 @@ use crate::cpython::owned;
 use crate::cpython::{text, Obj};
 use crate::dialect::julia::encode::ToJulia;
 use crate::dialect::julia::lowering::Packed;
-use crate::dialect::julia::{call, Number};
+use crate::dialect::julia::{call, number_named, put_number};
 use crate::encode::Encoder;
 use crate::error::Result;
 use crate::memory::Vec;
@@ -28,7 +28,7 @@ impl<W: TypedWriter> Encoder<'_, ToJulia<W>> {
             let mut numbers = Vec::with_capacity(packed.size * dict::len(object));
             let mut position = Position(0);
             while let Some((key, value)) = position.next(object) {
-                if !text::is(key) || !packed.kind.put(value, packed.size, &mut numbers)? {
+                if !text::is(key) || !put_number(packed.kind, value, packed.size, &mut numbers)? {
                     return self.lowered(object);
                 }
             }
@@ -61,7 +61,7 @@ impl<W: TypedWriter> Encoder<'_, ToJulia<W>> {
                 let value = lowering.types.number(lowering.names, &value)?;
                 number
                     .zip(value)
-                    .map(|(number, value)| Rc::new(Packed { number, value, kind: Number::named(&kind), size }))
+                    .map(|(number, value)| Rc::new(Packed { number, value, kind: number_named(&kind), size }))
             }
         };
         lowering.tables.insert(address, made.clone());

@@ -9,7 +9,7 @@ use crate::decode::hashed::Adding;
 use crate::decode::{Decoder, State, NO_ID};
 use crate::dialect::julia::known::{FromJulia, JuliaMake, JuliaReader};
 use crate::dialect::julia::values::{WRONG_DATA, WRONG_SIZE};
-use crate::dialect::julia::{bound, call, Class, Described};
+use crate::dialect::julia::{bound, call, read_number, Class, Described};
 use crate::error::{decode, raised, Asked, Result};
 use crate::memory::Vec;
 use crate::schema::{NodeId, ANY};
@@ -125,15 +125,15 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
         // SAFETY: the GIL is held; the list is filled before anybody sees it.
         let list = unsafe { Owned::new(ffi::PyList_New(count as isize)) }.ok_or_else(raised)?;
         for (at, bytes) in data.chunks_exact(size).enumerate() {
-            let value = kind.read(bytes)?.ok_or_else(|| decode(WRONG_DATA, self.here()))?;
+            let value = read_number(*kind, bytes)?.ok_or_else(|| decode(WRONG_DATA, self.here()))?;
             // SAFETY: a place for each of `count` values.
             unsafe { fill::list_item(list.get(), at, value) };
         }
         Ok(Some(list))
     }
 
-    /// The parameters of a type, where they are stored as an array of one type of bits: each as if it stood alone, since nothing
-    /// else says its type.
+    /// The parameters of a type, where they are stored as an array of one type of bits: each as if it stood alone,
+    /// since nothing else says its type.
     fn parameters(&mut self, element: usize, dimensions: Dimensions<'i>, data: &'i [u8]) -> Result<Owned> {
         let described = self.described(element)?;
         if let Class::Number(None, _) = &described.class {
@@ -314,8 +314,8 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
         Ok(())
     }
 
-    /// Sets an item whose key could not be hashed before. Where it still can't be, or there is an equal one, the mapping that begins
-    /// at `start` has to be pairs.
+    /// Sets an item whose key could not be hashed before. Where it still can't be, or there is an equal one, the
+    /// mapping that begins at `start` has to be pairs.
     ///
     /// # Safety
     /// All are alive; `dict` is a dict.

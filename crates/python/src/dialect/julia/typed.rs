@@ -1,11 +1,12 @@
-//! Values with types of their own against a schema: a class's fields by position, numbers and arrays as the schema wants them.
+//! Values with types of their own against a schema: a class's fields by position, numbers and arrays as the schema
+//! wants them.
 
 use crate::cpython::owned;
 use crate::cpython::{int, new, Owned};
 use crate::decode::{Decoder, NO_ID};
 use crate::dialect::julia::known::{FromJulia, JuliaReader};
 use crate::dialect::julia::values::WRONG_DATA;
-use crate::dialect::julia::{bound, Class as How, Described};
+use crate::dialect::julia::{bound, read_number, Class as How, Described};
 use crate::error::{decode, raised, Result, Step};
 use crate::schema::class::Class;
 use crate::schema::node::{accepts, Node, Scalar, SeqKind};
@@ -76,7 +77,7 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
                 let described = self.described(class)?;
                 self.looked_at(id, |decoder| match &described.class {
                     How::Number(_, kind) => {
-                        let value = kind.read(data)?.ok_or_else(|| decode(WRONG_DATA, at))?;
+                        let value = read_number(*kind, data)?.ok_or_else(|| decode(WRONG_DATA, at))?;
                         decoder.done(Some(value))
                     }
                     _ => decoder.bits(&described, data),

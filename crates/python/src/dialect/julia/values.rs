@@ -9,7 +9,7 @@ use crate::cpython::{new, replace, Owned};
 use crate::decode::frame::{Frame, Kind, Make, Parts};
 use crate::decode::{Decoder, NO_ID};
 use crate::dialect::julia::known::{FromJulia, JuliaMake, JuliaReader};
-use crate::dialect::julia::{bound, call, Class, Described, Names};
+use crate::dialect::julia::{bound, call, read_number, Class, Described, Names};
 use crate::error::{decode, raised, refused, DecodeError, Fault, Result};
 use crate::memory::Vec;
 use crate::schema::node::accepts;
@@ -201,7 +201,7 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
         let object = bound(py, &described.object);
         let made = match &described.class {
             Class::Number(class, kind) => {
-                let value = kind.read(data)?.ok_or_else(|| decode(WRONG_DATA, at))?;
+                let value = read_number(*kind, data)?.ok_or_else(|| decode(WRONG_DATA, at))?;
                 match class {
                     Some(class) => call(py, class, (bound(py, &value),)),
                     None => return self.done(Some(value)),

@@ -12,6 +12,7 @@ use crate::memory::Vec;
 use crate::schema::{time, NodeId, ANY};
 use crate::types::bson_values::classes;
 use crate::types::bson_values::classes::Class;
+use holdall_format::bson::tag::{SUBTYPE_UUID, SUBTYPE_UUID_OLD};
 use holdall_format::{Reader, Token};
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -183,12 +184,10 @@ impl<'i, R: Reader<'i>> Decoder<'i, FromPyMongo<'i, R>> {
 
     /// Bytes with a subtype, which may be those of a UUID.
     fn binary(&self, subtype: u8, data: &[u8]) -> Result<Owned> {
-        const OLD: u8 = 3;
-        const NEW: u8 = 4;
         let py = self.py;
         let pymongo = self.dialect.pymongo;
-        let as_binary = pymongo.uuid == UNSPECIFIED || (subtype == NEW) != (pymongo.uuid == STANDARD);
-        if !matches!(subtype, OLD | NEW) || as_binary {
+        let as_binary = pymongo.uuid == UNSPECIFIED || (subtype == SUBTYPE_UUID) != (pymongo.uuid == STANDARD);
+        if !matches!(subtype, SUBTYPE_UUID_OLD | SUBTYPE_UUID) || as_binary {
             return classes::binary(py, subtype, data);
         }
         if pymongo.uuid == STANDARD {

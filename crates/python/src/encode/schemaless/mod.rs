@@ -1,4 +1,4 @@
-//! Dicts, sets and instances in schemaless formats, whose keys stand beside their values.
+//! Dicts, sets and instances in schemaless formats, whose keys are written beside their values.
 
 mod values;
 
@@ -20,13 +20,13 @@ use std::ptr::addr_of_mut;
 use std::rc::Rc;
 
 impl<D: Dialect> Encoder<'_, D> {
-    /// A dict, pair by pair: leaves at once, the rest from a frame.
+    /// Writes a dict pair by pair: leaves at once, the rest from a frame.
     ///
     /// # Safety
     /// `object` is a dict.
     #[inline(always)]
     pub(crate) unsafe fn schemaless_dict(&mut self, object: Obj) -> Result<()> {
-        // SAFETY: a dict, says the caller; leaves run no Python code, so that its entries stay.
+        // SAFETY: `object` is a dict by contract; leaves run no Python code, so its entries stay valid.
         unsafe {
             if self.options.forms.order != Order::Own {
                 return self.sorted_dict(object);
@@ -52,8 +52,8 @@ impl<D: Dialect> Encoder<'_, D> {
                 if done && self.tables.stack.len() == depth {
                     continue;
                 }
-                // What is being written goes on later, below the frame of the value; also where nothing is left to
-                // write, as it is on the way to the value.
+                // The rest continues after the value's frame. The frame is needed even if nothing is left, because it
+                // is part of the path to the value.
                 let at = at + usize::from(done);
                 let frame = Frame {
                     at: at as isize,
@@ -68,7 +68,7 @@ impl<D: Dialect> Encoder<'_, D> {
         Ok(())
     }
 
-    /// Goes on with a dict whose entries stand in one array; says no to others, and where a key needs a frame.
+    /// Continues a dict whose entries are one array. `false`: it isn't one, or a key needs a frame.
     ///
     /// # Safety
     /// The frame on top holds a dict.
@@ -78,7 +78,7 @@ impl<D: Dialect> Encoder<'_, D> {
         let frame = &self.tables.stack[depth - 1];
         let (object, mut at, mut value_next) = (frame.object.get(), frame.at as usize, frame.value_next);
         let len = at + frame.len;
-        // SAFETY: the frame holds the dict; its entries are read anew after all that may run Python code.
+        // SAFETY: the frame holds the dict; its entries are read anew after everything that may run Python code.
         unsafe {
             loop {
                 let Some(entries) = dict::entries(object).filter(|entries| entries.len() == len) else {
@@ -106,13 +106,13 @@ impl<D: Dialect> Encoder<'_, D> {
         Ok(true)
     }
 
-    /// A dict's key; says no to one that needs a frame.
+    /// Writes a dict's key. `false`: it needs a frame.
     ///
     /// # Safety
     /// `key` is alive.
     #[inline(always)]
     pub(crate) unsafe fn key(&mut self, key: Obj, held: isize) -> Result<bool> {
-        // SAFETY: alive, says the caller.
+        // SAFETY: `key` is alive by contract.
         unsafe {
             if !D::Writer::KEYS_ARE_TEXT {
                 return self.leaf(key, held);
@@ -125,13 +125,13 @@ impl<D: Dialect> Encoder<'_, D> {
         Ok(true)
     }
 
-    /// A key that is text as it stands.
+    /// Writes a key that is text.
     ///
     /// # Safety
     /// `key` is a string.
     #[inline(always)]
     pub(crate) unsafe fn name_key(&mut self, key: Obj) -> Result<()> {
-        // SAFETY: a string, says the caller.
+        // SAFETY: `key` is a string by contract.
         let parts = unsafe {
             match text::ascii(key) {
                 Some(bytes) => Some(Text::Ascii(bytes)),
@@ -142,18 +142,18 @@ impl<D: Dialect> Encoder<'_, D> {
         Ok(())
     }
 
-    /// A key that is no string, where keys are text.
+    /// Writes a key that isn't a `str`, in a format whose keys are text.
     #[cold]
     #[inline(never)]
     unsafe fn odd_key(&mut self, key: Obj) -> Result<()> {
-        // SAFETY: alive, by the same contract.
+        // SAFETY: `key` is alive, as for `key`.
         if unsafe { D::key(self, key)? } {
             return Ok(());
         }
-        // SAFETY: alive, says the caller.
+        // SAFETY: as above.
         let bound = unsafe { Bound::from_borrowed_ptr(self.py, key) };
         let text = values::key_text(&bound)?;
-        // One that is a string of a kind is equal to its text: the dict would have no other such key.
+        // A key of a subclass of str equals its text, so the dict has no other key with that text.
         let is_string = bound.is_instance_of::<PyString>();
         if let (Some(Frame { kind: Kind::Pairs, object, .. }), false) = (self.tables.stack.last(), is_string) {
             // SAFETY: the frame holds a dict; the key is a string.
@@ -167,11 +167,11 @@ impl<D: Dialect> Encoder<'_, D> {
                 _ => return Err(raised()),
             }
         }
-        // SAFETY: a string.
+        // SAFETY: `text` is a string.
         unsafe { self.name_key(text.get()) }
     }
 
-    /// An instance all of whose fields are in slots; says no where one is not set.
+    /// Writes an instance whose fields are all in slots. `false`: one of them isn't set.
     ///
     /// # Safety
     /// `object` is an instance of the plan's class.
@@ -183,7 +183,7 @@ impl<D: Dialect> Encoder<'_, D> {
             return Ok(false);
         };
         let tagged = usize::from(form.tag.is_some());
-        // SAFETY: an instance of the class that the slots' offsets were read from, says the caller.
+        // SAFETY: by contract an instance of the class from which the slots' offsets were read.
         unsafe {
             let value = |slot: Option<usize>| slot.map_or(std::ptr::null_mut(), |offset| state::slot(object, offset));
             if fields.iter().any(|field| value(field.slot).is_null()) {
@@ -205,7 +205,7 @@ impl<D: Dialect> Encoder<'_, D> {
                     self.name_key(field.key.get())?;
                 }
                 if !self.leaf(value(field.slot), BY_PARENT)? {
-                    // The key is written: the frame goes on with the value.
+                    // The key is written: the frame continues with the value.
                     let frame = Frame {
                         at: at as isize,
                         value_next: true,
@@ -222,12 +222,12 @@ impl<D: Dialect> Encoder<'_, D> {
 }
 
 impl<D: Dialect<Writer: TimestampWriter>> Encoder<'_, D> {
-    /// A builtin value that schemaless formats have no form for.
+    /// Writes a builtin value for which schemaless formats have no form.
     ///
     /// # Safety
     /// `object` is alive, and of that class.
     pub(crate) unsafe fn schemaless_builtin(&mut self, object: Obj, class: Type) -> Result<()> {
-        // SAFETY: alive, says the caller; types are looked at before content is.
+        // SAFETY: `object` is alive and of `class`, by contract; the type is checked before content is read.
         unsafe {
             if self.options.builtin_only && class != addr_of_mut!(ffi::PyByteArray_Type) {
                 self.plain_instance(object, class)
@@ -249,10 +249,12 @@ impl<D: Dialect<Writer: TimestampWriter>> Encoder<'_, D> {
         }
     }
 
+    /// Writes an instance by its class's plan.
+    ///
     /// # Safety
     /// `object` is alive, and of that class.
     unsafe fn plain_instance(&mut self, object: Obj, class: Type) -> Result<()> {
-        // SAFETY: alive and of the class, by the same contract.
+        // SAFETY: the contract is the same.
         unsafe {
             let plan = self.plan(class)?;
             self.plain(object, &plan)

@@ -1,5 +1,5 @@
-//! What schemaless formats have no form for, by what they have: text, numbers, lists and dicts; and points in time and foreign
-//! values as they come from there.
+//! Values for which schemaless formats have no form, written as text, numbers, lists and dicts; and values with forms
+//! in some formats only.
 
 use crate::classes::how::{Base, How, Special};
 use crate::classes::plan::{PlainDefault, PlainField, Plan};
@@ -23,32 +23,32 @@ use pyo3::types::{PyBool, PyBytes, PyDelta, PyInt, PyString};
 use std::ptr::addr_of_mut;
 use std::rc::Rc;
 
-/// The text that stands for a key, in a format whose keys are text: an int's digits, what a text type has anyway.
+/// The text of a key, in a format whose keys are text: an int's digits, or what a text type has anyway.
 pub fn key_text(key: &Bound<'_, PyAny>) -> Result<Owned> {
     let py = key.py();
     if !key.is_exact_instance_of::<PyInt>() && key.is_instance(&py.import("enum")?.getattr("Enum")?)? {
         return key_text(&key.getattr("_value_")?);
     }
     if let Ok(text) = key.cast::<PyString>() {
-        // The content of a subclass's instance, whatever its `__str__` says.
-        // SAFETY: a string; a new reference or null.
+        // The content of a subclass's instance, whatever its `__str__` returns.
+        // SAFETY: `text` is a string; the result is a new reference or null.
         return unsafe { Owned::new(ffi::PyUnicode_FromObject(text.as_ptr())) }.ok_or_else(raised);
     }
     if key.is_instance_of::<PyInt>() && !key.is_instance_of::<PyBool>() {
-        // SAFETY: an int; its own digits, whatever a subclass's `__str__` says.
+        // SAFETY: `key` is an int, and this is int's own function, whatever a subclass's `__str__` returns.
         let digits = unsafe {
             let repr = (*std::ptr::addr_of_mut!(ffi::PyLong_Type)).tp_repr;
             Owned::new(repr.map_or(std::ptr::null_mut(), |repr| repr(key.as_ptr())))
         };
         return digits.ok_or_else(|| match PyErr::fetch(py) {
-            // Python writes no more of them, and reads no more.
+            // Python neither writes nor reads more digits by default.
             error if error.is_instance_of::<PyValueError>(py) => {
                 encode_error("can't store a key that is an int of so many digits")
             }
             error => error.into(),
         });
     }
-    // SAFETY: the class of a live object.
+    // SAFETY: `key` holds its class.
     let plan = unsafe { crate::classes::plan::of(py, ffi::Py_TYPE(key.as_ptr()))? };
     match plan.how {
         How::Family(Family::Known(KnownType::Date | KnownType::Time)) => Ok(owned(&key.call_method0("isoformat")?)),
@@ -66,7 +66,7 @@ pub fn key_text(key: &Bound<'_, PyAny>) -> Result<Owned> {
     }
 }
 
-/// Whether `str` of a value says all of it, in a form that its class reads.
+/// Whether a value's `str` is complete and can be parsed by its class.
 fn is_its_text(known: KnownType) -> bool {
     matches!(
         known,
@@ -100,11 +100,11 @@ fn is_nearly_builtin(plan: &Plan) -> bool {
     }
 }
 
-/// Whether a field's value is not written: it is unset, or its default. As in msgspec, an equal value is a default's
-/// like only where that says all of it: text and numbers of the same class, an empty list, dict or set.
+/// Whether a field is left out because it is unset or has its default. As in msgspec, an equal value counts only if
+/// equality is complete: for text and numbers of the same class, and for an empty list, dict or set.
 fn is_left_out(py: Python<'_>, field: &PlainField, value: &Owned) -> Result<bool> {
-    // SAFETY: the value is held, and so is the default, by its plan; static types are compared by address, and what
-    // equality and length are asked of is of exactly these types.
+    // SAFETY: `value` is held, and the plan holds the default. Types are compared by address, and values of exactly
+    // these types are compared or measured, so no code of a user's class runs.
     unsafe {
         let class = ffi::Py_TYPE(value.get());
         match &field.default {
@@ -137,15 +137,15 @@ fn is_left_out(py: Python<'_>, field: &PlainField, value: &Owned) -> Result<bool
 }
 
 impl<D: Dialect<Writer: TimestampWriter>> Encoder<'_, D> {
-    /// Writes an object of a class, in a schemaless format.
+    /// Writes an object of a class in a schemaless format.
     ///
     /// # Safety
     /// `object` is alive, and an instance of the plan's class.
     pub(crate) unsafe fn plain(&mut self, object: Obj, plan: &Rc<Plan>) -> Result<()> {
-        // SAFETY: alive, says the caller.
+        // SAFETY: `object` is alive by contract.
         let bound = unsafe { Bound::from_borrowed_ptr(self.py, object) };
         if self.options.builtin_only && !is_nearly_builtin(plan) {
-            // SAFETY: alive, says the caller.
+            // SAFETY: as above.
             return unsafe { self.refused(object, "only builtin types are asked for, others need") };
         }
         if let Some(special) = plan.special {
@@ -159,19 +159,19 @@ impl<D: Dialect<Writer: TimestampWriter>> Encoder<'_, D> {
                     && plan.registration.is_none()
                     && plan.schemaless_form(self.py)?.fields.is_none()
                 {
-                    // SAFETY: alive, says the caller.
+                    // SAFETY: as above.
                     return unsafe {
                         self.refused(object, "its class declares no fields, which with hook_objects=True needs")
                     };
                 }
-                // SAFETY: an instance of the plan's class, says the caller.
+                // SAFETY: `object` is an instance of the plan's class, by contract.
                 if unsafe { self.schemaless_slots(object, plan)? } {
                     return Ok(());
                 }
                 self.schemaless_fields(&bound, plan)
             }
             How::NamedTuple(_) => {
-                // SAFETY: a tuple.
+                // SAFETY: a named tuple is a tuple.
                 unsafe {
                     self.w.list(ffi::Py_SIZE(object) as usize);
                     self.items(object, Seq::Tuple);
@@ -198,12 +198,12 @@ impl<D: Dialect<Writer: TimestampWriter>> Encoder<'_, D> {
                 self.w.none();
                 Ok(())
             }
-            // SAFETY: alive, says the caller.
+            // SAFETY: `object` is alive by contract.
             How::Refused(why) => unsafe { self.refused(object, why) },
         }
     }
 
-    /// The fields of an instance by name; without names where its class is registered so.
+    /// Writes the fields of an instance by name, or in order if its class is registered as array-like.
     fn schemaless_fields(&mut self, object: &Bound<'_, PyAny>, plan: &Rc<Plan>) -> Result<()> {
         let form = plan.schemaless_form(self.py)?;
         let tagged = usize::from(form.tag.is_some());
@@ -219,7 +219,7 @@ impl<D: Dialect<Writer: TimestampWriter>> Encoder<'_, D> {
         }
         for field in fields {
             let value = match field.slot {
-                // SAFETY: an instance of the class that the slot's offset was read from.
+                // SAFETY: an instance of the class from which the slot's offset was read.
                 Some(offset) => unsafe {
                     let value = crate::classes::state::slot(object.as_ptr(), offset);
                     if value.is_null() {
@@ -228,7 +228,7 @@ impl<D: Dialect<Writer: TimestampWriter>> Encoder<'_, D> {
                         Some(Owned::borrowed(value))
                     }
                 },
-                // SAFETY: both are alive.
+                // SAFETY: `object` and the field's name are held.
                 None => unsafe {
                     let value = Owned::new(ffi::PyObject_GetAttr(object.as_ptr(), field.name.get()));
                     if value.is_none() {
@@ -269,7 +269,7 @@ impl<D: Dialect<Writer: TimestampWriter>> Encoder<'_, D> {
         Ok(())
     }
 
-    /// An instance of a class that schemaless formats have a form of their own for; says no to others.
+    /// Writes an instance of a class for which schemaless formats have a special form. `false`: they have none.
     fn schemaless_special(&mut self, object: &Bound<'_, PyAny>, special: Special) -> Result<bool> {
         match special {
             Special::Extension => {
@@ -289,11 +289,11 @@ impl<D: Dialect<Writer: TimestampWriter>> Encoder<'_, D> {
                 }
                 match self.options.forms.order {
                     Order::Own => self.then_for(owned(object), vec![WorkItem::Table(owned(copy.as_any()))]),
-                    // SAFETY: a dict of ours.
+                    // SAFETY: `copy` is a dict that was just made.
                     _ => unsafe { self.sorted_dict(copy.as_ptr())? },
                 }
             }
-            // SAFETY: alive.
+            // SAFETY: `object` is held by the `Bound`.
             Special::Unset => unsafe { self.refused(object.as_ptr(), "only a field can be left out, else it needs")? },
             Special::Encoded => {
                 let bytes = object.py().get_type::<PyBytes>().call1((object,))?;
@@ -307,10 +307,10 @@ impl<D: Dialect<Writer: TimestampWriter>> Encoder<'_, D> {
         Ok(true)
     }
 
-    /// All that an instance of a class without declared fields holds.
+    /// Writes everything that an instance of a class without declared fields holds.
     fn schemaless_state(&mut self, object: &Bound<'_, PyAny>, plan: &Rc<Plan>) -> Result<()> {
         let mut parts = Vec::new();
-        // SAFETY: an instance of the plan's class; what is found is held by the parts.
+        // SAFETY: an instance of the plan's class; the work items take references to what is found.
         unsafe {
             for slot in &plan.slots {
                 let value = crate::classes::state::slot(object.as_ptr(), slot.offset);
@@ -336,10 +336,10 @@ impl<D: Dialect<Writer: TimestampWriter>> Encoder<'_, D> {
         Ok(())
     }
 
-    /// An instance of a subclass of a builtin: its content.
+    /// Writes the content of an instance of a builtin's subclass.
     fn schemaless_based(&mut self, object: &Bound<'_, PyAny>, base: Base) -> Result<()> {
         let raw = object.as_ptr();
-        // SAFETY: an instance of a subclass of `base`, says the plan.
+        // SAFETY: the plan says that it is an instance of a subclass of `base`.
         unsafe {
             match base {
                 Base::List => {
@@ -384,17 +384,19 @@ impl<D: Dialect<Writer: TimestampWriter>> Encoder<'_, D> {
         Ok(())
     }
 
+    /// Writes a complex number as a list of its parts.
+    ///
     /// # Safety
     /// `object` is a complex number.
     pub(crate) unsafe fn schemaless_complex(&mut self, object: Obj) {
-        // SAFETY: a complex number, says the caller.
+        // SAFETY: `object` is a complex number by contract.
         let value = unsafe { (*object.cast::<ffi::PyComplexObject>()).cval };
         self.w.list(2);
         self.w.float(value.real);
         self.w.float(value.imag);
     }
 
-    /// What iterating gives, as a list.
+    /// Writes the items of an iterable as a list.
     fn schemaless_items(&mut self, object: &Bound<'_, PyAny>) -> Result<()> {
         let items = object.try_iter()?.map(|item| Ok(WorkItem::Value(owned(&item?)))).collect::<PyResult<Vec<_>>>()?;
         self.w.list(items.len());
@@ -404,13 +406,13 @@ impl<D: Dialect<Writer: TimestampWriter>> Encoder<'_, D> {
 
     fn schemaless_str(&mut self, text: &Bound<'_, PyAny>) -> Result<()> {
         let text = text.str()?;
-        // SAFETY: a string that is held.
+        // SAFETY: `text` holds the string.
         unsafe { self.bare_text(text.as_ptr()) }
     }
 
     fn schemaless_family(&mut self, object: &Bound<'_, PyAny>, family: Family) -> Result<()> {
         let refuse = |encoder: &mut Self| {
-            // SAFETY: alive.
+            // SAFETY: `object` is held by the `Bound`.
             unsafe { encoder.refused(object.as_ptr(), "the format has no form for it, which needs") }
         };
         match family {
@@ -423,7 +425,7 @@ impl<D: Dialect<Writer: TimestampWriter>> Encoder<'_, D> {
             Family::Record => {
                 let fields = object.getattr("fields")?;
                 match self.options.forms.order {
-                    // SAFETY: a dict, as a record's fields are.
+                    // SAFETY: a record's fields are a dict.
                     Order::Sorted => unsafe { self.sorted_dict(fields.as_ptr()) },
                     _ => {
                         self.dict_body(&owned(&fields));
@@ -464,11 +466,11 @@ impl<D: Dialect<Writer: TimestampWriter>> Encoder<'_, D> {
                 KnownType::PythonOrderedDict | KnownType::PythonDefaultDict | KnownType::PythonCounter
                     if self.options.forms.order != Order::Own =>
                 {
-                    // SAFETY: a dict's subclass.
+                    // SAFETY: the family says that it is a subclass of dict.
                     unsafe { self.sorted_dict(object.as_ptr()) }
                 }
                 KnownType::PythonOrderedDict => {
-                    // SAFETY: an ordered dict.
+                    // SAFETY: the family says that it is an ordered dict.
                     let items = unsafe { crate::types::collections::ordered_items(object.as_ptr())? };
                     self.w.dict(items.len() / 2);
                     self.then(items);
@@ -484,28 +486,28 @@ impl<D: Dialect<Writer: TimestampWriter>> Encoder<'_, D> {
         }
     }
 
-    /// A pattern's text: flags have no place in it, and those that every pattern of its kind has need none.
+    /// Writes a pattern's text. Flags have no form in it, except those that every pattern of the kind has.
     fn schemaless_pattern(&mut self, pattern: &Bound<'_, PyAny>) -> Result<()> {
         let text = pattern.getattr("pattern")?;
         let plain = pattern.py().import("re")?.call_method1("compile", (&text,))?;
         if !plain.getattr("flags")?.eq(pattern.getattr("flags")?)? {
-            // SAFETY: alive, as it is bound.
+            // SAFETY: `pattern` is held by the `Bound`.
             return unsafe { self.refused(pattern.as_ptr(), "its flags have no form, which needs") };
         }
         self.then(vec![WorkItem::Value(owned(&text))]);
         Ok(())
     }
 
-    /// What a proxy shows, as a dict.
+    /// Writes the content of a mapping proxy as a dict.
     fn schemaless_proxy(&mut self, object: &Bound<'_, PyAny>) -> Result<()> {
         let copy = new::dict(object.py())?;
         let (shown, _) = crate::types::collections::shown_by(object)?;
-        // SAFETY: both are alive, as they are bound. Any mapping will do.
+        // SAFETY: both are held by their `Bound`s; the function accepts any mapping.
         if unsafe { ffi::PyDict_Update(copy.as_ptr(), shown.as_ptr()) } != 0 {
             return Err(raised());
         }
         if self.options.forms.order != Order::Own {
-            // SAFETY: a dict of ours.
+            // SAFETY: `copy` is a dict that was just made.
             return unsafe { self.sorted_dict(copy.as_ptr()) };
         }
         let copy = owned(copy.as_any());
@@ -513,7 +515,7 @@ impl<D: Dialect<Writer: TimestampWriter>> Encoder<'_, D> {
         Ok(())
     }
 
-    /// With a zone: the point in time; without one: text.
+    /// Writes a datetime: with a zone as a point in time, without one as text.
     fn schemaless_datetime(&mut self, object: &Bound<'_, PyAny>) -> Result<()> {
         if self.moment(object)? {
             return Ok(());
@@ -521,10 +523,10 @@ impl<D: Dialect<Writer: TimestampWriter>> Encoder<'_, D> {
         self.schemaless_str(&object.call_method0("isoformat")?)
     }
 
-    /// The point in time that a datetime is; says no to one without a zone, where the format does not say what it is then.
+    /// Writes a datetime as a point in time. `false`: it has no zone, and the format doesn't define what that means.
     pub(crate) fn moment(&mut self, object: &Bound<'_, PyAny>) -> Result<bool> {
         let raw = object.as_ptr();
-        // SAFETY: a datetime; the API was imported when the module was.
+        // SAFETY: `object` is a datetime; importing the module imported the datetime API.
         unsafe {
             let zone = ffi::PyDateTime_DATE_GET_TZINFO(raw);
             if zone == ffi::Py_None() && !D::Writer::NAIVE_IS_UTC {
@@ -550,7 +552,7 @@ impl<D: Dialect<Writer: TimestampWriter>> Encoder<'_, D> {
                 match offset.is_none() {
                     true => 0,
                     false => {
-                        // A class of the user's may give anything.
+                        // A user's class may return anything.
                         let delta = offset.cast::<PyDelta>().map_err(PyErr::from)?.as_ptr();
                         (i64::from(ffi::PyDateTime_DELTA_GET_DAYS(delta)) * 86_400
                             + i64::from(ffi::PyDateTime_DELTA_GET_SECONDS(delta)))
