@@ -31,7 +31,7 @@ from holdall_bench.fidelity import compare, walk
 from holdall_bench.results import CHANGED, COPIES, SAME, Fidelity
 from tests.support import models
 from tests.support.each import each
-from tests.support.kinds import BY_NAME, KINDS, TYPES, Kind, installed, nan, text
+from tests.support.kinds import TYPES, installed, nan, text
 
 
 class Color(enum.Enum):
@@ -584,24 +584,3 @@ def test_arrays() -> None:
 def test_numpy_is_not_imported() -> None:
     code = "import sys; from holdall_bench.fidelity import compare; compare([{1}], [[1]]); print('numpy' in sys.modules)"
     assert subprocess.check_output([sys.executable, "-c", code], text=True) == "False\n"
-
-
-# --- every kind, and random graphs -----------------------------------------------------------------------------------
-@pytest.fixture(params=["with the shortcut", "walked"])
-def walked(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    if request.param == "walked":
-        monkeypatch.setattr(walk, "same_pickles", lambda a, b: False)
-
-
-@pytest.mark.usefixtures("walked")
-@each("kind", KINDS, ids=lambda kind: kind.name)
-def test_every_kind(kind: Kind) -> None:
-    value = kind.make()
-    check(value, holdall.loads(holdall.dumps(value), types=TYPES), SAME, {})
-
-
-@pytest.mark.usefixtures("walked")
-@pytest.mark.parametrize("name", ["my default dict", "exception chain"])
-def test_what_pickle_forgets(name: str) -> None:
-    value = BY_NAME[name].make()
-    assert compare(value, pickle.loads(pickle.dumps(value))).verdict == CHANGED

@@ -1,4 +1,4 @@
-"""What a round trip changed, on random graphs: nothing is found where nothing changed, and something where it did."""
+"""What a round trip changed, on every kind of value and on random graphs: nothing is found where nothing changed, and something where it did."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
 from tests.support import models, strategies
+from tests.support.each import each
 from tests.support.isomorphic import Difference, isomorphic
-from tests.support.kinds import TYPES
+from tests.support.kinds import BY_NAME, KINDS, TYPES, Kind
 from tests.support.limits import has_members_alike, reachable
 
 
@@ -99,3 +100,18 @@ def test_a_copy_of_a_part_is_found(graph: strategies.Graph, data: st.DataObject)
     assert compare(root, restored).verdict == SAME
     restored[1] = list(restored[1])
     assert compare(root, restored).verdict in (COPIES, CHANGED)
+
+
+@pytest.mark.usefixtures("walked")
+@each("kind", KINDS, ids=lambda kind: kind.name)
+def test_every_kind(kind: Kind) -> None:
+    value = kind.make()
+    found = compare(value, holdall.loads(holdall.dumps(value), types=TYPES))
+    assert (found.verdict, found.changes) == (SAME, [])
+
+
+@pytest.mark.usefixtures("walked")
+@pytest.mark.parametrize("name", ["my default dict", "exception chain"])
+def test_what_pickle_forgets(name: str) -> None:
+    value = BY_NAME[name].make()
+    assert compare(value, pickle.loads(pickle.dumps(value))).verdict == CHANGED
