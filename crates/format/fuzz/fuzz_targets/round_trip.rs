@@ -5,7 +5,7 @@ use arbitrary::Arbitrary;
 use holdall_format::hold::file::{self, Graph, Parts};
 use holdall_format::hold::{tag, Reader, Writer};
 use holdall_format::model::{
-    reduce, Bytes, Ints, KnownType, ShapeKind, OutOfBand, Name, Reader as _, Seq, Text, Token, ReferenceWriter as _, RunWriter as _, ShapeWriter as _, TypeWriter as _, Writer as _,
+    reduce, Bytes, Ints, KnownType, ShapeKind, OutOfBand, Name, Reader as _, Seq, Text, Token, ReferenceWriter as _, RunWriter as _, ShapeReader as _, ShapeWriter as _, TypeWriter as _, Writer as _,
 };
 use libfuzzer_sys::fuzz_target;
 
@@ -291,8 +291,7 @@ fn check(r: &mut Reader<'_>, call: &Call) {
                 },
                 shape.version
             );
-            let found: Vec<Name<'_>> = r
-                .names(&shape)
+            let found: Vec<Name<'_>> = Reader::names(&shape)
                 .map(|name| name.expect("what was written is read"))
                 .collect();
             assert_eq!(found.len(), names.len());
