@@ -253,7 +253,7 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
     /// A key that is no value.
     fn name(&mut self) -> Result<()> {
         self.r.key();
-        let name = self.r.next()?;
+        let name = self.r.token()?;
         if self.shows_next() {
             if let (Some(shown), Token::Text(name)) = (self.shown.last_mut(), name) {
                 shown.key = Some(Key::Text(shortened(name)));
@@ -282,7 +282,7 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
         }
         let start = self.at;
         self.values += 1;
-        let mut token = self.r.next()?;
+        let mut token = self.r.token()?;
         // Where parts may stand in any order, what is damaged could be led in circles.
         if self.values > self.input.len() as u64 {
             return Err(Error::new(ErrorKind::Malformed { why: TOO_MANY }, start));
@@ -290,7 +290,7 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
         if let Token::AssignId = token {
             number = Some(self.numbers.len() as u64);
             self.add_number(Numbered::Value(self.r.place()));
-            token = self.r.next()?;
+            token = self.r.token()?;
             if let Token::AssignId | Token::Reference(_) = token {
                 return Err(Error::new(ErrorKind::Malformed { why: MARK_OF_MARK }, self.r.offset()));
             }

@@ -18,14 +18,14 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// An array; one of objects is there before what it holds, so that it can be referred to from within.
     pub(crate) fn array(&mut self) -> Result<Option<Owned>> {
         let at = self.here();
-        let token = self.r.next()?;
+        let token = self.r.token()?;
         let dtype = self.dtype(token)?;
         let head = Head::read(&mut self.r, dtype)?;
         if head.dtype.fields > 0 {
             // NumPy takes 130 ns for each of them.
             self.rules.work.charge(16 * head.dtype.fields, "arrays of a dtype with many fields", at)?;
         }
-        match (head.dtype.content, self.r.next()?) {
+        match (head.dtype.content, self.r.token()?) {
             (Content::Bytes, Token::Bytes(items)) => {
                 self.claim(0, head.cost.saturating_add(items.len()))?;
                 let array = head.of_bytes(self.py, items, at)?;
@@ -73,12 +73,12 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
 
     pub(crate) fn numpy_scalar(&mut self) -> Result<Option<Owned>> {
         let at = self.here();
-        let token = self.r.next()?;
+        let token = self.r.token()?;
         let made = match numpy::text_scalar(self.py, &mut self.r, token)? {
             Some(made) => made,
             None => {
                 let dtype = self.dtype(token)?;
-                let item = self.r.next()?;
+                let item = self.r.token()?;
                 self.claim(0, 256 + dtype.size)?;
                 numpy::scalar(self.py, &dtype, item, at)?
             }

@@ -194,8 +194,8 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             // SAFETY: as in `zoned`.
             KnownType::Utc => unsafe { self.done(Some(Owned::borrowed(ffi::PyDateTime_TimeZone_UTC()))) },
             KnownType::PythonDeque => {
-                let most = self.r.next()?;
-                match self.r.next()? {
+                let most = self.r.token()?;
+                match self.r.token()? {
                     Token::List(len) => self.begin_deque(len, most, ANY),
                     _ => Err(decode("expected the list of a deque's items", self.here())),
                 }
@@ -235,7 +235,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
 
     /// The items of a dict that was made before.
     fn dict_body(&mut self, dict: Owned) -> Result<Option<Owned>> {
-        match self.r.next()? {
+        match self.r.token()? {
             Token::Dict(len) => self.begin_pairs(dict, len, true, ANY),
             _ => Err(decode("expected the dict of a mapping's items", self.here())),
         }
@@ -243,7 +243,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
 
     /// The items of a default dict whose factory is there: its frame's object, id and all, go on as a dict's.
     pub(crate) fn default_dict(&mut self, dict: Owned, object_id: u32, hand_over: bool) -> Result<Option<Owned>> {
-        match self.r.next()? {
+        match self.r.token()? {
             Token::Dict(len) => {
                 self.object_id = object_id;
                 let depth = self.stack.len();

@@ -67,7 +67,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             }
             None => {
                 let before = self.r.place();
-                if let Token::Reference(_) = self.r.next()? {
+                if let Token::Reference(_) = self.r.token()? {
                     return Err(decode("a reference that stands apart itself", self.here()));
                 }
                 self.r.rewind(before);

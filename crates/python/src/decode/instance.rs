@@ -245,7 +245,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// # Safety
     /// `class` is alive, and derived from `base`.
     unsafe fn empty_based(&mut self, class: Type, base: Base, at: usize) -> Result<(Owned, usize)> {
-        let token = self.r.next()?;
+        let token = self.r.token()?;
         // SAFETY: the GIL is held while a decoder lives; the class is as the caller promises.
         unsafe {
             Ok(match (base, token) {
@@ -268,12 +268,12 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                     (types::collections::empty_of(self.py, KnownType::PythonDefaultDict, class, None)?, 1)
                 }
                 (Base::Deque, Token::KnownType(KnownType::PythonDeque)) => {
-                    let most = match self.r.next()? {
+                    let most = match self.r.token()? {
                         Token::Int(most) if most >= 0 => Some(most),
                         Token::None => None,
                         _ => return Err(decode("expected the maxlen of a deque", at)),
                     };
-                    let Token::List(len) = self.r.next()? else {
+                    let Token::List(len) = self.r.token()? else {
                         return Err(decode("expected the list of a deque's items", at));
                     };
                     self.claim(len, 640 + 8 * len)?;

@@ -238,7 +238,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     #[cold]
     fn text_key(&mut self, node: NodeId) -> Result<Owned> {
         let at = self.r.start();
-        let Token::Text(bytes) = self.r.next()? else { return Err(decode("a key that is no text", at)) };
+        let Token::Text(bytes) = self.r.token()? else { return Err(decode("a key that is no text", at)) };
         let text = self.string_of(bytes)?;
         self.rules.coerce_key(node, text).map_err(|fault| fault.found(at))
     }

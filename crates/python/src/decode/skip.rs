@@ -51,7 +51,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
 
     /// Passes over one token; says how many values belong to it.
     fn skip_one(&mut self) -> Result<u64> {
-        let token = self.r.next()?;
+        let token = self.r.token()?;
         match &token {
             Token::AssignId => {
                 let mut place = HashCost::default();

@@ -180,7 +180,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         let zone = unsafe {
             match zoned {
                 false => Owned::borrowed(ffi::Py_None()),
-                true => match self.r.next()? {
+                true => match self.r.token()? {
                     Token::KnownType(KnownType::Utc) => Owned::borrowed(ffi::PyDateTime_TimeZone_UTC()),
                     _ => return Ok(None),
                 },
@@ -261,7 +261,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             return Ok(Some(value));
         }
         let before = self.r.place();
-        if matches!(self.r.next()?, Token::AssignId | Token::Reference(_)) {
+        if matches!(self.r.token()?, Token::AssignId | Token::Reference(_)) {
             return Err(decode("a mark of what has a number", self.here()));
         }
         self.r.rewind(before);
@@ -427,7 +427,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// A datetime and its zone, which is almost always UTC or the one of an earlier datetime.
     fn zoned(&mut self, bits: u64) -> Result<Option<Owned>> {
         let (before, start) = (self.r.place(), self.r.offset());
-        let zone = match self.r.next()? {
+        let zone = match self.r.token()? {
             // SAFETY: the API was imported when the module was; its UTC lives as long as the interpreter.
             Token::KnownType(KnownType::Utc) => unsafe { Owned::borrowed(ffi::PyDateTime_TimeZone_UTC()) },
             Token::Reference(number) => self.object_of(number)?,

@@ -47,7 +47,7 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
     pub(super) fn token_at(&mut self, place: R::Place) -> Option<Token<'i>> {
         let here = self.r.place();
         self.r.rewind(place);
-        let token = self.r.next();
+        let token = self.r.token();
         self.r.rewind(here);
         token.ok()
     }
@@ -126,7 +126,7 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
                 self.r.skip()?;
                 continue;
             }
-            let token = self.r.next()?;
+            let token = self.r.token()?;
             if told && self.parts.len() < MOST_PARTS {
                 match token {
                     Token::Text(text) => self.parts.push(shortened(text)),
@@ -174,7 +174,7 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
             }
             KnownType::PythonDeque => {
                 self.absorb(1, false)?;
-                match self.r.next()? {
+                match self.r.token()? {
                     Token::List(len) => self.open(met, kind, len as u64, Members::Items),
                     _ => return Err(self.lacks_content()),
                 }
@@ -200,7 +200,7 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
     }
 
     fn pairs(&mut self, met: Met, kind: ValueKind) -> Result<()> {
-        match self.r.next()? {
+        match self.r.token()? {
             Token::Dict(len) => {
                 self.open(met, kind, 2 * len as u64, Members::Pairs);
                 Ok(())
@@ -212,14 +212,14 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
     /// An array: its type, dimensions and order, then its items.
     fn array(&mut self, met: Met) -> Result<()> {
         let kind = ValueKind::known(KnownType::NumpyArray);
-        let dtype = self.r.next()?;
+        let dtype = self.r.token()?;
         let parts = self.belongs(dtype)?;
         self.absorb(parts, false)?;
-        let Token::Tuple(dims) = self.r.next()? else { return Err(self.lacks_content()) };
+        let Token::Tuple(dims) = self.r.token()? else { return Err(self.lacks_content()) };
         let mut dimensions = Vec::new();
         let mut items: u64 = 1;
         for _ in 0..dims {
-            let token = self.r.next()?;
+            let token = self.r.token()?;
             if let (Token::Int(len), true) = (token, dimensions.len() < MOST_PARTS) {
                 items = items.saturating_mul(u64::try_from(len).unwrap_or(0));
                 dimensions.push(len.to_string());
@@ -234,7 +234,7 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
         };
         let name = met.shown.then(|| format!("{dtype} {}", text::dimensions(&dimensions)));
         let told = Told { name, items, ..Told::default() };
-        match self.r.next()? {
+        match self.r.token()? {
             Token::List(len) => self.open_frame(met, told, OpenValue { left: len as u64, ..frame(met, kind) }),
             token => {
                 let parts = self.belongs(token)?;

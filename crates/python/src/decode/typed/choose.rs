@@ -145,9 +145,9 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
 
     /// A number or a text, marked or referred to; `None` is another value, of which one token was read.
     pub(crate) fn schemaless_value(&mut self) -> Result<Option<Owned>> {
-        match self.r.next()? {
+        match self.r.token()? {
             Token::AssignId => {
-                let token = self.r.next()?;
+                let token = self.r.token()?;
                 let value = self.text_or_int(token)?;
                 if let Some(value) = &value {
                     self.add_numbered(Numbered::whole(value.clone()));

@@ -113,7 +113,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             self.skip()?;
         }
         let before = self.r.offset();
-        match self.r.next()? {
+        match self.r.token()? {
             Token::Dict(len) => self.typed_dict(Token::Dict(len), len, node, id),
             _ => Err(decode("expected the dict of a mapping's items", before)),
         }

@@ -261,7 +261,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         let held;
         self.r.key();
         let start = self.r.start();
-        let name = match self.r.next()? {
+        let name = match self.r.token()? {
             Token::Text(Bytes::Ascii(name) | Bytes::StrictUtf8(name)) => name,
             Token::AssignId | Token::Reference(_) | Token::Text(_) => {
                 // Hold's keys may be shared, or be wide.

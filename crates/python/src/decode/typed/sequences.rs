@@ -86,8 +86,8 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         let Some(seq) = &node.seq else {
             return if node.takes_containers() { self.untyped(token, id) } else { Err(self.mismatch(node, &token)) };
         };
-        let most = self.r.next()?;
-        let inner = self.r.next()?;
+        let most = self.r.token()?;
+        let inner = self.r.token()?;
         let Token::List(len) = inner else {
             return Err(decode("expected the list of a deque's items", self.here()));
         };

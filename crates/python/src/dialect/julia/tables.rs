@@ -61,7 +61,7 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
     /// A list all of whose values are leaves, or numbers; nothing is read of another.
     pub(crate) fn leaves_of(&mut self, item: NodeId) -> Result<Option<Owned>> {
         let before = self.r.place();
-        let made = match self.r.next()? {
+        let made = match self.r.token()? {
             Token::Items(end) => {
                 let accepts = self.rules.node(item).accepts;
                 self.leaves.clear();
@@ -190,7 +190,7 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
                 matches!(frame.parts.as_deref(), Some(Parts { make: Some(Make::Dialect(JuliaMake::Type(_))), .. }));
             self.bounds.owed -= 1;
             let before = self.r.place();
-            let value = match self.r.next()? {
+            let value = match self.r.token()? {
                 Token::Items(end) => self.begin_items(end, item)?,
                 Token::TypedValue(TypedValue::Packed { element, dimensions, data }) if of_type => {
                     Some(self.parameters(element, dimensions, data)?)

@@ -333,7 +333,7 @@ pub fn of_value(py: Python<'_>, value: &Owned, at: usize) -> Result<Arc<Dtype>> 
 
 /// Reads a dtype; adds its estimated memory to `cost`.
 pub fn read<'i, R: Reader<'i>>(py: Python<'_>, r: &mut R, cost: &mut usize) -> Result<Owned> {
-    let token = r.next()?;
+    let token = r.token()?;
     Ok(owned(&read_nested(py, r, token, 0, cost)?))
 }
 
@@ -390,7 +390,7 @@ fn read_nested<'py, 'i, R: Reader<'i>>(
     match token {
         Token::Text(Bytes::Ascii(text)) if depth == 0 || text.first() != Some(&b'T') => plain(py, text, at),
         Token::Tuple(2) => {
-            let token = r.next()?;
+            let token = r.token()?;
             let base = read_nested(py, r, token, depth + 1, cost)?;
             let shape = ArrayShape::read(r)?;
             numpy.dtype.bind(py).call1(((base, shape.tuple(py)?),)).map_err(|error| refuse(py, error, at))
@@ -418,12 +418,12 @@ fn read_fields<'py, 'i, R: Reader<'i>>(
     let [names, formats, offsets, titles] = [new::list(py)?, new::list(py)?, new::list(py)?, new::list(py)?];
     let mut any_title = false;
     for _ in 0..count {
-        match r.next()? {
+        match r.token()? {
             Token::Text(bytes) => names.append(string(py, bytes, r.offset())?)?,
             _ => return Err(decode("expected the name of a field", r.offset())),
         }
         offsets.append(integer(r)?)?;
-        match r.next()? {
+        match r.token()? {
             Token::None => titles.append(py.None())?,
             Token::Text(bytes) => {
                 any_title = true;
@@ -431,7 +431,7 @@ fn read_fields<'py, 'i, R: Reader<'i>>(
             }
             _ => return Err(decode("expected the title of a field", r.offset())),
         }
-        let token = r.next()?;
+        let token = r.token()?;
         formats.append(read_nested(py, r, token, depth + 1, cost)?)?;
     }
     let description = new::dict(py)?;
@@ -454,7 +454,7 @@ fn read_fields<'py, 'i, R: Reader<'i>>(
 }
 
 fn integer<'i, R: Reader<'i>>(r: &mut R) -> Result<i64> {
-    match r.next()? {
+    match r.token()? {
         Token::Int(value) if value >= 0 => Ok(value),
         _ => Err(decode("expected a size, an offset or flags of a dtype", r.offset())),
     }
@@ -540,12 +540,12 @@ impl ArrayShape {
     pub fn read<'i, R: Reader<'i>>(r: &mut R) -> Result<ArrayShape> {
         let wrong = |r: &R| decode("expected a shape: a tuple of up to 64 lengths", r.offset());
         let mut shape = ArrayShape { dims: [0; MOST_DIMENSIONS], len: 0 };
-        match r.next()? {
+        match r.token()? {
             Token::Tuple(len) if len <= MOST_DIMENSIONS => shape.len = len,
             _ => return Err(wrong(r)),
         }
         for dim in &mut shape.dims[..shape.len] {
-            match r.next()? {
+            match r.token()? {
                 Token::Int(value) if value >= 0 => *dim = isize::try_from(value).map_err(|_| wrong(r))?,
                 _ => return Err(wrong(r)),
             }

@@ -19,10 +19,10 @@ use std::sync::Arc;
 /// Whether an array is read-only, and its axes in the order of memory, unless that is C order.
 fn read_order<'i, R: Reader<'i>>(r: &mut R, dimensions: usize) -> Result<(bool, Option<Vec<usize>>)> {
     let wrong = |r: &R| decode("expected the order of an array's items", r.offset());
-    let Token::Bool(read_only) = r.next()? else { return Err(wrong(r)) };
+    let Token::Bool(read_only) = r.token()? else { return Err(wrong(r)) };
     let mut axes = Vec::with_capacity(dimensions);
     for _ in 0..dimensions {
-        match r.next()? {
+        match r.token()? {
             Token::Int(axis) if (0..dimensions as i64).contains(&axis) && !axes.contains(&(axis as usize)) => {
                 axes.push(axis as usize);
             }
@@ -57,7 +57,7 @@ impl Head {
         let Some(count) = shape.count().filter(|count| count.checked_mul(dtype.size.max(1)).is_some()) else {
             return Err(decode("an array larger than any memory", r.offset()));
         };
-        let (fortran, read_only, axes) = match r.next()? {
+        let (fortran, read_only, axes) = match r.token()? {
             Token::Bool(fortran) => (fortran, false, None),
             Token::Tuple(len) if len == 1 + shape.len => {
                 let (read_only, axes) = read_order(r, shape.len)?;
@@ -183,7 +183,7 @@ impl Head {
         let dtype = self.dtype.object.bind(py);
         let items = new::list(py)?;
         for _ in 0..self.count {
-            match r.next()? {
+            match r.token()? {
                 Token::Text(bytes) => items.append(dtype::string(py, bytes, r.offset())?)?,
                 Token::None => match dtype.getattr_opt("na_object")? {
                     Some(missing) => items.append(missing)?,
@@ -306,7 +306,7 @@ pub fn text_scalar<'i, R: Reader<'i>>(py: Python<'_>, r: &mut R, token: Token<'i
     let at = r.offset();
     let Token::Text(Bytes::Ascii(code @ (b"U" | b"S"))) = token else { return Ok(None) };
     let numpy = Numpy::get(py, at)?;
-    let made = match (code, r.next()?) {
+    let made = match (code, r.token()?) {
         (b"U", Token::Text(bytes)) => numpy.str_.bind(py).call1((dtype::string(py, bytes, at)?,)),
         (b"S", Token::Bytes(bytes)) => numpy.bytes_.bind(py).call1((new::bytes(py, bytes)?,)),
         _ => return Err(decode("expected the text or the bytes of a scalar", at)),
