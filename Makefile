@@ -14,8 +14,7 @@ PYTHON ?= $(shell for p in python3.11 python3; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null && { echo $$p; break; }; done)
 # pytest workers: CI has two cores.
 JOBS ?= 2
-# How the extension is built, by a profile of Cargo.toml: `develop`; `quick`, which is built anew sooner and runs slower; `release`,
-# which is what is published and what is measured.
+# How the extension is built, by a profile of Cargo.toml: `develop`, or `release`, which is what is published and what is measured.
 PROFILE ?= develop
 # How long `make fuzz` and `make properties` run.
 SECONDS := 60
@@ -209,9 +208,9 @@ SANITIZED = tests/api tests/formats tests/host tests/hostile $(patsubst %,--igno
 sanitize: $(VENV)/.stamp-venv $(VENV)/.stamp-test ## the extension under AddressSanitizer, with the tests; ARGS=tests/api/log/test_functions.py for some
 	@test -e '$(LIBASAN)' || { echo "sanitize did not run: gcc's libasan.so is missing"; exit 0; }; \
 	host=$$(rustc -vV | sed -n 's/^host: //p'); \
-	RUSTC_BOOTSTRAP=1 RUSTFLAGS=-Zsanitizer=address CFLAGS=-fno-sanitize-address-use-after-scope cargo build --quiet -p holdall-python --lib --profile quick --target "$$host" --target-dir $(SANITIZE)/target; \
+	CARGO_PROFILE_DEVELOP_DEBUG=line-tables-only RUSTC_BOOTSTRAP=1 RUSTFLAGS=-Zsanitizer=address CFLAGS=-fno-sanitize-address-use-after-scope cargo build --quiet -p holdall-python --lib --profile develop --target "$$host" --target-dir $(SANITIZE)/target; \
 	rm -rf $(SANITIZE)/holdall; cp -r python/holdall $(SANITIZE)/; rm -f $(SANITIZE)/holdall/_core.*.so; \
-	cp $(SANITIZE)/target/$$host/quick/libholdall_python.so $(SANITIZE)/holdall/_core.abi3.so; \
+	cp $(SANITIZE)/target/$$host/develop/libholdall_python.so $(SANITIZE)/holdall/_core.abi3.so; \
 	ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:suppressions=$(abspath tests/support/asan.supp) LD_PRELOAD='$(LIBASAN)' PYTHONMALLOC=malloc PYTHONPATH=$(abspath $(SANITIZE)) \
 		$(BIN)/python -m pytest -p no:cacheprovider $(or $(ARGS),-m 'not soak and not resident' $(SANITIZED))
 

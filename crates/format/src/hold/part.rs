@@ -39,7 +39,7 @@ impl<'i> model::Reader<'i> for PartialReader<'i> {
     type Typed = Never;
     type Indexed = Self;
 
-    #[inline(always)]
+    #[inline]
     fn next(&mut self) -> Result<Token<'i>> {
         self.r.next()
     }

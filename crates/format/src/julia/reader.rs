@@ -128,7 +128,7 @@ impl<'i> Reader<'i> {
     }
 
     /// Steps over the ends of what is complete, and to what comes next, where that may stand elsewhere.
-    #[inline(always)]
+    #[inline]
     fn settle(&mut self, key: bool) {
         let may_be_apart = match self.apart.element {
             // What stands apart is no member: it is passed over where a key is looked for.
@@ -174,7 +174,7 @@ impl<'i> Reader<'i> {
     }
 
     /// The number of the type with that description, which stands there.
-    #[inline(always)]
+    #[inline]
     fn class(&mut self, description: &'i [u8], at: usize) -> usize {
         for step in 0..RECENT {
             let number = self.recent[(self.turn + step) % RECENT];
@@ -199,7 +199,7 @@ impl<'i> Reader<'i> {
     }
 
     /// An instance whose parts stand in the usual order, which nothing else follows.
-    #[inline(always)]
+    #[inline]
     fn usual(&mut self) -> Result<Option<Token<'i>>> {
         const BEFORE: usize = bytes::HEAD + tag::STRUCT_HEAD.len();
         let (rest, start) = (self.bson.input.rest(), self.bson.input.offset());
@@ -222,7 +222,7 @@ impl<'i> Reader<'i> {
     }
 
     /// Begins an array; says how many items it has.
-    #[inline(always)]
+    #[inline]
     fn items(&mut self) -> Result<usize> {
         let end = self.bson.container()?;
         self.bson.next = Next::Item;
@@ -230,7 +230,7 @@ impl<'i> Reader<'i> {
     }
 
     /// A document with a tag; nothing, if the next one has none.
-    #[inline(always)]
+    #[inline]
     fn described(&mut self) -> Result<Option<Token<'i>>> {
         if !self.raw {
             if let Some(token) = self.usual()? {
@@ -399,7 +399,7 @@ impl<'i> model::Reader<'i> for Reader<'i> {
     type Typed = Self;
     type Indexed = Never;
 
-    #[inline(always)]
+    #[inline]
     fn next(&mut self) -> Result<Token<'i>> {
         if let Some(leaf) = self.leaf()? {
             return Ok(leaf.into());

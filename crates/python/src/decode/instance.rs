@@ -21,7 +21,7 @@ use std::rc::Rc;
 
 impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// An instance of a shape: its values follow.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn instance(&mut self, shape: &Rc<Shape>) -> Result<Option<Owned>> {
         let len = shape.names.len();
         match &shape.build {
@@ -49,7 +49,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     }
 
     /// A dict of known keys.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn dict(&mut self, shape: &Rc<Shape>, len: usize, item: NodeId) -> Result<Option<Owned>> {
         self.claim(len, shape.bytes)?;
         let here = self.r.offset();
@@ -86,7 +86,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     }
 
     /// What hashing an instance costs that needed no frame.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn cost_of_whole(&mut self, object: &Owned, len: usize, object_id: u32) {
         // SAFETY: held.
         let hash_cost =

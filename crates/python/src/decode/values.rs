@@ -214,7 +214,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     }
 
     /// A value that is no leaf.
-    #[inline(always)]
+    #[inline]
     fn node(&mut self, token: Token<'i>) -> Result<Option<Owned>> {
         match token {
             Token::Reference(number) => self.referred(number, ANY),

@@ -118,7 +118,7 @@ impl<D: Dialect> Encoder<'_, D> {
     }
 
     /// Writes an object other than a leaf.
-    #[inline(always)]
+    #[inline]
     pub(crate) unsafe fn node(&mut self, object: Obj, held: isize, hint: u32) -> Result<()> {
         // SAFETY: `object` is alive, as for `value`.
         unsafe {

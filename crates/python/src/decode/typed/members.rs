@@ -29,7 +29,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     }
 
     /// An instance of a schema's class: `len` values, or pairs, follow.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn begin_typed(&mut self, shape: &Rc<Shape>, len: usize) -> Result<Option<Owned>> {
         if let (Build::Typed(Typed { slots: Some(slots), .. }), Some(plan)) = (&shape.build, &shape.plan) {
             return self.begin_slots(shape, slots, plan.class());
@@ -37,7 +37,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         self.begin_other(shape, len)
     }
 
-    #[inline(always)]
+    #[inline]
     pub(crate) fn begin_slots(&mut self, shape: &Rc<Shape>, slots: &[Slot], class: Type) -> Result<Option<Owned>> {
         self.claim(slots.len(), shape.bytes)?;
         // SAFETY: the GIL is held; the schema holds the class, which is no more than its slots.
@@ -111,7 +111,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     }
 
     /// An instance with its defaults, before its values; and its id.
-    #[inline(always)]
+    #[inline]
     fn begun(&mut self, shape: &Shape, typed: &Typed, values: usize) -> Result<(&'i Class, Owned, u32)> {
         if let Some(why) = &typed.refusal {
             return Err(invalid(why));
@@ -142,7 +142,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     }
 
     /// Reads leaves by position until the last, which is a yes, or one that needs a frame.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn positions(&mut self, typed: &Typed, object: Obj, frame: &mut Frame<D::Make>) -> Result<bool> {
         while let Some(member) = typed.steps.get(frame.at) {
             if member.field == TAG {
@@ -184,7 +184,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     }
 
     /// Reads pairs until the last, which is a yes, or until a value needs a frame: its key is read once more then.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn keys(
         &mut self,
         typed: &Typed,
@@ -222,7 +222,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     }
 
     /// Which field the next key means; `next` is its place in the order in which keys came last time.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn key(&mut self, typed: &Typed, class: &Class, next: &mut u16) -> Result<u16> {
         {
             let order = typed.order.borrow();
@@ -461,7 +461,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
 ///
 /// # Safety
 /// `object` is alive, and an instance of the class that the place was found for.
-#[inline(always)]
+#[inline]
 pub(crate) unsafe fn place(object: Obj, place: &Place, value: Owned, at: usize) -> Result<()> {
     // SAFETY: of that class, says the caller.
     unsafe {
