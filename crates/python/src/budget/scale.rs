@@ -39,7 +39,7 @@ struct Open {
 
 impl Scale {
     /// The cost of hashing `key`, whose content must not change while the scale is used.
-    pub fn add_hash_cost(&mut self, py: Python<'_>, key: &Owned) -> Result<HashCost> {
+    pub fn hash_cost(&mut self, py: Python<'_>, key: &Owned) -> Result<HashCost> {
         let mut stack = vec![Open::new(py, key, 1)?];
         loop {
             let Some(open) = stack.last_mut() else { return Ok(HashCost::default()) };
@@ -104,7 +104,7 @@ pub fn hashed_now(py: Python<'_>, work: &Work, value: &Owned, at: usize) -> Resu
         return Ok(());
     }
     rings::refuse(py, work, std::iter::once(value.clone()), at)?;
-    charge(work, Scale::default().add_hash_cost(py, value)?, at)
+    charge(work, Scale::default().hash_cost(py, value)?, at)
 }
 
 /// Refuses a key whose hash would recurse too deep or take disproportionate time.

@@ -21,7 +21,7 @@ const OF_CODE: u32 = 96;
 /// # Safety
 /// `key` is alive.
 unsafe fn is_compared_by_code(key: Obj) -> bool {
-    // SAFETY: alive, says the caller.
+    // SAFETY: the contract has `key` alive, so its type is there to be read.
     let class = unsafe { ffi::Py_TYPE(key) };
     let containers = [addr_of_mut!(ffi::PyTuple_Type), addr_of_mut!(ffi::PyFrozenSet_Type)];
     // SAFETY: as above.
@@ -54,7 +54,7 @@ impl<'w> Adding<'w> {
     /// The key's hash, if that is to be had before: then what the key meets was counted. `hash_cost` is what comparing it costs.
     unsafe fn counted(&self, key: Obj, hash_cost: u32, meets: impl FnOnce(isize) -> Crowd) -> Result<Option<isize>> {
         let Some(work) = self.work else { return Ok(None) };
-        // SAFETY: alive, says the caller.
+        // SAFETY: all callers hold `key`; the hash of an exact string or bytes is not asked for, others may run Python code while it is held.
         let hash = unsafe {
             // Hashed with a secret: nobody can choose what they meet.
             if text::is(key) || ffi::Py_TYPE(key) == addr_of_mut!(ffi::PyBytes_Type) {
@@ -88,7 +88,7 @@ impl<'w> Adding<'w> {
     /// # Safety
     /// All are alive, and `dict` is a dict or of a subclass.
     pub unsafe fn item(&self, dict: Obj, key: Obj, value: Obj, hash_cost: u32) -> Result<()> {
-        // SAFETY: alive, says the caller.
+        // SAFETY: the contract has all three alive and `dict` of a dict's layout; `set` is the method of the type that the dict was just seen to be of.
         unsafe {
             let before = dict::len(dict);
             let ordered = addr_of_mut!(crate::cpython::PyODict_Type);
@@ -122,7 +122,7 @@ impl<'w> Adding<'w> {
     /// # Safety
     /// All are alive, and `dict` is a dict.
     pub unsafe fn schemaless_item(&self, dict: Obj, key: Obj, value: Obj) -> Result<bool> {
-        // SAFETY: alive, says the caller.
+        // SAFETY: by the contract `dict` is a dict; the hash is the one that its key just gave.
         unsafe {
             let hash = ffi::PyObject_Hash(key);
             if hash == -1 {
@@ -138,28 +138,28 @@ impl<'w> Adding<'w> {
     /// # Safety
     /// Both are alive, and `set` is a set.
     pub unsafe fn member(&self, set: Obj, member: Obj, hash_cost: u32) -> Result<()> {
-        // SAFETY: alive, says the caller.
+        // SAFETY: the same contract as that of both.
         unsafe {
-            self.add_hash_cost(set, member, hash_cost)?;
-            self.cost_so_far(set, member)
+            self.charge_member(set, member, hash_cost)?;
+            self.add_charged(set, member)
         }
     }
 
-    /// Counts what adding a member costs. It may run out of memory, and unwind.
+    /// Charges what adding a member costs. May run out of memory, and unwind.
     ///
     /// # Safety
     /// Both are alive, and `set` is a set.
-    pub unsafe fn add_hash_cost(&self, set: Obj, member: Obj, hash_cost: u32) -> Result<()> {
-        // SAFETY: alive, says the caller.
+    pub unsafe fn charge_member(&self, set: Obj, member: Obj, hash_cost: u32) -> Result<()> {
+        // SAFETY: by the contract `set` has the layout that `in_set` reads.
         unsafe { self.counted(member, hash_cost, |hash| crowd::in_set(set, hash)).map(drop) }
     }
 
-    /// Adds a member that was weighed.
+    /// Adds a member whose cost was charged before.
     ///
     /// # Safety
     /// Both are alive, and `set` is a set.
-    pub unsafe fn cost_so_far(&self, set: Obj, member: Obj) -> Result<()> {
-        // SAFETY: alive, says the caller.
+    pub unsafe fn add_charged(&self, set: Obj, member: Obj) -> Result<()> {
+        // SAFETY: both are alive by the contract; `PySet_Add` checks the type itself.
         unsafe {
             let before = ffi::PySet_Size(set);
             if ffi::PySet_Add(set, member) != 0 {

@@ -313,6 +313,6 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
 /// # Safety
 /// `class` is alive.
 pub(crate) unsafe fn is_tuple(class: *mut ffi::PyTypeObject) -> bool {
-    // SAFETY: alive, says the caller.
+    // SAFETY: by the contract the class is alive; its flags are only read.
     unsafe { ffi::PyType_HasFeature(class, ffi::Py_TPFLAGS_TUPLE_SUBCLASS) != 0 }
 }

@@ -173,7 +173,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             let mut scale = Scale::default();
             for (deferred, key_cost) in keyed.iter().zip(&mut hash_costs) {
                 let Some((key, offset)) = deferred.key() else { continue };
-                let hash_cost = scale.add_hash_cost(self.py, key)?;
+                let hash_cost = scale.hash_cost(self.py, key)?;
                 self.charge_key(hash_cost, offset)?;
                 *key_cost = hash_cost.values;
             }
@@ -229,7 +229,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                         let mut hash_costs = Vec::with_capacity(members.len());
                         if !self.r.trusted() {
                             for member in members {
-                                let hash_cost = scale.add_hash_cost(self.py, member)?;
+                                let hash_cost = scale.hash_cost(self.py, member)?;
                                 self.charge_key(hash_cost, *offset)?;
                                 hash_costs.push(hash_cost.values);
                             }

@@ -222,7 +222,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             leaves: Vec::with_capacity(leaves),
             memo: Memo::default(),
             elsewhere: Elsewhere::default(),
-            // SAFETY: the GIL is held, says the caller.
+            // SAFETY: by the contract of `new` the GIL is held as long as the decoder, and so the pause, lives.
             _pause: unsafe { gc::Pause::new() },
         }
     }

@@ -511,7 +511,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
 /// # Safety
 /// `object` is alive.
 unsafe fn text_or_bytes(object: Obj) -> bool {
-    // SAFETY: alive, says the caller.
+    // SAFETY: by the contract the object is alive; only its type is read.
     unsafe { text::is(object) || ffi::Py_TYPE(object) == addr_of_mut!(ffi::PyBytes_Type) }
 }
 

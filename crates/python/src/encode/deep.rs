@@ -84,7 +84,7 @@ impl<D: Dialect> Encoder<'_, D> {
     fn charge_key(&mut self, key: Obj) -> Result<()> {
         // SAFETY: `check_key`, the only caller, demands a live key.
         let key = unsafe { Owned::borrowed(key) };
-        let hash_cost = self.deep.get_or_insert_default().scale.add_hash_cost(self.py, &key)?;
+        let hash_cost = self.deep.get_or_insert_default().scale.hash_cost(self.py, &key)?;
         if hash_cost.depth > HashCost::DEEPEST {
             return Err(encode(format!(
                 "a key nested deeper than {}: its hash could not be computed",

@@ -463,7 +463,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
 /// `object` is alive, and an instance of the class that the place was found for.
 #[inline]
 pub(crate) unsafe fn place(object: Obj, place: &Place, value: Owned, at: usize) -> Result<()> {
-    // SAFETY: of that class, says the caller.
+    // SAFETY: by the contract the slot's offset was read from the class of `object`, so it lies within the instance.
     unsafe {
         match place {
             Place::Slot(offset) => {

@@ -147,7 +147,7 @@ impl<W: TypedWriter> Encoder<'_, ToJulia<W>> {
     /// # Safety
     /// `root` is alive.
     unsafe fn julia_root(&mut self, root: Obj) -> Result<()> {
-        // SAFETY: alive, says the caller; a dict, where it is taken for one.
+        // SAFETY: `root` is held by who called for the message; what needs a dict comes after the check that it is one.
         unsafe {
             if ffi::PyDict_Check(root) == 0 || !self.has_names(root)? {
                 return Err(encode(ROOT));
@@ -197,7 +197,7 @@ impl<W: TypedWriter> Encoder<'_, ToJulia<W>> {
     unsafe fn has_names(&mut self, object: Obj) -> Result<bool> {
         let others = &self.dialect.lowering.names.other_texts;
         let mut position = Position(0);
-        // SAFETY: a dict, says the caller; no Python code runs while its entries are borrowed.
+        // SAFETY: by the contract a dict; no Python code runs while its entries are borrowed.
         unsafe {
             while let Some((key, _)) = position.next(object) {
                 if ffi::PyUnicode_CheckExact(key) != 0 {
@@ -217,7 +217,7 @@ impl<W: TypedWriter> Encoder<'_, ToJulia<W>> {
     /// # Safety
     /// `object` is a dict whose id was written.
     unsafe fn julia_dict(&mut self, object: Obj) -> Result<()> {
-        // SAFETY: a dict, says the caller.
+        // SAFETY: by the contract a dict, which the frame above holds while the hooks run.
         unsafe {
             if !self.has_names(object)? {
                 return self.lowered(object);
@@ -241,7 +241,7 @@ impl<W: TypedWriter> Encoder<'_, ToJulia<W>> {
     /// # Safety
     /// `object` is alive, of that class, and its id was written.
     unsafe fn julia_value(&mut self, object: Obj, class: Type) -> Result<()> {
-        // SAFETY: alive, says the caller.
+        // SAFETY: by the contract alive; that it is a bytearray is seen by its class before its memory is read, and no Python code runs until that is copied.
         unsafe {
             if class == addr_of_mut!(ffi::PyByteArray_Type) {
                 let len = ffi::PyByteArray_Size(object) as usize;
@@ -263,7 +263,7 @@ impl<W: TypedWriter> Encoder<'_, ToJulia<W>> {
     /// `object` is alive.
     #[inline(always)]
     unsafe fn mapped_like_the_last(&mut self, object: Obj) -> Result<bool> {
-        // SAFETY: alive, says the caller.
+        // SAFETY: by the contract alive; what is read of it before its class is known is its class.
         unsafe {
             let last = self.dialect.lowering.last.as_ref();
             let Some((_, shape)) = last.filter(|last| last.0 == ffi::Py_TYPE(object) as usize) else {
@@ -285,7 +285,7 @@ impl<W: TypedWriter> Encoder<'_, ToJulia<W>> {
     #[inline(always)]
     unsafe fn prefetch_mapped(&self, object: Obj) {
         let last = self.dialect.lowering.last.as_ref();
-        // SAFETY: alive, says the caller, and of the class that the offsets were read from.
+        // SAFETY: by the contract alive; its class is the one that the offsets were read from, as was just compared.
         unsafe {
             if let Some((class, shape)) = last {
                 if let (true, ClassForm::Mapped(Mapped { offsets: Some(offsets), .. })) =
@@ -354,7 +354,7 @@ impl<W: TypedWriter> Encoder<'_, ToJulia<W>> {
     /// An instance of a mapped class.
     #[inline(always)]
     unsafe fn julia_instance(&mut self, object: Obj, mapped: &Mapped) -> Result<()> {
-        // SAFETY: alive, says the caller, and an instance of the plan's class.
+        // SAFETY: the shape was found by the class of `object`, so the offsets are of its slots; the caller holds it.
         unsafe {
             if let (false, Some(offsets), Some(Some(number))) = (mapped.own, &mapped.offsets, mapped.number.get()) {
                 if offsets.iter().all(|&offset| !state::slot(object, offset).is_null()) {
@@ -370,7 +370,7 @@ impl<W: TypedWriter> Encoder<'_, ToJulia<W>> {
     #[inline(never)]
     unsafe fn other_instance(&mut self, object: Obj, mapped: &Mapped) -> Result<()> {
         let Mapped { of_type, fields, offsets, own, number } = mapped;
-        // SAFETY: alive, says the caller, and an instance of the plan's class.
+        // SAFETY: as in `julia_instance`, which passes it on.
         unsafe {
             let instance = Bound::from_borrowed_ptr(self.py, object);
             let its_own = match own {

@@ -71,7 +71,7 @@ impl<W: TypedWriter> Encoder<'_, ToJulia<W>> {
     pub(super) unsafe fn lowered(&mut self, object: Obj) -> Result<()> {
         let py = self.py;
         let names = self.dialect.lowering.names;
-        // SAFETY: alive, says the caller.
+        // SAFETY: the encoder's frame or the caller's own reference holds `object` while the hook runs.
         let lowered = match call(py, &names.lower, (unsafe { Bound::from_borrowed_ptr(py, object) },)) {
             Ok(lowered) => lowered,
             Err(error) if self.options.enc_hook.is_some() && error.is_instance_of::<EncodeError>(py) => {
@@ -87,7 +87,7 @@ impl<W: TypedWriter> Encoder<'_, ToJulia<W>> {
     /// An object that Julia has nothing for: the user's hook may have.
     unsafe fn unknown(&mut self, object: Obj) -> Result<()> {
         if self.options.enc_hook.is_some() {
-            // SAFETY: alive, says the caller.
+            // SAFETY: held as in `lowered`.
             return unsafe { self.refused(object, "Julia has no type for it, which needs") };
         }
         // SAFETY: as above.

@@ -21,7 +21,7 @@ impl<W: TypedWriter> Encoder<'_, ToJulia<W>> {
     /// `object` is alive, of the class `Dict`.
     pub(super) unsafe fn julia_table(&mut self, object: Obj) -> Result<()> {
         let py = self.py;
-        // SAFETY: alive, says the caller, and a dict of the class that has the slot; leaves run no Python code.
+        // SAFETY: by the contract `object` is a `Dict`: a dict with the slot `type`. Keys and values are borrowed while only exact strings and numbers are looked at, which runs no Python code.
         unsafe {
             let of_type = Bound::from_borrowed_ptr(py, object).getattr(intern!(py, "type"))?;
             let Some(packed) = self.packed_form(&of_type)? else { return self.lowered(object) };

@@ -320,7 +320,7 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
     /// # Safety
     /// All are alive; `dict` is a dict.
     pub(crate) unsafe fn set_deferred(&mut self, dict: Obj, key: Obj, value: Obj, start: usize) -> Result<()> {
-        // SAFETY: alive, says the caller.
+        // SAFETY: by the contract all are alive, and `dict` is a dict; a deferred item holds its key and value while Python code compares them.
         unsafe {
             match ffi::PyDict_Contains(dict, key) {
                 0 if Adding::new(&self.r, &self.rules.work, start).schemaless_item(dict, key, value)? => return Ok(()),
@@ -370,7 +370,7 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
 /// # Safety
 /// `object` is alive.
 unsafe fn is_hashable(object: Obj) -> bool {
-    // SAFETY: alive, says the caller.
+    // SAFETY: by the contract alive; its class is not changed while it is read.
     let hash = unsafe { (*ffi::Py_TYPE(object)).tp_hash };
     hash.is_some_and(|hash| hash as *const () != ffi::PyObject_HashNotImplemented as *const ())
 }

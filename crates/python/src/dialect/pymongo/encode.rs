@@ -105,7 +105,7 @@ impl<W: BsonWriter> Encoder<'_, ToPyMongo<W>> {
     /// # Safety
     /// `root` is alive.
     unsafe fn pymongo_root(&mut self, root: Obj) -> Result<()> {
-        // SAFETY: alive, says the caller.
+        // SAFETY: by the contract alive; the bound reference holds it from here on.
         let object = unsafe { Bound::from_borrowed_ptr(self.py, root) };
         let id = pyo3::intern!(self.py, "_id");
         let Ok(dict) = object.cast::<PyDict>() else {
@@ -139,7 +139,7 @@ impl<W: BsonWriter> Encoder<'_, ToPyMongo<W>> {
     /// # Safety
     /// `object` is alive.
     unsafe fn pymongo_value(&mut self, object: Obj) -> Result<()> {
-        // SAFETY: alive, says the caller.
+        // SAFETY: by the contract alive; the bound reference holds it from here on.
         let object = unsafe { Bound::from_borrowed_ptr(self.py, object) };
         match self.known(&object)? {
             true => Ok(()),
@@ -311,7 +311,7 @@ impl<W: BsonWriter> Encoder<'_, ToPyMongo<W>> {
     /// # Safety
     /// `key` is alive.
     unsafe fn checked_key(&mut self, key: Obj) -> Result<()> {
-        // SAFETY: alive, says the caller.
+        // SAFETY: by the contract alive; the bound reference holds it from here on.
         let bound = unsafe { Bound::from_borrowed_ptr(self.py, key) };
         let Ok(string) = bound.cast::<PyString>() else {
             let class = class_name(&bound);

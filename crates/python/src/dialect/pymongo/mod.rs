@@ -1,6 +1,6 @@
 //! What PyMongo's names do otherwise than ours: its options, its exceptions, its rules for keys and types.
 //!
-//! Its value classes are not taught here but in `objects/special.rs`, as they are for everybody.
+//! Its value classes are not taught here but in `types/bson_values`, as they are for everybody.
 
 mod decode;
 mod encode;
