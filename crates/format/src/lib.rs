@@ -14,6 +14,7 @@ pub mod error;
 pub mod hold;
 pub mod inspect;
 pub mod julia;
+pub mod lisp;
 pub mod memory;
 pub mod model;
 pub mod msgpack;

@@ -9,10 +9,10 @@ mod values;
 mod writer;
 
 pub use never::Never;
-pub use reader::{ExtentReader, IndexedReader, Reader, ShapeReader, TypedReader};
-pub use values::{BsonValue, Dimensions, Moment, Path, TypedForm, TypedValue};
+pub use reader::{ExtentReader, IndexedReader, LispReader, Reader, ShapeReader, TypedReader};
+pub use values::{ArrayHeader, BsonValue, Dimensions, LispForm, LispValue, Moment, Path, TypedForm, TypedValue};
 pub use writer::{
-    BsonWriter, ExtensionWriter, IntRun, ReferenceWriter, RunWriter, ShapeWriter, TimestampWriter, TypeWriter,
+    BsonWriter, ExtensionWriter, IntRun, LispWriter, ReferenceWriter, RunWriter, ShapeWriter, TimestampWriter, TypeWriter,
     TypedWriter, Writer,
 };
 
@@ -196,6 +196,8 @@ pub enum Token<'i> {
     BsonValue(BsonValue<'i>),
     /// A value of a language with types of its own.
     TypedValue(TypedValue<'i>),
+    /// A value of Common Lisp.
+    LispValue(LispValue<'i>),
     /// A type of a standard library; its values follow, as many as its row in the table says.
     KnownType(KnownType),
     /// The buffer of that number, which stands outside the message.
@@ -223,6 +225,7 @@ impl Token<'_> {
             Token::DateTime { zoned, .. } => u64::from(zoned),
             Token::KnownType(known) => known.values() as u64,
             Token::TypedValue(tagged) => tagged.values() as u64,
+            Token::LispValue(value) => value.values(),
             Token::Global => 2,
             Token::Reduce(flags) => {
                 let (made_of, then) = reduce::values(flags);

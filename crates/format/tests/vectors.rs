@@ -129,7 +129,8 @@ fn write(w: &mut Writer<Vec<u8>>, token: Token<'_>) -> Result<(), Error> {
         | Token::Timestamp { .. }
         | Token::Extension { .. }
         | Token::BsonValue(_)
-        | Token::TypedValue(_) => {
+        | Token::TypedValue(_)
+        | Token::LispValue(_) => {
             unreachable!("not of this format")
         }
     }

@@ -1,6 +1,6 @@
 //! What values are, as an inspect names them.
 
-use crate::model::{BsonValue, KnownType, Seq, ShapeKind, Token, TypedValue};
+use crate::model::{BsonValue, KnownType, LispValue, Seq, ShapeKind, Token, TypedValue};
 use std::fmt;
 
 /// What a value is: small enough to stand in every open container.
@@ -28,6 +28,7 @@ kinds! {
     ObjectId "ObjectId", Binary "Binary", Regex "Regex", Pointer "DBPointer", Code "Code", Clock "Timestamp",
     Decimal128 "Decimal128", MinKey "MinKey", MaxKey "MaxKey",
     Simple "SimpleVector", Symbol "Symbol", Int32 "Int32", Type "type", Module "module",
+    Cons "cons", Pathname "pathname",
 }
 
 impl ValueKind {
@@ -117,6 +118,23 @@ impl ValueKind {
                     ValueKind::Type
                 }
                 TypedValue::Module(_) => ValueKind::Module,
+            },
+            Token::LispValue(value) => match value {
+                LispValue::List(_) => ValueKind::List,
+                LispValue::Cons => ValueKind::Cons,
+                LispValue::Bignum { .. } => ValueKind::Int,
+                LispValue::Ratio => ValueKind::known(KnownType::Fraction),
+                LispValue::Single(_) => ValueKind::Float,
+                LispValue::Complex | LispValue::ComplexSingle(..) => ValueKind::Complex,
+                LispValue::Symbol(_) | LispValue::Uninterned(_) => ValueKind::Symbol,
+                LispValue::Object => ValueKind::Instance,
+                LispValue::Info { .. } | LispValue::KnownInfo(_) => ValueKind::Type,
+                LispValue::Unbound => ValueKind::None,
+                LispValue::Vector { .. } | LispValue::Packed { .. } | LispValue::Array(_) => {
+                    ValueKind::known(KnownType::NumpyArray)
+                }
+                LispValue::HashTable { .. } => ValueKind::Dict,
+                LispValue::Pathname => ValueKind::Pathname,
             },
             Token::KnownType(known) => ValueKind::known(known),
             Token::Buffer { .. } => ValueKind::Buffer,

@@ -334,6 +334,10 @@ impl<'i, R: Reader<'i>> Walk<'i, R> {
             }
             Token::KnownType(known) => return self.known(known, met),
             Token::TypedValue(tagged) => return self.tagged(tagged, met),
+            Token::LispValue(value) => match value.values() {
+                0 => self.plain_leaf(&token, met),
+                left => self.open(met, kind_of(&token), left, Members::Items),
+            },
             Token::BsonValue(BsonValue::ScopedCode(_)) => self.open(met, ValueKind::Code, 1, Members::Content),
             Token::Reduce(_) => self.open(met, ValueKind::Recipe, token.values(), Members::Items),
             Token::Persistent => self.open(met, ValueKind::Persistent, 1, Members::Content),

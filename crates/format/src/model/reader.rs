@@ -126,3 +126,10 @@ pub trait IndexedReader<'i, P> {
     /// The shape of that number, and how many objects were numbered before its names.
     fn shape_of(&self, number: usize) -> Result<(Shape<'i>, u64)>;
 }
+
+/// Values of Common Lisp: mirror of [`LispWriter`](super::LispWriter).
+pub trait LispReader<'i>: Reader<'i> {
+    /// Steps over what may stand between outermost values. `false`: no other follows.
+    fn more(&mut self) -> Result<bool>;
+    fn dimensions(dimensions: Dimensions<'i>) -> impl Iterator<Item = Result<usize>>;
+}

@@ -1,6 +1,9 @@
 //! Values of more parts than a token has room to name: what databases have, what languages with types of their own have, and
 //! points in time.
 
+use super::Bytes;
+use crate::lisp::Element;
+
 /// A value that databases have, and most hosts no type of their own for. Text is UTF-8; where it is read, not yet checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BsonValue<'a> {
@@ -118,7 +121,130 @@ pub enum TypedForm {
     Bottom,
 }
 
-/// The lengths of an array's dimensions, to be read by [`TypedReader::dimensions`](super::TypedReader::dimensions); and where they stand.
+/// A value of Common Lisp that no other token stands for.
+#[derive(Debug, Clone, Copy)]
+pub enum LispValue<'a> {
+    /// A list of that many conses: their cars follow, then the last cdr.
+    List(usize),
+    /// Car and cdr follow.
+    Cons,
+    /// An integer beyond 64 bits: its magnitude, lowest byte first.
+    Bignum {
+        negative: bool,
+        magnitude: &'a [u8],
+    },
+    /// Numerator and denominator follow.
+    Ratio,
+    /// Real and imaginary part follow, rational numbers.
+    Complex,
+    Single(f32),
+    ComplexSingle(f32, f32),
+    /// A symbol of that name; the name of its package follows.
+    Symbol(Bytes<'a>),
+    /// A symbol without a package.
+    Uninterned(Bytes<'a>),
+    /// What describes it follows ([`LispValue::Info`], [`LispValue::KnownInfo`], or a reference to the first), then as many
+    /// values as it has slots.
+    Object,
+    /// What describes objects: a symbol for their type, then one for each slot follow.
+    Info {
+        slots: usize,
+    },
+    /// The same as that [`LispValue::Info`], counted from 1.
+    KnownInfo(u64),
+    /// The slot has no value.
+    Unbound,
+    /// A vector of elements without references.
+    Vector {
+        element: Element,
+        len: usize,
+        data: &'a [u8],
+    },
+    /// An array of such elements, the last index running fastest; `len` of them.
+    Packed {
+        element: Element,
+        dimensions: Dimensions<'a>,
+        len: usize,
+        data: &'a [u8],
+    },
+    /// Any other array: its element type follows, then its elements; or, if displaced, an offset and another array.
+    Array(ArrayHeader<'a>),
+    /// Test, rehash threshold, rehash size, synchronized and weakness follow, then that many pairs of key and value.
+    HashTable {
+        count: usize,
+        size: usize,
+    },
+    /// Host, device, directory, name, type and version follow.
+    Pathname,
+}
+
+/// What an array of Common Lisp is besides its element type and its elements.
+#[derive(Debug, Clone, Copy)]
+pub struct ArrayHeader<'a> {
+    pub fill_pointer: Option<usize>,
+    pub adjustable: bool,
+    /// Its elements are those of another array.
+    pub displaced: bool,
+    pub dimensions: Dimensions<'a>,
+    /// How many elements the dimensions make.
+    pub len: usize,
+}
+
+impl LispValue<'_> {
+    /// How many values follow. Of an object's its description says how many slots follow: here they are not counted.
+    pub fn values(&self) -> u64 {
+        match *self {
+            LispValue::List(len) => len as u64 + 1,
+            LispValue::Cons | LispValue::Ratio | LispValue::Complex => 2,
+            LispValue::Symbol(_) | LispValue::Object => 1,
+            LispValue::Info { slots } => slots as u64 + 1,
+            LispValue::Array(ArrayHeader { displaced: true, .. }) => 3,
+            LispValue::Array(ArrayHeader { len, .. }) => len as u64 + 1,
+            LispValue::HashTable { count, .. } => 5 + 2 * count as u64,
+            LispValue::Pathname => 6,
+            _ => 0,
+        }
+    }
+}
+
+/// A value of Common Lisp as it is written: what follows is as for [`LispValue`].
+#[derive(Debug, Clone, Copy)]
+pub enum LispForm<'a> {
+    List(usize),
+    Cons,
+    Ratio,
+    Complex,
+    Single(f32),
+    ComplexDouble(f64, f64),
+    ComplexSingle(f32, f32),
+    /// ASCII, as a string of characters of 8 bits.
+    BaseString(&'a [u8]),
+    Symbol(&'a [u8]),
+    Uninterned(&'a [u8]),
+    Object,
+    Info(usize),
+    KnownInfo(u64),
+    Unbound,
+    Array {
+        fill_pointer: Option<usize>,
+        adjustable: bool,
+        displaced: bool,
+        dimensions: &'a [usize],
+    },
+    HashTable {
+        count: usize,
+        size: usize,
+    },
+    Pathname,
+    /// The version of the format, before the first value.
+    Version,
+    /// How many reference ids there will be, for readers that keep them in an array.
+    ReferenceCount(usize),
+    /// Nothing follows.
+    End,
+}
+
+/// The lengths of an array's dimensions, to be read by the reader that gave them; and where they stand.
 #[derive(Debug, Clone, Copy)]
 pub struct Dimensions<'a>(pub &'a [u8], pub usize);
 

@@ -2,7 +2,8 @@
 //!
 //! A format has a capability if its writer implements the trait: a host can't call what a format lacks.
 
-use super::{BsonValue, KnownType, OutOfBand, Seq, ShapeKind, Text, TypedForm};
+use super::{BsonValue, KnownType, LispForm, OutOfBand, Seq, ShapeKind, Text, TypedForm};
+use crate::lisp::Element;
 
 /// Turns tokens into bytes.
 ///
@@ -146,6 +147,15 @@ pub trait TypedWriter: Writer {
     fn reference(&mut self, number: u64);
     /// From here on, all that was referred to, in the order of numbers from 1 on: `len` values follow.
     fn back_references(&mut self, len: usize);
+}
+
+/// Values of Common Lisp.
+pub trait LispWriter: ReferenceWriter {
+    fn form(&mut self, form: LispForm<'_>);
+    /// A vector of `len` elements without references, as they are stored.
+    fn vector(&mut self, element: Element, len: usize, data: &[u8]);
+    /// An array of such elements, the last index running fastest.
+    fn packed(&mut self, element: Element, dimensions: &[usize], data: &[u8]);
 }
 
 /// A run of integers under way: its width grows as its values need it.

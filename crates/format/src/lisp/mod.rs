@@ -1,0 +1,12 @@
+//! Common Lisp's values as cl-binary-store stores them (its basic codespace, version 1). `docs/lisp.md` says how Python's are
+//! made of them.
+
+mod reader;
+pub mod tag;
+#[cfg(test)]
+mod tests;
+mod writer;
+
+pub use reader::Reader;
+pub use tag::Element;
+pub use writer::Writer;

@@ -1,0 +1,390 @@
+//! Bytes to tokens. Mirrors [`super::Writer`], function by function; borrows from the input, allocates nothing.
+
+use super::tag::{self, Element};
+use crate::cursor::Cursor;
+use crate::error::{ErrorKind, Result};
+use crate::memory::Vec;
+use crate::model::{self, ArrayHeader, Bytes, Dimensions, Leaf, LispValue, Never, Token};
+use crate::text::is_ascii;
+
+const BAD_INTEGER: &str = "expected an integer of at most 64 bits, found another value";
+const BAD_LENGTH: &str = "expected a length, found a negative number";
+const BAD_STRING: &str = "expected a symbol's name as a string, found another value";
+const BAD_FLAG: &str = "expected T or NIL, found another value";
+const BAD_ELEMENT: &str = "expected the element type of an array, found an unknown number";
+const BAD_VERSION: &str = "expected version 1 of cl-binary-store's basic codespace, found another";
+const BAD_ACTION: &str = "expected a version, a count of references or an end, found an unknown action";
+const INNER_ACTION: &str = "a version, a count of references or an end within a value";
+
+/// Reads values, one behind the other.
+#[derive(Debug, Clone)]
+pub struct Reader<'i> {
+    input: Cursor<'i>,
+    /// An end marker was met.
+    ended: bool,
+}
+
+impl<'i> Reader<'i> {
+    /// Starts to read what one call of `store` wrote.
+    pub fn new(input: &'i [u8]) -> Self {
+        Reader { input: Cursor::new(input), ended: false }
+    }
+
+    /// Steps over what may stand between outermost values. `true`: a value follows; `false`: the end.
+    pub fn more(&mut self) -> Result<bool> {
+        while !self.ended {
+            let before = self.input.clone();
+            let Some((&tag, _)) = self.input.rest().split_first() else { return Ok(false) };
+            if tag != tag::ACTION {
+                return Ok(true);
+            }
+            let [_, action] = self.input.array()?;
+            match action {
+                tag::MAGIC_NUMBER => {
+                    if self.integer()? != tag::VERSION {
+                        self.input = before;
+                        return self.input.error(ErrorKind::Malformed { why: BAD_VERSION });
+                    }
+                }
+                // Only a hint for readers that keep references in an array.
+                tag::REFERENCE_COUNT => {
+                    self.integer()?;
+                }
+                tag::END => self.ended = true,
+                _ => {
+                    self.input = before;
+                    return self.input.error(ErrorKind::Malformed { why: BAD_ACTION });
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    /// An integer that is no bignum.
+    fn integer(&mut self) -> Result<i64> {
+        let before = self.input.clone();
+        if let Some(Leaf::Int(value)) = model::Reader::leaf(self)? {
+            return Ok(value);
+        }
+        self.input = before;
+        self.input.error(ErrorKind::Malformed { why: BAD_INTEGER })
+    }
+
+    fn count(&mut self) -> Result<usize> {
+        let before = self.input.clone();
+        match usize::try_from(self.integer()?) {
+            Ok(count) => Ok(count),
+            Err(_) => {
+                self.input = before;
+                self.input.error(ErrorKind::Malformed { why: BAD_LENGTH })
+            }
+        }
+    }
+
+    /// A length within a code.
+    #[inline(always)]
+    fn length(&mut self) -> Result<usize> {
+        let [first] = self.input.array()?;
+        if first >= tag::LENGTH_FIX {
+            return Ok(usize::from(first - tag::LENGTH_FIX));
+        }
+        self.wide_length(first)
+    }
+
+    #[inline(never)]
+    fn wide_length(&mut self, form: u8) -> Result<usize> {
+        let more = match form {
+            tag::UINT_8 => u64::from(u8::from_le_bytes(self.input.array()?)),
+            tag::UINT_16 => u64::from(u16::from_le_bytes(self.input.array()?)),
+            tag::UINT_32 => u64::from(u32::from_le_bytes(self.input.array()?)),
+            _ => u64::from_le_bytes(self.input.array()?),
+        };
+        match usize::try_from(more).ok().and_then(|more| more.checked_add(tag::LENGTH_FIX_MAX + 1)) {
+            Some(len) if more < 1 << 62 => Ok(len),
+            _ => self.input.error(ErrorKind::TooLong),
+        }
+    }
+
+    #[inline(always)]
+    fn utf8(&mut self) -> Result<Leaf<'i>> {
+        let len = self.length()?;
+        let bytes = self.input.take(len)?;
+        Ok(if is_ascii(bytes) { Leaf::Ascii(bytes) } else { Leaf::Utf8(bytes) })
+    }
+
+    #[inline(always)]
+    fn base_string(&mut self) -> Result<Leaf<'i>> {
+        let len = self.length()?;
+        let bytes = self.input.take(len)?;
+        match is_ascii(bytes) {
+            true => Ok(Leaf::Ascii(bytes)),
+            false => self.input.error(ErrorKind::NotAscii),
+        }
+    }
+
+    /// A string as it stands in a symbol: without a reference id.
+    fn name(&mut self) -> Result<Bytes<'i>> {
+        let before = self.input.clone();
+        let [tag] = self.input.array()?;
+        let leaf = match tag {
+            tag::BASE_STRING => self.base_string()?,
+            tag::STRING => self.utf8()?,
+            _ => {
+                self.input = before;
+                return self.input.error(ErrorKind::Malformed { why: BAD_STRING });
+            }
+        };
+        match leaf {
+            Leaf::Ascii(bytes) => Ok(Bytes::Ascii(bytes)),
+            Leaf::Utf8(bytes) => Ok(Bytes::StrictUtf8(bytes)),
+            _ => self.input.error(ErrorKind::Malformed { why: BAD_STRING }),
+        }
+    }
+
+    fn flag(&mut self) -> Result<bool> {
+        let before = self.input.clone();
+        match self.input.array()? {
+            [tag::TRUE] => Ok(true),
+            [tag::NIL] => Ok(false),
+            _ => {
+                self.input = before;
+                self.input.error(ErrorKind::Malformed { why: BAD_FLAG })
+            }
+        }
+    }
+
+    /// The lengths of an array's dimensions, and how many elements that makes.
+    fn dimensions(&mut self) -> Result<(Dimensions<'i>, usize)> {
+        let [rank] = self.input.array()?;
+        let (before, at) = (self.input.rest(), self.input.offset());
+        let mut total = Some(1usize);
+        for _ in 0..rank {
+            let len = self.count()?;
+            total = total.and_then(|total| total.checked_mul(len));
+        }
+        let Some(total) = total else { return self.input.error(ErrorKind::TooLong) };
+        let used = before.len() - self.input.remaining();
+        Ok((Dimensions(&before[..used], at), total))
+    }
+
+    fn element(&mut self) -> Result<Element> {
+        let before = self.input.clone();
+        let [code] = self.input.array()?;
+        match Element::of_code(code) {
+            Some(element) => Ok(element),
+            None => {
+                self.input = before;
+                self.input.error(ErrorKind::Malformed { why: BAD_ELEMENT })
+            }
+        }
+    }
+
+    fn elements(&mut self, element: Element, len: usize) -> Result<&'i [u8]> {
+        match element.bytes(len) {
+            Some(bytes) => self.input.take(bytes),
+            None => self.input.error(ErrorKind::TooLong),
+        }
+    }
+
+    /// What is not on the way of every small value.
+    #[inline(never)]
+    fn rare(&mut self, tag: u8) -> Result<Token<'i>> {
+        let value = match tag {
+            tag::BIGNUM => {
+                let words = self.integer()?;
+                let len = usize::try_from(words.unsigned_abs()).ok().and_then(|words| words.checked_mul(4));
+                let Some(len) = len else { return self.input.error(ErrorKind::TooLong) };
+                LispValue::Bignum { negative: words < 0, magnitude: self.input.take(len)? }
+            }
+            tag::SINGLE_FLOAT => LispValue::Single(f32::from_le_bytes(self.input.array()?)),
+            tag::RATIO => LispValue::Ratio,
+            tag::COMPLEX => LispValue::Complex,
+            tag::COMPLEX_DOUBLE => {
+                let real = f64::from_le_bytes(self.input.array()?);
+                return Ok(Token::Complex(real, f64::from_le_bytes(self.input.array()?)));
+            }
+            tag::COMPLEX_SINGLE => {
+                let real = f32::from_le_bytes(self.input.array()?);
+                LispValue::ComplexSingle(real, f32::from_le_bytes(self.input.array()?))
+            }
+            tag::UNINTERNED => LispValue::Uninterned(self.name()?),
+            tag::VECTOR => {
+                let len = self.length()?;
+                let element = self.element()?;
+                LispValue::Vector { element, len, data: self.elements(element, len)? }
+            }
+            tag::SIMPLE_ARRAY => {
+                let (dimensions, len) = self.dimensions()?;
+                let element = self.element()?;
+                LispValue::Packed { element, dimensions, len, data: self.elements(element, len)? }
+            }
+            tag::ARRAY => {
+                let fill_pointer = match self.flag()? {
+                    true => Some(self.count()?),
+                    false => None,
+                };
+                let adjustable = self.flag()?;
+                let (dimensions, len) = self.dimensions()?;
+                let displaced = self.flag()?;
+                // Each element takes a byte or more; one that is displaced has none of its own.
+                if !displaced {
+                    self.input.claim(len, 1)?;
+                }
+                LispValue::Array(ArrayHeader { fill_pointer, adjustable, displaced, dimensions, len })
+            }
+            tag::OBJECT_INFO => match self.integer()? {
+                number if number < 0 => LispValue::KnownInfo(number.unsigned_abs()),
+                #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+                slots => LispValue::Info { slots: self.input.claim(slots as usize, 1)? },
+            },
+            tag::UNBOUND => LispValue::Unbound,
+            tag::PATHNAME => LispValue::Pathname,
+            tag::HASH_TABLE => {
+                let count = self.count()?;
+                let size = self.count()?;
+                LispValue::HashTable { count: self.input.claim(count, 2)?, size }
+            }
+            tag::ACTION => return self.input.error(ErrorKind::Malformed { why: INNER_ACTION }),
+            _ => return self.input.error(ErrorKind::UnknownTag { tag }),
+        };
+        Ok(Token::LispValue(value))
+    }
+
+    #[inline(never)]
+    fn far_reference(&mut self) -> Result<Leaf<'i>> {
+        let more = self.integer()?.checked_sub(tag::INTEGER_MIN).and_then(|more| u64::try_from(more).ok());
+        match more.and_then(|more| more.checked_add(tag::FIRST_ID)) {
+            Some(id) => Ok(Leaf::Reference(id)),
+            None => self.input.error(ErrorKind::BadReference { number: 0 }),
+        }
+    }
+}
+
+impl<'i> model::Reader<'i> for Reader<'i> {
+    const UNIQUE_KEYS: bool = false;
+    const KEYS_ARE_TEXT: bool = false;
+    const NAIVE_IS_UTC: bool = false;
+    const VALUES_ARE_NAMED: bool = false;
+    const TYPES: bool = false;
+    type Place = usize;
+    type Shapes = Never;
+    type Extents = Never;
+    type Typed = Never;
+    type Indexed = Never;
+
+    #[inline]
+    fn next(&mut self) -> Result<Token<'i>> {
+        if let Some(leaf) = self.leaf()? {
+            return Ok(leaf.into());
+        }
+        let [tag] = self.input.array()?;
+        Ok(match tag {
+            tag::ASSIGN_ID => Token::AssignId,
+            tag::LIST => {
+                let len = self.length()?;
+                Token::LispValue(LispValue::List(self.input.claim(len, 1)?))
+            }
+            tag::CONS => Token::LispValue(LispValue::Cons),
+            tag::SIMPLE_VECTOR => {
+                let len = self.length()?;
+                Token::Tuple(self.input.claim(len, 1)?)
+            }
+            tag::OBJECT => Token::LispValue(LispValue::Object),
+            tag::SYMBOL => Token::LispValue(LispValue::Symbol(self.name()?)),
+            _ => return self.rare(tag),
+        })
+    }
+
+    #[inline(always)]
+    fn leaf(&mut self) -> Result<Option<Leaf<'i>>> {
+        let before = self.input.clone();
+        let [tag] = self.input.array()?;
+        Ok(Some(match tag {
+            tag::INTEGER_FIX..tag::USER => Leaf::Int(i64::from(tag) - i64::from(tag::ZERO)),
+            tag::REFERENCE_FIX..tag::REFERENCE_8 => Leaf::Reference(u64::from(tag - tag::REFERENCE_FIX) + 1),
+            tag::REFERENCE_8..tag::REFERENCE_16 => {
+                let [high] = self.input.array()?;
+                Leaf::Reference(tag::FIRST_ID_8 + u64::from(tag - tag::REFERENCE_8) + (u64::from(high) << tag::ID_BITS))
+            }
+            tag::REFERENCE_16..tag::INTEGER_FIX => {
+                let high = u16::from_le_bytes(self.input.array()?);
+                Leaf::Reference(
+                    tag::FIRST_ID_16 + u64::from(tag - tag::REFERENCE_16) + (u64::from(high) << tag::ID_BITS),
+                )
+            }
+            tag::UINT_8 => Leaf::Int(i64::from(u8::from_le_bytes(self.input.array()?))),
+            tag::UINT_16 => Leaf::Int(i64::from(u16::from_le_bytes(self.input.array()?))),
+            tag::UINT_32 => Leaf::Int(i64::from(u32::from_le_bytes(self.input.array()?))),
+            tag::INT_64 => Leaf::Int(i64::from_le_bytes(self.input.array()?)),
+            tag::NEGATED_8 => Leaf::Int(-i64::from(u8::from_le_bytes(self.input.array()?))),
+            tag::NEGATED_16 => Leaf::Int(-i64::from(u16::from_le_bytes(self.input.array()?))),
+            tag::NEGATED_32 => Leaf::Int(-i64::from(u32::from_le_bytes(self.input.array()?))),
+            tag::DOUBLE_FLOAT => Leaf::Float(f64::from_le_bytes(self.input.array()?)),
+            tag::DOUBLE_ZERO => Leaf::Float(0.0),
+            tag::NIL => Leaf::None,
+            tag::TRUE => Leaf::Bool(true),
+            tag::BASE_STRING => self.base_string()?,
+            tag::STRING => self.utf8()?,
+            tag::REFERENCE => self.far_reference()?,
+            _ => {
+                self.input = before;
+                return Ok(None);
+            }
+        }))
+    }
+
+    fn encoded(text: &[u8]) -> Vec<u8> {
+        let mut writer = super::Writer::new(Vec::new());
+        model::Writer::text(&mut writer, model::Text::Ascii(text));
+        writer.out
+    }
+
+    #[inline(always)]
+    fn accept(&mut self, encoded: &[u8]) -> bool {
+        self.input.accept(encoded)
+    }
+
+    #[inline(always)]
+    fn offset(&self) -> usize {
+        self.input.offset()
+    }
+
+    #[inline(always)]
+    fn remaining(&self) -> usize {
+        self.input.remaining()
+    }
+
+    #[inline(always)]
+    fn place(&self) -> usize {
+        self.input.offset()
+    }
+
+    #[inline(always)]
+    fn rewind(&mut self, place: usize) {
+        self.input.rewind(place);
+    }
+
+    /// What follows an end marker is not looked at.
+    fn finish(&self) -> Result<()> {
+        let mut rest = self.clone();
+        match rest.more() {
+            Ok(false) => Ok(()),
+            Ok(true) => self.input.finish(),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+impl<'i> model::LispReader<'i> for Reader<'i> {
+    fn more(&mut self) -> Result<bool> {
+        Reader::more(self)
+    }
+
+    fn dimensions(dimensions: Dimensions<'i>) -> impl Iterator<Item = Result<usize>> {
+        let mut reader = Reader::new(dimensions.0);
+        std::iter::from_fn(move || match reader.input.remaining() {
+            0 => None,
+            _ => Some(reader.count().map_err(|error| error.shifted(dimensions.1))),
+        })
+    }
+}
