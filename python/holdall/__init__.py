@@ -5,7 +5,7 @@
 module and never calls anything that the data names. `holdall.pickle` has the names and signatures of the standard
 library's `pickle`, for trusted data; `holdall.safe_pickle` has them for data that runs no code, `holdall.envelope_pickle` for
 readers that use the standard library's. `holdall.msgpack` and `holdall.bson` have the same names for other formats, and
-`holdall.julia` reads and writes the files of Julia's BSON.jl.
+`holdall.julia` reads and writes the files of Julia's BSON.jl, `holdall.lisp` those of Common Lisp's cl-binary-store.
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from . import bson as bson
     from . import envelope_pickle as envelope_pickle
     from . import julia as julia
+    from . import lisp as lisp
     from . import msgpack as msgpack
     from . import pickle as pickle
     from . import safe_pickle as safe_pickle
@@ -76,7 +77,7 @@ __all__ = [
     "verify",
 ]
 
-_MODULES = ("aio", "bson", "envelope_pickle", "julia", "msgpack", "pickle", "safe_pickle")
+_MODULES = ("aio", "bson", "envelope_pickle", "julia", "lisp", "msgpack", "pickle", "safe_pickle")
 
 
 def __getattr__(name: str) -> Any:

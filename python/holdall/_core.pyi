@@ -402,6 +402,22 @@ def bson_encode(document: Any, check_keys: bool, codec_options: Any, /) -> bytes
 def bson_decode(data: Any, codec_options: Any, /) -> Any: ...
 def bson_decode_all(data: Any, codec_options: Any, /) -> list[Any]: ...
 
+def lisp_dumps(
+    obj: object, /, *, refs: bool = True, version: bool = False, enc_hook: _EncHook | None = None
+) -> bytes: ...
+def lisp_loads(
+    data: _BytesLike,
+    /,
+    *,
+    types: Any = None,
+    type: Any = ...,
+    strict: bool = True,
+    dec_hook: _DecHook | None = None,
+    limits: Limits | None = None,
+    views: bool = False,
+    all: bool = False,
+) -> Any: ...
+
 julia_tags: tuple[str, ...]
 
 def julia_dumps(obj: object, /, *, enc_hook: _EncHook | None = None) -> bytes: ...

@@ -44,6 +44,30 @@ pub trait Sink {
     fn written(&mut self, from: usize) -> &mut [u8];
 }
 
+/// Takes bytes and keeps none: for a walk that only looks at what would be written.
+#[derive(Debug, Default, Clone, Copy)]
+pub struct Nowhere;
+
+impl Sink for Nowhere {
+    fn put(&mut self, _bytes: &[u8]) {}
+
+    fn put_array<const N: usize>(&mut self, _bytes: [u8; N]) {}
+
+    fn put_tagged(&mut self, _head: u8, _bytes: &[u8]) {}
+
+    fn put_part<const N: usize>(&mut self, _block: [u8; N], _len: usize) {}
+
+    fn len(&self) -> usize {
+        0
+    }
+
+    fn truncate(&mut self, _len: usize) {}
+
+    fn written(&mut self, _from: usize) -> &mut [u8] {
+        &mut []
+    }
+}
+
 macro_rules! plain {
     ($buffer:ty) => {
         impl Sink for $buffer {

@@ -6,6 +6,7 @@ mod copy;
 
 mod functions;
 pub mod julia;
+pub mod lisp;
 
 pub mod msgpack;
 
@@ -85,6 +86,8 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(julia::loads, module)?)?;
     module.add_function(wrap_pyfunction!(julia::parse, module)?)?;
     module.add_function(wrap_pyfunction!(julia::open, module)?)?;
+    module.add_function(wrap_pyfunction!(lisp::dumps, module)?)?;
+    module.add_function(wrap_pyfunction!(lisp::loads, module)?)?;
     module.add_function(wrap_pyfunction!(bson::pymongo_encode, module)?)?;
     module.add_function(wrap_pyfunction!(bson::pymongo_decode, module)?)?;
     module.add_function(wrap_pyfunction!(bson::pymongo_decode_all, module)?)?;

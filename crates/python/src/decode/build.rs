@@ -91,7 +91,12 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 Some(scope) => types::bson_values::scoped_code(self.py, &code, scope)?,
                 None => return Err(decode("code without its variables", at)),
             },
-            Make::Dialect(make) => D::make(self, make, frame.object.take(), frame.object_id, parts, at)?,
+            Make::Dialect(make) => {
+                if D::HASHES_PARTS {
+                    self.charge_key(frame.hash_cost, at)?;
+                }
+                D::make(self, make, frame.object.take(), frame.object_id, parts, at)?
+            },
             Make::Recipe { .. } => return Err(decode("a recipe out of place", at)),
         };
         self.whole(frame.object_id, made.get());

@@ -12,7 +12,7 @@ use crate::error::{decode, raised, Fault, Result};
 use crate::memory::Vec;
 use crate::schema::{NodeId, ANY};
 use crate::types::bson_values;
-use holdall_format::model::TypedValue;
+use holdall_format::model::{LispValue, TypedValue};
 use holdall_format::{Reader, Token};
 use pyo3::ffi;
 use std::convert::Infallible;
@@ -29,6 +29,11 @@ pub trait Dialect<'i>: Sized {
 
     /// What is referred to stands in a table, and is built where it is met first.
     const BACK_REFERENCES: bool = false;
+
+    /// Parts that [`Dialect::make`] gets may be hashed by it.
+    const HASHES_PARTS: bool = false;
+    /// The first of a frame's lists has keys.
+    const LISTS_BEGIN_WITH_KEYS: bool = false;
 
     /// Comes before the outermost value.
     #[inline(always)]
@@ -63,6 +68,20 @@ pub trait Dialect<'i>: Sized {
     /// Makes or begins a value with a type of its own.
     fn typed_value(decoder: &mut Decoder<'i, Self>, _value: TypedValue<'i>) -> Result<Option<Owned>> {
         Err(decode(OUT_OF_PLACE, decoder.here()))
+    }
+
+    /// Makes or begins a value of Common Lisp.
+    fn lisp_value(decoder: &mut Decoder<'i, Self>, _value: LispValue<'i>) -> Result<Option<Owned>> {
+        Err(decode(OUT_OF_PLACE, decoder.here()))
+    }
+
+    /// Comes after the last item of a list's frame, which was just taken off the stack: it is done, unless more of it follows.
+    #[inline(always)]
+    fn end_of_list(
+        _: &mut Decoder<'i, Self>,
+        frame: Option<Frame<Self::Make>>,
+    ) -> Result<Option<Frame<Self::Make>>> {
+        Ok(frame)
     }
 
     /// Makes an object of a point in time; `None` where it is like any other.

@@ -147,7 +147,8 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 Err(fault) => return Err(self.stopped(depth, at, fault)),
             }
         }
-        Ok(self.pop())
+        let frame = self.pop();
+        D::end_of_list(self, frame)
     }
 
     fn run_tuple(&mut self) -> Result<Option<Frame<D::Make>>> {
@@ -381,7 +382,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         // Of lists, the first has keys.
         let is_hashed = match frame.kind {
             Kind::Set => true,
-            Kind::Lists => at == 0,
+            Kind::Lists => D::LISTS_BEGIN_WITH_KEYS && at == 0,
             _ => frame.key.is_none(),
         };
         if is_hashed {

@@ -332,6 +332,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 }
                 Token::Complex(real, imag) => self.done(Owned::new(ffi::PyComplex_FromDoubles(real, imag))),
                 Token::TypedValue(value) => D::typed_value(self, value),
+                Token::LispValue(value) => D::lisp_value(self, value),
                 Token::Bytes(bytes) => D::bytes(self, bytes),
                 Token::ByteArray(bytes) => self
                     .done(Owned::new(ffi::PyByteArray_FromStringAndSize(bytes.as_ptr().cast(), bytes.len() as isize))),

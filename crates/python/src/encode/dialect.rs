@@ -72,6 +72,10 @@ pub trait Dialect: Sized {
         unsafe { encoder.walk_schemaless_pairs() }
     }
 
+    /// Writes what follows the items of a list that isn't empty.
+    #[inline(always)]
+    fn end_list(_: &mut Encoder<'_, Self>) {}
+
     /// Writes the items of a list or tuple as one packed run. `Some(false)`: they have no such form. `None`: the format
     /// has no runs.
     ///

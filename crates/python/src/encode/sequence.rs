@@ -45,6 +45,9 @@ impl<D: Dialect> Encoder<'_, D> {
                 }
             }
             if at == items.len() {
+                if at > 0 && seq == Seq::List {
+                    D::end_list(self);
+                }
                 return Ok(());
             }
             let kind = if seq == Seq::List { Kind::List } else { Kind::Tuple };

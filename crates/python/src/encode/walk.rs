@@ -153,6 +153,9 @@ impl<D: Dialect> Encoder<'_, D> {
             }
         }
         self.tables.stack.pop();
+        if seq == Seq::List {
+            D::end_list(self);
+        }
         Ok(())
     }
 

@@ -4,6 +4,7 @@ use crate::cpython::owned;
 use crate::decode;
 use crate::decode::MsgpackOptions;
 use crate::dialect::julia::Julia;
+use crate::dialect::lisp::Lisp;
 use crate::memory::Vec;
 use crate::message::limits::Limits;
 use crate::message::options::{hook, Wanted};
@@ -63,6 +64,14 @@ impl LoadArgs<'_, '_> {
     pub fn bson(self, tz_aware: bool) -> PyResult<decode::Options> {
         let options = without_names(self.hold()?, false)?;
         Ok(decode::Options { naive: !tz_aware, ..options })
+    }
+
+    /// The options for Lisp's files: `types` are the classes that Lisp's types become.
+    pub fn lisp(mut self, py: Python<'_>) -> PyResult<(decode::Options, Lisp)> {
+        let none = py.None().into_bound(py);
+        let types = self.types.take().unwrap_or(&none);
+        let lisp = Lisp::new(types)?;
+        Ok((self.hold()?, lisp))
     }
 
     /// The options for Julia's files: `types` are the classes that Julia's types become.

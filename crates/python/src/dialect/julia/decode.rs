@@ -18,6 +18,7 @@ impl<'i, R: JuliaReader<'i>> Dialect<'i> for FromJulia<'i, R> {
     type Make = JuliaMake;
 
     const BACK_REFERENCES: bool = true;
+    const LISTS_BEGIN_WITH_KEYS: bool = true;
 
     fn start(decoder: &mut Decoder<'i, Self>) -> Result<()> {
         decoder.find_back_references()

@@ -1,0 +1,241 @@
+//! Lisp's files as this dialect decodes them: its hooks in the loop.
+
+use super::known::{Class, FromLisp, LispMake};
+use super::call;
+use crate::cpython::{held, int, owned, Obj, Owned};
+use crate::decode::dialect::Dialect;
+use crate::decode::frame::{Frame, Make};
+use crate::decode::Decoder;
+use crate::error::{decode, raised, refused, Fault, Result};
+use crate::memory::Vec;
+use crate::schema::node::{Scalar, Seq, SeqKind};
+use crate::schema::{NodeId, ANY};
+use holdall_format::model::{LispReader, LispValue};
+use holdall_format::Token;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::PyList;
+
+const OUT_OF_PLACE: &str = "a description of objects out of place";
+
+impl<'i, R: LispReader<'i>> Dialect<'i> for FromLisp<'i, R> {
+    type Reader = R;
+    type Make = LispMake;
+
+    const HASHES_PARTS: bool = true;
+
+    fn start(decoder: &mut Decoder<'i, Self>) -> Result<()> {
+        match decoder.r.more()? {
+            true => Ok(()),
+            false => Err(decode("expected a value, found the end", decoder.here())),
+        }
+    }
+
+    fn finish(decoder: &mut Decoder<'i, Self>) -> Result<()> {
+        if let Some(at) = decoder.dialect.anew {
+            return Err(decode("a value that holds itself in a way that Python has no form for", at));
+        }
+        decoder.empty_unbound()
+    }
+
+    fn lisp_value(decoder: &mut Decoder<'i, Self>, value: LispValue<'i>) -> Result<Option<Owned>> {
+        decoder.lisp_value(value)
+    }
+
+    fn typed(decoder: &mut Decoder<'i, Self>, token: &Token<'i>, id: NodeId) -> Result<Option<Option<Owned>>> {
+        decoder.typed_lisp(token, id)
+    }
+
+    #[inline(always)]
+    fn end_of_list(
+        decoder: &mut Decoder<'i, Self>,
+        frame: Option<Frame<LispMake>>,
+    ) -> Result<Option<Frame<LispMake>>> {
+        decoder.end_of_list(frame)
+    }
+
+    unsafe fn set_deferred(
+        decoder: &mut Decoder<'i, Self>,
+        dict: Obj,
+        key: Obj,
+        value: Obj,
+        _: u32,
+        at: usize,
+    ) -> Result<()> {
+        // SAFETY: by the trait's contract all three are alive; they are held from here on.
+        let [dict, key, value] = unsafe { [dict, key, value].map(|object| Owned::borrowed(object)) };
+        decoder.set_late(&dict, &key, &value, at)
+    }
+
+    fn make(
+        decoder: &mut Decoder<'i, Self>,
+        make: LispMake,
+        object: Option<Owned>,
+        object_id: u32,
+        gathered: Vec<Owned>,
+        at: usize,
+    ) -> Result<Owned> {
+        let (py, names) = (decoder.py, decoder.dialect.lisp.names);
+        let function = match &make {
+            LispMake::Dotted { .. } | LispMake::Chain { .. } | LispMake::Cells => {
+                return decoder.finished_list(&make, object, object_id, gathered, at);
+            }
+            LispMake::Table { header, start } => {
+                let Some(table) = object else { return Err(decode("a table that was not made", at)) };
+                return decoder.filled(header, table, object_id, gathered, (*start, at));
+            }
+            LispMake::Array => return decoder.filled_array(object, None, &gathered, at),
+            LispMake::Displaced { offset } => return decoder.filled_array(object, Some(*offset), &gathered, at),
+            LispMake::Made(described) => match &described.class {
+                Class::Made(function) => function,
+                _ => return Err(decode(OUT_OF_PLACE, at)),
+            },
+            LispMake::Pathname => &names.pathname,
+            LispMake::Ratio => &names.ratio,
+            LispMake::Complex => &names.complex,
+        };
+        let parts = PyList::new(py, gathered.iter().map(|part| held(py, part)))?;
+        let made = call(py, function, (parts,)).map_err(|error| decoder.refuse(error, at))?;
+        Ok(owned(&made))
+    }
+
+    fn run_lists(decoder: &mut Decoder<'i, Self>) -> Result<Option<Frame<LispMake>>> {
+        decoder.run_chain()
+    }
+}
+
+impl<'i, R: LispReader<'i>> Decoder<'i, FromLisp<'i, R>> {
+    #[inline]
+    fn lisp_value(&mut self, value: LispValue<'i>) -> Result<Option<Owned>> {
+        match value {
+            LispValue::List(len) => self.list_of_conses(len, ANY),
+            LispValue::Cons => self.chain(),
+            LispValue::Object => self.object(),
+            LispValue::Symbol(name) => {
+                let made = self.symbol(name)?;
+                self.done(Some(made))
+            }
+            _ => self.other_value(value),
+        }
+    }
+
+    #[inline(never)]
+    fn other_value(&mut self, value: LispValue<'i>) -> Result<Option<Owned>> {
+        let (py, at, names) = (self.py, self.here(), self.dialect.lisp.names);
+        let made = match value {
+            LispValue::List(_) | LispValue::Cons | LispValue::Object | LispValue::Symbol(_) => {
+                return Err(decode(OUT_OF_PLACE, at))
+            }
+            LispValue::Uninterned(name) => {
+                // SAFETY: the singleton lives as long as the interpreter.
+                let made = self.new_symbol(name, unsafe { Owned::borrowed(ffi::Py_None()) })?;
+                return self.done(Some(made));
+            }
+            LispValue::Bignum { negative, magnitude } => {
+                self.charge(magnitude.len())?;
+                let mut bytes = Vec::with_capacity(magnitude.len() + 1);
+                bytes.extend_from_slice(magnitude);
+                bytes.push(0);
+                // SAFETY: the GIL is held while a decoder lives.
+                let made = unsafe { int::from_bytes(&bytes) }.ok_or_else(raised)?;
+                let made = match negative {
+                    // SAFETY: `made` is an owned reference.
+                    true => unsafe { Owned::new(ffi::PyNumber_Negative(made.get())) }.ok_or_else(raised)?,
+                    false => made,
+                };
+                return self.done(Some(made));
+            }
+            LispValue::Ratio => return self.gather(Make::Dialect(LispMake::Ratio), 2),
+            LispValue::Complex => return self.gather(Make::Dialect(LispMake::Complex), 2),
+            LispValue::Pathname => return self.gather(Make::Dialect(LispMake::Pathname), 6),
+            LispValue::Single(value) => {
+                self.charge(32)?;
+                call(py, &names.single, (f64::from(value),))
+            }
+            LispValue::ComplexSingle(real, imaginary) => {
+                self.charge(64)?;
+                call(py, &names.complex_single, (f64::from(real), f64::from(imaginary)))
+            }
+            LispValue::Info { slots } => {
+                let outer = self.take_id();
+                let described = self.describe(slots)?;
+                self.object_id = outer;
+                return self.done(Some(described.object.clone()));
+            }
+            LispValue::KnownInfo(_) => return Err(decode(OUT_OF_PLACE, at)),
+            LispValue::Unbound => return self.unbound(),
+            LispValue::Vector { element, len, data } => return self.packed(element, None, len, data),
+            LispValue::Packed { element, dimensions, len, data } => {
+                return self.packed(element, Some(dimensions), len, data)
+            }
+            LispValue::Array(header) => return self.general(header),
+            LispValue::HashTable { count, .. } => return self.table(count),
+        };
+        let made = owned(&made.map_err(|error| self.refuse(error, at))?);
+        self.done(Some(made))
+    }
+
+    /// A value against a node of a schema; `None` where it is like any other.
+    fn typed_lisp(&mut self, token: &Token<'i>, id: NodeId) -> Result<Option<Option<Owned>>> {
+        let node = self.rules.node(id);
+        match *token {
+            // NIL is the empty list, and false.
+            Token::None => {
+                if let Some(Seq { .. }) = &node.seq {
+                    // SAFETY: the GIL is held while a decoder lives.
+                    let list = unsafe { Owned::new(ffi::PyList_New(0)) }.ok_or_else(raised)?;
+                    return self.looked_at(id, |decoder| decoder.done(Some(list))).map(Some);
+                }
+                if node.scalars.iter().any(|scalar| matches!(scalar, Scalar::Bool)) {
+                    // SAFETY: the singleton lives as long as the interpreter.
+                    let no = unsafe { Owned::borrowed(ffi::Py_False()) };
+                    return self.done(Some(no)).map(Some);
+                }
+                Ok(None)
+            }
+            Token::LispValue(LispValue::List(len)) => match &node.seq {
+                Some(Seq { kind: SeqKind::List(item), min: None, max: None }) => {
+                    let item = *item;
+                    self.list_of_conses(len, item).map(Some)
+                }
+                _ => self.looked_at(id, |decoder| decoder.list_of_conses(len, ANY)).map(Some),
+            },
+            Token::LispValue(value) => self.looked_at(id, |decoder| decoder.lisp_value(value)).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// The error for a value that a function of ours, or of the user's, refused.
+    #[cold]
+    pub(super) fn refuse(&self, error: PyErr, at: usize) -> Fault {
+        let cause = error.clone_ref(self.py);
+        error.restore(self.py);
+        let refused = refused("a value that can't be made of what is stored of it", at).into_py(0);
+        if !refused.value(self.py).is(cause.value(self.py)) {
+            refused.set_cause(self.py, Some(cause));
+        }
+        refused.into()
+    }
+
+    /// All values of a message, as a list: one behind the other they may refer to each other.
+    pub fn all_values(&mut self) -> Result<Owned> {
+        let list = PyList::empty(self.py);
+        self.numbered.push(crate::decode::Numbered::open());
+        self.object_id = crate::decode::NO_ID;
+        while self.r.more()? {
+            let made = match self.value(ANY, crate::schema::node::accepts::ALL).map_err(|fault| fault.found(self.here()))? {
+                Some(made) => made,
+                None => self.run(0)?,
+            };
+            list.append(held(self.py, &made))?;
+        }
+        self.finish_deferred(0)?;
+        Self::finish_all(self)?;
+        Ok(owned(list.as_any()))
+    }
+
+    fn finish_all(&mut self) -> Result<()> {
+        <FromLisp<'i, R> as Dialect<'i>>::finish(self)
+    }
+}
+

@@ -1,0 +1,661 @@
+//! Objects as Lisp's values: instances of mapped classes slot by slot, all else as `holdall.lisp` lowers it.
+
+use super::{call, Names};
+use crate::classes::plan;
+use crate::classes::state;
+use crate::cpython::dict;
+use crate::cpython::{float, held, owned, references, text, Obj, Owned, Type, View};
+use crate::encode::dialect::Dialect;
+use crate::encode::memo::Met;
+use crate::encode::{shapes, Encoder, Sharing};
+use crate::error::{encode, raised, EncodeError, Result};
+use crate::memory::{HashMap, Vec};
+use crate::types::walker::{WorkItem, BY_PARENT};
+use holdall_format::lisp::{tag, Element};
+use holdall_format::model::{LispForm, LispWriter};
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::{PyComplex, PyList, PyTuple};
+use std::marker::PhantomData;
+use std::ptr::addr_of_mut;
+use std::rc::Rc;
+
+/// What `lower` answers, by its first item.
+mod answer {
+    pub const VALUE: u8 = 0;
+    pub const VECTOR: u8 = 1;
+    pub const PACKED: u8 = 2;
+    pub const ARRAY: u8 = 3;
+    pub const TABLE: u8 = 4;
+    pub const PATHNAME: u8 = 5;
+    pub const COMPLEX: u8 = 6;
+    pub const COMPLEX_SINGLE: u8 = 7;
+}
+
+/// Something that is written once and referred to by its id afterwards, identified by its value and not by its object.
+#[derive(Debug, Default, Clone)]
+struct Shared {
+    /// How often the first walk met it.
+    uses: usize,
+    id: Option<u32>,
+}
+
+#[derive(Debug)]
+struct Symbol {
+    name: Vec<u8>,
+    /// The index of its package; `None` without one.
+    package: Option<usize>,
+    shared: Shared,
+}
+
+#[derive(Debug)]
+struct Package {
+    name: Vec<u8>,
+    shared: Shared,
+}
+
+/// What describes the instances of a class, or the records of a type.
+#[derive(Debug)]
+struct Info {
+    of_type: usize,
+    slots: Vec<usize>,
+    shared: Shared,
+    /// Its number where references are not tracked.
+    number: Option<u64>,
+}
+
+/// How instances of a class are written.
+#[derive(Debug, Clone)]
+enum ClassForm {
+    Mapped(Rc<Mapped>),
+    Lowered,
+}
+
+#[derive(Debug)]
+struct Mapped {
+    info: usize,
+    names: Vec<Owned>,
+    /// Where the slots are, if all fields are slots.
+    offsets: Option<Vec<usize>>,
+}
+
+/// What one walk has found out, for the next.
+#[derive(Debug)]
+pub struct Found {
+    names: &'static Names,
+    symbols: Vec<Symbol>,
+    by_name: HashMap<Vec<u8>, usize>,
+    by_address: HashMap<usize, usize>,
+    packages: Vec<Package>,
+    packages_by_name: HashMap<Vec<u8>, usize>,
+    infos: Vec<Info>,
+    /// By the addresses of classes, and of records' types.
+    infos_by_address: HashMap<usize, usize>,
+    classes: HashMap<usize, ClassForm>,
+    last: Option<(usize, ClassForm)>,
+    /// What the addresses belong to.
+    kept: Vec<Owned>,
+    infos_written: u64,
+    version: bool,
+}
+
+impl Found {
+    pub fn new(py: Python<'_>, version: bool) -> PyResult<Found> {
+        Ok(Found {
+            names: Names::get(py)?,
+            symbols: Vec::new(),
+            by_name: HashMap::new(),
+            by_address: HashMap::new(),
+            packages: Vec::new(),
+            packages_by_name: HashMap::new(),
+            infos: Vec::new(),
+            infos_by_address: HashMap::new(),
+            classes: HashMap::new(),
+            last: None,
+            kept: Vec::new(),
+            infos_written: 0,
+            version,
+        })
+    }
+
+    /// How many ids symbols, packages and descriptions will get.
+    fn ids(&self) -> usize {
+        let shared = self.symbols.iter().map(|symbol| &symbol.shared);
+        let shared = shared.chain(self.packages.iter().map(|package| &package.shared));
+        shared.chain(self.infos.iter().map(|info| &info.shared)).filter(|shared| shared.uses > 1).count()
+    }
+}
+
+/// Common Lisp's values as cl-binary-store stores them.
+pub struct ToLisp<W> {
+    pub(super) found: Found,
+    writer: PhantomData<fn() -> W>,
+}
+
+impl<W> ToLisp<W> {
+    pub fn new(found: Found) -> Self {
+        ToLisp { found, writer: PhantomData }
+    }
+
+    pub fn into_found(self) -> Found {
+        self.found
+    }
+}
+
+impl<W: LispWriter> Dialect for ToLisp<W> {
+    type Writer = W;
+
+    const HAS_REFERENCES: bool = true;
+    const SHARED_STAND_APART: bool = true;
+
+    unsafe fn root(encoder: &mut Encoder<'_, Self>, root: Obj) -> Result<bool> {
+        // SAFETY: the same contract as the trait's.
+        unsafe { encoder.lisp_root(root)? };
+        Ok(true)
+    }
+
+    unsafe fn dict(encoder: &mut Encoder<'_, Self>, object: Obj, _: u32) -> Result<()> {
+        // SAFETY: the same contract as the trait's.
+        unsafe { encoder.lisp_dict(object) }
+    }
+
+    #[inline(always)]
+    fn end_list(encoder: &mut Encoder<'_, Self>) {
+        encoder.w.none();
+    }
+
+    unsafe fn value(encoder: &mut Encoder<'_, Self>, object: Obj, class: Type) -> Result<()> {
+        // SAFETY: the same contract as the trait's.
+        unsafe { encoder.lisp_value(object, class) }
+    }
+
+    #[inline(always)]
+    unsafe fn met_shared(encoder: &mut Encoder<'_, Self>, object: Obj) -> Result<bool> {
+        // SAFETY: the same contract as the trait's.
+        unsafe { encoder.met_twice(object) }
+    }
+
+    #[inline(always)]
+    unsafe fn met_text(encoder: &mut Encoder<'_, Self>, object: Obj, held: isize) -> Result<bool> {
+        // SAFETY: the same contract as the trait's.
+        unsafe { Ok(encoder.may_be_shared(object, held) && !text::is_singleton(object) && encoder.met_twice(object)?) }
+    }
+}
+
+impl<W: LispWriter> Encoder<'_, ToLisp<W>> {
+    /// Writes the outermost object; the walk writes what it holds.
+    ///
+    /// # Safety
+    /// `root` is alive.
+    unsafe fn lisp_root(&mut self, root: Obj) -> Result<()> {
+        self.next_id = 1;
+        if self.dialect.found.version {
+            self.w.form(LispForm::Version);
+        }
+        if let Sharing::Found(found) = &self.sharing {
+            let ids = found.len() + self.dialect.found.ids();
+            if ids >= tag::COUNTED_REFERENCES {
+                self.w.form(LispForm::ReferenceCount(ids + 1));
+            }
+        }
+        // SAFETY: by the contract alive; the caller of the walk holds it until the message is whole.
+        unsafe {
+            if self.leaf(root, isize::MAX)? || (self.tracks() && self.met_twice(root)?) {
+                return Ok(());
+            }
+            self.open(root, shapes::NONE)
+        }
+    }
+
+    /// In the first walk, notes what is met again. In the second, gives these objects an id, and refers to them later.
+    ///
+    /// # Safety
+    /// `object` is alive.
+    #[inline(never)]
+    unsafe fn met_twice(&mut self, object: Obj) -> Result<bool> {
+        // SAFETY: by the contract alive; of its class, only types with that layout have their size read.
+        unsafe {
+            let class = ffi::Py_TYPE(object);
+            // Symbols are told by their values; the empty list is NIL.
+            if class == self.dialect.found.names.symbol.get().cast()
+                || (class == addr_of_mut!(ffi::PyList_Type) && ffi::Py_SIZE(object) == 0)
+            {
+                return Ok(false);
+            }
+        }
+        match &mut self.sharing {
+            Sharing::Found(found) if !found.contains_key(&(object as usize)) => return Ok(false),
+            Sharing::Finding(found) => {
+                return Ok(match self.tables.memo.meet(object, 0) {
+                    Met::Never => false,
+                    Met::Before(_) => {
+                        *found.entry(object as usize).or_default() += 1;
+                        true
+                    }
+                });
+            }
+            _ => {}
+        }
+        match self.tables.memo.meet(object, self.next_id) {
+            Met::Before(number) => {
+                self.w.reference(u64::from(number));
+                Ok(true)
+            }
+            Met::Never => {
+                self.number()?;
+                self.w.assign_id();
+                Ok(false)
+            }
+        }
+    }
+
+    /// For what is identified by its value: whether a reference to it was written; else it comes next, with an id if the
+    /// first walk met it more than once.
+    fn shared(&mut self, of: impl Fn(&mut Found) -> &mut Shared) -> Result<bool> {
+        let first_walk = self.is_first_walk();
+        let tracks = self.tracks();
+        let shared = of(&mut self.dialect.found);
+        if first_walk {
+            shared.uses += 1;
+            return Ok(shared.uses > 1);
+        }
+        if !tracks || shared.uses < 2 {
+            return Ok(false);
+        }
+        if let Some(id) = shared.id {
+            self.w.reference(u64::from(id));
+            return Ok(true);
+        }
+        let id = self.number()?;
+        of(&mut self.dialect.found).id = Some(id);
+        self.w.assign_id();
+        Ok(false)
+    }
+
+    /// The index of a symbol.
+    fn symbol_of(&mut self, object: &Bound<'_, PyAny>) -> Result<usize> {
+        let found = &mut self.dialect.found;
+        if let Some(&known) = found.by_address.get(&(object.as_ptr() as usize)) {
+            return Ok(known);
+        }
+        let [name_at, package_at] = found.names.symbol_slots;
+        // SAFETY: `object` is an instance of `Symbol`, in which the slots were found; an empty slot is null.
+        let (name, package) = unsafe {
+            let [name, package] = [name_at, package_at].map(|offset| state::slot(object.as_ptr(), offset));
+            if name.is_null() || package.is_null() {
+                return Err(encode("a Symbol without its name or package"));
+            }
+            let bound = |part: Obj| Bound::from_borrowed_ptr(object.py(), part);
+            (bound(name).extract::<String>()?, bound(package).extract::<Option<String>>()?)
+        };
+        let mut key = Vec::new();
+        key.extend_from_slice(package.as_deref().unwrap_or("\0").as_bytes());
+        key.push(0);
+        key.extend_from_slice(name.as_bytes());
+        // Symbols without a package are different ones even if their names are the same.
+        let known = package.as_ref().and_then(|_| found.by_name.get(&key).copied());
+        let index = match known {
+            Some(known) => known,
+            None => {
+                let package = package.map(|package| {
+                    let bytes: Vec<u8> = package.as_bytes().into();
+                    match found.packages_by_name.get(&bytes) {
+                        Some(&known) => known,
+                        None => {
+                            found.packages.push(Package { name: bytes.clone(), shared: Shared::default() });
+                            found.packages_by_name.insert(bytes, found.packages.len() - 1);
+                            found.packages.len() - 1
+                        }
+                    }
+                });
+                found.symbols.push(Symbol { name: name.as_bytes().into(), package, shared: Shared::default() });
+                found.by_name.insert(key, found.symbols.len() - 1);
+                found.symbols.len() - 1
+            }
+        };
+        found.by_address.insert(object.as_ptr() as usize, index);
+        found.kept.push(owned(object));
+        Ok(index)
+    }
+
+    fn symbol(&mut self, index: usize) -> Result<()> {
+        if self.shared(|found| &mut found.symbols[index].shared)? {
+            return Ok(());
+        }
+        let symbol = &self.dialect.found.symbols[index];
+        let Some(package) = symbol.package else {
+            self.w.form(LispForm::Uninterned(&symbol.name));
+            return Ok(());
+        };
+        self.w.form(LispForm::Symbol(&symbol.name));
+        if !self.shared(|found| &mut found.packages[package].shared)? {
+            let name = &self.dialect.found.packages[package].name;
+            match name.is_ascii() {
+                true => self.w.form(LispForm::BaseString(name)),
+                false => self.w.text(holdall_format::model::Text::Utf8(name)),
+            }
+        }
+        Ok(())
+    }
+
+    /// The index of what describes a type of `holdall.lisp`'s.
+    fn info_of(&mut self, of_type: &Bound<'_, PyAny>) -> Result<usize> {
+        let address = of_type.as_ptr() as usize;
+        if let Some(&known) = self.dialect.found.infos_by_address.get(&address) {
+            return Ok(known);
+        }
+        let name = self.symbol_of(&of_type.getattr("name")?)?;
+        let mut slots = Vec::new();
+        for slot in of_type.getattr("slots")?.try_iter()? {
+            slots.push(self.symbol_of(&slot?)?);
+        }
+        let found = &mut self.dialect.found;
+        let same = |info: &Info| info.of_type == name && info.slots == slots;
+        let index = match found.infos.iter().position(same) {
+            Some(known) => known,
+            None => {
+                found.infos.push(Info { of_type: name, slots, shared: Shared::default(), number: None });
+                found.infos.len() - 1
+            }
+        };
+        found.infos_by_address.insert(address, index);
+        found.kept.push(owned(of_type));
+        Ok(index)
+    }
+
+    /// Begins an object: what describes it.
+    fn begin_object(&mut self, info: usize) -> Result<()> {
+        self.w.form(LispForm::Object);
+        if self.shared(|found| &mut found.infos[info].shared)? {
+            return Ok(());
+        }
+        if !self.tracks() && !self.is_first_walk() {
+            if let Some(number) = self.dialect.found.infos[info].number {
+                self.w.form(LispForm::KnownInfo(number));
+                return Ok(());
+            }
+            self.dialect.found.infos_written += 1;
+            self.dialect.found.infos[info].number = Some(self.dialect.found.infos_written);
+        }
+        let Info { of_type, slots, .. } = &self.dialect.found.infos[info];
+        let (of_type, slots) = (*of_type, slots.clone());
+        self.w.form(LispForm::Info(slots.len()));
+        self.symbol(of_type)?;
+        for slot in slots {
+            self.symbol(slot)?;
+        }
+        Ok(())
+    }
+
+    /// A hash table of the test EQUAL.
+    ///
+    /// # Safety
+    /// `object` is a dict whose id was written.
+    unsafe fn lisp_dict(&mut self, object: Obj) -> Result<()> {
+        let lowered = {
+            // SAFETY: by the contract alive.
+            let bound = unsafe { Bound::from_borrowed_ptr(self.py, object) };
+            call(self.py, &self.dialect.found.names.lower, (bound,))?
+        };
+        self.lowered(&lowered)?;
+        // SAFETY: by the contract a dict, which the frame holds.
+        unsafe {
+            // The head is written after the items' frame is there: what is on top is written first.
+            let head = self.tables.stack.pop();
+            debug_assert!(dict::len(object) == 0 || head.is_some());
+            self.pairs(object);
+            self.tables.stack.extend(head);
+        }
+        Ok(())
+    }
+
+    /// # Safety
+    /// `object` is alive, of that class, and its id was written.
+    #[inline]
+    unsafe fn lisp_value(&mut self, object: Obj, class: Type) -> Result<()> {
+        let names = self.dialect.found.names;
+        // SAFETY: by the contract alive; that it is of a class is seen before its memory is read.
+        unsafe {
+            if class == names.symbol.get().cast() {
+                let index = self.symbol_of(&Bound::from_borrowed_ptr(self.py, object))?;
+                return self.symbol(index);
+            }
+            if class == names.cons.get().cast() {
+                return self.conses(object);
+            }
+            if class == names.record.get().cast() {
+                return self.record(object);
+            }
+            if class == names.single.get().cast() {
+                #[allow(clippy::cast_possible_truncation)]
+                self.w.form(LispForm::Single(float::value(object) as f32));
+                return Ok(());
+            }
+            if object == names.unbound.get() {
+                self.w.form(LispForm::Unbound);
+                return Ok(());
+            }
+            match self.form_of(class)? {
+                ClassForm::Mapped(mapped) => self.mapped(object, &mapped),
+                ClassForm::Lowered => self.by_lowering(object, class),
+            }
+        }
+    }
+
+    fn form_of(&mut self, class: Type) -> Result<ClassForm> {
+        let (py, key) = (self.py, class as usize);
+        if let Some((_, known)) = self.dialect.found.last.as_ref().filter(|last| last.0 == key) {
+            return Ok(known.clone());
+        }
+        let known = self.dialect.found.classes.get(&key).cloned();
+        let form = match known {
+            Some(known) => known,
+            None => {
+                // SAFETY: the class of a live object.
+                let bound = unsafe { Bound::from_borrowed_ptr(py, class.cast()) };
+                let answer = call(py, &self.dialect.found.names.class_of, (&bound,))?;
+                let form = match answer.is_none() {
+                    true => ClassForm::Lowered,
+                    false => {
+                        let (of_type, fields): (Bound<'_, PyAny>, Bound<'_, PyTuple>) = answer.extract()?;
+                        let info = self.info_of(&of_type)?;
+                        // SAFETY: the GIL is held, and so is the class.
+                        let plan = unsafe { plan::of(py, class)? };
+                        let mut names = Vec::new();
+                        for field in &fields {
+                            let mut name = owned(&field).into_raw();
+                            // SAFETY: a string of ours; interning may replace it by an equal one.
+                            names.push(unsafe {
+                                ffi::PyUnicode_InternInPlace(&mut name);
+                                Owned::new(name).ok_or_else(raised)?
+                            });
+                        }
+                        let offset = |name: &Owned| {
+                            let slot = plan.slots.iter().find(|slot| slot.name.get() == name.get());
+                            slot.map(|slot| slot.offset)
+                        };
+                        let offsets = names.iter().map(offset).collect::<Option<Vec<_>>>();
+                        ClassForm::Mapped(Rc::new(Mapped { info, names, offsets }))
+                    }
+                };
+                self.dialect.found.classes.insert(key, form.clone());
+                self.dialect.found.kept.push(owned(&bound));
+                form
+            }
+        };
+        self.dialect.found.last = Some((key, form.clone()));
+        Ok(form)
+    }
+
+    /// An instance of a mapped class.
+    ///
+    /// # Safety
+    /// `object` is an instance of the class of that form.
+    unsafe fn mapped(&mut self, object: Obj, mapped: &Mapped) -> Result<()> {
+        self.begin_object(mapped.info)?;
+        let unbound = self.dialect.found.names.unbound.clone();
+        let mut parts = Vec::with_capacity(mapped.names.len());
+        // SAFETY: by the contract of the class in which the offsets were found.
+        unsafe {
+            if let Some(offsets) = &mapped.offsets {
+                let mut leaves = true;
+                for &offset in offsets {
+                    let value = state::slot(object, offset);
+                    if leaves && !value.is_null() && self.leaf(value, BY_PARENT)? {
+                        continue;
+                    }
+                    leaves = false;
+                    parts.push(WorkItem::Value(if value.is_null() { unbound.clone() } else { Owned::borrowed(value) }));
+                }
+            } else {
+                let instance = Bound::from_borrowed_ptr(self.py, object);
+                for name in &mapped.names {
+                    let value = instance.getattr_opt(held(self.py, name).cast::<pyo3::types::PyString>().map_err(PyErr::from)?)?;
+                    parts.push(WorkItem::Value(value.map_or_else(|| unbound.clone(), |value| owned(&value))));
+                }
+            }
+        }
+        if !parts.is_empty() {
+            self.then(parts);
+        }
+        Ok(())
+    }
+
+    /// # Safety
+    /// `object` is a `LispObject`.
+    unsafe fn record(&mut self, object: Obj) -> Result<()> {
+        let [of_type, values] = self.dialect.found.names.record_slots;
+        // SAFETY: by the contract of the class in which the slots were found; an empty slot is null.
+        let (of_type, values) = unsafe {
+            let [of_type, values] = [of_type, values].map(|offset| state::slot(object, offset));
+            if of_type.is_null() || values.is_null() {
+                return Err(encode("a LispObject without its type or values"));
+            }
+            (Bound::from_borrowed_ptr(self.py, of_type), Bound::from_borrowed_ptr(self.py, values))
+        };
+        let info = self.info_of(&of_type)?;
+        let values = values.cast_into::<PyList>().map_err(PyErr::from)?;
+        if values.len() != self.dialect.found.infos[info].slots.len() {
+            return Err(encode("a LispObject with another number of values than its type has slots"));
+        }
+        self.begin_object(info)?;
+        self.then(values.iter().map(|value| WorkItem::Value(owned(&value))).collect());
+        Ok(())
+    }
+
+    /// Conses: those that nothing else refers to are one list, up to its last cdr.
+    ///
+    /// # Safety
+    /// `object` is a `Cons`.
+    unsafe fn conses(&mut self, object: Obj) -> Result<()> {
+        let names = self.dialect.found.names;
+        let [car_at, cdr_at] = names.cons_slots;
+        let mut parts = Vec::new();
+        let mut cons = object;
+        loop {
+            // SAFETY: an instance of `Cons`, in which the slots were found; each is held by the one before it.
+            unsafe {
+                let [car, cdr] = [car_at, cdr_at].map(|offset| state::slot(cons, offset));
+                if car.is_null() || cdr.is_null() {
+                    return Err(encode("a Cons without its car or cdr"));
+                }
+                parts.push(WorkItem::Value(Owned::borrowed(car)));
+                if ffi::Py_TYPE(cdr) == names.cons.get().cast() && references(cdr) <= BY_PARENT {
+                    cons = cdr;
+                    continue;
+                }
+                self.w.form(LispForm::List(parts.len()));
+                parts.push(WorkItem::Value(Owned::borrowed(cdr)));
+            }
+            break;
+        }
+        self.then(parts);
+        Ok(())
+    }
+
+    /// An object that `holdall.lisp` lowers, or refuses.
+    ///
+    /// # Safety
+    /// `object` is alive, of that class.
+    unsafe fn by_lowering(&mut self, object: Obj, class: Type) -> Result<()> {
+        let py = self.py;
+        // SAFETY: by the contract alive; that it is a bytearray or complex is seen by its class.
+        unsafe {
+            if class == addr_of_mut!(ffi::PyByteArray_Type) {
+                let len = ffi::PyByteArray_Size(object) as usize;
+                self.w.bytes(std::slice::from_raw_parts(ffi::PyByteArray_AsString(object).cast(), len));
+                return Ok(());
+            }
+            let bound = Bound::from_borrowed_ptr(py, object);
+            if let Ok(complex) = bound.cast_exact::<PyComplex>() {
+                self.w.form(LispForm::ComplexDouble(complex.real(), complex.imag()));
+                return Ok(());
+            }
+            match call(py, &self.dialect.found.names.lower, (&bound,)) {
+                Ok(lowered) => self.lowered(&lowered),
+                Err(error) if self.options.enc_hook.is_some() && error.is_instance_of::<EncodeError>(py) => {
+                    self.refused(object, "Lisp has no type for it, which needs")
+                }
+                Err(error) => Err(error.into()),
+            }
+        }
+    }
+
+    /// Writes what `lower` made of an object.
+    fn lowered(&mut self, lowered: &Bound<'_, PyAny>) -> Result<()> {
+        let lowered = lowered.cast::<PyTuple>().map_err(PyErr::from)?;
+        let part = |at: usize| lowered.get_item(at);
+        let values = |at: usize| -> Result<Vec<WorkItem>> {
+            Ok(part(at)?.try_iter()?.map(|value| value.map(|value| WorkItem::Value(owned(&value)))).collect::<PyResult<_>>()?)
+        };
+        let element = |at: usize| -> Result<Element> {
+            Element::of_code(part(at)?.extract()?).ok_or_else(|| encode("an unknown element type"))
+        };
+        match part(0)?.extract::<u8>()? {
+            answer::VALUE => self.then(crate::memory::vec![WorkItem::Instead(owned(&part(1)?), false)]),
+            answer::VECTOR => {
+                let (element, len) = (element(1)?, part(2)?.extract()?);
+                let view = View::new(&part(3)?)?;
+                self.w.vector(element, len, view.as_slice());
+            }
+            answer::PACKED => {
+                let element = element(1)?;
+                let dimensions: std::vec::Vec<usize> = part(2)?.extract()?;
+                let view = View::new(&part(3)?)?;
+                self.w.packed(element, &dimensions, view.as_slice());
+            }
+            answer::ARRAY => {
+                let dimensions: std::vec::Vec<usize> = part(1)?.extract()?;
+                self.w.form(LispForm::Array {
+                    fill_pointer: part(2)?.extract()?,
+                    adjustable: part(3)?.extract()?,
+                    displaced: part(4)?.extract()?,
+                    dimensions: &dimensions,
+                });
+                self.then(values(5)?);
+            }
+            answer::TABLE => {
+                let (count, size) = (part(1)?.extract()?, part(2)?.extract()?);
+                self.w.form(LispForm::HashTable { count, size });
+                self.then(values(3)?);
+            }
+            answer::PATHNAME => {
+                self.w.form(LispForm::Pathname);
+                self.then(values(1)?);
+            }
+            answer::COMPLEX => {
+                self.w.form(LispForm::Complex);
+                self.then(values(1)?);
+            }
+            answer::COMPLEX_SINGLE => {
+                let (real, imaginary): (f32, f32) = (part(1)?.extract()?, part(2)?.extract()?);
+                self.w.form(LispForm::ComplexSingle(real, imaginary));
+            }
+            _ => {
+                self.w.form(LispForm::Ratio);
+                self.then(values(1)?);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,130 @@
+//! What the decoder of this dialect is told, and what it knows while it reads a message.
+
+use super::{call, Names};
+use crate::cpython::{owned, Owned};
+use crate::error::Asked;
+use crate::memory::{HashMap, HashSet, Vec};
+use crate::shapes::Shape;
+use holdall_format::model::LispReader;
+use pyo3::prelude::*;
+use std::marker::PhantomData;
+use std::rc::Rc;
+use std::sync::{Mutex, PoisonError};
+
+/// How often a message is built at most (see [`Lisp::until_settled`]).
+const MOST_ROUNDS: usize = 4;
+
+/// What loads of Lisp's files are told besides all others.
+#[derive(Debug)]
+pub struct Lisp {
+    pub names: &'static Names,
+    /// The classes that the caller gave, for `resolve`.
+    pub types: Owned,
+    /// Arrays are views of this object's memory, which begins there; else they are copies.
+    pub views: Option<(Owned, usize)>,
+    /// Where values begin that need another form than the usual one: conses that are no list, tables that are no dict.
+    odd: Mutex<HashSet<usize>>,
+}
+
+impl Lisp {
+    pub fn new(types: &Bound<'_, PyAny>) -> PyResult<Lisp> {
+        let names = Names::get(types.py())?;
+        let types = owned(&call(types.py(), &names.permitted, (types,))?);
+        Ok(Lisp { names, types, views: None, odd: Mutex::default() })
+    }
+
+    pub(super) fn is_odd(&self, start: usize) -> bool {
+        self.odd.lock().unwrap_or_else(PoisonError::into_inner).contains(&start)
+    }
+
+    pub(super) fn make_odd(&self, start: usize) {
+        self.odd.lock().unwrap_or_else(PoisonError::into_inner).insert(start);
+    }
+
+    /// Builds a message by `once`, and again if values turned out to need another form after others had referred to them.
+    pub fn until_settled<T>(&self, once: impl Fn() -> PyResult<T>) -> PyResult<T> {
+        let known = || self.odd.lock().unwrap_or_else(PoisonError::into_inner).len();
+        for _ in 0..MOST_ROUNDS {
+            let before = known();
+            match once().answer()? {
+                Err(_) if known() > before => {}
+                settled => return settled,
+            }
+        }
+        once()
+    }
+}
+
+/// How objects of a description are made.
+#[derive(Debug)]
+pub enum Class {
+    /// An instance of a class, its fields by position.
+    Fields(Rc<Shape>),
+    /// What a function makes of all values.
+    Made(Owned),
+    /// A record: the type and its values.
+    Record,
+}
+
+/// What describes objects.
+#[derive(Debug)]
+pub struct Described {
+    pub object: Owned,
+    pub slots: usize,
+    pub class: Class,
+}
+
+/// Common Lisp's values as cl-binary-store stores them.
+pub struct FromLisp<'i, R: LispReader<'i>> {
+    pub(super) lisp: &'i Lisp,
+    /// Descriptions in the order in which they came, and by the address of their objects.
+    pub(super) described: Vec<Rc<Described>>,
+    pub(super) by_object: HashMap<usize, Rc<Described>>,
+    /// The last one that was referred to, and its object id.
+    pub(super) last: Option<(u64, Rc<Described>)>,
+    pub(super) classes_held: Vec<Owned>,
+    /// Symbols by their names and the addresses of their packages' names.
+    pub(super) symbols: HashMap<(&'i [u8], usize), Owned>,
+    pub(super) packages: HashMap<&'i [u8], Owned>,
+    /// Slots that were stored as unbound: filled while the instance is built, and emptied at the end.
+    pub(super) unbound: Vec<(Owned, Owned)>,
+    /// Where a value turned out to need another form after others had referred to it.
+    pub(super) anew: Option<usize>,
+    reader: PhantomData<fn() -> R>,
+}
+
+impl<'i, R: LispReader<'i>> FromLisp<'i, R> {
+    pub fn new(lisp: &'i Lisp) -> Self {
+        FromLisp {
+            lisp,
+            described: Vec::new(),
+            by_object: HashMap::new(),
+            last: None,
+            classes_held: Vec::new(),
+            symbols: HashMap::new(),
+            packages: HashMap::new(),
+            unbound: Vec::new(),
+            anew: None,
+            reader: PhantomData,
+        }
+    }
+}
+
+/// What a frame makes of the values that it gathers.
+#[derive(Debug, Clone)]
+pub enum LispMake {
+    /// The frame holds the cars: the last cdr follows. `start`: where the list begins.
+    Dotted { start: usize },
+    /// Conses one by one: their cars, then the last cdr.
+    Chain { start: usize },
+    /// A cons that exists already: its car and the rest follow.
+    Cells,
+    Table { header: Owned, start: usize },
+    Array,
+    Displaced { offset: usize },
+    /// An object, by the function of its description.
+    Made(Rc<Described>),
+    Pathname,
+    Ratio,
+    Complex,
+}

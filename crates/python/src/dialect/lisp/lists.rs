@@ -1,0 +1,241 @@
+//! Lists and conses. A list that ends in NIL is a list; conses that don't are `Cons` objects.
+//!
+//! How a list ends is known only at its end. If another value has referred to it as a list by then, the message is built once
+//! more, with conses in its place.
+
+use super::known::{FromLisp, LispMake};
+use crate::classes::state::{allocate, slot_mut};
+use crate::cpython::{fill, replace, Obj, Owned};
+use crate::decode::frame::{Frame, Kind, Make, Parts};
+use crate::decode::{Decoder, State, NO_ID};
+use crate::error::{decode, raised, Result};
+use crate::memory::Vec;
+use crate::schema::{NodeId, ANY};
+use holdall_format::model::{Leaf, LispReader, LispValue};
+use holdall_format::Token;
+use pyo3::ffi;
+
+const DOTTED: &str = "expected a list, found one that doesn't end in NIL";
+
+impl<'i, R: LispReader<'i>> Decoder<'i, FromLisp<'i, R>> {
+    /// Begins a list of `len` conses.
+    pub(super) fn list_of_conses(&mut self, len: usize, item: NodeId) -> Result<Option<Owned>> {
+        let start = self.here();
+        self.claim(len, 64 + 8 * len)?;
+        if self.dialect.lisp.is_odd(start) {
+            return self.cells(len + 1);
+        }
+        // SAFETY: the GIL is held while a decoder lives. The places are filled before anybody sees them.
+        let list = unsafe { Owned::new(ffi::PyList_New(len as isize)) }.ok_or_else(raised)?;
+        let object_id = self.take_id();
+        self.opened(object_id, list.get());
+        let accepts = self.rules.node(item).accepts;
+        let mut at = 0;
+        while at < len {
+            let Some(value) = self.next_leaf(accepts)? else { break };
+            // SAFETY: the list is ours alone, with a place for each value.
+            unsafe { fill::list_item(list.get(), at, value) };
+            at += 1;
+        }
+        if at == len && self.nil_follows()? {
+            self.whole(object_id, list.get());
+            return Ok(Some(list));
+        }
+        let frame = Frame { at, item, offset: start, ..self.frame(Kind::List, Some(list), len, object_id) };
+        if at < len {
+            return Ok(self.push(frame));
+        }
+        self.dotted(frame)?;
+        Ok(None)
+    }
+
+    /// Steps over NIL, if it comes next.
+    #[inline(always)]
+    pub(super) fn nil_follows(&mut self) -> Result<bool> {
+        let before = self.r.place();
+        if let Some(Leaf::None) = self.r.leaf()? {
+            return Ok(true);
+        }
+        self.r.rewind(before);
+        Ok(false)
+    }
+
+    /// After the last car: the frame's list, if NIL follows; else its last cdr is to be built.
+    #[inline(always)]
+    pub(super) fn end_of_list(&mut self, frame: Option<Frame<LispMake>>) -> Result<Option<Frame<LispMake>>> {
+        let Some(frame) = frame else { return Ok(None) };
+        // Lists of other frames have no NIL at their end.
+        if !frame.hand_over || self.nil_follows()? {
+            return Ok(Some(frame));
+        }
+        self.dotted(frame)?;
+        Ok(None)
+    }
+
+    #[cold]
+    fn dotted(&mut self, frame: Frame<LispMake>) -> Result<()> {
+        if frame.item != ANY {
+            return Err(decode(DOTTED, frame.offset));
+        }
+        let make = Make::Dialect(LispMake::Dotted { start: frame.offset });
+        let parts = Parts { make: Some(make), ..Parts::default() };
+        self.claim(1, 256 + 64 * frame.len)?;
+        self.push(Frame {
+            kind: Kind::Gather,
+            at: 0,
+            len: 1,
+            parts: Some(Box::new(parts)),
+            ..frame
+        });
+        Ok(())
+    }
+
+    /// Begins conses that stand one by one: all that follow each other without an id are one frame.
+    pub(super) fn chain(&mut self) -> Result<Option<Owned>> {
+        let start = self.here();
+        let odd = self.dialect.lisp.is_odd(start);
+        self.claim(2, 256)?;
+        let object = match odd {
+            true => self.new_cons()?,
+            // SAFETY: the GIL is held while a decoder lives.
+            false => unsafe { Owned::new(ffi::PyList_New(0)) }.ok_or_else(raised)?,
+        };
+        let object_id = self.take_id();
+        self.opened(object_id, object.get());
+        let make = if odd { LispMake::Cells } else { LispMake::Chain { start } };
+        let parts = Parts { make: Some(Make::Dialect(make)), ..Parts::default() };
+        let frame = Frame { offset: start, ..self.frame(Kind::Lists, Some(object), 2, object_id) };
+        Ok(self.push(Frame { parts: Some(Box::new(parts)), ..frame }))
+    }
+
+    /// Continues a [`Decoder::chain`]: `len - at` is 2 while a car is to come, 1 for the last cdr.
+    pub(super) fn run_chain(&mut self) -> Result<Option<Frame<LispMake>>> {
+        let depth = self.stack.len();
+        loop {
+            let frame = &mut self.stack[depth - 1];
+            match frame.len - frame.at {
+                0 => return Ok(self.pop()),
+                1 => {
+                    // A car was delivered: another cons, the end, or another cdr.
+                    let before = self.r.place();
+                    match self.r.next()? {
+                        Token::LispValue(LispValue::Cons) => {
+                            self.claim(1, 64)?;
+                            self.bounds.owed += 1;
+                            self.stack[depth - 1].len += 1;
+                        }
+                        _ => {
+                            self.r.rewind(before);
+                            self.bounds.owed -= 1;
+                            match self.value(ANY, crate::schema::node::accepts::ALL)? {
+                                Some(value) => self.deliver(value)?,
+                                None => return Ok(None),
+                            }
+                            continue;
+                        }
+                    }
+                }
+                _ => {}
+            }
+            self.bounds.owed -= 1;
+            match self.value(ANY, crate::schema::node::accepts::ALL)? {
+                Some(value) => self.deliver(value)?,
+                None => return Ok(None),
+            }
+        }
+    }
+
+    fn new_cons(&self) -> Result<Owned> {
+        let names = self.dialect.lisp.names;
+        // SAFETY: the class is held.
+        unsafe { allocate(names.cons.get().cast(), 0) }
+    }
+
+    /// A list that is known to be no list of Python's: its first cons is there before what it holds.
+    fn cells(&mut self, values: usize) -> Result<Option<Owned>> {
+        let head = self.new_cons()?;
+        self.claim(1, 256 + 64 * values)?;
+        let object_id = self.take_id();
+        self.opened(object_id, head.get());
+        let frame = Frame::gather(Make::Dialect(LispMake::Cells), Some(head), values, object_id, self.here());
+        Ok(self.push(frame))
+    }
+
+    /// What was gathered of a list, once its last cdr is there.
+    pub(super) fn finished_list(
+        &mut self,
+        make: &LispMake,
+        object: Option<Owned>,
+        object_id: u32,
+        mut parts: Vec<Owned>,
+        at: usize,
+    ) -> Result<Owned> {
+        let (Some(object), Some(cdr)) = (object, parts.pop()) else { return Err(decode("a cons without its parts", at)) };
+        match *make {
+            LispMake::Cells => self.linked(Some(object), parts, cdr),
+            LispMake::Dotted { start } => {
+                // SAFETY: the frame's list, all of whose places are filled.
+                unsafe {
+                    for place in 0..ffi::PyList_Size(object.get()) {
+                        parts.push(Owned::borrowed(ffi::PyList_GetItem(object.get(), place)));
+                    }
+                }
+                self.conses(object_id, parts, cdr, start)
+            }
+            LispMake::Chain { start } => {
+                // SAFETY: the singleton is compared by its address.
+                if cdr.get() != unsafe { ffi::Py_None() } {
+                    return self.conses(object_id, parts, cdr, start);
+                }
+                for part in parts {
+                    // SAFETY: the frame's list, which nothing but references to it has seen.
+                    if unsafe { ffi::PyList_Append(object.get(), part.get()) } != 0 {
+                        return Err(raised());
+                    }
+                }
+                Ok(object)
+            }
+            _ => Err(decode("a list out of place", at)),
+        }
+    }
+
+    /// Conses in place of the list that begins at `start`; nothing may have referred to that.
+    fn conses(&mut self, object_id: u32, cars: Vec<Owned>, cdr: Owned, start: usize) -> Result<Owned> {
+        if object_id != NO_ID {
+            let numbered = &mut self.numbered[object_id as usize];
+            if numbered.state == State::Seen {
+                self.dialect.lisp.make_odd(start);
+                self.dialect.anew.get_or_insert(start);
+            }
+            numbered.object = None;
+        }
+        self.linked(None, cars, cdr)
+    }
+
+    /// Conses of these cars, the first of which may be there already.
+    fn linked(&mut self, head: Option<Owned>, mut cars: Vec<Owned>, cdr: Owned) -> Result<Owned> {
+        self.charge(64 * cars.len())?;
+        let [car_at, cdr_at] = self.dialect.lisp.names.cons_slots;
+        let fill = |cons: Obj, car: Owned, cdr: Owned| {
+            // SAFETY: an instance of the class in which the two slots were found.
+            unsafe {
+                replace(slot_mut(cons, car_at), car.into_raw());
+                replace(slot_mut(cons, cdr_at), cdr.into_raw());
+            }
+        };
+        let mut rest = cdr;
+        while cars.len() > 1 {
+            let Some(car) = cars.pop() else { break };
+            let cons = self.new_cons()?;
+            fill(cons.get(), car, rest);
+            rest = cons;
+        }
+        let Some(car) = cars.pop() else { return Err(decode("a cons without its parts", self.here())) };
+        let head = match head {
+            Some(head) => head,
+            None => self.new_cons()?,
+        };
+        fill(head.get(), car, rest);
+        Ok(head)
+    }
+}

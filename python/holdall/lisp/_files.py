@@ -1,0 +1,129 @@
+"""`load`, `load_all`, `dump` and `loads_all`: cl-binary-store's files, and their bytes."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, Literal
+
+from .. import _core, _files
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+# From this size on a file is mapped while it is read: its arrays are copied once, from the map.
+_MAPPED_FROM = 1 << 20
+
+
+def load(
+    file: _files.Path | _files.Data | _files.Readable | _files.ReadableInto,
+    *,
+    types: Mapping[str, type[Any]] | None = None,
+    mmap: bool | Literal["copy"] = False,
+    type: Any = Any,
+    strict: bool = True,
+    dec_hook: Callable[[type[Any], Any], Any] | None = None,
+    limits: _core.Limits | None = None,
+) -> Any:
+    """Restore the value that one call of `cl-binary-store:store` wrote.
+
+    file: a path; bytes-like data; or a binary file object with `read`, which is read to its end.
+    types: classes that Lisp's types become, besides those mapped by `struct`: a dict of names (`PACKAGE::NAME`) and classes. All
+        others come as `LispObject`.
+    mmap: arrays are views of the file (or of the buffer given) instead of copies, and keep it open. `True`: they can't be written
+        to; `"copy"`: what is written stays in memory. A file that is cut short while it is mapped ends the process where the missing part is
+        touched, as with any map; this goes for large files also while they are loaded.
+    type: what the value must be, and is built as: an annotation, as for `holdall.loads`.
+    strict, dec_hook, limits: as for `holdall.loads`.
+
+    Nothing that a file names is run or imported.
+
+    Raises DecodeError: malformed bytes, or several values (`load_all` reads them); `.offset` counts from the start.
+    Raises ValidationError: it is not a `type`. Raises OSError: as the file system says.
+
+    >>> dump({"weights": [1.5, 2.5]}, "data.bin")
+    >>> load("data.bin")
+    {'weights': [1.5, 2.5]}
+    """
+    return _load(file, mmap, types=types, type=type, strict=strict, dec_hook=dec_hook, limits=limits)
+
+
+def load_all(
+    file: _files.Path | _files.Data | _files.Readable | _files.ReadableInto,
+    *,
+    types: Mapping[str, type[Any]] | None = None,
+    mmap: bool | Literal["copy"] = False,
+    limits: _core.Limits | None = None,
+) -> list[Any]:
+    """Restore all values of a file, as `store` writes several of them, up to its end or an end marker.
+
+    Parameters are those of `load`. What the values share is shared in the list.
+
+    >>> dump("one", "data.bin")
+    >>> load_all("data.bin")
+    ['one']
+    """
+    found: list[Any] = _load(file, mmap, types=types, limits=limits, all=True)
+    return found
+
+
+def loads_all(data: Any, /, *, types: Mapping[str, type[Any]] | None = None, limits: _core.Limits | None = None) -> list[Any]:
+    """All values that `data` holds: as `load_all` for bytes.
+
+    >>> loads_all(dumps(1) + dumps("two"))
+    [1, 'two']
+    """
+    found: list[Any] = _core.lisp_loads(data, types=types, limits=limits, all=True)
+    return found
+
+
+def dump(
+    obj: Any,
+    file: _files.Path | _files.Writable,
+    *,
+    refs: bool = True,
+    version: bool = False,
+    enc_hook: Callable[[Any], Any] | None = None,
+) -> None:
+    """Store a value for `(cl-binary-store:restore ...)` in Lisp.
+
+    file: a path, which is replaced atomically, as by `holdall.dump`; or a binary file object with `write`.
+    refs, version, enc_hook: as for `dumps`.
+
+    Raises EncodeError: as `dumps`, before anything is written. Raises OSError: as the file system says.
+
+    >>> dump(keyword("HELLO"), "data.bin")
+    >>> load("data.bin")
+    keyword('HELLO')
+    """
+    _files.store(file, lambda: _core.lisp_dumps(obj, refs=refs, version=version, enc_hook=enc_hook))
+
+
+def _load(file: Any, mmap: bool | Literal["copy"], **options: Any) -> Any:
+    data, views = _read(file, mmap)
+
+    def read() -> Any:
+        return _core.lisp_loads(data, views=views, **options)
+
+    given = _files.data_of(file) if _files.path_of(file) is None else None
+    return read() if given is None else _files.of_data(given, read)
+
+
+def _read(file: Any, mmap: bool | Literal["copy"]) -> tuple[Any, bool]:
+    """The bytes of a file, and whether arrays should be views of them."""
+    if mmap not in (False, True, "copy"):
+        raise ValueError('mmap: expected False, True or "copy"')
+    path = _files.path_of(file)
+    if path is not None:
+        if mmap or os.path.getsize(path) >= _MAPPED_FROM:
+            return _files.mapped(path, mmap == "copy"), bool(mmap)
+        return _files.read_whole(path), False
+    view = _files.data_of(file)
+    if view is None:
+        fill, read = _files.filler(file), bytearray()
+        _files.extend(read, fill, None)
+        if mmap == "copy":
+            return read, True
+        file = view = memoryview(read)
+    if mmap == "copy":
+        return bytearray(view), True
+    return (view.toreadonly() if mmap else file), bool(mmap)
