@@ -17,6 +17,7 @@ _DTYPES = (
     "u1", "u1", "u1", "u1", "<u2", "<u2", "<u4", "<u4", "<u8", "<u8",
 )  # fmt: skip
 _BIT, _BASE_CHAR, _CHARACTER, _FIXNUM = range(4)
+_UNSIGNED_62 = 18
 _NARROW = {_BIT: 1, 10: 2, 11: 4}
 
 
@@ -37,8 +38,8 @@ def packed(code: int, memory: Any, shape: tuple[int, ...] | None, size: int) -> 
         places = bits.reshape(-1, width)
         return (places << numpy.arange(width, dtype="u1")).sum(axis=1, dtype="u1").reshape(shape)
     made = numpy.frombuffer(memory, _DTYPES[code]).reshape(shape)
-    # The lowest bit is a tag of SBCL's.
-    return made >> 1 if code == _FIXNUM else made
+    # In SBCL's memory the lowest bit of these is a tag.
+    return made >> 1 if code in (_FIXNUM, _UNSIGNED_62) else made
 
 
 def array(shape: tuple[int, ...], element_type: Any, fill_pointer: int | None, adjustable: bool) -> Array:

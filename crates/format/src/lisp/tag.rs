@@ -125,7 +125,7 @@ elements! {
     Unsigned16 15 16 "(unsigned-byte 16)"       "NumPy uint16";
     Unsigned31 16 32 "(unsigned-byte 31)"       "NumPy uint32";
     Unsigned32 17 32 "(unsigned-byte 32)"       "NumPy uint32";
-    Unsigned62 18 64 "(unsigned-byte 62)"       "NumPy uint64";
+    Unsigned62 18 64 "(unsigned-byte 62)"       "NumPy uint64; stored shifted left by one bit";
     Unsigned64 19 64 "(unsigned-byte 64)"       "NumPy uint64";
 }
 

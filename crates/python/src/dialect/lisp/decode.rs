@@ -5,7 +5,7 @@ use super::call;
 use crate::cpython::{held, int, owned, Obj, Owned};
 use crate::decode::dialect::Dialect;
 use crate::decode::frame::{Frame, Make};
-use crate::decode::Decoder;
+use crate::decode::{Decoder, Numbered, NO_ID};
 use crate::error::{decode, raised, refused, Fault, Result};
 use crate::memory::Vec;
 use crate::schema::node::{Scalar, Seq, SeqKind};
@@ -25,6 +25,8 @@ impl<'i, R: LispReader<'i>> Dialect<'i> for FromLisp<'i, R> {
     const HASHES_PARTS: bool = true;
 
     fn start(decoder: &mut Decoder<'i, Self>) -> Result<()> {
+        // Unlike in hold, the outermost value has an id only if it is marked.
+        decoder.object_id = NO_ID;
         match decoder.r.more()? {
             true => Ok(()),
             false => Err(decode("expected a value, found the end", decoder.here())),
@@ -220,8 +222,7 @@ impl<'i, R: LispReader<'i>> Decoder<'i, FromLisp<'i, R>> {
     /// All values of a message, as a list: one behind the other they may refer to each other.
     pub fn all_values(&mut self) -> Result<Owned> {
         let list = PyList::empty(self.py);
-        self.numbered.push(crate::decode::Numbered::open());
-        self.object_id = crate::decode::NO_ID;
+        self.numbered.push(Numbered::open());
         while self.r.more()? {
             let made = match self.value(ANY, crate::schema::node::accepts::ALL).map_err(|fault| fault.found(self.here()))? {
                 Some(made) => made,

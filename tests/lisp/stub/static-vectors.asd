@@ -1,0 +1,1 @@
+(defsystem #:static-vectors :components ((:file "static-vectors")))
