@@ -199,6 +199,13 @@ class Complex:
         return f"Complex({self.real!r}, {self.imag!r})"
 
 
+def _named(name: Any) -> Any:
+    """A symbol as such, also where T and NIL stand for themselves."""
+    if name is True or name is None:
+        return Symbol("T" if name else "NIL", "COMMON-LISP")
+    return name
+
+
 @final
 class Type:
     """What describes a structure, a class or a condition in a file: its name and its slots, both symbols.
@@ -210,10 +217,10 @@ class Type:
     __slots__ = ("_fields", "name", "slots")
 
     def __init__(self, name: Symbol | str, slots: Iterable[Symbol | str]) -> None:
-        self.name = Symbol.parse(name) if isinstance(name, str) else name
+        self.name = Symbol.parse(name) if isinstance(name, str) else _named(name)
         package = self.name.package
         self.slots = tuple(
-            slot if not isinstance(slot, str) else Symbol.parse(slot) if ":" in slot else Symbol(slot.upper(), package)
+            _named(slot) if not isinstance(slot, str) else Symbol.parse(slot) if ":" in slot else Symbol(slot.upper(), package)
             for slot in slots
         )
         self._fields: dict[str, int] | None = None

@@ -275,11 +275,15 @@ impl<W: LispWriter> Encoder<'_, ToLisp<W>> {
     /// The index of a symbol.
     fn symbol_of(&mut self, object: &Bound<'_, PyAny>) -> Result<usize> {
         let found = &mut self.dialect.found;
+        // SAFETY: `object` is alive; only the address of its class is compared.
+        if unsafe { ffi::Py_TYPE(object.as_ptr()) } != found.names.symbol.get().cast() {
+            return Err(encode("a Type whose name or slots are no Symbols"));
+        }
         if let Some(&known) = found.by_address.get(&(object.as_ptr() as usize)) {
             return Ok(known);
         }
         let [name_at, package_at] = found.names.symbol_slots;
-        // SAFETY: `object` is an instance of `Symbol`, in which the slots were found; an empty slot is null.
+        // SAFETY: `object` is a `Symbol`, as was just seen, in which the slots were found; an empty slot is null.
         let (name, package) = unsafe {
             let [name, package] = [name_at, package_at].map(|offset| state::slot(object.as_ptr(), offset));
             if name.is_null() || package.is_null() {
