@@ -30,13 +30,13 @@ pub enum Kind {
     Fields,
     /// Appends it by the object's own method.
     Append,
-    /// Stores it into the array's next item, through the view in `key`.
+    /// Stores it into the array's next item, through the view (or list of views) in `key`.
     Array,
     /// Sets it as the default factory of a dict, whose items follow.
     Factory,
     /// Gathers it; the object is made from all of them.
     Gather,
-    /// The same for Julia's tables and the like, whose parts are lists.
+    /// The same for the keys and values of a Julia table, which come as lists.
     Lists,
     /// Takes it as the next part of a recipe, in a trusted message.
     Reduce,
