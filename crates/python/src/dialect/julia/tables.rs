@@ -247,8 +247,8 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
             None => Err(decode("a mapping whose keys or values are no list", at)),
         };
         let (keys, values) = (listed(keys)?, listed(values)?);
-        // SAFETY: both are lists of the frame, held here, and nothing else refers to them: they keep their items while Python
-        // code compares keys. `len` is the length of both.
+        // SAFETY: both lists are held here and have `len` items; only a key's own `__hash__` or `__eq__` could shorten one.
+        // Each key and value gets a reference before such code runs.
         unsafe {
             let len = ffi::PyList_Size(keys.get());
             if ffi::PyList_Size(values.get()) != len {
