@@ -16,8 +16,7 @@ from holdall_bench.suites.instances import build
 from holdall_bench.suites.models import Foo, Message
 
 from . import bson_peers
-from .data import DOCUMENTS, Case, document, has_document, messages, row, scratch_folder, serbench
-from .documents import Catalog, Search
+from .data import DOCUMENTS, PARTS, Case, document, messages, row, scratch_folder, serbench
 
 SHARDS = 48  # of 2,000 messages and 3.1 MB each: a document of 150 MB
 INT32 = range(-(1 << 31), 1 << 31)
@@ -85,92 +84,51 @@ def text_in_shards() -> Any:
     return bson_peers.nested_text({bson_peers.MIDDLE: {"messages": bson_messages()}})
 
 
-def plain(name: str, title: str, make: Callable[[], Any], each: bool = False, stand_in: bool = False) -> Case:
+def plain(name: str, title: str, make: Callable[[], Any], document: str = "", **others: Any) -> Case:
     """A row of both doors, both ways."""
-    return row(
-        f"bson_{name}",
-        f"BSON: {title}",
-        make,
-        each=each,
-        stand_in=stand_in,
-        contestants=bson_peers.plain_peers,
-        expected=lambda: as_pymongo(make()),
-    )
+    expected = partial(expected_of, make)
+    others = {"contestants": bson_peers.plain_peers, "expected": expected} | others
+    return row(f"bson_{name}", f"BSON: {title}", make, document, **others)
+
+
+def expected_of(make: Callable[[], Any]) -> Any:
+    return as_pymongo(make())
 
 
 def typed(
-    name: str,
-    title: str,
-    annotation: Any,
-    make: Callable[[], Any],
-    each: bool = False,
-    stand_in: bool = False,
+    name: str, title: str, annotation: Any, make: Callable[[], Any], document: str = "", each: bool = False
 ) -> Case:
     """A row about loads: plain dicts are stored, and instances asked for."""
 
     def instances(of: Any) -> Any:
         return [build(of, item) for item in make()] if each else build(of, make())
 
-    return row(
-        f"bson_typed_{name}",
-        f"BSON, typed: {title}",
-        make,
-        each=each,
-        stand_in=stand_in,
-        typed=True,
-        annotation=annotation,
-        contestants=partial(bson_peers.typed_peers, instances=instances),
-    )
+    peers = partial(bson_peers.typed_peers, instances=instances)
+    others = {"each": each, "typed": True, "annotation": annotation, "contestants": peers}
+    return row(f"bson_typed_{name}", f"BSON, typed: {title}", make, document, **others)
 
 
 def bson_cases() -> list[Case]:
-    def title(name: str, text: str) -> str:
-        return text if has_document(name) else f"{text} (generated stand-in)"
-
-    documents = [
-        plain(
-            name.removesuffix("_catalog"),
-            title(name, f"{name}.json"),
-            partial(bson_document, name),
-            stand_in=not has_document(name),
-        )
-        for name in DOCUMENTS
-    ]
-    typed_documents = [
-        typed(
-            name.removesuffix("_catalog"),
-            title(name, f"part of {name}.json as dataclasses"),
-            annotation,
-            partial(bson_document, name),
-            stand_in=not has_document(name),
-        )
-        for name, annotation in (("twitter", Search), ("citm_catalog", Catalog))
-    ]
+    lazy = f"lazy: one text deep in a document of 150 MB ({SHARDS} x 2,000 messages)"
+    nested, foos = (
+        "2,000 messages as nested dataclasses one by one",
+        "serbench at 1/10 as slotted dataclasses",
+    )
+    whole, together = "2,000 messages of 1.6 kB one by one", "2,000 messages of 1.6 kB by decode_all"
+    part = "part of {}.json as dataclasses"
     return [
-        *documents,
-        plain("messages", "2,000 messages of 1.6 kB one by one", bson_messages, each=True),
-        row(
-            "bson_messages_all",
-            "BSON: 2,000 messages of 1.6 kB by decode_all",
-            bson_messages,
-            contestants=bson_peers.decode_all_peers,
-            expected=lambda: as_pymongo(bson_messages()),
-        ),
+        *[
+            plain(name.removesuffix("_catalog"), f"{name}.json", partial(bson_document, name), name)
+            for name in DOCUMENTS
+        ],
+        plain("messages", whole, bson_messages, each=True),
+        plain("messages_all", together, bson_messages, contestants=bson_peers.decode_all_peers),
         plain("serbench", "serbench at 1/10 as dicts", bson_serbench),
-        *typed_documents,
-        typed(
-            "messages",
-            "2,000 messages as nested dataclasses one by one",
-            Message,
-            zoneless_messages,
-            each=True,
-        ),
-        typed("serbench", "serbench at 1/10 as slotted dataclasses", dict[str, list[Foo]], bson_serbench),
-        row(
-            "bson_lazy",
-            f"BSON, lazy: one text deep in a document of 150 MB ({SHARDS} x 2,000 messages)",
-            shards,
-            contestants=bson_peers.lazy_peers,
-            expected=text_in_shards,
-        ),
+        *[
+            typed(name.removesuffix("_catalog"), part.format(name), kind, partial(bson_document, name), name)
+            for name, kind in PARTS.items()
+        ],
+        typed("messages", nested, Message, zoneless_messages, each=True),
+        typed("serbench", foos, dict[str, list[Foo]], bson_serbench),
+        row("bson_lazy", f"BSON, {lazy}", shards, contestants=bson_peers.lazy_peers, expected=text_in_shards),
     ]

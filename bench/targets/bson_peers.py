@@ -17,7 +17,7 @@ from holdall_bench.codecs.structs import known, substituted, substituted_fields
 
 from .data import Case
 from .judge import BSON, BSON_DROP_IN, BSON_OPEN, PYMONGO, PYMONGO_LAZY
-from .peers import Peer
+from .peers import Peer, part_of
 
 
 def pymongo_codec() -> ModuleType:
@@ -118,23 +118,8 @@ def lazy_peers(case: Case) -> list[Peer]:
 
     theirs = pymongo_codec()
 
-    def peer(
-        name: str, document: Callable[[Any], Any], stored: Callable[[Any], Any] = lambda path: path
-    ) -> Peer:
-        """The document leaves with the text, so that the time to free it is nobody's."""
-
-        def both(given: Any) -> tuple[Any, Any]:
-            found = document(given)
-            return found, nested_text(found)
-
-        return Peer(
-            name,
-            None,
-            lambda given: both(given)[1],
-            timed_loads=both,
-            stored=stored,
-            expected=case.expected,
-        )
+    def peer(name: str, load: Callable[[Any], Any], stored: Callable[[Any], Any] | None = None) -> Peer:
+        return part_of(case, name, load, nested_text, stored)
 
     def opened(path: Path) -> Any:
         with ours.open(path) as document:
@@ -142,7 +127,7 @@ def lazy_peers(case: Case) -> list[Peer]:
 
     at_hand = cache(Path.read_bytes)
     return [
-        Peer(BSON_OPEN, None, opened, stored=lambda path: path, expected=case.expected),
+        Peer(BSON_OPEN, None, opened, expected=case.expected),
         peer(BSON, lambda path: ours.loads(path.read_bytes())),
         peer(PYMONGO, lambda path: theirs.decode(path.read_bytes())),
         peer(PYMONGO_LAZY, lambda path: theirs.raw_bson.RawBSONDocument(path.read_bytes())),

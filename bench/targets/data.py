@@ -27,6 +27,8 @@ from holdall_bench.suites.structures import fixnums, floats, samples, tiny_ints,
 from .documents import Catalog, Search
 
 ROOT = Path(__file__).resolve().parents[2]
+# Documents of which a program may want a part, as dataclasses.
+PARTS = {"twitter": Search, "citm_catalog": Catalog}
 SHARED = Path(os.environ.get("HOLDALL_SHARED", ROOT.parent / "shared"))
 # Where the suite of documents looks for the real ones.
 os.environ.setdefault(VARIABLE, str(SHARED / "data" / "json"))
@@ -63,7 +65,10 @@ class Case(Data):
         return build(annotation, self.make())
 
 
-def row(name: str, title: str, make: Callable[[], Any], **others: Any) -> Case:
+def row(name: str, title: str, make: Callable[[], Any], document: str = "", **others: Any) -> Case:
+    """document: which of the JSON documents the data are, that may be missing."""
+    if document and path_of(document) is None:
+        title, others = f"{title} (generated stand-in)", others | {"stand_in": True}
     return Case(name, "targets", title, make, **others)
 
 
@@ -71,10 +76,6 @@ def row(name: str, title: str, make: Callable[[], Any], **others: Any) -> Case:
 def scratch_folder() -> tempfile.TemporaryDirectory[str]:
     """For the files of this process, which removes it when it ends."""
     return tempfile.TemporaryDirectory(prefix="holdall-bench-")
-
-
-def has_document(name: str) -> bool:
-    return path_of(name) is not None
 
 
 def strings_of_few_kinds(count: int = 100_000, kinds: int = 500) -> list[str]:
@@ -85,20 +86,14 @@ def strings_of_few_kinds(count: int = 100_000, kinds: int = 500) -> list[str]:
 def mixed(count: int = 1_000_000) -> list[Any]:
     """Floats, strings, pairs, complex numbers and lists, all of them objects of their own."""
     rng = random.Random(SEED)
-
-    def one() -> Any:
-        kind = rng.randrange(5)
-        if kind == 0:
-            return rng.random()
-        if kind == 1:
-            return f"item {rng.randrange(10_000)}"
-        if kind == 2:
-            return (rng.randrange(30), 2)
-        if kind == 3:
-            return complex(rng.random(), 1.0)
-        return [rng.randrange(1000), rng.random()]
-
-    return [one() for _ in range(count)]
+    kinds: list[Callable[[], Any]] = [
+        rng.random,
+        lambda: f"item {rng.randrange(10_000)}",
+        lambda: (rng.randrange(30), 2),
+        lambda: complex(rng.random(), 1.0),
+        lambda: [rng.randrange(1000), rng.random()],
+    ]
+    return [kinds[rng.randrange(5)]() for _ in range(count)]
 
 
 def lisp_sets() -> ModuleType | None:
@@ -120,6 +115,7 @@ def lisp_cases() -> list[Case]:
     if module is None:
         return []
     people = (module.Person, module.Address)
+    # Name, whether sharing matters, classes, how many where it isn't the original's number.
     chosen: list[tuple[str, bool, tuple[type, ...], dict[str, int]]] = [
         ("lots_of_keywords", False, (), {}),
         ("long_complex_list", False, (), {}),
@@ -130,63 +126,41 @@ def lisp_cases() -> list[Case]:
         ("a_bunch_of_specialized_arrays", False, (), {"n": 100_000}),
         ("a_pile_of_tangled_conses", True, (), {"number": 100_000}),
     ]
-
-    def case(name: str, identity: bool, classes: tuple[type, ...], arguments: dict[str, int]) -> Case:
-        make = module.DATASETS[name]
-        title = f"cl-binary-store: {name.replace('_', ' ')}"
-        deep = "tangled" in name
-        return row(
+    return [
+        row(
             f"lisp_{name}",
-            title,
-            partial(make, **arguments),
+            f"cl-binary-store: {name.replace('_', ' ')}",
+            partial(module.DATASETS[name], **arguments),
             identity=identity,
-            deep=deep,
+            deep="tangled" in name,
             core=False,
             classes=classes,
         )
-
-    return [case(*row) for row in chosen]
+        for name, identity, classes, arguments in chosen
+    ]
 
 
 def typed_cases() -> list[Case]:
     """Rows whose loads validate and build what an annotation asks for."""
-    parts = [
-        row(
-            f"typed_{name.removesuffix('_catalog')}",
-            f"typed: part of {name}.json as dataclasses" + " (generated stand-in)" * stand_in,
-            partial(document, name),
-            stand_in=stand_in,
-            typed=True,
-            annotation=annotation,
-            expected=partial(made_of_document, annotation, name),
-        )
-        for name, annotation in (("twitter", Search), ("citm_catalog", Catalog))
-        for stand_in in [not has_document(name)]
-    ]
+    typed = partial(row, typed=True)
+    serbenches, foos = "typed: serbench at 1/10, slotted dataclasses", dict[str, list[Foo]]
+    small = "typed: 100,000 slotted dataclasses (float, str)"
+    nested = "typed: 2,000 messages as nested dataclasses one by one"
     return [
-        row(
-            "typed_serbench",
-            "typed: serbench at 1/10, slotted dataclasses",
-            serbench,
-            typed=True,
-            annotation=dict[str, list[Foo]],
-        ),
-        row(
-            "typed_samples",
-            "typed: 100,000 slotted dataclasses (float, str)",
-            samples,
-            typed=True,
-            annotation=list[Sample],
-        ),
-        row(
-            "typed_messages",
-            "typed: 2,000 messages as nested dataclasses one by one",
-            typed_messages,
-            each=True,
-            typed=True,
-            annotation=Message,
-        ),
-        *parts,
+        typed("typed_serbench", serbenches, serbench, annotation=foos),
+        typed("typed_samples", small, samples, annotation=list[Sample]),
+        typed("typed_messages", nested, typed_messages, each=True, annotation=Message),
+        *[
+            typed(
+                f"typed_{name.removesuffix('_catalog')}",
+                f"typed: part of {name}.json as dataclasses",
+                partial(document, name),
+                name,
+                annotation=annotation,
+                expected=partial(made_of_document, annotation, name),
+            )
+            for name, annotation in PARTS.items()
+        ],
     ]
 
 
@@ -195,64 +169,27 @@ def made_of_document(annotation: Any, name: str) -> Any:
 
 
 def cases() -> list[Case]:
-    documents = [
-        row(
-            name,
-            f"{name}.json as dicts" + " (generated stand-in)" * stand_in,
-            partial(document, name),
-            stand_in=stand_in,
-        )
-        for name in DOCUMENTS
-        for stand_in in [not has_document(name)]
-    ]
+    small, foos = "100,000 slotted dataclasses (float, str)", "serbench at 1/10: 90,000 Baz in Bar in Foo"
+    trees = dict[str, list[Foo]]
+    graph = partial(row, identity=True, deep=True, classes=(Node,))
+    extra = partial(row, core=False)
     return [
-        *documents,
+        *[row(name, f"{name}.json as dicts", partial(document, name), name) for name in DOCUMENTS],
         row("messages", "2,000 messages of 1.6 kB one by one", messages, each=True),
-        row(
-            "samples",
-            "100,000 slotted dataclasses (float, str)",
-            samples,
-            classes=(Sample,),
-            annotation=list[Sample],
-        ),
-        row(
-            "serbench",
-            "serbench at 1/10: 90,000 Baz in Bar in Foo",
-            serbench,
-            classes=(Foo, Bar, Baz),
-            annotation=dict[str, list[Foo]],
-        ),
-        row(
-            "clusters",
-            "200,000 cyclic nodes, clusters of 20",
-            clusters,
-            identity=True,
-            deep=True,
-            classes=(Node,),
-        ),
-        row(
-            "component",
-            "200,000 cyclic nodes, one deep component",
-            component,
-            identity=True,
-            deep=True,
-            classes=(Node,),
-        ),
+        row("samples", small, samples, classes=(Sample,), annotation=list[Sample]),
+        row("serbench", foos, serbench, classes=(Foo, Bar, Baz), annotation=trees),
+        graph("clusters", "200,000 cyclic nodes, clusters of 20", clusters),
+        graph("component", "200,000 cyclic nodes, one deep component", component),
         row("small_ints", "1,000,000 ints, -16..16", tiny_ints),
         row("large_ints", "1,000,000 ints of 61 bits", fixnums),
         row("floats", "1,000,000 floats", floats),
         row("arrays", "100 arrays 100x100 float64", arrays),
-        row("unicode_strings", "100,000 short unicode strings", unicode_strings, core=False),
-        row("few_strings", "100,000 strings of 500 kinds", strings_of_few_kinds, core=False),
-        row("mixed", "1,000,000 mixed values", mixed, core=False),
-        row("one_int", "the int 1", lambda: 1, core=False),
-        row("one_string", "the string 'abcd'", lambda: "abcd", core=False),
-        row(
-            "one_dict",
-            "a dict of three small values",
-            lambda: {"id": 7, "name": "abcd", "ok": True},
-            core=False,
-        ),
+        extra("unicode_strings", "100,000 short unicode strings", unicode_strings),
+        extra("few_strings", "100,000 strings of 500 kinds", strings_of_few_kinds),
+        extra("mixed", "1,000,000 mixed values", mixed),
+        extra("one_int", "the int 1", lambda: 1),
+        extra("one_string", "the string 'abcd'", lambda: "abcd"),
+        extra("one_dict", "a dict of three small values", lambda: {"id": 7, "name": "abcd", "ok": True}),
         *typed_cases(),
         *lisp_cases(),
     ]

@@ -12,8 +12,10 @@ import os
 import pickle
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import cache, partial
 from itertools import accumulate, pairwise
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +23,7 @@ import holdall
 
 from .data import Case, scratch_folder
 from .judge import HOLD, HOLD_MMAP, HOLD_OPEN, JOBLIB, PICKLE, RAW, SAFE_FILE, SAFE_OPEN, SAVEZ
-from .peers import Peer
+from .peers import Peer, part_of
 
 Store = Callable[[Any, Path], None]
 Load = Callable[[Path], Any]
@@ -90,9 +92,13 @@ def file_peer(
 
 
 def summary(arrays: dict[str, Any]) -> dict[str, Any]:
-    """What tells one set of arrays from another: types, shapes, bytes."""
+    """What tells one set of arrays from another: types, shapes, and the bytes in memory, C's order or Julia's."""
+
+    def bytes_of(array: Any) -> Any:
+        return array.T if array.flags.f_contiguous else array
+
     return {
-        name: (array.dtype.str, array.shape, hashlib.sha1(array).hexdigest())
+        name: (array.dtype.str, array.shape, hashlib.sha1(bytes_of(array)).hexdigest())
         # safetensors has an order of its own.
         for name, array in sorted(arrays.items())
     }
@@ -224,18 +230,7 @@ def touch_peers(case: Case, name: str) -> list[Peer]:
         (SAVEZ, savez, from_npz),
         ("joblib mmap", joblib.dump, whole(partial(joblib.load, mmap_mode="r"))),
     ]
-    return [reader(file_peer(who, store, load, case, float)) for who, store, load in ways]
-
-
-def reader(peer: Peer) -> Peer:
-    return Peer(
-        peer.name,
-        None,
-        peer.loads,
-        timed_loads=peer.timed_loads,
-        stored=peer.stored,
-        expected=peer.expected,
-    )
+    return [replace(file_peer(who, store, load, case, float), dumps=None) for who, store, load in ways]
 
 
 # --- one member of many ---
@@ -250,17 +245,9 @@ def opened_member(key: Any, path: Path) -> Any:
 def member_peers(case: Case) -> list[Peer]:
     """From a path, whose pages the kernel has, as far as the member; `load` has to read all the others."""
 
-    def both(path: Path) -> tuple[Any, Any]:
-        """All of it leaves with the member, so that the time to free it is nobody's."""
-        found = holdall.load(path)
-        return found, found[case.key]
-
-    def stored(path: Path) -> Path:
-        return path
-
     return [
-        Peer(HOLD_OPEN, None, partial(opened_member, case.key), stored=stored, expected=case.expected),
-        Peer(HOLD, None, lambda path: both(path)[1], timed_loads=both, stored=stored, expected=case.expected),
+        Peer(HOLD_OPEN, None, partial(opened_member, case.key), expected=case.expected),
+        part_of(case, HOLD, holdall.load, itemgetter(case.key)),
     ]
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from holdall_bench.suites.models import Bar, Baz, Foo
 
-from . import julia_peers
+from . import files_peers, julia_peers
 from .data import SEED, Case, row, scratch_folder
 
 BARS = 2_000  # in each Foo of the original
@@ -139,7 +139,7 @@ def julia_cases(quick: bool = False) -> list[Case]:
             "38 arrays of Float32, 548 MiB",
             partial(weights_file, narrower),
             julia_peers.array_peers,
-            partial(julia_peers.summary_of, partial(weights, narrower)),
+            partial(files_peers.summary_of, partial(weights, narrower)),
         ),
         large(
             "lazy",

@@ -8,7 +8,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import pickle
 from collections.abc import Callable
 from dataclasses import replace
@@ -20,8 +19,9 @@ from holdall_bench.suites.models import Bar, Baz, Foo
 
 from .bson_peers import pymongo_codec
 from .data import Case, samples
+from .files_peers import Load, load_npz, savez, summary
 from .judge import BSON_DROP_IN, JULIA, JULIA_MMAP, JULIA_OPEN, PYMONGO, READ, YARDSTICK
-from .peers import Peer
+from .peers import Peer, part_of
 
 
 def map_classes() -> None:
@@ -122,60 +122,27 @@ def full_peers(case: Case) -> list[Peer]:
     return [*document_peers(case), Peer(YARDSTICK, None, pickle.loads, stored=stored, expected=samples)]
 
 
-def summary(arrays: dict[str, Any]) -> dict[str, Any]:
-    """What tells one set of arrays from another: types, shapes, and the bytes in Julia's order."""
-    return {
-        name: (array.dtype.str, array.shape, hashlib.sha1(array.tobytes("F")).hexdigest())
-        for name, array in arrays.items()
-    }
-
-
-@cache
-def summary_of(make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    return summary(make())
-
-
 def array_peers(case: Case) -> list[Peer]:
     """From a path, whose pages the kernel has."""
-    import numpy as np
-
     from holdall import julia
 
-    def peer(
-        name: str,
-        load: Callable[[Any], Any],
-        stored: Callable[[Path], Path] = lambda path: path,
-    ) -> Peer:
-        return Peer(
-            name,
-            None,
-            lambda path: summary(load(path)),
-            timed_loads=load,
-            stored=stored,
-            expected=case.expected,
-        )
+    def peer(name: str, load: Load, stored: Load | None = None) -> Peer:
+        loads = lambda path: summary(load(path))  # noqa: E731
+        return Peer(name, None, loads, timed_loads=load, stored=stored, expected=case.expected)
+
+    def length_is_right(path: Path) -> bool:
+        return len(path.read_bytes()) == path.stat().st_size
 
     @cache
     def as_npz(path: Path) -> Path:
         archive = path.with_suffix(".npz")
-        np.savez(archive, **julia.load(path, mmap=True))
+        savez(julia.load(path, mmap=True), archive)
         return archive
-
-    def load_npz(path: Path) -> dict[str, Any]:
-        with np.load(path) as archive:
-            return dict(archive)
 
     return [
         peer(JULIA, julia.load),
         peer(JULIA_MMAP, partial(julia.load, mmap=True)),
-        Peer(
-            READ,
-            None,
-            lambda path: len(path.read_bytes()) == path.stat().st_size,
-            timed_loads=Path.read_bytes,
-            stored=lambda path: path,
-            expected=lambda: True,
-        ),
+        Peer(READ, None, length_is_right, timed_loads=Path.read_bytes, expected=lambda: True),
         peer("numpy.load (npz)", load_npz, as_npz),
     ]
 
@@ -197,17 +164,7 @@ def lazy_peers(case: Case) -> list[Peer]:
             bars = document["Foo2"][1]["bars"]
             return bars[len(bars) // 2]["bazs"][25]["first"]
 
-    def both(path: Path) -> tuple[Any, Any]:
-        """The document leaves with the text, so that the time to free it is nobody's."""
-        found = julia.load(path)
-        return found, nested_text(found)
-
-    def stored(path: Path) -> Path:
-        return path
-
     return [
-        Peer(JULIA_OPEN, None, opened, stored=stored, expected=case.expected),
-        Peer(
-            JULIA, None, lambda path: both(path)[1], timed_loads=both, stored=stored, expected=case.expected
-        ),
+        Peer(JULIA_OPEN, None, opened, expected=case.expected),
+        part_of(case, JULIA, julia.load, nested_text),
     ]

@@ -37,7 +37,7 @@ class Peer:
     """One way to store and restore.
 
     convert: the same data in the classes this contestant wants, if it wants its own.
-    stored: what `loads` reads; by default what `dumps` gave.
+    stored: what `loads` reads; by default what `dumps` gave, or the data as they are where it gives nothing.
     bound: not a rival but the lower bound: no format, no checks.
     expected: what `loads` is to give, where it isn't what was stored.
     reference: makes the bytes that `dumps` has to give, where there is one right answer.
@@ -144,6 +144,18 @@ def typed_peers(case: Case) -> list[Peer]:
 
 def loads_only(peer: Peer, expected: Callable[[], Any]) -> Peer:
     return Peer(peer.name, None, peer.loads, stored=peer.dumps, expected=expected)
+
+
+def part_of(case: Case, name: str, load: Function, part: Function, stored: Function | None = None) -> Peer:
+    """Who reads all to get at a part. All of it leaves with the part, so that the time to free it is nobody's."""
+
+    def both(given: Any) -> tuple[Any, Any]:
+        found = load(given)
+        return found, part(found)
+
+    return Peer(
+        name, None, lambda given: both(given)[1], timed_loads=both, stored=stored, expected=case.expected
+    )
 
 
 def peers_of(case: Case) -> list[Peer]:

@@ -96,7 +96,7 @@ class Report:
         everything = {
             "machine": machine(),
             "quick": self.quick,
-            "targets": [vars(line) for line in lines],
+            "targets": [line._asdict() for line in lines],
             "memory": self.memory,
             "first_use": self.first_use,
             "records": self.records,

@@ -14,13 +14,12 @@ pytest.importorskip("bson")
 
 from bench.targets import judge, julia_cases, julia_peers  # noqa: E402
 from bench.targets.data import Case, row, scratch_folder  # noqa: E402
+from bench.targets.files_peers import summary, summary_of  # noqa: E402
 from bench.targets.julia_peers import (  # noqa: E402
     array_peers,
     document_peers,
     full_peers,
     lazy_peers,
-    summary,
-    summary_of,
 )
 from bench.targets.measure import measure  # noqa: E402
 from bench.targets.timing import Budget  # noqa: E402
@@ -115,14 +114,14 @@ def test_the_weights_are_vgg19s() -> None:
 def test_a_machine_half_as_fast_makes_the_other_twice_as_slow() -> None:
     def record(ours: float, yardstick: float) -> dict[str, Any]:
         loads = {judge.JULIA: [ours * 1e9], judge.YARDSTICK: [yardstick * 1e9]}
-        return {"case": {"times": {"off": {"loads": loads, "dumps": {}}}}}
+        return {"julia_serbench_full": {"times": {"off": {"loads": loads, "dumps": {}}}}}
 
-    target = judge.Elsewhere("case", "loads", "BSONqs.load", 0.65, 2, "off")
+    target = judge.Elsewhere("loads", "BSONqs.load", 0.65, 2, "off")
     slow = record(0.5, 2 * judge.YARDSTICK_SECONDS)
     assert judge.elsewhere_ratio(slow, target) == pytest.approx((2.6, 0.5, 2.0))
-    assert target.judge(slow).met
-    assert not target.judge(record(0.5, judge.YARDSTICK_SECONDS)).met
-    assert target.judge({}).met is None
+    assert target.target().judge(slow).met
+    assert not target.target().judge(record(0.5, judge.YARDSTICK_SECONDS)).met
+    assert target.target().judge({}).met is None
 
 
 def test_quick_runs_have_all_of_them_small() -> None:
