@@ -59,7 +59,8 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 let Build::Based { class, base, .. } = &shape.build else {
                     return Err(decode("a layout out of place", at));
                 };
-                // SAFETY: the GIL is held while a decoder lives; the shape's plan holds the class, found to be a `base`.
+                // SAFETY: the GIL is held while a decoder lives; what permits the class holds it. `Based` shapes are made
+                // only for classes derived from `base`.
                 let object = unsafe { of_content(self.py, *base, *class, parts.pop(), at)? };
                 if !shape.names.is_empty() {
                     self.go_on_with_fields(object.clone(), &shape, frame.object_id, frame.hand_over)?;

@@ -51,7 +51,8 @@ impl<'w> Adding<'w> {
         Adding { unique: false, ..self }
     }
 
-    /// Charges the collisions that adding the key causes, and returns its hash; `None` if none can be chosen by others.
+    /// Charges the collisions that adding the key causes, and returns its hash. `None`: nobody can choose collisions, and
+    /// the key was not hashed.
     /// `hash_cost` is what comparing the key costs.
     unsafe fn counted(&self, key: Obj, hash_cost: u32, meets: impl FnOnce(isize) -> Crowd) -> Result<Option<isize>> {
         let Some(work) = self.work else { return Ok(None) };
@@ -149,7 +150,7 @@ impl<'w> Adding<'w> {
     /// Charges the collisions that adding a member causes. May run out of memory, and unwind.
     ///
     /// # Safety
-    /// Both are alive, and `set` is a set.
+    /// Both are alive, and `set` is a set or frozenset.
     pub unsafe fn charge_member(&self, set: Obj, member: Obj, hash_cost: u32) -> Result<()> {
         // SAFETY: `set` is a set or frozenset by contract, whose layout `in_set` reads.
         unsafe { self.counted(member, hash_cost, |hash| crowd::in_set(set, hash)).map(drop) }
@@ -158,7 +159,7 @@ impl<'w> Adding<'w> {
     /// Adds a member whose collisions were charged before.
     ///
     /// # Safety
-    /// Both are alive, and `set` is a set.
+    /// Both are alive, and `set` is a set or frozenset.
     pub unsafe fn add_charged(&self, set: Obj, member: Obj) -> Result<()> {
         // SAFETY: both are alive by contract; `PySet_Add` checks the type itself.
         unsafe {

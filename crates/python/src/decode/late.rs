@@ -185,7 +185,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                     return Err(decode(NOT_THERE, offset));
                 }
             }
-            // SAFETY: `deferred` owns the objects; `dict` and `set` are what `Pairs` and `Set` frames hold.
+            // SAFETY: `deferred` owns the objects, and was given a dict or a set by whoever deferred the item.
             unsafe {
                 match deferred {
                     Deferred::Item { dict, key, value, offset } => {

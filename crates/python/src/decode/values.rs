@@ -85,7 +85,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         self.typed(token, node).map_err(|fault| fault.found(start))
     }
 
-    /// Reads the next value if it needs no frame: a leaf, with an id or without, or a reference to a finished string.
+    /// Reads the next value if it needs no frame, like leaves (with an id, too), datetimes and references to strings.
     ///
     /// `None`: it is something else, and its token is still unread.
     #[inline(always)]
