@@ -64,16 +64,18 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
         let made = match self.r.token()? {
             Token::Items(end) => {
                 let accepts = self.rules.node(item).accepts;
+                let mut others = false;
                 self.leaves.clear();
                 while self.r.offset() < end {
                     let Some(value) = self.next_leaf(accepts)? else {
                         self.leaves.clear();
+                        others = true;
                         break;
                     };
                     self.leaves.push(value);
                 }
-                // True for an empty list, too. Of a value that is no leaf, only the type and name have been read.
-                let whole = self.r.offset() == end;
+                // Of a value that is no leaf the type and name have been read, which may be all of its bytes.
+                let whole = self.r.offset() == end && !others;
                 let len = self.leaves.len();
                 if whole {
                     self.claim(0, 64 + 8 * len)?;
@@ -247,8 +249,8 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
             None => Err(decode("a mapping whose keys or values are no list", at)),
         };
         let (keys, values) = (listed(keys)?, listed(values)?);
-        // SAFETY: both lists are held here and have `len` items; only a key's own `__hash__` or `__eq__` could shorten one.
-        // Each key and value gets a reference before such code runs.
+        // SAFETY: both lists are held here. A key's own `__hash__` or `__eq__` could shorten one, so each item is asked for anew, and
+        // gets a reference before such code runs.
         unsafe {
             let len = ffi::PyList_Size(keys.get());
             if ffi::PyList_Size(values.get()) != len {
@@ -271,8 +273,7 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
             let mut deferred = false;
             let adding = Adding::new(&self.r, &self.rules.work, at).again();
             for place in 0..len {
-                let key = Owned::borrowed(ffi::PyList_GetItem(keys.get(), place));
-                let value = Owned::borrowed(ffi::PyList_GetItem(values.get(), place));
+                let (key, value) = (item(&keys, place)?, item(&values, place)?);
                 if !is_hashable(key.get()) {
                     return self.pairs(described, object_id, &keys, &values, start);
                 }
@@ -374,6 +375,17 @@ unsafe fn is_hashable(object: Obj) -> bool {
     // SAFETY: `object` is alive by contract, and holds its class; no Python code runs.
     let hash = unsafe { (*ffi::Py_TYPE(object)).tp_hash };
     hash.is_some_and(|hash| hash as *const () != ffi::PyObject_HashNotImplemented as *const ())
+}
+
+/// The item of a list at that place; IndexError if the list has become shorter.
+fn item(list: &Owned, place: isize) -> Result<Owned> {
+    // SAFETY: `list` is an owned reference to a list; the item is borrowed until it gets a reference, while no Python code runs.
+    unsafe {
+        match ffi::PyList_GetItem(list.get(), place) {
+            item if item.is_null() => Err(raised()),
+            item => Ok(Owned::borrowed(item)),
+        }
+    }
 }
 
 /// The items of a sequence or an array, as a list.
