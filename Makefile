@@ -49,7 +49,7 @@ bench: $(VENV)/.stamp-build ## every data set against every peer, as ratios of i
 	@$(BIN)/python -m bench.targets $(ARGS)
 
 ##@ Check
-.PHONY: check test beside-the-build lint ruff mypy rust-lint house docs-lint cargo-test pytest properties test-mongo check-julia check-versions peers corpora interpreter-tests zoo zoo-scan fuzz fuzz-rust miri check-debug sanitize complexity faults soak soak-log
+.PHONY: check test beside-the-build lint ruff mypy rust-lint house docs-lint cargo-test pytest properties test-mongo check-julia check-lisp check-versions peers corpora interpreter-tests zoo zoo-scan fuzz fuzz-rust miri check-debug sanitize complexity faults soak soak-log
 # `+`: what stands in a variable is not seen to be make, which would keep its jobs to itself.
 STEP = +@$(MAKE) --no-print-directory
 # What takes more than a few seconds: hostile inputs, deep graphs, processes that are killed, random graphs, whole programs.
@@ -92,7 +92,7 @@ house: $(VENV)/.stamp-venv
 	$(BIN)/python -m tests.support.house
 
 # Tables that are made from the code; one that lags behind is brought up to date here, and fails once.
-DOCS_WITH_TABLES := docs/format.md docs/msgpack.md docs/bson.md docs/julia.md docs/types.md
+DOCS_WITH_TABLES := docs/format.md docs/msgpack.md docs/bson.md docs/julia.md docs/lisp.md docs/types.md
 WRITE_TABLES := $(TABLES) && $(BIN)/python -m tests.support.types_page
 docs-lint: $(EXTENSION) $(VENV)/.stamp-test
 	@before=$$(mktemp -d); trap 'rm -rf "$$before"' EXIT; cp $(DOCS_WITH_TABLES) "$$before"; $(WRITE_TABLES) || exit 1; behind=; \
@@ -129,6 +129,9 @@ test-mongo: $(EXTENSION) $(MONGO)/.stamp ## PyMongo with this codec and a server
 # Without one installed, Debian's is set up in .julia by root; BSON_JL= is a folder with BSON.jl's sources where they can't be cloned.
 check-julia: $(EXTENSION) $(VENV)/.stamp-test ## Julia loads what we write, and we what Julia writes; sets a Julia up where it can
 	@PYTHON=$(BIN)/python BSON_JL='$(BSON_JL)' VALUES=$$($(BIN)/python -m tests.support.places julia_values) tests/julia/check.sh
+
+check-lisp: $(EXTENSION) $(VENV)/.stamp-test ## Lisp restores what we write of its own files; needs sbcl, and CL_BINARY_STORE=the library's source
+	@PYTHON=$(abspath $(BIN)/python) CL_BINARY_STORE='$(CL_BINARY_STORE)' tests/lisp/check.sh
 
 # The extension is built for each of them, in an environment of its own.
 PYTHONS ?= python3.10 python3.12 python3.13
@@ -234,7 +237,7 @@ soak-log: $(VENV)/.stamp-test ## 10 GB through Writer and Reader: speed, and mem
 develop: $(EXTENSION) ## build the extension into .venv
 	@$(BIN)/python -c 'import holdall; print("holdall", holdall.__version__, "is ready in $(VENV)")'
 
-docs: $(EXTENSION) $(VENV)/.stamp-test ## write the tables of docs/ anew: format.md, msgpack.md, bson.md, julia.md, types.md
+docs: $(EXTENSION) $(VENV)/.stamp-test ## write the tables of docs/ anew: format.md, msgpack.md, bson.md, julia.md, lisp.md, types.md
 	$(WRITE_TABLES)
 
 vectors: $(EXTENSION) $(VENV)/.stamp-test ## write tests/vectors anew; what was released before must stay readable

@@ -6,6 +6,7 @@ import gc
 import io
 import os
 import pathlib
+import random
 import sys
 from typing import Any, Callable, Iterator
 
@@ -58,7 +59,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    seed = config.getoption("--shuffle")
+    if seed is not None:
+        random.Random(seed).shuffle(items)
     for item in items:
         if any("memory" in mark.args for mark in item.iter_markers("xdist_group")):
             item.add_marker("resident")
@@ -73,6 +77,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="every byte of files that are damaged in turn, instead of a sample",
     )
+    parser.addoption("--shuffle", type=int, metavar="SEED", help="the tests in another order")
 
 
 def by_dumps(obj: object) -> Any:

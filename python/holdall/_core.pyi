@@ -401,9 +401,14 @@ def loads_pickle(
 def bson_encode(document: Any, check_keys: bool, codec_options: Any, /) -> bytes: ...
 def bson_decode(data: Any, codec_options: Any, /) -> Any: ...
 def bson_decode_all(data: Any, codec_options: Any, /) -> list[Any]: ...
-
 def lisp_dumps(
-    obj: object, /, *, refs: bool = True, version: bool = False, enc_hook: _EncHook | None = None
+    obj: object,
+    /,
+    *,
+    refs: bool = True,
+    version: bool = False,
+    all: bool = False,
+    enc_hook: _EncHook | None = None,
 ) -> bytes: ...
 def lisp_loads(
     data: _BytesLike,

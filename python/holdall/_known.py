@@ -1,4 +1,4 @@
-"""How hold and MessagePack store values that only other formats have a form for: PyMongo's and Julia's.
+"""How hold and MessagePack store values that only other formats have a form for: PyMongo's, Julia's and Lisp's.
 
 The native side calls `teach` when it meets the first class of a library, or its name in a message, once the
 program has imported the library. Data never cause imports.
@@ -29,7 +29,8 @@ def teach(library: str) -> bool:
     has registered stay as they are. Returns False if the library isn't completely imported, or if it is
     another one of that name.
     """
-    known = list(_of_pymongo() if library == "bson." else _of_julia())
+    of = {"bson.": _of_pymongo, "holdall.julia.": _of_julia, "holdall.lisp.": _of_lisp}
+    known = list(of[library]())
     for cls, encode, decode in known:
         checked = None if decode is None else _checked(cls, decode)
         _core.register_class(cls, None, (), 1, {}, None, encode, checked, None, ours=True)
@@ -88,6 +89,17 @@ def _of_julia() -> Iterable[_Known]:
         # These are singletons.
         (julia.Missing, _nothing, lambda stored: _of_nothing(lambda: julia.missing, stored)),
         (type(julia.BOTTOM), _nothing, lambda stored: _of_nothing(lambda: julia.BOTTOM, stored)),
+    )
+
+
+def _of_lisp() -> Iterable[_Known]:
+    lisp: Any = sys.modules.get("holdall.lisp")
+    if not hasattr(lisp, "struct"):
+        return ()
+    return (
+        (lisp.Type, lambda value: (value.name, value.slots), lambda stored: lisp.Type(*_pair(stored))),
+        # The class of a singleton.
+        (type(lisp.UNBOUND), _nothing, lambda stored: _of_nothing(lambda: lisp.UNBOUND, stored)),
     )
 
 

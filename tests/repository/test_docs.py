@@ -17,6 +17,7 @@ PAGES = [
     REPO / "docs" / "msgpack.md",
     REPO / "docs" / "bson.md",
     REPO / "docs" / "julia.md",
+    REPO / "docs" / "lisp.md",
     *sorted((REPO / "docs").glob("guide-*.md")),
 ]
 

@@ -1,4 +1,4 @@
-//! Writes the tables of `docs/format.md`, `docs/msgpack.md`, `docs/bson.md` and `docs/julia.md` anew, so that a tag's number (or
+//! Writes the tables of `docs/format.md`, `docs/msgpack.md`, `docs/bson.md`, `docs/julia.md` and `docs/lisp.md` anew, so that a tag's number (or
 //! name) stands in `tag.rs` and nowhere else.
 //!
 //! A table stands between `<!-- table: NAME -->` and `<!-- end -->`; what is between them is replaced, all else is kept.
@@ -7,6 +7,7 @@ use holdall_format::bson;
 use holdall_format::hold::codec::Codec;
 use holdall_format::hold::tag;
 use holdall_format::julia;
+use holdall_format::lisp;
 use holdall_format::model::reduce;
 use holdall_format::msgpack;
 use holdall_format::table::Row;
@@ -14,11 +15,12 @@ use std::fmt::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
-const PAGES: [&str; 4] = [
+const PAGES: [&str; 5] = [
     concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/format.md"),
     concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/msgpack.md"),
     concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/bson.md"),
     concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/julia.md"),
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/lisp.md"),
 ];
 const END: &str = "<!-- end -->";
 
@@ -69,6 +71,14 @@ fn documents() -> String {
     for julia::tag::Row { name, parts, meaning, .. } in julia::tag::ROWS {
         let parts: Vec<String> = parts.iter().map(|part| format!("`{part}`")).collect();
         rows.push(row(&[&format!("`{name}`"), &parts.join(", "), meaning]));
+    }
+    table(&rows)
+}
+
+fn elements() -> String {
+    let mut rows = vec![row(&["number", "element type", "bits", "array"])];
+    for lisp::tag::ElementRow { code, bits, name, array, .. } in lisp::tag::ELEMENTS {
+        rows.push(row(&[&code.to_string(), name, &bits.to_string(), array]));
     }
     table(&rows)
 }
@@ -165,6 +175,8 @@ fn regenerate(page: &str) -> Result<String, String> {
             "msgpack tags" => tags(msgpack::tag::TABLE),
             "bson types" => first_bytes(["type", "name", "value", "meaning"], bson::tag::TABLE),
             "julia tags" => documents(),
+            "lisp codes" => first_bytes(["code", "name", "what follows", "meaning"], lisp::tag::TABLE),
+            "lisp elements" => elements(),
             _ => return Err(format!("no table is called {name}")),
         };
         let _ = write!(out, "{before}<!-- table: {name} -->\n{made}{END}");

@@ -10,10 +10,12 @@ mod writer;
 
 pub use never::Never;
 pub use reader::{ExtentReader, IndexedReader, LispReader, Reader, ShapeReader, TypedReader};
-pub use values::{ArrayHeader, BsonValue, Dimensions, LispForm, LispValue, Moment, Path, TypedForm, TypedValue};
+pub use values::{
+    ArrayHeader, BsonValue, Dimensions, Element, LispForm, LispValue, Moment, Path, TypedForm, TypedValue,
+};
 pub use writer::{
-    BsonWriter, ExtensionWriter, IntRun, LispWriter, ReferenceWriter, RunWriter, ShapeWriter, TimestampWriter, TypeWriter,
-    TypedWriter, Writer,
+    BsonWriter, ExtensionWriter, IntRun, LispWriter, ReferenceWriter, RunWriter, ShapeWriter, TimestampWriter,
+    TypeWriter, TypedWriter, Writer,
 };
 
 /// What a buffer outside the message stands for.

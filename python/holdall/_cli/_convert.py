@@ -39,6 +39,7 @@ _REMEDIES = {
     "bson": _ELSE,
     "msgpack": _ELSE,
     "julia": "convert to hold; or load it in Python, and say what the class is with `holdall.julia.struct`",
+    "lisp": "convert to hold; or load it in Python, and say what the class is with `holdall.lisp.struct`",
 }
 
 
@@ -61,7 +62,7 @@ def command(
 ) -> None:
     """Write the values of IN to OUT in another format.
 
-    Formats are hold, bson, julia, msgpack, json and jsonl; pickle is read, not written. Several records (a
+    Formats are hold, bson, julia, lisp, msgpack, json and jsonl; pickle is read, not written. Several records (a
     log, a dump of documents, a stream, lines of JSON) become a log, documents, a stream, lines; in json, a
     list. OUT is replaced when all of it is written, and stays as it was after an error.
 
@@ -159,6 +160,12 @@ def _write_several(values: Iterator[Any], target: str, to: str, weight: Weight |
             target,
             "a file of Julia's holds one document, and there are several records: choose another format",
         )
+    if to == "lisp":
+        # They may refer to each other, so that one call has to write them all.
+        everything = list(values)
+        with about(target), replaced(target) as path, _blaming(lambda: everything, to):
+            holdall.lisp.dump(everything, path, all=True)
+        return
     with about(target), replaced(target) as path, _blaming(lambda: value, to, lambda: (place,), weight):
         if to == "hold":
             with _hold.Writer(path) as log:

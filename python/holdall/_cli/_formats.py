@@ -20,12 +20,13 @@ if TYPE_CHECKING:
 
     Progress = Callable[[int, int], None] | None
 
-FORMATS = ("hold", "bson", "julia", "msgpack", "json", "jsonl", "pickle")
+FORMATS = ("hold", "bson", "julia", "lisp", "msgpack", "json", "jsonl", "pickle")
 # The formats that `convert` writes.
 WRITABLE = FORMATS[:-1]
 _EXTENSIONS = {
     ".hold": "hold",
     ".bson": "bson",
+    ".cbs": "lisp",
     ".msgpack": "msgpack",
     ".mpk": "msgpack",
     ".mp": "msgpack",
@@ -77,7 +78,7 @@ def classes() -> tuple[Any, ...]:
     if find_spec("bson") is not None:
         # BSON values come as PyMongo's classes if it is imported.
         import_module("bson")
-    return holdall.Record, holdall.julia, holdall.msgpack.Ext, holdall.msgpack.Timestamp
+    return holdall.Record, holdall.julia, holdall.lisp, holdall.msgpack.Ext, holdall.msgpack.Timestamp
 
 
 def records(
@@ -106,6 +107,8 @@ def records(
         found = _msgpack(path, progress)
     elif format == "julia":
         found = iter([holdall.julia.load(path)])
+    elif format == "lisp":
+        found = iter(holdall.lisp.load_all(path))
     elif format == "json":
         found = iter([_json(path)])
     elif format == "jsonl":
@@ -263,6 +266,8 @@ def encoder(format: str) -> Callable[[Any], bytes]:
         return holdall.msgpack.Encoder().encode
     if format == "julia":
         return holdall.julia.dumps
+    if format == "lisp":
+        return holdall.lisp.dumps
     if format in ("json", "jsonl"):
         from ._json import Room, pieces
 

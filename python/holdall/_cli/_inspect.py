@@ -18,6 +18,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from .. import Reader, Record, _core, dumps
+from ._app import Failure
 from ._formats import detect
 
 if TYPE_CHECKING:
@@ -75,6 +76,8 @@ def _mapped(path: Path) -> Iterator[memoryview]:
 def format_of(path: Path) -> str:
     """The format of a file; MessagePack if it is none of those that can be inspected."""
     found = detect(str(path))
+    if found == "lisp":
+        raise Failure(str(path), "Lisp's files have no outline: `holdall cat` shows what they hold")
     return found if found in FORMATS else "msgpack"
 
 

@@ -251,7 +251,7 @@ def _begin(
     return opening
 
 
-_PLAIN = frozenset(("record", "based", "custom", "namespace", "julia"))
+_PLAIN = frozenset(("record", "based", "custom", "namespace", "julia", "lisp"))
 _FLAT_TAGS: dict[type, tuple[str, str]] = {
     list: ("", ""),
     tuple: ('{"$tuple": ', "}"),

@@ -114,7 +114,7 @@ def node(value: Any) -> Node | None:
         extra = {"type": cls.__name__}
         head = f"{cls.__name__}("
         return Node("list", "exception", head, ")", iter(enumerate(args)), len(args), extra, id(args))
-    return _array(value) or _of_julia(value)
+    return _array(value) or _of_julia(value) or _of_lisp(value)
 
 
 def _builtin(value: Any, name: str, head: str, tail: str) -> Node:
@@ -236,3 +236,38 @@ def leaf(value: Any, most: int | None = None) -> str:
         # An int with more digits than Python converts to text; an instance with any content, from a damaged
         # file.
         return hex(value) if type(value) is int else f"<{type(value).__name__}>"
+
+
+def _of_lisp(value: Any) -> Node | None:
+    if "holdall.lisp" not in sys.modules:
+        return None
+    lisp: Any = holdall.lisp
+    cls = type(value)
+    name = cls.__name__
+    extra: dict[str, Any] = {"type": name}
+    if cls is lisp.LispObject:
+        values: Any = getattr(value, "values", None)
+        of_type: Any = getattr(value, "type", None)
+        if type(values) is not list or type(of_type) is not lisp.Type:
+            return None
+        names = [*of_type.fields] if len(of_type.fields) == len(values) else range(len(values))
+        items = zip(names, values, strict=True)
+        label = str(of_type)
+        return Node(
+            "fields",
+            "lisp",
+            _shortened(label) + "(",
+            ")",
+            iter(items),
+            len(values),
+            {"type": label},
+            id(values),
+        )
+    if cls is lisp.HashTable:
+        return Node("map", "lisp", "HashTable({", "})", iter(value.items()), len(value), extra, id(value))
+    if cls is lisp.Pairs:
+        return Node("list", "lisp", "Pairs([", "])", iter(enumerate(value)), len(value), extra, id(value))
+    if cls in (lisp.Cons, lisp.Array, lisp.Complex):
+        fields = {field: getattr(value, field, None) for field in cls._NAMES}
+        return Node("fields", "lisp", f"{name}(", ")", iter(fields.items()), len(fields), extra, id(value))
+    return None

@@ -58,18 +58,20 @@ def load_all(
 
     Parameters are those of `load`. What the values share is shared in the list.
 
-    >>> dump("one", "data.bin")
+    >>> dump(["one", 2], "data.bin", all=True)
     >>> load_all("data.bin")
-    ['one']
+    ['one', 2]
     """
     found: list[Any] = _load(file, mmap, types=types, limits=limits, all=True)
     return found
 
 
-def loads_all(data: Any, /, *, types: Mapping[str, type[Any]] | None = None, limits: _core.Limits | None = None) -> list[Any]:
+def loads_all(
+    data: Any, /, *, types: Mapping[str, type[Any]] | None = None, limits: _core.Limits | None = None
+) -> list[Any]:
     """All values that `data` holds: as `load_all` for bytes.
 
-    >>> loads_all(dumps(1) + dumps("two"))
+    >>> loads_all(dumps([1, "two"], all=True))
     [1, 'two']
     """
     found: list[Any] = _core.lisp_loads(data, types=types, limits=limits, all=True)
@@ -82,12 +84,13 @@ def dump(
     *,
     refs: bool = True,
     version: bool = False,
+    all: bool = False,
     enc_hook: Callable[[Any], Any] | None = None,
 ) -> None:
     """Store a value for `(cl-binary-store:restore ...)` in Lisp.
 
     file: a path, which is replaced atomically, as by `holdall.dump`; or a binary file object with `write`.
-    refs, version, enc_hook: as for `dumps`.
+    refs, version, all, enc_hook: as for `dumps`.
 
     Raises EncodeError: as `dumps`, before anything is written. Raises OSError: as the file system says.
 
@@ -95,7 +98,7 @@ def dump(
     >>> load("data.bin")
     keyword('HELLO')
     """
-    _files.store(file, lambda: _core.lisp_dumps(obj, refs=refs, version=version, enc_hook=enc_hook))
+    _files.store(file, lambda: _core.lisp_dumps(obj, refs=refs, version=version, all=all, enc_hook=enc_hook))
 
 
 def _load(file: Any, mmap: bool | Literal["copy"], **options: Any) -> Any:

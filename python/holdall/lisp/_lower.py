@@ -11,8 +11,8 @@ from pathlib import PurePath
 from typing import Any
 
 from .. import _core
-from ._tables import EQUAL, USUAL, HashTable, Pairs, header_of
-from ._values import Array, Complex, ComplexSingle, Pathname, Symbol, Type, keyword
+from ._tables import USUAL, HashTable, Pairs, header_of
+from ._values import Array, Complex, ComplexSingle, Pathname, Type, keyword
 
 # The first item of an answer; the others are its arguments.
 VALUE, VECTOR, PACKED, ARRAY, TABLE, PATHNAME, COMPLEX, COMPLEX_SINGLE, RATIO = range(9)
@@ -56,7 +56,8 @@ def lower(obj: Any) -> tuple[Any, ...]:
         return VALUE, tuple(obj)
     if isinstance(obj, dict):
         return VALUE, dict(obj)
-    for base in (str, int, float, complex, bytes):
+    bases: tuple[Any, ...] = (str, int, float, complex, bytes)
+    for base in bases:
         if isinstance(obj, base):
             return VALUE, base(obj)
     if isinstance(obj, PurePath):
@@ -83,7 +84,19 @@ def _array(obj: Array) -> tuple[Any, ...]:
 
 def _buffer(obj: Any) -> tuple[Any, ...]:
     view = memoryview(obj)
-    kinds = {"b": "i", "h": "i", "i": "i", "l": "i", "q": "i", "B": "u", "H": "u", "I": "u", "L": "u", "Q": "u", "c": "u"}
+    kinds = {
+        "b": "i",
+        "h": "i",
+        "i": "i",
+        "l": "i",
+        "q": "i",
+        "B": "u",
+        "H": "u",
+        "I": "u",
+        "L": "u",
+        "Q": "u",
+        "c": "u",
+    }
     kind = kinds.get(view.format, "f" if view.format in ("f", "d") else "")
     code = _CODES.get(f"{kind}{view.itemsize}")
     if code is None or sys.byteorder != "little":
@@ -117,6 +130,3 @@ def _numpy(obj: Any) -> tuple[Any, ...] | None:
     if kind == "f":
         return _numpy(obj.astype("f4" if size < 4 else "f8"))
     raise _core.EncodeError(f"can't store an array of the dtype {obj.dtype} for Lisp")
-
-
-__all__ = ["EQUAL", "Symbol", "lower"]

@@ -11,7 +11,7 @@ from ._values import Array, Complex, ComplexSingle, Pathname
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# NumPy's dtype for each element type, by its code. Those of less than a byte are unpacked.
+# NumPy's dtype for each element type, by its place among all (`model::Element`). Those of less than a byte are unpacked.
 _DTYPES = (
     "bool", "S1", "<U1", "<i8", "<f4", "<f8", "<i1", "<i2", "<i4", "<i8",
     "u1", "u1", "u1", "u1", "<u2", "<u2", "<u4", "<u4", "<u8", "<u8",

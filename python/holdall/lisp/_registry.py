@@ -33,7 +33,12 @@ _BY_CLASS: dict[type[Any], Mapped] = {}
 
 @overload
 def struct(
-    name: str, cls: _C, /, *, fields: Iterable[str] | None = None, slots: Mapping[str, str | None] | None = None
+    name: str,
+    cls: _C,
+    /,
+    *,
+    fields: Iterable[str] | None = None,
+    slots: Mapping[str, str | None] | None = None,
 ) -> _C: ...
 @overload
 def struct(
@@ -97,7 +102,9 @@ def _fields(cls: type[Any]) -> tuple[str, ...]:
     slots = [slot for base in reversed(cls.__mro__) for slot in _slots(base)]
     names = slots or [name for base in reversed(cls.__mro__) for name in inspect.get_annotations(base)]
     if not names:
-        raise TypeError(f"struct: the fields of `{cls.__qualname__}` are not known: name them with `fields=[...]`")
+        raise TypeError(
+            f"struct: the fields of `{cls.__qualname__}` are not known: name them with `fields=[...]`"
+        )
     return tuple(dict.fromkeys(names))
 
 
@@ -128,7 +135,9 @@ def resolve(of: Type, types: dict[Symbol, type[Any]]) -> tuple[type[Any], tuple[
     if given is not None:
         known = _BY_CLASS.get(given)
         mapped = known if known is not None and known.type.name == of.name else None
-        cls, fields, renamed = (given, _fields(given), {}) if mapped is None else (given, mapped.fields, mapped.slots)
+        cls, fields, renamed = (
+            (given, _fields(given), {}) if mapped is None else (given, mapped.fields, mapped.slots)
+        )
     else:
         mapped = _BY_NAME.get(of.name)
         if mapped is None:
@@ -147,7 +156,7 @@ def resolve(of: Type, types: dict[Symbol, type[Any]]) -> tuple[type[Any], tuple[
         return cls, tuple(name for name in names if name is not None), None
 
     def make(values: list[Any]) -> Any:
-        instance = cls.__new__(cls)
+        instance = object.__new__(cls)
         for name, value in zip(names, values, strict=True):
             if name is not None and value is not UNBOUND:
                 object.__setattr__(instance, name, value)

@@ -26,6 +26,11 @@ class HashTable(dict[Any, Any]):
     """
 
     __slots__ = ("rehash_size", "rehash_threshold", "synchronized", "test", "weakness")
+    rehash_size: float
+    rehash_threshold: float
+    synchronized: bool
+    test: Symbol
+    weakness: Symbol | None
 
     def __init__(
         self,
@@ -56,6 +61,11 @@ class Pairs(list[Any]):
     """
 
     __slots__ = ("rehash_size", "rehash_threshold", "synchronized", "test", "weakness")
+    rehash_size: float
+    rehash_threshold: float
+    synchronized: bool
+    test: Symbol
+    weakness: Symbol | None
 
     def __init__(
         self,
@@ -78,7 +88,12 @@ class Pairs(list[Any]):
 
 
 def _describe(
-    made: Any, test: Symbol | str, threshold: float, rehash_size: float, synchronized: bool, weakness: Symbol | None
+    made: Any,
+    test: Symbol | str,
+    threshold: float,
+    rehash_size: float,
+    synchronized: bool,
+    weakness: Symbol | None,
 ) -> None:
     made.test = Symbol(test, "COMMON-LISP") if isinstance(test, str) else test
     made.rehash_threshold = threshold

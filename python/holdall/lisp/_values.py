@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import reprlib
+import sys
 from fractions import Fraction
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any, final
+from typing import TYPE_CHECKING, Any, ClassVar, final
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -64,7 +65,11 @@ class Symbol:
         return f":{self.name}" if self.package == "KEYWORD" else f"{self.package}::{self.name}"
 
     def __repr__(self) -> str:
-        return f"keyword({self.name!r})" if self.package == "KEYWORD" else f"Symbol({self.name!r}, {self.package!r})"
+        return (
+            f"keyword({self.name!r})"
+            if self.package == "KEYWORD"
+            else f"Symbol({self.name!r}, {self.package!r})"
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Symbol, (self.name, self.package)
@@ -97,6 +102,7 @@ class Cons:
     __slots__ = ("car", "cdr")
     car: Any
     cdr: Any
+    _NAMES: ClassVar[tuple[str, ...]] = ("car", "cdr")
 
     def __init__(self, car: Any, cdr: Any) -> None:
         self.car = car
@@ -179,6 +185,7 @@ class Complex:
     """
 
     __slots__ = ("imag", "real")
+    _NAMES: ClassVar[tuple[str, ...]] = ("real", "imag")
 
     def __init__(self, real: int | Fraction, imag: int | Fraction) -> None:
         self.real = real
@@ -220,7 +227,11 @@ class Type:
         self.name = Symbol.parse(name) if isinstance(name, str) else _named(name)
         package = self.name.package
         self.slots = tuple(
-            _named(slot) if not isinstance(slot, str) else Symbol.parse(slot) if ":" in slot else Symbol(slot.upper(), package)
+            _named(slot)
+            if not isinstance(slot, str)
+            else Symbol.parse(slot)
+            if ":" in slot
+            else Symbol(slot.upper(), package)
             for slot in slots
         )
         self._fields: dict[str, int] | None = None
@@ -229,7 +240,7 @@ class Type:
     def fields(self) -> dict[str, int]:
         """The slots' positions by their names as Python writes them: `first-name` is `first_name`."""
         if self._fields is None:
-            self._fields = {field_name(slot): at for at, slot in enumerate(self.slots)}
+            self._fields = {sys.intern(field_name(slot)): at for at, slot in enumerate(self.slots)}
         return self._fields
 
     def __eq__(self, other: object) -> bool:
@@ -245,7 +256,9 @@ class Type:
 
     def __repr__(self) -> str:
         own = self.name.package
-        slots = [slot.name if slot.package == own else str(slot) for slot in self.slots if isinstance(slot, Symbol)]
+        slots = [
+            slot.name if slot.package == own else str(slot) for slot in self.slots if isinstance(slot, Symbol)
+        ]
         return f"Type({str(self.name)!r}, {slots!r})"
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -332,6 +345,9 @@ class LispObject:
     def __bool__(self) -> bool:
         return True
 
+    def _names(self) -> tuple[str, ...]:
+        return tuple(self.type.fields)
+
     def __dir__(self) -> list[str]:
         return sorted({*object.__dir__(self), *self.type.fields})
 
@@ -365,6 +381,15 @@ class Array:
     """
 
     __slots__ = ("adjustable", "displaced_to", "element_type", "fill_pointer", "offset", "shape", "values")
+    _NAMES: ClassVar[tuple[str, ...]] = (
+        "shape",
+        "values",
+        "element_type",
+        "fill_pointer",
+        "adjustable",
+        "displaced_to",
+        "offset",
+    )
 
     def __init__(
         self,
@@ -440,7 +465,9 @@ class Array:
         if not isinstance(other, Array):
             return NotImplemented
         return self is other or (
-            self._key() == other._key() and self.values == other.values and self.displaced_to == other.displaced_to
+            self._key() == other._key()
+            and self.values == other.values
+            and self.displaced_to == other.displaced_to
         )
 
     __hash__ = None  # type: ignore[assignment]
@@ -476,6 +503,7 @@ class Pathname:
     """
 
     __slots__ = ("device", "directory", "host", "name", "type", "version")
+    _NAMES: ClassVar[tuple[str, ...]] = ("host", "device", "directory", "name", "type", "version")
 
     def __init__(
         self,

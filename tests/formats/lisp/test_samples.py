@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 
-np = pytest.importorskip("numpy")
+pytest.importorskip("numpy")
+import numpy as np
 
 import holdall
 from holdall import lisp
-from holdall.lisp import Array, Cons, HashTable, LispObject, SingleFloat, Symbol, keyword
+from holdall.lisp import Array, Cons, LispObject, SingleFloat, Symbol, keyword
 from tests.support.each import each
 from tests.support.places import data_folder
 

@@ -8,5 +8,5 @@ mod tests;
 mod writer;
 
 pub use reader::Reader;
-pub use tag::Element;
+pub use tag::COUNTED_REFERENCES;
 pub use writer::Writer;

@@ -1,10 +1,10 @@
 //! Bytes to tokens. Mirrors [`super::Writer`], function by function; borrows from the input, allocates nothing.
 
-use super::tag::{self, Element};
+use super::tag;
 use crate::cursor::Cursor;
 use crate::error::{ErrorKind, Result};
 use crate::memory::Vec;
-use crate::model::{self, ArrayHeader, Bytes, Dimensions, Leaf, LispValue, Never, Token};
+use crate::model::{self, ArrayHeader, Bytes, Dimensions, Element, Leaf, LispValue, Never, Token};
 use crate::text::is_ascii;
 
 const BAD_INTEGER: &str = "expected an integer of at most 64 bits, found another value";
@@ -170,7 +170,7 @@ impl<'i> Reader<'i> {
     fn element(&mut self) -> Result<Element> {
         let before = self.input.clone();
         let [code] = self.input.array()?;
-        match Element::of_code(code) {
+        match tag::element(code) {
             Some(element) => Ok(element),
             None => {
                 self.input = before;
@@ -180,7 +180,7 @@ impl<'i> Reader<'i> {
     }
 
     fn elements(&mut self, element: Element, len: usize) -> Result<&'i [u8]> {
-        match element.bytes(len) {
+        match tag::element_bytes(element, len) {
             Some(bytes) => self.input.take(bytes),
             None => self.input.error(ErrorKind::TooLong),
         }

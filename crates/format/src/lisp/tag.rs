@@ -3,6 +3,7 @@
 //!
 //! Source: what cl-binary-store 1.4.3 writes and reads, <https://github.com/ajberkley/cl-binary-store>.
 
+use crate::model::Element;
 use crate::table::tags;
 pub use crate::table::Row;
 
@@ -86,22 +87,20 @@ pub const REHASH_SIZE: f32 = 1.5;
 #[derive(Debug)]
 pub struct ElementRow {
     pub element: Element,
+    pub code: u8,
     /// Bits an element, as it is stored.
     pub bits: usize,
     /// As Lisp writes the type.
     pub name: &'static str,
-    /// The type's symbol, or its name and its parameter.
+    /// What an array of them becomes in Python, for the tables of the documentation.
     pub array: &'static str,
 }
 
 macro_rules! elements {
     ($($name:ident $code:literal $bits:literal $lisp:literal $array:literal;)*) => {
         /// The element types of specialized arrays, by their codes.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-        pub enum Element { $($name = $code,)* }
-
         pub static ELEMENTS: &[ElementRow] = &[
-            $(ElementRow { element: Element::$name, bits: $bits, name: $lisp, array: $array },)*
+            $(ElementRow { element: Element::$name, code: $code, bits: $bits, name: $lisp, array: $array },)*
         ];
     };
 }
@@ -129,25 +128,27 @@ elements! {
     Unsigned64 19 64 "(unsigned-byte 64)"       "NumPy uint64";
 }
 
-impl Element {
-    pub fn of_code(code: u8) -> Option<Element> {
-        ELEMENTS.get(usize::from(code)).map(|row| row.element)
-    }
+/// The element type of that code.
+pub fn element(code: u8) -> Option<Element> {
+    ELEMENTS.get(usize::from(code)).map(|row| row.element)
+}
 
-    pub fn row(self) -> &'static ElementRow {
-        &ELEMENTS[self as usize]
-    }
+pub fn code(element: Element) -> u8 {
+    ELEMENTS[element as usize].code
+}
 
-    /// The bytes that so many elements take; `None` beyond the address space.
-    pub fn bytes(self, len: usize) -> Option<usize> {
-        len.checked_mul(self.row().bits).map(|bits| bits.div_ceil(8))
-    }
+/// The bytes that so many elements take; `None` beyond the address space.
+pub fn element_bytes(element: Element, len: usize) -> Option<usize> {
+    len.checked_mul(ELEMENTS[element as usize].bits).map(|bits| bits.div_ceil(8))
 }
 
 const _: () = {
     let mut at = 0;
     while at < ELEMENTS.len() {
-        assert!(ELEMENTS[at].element as usize == at, "element types in the order of their codes");
+        assert!(
+            ELEMENTS[at].element as usize == at && ELEMENTS[at].code as usize == at,
+            "element types in the order of their codes"
+        );
         at += 1;
     }
 };

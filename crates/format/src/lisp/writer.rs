@@ -1,8 +1,8 @@
 //! Tokens to bytes. [`super::Reader`] mirrors it, function by function.
 
-use super::tag::{self, Element};
+use super::tag;
 use crate::memory::Vec;
-use crate::model::{self, LispForm, Text};
+use crate::model::{self, Element, LispForm, Text};
 use crate::sink::Sink;
 use crate::text;
 
@@ -328,12 +328,12 @@ impl<S: Sink> model::LispWriter for Writer<S> {
 
     fn vector(&mut self, element: Element, len: usize, data: &[u8]) {
         self.length(tag::VECTOR, len);
-        self.out.put_headed([element as u8], data);
+        self.out.put_headed([tag::code(element)], data);
     }
 
     fn packed(&mut self, element: Element, dimensions: &[usize], data: &[u8]) {
         self.out.put_array([tag::SIMPLE_ARRAY]);
         self.dimensions(dimensions);
-        self.out.put_headed([element as u8], data);
+        self.out.put_headed([tag::code(element)], data);
     }
 }

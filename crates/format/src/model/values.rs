@@ -2,7 +2,6 @@
 //! points in time.
 
 use super::Bytes;
-use crate::lisp::Element;
 
 /// A value that databases have, and most hosts no type of their own for. Text is UTF-8; where it is read, not yet checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -176,6 +175,57 @@ pub enum LispValue<'a> {
     },
     /// Host, device, directory, name, type and version follow.
     Pathname,
+}
+
+/// An element type of arrays whose elements have no references.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Element {
+    Bit,
+    BaseChar,
+    Character,
+    Fixnum,
+    Single,
+    Double,
+    Signed8,
+    Signed16,
+    Signed32,
+    Signed64,
+    Unsigned2,
+    Unsigned4,
+    Unsigned7,
+    Unsigned8,
+    Unsigned15,
+    Unsigned16,
+    Unsigned31,
+    Unsigned32,
+    Unsigned62,
+    Unsigned64,
+}
+
+impl Element {
+    /// In an order that stays the same.
+    pub const ALL: [Element; 20] = [
+        Element::Bit,
+        Element::BaseChar,
+        Element::Character,
+        Element::Fixnum,
+        Element::Single,
+        Element::Double,
+        Element::Signed8,
+        Element::Signed16,
+        Element::Signed32,
+        Element::Signed64,
+        Element::Unsigned2,
+        Element::Unsigned4,
+        Element::Unsigned7,
+        Element::Unsigned8,
+        Element::Unsigned15,
+        Element::Unsigned16,
+        Element::Unsigned31,
+        Element::Unsigned32,
+        Element::Unsigned62,
+        Element::Unsigned64,
+    ];
 }
 
 /// What an array of Common Lisp is besides its element type and its elements.

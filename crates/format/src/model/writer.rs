@@ -2,8 +2,7 @@
 //!
 //! A format has a capability if its writer implements the trait: a host can't call what a format lacks.
 
-use super::{BsonValue, KnownType, LispForm, OutOfBand, Seq, ShapeKind, Text, TypedForm};
-use crate::lisp::Element;
+use super::{BsonValue, Element, KnownType, LispForm, OutOfBand, Seq, ShapeKind, Text, TypedForm};
 
 /// Turns tokens into bytes.
 ///

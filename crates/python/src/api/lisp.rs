@@ -20,21 +20,21 @@ fn encode_into(
     scratch: &mut Scratch,
     object: &Bound<'_, PyAny>,
     options: &encode::Options,
-    version: bool,
+    (version, all): (bool, bool),
 ) -> Result<(), Fault> {
-    encode::tracking_if_asked(|track_all| encode_once(scratch, object, options, version, track_all))
+    encode::tracking_if_asked(|track_all| encode_once(scratch, object, options, (version, all), track_all))
 }
 
 fn encode_once(
     scratch: &mut Scratch,
     object: &Bound<'_, PyAny>,
     options: &encode::Options,
-    version: bool,
+    (version, all): (bool, bool),
     track_all: bool,
 ) -> Result<(), Fault> {
     let Scratch { output, tables } = scratch;
     let py = object.py();
-    let found = Found::new(py, version)?;
+    let found = Found::new(py, version, all)?;
     if !options.refs {
         let writer = Writer::new(&mut *output);
         // SAFETY: `py` proves that the GIL is held.
@@ -65,6 +65,7 @@ fn encode_once(
 ///
 /// refs: as for `holdall.dumps`; False is `(store ... :track-references nil)`.
 /// version: the number of the format's version comes first, as by `:output-magic-number t`.
+/// all: `obj` is an iterable of several values, each of which `restore` returns.
 /// enc_hook: called with an object that can't be stored; what it returns is stored instead.
 ///
 /// Raises EncodeError: an object that Lisp has no type for; the message names its class and the remedy.
@@ -73,16 +74,17 @@ fn encode_once(
 /// >>> lisp.loads(lisp.dumps([1, 2]))
 /// [1, 2]
 #[pyfunction]
-#[pyo3(name = "lisp_dumps", signature = (obj, /, *, refs = true, version = false, enc_hook = None))]
+#[pyo3(name = "lisp_dumps", signature = (obj, /, *, refs = true, version = false, all = false, enc_hook = None))]
 pub fn dumps(
     obj: &Bound<'_, PyAny>,
     refs: bool,
     version: bool,
+    all: bool,
     enc_hook: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Py<PyAny>> {
     door(|| {
         let options = options::encoding(refs, false, false, false, enc_hook)?;
-        finished_message(obj.py(), |scratch| encode_into(scratch, obj, &options, version))
+        finished_message(obj.py(), |scratch| encode_into(scratch, obj, &options, (version, all)))
     })
 }
 

@@ -26,7 +26,8 @@ struct Registry {
 
 /// Libraries whose classes `_known.py` registers once the program has imported them: a module that is always imported
 /// with them, and the beginning of the stored names of their classes.
-const LIBRARIES: [(&str, &str); 2] = [("bson.objectid", "bson."), ("holdall.julia", "holdall.julia.")];
+const LIBRARIES: [(&str, &str); 3] =
+    [("bson.objectid", "bson."), ("holdall.julia", "holdall.julia."), ("holdall.lisp", "holdall.lisp.")];
 
 // SAFETY: no other slot has this name.
 static REGISTRY: StateSlot<RefCell<Registry>> = unsafe { StateSlot::new(Name::Registry) };

@@ -1,4 +1,4 @@
-//! NumPy arrays: their bytes straight from the input, their objects put into places as they come.
+//! NumPy arrays: bytes are taken straight from the input, objects are stored into the array as they come.
 
 use super::frame::{Frame, Kind};
 use super::Decoder;
@@ -15,14 +15,14 @@ use holdall_format::{Reader, Token};
 use std::sync::Arc;
 
 impl<'i, D: Dialect<'i>> Decoder<'i, D> {
-    /// An array; one of objects is there before what it holds, so that it can be referred to from within.
+    /// An array. One of objects is created before its items, so that references from within can reach it.
     pub(crate) fn array(&mut self) -> Result<Option<Owned>> {
         let at = self.here();
         let token = self.r.token()?;
         let dtype = self.dtype(token)?;
         let head = Head::read(&mut self.r, dtype)?;
         if head.dtype.fields > 0 {
-            // NumPy takes 130 ns for each of them.
+            // NumPy takes 130 ns for each field.
             self.rules.work.charge(16 * head.dtype.fields, "arrays of a dtype with many fields", at)?;
         }
         match (head.dtype.content, self.r.token()?) {
@@ -39,7 +39,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 self.done(Some(array))
             }
             (Content::Strings, Token::List(len)) if len == head.count => {
-                // Each is a string for a while, then 16 bytes and maybe a block of its own.
+                // Each item is a string at first, then 16 bytes and perhaps a block of its own.
                 self.claim(len, (96 * len).saturating_add(head.cost))?;
                 let array = head.of_strings(self.py, &mut self.r)?;
                 self.done(Some(array))
@@ -62,7 +62,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
     }
 
-    /// Puts a value into the next place of the array on top of the stack.
+    /// Stores a value into the array on top of the stack.
     pub(crate) fn array_item(&mut self, at: usize, value: &Owned) -> Result<()> {
         let here = self.here();
         let Some(Frame { key: Some(places), .. }) = self.stack.last() else {
@@ -93,7 +93,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         self.done(Some(made))
     }
 
-    /// What is known of a dtype; looked at once, however many arrays refer to it.
+    /// What is known of a dtype; it is examined once, however many arrays refer to it.
     fn dtype_of(&mut self, value: Owned, at: usize) -> Result<Arc<Dtype>> {
         let key = value.get() as usize;
         if let Some((_, known)) = self.memo.dtypes.get(&key) {
@@ -101,14 +101,14 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
         let known = dtype::of_value(self.py, &value, at)?;
         if self.r.indexed().is_some() {
-            // Each part counts the fields anew.
+            // Each part of the message counts the fields anew.
             self.rules.work.charge(known.fields.saturating_mul(32), "dtypes with many fields", at)?;
         }
         self.memo.dtypes.insert(key, (value, known.clone()));
         Ok(known)
     }
 
-    /// The dtype of an array or a scalar: a text, or a value that may have been there before.
+    /// The dtype of an array or a scalar: a text, or a value that may have come before.
     fn dtype(&mut self, token: Token<'i>) -> Result<Arc<Dtype>> {
         let at = self.here();
         if let Token::Text(Bytes::Ascii(text)) = token {

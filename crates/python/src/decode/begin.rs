@@ -1,4 +1,4 @@
-//! Containers that are begun: made empty, with a frame for what they are to hold.
+//! Starting containers: each is created empty, with a frame for its content.
 
 use super::frame::{Frame, Kind, Make, DEFAULT_DICT, HASHED};
 use super::Decoder;
@@ -16,7 +16,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     #[inline(always)]
     pub(crate) fn begin_list(&mut self, len: usize, item: NodeId) -> Result<Option<Owned>> {
         self.claim(len, 64 + 8 * len)?;
-        // SAFETY: the GIL is held while a decoder lives. The list's places are filled before anybody sees it.
+        // SAFETY: the GIL is held while a decoder lives. The empty slots are filled before others see the list.
         let list = unsafe { Owned::new(ffi::PyList_New(len as isize)) }.ok_or_else(raised)?;
         if len == 0 {
             return self.done(Some(list));
@@ -30,8 +30,8 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         self.fill_list(list, 0, len, object_id, item)
     }
 
-    /// Goes on with a list of a schemaless format from its `at`th place on: lists of leaves, which others have as a
-    /// run, need no frame.
+    /// Continues a list of a schemaless format at index `at`. A list of leaves, which other formats store as a packed
+    /// run, needs no frame.
     #[inline(always)]
     fn fill_list(
         &mut self,
@@ -47,7 +47,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 let frame = self.frame(Kind::List, Some(list), len, object_id);
                 return Ok(self.push(Frame { at, item, ..frame }));
             };
-            // SAFETY: the list is ours alone, with a place for each value.
+            // SAFETY: `list` is an owned reference to a list; `list_item` checks the index.
             unsafe { fill::list_item(list.get(), at, value) };
             at += 1;
         }
@@ -55,17 +55,17 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         Ok(Some(list))
     }
 
-    /// A list that ends at that offset: leaves are taken until there is something else, or all are there.
+    /// A list that ends at the offset `end`. Leaves are read until another value comes, or the end.
     #[inline(always)]
     pub(crate) fn begin_items(&mut self, end: usize, item: NodeId) -> Result<Option<Owned>> {
-        // What is not counted yet has no claim on memory: so many wait for theirs at most.
+        // Leaves are charged only once the length is known: at most this many are read before that.
         const MOST: usize = 1 << 12;
         let accepts = self.rules.node(item).accepts;
         self.leaves.clear();
         let (mut here, mut begun) = (0, false);
         while here < MOST && self.r.offset() < end {
             let Some(value) = self.next_leaf(accepts)? else {
-                // Its type and name were read, which may have been the last bytes.
+                // The reader has passed the value's type and name, and may be at `end` already.
                 begun = true;
                 break;
             };
@@ -76,13 +76,13 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             true => here,
             false => here + self.count(end)?,
         };
-        // Those that are here are owed no more.
+        // The leaves read so far are not owed any more.
         self.claim(len - here, 64 + 8 * len)?;
         self.bounds.objects = self.bounds.objects.checked_sub(here).ok_or_else(|| self.over(0))?;
         let object_id = self.take_id();
-        // SAFETY: the GIL is held while a decoder lives. The list's places are filled before anybody sees it.
+        // SAFETY: the GIL is held while a decoder lives. The empty slots are filled before others see the list.
         let list = unsafe { Owned::new(ffi::PyList_New(len as isize)) }.ok_or_else(raised)?;
-        // SAFETY: the list is fresh, with `here` places or more.
+        // SAFETY: the list was just created with `len` empty slots, and there are `here` leaves, at most `len`.
         unsafe { fill::first_items(list.get(), &mut self.leaves) };
         if D::BACK_REFERENCES {
             self.opened(object_id, list.get());
@@ -96,7 +96,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             flags |= HASHED;
         }
         self.claim(len, 48 + 8 * len)?;
-        // SAFETY: as for lists.
+        // SAFETY: the GIL is held while a decoder lives. The empty slots are filled before others see the tuple.
         let tuple = unsafe { Owned::new(ffi::PyTuple_New(len as isize)) }.ok_or_else(raised)?;
         if len == 0 {
             return self.done(Some(tuple));
@@ -107,7 +107,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         Ok(self.push(Frame { item, flags, ..frame }))
     }
 
-    /// Whether the next value of a schemaless format will be hashed: a key, a set's member, or a part of one.
+    /// Whether the next value of a schemaless format will be hashed: it is a key, a set's member, or within one.
     #[inline(always)]
     pub(crate) fn hashes_next(&self) -> bool {
         if D::Reader::TYPES || self.r.typed().is_some() || self.options.msgpack.as_msgpack_python {
@@ -125,7 +125,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         })
     }
 
-    /// Begins to gather what an object is made of.
+    /// Starts to gather the parts of an object.
     pub(crate) fn gather(&mut self, make: Make<D::Make>, len: usize) -> Result<Option<Owned>> {
         self.claim(len, 256 + 64 * len)?;
         let object_id = self.take_id();
@@ -136,7 +136,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         Ok(self.push(frame))
     }
 
-    /// A dict, or its like, whose frame has these flags.
+    /// As [`Decoder::begin_pairs`], with these flags for the frame.
     pub(crate) fn begin_flagged(&mut self, dict: Owned, len: usize, item: NodeId, flags: u8) -> Result<Option<Owned>> {
         let depth = self.stack.len();
         let done = self.begin_pairs(dict, len, true, item)?;
@@ -191,7 +191,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
 
     pub(crate) fn known(&mut self, known: KnownType) -> Result<Option<Owned>> {
         match known {
-            // SAFETY: as in `zoned`.
+            // SAFETY: the datetime API was imported with this module; its UTC lives as long as the interpreter.
             KnownType::Utc => unsafe { self.done(Some(Owned::borrowed(ffi::PyDateTime_TimeZone_UTC()))) },
             KnownType::PythonDeque => {
                 let most = self.r.token()?;
@@ -219,7 +219,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
     }
 
-    /// A deque of so many items; `most` is its maxlen.
+    /// A deque of `len` items; `most` is the token of its maxlen.
     pub(crate) fn begin_deque(&mut self, len: usize, most: Token<'i>, item: NodeId) -> Result<Option<Owned>> {
         let deque = types::collections::deque(self.py, most, self.here())?;
         self.claim(len, 640 + 8 * len)?;
@@ -233,7 +233,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         Ok(self.push(Frame { item, ..frame }))
     }
 
-    /// The items of a dict that was made before.
+    /// Starts the items of a mapping that was created empty.
     fn dict_body(&mut self, dict: Owned) -> Result<Option<Owned>> {
         match self.r.token()? {
             Token::Dict(len) => self.begin_pairs(dict, len, true, ANY),
@@ -241,7 +241,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
     }
 
-    /// The items of a default dict whose factory is there: its frame's object, id and all, go on as a dict's.
+    /// Starts the items of a default dict whose factory is set. They get a frame with the dict and the id of the old one.
     pub(crate) fn default_dict(&mut self, dict: Owned, object_id: u32, hand_over: bool) -> Result<Option<Owned>> {
         match self.r.token()? {
             Token::Dict(len) => {

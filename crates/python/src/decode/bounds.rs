@@ -1,20 +1,20 @@
-//! What is left of the bounds of a load.
+//! The remaining budget of a load.
 
 use crate::budget::{self, Limits};
 
 #[derive(Debug)]
 pub(crate) struct Bounds {
-    /// Values that open containers still wait for: each takes at least a byte, so that there can't be more than bytes.
+    /// Values that open containers still wait for. Each takes a byte at least, so there can't be more than bytes.
     pub(crate) owed: usize,
     pub(crate) most_deep: usize,
-    /// How many frames have their memory.
+    /// The number of frames whose memory is paid for.
     pub(crate) paid_deep: usize,
     pub(crate) objects: usize,
     pub(crate) bytes: usize,
 }
 
 impl Bounds {
-    /// For an input of so many bytes.
+    /// The budget for an input of this many bytes.
     #[inline(always)]
     pub(crate) fn new(limits: &Limits, input: usize) -> Bounds {
         let most_deep = limits.depth.unwrap_or(usize::MAX);

@@ -21,7 +21,7 @@ use std::ptr::addr_of_mut;
 use std::rc::Rc;
 
 impl<'i, D: Dialect<'i>> Decoder<'i, D> {
-    /// Makes a `Gather` frame's object, and gives it its number.
+    /// Makes the object of a `Gather` frame, and enters it under its id.
     pub(crate) fn make(&mut self, mut frame: Frame<D::Make>) -> Result<Owned> {
         let at = frame.offset;
         let Some(Parts { make: Some(make), gathered: mut parts, hash_costs, .. }) =
@@ -34,7 +34,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
         let made = match make {
             Make::FrozenSet => {
-                // Members keep their hashes: a frozenset is no deeper than nothing, but its members are hashed now.
+                // A set stores its members' hashes. So hashing it later costs nothing for them, but they are hashed now.
                 self.charge_key(frame.hash_cost, at)?;
                 let Some(set) = frame.object.take() else { return Err(decode("a frozenset that was not made", at)) };
                 self.fill_frozenset(&set, parts, &hash_costs, at)?;
@@ -43,7 +43,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             Make::Known(KnownType::PythonPattern) => self.pattern(&parts, at)?,
             Make::Known(known) => types::build(self.py, known, &parts, at)?,
             Make::DateTime(bits) => match parts.first() {
-                // SAFETY: held by `parts`.
+                // SAFETY: `parts` holds the zone.
                 Some(zone) => unsafe { types::datetime::datetime(bits, zone.get(), at)? },
                 None => return Err(decode("a datetime without its zone", at)),
             },
@@ -59,7 +59,8 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 let Build::Based { class, base, .. } = &shape.build else {
                     return Err(decode("a layout out of place", at));
                 };
-                // SAFETY: the GIL is held while a decoder lives; the shape's class is derived from its base.
+                // SAFETY: the GIL is held while a decoder lives; what permits the class holds it. `Based` shapes are made
+                // only for classes derived from `base`.
                 let object = unsafe { of_content(self.py, *base, *class, parts.pop(), at)? };
                 if !shape.names.is_empty() {
                     self.go_on_with_fields(object.clone(), &shape, frame.object_id, frame.hand_over)?;
@@ -71,7 +72,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             Make::Record(shape) => {
                 let Some(record) = frame.object.take() else { return Err(decode("a record that was not made", at)) };
                 let payload = (shape.kind != ShapeKind::Object).then(|| parts.remove(0));
-                // Written again, a list that is the content of many would be written for each.
+                // A container that is the content of many records would be written again for each of them.
                 if frame.flags & NOT_ITS_OWN != 0 && payload.as_ref().is_some_and(|payload| !is_leaf(payload)) {
                     return Err(decode("a record whose content is not its own", at));
                 }
@@ -91,19 +92,14 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 Some(scope) => types::bson_values::scoped_code(self.py, &code, scope)?,
                 None => return Err(decode("code without its variables", at)),
             },
-            Make::Dialect(make) => {
-                if D::HASHES_PARTS {
-                    self.charge_key(frame.hash_cost, at)?;
-                }
-                D::make(self, make, frame.object.take(), frame.object_id, parts, at)?
-            },
+            Make::Dialect(make) => D::make(self, make, frame.object.take(), frame.object_id, parts, at)?,
             Make::Recipe { .. } => return Err(decode("a recipe out of place", at)),
         };
         self.whole(frame.object_id, made.get());
         Ok(made)
     }
 
-    /// Charges what making an object of its parts takes, where that is more than their own bytes pay for.
+    /// Charges what making an object from its parts costs, where their own bytes don't pay for it.
     fn charge_made(&mut self, make: &Make<D::Make>, hash_cost: HashCost, parts: &[Owned], at: usize) -> Result<()> {
         let cost = match make {
             Make::Known(KnownType::PythonPattern) if self.pattern_of(parts)?.is_some() => return Ok(()),
@@ -113,29 +109,30 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             }
             Make::Known(known) => types::cost(self.py, *known, parts)?,
             Make::Based(_) => {
-                // Of an exception, the content has the arguments in a tuple of their own.
+                // An exception's arguments are in a tuple within its content.
                 let whole: usize = parts.iter().map(content).sum();
                 Cost { work: whole / 16, bytes: whole + whole / 32 }
             }
             Make::Enum(_) => {
-                // A member without a name is looked up by its value, and may be made of others.
+                // A combination of flags without a name is looked up by its value, and may have to be made.
                 for part in parts {
                     scale::hashed_now(self.py, &self.rules.work, part, at)?;
                 }
                 Cost { work: if hash_cost == HashCost::default() { 0 } else { 500 }, bytes: 0 }
             }
+            Make::Dialect(_) if D::HASHES_PARTS => return self.charge_key(hash_cost, at),
             Make::Record(shape) => Cost { work: 0, bytes: shape.stored_name(self.py)?.len() },
             _ => return Ok(()),
         };
         self.rules.work.charge(cost.work, "what is made of shared values, or takes long to make", at)?;
-        // Large blocks are whole pages.
+        // Large blocks take whole pages.
         self.charge(cost.bytes.saturating_add(cost.bytes / 64))
     }
 
-    /// A pattern that was compiled for this message already.
+    /// A pattern that was compiled for this message before.
     fn pattern_of(&self, parts: &[Owned]) -> Result<Option<Owned>> {
         let (Some(known), [pattern, flags]) = (&self.memo.patterns, parts) else { return Ok(None) };
-        // SAFETY: all are held; text, bytes and ints are hashed and compared without code of anybody's.
+        // SAFETY: the memo and `parts` hold the objects; hashing and comparing text, bytes and ints runs no Python code.
         unsafe {
             if !is_plain(pattern) || !is_plain(flags) {
                 return Ok(None);
@@ -146,13 +143,13 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
     }
 
-    /// What the text of a pattern pays for itself, in units of work: patterns are the dearest of honest values, and many in one
-    /// message are nothing odd. A text that stands once and is compiled with several flags pays once.
+    /// How much of its cost a pattern's text pays for, in units of work: patterns are the most expensive of honest
+    /// values, and many in one message are nothing unusual. A text that is compiled with several flags pays once.
     fn pattern_pays(&self, parts: &[Owned]) -> Result<usize> {
         const AT_ALL: usize = 2_000;
         const EACH_CHARACTER: usize = 400;
         let Some(pattern) = parts.first().filter(|pattern| is_plain(pattern)) else { return Ok(0) };
-        // SAFETY: held; text and bytes are hashed and compared without code of anybody's.
+        // SAFETY: `parts` holds the pattern; hashing and comparing text and bytes runs no Python code.
         unsafe {
             if ffi::PyLong_Check(pattern.get()) != 0 {
                 return Ok(0); // no pattern
@@ -166,13 +163,13 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
     }
 
-    /// Compiles a pattern, once in a message: as `re` does, which gives the same object again while it remembers.
+    /// Compiles a pattern, once per message. `re` too returns the same object for as long as its cache holds it.
     fn pattern(&mut self, parts: &[Owned], at: usize) -> Result<Owned> {
         if let Some(known) = self.pattern_of(parts)? {
             return Ok(known);
         }
         let made = types::build(self.py, KnownType::PythonPattern, parts, at)?;
-        // SAFETY: all are held.
+        // SAFETY: the memo holds the dict, `parts` the pattern and its flags, and `made` is an owned reference.
         unsafe {
             if self.memo.patterns.is_none() {
                 self.memo.patterns = Owned::new(ffi::PyDict_New());
@@ -189,15 +186,15 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         Ok(made)
     }
 
-    /// Begins code whose variables follow.
+    /// Starts a code value; its variables follow.
     pub(crate) fn gather_scope(&mut self, code: Owned) -> Result<Option<Owned>> {
         self.claim(1, 256)?;
         let frame = Frame::gather(Make::ScopedCode(code), None, 1, self.take_id(), self.here());
-        // Where values go through functions, they do in a scope too, which itself does not.
+        // Values in the scope go through the user's functions if any do; the scope itself does not.
         Ok(self.push(Frame { item: D::node_within(self), ..frame }))
     }
 
-    /// An instance whose builtin value is there: its fields follow.
+    /// Pushes a frame for the fields of an instance whose builtin value is set.
     fn go_on_with_fields(&mut self, object: Owned, shape: &Rc<Shape>, object_id: u32, hand_over: bool) -> Result<()> {
         let len = shape.names.len();
         self.claim(len, shape.bytes)?;
@@ -209,12 +206,12 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         Ok(())
     }
 
-    /// Whether the object just made went on to its fields.
+    /// Whether `make` has just pushed a frame for the fields of its object; resets the flag.
     pub(crate) fn take_made_again(&mut self) -> bool {
         std::mem::take(&mut self.made_again)
     }
 
-    /// A part of a recipe has come: with function and arguments the object is made, then each part is applied.
+    /// Handles the next part of a recipe: function and arguments make the object, each later part is applied to it.
     pub(crate) fn reduce_part(&mut self) -> Result<()> {
         let Some(frame) = self.stack.last_mut() else { return Ok(()) };
         let (at, object_id) = (frame.offset, frame.object_id);
@@ -228,7 +225,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 return Ok(());
             }
             let (flags, parts) = (*flags, std::mem::take(gathered));
-            // What is called sees its arguments whole.
+            // The function must see its arguments complete.
             self.finish_deferred(deferred)?;
             let made = self.made_by(flags, &parts, object_id, at)?;
             if let Some(frame) = self.stack.last_mut() {
@@ -236,7 +233,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             }
             return Ok(());
         };
-        // In the order of their flags.
+        // Parts come in the order of their flags.
         let then = [reduce::ITEMS, reduce::PAIRS, reduce::STATE, reduce::SETTER];
         let Some(flag) = then.into_iter().find(|flag| *flags & flag != 0) else {
             return Err(decode("a recipe out of place", at));
@@ -254,7 +251,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
     }
 
-    /// The object of function and arguments, unless it was made among these.
+    /// The object that function and arguments make, unless one of the arguments has led to making it already.
     fn made_by(&mut self, flags: u8, parts: &[Owned], object_id: u32, at: usize) -> Result<Owned> {
         if let Some(Numbered { object: Some(made), .. }) = self.numbered.get(object_id as usize) {
             return Ok(made.clone());
@@ -274,7 +271,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         Ok(made)
     }
 
-    /// What was made for the frame on top: that is where it stands from now on.
+    /// Enters the object of the top frame under an id; that frame's index is its place on the stack.
     fn opened_here(&mut self, object_id: u32, made: &Owned) {
         self.opened(object_id, made.get());
         if let Some(entry) = self.numbered.get_mut(object_id as usize) {
@@ -291,10 +288,10 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     }
 }
 
-/// What the content of a subclass's instance takes, with that of the tuples and the dict that an exception's consists of.
+/// The size of the content of a subclass's instance, including the tuples and the dict within an exception's content.
 fn content(part: &Owned) -> usize {
     let mut whole = extent(part);
-    // SAFETY: held, and so is what it holds.
+    // SAFETY: `part` is an owned reference; a tuple holds its items, and the indices are below its length.
     unsafe {
         if ffi::PyTuple_CheckExact(part.get()) != 0 {
             for at in 0..ffi::PyTuple_GET_SIZE(part.get()).min(2) {
@@ -311,9 +308,9 @@ fn content(part: &Owned) -> usize {
     whole
 }
 
-/// Whether it is text, bytes or an int.
+/// Whether it is exactly a str, bytes or int.
 fn is_plain(value: &Owned) -> bool {
-    // SAFETY: held.
+    // SAFETY: `value` is an owned reference.
     unsafe {
         let class = ffi::Py_TYPE(value.get());
         let plain =
@@ -322,14 +319,14 @@ fn is_plain(value: &Owned) -> bool {
     }
 }
 
-/// Whether a value of a builtin type holds no others: what a based record's content may share.
+/// Whether it is a leaf of a builtin type: only such content may be shared by several records.
 fn is_leaf(value: &Owned) -> bool {
-    // SAFETY: held.
+    // SAFETY: `value` is an owned reference.
     let class = unsafe { ffi::Py_TYPE(value.get()) };
     is_plain(value) || [addr_of_mut!(ffi::PyFloat_Type), addr_of_mut!(ffi::PyComplex_Type)].contains(&class)
 }
 
-/// An instance of a class by its registered function.
+/// An instance, made by the registered `decode` of its class.
 fn custom(shape: &Shape, state: Option<&Owned>, at: usize) -> Result<Owned> {
     let gone = || decode("a class whose `decode` is gone", at);
     let known = shape.plan.as_ref().and_then(|plan| plan.registration.clone());
@@ -337,18 +334,18 @@ fn custom(shape: &Shape, state: Option<&Owned>, at: usize) -> Result<Owned> {
     let function = known.decode.as_ref().ok_or_else(gone)?;
     let made = registry::call(function, state.get());
     match known.ours {
-        // Of our own functions' errors the data is the cause.
+        // An error in one of this package's own functions is about the data.
         true => made.map_err(|fault| fault.of_data(&format!("a content that `{}` can't have", known.name), at)),
         false => made,
     }
 }
 
-/// An instance of a subclass of an immutable builtin, of its content.
+/// An instance of a subclass of an immutable builtin, made from its content.
 ///
 /// # Safety
 /// The GIL is held; `class` is alive, and derived from `base`.
 unsafe fn of_content(py: Python<'_>, base: Base, class: Type, content: Option<Owned>, at: usize) -> Result<Owned> {
-    // SAFETY: the same contract.
+    // SAFETY: the GIL is held, and `class` is alive and derived from `base`, by contract.
     unsafe {
         if base != Base::Exception {
             return types::new_of(base, class, content);

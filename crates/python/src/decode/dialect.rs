@@ -1,7 +1,7 @@
-//! What a dialect changes of the loop: a format's values as another program reads them.
+//! What a dialect changes in the loop: it reads a format as another program writes it.
 //!
-//! Each dialect has a folder in `dialect/`. The loop is compiled once for each, so a hook that a dialect leaves as it is
-//! costs nothing.
+//! Each dialect has a folder in `dialect/`. The loop is compiled once for each, so a hook that a dialect does not
+//! override costs nothing.
 
 use super::frame::{hash_cost_of, Frame};
 use super::hashed::Adding;
@@ -21,51 +21,51 @@ use std::marker::PhantomData;
 
 pub(super) const OUT_OF_PLACE: &str = "a token out of place";
 
-/// The rules that a decoder builds by.
+/// The rules by which a decoder builds objects.
 pub trait Dialect<'i>: Sized {
     type Reader: Reader<'i>;
-    /// What is made of gathered values, beside what all formats have.
+    /// What can be made from gathered values, in addition to what all formats have.
     type Make: Clone + Debug;
 
-    /// What is referred to stands in a table, and is built where it is met first.
+    /// Objects that are referred to are in a table, and are built at the first reference.
     const BACK_REFERENCES: bool = false;
 
-    /// Parts that [`Dialect::make`] gets may be hashed by it.
+    /// [`Dialect::make`] may hash the parts that it gets.
     const HASHES_PARTS: bool = false;
-    /// The first of a frame's lists has keys.
+    /// The first list that a `Lists` frame gathers holds keys.
     const LISTS_BEGIN_WITH_KEYS: bool = false;
 
-    /// Comes before the outermost value.
+    /// Called before the outermost value is read.
     #[inline(always)]
     fn start(_: &mut Decoder<'i, Self>) -> Result<()> {
         Ok(())
     }
 
-    /// Comes after all values are there.
+    /// Called after all values are built.
     #[inline(always)]
     fn finish(_: &mut Decoder<'i, Self>) -> Result<()> {
         Ok(())
     }
 
-    /// Makes text of bytes that are not UTF-8; `None` where that is an error.
+    /// Makes a string from bytes that are not UTF-8. `None`: they are an error.
     #[cold]
     fn not_utf8(_: &Decoder<'i, Self>, _bytes: &[u8]) -> Option<Result<Owned>> {
         None
     }
 
-    /// Makes an object of bytes.
+    /// Makes an object from bytes.
     #[inline(always)]
     fn bytes(decoder: &mut Decoder<'i, Self>, bytes: &'i [u8]) -> Result<Option<Owned>> {
         // SAFETY: the GIL is held while a decoder lives; the slice is readable for its length.
         decoder.done(unsafe { Owned::new(ffi::PyBytes_FromStringAndSize(bytes.as_ptr().cast(), bytes.len() as isize)) })
     }
 
-    /// Makes an object of bytes with a subtype of BSON's.
+    /// Makes an object from bytes with a BSON subtype.
     fn binary(decoder: &Decoder<'i, Self>, subtype: u8, data: &[u8]) -> Result<Owned> {
         bson_values::binary(decoder.py, subtype, data)
     }
 
-    /// Makes or begins a value with a type of its own.
+    /// Makes or starts a typed value.
     fn typed_value(decoder: &mut Decoder<'i, Self>, _value: TypedValue<'i>) -> Result<Option<Owned>> {
         Err(decode(OUT_OF_PLACE, decoder.here()))
     }
@@ -75,34 +75,32 @@ pub trait Dialect<'i>: Sized {
         Err(decode(OUT_OF_PLACE, decoder.here()))
     }
 
-    /// Comes after the last item of a list's frame, which was just taken off the stack: it is done, unless more of it follows.
+    /// Called with the frame of a list that has all its items, which was taken off the stack. Returns it, unless more of the list
+    /// follows, for which a frame was pushed.
     #[inline(always)]
-    fn end_of_list(
-        _: &mut Decoder<'i, Self>,
-        frame: Option<Frame<Self::Make>>,
-    ) -> Result<Option<Frame<Self::Make>>> {
+    fn end_of_list(_: &mut Decoder<'i, Self>, frame: Option<Frame<Self::Make>>) -> Result<Option<Frame<Self::Make>>> {
         Ok(frame)
     }
 
-    /// Makes an object of a point in time; `None` where it is like any other.
+    /// Makes an object from a point in time. `None`: the default does.
     #[inline(always)]
     fn moment(_: &Decoder<'i, Self>, _seconds: i64, _nanoseconds: u32) -> Result<Option<Owned>> {
         Ok(None)
     }
 
-    /// Begins a dict that ends at that offset, if it is not like any other; the inner `None` says that it has a frame.
+    /// Starts a dict that ends at the offset `end`. Outer `None`: the default does; inner `None`: it has a frame.
     #[inline(always)]
     fn members(_: &mut Decoder<'i, Self>, _end: usize) -> Result<Option<Option<Owned>>> {
         Ok(None)
     }
 
-    /// Makes of a dict that is whole what it stands for.
+    /// Replaces a finished dict by what it stands for.
     #[inline(always)]
     fn whole_dict(_: &mut Decoder<'i, Self>, dict: Owned) -> Result<Owned> {
         Ok(dict)
     }
 
-    /// Sets an item whose key could not be hashed before.
+    /// Sets an item whose key could not be hashed when it came.
     ///
     /// # Safety
     /// All are alive; `dict` is a dict.
@@ -115,47 +113,47 @@ pub trait Dialect<'i>: Sized {
         hash_cost: u32,
         at: usize,
     ) -> Result<()> {
-        // SAFETY: the same contract.
+        // SAFETY: the contract of `item` is that of this function.
         unsafe { Adding::new(&decoder.r, &decoder.rules.work, at).item(dict, key, value, hash_cost) }
     }
 
-    /// The node of what belongs to a BSON value: the variables of code.
+    /// The node of the variables of a code value.
     #[inline(always)]
     fn node_within(_: &Decoder<'i, Self>) -> NodeId {
         ANY
     }
 
-    /// What the user's code raised, given how many containers are open in the outermost document.
+    /// An error raised by the user's code. `outermost` is the stack's depth while the outermost document is being filled.
     #[inline(always)]
     fn of_user(_: &Decoder<'i, Self>, _outermost: usize, fault: Fault) -> Fault {
         fault
     }
 
-    /// Makes or begins a value against a node; `None` where it is like any other.
+    /// Makes or starts a value against a node. Outer `None`: the default does; inner `None`: it has a frame.
     #[inline(always)]
     fn typed(_: &mut Decoder<'i, Self>, _token: &Token<'i>, _id: NodeId) -> Result<Option<Option<Owned>>> {
         Ok(None)
     }
 
-    /// An object as a node wants it.
+    /// Coerces an object to what a node wants.
     #[inline(always)]
     fn coerced(decoder: &Decoder<'i, Self>, object: Owned, id: NodeId) -> Result<Owned> {
         decoder.rules.coerce(id, object)
     }
 
-    /// The same of an object that was just built.
+    /// The same for an object that was just built.
     #[inline(always)]
     fn coerced_once(decoder: &mut Decoder<'i, Self>, object: Owned, id: NodeId) -> Result<Owned> {
         Self::coerced(decoder, object, id)
     }
 
-    /// Makes or begins the object of a back reference that is not there yet.
+    /// Makes or starts the object of a back reference that is not there yet.
     #[cold]
     fn referred(decoder: &mut Decoder<'i, Self>, _number: usize, _id: NodeId) -> Result<Option<Owned>> {
         Err(decode(OUT_OF_PLACE, decoder.here()))
     }
 
-    /// Makes an object of what a frame has gathered.
+    /// Makes an object from the values that a frame has gathered.
     fn make(
         decoder: &mut Decoder<'i, Self>,
         make: Self::Make,
@@ -165,12 +163,12 @@ pub trait Dialect<'i>: Sized {
         at: usize,
     ) -> Result<Owned>;
 
-    /// Goes on with a frame that gathers lists.
+    /// Resumes a `Lists` frame.
     fn run_lists(decoder: &mut Decoder<'i, Self>) -> Result<Option<Frame<Self::Make>>> {
         Err(decode(OUT_OF_PLACE, decoder.here()))
     }
 
-    /// What hashing the object of a full frame costs whoever holds it.
+    /// The hash cost that the object of a full frame adds to its container.
     #[inline(always)]
     fn hash_cost(frame: &Frame<Self::Make>, _parent: Option<&Frame<Self::Make>>) -> HashCost {
         hash_cost_of(frame)
@@ -202,12 +200,12 @@ impl<'i, R: Reader<'i>> Dialect<'i> for Native<R> {
     }
 }
 
-/// Sets an item by the object's own way.
+/// Sets an item by the object's own method.
 ///
 /// # Safety
 /// All are alive.
 pub(super) unsafe fn set_item(document: Obj, key: Obj, value: Obj) -> Result<()> {
-    // SAFETY: alive, as the caller promises.
+    // SAFETY: all three are alive, by contract.
     match unsafe { ffi::PyObject_SetItem(document, key, value) } {
         0 => Ok(()),
         _ => Err(raised()),

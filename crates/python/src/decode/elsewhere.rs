@@ -1,4 +1,4 @@
-//! Objects that stand elsewhere than where they are needed: each is built there, and then the reader goes back.
+//! Objects that are elsewhere in the message than where they are needed: the reader jumps there, and returns afterwards.
 
 use super::dialect::Dialect;
 use super::partial::Far;
@@ -10,7 +10,7 @@ use crate::memory::Vec;
 use crate::schema::NodeId;
 use holdall_format::{Reader, Token};
 
-/// Where to go on after an object that stands elsewhere.
+/// Where to continue after an object that is elsewhere, and the state to restore there.
 pub struct Back<P> {
     pub(crate) place: P,
     pub(crate) object_id: u32,
@@ -19,17 +19,17 @@ pub struct Back<P> {
     pub(crate) again: Option<Again>,
 }
 
-/// What of a message is read out of its order.
+/// State of reading a message out of order.
 pub(crate) struct Elsewhere<P> {
-    /// What nobody has asked for so far, which a reference may still lead to.
+    /// Skipped objects, to which a reference may still lead.
     pub(crate) skipped: Vec<Skipped<P>>,
-    /// How many looks ahead are under way.
+    /// The number of nested look-aheads in progress.
     pub(crate) ahead: u32,
-    /// Where to go back to from values that stand elsewhere and are being built.
+    /// Where to return from the objects elsewhere that are being built; the innermost is last.
     pub(crate) backs: Vec<Back<P>>,
-    /// Set while something that was skipped is read after all, or a part of a message is read.
+    /// Set while a skipped object is read after all, or a part of a message is.
     pub(crate) again: Option<Again>,
-    /// Of a part of a message: what is known of the rest.
+    /// For a part of a message: what is known of the rest.
     pub(crate) far: Far,
 }
 
@@ -40,7 +40,7 @@ impl<P> Default for Elsewhere<P> {
 }
 
 impl<'i, D: Dialect<'i>> Decoder<'i, D> {
-    /// Begins the object of that number where it stands, and has whoever needs it come back here. `again`: what is numbered there.
+    /// Starts the object in entry `number` at `place`, and arranges the return. `again`: the ids that are next there.
     pub(crate) fn begin_at(
         &mut self,
         place: Place<'i, D>,
@@ -86,7 +86,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         (self.object_id, self.bounds.owed, self.elsewhere.again) = (back.object_id, back.owed, back.again);
     }
 
-    /// After an object is whole: goes back to where it was referred to, if it stands elsewhere.
+    /// After an object is complete: returns to the reference to it, if the object is elsewhere.
     #[inline(always)]
     pub(crate) fn back_from(&mut self, depth: usize) {
         if self.elsewhere.backs.last().is_some_and(|back| back.depth == depth) {

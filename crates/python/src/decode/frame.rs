@@ -1,4 +1,4 @@
-//! A container that is being built.
+//! A frame: a container that is being built.
 
 use crate::budget::hash_cost::{frees_by_recursion, hash_cost_of_instance, HashCost};
 use crate::classes::how::Base;
@@ -11,94 +11,94 @@ use holdall_format::model::KnownType;
 use pyo3::ffi;
 use std::rc::Rc;
 
-/// What to do with the values that come.
+/// What the frame does with each value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// Into a list's next place.
+    /// Stores it into the list's next slot.
     List,
-    /// Into a tuple's next place.
+    /// Stores it into the tuple's next slot.
     Tuple,
-    /// Into the next value of a dict that was copied from its shape's template.
+    /// Replaces the next value of a dict that is a copy of its shape's template.
     Copied,
-    /// Under the next key of the shape.
+    /// Sets it under the shape's next key.
     Keyed,
-    /// In turns a key, and the value to set under it.
+    /// Takes it as a key, or as the value for the key before, by turns.
     Pairs,
-    /// Into a set.
+    /// Adds it to a set.
     Set,
-    /// Into the next field of an instance.
+    /// Stores it into the instance's next field.
     Fields,
-    /// Appended, by the object's own method.
+    /// Appends it by the object's own method.
     Append,
-    /// Into the next place of an array; `key` has the places.
+    /// Stores it into the array's next item, through the view (or list of views) in `key`.
     Array,
-    /// As the default factory of a dict, whose items follow.
+    /// Sets it as the default factory of a dict, whose items follow.
     Factory,
-    /// Gathered; then the object is made of them.
+    /// Gathers it; the object is made from all of them.
     Gather,
-    /// The same, where arrays among them come as lists.
+    /// The same for the keys and values of a Julia table, which come as lists.
     Lists,
-    /// A trusted message's recipe, part by part.
+    /// Takes it as the next part of a recipe, in a trusted message.
     Reduce,
-    /// Into the fields of an instance of a schema's class, each by its own type.
+    /// Stores it into a field of an instance of a schema's class; each field has its own node.
     Typed,
-    /// Into the next value of a dict whose keys are expected.
+    /// Replaces the next value of a dict whose keys the inline cache predicts.
     Expected,
 }
 
-/// What a `Gather` frame makes.
+/// What to make from the gathered values.
 #[derive(Debug, Clone)]
 pub enum Make<M> {
     FrozenSet,
     Known(KnownType),
     DateTime(u64),
-    /// An instance of a class by its registered function.
+    /// An instance, by the registered `decode` of its class.
     Custom(Rc<Shape>),
     Enum(Rc<Shape>),
-    /// A subclass of an immutable builtin; its fields follow.
+    /// An instance of a subclass of an immutable builtin; its fields follow.
     Based(Rc<Shape>),
-    /// An instance whose fields go through `upgrade` or have a place of another name.
+    /// An instance whose fields go through `upgrade`, or lack some that have defaults.
     Upgraded(Rc<Shape>),
     Record(Rc<Shape>),
-    /// The arguments of the exception that the frame holds.
+    /// The exception in the frame gets its arguments.
     Exception,
-    /// Module and name.
+    /// An object by module and name.
     Global,
     Persistent,
-    /// What the format's dialect makes.
+    /// A value of the dialect's own.
     Dialect(M),
-    /// Code of that text; its variables follow.
+    /// Code with this text; its variables follow.
     ScopedCode(Owned),
-    /// What a recipe's object is made of, then what is done with it.
+    /// The object of a recipe, to which later parts are applied.
     Recipe {
-        /// Of what is done with it, those that are still to come.
+        /// The kinds of parts that are still to come after the object was made.
         flags: u8,
-        /// How many items were waiting to be hashed when it began: later ones are of its own parts.
+        /// How many items were deferred when it began: later ones belong to its own parts.
         deferred: usize,
     },
 }
 
-/// In a frame's flags. Its dict is a default dict.
+/// A frame's flags. This one: the dict is a default dict.
 pub const DEFAULT_DICT: u8 = 1;
-/// Each item of the tuple has a type of its own: `item` is the tuple's node.
+/// Each item of the tuple has its own node; `item` is the node of the tuple.
 pub const FIXED: u8 = 2;
-/// The dict is no plain one, or its keys are no strings.
+/// The dict is not a plain dict, or its keys are not strings.
 pub const ODD: u8 = 4;
-/// The dict is to be shown through a proxy.
+/// The dict will be wrapped in a mappingproxy.
 pub const PROXY: u8 = 8;
-/// The dict's keys are worth to be kept: others may have them too.
+/// The inline cache keeps the dict's keys, since later dicts may have the same.
 pub const LEARNS_KEYS: u8 = 16;
-/// The dict is of a class of the user's, whose own way of setting an item is used.
+/// The mapping is of a class that the user chose, and items are set by its own `__setitem__`.
 pub const DOCUMENT: u8 = 32;
-/// The tuple is a key, or a member of a set, or within one: so lists in it are tuples too.
+/// The tuple is a dict's key or a set's member, or within one: lists in it become tuples too.
 pub const HASHED: u8 = 64;
 /// The content of the record is a reference.
 pub const NOT_ITS_OWN: u8 = 128;
 
-/// Classes with more fields than this are built with what they lack looked up by reading it back.
+/// Of classes with more fields than this, missing fields are found by reading the instance.
 pub const MOST_SEEN: usize = 64;
 
-/// Which fields of an instance have come: one word, as every frame has it.
+/// Which fields of an instance have come: one word, since every frame has it.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct Seen(u64);
 
@@ -113,7 +113,7 @@ impl Seen {
         self.0 >> (field % MOST_SEEN) & 1 == 1
     }
 
-    /// Whether the first `fields` have come, all of them; of more than it can tell, never.
+    /// Whether all of the first `fields` have come; `false` for more fields than there are bits.
     #[inline(always)]
     pub fn is_full(self, fields: usize) -> bool {
         match fields {
@@ -127,43 +127,44 @@ impl Seen {
 #[derive(Debug)]
 pub struct Frame<M> {
     pub kind: Kind,
-    /// Whether the object goes to the frame below when it is full; else it is there already.
+    /// Whether the finished object goes to the frame below; if not, it is there already.
     pub hand_over: bool,
-    /// Items are set at the end of the load, as some key can't be hashed before.
+    /// The items are set at the end of the load, because some key can't be hashed earlier.
     pub deferring: bool,
     pub object_id: u32,
-    /// Where on the stack the tuples (and the like) begin that directly hold this one.
+    /// The stack index where the unbroken run of tuples (and the like) begins that contains this frame.
     pub chain: u32,
     pub at: usize,
     pub len: usize,
-    /// The offset of the container, for errors.
+    /// The container's offset in the message, for errors.
     pub offset: usize,
     pub object: Option<Owned>,
     pub shape: Option<Rc<Shape>>,
-    /// In `Pairs`: the key whose value comes.
+    /// In `Pairs`: the key whose value comes next. Other kinds keep an object here that they need besides.
     pub key: Option<Owned>,
-    /// `DEFAULT_DICT` and the like.
+    /// [`DEFAULT_DICT`] and the constants after it.
     pub flags: u8,
-    /// What its values must be; in `Pairs`, and where `FIXED`, the node of the container itself.
+    /// The node of its values; in `Pairs` and with `FIXED`, the node of the container itself.
     pub item: NodeId,
-    /// What the object must be made into once it is whole.
+    /// The node that the finished object is coerced to.
     pub check: NodeId,
-    /// In `Typed`: the field whose value comes, and the one expected after it; then, which have come. In `Pairs`, `next` is the bits of
-    /// what comparing the key costs (`key_cost`): a frame is moved for every container, and has no room to spare.
+    /// In `Typed`: the field whose value comes; the place in `Typed::order` expected next; the fields that have come.
+    /// In `Pairs`, `next` is the bit length of the cost of comparing the key (`key_cost`): a frame is moved for every
+    /// container and has no room to spare.
     pub field: u16,
     pub next: u16,
     pub seen: Seen,
-    /// How deep, and how much in all, hashing the object would go (see `HashCost`).
+    /// The hash cost of the content so far.
     pub hash_cost: HashCost,
-    /// What few frames need, apart: a frame is moved for every container.
+    /// Rarely used data, boxed because a frame is moved for every container.
     pub parts: Option<Box<Parts<M>>>,
 }
 
-/// What is gathered, and for what.
+/// The gathered values, and what to make from them.
 #[derive(Debug)]
 pub struct Parts<M> {
     pub gathered: Vec<Owned>,
-    /// Of a frozenset's members, what comparing each costs (`HashCost::values`), and what those so far weigh in all.
+    /// For a frozenset: what comparing each member costs (`HashCost::values`), and the sum of those so far.
     pub hash_costs: Vec<u32>,
     pub cost_so_far: u32,
     pub make: Option<Make<M>>,
@@ -201,13 +202,13 @@ impl<M> Frame<M> {
         }
     }
 
-    /// A frame that gathers what an object is made of.
+    /// A frame that gathers the parts of an object.
     pub fn gather(make: Make<M>, object: Option<Owned>, len: usize, object_id: u32, offset: usize) -> Self {
         let parts = Parts { gathered: Vec::with_capacity(len.min(64)), make: Some(make), ..Parts::default() };
         Frame { parts: Some(Box::new(parts)), ..Frame::new(Kind::Gather, object, len, object_id, offset) }
     }
 
-    /// In `Pairs`: the key whose value comes, and what comparing it costs (`HashCost::values`, rounded up to bits).
+    /// In `Pairs`: stores the key, and what comparing it costs (`HashCost::values`, rounded up to a bit length).
     pub fn set_key(&mut self, key: Owned, hash_cost: u32) {
         self.key = Some(key);
         self.next = (u32::BITS - hash_cost.leading_zeros()) as u16;
@@ -217,8 +218,8 @@ impl<M> Frame<M> {
         u32::MAX.checked_shr(u32::BITS - u32::from(self.next)).unwrap_or(0)
     }
 
-    /// Whether what it builds has its value from what it holds, and can't be changed: it can't hold itself through
-    /// its like alone.
+    /// Whether the object's value is its content and can't change: such objects can't contain themselves through
+    /// objects of this kind alone.
     pub fn is_value(&self) -> bool {
         match self.kind {
             Kind::Tuple => true,
@@ -235,7 +236,7 @@ impl<M> Frame<M> {
     }
 }
 
-/// Something to hash once every instance has its fields.
+/// Something that is hashed only once every instance has its fields.
 #[derive(Debug)]
 pub enum Deferred {
     Item {
@@ -249,7 +250,7 @@ pub enum Deferred {
         member: Owned,
         offset: usize,
     },
-    /// A frozenset's members, all of them.
+    /// All members of a frozenset.
     Frozen {
         set: Owned,
         members: Vec<Owned>,
@@ -258,7 +259,7 @@ pub enum Deferred {
 }
 
 impl Deferred {
-    /// What is hashed by itself, and where it stands.
+    /// The key or member to hash, and its offset.
     pub fn key(&self) -> Option<(&Owned, usize)> {
         match self {
             Deferred::Item { key, offset, .. } | Deferred::Member { member: key, offset, .. } => Some((key, *offset)),
@@ -275,7 +276,8 @@ fn is_of_exception<M>(make: &Make<M>) -> bool {
     }
 }
 
-/// Whether a dict or tuple is only there to tell what an exception is made of: then freeing goes past it.
+/// Whether a dict or tuple only carries an exception's content: the exception will hold what is in it, so the depth of
+/// freeing goes on from there.
 #[inline(always)]
 pub(crate) fn hash_cost_in_content<M>(frame: &Frame<M>, below: &[Frame<M>]) -> bool {
     let is_of_exception = |frame: Option<&Frame<M>>| {
@@ -295,7 +297,7 @@ pub(crate) fn hash_cost_in_content<M>(frame: &Frame<M>, below: &[Frame<M>]) -> b
     }
 }
 
-/// What hashing (or freeing) the object of a full frame costs whoever holds it.
+/// The hash cost that the object of a full frame adds to its container.
 #[inline(always)]
 pub(crate) fn hash_cost_of<M>(frame: &Frame<M>) -> HashCost {
     let held = frame.hash_cost;
@@ -306,11 +308,11 @@ pub(crate) fn hash_cost_of<M>(frame: &Frame<M>) -> HashCost {
             HashCost::default()
         }
         Kind::Fields | Kind::Reduce | Kind::Typed => match &frame.object {
-            // SAFETY: held.
+            // SAFETY: the frame holds `object`.
             Some(object) => unsafe { hash_cost_of_instance(object.get(), held, frame.len) },
             None => held,
         },
-        // It keeps its hash, and CPython frees it without recursion.
+        // A frozenset stores its hash, and CPython frees it without recursion.
         Kind::Gather if is_frozenset(frame) => HashCost { depth: 1, freeing: 0, values: 1 },
         Kind::Tuple => held.around(1, frame.len),
         Kind::Array => held.freed(HashCost::OF_ARRAY),
@@ -324,7 +326,7 @@ pub(crate) fn hash_cost_of<M>(frame: &Frame<M>) -> HashCost {
                             Build::Based { class, .. } => *class,
                             _ => std::ptr::null_mut(),
                         },
-                        // SAFETY: held, where it is there.
+                        // SAFETY: the frame holds the exception, if it has been made.
                         _ => frame
                             .object
                             .as_ref()
@@ -342,16 +344,16 @@ pub(crate) fn hash_cost_of<M>(frame: &Frame<M>) -> HashCost {
     }
 }
 
-/// What hashing costs beside the parts: code of the standard library's; of a pattern, the program that it was compiled to.
+/// The hash cost beyond that of the parts: of code in the standard library; of a pattern, the program compiled from it.
 fn own_values<M>(frame: &Frame<M>) -> u32 {
-    /// The most for a byte: a set of characters in several ranges.
+    /// The most for a byte of the pattern: a set of characters in several ranges.
     const OF_PATTERN: usize = 128;
     match frame.parts.as_deref() {
         Some(Parts { make: Some(Make::Known(KnownType::PythonPattern)), gathered, .. }) => {
             let text = gathered.first().map_or(0, extent);
             u32::try_from(OF_PATTERN * text).unwrap_or(u32::MAX)
         }
-        // Its hash is a power, modulo a prime.
+        // The hash of a fraction is a power modulo a prime.
         Some(Parts { make: Some(Make::Known(KnownType::Fraction)), gathered, .. }) => {
             u32::try_from(gathered.iter().map(extent).sum::<usize>()).unwrap_or(u32::MAX).saturating_add(100)
         }

@@ -1,4 +1,4 @@
-//! Keys into dicts and members into sets. Of keys that somebody else chose, what adding them costs is counted before.
+//! Adding keys to dicts and members to sets. If somebody else may have chosen the keys, collisions are charged before.
 
 use crate::budget::hash_cost::may_run_code;
 use crate::budget::Work;
@@ -10,53 +10,55 @@ use pyo3::ffi;
 use std::ptr::addr_of_mut;
 
 pub const TWICE: &str = "the same key twice";
-/// A way past so many others is an ordinary one.
+/// A probe sequence up to this long is ordinary, and not charged.
 const ORDINARY: usize = 8;
-/// Places of a table that are passed for a unit of work.
+/// Table entries probed per unit of work.
 const PASSED_FOR_A_UNIT: usize = 2;
 
-/// What comparing costs at the least where a class has a way of its own, as `HashCost::values`: up to 200 ns (a UUID).
+/// The least cost of comparing keys by code of their class, as `HashCost::values`: up to 200 ns (a UUID).
 const OF_CODE: u32 = 96;
 
 /// # Safety
 /// `key` is alive.
 unsafe fn is_compared_by_code(key: Obj) -> bool {
-    // SAFETY: the contract has `key` alive, so its type is there to be read.
+    // SAFETY: `key` is alive by contract, so its type can be read.
     let class = unsafe { ffi::Py_TYPE(key) };
     let containers = [addr_of_mut!(ffi::PyTuple_Type), addr_of_mut!(ffi::PyFrozenSet_Type)];
-    // SAFETY: as above.
+    // SAFETY: `key` is alive by contract.
     !containers.contains(&class) && unsafe { may_run_code(key) }
 }
 
-/// What is known of keys that are added.
+/// How keys and members are added.
 #[derive(Clone, Copy)]
 pub struct Adding<'w> {
-    /// What it costs is counted here; nowhere in a trusted message.
+    /// Where collisions are charged; `None` in a trusted message.
     work: Option<&'w Work>,
-    /// A key has to be new.
+    /// Equal keys are an error.
     unique: bool,
     pub at: usize,
 }
 
 impl<'w> Adding<'w> {
-    /// In a trusted message, as in a pickle, equality is the program's own, which may have changed.
+    /// A trusted message may have equal keys: as in a pickle, equality is up to the program's classes and may have changed.
     #[inline(always)]
     pub fn new<'i, R: Reader<'i>>(r: &R, work: &'w Work, at: usize) -> Adding<'w> {
         let trusted = r.trusted();
         Adding { work: (!trusted).then_some(work), unique: R::UNIQUE_KEYS && !trusted, at }
     }
 
-    /// The same, where equal keys become one.
+    /// The same, but equal keys become one.
     pub fn again(self) -> Adding<'w> {
         Adding { unique: false, ..self }
     }
 
-    /// The key's hash, if that is to be had before: then what the key meets was counted. `hash_cost` is what comparing it costs.
+    /// Charges the collisions that adding the key causes, and returns its hash. `None`: nobody can choose collisions, and
+    /// the key was not hashed.
+    /// `hash_cost` is what comparing the key costs.
     unsafe fn counted(&self, key: Obj, hash_cost: u32, meets: impl FnOnce(isize) -> Crowd) -> Result<Option<isize>> {
         let Some(work) = self.work else { return Ok(None) };
-        // SAFETY: all callers hold `key`; the hash of an exact string or bytes is not asked for, others may run Python code while it is held.
+        // SAFETY: callers hold `key`, also while its class's `__hash__` runs.
         let hash = unsafe {
-            // Hashed with a secret: nobody can choose what they meet.
+            // Hashed with a secret, so nobody can choose collisions.
             if text::is(key) || ffi::Py_TYPE(key) == addr_of_mut!(ffi::PyBytes_Type) {
                 return Ok(None);
             }
@@ -67,11 +69,11 @@ impl<'w> Adding<'w> {
         }
         let crowd = meets(hash);
         if crowd.steps > ORDINARY || crowd.alike > 0 {
-            // SAFETY: as above.
+            // SAFETY: callers hold `key`.
             let each = if unsafe { is_compared_by_code(key) } {
                 hash_cost.max(OF_CODE) / 4
             } else if hash_cost > 0 {
-                // A tuple's own comparing is a call besides those of its values.
+                // Comparing two tuples is a call in addition to those for their items.
                 2 + hash_cost / 2
             } else {
                 0
@@ -83,21 +85,21 @@ impl<'w> Adding<'w> {
         Ok(Some(hash))
     }
 
-    /// Sets a dict's item, an ordered dict's by its own way.
+    /// Sets an item of a dict; of an ordered dict by that class's own method.
     ///
     /// # Safety
     /// All are alive, and `dict` is a dict or of a subclass.
     pub unsafe fn item(&self, dict: Obj, key: Obj, value: Obj, hash_cost: u32) -> Result<()> {
-        // SAFETY: the contract has all three alive and `dict` of a dict's layout; `set` is the method of the type that the dict was just seen to be of.
+        // SAFETY: by contract all are alive and `dict` is a dict; `set` is called only if `dict` is an ordered one.
         unsafe {
             let before = dict::len(dict);
             let ordered = addr_of_mut!(crate::cpython::PyODict_Type);
             let is_ordered = ffi::PyType_IsSubtype(ffi::Py_TYPE(dict), ordered) != 0;
-            // An ordered dict looks for a key several times.
+            // An ordered dict looks a key up several times.
             let times = if is_ordered { 3 } else { 1 };
             let hash = self.counted(key, hash_cost, |hash| crowd::in_dict(dict, hash).times(times))?;
             let failed = if is_ordered {
-                // Past what a subclass may have overridden.
+                // Bypasses a subclass's override.
                 match (*(*ordered).tp_as_mapping).mp_ass_subscript {
                     Some(set) => set(dict, key, value) != 0,
                     None => true,
@@ -117,12 +119,12 @@ impl<'w> Adding<'w> {
         Ok(())
     }
 
-    /// Sets a dict's item; says no, with Python's error set, where the key can't be hashed.
+    /// Sets a dict's item. `false`: the key can't be hashed, and an exception is set.
     ///
     /// # Safety
     /// All are alive, and `dict` is a dict.
     pub unsafe fn schemaless_item(&self, dict: Obj, key: Obj, value: Obj) -> Result<bool> {
-        // SAFETY: by the contract `dict` is a dict; the hash is the one that its key just gave.
+        // SAFETY: by contract all are alive and `dict` is a dict; `hash` was just computed from `key`.
         unsafe {
             let hash = ffi::PyObject_Hash(key);
             if hash == -1 {
@@ -136,30 +138,30 @@ impl<'w> Adding<'w> {
     /// Adds a member to a set, or to a frozenset that nobody else has seen.
     ///
     /// # Safety
-    /// Both are alive, and `set` is a set.
+    /// Both are alive, and `set` is a set or frozenset.
     pub unsafe fn member(&self, set: Obj, member: Obj, hash_cost: u32) -> Result<()> {
-        // SAFETY: the same contract as that of both.
+        // SAFETY: the contract is that of the two functions called.
         unsafe {
             self.charge_member(set, member, hash_cost)?;
             self.add_charged(set, member)
         }
     }
 
-    /// Charges what adding a member costs. May run out of memory, and unwind.
+    /// Charges the collisions that adding a member causes. May run out of memory, and unwind.
     ///
     /// # Safety
-    /// Both are alive, and `set` is a set.
+    /// Both are alive, and `set` is a set or frozenset.
     pub unsafe fn charge_member(&self, set: Obj, member: Obj, hash_cost: u32) -> Result<()> {
-        // SAFETY: by the contract `set` has the layout that `in_set` reads.
+        // SAFETY: `set` is a set or frozenset by contract, whose layout `in_set` reads.
         unsafe { self.counted(member, hash_cost, |hash| crowd::in_set(set, hash)).map(drop) }
     }
 
-    /// Adds a member whose cost was charged before.
+    /// Adds a member whose collisions were charged before.
     ///
     /// # Safety
-    /// Both are alive, and `set` is a set.
+    /// Both are alive, and `set` is a set or frozenset.
     pub unsafe fn add_charged(&self, set: Obj, member: Obj) -> Result<()> {
-        // SAFETY: both are alive by the contract; `PySet_Add` checks the type itself.
+        // SAFETY: both are alive by contract; `PySet_Add` checks the type itself.
         unsafe {
             let before = ffi::PySet_Size(set);
             if ffi::PySet_Add(set, member) != 0 {

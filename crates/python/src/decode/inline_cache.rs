@@ -1,8 +1,8 @@
-//! Dicts of schemaless formats, whose keys stand in every one of them: the keys of the last dict that began alike are
-//! expected again. Where they come, the dict is a copy of a template whose values are replaced, and a key costs one
+//! The inline cache. Each dict of a schemaless format repeats its keys, so the keys of the last dict that began alike
+//! are expected again. If they come, the dict is a copy of a template whose values are replaced, and a key costs one
 //! comparison.
 //!
-//! Like the caches of names and shapes, what is kept holds immutable strings only.
+//! Like the caches of names and shapes, it holds only immutable strings.
 
 use crate::cpython::{dict, replace, text, Obj, Owned};
 use crate::decode::dialect::Dialect;
@@ -23,32 +23,32 @@ use std::rc::Rc;
 
 const SIZE: usize = 512;
 const MOST_KEYS: usize = 64;
-/// Together the names of a shape have no more bytes than this: the cache holds at most half a megabyte of them.
+/// The names of a shape have at most this many bytes together: half a megabyte for all entries, times `MOST_WAYS`.
 const LONGEST: usize = 1024;
-/// A shape goes when it was wrong so often in a row.
+/// A shape is dropped after this many wrong predictions.
 const MOST_MISSES: u8 = 4;
 
 #[derive(Default)]
 struct Entry {
     shape: Option<Rc<Shape>>,
     misses: u8,
-    /// Where sizes are not known beforehand: the shapes that begin with one key.
+    /// For formats that do not store the sizes of dicts: the shapes that begin with one key.
     ways: Option<Rc<Ways>>,
 }
 
-/// Shapes that begin with the same key, for dicts whose size is not known.
+/// Shapes that begin with the same key, for dicts of unknown size.
 struct Ways {
     shapes: Vec<Rc<Shape>>,
-    /// Which of them was right last.
+    /// The one that was right last.
     last: Cell<usize>,
 }
 
-/// So many shapes may begin with one key; the oldest makes room for another, but not each time one is missing.
+/// At most this many shapes begin with one key. A new one replaces the oldest, but only the 16th time it has no room.
 const MOST_WAYS: usize = 8;
 const MOST_MISSING: u8 = 16;
 
 impl Shape {
-    /// The keys of an expected shape, as the format writes them.
+    /// The keys of an expected shape, encoded.
     fn keys(&self) -> &[Vec<u8>] {
         match &self.build {
             Build::Expected(encoded) => encoded,
@@ -58,19 +58,19 @@ impl Shape {
 }
 
 impl Ways {
-    /// Another shape than that of `found` keys, which are as these, that fits what comes.
+    /// Another shape than `now` that begins with the same `found` keys and fits what comes.
     fn other(&self, now: usize, found: usize, mut fits: impl FnMut(&Shape) -> bool) -> Option<usize> {
         let names = &self.shapes[now].names;
         (0..self.shapes.len()).find(|&at| {
             let shape = &self.shapes[at];
-            // Names are interned by the cache of keys: one text is one object, mostly.
+            // The cache of names interns them, so equal names are mostly the same object.
             let alike = shape.names.len() >= found && (0..found).all(|key| shape.names[key].get() == names[key].get());
             at != now && alike && fits(shape)
         })
     }
 }
 
-// SAFETY: the only slot of that name.
+// SAFETY: no other slot has this name.
 static CACHE: StateSlot<DirectMapped<Entry, SIZE>> = unsafe { StateSlot::new(Name::InlineShapes) };
 
 fn place(first: &[u8], len: usize) -> usize {
@@ -84,30 +84,30 @@ fn place(first: &[u8], len: usize) -> usize {
     ((mix ^ (first.len() as u64) << 27 ^ (len as u64) << 59).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 55) as usize
 }
 
-/// The shape that dicts of this many items with this first key had.
+/// The shape of earlier dicts with this size and this first key.
 #[inline(always)]
 fn find(py: Python<'_>, first: &[u8], len: usize) -> Option<Rc<Shape>> {
     CACHE.get(py).find(place(first, len), |entry| {
         let shape = entry.shape.as_ref()?;
-        // SAFETY: names are strings that the shape holds.
+        // SAFETY: names are strings, and the shape holds them during the comparison.
         let same = shape.names.len() == len && unsafe { text::ascii(shape.names[0].get()) } == Some(first);
         same.then(|| shape.clone())
     })
 }
 
-/// The shapes that dicts which began with this key had.
+/// The shapes of earlier dicts with this first key.
 #[inline(always)]
 fn find_ways(py: Python<'_>, first: &[u8]) -> Option<Rc<Ways>> {
     CACHE.get(py).find(place(first, 0), |entry| {
         let ways = entry.ways.as_ref()?;
-        // SAFETY: names are strings that the shapes hold.
+        // SAFETY: names are strings, and the shapes hold them during the comparison.
         let same = unsafe { text::ascii(ways.shapes[0].names[0].get()) } == Some(first);
         same.then(|| ways.clone())
     })
 }
 
 impl<'i, D: Dialect<'i>> Decoder<'i, D> {
-    /// A dict of a schemaless format of which nothing is known but its size.
+    /// A dict of a schemaless format, of which only the size is known.
     pub(crate) fn begin_expected(&mut self, len: usize) -> Result<Option<Owned>> {
         if !(2..=MOST_KEYS).contains(&len) {
             return self.begin_unexpected(len, 0);
@@ -120,7 +120,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         let Some(shape) = find(self.py, first, len) else { return self.begin_unexpected(len, LEARNS_KEYS) };
         let Build::Expected(encoded) = &shape.build else { return self.begin_unexpected(len, 0) };
         self.claim(len, 128 + 32 * len)?;
-        // SAFETY: the GIL is held while a decoder lives; the copy has a place for each name.
+        // SAFETY: the GIL is held while a decoder lives; `dict` is a new copy of the template, which has a slot for each key.
         unsafe {
             let Some(template) = shape.template(start)? else { return self.begin_unexpected(len, 0) };
             let dict = Owned::new(ffi::PyDict_Copy(template.get())).ok_or_else(raised)?;
@@ -133,7 +133,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                     false => None,
                 };
                 let Some(value) = value else {
-                    // The frame reads the key again: it knows what to do with another one.
+                    // The frame reads the key again, and can handle an unexpected one.
                     self.r.rewind(before);
                     let frame = self.frame(Kind::Expected, Some(dict), len, object_id);
                     return Ok(self.push(Frame { at, shape: Some(shape.clone()), ..frame }));
@@ -145,8 +145,8 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
     }
 
-    /// A dict that ends at that offset: its keys are expected to be those of an earlier one that began with the same, and
-    /// leaves are taken until there is something else, or all are there.
+    /// A dict that ends at the offset `end`. It is expected to have the keys of an earlier dict with the same first key;
+    /// leaves are read until another value comes, or the end.
     pub(crate) fn begin_members(&mut self, end: usize) -> Result<Option<Owned>> {
         if let Some(begun) = D::members(self, end)? {
             return Ok(begun);
@@ -155,7 +155,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             return self.begin_unexpected(0, 0);
         }
         if D::BACK_REFERENCES && self.object_id != NO_ID && self.object_id != 0 {
-            // What refers to it must find the dict itself, not one of another shape that it was taken for.
+            // References must lead to this very dict, but after a wrong guess another dict replaces it.
             let len = self.count(end)?;
             return self.begin_unexpected(len, 0);
         }
@@ -191,7 +191,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             if over && at == keys.len() {
                 break;
             }
-            // Another key, fewer or more: what is there so far may be the beginning of another shape.
+            // Another key, or fewer or more keys: those so far may begin another shape.
             let other = ways.other(now, at, |shape| match over {
                 true => shape.names.len() == at,
                 false => shape.keys().get(at).is_some_and(|key| self.r.accept(key)),
@@ -215,25 +215,25 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         self.members_of(&ways.shapes[now], at, len)
     }
 
-    /// Takes what a dict of `len` values costs, of which `here` are there.
+    /// Charges a dict of `len` values, of which `here` were read already.
     fn claim_members(&mut self, here: usize, len: usize, bytes: usize) -> Result<()> {
         self.claim(len - here, bytes)?;
         self.bounds.objects = self.bounds.objects.checked_sub(here).ok_or_else(|| self.over(0))?;
         Ok(())
     }
 
-    /// A dict of a known shape, whose first values are there.
+    /// A dict of a known shape, whose first values are in `self.leaves`.
     #[inline(always)]
     fn members_of(&mut self, shape: &Rc<Shape>, here: usize, len: usize) -> Result<Option<Owned>> {
         let start = self.r.offset();
         self.claim_members(here, len, 128 + 32 * len)?;
-        // SAFETY: the GIL is held while a decoder lives; the copy has a place for each name.
+        // SAFETY: the GIL is held while a decoder lives; `dict` is a new copy of the template, with `len` >= `here` slots.
         unsafe {
             let Some(template) = shape.template(start)? else { return self.unknown_members(shape, here, len) };
             let dict = Owned::new(ffi::PyDict_Copy(template.get())).ok_or_else(raised)?;
             let object_id = self.take_id();
             self.opened(object_id, dict.get());
-            // What stood in a place was None: dropping it runs nothing, and the vector forgets its values right after.
+            // The slots held `None`, so releasing their content runs no code; right afterwards the vector forgets the values.
             for (at, value) in self.leaves.iter().enumerate() {
                 replace(dict::value_slot(dict.get(), at), value.get());
             }
@@ -247,10 +247,10 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
     }
 
-    /// A dict of no known shape, whose first keys and values are there.
+    /// A dict of no known shape; its first keys are those of `shape`, their values are in `self.leaves`.
     fn unknown_members(&mut self, shape: &Shape, here: usize, len: usize) -> Result<Option<Owned>> {
         self.claim_members(here, len, 64 + 48 * len)?;
-        // SAFETY: the GIL is held while a decoder lives; keys and values are alive.
+        // SAFETY: the GIL is held while a decoder lives; `shape` holds the keys, which are strings, and the drain the values.
         unsafe {
             let dict = Owned::new(ffi::PyDict_New()).ok_or_else(raised)?;
             let object_id = self.take_id();
@@ -289,7 +289,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             }
             self.bounds.owed -= 1;
             match self.value(ANY, accepts::ALL)? {
-                // SAFETY: the frame holds the dict, which nobody else has seen: schemaless formats have no references.
+                // SAFETY: the frame holds the dict, a template's copy; none that can be referred to is built this way.
                 Some(value) => unsafe {
                     replace(dict::value_slot(object, at), value.into_raw());
                     at += 1;
@@ -300,17 +300,17 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 }
             }
         }
-        // SAFETY: a dict.
+        // SAFETY: `object` is a dict, held by the frame, which is popped only below.
         unsafe { crate::cpython::fill::track(object) };
         Ok(self.pop())
     }
 
-    /// Another key than the expected, but that of a shape that is the same up to here: the dict goes on as that one.
+    /// Handles an unexpected key that another shape has, which is equal up to here: the dict continues with that shape.
     #[cold]
     fn another_way(&mut self, depth: usize, shape: &Shape) -> Result<bool> {
         let frame = &self.stack[depth - 1];
         let (here, len) = (frame.at, frame.len);
-        // SAFETY: names are strings that the shape holds.
+        // SAFETY: names are strings, and the shape holds them during the look-up.
         let Some(ways) = (unsafe { text::ascii(shape.names[0].get()) }).and_then(|first| find_ways(self.py, first))
         else {
             return Ok(false);
@@ -323,8 +323,8 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         });
         self.r.rewind(before);
         let Some(other) = other.map(|other| &ways.shapes[other]) else { return Ok(false) };
-        // SAFETY: the GIL is held while a decoder lives; the copy has a place for each name, and so has the dict that the
-        // frame holds.
+        // SAFETY: the GIL is held while a decoder lives; both dicts are copies of templates with `len` slots, and more than
+        // `here`. The frame holds the old one, `dict` the new one.
         unsafe {
             let Some(template) = other.template(self.here())? else { return Ok(false) };
             let dict = Owned::new(ffi::PyDict_Copy(template.get())).ok_or_else(raised)?;
@@ -341,11 +341,11 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         Ok(true)
     }
 
-    /// Another key than the expected: the dict goes on pair by pair.
+    /// Handles an unexpected key: the dict continues pair by pair.
     #[cold]
     #[inline(never)]
     fn missed(&mut self, depth: usize, shape: &Shape) -> Result<()> {
-        // SAFETY: the GIL is held while a decoder lives; the frame holds the dict, with a place for each name.
+        // SAFETY: the GIL is held while a decoder lives; the frame holds the old dict, which has a slot for each name.
         unsafe {
             if let Some(name) = text::ascii(shape.names[0].get()).filter(|_| self.r.extents().is_none()) {
                 CACHE.get(self.py).change(place(name, shape.names.len()), |there| {
@@ -376,16 +376,16 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         Ok(())
     }
 
-    /// Keeps the keys of a dict that was built pair by pair, if its place is free.
+    /// Keeps the keys of a dict that was built pair by pair, if their entry of the cache is free.
     #[inline(never)]
     pub(crate) fn learn(&self, object: Obj, len: usize) {
-        // SAFETY: the frame that was just taken down holds the dict.
+        // SAFETY: the caller holds the dict in the frame that it popped. No Python code runs that could change it below.
         let Some(entries) = (unsafe { dict::entries(object) }).filter(|entries| entries.len() == len) else { return };
-        // SAFETY: the keys of a live dict.
+        // SAFETY: the keys of `entries` are strings, which the dict holds.
         let names: Option<Vec<&[u8]>> = entries.iter().map(|&(key, _)| unsafe { text::ascii(key) }).collect();
         let Some(names) = names else { return };
         let [first, ..] = names[..] else { return };
-        // To databases such a dict may stand for something else, which takes a look at it once it is whole.
+        // A database reference looks like this: such dicts are built pair by pair, and checked once they are complete.
         if self.r.extents().is_some() && names.iter().any(|name| name.starts_with(b"$")) {
             return;
         }
@@ -393,7 +393,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             return;
         }
         let shape = || {
-            // SAFETY: the keys of a live dict.
+            // SAFETY: the dict holds its keys.
             let mut shape = Shape::empty(entries.iter().map(|&(key, _)| unsafe { Owned::borrowed(key) }).collect());
             shape.build = Build::Expected(names.iter().map(|name| D::Reader::encoded(name)).collect());
             Rc::new(shape)
@@ -412,7 +412,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
 }
 
 impl Entry {
-    /// Keeps a shape beside others that begin with the same key, if it is none of them.
+    /// Adds a shape to those that begin with the same key, if it is not among them.
     fn learn_way(&mut self, first: &[u8], is_this: impl Fn(&[Owned]) -> bool, shape: impl FnOnce() -> Rc<Shape>) {
         if let Some(ways) = &self.ways {
             if let Some(known) = ways.shapes.iter().position(|shape| is_this(&shape.names)) {
@@ -425,7 +425,7 @@ impl Entry {
                 }
             }
         }
-        // SAFETY: names are strings that the shape holds.
+        // SAFETY: names are strings, and the shape holds them during the comparison.
         let begins = |shape: &Shape| unsafe { text::ascii(shape.names[0].get()) } == Some(first);
         let mut shapes = match &self.ways {
             Some(ways) if begins(&ways.shapes[0]) => ways.shapes.clone(),

@@ -1,4 +1,4 @@
-//! Dicts and instances by their shapes: values by position, with no key looked up.
+//! Dicts and instances by their shapes: values come by position, and no key is looked up.
 
 use super::frame::{Frame, Kind, Make, NOT_ITS_OWN};
 use super::{Decoder, NO_ID};
@@ -20,7 +20,7 @@ use pyo3::ffi;
 use std::rc::Rc;
 
 impl<'i, D: Dialect<'i>> Decoder<'i, D> {
-    /// An instance of a shape: its values follow.
+    /// Starts an instance of a shape; its values follow.
     #[inline]
     pub(crate) fn instance(&mut self, shape: &Rc<Shape>) -> Result<Option<Owned>> {
         let len = shape.names.len();
@@ -28,7 +28,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             Build::Dict => self.dict(shape, len, ANY),
             Build::Slots { class, offsets } => {
                 self.claim(len, shape.bytes)?;
-                // SAFETY: the GIL is held; the class is held by the shape's plan's registration, module or options.
+                // SAFETY: the GIL is held; the registration, module or option that permits the class holds it.
                 let object = unsafe { allocate(*class, 0)? };
                 let object_id = self.take_id();
                 self.opened(object_id, object.get());
@@ -37,7 +37,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                         let frame = self.frame(Kind::Fields, Some(object), len, object_id);
                         return Ok(self.push(Frame { at, shape: Some(shape.clone()), ..frame }));
                     };
-                    // SAFETY: a slot of a fresh instance of the class that its offset was read from.
+                    // SAFETY: `object` is a new instance of the class that the offset was read from; its slot is empty.
                     unsafe { *crate::classes::state::slot_mut(object.get(), offset) = value.into_raw() };
                 }
                 self.whole(object_id, object.get());
@@ -48,12 +48,12 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
     }
 
-    /// A dict of known keys.
+    /// A dict with the keys of a shape.
     #[inline]
     pub(crate) fn dict(&mut self, shape: &Rc<Shape>, len: usize, item: NodeId) -> Result<Option<Owned>> {
         self.claim(len, shape.bytes)?;
         let here = self.r.offset();
-        // SAFETY: the GIL is held while a decoder lives; the copy has a place for each name.
+        // SAFETY: the GIL is held while a decoder lives; a copy of the template has a slot for each of the `len` names.
         unsafe {
             let Some(template) = shape.template(here)? else {
                 let dict = Owned::new(ffi::PyDict_New()).ok_or_else(raised)?;
@@ -85,10 +85,10 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
     }
 
-    /// What hashing an instance costs that needed no frame.
+    /// Adds the hash cost of an instance that needed no frame.
     #[inline]
     pub(crate) fn cost_of_whole(&mut self, object: &Owned, len: usize, object_id: u32) {
-        // SAFETY: held.
+        // SAFETY: `object` is an owned reference.
         let hash_cost =
             unsafe { crate::budget::hash_cost::hash_cost_of_instance(object.get(), HashCost::default(), len) };
         if hash_cost != HashCost::default() {
@@ -104,7 +104,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             Build::Attributes { plan } => {
                 self.claim(len, shape.bytes)?;
                 let here = self.here();
-                // SAFETY: the GIL is held; the copy has a place for each name.
+                // SAFETY: the GIL is held; the class, which is alive as it is permitted, has a `__dict__`; `object` is new.
                 unsafe {
                     let object = plan.fresh()?;
                     let object_id = self.take_id();
@@ -121,7 +121,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             }
             Build::Mixed { plan, .. } => {
                 self.claim(len, shape.bytes)?;
-                // SAFETY: the GIL is held while a decoder lives.
+                // SAFETY: the GIL is held while a decoder lives; whatever permits the class holds it.
                 let object = unsafe { plan.fresh()? };
                 let object_id = self.take_id();
                 self.opened(object_id, object.get());
@@ -130,7 +130,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             }
             Build::NamedTuple { class, .. } => {
                 self.claim(len, shape.bytes)?;
-                // SAFETY: the GIL is held while a decoder lives.
+                // SAFETY: the GIL is held while a decoder lives; whatever permits the class holds it.
                 let object = unsafe { allocate(*class, len as isize)? };
                 let object_id = self.take_id();
                 self.opened(object_id, object.get());
@@ -152,10 +152,10 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
     }
 
-    /// An instance whose fields go through a dict: a named tuple is made of it, all others exist before.
+    /// An instance whose fields are gathered first. A named tuple is made from them, any other instance exists before.
     fn upgraded(&mut self, shape: &Rc<Shape>, plan: &Plan, len: usize) -> Result<Option<Owned>> {
         self.claim(len, shape.bytes)?;
-        // SAFETY: the GIL is held while a decoder lives; the class lives as long as its plan is used.
+        // SAFETY: the GIL is held while a decoder lives; whatever permits the class holds it while its plan is in use.
         let object = unsafe {
             match is_tuple(plan.class()) {
                 true => None,
@@ -173,7 +173,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         Ok(self.push(frame))
     }
 
-    /// A record: an instance of a class that is not there.
+    /// A record: it stands for an instance of an unknown class.
     fn record_of(&mut self, shape: &Rc<Shape>, fields: usize) -> Result<Option<Owned>> {
         let len = fields + usize::from(shape.kind != ShapeKind::Object);
         self.claim(len, shape.bytes)?;
@@ -190,7 +190,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         Ok(self.push(frame))
     }
 
-    /// Whether a reference comes next.
+    /// Whether the next token is a reference.
     fn refers(&mut self) -> Result<bool> {
         let place = self.r.place();
         let token = self.r.next()?;
@@ -198,7 +198,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         Ok(matches!(token, Token::Reference(_)))
     }
 
-    /// A subclass of a builtin: the builtin's value comes first, then the fields.
+    /// An instance of a subclass of a builtin: its content as that builtin comes first, then its fields.
     fn based(&mut self, shape: &Rc<Shape>, class: Type, base: Base) -> Result<Option<Owned>> {
         let fields = shape.names.len();
         let here = self.here();
@@ -208,10 +208,10 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         match base {
             Base::List | Base::Dict | Base::OrderedDict | Base::ByteArray | Base::Tuple => {}
             Base::Set | Base::FrozenSet | Base::DefaultDict | Base::Deque => {}
-            // SAFETY: the GIL is held while a decoder lives; the class is that of a shape, which keeps its plan.
+            // SAFETY: the GIL is held while a decoder lives; whatever permits the class holds it, and it is an exception.
             Base::Exception if unsafe { !types::exception::is_of_parts(self.py, class)? } => {
                 self.claim(fields + 1, shape.bytes + 256)?;
-                // SAFETY: as above.
+                // SAFETY: `class` is alive and an exception, as for `is_of_parts`.
                 let object = unsafe { types::exception::empty(self.py, class, None, here)? };
                 let object_id = self.take_id();
                 self.opened(object_id, object.get());
@@ -223,15 +223,15 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             _ => return self.gather(Make::Based(shape.clone()), 1),
         }
         self.claim(fields + 1, shape.bytes + 256)?;
-        // SAFETY: the class is one of those that are derived from `base`, as its shape was built for.
+        // SAFETY: whatever permits the class holds it; only classes derived from `base` get a shape that says so.
         let (object, len) = unsafe { self.empty_based(class, base, here)? };
         let object_id = self.take_id();
         self.opened(object_id, object.get());
         let frame = self.frame(Kind::Fields, Some(object.clone()), fields, object_id);
-        // The fields below, the content above: what is on top is built first.
+        // The frame of the content is above that of the fields, because the content comes first.
         self.push(Frame { shape: Some(shape.clone()), ..frame });
         self.begin_content(base, object, len, here)?;
-        // The content is the instance: what holds it directly holds that.
+        // The content is the instance itself, so it has the containers of the frame below.
         if let [.., fields, content] = &mut self.stack[..] {
             if !content.hand_over && content.is_value() {
                 content.chain = fields.chain;
@@ -240,19 +240,19 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         Ok(None)
     }
 
-    /// An empty instance of a subclass of a builtin, made by the builtin's own constructor, and how many items it gets.
+    /// An empty instance of a subclass of a builtin, made by the builtin's own constructor, and the number of its items.
     ///
     /// # Safety
     /// `class` is alive, and derived from `base`.
     unsafe fn empty_based(&mut self, class: Type, base: Base, at: usize) -> Result<(Owned, usize)> {
         let token = self.r.token()?;
-        // SAFETY: the GIL is held while a decoder lives; the class is as the caller promises.
+        // SAFETY: the GIL is held while a decoder lives; `class` is alive and derived from `base`, by contract.
         unsafe {
             Ok(match (base, token) {
                 (Base::List, Token::List(len)) => {
                     self.claim(len, 8 * len)?;
                     let object = types::new_of(base, class, None)?;
-                    // A list of the right length, handed to the instance whole.
+                    // The instance gets all its slots at once, filled with `None`.
                     let filled = Owned::new(ffi::PyList_New(len as isize)).ok_or_else(raised)?;
                     fill::pad(filled.get());
                     if ffi::PyList_SetSlice(object.get(), 0, 0, filled.get()) != 0 {
@@ -293,7 +293,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
     }
 
-    /// Pushes the frame of what an instance of a subclass holds as the builtin that it is.
+    /// Pushes the frame for what an instance of a subclass holds as its builtin.
     fn begin_content(&mut self, base: Base, object: Owned, len: usize, at: usize) -> Result<()> {
         let frame = match base {
             Base::List if len > 0 => self.frame(Kind::List, Some(object), len, NO_ID),
@@ -313,6 +313,6 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
 /// # Safety
 /// `class` is alive.
 pub(crate) unsafe fn is_tuple(class: *mut ffi::PyTypeObject) -> bool {
-    // SAFETY: by the contract the class is alive; its flags are only read.
+    // SAFETY: `class` is alive by contract; only its flags are read.
     unsafe { ffi::PyType_HasFeature(class, ffi::Py_TPFLAGS_TUPLE_SUBCLASS) != 0 }
 }

@@ -1,5 +1,5 @@
-//! Keys and members that can't be hashed when they come, as what their hashes are made of is still to come: they are kept, and go
-//! where they belong once everything is there. So are the members of such a frozenset, which everybody may refer to meanwhile.
+//! Keys and members whose hashes depend on objects that are still incomplete: they are kept, and added once everything is
+//! there. The same goes for the members of frozensets, to which others may refer meanwhile.
 
 use super::frame::Deferred;
 use super::hashed::Adding;
@@ -15,28 +15,28 @@ use crate::memory::{vec, FxHashMap, HashSet, Vec};
 use holdall_format::Reader;
 use pyo3::ffi;
 
-/// What has to wait until objects that are being built are whole.
+/// What has to wait until objects that are being built are complete.
 #[derive(Default)]
 pub(crate) struct Late {
-    /// Whether an instance or a tuple was referred to before all of it was there: hashing such a one would mislead.
+    /// Whether some unfinished object was referred to whose content a hash may depend on: hashing it now would be wrong.
     pub(crate) half_seen: bool,
-    /// What was to be hashed but could not be yet.
+    /// Keys and members that could not be hashed when they came.
     pub(crate) deferred: Vec<Deferred>,
     pub(crate) half: Option<Box<Half>>,
 }
 
 const NOT_THERE: &str = "a key or member that is not all there";
 
-/// What is noted of objects whose hashes have to wait. Few messages have any.
+/// Objects whose hashes have to wait; boxed, since few messages have any.
 #[derive(Default)]
 pub(crate) struct Half {
-    /// Those that were referred to while they were being built, by their addresses: their numbers.
+    /// The ids of unfinished objects that were referred to, by address.
     numbers: FxHashMap<usize, u32>,
-    /// Frozensets whose members are kept, by their addresses.
+    /// The addresses of frozensets whose members are kept.
     unfilled: HashSet<usize>,
 }
 
-/// A frozenset whose members are kept.
+/// A frozenset that is still empty, and its members.
 struct Kept {
     set: Owned,
     members: Vec<Owned>,
@@ -46,25 +46,25 @@ struct Kept {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Progress {
     Empty,
-    /// Others are filled first, which its members' hashes are made of.
+    /// Frozensets that its members' hashes depend on are filled first.
     Begun,
     Filled,
 }
 
-/// What members lead to that can't be hashed yet.
+/// What is incomplete among the objects that some hashes depend on.
 #[derive(Default)]
 struct Awaited {
-    /// Something is still being built.
+    /// Some object is still being built.
     open: bool,
-    /// Frozensets whose members are kept, by their addresses.
+    /// The addresses of frozensets whose members are kept.
     sets: Vec<usize>,
 }
 
 impl<'i, D: Dialect<'i>> Decoder<'i, D> {
-    /// Notes an object that is referred to while it is being built, if a hash may be made of what it holds: its own, or that of
-    /// another whose code looks at its attributes.
+    /// Notes an object that is referred to while it is being built, if a hash may depend on its content: its own, or that
+    /// of an object whose Python code reads its attributes.
     pub(crate) fn note_half(&mut self, object: Obj, number: u32) {
-        // SAFETY: alive, as the table of numbers holds it.
+        // SAFETY: callers pass an object that the table of ids holds.
         let (may_hash, is_made) = unsafe {
             let class = ffi::Py_TYPE(object);
             let hash = (*class).tp_hash.map_or(0, |hash| hash as usize);
@@ -78,7 +78,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
     }
 
-    /// Gives a frozenset that was made empty its members, or keeps them where they can't be hashed yet.
+    /// Fills a frozenset that was created empty, or keeps its members if some can't be hashed yet.
     pub(crate) fn fill_frozenset(
         &mut self,
         set: &Owned,
@@ -98,9 +98,9 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     }
 
     fn fill_now(&self, set: &Owned, members: &[Owned], hash_costs: &[u32], at: usize) -> Result<()> {
-        // SAFETY: all are held.
+        // SAFETY: the caller holds the set and its members. `set` is empty, and nobody else can iterate over `apart`.
         unsafe {
-            // CPython adds members to a frozenset that nobody else has. To others it stays empty until it has them all.
+            // CPython adds members only to a frozenset with one reference. One that others refer to gets all at once.
             let apart = match references(set.get()) {
                 1 => None,
                 _ => Some(Owned::new(ffi::PySet_New(std::ptr::null_mut())).ok_or_else(raised)?),
@@ -118,7 +118,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
     }
 
-    /// What the hashes of these objects are made of, as far as it is not there. None of it may be the set `within` itself.
+    /// What is incomplete among the objects that these objects' hashes depend on. It is an error if `within` is among them.
     #[cold]
     fn awaited(&self, within: Option<&Owned>, objects: &[Owned], at: usize) -> Result<Awaited> {
         let mut found = Awaited::default();
@@ -131,7 +131,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             if within.is_some_and(|set| set.get() == object.get()) {
                 return Err(decode("a frozenset that its own member's hash is made of", at));
             }
-            // SAFETY: held.
+            // SAFETY: `object` is an owned reference.
             if !unsafe { may_run_code(object.get()) } || !seen.insert(address) {
                 continue;
             }
@@ -142,7 +142,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 found.sets.push(address);
             }
             met.push(object.clone());
-            // SAFETY: held.
+            // SAFETY: `object` is an owned reference.
             let (parts, _) = unsafe { hashed_by(self.py, object.get())? };
             self.rules.work.charge(1 + parts.len(), "members of sets that are looked through again and again", at)?;
             next.extend(parts);
@@ -151,7 +151,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         Ok(found)
     }
 
-    /// Hashes what could not be hashed when it came, from the `from`th on.
+    /// Hashes the deferred keys and members from index `from` on, and adds them.
     pub(crate) fn finish_deferred(&mut self, from: usize) -> Result<()> {
         if let Some(half) = self.late.half.as_ref().filter(|_| from == 0 && !self.r.trusted()) {
             let objects =
@@ -180,12 +180,12 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
         for (deferred, hash_cost) in keyed.into_iter().zip(hash_costs) {
             if let Some((key, offset)) = deferred.key().filter(|_| !self.stack.is_empty()) {
-                // A recipe is about to be called, and its arguments have to be whole.
+                // A recipe's function is called next, and must see its arguments complete.
                 if self.awaited(None, std::slice::from_ref(key), offset)?.open {
                     return Err(decode(NOT_THERE, offset));
                 }
             }
-            // SAFETY: all are held.
+            // SAFETY: `deferred` owns the objects, and was given a dict or a set by whoever deferred the item.
             unsafe {
                 match deferred {
                     Deferred::Item { dict, key, value, offset } => {
@@ -201,7 +201,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         Ok(())
     }
 
-    /// Gives frozensets the members that were kept, each after those that its members' hashes are made of.
+    /// Fills the frozensets whose members were kept, each after those that its members' hashes depend on.
     fn fill_kept(&mut self, kept: &[Kept]) -> Result<()> {
         let places: FxHashMap<usize, usize> =
             kept.iter().enumerate().map(|(place, kept)| (kept.set.get() as usize, place)).collect();
@@ -247,7 +247,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         Ok(())
     }
 
-    /// The places of the frozensets that have to be filled before this one.
+    /// The indices of the frozensets that have to be filled before this one.
     fn filled_before(&self, kept: &Kept, places: &FxHashMap<usize, usize>) -> Result<Vec<usize>> {
         let awaited = self.awaited(Some(&kept.set), &kept.members, kept.offset)?;
         let before: Option<Vec<usize>> = awaited.sets.iter().map(|address| places.get(address).copied()).collect();

@@ -1,7 +1,7 @@
-//! Tokens to objects: builds a graph with a stack of its own, from any format.
+//! Tokens to objects: builds an object graph from any format, with an explicit stack of frames.
 //!
-//! A container is made before what it holds, so that it can be referred to from within; it is handed to its parent once
-//! it is full. Until then nothing but a reference of the message's own can show it to anybody.
+//! A container is created before its content, so that references from within can reach it, and handed to its parent
+//! once it is full. Until then, only references in the message itself can reach it.
 
 mod array;
 mod begin;
@@ -29,7 +29,7 @@ use crate::budget::Allowance;
 use crate::budget::{Limits, Work, BYTES_PER_BYTE};
 use crate::cpython::fill;
 use crate::cpython::{gc, Obj, Owned};
-use crate::error::{self, decode, limit, Result};
+use crate::error::{decode, limit, refused, DecodeError, Fault, Result};
 use crate::memory::{HashMap, Vec};
 use crate::schema::coerce::Rules;
 use crate::schema::{NodeId, Schema, ANY, UNTYPED};
@@ -46,66 +46,67 @@ use frame::{Frame, Kind};
 use holdall_format::model::ExtentReader as _;
 use holdall_format::Reader;
 pub use partial::Kept;
+use pyo3::intern;
 use pyo3::prelude::*;
 pub use series::Series;
 use std::rc::Rc;
 use std::sync::Arc;
 pub use window::SharedWindow;
 
-/// No id.
+/// No object id.
 pub const NO_ID: u32 = u32::MAX;
 
-/// What `loads` and its like were told.
+/// The arguments of `loads` and the functions like it.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Classes and modules that may be built by name.
+    /// Classes that may be built by name, and modules whose classes may.
     pub types: Vec<Owned>,
-    /// Unknown classes become records.
+    /// Instances of unknown classes become records.
     pub records: bool,
     pub trust: bool,
     pub limits: Limits,
-    /// What the graph must be; `None` is anything.
+    /// What the graph must be; `None` accepts anything.
     pub schema: Option<Arc<Schema>>,
-    /// Which node of it, if not its root.
+    /// The schema node of the outermost value, if it isn't the schema's root.
     pub node: Option<NodeId>,
-    /// Text is no number, and the like.
+    /// No lenient conversions, such as text to a number.
     pub strict: bool,
     pub dec_hook: Option<Owned>,
-    /// Points in time have no zone, in formats that don't say whether there was one.
+    /// Points in time become datetimes without a zone, in formats that don't store whether there was one.
     pub naive: bool,
     pub msgpack: MsgpackOptions,
     pub pickle: PickleOptions,
 }
 
-/// What only MessagePack is told.
+/// Options of MessagePack.
 #[derive(Debug, Clone, Default)]
 pub struct MsgpackOptions {
     pub ext_hook: Option<Owned>,
-    /// Points in time keep their nanoseconds.
+    /// Points in time become `Timestamp`s, which keep nanoseconds.
     pub timestamps: bool,
-    /// Points in time are cut to the microsecond, and not rounded; an array is no key.
+    /// As msgpack-python: points in time are cut to the microsecond instead of rounded, and arrays can't be keys.
     pub as_msgpack_python: bool,
-    /// Keys are text or bytes.
+    /// Keys must be text or bytes.
     pub strict_keys: bool,
 }
 
-/// What only `holdall.pickle` and its like tell.
+/// Options of `holdall.pickle` and the modules like it.
 #[derive(Debug, Clone, Default)]
 pub struct PickleOptions {
     pub persistent_load: Option<Owned>,
     pub find_class: Option<Owned>,
-    /// As pickle does: bytes behind the message are somebody else's.
+    /// As in pickle: bytes after the message are left alone.
     pub ignores_rest: bool,
 }
 
-/// An object by its number.
+/// An entry of the table of objects that have an id.
 #[derive(Debug)]
 pub(crate) struct Numbered {
-    /// `None` while what it is made of is not all there.
+    /// `None` until its parts are complete, for an object that is made from them.
     pub(crate) object: Option<Owned>,
     pub(crate) hash_cost: HashCost,
     pub(crate) state: State,
-    /// What it was built as.
+    /// The schema node that it was built for.
     pub(crate) node: NodeId,
 }
 
@@ -119,7 +120,7 @@ impl Numbered {
     }
 }
 
-/// An object that is kept from one load to the next of the same document.
+/// An object that is kept between loads of parts of the same document.
 #[derive(Debug, Clone)]
 pub struct Shared {
     pub(crate) object: Owned,
@@ -128,29 +129,29 @@ pub struct Shared {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum State {
-    /// Its content is not all there.
+    /// Its content is incomplete.
     Open,
-    /// The same, and every empty place in it holds `None`, as something else can see it.
+    /// Incomplete, but referred to meanwhile: its empty slots were filled with `None`.
     Seen,
     Whole,
-    /// It stands in a field that nobody asked for: `hash_cost.values` is its place in the list of such.
+    /// It is in a field that was skipped: `hash_cost.values` is its index in `Elsewhere::skipped`.
     Skipped,
 }
 
-/// What is made once a message, and used again.
+/// Caches for one message.
 #[derive(Default)]
 pub(crate) struct Memo {
-    /// Shapes whose class was found for this message.
+    /// Shapes with the class that was found for them, by the address of the shape as it was read.
     found: HashMap<usize, Rc<Shape>, rustc_hash::FxBuildHasher>,
-    /// What shared objects were made into where another type wants them: by number and node.
+    /// Shared objects coerced for another node, by object id and node.
     made_into: HashMap<(u32, NodeId), Owned, rustc_hash::FxBuildHasher>,
-    /// Regular expressions that were compiled, by pattern and flags.
+    /// A dict of the compiled regular expressions, by (pattern, flags) and by pattern.
     patterns: Option<Owned>,
-    /// Dtypes that are values of the message, by address.
+    /// Dtypes that are values of the message, by address; the entry holds the object, so the address stays its own.
     dtypes: HashMap<usize, (Owned, Arc<crate::types::numpy::dtype::Dtype>), rustc_hash::FxBuildHasher>,
 }
 
-/// A place in the input of a dialect's reader.
+/// A position in the input of a dialect's reader.
 pub(crate) type Place<'i, D> = <<D as Dialect<'i>>::Reader as Reader<'i>>::Place;
 
 /// Builds the graph of one message.
@@ -163,19 +164,19 @@ pub struct Decoder<'i, D: Dialect<'i>> {
     pub(crate) numbered: Vec<Numbered>,
     pub(crate) shapes: Vec<Rc<Shape>>,
     pub(crate) bounds: Bounds,
-    /// The number that the next object gets.
+    /// The id reserved for the next object, or `NO_ID`.
     pub(crate) object_id: u32,
     pub(crate) late: late::Late,
-    /// What gives the buffers that stand outside the message.
+    /// Provides the out-of-band buffers.
     pub lender: Option<Lender<'i>>,
-    /// The object just made is not all there: its fields follow.
+    /// `make` has pushed a frame for the fields of the object that it returned.
     pub(crate) made_again: bool,
     pub(crate) rules: Rules<'i>,
-    /// Where the value begins that is being begun against a node: what is wrong with it is found there.
+    /// Offset of the value that is being started against a schema node; errors about it are reported there.
     pub(crate) start: usize,
-    /// Classes that are not permitted are no error before they are used.
+    /// Classes that aren't permitted are errors only when an instance comes.
     pub(crate) learns: bool,
-    /// Values of a list that is not counted yet: empty between lists.
+    /// The first leaves of a list or dict whose length is not known yet; empty between such containers.
     pub(crate) leaves: Vec<Owned>,
     pub(crate) memo: Memo,
     pub(crate) elsewhere: Elsewhere<Place<'i, D>>,
@@ -184,7 +185,7 @@ pub struct Decoder<'i, D: Dialect<'i>> {
 
 impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// # Safety
-    /// The GIL is held while the decoder lives.
+    /// The GIL is held for as long as the decoder lives.
     pub unsafe fn new(
         py: Python<'i>,
         dialect: D,
@@ -199,7 +200,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             dialect,
             options,
             py,
-            // Room for what a message of its size is likely to have: growing by doubling costs a small one five calls.
+            // Likely capacities for a message of this size: growing by doubling costs a small message five calls.
             stack: Vec::with_capacity((input / 128).clamp(1, 16)),
             numbered: Vec::with_capacity((input / 32).clamp(1, 64)),
             shapes: Vec::with_capacity((input / 256).clamp(1, 8)),
@@ -222,14 +223,14 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             leaves: Vec::with_capacity(leaves),
             memo: Memo::default(),
             elsewhere: Elsewhere::default(),
-            // SAFETY: by the contract of `new` the GIL is held as long as the decoder, and so the pause, lives.
+            // SAFETY: by contract the GIL is held for as long as the decoder, and with it the pause, lives.
             _pause: unsafe { gc::Pause::new() },
         }
     }
 
-    /// Builds the whole graph.
+    /// Builds the whole graph of a message.
     pub fn message(&mut self) -> Result<Owned> {
-        // The first object has number 0, without an id; in a log's shared window, the first that is free.
+        // The root has an id without an `AssignId` token: 0, or the first free one in a log's shared window.
         self.object_id = self.numbered.len() as u32;
         self.numbered.push(Numbered::open());
         D::start(self)?;
@@ -247,7 +248,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         Ok(root)
     }
 
-    /// How many containers are open.
+    /// The number of open containers.
     pub(crate) fn depth(&self) -> usize {
         self.stack.len()
     }
@@ -256,13 +257,13 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         self.r.offset()
     }
 
-    /// Gives the next number to `entry`.
+    /// Gives `entry` the next object id, and returns the id.
     #[inline(always)]
     pub(crate) fn add_numbered(&mut self, entry: Numbered) -> usize {
         self.add_or_meet(entry).0
     }
 
-    /// The same; says no to what has the number already, and is there, or being built.
+    /// The same. `false`: the value is read again, and its object exists already or is skipped once more.
     #[inline(always)]
     pub(crate) fn add_or_meet(&mut self, entry: Numbered) -> (usize, bool) {
         if self.elsewhere.again.is_some() {
@@ -272,19 +273,19 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         (self.numbered.len() - 1, true)
     }
 
-    /// How many values, or pairs, are left up to an offset.
+    /// How many values or pairs are left up to the offset `end`.
     #[inline(always)]
     pub(crate) fn count(&self, end: usize) -> Result<usize> {
         let extents = self.r.extents().ok_or_else(|| decode(dialect::OUT_OF_PLACE, self.here()))?;
         Ok(extents.count(end)?)
     }
 
-    /// The index of a message of which only a part is read.
+    /// The index of a message that is read in parts.
     pub(crate) fn index(&self) -> Result<&<D::Reader as Reader<'i>>::Indexed> {
         self.r.indexed().ok_or_else(|| decode(dialect::OUT_OF_PLACE, self.here()))
     }
 
-    /// The shape of that number.
+    /// The shape with this number.
     #[inline(always)]
     pub(crate) fn shape_of(&mut self, number: usize) -> Result<Rc<Shape>> {
         if self.r.indexed().is_some() {
@@ -299,19 +300,19 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
     }
 
-    /// Takes the id that stands for the next object.
+    /// Takes the reserved object id.
     #[inline(always)]
     pub(crate) fn take_id(&mut self) -> u32 {
         std::mem::replace(&mut self.object_id, NO_ID)
     }
 
-    /// Gives a new object its number, while its content is to come.
+    /// Enters an object under its id while its content is incomplete.
     #[inline(always)]
     pub(crate) fn opened(&mut self, object_id: u32, object: Obj) {
         if object_id != NO_ID {
-            // SAFETY: the caller holds `object`.
+            // SAFETY: callers hold `object` in an `Owned` during this call.
             let object = unsafe { Owned::borrowed(object) };
-            // While it is open, its hash cost says where on the stack its frame is.
+            // While an object is open, its hash cost field stores the index of its frame on the stack.
             let place = HashCost { values: self.stack.len() as u32, ..HashCost::default() };
             let node = self.numbered[object_id as usize].node;
             self.numbered[object_id as usize] =
@@ -319,24 +320,24 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
     }
 
-    /// Gives an object its number, or says that all its content is there.
+    /// Marks an object as complete, and enters it under its id unless `opened` has done that.
     #[inline(always)]
     pub(crate) fn whole(&mut self, object_id: u32, object: Obj) {
         if object_id != NO_ID {
             let numbered = &mut self.numbered[object_id as usize];
-            // An open object's hash cost is its place on the stack; that of one that is made at once is its own.
+            // An open object's hash cost is a stack index. One that is entered only now has its real hash cost already.
             if numbered.state != State::Whole && numbered.object.is_some() {
                 numbered.hash_cost = HashCost::default();
             }
             numbered.state = State::Whole;
             if numbered.object.is_none() {
-                // SAFETY: the caller holds `object`.
+                // SAFETY: callers hold `object` in an `Owned` during this call.
                 numbered.object = Some(unsafe { Owned::borrowed(object) });
             }
         }
     }
 
-    /// Asks for room for a container of `len` values and about `bytes` bytes, before it is made.
+    /// Charges a container of `len` values and about `bytes` bytes to the budget, before it is created.
     #[inline(always)]
     pub(crate) fn claim(&mut self, len: usize, bytes: usize) -> Result<()> {
         if self.stack.len() >= self.bounds.paid_deep {
@@ -353,7 +354,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         Ok(())
     }
 
-    /// Asks for memory for more frames.
+    /// Charges the memory of more frames.
     #[cold]
     #[inline(never)]
     fn pay_deeper(&mut self) -> Result<()> {
@@ -366,7 +367,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         Ok(())
     }
 
-    /// Asks for memory for what is no container, but takes much more of it than of the message.
+    /// Charges the memory of an object that is no container, but is much larger than its part of the message.
     #[inline(always)]
     pub(crate) fn charge(&mut self, bytes: usize) -> Result<()> {
         match self.bounds.bytes.checked_sub(bytes) {
@@ -376,7 +377,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         Ok(())
     }
 
-    /// The same for a buffer that is a part of the input itself: only a bound that somebody set counts it.
+    /// Charges an out-of-band buffer. It is a part of the input, so only a limit that the user set counts it.
     pub(crate) fn charge_given(&mut self, bytes: usize) -> Result<()> {
         match self.options.limits.bytes {
             Some(_) => self.charge(bytes),
@@ -386,7 +387,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
 
     #[cold]
     #[inline(never)]
-    pub(crate) fn over(&self, bytes: usize) -> error::Fault {
+    pub(crate) fn over(&self, bytes: usize) -> Fault {
         let at = self.here().saturating_sub(1);
         if self.stack.len() >= self.bounds.most_deep {
             return limit(format_args!("nested deeper than limits.depth={}", self.bounds.most_deep), at);
@@ -408,12 +409,12 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
 
     #[cold]
     #[inline(never)]
-    pub(crate) fn truncated(&self, len: usize) -> error::Fault {
+    pub(crate) fn truncated(&self, len: usize) -> Fault {
         let needed = self.bounds.owed.saturating_add(len) - self.r.remaining();
         holdall_format::Error::new(holdall_format::ErrorKind::Truncated { needed }, self.here()).into()
     }
 
-    /// The object of that number.
+    /// The object with this id.
     #[inline(always)]
     fn numbered(&mut self, number: u64) -> Result<Owned> {
         match self.numbered.get(number as usize) {
@@ -425,7 +426,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 }
                 Ok(object.clone())
             }
-            // Referred to before: sound, if not all there. Keys and what is made of its parts look closer.
+            // Referred to before: its empty slots hold `None`, so these containers may store it. `unfinished` checks others.
             Some(Numbered { object: Some(object), state: State::Seen, .. })
                 if self.stack.last().is_some_and(|top| {
                     matches!(top.kind, Kind::List | Kind::Copied | Kind::Keyed | Kind::Fields | Kind::Typed)
@@ -437,7 +438,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
     }
 
-    /// The object of that number while it is being built: whatever can be seen of it from now on must be sound.
+    /// The object with this id while it is being built. From now on others can see it, so its empty slots are filled.
     #[inline(never)]
     fn unfinished(&mut self, number: u64) -> Result<Owned> {
         let here = self.here();
@@ -453,7 +454,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         let place = entry.hash_cost.values;
         if let Some(top) = self.stack.last() {
             let frame = |at: usize| self.stack.get(at);
-            // Of a subclass's instance, the content stands on top of the fields.
+            // An instance of a subclass of a builtin has two frames, its content above its fields.
             let is_content = |frame: &Frame<D::Make>| {
                 !frame.hand_over && frame.is_value() && frame.object.as_ref().map(Owned::get) == Some(object.get())
             };
@@ -466,7 +467,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         let Some(entry) = self.numbered.get_mut(number as usize) else { return Ok(object) };
         if entry.state == State::Open {
             entry.state = State::Seen;
-            // SAFETY: `object` is alive; what `pad` writes are places that are empty.
+            // SAFETY: `object` is an owned reference; `pad` writes only to empty slots of lists and tuples.
             unsafe { fill::pad(object.get()) };
             self.note_half(object.get(), number as u32);
         }
@@ -475,8 +476,25 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
 }
 
 impl<'i, D: Dialect<'i>> Decoder<'i, D> {
-    /// Goes on with what is left for the log, or for the parts of a message, where nobody has set a bound: such a one
-    /// is for each.
+    /// The error when a function of our Python code, or of the user, has refused what the message holds.
+    #[cold]
+    pub(crate) fn refuse(&self, error: PyErr, at: usize) -> Fault {
+        // An error of our own Python code without an offset has its own message, and gets the offset.
+        let said = error.get_type(self.py).is(self.py.get_type::<DecodeError>());
+        if said && error.value(self.py).getattr(intern!(self.py, "offset")).map_or(true, |offset| offset.is_none()) {
+            return decode(error.value(self.py), at);
+        }
+        let cause = error.clone_ref(self.py);
+        error.restore(self.py);
+        let refused = refused("a value that can't be made of what is stored of it", at).into_py(0);
+        if !refused.value(self.py).is(cause.value(self.py)) {
+            refused.set_cause(self.py, Some(cause));
+        }
+        refused.into()
+    }
+
+    /// Takes over the remaining budget of the log, or of the message whose part this is. Limits that the user set are
+    /// not shared: they hold for each record or part.
     pub fn begin_allowance(&mut self, allowance: &Allowance) {
         if self.options.limits.bytes.is_none() {
             self.bounds.bytes = allowance.bytes;

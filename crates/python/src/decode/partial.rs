@@ -1,7 +1,7 @@
-//! Parts of a message: values are built from anywhere in it, and what they refer to is built where it stands.
+//! Parts of a message: a value is built from anywhere in it, and the objects that it refers to are built where they are.
 //!
-//! Objects have the numbers of the message. Those that a part needs get an entry each, in the order in which they are met;
-//! `Far` says which. What was built is kept for the next part, so that what two parts share is one object.
+//! Object ids are those of the whole message. An object that a part needs gets an entry in the table, in the order of
+//! meeting them; `Far` finds it. What was built is kept for the next part, so that two parts share their objects.
 
 use super::resolve::shape_named;
 use super::skip::Again;
@@ -17,38 +17,38 @@ use holdall_format::model::{IndexedReader as _, Name, ShapeReader as _};
 use holdall_format::Reader;
 use std::rc::Rc;
 
-/// Objects that need each other before they can go on: each takes a bit of the C stack.
+/// How deep objects may need each other before they can continue: each level takes some of the C stack.
 const MOST_WITHIN: usize = 100;
 
-/// What is known of a message beside the part that is being read.
+/// What is known of the message outside of the part that is being read.
 #[derive(Default)]
 pub struct Far {
-    /// The entry of each object that was met, by its number in the message.
+    /// The index in the table of each object that was met, by its id in the message.
     entries: FxHashMap<u64, u32>,
     kept: Kept,
 }
 
-/// What was built of a message, from one part to the next.
+/// What was built from a message, handed from one part to the next.
 #[derive(Default)]
 pub struct Kept {
     objects: FxHashMap<u64, Shared>,
     shapes: FxHashMap<usize, Rc<Shape>>,
-    /// The dict of the patterns that were compiled: a text that is shared pays for one of them, not for one in each part.
+    /// The dict of compiled patterns: a shared text pays for itself once, not in each part.
     patterns: Option<Owned>,
 }
 
-// SAFETY: it is touched and dropped with the GIL held, as all that it holds has to be: it belongs to an object of Python's.
+// SAFETY: it belongs to a Python object, and is used and dropped only with the GIL held, as its content requires.
 unsafe impl Send for Kept {}
 
 impl Kept {
-    /// What a part that is built by a type may know of others, and they of it.
+    /// What parts that are built by a schema share with others: only the patterns.
     pub fn untyped(&self) -> Kept {
         Kept { patterns: self.patterns.clone(), ..Kept::default() }
     }
 
-    /// Takes in what somebody else has built meanwhile; what is here stays.
+    /// Adds what a nested call has built meanwhile; existing entries stay.
     pub fn merge(&mut self, other: Kept) {
-        // The texts of patterns that a nested call compiled may pay once more: that is the less likely part.
+        // Patterns of a nested call are lost if there are others, and may have to pay again. That is rare.
         self.patterns = self.patterns.take().or(other.patterns);
         for (number, object) in other.objects {
             self.objects.entry(number).or_insert(object);
@@ -60,7 +60,7 @@ impl Kept {
 }
 
 impl<'i, D: Dialect<'i>> Decoder<'i, D> {
-    /// Builds the value that comes next, or the object of that number, and gives back what is known now.
+    /// Builds the next value, or the object with this id, and returns what is known now.
     pub fn part(&mut self, kept: Kept, number: Option<u64>) -> (Result<Owned>, Kept) {
         self.elsewhere.far.kept = kept;
         self.memo.patterns = self.elsewhere.far.kept.patterns.take();
@@ -97,18 +97,18 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         Ok(root)
     }
 
-    /// What is numbered next at this place.
+    /// The next object id and shape number at the reader's position.
     fn numbering(&self, depth: usize) -> Result<Again> {
         let (number, shape) = self.index()?.counts()?;
         Ok(Again { number: number as usize, shape: shape as usize, depth })
     }
 
-    /// The entry of an object, if it was met in this part or kept from another.
+    /// The entry of an object that this part has met, or that was kept from another.
     fn entry(&mut self, number: u64) -> Option<usize> {
         if let Some(&entry) = self.elsewhere.far.entries.get(&number) {
             return Some(entry as usize);
         }
-        // By a type it may be something else.
+        // With a schema, the object may have to be another one.
         let Shared { object, hash_cost } =
             self.elsewhere.far.kept.objects.get(&number).filter(|_| self.rules.schema.is_none())?;
         let entry = Numbered { hash_cost: *hash_cost, ..Numbered::whole(object.clone()) };
@@ -122,7 +122,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         at
     }
 
-    /// The entry of an object that stands here; and whether it is to be built here.
+    /// The entry of an object whose value is here, and whether to build it here.
     pub(crate) fn met_in_part(&mut self, number: u64, entry: Numbered) -> (usize, bool) {
         match self.entry(number) {
             Some(known) => (known, false),
@@ -131,14 +131,14 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
     }
 
-    /// Forgets the entries from `len` on, which are gone.
+    /// Forgets the entries from index `len` on, which were removed from the table.
     pub(crate) fn forget_far(&mut self, len: usize) {
         if self.r.indexed().is_some() {
             self.elsewhere.far.entries.retain(|_, entry| (*entry as usize) < len);
         }
     }
 
-    /// The object of that number, which is begun where it stands if it is not there yet.
+    /// The object with this id. If it is not there yet, it is started at its place in the message.
     #[cold]
     #[inline(never)]
     pub(crate) fn far_object(&mut self, number: u64, id: NodeId) -> Result<Option<Owned>> {
@@ -150,7 +150,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         self.begin_at(place, entry, id, Some(again))
     }
 
-    /// The same as a node wants it.
+    /// The same, as the node wants it.
     pub(crate) fn far_typed(&mut self, number: u64, id: NodeId) -> Result<Option<Owned>> {
         match self.entry(number) {
             Some(entry) => {
@@ -170,7 +170,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         Ok((place, again?))
     }
 
-    /// The object of that number, whole: for those who can't wait.
+    /// The object with this id, complete, for callers that can't leave it to a frame.
     pub(crate) fn object_of(&mut self, number: u64) -> Result<Owned> {
         if self.r.indexed().is_none() {
             return self.numbered(number);
@@ -200,7 +200,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         Ok(object)
     }
 
-    /// The shape of that number.
+    /// The shape with this number.
     #[cold]
     #[inline(never)]
     pub(crate) fn far_shape(&mut self, number: usize) -> Result<Rc<Shape>> {
@@ -228,7 +228,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                     }
                 }
             });
-            // SAFETY: held, and the GIL is too.
+            // SAFETY: `held` owns the name, and the GIL is held while a decoder lives.
             if held.last().is_some_and(|name| unsafe { !text::is(name.get()) }) {
                 return Err(decode("a layout's name refers to no text", token.at));
             }

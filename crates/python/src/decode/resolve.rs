@@ -1,4 +1,4 @@
-//! Layouts of a message, and the classes that they name: how instances of each are built.
+//! The shapes of a message and the classes that they name: how instances of each are built.
 
 use crate::classes::defaults::lacking;
 use crate::classes::how::How;
@@ -21,7 +21,7 @@ use pyo3::types::{PyModule, PyType};
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 
-/// A shape whose names were read, a class's own first.
+/// A shape from its names; in the shape of a class, the class's name comes first.
 pub(crate) fn shape_named(
     token: &model::Shape<'_>,
     mut names: Vec<Owned>,
@@ -48,7 +48,7 @@ pub(crate) fn shape_named(
     }))
 }
 
-/// A class of that stored name among the module's own names, or within such a class.
+/// The class with this stored name in the module's namespace, or nested in a class there.
 fn in_module(py: Python<'_>, module: &Bound<'_, PyModule>, name: &str) -> Result<Option<Owned>> {
     let is_it = |found: &Bound<'_, PyAny>| -> Result<bool> {
         match found.cast::<PyType>() {
@@ -56,8 +56,8 @@ fn in_module(py: Python<'_>, module: &Bound<'_, PyModule>, name: &str) -> Result
             Err(_) => Ok(false),
         }
     };
-    // The usual case first: the module's own class, found by the parts of its qualified name. Only what `__dict__`s
-    // hold is looked at: nothing of the module's or its classes' own code runs.
+    // The usual case first: the module's own class, by the parts of its qualified name. Only `__dict__`s are read, so
+    // no code of the module or its classes runs.
     let prefix = module.name()?.to_string();
     if let Some(qualified) = name.strip_prefix(&prefix).and_then(|rest| rest.strip_prefix('.')) {
         let mut found: Option<Bound<'_, PyAny>> = None;
@@ -65,9 +65,9 @@ fn in_module(py: Python<'_>, module: &Bound<'_, PyModule>, name: &str) -> Result
             found = match &found {
                 None => module.dict().get_item(part)?,
                 Some(outer) if outer.is_instance_of::<PyType>() => {
-                    // SAFETY: a class; its own `__dict__`, which its metaclass can't put something else for.
+                    // SAFETY: `outer` is a class; its `tp_dict` is its own dict, which a metaclass can't replace.
                     let members = unsafe { (*outer.as_ptr().cast::<ffi::PyTypeObject>()).tp_dict };
-                    // SAFETY: a class's dict is alive as long as the class.
+                    // SAFETY: `members` is null or the class's dict, which lives as long as the class that `outer` holds.
                     match unsafe { Bound::from_borrowed_ptr_or_opt(py, members) } {
                         Some(members) => members.get_item(part).if_taken()?,
                         None => None,
@@ -94,13 +94,14 @@ fn in_module(py: Python<'_>, module: &Bound<'_, PyModule>, name: &str) -> Result
 }
 
 impl<'i, D: Dialect<'i>> Decoder<'i, D> {
-    /// A new shape, which may be known from an earlier message by its bytes. Who permits its class is asked each time.
+    /// A new shape, perhaps cached from an earlier message with the same bytes. Whether its class is permitted is checked
+    /// in each message.
     pub(crate) fn shape(&mut self, token: &model::Shape<'i>) -> Result<Rc<Shape>> {
         if self.elsewhere.again.is_some() {
             return self.shape_again();
         }
         let classes = token.kind != ShapeKind::Dict;
-        // Each name becomes a string of at least 50 bytes, in this message or in an earlier one.
+        // Each name becomes a string of at least 50 bytes, now or in the earlier message.
         self.claim(0, 64 * token.fields.min(token.block.len()))?;
         let cache = self.rules.schema.map_or(classes::without_schema(self.py), |schema| &schema.shapes);
         let known = match classes {
@@ -108,7 +109,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             false => dicts::find(self.py, token.block),
         };
         if let Some(known) = known {
-            // A name that was a reference must be one here, to the same string.
+            // A name that was a reference is one here as well: it must lead to the same string.
             let same = |&(at, number): &(usize, u64)| match (self.numbered.get(number as usize), known.name(at)) {
                 (Some(Numbered { object: Some(object), .. }), Some(name)) => object.get() == name.get(),
                 _ => false,
@@ -144,7 +145,8 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         let mut numbered = std::mem::take(&mut self.numbered);
         let read = (|| {
             for name in block {
-                // SAFETY: the GIL is held while a decoder lives; the reader has checked that ASCII is.
+                // SAFETY: the GIL is held while a decoder lives; the reader has checked `Bytes::Ascii`; references
+                // lead to objects that `numbered` holds.
                 let name = unsafe {
                     match name? {
                         Name::Text(Bytes::Ascii(bytes)) => {
@@ -179,19 +181,19 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         shape_named(token, names, references)
     }
 
-    /// The shape by which instances are built; without a schema, their class is found now.
+    /// The shape by which instances are built. Without a schema, the class is looked up now.
     pub(crate) fn settled(&mut self, read: Rc<Shape>, at: usize) -> Result<Rc<Shape>> {
         if read.kind == ShapeKind::Dict || self.rules.schema.is_some() {
             return Ok(read);
         }
         match self.resolved(&read, at) {
-            // Whoever meets an instance of it is told.
+            // The error is raised if an instance comes.
             Err(fault) if self.learns && fault.is_unknown() => Ok(read),
             resolved => resolved,
         }
     }
 
-    /// The shape with the class that its name means here: found once a message, as it is the caller who permits it.
+    /// The shape with the class that its name means in this message, whose caller decides what is permitted.
     pub(crate) fn found_shape(&mut self, raw: &Rc<Shape>) -> Result<Rc<Shape>> {
         let key = Rc::as_ptr(raw) as usize;
         if let Some(known) = self.memo.found.get(&key) {
@@ -202,11 +204,11 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         Ok(found)
     }
 
-    /// A class's shape as it was read, with the class and the way its instances are made. Which class it is, and whether
-    /// it is permitted, is found out anew; how instances are made stays as long as the plan, and the class as it is.
+    /// The shape with its class and how instances are built. Which class that is, and whether it is permitted, is looked up
+    /// each time; how to build instances is cached while the plan and the class's version are the same.
     fn resolved(&mut self, raw: &Shape, at: usize) -> Result<Rc<Shape>> {
         let name = raw.stored_name(self.py).map_err(|fault| fault.found(at))?;
-        // The same long name may be that of many shapes.
+        // Many shapes may have the same long name.
         self.rules.work.charge(name.len() / 8, "names of classes are looked up again and again", at)?;
         let Some(class) = self.resolve(name, at)? else {
             if let Some(known) = raw.matched_with(RECORDS, 0) {
@@ -216,10 +218,10 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             raw.match_with(RECORDS, 0, &shape);
             return Ok(shape);
         };
-        // SAFETY: `class` is held here.
+        // SAFETY: `class` is an owned reference to a class.
         let (plan, version) = unsafe {
             let class = class.get().cast();
-            // First the version: what changes the class from here on makes it another one.
+            // The version is read first: whatever changes the class after this gives it another version.
             let version = crate::cpython::class::version_of(class).ok_or_else(raised)?;
             (plan::of(self.py, class)?, version)
         };
@@ -235,9 +237,9 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         Ok(shape)
     }
 
-    /// Finds out how instances of a class are built of a shape.
+    /// Determines how instances of a class are built from a shape.
     pub(crate) fn resolve_shape(&mut self, plan: &Rc<Plan>, shape: &mut Shape, name: &str, at: usize) -> Result<()> {
-        // SAFETY: the plan's class is alive.
+        // SAFETY: the class lives as long as its plan is in use.
         shape.bytes = unsafe { (*plan.class()).tp_basicsize as usize } + 48 + 32 * shape.names.len();
         shape.build = self.build_of(plan, shape, name, at)?;
         shape.plan = Some(plan.clone());
@@ -290,16 +292,16 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
     }
 
-    /// How an instance of a usual class is built: slots, `__dict__` or both.
+    /// How an instance of an ordinary class is built: from slots, `__dict__` or both.
     fn build_of_fields(&mut self, plan: &Rc<Plan>, shape: &Shape, name: &str, at: usize) -> Result<Build> {
         let class = plan.class();
-        // In a trusted message, as in a pickle, what was not set stays so.
+        // In a trusted message, as in a pickle, what was not set stays unset.
         let lacks_defaulted = match self.r.trusted() {
             true => Vec::new(),
             false => lacking(self.py, class, &shape.names)?,
         };
         let places = places(plan, &shape.names)?;
-        // What the class has no place for is dropped only where its version says that it has changed.
+        // A field that the class lacks is dropped only if the class's version says that the class has changed.
         if shape.version == plan.version && places.iter().any(|place| matches!(place, Place::Nowhere)) {
             return Err(decode(
                 format_args!(
@@ -325,8 +327,8 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         Ok(Build::Mixed { plan: plan.clone(), places })
     }
 
-    /// The class of that stored name, if it is permitted: registered, one of the standard library's plain ones, or
-    /// among `types`. Nothing is imported, and no attribute hook of a module runs.
+    /// The class with this stored name, if it is permitted: registered, one of the plain ones of the standard library, or
+    /// in `types`. Only a trusted message imports modules; no attribute hook of a module in `types` runs.
     pub(crate) fn resolve(&mut self, name: &str, at: usize) -> Result<Option<Owned>> {
         if let Some(registration) = registry::by_name(self.py, name)? {
             return Ok(Some(registration.class.clone()));
@@ -338,11 +340,11 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             return Ok(Some(class.clone()));
         }
         for permitted in &self.options.types {
-            // SAFETY: held by the options.
+            // SAFETY: `self.options` holds it.
             let permitted = unsafe { Bound::from_borrowed_ptr(self.py, permitted.get()) };
             if let Ok(class) = permitted.cast::<PyType>() {
                 if plan::is_named(class, name)? {
-                    // SAFETY: alive.
+                    // SAFETY: `permitted`, which `self.options` holds, is this class.
                     return Ok(Some(unsafe { Owned::borrowed(class.as_ptr()) }));
                 }
             } else if let Ok(module) = permitted.cast::<PyModule>() {
@@ -362,12 +364,12 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     }
 }
 
-/// Interns the names of fields, which have to differ.
+/// Interns the names of fields. A name that occurs twice is an error.
 fn intern_names(names: &mut Vec<Owned>, at: usize) -> Result<()> {
     let mut seen = HashSet::new();
     for name in names {
         let mut raw = name.clone().into_raw();
-        // SAFETY: a string of ours; interning may replace it by its equal.
+        // SAFETY: `raw` is a reference of our own to a string; interning may exchange it for one to an equal string.
         *name = unsafe {
             ffi::PyUnicode_InternInPlace(&mut raw);
             Owned::new(raw).ok_or_else(raised)?

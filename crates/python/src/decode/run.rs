@@ -1,4 +1,4 @@
-//! The loop: takes the container on top of the stack on by one value after the other, and hands it over when full.
+//! The loop: reads value after value for the container on top of the stack, and hands it to its parent when it is full.
 
 use super::frame::{
     hash_cost_in_content, Deferred, Frame, Kind, Make, Parts, DOCUMENT, FIXED, LEARNS_KEYS, ODD, PROXY,
@@ -23,7 +23,7 @@ use std::ptr::addr_of_mut;
 pub(crate) const CHANGED: &str = "a container was changed while it was being loaded";
 
 impl<'i, D: Dialect<'i>> Decoder<'i, D> {
-    /// Works until no more than `base` frames are left; gives the object of the last of them.
+    /// Runs until only `base` frames are left, and returns the object of the last frame popped. Errors get their path.
     pub(crate) fn run(&mut self, base: usize) -> Result<Owned> {
         self.run_down_to(base).map_err(|fault| self.traced(fault))
     }
@@ -51,7 +51,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 }
                 let is_content = !frame.hand_over && matches!(frame.kind, Kind::Tuple | Kind::Gather);
                 let Some(mut object) = self.finish_frame(frame)? else {
-                    // The content of a subclass's instance is there: the frame of its fields goes on with what that weighs.
+                    // The content of a subclass's instance is complete: the frame of its fields takes over its hash cost.
                     if let (true, Some(fields)) = (is_content, self.stack.last_mut()) {
                         fields.hash_cost.add(hash_cost);
                     }
@@ -78,7 +78,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
     }
 
-    /// A fault with the way to the value that it is about.
+    /// Adds the offset to an error, and to a validation error the path of the value.
     #[cold]
     fn traced(&self, mut fault: Fault) -> Fault {
         fault = fault.found(self.here());
@@ -109,13 +109,12 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
     }
 
-    /// Takes the full container off the stack.
     #[inline(always)]
     pub(crate) fn pop(&mut self) -> Option<Frame<D::Make>> {
         self.stack.pop()
     }
 
-    /// A fault in the `at`th value of the container on top of the stack, which is told where it stands.
+    /// Records which value of the top container failed, for the path of the error.
     #[cold]
     #[inline(never)]
     fn stopped(&mut self, depth: usize, at: usize, fault: Fault) -> Fault {
@@ -133,7 +132,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         while at < len {
             self.bounds.owed -= 1;
             match self.value(item, accepts) {
-                // SAFETY: the frame holds the list.
+                // SAFETY: the frame stays on the stack and holds the list; `list_item` checks the index against its length.
                 Ok(Some(value)) => unsafe {
                     if !fill::list_item(list, at, value) {
                         return Err(decode(CHANGED, self.here()));
@@ -182,7 +181,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         while at < len {
             self.bounds.owed -= 1;
             match self.value(item, accepts)? {
-                // SAFETY: the frame holds the dict, and it still has a place for each name.
+                // SAFETY: the frame holds the dict, and `is_template` has just confirmed that it has a slot for each name.
                 Some(value) => unsafe {
                     if !dict::is_template(object, len) {
                         return Err(decode(CHANGED, self.here()));
@@ -196,7 +195,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 }
             }
         }
-        // SAFETY: a dict.
+        // SAFETY: `object` is a dict, held by the frame, which is popped only below.
         unsafe { fill::track(object) };
         Ok(self.pop())
     }
@@ -235,7 +234,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
     }
 
-    /// A key that is to be something else than the text it is stored as.
+    /// Reads a key that is stored as text and coerces it to the node's type.
     #[cold]
     fn text_key(&mut self, node: NodeId) -> Result<Owned> {
         let at = self.r.start();
@@ -244,13 +243,13 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         self.rules.coerce_key(node, text).map_err(|fault| fault.found(at))
     }
 
-    /// Takes pairs for as long as keys are plain text. Says yes if a value was begun that has a frame of its own.
+    /// Reads pairs while the keys are ASCII text. `true`: a value was started that has a frame of its own.
     #[inline(always)]
     fn run_named(&mut self, depth: usize, value_node: NodeId, accepts: (u32, u32)) -> Result<bool> {
         let frame = &self.stack[depth - 1];
         let (mut at, len) = (frame.at, frame.len);
         let Some(dict) = frame.object.as_ref().map(Owned::get) else { return Err(decode(CHANGED, self.here())) };
-        // SAFETY: the frame holds it.
+        // SAFETY: the frame stays on the stack and holds `dict`.
         let is_dict = unsafe { ffi::Py_TYPE(dict) } == addr_of_mut!(ffi::PyDict_Type);
         if frame.key.is_some() || frame.deferring || !is_dict || accepts.0 & accepts::STR == 0 {
             return Ok(false);
@@ -262,11 +261,11 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 self.r.rewind(before);
                 break;
             };
-            // SAFETY: the GIL is held while a decoder lives; the reader has checked that ASCII is.
+            // SAFETY: the GIL is held while a decoder lives; the reader has checked that these bytes are ASCII.
             let key = unsafe { names::name(name) }.ok_or_else(raised)?;
             self.bounds.owed -= 2;
             match self.next_leaf(accepts.1)? {
-                // SAFETY: the frame holds the dict, and nothing has run since its type was looked at but our own code.
+                // SAFETY: the frame holds the dict, which was an exact dict above, and those can't change their type.
                 Some(value) => unsafe {
                     let count = dict::len(dict);
                     if !dict::set(dict, key.get(), value.get()) {
@@ -303,7 +302,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             match self.value(item, accepts)? {
                 Some(value) => {
                     self.deliver(value)?;
-                    // A default dict's factory is followed by a frame for its items.
+                    // A default dict's factory is alone in its frame; the items get another one.
                     if self.stack.len() != depth || self.stack[depth - 1].kind == Kind::Factory {
                         break;
                     }
@@ -317,7 +316,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         Ok(self.pop())
     }
 
-    /// The object of a full frame, if it is to be handed to the frame below.
+    /// Finishes a full frame. `None`: there is no object to hand to the frame below, or not yet.
     fn finish_frame(&mut self, frame: Frame<D::Make>) -> Result<Option<Owned>> {
         if frame.hash_cost.freeing >= HashCost::MOST_FREED {
             return Err(decode("nested too deep in a type that CPython frees by recursion", frame.offset));
@@ -326,7 +325,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             Kind::Gather | Kind::Lists => {
                 let (hand_over, check) = (frame.hand_over, frame.check);
                 let made = self.make(frame)?;
-                // A subclass of an immutable builtin goes on to its fields: nothing to hand over yet.
+                // An instance of a subclass of an immutable builtin continues with its fields: it is not complete yet.
                 if self.take_made_again() {
                     if let Some(above) = self.stack.last_mut() {
                         above.check = check;
@@ -357,7 +356,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 }
                 if frame.kind == Kind::Fields {
                     if let Some(dict) = &frame.key {
-                        // SAFETY: the instance's `__dict__`.
+                        // SAFETY: `key` of a `Fields` frame holds the instance's `__dict__`.
                         unsafe { fill::track(dict.get()) };
                     }
                 }
@@ -368,7 +367,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
     }
 
-    /// The place of the next value in the container on top of the stack; and what comparing it costs, where it is hashed.
+    /// The index of the next value in the top container, and the cost of comparing the value if it is hashed.
     #[inline(always)]
     fn next_place(&mut self, here: usize) -> Result<(usize, u32)> {
         let Some(frame) = self.stack.last_mut() else { return Err(decode("a value without its container", here)) };
@@ -379,7 +378,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             return Ok((at, 0));
         }
         frame.hash_cost = HashCost { depth: 0, values: 0, ..hash_cost };
-        // Of lists, the first has keys.
+        // In a `Lists` frame, the first list has the keys.
         let is_hashed = match frame.kind {
             Kind::Set => true,
             Kind::Lists => D::LISTS_BEGIN_WITH_KEYS && at == 0,
@@ -391,14 +390,15 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         Ok((at, hash_cost.values))
     }
 
-    /// Puts a value into the container on top of the stack.
+    /// Stores a value into the container on top of the stack.
     pub(crate) fn deliver(&mut self, value: Owned) -> Result<()> {
         let here = self.here();
         let half_seen = self.late.half_seen;
         let (at, key_cost) = self.next_place(here)?;
         let Some(frame) = self.stack.last_mut() else { return Err(decode("a value without its container", here)) };
         let missing = || decode(CHANGED, here);
-        // SAFETY: a frame's object is of the type that its kind says, and is held by it.
+        // SAFETY: the frame holds its object, created with the type that `kind` stands for. Slots of lists and dicts are
+        // checked before the write; a tuple has `len` slots, and the loops deliver at most `len` values.
         unsafe {
             match frame.kind {
                 Kind::List => {
@@ -470,16 +470,16 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         Ok(())
     }
 
-    /// A key, or the value of the key that came before.
+    /// Takes a key, or the value for the key that came before.
     ///
     /// # Safety
-    /// The frame on top is of `Kind::Pairs`, and holds a dict, or an object that is set item by item.
+    /// The top frame is of `Kind::Pairs`, and holds a dict, or with `DOCUMENT` any object that supports item assignment.
     #[inline(always)]
     unsafe fn deliver_to_pairs(&mut self, value: Owned, key_cost: u32) -> Result<()> {
         let (here, half_seen) = (self.here(), self.late.half_seen);
         let Some(frame) = self.stack.last_mut() else { return Err(decode(CHANGED, here)) };
         let Some(key) = frame.key.take() else {
-            // SAFETY: held by `value`.
+            // SAFETY: `value` is an owned reference.
             if self.options.msgpack.strict_keys && unsafe { !text_or_bytes(value.get()) } {
                 return Err(decode("a key that is neither text nor bytes, with strict_map_key=True", here));
             }
@@ -487,7 +487,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             return Ok(());
         };
         let dict = frame.object.clone().ok_or_else(|| decode(CHANGED, here))?;
-        // SAFETY: all three are held; the frame's object is what the caller promises.
+        // SAFETY: `dict`, `key` and `value` are owned references; without `DOCUMENT` the object is a dict, by contract.
         unsafe {
             if frame.flags & DOCUMENT != 0 {
                 return set_item(dict.get(), key.get(), value.get()).map_err(|fault| D::of_user(self, 1, fault));
@@ -502,7 +502,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
     }
 
-    /// Counts what hashing a key costs, which is hashed next.
+    /// Charges the cost of hashing a key, before it is hashed.
     #[cold]
     pub(crate) fn charge_key(&mut self, hash_cost: HashCost, at: usize) -> Result<()> {
         scale::charge(&self.rules.work, hash_cost, at)
@@ -512,20 +512,21 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
 /// # Safety
 /// `object` is alive.
 unsafe fn text_or_bytes(object: Obj) -> bool {
-    // SAFETY: by the contract the object is alive; only its type is read.
+    // SAFETY: `object` is alive by contract; only its type is read.
     unsafe { text::is(object) || ffi::Py_TYPE(object) == addr_of_mut!(ffi::PyBytes_Type) }
 }
 
-/// Puts a value into a field of the instance that the frame holds.
+/// Stores a value into a field of the frame's instance.
 ///
 /// # Safety
-/// The frame is of `Kind::Fields`, its object of the class that its shape was built for, and `at` a field of that.
+/// The frame is of `Kind::Fields`, its object an instance of the class that its shape was built for, and `at` the index
+/// of a field.
 #[inline(always)]
 unsafe fn put_field<M>(frame: &Frame<M>, at: usize, value: Owned, here: usize) -> Result<()> {
     let missing = || decode(CHANGED, here);
     let object = frame.object.as_ref().ok_or_else(missing)?;
     let shape = frame.shape.as_ref().ok_or_else(missing)?;
-    // SAFETY: the places are those of the object's class, as the caller promises; it is held by the frame.
+    // SAFETY: the frame holds the instance and its `__dict__`; offsets and places were found for its class, by contract.
     unsafe {
         match &shape.build {
             Build::Slots { offsets, .. } => {
@@ -548,10 +549,10 @@ unsafe fn put_field<M>(frame: &Frame<M>, at: usize, value: Owned, here: usize) -
     Ok(())
 }
 
-/// Sets the default factory of the dict that the frame holds.
+/// Sets the default factory of the frame's dict.
 fn set_factory<M>(frame: &Frame<M>, factory: &Owned, here: usize) -> Result<()> {
     let object = frame.object.clone().ok_or_else(|| decode(CHANGED, here))?;
-    // SAFETY: both are held.
+    // SAFETY: `object` is an owned reference, and the caller holds `factory`.
     unsafe {
         if factory.get() != ffi::Py_None() && ffi::PyCallable_Check(factory.get()) == 0 {
             return Err(decode("a default factory that can't be called", here));

@@ -1,4 +1,4 @@
-//! Packed runs: lists and tuples of one plain type, made in one loop.
+//! Packed runs: lists and tuples of leaves of one type, built in one loop.
 
 use super::{Decoder, NO_ID};
 use crate::budget::hash_cost::HashCost;
@@ -9,7 +9,7 @@ use holdall_format::model::{Ints, Seq};
 use pyo3::ffi;
 
 impl<'i, D: Dialect<'i>> Decoder<'i, D> {
-    /// What hashing a tuple of plain values costs, for who holds it and for who refers to it later.
+    /// Adds the hash cost of a tuple of leaves.
     pub(crate) fn add_run_cost(&mut self, seq: Seq, len: usize) {
         if seq == Seq::Tuple {
             let hash_cost = HashCost { depth: 1, freeing: 0, values: u32::try_from(len).unwrap_or(u32::MAX) };
@@ -17,7 +17,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
     }
 
-    /// What hashing what is about to be made costs, for who holds it and for who refers to it later.
+    /// Adds the hash cost of the object that is made next to its container, and stores it with its id.
     pub(crate) fn add_hash_cost(&mut self, hash_cost: HashCost) {
         if hash_cost == HashCost::default() {
             return;
@@ -30,16 +30,16 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
     }
 
-    /// A list or tuple, and where its places begin.
+    /// A new list or tuple, and its array of slots.
     fn sequence(&mut self, seq: Seq, len: usize) -> Result<(Owned, *mut *mut ffi::PyObject)> {
-        // A run is charged with its items: what it takes in memory is at most 40 bytes for each of its own.
+        // The items are charged together with the run: each takes at most 40 bytes with its slot.
         if self.stack.len() >= self.bounds.most_deep || self.bounds.objects <= len || self.bounds.bytes < 64 + 40 * len
         {
             return Err(self.over(64 + 40 * len));
         }
         self.bounds.objects -= len + 1;
         self.bounds.bytes -= 64 + 40 * len;
-        // SAFETY: the GIL is held while a decoder lives; the places are those of the object just made.
+        // SAFETY: the GIL is held while a decoder lives; the slots are those of the object just created.
         unsafe {
             let object = match seq {
                 Seq::List => ffi::PyList_New(len as isize),
@@ -57,7 +57,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     pub(crate) fn floats(&mut self, seq: Seq, run: &[[u8; 8]]) -> Result<Option<Owned>> {
         let (object, places) = self.sequence(seq, run.len())?;
         for (at, &bytes) in run.iter().enumerate() {
-            // SAFETY: there are as many places as values, all empty.
+            // SAFETY: the new `object` has an empty slot for each value of the run.
             unsafe { *places.add(at) = float::from_value(f64::from_le_bytes(bytes)).ok_or_else(raised)?.into_raw() };
         }
         self.done(Some(object))
@@ -65,11 +65,11 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
 
     pub(crate) fn ints(&mut self, seq: Seq, run: Ints<'_>) -> Result<Option<Owned>> {
         let (object, places) = self.sequence(seq, run.len())?;
-        // SAFETY: there are as many places as values, all empty.
+        // SAFETY: the new `object` has an empty slot for each value of the run.
         unsafe {
             match run {
                 Ints::I8(run) if run.len() >= 64 => {
-                    // Ints have no identity: one object for each value serves the whole run.
+                    // The identity of ints does not matter: one object for each value serves the whole run.
                     let mut made: [Option<Owned>; 256] = [const { None }; 256];
                     for (at, &byte) in run.iter().enumerate() {
                         let known = &mut made[usize::from(byte)];
@@ -92,7 +92,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     pub(crate) fn bools(&mut self, seq: Seq, run: &[u8]) -> Result<Option<Owned>> {
         let (object, places) = self.sequence(seq, run.len())?;
         for (at, &byte) in run.iter().enumerate() {
-            // SAFETY: there are as many places as values, all empty.
+            // SAFETY: the new `object` has an empty slot for each value of the run; `True` and `False` live for ever.
             unsafe {
                 let value = if byte == 1 { ffi::Py_True() } else { ffi::Py_False() };
                 *places.add(at) = Owned::borrowed(value).into_raw();
@@ -106,7 +106,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         for (at, &len) in lengths.iter().enumerate() {
             let (text, rest) = joined.split_at(usize::from(len));
             joined = rest;
-            // SAFETY: there are as many places as values, all empty; the reader has checked that all is ASCII.
+            // SAFETY: the new `object` has an empty slot for each text; the reader has checked that all bytes are ASCII.
             unsafe { *places.add(at) = strings::from_ascii(text).ok_or_else(raised)?.into_raw() };
         }
         self.done(Some(object))
@@ -116,11 +116,11 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
 /// Makes an int for each value, in order.
 ///
 /// # Safety
-/// `places` are as many as values, all empty; the GIL is held.
+/// `places` points to an empty slot for each value; the GIL is held.
 #[inline(always)]
 unsafe fn fill_ints(places: *mut *mut ffi::PyObject, values: impl Iterator<Item = i64>) -> Result<()> {
     for (at, value) in values.enumerate() {
-        // SAFETY: as the caller says.
+        // SAFETY: there is a slot at `at`, since there is one for each value by contract.
         unsafe { *places.add(at) = int::from_value(value).ok_or_else(raised)?.into_raw() };
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! What schemaless formats have beside the builtins: points in time, and an application's own values.
+//! What schemaless formats have in addition to builtin types: points in time, and values of an application.
 
 use crate::cpython::owned;
 use crate::cpython::{new, Owned};
@@ -6,7 +6,7 @@ use crate::error::{decode, Result};
 use crate::schema::time;
 use pyo3::prelude::*;
 
-/// A point in time as a datetime in UTC, rounded to the microsecond, or cut.
+/// A point in time as a datetime in UTC, rounded or cut to the microsecond.
 pub fn of_timestamp(seconds: i64, nanoseconds: u32, cut: bool, at: usize) -> Result<Owned> {
     match time::moment(seconds, nanoseconds, cut)? {
         Some(made) => Ok(made),
@@ -14,18 +14,18 @@ pub fn of_timestamp(seconds: i64, nanoseconds: u32, cut: bool, at: usize) -> Res
     }
 }
 
-/// A value of an application's own type: what the hook makes of it, or an `Ext`.
+/// A value of an application's own type: what the hook returns, or an `Ext`.
 pub fn of_extension(py: Python<'_>, code: i8, data: &[u8], hook: Option<&Owned>) -> Result<Owned> {
     let arguments = (code, new::bytes(py, data)?);
     let made = match hook {
-        // SAFETY: held.
+        // SAFETY: the options hold the hook.
         Some(hook) => unsafe { Bound::from_borrowed_ptr(py, hook.get()) }.call1(arguments)?,
         None => py.import("holdall._values")?.getattr("Ext")?.call1(arguments)?,
     };
     Ok(owned(&made))
 }
 
-/// The same point in time as an object that keeps its nanoseconds.
+/// The same point in time as a `Timestamp`, which keeps its nanoseconds.
 pub fn exact_timestamp(py: Python<'_>, seconds: i64, nanoseconds: u32) -> Result<Owned> {
     Ok(owned(&py.import("holdall._values")?.getattr("Timestamp")?.call1((seconds, nanoseconds))?))
 }

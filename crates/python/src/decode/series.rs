@@ -1,4 +1,4 @@
-//! Messages of one pickler, read by one unpickler: each may refer to the objects and shapes of those before it.
+//! Messages of one pickler, read by one unpickler: each may refer to the objects and shapes of earlier ones.
 
 use super::{Decoder, Numbered};
 use crate::cpython::Owned;
@@ -8,16 +8,16 @@ use crate::memory::Vec;
 use crate::shapes::Shape;
 use std::rc::Rc;
 
-/// What the messages so far have numbered.
+/// The objects and shapes of the messages so far.
 #[derive(Default)]
 pub struct Series {
     objects: Vec<Numbered>,
     shapes: Vec<Rc<Shape>>,
 }
 
-// SAFETY: it is touched and dropped with the GIL held, as all that it holds has to be: it belongs to an object of Python's.
+// SAFETY: it belongs to a Python object, and is used and dropped only with the GIL held, as its content requires.
 unsafe impl Send for Series {}
-// SAFETY: the same.
+// SAFETY: as for `Send`; the GIL makes other threads wait.
 unsafe impl Sync for Series {}
 
 impl Series {
@@ -25,12 +25,12 @@ impl Series {
         self.objects.iter().enumerate().filter_map(|(number, entry)| Some((number, entry.object.as_ref()?)))
     }
 
-    /// Gives an object the next number; or nobody.
+    /// Gives an object the next id. `None` leaves the id without an object.
     pub fn push(&mut self, object: Option<Owned>) {
         self.objects.push(object.map_or_else(Numbered::open, Numbered::whole));
     }
 
-    /// Takes over what another series has.
+    /// Appends the objects of another series, and takes over its shapes.
     pub fn adopt(&mut self, other: &Series) {
         other.objects.iter().for_each(|entry| self.push(entry.object.clone()));
         self.shapes.clone_from(&other.shapes);
@@ -38,8 +38,8 @@ impl Series {
 }
 
 impl<'i, D: Dialect<'i>> Decoder<'i, D> {
-    /// Builds a message that goes on with so many objects, all of the series or none; and so many shapes, likewise. After an error
-    /// the series has none.
+    /// Builds a message that continues after this many objects and shapes: of each, either all of the series or none.
+    /// After an error, the series is empty.
     pub fn in_series(&mut self, series: &mut Series, objects: u64, shapes: u64) -> Result<Owned> {
         let before = std::mem::take(series);
         if objects > 0 {
@@ -60,7 +60,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         let first = self.numbered.len();
         let made = self.message()?;
         if let Some(entry @ Numbered { object: None, .. }) = self.numbered.get_mut(first) {
-            // A text, which has no number where it is all that a message holds.
+            // A string that is the whole message has not been entered under its id.
             *entry = Numbered::whole(made.clone());
         }
         series.objects = std::mem::take(&mut self.numbered);

@@ -1,5 +1,5 @@
-//! Values that nobody asked for: passed over unread. What they number can still be referred to: such an object is read
-//! after all, where it is asked for.
+//! Skipping values that nobody asked for. Later references may still lead to objects in them; such an object is read
+//! when it is asked for.
 
 use super::{Decoder, Numbered, State, NO_ID};
 use crate::budget;
@@ -14,19 +14,19 @@ use crate::types::buffer::BufferToken;
 use holdall_format::{Reader, Token};
 use std::rc::Rc;
 
-/// Skipped objects that hold references to other skipped ones, and so on: each takes a bit of the C stack.
+/// How deep skipped objects may refer to other skipped ones: each level takes some of the C stack.
 const MOST_WITHIN: usize = 100;
 
-/// A numbered object that was passed over.
+/// A skipped object that has an id.
 #[derive(Debug, Clone, Copy)]
 pub struct Skipped<P> {
-    /// Where its value begins, and how many shapes there were by then.
+    /// Where its value begins, and how many shapes came before it.
     place: P,
     at: usize,
     shapes: usize,
 }
 
-/// What of numbers and shapes is met for the second time.
+/// The next object id and shape number while bytes are read again or out of order, and how deep that is nested.
 #[derive(Debug, Clone, Copy)]
 pub struct Again {
     pub(crate) number: usize,
@@ -35,12 +35,12 @@ pub struct Again {
 }
 
 impl<'i, D: Dialect<'i>> Decoder<'i, D> {
-    /// Passes over one value.
+    /// Skips one value.
     pub(crate) fn skip(&mut self) -> Result<()> {
         if self.r.skip()? {
             return Ok(());
         }
-        // Counts what is to come; a value takes a byte at least, so that the end of the input ends this too.
+        // The number of values to come. Each takes at least a byte, so the loop ends with the input at the latest.
         let mut pending: u64 = 1;
         while pending > 0 {
             pending -= 1;
@@ -49,13 +49,13 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         Ok(())
     }
 
-    /// Passes over one token; says how many values belong to it.
+    /// Skips one token, and returns how many values belong to it.
     fn skip_one(&mut self) -> Result<u64> {
         let token = self.r.token()?;
         match &token {
             Token::AssignId => {
                 let mut place = HashCost::default();
-                // What is passed over for the second time is in the list.
+                // A value that is skipped again is in the list already.
                 if self.elsewhere.again.is_none() {
                     place.values = self.elsewhere.skipped.len() as u32;
                     self.elsewhere.skipped.push(Skipped {
@@ -74,7 +74,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 return Ok(shape.kind.values(shape.names.len()));
             }
             Token::Buffer { number, out_of_band } if self.elsewhere.ahead == 0 => {
-                // They come in order: one that is passed over is taken nevertheless.
+                // Buffers come in order: the provider has to pass over this one too.
                 let token = BufferToken { number: *number, out_of_band: *out_of_band, at: self.here() };
                 self.of_lender(|py, lender, charge| types::buffer::pass(py, lender, charge, token))?
             }
@@ -83,9 +83,10 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         Ok(token.values())
     }
 
-    /// The next number, of something that has it already: what was skipped is built now, what was built stays.
+    /// The next object id, for a value that is read again and has that id already: a skipped object is built now, one
+    /// that was built stays.
     ///
-    /// Says also whether it is to be built here.
+    /// The flag says whether to build it here.
     #[cold]
     pub(crate) fn renumbered(&mut self, entry: Numbered) -> (usize, bool) {
         let Some(again) = &mut self.elsewhere.again else { return (0, false) };
@@ -103,7 +104,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
     }
 
-    /// The next shape, of one that has its number already.
+    /// The next shape, for a shape that is read again.
     #[cold]
     pub(crate) fn shape_again(&mut self) -> Result<Rc<Shape>> {
         let here = self.here();
@@ -124,10 +125,10 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         Ok(shape)
     }
 
-    /// An object that is there already, met again where it was written: its id was taken.
+    /// An existing object, met again where its value is; `begin_id` has taken its id. Skips the value.
     pub(crate) fn take_again(&mut self) -> Result<Option<Owned>> {
         let object_id = self.take_id();
-        // It may be one of those that are being built, further out.
+        // An enclosing frame may still be building it.
         let object = self.numbered(u64::from(object_id))?;
         let before = self.r.offset();
         self.skip()?;
@@ -135,13 +136,13 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         Ok(Some(object))
     }
 
-    /// Bytes that are read again have a budget: what refers to what in fields that nobody wants is the message's choice.
+    /// Charges bytes that are read again: the message decides what refers to what in fields that nobody wants.
     pub(crate) fn read_more_than_once(&mut self, bytes: usize) -> Result<()> {
         let units = bytes.div_ceil(budget::READ_FOR_A_UNIT);
         self.rules.work.charge(units, "the same bytes are read again and again", self.here())
     }
 
-    /// Builds a numbered object that was passed over, as the node says that asks for it first.
+    /// Builds a skipped object for the node that asks for it first.
     #[cold]
     pub(crate) fn read_skipped(&mut self, number: usize, id: NodeId) -> Result<Owned> {
         let place = self.numbered[number].hash_cost.values as usize;
@@ -161,7 +162,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         self.numbered[number] = Numbered::open();
         self.object_id = number as u32;
         let base = self.stack.len();
-        // What was owed below is not to be had from here on.
+        // What the frames below are owed does not follow at this place.
         let owed = std::mem::take(&mut self.bounds.owed);
         let made = match self.next_leaf(self.rules.node(id).accepts)? {
             Some(value) => {

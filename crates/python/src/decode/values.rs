@@ -1,4 +1,4 @@
-//! The next value: made at once where it is small, else begun, with a frame for what it holds.
+//! The next value: small ones are made at once, a container is started and gets a frame.
 
 use super::frame::{Frame, Kind, Make, HASHED};
 use super::schemaless;
@@ -18,7 +18,7 @@ use pyo3::ffi;
 use pyo3::Python;
 
 impl<'i, D: Dialect<'i>> Decoder<'i, D> {
-    /// A string of what a format holds.
+    /// A string from the bytes of a format.
     #[inline(never)]
     pub(crate) fn string_of(&self, bytes: Bytes<'_>) -> Result<Owned> {
         // SAFETY: the GIL is held while a decoder lives.
@@ -33,12 +33,12 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
     }
 
-    /// The same of UTF-8 that is not checked yet.
+    /// The same from UTF-8 that has not been checked yet.
     pub(crate) fn string(&self, utf8: &[u8]) -> Result<Owned> {
         self.string_of(Bytes::StrictUtf8(utf8))
     }
 
-    /// Asks what lends the buffers outside the message, which is paid for by what this load may use.
+    /// Calls `ask` with the provider of out-of-band buffers, and charges what that provides to this load.
     pub(crate) fn of_lender<T>(
         &mut self,
         ask: impl FnOnce(Python<'i>, &mut Option<Lender<'i>>, Charge<'_>) -> Result<T>,
@@ -49,9 +49,9 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         done
     }
 
-    /// The next value, as its node wants it; `None` if it was begun and its frame pushed.
+    /// Reads the next value for a node. `None`: it was started, and its frame pushed.
     ///
-    /// `accepts` is the node's, which loops look up once.
+    /// `accepts` is that of the node; loops look it up once.
     #[inline(always)]
     pub(crate) fn value(&mut self, node: NodeId, accepts: u32) -> Result<Option<Owned>> {
         let before = self.r.place();
@@ -60,7 +60,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             return Ok(Some(value));
         }
         match leaf {
-            // As frequent as leaves in graphs, and as cheap if it does not go through `node`.
+            // In graphs as frequent as leaves, and as cheap if it bypasses `node`.
             Leaf::Reference(number) if node == ANY => self.numbered(number).map(Some),
             _ => {
                 self.r.rewind(before);
@@ -69,7 +69,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
     }
 
-    /// The next value, which is no leaf that its node takes as it comes.
+    /// Reads the next value, which is not a leaf that the node accepts unchanged.
     #[inline(never)]
     pub(crate) fn next_node(&mut self, node: NodeId) -> Result<Option<Owned>> {
         if node == ANY {
@@ -85,9 +85,9 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         self.typed(token, node).map_err(|fault| fault.found(start))
     }
 
-    /// A leaf, or an object that is there already, or a marked leaf: what a loop over fields takes without a frame.
+    /// Reads the next value if it needs no frame, like leaves (with an id, too), datetimes and references to strings.
     ///
-    /// `None` where it is none of these; the token is still to be read then.
+    /// `None`: it is something else, and its token is still unread.
     #[inline(always)]
     pub(crate) fn field(&mut self, node: NodeId, accepts: u32) -> Result<Option<Owned>> {
         match self.next_leaf(accepts)? {
@@ -96,10 +96,10 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
     }
 
-    /// The next value, if it is a leaf and accepted as it comes; else nothing is read.
+    /// Reads the next value if it is a leaf that is accepted unchanged; otherwise reads nothing.
     ///
-    /// A leaf stays in registers. A token that goes to another function goes through memory, in pieces that the processor
-    /// has to put together again: passing it on was more than a third of loading small instances.
+    /// A leaf stays in registers. A token passed to another function goes through memory, in pieces that the processor has
+    /// to join again: passing it on was more than a third of loading small instances.
     #[inline(always)]
     pub(crate) fn next_leaf(&mut self, accepts: u32) -> Result<Option<Owned>> {
         let before = self.r.place();
@@ -113,7 +113,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
 
     #[inline(always)]
     fn of_leaf(&mut self, leaf: Leaf<'i>, accepts: u32) -> Result<Option<Owned>> {
-        // SAFETY: the GIL is held while a decoder lives; the reader has checked that ASCII is.
+        // SAFETY: the GIL is held while a decoder lives; the reader has checked the bytes of `Leaf::Ascii`.
         unsafe {
             let made = match leaf {
                 Leaf::Ascii(bytes) if accepts & accepts::STR != 0 => strings::from_ascii(bytes),
@@ -146,8 +146,8 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
 
     pub(crate) fn shared_field(&mut self, token: Token<'i>, accepts: u32) -> Result<Option<Owned>> {
         match token {
-            // What is referred to may be a container that the collector must see, or one that is not all there: those
-            // go the long way, with a frame for what refers to them.
+            // It may refer to a container that the collector has to track, or to an unfinished object. Both need the
+            // frame of the container that refers to them.
             Token::Reference(_) if self.r.indexed().is_some() => Ok(None),
             Token::Reference(number) => {
                 let Some(Numbered { object: Some(known), state: State::Whole, .. }) =
@@ -155,12 +155,12 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 else {
                     return Ok(None);
                 };
-                // SAFETY: held.
+                // SAFETY: the table of ids holds `known`.
                 let fits = accepts & accepts::STR != 0 && unsafe { strings::is(known.get()) };
                 Ok(fits.then(|| known.clone()))
             }
             Token::AssignId => {
-                // What is read again has its numbers already.
+                // A value that is read again has its id already.
                 if self.elsewhere.again.is_some() {
                     return Ok(None);
                 }
@@ -173,10 +173,10 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
     }
 
-    /// A datetime without a zone, in UTC, or in a zone that is there already.
+    /// A datetime without a zone or in UTC; `None` for other zones.
     pub(crate) fn quick_datetime(&mut self, bits: u64, zoned: bool) -> Result<Option<Owned>> {
         let at = self.here();
-        // SAFETY: the API was imported when the module was; its UTC lives as long as the interpreter.
+        // SAFETY: `None` and the UTC of the datetime API, imported with this module, live as long as the interpreter.
         let zone = unsafe {
             match zoned {
                 false => Owned::borrowed(ffi::Py_None()),
@@ -186,11 +186,11 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 },
             }
         };
-        // SAFETY: the zone is held.
+        // SAFETY: `zone` is an owned reference.
         unsafe { types::datetime::datetime(bits, zone.get(), at) }.map(Some)
     }
 
-    /// The object of that number; where it stands apart, and is not there yet, it is begun.
+    /// The object with this id. `None`: it stands elsewhere in the message, and was started now.
     #[inline(always)]
     pub(crate) fn referred(&mut self, number: u64, id: NodeId) -> Result<Option<Owned>> {
         if self.r.indexed().is_some() {
@@ -203,7 +203,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         self.numbered(number).map(Some)
     }
 
-    /// Takes an id: the number of what follows. `None` where that is there already.
+    /// Reserves the id of the object that follows; `None` if that object exists already.
     pub(crate) fn begin_id(&mut self) -> Result<Option<u32>> {
         if self.object_id != NO_ID {
             return Err(decode("a mark of a mark", self.here()));
@@ -213,7 +213,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         Ok(new.then_some(object_id as u32))
     }
 
-    /// A value that is no leaf.
+    /// A value that is not a leaf.
     #[inline]
     fn node(&mut self, token: Token<'i>) -> Result<Option<Owned>> {
         match token {
@@ -223,7 +223,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 self.instance(&shape)
             }
             Token::AssignId => self.with_id(),
-            // A schemaless format has one kind of sequence, which is what can stand there.
+            // A schemaless format has one kind of sequence; where it will be hashed, it becomes a tuple.
             Token::List(len) if self.hashes_next() => self.begin_tuple(len, ANY, HASHED),
             Token::List(len) => self.begin_list(len, ANY),
             Token::Items(end) if self.hashes_next() => {
@@ -251,7 +251,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
     }
 
-    /// A value that has a number, whose id was read.
+    /// A value whose `AssignId` token was read.
     #[inline(never)]
     fn with_id(&mut self) -> Result<Option<Owned>> {
         let Some(object_id) = self.begin_id()? else { return self.take_again() };
@@ -268,13 +268,13 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         self.next_node(ANY)
     }
 
-    /// [`Decoder::node`] for those who have the token at hand anyway.
+    /// [`Decoder::node`] for callers that have the token already and are called less often: it is not inlined.
     #[inline(never)]
     pub(crate) fn node_of(&mut self, token: Token<'i>) -> Result<Option<Owned>> {
         self.node(token)
     }
 
-    /// A value that is complete: takes the id.
+    /// Enters a finished object under the reserved id. `None`: an exception was raised.
     pub(crate) fn done(&mut self, value: Option<Owned>) -> Result<Option<Owned>> {
         let value = value.ok_or_else(raised)?;
         let object_id = self.take_id();
@@ -286,7 +286,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         Frame::new(kind, object, len, object_id, self.here())
     }
 
-    /// Pushes a frame; its values are owed from now on.
+    /// Pushes a frame; from now on its values count as owed (`Bounds::owed`).
     #[inline(always)]
     pub(crate) fn push(&mut self, mut frame: Frame<D::Make>) -> Option<Owned> {
         crate::memory::check();
@@ -302,14 +302,14 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     #[inline(never)]
     fn rare(&mut self, token: Token<'i>) -> Result<Option<Owned>> {
         let here = self.here();
-        // SAFETY: the GIL is held while a decoder lives; slices are readable for their lengths.
+        // SAFETY: the GIL is held while a decoder lives; each slice is readable for the length passed along with it.
         unsafe {
             match token {
                 Token::Text(bytes) => {
                     let made = self.string_of(bytes)?;
                     self.done(Some(made))
                 }
-                // In forms that no reader hurries for.
+                // In forms that readers do not return as leaves.
                 Token::Int(value) => self.done(int::from_value(value)),
                 Token::Float(value) => self.done(float::from_value(value)),
                 Token::BigInt(bytes) => {
@@ -375,7 +375,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
     }
 
-    /// A value that databases have; code with variables needs a frame for them.
+    /// A BSON value. Code with variables needs a frame for them.
     fn bson_value(&mut self, value: BsonValue<'i>, at: usize) -> Result<Option<Owned>> {
         self.charge(types::bson_values::cost(&value))?;
         let made = match value {
@@ -389,7 +389,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         self.done(Some(made))
     }
 
-    /// A recipe of a trusted message: what the object is made of, then what is done with it.
+    /// A recipe of a trusted message: the parts that make the object, then those applied to it.
     fn recipe(&mut self, flags: u8, at: usize) -> Result<Option<Owned>> {
         if !types::reduce::is_sound(flags) {
             return Err(decode("a recipe with parts that exclude each other", at));
@@ -402,13 +402,13 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         Ok(self.push(Frame { kind: Kind::Reduce, ..frame }))
     }
 
-    /// A point in time: in UTC, or without a zone in formats that don't say whether there was one.
+    /// A datetime for a point in time: in UTC, or without a zone in formats that don't store whether there was one.
     pub(crate) fn moment(&mut self, seconds: i64, nanoseconds: u32, naive: bool, at: usize) -> Result<Owned> {
         if let Some(made) = D::moment(self, seconds, nanoseconds)? {
             return Ok(made);
         }
         if D::Reader::NAIVE_IS_UTC {
-            // SAFETY: the singletons are alive.
+            // SAFETY: `None` and UTC live as long as the interpreter.
             let zone = unsafe {
                 if naive {
                     ffi::Py_None()
@@ -416,7 +416,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                     ffi::PyDateTime_TimeZone_UTC()
                 }
             };
-            // SAFETY: `zone` is one of CPython's singletons.
+            // SAFETY: `zone` is `None` or UTC, which live as long as the interpreter.
             return match unsafe { time::moment_in(seconds, nanoseconds, zone) }? {
                 Some(made) => Ok(made),
                 None => types::bson_values::datetime_ms(self.py, seconds, nanoseconds),
@@ -425,11 +425,11 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         schemaless::of_timestamp(seconds, nanoseconds, self.options.msgpack.as_msgpack_python, at)
     }
 
-    /// A datetime and its zone, which is almost always UTC or the one of an earlier datetime.
+    /// A datetime with its zone, which is nearly always UTC or that of an earlier datetime.
     fn zoned(&mut self, bits: u64) -> Result<Option<Owned>> {
         let (before, start) = (self.r.place(), self.r.offset());
         let zone = match self.r.token()? {
-            // SAFETY: the API was imported when the module was; its UTC lives as long as the interpreter.
+            // SAFETY: the datetime API was imported with this module; its UTC lives as long as the interpreter.
             Token::KnownType(KnownType::Utc) => unsafe { Owned::borrowed(ffi::PyDateTime_TimeZone_UTC()) },
             Token::Reference(number) => self.object_of(number)?,
             _ => {
@@ -437,7 +437,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 return self.gather(Make::DateTime(bits), 1);
             }
         };
-        // SAFETY: the zone is held.
+        // SAFETY: `zone` is an owned reference.
         let made = unsafe { types::datetime::datetime(bits, zone.get(), start)? };
         self.done(Some(made))
     }

@@ -1,4 +1,4 @@
-//! Shared windows of a log: what a record has named, those after it refer to.
+//! Shared windows of a log: records refer to names that earlier records have introduced.
 
 use crate::budget::Allowance;
 use crate::cpython::Owned;
@@ -11,20 +11,20 @@ use holdall_format::hold::log::NamesReader;
 use holdall_format::Token;
 use std::rc::Rc;
 
-/// Texts and shapes that the records of a shared window have named so far, by their numbers.
+/// The texts and shapes that the records of a shared window have named so far, in the order of their ids.
 #[derive(Default)]
 pub struct SharedWindow {
     texts: Vec<Numbered>,
     shapes: Vec<Rc<Shape>>,
 }
 
-// SAFETY: it is touched and dropped with the GIL held, as all that it holds has to be: it belongs to an object of Python's.
+// SAFETY: it belongs to a Python object, and is used and dropped only with the GIL held, as its content requires.
 unsafe impl Send for SharedWindow {}
-// SAFETY: the same.
+// SAFETY: as for `Send`; the GIL makes other threads wait.
 unsafe impl Sync for SharedWindow {}
 
 impl SharedWindow {
-    /// How many names there are.
+    /// The number of names.
     pub fn named(&self) -> u64 {
         (self.texts.len() + self.shapes.len()) as u64
     }
@@ -37,7 +37,7 @@ impl SharedWindow {
         self.shapes.len() as u64
     }
 
-    /// Back to so many.
+    /// Drops all names but the first ones.
     pub fn cut(&mut self, texts: u64, shapes: u64) {
         self.texts.truncate(texts as usize);
         self.shapes.truncate(shapes as usize);
@@ -50,7 +50,7 @@ impl SharedWindow {
 }
 
 impl<'i, D: Dialect<'i>> Decoder<'i, D> {
-    /// Builds a record. What it names itself is not kept: that stands in a frame of its own behind it.
+    /// Builds a record. The names that it introduces are not kept here: the frame after it has them once more.
     pub fn log_record(&mut self, window: &mut SharedWindow, allowance: &mut Allowance) -> Result<Owned> {
         self.begin_allowance(allowance);
         self.numbered = std::mem::take(&mut window.texts);
@@ -65,7 +65,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         made
     }
 
-    /// Learns names.
+    /// Adds the names of a record.
     pub fn learn_names(&mut self, window: &mut SharedWindow, names: &mut NamesReader<'i>) -> Result<()> {
         self.numbered = std::mem::take(&mut window.texts);
         self.shapes = std::mem::take(&mut window.shapes);

@@ -1,4 +1,4 @@
-//! What some formats do otherwise than the generic loops: PyMongo's rules for BSON, and Julia's types.
+//! Where formats differ from the generic loops: PyMongo's rules for BSON, and Julia's types.
 
 pub mod julia;
 pub mod lisp;

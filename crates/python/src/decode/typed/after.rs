@@ -1,4 +1,4 @@
-//! What an instance lacks, and what its class does once it is whole.
+//! The fields that the message lacks, and what a class does with a complete instance.
 
 use super::super::frame::{Seen, MOST_SEEN};
 use super::super::Decoder;
@@ -17,7 +17,7 @@ use pyo3::{ffi, intern};
 use std::ptr::addr_of_mut;
 
 impl<'i, D: Dialect<'i>> Decoder<'i, D> {
-    /// What is missing, then what the class does with a whole instance.
+    /// Fills in the missing fields, then calls what the class has for complete instances.
     #[inline(always)]
     pub(crate) fn after_last(&mut self, typed: &Typed, class: &Class, object: &Owned, seen: Seen) -> Result<()> {
         if typed.form == StoredBy::Keys && !seen.is_full(class.fields.len()) {
@@ -36,8 +36,8 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         Ok(())
     }
 
-    /// What a shape by position lacks. Most is there before the values, one of which may refer to the instance; what is
-    /// made of the instance itself comes once these are there.
+    /// Fills in the fields that a shape by position lacks. Most are set before the values come, one of which may refer to
+    /// the instance; factories that take the instance are called after the values (`of_self`).
     pub(crate) fn fill_defaults(&mut self, typed: &Typed, class: &Class, object: &Owned, of_self: bool) -> Result<()> {
         for (field, place) in &typed.missing {
             if of_self == matches!(class.fields[usize::from(*field)].missing, Missing::FactoryOfSelf(_)) {
@@ -53,10 +53,10 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         let shown = if self.rules.schemaless { key } else { name };
         let Some(value) = self.rules.missing(missing, shown, object.get())? else { return Ok(()) };
         if matches!(missing, Missing::Factory(_) | Missing::FactoryOfSelf(_)) {
-            // No byte of the message pays for it.
+            // No bytes of the message pay for it.
             self.charge(made_bytes(&value)?)?;
         }
-        // SAFETY: an instance of the class that the places were found for.
+        // SAFETY: `fresh` created the object as an instance of the class that the places were found for.
         unsafe { place(object.get(), at, value, self.here()) }
     }
 
@@ -64,7 +64,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     pub(crate) fn call_after(&mut self, class: &Class, object: &Owned) -> Result<()> {
         for (field, function) in &class.converters {
             let name = &class.fields[*field as usize].name;
-            // SAFETY: all are held; results are new references or null.
+            // SAFETY: the caller holds the instance, and the class its names and functions; results are new or null.
             unsafe {
                 let value = Owned::new(ffi::PyObject_GetAttr(object.get(), name.get())).ok_or_else(raised)?;
                 let made = self
@@ -97,7 +97,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     }
 
     pub(crate) fn call_method(&self, object: &Owned, method: &Owned, arguments: &[Owned]) -> Result<()> {
-        // SAFETY: all are held; results are new references or null.
+        // SAFETY: callers hold the instance, the name and the arguments; results are new references or null.
         unsafe {
             let found = Owned::new(ffi::PyObject_GetAttr(object.get(), method.get())).ok_or_else(raised)?;
             let tuple = Owned::new(ffi::PyTuple_New(arguments.len() as isize)).ok_or_else(raised)?;
@@ -109,21 +109,21 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
     }
 
-    /// What code of the user's class gave: that it refuses a value is about the data, and in its own words.
+    /// The result of the user's code. An exception is an error about the data, with the code's own message.
     pub(crate) fn users(&self, called: Result<Owned>) -> Result<Owned> {
         called.map_err(|fault| fault.of_user(self.py))
     }
 }
 
-/// Whether an instance has a value in that field, by reading it.
+/// Whether a field of an instance has a value, found out by reading it.
 #[cold]
 fn has_field(class: &Class, field: usize, object: &Owned) -> Result<bool> {
     let name = &class.fields[field].name;
-    // SAFETY: both are held; results are new references or null.
+    // SAFETY: the caller holds the instance, and the class the name; results are new references or null.
     unsafe {
         let found = match &class.class {
             None => ffi::PyDict_Contains(object.get(), name.get()) == 1,
-            // A class's own default is no value of the instance: it is set again, which does no harm.
+            // A default that the class itself has as an attribute is found too: such a field needs no value.
             Some(_) => Owned::new(ffi::PyObject_GetAttr(object.get(), name.get())).is_some(),
         };
         if !found && !ffi::PyErr_Occurred().is_null() {
@@ -133,24 +133,24 @@ fn has_field(class: &Class, field: usize, object: &Owned) -> Result<bool> {
     }
 }
 
-/// What an object takes that was made just now, without what it may hold.
+/// The memory of an object that a factory made, without objects that it may hold.
 fn made_bytes(object: &Owned) -> Result<usize> {
-    /// Of the collector, before the object, and of the allocator.
+    /// The headers of the garbage collector and of the allocator.
     const HEAD: usize = 48;
-    // SAFETY: held, and so is its class; what is asked for its size is of a static type, whose answer is C code.
+    // SAFETY: `object` is an owned reference and holds its class. `__sizeof__` is called for static types only: C code.
     unsafe {
         let class = ffi::Py_TYPE(object.get());
         let fixed = HEAD + (*class).tp_basicsize.unsigned_abs();
         let is_dict = class == addr_of_mut!(ffi::PyDict_Type);
         if ffi::PyType_HasFeature(class, ffi::Py_TPFLAGS_HEAPTYPE) != 0 {
-            // An instance comes with its attributes.
+            // For the instance's attributes.
             return Ok(fixed + 200);
         }
         let has_more = if is_dict { ffi::PyDict_Size(object.get()) != 0 } else { (*class).tp_itemsize == 0 };
         if !has_more || class == addr_of_mut!(ffi::PyList_Type) || crate::cpython::text::is(object.get()) {
             return Ok(fixed + extent(object));
         }
-        // Tables and blocks of its own: an empty deque has one for 64 items.
+        // It has tables and blocks of its own: an empty deque has a block for 64 items.
         let bound = Bound::from_borrowed_ptr(Python::assume_attached(), object.get());
         Ok(HEAD + bound.call_method0(intern!(bound.py(), "__sizeof__"))?.extract::<usize>()?)
     }

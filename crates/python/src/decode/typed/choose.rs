@@ -1,4 +1,4 @@
-//! Which class of several a dict or a list is: by its tag, or by a key that only one requires.
+//! Which of several classes a dict or a list is: selected by its tag, or by a key that only one class requires.
 
 use super::super::{Decoder, Numbered};
 use crate::cpython::{int, Owned};
@@ -13,26 +13,26 @@ use holdall_format::{Reader, Token};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// What a look ahead into a dict has found.
+/// The result of looking ahead into a dict.
 pub(crate) struct Ahead {
-    /// The class that the tag means, if any, and where its value stands.
+    /// The class that the tag selects, if any, and the offset of the tag's value; `None` without a tag.
     tagged: Option<(Option<u32>, usize)>,
     /// All keys, or those before the tag.
     keys: HashSet<Vec<u8>>,
 }
 
 impl<'i, D: Dialect<'i>> Decoder<'i, D> {
-    /// Which class a dict of a schemaless format is, by its tag or its keys. `None` where the node has none that dicts are.
+    /// The class of a dict of a schemaless format, selected by tag or keys. `None`: no class of the node is stored as a dict.
     pub(crate) fn class_by_keys(&mut self, node: &'i Node, len: usize) -> Result<Option<u32>> {
         self.class_of(node, len, None)
     }
 
-    /// The same for a dict whose keys are known beforehand.
+    /// The same for a dict whose keys are known from its shape.
     pub(crate) fn class_by_names(&mut self, shape: &Shape, node: &'i Node) -> Result<Option<u32>> {
         self.class_of(node, shape.names.len(), Some(&shape.names))
     }
 
-    /// The class of a node that dicts of a schemaless format can be nothing else of.
+    /// The one class that dicts of a schemaless format can be for this node.
     #[inline(always)]
     pub(crate) fn only_class(&self, node: &Node) -> Option<u32> {
         match (&node.classes[..], &node.map, self.rules.schema) {
@@ -50,7 +50,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
         let Some(schema) = self.rules.schema else { return Ok(None) };
         let of = |class: u32| &schema.classes[class as usize];
-        // In schemaless formats a class that is stored in order is no dict.
+        // In schemaless formats, array-like classes are not stored as dicts.
         let is_made_of = |class: u32| matches!(of(class).kind, ClassKind::Fields | ClassKind::Pydantic);
         let fits = |class: u32| is_made_of(class) && (names.is_some() || !of(class).array_like);
         let candidates: Vec<u32> = node.classes.iter().copied().filter(|&class| fits(class)).collect();
@@ -64,7 +64,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         self.choose(node, &found, &candidates)
     }
 
-    /// Looks ahead, and goes back as if nothing had been: what is passed over here is read again.
+    /// Runs a look-ahead and restores the state: what it has read will be read again.
     fn ahead<T>(&mut self, look: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         let (before, start) = (self.r.place(), self.r.offset());
         let known = (self.numbered.len(), self.shapes.len(), self.elsewhere.skipped.len(), self.elsewhere.again);
@@ -78,13 +78,13 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         self.forget_far(known.0);
         let seen = self.r.offset() - start;
         self.r.rewind(before);
-        // A union within a union, and so on, looks at the same bytes again and again.
+        // Nested unions look at the same bytes again and again.
         self.read_more_than_once(seen)?;
         found
     }
 
-    /// The class of a node whose instances are stored in order, `len` values: of several, the one that the first value, its
-    /// tag, means.
+    /// The class of `len` values without names: of several array-like classes, the one that the first value, the tag,
+    /// selects.
     pub(crate) fn class_by_first(&mut self, node: &'i Node, len: usize) -> Result<Option<u32>> {
         let mut classes = self.array_like(node);
         let first = classes.next();
@@ -95,7 +95,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         self.tagged_first(node, &several, tag.as_ref()).map_err(|fault| fault.found(at)).map(Some)
     }
 
-    /// Of several classes in order, the one that a tag means.
+    /// Of several array-like classes, the one that a tag selects.
     pub(crate) fn tagged_first(&self, node: &Node, classes: &[u32], tag: Option<&Owned>) -> Result<u32> {
         let (Some(tags), Some(tag)) = (&node.tags, tag) else { return Err(expected(&node.name, "list")) };
         match self.tagged(tags, tag)?.filter(|class| classes.contains(class)) {
@@ -104,7 +104,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
     }
 
-    /// The class that the tag means, if there is one; and all keys, or those before the tag.
+    /// Looks for the tag and collects the keys, up to the tag if there is one.
     fn look_ahead(&mut self, node: &'i Node, len: usize, names: Option<&[Owned]>) -> Result<Ahead> {
         let mut keys = HashSet::new();
         let tag_field = node.tag_field.as_ref().filter(|_| node.tags.is_some()).map(utf8).transpose()?;
@@ -117,9 +117,9 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             let name = match stored(at) {
                 Some(name) => utf8(name)?,
                 None => match self.schemaless_key()? {
-                    // SAFETY: held.
+                    // SAFETY: `name` is an owned reference.
                     Some(name) if unsafe { crate::cpython::text::is(name.get()) } => utf8(&name)?,
-                    // A key that is no text says nothing; it may be a container, which is not passed over yet.
+                    // Another key selects nothing. After `None` it may be a container, of which one token was read.
                     Some(_) => Vec::new(),
                     None => return Ok(Ahead { tagged: None, keys }),
                 },
@@ -143,7 +143,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         self.schemaless_value()
     }
 
-    /// A number or a text, marked or referred to; `None` is another value, of which one token was read.
+    /// Reads an int or a text, with an id or by reference. `None`: another value, of which one token was read.
     pub(crate) fn schemaless_value(&mut self) -> Result<Option<Owned>> {
         match self.r.token()? {
             Token::AssignId => {
@@ -168,12 +168,12 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
     }
 
-    /// The class that a tag's value means.
+    /// The class that a tag's value selects.
     pub(crate) fn tagged(&self, tags: &Owned, value: &Owned) -> Result<Option<u32>> {
-        // SAFETY: both are held.
+        // SAFETY: the schema's node holds the tags, and the caller the value.
         let (tags, value) =
             unsafe { (Bound::from_borrowed_ptr(self.py, tags.get()), Bound::from_borrowed_ptr(self.py, value.get())) };
-        // A value that has no hash is no tag.
+        // A value that can't be hashed is no tag.
         match tags.cast::<PyDict>().map_err(PyErr::from)?.get_item(value).if_taken()?.flatten() {
             Some(class) => Ok(Some(class.extract()?)),
             None => Ok(None),
@@ -194,7 +194,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         let has_tag = |class: u32| node.tags.is_some() && of(class).tag.is_some();
         let untagged: Vec<u32> = candidates.iter().copied().filter(|&class| !has_tag(class)).collect();
         if node.map.is_some() {
-            // A dict that names no class is what it is stored as; where that is not known, the type was refused.
+            // A dict without a tag stays a dict. Types for which that is ambiguous were refused when they were compiled.
             return Ok(None);
         }
         if let (true, Some(field)) = (untagged.is_empty(), &node.tag_field) {

@@ -1,4 +1,4 @@
-//! Instances by their shapes: matched with a class of the schema once, then built by position.
+//! Instances by their shapes: a shape is matched with a class of the schema once, then values are taken by position.
 
 use super::super::Decoder;
 use crate::cpython::Owned;
@@ -16,7 +16,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     /// A dict or an instance by its shape.
     #[inline(always)]
     pub(crate) fn typed_instance(&mut self, shape: &Rc<Shape>, node: &'i Node, id: NodeId) -> Result<Option<Owned>> {
-        // Most are of the shape of the one before, which was matched then.
+        // Most have the shape of the instance before, which was matched with the class then.
         if let ([class], true, Some(schema)) = (&node.classes[..], node.map.is_none(), self.rules.schema) {
             let known = shape.matched_with(schema.serial, *class);
             if let Some(known) = known {
@@ -52,7 +52,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 }
             }
         }
-        // By what the class's instances are made of, then looked at: enumerations, foreign classes, upgrades.
+        // Built without the node, then coerced: enumerations, foreign classes, upgrades.
         let known = found.is_some() || self.could_be(name)?;
         let takes_others = node.takes_containers() || !node.classes.is_empty() || !node.scalars.is_empty();
         if !known || !(takes_others || node.seq.is_some()) {
@@ -61,7 +61,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         self.looked_at(id, |decoder| decoder.instance(shape))
     }
 
-    /// The class that a stored name means in this schema.
+    /// The class that a stored name means in this schema: a registered one, or one that the schema permits.
     pub(crate) fn schema_class(&self, name: &str) -> Result<Option<Owned>> {
         Ok(match crate::classes::registry::by_name(self.py, name)? {
             Some(registration) => Some(registration.class.clone()),
@@ -69,7 +69,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         })
     }
 
-    /// Whether a stored class is one that the caller permits besides, or the standard library's own.
+    /// Whether the stored class is permitted otherwise: by the caller, or as a class of the standard library.
     pub(crate) fn could_be(&mut self, name: &str) -> Result<bool> {
         match self.resolve(name, self.here()) {
             Ok(found) => Ok(found.is_some() || self.options.records),
@@ -78,7 +78,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
     }
 
-    /// Whether what is stored goes through the class's `upgrade`.
+    /// Whether the class's `upgrade` has to be called for what is stored.
     pub(crate) fn upgrades(&self, class: &Option<Owned>, shape: &Shape) -> Result<bool> {
         let Some(class) = class else { return Ok(false) };
         let known = crate::classes::registry::by_class(self.py, class.get().cast())?;

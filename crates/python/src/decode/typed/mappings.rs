@@ -1,4 +1,4 @@
-//! Dicts and their like against a schema, pair by pair or by their shape.
+//! Dicts and other mappings against a schema, pair by pair or by their shape.
 
 use super::super::frame::{Frame, Kind, ODD, PROXY};
 use super::super::Decoder;
@@ -46,13 +46,13 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
     }
 
-    /// Whether some class of the node validates by code of its own.
+    /// Whether some class of the node validates with its own code.
     pub(crate) fn by_own_code(&self, node: &Node) -> bool {
         let Some(schema) = self.rules.schema else { return false };
         node.classes.iter().any(|&class| schema.classes[class as usize].kind == ClassKind::Pydantic)
     }
 
-    /// Pairs into a new mapping of that kind.
+    /// Reads pairs into a new mapping of this kind.
     pub(crate) fn pairs_of(
         &mut self,
         known: Option<KnownType>,
@@ -84,7 +84,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         };
         let made = types::collections::empty(self.py, known)?;
         if let Some(MapKind::DefaultDict(Some(factory))) = node.map.as_ref().map(|map| &map.kind) {
-            // SAFETY: both are held.
+            // SAFETY: `made` is an owned reference, and the node holds the factory.
             unsafe {
                 if ffi::PyObject_SetAttrString(made.get(), c"default_factory".as_ptr(), factory.get()) != 0 {
                     return Err(raised());
@@ -94,22 +94,22 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         Ok(made)
     }
 
-    /// A dict whose items are there, shown through a proxy.
+    /// Wraps a finished dict in a mappingproxy, which gets the id.
     pub(crate) fn proxy(&mut self, dict: Owned, object_id: u32, at: usize) -> Result<Owned> {
         let made = types::build(self.py, KnownType::PythonMappingProxy, &[dict], at)?;
         self.whole(object_id, made.get());
         Ok(made)
     }
 
-    /// An ordered dict and its like, as hold stores them.
+    /// An ordered dict, a default dict or a counter, as hold stores them.
     pub(crate) fn typed_mapping(&mut self, known: KnownType, node: &'i Node, id: NodeId) -> Result<Option<Owned>> {
         if known == KnownType::PythonDefaultDict {
             if let Some(Map { kind: MapKind::DefaultDict(None), key: ANY, value: ANY, min: None, max: None }) = node.map
             {
-                // The type says nothing of what it holds: the stored factory is kept.
+                // The type does not say what the dict holds, so the stored factory is kept.
                 return self.known(known);
             }
-            // The factory that the type names is used; the stored one is a builtin, or nothing.
+            // The type names the factory; the stored one, which is a builtin or `None`, is skipped.
             self.skip()?;
         }
         let before = self.r.offset();
@@ -119,7 +119,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
     }
 
-    /// A dict of known keys.
+    /// A dict with the keys of a shape.
     pub(crate) fn typed_record(&mut self, shape: &Rc<Shape>, node: &'i Node, id: NodeId) -> Result<Option<Owned>> {
         let len = shape.names.len();
         if let (Some(map), true) = (&node.map, node.classes.is_empty()) {
@@ -148,7 +148,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
     }
 
-    /// A dict of known keys into a mapping of the node's kind.
+    /// A dict with the keys of a shape, as a mapping of the node's kind.
     pub(crate) fn record_as_map(&mut self, shape: &Rc<Shape>, node: &'i Node) -> Result<Option<Owned>> {
         let Some(map) = &node.map else { return Err(decode("a mapping out of place", self.here())) };
         let len = shape.names.len();

@@ -1,5 +1,5 @@
-//! Instances of a schema's classes, straight into their fields: by position where the message has shapes, else key by
-//! key, the expected one first.
+//! Instances of a schema's classes, whose fields are set directly: by position if the message has shapes, otherwise key
+//! by key, in the expected order first.
 
 use super::super::frame::{Frame, Kind, Seen};
 use super::super::run::CHANGED;
@@ -28,7 +28,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
     }
 
-    /// An instance of a schema's class: `len` values, or pairs, follow.
+    /// Starts an instance of a schema's class; `len` values or pairs follow.
     #[inline]
     pub(crate) fn begin_typed(&mut self, shape: &Rc<Shape>, len: usize) -> Result<Option<Owned>> {
         if let (Build::Typed(Typed { slots: Some(slots), .. }), Some(plan)) = (&shape.build, &shape.plan) {
@@ -40,14 +40,14 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     #[inline]
     pub(crate) fn begin_slots(&mut self, shape: &Rc<Shape>, slots: &[Slot], class: Type) -> Result<Option<Owned>> {
         self.claim(slots.len(), shape.bytes)?;
-        // SAFETY: the GIL is held; the schema holds the class, which is no more than its slots.
+        // SAFETY: the GIL is held; the schema holds the class. Only classes whose instances are just slots get here.
         let object = unsafe { allocate(class, 0)? };
         let object_id = self.take_id();
         self.opened(object_id, object.get());
         for (at, slot) in slots.iter().enumerate() {
             let before = self.r.offset();
             match self.field(slot.node, slot.accepts) {
-                // SAFETY: a slot of a fresh instance of the class that its offset was read from.
+                // SAFETY: `object` is a new instance of the class that the offset was read from; its slot is empty.
                 Ok(Some(value)) => unsafe { *slot_mut(object.get(), slot.offset as usize) = value.into_raw() },
                 Ok(None) => {
                     let frame = Frame::new(Kind::Typed, Some(object), slots.len(), object_id, self.start);
@@ -90,7 +90,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         Ok(Some(object))
     }
 
-    /// An instance of a schema's class, whose members follow up to that offset: counted where one of them needs a frame.
+    /// Starts an instance whose pairs end at the offset `end`; they are counted only if a value needs a frame.
     #[inline(never)]
     pub(crate) fn begin_uncounted(&mut self, shape: &Rc<Shape>, end: usize) -> Result<Option<Owned>> {
         let Build::Typed(typed) = &shape.build else { return Err(decode(CHANGED, self.here())) };
@@ -110,7 +110,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         Ok(Some(object))
     }
 
-    /// An instance with its defaults, before its values; and its id.
+    /// A new instance with its defaults, and its id.
     #[inline]
     fn begun(&mut self, shape: &Shape, typed: &Typed, values: usize) -> Result<(&'i Class, Owned, u32)> {
         if let Some(why) = &typed.refusal {
@@ -141,7 +141,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         Ok(object)
     }
 
-    /// Reads leaves by position until the last, which is a yes, or one that needs a frame.
+    /// Reads values by position. `true`: all have come; `false`: the next one needs a frame.
     #[inline]
     pub(crate) fn positions(&mut self, typed: &Typed, object: Obj, frame: &mut Frame<D::Make>) -> Result<bool> {
         while let Some(member) = typed.steps.get(frame.at) {
@@ -152,7 +152,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             } else {
                 let before = self.r.offset();
                 match self.field(member.node, member.accepts) {
-                    // SAFETY: an instance of the class that the places were found for.
+                    // SAFETY: the caller holds `object`, which `fresh` created as an instance of the places' class.
                     Ok(Some(value)) => unsafe { place(object, &member.place, value, before)? },
                     Ok(None) => return Ok(false),
                     Err(fault) => return Err(self.at_field(typed, member.field, fault, before)),
@@ -183,7 +183,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             .map(|field| Step::Field(if self.rules.schemaless { field.key.clone() } else { field.name.clone() }))
     }
 
-    /// Reads pairs until the last, which is a yes, or until a value needs a frame: its key is read once more then.
+    /// Reads pairs. `true`: all have come; `false`: a value needs a frame, and its key has to be read again.
     #[inline]
     pub(crate) fn keys(
         &mut self,
@@ -206,7 +206,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             let member = &typed.steps[field as usize];
             let here = self.r.offset();
             match self.field(member.node, member.accepts) {
-                // SAFETY: an instance of the class that the places were found for.
+                // SAFETY: the caller holds `object`, which `fresh` created as an instance of the places' class.
                 Ok(Some(value)) => unsafe { place(object, &member.place, value, here)? },
                 Ok(None) => {
                     self.r.rewind(before);
@@ -221,12 +221,12 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         Ok(true)
     }
 
-    /// Which field the next key means; `next` is its place in the order in which keys came last time.
+    /// The field that the next key means. `next`: where in `typed.order` the key is expected.
     #[inline]
     pub(crate) fn key(&mut self, typed: &Typed, class: &Class, next: &mut u16) -> Result<u16> {
         {
             let order = typed.order.borrow();
-            // A key or two may be missing this time.
+            // One or two keys may be missing this time.
             let ahead = order.get(usize::from(*next)..).unwrap_or_default();
             for (passed, expected) in (0..3).zip(ahead) {
                 if self.r.accept(&expected.encoded) {
@@ -238,12 +238,12 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         self.other_key(typed, class, next)
     }
 
-    /// Remembers where a key came that was not expected there.
+    /// Inserts a key into the expected order where it came unexpectedly.
     fn learn_key(&self, typed: &Typed, name: &[u8], field: u16, next: &mut u16) {
         const MOST: usize = 256;
         const LONGEST: usize = 64;
         let mut order = typed.order.borrow_mut();
-        // A message of ever new keys must not spoil it for those that follow.
+        // A message with ever new keys must not spoil the order for later ones.
         if order.len() == MOST {
             order.clear();
             *next = 0;
@@ -264,10 +264,10 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         let name = match self.r.token()? {
             Token::Text(Bytes::Ascii(name) | Bytes::StrictUtf8(name)) => name,
             Token::AssignId | Token::Reference(_) | Token::Text(_) => {
-                // Hold's keys may be shared, or be wide.
+                // In hold, a key may be shared, or have wide characters.
                 self.r.rewind(before);
                 match self.value(ANY, accepts::ALL)? {
-                    // SAFETY: held.
+                    // SAFETY: `name` is an owned reference.
                     Some(name) if unsafe { text::is(name.get()) } => {
                         held = utf8(&name)?;
                         &held[..]
@@ -300,7 +300,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         Ok(SKIPPED)
     }
 
-    /// The value of a key that is no field's.
+    /// Handles the value of a key without a field: checks a tag, skips anything else.
     pub(crate) fn unwanted(&mut self, class: &Class, field: u16) -> Result<()> {
         if field != TAG {
             return self.skip();
@@ -313,7 +313,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     fn same_tag(&self, class: &Class, found: Option<&Owned>) -> Result<()> {
         let Some((tag, wanted)) = &class.tag else { return Ok(()) };
         let same = match found {
-            // SAFETY: both are held.
+            // SAFETY: the caller holds `found`, and the class its tag.
             Some(found) => unsafe { ffi::PyObject_RichCompareBool(found.get(), wanted.get(), ffi::Py_EQ) },
             None => 0,
         };
@@ -322,13 +322,13 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
         if same == 0 {
             let fault = invalid("Invalid tag");
-            // What is stored in order has no names.
+            // An array-like value has no names.
             return Err(if class.array_like { fault } else { fault.within(|| Step::Field(tag.clone())) });
         }
         Ok(())
     }
 
-    /// An instance of values that are all there, in the order of a shape's.
+    /// An instance from finished values, in the order of a shape.
     pub(crate) fn instance_of(&mut self, shape: &Rc<Shape>, values: Vec<Owned>) -> Result<Owned> {
         let here = self.here();
         let Build::Typed(typed) = &shape.build else { return Err(decode(CHANGED, here)) };
@@ -343,7 +343,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 self.same_tag(class, Some(&value)).map_err(|fault| fault.found(here))?;
             } else if member.field != SKIPPED {
                 let value = self.rules.coerce(member.node, value).map_err(|fault| fault.within(|| Step::Index(at)))?;
-                // SAFETY: an instance of the class that the places were found for.
+                // SAFETY: `object` was created above as an instance of the class that the places were found for.
                 unsafe { place(object.get(), &member.place, value, here)? };
             }
         }
@@ -357,7 +357,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         self.unwanted(class, TAG)
     }
 
-    /// Goes on with an instance that has a frame, for as long as its values need none.
+    /// Resumes the frame of an instance, until a value needs a frame of its own.
     pub(crate) fn run_typed(&mut self) -> Result<Option<Frame<D::Make>>> {
         let depth = self.stack.len();
         let top = &mut self.stack[depth - 1];
@@ -407,7 +407,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             };
             match self.value(member.node, member.accepts)? {
                 Some(value) => {
-                    // SAFETY: an instance of the class that the places were found for, held.
+                    // SAFETY: `object` is a reference of our own to an instance of the places' class.
                     unsafe { place(object.get(), &member.place, value, before)? };
                     self.field_done(depth, typed.form, field);
                 }
@@ -427,7 +427,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
     }
 
-    /// A field's value that had a frame of its own.
+    /// Stores a field's value that had a frame of its own.
     pub(crate) fn deliver_field(&mut self, value: Owned) -> Result<()> {
         let here = self.here();
         let depth = self.stack.len();
@@ -435,10 +435,10 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             return Err(decode(CHANGED, here));
         };
         let Build::Typed(typed) = &shape.build else { return Err(decode(CHANGED, here)) };
-        // `deliver` has counted the value already.
+        // `deliver` has advanced `at` past the value already.
         let index = if typed.form == StoredBy::Positions { *at - 1 } else { *field as usize };
         *at -= 1;
-        // SAFETY: an instance of the class that the places were found for, held by its frame.
+        // SAFETY: the frame holds `object`, an instance of the class that the places were found for.
         unsafe { place(object.get(), &typed.steps[index].place, value, here)? };
         let (form, field) = (typed.form, *field);
         self.field_done(depth, form, field);
@@ -457,13 +457,13 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     }
 }
 
-/// Puts a value into its place: a slot, mostly.
+/// Stores a value into its place, which is usually a slot.
 ///
 /// # Safety
 /// `object` is alive, and an instance of the class that the place was found for.
 #[inline]
 pub(crate) unsafe fn place(object: Obj, place: &Place, value: Owned, at: usize) -> Result<()> {
-    // SAFETY: by the contract the slot's offset was read from the class of `object`, so it lies within the instance.
+    // SAFETY: by contract the offset was read from the class of `object`, so the slot is within the instance.
     unsafe {
         match place {
             Place::Slot(offset) => {

@@ -1,4 +1,4 @@
-//! Values against a schema: each token is taken as its node says, or refused.
+//! Loading against a schema: each token is taken as the node of its place says, or refused.
 
 mod after;
 mod choose;
@@ -23,7 +23,7 @@ use holdall_format::{Reader, Token};
 use pyo3::ffi;
 
 impl<'i, D: Dialect<'i>> Decoder<'i, D> {
-    /// A value that its node does not take as it comes.
+    /// Takes a value that the node does not accept unchanged.
     #[inline(never)]
     pub(crate) fn typed(&mut self, token: Token<'i>, id: NodeId) -> Result<Option<Owned>> {
         let node = self.rules.node(id);
@@ -32,7 +32,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
         let object_id = self.object_id;
         if object_id != NO_ID && !matches!(token, Token::AssignId | Token::Reference(_)) {
-            // Also for what refers to it from within. Leaves have no identity to speak of: they are looked at each time.
+            // Set before the value is built, for references from within. `checked_object` resets it for leaves.
             self.numbered[object_id as usize].node = id;
         }
         if let Some(made) = D::typed(self, &token, id)? {
@@ -89,7 +89,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         Ok(made)
     }
 
-    /// A value that has an id, which was read.
+    /// A value whose `AssignId` token was read.
     fn typed_with_id(&mut self, node: &'i Node, id: NodeId) -> Result<Option<Owned>> {
         let Some(object_id) = self.begin_id()? else {
             let index = self.object_id as usize;
@@ -108,7 +108,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         self.typed(token, id)
     }
 
-    /// The dict that a proxy shows, wrapped again where a proxy is wanted; one that others show too goes the long way.
+    /// The dict of a mappingproxy, wrapped again if the node wants a proxy. A dict with an id is built first, then coerced.
     fn typed_proxy(&mut self, token: Token<'i>, id: NodeId) -> Result<Option<Owned>> {
         let before = self.r.place();
         let next = self.r.next()?;
@@ -119,7 +119,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
     }
 
-    /// An object that is there already, if it is what the node says.
+    /// An object that was built or skipped before, as the node wants it.
     fn typed_reference(&mut self, number: u64, id: NodeId) -> Result<Owned> {
         let index = number as usize;
         if self.numbered.get(index).is_some_and(|known| known.state == State::Skipped) {
@@ -129,13 +129,13 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         self.known_as(index, object, id)
     }
 
-    /// The object of that number as the node wants it.
+    /// The object of an entry, coerced if it was built for a node that does not suit this one.
     pub(crate) fn known_as(&mut self, index: usize, object: Owned, id: NodeId) -> Result<Owned> {
         let built_as = self.numbered.get(index).map_or(ANY, |known| known.node);
         if built_as == id || (built_as != ANY && self.rules.is_as_good(built_as, id, &object)) {
             return Ok(object);
         }
-        // Once for all that refer to it: what is shared stays shared, and costs once.
+        // Coerced once for all references from such nodes, so what is shared stays shared.
         let key = (index as u32, id);
         if let Some(known) = self.memo.made_into.get(&key) {
             return Ok(known.clone());
@@ -148,7 +148,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         Ok(made)
     }
 
-    /// The next value as its own bytes: `rest` begins with them.
+    /// The bytes of the next value, which `rest` begins with, as an object that keeps them unread.
     #[cold]
     pub(crate) fn raw(&mut self, class: &'i Owned, rest: &'i [u8]) -> Result<Option<Owned>> {
         let start = self.r.offset();
@@ -160,9 +160,9 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         self.done(Some(made))
     }
 
-    /// A value that is taken as it comes.
+    /// A value that is accepted unchanged.
     fn any(&mut self, token: Token<'i>) -> Result<Option<Owned>> {
-        // SAFETY: the GIL is held while a decoder lives.
+        // SAFETY: the GIL is held while a decoder lives; `None`, `True` and `False` live as long as the interpreter.
         let leaf = unsafe {
             match token {
                 Token::Int(value) => int::from_value(value),
@@ -176,7 +176,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         self.done(leaf)
     }
 
-    /// A value for a loop over fields, if it needs no frame: `None` else, and the token is to be read again.
+    /// A value for a loop over fields, if it needs no frame. `None`: it does, and its token has to be read again.
     #[inline(never)]
     pub(crate) fn typed_field(&mut self, token: Token<'i>, id: NodeId, accepts: u32) -> Result<Option<Owned>> {
         if self.rules.node(id).raw.is_some() {
@@ -185,7 +185,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         match token {
             Token::Reference(_) | Token::AssignId => self.shared_field(token, accepts),
             Token::DateTime { bits, zoned } if accepts & accepts::DATETIME != 0 => self.quick_datetime(bits, zoned),
-            // Runs are made at once.
+            // Runs are built at once.
             Token::Ints(..) | Token::Floats(..) | Token::Bools(..) | Token::Texts(..)
                 if self.rules.node(id).seq.is_some() =>
             {
@@ -211,7 +211,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
     }
 
-    /// A value that is built as it comes, and then made into what the node wants.
+    /// A value that is built without the node, and then coerced.
     pub(crate) fn untyped(&mut self, token: Token<'i>, id: NodeId) -> Result<Option<Owned>> {
         match token {
             Token::Timestamp { seconds, nanoseconds } => self.typed_moment(seconds, nanoseconds, id),
@@ -219,7 +219,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
     }
 
-    /// Builds a value as it comes and has it looked at: now, or once its frame is done.
+    /// Builds a value without the node and coerces it: now, or once its frame is done.
     pub(crate) fn looked_at(
         &mut self,
         id: NodeId,
@@ -229,7 +229,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         match build(self)? {
             Some(object) => self.checked_object(object, id, object_id).map(Some),
             None => {
-                // The lowest of the frames is the one that gives the object.
+                // The lowest of the new frames hands over the object.
                 if let Some(frame) = self.stack.get_mut(depth) {
                     frame.check = id;
                 }
@@ -238,13 +238,13 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
     }
 
-    /// A point in time, as the type says where it does: with or without a zone, or to the nanosecond.
+    /// A point in time as the node wants it: with or without a zone, or with nanoseconds.
     fn typed_moment(&mut self, seconds: i64, nanoseconds: u32, id: NodeId) -> Result<Option<Owned>> {
         let (here, object_id) = (self.here(), self.object_id);
         let as_it_comes = self.rules.node(id).accepts & accepts::DATETIME != 0;
         let wanted = if as_it_comes { Moment::Any } else { self.rules.moment(id)? };
         let made = match wanted {
-            // Only a database's points in time are not known to be in UTC.
+            // Only in BSON may a point in time have been a moment without a zone.
             Moment::Naive if D::Reader::NAIVE_IS_UTC => self.moment(seconds, nanoseconds, true, here)?,
             Moment::Aware => self.moment(seconds, nanoseconds, false, here)?,
             Moment::Any | Moment::Naive => self.moment(seconds, nanoseconds, self.options.naive, here)?,
@@ -252,24 +252,24 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
             Moment::Other => schemaless::exact_timestamp(self.py, seconds, nanoseconds)?,
             Moment::Milliseconds => bson_values::datetime_ms(self.py, seconds, nanoseconds)?,
         };
-        // Beyond datetime's years it is none.
-        // SAFETY: held; the API was imported when the module was.
+        // Outside of datetime's years it is another object.
+        // SAFETY: `made` is an owned reference; the datetime API was imported with this module.
         if as_it_comes && unsafe { ffi::PyDateTime_Check(made.get()) } != 0 {
             return self.done(Some(made));
         }
         self.checked_object(made, id, object_id).map(Some)
     }
 
-    /// An object that was built as it came, as the node wants it; what refers to it later gets the same.
+    /// Coerces an object that was built without the node; later references get the coerced object.
     pub(crate) fn checked_object(&mut self, object: Owned, id: NodeId, object_id: u32) -> Result<Owned> {
         let raw = object.get();
-        // SAFETY: held.
+        // SAFETY: `object` is an owned reference.
         let is_leaf = unsafe { kind_of(raw) } != 0;
         let made = D::coerced_once(self, object, id)?;
         if object_id != NO_ID {
             let numbered = &mut self.numbered[object_id as usize];
             if is_leaf {
-                // Another place may want it as another type: it is made of what was stored each time.
+                // Another place may want it as another type: it is coerced from what was stored each time.
                 numbered.node = ANY;
             } else if made.get() != raw {
                 numbered.object = Some(made.clone());
@@ -296,7 +296,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
 }
 
 impl Node {
-    /// Whether some of its forms may be made of a container.
+    /// Whether one of its forms may be made from a container.
     fn takes_containers(&self) -> bool {
         self.scalars.iter().any(|scalar| {
             matches!(

@@ -1,4 +1,4 @@
-//! Lists and their like against a schema; packed runs where their values are taken as they come, else one by one.
+//! Sequences against a schema. Packed runs are built at once where their values are accepted unchanged.
 
 use super::super::frame::FIXED;
 use super::super::Decoder;
@@ -52,21 +52,21 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
     }
 
-    /// The classes whose instances are stored without names.
+    /// The array-like classes of a node: their instances are stored without field names.
     pub(crate) fn array_like<'n>(&self, node: &'n Node) -> impl Iterator<Item = u32> + use<'i, 'n, D> {
         let schema = self.rules.schema;
         let is_one = move |class: u32| schema.is_some_and(|schema| schema.classes[class as usize].array_like);
         node.classes.iter().copied().filter(move |&class| is_one(class))
     }
 
-    /// An instance whose fields come in order, without names.
+    /// An array-like instance: its fields come in order, without names.
     pub(crate) fn by_order(&mut self, index: u32, len: usize) -> Result<Option<Owned>> {
         self.check_order(index, len)?;
         let shape = self.order_shape(index, len)?;
         self.begin_typed(&shape, len)
     }
 
-    /// Refuses a count of values that the fields of a class in order can't be.
+    /// Refuses a number of values that does not fit the fields of an array-like class.
     fn check_order(&self, index: u32, len: usize) -> Result<()> {
         let Some(schema) = self.rules.schema else { return Err(decode("a class without its schema", self.here())) };
         let class = &schema.classes[index as usize];
@@ -102,7 +102,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         }
     }
 
-    /// A packed run: at once where its values are taken as they are, else value by value.
+    /// A packed run: built at once if its values are accepted unchanged, otherwise coerced value by value.
     pub(crate) fn typed_run(&mut self, token: Token<'i>, node: &'i Node, id: NodeId) -> Result<Option<Owned>> {
         let (seq, len, kind) = match token {
             Token::Ints(seq, run) => (seq, run.len(), accepts::INT),
@@ -145,14 +145,14 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         self.container_of(node, items)
     }
 
-    /// A packed run as the fields of a class in order.
+    /// A packed run as the fields of an array-like class.
     fn run_by_order(&mut self, token: Token<'i>, node: &Node, classes: &[u32], len: usize) -> Result<Option<Owned>> {
         if let [only] = classes {
             self.check_order(*only, len)?;
         }
         let object_id = self.take_id();
         let Some(list) = self.node_of(token)? else { return Err(decode("a run out of place", self.here())) };
-        // SAFETY: a list or tuple of ours with that many items; the new references are held.
+        // SAFETY: `list` is an owned reference to a list or tuple; the function checks the index and returns new or null.
         let items = (0..len as isize)
             .map(|at| unsafe { Owned::new(ffi::PySequence_GetItem(list.get(), at)) }.ok_or_else(raised))
             .collect::<Result<Vec<_>>>()?;
@@ -166,7 +166,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         self.instance_of(&shape, items).map(Some)
     }
 
-    /// The items of a list that was built of a run, each as its node wants it.
+    /// The items of a list that was built from a run, each coerced to its node.
     pub(crate) fn coerced_items(&mut self, list: &Owned, node: &Node, len: usize) -> Result<Vec<Owned>> {
         let Some(seq) = &node.seq else { return Ok(Vec::new()) };
         match &seq.kind {
@@ -186,19 +186,19 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                     SeqKind::Fixed(items) => items[at],
                     SeqKind::NamedTuple(_) => ANY,
                 };
-                // SAFETY: a list of ours with that many items.
+                // SAFETY: the caller built this list with `len` items and has given it to nobody.
                 let value = unsafe { Owned::borrowed(ffi::PyList_GET_ITEM(list.get(), at as isize)) };
                 self.rules.coerce(item, value).map_err(|fault| fault.within(|| Step::Index(at)))
             })
             .collect()
     }
 
-    /// A container of values that are all there.
+    /// A container of the node's kind from finished items.
     pub(crate) fn container_of(&mut self, node: &Node, items: Vec<Owned>) -> Result<Option<Owned>> {
         let Some(seq) = &node.seq else { return Err(decode("a run out of place", self.here())) };
         let (len, here) = (items.len(), self.here());
         self.claim(0, 64 + 40 * len)?;
-        // SAFETY: the GIL is held while a decoder lives; objects are new, with a place for each item.
+        // SAFETY: the GIL is held while a decoder lives; each container is new, with a slot for each item.
         let made = unsafe {
             match &seq.kind {
                 SeqKind::List(_) => {

@@ -1,4 +1,4 @@
-//! How a class of the schema is built: key by key, by what a message has stored, or in order.
+//! How to build a class of the schema: key by key, by position in a stored shape, or in the order of its fields.
 
 use super::super::run::CHANGED;
 use super::super::Decoder;
@@ -29,7 +29,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         let (way, places) = self.way(class, &mut shape)?;
         let (mut steps, mut order) = (Vec::with_capacity(places.len()), Vec::with_capacity(places.len()));
         for ((at, field), place) in (0..).zip(&class.fields).zip(places) {
-            // SAFETY: a string that is held.
+            // SAFETY: the class's field holds the key, which is a string.
             let encoded = unsafe { text::ascii(field.key.get()) }.map(D::Reader::encoded).unwrap_or_default();
             let accepts = self.rules.node(field.node).accepts;
             if !encoded.is_empty() {
@@ -52,7 +52,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         Ok(shape)
     }
 
-    /// The shape by which instances of a class are built of what `stored` says, position by position.
+    /// The shape by which instances of a class are built from the values of the shape `stored`, by position.
     pub(crate) fn positions_shape(&mut self, stored: &Rc<Shape>, index: u32) -> Result<Rc<Shape>> {
         let Some(schema) = self.rules.schema else { return Err(decode(CHANGED, self.here())) };
         if let Some(known) = stored.matched_with(schema.serial, index) {
@@ -110,12 +110,12 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         Ok(shape)
     }
 
-    /// The shape by which instances of a class are built of `len` values in the order of its fields.
+    /// The shape by which instances of a class are built from `len` values in the order of its fields.
     pub(crate) fn order_shape(&mut self, index: u32, len: usize) -> Result<Rc<Shape>> {
         let members = self.members_shape(index)?;
-        // Beside the shape by keys, which is of this schema and class, under the count of values: there are few of these.
+        // Cached with the shape by keys, which belongs to this schema and class, under the number of values. There are few.
         let key = len as u64;
-        // A step for each value, also for those that no field takes.
+        // One step for each value, including those that belong to no field.
         self.claim(0, 64 * len)?;
         if let Some((_, _, known)) = members.matched.borrow().iter().find(|(known, _, _)| *known == key) {
             return Ok(known.clone());
@@ -154,7 +154,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         Ok(shape)
     }
 
-    /// Where the fields of a class are; the shape gets what instances are made by.
+    /// Where instances of a class keep their fields; sets the shape's plan and size.
     pub(crate) fn way(&self, class: &Class, shape: &mut Shape) -> Result<(FieldPlaces, Vec<Place>)> {
         let Some(of) = &class.class else {
             shape.bytes = 128 + 64 * class.fields.len();
@@ -162,9 +162,9 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
         };
         // SAFETY: the schema holds the class.
         let plan = unsafe { plan::of(self.py, of.get().cast())? };
-        // SAFETY: the plan's class is alive.
+        // SAFETY: the schema holds the plan's class, which is `of`.
         let (fixed, has_dict) = unsafe { ((*plan.class()).tp_basicsize as usize, (*plan.class()).tp_dictoffset != 0) };
-        // A dict is an object besides, and has a table of its own.
+        // A `__dict__` is a second object, and has a table of its own.
         shape.bytes = fixed + 48 + 40 * class.fields.len() + if has_dict { 152 } else { 0 };
         shape.plan = Some(plan.clone());
         if class.kind == ClassKind::NamedTuple {
@@ -180,7 +180,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     }
 }
 
-/// The slots of a class for the loop that knows nothing else.
+/// The slots of a class whose instances are nothing but slots, for the loop of `begin_slots`.
 fn slots_of(class: &Class, way: FieldPlaces, steps: &[Member]) -> Option<Box<[Slot]>> {
     if way != FieldPlaces::Slots || class.goes_on() || class.pre_init.is_some() {
         return None;
@@ -202,7 +202,7 @@ fn lacking(class: &Class, field: u16) -> Result<String> {
 }
 
 pub(crate) fn unknown(name: &[u8]) -> String {
-    // A character takes four bytes at most.
+    // A character takes at most four bytes.
     let name = String::from_utf8_lossy(&name[..name.len().min(64 * 4)]);
     format!("Object contains unknown field `{}`", name.chars().take(64).collect::<String>())
 }

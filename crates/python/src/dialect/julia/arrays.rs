@@ -1,4 +1,4 @@
-//! Arrays: packed ones are NumPy's, of memory of their own or of the input's; all others hold objects.
+//! Arrays: packed ones become NumPy arrays, which own their memory or view the input's; others hold objects.
 
 use crate::cpython::owned;
 use crate::cpython::{new, Owned};
@@ -13,11 +13,11 @@ use crate::types::numpy;
 use holdall_format::model::Dimensions;
 use pyo3::types::PyTuple;
 
-/// Dimensions that any NumPy takes at most.
+/// The most dimensions that every version of NumPy supports.
 const MOST_DIMENSIONS: usize = 32;
 
 impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
-    /// The lengths of an array's dimensions, and how many elements that makes.
+    /// The lengths of an array's dimensions, and the number of elements.
     pub(crate) fn dimensions(&self, stored: Dimensions<'i>) -> Result<(Vec<usize>, usize)> {
         let (mut dimensions, mut count) = (Vec::new(), Some(1usize));
         for len in R::dimensions(stored) {
@@ -43,13 +43,13 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
         }
     }
 
-    /// An array of elements that have no references.
+    /// An array whose elements contain no references.
     pub(crate) fn packed(&mut self, element: usize, dimensions: Dimensions<'i>, data: &'i [u8]) -> Result<Owned> {
         let (py, at, julia) = (self.py, self.here(), self.dialect.julia);
         let described = self.described(element)?;
         let (dimensions, count) = self.dimensions(dimensions)?;
         let size = self.element_size(count, data)?;
-        // What takes no bytes costs a place for each of its elements.
+        // Elements without bytes still cost a slot each.
         self.charge(if size == 0 { 64usize.saturating_mul(count) } else { 256 })?;
         match &*described.elements(py, julia, size).map_err(|error| self.refuse(error, at))? {
             Elements::Dtype(_) if size == 0 && count > 0 => Err(decode(WRONG_SIZE, at)),
@@ -77,7 +77,7 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
         }
     }
 
-    /// Bytes, which are a vector of the smallest numbers.
+    /// Bytes, which are a vector of `UInt8`.
     pub(crate) fn octets(&mut self, data: &'i [u8]) -> Result<Option<Owned>> {
         let (py, at) = (self.py, self.here());
         let made = match self.dialect.julia.raw {
@@ -91,7 +91,7 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
         self.done(Some(made))
     }
 
-    /// An array of objects: there before what it holds.
+    /// An array of objects, created before its items.
     pub(crate) fn boxed(&mut self, element: usize, dimensions: Dimensions<'i>, len: usize) -> Result<Option<Owned>> {
         let (py, at, julia) = (self.py, self.here(), self.dialect.julia);
         let described = self.described(element)?;

@@ -1,5 +1,5 @@
-//! What stands elsewhere: the descriptions of types, each built once a message, and values that are referred to, each
-//! built where it is met first.
+//! Values elsewhere in the file: the descriptions of types, each built once per message, and the values of the
+//! back-reference table, each built at the first reference to it.
 
 use crate::budget::hash_cost::HashCost;
 use crate::classes::plan;
@@ -16,16 +16,16 @@ use pyo3::prelude::*;
 use std::rc::Rc;
 use std::sync::PoisonError;
 
-/// Types within types: each takes a bit of the C stack.
+/// How deep types may be described within each other: each level takes some of the C stack.
 const MOST_DESCRIBED: u32 = 64;
 
 impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
-    /// Numbers the values that stand apart: they are built when they are referred to.
+    /// Gives the values of the back-reference table their ids. They are built when they are referred to.
     pub(crate) fn find_back_references(&mut self) -> Result<()> {
         self.dialect.back_references = self.r.back_references()?;
         let len = self.dialect.back_references.len();
         self.charge(len.saturating_mul(128))?;
-        // By a type they may be something else.
+        // With a schema, they may have to be other objects.
         let untyped = self.options.schema.is_none().then_some(self.dialect.julia);
         let shared = untyped.and_then(|julia| julia.shared.as_ref());
         let known = shared.map(|shared| shared.lock().unwrap_or_else(PoisonError::into_inner));
@@ -43,8 +43,8 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
         Ok(())
     }
 
-    /// Keeps what stands apart and was built, for whoever reads the same document again. What was built by a type is
-    /// nobody else's.
+    /// Keeps the finished objects of the table for later reads of the same document. Those built for a schema's node are not
+    /// shared.
     pub(crate) fn keep_back_references(&self) {
         let Some(shared) = &self.dialect.julia.shared else { return };
         let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
@@ -58,12 +58,12 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
         }
     }
 
-    /// Whether the object of that number stands apart, and is still to be built.
+    /// Whether the object with this id is in the table, and still to be built.
     pub(crate) fn stands_elsewhere(&self, number: u64) -> bool {
         self.numbered.get(number as usize).is_some_and(|known| known.state == State::Skipped)
     }
 
-    /// The type of that number.
+    /// The type with this number.
     pub(crate) fn described(&mut self, number: usize) -> Result<Rc<Described>> {
         if let Some(Some(known)) = self.dialect.described.get(number) {
             return Ok(known.clone());
@@ -89,7 +89,7 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
         let class = match julia::resolve(py, julia, &object).map_err(|error| self.refuse(error, at))? {
             Answer::Class(class) => class,
             Answer::Fields { class, names, keeps, ours } => {
-                // SAFETY: the GIL is held; the class is held by the answer, and by its plan's weak reference from then on.
+                // SAFETY: the GIL is held; `class` is a reference of our own, which `classes_held` keeps afterwards.
                 let plan = unsafe { plan::of(py, class.as_ptr().cast())? };
                 let mut shape = Shape::of_object(names, plan.version);
                 let name: String = class.getattr("__qualname__")?.extract()?;
@@ -101,7 +101,7 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
         Ok(Rc::new(Described::new(object, class)))
     }
 
-    /// Builds a value that stands elsewhere, and comes back.
+    /// Builds a value that is elsewhere, and returns to where the reader was.
     pub(crate) fn elsewhere(&mut self, place: R::Place) -> Result<Owned> {
         let (back, object_id, owed) = (self.r.place(), self.take_id(), std::mem::take(&mut self.bounds.owed));
         let base = self.stack.len();
@@ -117,7 +117,7 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
         Ok(made)
     }
 
-    /// Begins an object that stands apart, for whoever refers to it first.
+    /// Starts an object of the table, for the first reference to it.
     #[cold]
     #[inline(never)]
     pub(crate) fn begin_back_reference(&mut self, number: usize, id: NodeId) -> Result<Option<Owned>> {

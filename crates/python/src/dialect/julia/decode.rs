@@ -1,4 +1,4 @@
-//! Julia's files as this dialect decodes them: its hooks in the loop.
+//! The hooks by which Julia's files are decoded.
 
 use super::known::{FromJulia, JuliaMake, JuliaReader};
 use crate::budget::hash_cost::HashCost;
@@ -52,7 +52,7 @@ impl<'i, R: JuliaReader<'i>> Dialect<'i> for FromJulia<'i, R> {
         _: u32,
         at: usize,
     ) -> Result<()> {
-        // SAFETY: the same contract.
+        // SAFETY: the contract is that of the function called.
         unsafe { decoder.set_deferred(dict, key, value, at) }
     }
 
@@ -74,8 +74,8 @@ impl<'i, R: JuliaReader<'i>> Dialect<'i> for FromJulia<'i, R> {
 
     fn coerced_once(decoder: &mut Decoder<'i, Self>, object: Owned, id: NodeId) -> Result<Owned> {
         let raw = object.get();
-        // A set that its table holds: whoever refers to the table has the same set.
-        // SAFETY: held by `object`.
+        // A set that its table holds as well: all who refer to the table get the same coerced set.
+        // SAFETY: `object` is an owned reference.
         if unsafe { ffi::PyAnySet_Check(raw) == 0 || ffi::Py_REFCNT(raw) <= 1 } {
             return decoder.as_node(object, id);
         }
@@ -108,7 +108,7 @@ impl<'i, R: JuliaReader<'i>> Dialect<'i> for FromJulia<'i, R> {
 
     fn hash_cost(frame: &Frame<JuliaMake>, parent: Option<&Frame<JuliaMake>>) -> HashCost {
         match parent {
-            // The keys of a mapping are in its first list: hashing them is what it costs.
+            // A mapping's first list has its keys, whose hash cost goes on to the mapping.
             Some(Frame { kind: Kind::Lists, .. }) if frame.kind == Kind::List => frame.hash_cost,
             _ if frame.kind == Kind::List => HashCost::default(),
             _ => hash_cost_of(frame),

@@ -1,4 +1,4 @@
-//! Objects as Julia's values: instances of mapped classes by position, all else as `holdall.julia` lowers it.
+//! Objects as Julia's values: instances of mapped classes by position, all others as `holdall.julia` lowers them.
 
 use crate::classes::plan;
 use crate::classes::state;
@@ -23,7 +23,7 @@ use std::marker::PhantomData;
 use std::ptr::addr_of_mut;
 use std::rc::Rc;
 
-/// The outermost object must be a dict of names.
+/// The error for an outermost object that is no dict of names.
 const ROOT: &str = "the outermost value must be a dict of names: put it in one, {\"name\": value}";
 
 /// BSON as Julia's BSON.jl writes it.
@@ -37,7 +37,7 @@ impl<W> ToJulia<W> {
         ToJulia { lowering, writer: PhantomData }
     }
 
-    /// What one walk has found out, for the next.
+    /// What the first walk has found out, for the second.
     pub fn into_lowering(self) -> Lowering {
         self.lowering
     }
@@ -51,36 +51,36 @@ impl<W: TypedWriter> Dialect for ToJulia<W> {
     const SHARED_STAND_APART: bool = true;
 
     unsafe fn root(encoder: &mut Encoder<'_, Self>, root: Obj) -> Result<bool> {
-        // SAFETY: the same contract.
+        // SAFETY: the same contract as the hook's.
         unsafe { encoder.julia_root(root)? };
         Ok(true)
     }
 
     unsafe fn dict(encoder: &mut Encoder<'_, Self>, object: Obj, _: u32) -> Result<()> {
-        // SAFETY: the same contract.
+        // SAFETY: the same contract as the hook's.
         unsafe { encoder.julia_dict(object) }
     }
 
     unsafe fn value(encoder: &mut Encoder<'_, Self>, object: Obj, class: Type) -> Result<()> {
-        // SAFETY: the same contract.
+        // SAFETY: the same contract as the hook's.
         unsafe { encoder.julia_value(object, class) }
     }
 
     #[inline(always)]
     unsafe fn like_the_last(encoder: &mut Encoder<'_, Self>, object: Obj) -> Result<bool> {
-        // SAFETY: the same contract.
+        // SAFETY: the same contract as the hook's.
         unsafe { encoder.mapped_like_the_last(object) }
     }
 
     #[inline(always)]
     unsafe fn prefetch(encoder: &Encoder<'_, Self>, object: Obj) {
-        // SAFETY: the same contract.
+        // SAFETY: the same contract as the hook's.
         unsafe { encoder.prefetch_mapped(object) }
     }
 
     #[inline(always)]
     unsafe fn met_shared(encoder: &mut Encoder<'_, Self>, object: Obj) -> Result<bool> {
-        // SAFETY: the same contract.
+        // SAFETY: the same contract as the hook's.
         unsafe { encoder.met_by_table(object) }
     }
 
@@ -90,13 +90,13 @@ impl<W: TypedWriter> Dialect for ToJulia<W> {
 }
 
 impl<W: TypedWriter> Encoder<'_, ToJulia<W>> {
-    /// Writes a reference to what is met again, in its first place too.
+    /// Writes a reference to an object that occurs more than once, at its first place too. `false`: it occurs once.
     ///
     /// # Safety
     /// `object` is alive.
     #[inline(never)]
     unsafe fn met_by_table(&mut self, object: Obj) -> Result<bool> {
-        // SAFETY: alive, as the caller promises.
+        // SAFETY: `object` is alive by contract.
         let class = unsafe { ffi::Py_TYPE(object) };
         if self.dialect.lowering.is_value(class) {
             return Ok(false);
@@ -107,13 +107,14 @@ impl<W: TypedWriter> Encoder<'_, ToJulia<W>> {
                 if let Met::Never = self.tables.memo.meet(object, 0) {
                     return Ok(false);
                 }
-                // What is made of its parts can't stand apart in a cycle: there is nothing to refer to while they are read.
+                // An object that is made from its parts can't be in the table if it is in a cycle: while its parts are
+                // read, there is nothing to refer to.
                 let lowering = &mut self.dialect.lowering;
                 if lowering.makes() {
                     let below = self.tables.stack.iter().rev().take(MOST_LOOKED_AT);
                     if let Some(open) = below.clone().position(|frame| frame.object.get() == object) {
                         for frame in below.take(open + 1) {
-                            // SAFETY: held by its frame.
+                            // SAFETY: the frame holds its object.
                             let class = unsafe { ffi::Py_TYPE(frame.object.get()) };
                             if lowering.is_made(class) {
                                 lowering.put_in_place(frame.object.get());
@@ -133,7 +134,7 @@ impl<W: TypedWriter> Encoder<'_, ToJulia<W>> {
             Met::Before(number) => number,
             Met::Never => {
                 let number = self.number()?;
-                // SAFETY: alive, as the caller promises.
+                // SAFETY: `object` is alive by contract.
                 self.dialect.lowering.add_back_reference(unsafe { Owned::borrowed(object) });
                 number
             }
@@ -142,12 +143,12 @@ impl<W: TypedWriter> Encoder<'_, ToJulia<W>> {
         Ok(true)
     }
 
-    /// Writes a whole document: its members, and what they refer to.
+    /// Writes a whole document: its members, then the back-reference table.
     ///
     /// # Safety
     /// `root` is alive.
     unsafe fn julia_root(&mut self, root: Obj) -> Result<()> {
-        // SAFETY: `root` is held by who called for the message; what needs a dict comes after the check that it is one.
+        // SAFETY: `root` is alive by contract, and checked to be a dict first. `back_references` hands over its objects.
         unsafe {
             if ffi::PyDict_Check(root) == 0 || !self.has_names(root)? {
                 return Err(encode(ROOT));
@@ -161,7 +162,7 @@ impl<W: TypedWriter> Encoder<'_, ToJulia<W>> {
                 _ => (0, 0),
             };
             let back_references = objects + types;
-            // Numbers count from 1.
+            // Ids count from 1.
             self.next_id = 1;
             self.w.dict(dict::len(root) + usize::from(back_references > 0));
             self.pairs(root);
@@ -190,14 +191,14 @@ impl<W: TypedWriter> Encoder<'_, ToJulia<W>> {
         }
     }
 
-    /// Whether all keys of a dict are names: text, and none that is something else in Julia.
+    /// Whether all keys of a dict are names: text, but not of a class that is another type in Julia.
     ///
     /// # Safety
     /// `object` is a dict.
     unsafe fn has_names(&mut self, object: Obj) -> Result<bool> {
         let others = &self.dialect.lowering.names.other_texts;
         let mut position = Position(0);
-        // SAFETY: by the contract a dict; no Python code runs while its entries are borrowed.
+        // SAFETY: `object` is a dict by contract; no Python code runs while its keys are borrowed.
         unsafe {
             while let Some((key, _)) = position.next(object) {
                 if ffi::PyUnicode_CheckExact(key) != 0 {
@@ -212,12 +213,12 @@ impl<W: TypedWriter> Encoder<'_, ToJulia<W>> {
         Ok(true)
     }
 
-    /// A dict: a document, unless its keys are others than text, or it would be taken for something else.
+    /// Writes a dict: as a document, unless a key is no name, or a reader would take it for a typed value.
     ///
     /// # Safety
     /// `object` is a dict whose id was written.
     unsafe fn julia_dict(&mut self, object: Obj) -> Result<()> {
-        // SAFETY: by the contract a dict, which the frame above holds while the hooks run.
+        // SAFETY: `object` is a dict by contract, held by the caller; `tag` gets a reference before Python code runs.
         unsafe {
             if !self.has_names(object)? {
                 return self.lowered(object);
@@ -236,12 +237,13 @@ impl<W: TypedWriter> Encoder<'_, ToJulia<W>> {
         }
     }
 
-    /// An object that is neither a leaf nor a dict, list or tuple.
+    /// Writes an object that is neither a leaf nor a dict, list or tuple.
     ///
     /// # Safety
     /// `object` is alive, of that class, and its id was written.
     unsafe fn julia_value(&mut self, object: Obj, class: Type) -> Result<()> {
-        // SAFETY: by the contract alive; that it is a bytearray is seen by its class before its memory is read, and no Python code runs until that is copied.
+        // SAFETY: `object` is alive by contract. A bytearray is recognized by its class before its memory is read, and no
+        // Python code runs until that is copied.
         unsafe {
             if class == addr_of_mut!(ffi::PyByteArray_Type) {
                 let len = ffi::PyByteArray_Size(object) as usize;
@@ -257,13 +259,13 @@ impl<W: TypedWriter> Encoder<'_, ToJulia<W>> {
         }
     }
 
-    /// Writes an instance of the mapped class of the last one; says no to all else.
+    /// Writes an instance of the same mapped class as the last one. `false`: it is of another class.
     ///
     /// # Safety
     /// `object` is alive.
     #[inline(always)]
     unsafe fn mapped_like_the_last(&mut self, object: Obj) -> Result<bool> {
-        // SAFETY: by the contract alive; what is read of it before its class is known is its class.
+        // SAFETY: `object` is alive by contract; only its class is read before that is known to be the mapped one.
         unsafe {
             let last = self.dialect.lowering.last.as_ref();
             let Some((_, shape)) = last.filter(|last| last.0 == ffi::Py_TYPE(object) as usize) else {
@@ -278,14 +280,14 @@ impl<W: TypedWriter> Encoder<'_, ToJulia<W>> {
         Ok(true)
     }
 
-    /// Has the fields of an instance fetched, if it is of the mapped class of the last one.
+    /// Prefetches the fields of an object, if it is an instance of the same mapped class as the last one.
     ///
     /// # Safety
     /// `object` is alive.
     #[inline(always)]
     unsafe fn prefetch_mapped(&self, object: Obj) {
         let last = self.dialect.lowering.last.as_ref();
-        // SAFETY: by the contract alive; its class is the one that the offsets were read from, as was just compared.
+        // SAFETY: `object` is alive by contract, and the offsets were read from its class, as was just compared.
         unsafe {
             if let Some((class, shape)) = last {
                 if let (true, ClassForm::Mapped(Mapped { offsets: Some(offsets), .. })) =
@@ -308,7 +310,7 @@ impl<W: TypedWriter> Encoder<'_, ToJulia<W>> {
             lowering.last = Some((class as usize, known.clone()));
             return Ok(known);
         }
-        // SAFETY: the class of a live object.
+        // SAFETY: callers pass the class of an object that they hold.
         let bound_class = unsafe { Bound::from_borrowed_ptr(py, class.cast()) };
         let found = call(py, &lowering.names.class_of, (&bound_class,))?;
         if call(py, &lowering.names.is_made, (&bound_class,))?.is_truthy()? {
@@ -321,12 +323,12 @@ impl<W: TypedWriter> Encoder<'_, ToJulia<W>> {
             ClassForm::Lowered
         } else {
             let (of_type, fields, own): (Bound<'_, PyAny>, Bound<'_, PyTuple>, bool) = found.extract()?;
-            // SAFETY: as above.
+            // SAFETY: callers pass the class of an object that they hold.
             let plan = unsafe { plan::of(py, class)? };
             let mut names = Vec::new();
             for field in &fields {
                 let mut name = owned(&field).into_raw();
-                // SAFETY: a string of ours; interning may replace it by its equal.
+                // SAFETY: `name` is a reference of our own to a string; interning may exchange it for an equal one.
                 names.push(unsafe {
                     ffi::PyUnicode_InternInPlace(&mut name);
                     Owned::new(name).ok_or_else(raised)?
@@ -351,10 +353,10 @@ impl<W: TypedWriter> Encoder<'_, ToJulia<W>> {
         Ok(shape)
     }
 
-    /// An instance of a mapped class.
+    /// Writes an instance of a mapped class.
     #[inline(always)]
     unsafe fn julia_instance(&mut self, object: Obj, mapped: &Mapped) -> Result<()> {
-        // SAFETY: the shape was found by the class of `object`, so the offsets are of its slots; the caller holds it.
+        // SAFETY: callers hold `object`, and found `mapped` by its class, so the offsets are those of its slots.
         unsafe {
             if let (false, Some(offsets), Some(Some(number))) = (mapped.own, &mapped.offsets, mapped.number.get()) {
                 if offsets.iter().all(|&offset| !state::slot(object, offset).is_null()) {
@@ -370,7 +372,7 @@ impl<W: TypedWriter> Encoder<'_, ToJulia<W>> {
     #[inline(never)]
     unsafe fn other_instance(&mut self, object: Obj, mapped: &Mapped) -> Result<()> {
         let Mapped { of_type, fields, offsets, own, number } = mapped;
-        // SAFETY: as in `julia_instance`, which passes it on.
+        // SAFETY: as `julia_instance` passes on: the caller holds `object`, and the offsets are those of its slots.
         unsafe {
             let instance = Bound::from_borrowed_ptr(self.py, object);
             let its_own = match own {
@@ -378,7 +380,7 @@ impl<W: TypedWriter> Encoder<'_, ToJulia<W>> {
                 false => None,
             };
             let Some(of_type) = its_own.map(|own| owned(&own)).or_else(|| of_type.clone()) else {
-                return self.lowered(object); // which knows, or says what is missing
+                return self.lowered(object); // which finds the type, or says what is missing
             };
             let offsets = offsets.as_ref();
             if let Some(offsets) =
@@ -416,7 +418,7 @@ impl<W: TypedWriter> Encoder<'_, ToJulia<W>> {
         lowering.types.number(lowering.names, &bound(py, of_type))
     }
 
-    /// What a type is written as: a description, or a reference to it. The first walk only counts.
+    /// What a type is written as: a description, or a reference to one. The first walk only counts.
     pub(super) fn described(&mut self, number: u32, itself: bool) -> Result<Rc<Vec<u8>>> {
         if let Sharing::Finding(_) = self.sharing {
             let lowering = &mut self.dialect.lowering;

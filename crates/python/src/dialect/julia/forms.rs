@@ -1,4 +1,4 @@
-//! Objects as `holdall.julia` lowers them: tuples of a word and its operands, each written by the form of that word.
+//! Objects as `holdall.julia` lowers them: tuples of a word and its operands. Each word has its form.
 
 use super::encode::ToJulia;
 use super::types::utf8;
@@ -15,7 +15,7 @@ use holdall_format::model::TypedWriter;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString, PyTuple};
 
-/// What `holdall.julia` made of an object: a word, and its operands.
+/// A lowered object: a word and its operands.
 struct LoweredForm<'a, 'py>(&'a Bound<'py, PyTuple>);
 
 impl<'py> LoweredForm<'_, 'py> {
@@ -44,7 +44,7 @@ impl<'py> LoweredForm<'_, 'py> {
 }
 
 impl<W: TypedWriter> Encoder<'_, ToJulia<W>> {
-    /// An instance of a type, whose fields are these parts.
+    /// Writes an instance of a type whose fields are these parts.
     pub(super) fn structure(&mut self, object: Owned, of_type: &Owned, parts: Vec<WorkItem>) -> Result<()> {
         match self.type_number(of_type)? {
             Some(number) => {
@@ -67,30 +67,30 @@ impl<W: TypedWriter> Encoder<'_, ToJulia<W>> {
         Ok(())
     }
 
-    /// An object as `holdall.julia` says.
+    /// Writes an object as `holdall.julia` lowers it.
     pub(super) unsafe fn lowered(&mut self, object: Obj) -> Result<()> {
         let py = self.py;
         let names = self.dialect.lowering.names;
-        // SAFETY: the encoder's frame or the caller's own reference holds `object` while the hook runs.
+        // SAFETY: callers hold `object` while the hook runs, in a frame or by a reference of their own.
         let lowered = match call(py, &names.lower, (unsafe { Bound::from_borrowed_ptr(py, object) },)) {
             Ok(lowered) => lowered,
             Err(error) if self.options.enc_hook.is_some() && error.is_instance_of::<EncodeError>(py) => {
-                // SAFETY: as above.
+                // SAFETY: callers hold `object`, as they do for the hook.
                 return unsafe { self.unknown(object) };
             }
             Err(error) => return Err(error.into()),
         };
-        // SAFETY: as above.
+        // SAFETY: callers hold `object`, as they do for the hook.
         unsafe { self.lowered_as(object, &lowered) }
     }
 
-    /// An object that Julia has nothing for: the user's hook may have.
+    /// Writes an object that Julia has no type for as the user's hook says; otherwise it is an error.
     unsafe fn unknown(&mut self, object: Obj) -> Result<()> {
         if self.options.enc_hook.is_some() {
-            // SAFETY: held as in `lowered`.
+            // SAFETY: the callers of `lowered` and `lowered_as` hold `object`.
             return unsafe { self.refused(object, "Julia has no type for it, which needs") };
         }
-        // SAFETY: as above.
+        // SAFETY: the callers of `lowered` and `lowered_as` hold `object`.
         let class = unsafe { Bound::from_borrowed_ptr(self.py, object) }.get_type();
         let (whole, name) = (class.qualname()?, class.name()?);
         Err(encode(format_args!(
@@ -98,16 +98,16 @@ impl<W: TypedWriter> Encoder<'_, ToJulia<W>> {
         )))
     }
 
-    /// An object as the tuple that `holdall.julia` makes of it: a word, and what that needs.
+    /// Writes an object as the tuple that `holdall.julia` made of it: a word and its operands.
     ///
     /// # Safety
     /// `object` is alive.
     pub(super) unsafe fn lowered_as(&mut self, object: Obj, lowered: &Bound<'_, PyAny>) -> Result<()> {
         if lowered.is_none() {
-            // SAFETY: alive, as the caller promises.
+            // SAFETY: `object` is alive by contract.
             return unsafe { self.unknown(object) };
         }
-        // SAFETY: alive, as the caller promises.
+        // SAFETY: `object` is alive by contract.
         let object = unsafe { Owned::borrowed(object) };
         let form = LoweredForm(lowered.cast::<PyTuple>().map_err(PyErr::from)?);
         let kind = form.part(0)?;
@@ -150,7 +150,7 @@ impl<W: TypedWriter> Encoder<'_, ToJulia<W>> {
         Ok(())
     }
 
-    /// A set: which one it is, is told by the table in it, which is one object wherever the set is met.
+    /// Writes a set. Its identity in Julia is that of its table, which is one object wherever the set occurs.
     fn set(&mut self, object: Owned, form: &LoweredForm<'_, '_>) -> Result<()> {
         let table = owned(&form.part(2)?);
         let lowering = &mut self.dialect.lowering;
@@ -161,7 +161,7 @@ impl<W: TypedWriter> Encoder<'_, ToJulia<W>> {
         self.structure(object, &owned(&form.part(1)?), vec![WorkItem::Value(table)])
     }
 
-    /// A value of a primitive type: its bytes.
+    /// Writes a value of a primitive type as its bytes.
     fn bits(&mut self, form: &LoweredForm<'_, '_>) -> Result<()> {
         let data = form.part(2)?;
         match self.type_number(&owned(&form.part(1)?))? {
@@ -177,7 +177,7 @@ impl<W: TypedWriter> Encoder<'_, ToJulia<W>> {
         Ok(())
     }
 
-    /// An array whose elements are bytes.
+    /// Writes an array whose elements are bytes.
     fn array(&mut self, form: &LoweredForm<'_, '_>) -> Result<()> {
         let data = form.part(3)?;
         match self.type_number(&owned(&form.part(1)?))? {
@@ -194,7 +194,7 @@ impl<W: TypedWriter> Encoder<'_, ToJulia<W>> {
         Ok(())
     }
 
-    /// An array whose elements are values.
+    /// Writes an array whose elements are values.
     fn boxed(&mut self, form: &LoweredForm<'_, '_>) -> Result<()> {
         match self.type_number(&owned(&form.part(1)?))? {
             Some(number) => {
@@ -212,7 +212,7 @@ impl<W: TypedWriter> Encoder<'_, ToJulia<W>> {
         Ok(())
     }
 
-    /// A type: its description, or its name and parameters.
+    /// Writes a type: its description, or its parameters and path.
     fn datatype(&mut self, object: &Owned, form: &LoweredForm<'_, '_>) -> Result<()> {
         match self.type_number(object)? {
             Some(number) => {
@@ -220,7 +220,7 @@ impl<W: TypedWriter> Encoder<'_, ToJulia<W>> {
                 self.w.description(&described);
             }
             None => {
-                // A vector that is packed, where the parameters are of one type of bits.
+                // Parameters of one bits type are a packed vector.
                 let parameters = if form.part(2)?.is_instance_of::<PyTuple>() { form.list(2)? } else { form.value(2)? };
                 self.w.typed_value(TypedForm::Type);
                 self.then(vec![parameters, form.list(1)?]);

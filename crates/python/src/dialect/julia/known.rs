@@ -1,4 +1,4 @@
-//! What the decoder of this dialect knows while it reads a message.
+//! The state of this dialect while a message is decoded.
 
 use super::{Described, Julia};
 use crate::cpython::Owned;
@@ -8,7 +8,7 @@ use holdall_format::model::TypedReader;
 use holdall_format::Reader;
 use std::rc::Rc;
 
-/// What a reader of this dialect can do.
+/// The capabilities that this dialect requires of a reader.
 pub trait JuliaReader<'i>: Reader<'i> + TypedReader<'i, <Self as Reader<'i>>::Place> {}
 
 impl<'i, R: Reader<'i> + TypedReader<'i, <R as Reader<'i>>::Place>> JuliaReader<'i> for R {}
@@ -16,16 +16,16 @@ impl<'i, R: Reader<'i> + TypedReader<'i, <R as Reader<'i>>::Place>> JuliaReader<
 /// BSON as Julia's BSON.jl and BSONqs write it.
 pub struct FromJulia<'i, R: JuliaReader<'i>> {
     pub(super) julia: &'i Julia,
-    /// Where the values stand that are referred to.
+    /// Where the values of the back-reference table are.
     pub(super) back_references: Vec<R::Place>,
-    /// Types by their numbers; how many are being described, one within the other; and their classes.
+    /// Types by their numbers; how many descriptions are being read, one within the other; classes to keep alive.
     pub(super) described: Vec<Option<Rc<Described>>>,
     pub(super) describing: u32,
     pub(super) classes_held: Vec<Owned>,
     pub(super) symbols: HashMap<&'i [u8], Owned>,
-    /// By the address of a set that is met again by its table, and a node: the set itself, and what was made of it.
+    /// Coerced sets, by address of the set and by node; the entry holds the set, so the address stays its own.
     pub(super) sets_into: HashMap<(usize, NodeId), (Owned, Owned), rustc_hash::FxBuildHasher>,
-    /// Where a mapping turned out to be pairs after others had referred to it as a dict: what was built is wrong there.
+    /// The offset of a mapping that turned into pairs after others had referred to it as a dict: the message is built anew.
     pub(super) anew: Option<usize>,
 }
 
@@ -44,14 +44,14 @@ impl<'i, R: JuliaReader<'i>> FromJulia<'i, R> {
     }
 }
 
-/// What a frame makes of the values that it gathers.
+/// What a frame makes from the values that it gathers.
 #[derive(Debug, Clone)]
 pub enum JuliaMake {
-    /// What a function makes of a type and the values of its fields.
+    /// What a function makes from a type and the values of its fields.
     Value(Rc<Described>),
-    /// A mapping, which the frame holds: its keys and values, which are of these nodes, and where it begins.
+    /// The mapping in the frame gets its items: the nodes of keys and values, and the mapping's offset.
     Table(Rc<Described>, (NodeId, NodeId), usize),
-    /// A type of that path: its parameters.
+    /// A type with this path; the frame gathers its parameters.
     Type(Owned),
     Simple,
     UnionAll,

@@ -1,4 +1,4 @@
-//! What an encoder knows of Julia's types, and of classes that have one.
+//! What an encoder knows of Julia's types, and of the classes that have one.
 
 use crate::cpython::{Obj, Owned, Type};
 use crate::dialect::julia::{bound, Names, Types};
@@ -9,30 +9,30 @@ use pyo3::prelude::*;
 use std::cell::OnceCell;
 use std::rc::Rc;
 
-/// What an encoder knows of Julia's types while it writes a message.
+/// The state of encoding a message as Julia's values.
 pub struct Lowering {
     pub(crate) names: &'static Names,
     pub types: Types,
     pub(crate) classes: HashMap<usize, Rc<ClassForm>, rustc_hash::FxBuildHasher>,
     pub(crate) last: Option<(usize, Rc<ClassForm>)>,
-    /// Classes whose instances are what they are by their value: one that is met again is written again.
+    /// Classes whose instances have no identity to keep: one that occurs again is written again.
     pub(crate) values: HashSet<usize, rustc_hash::FxBuildHasher>,
-    /// By type: how its mappings are packed, if they are.
+    /// By address of a type: how its mappings are packed, if they are.
     pub(crate) tables: HashMap<usize, Option<Rc<Packed>>, rustc_hash::FxBuildHasher>,
     pub(crate) nothing: Rc<Vec<u8>>,
-    /// Classes whose instances are made of their parts, and those of them that are on a way to themselves.
+    /// Classes whose instances are made from their parts; addresses of such instances that are part of a cycle.
     pub(crate) made: HashSet<usize, rustc_hash::FxBuildHasher>,
     pub(crate) in_place: HashSet<usize, rustc_hash::FxBuildHasher>,
-    /// By a set's address: the table that it consists of, held so often that it counts as shared.
+    /// By address of a set: the table that it consists of, held so often that it counts as shared.
     pub(crate) tables_of_sets: HashMap<usize, [Owned; BY_PARENT_AND_US as usize + 1], rustc_hash::FxBuildHasher>,
-    /// What is referred to and not written yet, in the order of its numbers.
+    /// What belongs into the back-reference table and is not written yet, in the order of ids.
     pub(crate) back_references: VecDeque<BackReference>,
 }
 
 /// A type of mappings from text to numbers.
 pub struct Packed {
     pub(super) number: u32,
-    /// The type of the numbers.
+    /// The number of the values' type.
     pub(super) value: u32,
     pub(super) kind: Number,
     pub(super) size: usize,
@@ -46,19 +46,19 @@ pub(crate) enum BackReference {
 /// How instances of a class are written.
 pub(crate) enum ClassForm {
     Mapped(Mapped),
-    /// A dict that knows its type, which may be packed.
+    /// As a dict that knows its type, and may be packed.
     Table,
     Lowered,
 }
 
-/// By position: fields in this order, of that type. Where instances may have one of their `own`, that comes first.
+/// By position: the type and its fields in order. `own`: an instance may have a type of its own, which goes first.
 pub(crate) struct Mapped {
     pub(crate) of_type: Option<Owned>,
     pub(crate) fields: Vec<Owned>,
-    /// Where each field is, where all are in slots.
+    /// The offset of each field, if all are in slots.
     pub(crate) offsets: Option<Rc<Vec<usize>>>,
     pub(crate) own: bool,
-    /// The number of its type; none where that is described by objects of its own.
+    /// The number of the type; `Some(None)` if that is described by objects of its own.
     pub(crate) number: OnceCell<Option<u32>>,
 }
 
@@ -86,17 +86,17 @@ impl Lowering {
         self.values.contains(&(class as usize))
     }
 
-    /// Whether instances of a class are made once all their parts are there.
+    /// Whether instances of a class are made only once all their parts are there.
     pub fn is_made(&self, class: Type) -> bool {
         self.made.contains(&(class as usize))
     }
 
-    /// Whether there are such classes at all.
+    /// Whether there are any such classes.
     pub fn makes(&self) -> bool {
         !self.made.is_empty()
     }
 
-    /// Has an object written wherever it is met.
+    /// Marks an object to be written at each of its places.
     pub fn put_in_place(&mut self, object: Obj) {
         self.in_place.insert(object as usize);
     }
@@ -105,7 +105,7 @@ impl Lowering {
         self.in_place.contains(&object)
     }
 
-    /// What is to be written apart, later.
+    /// Adds an object to the back-reference table, to be written later.
     pub fn add_back_reference(&mut self, object: Owned) {
         self.back_references.push_back(BackReference::Object(object));
     }

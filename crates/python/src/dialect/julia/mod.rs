@@ -1,6 +1,6 @@
-//! Julia's values: which Python classes they become, found out by `holdall.julia` once for each type of a message.
+//! Julia's values: `holdall.julia` says which Python class a type becomes, once for each type of a message.
 //!
-//! The walk that writes them is in `encode.rs`; `decode/tagged.rs` builds them.
+//! `encode.rs` writes such values; `values.rs` builds them.
 
 pub mod arrays;
 pub mod back_references;
@@ -36,7 +36,7 @@ use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 use std::sync::{Mutex, PoisonError};
 
-/// What of `holdall.julia` is called from here, looked up once.
+/// The objects of `holdall.julia` that are used here, looked up once.
 #[derive(Debug)]
 pub struct Names {
     pub datatype: Owned,
@@ -45,11 +45,11 @@ pub struct Names {
     pub bottom: Owned,
     pub module: Owned,
     pub symbol: Owned,
-    /// Classes of text that are no names as keys.
+    /// Subclasses of str whose instances are not names as keys.
     pub other_texts: [Owned; 2],
     pub simple_vector: Owned,
     pub record: Owned,
-    /// Where a record has its type and its values.
+    /// The offsets of the slots where a record has its type and its values.
     pub record_slots: [usize; 2],
     pub int32: Owned,
     pub missing: Owned,
@@ -81,10 +81,10 @@ impl Names {
             let host = py.import("holdall.julia._host")?;
             let get = |name: &str| host.getattr(name).map(|found| owned(&found));
             let record = host.getattr("JuliaStruct")?;
-            // SAFETY: the GIL is held; the class is.
+            // SAFETY: the GIL is held, and `record` holds the class.
             let plan = unsafe { plan::of(py, record.as_ptr().cast()) }.map_err(|fault| fault.into_py(0))?;
             let slot = |name: &[u8]| {
-                // SAFETY: a string that the plan holds.
+                // SAFETY: the plan holds the name, which is a string.
                 let found = plan.slots.iter().find(|slot| unsafe { text::ascii(slot.name.get()) } == Some(name));
                 found.map(|slot| slot.offset).ok_or_else(|| PySystemError::new_err("a record without its slots"))
             };
@@ -124,21 +124,21 @@ impl Names {
     }
 }
 
-/// What loads of Julia's files are told beside all others.
+/// Options of loading Julia's files, in addition to those of all formats.
 #[derive(Debug)]
 pub struct Julia {
     pub names: &'static Names,
-    /// The classes that the caller gave, for `resolve`.
+    /// The classes that the caller permits, for `resolve`.
     pub types: Owned,
-    /// Arrays are views of this object's memory, which begins there; else they are copies.
+    /// The object whose memory arrays are views of, and the memory's address; `None`: arrays are copies.
     pub views: Option<(Owned, usize)>,
-    /// TypedValue documents are dicts, as they stand in the file.
+    /// Documents with a tag become dicts, as they are in the file.
     pub raw: bool,
-    /// Of a document that is read where it is touched: the objects that stand apart, as far as they were built. What
-    /// several members refer to is one object.
+    /// For a document that is read lazily: the objects of its back-reference table that were built so far. What several
+    /// members refer to is one object.
     pub shared: Option<Mutex<Vec<Option<Shared>>>>,
-    /// Where mappings begin that have to be pairs: a key of theirs was found to be none after others had referred to
-    /// them as dicts.
+    /// The offsets of mappings that have to be lists of pairs: a key could not be used in a dict, which was found only
+    /// after others had referred to the dict.
     pairs: Mutex<HashSet<usize>>,
 }
 
@@ -149,12 +149,12 @@ impl Julia {
         Ok(Julia { names, types, views: None, raw: false, shared: None, pairs: Mutex::default() })
     }
 
-    /// The same for a document whose members are built one by one: what several refer to is one object.
+    /// The same for a document whose members are built one by one, but share objects.
     pub fn shared_by_members(self) -> Julia {
         Julia { shared: Some(Mutex::default()), ..self }
     }
 
-    /// Whether the mapping that begins there has to be pairs.
+    /// Whether the mapping at this offset has to be pairs.
     pub fn is_pairs(&self, start: usize) -> bool {
         self.pairs.lock().unwrap_or_else(PoisonError::into_inner).contains(&start)
     }
@@ -163,11 +163,11 @@ impl Julia {
         self.pairs.lock().unwrap_or_else(PoisonError::into_inner).insert(start);
     }
 
-    /// Has a value built by `once`, and built again where that found mappings to be pairs which others had referred to
+    /// Builds a value by `once`, and again if that found mappings that have to be pairs, but to which others had referred
     /// as dicts.
     pub fn until_settled<T>(&self, once: impl Fn() -> PyResult<T>) -> PyResult<T> {
         let known = || self.pairs.lock().unwrap_or_else(PoisonError::into_inner).len();
-        // All of them are found in one go, but for those that only are there once others are right.
+        // One round finds all of them, except for those that exist only once others are right.
         for _ in 0..MOST_ROUNDS {
             let before = known();
             match once().answer()? {
@@ -179,11 +179,11 @@ impl Julia {
     }
 }
 
-/// How often a value is built at most.
+/// After this many rounds, the next one counts as it is.
 const MOST_ROUNDS: usize = 3;
 
 impl Julia {
-    /// The names of the fields of a type whose instances can be read field by field: a program's own.
+    /// The names of the fields of a type that a program has defined, whose instances can be read field by field.
     pub fn fields_of(&self, of_type: &Bound<'_, PyAny>) -> PyResult<Option<Vec<String>>> {
         let py = of_type.py();
         let found = call(py, &self.names.fields_of, (of_type, bound(py, &self.types)))?;
@@ -194,7 +194,7 @@ impl Julia {
     }
 }
 
-/// The kind of numbers that NumPy has this letter for.
+/// The kind of number that one of NumPy's letters stands for.
 pub fn number_named(letter: &str) -> Number {
     match letter {
         "i" => Number::Signed,
@@ -203,12 +203,12 @@ pub fn number_named(letter: &str) -> Number {
     }
 }
 
-/// Appends the bytes of an int or a float; says no to what is none, or does not fit.
+/// Appends the bytes of an int or a float. `false`: it is neither, or does not fit.
 ///
 /// # Safety
 /// `value` is alive.
 pub unsafe fn put_number(kind: Number, value: Obj, size: usize, to: &mut Vec<u8>) -> Result<bool> {
-    // SAFETY: alive, as the caller promises; types are looked at before content is.
+    // SAFETY: `value` is alive by contract; its type is checked before its content is read.
     unsafe {
         if kind == Number::Float {
             return Ok(float::is(value) && kind.put_float(float::value(value), size, to));
@@ -223,10 +223,10 @@ pub unsafe fn put_number(kind: Number, value: Obj, size: usize, to: &mut Vec<u8>
     }
 }
 
-/// The number of these bytes; `None` where a number of its kind does not have so many.
+/// The number with these bytes; `None` if numbers of this kind don't have that size.
 pub fn read_number(kind: Number, data: &[u8]) -> Result<Option<Owned>> {
     let Some(value) = kind.read(data) else { return Ok(None) };
-    // SAFETY: the GIL is held wherever numbers are read.
+    // SAFETY: the GIL is held, since only decoders and encoders call this.
     let made = unsafe {
         match value {
             NumberValue::Float(value) => float::from_value(value),
@@ -246,26 +246,26 @@ pub fn read_number(kind: Number, data: &[u8]) -> Result<Option<Owned>> {
 /// How values of a type are made.
 #[derive(Debug)]
 pub enum Class {
-    /// A class's instance, its fields by position; the type itself is kept as an attribute, if that has a name. Where
-    /// the class is ours, and the fields are others, it is a record.
+    /// An instance of a class, its fields by position. `keeps`: the attribute that gets the type. `ours`: the class is one
+    /// of `holdall.julia`; a value with another number of fields becomes a record.
     Fields { shape: Rc<Shape>, keeps: Option<Owned>, ours: bool },
-    /// A record: the type and its values.
+    /// A record, from the type and its values.
     Record,
-    /// What a function makes of the type and all values.
+    /// What a function makes from the type and all values.
     Made(Owned),
-    /// A number, of a class of its own.
+    /// A number, as an int or float, or of this class.
     Number(Option<Owned>, Number),
-    /// What a function makes of the type and its bytes.
+    /// What a function makes from the type and its bytes.
     Bits(Owned),
-    /// A mapping, which a function makes empty.
+    /// A mapping, which a function creates empty.
     Table(Owned),
 }
 
-/// How an array's elements are laid out.
+/// How the elements of an array are laid out.
 #[derive(Debug)]
 pub enum Elements {
     Dtype(Owned),
-    /// What a function makes of the type, the bytes and the shape.
+    /// What a function makes from the type, the bytes and the shape.
     Converted(Owned),
 }
 
@@ -274,15 +274,15 @@ pub enum Elements {
 pub struct Described {
     pub object: Owned,
     pub class: Class,
-    /// The only value of a type without fields.
+    /// The single value of a type without fields.
     pub only: OnceCell<Owned>,
-    /// By the bytes of an element.
+    /// By the size of an element in bytes.
     elements: RefCell<Vec<(usize, Rc<Elements>)>>,
-    /// For a class of a schema: the type's values as its fields in their order.
+    /// By class of a schema: how to build it from the type's values in order.
     pub in_order: RefCell<Vec<(u32, Rc<Shape>)>>,
 }
 
-/// What `resolve` may answer, by its first item.
+/// The first item of what `resolve` returns.
 mod answer {
     pub const RECORD: u8 = 0;
     pub const FIELDS: u8 = 1;
@@ -292,7 +292,7 @@ mod answer {
     pub const TABLE: u8 = 5;
 }
 
-/// What was answered, before the class is looked at.
+/// The answer of `resolve`, before the class has been examined.
 pub enum Answer<'py> {
     Class(Class),
     Fields { class: Bound<'py, PyAny>, names: Vec<Owned>, keeps: Option<Owned>, ours: bool },
@@ -303,7 +303,7 @@ impl Described {
         Described { object, class, only: OnceCell::new(), elements: RefCell::default(), in_order: RefCell::default() }
     }
 
-    /// How elements of so many bytes are laid out.
+    /// How elements of `size` bytes are laid out.
     pub fn elements(&self, py: Python<'_>, julia: &Julia, size: usize) -> PyResult<Rc<Elements>> {
         if let Some((_, known)) = self.elements.borrow().iter().find(|known| known.0 == size) {
             return Ok(known.clone());
@@ -319,7 +319,7 @@ impl Described {
         Ok(made)
     }
 
-    /// The dtype of arrays that hold objects of the type.
+    /// The dtype of arrays that hold objects of this type.
     pub fn boxed_dtype<'py>(&self, py: Python<'py>, julia: &Julia) -> PyResult<Bound<'py, PyAny>> {
         call(py, &julia.names.boxed_dtype, (bound(py, &self.object),))
     }
@@ -352,7 +352,7 @@ pub fn bound<'py>(py: Python<'py>, object: &Owned) -> Bound<'py, PyAny> {
     crate::cpython::held(py, object)
 }
 
-/// Calls a function of `holdall.julia`'s.
+/// Calls a function of `holdall.julia`.
 pub fn call<'py>(
     py: Python<'py>,
     function: &Owned,

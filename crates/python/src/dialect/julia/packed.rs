@@ -1,4 +1,4 @@
-//! Mappings from text to numbers, which Julia's programs are full of: their values are packed without a call of Python's.
+//! Mappings from text to numbers, which Julia's programs are full of: values are packed without a call into Python.
 
 use crate::cpython::dict::{self, Position};
 use crate::cpython::owned;
@@ -15,13 +15,14 @@ use pyo3::prelude::*;
 use std::rc::Rc;
 
 impl<W: TypedWriter> Encoder<'_, ToJulia<W>> {
-    /// A dict that knows its type: packed, where it is one from text to numbers.
+    /// Writes a dict that knows its type, packed if it is one from text to numbers.
     ///
     /// # Safety
     /// `object` is alive, of the class `Dict`.
     pub(super) unsafe fn julia_table(&mut self, object: Obj) -> Result<()> {
         let py = self.py;
-        // SAFETY: by the contract `object` is a `Dict`: a dict with the slot `type`. Keys and values are borrowed while only exact strings and numbers are looked at, which runs no Python code.
+        // SAFETY: `object` is a `Dict` by contract: a dict with the attribute `type`. Keys and values are borrowed only while
+        // exact strings and numbers are read, which runs no Python code.
         unsafe {
             let of_type = Bound::from_borrowed_ptr(py, object).getattr(intern!(py, "type"))?;
             let Some(packed) = self.packed_form(&of_type)? else { return self.lowered(object) };

@@ -1,4 +1,4 @@
-//! Mappings: all their keys, then all their values.
+//! Mappings: all their keys come first, then all their values.
 
 use crate::budget::hash_cost::may_run_code;
 use crate::cpython::fill;
@@ -23,12 +23,12 @@ use pyo3::types::{PyList, PySet};
 use std::rc::Rc;
 
 impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
-    /// A mapping: its keys, then its values, of these nodes.
+    /// Starts a mapping: its keys, then its values, for these nodes.
     pub(crate) fn table(&mut self, described: &Rc<Described>, nodes: (NodeId, NodeId)) -> Result<Option<Owned>> {
         self.claim(2, 320)?;
         let (julia, start) = (self.dialect.julia, self.here());
         let dict = match &described.class {
-            // What a type says of it, is a plain dict.
+            // By a schema it becomes a plain dict.
             _ if nodes != (ANY, ANY) => owned(new::dict(self.py)?.as_any()),
             Class::Table(_) if julia.is_pairs(start) => {
                 let none = new::list(self.py)?;
@@ -58,29 +58,31 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
         Ok(self.push(frame))
     }
 
-    /// A list all of whose values are leaves, or numbers; nothing is read of another.
+    /// Reads a list of leaves only, or a packed array of numbers; otherwise reads nothing.
     pub(crate) fn leaves_of(&mut self, item: NodeId) -> Result<Option<Owned>> {
         let before = self.r.place();
         let made = match self.r.token()? {
             Token::Items(end) => {
                 let accepts = self.rules.node(item).accepts;
+                let mut others = false;
                 self.leaves.clear();
                 while self.r.offset() < end {
                     let Some(value) = self.next_leaf(accepts)? else {
                         self.leaves.clear();
+                        others = true;
                         break;
                     };
                     self.leaves.push(value);
                 }
-                // An empty list is one of leaves; where something else came, its type and name were read.
-                let whole = self.r.offset() == end;
+                // Of a value that is no leaf the type and name have been read, which may be all of its bytes.
+                let whole = self.r.offset() == end && !others;
                 let len = self.leaves.len();
                 if whole {
                     self.claim(0, 64 + 8 * len)?;
                     self.bounds.objects = self.bounds.objects.checked_sub(len).ok_or_else(|| self.over(0))?;
-                    // SAFETY: the GIL is held; the list is fresh, with a place for each value.
+                    // SAFETY: the GIL is held while a decoder lives.
                     let list = unsafe { Owned::new(ffi::PyList_New(len as isize)) }.ok_or_else(raised)?;
-                    // SAFETY: as above.
+                    // SAFETY: the list was just created with `len` empty slots, one for each leaf.
                     unsafe { fill::first_items(list.get(), &mut self.leaves) };
                     Some(list)
                 } else {
@@ -114,7 +116,7 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
         }
         let size = self.element_size(count, data)?;
         if size == 0 {
-            // Without elements there is nothing to see of their size.
+            // Without elements, the size of one can't be seen.
             return match count {
                 0 => Ok(Some(owned(new::list(self.py)?.as_any()))),
                 _ => Err(decode(WRONG_SIZE, self.here())),
@@ -122,18 +124,18 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
         }
         self.claim(0, 64 + 40 * count)?;
         self.bounds.objects = self.bounds.objects.checked_sub(count).ok_or_else(|| self.over(0))?;
-        // SAFETY: the GIL is held; the list is filled before anybody sees it.
+        // SAFETY: the GIL is held while a decoder lives. The slots are filled before others see the list.
         let list = unsafe { Owned::new(ffi::PyList_New(count as isize)) }.ok_or_else(raised)?;
         for (at, bytes) in data.chunks_exact(size).enumerate() {
             let value = read_number(*kind, bytes)?.ok_or_else(|| decode(WRONG_DATA, self.here()))?;
-            // SAFETY: a place for each of `count` values.
+            // SAFETY: `list` is an owned reference to a list with `count` slots; `list_item` checks the index.
             unsafe { fill::list_item(list.get(), at, value) };
         }
         Ok(Some(list))
     }
 
-    /// The parameters of a type, where they are stored as an array of one type of bits: each as if it stood alone,
-    /// since nothing else says its type.
+    /// The parameters of a type, stored as an array of one bits type: each is made as if it stood alone, since nothing
+    /// else says its type.
     fn parameters(&mut self, element: usize, dimensions: Dimensions<'i>, data: &'i [u8]) -> Result<Owned> {
         let described = self.described(element)?;
         if let Class::Number(None, _) = &described.class {
@@ -145,7 +147,7 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
         self.values_by(make, element, dimensions, data)
     }
 
-    /// The same, where all of them are bytes.
+    /// The same for parameters that are all bytes.
     fn parameters_of_bytes(&mut self, data: &'i [u8]) -> Result<Owned> {
         let (py, at, names) = (self.py, self.here(), self.dialect.julia.names);
         self.claim(0, data.len().saturating_mul(64))?;
@@ -153,13 +155,13 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
         Ok(owned(&made.map_err(|error| self.refuse(error, at))?))
     }
 
-    /// A packed array as a list of whatever its elements are.
+    /// A packed array as a list, whatever its elements are.
     fn values_of(&mut self, element: usize, dimensions: Dimensions<'i>, data: &'i [u8]) -> Result<Owned> {
         let make = &self.dialect.julia.names.items;
         self.values_by(make, element, dimensions, data)
     }
 
-    /// A packed array as a list, made by a function of `holdall.julia`'s.
+    /// A packed array as a list that a function of `holdall.julia` makes.
     fn values_by(&mut self, make: &Owned, element: usize, dimensions: Dimensions<'i>, data: &'i [u8]) -> Result<Owned> {
         let (py, at, julia) = (self.py, self.here(), self.dialect.julia);
         let described = self.described(element)?;
@@ -174,7 +176,7 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
         Ok(owned(&made.map_err(|error| self.refuse(error, at))?))
     }
 
-    /// Goes on with the lists of a `Lists` frame.
+    /// Resumes a `Lists` frame.
     pub(crate) fn run_lists(&mut self) -> Result<Option<Frame<JuliaMake>>> {
         let depth = self.stack.len();
         while self.stack[depth - 1].at < self.stack[depth - 1].len {
@@ -219,7 +221,7 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
         Ok(self.pop())
     }
 
-    /// Each item of a list as a node wants it.
+    /// Coerces each item of a list to a node.
     pub(crate) fn coerced(&self, list: Owned, item: NodeId) -> Result<Owned> {
         if item == ANY {
             return Ok(list);
@@ -231,7 +233,7 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
         Ok(owned(made.as_any()))
     }
 
-    /// A mapping with its keys and values; where Python can't hash a key, pairs.
+    /// Fills a mapping with its keys and values, or returns pairs if Python can't use a key in a dict.
     pub(crate) fn filled(
         &mut self,
         described: &Described,
@@ -247,14 +249,15 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
             None => Err(decode("a mapping whose keys or values are no list", at)),
         };
         let (keys, values) = (listed(keys)?, listed(values)?);
-        // SAFETY: lists that are held; what they hold is, while they are not changed, and nobody else has them.
+        // SAFETY: both lists are held here. A key's own `__hash__` or `__eq__` could shorten one, so each item is asked for anew, and
+        // gets a reference before such code runs.
         unsafe {
             let len = ffi::PyList_Size(keys.get());
             if ffi::PyList_Size(values.get()) != len {
                 return Err(decode("a mapping of more keys than values, or fewer", at));
             }
             self.charge(48 * len as usize)?;
-            // Known from the time before, in which others had referred to it when a key turned out to be none.
+            // An earlier round has found that this mapping has to be pairs (`Julia::until_settled`).
             if ffi::PyList_Check(dict.get()) != 0 {
                 self.charge(64 * len as usize)?;
                 for place in 0..len {
@@ -270,8 +273,7 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
             let mut deferred = false;
             let adding = Adding::new(&self.r, &self.rules.work, at).again();
             for place in 0..len {
-                let key = Owned::borrowed(ffi::PyList_GetItem(keys.get(), place));
-                let value = Owned::borrowed(ffi::PyList_GetItem(values.get(), place));
+                let (key, value) = (item(&keys, place)?, item(&values, place)?);
                 if !is_hashable(key.get()) {
                     return self.pairs(described, object_id, &keys, &values, start);
                 }
@@ -286,7 +288,7 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
                     return self.pairs(described, object_id, &keys, &values, start);
                 }
             }
-            // Julia tells some keys apart that Python does not: text and a symbol of the same name.
+            // Julia distinguishes some keys that are equal in Python: a text, and a symbol with the same name.
             if !deferred && ffi::PyDict_Size(dict.get()) != len {
                 return self.pairs(described, object_id, &keys, &values, start);
             }
@@ -294,7 +296,7 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
         Ok(dict)
     }
 
-    /// A set of the keys of a mapping: those that can't be hashed yet become its members when they do.
+    /// Defers the members of a set whose table has keys that can't be hashed yet.
     pub(crate) fn defer_members(&mut self, set: &Owned, table: &Owned) -> Result<()> {
         if self.late.deferred.is_empty() || !bound(self.py, set).is_instance_of::<PySet>() {
             return Ok(());
@@ -307,20 +309,20 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
         };
         let members: Vec<Deferred> = self.late.deferred.iter().filter_map(of_table).collect();
         if !members.is_empty() {
-            // It knows its order by the table, once that is filled.
+            // The set takes its order from the table, once that is filled.
             bound(self.py, set).setattr(intern!(self.py, "_order"), bound(self.py, table))?;
         }
         self.late.deferred.extend(members);
         Ok(())
     }
 
-    /// Sets an item whose key could not be hashed before. Where it still can't be, or there is an equal one, the
-    /// mapping that begins at `start` has to be pairs.
+    /// Sets an item whose key could not be hashed when it came. If it still can't be, or equals another key, the mapping at
+    /// the offset `start` has to be pairs.
     ///
     /// # Safety
     /// All are alive; `dict` is a dict.
     pub(crate) unsafe fn set_deferred(&mut self, dict: Obj, key: Obj, value: Obj, start: usize) -> Result<()> {
-        // SAFETY: by the contract all are alive, and `dict` is a dict; a deferred item holds its key and value while Python code compares them.
+        // SAFETY: all are alive and `dict` is a dict, by contract; the deferred item holds them while keys are compared.
         unsafe {
             match ffi::PyDict_Contains(dict, key) {
                 0 if Adding::new(&self.r, &self.rules.work, start).schemaless_item(dict, key, value)? => return Ok(()),
@@ -336,14 +338,14 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
         self.build_anew(start)
     }
 
-    /// Others may have referred to the dict of the mapping that begins there: all is built anew, with pairs in its place.
+    /// Others may have referred to the mapping at this offset as a dict: the message is built again, with pairs instead.
     fn build_anew(&mut self, start: usize) -> Result<()> {
         self.dialect.julia.make_pairs(start);
         self.dialect.anew.get_or_insert(start);
         Ok(())
     }
 
-    /// What stands for a mapping whose keys are none in Python.
+    /// The pairs that replace a mapping with keys that Python can't use.
     #[cold]
     fn pairs(
         &mut self,
@@ -365,17 +367,28 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
     }
 }
 
-/// Whether its class says that it can be hashed.
+/// Whether an object's class defines a hash.
 ///
 /// # Safety
 /// `object` is alive.
 unsafe fn is_hashable(object: Obj) -> bool {
-    // SAFETY: by the contract alive; its class is not changed while it is read.
+    // SAFETY: `object` is alive by contract, and holds its class; no Python code runs.
     let hash = unsafe { (*ffi::Py_TYPE(object)).tp_hash };
     hash.is_some_and(|hash| hash as *const () != ffi::PyObject_HashNotImplemented as *const ())
 }
 
-/// What a sequence or an array holds, as a list.
+/// The item of a list at that place; IndexError if the list has become shorter.
+fn item(list: &Owned, place: isize) -> Result<Owned> {
+    // SAFETY: `list` is an owned reference to a list; the item is borrowed until it gets a reference, while no Python code runs.
+    unsafe {
+        match ffi::PyList_GetItem(list.get(), place) {
+            item if item.is_null() => Err(raised()),
+            item => Ok(Owned::borrowed(item)),
+        }
+    }
+}
+
+/// The items of a sequence or an array, as a list.
 fn as_list(py: Python<'_>, object: &Owned) -> PyResult<Owned> {
     let object = bound(py, object);
     if object.is_exact_instance_of::<PyList>() {
@@ -384,6 +397,6 @@ fn as_list(py: Python<'_>, object: &Owned) -> PyResult<Owned> {
     if let Some(method) = object.getattr_opt("tolist")? {
         return Ok(owned(&method.call0()?));
     }
-    // SAFETY: alive; a new reference.
+    // SAFETY: `object` is a live reference; the result is a new reference or null.
     unsafe { Owned::new(ffi::PySequence_List(object.as_ptr())) }.ok_or_else(|| PyErr::fetch(py))
 }

@@ -1,5 +1,4 @@
-//! Values with types of their own against a schema: a class's fields by position, numbers and arrays as the schema
-//! wants them.
+//! Typed values against a schema: the fields of a class by position, numbers and arrays as the schema wants them.
 
 use crate::cpython::owned;
 use crate::cpython::{int, new, Owned};
@@ -20,13 +19,13 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyComplex, PyFloat, PyFrozenSet, PyInt, PyList, PySet, PyString, PyTuple};
 use std::rc::Rc;
 
-/// Empty lists that an array without elements may become.
+/// How many empty lists an array without elements may become.
 const MOST_EMPTY: usize = 1 << 16;
-/// Sequences within sequences that are made anew: dimensions of arrays, mostly.
+/// How deep nested sequences are converted; they are mostly the dimensions of arrays.
 const MOST_RESHAPED: usize = 32;
 
 impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
-    /// A tagged value against a schema.
+    /// Makes or starts a typed value against a node.
     pub(crate) fn typed_by_schema(
         &mut self,
         tagged: TypedValue<'i>,
@@ -54,8 +53,8 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
                         let made = self.structure(&described, 0)?;
                         let missing = self.dialect.julia.names.missing.get();
                         match made {
-                            // What is missing is nothing, to Python.
-                            // SAFETY: the singleton is alive.
+                            // Python's `None` stands for `missing`.
+                            // SAFETY: `None` lives as long as the interpreter.
                             Some(made) if made.get() == missing => Ok(Some(unsafe { Owned::borrowed(ffi::Py_None()) })),
                             Some(made) => self.checked_object(made, id, NO_ID).map(Some),
                             None => Err(decode(WRONG_DATA, at)),
@@ -95,7 +94,7 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
         }
     }
 
-    /// Bytes against a schema.
+    /// Bytes against a node.
     pub(crate) fn octets_by_schema(&mut self, data: &'i [u8], node: &'i Node, id: NodeId) -> Result<Option<Owned>> {
         let py = self.py;
         self.looked_at(id, |decoder| {
@@ -103,14 +102,14 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
                 return decoder.octets(data);
             }
             let bytes = new::bytes(py, data)?;
-            // A list of numbers, where one is wanted.
+            // A list of numbers, if the node wants a sequence and not bytes.
             let is_list = node.seq.is_some() && node.accepts & accepts::BYTES == 0;
             let made = if is_list { listed(bytes.as_any())? } else { owned(bytes.as_any()) };
             decoder.done(Some(made))
         })
     }
 
-    /// What is a list, a tuple, a set or an array by its own type, as the sequence that the node wants.
+    /// A list, tuple, set or array as the sequence that the node wants; other objects unchanged.
     pub(crate) fn reshaped(&self, object: Owned, id: NodeId, depth: usize) -> Result<Owned> {
         let py = self.py;
         let node = self.rules.node(id);
@@ -123,7 +122,7 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
             {
                 listed(&given)?
             } else if given.get_type().hasattr(intern!(py, "__array_interface__"))? {
-                // Lists within lists, none of which has an element.
+                // An array without elements can become very many empty lists.
                 let shape: Vec<usize> = given.getattr(intern!(py, "shape"))?.extract()?;
                 let lists = shape.iter().try_fold(1usize, |all, &len| all.checked_mul(len.max(1)));
                 if shape.contains(&0) && lists.is_none_or(|lists| lists > MOST_EMPTY) {
@@ -165,11 +164,11 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
         }))
     }
 
-    /// A value as the node wants it: as what it is, or as the builtin that it is a kind of.
+    /// Coerces a value to a node: as it is, or else as the builtin that it is an instance of.
     pub(crate) fn as_node(&self, object: Owned, id: NodeId) -> Result<Owned> {
         let object = self.reshaped(object, id, 0)?;
         let record = self.dialect.julia.names.record.get().cast();
-        // SAFETY: held.
+        // SAFETY: `object` is an owned reference.
         if unsafe { ffi::Py_TYPE(object.get()) } == record && self.takes_class(id, record) {
             return Ok(object);
         }
@@ -178,7 +177,7 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
             done => return done,
         };
         let given = bound(self.py, &object);
-        // SAFETY: alive; new references or null.
+        // SAFETY: `object` is an owned reference, of the type just checked; results are new references or null.
         let plain = unsafe {
             if given.is_instance_of::<PyString>() {
                 Owned::new(ffi::PyUnicode_FromObject(object.get()))
@@ -203,7 +202,7 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
         }
     }
 
-    /// Whether instances of a class may stand there.
+    /// Whether the node accepts instances of a class.
     fn takes_class(&self, id: NodeId, class: *mut ffi::PyTypeObject) -> bool {
         let Some(schema) = self.rules.schema else { return false };
         self.rules.node(id).classes.iter().any(|&index| schema.classes[index as usize].is(class))
@@ -214,7 +213,7 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
         class.and_then(|class| class.fields.get(at)).map_or(ANY, |field| field.node)
     }
 
-    /// How instances of a type are built as the class that the node wants, field by field in order.
+    /// How to build the class that the node wants from a type's values, field by field in order.
     fn shape_in_order(
         &mut self,
         described: &Rc<Described>,
@@ -233,7 +232,7 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
         };
         let record = self.dialect.julia.names.record.get();
         let candidates = node.classes.iter().copied().chain(of_tuple);
-        // Its slots are no fields of the type's.
+        // A record is wanted, whose slots are not fields of the type.
         if candidates.clone().any(|index| schema.classes[index as usize].is(record.cast())) {
             return Ok(None);
         }
@@ -242,7 +241,7 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
                 Some(index) => (index, Some(shape)),
                 None => return Ok(None),
             },
-            // Of one class alone it can be, its fields are those of the type.
+            // Only one class is possible, so its fields are those of the type.
             None => match (self.only_class(node), of_tuple) {
                 (Some(index), _) | (None, Some(index)) if candidates.clone().count() == 1 => (index, None),
                 _ => return Ok(None),
@@ -266,13 +265,13 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
     }
 }
 
-/// Whether a node wants NumPy's arrays as they come.
+/// Whether a node wants NumPy arrays unchanged.
 fn takes_arrays(node: &Node) -> bool {
     node.scalars.iter().any(|scalar| matches!(scalar, Scalar::Numpy { .. }))
 }
 
-/// What there is in a sequence, as a list.
+/// The items of a sequence as a list.
 fn listed(object: &Bound<'_, PyAny>) -> Result<Owned> {
-    // SAFETY: alive; a new reference or null.
+    // SAFETY: `object` is a live reference; the result is a new reference or null.
     unsafe { Owned::new(ffi::PySequence_List(object.as_ptr())) }.ok_or_else(raised)
 }

@@ -1,7 +1,7 @@
-//! The types of a message that is being written: described once each, and which of them stand apart.
+//! The types of a message that is being written: each is described once, and some go to the back-reference table.
 //!
-//! BSON.jl keeps what is mutable as one object wherever it is met, and takes a mutable struct's type for one, too: a type that
-//! is used twice stands apart then. Others are described again wherever they are used.
+//! BSON.jl keeps a mutable object as one object wherever it occurs, and the type of a mutable struct counts as one: if it is
+//! used twice, it goes to the table. Other types are described again wherever they are used.
 
 use crate::cpython::owned;
 use crate::cpython::Owned;
@@ -15,10 +15,10 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat, PyInt, PyString, PyTuple};
 use std::rc::Rc;
 
-/// Parameters within parameters: they are described by recursion.
+/// How deep parameters may nest, which are described by recursion.
 const MOST_NESTED: usize = 64;
 
-/// Bytes of a description: types that hold others twice, and so on, would have no end.
+/// The most bytes of a description: types that contain others twice, and so on, would have no end.
 const MOST_DESCRIBED: usize = 1 << 20;
 
 #[derive(Debug)]
@@ -41,21 +41,21 @@ struct Entry {
     written: Option<Rc<Vec<u8>>>,
 }
 
-/// By the numbers that they get when they are met first.
+/// Types by their numbers, which count them in the order of their first use.
 #[derive(Debug, Default)]
 pub struct Types {
     entries: Vec<Entry>,
     by_object: HashMap<usize, Option<u32>, rustc_hash::FxBuildHasher>,
     by_description: HashMap<Vec<u8>, u32>,
-    /// So that no address is used twice.
+    /// Keeps the types alive, so that no address is used twice.
     objects: Vec<Owned>,
 }
 
-/// A symbol's name, or text, as it is stored.
+/// The bytes of a symbol's name or of a text, as they are stored.
 pub fn utf8(text: &Bound<'_, PyString>) -> PyResult<Vec<u8>> {
     match text.to_str() {
         Ok(text) => Ok(Vec::from(text.as_bytes())),
-        // Bytes that are no UTF-8 came as lone surrogates; others stand for themselves.
+        // Bytes that are not UTF-8 were read as lone surrogates; surrogates beyond those are stored as they are.
         Err(_) => {
             let encoded = match text.call_method1("encode", ("utf-8", "surrogateescape")).if_taken()? {
                 Some(encoded) => encoded,
@@ -67,7 +67,7 @@ pub fn utf8(text: &Bound<'_, PyString>) -> PyResult<Vec<u8>> {
 }
 
 impl Types {
-    /// The number of a type; none where it has parameters that are described by objects of their own.
+    /// The number of a type; `None` if it has parameters that are described by objects of their own.
     pub fn number(&mut self, names: &Names, object: &Bound<'_, PyAny>) -> Result<Option<u32>> {
         self.nested(names, object, 0)
     }
@@ -108,7 +108,7 @@ impl Types {
         }
         let mutable: bool = object.getattr("is_mutable")?.extract()?;
         if let Some(&known) = self.by_description.get(&described) {
-            // Of a file's types only those that stood apart there are known to be.
+            // Of types that came from a file, only those in its table are known to be mutable.
             self.entries[known as usize].mutable |= mutable;
             return Ok(Some(known));
         }
@@ -118,7 +118,7 @@ impl Types {
         Ok(Some(number))
     }
 
-    /// Takes a parameter apart; says no to one that needs an object of its own.
+    /// Takes a parameter apart. `false`: it needs an object of its own.
     fn parameter(
         &mut self,
         names: &Names,
@@ -157,7 +157,7 @@ impl Types {
         Ok(true)
     }
 
-    /// The whole description of a parameter that is a type: none of it stands apart.
+    /// The full description of a parameter that is a type, without any references.
     fn whole(&self, held: &Held) -> Vec<u8> {
         let Held::Type(number) = held else { return Vec::new() };
         let entry = &self.entries[*number as usize];
@@ -165,7 +165,7 @@ impl Types {
         description(entry.path.iter().map(Vec::as_slice), &forms(&entry.parameters, &whole))
     }
 
-    /// Counts a use of a type, and of those that are described with it.
+    /// Counts a use of a type, and of the types that are described with it.
     pub fn count(&mut self, number: u32) {
         let entry = &mut self.entries[number as usize];
         entry.uses = entry.uses.saturating_add(1);
@@ -179,12 +179,12 @@ impl Types {
         }
     }
 
-    /// How many stand apart.
+    /// How many types go to the table.
     pub fn back_references(&self) -> usize {
         self.entries.iter().filter(|entry| entry.stands_apart()).count()
     }
 
-    /// What instances of a type have as its description. `begin` gives a number to one that stands apart.
+    /// What instances of a type have as their type. `begin` gives an id to a type that goes to the table.
     pub fn written(&mut self, number: u32, begin: &mut impl FnMut(u32) -> Result<u64>) -> Result<Rc<Vec<u8>>> {
         let entry = &self.entries[number as usize];
         if let Some(written) = &entry.written {
@@ -198,7 +198,7 @@ impl Types {
         Ok(written)
     }
 
-    /// The description itself, in which others may be referred to.
+    /// The description itself, which may refer to types in the table.
     pub fn described(&mut self, number: u32, begin: &mut impl FnMut(u32) -> Result<u64>) -> Result<Vec<u8>> {
         let mut inner = Vec::new();
         for at in 0..self.entries[number as usize].parameters.len() {
@@ -230,10 +230,10 @@ fn forms<'a>(parameters: &'a [Held], described: &'a [Vec<u8>]) -> Vec<Parameter<
     parameters.iter().zip(described).map(form).collect()
 }
 
-/// Text that is no UTF-8, which some languages allow: as Python's own file names, bytes beyond it are lone surrogates.
+/// Text that is not UTF-8, which some languages allow: as in Python's file names, other bytes become lone surrogates.
 #[cold]
 pub fn escaped(bytes: &[u8]) -> Result<Owned> {
-    // SAFETY: the GIL is held while a decoder lives; the bytes are readable for their length.
+    // SAFETY: the GIL is held while a decoder lives; `bytes` are readable for their length.
     unsafe {
         Owned::new(ffi::PyUnicode_DecodeUTF8(bytes.as_ptr().cast(), bytes.len() as isize, c"surrogateescape".as_ptr()))
     }

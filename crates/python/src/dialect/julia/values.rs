@@ -1,6 +1,6 @@
-//! Values with types of their own, as Julia's programs store them: instances by position, arrays, mappings.
+//! Typed values, as Julia's programs store them: instances by position, arrays, mappings.
 //!
-//! A type is described by a value, which is built once a message; `holdall.julia` says then how its values are made.
+//! A type is described by a value, which is built once per message; `holdall.julia` then says how its values are made.
 
 use crate::classes::state::{allocate, slot_mut};
 use crate::cpython::fill;
@@ -10,7 +10,7 @@ use crate::decode::frame::{Frame, Kind, Make, Parts};
 use crate::decode::{Decoder, NO_ID};
 use crate::dialect::julia::known::{FromJulia, JuliaMake, JuliaReader};
 use crate::dialect::julia::{bound, call, read_number, Class, Described, Names};
-use crate::error::{decode, raised, refused, DecodeError, Fault, Result};
+use crate::error::{decode, raised, Result};
 use crate::memory::Vec;
 use crate::schema::node::accepts;
 use crate::schema::ANY;
@@ -26,7 +26,7 @@ pub(crate) const WRONG_DATA: &str = "a value whose bytes or fields do not fit it
 pub(crate) const WRONG_SIZE: &str = "an array whose data do not fit its shape";
 
 impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
-    /// A tagged value.
+    /// Makes or starts a typed value.
     pub(crate) fn typed_value(&mut self, tagged: TypedValue<'i>) -> Result<Option<Owned>> {
         match tagged {
             TypedValue::Struct { class, fields } => {
@@ -55,7 +55,7 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
                 let made = self.instance(shape)?;
                 let object = made.as_ref().or_else(|| self.stack.get(depth).and_then(|frame| frame.object.as_ref()));
                 if let (Some(name), Some(object)) = (keeps, object) {
-                    // SAFETY: both are held. A fresh instance's own attribute, past what its class defines.
+                    // SAFETY: `made` or its frame holds the instance, `described` the type. No `__setattr__` of the class runs.
                     if unsafe { ffi::PyObject_GenericSetAttr(object.get(), name.get(), described.object.get()) } != 0 {
                         return Err(raised());
                     }
@@ -71,7 +71,8 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
                 }
                 let made = call(self.py, function, (bound(self.py, &described.object), new::list(self.py)?));
                 let made = owned(&made.map_err(|error| self.refuse(error, self.here()))?);
-                // A type's only value is one object, unless that could be told from an equal one by who refers to it.
+                // A type without fields has a single value, so one object serves all places. Tuples are made anew: only
+                // references to the same one share it.
                 if !bound(self.py, &made).is_instance_of::<PyTuple>() {
                     let _ = described.only.set(made.clone());
                 }
@@ -96,16 +97,16 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
         ))
     }
 
-    /// A type that nobody has a class for: a record of its values.
+    /// A record of the values of a type for which there is no class.
     pub(crate) fn record(&mut self, described: &Described, fields: usize) -> Result<Option<Owned>> {
         self.claim(fields, 160 + 8 * fields)?;
         let names = self.dialect.julia.names;
         let [of_type, values] = names.record_slots;
-        // SAFETY: the GIL is held; the class has the two slots, which are empty in a fresh instance.
+        // SAFETY: the GIL is held; `record_slots` are the offsets of the class's slots, which are empty in a new instance.
         let (object, list) = unsafe {
             let object = allocate(names.record.get().cast(), 0)?;
             let list = Owned::new(ffi::PyList_New(fields as isize)).ok_or_else(raised)?;
-            // What refers to it from within sees it.
+            // A reference from within can see the list while it is being filled.
             fill::pad(list.get());
             replace(slot_mut(object.get(), values), list.clone().into_raw());
             replace(slot_mut(object.get(), of_type), described.object.clone().into_raw());
@@ -116,7 +117,7 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
         let mut at = 0;
         while at < fields {
             let Some(value) = self.next_leaf(accepts::ALL)? else { break };
-            // SAFETY: a list of ours, with a place for each value.
+            // SAFETY: `list` is an owned reference to a list; `list_item` checks the index.
             unsafe { fill::list_item(list.get(), at, value) };
             at += 1;
         }
@@ -124,7 +125,7 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
             self.whole(object_id, object.get());
             return Ok(Some(object));
         }
-        // The record below, its values above: what is on top is built first.
+        // The frame of the values is above that of the record: the top of the stack is built first.
         let below = self.frame(Kind::Fields, Some(object), 0, object_id);
         self.push(below);
         let values = self.frame(Kind::List, Some(list), fields, NO_ID);
@@ -182,7 +183,7 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
         self.done(Some(owned(&made)))
     }
 
-    /// A type. One that stands apart is that of a mutable struct: others are described wherever they are met.
+    /// A type. One with an id is that of a mutable struct, since others are described wherever they occur.
     fn datatype(&self, path: &Owned, parameters: Bound<'i, PyTuple>, object_id: u32) -> PyResult<Bound<'i, PyAny>> {
         let py = self.py;
         let names = Names::get(py)?;
@@ -208,14 +209,14 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
                 }
             }
             Class::Bits(function) => call(py, function, (object, new::bytes(py, data)?)),
-            // Of a type that is none here: its bytes.
+            // Of a type without a class here: its bytes.
             _ => call(py, &self.dialect.julia.names.bits, (object, new::bytes(py, data)?)),
         };
         let made = made.map_err(|error| self.refuse(error, at))?;
         self.done(Some(owned(&made)))
     }
 
-    /// Names of modules and of what is in them.
+    /// The names of a path: of modules, and of what is in them.
     pub(crate) fn path(&mut self, path: Path<'i>) -> Result<Owned> {
         let mut names = Vec::new();
         for name in R::path(path) {
@@ -226,7 +227,7 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
         Ok(owned(names.as_any()))
     }
 
-    /// What a `Lists` or `Gather` frame of a tagged value makes.
+    /// Makes the value of a `Lists` or `Gather` frame.
     pub(crate) fn make_typed_value(
         &mut self,
         make: &JuliaMake,
@@ -267,22 +268,5 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
             self.defer_members(&made, table)?;
         }
         Ok(made)
-    }
-
-    /// A function of ours, or of the user's, did not take what a message holds.
-    #[cold]
-    pub(crate) fn refuse(&self, error: PyErr, at: usize) -> Fault {
-        // One of ours that knows no place says what is wrong by itself.
-        let said = error.get_type(self.py).is(self.py.get_type::<DecodeError>());
-        if said && error.value(self.py).getattr(intern!(self.py, "offset")).map_or(true, |offset| offset.is_none()) {
-            return decode(error.value(self.py), at);
-        }
-        let cause = error.clone_ref(self.py);
-        error.restore(self.py);
-        let refused = refused("a value that can't be made of what is stored of it", at).into_py(0);
-        if !refused.value(self.py).is(cause.value(self.py)) {
-            refused.set_cause(self.py, Some(cause));
-        }
-        refused.into()
     }
 }

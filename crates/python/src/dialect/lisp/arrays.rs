@@ -1,14 +1,13 @@
 //! Arrays: those of numbers, bits or characters are NumPy's (or bytes, or text), all others a value class that holds objects.
 
-use super::known::{FromLisp, LispMake};
 use super::call;
+use super::known::{FromLisp, LispMake};
 use crate::cpython::{held, new, owned, Owned};
 use crate::decode::frame::{Frame, Make};
 use crate::decode::Decoder;
 use crate::error::{decode, Result};
 use crate::memory::Vec;
-use holdall_format::lisp::Element;
-use holdall_format::model::{ArrayHeader, Dimensions, LispReader};
+use holdall_format::model::{ArrayHeader, Dimensions, Element, LispReader};
 use holdall_format::Token;
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyList, PyTuple};

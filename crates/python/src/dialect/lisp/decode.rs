@@ -1,21 +1,23 @@
 //! Lisp's files as this dialect decodes them: its hooks in the loop.
 
-use super::known::{Class, FromLisp, LispMake};
 use super::call;
+use super::known::{Class, FromLisp, LispMake};
 use crate::cpython::{held, int, owned, Obj, Owned};
 use crate::decode::dialect::Dialect;
 use crate::decode::frame::{Frame, Make};
 use crate::decode::{Decoder, Numbered, NO_ID};
-use crate::error::{decode, raised, refused, Fault, Result};
+use crate::error::{decode, raised, refused, Result};
 use crate::memory::Vec;
-use crate::schema::node::{Scalar, Seq, SeqKind};
+use crate::schema::node::{accepts, Seq, SeqKind};
 use crate::schema::{NodeId, ANY};
 use holdall_format::model::{LispReader, LispValue};
 use holdall_format::Token;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
+use std::ptr::addr_of_mut;
 
+const UNHASHABLE: &str = "a set's member can't be hashed";
 const OUT_OF_PLACE: &str = "a description of objects out of place";
 
 impl<'i, R: LispReader<'i>> Dialect<'i> for FromLisp<'i, R> {
@@ -48,11 +50,12 @@ impl<'i, R: LispReader<'i>> Dialect<'i> for FromLisp<'i, R> {
         decoder.typed_lisp(token, id)
     }
 
+    fn coerced(decoder: &Decoder<'i, Self>, object: Owned, id: NodeId) -> Result<Owned> {
+        decoder.as_wanted(object, id)
+    }
+
     #[inline(always)]
-    fn end_of_list(
-        decoder: &mut Decoder<'i, Self>,
-        frame: Option<Frame<LispMake>>,
-    ) -> Result<Option<Frame<LispMake>>> {
+    fn end_of_list(decoder: &mut Decoder<'i, Self>, frame: Option<Frame<LispMake>>) -> Result<Option<Frame<LispMake>>> {
         decoder.end_of_list(frame)
     }
 
@@ -177,24 +180,10 @@ impl<'i, R: LispReader<'i>> Decoder<'i, FromLisp<'i, R>> {
         self.done(Some(made))
     }
 
-    /// A value against a node of a schema; `None` where it is like any other.
+    /// Builds a value as a node of a schema wants it. `None`: it is like a value of any other format.
     fn typed_lisp(&mut self, token: &Token<'i>, id: NodeId) -> Result<Option<Option<Owned>>> {
         let node = self.rules.node(id);
         match *token {
-            // NIL is the empty list, and false.
-            Token::None => {
-                if let Some(Seq { .. }) = &node.seq {
-                    // SAFETY: the GIL is held while a decoder lives.
-                    let list = unsafe { Owned::new(ffi::PyList_New(0)) }.ok_or_else(raised)?;
-                    return self.looked_at(id, |decoder| decoder.done(Some(list))).map(Some);
-                }
-                if node.scalars.iter().any(|scalar| matches!(scalar, Scalar::Bool)) {
-                    // SAFETY: the singleton lives as long as the interpreter.
-                    let no = unsafe { Owned::borrowed(ffi::Py_False()) };
-                    return self.done(Some(no)).map(Some);
-                }
-                Ok(None)
-            }
             Token::LispValue(LispValue::List(len)) => match &node.seq {
                 Some(Seq { kind: SeqKind::List(item), min: None, max: None }) => {
                     let item = *item;
@@ -202,21 +191,72 @@ impl<'i, R: LispReader<'i>> Decoder<'i, FromLisp<'i, R>> {
                 }
                 _ => self.looked_at(id, |decoder| decoder.list_of_conses(len, ANY)).map(Some),
             },
+            Token::LispValue(LispValue::Object) if !node.classes.is_empty() || node.map.is_some() => {
+                let object_id = self.take_id();
+                let described = self.described()?;
+                self.object_id = object_id;
+                // Instances of a class that is mapped to the type, else any class with these fields.
+                match &described.class {
+                    Class::Record if described.by_name.names.len() == described.slots => {
+                        self.typed_record(&described.by_name, node, id).map(Some)
+                    }
+                    _ => self.looked_at(id, |decoder| decoder.begin_object(&described)).map(Some),
+                }
+            }
             Token::LispValue(value) => self.looked_at(id, |decoder| decoder.lisp_value(value)).map(Some),
             _ => Ok(None),
         }
     }
 
-    /// The error for a value that a function of ours, or of the user's, refused.
-    #[cold]
-    pub(super) fn refuse(&self, error: PyErr, at: usize) -> Fault {
-        let cause = error.clone_ref(self.py);
-        error.restore(self.py);
-        let refused = refused("a value that can't be made of what is stored of it", at).into_py(0);
-        if !refused.value(self.py).is(cause.value(self.py)) {
-            refused.set_cause(self.py, Some(cause));
+    /// Fits a finished object to a node: NIL becomes an empty list, an empty dict or False, a list or tuple the sequence that
+    /// the node wants.
+    fn as_wanted(&self, object: Owned, id: NodeId) -> Result<Owned> {
+        let node = self.rules.node(id);
+        // SAFETY: `object` is an owned reference; results are new references or null.
+        let made = unsafe {
+            let class = ffi::Py_TYPE(object.get());
+            if object.get() == ffi::Py_None() && node.accepts & accepts::NONE == 0 {
+                if node.seq.is_some() {
+                    let empty = Owned::new(ffi::PyList_New(0)).ok_or_else(raised)?;
+                    return self.as_wanted(empty, id);
+                }
+                match node.map.is_some() {
+                    true => Some(ffi::PyDict_New()),
+                    false if node.accepts & accepts::BOOL != 0 => Some(ffi::PyBool_FromLong(0)),
+                    false => None,
+                }
+            } else if class == addr_of_mut!(ffi::PyList_Type) {
+                match node.seq.as_ref().map(|seq| &seq.kind) {
+                    Some(SeqKind::Tuple(_) | SeqKind::Fixed(_) | SeqKind::NamedTuple(_)) => {
+                        Some(ffi::PySequence_Tuple(object.get()))
+                    }
+                    Some(SeqKind::Set(_)) => Some(ffi::PySet_New(object.get())),
+                    Some(SeqKind::FrozenSet(_)) => Some(ffi::PyFrozenSet_New(object.get())),
+                    Some(SeqKind::Deque(_)) => {
+                        let deque =
+                            self.py.import("collections")?.getattr("deque")?.call1((held(self.py, &object),))?;
+                        return self.rules.coerce(id, owned(&deque));
+                    }
+                    _ => None,
+                }
+            } else if class == addr_of_mut!(ffi::PyTuple_Type) {
+                match node.seq.as_ref().map(|seq| &seq.kind) {
+                    Some(SeqKind::List(_)) => Some(ffi::PySequence_List(object.get())),
+                    Some(SeqKind::Set(_)) => Some(ffi::PySet_New(object.get())),
+                    _ => None,
+                }
+            } else {
+                None
+            }
+        };
+        match made {
+            Some(made) => {
+                // SAFETY: a new reference, or null with an exception set.
+                let made = unsafe { Owned::new(made) }.ok_or_else(|| refused(UNHASHABLE, self.here()))?;
+                self.rules.coerce(id, made)
+            }
+            None => self.rules.coerce(id, object),
         }
-        refused.into()
     }
 
     /// All values of a message, as a list: one behind the other they may refer to each other.
@@ -224,7 +264,7 @@ impl<'i, R: LispReader<'i>> Decoder<'i, FromLisp<'i, R>> {
         let list = PyList::empty(self.py);
         self.numbered.push(Numbered::open());
         while self.r.more()? {
-            let made = match self.value(ANY, crate::schema::node::accepts::ALL).map_err(|fault| fault.found(self.here()))? {
+            let made = match self.value(ANY, accepts::ALL).map_err(|fault| fault.found(self.here()))? {
                 Some(made) => made,
                 None => self.run(0)?,
             };
@@ -239,4 +279,3 @@ impl<'i, R: LispReader<'i>> Decoder<'i, FromLisp<'i, R>> {
         <FromLisp<'i, R> as Dialect<'i>>::finish(self)
     }
 }
-

@@ -1,6 +1,7 @@
 //! Objects as Lisp's values: instances of mapped classes slot by slot, all else as `holdall.lisp` lowers it.
 
-use super::{call, Names};
+use super::call;
+use super::named::{ClassForm, Mapped, ToLisp};
 use crate::classes::plan;
 use crate::classes::state;
 use crate::cpython::dict;
@@ -9,14 +10,14 @@ use crate::encode::dialect::Dialect;
 use crate::encode::memo::Met;
 use crate::encode::{shapes, Encoder, Sharing};
 use crate::error::{encode, raised, EncodeError, Result};
-use crate::memory::{HashMap, Vec};
-use crate::types::walker::{WorkItem, BY_PARENT};
-use holdall_format::lisp::{tag, Element};
-use holdall_format::model::{LispForm, LispWriter};
+use crate::memory::Vec;
+use crate::types::walker::{WorkItem, BY_PARENT, BY_PARENT_AND_US};
+use holdall_format::lisp::COUNTED_REFERENCES;
+use holdall_format::model::{Element, LispForm, LispWriter};
 use pyo3::ffi;
+use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyComplex, PyList, PyTuple};
-use std::marker::PhantomData;
+use pyo3::types::{PyComplex, PyList, PyString, PyTuple};
 use std::ptr::addr_of_mut;
 use std::rc::Rc;
 
@@ -30,116 +31,6 @@ mod answer {
     pub const PATHNAME: u8 = 5;
     pub const COMPLEX: u8 = 6;
     pub const COMPLEX_SINGLE: u8 = 7;
-}
-
-/// Something that is written once and referred to by its id afterwards, identified by its value and not by its object.
-#[derive(Debug, Default, Clone)]
-struct Shared {
-    /// How often the first walk met it.
-    uses: usize,
-    id: Option<u32>,
-}
-
-#[derive(Debug)]
-struct Symbol {
-    name: Vec<u8>,
-    /// The index of its package; `None` without one.
-    package: Option<usize>,
-    shared: Shared,
-}
-
-#[derive(Debug)]
-struct Package {
-    name: Vec<u8>,
-    shared: Shared,
-}
-
-/// What describes the instances of a class, or the records of a type.
-#[derive(Debug)]
-struct Info {
-    of_type: usize,
-    slots: Vec<usize>,
-    shared: Shared,
-    /// Its number where references are not tracked.
-    number: Option<u64>,
-}
-
-/// How instances of a class are written.
-#[derive(Debug, Clone)]
-enum ClassForm {
-    Mapped(Rc<Mapped>),
-    Lowered,
-}
-
-#[derive(Debug)]
-struct Mapped {
-    info: usize,
-    names: Vec<Owned>,
-    /// Where the slots are, if all fields are slots.
-    offsets: Option<Vec<usize>>,
-}
-
-/// What one walk has found out, for the next.
-#[derive(Debug)]
-pub struct Found {
-    names: &'static Names,
-    symbols: Vec<Symbol>,
-    by_name: HashMap<Vec<u8>, usize>,
-    by_address: HashMap<usize, usize>,
-    packages: Vec<Package>,
-    packages_by_name: HashMap<Vec<u8>, usize>,
-    infos: Vec<Info>,
-    /// By the addresses of classes, and of records' types.
-    infos_by_address: HashMap<usize, usize>,
-    classes: HashMap<usize, ClassForm>,
-    last: Option<(usize, ClassForm)>,
-    /// What the addresses belong to.
-    kept: Vec<Owned>,
-    infos_written: u64,
-    version: bool,
-}
-
-impl Found {
-    pub fn new(py: Python<'_>, version: bool) -> PyResult<Found> {
-        Ok(Found {
-            names: Names::get(py)?,
-            symbols: Vec::new(),
-            by_name: HashMap::new(),
-            by_address: HashMap::new(),
-            packages: Vec::new(),
-            packages_by_name: HashMap::new(),
-            infos: Vec::new(),
-            infos_by_address: HashMap::new(),
-            classes: HashMap::new(),
-            last: None,
-            kept: Vec::new(),
-            infos_written: 0,
-            version,
-        })
-    }
-
-    /// How many ids symbols, packages and descriptions will get.
-    fn ids(&self) -> usize {
-        let shared = self.symbols.iter().map(|symbol| &symbol.shared);
-        let shared = shared.chain(self.packages.iter().map(|package| &package.shared));
-        shared.chain(self.infos.iter().map(|info| &info.shared)).filter(|shared| shared.uses > 1).count()
-    }
-}
-
-/// Common Lisp's values as cl-binary-store stores them.
-pub struct ToLisp<W> {
-    pub(super) found: Found,
-    writer: PhantomData<fn() -> W>,
-}
-
-impl<W> ToLisp<W> {
-    pub fn new(found: Found) -> Self {
-        ToLisp { found, writer: PhantomData }
-    }
-
-    pub fn into_found(self) -> Found {
-        self.found
-    }
 }
 
 impl<W: LispWriter> Dialect for ToLisp<W> {
@@ -194,9 +85,20 @@ impl<W: LispWriter> Encoder<'_, ToLisp<W>> {
         }
         if let Sharing::Found(found) = &self.sharing {
             let ids = found.len() + self.dialect.found.ids();
-            if ids >= tag::COUNTED_REFERENCES {
+            if ids >= COUNTED_REFERENCES {
                 self.w.form(LispForm::ReferenceCount(ids + 1));
             }
+        }
+        if self.dialect.found.all {
+            // SAFETY: by the contract alive.
+            let values = unsafe { Bound::from_borrowed_ptr(self.py, root) };
+            for value in values.try_iter()? {
+                let value = self.keep(owned(&value?));
+                // SAFETY: kept until the message is whole.
+                unsafe { self.value(value, BY_PARENT_AND_US)? };
+                self.walk()?;
+            }
+            return Ok(());
         }
         // SAFETY: by the contract alive; the caller of the walk holds it until the message is whole.
         unsafe {
@@ -216,8 +118,10 @@ impl<W: LispWriter> Encoder<'_, ToLisp<W>> {
         // SAFETY: by the contract alive; of its class, only types with that layout have their size read.
         unsafe {
             let class = ffi::Py_TYPE(object);
-            // Symbols are told by their values; the empty list is NIL.
-            if class == self.dialect.found.names.symbol.get().cast()
+            // Symbols are told by their values, single-floats have no identity, the empty list is NIL.
+            let names = self.dialect.found.names;
+            if class == names.symbol.get().cast()
+                || class == names.single.get().cast()
                 || (class == addr_of_mut!(ffi::PyList_Type) && ffi::Py_SIZE(object) == 0)
             {
                 return Ok(false);
@@ -247,148 +151,6 @@ impl<W: LispWriter> Encoder<'_, ToLisp<W>> {
                 Ok(false)
             }
         }
-    }
-
-    /// For what is identified by its value: whether a reference to it was written; else it comes next, with an id if the
-    /// first walk met it more than once.
-    fn shared(&mut self, of: impl Fn(&mut Found) -> &mut Shared) -> Result<bool> {
-        let first_walk = self.is_first_walk();
-        let tracks = self.tracks();
-        let shared = of(&mut self.dialect.found);
-        if first_walk {
-            shared.uses += 1;
-            return Ok(shared.uses > 1);
-        }
-        if !tracks || shared.uses < 2 {
-            return Ok(false);
-        }
-        if let Some(id) = shared.id {
-            self.w.reference(u64::from(id));
-            return Ok(true);
-        }
-        let id = self.number()?;
-        of(&mut self.dialect.found).id = Some(id);
-        self.w.assign_id();
-        Ok(false)
-    }
-
-    /// The index of a symbol.
-    fn symbol_of(&mut self, object: &Bound<'_, PyAny>) -> Result<usize> {
-        let found = &mut self.dialect.found;
-        // SAFETY: `object` is alive; only the address of its class is compared.
-        if unsafe { ffi::Py_TYPE(object.as_ptr()) } != found.names.symbol.get().cast() {
-            return Err(encode("a Type whose name or slots are no Symbols"));
-        }
-        if let Some(&known) = found.by_address.get(&(object.as_ptr() as usize)) {
-            return Ok(known);
-        }
-        let [name_at, package_at] = found.names.symbol_slots;
-        // SAFETY: `object` is a `Symbol`, as was just seen, in which the slots were found; an empty slot is null.
-        let (name, package) = unsafe {
-            let [name, package] = [name_at, package_at].map(|offset| state::slot(object.as_ptr(), offset));
-            if name.is_null() || package.is_null() {
-                return Err(encode("a Symbol without its name or package"));
-            }
-            let bound = |part: Obj| Bound::from_borrowed_ptr(object.py(), part);
-            (bound(name).extract::<String>()?, bound(package).extract::<Option<String>>()?)
-        };
-        let mut key = Vec::new();
-        key.extend_from_slice(package.as_deref().unwrap_or("\0").as_bytes());
-        key.push(0);
-        key.extend_from_slice(name.as_bytes());
-        // Symbols without a package are different ones even if their names are the same.
-        let known = package.as_ref().and_then(|_| found.by_name.get(&key).copied());
-        let index = match known {
-            Some(known) => known,
-            None => {
-                let package = package.map(|package| {
-                    let bytes: Vec<u8> = package.as_bytes().into();
-                    match found.packages_by_name.get(&bytes) {
-                        Some(&known) => known,
-                        None => {
-                            found.packages.push(Package { name: bytes.clone(), shared: Shared::default() });
-                            found.packages_by_name.insert(bytes, found.packages.len() - 1);
-                            found.packages.len() - 1
-                        }
-                    }
-                });
-                found.symbols.push(Symbol { name: name.as_bytes().into(), package, shared: Shared::default() });
-                found.by_name.insert(key, found.symbols.len() - 1);
-                found.symbols.len() - 1
-            }
-        };
-        found.by_address.insert(object.as_ptr() as usize, index);
-        found.kept.push(owned(object));
-        Ok(index)
-    }
-
-    fn symbol(&mut self, index: usize) -> Result<()> {
-        if self.shared(|found| &mut found.symbols[index].shared)? {
-            return Ok(());
-        }
-        let symbol = &self.dialect.found.symbols[index];
-        let Some(package) = symbol.package else {
-            self.w.form(LispForm::Uninterned(&symbol.name));
-            return Ok(());
-        };
-        self.w.form(LispForm::Symbol(&symbol.name));
-        if !self.shared(|found| &mut found.packages[package].shared)? {
-            let name = &self.dialect.found.packages[package].name;
-            match name.is_ascii() {
-                true => self.w.form(LispForm::BaseString(name)),
-                false => self.w.text(holdall_format::model::Text::Utf8(name)),
-            }
-        }
-        Ok(())
-    }
-
-    /// The index of what describes a type of `holdall.lisp`'s.
-    fn info_of(&mut self, of_type: &Bound<'_, PyAny>) -> Result<usize> {
-        let address = of_type.as_ptr() as usize;
-        if let Some(&known) = self.dialect.found.infos_by_address.get(&address) {
-            return Ok(known);
-        }
-        let name = self.symbol_of(&of_type.getattr("name")?)?;
-        let mut slots = Vec::new();
-        for slot in of_type.getattr("slots")?.try_iter()? {
-            slots.push(self.symbol_of(&slot?)?);
-        }
-        let found = &mut self.dialect.found;
-        let same = |info: &Info| info.of_type == name && info.slots == slots;
-        let index = match found.infos.iter().position(same) {
-            Some(known) => known,
-            None => {
-                found.infos.push(Info { of_type: name, slots, shared: Shared::default(), number: None });
-                found.infos.len() - 1
-            }
-        };
-        found.infos_by_address.insert(address, index);
-        found.kept.push(owned(of_type));
-        Ok(index)
-    }
-
-    /// Begins an object: what describes it.
-    fn begin_object(&mut self, info: usize) -> Result<()> {
-        self.w.form(LispForm::Object);
-        if self.shared(|found| &mut found.infos[info].shared)? {
-            return Ok(());
-        }
-        if !self.tracks() && !self.is_first_walk() {
-            if let Some(number) = self.dialect.found.infos[info].number {
-                self.w.form(LispForm::KnownInfo(number));
-                return Ok(());
-            }
-            self.dialect.found.infos_written += 1;
-            self.dialect.found.infos[info].number = Some(self.dialect.found.infos_written);
-        }
-        let Info { of_type, slots, .. } = &self.dialect.found.infos[info];
-        let (of_type, slots) = (*of_type, slots.clone());
-        self.w.form(LispForm::Info(slots.len()));
-        self.symbol(of_type)?;
-        for slot in slots {
-            self.symbol(slot)?;
-        }
-        Ok(())
     }
 
     /// A hash table of the test EQUAL.
@@ -513,8 +275,15 @@ impl<W: LispWriter> Encoder<'_, ToLisp<W>> {
                 }
             } else {
                 let instance = Bound::from_borrowed_ptr(self.py, object);
+                let own = instance.getattr_opt(intern!(self.py, "__dict__"))?;
                 for name in &mapped.names {
-                    let value = instance.getattr_opt(held(self.py, name).cast::<pyo3::types::PyString>().map_err(PyErr::from)?)?;
+                    let name = held(self.py, name);
+                    let name = name.cast::<PyString>().map_err(PyErr::from)?;
+                    // A class's own default is no value of the instance.
+                    let value = match &own {
+                        Some(own) if !own.contains(name)? && !is_descriptor(&instance, name)? => None,
+                        _ => instance.getattr_opt(name)?,
+                    };
                     parts.push(WorkItem::Value(value.map_or_else(|| unbound.clone(), |value| owned(&value))));
                 }
             }
@@ -610,10 +379,13 @@ impl<W: LispWriter> Encoder<'_, ToLisp<W>> {
         let lowered = lowered.cast::<PyTuple>().map_err(PyErr::from)?;
         let part = |at: usize| lowered.get_item(at);
         let values = |at: usize| -> Result<Vec<WorkItem>> {
-            Ok(part(at)?.try_iter()?.map(|value| value.map(|value| WorkItem::Value(owned(&value)))).collect::<PyResult<_>>()?)
+            Ok(part(at)?
+                .try_iter()?
+                .map(|value| value.map(|value| WorkItem::Value(owned(&value))))
+                .collect::<PyResult<_>>()?)
         };
         let element = |at: usize| -> Result<Element> {
-            Element::of_code(part(at)?.extract()?).ok_or_else(|| encode("an unknown element type"))
+            Element::ALL.get(part(at)?.extract::<usize>()?).copied().ok_or_else(|| encode("an unknown element type"))
         };
         match part(0)?.extract::<u8>()? {
             answer::VALUE => self.then(crate::memory::vec![WorkItem::Instead(owned(&part(1)?), false)]),
@@ -661,5 +433,13 @@ impl<W: LispWriter> Encoder<'_, ToLisp<W>> {
             }
         }
         Ok(())
+    }
+}
+
+/// Whether the class of an instance has a descriptor of that name, which reads a value elsewhere than in `__dict__`.
+fn is_descriptor(instance: &Bound<'_, PyAny>, name: &Bound<'_, PyString>) -> PyResult<bool> {
+    match instance.get_type().getattr_opt(name)? {
+        Some(found) => found.get_type().hasattr(intern!(instance.py(), "__get__")),
+        None => Ok(false),
     }
 }

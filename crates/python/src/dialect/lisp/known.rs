@@ -72,6 +72,8 @@ pub struct Described {
     pub object: Owned,
     pub slots: usize,
     pub class: Class,
+    /// The names of its slots, for the classes of a schema.
+    pub by_name: Rc<Shape>,
 }
 
 /// Common Lisp's values as cl-binary-store stores them.
@@ -114,14 +116,23 @@ impl<'i, R: LispReader<'i>> FromLisp<'i, R> {
 #[derive(Debug, Clone)]
 pub enum LispMake {
     /// The frame holds the cars: the last cdr follows. `start`: where the list begins.
-    Dotted { start: usize },
+    Dotted {
+        start: usize,
+    },
     /// Conses one by one: their cars, then the last cdr.
-    Chain { start: usize },
+    Chain {
+        start: usize,
+    },
     /// A cons that exists already: its car and the rest follow.
     Cells,
-    Table { header: Owned, start: usize },
+    Table {
+        header: Owned,
+        start: usize,
+    },
     Array,
-    Displaced { offset: usize },
+    Displaced {
+        offset: usize,
+    },
     /// An object, by the function of its description.
     Made(Rc<Described>),
     Pathname,

@@ -80,13 +80,7 @@ impl<'i, R: LispReader<'i>> Decoder<'i, FromLisp<'i, R>> {
         let make = Make::Dialect(LispMake::Dotted { start: frame.offset });
         let parts = Parts { make: Some(make), ..Parts::default() };
         self.claim(1, 256 + 64 * frame.len)?;
-        self.push(Frame {
-            kind: Kind::Gather,
-            at: 0,
-            len: 1,
-            parts: Some(Box::new(parts)),
-            ..frame
-        });
+        self.push(Frame { kind: Kind::Gather, at: 0, len: 1, parts: Some(Box::new(parts)), ..frame });
         Ok(())
     }
 
@@ -170,7 +164,9 @@ impl<'i, R: LispReader<'i>> Decoder<'i, FromLisp<'i, R>> {
         mut parts: Vec<Owned>,
         at: usize,
     ) -> Result<Owned> {
-        let (Some(object), Some(cdr)) = (object, parts.pop()) else { return Err(decode("a cons without its parts", at)) };
+        let (Some(object), Some(cdr)) = (object, parts.pop()) else {
+            return Err(decode("a cons without its parts", at));
+        };
         match *make {
             LispMake::Cells => self.linked(Some(object), parts, cdr),
             LispMake::Dotted { start } => {

@@ -7,12 +7,13 @@ mod decode;
 mod encode;
 mod known;
 mod lists;
+mod named;
 mod objects;
 mod symbols;
 mod tables;
 
-pub use encode::{Found, ToLisp};
 pub use known::{FromLisp, Lisp};
+pub use named::{Found, ToLisp};
 
 use crate::classes::plan;
 use crate::cpython::{held, owned, text, Owned};
@@ -63,7 +64,9 @@ impl Names {
                 let slot = |name: &[u8]| {
                     // SAFETY: the plan holds the strings of its slots' names.
                     let found = plan.slots.iter().find(|slot| unsafe { text::ascii(slot.name.get()) } == Some(name));
-                    found.map(|slot| slot.offset).ok_or_else(|| PySystemError::new_err("a value class without its slots"))
+                    found
+                        .map(|slot| slot.offset)
+                        .ok_or_else(|| PySystemError::new_err("a value class without its slots"))
                 };
                 Ok([slot(names[0])?, slot(names[1])?])
             };

@@ -1,7 +1,7 @@
 //! Structures, objects and conditions: what describes them is read once, then their slots fill instances of a class, or records.
 
-use super::known::{Class, Described, FromLisp, LispMake};
 use super::call;
+use super::known::{Class, Described, FromLisp, LispMake};
 use crate::classes::plan;
 use crate::classes::state::{allocate, slot_mut};
 use crate::cpython::{fill, held, owned, replace, Owned};
@@ -10,7 +10,7 @@ use crate::decode::{Decoder, Numbered, NO_ID};
 use crate::error::{decode, raised, Result};
 use crate::memory::Vec;
 use crate::schema::node::accepts;
-use crate::shapes::Shape;
+use crate::shapes::{Build, Shape};
 use holdall_format::model::{LispReader, LispValue};
 use holdall_format::Token;
 use pyo3::ffi;
@@ -26,15 +26,20 @@ impl<'i, R: LispReader<'i>> Decoder<'i, FromLisp<'i, R>> {
         let outer = self.take_id();
         let described = self.described()?;
         self.object_id = outer;
+        self.begin_object(&described)
+    }
+
+    /// Begins an object of that description: its slots follow.
+    pub(super) fn begin_object(&mut self, described: &Rc<Described>) -> Result<Option<Owned>> {
         match &described.class {
             Class::Fields(shape) => self.instance(shape),
             Class::Made(_) => self.gather(Make::Dialect(LispMake::Made(described.clone())), described.slots),
-            Class::Record => self.record(&described),
+            Class::Record => self.record(described),
         }
     }
 
     /// What describes an object: new, or known from an earlier one.
-    fn described(&mut self) -> Result<Rc<Described>> {
+    pub(super) fn described(&mut self) -> Result<Rc<Described>> {
         let at = self.here();
         let mut object_id = NO_ID;
         loop {
@@ -79,7 +84,8 @@ impl<'i, R: LispReader<'i>> Decoder<'i, FromLisp<'i, R>> {
         }
         let names = PyTuple::new(py, names.iter().map(|name| held(py, name)))?;
         let lisp = self.dialect.lisp;
-        let of_type = call(py, &lisp.names.of_type, (held(py, &symbol), names)).map_err(|error| self.refuse(error, at))?;
+        let of_type =
+            call(py, &lisp.names.of_type, (held(py, &symbol), names)).map_err(|error| self.refuse(error, at))?;
         let answer = call(py, &lisp.names.resolve, (&of_type, held(py, &lisp.types)));
         let answer = answer.map_err(|error| self.refuse(error, at))?;
         let class = if answer.is_none() {
@@ -99,7 +105,14 @@ impl<'i, R: LispReader<'i>> Decoder<'i, FromLisp<'i, R>> {
                 Class::Made(owned(&make))
             }
         };
-        let described = Rc::new(Described { object: owned(&of_type), slots, class });
+        let mut fields = Vec::new();
+        for field in of_type.getattr("fields")?.try_iter()? {
+            fields.push(owned(&field?));
+        }
+        let distinct = fields.len() == slots;
+        let by_name = Shape { build: Build::Dict, ..Shape::empty(if distinct { fields } else { Vec::new() }) };
+        let by_name = Rc::new(by_name);
+        let described = Rc::new(Described { object: owned(&of_type), slots, class, by_name });
         self.dialect.by_object.insert(described.object.get() as usize, described.clone());
         self.dialect.described.push(described.clone());
         Ok(described)
@@ -144,7 +157,8 @@ impl<'i, R: LispReader<'i>> Decoder<'i, FromLisp<'i, R>> {
     /// The mark of a slot without a value. In an instance of a class the slot is emptied at the end.
     pub(super) fn unbound(&mut self) -> Result<Option<Owned>> {
         let unbound = self.dialect.lisp.names.unbound.clone();
-        if let Some(Frame { kind: Kind::Fields, object: Some(object), shape: Some(shape), at, .. }) = self.stack.last() {
+        if let Some(Frame { kind: Kind::Fields, object: Some(object), shape: Some(shape), at, .. }) = self.stack.last()
+        {
             if let Some(name) = shape.names.get(*at) {
                 let slot = (object.clone(), name.clone());
                 self.charge(32)?;

@@ -1,8 +1,8 @@
 //! Symbols, and the strings that name their packages.
 
 use super::known::FromLisp;
-use crate::cpython::{replace, Owned};
 use crate::classes::state::{allocate, slot_mut};
+use crate::cpython::{replace, Owned};
 use crate::decode::{Decoder, Numbered, NO_ID};
 use crate::error::{decode, Result};
 use holdall_format::model::{Bytes, LispReader, LispValue};
@@ -14,9 +14,11 @@ const NO_PACKAGE: &str = "expected the name of a symbol's package, found another
 
 pub(super) fn bytes_of(name: Bytes<'_>) -> &[u8] {
     match name {
-        Bytes::Ascii(bytes) | Bytes::Latin1(bytes) | Bytes::Ucs2(bytes) | Bytes::Utf8(bytes) | Bytes::StrictUtf8(bytes) => {
-            bytes
-        }
+        Bytes::Ascii(bytes)
+        | Bytes::Latin1(bytes)
+        | Bytes::Ucs2(bytes)
+        | Bytes::Utf8(bytes)
+        | Bytes::StrictUtf8(bytes) => bytes,
     }
 }
 

@@ -1,8 +1,8 @@
 //! Hash tables. Python's dict holds fewer keys than Lisp's tables: where a key can't be hashed, or equals another, a table
 //! becomes pairs.
 
-use super::known::{FromLisp, LispMake};
 use super::call;
+use super::known::{FromLisp, LispMake};
 use crate::budget::hash_cost::may_run_code;
 use crate::cpython::{held, owned, Owned};
 use crate::decode::frame::{Deferred, Frame, Make};

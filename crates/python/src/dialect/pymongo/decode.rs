@@ -1,5 +1,5 @@
-//! Documents as PyMongo gives them: of the class that its options say, with its own rules for references, datetimes and
-//! UUIDs, and through a user's type decoders.
+//! Documents as PyMongo returns them: of the class in its options, with its rules for references, datetimes and UUIDs, and
+//! through the user's type decoders.
 
 use crate::cpython::Owned;
 use crate::cpython::{held, owned};
@@ -59,7 +59,7 @@ impl<'i, R: Reader<'i>> Dialect<'i> for FromPyMongo<'i, R> {
     }
 
     fn whole_dict(decoder: &mut Decoder<'i, Self>, dict: Owned) -> Result<Owned> {
-        // The outermost document is no reference, nor are the variables of code.
+        // The outermost document and the variables of code are never references.
         match decoder.stack.last().is_some_and(|parent| parent.kind != Kind::Gather) {
             true => decoder.dereferenced(dict),
             false => Ok(dict),
@@ -67,7 +67,7 @@ impl<'i, R: Reader<'i>> Dialect<'i> for FromPyMongo<'i, R> {
     }
 
     fn node_within(decoder: &Decoder<'i, Self>) -> NodeId {
-        // Where values go through functions, they do in a scope too, which itself does not.
+        // With type decoders, the values of the scope go through them, but the scope itself does not.
         match decoder.dialect.pymongo.schema {
             Some(_) => OUTERMOST,
             None => ANY,
@@ -76,7 +76,7 @@ impl<'i, R: Reader<'i>> Dialect<'i> for FromPyMongo<'i, R> {
 
     #[cold]
     fn of_user(decoder: &Decoder<'i, Self>, outermost: usize, fault: Fault) -> Fault {
-        // In the outermost document it comes as it is.
+        // An exception in the outermost document is raised as it is.
         match decoder.depth() == outermost {
             true => fault.let_through(),
             false => fault,
@@ -104,10 +104,10 @@ impl<'i, R: Reader<'i>> Dialect<'i> for FromPyMongo<'i, R> {
 }
 
 impl<'i, R: Reader<'i>> Decoder<'i, FromPyMongo<'i, R>> {
-    /// A document: a dict, or what `document_class` makes.
+    /// Starts a document: a dict, or what `document_class` makes.
     fn begin_document(&mut self, len: usize, item: NodeId) -> Result<Option<Owned>> {
         let class = self.dialect.pymongo.document_class.as_ref();
-        // SAFETY: the GIL is held while a decoder lives; the class is held by the options.
+        // SAFETY: the GIL is held while a decoder lives; the options hold the class.
         let document = unsafe {
             match class {
                 Some(class) => Owned::new(ffi::PyObject_CallNoArgs(class.get())),
@@ -119,7 +119,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, FromPyMongo<'i, R>> {
         self.begin_flagged(document, len, item, flags)
     }
 
-    /// A value that goes through the decoder of its type, if there is one.
+    /// Reads a value, which goes through the decoder for its type if there is one.
     fn decoded(&mut self, token: Token<'i>, id: NodeId) -> Result<Option<Owned>> {
         match token {
             Token::Members(end) => {
@@ -134,7 +134,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, FromPyMongo<'i, R>> {
         }
     }
 
-    /// A document that may say to be a reference to another: PyMongo makes a `DBRef` of it.
+    /// Makes a `DBRef` of a document that has the keys of a reference, as PyMongo does.
     fn dereferenced(&self, document: Owned) -> Result<Owned> {
         let py = self.py;
         let bound = held(py, &document);
@@ -145,7 +145,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, FromPyMongo<'i, R>> {
                 return Ok(document);
             }
         }
-        // Whatever the class answers but a value is a no.
+        // Any exception about a key means that the document lacks it.
         let (named, target) = (bound.get_item(collection).if_taken()?, bound.get_item(id).if_taken()?);
         let (Some(named), Some(target)) = (named, target) else { return Ok(document) };
         let within = bound.get_item(database).if_taken()?;
@@ -162,18 +162,18 @@ impl<'i, R: Reader<'i>> Decoder<'i, FromPyMongo<'i, R>> {
         Ok(owned(&made))
     }
 
-    /// A point in time in the zone that the options say.
+    /// A point in time, in the zone that the options give.
     fn pymongo_datetime(&self, seconds: i64, nanoseconds: u32) -> Result<Owned> {
         let pymongo = self.dialect.pymongo;
         if !pymongo.has_tzinfo && pymongo.conversion != DATETIME_MS {
-            // SAFETY: the singleton is alive.
+            // SAFETY: `None` lives as long as the interpreter.
             let zone = pymongo.zone.as_ref().map_or_else(|| unsafe { ffi::Py_None() }, Owned::get);
-            // SAFETY: the options hold the zone, or it is the singleton None.
+            // SAFETY: the zone is held by the options, or is `None`.
             if let Some(made) = unsafe { time::moment_in(seconds, nanoseconds, zone) }? {
                 return Ok(made);
             }
         }
-        // Zones of the user's, and years that datetime has not: as PyMongo says.
+        // A zone of the user's, or a year that datetime lacks: PyMongo's own function decides.
         let milliseconds = i128::from(seconds) * 1000 + i128::from(nanoseconds / 1_000_000);
         let options = held(self.py, &pymongo.options);
         static MADE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
@@ -182,7 +182,7 @@ impl<'i, R: Reader<'i>> Decoder<'i, FromPyMongo<'i, R>> {
         Ok(owned(&made))
     }
 
-    /// Bytes with a subtype, which may be those of a UUID.
+    /// Bytes with a subtype, which may be that of a UUID.
     fn binary(&self, subtype: u8, data: &[u8]) -> Result<Owned> {
         let py = self.py;
         let pymongo = self.dialect.pymongo;

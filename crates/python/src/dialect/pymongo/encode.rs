@@ -1,5 +1,5 @@
-//! Objects that no format has a form of its own for, as PyMongo stores them: its value classes, subclasses of builtins,
-//! mappings, and what a user's type encoders and fallback make.
+//! Objects for which formats have no form of their own, as PyMongo stores them: its value classes, subclasses of
+//! builtins, mappings, and what the user's type encoders and fallback return.
 
 use crate::cpython::dict::Position;
 use crate::cpython::{bytes_of, float, int, new, text, Obj, Owned, Type};
@@ -43,7 +43,7 @@ impl<W: BsonWriter> Dialect for ToPyMongo<W> {
     const TAKES_ALL_FLAGS: bool = true;
 
     unsafe fn root(encoder: &mut Encoder<'_, Self>, root: Obj) -> Result<bool> {
-        // SAFETY: the same contract.
+        // SAFETY: the same contract as the hook's.
         unsafe { encoder.pymongo_root(root)? };
         Ok(true)
     }
@@ -54,24 +54,24 @@ impl<W: BsonWriter> Dialect for ToPyMongo<W> {
     }
 
     unsafe fn key(encoder: &mut Encoder<'_, Self>, key: Obj) -> Result<bool> {
-        // SAFETY: the same contract.
+        // SAFETY: the same contract as the hook's.
         unsafe { encoder.checked_key(key)? };
         Ok(true)
     }
 
     #[inline(always)]
     unsafe fn dict(encoder: &mut Encoder<'_, Self>, object: Obj, _: u32) -> Result<()> {
-        // SAFETY: the same contract.
+        // SAFETY: the same contract as the hook's.
         unsafe { encoder.schemaless_dict(object) }
     }
 
     unsafe fn value(encoder: &mut Encoder<'_, Self>, object: Obj, _: Type) -> Result<()> {
-        // SAFETY: the same contract.
+        // SAFETY: the same contract as the hook's.
         unsafe { encoder.pymongo_value(object) }
     }
 
     fn check_moment(microseconds: i64) -> Result<()> {
-        // A datetime moved to UTC must still be one: so many microseconds after 1970.
+        // A datetime converted to UTC must still be one. In microseconds since 1970:
         const YEARS: std::ops::Range<i64> = -62_135_596_800_000_000..253_402_300_800_000_000;
         match YEARS.contains(&microseconds) {
             true => Ok(()),
@@ -100,12 +100,12 @@ impl<W: BsonWriter> Dialect for ToPyMongo<W> {
 }
 
 impl<W: BsonWriter> Encoder<'_, ToPyMongo<W>> {
-    /// Writes the outermost object, a mapping: `_id` comes first in it, as servers want it.
+    /// Writes the outermost object, a mapping. Its `_id` comes first, as servers want it.
     ///
     /// # Safety
     /// `root` is alive.
     unsafe fn pymongo_root(&mut self, root: Obj) -> Result<()> {
-        // SAFETY: by the contract alive; the bound reference holds it from here on.
+        // SAFETY: `root` is alive by contract; `object` holds it from here on.
         let object = unsafe { Bound::from_borrowed_ptr(self.py, root) };
         let id = pyo3::intern!(self.py, "_id");
         let Ok(dict) = object.cast::<PyDict>() else {
@@ -114,7 +114,7 @@ impl<W: BsonWriter> Encoder<'_, ToPyMongo<W>> {
                 false => Err(no_mapping(&object).into()),
             };
         };
-        // SAFETY: a dict; its first key is looked at, and no Python code runs meanwhile.
+        // SAFETY: `root` is a dict, held by `object`; no Python code runs while its first key is borrowed.
         let first =
             unsafe { Position(0).next(root).filter(|(key, _)| text::is(*key)).and_then(|(key, _)| text::ascii(key)) };
         let ordered = match dict.get_item(id)? {
@@ -122,7 +122,7 @@ impl<W: BsonWriter> Encoder<'_, ToPyMongo<W>> {
             _ => owned(&object),
         };
         let ordered = self.keep(ordered);
-        // SAFETY: kept until the message is whole.
+        // SAFETY: `keep` holds `ordered` until the message is complete.
         unsafe {
             match object.is_exact_instance_of::<PyDict>() || ordered != root {
                 true => self.open(ordered, shapes::NONE),
@@ -134,12 +134,12 @@ impl<W: BsonWriter> Encoder<'_, ToPyMongo<W>> {
         }
     }
 
-    /// Writes an object that is no leaf, and neither dict, list, tuple nor bytes.
+    /// Writes an object that is neither a leaf nor a dict, list, tuple or bytes.
     ///
     /// # Safety
     /// `object` is alive.
     unsafe fn pymongo_value(&mut self, object: Obj) -> Result<()> {
-        // SAFETY: by the contract alive; the bound reference holds it from here on.
+        // SAFETY: `object` is alive by contract; the bound reference holds it from here on.
         let object = unsafe { Bound::from_borrowed_ptr(self.py, object) };
         match self.known(&object)? {
             true => Ok(()),
@@ -147,9 +147,9 @@ impl<W: BsonWriter> Encoder<'_, ToPyMongo<W>> {
         }
     }
 
-    /// What PyMongo has a form for; says no to others.
+    /// Writes an object for which PyMongo has a form. `false`: it has none.
     fn known(&mut self, object: &Bound<'_, PyAny>) -> Result<bool> {
-        // SAFETY: the class of a live object.
+        // SAFETY: `object` holds its class.
         let plan = unsafe { self.plan(ffi::Py_TYPE(object.as_ptr()))? };
         if let Some(marker) = bson_values::marker(object, &plan)? {
             bson_values::encode(self, marker, object)?;
@@ -158,11 +158,11 @@ impl<W: BsonWriter> Encoder<'_, ToPyMongo<W>> {
         self.by_base(object)
     }
 
-    /// By the builtin that its class is derived from, or as a mapping; says no to others.
+    /// Writes an object as the builtin that its class is derived from, or as a mapping. `false`: it is neither.
     fn by_base(&mut self, object: &Bound<'_, PyAny>) -> Result<bool> {
         let raw = object.as_ptr();
         let depth = self.depth();
-        // SAFETY: alive; types are looked at before content is.
+        // SAFETY: `object` is a live reference; its type is checked before its content is read.
         unsafe {
             if ffi::PyDateTime_Check(raw) != 0 {
                 self.moment(object)?;
@@ -201,8 +201,8 @@ impl<W: BsonWriter> Encoder<'_, ToPyMongo<W>> {
         Ok(true)
     }
 
-    /// What the encoder of its class makes of an object, or else the fallback. What these give goes the same way, but not to
-    /// the same of the two again at once.
+    /// Writes what the encoder for an object's class, or else the fallback, returns. The result is treated the same way, but
+    /// the one that returned it is not asked again at once.
     #[cold]
     #[inline(never)]
     fn by_user(&mut self, object: Bound<'_, PyAny>) -> Result<()> {
@@ -227,10 +227,10 @@ impl<W: BsonWriter> Encoder<'_, ToPyMongo<W>> {
         Err(PyRecursionError::new_err("type encoders and fallback gave what needs them again and again").into())
     }
 
-    /// Writes what a user's function gave; says no to what only another can write.
+    /// Writes what a function of the user returned. `false`: only another function can.
     fn replacement(&mut self, object: &Bound<'_, PyAny>) -> Result<bool> {
         let (raw, depth) = (object.as_ptr(), self.depth());
-        // SAFETY: alive; the types compared with are static.
+        // SAFETY: `object` is a live reference; the types compared with are static.
         let done = unsafe {
             let class = ffi::Py_TYPE(raw);
             let containers = [
@@ -250,13 +250,13 @@ impl<W: BsonWriter> Encoder<'_, ToPyMongo<W>> {
         Ok(done)
     }
 
-    /// A document within a value of PyMongo's, whose names are its own: code's variables, a reference.
+    /// Writes a document within a BSON value, such as the variables of code. Its keys are not checked.
     fn pymongo_document(&mut self, object: &Bound<'_, PyAny>) -> Result<()> {
         let depth = self.depth();
         if object.is_instance_of::<PyDict>() {
             self.dict_body(&owned(object));
         } else {
-            // SAFETY: the class of a live object.
+            // SAFETY: `object` holds its class.
             let plan = unsafe { self.plan(ffi::Py_TYPE(object.as_ptr()))? };
             if bson_values::marker(object, &plan)? == Some(Marker::RawDocument) {
                 return bson_values::encode(self, Marker::RawDocument, object);
@@ -269,7 +269,7 @@ impl<W: BsonWriter> Encoder<'_, ToPyMongo<W>> {
         self.given(depth, true)
     }
 
-    /// What a mapping's own iteration gives; `id` comes first, and not again.
+    /// Writes what the mapping's own iteration gives. If there is an `id`, it comes first, and not again.
     fn mapping(&mut self, object: &Bound<'_, PyAny>, id: Option<Bound<'_, PyAny>>) -> Result<()> {
         let mut parts = Vec::new();
         let first = id.is_some();
@@ -278,7 +278,7 @@ impl<W: BsonWriter> Encoder<'_, ToPyMongo<W>> {
         }
         for key in object.try_iter()? {
             let key = key?;
-            // Whatever is wrong with it: what is said to be there is not.
+            // Whatever the exception is, the key that the iteration gave is missing.
             let value = object.get_item(&key).if_taken()?.ok_or_else(|| PyKeyError::new_err(key.clone().unbind()))?;
             if !first || !key.cast::<PyString>().is_ok_and(|key| key.to_str().is_ok_and(|key| key == "_id")) {
                 parts.extend([WorkItem::Key(owned(&key)), WorkItem::Value(owned(&value))]);
@@ -299,19 +299,19 @@ impl<W: BsonWriter> Encoder<'_, ToPyMongo<W>> {
             )
             .into()),
             other => {
-                // Whose bytes stand in another order: PyMongo knows which.
+                // The bytes are in another order, which PyMongo knows.
                 let binary = Class::Binary.get(py)?.call_method1("from_uuid", (object, other))?;
                 bson_values::encode(self, Marker::Binary, &binary)
             }
         }
     }
 
-    /// A key that is not text as it stands, or that a server might not take.
+    /// Writes a key that is not exactly a str, or checks one for what a server might refuse.
     ///
     /// # Safety
     /// `key` is alive.
     unsafe fn checked_key(&mut self, key: Obj) -> Result<()> {
-        // SAFETY: by the contract alive; the bound reference holds it from here on.
+        // SAFETY: `key` is alive by contract; the bound reference holds it from here on.
         let bound = unsafe { Bound::from_borrowed_ptr(self.py, key) };
         let Ok(string) = bound.cast::<PyString>() else {
             let class = class_name(&bound);
@@ -342,7 +342,7 @@ fn no_mapping(object: &Bound<'_, PyAny>) -> PyErr {
 }
 
 fn cannot_encode(object: &Bound<'_, PyAny>) -> PyErr {
-    // It would have been written else.
+    // Only an int that is too large gets here.
     if object.is_instance_of::<PyInt>() {
         return refused(object.py(), refusal::TOO_BIG);
     }
@@ -350,19 +350,19 @@ fn cannot_encode(object: &Bound<'_, PyAny>) -> PyErr {
     invalid_document(object.py(), format_args!("cannot encode an object of type `{class}`"))
 }
 
-/// A dict's entries with `_id` first.
+/// The entries of a dict with `_id` first.
 fn reordered(dict: &Bound<'_, PyDict>, id: &Bound<'_, PyAny>) -> Result<Owned> {
     let py = dict.py();
     let ordered = new::dict(py)?;
     ordered.set_item(pyo3::intern!(py, "_id"), id)?;
-    // The key that is there keeps its place.
+    // The key that is already in keeps its place.
     if dict.is_exact_instance_of::<PyDict>() {
         ordered.update(dict.as_mapping())?;
         return Ok(owned(ordered.as_any()));
     }
-    // Past what the class says of its items.
+    // Bypasses the subclass's own iteration.
     let mut position = Position(0);
-    // SAFETY: a dict, read anew at every step; what it gives is held before a key's own code runs.
+    // SAFETY: `dict` is a dict, whose table is read anew at each step; key and value get references before a key's code runs.
     unsafe {
         while let Some((key, value)) = position.next(dict.as_ptr()) {
             let (key, value) = (Owned::borrowed(key), Owned::borrowed(value));

@@ -1,6 +1,6 @@
-//! What PyMongo's names do otherwise than ours: its options, its exceptions, its rules for keys and types.
+//! PyMongo's rules for BSON: its options, its exceptions, what it does with keys and types.
 //!
-//! Its value classes are not taught here but in `types/bson_values`, as they are for everybody.
+//! Its value classes are in `types/bson_values`, since they are the same for everybody.
 
 mod decode;
 mod encode;
@@ -22,43 +22,43 @@ use pyo3::types::{PyDict, PyString, PyType};
 use std::ffi::CString;
 use std::sync::{Arc, Mutex};
 
-/// The node of the outermost document where values go through decoders; the next is that of all others.
+/// The node of the outermost document if values go through type decoders; the next node is that of all other values.
 pub const OUTERMOST: NodeId = 1;
 
-/// How UUIDs are stored: PyMongo's numbers.
+/// How UUIDs are stored, by PyMongo's numbers.
 const UNSPECIFIED: u8 = 0;
 const STANDARD: u8 = 4;
-/// What becomes of points in time beyond datetime's years.
+/// What points in time become, by PyMongo's numbers.
 const DATETIME: u8 = 1;
 const DATETIME_MS: u8 = 3;
 
-/// A `CodecOptions`, taken apart.
+/// The content of a `CodecOptions`.
 #[derive(Debug)]
 pub struct PyMongo {
     options: Owned,
-    /// What documents become, where that is no dict.
+    /// The class of documents, unless it is dict.
     document_class: Option<Owned>,
     /// Documents stay bytes.
     raw: bool,
-    /// What datetimes have as `tzinfo`; none without `tz_aware`.
+    /// The `tzinfo` of datetimes; `None` without `tz_aware`.
     zone: Option<Owned>,
     has_tzinfo: bool,
     conversion: u8,
     uuid: u8,
-    /// How text that is no UTF-8 is read, where it is not refused.
+    /// How text that is not UTF-8 is decoded; `None`: it is an error.
     errors: Option<CString>,
     encoders: Option<Owned>,
     fallback: Option<Owned>,
-    /// With the decoders, by type.
+    /// The type decoders, as a schema.
     schema: Option<Arc<Schema>>,
-    /// From how many bytes on a document that stays bytes is a view of others.
+    /// From this size on, a document that stays bytes is a view of the bytes around it.
     views_from: Option<usize>,
-    /// Keys that mean something to a server are refused. No option of the codec's, but of one call.
+    /// Keys that mean something to a server are refused. This is not in `CodecOptions`, but an argument of a call.
     pub check_keys: bool,
 }
 
 impl PyMongo {
-    /// Of the object that a user gives; the last one is kept, as most programs have one.
+    /// The options that a user gave. The last ones are cached, since most programs have one set.
     pub fn of(options: &Bound<'_, PyAny>, check_keys: bool) -> PyResult<Arc<PyMongo>> {
         static LAST: Mutex<[Option<Arc<PyMongo>>; 2]> = Mutex::new([None, None]);
         let last = |known: Option<Arc<PyMongo>>| {
@@ -109,7 +109,7 @@ impl PyMongo {
             encoders: unless_empty("_encoder_map")?,
             fallback: (!fallback.is_none()).then(|| owned(&fallback)),
             schema,
-            // What PyMongo has not from its first versions on.
+            // Older versions of PyMongo lack it.
             views_from: match py.import("bson.codec_options")?.getattr_opt("_RAW_BSON_VIEW_THRESHOLD")? {
                 Some(known) => Some(known.extract()?),
                 None => None,
@@ -146,7 +146,7 @@ pub fn invalid_bson(py: Python<'_>, why: impl ToString) -> PyErr {
     raised(py, "InvalidBSON", why)
 }
 
-/// The same with the document, which versions of PyMongo take from some time on.
+/// The same with the document attached, as newer versions of PyMongo do.
 fn invalid_document_of(document: &Bound<'_, PyAny>, why: String) -> PyErr {
     let py = document.py();
     let class = exception(py, "InvalidDocument");
@@ -157,7 +157,7 @@ fn invalid_document_of(document: &Bound<'_, PyAny>, why: String) -> PyErr {
     }
 }
 
-/// The error that PyMongo has for what the format can't hold.
+/// The exception that PyMongo raises for what the format can't hold.
 pub fn refused(py: Python<'_>, why: &'static str) -> PyErr {
     match why {
         refusal::TOO_BIG => PyOverflowError::new_err("BSON can only handle up to 8-byte ints"),
@@ -169,7 +169,7 @@ pub fn refused(py: Python<'_>, why: &'static str) -> PyErr {
     }
 }
 
-/// An error of ours as the one that PyMongo has for it: while a document is written...
+/// The exception that PyMongo raises while a document is written, for an error of holdall's.
 pub fn encode_error(document: &Bound<'_, PyAny>, fault: Fault) -> PyErr {
     let py = document.py();
     let error = fault.into_py(0);
@@ -181,8 +181,8 @@ pub fn encode_error(document: &Bound<'_, PyAny>, fault: Fault) -> PyErr {
     invalid_document_of(document, why)
 }
 
-/// ... and while one is read: there every error is one of the bytes, but for those of the user's own code in the outermost
-/// document.
+/// The same while a document is read: every error is about the bytes, except those of the user's own code in the
+/// outermost document.
 pub fn decode_error(py: Python<'_>, fault: Fault, base: usize) -> PyErr {
     let let_through = fault.is_let_through();
     let error = fault.into_py(base);
@@ -201,13 +201,14 @@ pub fn decode_error(py: Python<'_>, fault: Fault, base: usize) -> PyErr {
     made
 }
 
-/// A string of bytes that may be no UTF-8, by the handler of that name.
+/// A string from bytes that may not be UTF-8, by the error handler with this name.
 fn lenient(bytes: &[u8], errors: &CString) -> Option<Owned> {
-    // SAFETY: the GIL is held wherever PyMongo's options are used; the slice is readable for its length; a new reference or null.
+    // SAFETY: the GIL is held wherever PyMongo's options are used; `bytes` are readable for their length, and `errors` ends
+    // with a zero. The result is a new reference or null.
     unsafe { Owned::new(ffi::PyUnicode_DecodeUTF8(bytes.as_ptr().cast(), bytes.len() as isize, errors.as_ptr())) }
 }
 
-/// The name of a class, for errors.
+/// The name of an object's class, for errors.
 fn class_name(object: &Bound<'_, PyAny>) -> String {
     object
         .get_type()

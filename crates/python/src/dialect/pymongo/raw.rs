@@ -1,4 +1,4 @@
-//! Documents that stay bytes until somebody looks into them, of which the class says how: PyMongo's `RawBSONDocument`.
+//! Documents that stay bytes until they are looked into, as PyMongo's `RawBSONDocument`; their class says so.
 
 use crate::cpython::held;
 use crate::cpython::{new, part};
@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyMemoryView};
 use std::ops::Range;
 
-/// Whether a class, or an instance, says of itself that it is one.
+/// Whether a class, or an instance, is marked as such a document.
 pub fn is_raw(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     const RAW: u8 = 101;
     let marker = object.getattr_opt(pyo3::intern!(object.py(), "_type_marker"))?;
@@ -20,7 +20,7 @@ pub fn is_raw(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     })
 }
 
-/// The bytes of an outermost document that is bytes already.
+/// The bytes of an outermost document that is bytes already; `None` for other documents.
 pub fn raw_bytes(document: &Bound<'_, PyAny>) -> PyResult<Option<Py<PyAny>>> {
     if document.is_exact_instance_of::<pyo3::types::PyDict>() || !is_raw(document)? {
         return Ok(None);
@@ -29,29 +29,29 @@ pub fn raw_bytes(document: &Bound<'_, PyAny>) -> PyResult<Option<Py<PyAny>>> {
     if raw.is_instance_of::<PyBytes>() {
         return Ok(Some(raw.unbind()));
     }
-    // SAFETY: alive; a new reference or null.
+    // SAFETY: `raw` is a live reference; the result is a new reference or null.
     Ok(Some(unsafe { Bound::from_owned_ptr_or_err(document.py(), ffi::PyBytes_FromObject(raw.as_ptr()))? }.unbind()))
 }
 
-/// Makes raw documents of the parts of some bytes.
+/// Makes raw documents from parts of some bytes.
 pub struct RawDocuments<'a, 'py> {
     pymongo: &'a PyMongo,
     class: Bound<'py, PyAny>,
     data: &'a Bound<'py, PyAny>,
     input: &'a [u8],
-    /// Bytes that nobody can change, which documents may be views of: the data itself, or a copy once it is wanted.
+    /// Immutable bytes that documents may be views of: the data itself, or a copy made when first needed.
     whole: Option<Bound<'py, PyAny>>,
 }
 
 impl<'a, 'py> RawDocuments<'a, 'py> {
-    /// `None` where documents are read at once. `input` is what `data` holds.
+    /// `None`: documents do not stay bytes. `input` is what `data` holds.
     pub fn new(pymongo: &'a PyMongo, data: &'a Bound<'py, PyAny>, input: &'a [u8]) -> Option<Self> {
         let class = pymongo.document_class.as_ref().filter(|_| pymongo.raw)?;
         let whole = data.is_instance_of::<PyBytes>().then(|| data.clone());
         Some(RawDocuments { pymongo, class: held(data.py(), class), data, input, whole })
     }
 
-    /// The document that stands there.
+    /// The document at this place.
     pub fn document(&mut self, at: Range<usize>) -> PyResult<Py<PyAny>> {
         let (py, document) = (self.data.py(), &self.input[at.clone()]);
         if !bson::is_framed(document) {
