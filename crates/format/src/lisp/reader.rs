@@ -4,7 +4,7 @@ use super::tag;
 use crate::cursor::Cursor;
 use crate::error::{ErrorKind, Result};
 use crate::memory::Vec;
-use crate::model::{self, ArrayHeader, Bytes, Dimensions, Element, Leaf, LispValue, Never, Token};
+use crate::model::{self, ArrayHeader, Bytes, Dimensions, Element, Leaf, LispNumbers, LispValue, Never, Token};
 use crate::text::is_ascii;
 
 const BAD_INTEGER: &str = "expected an integer of at most 64 bits, found another value";
@@ -378,6 +378,39 @@ impl<'i> model::Reader<'i> for Reader<'i> {
 impl<'i> model::LispReader<'i> for Reader<'i> {
     fn more(&mut self) -> Result<bool> {
         Reader::more(self)
+    }
+
+    #[inline]
+    fn numbers(&mut self, most: usize) -> Option<LispNumbers<'i>> {
+        const LEAST: usize = 4;
+        let rest = self.input.rest();
+        let wide = |tag: u8| {
+            let (chunks, _) = rest.as_chunks::<9>();
+            let chunks = &chunks[..chunks.len().min(most)];
+            &chunks[..chunks.iter().position(|chunk| chunk[0] != tag).unwrap_or(chunks.len())]
+        };
+        let (len, found) = match *rest.first()? {
+            tag::INTEGER_FIX..tag::USER => {
+                let bytes = &rest[..rest.len().min(most)];
+                let is_small = |byte: &u8| (tag::INTEGER_FIX..tag::USER).contains(byte);
+                let bytes = &bytes[..bytes.iter().position(|byte| !is_small(byte)).unwrap_or(bytes.len())];
+                (bytes.len(), LispNumbers::Small(bytes, tag::INTEGER_FIX, tag::INTEGER_MIN))
+            }
+            tag::INT_64 => {
+                let chunks = wide(tag::INT_64);
+                (9 * chunks.len(), LispNumbers::Ints(chunks))
+            }
+            tag::DOUBLE_FLOAT => {
+                let chunks = wide(tag::DOUBLE_FLOAT);
+                (9 * chunks.len(), LispNumbers::Floats(chunks))
+            }
+            _ => return None,
+        };
+        if len < LEAST {
+            return None;
+        }
+        self.input.skip_over(len);
+        Some(found)
     }
 
     fn dimensions(dimensions: Dimensions<'i>) -> impl Iterator<Item = Result<usize>> {

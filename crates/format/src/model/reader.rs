@@ -2,7 +2,7 @@
 //!
 //! A capability is a value that a format has or does not have: code for all formats asks for it, and can call nothing else.
 
-use super::{Dimensions, Leaf, Name, Path, Shape, Token};
+use super::{Dimensions, Leaf, LispNumbers, Name, Path, Shape, Token};
 use crate::error::Result;
 use crate::memory::Vec;
 
@@ -131,5 +131,7 @@ pub trait IndexedReader<'i, P> {
 pub trait LispReader<'i>: Reader<'i> {
     /// Steps over what may stand between outermost values. `false`: no other follows.
     fn more(&mut self) -> Result<bool>;
+    /// Takes up to `most` numbers that follow each other in the same form, if there are several.
+    fn numbers(&mut self, most: usize) -> Option<LispNumbers<'i>>;
     fn dimensions(dimensions: Dimensions<'i>) -> impl Iterator<Item = Result<usize>>;
 }

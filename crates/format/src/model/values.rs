@@ -240,6 +240,16 @@ pub struct ArrayHeader<'a> {
     pub len: usize,
 }
 
+/// Numbers of Common Lisp that stand one behind the other in the same form.
+#[derive(Debug, Clone, Copy)]
+pub enum LispNumbers<'a> {
+    /// A byte each: the number above the least of them, and that least number.
+    Small(&'a [u8], u8, i64),
+    /// A byte, then the number, little-endian.
+    Ints(&'a [[u8; 9]]),
+    Floats(&'a [[u8; 9]]),
+}
+
 impl LispValue<'_> {
     /// How many values follow. Of an object's its description says how many slots follow: here they are not counted.
     pub fn values(&self) -> u64 {

@@ -225,7 +225,8 @@ pub fn tracking_if_asked<T>(mut write: impl FnMut(bool) -> Result<T>) -> Result<
 }
 
 /// A string, compared by value.
-struct TextKey(Owned);
+#[derive(Debug)]
+pub(crate) struct TextKey(pub(crate) Owned);
 
 impl std::hash::Hash for TextKey {
     fn hash<H: std::hash::Hasher>(&self, state: &mut H) {

@@ -183,8 +183,7 @@ impl<W: LispWriter> Encoder<'_, ToLisp<W>> {
         // SAFETY: by the contract alive; that it is of a class is seen before its memory is read.
         unsafe {
             if class == names.symbol.get().cast() {
-                let index = self.symbol_of(&Bound::from_borrowed_ptr(self.py, object))?;
-                return self.symbol(index);
+                return self.symbol_object(&Bound::from_borrowed_ptr(self.py, object));
             }
             if class == names.cons.get().cast() {
                 return self.conses(object);

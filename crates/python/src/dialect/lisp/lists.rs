@@ -5,16 +5,18 @@
 
 use super::known::{FromLisp, LispMake};
 use crate::classes::state::{allocate, slot_mut};
-use crate::cpython::{fill, replace, Obj, Owned};
+use crate::cpython::{fill, float, int, replace, Obj, Owned};
 use crate::decode::frame::{Frame, Kind, Make, Parts};
 use crate::decode::{Decoder, State, NO_ID};
 use crate::error::{decode, raised, Result};
 use crate::memory::Vec;
 use crate::schema::{NodeId, ANY};
-use holdall_format::model::{Leaf, LispReader, LispValue};
+use holdall_format::model::{Leaf, LispNumbers, LispReader, LispValue};
 use holdall_format::Token;
 use pyo3::ffi;
 
+/// Shorter lists are read number by number.
+const LEAST_RUN: usize = 16;
 const DOTTED: &str = "expected a list, found one that doesn't end in NIL";
 
 impl<'i, R: LispReader<'i>> Decoder<'i, FromLisp<'i, R>> {
@@ -32,6 +34,12 @@ impl<'i, R: LispReader<'i>> Decoder<'i, FromLisp<'i, R>> {
         let accepts = self.rules.node(item).accepts;
         let mut at = 0;
         while at < len {
+            if item == ANY && len - at >= LEAST_RUN {
+                at = self.fill_numbers(&list, at, len)?;
+                if at == len {
+                    break;
+                }
+            }
             let Some(value) = self.next_leaf(accepts)? else { break };
             // SAFETY: the list is ours alone, with a place for each value.
             unsafe { fill::list_item(list.get(), at, value) };
@@ -47,6 +55,45 @@ impl<'i, R: LispReader<'i>> Decoder<'i, FromLisp<'i, R>> {
         }
         self.dotted(frame)?;
         Ok(None)
+    }
+
+    /// Fills a list with the numbers that come next in the same form. Returns where the next value goes.
+    fn fill_numbers(&mut self, list: &Owned, from: usize, len: usize) -> Result<usize> {
+        let mut at = from;
+        let mut put = |value: Option<Owned>| -> Result<()> {
+            // SAFETY: the list is ours alone; the reader gives no more numbers than there are places.
+            unsafe { fill::list_item(list.get(), at, value.ok_or_else(raised)?) };
+            at += 1;
+            Ok(())
+        };
+        // SAFETY: the GIL is held while a decoder lives.
+        unsafe {
+            match self.r.numbers(len - from) {
+                None => {}
+                Some(LispNumbers::Small(run, least, value)) => {
+                    // Ints have no identity: one object for each value serves all of them.
+                    let mut made: [Option<Owned>; 256] = [const { None }; 256];
+                    for &byte in run {
+                        let known = &mut made[usize::from(byte)];
+                        if known.is_none() {
+                            *known = int::from_value(value + i64::from(byte) - i64::from(least));
+                        }
+                        put(known.clone())?;
+                    }
+                }
+                Some(LispNumbers::Ints(run)) => {
+                    for [_, bytes @ ..] in run {
+                        put(int::from_value(i64::from_le_bytes(*bytes)))?;
+                    }
+                }
+                Some(LispNumbers::Floats(run)) => {
+                    for [_, bytes @ ..] in run {
+                        put(float::from_value(f64::from_le_bytes(*bytes)))?;
+                    }
+                }
+            }
+        }
+        Ok(at)
     }
 
     /// Steps over NIL, if it comes next.

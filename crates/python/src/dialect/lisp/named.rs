@@ -3,11 +3,11 @@
 
 use super::Names;
 use crate::classes::state;
-use crate::cpython::{owned, Obj, Owned};
-use crate::encode::Encoder;
-use crate::error::{encode, Result};
-use crate::memory::{HashMap, Vec};
-use holdall_format::model::{LispForm, LispWriter};
+use crate::cpython::{owned, text, Obj, Owned};
+use crate::encode::{Encoder, TextKey};
+use crate::error::{encode, Asked, Result};
+use crate::memory::{FxHashMap, HashMap, Vec};
+use holdall_format::model::{LispForm, LispWriter, Text};
 use pyo3::ffi;
 use pyo3::prelude::*;
 use std::marker::PhantomData;
@@ -23,7 +23,7 @@ pub(super) struct Shared {
 
 #[derive(Debug)]
 pub(super) struct Symbol {
-    name: Vec<u8>,
+    name: Owned,
     /// The index of its package; `None` without one.
     package: Option<usize>,
     shared: Shared,
@@ -31,7 +31,7 @@ pub(super) struct Symbol {
 
 #[derive(Debug)]
 pub(super) struct Package {
-    name: Vec<u8>,
+    name: Owned,
     shared: Shared,
 }
 
@@ -65,14 +65,17 @@ pub(super) struct Mapped {
 pub struct Found {
     pub(super) names: &'static Names,
     pub(super) symbols: Vec<Symbol>,
-    pub(super) by_name: HashMap<Vec<u8>, usize>,
-    pub(super) by_address: HashMap<usize, usize>,
+    /// By their names and the indices of their packages.
+    by_name: HashMap<(TextKey, usize), usize, rustc_hash::FxBuildHasher>,
+    pub(super) by_address: FxHashMap<usize, usize>,
     pub(super) packages: Vec<Package>,
-    pub(super) packages_by_name: HashMap<Vec<u8>, usize>,
+    packages_by_name: HashMap<TextKey, usize, rustc_hash::FxBuildHasher>,
+    /// The last package that was looked up, by the address of its name.
+    last_package: Option<(usize, usize)>,
     pub(super) infos: Vec<Info>,
     /// By the addresses of classes, and of records' types.
-    pub(super) infos_by_address: HashMap<usize, usize>,
-    pub(super) classes: HashMap<usize, ClassForm>,
+    pub(super) infos_by_address: FxHashMap<usize, usize>,
+    pub(super) classes: FxHashMap<usize, ClassForm>,
     pub(super) last: Option<(usize, ClassForm)>,
     /// What the addresses belong to.
     pub(super) kept: Vec<Owned>,
@@ -87,19 +90,37 @@ impl Found {
         Ok(Found {
             names: Names::get(py)?,
             symbols: Vec::new(),
-            by_name: HashMap::new(),
-            by_address: HashMap::new(),
+            by_name: HashMap::default(),
+            by_address: FxHashMap::default(),
             packages: Vec::new(),
-            packages_by_name: HashMap::new(),
+            packages_by_name: HashMap::default(),
+            last_package: None,
             infos: Vec::new(),
-            infos_by_address: HashMap::new(),
-            classes: HashMap::new(),
+            infos_by_address: FxHashMap::default(),
+            classes: FxHashMap::default(),
             last: None,
             kept: Vec::new(),
             infos_written: 0,
             version,
             all,
         })
+    }
+
+    /// The index of the package of that name.
+    fn package_of(&mut self, name: Owned) -> usize {
+        let address = name.get() as usize;
+        if let Some((_, known)) = self.last_package.filter(|last| last.0 == address) {
+            return known;
+        }
+        let next = self.packages.len();
+        let index = *self.packages_by_name.entry(TextKey(name.clone())).or_insert(next);
+        if index == next {
+            self.packages.push(Package { name: name.clone(), shared: Shared::default() });
+        }
+        // Held, so that no other string gets its address.
+        self.kept.push(name);
+        self.last_package = Some((address, index));
+        index
     }
 
     /// How many ids symbols, packages and descriptions will get.
@@ -123,6 +144,37 @@ impl<W> ToLisp<W> {
 
     pub fn into_found(self) -> Found {
         self.found
+    }
+}
+
+/// Name and package of a symbol.
+fn names_of(names: &Names, symbol: &Bound<'_, PyAny>) -> Result<(Owned, Option<Owned>)> {
+    // SAFETY: `symbol` is an instance of `Symbol`, in which the slots were found; an empty slot is null.
+    unsafe {
+        let [name, package] = names.symbol_slots.map(|offset| state::slot(symbol.as_ptr(), offset));
+        let is_text = |part: Obj| !part.is_null() && text::is(part);
+        if !is_text(name) || !(package == ffi::Py_None() || is_text(package)) {
+            return Err(encode("a Symbol whose name or package is no text"));
+        }
+        Ok((Owned::borrowed(name), (package != ffi::Py_None()).then(|| Owned::borrowed(package))))
+    }
+}
+
+/// The UTF-8 of a name, which the string keeps.
+fn utf8(name: &Owned) -> Result<&[u8]> {
+    // SAFETY: `name` is a string, as `names_of` has seen; what it gives lives as long as the string, which `name` holds.
+    unsafe {
+        if let Some(ascii) = text::ascii(name.get()) {
+            return Ok(ascii);
+        }
+        let mut len = 0;
+        let bytes = ffi::PyUnicode_AsUTF8AndSize(name.get(), &mut len);
+        if bytes.is_null() {
+            let error: PyResult<()> = Err(PyErr::fetch(Python::assume_attached()));
+            error.if_taken()?;
+            return Err(encode("a Symbol whose name has a lone surrogate"));
+        }
+        Ok(std::slice::from_raw_parts(bytes.cast(), len as usize))
     }
 }
 
@@ -160,43 +212,19 @@ impl<W: LispWriter> Encoder<'_, ToLisp<W>> {
         if let Some(&known) = found.by_address.get(&(object.as_ptr() as usize)) {
             return Ok(known);
         }
-        let [name_at, package_at] = found.names.symbol_slots;
-        // SAFETY: `object` is a `Symbol`, as was just seen, in which the slots were found; an empty slot is null.
-        let (name, package) = unsafe {
-            let [name, package] = [name_at, package_at].map(|offset| state::slot(object.as_ptr(), offset));
-            if name.is_null() || package.is_null() {
-                return Err(encode("a Symbol without its name or package"));
-            }
-            let bound = |part: Obj| Bound::from_borrowed_ptr(object.py(), part);
-            let names = (bound(name).extract::<String>(), bound(package).extract::<Option<String>>());
-            let (Ok(name), Ok(package)) = names else {
-                return Err(encode("a Symbol whose name or package is no text, or has a lone surrogate"));
-            };
-            (name, package)
-        };
-        let mut key = Vec::new();
-        key.extend_from_slice(package.as_deref().unwrap_or("\0").as_bytes());
-        key.push(0);
-        key.extend_from_slice(name.as_bytes());
+        let (name, package) = names_of(found.names, object)?;
+        let package = package.map(|package| found.package_of(package));
         // Symbols without a package are different ones even if their names are the same.
-        let known = package.as_ref().and_then(|_| found.by_name.get(&key).copied());
-        let index = match known {
-            Some(known) => known,
+        let key = package.map(|package| (TextKey(name.clone()), package));
+        let index = match key.as_ref().and_then(|key| found.by_name.get(key)) {
+            Some(&known) => known,
             None => {
-                let package = package.map(|package| {
-                    let bytes: Vec<u8> = package.as_bytes().into();
-                    match found.packages_by_name.get(&bytes) {
-                        Some(&known) => known,
-                        None => {
-                            found.packages.push(Package { name: bytes.clone(), shared: Shared::default() });
-                            found.packages_by_name.insert(bytes, found.packages.len() - 1);
-                            found.packages.len() - 1
-                        }
-                    }
-                });
-                found.symbols.push(Symbol { name: name.as_bytes().into(), package, shared: Shared::default() });
-                found.by_name.insert(key, found.symbols.len() - 1);
-                found.symbols.len() - 1
+                found.symbols.push(Symbol { name, package, shared: Shared::default() });
+                let index = found.symbols.len() - 1;
+                if let Some(key) = key {
+                    found.by_name.insert(key, index);
+                }
+                index
             }
         };
         found.by_address.insert(object.as_ptr() as usize, index);
@@ -204,24 +232,46 @@ impl<W: LispWriter> Encoder<'_, ToLisp<W>> {
         Ok(index)
     }
 
+    /// Writes a symbol.
+    pub(super) fn symbol_object(&mut self, object: &Bound<'_, PyAny>) -> Result<()> {
+        if self.tracks() || self.is_first_walk() {
+            let index = self.symbol_of(object)?;
+            return self.symbol(index);
+        }
+        let (name, package) = names_of(self.dialect.found.names, object)?;
+        let Some(package) = package else {
+            self.w.form(LispForm::Uninterned(utf8(&name)?));
+            return Ok(());
+        };
+        self.w.form(LispForm::Symbol(utf8(&name)?));
+        self.package_name(&package)
+    }
+
+    fn package_name(&mut self, name: &Owned) -> Result<()> {
+        let name = utf8(name)?;
+        match name.is_ascii() {
+            true => self.w.form(LispForm::BaseString(name)),
+            false => self.w.text(Text::Utf8(name)),
+        }
+        Ok(())
+    }
+
     pub(super) fn symbol(&mut self, index: usize) -> Result<()> {
         if self.shared(|found| &mut found.symbols[index].shared)? {
             return Ok(());
         }
-        let symbol = &self.dialect.found.symbols[index];
-        let Some(package) = symbol.package else {
-            self.w.form(LispForm::Uninterned(&symbol.name));
+        let Symbol { name, package, .. } = &self.dialect.found.symbols[index];
+        let (name, package) = (name.clone(), *package);
+        let Some(package) = package else {
+            self.w.form(LispForm::Uninterned(utf8(&name)?));
             return Ok(());
         };
-        self.w.form(LispForm::Symbol(&symbol.name));
-        if !self.shared(|found| &mut found.packages[package].shared)? {
-            let name = &self.dialect.found.packages[package].name;
-            match name.is_ascii() {
-                true => self.w.form(LispForm::BaseString(name)),
-                false => self.w.text(holdall_format::model::Text::Utf8(name)),
-            }
+        self.w.form(LispForm::Symbol(utf8(&name)?));
+        if self.shared(|found| &mut found.packages[package].shared)? {
+            return Ok(());
         }
-        Ok(())
+        let name = self.dialect.found.packages[package].name.clone();
+        self.package_name(&name)
     }
 
     /// The index of what describes a type of `holdall.lisp`'s.
