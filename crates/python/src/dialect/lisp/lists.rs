@@ -10,6 +10,7 @@ use crate::decode::frame::{Frame, Kind, Make, Parts};
 use crate::decode::{Decoder, State, NO_ID};
 use crate::error::{decode, raised, Result};
 use crate::memory::Vec;
+use crate::schema::node::accepts;
 use crate::schema::{NodeId, ANY};
 use holdall_format::model::{Leaf, LispNumbers, LispReader, LispValue};
 use holdall_format::Token;
@@ -26,6 +27,11 @@ impl<'i, R: LispReader<'i>> Decoder<'i, FromLisp<'i, R>> {
         self.claim(len, 64 + 8 * len)?;
         if self.dialect.lisp.is_odd(start) {
             return self.cells(len + 1);
+        }
+        if len == 1 && item == ANY {
+            if let Some(made) = self.pair()? {
+                return self.done(Some(made));
+            }
         }
         // SAFETY: the GIL is held while a decoder lives. The places are filled before anybody sees them.
         let list = unsafe { Owned::new(ffi::PyList_New(len as isize)) }.ok_or_else(raised)?;
@@ -94,6 +100,36 @@ impl<'i, R: LispReader<'i>> Decoder<'i, FromLisp<'i, R>> {
             }
         }
         Ok(at)
+    }
+
+    /// A list of one leaf, or a cons of two; `None`, and nothing is read, if another value comes.
+    fn pair(&mut self) -> Result<Option<Owned>> {
+        let before = self.r.place();
+        let Some(car) = self.next_leaf(accepts::ALL)? else { return Ok(None) };
+        let Some(cdr) = self.next_leaf(accepts::ALL)? else {
+            self.r.rewind(before);
+            return Ok(None);
+        };
+        // SAFETY: the GIL is held while a decoder lives; the singleton is compared by its address.
+        unsafe {
+            if cdr.get() != ffi::Py_None() {
+                let cons = self.new_cons()?;
+                self.fill_cons(cons.get(), car, cdr);
+                return Ok(Some(cons));
+            }
+            let list = Owned::new(ffi::PyList_New(1)).ok_or_else(raised)?;
+            fill::list_item(list.get(), 0, car);
+            Ok(Some(list))
+        }
+    }
+
+    fn fill_cons(&self, cons: Obj, car: Owned, cdr: Owned) {
+        let [car_at, cdr_at] = self.dialect.lisp.names.cons_slots;
+        // SAFETY: callers pass an instance of the class in which the two slots were found.
+        unsafe {
+            replace(slot_mut(cons, car_at), car.into_raw());
+            replace(slot_mut(cons, cdr_at), cdr.into_raw());
+        }
     }
 
     /// Steps over NIL, if it comes next.
@@ -168,7 +204,7 @@ impl<'i, R: LispReader<'i>> Decoder<'i, FromLisp<'i, R>> {
                         _ => {
                             self.r.rewind(before);
                             self.bounds.owed -= 1;
-                            match self.value(ANY, crate::schema::node::accepts::ALL)? {
+                            match self.value(ANY, accepts::ALL)? {
                                 Some(value) => self.deliver(value)?,
                                 None => return Ok(None),
                             }
@@ -179,7 +215,7 @@ impl<'i, R: LispReader<'i>> Decoder<'i, FromLisp<'i, R>> {
                 _ => {}
             }
             self.bounds.owed -= 1;
-            match self.value(ANY, crate::schema::node::accepts::ALL)? {
+            match self.value(ANY, accepts::ALL)? {
                 Some(value) => self.deliver(value)?,
                 None => return Ok(None),
             }
@@ -258,19 +294,11 @@ impl<'i, R: LispReader<'i>> Decoder<'i, FromLisp<'i, R>> {
     /// Conses of these cars, the first of which may be there already.
     fn linked(&mut self, head: Option<Owned>, mut cars: Vec<Owned>, cdr: Owned) -> Result<Owned> {
         self.charge(64 * cars.len())?;
-        let [car_at, cdr_at] = self.dialect.lisp.names.cons_slots;
-        let fill = |cons: Obj, car: Owned, cdr: Owned| {
-            // SAFETY: an instance of the class in which the two slots were found.
-            unsafe {
-                replace(slot_mut(cons, car_at), car.into_raw());
-                replace(slot_mut(cons, cdr_at), cdr.into_raw());
-            }
-        };
         let mut rest = cdr;
         while cars.len() > 1 {
             let Some(car) = cars.pop() else { break };
             let cons = self.new_cons()?;
-            fill(cons.get(), car, rest);
+            self.fill_cons(cons.get(), car, rest);
             rest = cons;
         }
         let Some(car) = cars.pop() else { return Err(decode("a cons without its parts", self.here())) };
@@ -278,7 +306,7 @@ impl<'i, R: LispReader<'i>> Decoder<'i, FromLisp<'i, R>> {
             Some(head) => head,
             None => self.new_cons()?,
         };
-        fill(head.get(), car, rest);
+        self.fill_cons(head.get(), car, rest);
         Ok(head)
     }
 }
