@@ -17,7 +17,7 @@ from typing import Any
 from bson import errors as pymongo_errors  # PyMongo's; where it is imported, its values come back
 
 import holdall
-from holdall import _core, bson, julia, msgpack, safe_pickle
+from holdall import _core, bson, julia, lisp, msgpack, safe_pickle
 from holdall import pickle as hold_pickle
 from holdall.msgpack import compat
 from tests.complexity.family import Family, annotation
@@ -34,6 +34,7 @@ ANYTHING: dict[str, Any] = {
     "msgpack": Scalar | list[Any] | dict[Any, Any],
     "bson": dict[str, Scalar | list[Any] | dict[str, Any]],
     "julia": dict[str, Any],
+    "lisp": Scalar | list[Any] | dict[Any, Any],
 }
 
 # The doors that the largest size goes through, unless all are asked for: they share what costs with the others.
@@ -111,20 +112,20 @@ WRAPS: dict[str, Callable[[bytes], bytes]] = {
 
 # --- hold: messages ---
 def formats_module(format: str) -> Any:
-    return {"hold": holdall, "msgpack": msgpack, "bson": bson, "julia": julia}[format]
+    return {"hold": holdall, "msgpack": msgpack, "bson": bson, "julia": julia, "lisp": lisp}[format]
 
 
 def options(family: Family) -> dict[str, Any]:
     return {"types": family.types} if family.format == "hold" else {}
 
 
-@door("hold", "msgpack", "bson", "julia")
+@door("hold", "msgpack", "bson", "julia", "lisp")
 def loads(path: str, family: Family) -> Run:
     module, data = formats_module(family.format), read(path)
     return lambda: module.loads(data, **options(family))
 
 
-@door("hold", "msgpack", "bson", "julia", thread=True)
+@door("hold", "msgpack", "bson", "julia", "lisp", thread=True)
 def small_stack(path: str, family: Family) -> Run:
     return loads(path, family)
 
@@ -143,7 +144,7 @@ def _typed(path: str, family: Family, **more: Any) -> Run:
     return lambda: module.loads(data, type=wanted, **options(family), **more)
 
 
-@door("hold", "msgpack", "bson", "julia")
+@door("hold", "msgpack", "bson", "julia", "lisp")
 def typed(path: str, family: Family) -> Run:
     return _typed(path, family)
 
@@ -176,7 +177,7 @@ def repr_(path: str, family: Family) -> Run:
 STORED = 3.0
 
 
-@door("hold", "msgpack", "bson", name="dumps again", costs=STORED)
+@door("hold", "msgpack", "bson", "lisp", name="dumps again", costs=STORED)
 def dumps_again(path: str, family: Family) -> Run:
     module, data = formats_module(family.format), read(path)
     more = {"types": holdall.Record} if family.format == "hold" else {}

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-FORMATS = ("hold", "file", "log", "msgpack", "bson", "julia")
+FORMATS = ("hold", "file", "log", "msgpack", "bson", "julia", "lisp")
 
 
 @dataclass(frozen=True)

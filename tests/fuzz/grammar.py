@@ -24,7 +24,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
 
 import holdall
 from holdall import msgpack
-from tests.fuzz import bson_doors, campaign, grammar_doors, julia_doors
+from tests.fuzz import bson_doors, campaign, grammar_doors, julia_doors, lisp_doors
 from tests.fuzz.grammar_classes import classes
 from tests.fuzz.grammar_elements import TEXTS
 from tests.fuzz.grammar_files import Files, written
@@ -114,6 +114,7 @@ def sources(only: str | None) -> list[Source]:
         *[Source("msgpack", plain(Msgpack), named(grammar_doors.MSGPACK))] * 2,
         *[Source("bson", plain(Bson), [*bson, ("inspected", grammar_doors.bson_inspected)])] * 2,
         *[Source("julia", plain(Julia), [*julia, ("inspected", grammar_doors.julia_inspected)])] * 2,
+        *[Source("lisp", lambda rng: lisp_doors.made(rng, *drawn(rng)), [*lisp_doors.DOORS])] * 2,
         *targets(known),
     ]
     return [source for source in found if only in (None, source.format)]
@@ -177,7 +178,7 @@ class Grammar:
 
 
 def main() -> int:
-    return campaign.main(__doc__ or "", [*FORMATS, "julia"], "messages", __file__, Grammar)
+    return campaign.main(__doc__ or "", [*FORMATS, "julia", "lisp"], "messages", __file__, Grammar)
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
 
 import holdall
-from tests.fuzz import bson_doors, campaign, julia_doors
+from tests.fuzz import bson_doors, campaign, julia_doors, lisp_doors
 from tests.fuzz.bson_documents import BSON_MUTATIONS
 from tests.fuzz.julia_doors import JULIA_MUTATIONS
 from tests.fuzz.mutations import LARGEST_INPUT, MUTATIONS, Mutation
@@ -111,6 +111,11 @@ def turns(only: str | None = None) -> list[Turn]:
     ways += [typed, [one[at % len(one)] for at in range(len(TARGETS))]]
     doors = [Turn("julia", door.name, pool, door.load, JULIA_MUTATIONS) for door, pool in julia_doors.doors()]
     ways += [[doors[at % len(doors)] for at in range(len(TARGETS))]] * 2
+    doors = [
+        Turn("lisp", door.name, pool, door.load, lisp_doors.LISP_MUTATIONS)
+        for door, pool in lisp_doors.doors()
+    ]
+    ways.append([doors[at % len(doors)] for at in range(len(TARGETS))])
     for each in zip(*ways, strict=True):
         found += each
     return [turn for turn in found if only in (None, turn.format)]
@@ -144,7 +149,7 @@ class Mutator:
 
 
 def main() -> int:
-    return campaign.main(__doc__ or "", [*FORMATS, "julia"], "mutations", __file__, Mutator)
+    return campaign.main(__doc__ or "", [*FORMATS, "julia", "lisp"], "mutations", __file__, Mutator)
 
 
 if __name__ == "__main__":

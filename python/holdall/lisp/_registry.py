@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
@@ -114,6 +115,17 @@ def _slots(cls: type[Any]) -> tuple[str, ...]:
     return tuple(slot for slot in slots if slot not in ("__dict__", "__weakref__"))
 
 
+def _set_default(instance: Any, name: str) -> None:
+    """Give a field that a file has no slot for its default, if it has one that the class doesn't hold itself."""
+    field = getattr(type(instance), "__dataclass_fields__", {}).get(name)
+    if field is None:
+        return
+    if field.default is not dataclasses.MISSING:
+        object.__setattr__(instance, name, field.default)
+    elif field.default_factory is not dataclasses.MISSING:
+        object.__setattr__(instance, name, field.default_factory())
+
+
 def permitted(types: Any) -> dict[Symbol, type[Any]]:
     """The classes of one call, by the symbols of their types."""
     if types is None:
@@ -155,8 +167,12 @@ def resolve(of: Type, types: dict[Symbol, type[Any]]) -> tuple[type[Any], tuple[
     if None not in names:
         return cls, tuple(name for name in names if name is not None), None
 
+    missing = [name for name in fields if name not in names]
+
     def make(values: list[Any]) -> Any:
         instance = object.__new__(cls)
+        for field in missing:
+            _set_default(instance, field)
         for name, value in zip(names, values, strict=True):
             if name is not None and value is not UNBOUND:
                 object.__setattr__(instance, name, value)

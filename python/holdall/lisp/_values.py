@@ -483,7 +483,7 @@ class Array:
                 ("displaced_to", self.displaced_to, None),
                 ("offset", self.offset, 0),
             )
-            if value is not usual and value != usual
+            if value is not usual and (type(value) is not type(usual) or value != usual)
         ]
         return f"Array({', '.join([repr(self.shape), repr(self.values), *more])})"
 
@@ -534,6 +534,8 @@ class Pathname:
     @property
     def path(self) -> PurePosixPath:
         """The file name. Raises ValueError: a part is no text, as in a pattern of names."""
+        if not isinstance(self.directory, list | None):
+            raise ValueError("Pathname: its directory is no list")
         start, *folders = self.directory or [None]
         name = self.name or ""
         if self.type is not None:

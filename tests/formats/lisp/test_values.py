@@ -232,7 +232,7 @@ class TestStruct:
         def stored(*slots: str) -> bytes:
             return lisp.dumps(LispObject(Type("TEST::SPOT", slots), range(len(slots))))
 
-        assert lisp.loads(stored("OLD", "NAMED")).name == 1
+        assert lisp.loads(stored("OLD", "NAMED")) == Spot(1, 3)  # type: ignore[arg-type]
         assert lisp.loads(stored("NAMED")) == Spot(0, 3)  # type: ignore[arg-type]
         with pytest.raises(
             holdall.DecodeError,
