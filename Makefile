@@ -36,7 +36,7 @@ EXTENSION := $(VENV)/.stamp-develop
 RELEASE = +@$(MAKE) --no-print-directory PROFILE=release $(EXTENSION)
 
 ##@ Use
-.PHONY: help demo bench
+.PHONY: help demo bench bench-lisp
 help: ## this list
 	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z][a-z-]*:.*## / {printf "  make %-17s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
@@ -47,6 +47,11 @@ bench: $(VENV)/.stamp-build ## every data set against every peer, as ratios of i
 	$(RELEASE)
 	+@$(MAKE) --no-print-directory PROFILE=release $(VENV)/.stamp-bench
 	@$(BIN)/python -m bench.targets $(ARGS)
+
+bench-lisp: $(VENV)/.stamp-build ## cl-binary-store in SBCL and holdall.lisp on the same data; CL_BINARY_STORE=the library's source
+	$(RELEASE)
+	+@$(MAKE) --no-print-directory PROFILE=release $(VENV)/.stamp-bench
+	@CL_BINARY_STORE='$(CL_BINARY_STORE)' $(BIN)/python -m bench.targets.lisp_store $(ARGS)
 
 ##@ Check
 .PHONY: check test beside-the-build lint ruff mypy rust-lint house docs-lint cargo-test pytest properties test-mongo check-julia check-lisp check-versions peers corpora interpreter-tests zoo zoo-scan fuzz fuzz-rust miri check-debug sanitize complexity faults soak soak-log

@@ -104,7 +104,7 @@ def _buffer(obj: Any) -> tuple[Any, ...]:
     return _packed(code, view.shape or (), view.tobytes())
 
 
-def _packed(code: int, shape: tuple[int, ...], data: bytes) -> tuple[Any, ...]:
+def _packed(code: int, shape: tuple[int, ...], data: Any) -> tuple[Any, ...]:
     return (VECTOR, code, shape[0], data) if len(shape) == 1 else (PACKED, code, shape, data)
 
 
@@ -124,7 +124,8 @@ def _numpy(obj: Any) -> tuple[Any, ...] | None:
         return _packed(2, obj.shape, obj.astype("<U1").tobytes())
     code = _CODES.get(f"{kind}{size}")
     if code is not None:
-        return _packed(code, obj.shape, obj.astype(obj.dtype.newbyteorder("<"), copy=False).tobytes())
+        little = obj.astype(obj.dtype.newbyteorder("<"), copy=False)
+        return _packed(code, obj.shape, numpy.ascontiguousarray(little))
     if kind in "Oc":
         return _array(Array(obj.shape, obj.ravel().tolist()))
     if kind == "f":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +25,8 @@ _NARROW = {_BIT: 1, 10: 2, 11: 4}
 def packed(code: int, memory: Any, shape: tuple[int, ...] | None, size: int) -> Any:
     """An array of elements without references. memory: a bytearray of its own, or a view of the input."""
     if shape is None and code in (_BASE_CHAR, _CHARACTER):
-        return bytes(memory).decode("ascii" if code == _BASE_CHAR else "utf-32-le")
+        name = "ascii" if code == _BASE_CHAR else "utf-32-le"
+        return bytes(memory).decode(name, "surrogatepass")
     try:
         import numpy
     except ImportError:
@@ -37,6 +39,8 @@ def packed(code: int, memory: Any, shape: tuple[int, ...] | None, size: int) -> 
             return bits.view(bool).reshape(shape)
         places = bits.reshape(-1, width)
         return (places << numpy.arange(width, dtype="u1")).sum(axis=1, dtype="u1").reshape(shape)
+    if code == _CHARACTER and (numpy.frombuffer(memory, "<u4") > sys.maxunicode).any():
+        raise _core.DecodeError("expected characters, found a number above the last of Unicode")
     made = numpy.frombuffer(memory, _DTYPES[code]).reshape(shape)
     # In SBCL's memory the lowest bit of these is a tag.
     return made >> 1 if code in (_FIXNUM, _UNSIGNED_62) else made

@@ -35,6 +35,7 @@ REFUSED = [
     ("18 14 d5 05 01 d4 05 14 d1 d1 d1 d1", "a fill pointer beyond the vector", None),
     ("18 d1", "expected T or NIL", None),
     ("18 05 05 01 d1 14 14 d1 cf", None, None),
+    ("17 01 d1 02 ff ff ff 7f", "found a number above the last of Unicode", None),
     ("31 00", None, None),
     ("1f 07", "found an unknown action", None),
     ("20 05 1f 02 05", "within a value", None),

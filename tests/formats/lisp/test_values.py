@@ -135,6 +135,15 @@ def test_symbols_are_one_object_in_a_load() -> None:
     assert a is b and a is not c and a != c and a.package is None
 
 
+def test_what_is_not_hashed_costs_no_hashing() -> None:
+    """Conses that refer to each other in all directions."""
+    conses = [Cons(None, None) for _ in range(5_000)]
+    for at, cons in enumerate(conses):
+        cons.car, cons.cdr = conses[at * 7 % 5_000], conses[(at * 13 + 5) % 5_000]
+    made = back((tuple(conses), 1))
+    assert made[0][3].car is made[0][21] and made[0][3].cdr is made[0][44]
+
+
 def test_deep_and_long() -> None:
     deep: Any = None
     for _ in range(100_000):

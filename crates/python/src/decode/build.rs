@@ -120,7 +120,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 }
                 Cost { work: if hash_cost == HashCost::default() { 0 } else { 500 }, bytes: 0 }
             }
-            Make::Dialect(_) if D::HASHES_PARTS => return self.charge_key(hash_cost, at),
+            Make::Dialect(make) if D::hashes_parts(make) => return self.charge_key(hash_cost, at),
             Make::Record(shape) => Cost { work: 0, bytes: shape.stored_name(self.py)?.len() },
             _ => return Ok(()),
         };

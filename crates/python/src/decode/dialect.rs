@@ -30,10 +30,14 @@ pub trait Dialect<'i>: Sized {
     /// Objects that are referred to are in a table, and are built at the first reference.
     const BACK_REFERENCES: bool = false;
 
-    /// [`Dialect::make`] may hash the parts that it gets.
-    const HASHES_PARTS: bool = false;
     /// The first list that a `Lists` frame gathers holds keys.
     const LISTS_BEGIN_WITH_KEYS: bool = false;
+
+    /// Whether [`Dialect::make`] hashes parts that it gets for this.
+    #[inline(always)]
+    fn hashes_parts(_make: &Self::Make) -> bool {
+        false
+    }
 
     /// Called before the outermost value is read.
     #[inline(always)]

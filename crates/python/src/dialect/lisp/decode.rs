@@ -24,7 +24,9 @@ impl<'i, R: LispReader<'i>> Dialect<'i> for FromLisp<'i, R> {
     type Reader = R;
     type Make = LispMake;
 
-    const HASHES_PARTS: bool = true;
+    fn hashes_parts(make: &LispMake) -> bool {
+        matches!(make, LispMake::Table { .. })
+    }
 
     fn start(decoder: &mut Decoder<'i, Self>) -> Result<()> {
         // Unlike in hold, the outermost value has an id only if it is marked.
