@@ -112,6 +112,13 @@ def test_a_list_that_turns_out_to_be_none_is_one_object() -> None:
     # (#1=(#1# . 2)), read by reference before its end is known.
     made = lisp.loads(bytes.fromhex("22 20 05 23 d2"))
     assert type(made) is Cons and made.car is made and made.cdr == 2
+    # #1=(#1#), a list of one that holds itself.
+    made = lisp.loads(bytes.fromhex("22 20 05 23 05"))
+    assert type(made) is list and made[0] is made
+    made = lisp.loads(bytes.fromhex("22 20 06 d1 23 d2"))
+    assert type(made) is Cons and made.cdr.car is made and made.cdr.cdr == 2
+    made = lisp.loads(bytes.fromhex("20 06 22 20 05 20 05 d1 05 05 23 05"))
+    assert made == [[[1]], [[1]]] and made[0] is made[1]
     made = lisp.loads(bytes.fromhex("20 06 22 20 05 23 d2 23 05"))
     assert type(made) is list and made[0] is made[1] is made[0].car
 

@@ -84,7 +84,7 @@ impl<'i, R: LispReader<'i>> Dialect<'i> for FromLisp<'i, R> {
     ) -> Result<Owned> {
         let (py, names) = (decoder.py, decoder.dialect.lisp.names);
         let function = match &make {
-            LispMake::Dotted { .. } | LispMake::Chain { .. } | LispMake::Cells => {
+            LispMake::Dotted { .. } | LispMake::Chain { .. } | LispMake::Pair { .. } | LispMake::Cells => {
                 return decoder.finished_list(&make, object, object_id, gathered, at);
             }
             LispMake::Table { header, start } => {

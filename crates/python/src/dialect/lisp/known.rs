@@ -119,6 +119,10 @@ pub enum LispMake {
     Dotted {
         start: usize,
     },
+    /// One cons, which the frame holds: its car and its cdr follow.
+    Pair {
+        start: usize,
+    },
     /// Conses one by one: their cars, then the last cdr.
     Chain {
         start: usize,

@@ -25,13 +25,16 @@ impl<'i, R: LispReader<'i>> Decoder<'i, FromLisp<'i, R>> {
     pub(super) fn list_of_conses(&mut self, len: usize, item: NodeId) -> Result<Option<Owned>> {
         let start = self.here();
         self.claim(len, 64 + 8 * len)?;
-        if self.dialect.lisp.is_odd(start) {
-            return self.cells(len + 1);
-        }
+        let odd = self.dialect.lisp.is_odd(start);
         if len == 1 && item == ANY {
             if let Some(made) = self.pair()? {
                 return self.done(Some(made));
             }
+            if self.object_id != NO_ID && !odd {
+                return self.marked_pair(start);
+            }
+        } else if odd {
+            return self.cells(len + 1);
         }
         // SAFETY: the GIL is held while a decoder lives. The places are filled before anybody sees them.
         let list = unsafe { Owned::new(ffi::PyList_New(len as isize)) }.ok_or_else(raised)?;
@@ -121,6 +124,16 @@ impl<'i, R: LispReader<'i>> Decoder<'i, FromLisp<'i, R>> {
             fill::list_item(list.get(), 0, car);
             Ok(Some(list))
         }
+    }
+
+    /// One cons that others may refer to: it is taken for a `Cons`, as in a graph of conses, until its cdr turns out to be NIL.
+    fn marked_pair(&mut self, start: usize) -> Result<Option<Owned>> {
+        let cons = self.new_cons()?;
+        self.claim(1, 512)?;
+        let object_id = self.take_id();
+        self.opened(object_id, cons.get());
+        let frame = Frame::gather(Make::Dialect(LispMake::Pair { start }), Some(cons), 2, object_id, self.here());
+        Ok(self.push(frame))
     }
 
     fn fill_cons(&self, cons: Obj, car: Owned, cdr: Owned) {
@@ -252,6 +265,20 @@ impl<'i, R: LispReader<'i>> Decoder<'i, FromLisp<'i, R>> {
         };
         match *make {
             LispMake::Cells => self.linked(Some(object), parts, cdr),
+            LispMake::Pair { start } => {
+                let Some(car) = parts.pop() else { return Err(decode("a cons without its parts", at)) };
+                // SAFETY: the GIL is held while a decoder lives; the singleton is compared by its address.
+                unsafe {
+                    if cdr.get() != ffi::Py_None() {
+                        self.fill_cons(object.get(), car, cdr);
+                        return Ok(object);
+                    }
+                    let list = Owned::new(ffi::PyList_New(1)).ok_or_else(raised)?;
+                    fill::list_item(list.get(), 0, car);
+                    self.instead(object_id, start);
+                    Ok(list)
+                }
+            }
             LispMake::Dotted { start } => {
                 // SAFETY: the frame's list, all of whose places are filled.
                 unsafe {
@@ -278,16 +305,20 @@ impl<'i, R: LispReader<'i>> Decoder<'i, FromLisp<'i, R>> {
         }
     }
 
+    /// Takes an object out of the table of ids: another comes in its place. If something has referred to it, the message is built
+    /// once more.
+    pub(super) fn instead(&mut self, object_id: u32, start: usize) {
+        if object_id != NO_ID {
+            if self.numbered[object_id as usize].state == State::Seen {
+                self.anew(start);
+            }
+            self.numbered[object_id as usize].object = None;
+        }
+    }
+
     /// Conses in place of the list that begins at `start`; nothing may have referred to that.
     fn conses(&mut self, object_id: u32, cars: Vec<Owned>, cdr: Owned, start: usize) -> Result<Owned> {
-        if object_id != NO_ID {
-            let numbered = &mut self.numbered[object_id as usize];
-            if numbered.state == State::Seen {
-                self.dialect.lisp.make_odd(start);
-                self.dialect.anew.get_or_insert(start);
-            }
-            numbered.object = None;
-        }
+        self.instead(object_id, start);
         self.linked(None, cars, cdr)
     }
 

@@ -7,7 +7,7 @@ use crate::budget::hash_cost::may_run_code;
 use crate::cpython::{held, owned, Owned};
 use crate::decode::frame::{Deferred, Frame, Make};
 use crate::decode::hashed::Adding;
-use crate::decode::{Decoder, State, NO_ID};
+use crate::decode::{Decoder, NO_ID};
 use crate::error::{decode, raised, Result};
 use crate::memory::Vec;
 use holdall_format::model::{LispReader, LispValue};
@@ -118,12 +118,7 @@ impl<'i, R: LispReader<'i>> Decoder<'i, FromLisp<'i, R>> {
             self.late.deferred.extend(deferred);
             return Ok(table);
         }
-        if object_id != NO_ID {
-            if self.numbered[object_id as usize].state == State::Seen {
-                self.anew(start);
-            }
-            self.numbered[object_id as usize].object = None;
-        }
+        self.instead(object_id, start);
         let made = call(self.py, &self.dialect.lisp.names.pairs, (held(self.py, header),));
         let made = owned(&made.map_err(|error| self.refuse(error, at))?);
         self.as_pairs(&made, parts)
