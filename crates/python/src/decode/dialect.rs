@@ -104,6 +104,12 @@ pub trait Dialect<'i>: Sized {
         Ok(dict)
     }
 
+    /// Called with an instance that has all its fields. Returns what stands for it.
+    #[inline(always)]
+    fn whole_instance(_: &mut Decoder<'i, Self>, instance: Owned, _object_id: u32, _at: usize) -> Result<Owned> {
+        Ok(instance)
+    }
+
     /// Sets an item whose key could not be hashed when it came.
     ///
     /// # Safety

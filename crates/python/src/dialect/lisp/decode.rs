@@ -74,6 +74,11 @@ impl<'i, R: LispReader<'i>> Dialect<'i> for FromLisp<'i, R> {
         decoder.set_late(&dict, &key, &value, at)
     }
 
+    #[inline(always)]
+    fn whole_instance(decoder: &mut Decoder<'i, Self>, instance: Owned, object_id: u32, at: usize) -> Result<Owned> {
+        decoder.whole_pair(instance, object_id, at)
+    }
+
     fn make(
         decoder: &mut Decoder<'i, Self>,
         make: LispMake,
@@ -84,7 +89,7 @@ impl<'i, R: LispReader<'i>> Dialect<'i> for FromLisp<'i, R> {
     ) -> Result<Owned> {
         let (py, names) = (decoder.py, decoder.dialect.lisp.names);
         let function = match &make {
-            LispMake::Dotted { .. } | LispMake::Chain { .. } | LispMake::Pair { .. } | LispMake::Cells => {
+            LispMake::Dotted { .. } | LispMake::Chain { .. } | LispMake::Cells => {
                 return decoder.finished_list(&make, object, object_id, gathered, at);
             }
             LispMake::Table { header, start } => {

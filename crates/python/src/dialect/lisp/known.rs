@@ -84,6 +84,8 @@ pub struct FromLisp<'i, R: LispReader<'i>> {
     pub(super) by_object: HashMap<usize, Rc<Described>>,
     /// The last one that was referred to, and its object id.
     pub(super) last: Option<(u64, Rc<Described>)>,
+    /// How a cons is built that may be a list.
+    pub(super) pair: Option<Rc<Shape>>,
     pub(super) classes_held: Vec<Owned>,
     /// Symbols by their names and the addresses of their packages' names.
     pub(super) symbols: HashMap<(&'i [u8], usize), Owned>,
@@ -102,6 +104,7 @@ impl<'i, R: LispReader<'i>> FromLisp<'i, R> {
             described: Vec::new(),
             by_object: HashMap::new(),
             last: None,
+            pair: None,
             classes_held: Vec::new(),
             symbols: HashMap::new(),
             packages: HashMap::new(),
@@ -117,10 +120,6 @@ impl<'i, R: LispReader<'i>> FromLisp<'i, R> {
 pub enum LispMake {
     /// The frame holds the cars: the last cdr follows. `start`: where the list begins.
     Dotted {
-        start: usize,
-    },
-    /// One cons, which the frame holds: its car and its cdr follow.
-    Pair {
         start: usize,
     },
     /// Conses one by one: their cars, then the last cdr.

@@ -12,9 +12,11 @@ use crate::error::{decode, raised, Result};
 use crate::memory::Vec;
 use crate::schema::node::accepts;
 use crate::schema::{NodeId, ANY};
+use crate::shapes::{Build, Shape};
 use holdall_format::model::{Leaf, LispNumbers, LispReader, LispValue};
 use holdall_format::Token;
 use pyo3::ffi;
+use std::rc::Rc;
 
 /// Shorter lists are read number by number.
 const LEAST_RUN: usize = 16;
@@ -128,12 +130,41 @@ impl<'i, R: LispReader<'i>> Decoder<'i, FromLisp<'i, R>> {
 
     /// One cons that others may refer to: it is taken for a `Cons`, as in a graph of conses, until its cdr turns out to be NIL.
     fn marked_pair(&mut self, start: usize) -> Result<Option<Owned>> {
+        let shape = match &self.dialect.pair {
+            Some(shape) => shape.clone(),
+            None => {
+                let names = self.dialect.lisp.names;
+                let offsets = names.cons_slots.into_iter().collect();
+                let build = Build::Slots { class: names.cons.get().cast(), offsets };
+                let fields = names.cons_fields.iter().cloned().collect();
+                let shape = Rc::new(Shape { build, ..Shape::of_object(fields, 1) });
+                self.dialect.pair.insert(shape).clone()
+            }
+        };
         let cons = self.new_cons()?;
-        self.claim(1, 512)?;
         let object_id = self.take_id();
         self.opened(object_id, cons.get());
-        let frame = Frame::gather(Make::Dialect(LispMake::Pair { start }), Some(cons), 2, object_id, self.here());
-        Ok(self.push(frame))
+        let frame = Frame { offset: start, ..self.frame(Kind::Fields, Some(cons), 2, object_id) };
+        self.claim(1, 64)?;
+        Ok(self.push(Frame { shape: Some(shape), ..frame }))
+    }
+
+    /// A cons that was taken for a `Cons`: a list, if its cdr is NIL.
+    pub(super) fn whole_pair(&mut self, cons: Owned, object_id: u32, start: usize) -> Result<Owned> {
+        let [car_at, cdr_at] = self.dialect.lisp.names.cons_slots;
+        // SAFETY: `cons` is an owned reference to an instance of the class in which the slots were found, as its class says.
+        unsafe {
+            if ffi::Py_TYPE(cons.get()) != self.dialect.lisp.names.cons.get().cast()
+                || *slot_mut(cons.get(), cdr_at) != ffi::Py_None()
+            {
+                return Ok(cons);
+            }
+            let car = Owned::borrowed(*slot_mut(cons.get(), car_at));
+            let list = Owned::new(ffi::PyList_New(1)).ok_or_else(raised)?;
+            fill::list_item(list.get(), 0, car);
+            self.instead(object_id, start);
+            Ok(list)
+        }
     }
 
     fn fill_cons(&self, cons: Obj, car: Owned, cdr: Owned) {
@@ -265,20 +296,6 @@ impl<'i, R: LispReader<'i>> Decoder<'i, FromLisp<'i, R>> {
         };
         match *make {
             LispMake::Cells => self.linked(Some(object), parts, cdr),
-            LispMake::Pair { start } => {
-                let Some(car) = parts.pop() else { return Err(decode("a cons without its parts", at)) };
-                // SAFETY: the GIL is held while a decoder lives; the singleton is compared by its address.
-                unsafe {
-                    if cdr.get() != ffi::Py_None() {
-                        self.fill_cons(object.get(), car, cdr);
-                        return Ok(object);
-                    }
-                    let list = Owned::new(ffi::PyList_New(1)).ok_or_else(raised)?;
-                    fill::list_item(list.get(), 0, car);
-                    self.instead(object_id, start);
-                    Ok(list)
-                }
-            }
             LispMake::Dotted { start } => {
                 // SAFETY: the frame's list, all of whose places are filled.
                 unsafe {

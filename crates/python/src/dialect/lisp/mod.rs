@@ -20,6 +20,7 @@ use crate::cpython::{held, owned, text, Owned};
 use pyo3::exceptions::PySystemError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
+use pyo3::types::PyString;
 
 /// What of `holdall.lisp` is called from here, looked up once.
 #[derive(Debug)]
@@ -29,6 +30,7 @@ pub struct Names {
     pub symbol_slots: [usize; 2],
     pub cons: Owned,
     pub cons_slots: [usize; 2],
+    pub cons_fields: [Owned; 2],
     pub record: Owned,
     /// Where a record has its type and its values.
     pub record_slots: [usize; 2],
@@ -75,6 +77,7 @@ impl Names {
                 symbol_slots: slots("Symbol", [b"name", b"package"])?,
                 cons: get("Cons")?,
                 cons_slots: slots("Cons", [b"car", b"cdr"])?,
+                cons_fields: ["car", "cdr"].map(|name| owned(PyString::intern(py, name).as_any())),
                 record: get("LispObject")?,
                 record_slots: slots("LispObject", [b"type", b"values"])?,
                 single: get("SingleFloat")?,
