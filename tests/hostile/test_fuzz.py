@@ -35,7 +35,7 @@ def test_a_thousand_messages_by_the_grammars(tmp_path: Path) -> None:
 
 def test_messages_by_the_grammars_can_be_made_again_and_are_mostly_sound() -> None:
     made = grammar.Grammar(None)
-    assert {made.turn(number).format for number in range(400)} == {"hold", "msgpack", "bson", "julia"}
+    assert {made.turn(number).format for number in range(400)} == {"hold", "msgpack", "bson", "julia", "lisp"}
     again = grammar.Grammar(None)
     inputs = [made.made(1, number) for number in range(400)]
     assert inputs == [again.made(1, number) for number in range(400)]
@@ -63,7 +63,7 @@ def test_a_finding_is_made_smaller() -> None:
 
 def test_inputs_can_be_made_again() -> None:
     by_format = {turn.format: turn for turn in mutate.turns()}
-    assert by_format.keys() == {"hold", "msgpack", "bson", "julia"}
+    assert by_format.keys() == {"hold", "msgpack", "bson", "julia", "lisp"}
     for turn in by_format.values():
         assert [mutate.mutated(turn, 1, n) for n in range(50)] == [
             mutate.mutated(turn, 1, n) for n in range(50)
@@ -71,7 +71,7 @@ def test_inputs_can_be_made_again() -> None:
         assert any(mutate.mutated(turn, 1, n) != mutate.mutated(turn, 2, n) for n in range(5))
 
 
-@pytest.mark.parametrize("name", ["bson", "julia"])
+@pytest.mark.parametrize("name", ["bson", "julia", "lisp"])
 def test_one_format_alone(name: str) -> None:
     assert {turn.format for turn in mutate.turns(name)} == {name}
 
