@@ -78,6 +78,8 @@ def lower(obj: Any) -> tuple[Any, ...]:
 def _array(obj: Array) -> tuple[Any, ...]:
     element = list(obj.element_type) if isinstance(obj.element_type, tuple) else obj.element_type
     displaced = obj.values is None
+    if obj.values is not None and len(obj.values) != obj.size:
+        raise _core.EncodeError("an Array with another number of values than its shape says")
     values = [element, obj.offset, obj.displaced_to] if displaced else [element, *obj.flat()]
     return ARRAY, obj.shape, obj.fill_pointer, obj.adjustable, displaced, values
 

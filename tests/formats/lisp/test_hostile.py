@@ -135,3 +135,11 @@ def test_keys_that_collide_are_charged() -> None:
 
     with pytest.raises(holdall.DecodeError, match="collide"):
         lisp.loads(lisp.dumps(Pairs([(key, None) for key in keys])))
+
+
+def test_members_that_collide_are_charged() -> None:
+    data = lisp.dumps([n * ((1 << 61) - 1) for n in range(20_000)])
+    kinds: list[Any] = [set[int], frozenset[int]]
+    for kind in kinds:
+        with pytest.raises(holdall.DecodeError, match="collide"):
+            lisp.loads(data, type=kind)

@@ -354,3 +354,31 @@ def test_several_values_share() -> None:
     one, text, (again,) = lisp.loads_all(data)
     assert one == [1] and one is again and text == "x"
     assert lisp.loads_all(lisp.dumps([], all=True)) == []
+
+
+def test_sequences_become_what_a_type_wants() -> None:
+    wanted: list[tuple[Any, Any, Any]] = [
+        ([1, 2, 2], set[int], {1, 2}),
+        ((1, 2, 2), frozenset[int], frozenset({1, 2})),
+        ((1, 2), deque[int], deque([1, 2])),
+        ([1, 2], tuple[int, int], (1, 2)),
+        ((1, 2), list[int], [1, 2]),
+    ]
+    for value, kind, expected in wanted:
+        made = lisp.loads(lisp.dumps(value), type=kind)
+        assert made == expected and type(made) is type(expected)
+
+
+def test_conses_keep_what_a_hook_shares() -> None:
+    tail = Cons(5, None)
+    ring = Cons(1, tail)
+    del tail
+    made = lisp.loads(lisp.dumps([object(), ring], enc_hook=lambda _: ring.cdr))
+    assert made[0] is made[1].cdr
+
+
+def test_an_array_changed_beyond_its_shape_is_refused() -> None:
+    changed = Array((2,), [1, 2])
+    changed.values.append(3)  # type: ignore[union-attr]
+    with pytest.raises(holdall.EncodeError, match="another number of values"):
+        lisp.dumps(changed)

@@ -28,6 +28,16 @@ unsafe fn is_compared_by_code(key: Obj) -> bool {
     !containers.contains(&class) && unsafe { may_run_code(key) }
 }
 
+/// Whether an object's class defines a hash.
+///
+/// # Safety
+/// `object` is alive.
+pub unsafe fn is_hashable(object: Obj) -> bool {
+    // SAFETY: `object` is alive by contract, and holds its class; no Python code runs.
+    let hash = unsafe { (*ffi::Py_TYPE(object)).tp_hash };
+    hash.is_some_and(|hash| hash as *const () != ffi::PyObject_HashNotImplemented as *const ())
+}
+
 /// How keys and members are added.
 #[derive(Clone, Copy)]
 pub struct Adding<'w> {

@@ -5,7 +5,7 @@ use crate::cpython::fill;
 use crate::cpython::owned;
 use crate::cpython::{new, Obj, Owned};
 use crate::decode::frame::{Deferred, Frame, Kind, Make, Parts};
-use crate::decode::hashed::Adding;
+use crate::decode::hashed::{is_hashable, Adding};
 use crate::decode::{Decoder, State, NO_ID};
 use crate::dialect::julia::known::{FromJulia, JuliaMake, JuliaReader};
 use crate::dialect::julia::values::{WRONG_DATA, WRONG_SIZE};
@@ -365,16 +365,6 @@ impl<'i, R: JuliaReader<'i>> Decoder<'i, FromJulia<'i, R>> {
         let pairs = (bound(py, &described.object), bound(py, keys), bound(py, values));
         Ok(owned(&call(py, &self.dialect.julia.names.pairs, pairs)?))
     }
-}
-
-/// Whether an object's class defines a hash.
-///
-/// # Safety
-/// `object` is alive.
-unsafe fn is_hashable(object: Obj) -> bool {
-    // SAFETY: `object` is alive by contract, and holds its class; no Python code runs.
-    let hash = unsafe { (*ffi::Py_TYPE(object)).tp_hash };
-    hash.is_some_and(|hash| hash as *const () != ffi::PyObject_HashNotImplemented as *const ())
 }
 
 /// The item of a list at that place; IndexError if the list has become shorter.

@@ -5,8 +5,9 @@ use super::known::{Class, FromLisp, LispMake};
 use crate::cpython::{held, int, owned, Obj, Owned};
 use crate::decode::dialect::Dialect;
 use crate::decode::frame::{Frame, Make};
+use crate::decode::hashed::Adding;
 use crate::decode::{Decoder, Numbered, NO_ID};
-use crate::error::{decode, raised, refused, Result};
+use crate::error::{decode, raised, Result};
 use crate::memory::Vec;
 use crate::schema::node::{accepts, Seq, SeqKind};
 use crate::schema::{NodeId, ANY};
@@ -17,7 +18,6 @@ use pyo3::prelude::*;
 use pyo3::types::PyList;
 use std::ptr::addr_of_mut;
 
-const UNHASHABLE: &str = "a set's member can't be hashed";
 const OUT_OF_PLACE: &str = "a description of objects out of place";
 
 impl<'i, R: LispReader<'i>> Dialect<'i> for FromLisp<'i, R> {
@@ -219,6 +219,7 @@ impl<'i, R: LispReader<'i>> Decoder<'i, FromLisp<'i, R>> {
     /// the node wants.
     fn as_wanted(&self, object: Owned, id: NodeId) -> Result<Owned> {
         let node = self.rules.node(id);
+        let (list, tuple) = (addr_of_mut!(ffi::PyList_Type), addr_of_mut!(ffi::PyTuple_Type));
         // SAFETY: `object` is an owned reference; results are new references or null.
         let made = unsafe {
             let class = ffi::Py_TYPE(object.get());
@@ -232,24 +233,21 @@ impl<'i, R: LispReader<'i>> Decoder<'i, FromLisp<'i, R>> {
                     false if node.accepts & accepts::BOOL != 0 => Some(ffi::PyBool_FromLong(0)),
                     false => None,
                 }
-            } else if class == addr_of_mut!(ffi::PyList_Type) {
+            } else if class == list || class == tuple {
                 match node.seq.as_ref().map(|seq| &seq.kind) {
-                    Some(SeqKind::Tuple(_) | SeqKind::Fixed(_) | SeqKind::NamedTuple(_)) => {
+                    Some(SeqKind::Tuple(_) | SeqKind::Fixed(_) | SeqKind::NamedTuple(_)) if class == list => {
                         Some(ffi::PySequence_Tuple(object.get()))
                     }
-                    Some(SeqKind::Set(_)) => Some(ffi::PySet_New(object.get())),
-                    Some(SeqKind::FrozenSet(_)) => Some(ffi::PyFrozenSet_New(object.get())),
+                    Some(SeqKind::List(_)) if class == tuple => Some(ffi::PySequence_List(object.get())),
+                    Some(kind @ (SeqKind::Set(_) | SeqKind::FrozenSet(_))) => {
+                        let set = self.as_set(&object, matches!(kind, SeqKind::FrozenSet(_)))?;
+                        return self.rules.coerce(id, set);
+                    }
                     Some(SeqKind::Deque(_)) => {
                         let deque =
                             self.py.import("collections")?.getattr("deque")?.call1((held(self.py, &object),))?;
                         return self.rules.coerce(id, owned(&deque));
                     }
-                    _ => None,
-                }
-            } else if class == addr_of_mut!(ffi::PyTuple_Type) {
-                match node.seq.as_ref().map(|seq| &seq.kind) {
-                    Some(SeqKind::List(_)) => Some(ffi::PySequence_List(object.get())),
-                    Some(SeqKind::Set(_)) => Some(ffi::PySet_New(object.get())),
                     _ => None,
                 }
             } else {
@@ -259,10 +257,27 @@ impl<'i, R: LispReader<'i>> Decoder<'i, FromLisp<'i, R>> {
         match made {
             Some(made) => {
                 // SAFETY: a new reference, or null with an exception set.
-                let made = unsafe { Owned::new(made) }.ok_or_else(|| refused(UNHASHABLE, self.here()))?;
+                let made = unsafe { Owned::new(made) }.ok_or_else(raised)?;
                 self.rules.coerce(id, made)
             }
             None => self.rules.coerce(id, object),
+        }
+    }
+
+    /// The members of a list or tuple as a set; those that collide are charged, as a hash table's keys are.
+    fn as_set(&self, object: &Owned, frozen: bool) -> Result<Owned> {
+        let adding = Adding::new(&self.r, &self.rules.work, self.here()).again();
+        let null = std::ptr::null_mut();
+        // SAFETY: `object` is an owned reference to a list or tuple; of the tuple, which no code can change, each item is
+        // held; nobody else has seen the set.
+        unsafe {
+            let made = if frozen { ffi::PyFrozenSet_New(null) } else { ffi::PySet_New(null) };
+            let made = Owned::new(made).ok_or_else(raised)?;
+            let members = Owned::new(ffi::PySequence_Tuple(object.get())).ok_or_else(raised)?;
+            for index in 0..ffi::PyTuple_GET_SIZE(members.get()) {
+                adding.member(made.get(), ffi::PyTuple_GET_ITEM(members.get(), index), 0)?;
+            }
+            Ok(made)
         }
     }
 

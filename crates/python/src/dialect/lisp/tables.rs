@@ -6,7 +6,7 @@ use super::known::{FromLisp, LispMake};
 use crate::budget::hash_cost::may_run_code;
 use crate::cpython::{held, owned, Owned};
 use crate::decode::frame::{Deferred, Frame, Make};
-use crate::decode::hashed::Adding;
+use crate::decode::hashed::{is_hashable, Adding};
 use crate::decode::{Decoder, NO_ID};
 use crate::error::{decode, raised, Result};
 use crate::memory::Vec;
@@ -170,14 +170,4 @@ impl<'i, R: LispReader<'i>> Decoder<'i, FromLisp<'i, R>> {
         self.dialect.lisp.make_odd(start);
         self.dialect.anew.get_or_insert(start);
     }
-}
-
-/// Whether the class of an object says that it can be hashed.
-///
-/// # Safety
-/// `object` is alive.
-unsafe fn is_hashable(object: crate::cpython::Obj) -> bool {
-    // SAFETY: by the contract alive; its class is not changed while it is read.
-    let hash = unsafe { (*ffi::Py_TYPE(object)).tp_hash };
-    hash.is_some_and(|hash| hash as *const () != ffi::PyObject_HashNotImplemented as *const ())
 }
