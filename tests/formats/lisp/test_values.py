@@ -104,8 +104,9 @@ def test_cycles() -> None:
     vector.values = [vector, vector]
     made = back(vector)
     assert made.values[0] is made.values[1] is made
-    with pytest.raises(holdall.EncodeError, match="refs=True"):
-        lisp.dumps(loop, refs=False)
+    for endless in (loop, ring, Cons(1, Cons(2, ring))):
+        with pytest.raises(holdall.EncodeError, match="refs=True"):
+            lisp.dumps(endless, refs=False)
 
 
 def test_a_list_that_turns_out_to_be_none_is_one_object() -> None:

@@ -5,7 +5,7 @@ use super::named::{ClassForm, Mapped, ToLisp};
 use crate::classes::plan;
 use crate::classes::state;
 use crate::cpython::dict;
-use crate::cpython::{float, held, owned, text, Obj, Owned, Type, View};
+use crate::cpython::{float, held, owned, references, text, Obj, Owned, Type, View};
 use crate::encode::dialect::Dialect;
 use crate::encode::memo::Met;
 use crate::encode::{shapes, Encoder, Sharing};
@@ -332,7 +332,9 @@ impl<W: LispWriter> Encoder<'_, ToLisp<W>> {
                     return Err(encode("a Cons without its car or cdr"));
                 }
                 parts.push(WorkItem::Value(Owned::borrowed(car)));
-                if ffi::Py_TYPE(cdr) == names.cons.get().cast() && !self.may_be_shared(cdr, BY_PARENT) {
+                // The count bounds the loop where references are not looked for: the way into a ring has two.
+                let is_ours = references(cdr) <= BY_PARENT && !self.may_be_shared(cdr, BY_PARENT);
+                if ffi::Py_TYPE(cdr) == names.cons.get().cast() && is_ours {
                     cons = cdr;
                     continue;
                 }
