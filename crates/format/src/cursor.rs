@@ -15,6 +15,10 @@ impl<'i> Cursor<'i> {
         Cursor { whole, rest: whole }
     }
 
+    pub(crate) fn whole(&self) -> &'i [u8] {
+        self.whole
+    }
+
     #[cold]
     #[inline(never)]
     pub(crate) fn error<T>(&self, kind: ErrorKind) -> Result<T> {

@@ -11,7 +11,8 @@ mod writer;
 pub use never::Never;
 pub use reader::{ExtentReader, IndexedReader, LispReader, Reader, ShapeReader, TypedReader};
 pub use values::{
-    ArrayHeader, BsonValue, Dimensions, Element, LispForm, LispNumbers, LispValue, Moment, Path, TypedForm, TypedValue,
+    ArrayHeader, BsonValue, Dimensions, Element, LispForm, LispNumbers, LispValue, Moment, Offsets, Path, TypedForm,
+    TypedValue,
 };
 pub use writer::{
     BsonWriter, ExtensionWriter, IntRun, LispWriter, ReferenceWriter, RunWriter, ShapeWriter, TimestampWriter,

@@ -2,11 +2,13 @@
 //! made of them.
 
 mod reader;
+mod structure;
 pub mod tag;
 #[cfg(test)]
 mod tests;
 mod writer;
 
 pub use reader::Reader;
+pub use structure::Structure;
 pub use tag::COUNTED_REFERENCES;
 pub use writer::Writer;

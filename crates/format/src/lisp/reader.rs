@@ -1,11 +1,14 @@
 //! Bytes to tokens. Mirrors [`super::Writer`], function by function; borrows from the input, allocates nothing.
 
-use super::tag;
+use super::{tag, Structure};
 use crate::cursor::Cursor;
 use crate::error::{ErrorKind, Result};
 use crate::memory::Vec;
-use crate::model::{self, ArrayHeader, Bytes, Dimensions, Element, Leaf, LispNumbers, LispValue, Never, Token};
+use crate::model::{
+    self, ArrayHeader, Bytes, Dimensions, Element, Leaf, LispNumbers, LispValue, Never, Offsets, Token,
+};
 use crate::text::is_ascii;
+use std::sync::Arc;
 
 const BAD_INTEGER: &str = "expected an integer of at most 64 bits, found another value";
 const BAD_LENGTH: &str = "expected a length, found a negative number";
@@ -22,12 +25,26 @@ pub struct Reader<'i> {
     input: Cursor<'i>,
     /// An end marker was met.
     ended: bool,
+    /// What the message is made of, where a part of it is read.
+    structure: Option<&'i Structure>,
 }
 
 impl<'i> Reader<'i> {
     /// Starts to read what one call of `store` wrote.
     pub fn new(input: &'i [u8]) -> Self {
-        Reader { input: Cursor::new(input), ended: false }
+        Reader { input: Cursor::new(input), ended: false, structure: None }
+    }
+
+    /// Starts with the value at `at` of a message.
+    pub(super) fn from(input: &'i [u8], at: usize) -> Self {
+        let mut reader = Reader::new(input);
+        reader.input.rewind(at);
+        reader
+    }
+
+    /// The same, for a host that builds it: what it refers to may stand anywhere in the message.
+    pub fn within(input: &'i [u8], structure: &'i Structure, at: usize) -> Self {
+        Reader { structure: Some(structure), ..Reader::from(input, at) }
     }
 
     /// Steps over what may stand between outermost values. `true`: a value follows; `false`: the end.
@@ -250,11 +267,23 @@ impl<'i> Reader<'i> {
         Ok(Token::LispValue(value))
     }
 
+    #[inline(always)]
+    fn reference_8(&mut self, tag: u8) -> Result<u64> {
+        let [high] = self.input.array()?;
+        Ok(tag::FIRST_ID_8 + u64::from(tag - tag::REFERENCE_8) + (u64::from(high) << tag::ID_BITS))
+    }
+
+    #[inline(always)]
+    fn reference_16(&mut self, tag: u8) -> Result<u64> {
+        let high = u16::from_le_bytes(self.input.array()?);
+        Ok(tag::FIRST_ID_16 + u64::from(tag - tag::REFERENCE_16) + (u64::from(high) << tag::ID_BITS))
+    }
+
     #[inline(never)]
-    fn far_reference(&mut self) -> Result<Leaf<'i>> {
+    fn far_reference(&mut self) -> Result<u64> {
         let more = self.integer()?.checked_sub(tag::INTEGER_MIN).and_then(|more| u64::try_from(more).ok());
         match more.and_then(|more| more.checked_add(tag::FIRST_ID)) {
-            Some(id) => Ok(Leaf::Reference(id)),
+            Some(id) => Ok(id),
             None => self.input.error(ErrorKind::BadReference { number: 0 }),
         }
     }
@@ -270,7 +299,7 @@ impl<'i> model::Reader<'i> for Reader<'i> {
     type Shapes = Never;
     type Extents = Never;
     type Typed = Never;
-    type Indexed = Never;
+    type Indexed = Self;
 
     #[inline]
     fn next(&mut self) -> Result<Token<'i>> {
@@ -291,6 +320,11 @@ impl<'i> model::Reader<'i> for Reader<'i> {
             }
             tag::OBJECT => Token::LispValue(LispValue::Object),
             tag::SYMBOL => Token::LispValue(LispValue::Symbol(self.name()?)),
+            // Of a part of a message: `leaf` leaves them to this.
+            tag::REFERENCE_FIX..tag::REFERENCE_8 => Token::Reference(u64::from(tag - tag::REFERENCE_FIX) + 1),
+            tag::REFERENCE_8..tag::REFERENCE_16 => Token::Reference(self.reference_8(tag)?),
+            tag::REFERENCE_16..tag::INTEGER_FIX => Token::Reference(self.reference_16(tag)?),
+            tag::REFERENCE => Token::Reference(self.far_reference()?),
             _ => return self.rare(tag),
         })
     }
@@ -301,17 +335,13 @@ impl<'i> model::Reader<'i> for Reader<'i> {
         let [tag] = self.input.array()?;
         Ok(Some(match tag {
             tag::INTEGER_FIX..tag::USER => Leaf::Int(i64::from(tag) - i64::from(tag::ZERO)),
+            tag::REFERENCE_FIX..tag::INTEGER_FIX if self.structure.is_some() => {
+                self.input = before;
+                return Ok(None);
+            }
             tag::REFERENCE_FIX..tag::REFERENCE_8 => Leaf::Reference(u64::from(tag - tag::REFERENCE_FIX) + 1),
-            tag::REFERENCE_8..tag::REFERENCE_16 => {
-                let [high] = self.input.array()?;
-                Leaf::Reference(tag::FIRST_ID_8 + u64::from(tag - tag::REFERENCE_8) + (u64::from(high) << tag::ID_BITS))
-            }
-            tag::REFERENCE_16..tag::INTEGER_FIX => {
-                let high = u16::from_le_bytes(self.input.array()?);
-                Leaf::Reference(
-                    tag::FIRST_ID_16 + u64::from(tag - tag::REFERENCE_16) + (u64::from(high) << tag::ID_BITS),
-                )
-            }
+            tag::REFERENCE_8..tag::REFERENCE_16 => Leaf::Reference(self.reference_8(tag)?),
+            tag::REFERENCE_16..tag::INTEGER_FIX => Leaf::Reference(self.reference_16(tag)?),
             tag::UINT_8 => Leaf::Int(i64::from(u8::from_le_bytes(self.input.array()?))),
             tag::UINT_16 => Leaf::Int(i64::from(u16::from_le_bytes(self.input.array()?))),
             tag::UINT_32 => Leaf::Int(i64::from(u32::from_le_bytes(self.input.array()?))),
@@ -325,7 +355,7 @@ impl<'i> model::Reader<'i> for Reader<'i> {
             tag::TRUE => Leaf::Bool(true),
             tag::BASE_STRING => self.base_string()?,
             tag::STRING => self.utf8()?,
-            tag::REFERENCE => self.far_reference()?,
+            tag::REFERENCE if self.structure.is_none() => Leaf::Reference(self.far_reference()?),
             _ => {
                 self.input = before;
                 return Ok(None);
@@ -364,6 +394,11 @@ impl<'i> model::Reader<'i> for Reader<'i> {
         self.input.rewind(place);
     }
 
+    #[inline(always)]
+    fn indexed(&self) -> Option<&Self> {
+        self.structure.is_some().then_some(self)
+    }
+
     /// What follows an end marker is not looked at.
     fn finish(&self) -> Result<()> {
         let mut rest = self.clone();
@@ -372,6 +407,23 @@ impl<'i> model::Reader<'i> for Reader<'i> {
             Ok(true) => self.input.finish(),
             Err(error) => Err(error),
         }
+    }
+}
+
+impl<'i> model::IndexedReader<'i, usize> for Reader<'i> {
+    /// Ids are counted from 1.
+    fn counts(&self) -> Result<(u64, u64)> {
+        let before = self.structure.map_or(0, |structure| structure.ids_before(self.input.offset()));
+        Ok((before as u64 + 1, 0))
+    }
+
+    fn place_of(&self, number: u64) -> Result<usize> {
+        let place = self.structure.and_then(|structure| structure.place_of(number));
+        place.map_or_else(|| self.input.error(ErrorKind::BadReference { number }), Ok)
+    }
+
+    fn shape_of(&self, number: usize) -> Result<(model::Shape<'i>, u64)> {
+        self.input.error(ErrorKind::BadShape { number: number as u64 })
     }
 }
 
@@ -411,6 +463,13 @@ impl<'i> model::LispReader<'i> for Reader<'i> {
         }
         self.input.skip_over(len);
         Some(found)
+    }
+
+    fn improper(&self, depth: usize) -> Result<Arc<Offsets>> {
+        match self.structure {
+            Some(structure) => Ok(structure.improper()),
+            None => Structure::of(self.input.whole(), depth).map(|structure| structure.improper()),
+        }
     }
 
     fn dimensions(dimensions: Dimensions<'i>) -> impl Iterator<Item = Result<usize>> {

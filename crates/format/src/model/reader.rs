@@ -2,9 +2,10 @@
 //!
 //! A capability is a value that a format has or does not have: code for all formats asks for it, and can call nothing else.
 
-use super::{Dimensions, Leaf, LispNumbers, Name, Path, Shape, Token};
+use super::{Dimensions, Leaf, LispNumbers, Name, Offsets, Path, Shape, Token};
 use crate::error::Result;
 use crate::memory::Vec;
+use std::sync::Arc;
 
 /// Turns bytes into tokens. Borrows from the input and allocates nothing.
 pub trait Reader<'i> {
@@ -133,5 +134,8 @@ pub trait LispReader<'i>: Reader<'i> {
     fn more(&mut self) -> Result<bool>;
     /// Takes up to `most` numbers that follow each other in the same form, if there are several.
     fn numbers(&mut self, most: usize) -> Option<LispNumbers<'i>>;
+    /// Walks over the whole message, whose values are nested no deeper than `depth`: where the first car begins of conses that
+    /// don't end in NIL.
+    fn improper(&self, depth: usize) -> Result<Arc<Offsets>>;
     fn dimensions(dimensions: Dimensions<'i>) -> impl Iterator<Item = Result<usize>>;
 }

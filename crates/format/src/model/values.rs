@@ -2,6 +2,7 @@
 //! points in time.
 
 use super::Bytes;
+use crate::memory::{vec, Vec};
 
 /// A value that databases have, and most hosts no type of their own for. Text is UTF-8; where it is read, not yet checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -175,6 +176,28 @@ pub enum LispValue<'a> {
     },
     /// Host, device, directory, name, type and version follow.
     Pathname,
+}
+
+/// A set of offsets in a message: a bit for each byte.
+#[derive(Debug, Default)]
+pub struct Offsets(Vec<u64>);
+
+impl Offsets {
+    /// None of a message of so many bytes.
+    pub fn none(len: usize) -> Offsets {
+        Offsets(vec![0; len / 64 + 1])
+    }
+
+    pub fn insert(&mut self, at: usize) {
+        if let Some(bits) = self.0.get_mut(at / 64) {
+            *bits |= 1 << (at % 64);
+        }
+    }
+
+    #[inline]
+    pub fn contains(&self, at: usize) -> bool {
+        self.0.get(at / 64).is_some_and(|bits| bits >> (at % 64) & 1 == 1)
+    }
 }
 
 /// An element type of arrays whose elements have no references.

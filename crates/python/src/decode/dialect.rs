@@ -104,10 +104,15 @@ pub trait Dialect<'i>: Sized {
         Ok(dict)
     }
 
-    /// Called with an instance that has all its fields. Returns what stands for it.
+    /// Called when something refers to the object of this id, whose content has not all come yet.
     #[inline(always)]
-    fn whole_instance(_: &mut Decoder<'i, Self>, instance: Owned, _object_id: u32, _at: usize) -> Result<Owned> {
-        Ok(instance)
+    fn refers_to_open(_: &mut Decoder<'i, Self>, _number: u64) -> Result<()> {
+        Ok(())
+    }
+
+    /// How many values belong to a value of Common Lisp that is skipped.
+    fn skipped(_: &mut Decoder<'i, Self>, value: &LispValue<'i>) -> Result<u64> {
+        Ok(value.values())
     }
 
     /// Sets an item whose key could not be hashed when it came.

@@ -416,7 +416,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
 
     /// The object with this id.
     #[inline(always)]
-    fn numbered(&mut self, number: u64) -> Result<Owned> {
+    pub(crate) fn numbered(&mut self, number: u64) -> Result<Owned> {
         match self.numbered.get(number as usize) {
             Some(Numbered { object: Some(object), hash_cost, state: State::Whole, .. }) => {
                 if *hash_cost != HashCost::default() {
@@ -442,6 +442,9 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
     #[inline(never)]
     fn unfinished(&mut self, number: u64) -> Result<Owned> {
         let here = self.here();
+        if self.numbered.get(number as usize).is_some_and(|entry| entry.state == State::Open) {
+            D::refers_to_open(self, number)?;
+        }
         let Some(entry) = self.numbered.get_mut(number as usize) else {
             return Err(holdall_format::Error::new(holdall_format::ErrorKind::BadReference { number }, here).into());
         };

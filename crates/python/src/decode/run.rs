@@ -360,10 +360,6 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                         unsafe { fill::track(dict.get()) };
                     }
                 }
-                let object = match frame.kind {
-                    Kind::Fields => D::whole_instance(self, object, frame.object_id, frame.offset)?,
-                    _ => object,
-                };
                 self.whole(frame.object_id, object.get());
                 let object = if frame.kind == Kind::Pairs { D::whole_dict(self, object)? } else { object };
                 Ok(frame.hand_over.then_some(object))

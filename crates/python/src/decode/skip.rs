@@ -78,6 +78,7 @@ impl<'i, D: Dialect<'i>> Decoder<'i, D> {
                 let token = BufferToken { number: *number, out_of_band: *out_of_band, at: self.here() };
                 self.of_lender(|py, lender, charge| types::buffer::pass(py, lender, charge, token))?
             }
+            Token::LispValue(value) => return D::skipped(self, value),
             _ => {}
         }
         Ok(token.values())

@@ -74,9 +74,17 @@ impl<'i, R: LispReader<'i>> Dialect<'i> for FromLisp<'i, R> {
         decoder.set_late(&dict, &key, &value, at)
     }
 
-    #[inline(always)]
-    fn whole_instance(decoder: &mut Decoder<'i, Self>, instance: Owned, object_id: u32, at: usize) -> Result<Owned> {
-        decoder.whole_pair(instance, object_id, at)
+    #[cold]
+    fn refers_to_open(decoder: &mut Decoder<'i, Self>, number: u64) -> Result<()> {
+        decoder.settle_conses(number)
+    }
+
+    fn skipped(decoder: &mut Decoder<'i, Self>, value: &LispValue<'i>) -> Result<u64> {
+        match *value {
+            LispValue::Object => Ok(decoder.described()?.slots as u64),
+            LispValue::Info { slots } => decoder.describe(slots).map(|_| 0),
+            _ => Ok(value.values()),
+        }
     }
 
     fn make(
@@ -89,8 +97,12 @@ impl<'i, R: LispReader<'i>> Dialect<'i> for FromLisp<'i, R> {
     ) -> Result<Owned> {
         let (py, names) = (decoder.py, decoder.dialect.lisp.names);
         let function = match &make {
-            LispMake::Dotted { .. } | LispMake::Chain { .. } | LispMake::Cells => {
+            LispMake::Dotted { .. } | LispMake::Cells => {
                 return decoder.finished_list(&make, object, object_id, gathered, at);
+            }
+            LispMake::Conses { .. } => {
+                let mut gathered = gathered;
+                return gathered.pop().ok_or_else(|| decode(OUT_OF_PLACE, at));
             }
             LispMake::Table { header, start } => {
                 let Some(table) = object else { return Err(decode("a table that was not made", at)) };
@@ -112,7 +124,7 @@ impl<'i, R: LispReader<'i>> Dialect<'i> for FromLisp<'i, R> {
     }
 
     fn run_lists(decoder: &mut Decoder<'i, Self>) -> Result<Option<Frame<LispMake>>> {
-        decoder.run_chain()
+        decoder.run_conses()
     }
 }
 
@@ -121,7 +133,7 @@ impl<'i, R: LispReader<'i>> Decoder<'i, FromLisp<'i, R>> {
     fn lisp_value(&mut self, value: LispValue<'i>) -> Result<Option<Owned>> {
         match value {
             LispValue::List(len) => self.list_of_conses(len, ANY),
-            LispValue::Cons => self.chain(),
+            LispValue::Cons => self.conses(true),
             LispValue::Object => self.object(),
             LispValue::Symbol(name) => {
                 let made = self.symbol(name)?;

@@ -1,15 +1,16 @@
 //! What the decoder of this dialect is told, and what it knows while it reads a message.
 
+use super::conses::Cell;
 use super::{call, Names};
 use crate::cpython::{owned, Owned};
 use crate::error::Asked;
 use crate::memory::{HashMap, HashSet, Vec};
 use crate::shapes::Shape;
-use holdall_format::model::LispReader;
+use holdall_format::model::{LispReader, Offsets};
 use pyo3::prelude::*;
 use std::marker::PhantomData;
 use std::rc::Rc;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// How often a message is built at most (see [`Lisp::until_settled`]).
 const MOST_ROUNDS: usize = 4;
@@ -22,15 +23,17 @@ pub struct Lisp {
     pub types: Owned,
     /// Arrays are views of this object's memory, which begins there; else they are copies.
     pub views: Option<(Owned, usize)>,
-    /// Where values begin that need another form than the usual one: conses that are no list, tables that are no dict.
+    /// Where values begin that need another form than was thought when others referred to them.
     odd: Mutex<HashSet<usize>>,
+    /// Which conses are no proper list, once that was looked up.
+    improper: Mutex<Option<Arc<Offsets>>>,
 }
 
 impl Lisp {
     pub fn new(types: &Bound<'_, PyAny>) -> PyResult<Lisp> {
         let names = Names::get(types.py())?;
         let types = owned(&call(types.py(), &names.permitted, (types,))?);
-        Ok(Lisp { names, types, views: None, odd: Mutex::default() })
+        Ok(Lisp { names, types, views: None, odd: Mutex::default(), improper: Mutex::default() })
     }
 
     pub(super) fn is_odd(&self, start: usize) -> bool {
@@ -39,6 +42,14 @@ impl Lisp {
 
     pub(super) fn make_odd(&self, start: usize) {
         self.odd.lock().unwrap_or_else(PoisonError::into_inner).insert(start);
+    }
+
+    pub(super) fn improper(&self) -> Option<Arc<Offsets>> {
+        self.improper.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub fn keep_improper(&self, improper: Arc<Offsets>) {
+        *self.improper.lock().unwrap_or_else(PoisonError::into_inner) = Some(improper);
     }
 
     /// Builds a message by `once`, and again if values turned out to need another form after others had referred to them.
@@ -84,8 +95,10 @@ pub struct FromLisp<'i, R: LispReader<'i>> {
     pub(super) by_object: HashMap<usize, Rc<Described>>,
     /// The last one that was referred to, and its object id.
     pub(super) last: Option<(u64, Rc<Described>)>,
-    /// How a cons is built that may be a list.
-    pub(super) pair: Option<Rc<Shape>>,
+    /// Which conses are no proper list; looked up when something refers to conses whose end has not come yet.
+    pub(super) improper: Option<Arc<Offsets>>,
+    /// Conses of `LispMake::Conses` whose last cdr has not come yet; the innermost are last.
+    pub(super) cells: Vec<Cell>,
     pub(super) classes_held: Vec<Owned>,
     /// Symbols by their names and the addresses of their packages' names.
     pub(super) symbols: HashMap<(&'i [u8], usize), Owned>,
@@ -104,7 +117,8 @@ impl<'i, R: LispReader<'i>> FromLisp<'i, R> {
             described: Vec::new(),
             by_object: HashMap::new(),
             last: None,
-            pair: None,
+            improper: lisp.improper(),
+            cells: Vec::new(),
             classes_held: Vec::new(),
             symbols: HashMap::new(),
             packages: HashMap::new(),
@@ -122,9 +136,9 @@ pub enum LispMake {
     Dotted {
         start: usize,
     },
-    /// Conses one by one: their cars, then the last cdr.
-    Chain {
-        start: usize,
+    /// Conses within conses, of which the first is in this place among the `cells`.
+    Conses {
+        base: usize,
     },
     /// A cons that exists already: its car and the rest follow.
     Cells,

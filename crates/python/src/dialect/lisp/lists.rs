@@ -1,7 +1,6 @@
 //! Lists and conses. A list that ends in NIL is a list; conses that don't are `Cons` objects.
 //!
-//! How a list ends is known only at its end. If another value has referred to it as a list by then, the message is built once
-//! more, with conses in its place.
+//! How a list ends is known only at its end. Until something refers to it, it is taken for a list of Python's.
 
 use super::known::{FromLisp, LispMake};
 use crate::classes::state::{allocate, slot_mut};
@@ -12,11 +11,8 @@ use crate::error::{decode, raised, Result};
 use crate::memory::Vec;
 use crate::schema::node::accepts;
 use crate::schema::{NodeId, ANY};
-use crate::shapes::{Build, Shape};
-use holdall_format::model::{Leaf, LispNumbers, LispReader, LispValue};
-use holdall_format::Token;
+use holdall_format::model::{Leaf, LispNumbers, LispReader};
 use pyo3::ffi;
-use std::rc::Rc;
 
 /// Shorter lists are read number by number.
 const LEAST_RUN: usize = 16;
@@ -27,15 +23,15 @@ impl<'i, R: LispReader<'i>> Decoder<'i, FromLisp<'i, R>> {
     pub(super) fn list_of_conses(&mut self, len: usize, item: NodeId) -> Result<Option<Owned>> {
         let start = self.here();
         self.claim(len, 64 + 8 * len)?;
-        let odd = self.dialect.lisp.is_odd(start);
+        let improper = self.dialect.improper.as_ref().is_some_and(|improper| improper.contains(start));
         if len == 1 && item == ANY {
             if let Some(made) = self.pair()? {
                 return self.done(Some(made));
             }
-            if self.object_id != NO_ID && !odd {
-                return self.marked_pair(start);
+            if improper || self.object_id != NO_ID {
+                return self.conses(false);
             }
-        } else if odd {
+        } else if improper {
             return self.cells(len + 1);
         }
         // SAFETY: the GIL is held while a decoder lives. The places are filled before anybody sees them.
@@ -128,46 +124,7 @@ impl<'i, R: LispReader<'i>> Decoder<'i, FromLisp<'i, R>> {
         }
     }
 
-    /// One cons that others may refer to: it is taken for a `Cons`, as in a graph of conses, until its cdr turns out to be NIL.
-    fn marked_pair(&mut self, start: usize) -> Result<Option<Owned>> {
-        let shape = match &self.dialect.pair {
-            Some(shape) => shape.clone(),
-            None => {
-                let names = self.dialect.lisp.names;
-                let offsets = names.cons_slots.into_iter().collect();
-                let build = Build::Slots { class: names.cons.get().cast(), offsets };
-                let fields = names.cons_fields.iter().cloned().collect();
-                let shape = Rc::new(Shape { build, ..Shape::of_object(fields, 1) });
-                self.dialect.pair.insert(shape).clone()
-            }
-        };
-        let cons = self.new_cons()?;
-        let object_id = self.take_id();
-        self.opened(object_id, cons.get());
-        let frame = Frame { offset: start, ..self.frame(Kind::Fields, Some(cons), 2, object_id) };
-        self.claim(1, 64)?;
-        Ok(self.push(Frame { shape: Some(shape), ..frame }))
-    }
-
-    /// A cons that was taken for a `Cons`: a list, if its cdr is NIL.
-    pub(super) fn whole_pair(&mut self, cons: Owned, object_id: u32, start: usize) -> Result<Owned> {
-        let [car_at, cdr_at] = self.dialect.lisp.names.cons_slots;
-        // SAFETY: `cons` is an owned reference to an instance of the class in which the slots were found, as its class says.
-        unsafe {
-            if ffi::Py_TYPE(cons.get()) != self.dialect.lisp.names.cons.get().cast()
-                || *slot_mut(cons.get(), cdr_at) != ffi::Py_None()
-            {
-                return Ok(cons);
-            }
-            let car = Owned::borrowed(*slot_mut(cons.get(), car_at));
-            let list = Owned::new(ffi::PyList_New(1)).ok_or_else(raised)?;
-            fill::list_item(list.get(), 0, car);
-            self.instead(object_id, start);
-            Ok(list)
-        }
-    }
-
-    fn fill_cons(&self, cons: Obj, car: Owned, cdr: Owned) {
+    pub(super) fn fill_cons(&self, cons: Obj, car: Owned, cdr: Owned) {
         let [car_at, cdr_at] = self.dialect.lisp.names.cons_slots;
         // SAFETY: callers pass an instance of the class in which the two slots were found.
         unsafe {
@@ -211,62 +168,7 @@ impl<'i, R: LispReader<'i>> Decoder<'i, FromLisp<'i, R>> {
         Ok(())
     }
 
-    /// Begins conses that stand one by one: all that follow each other without an id are one frame.
-    pub(super) fn chain(&mut self) -> Result<Option<Owned>> {
-        let start = self.here();
-        let odd = self.dialect.lisp.is_odd(start);
-        self.claim(2, 256)?;
-        let object = match odd {
-            true => self.new_cons()?,
-            // SAFETY: the GIL is held while a decoder lives.
-            false => unsafe { Owned::new(ffi::PyList_New(0)) }.ok_or_else(raised)?,
-        };
-        let object_id = self.take_id();
-        self.opened(object_id, object.get());
-        let make = if odd { LispMake::Cells } else { LispMake::Chain { start } };
-        let parts = Parts { make: Some(Make::Dialect(make)), ..Parts::default() };
-        let frame = Frame { offset: start, ..self.frame(Kind::Lists, Some(object), 2, object_id) };
-        Ok(self.push(Frame { parts: Some(Box::new(parts)), ..frame }))
-    }
-
-    /// Continues a [`Decoder::chain`]: `len - at` is 2 while a car is to come, 1 for the last cdr.
-    pub(super) fn run_chain(&mut self) -> Result<Option<Frame<LispMake>>> {
-        let depth = self.stack.len();
-        loop {
-            let frame = &mut self.stack[depth - 1];
-            match frame.len - frame.at {
-                0 => return Ok(self.pop()),
-                1 => {
-                    // A car was delivered: another cons, the end, or another cdr.
-                    let before = self.r.place();
-                    match self.r.next()? {
-                        Token::LispValue(LispValue::Cons) => {
-                            self.claim(1, 64)?;
-                            self.bounds.owed += 1;
-                            self.stack[depth - 1].len += 1;
-                        }
-                        _ => {
-                            self.r.rewind(before);
-                            self.bounds.owed -= 1;
-                            match self.value(ANY, accepts::ALL)? {
-                                Some(value) => self.deliver(value)?,
-                                None => return Ok(None),
-                            }
-                            continue;
-                        }
-                    }
-                }
-                _ => {}
-            }
-            self.bounds.owed -= 1;
-            match self.value(ANY, accepts::ALL)? {
-                Some(value) => self.deliver(value)?,
-                None => return Ok(None),
-            }
-        }
-    }
-
-    fn new_cons(&self) -> Result<Owned> {
+    pub(super) fn new_cons(&self) -> Result<Owned> {
         let names = self.dialect.lisp.names;
         // SAFETY: the class is held.
         unsafe { allocate(names.cons.get().cast(), 0) }
@@ -303,20 +205,8 @@ impl<'i, R: LispReader<'i>> Decoder<'i, FromLisp<'i, R>> {
                         parts.push(Owned::borrowed(ffi::PyList_GetItem(object.get(), place)));
                     }
                 }
-                self.conses(object_id, parts, cdr, start)
-            }
-            LispMake::Chain { start } => {
-                // SAFETY: the singleton is compared by its address.
-                if cdr.get() != unsafe { ffi::Py_None() } {
-                    return self.conses(object_id, parts, cdr, start);
-                }
-                for part in parts {
-                    // SAFETY: the frame's list, which nothing but references to it has seen.
-                    if unsafe { ffi::PyList_Append(object.get(), part.get()) } != 0 {
-                        return Err(raised());
-                    }
-                }
-                Ok(object)
+                self.instead(object_id, start);
+                self.linked(None, parts, cdr)
             }
             _ => Err(decode("a list out of place", at)),
         }
@@ -333,14 +223,8 @@ impl<'i, R: LispReader<'i>> Decoder<'i, FromLisp<'i, R>> {
         }
     }
 
-    /// Conses in place of the list that begins at `start`; nothing may have referred to that.
-    fn conses(&mut self, object_id: u32, cars: Vec<Owned>, cdr: Owned, start: usize) -> Result<Owned> {
-        self.instead(object_id, start);
-        self.linked(None, cars, cdr)
-    }
-
     /// Conses of these cars, the first of which may be there already.
-    fn linked(&mut self, head: Option<Owned>, mut cars: Vec<Owned>, cdr: Owned) -> Result<Owned> {
+    pub(super) fn linked(&mut self, head: Option<Owned>, mut cars: Vec<Owned>, cdr: Owned) -> Result<Owned> {
         self.charge(64 * cars.len())?;
         let mut rest = cdr;
         while cars.len() > 1 {

@@ -3,6 +3,7 @@
 //! `decode.rs` has the hooks in the loop that builds them, `encode.rs` the walk that writes them.
 
 mod arrays;
+mod conses;
 mod decode;
 mod encode;
 mod known;
@@ -20,7 +21,6 @@ use crate::cpython::{held, owned, text, Owned};
 use pyo3::exceptions::PySystemError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::PyString;
 
 /// What of `holdall.lisp` is called from here, looked up once.
 #[derive(Debug)]
@@ -30,7 +30,6 @@ pub struct Names {
     pub symbol_slots: [usize; 2],
     pub cons: Owned,
     pub cons_slots: [usize; 2],
-    pub cons_fields: [Owned; 2],
     pub record: Owned,
     /// Where a record has its type and its values.
     pub record_slots: [usize; 2],
@@ -77,7 +76,6 @@ impl Names {
                 symbol_slots: slots("Symbol", [b"name", b"package"])?,
                 cons: get("Cons")?,
                 cons_slots: slots("Cons", [b"car", b"cdr"])?,
-                cons_fields: ["car", "cdr"].map(|name| owned(PyString::intern(py, name).as_any())),
                 record: get("LispObject")?,
                 record_slots: slots("LispObject", [b"type", b"values"])?,
                 single: get("SingleFloat")?,

@@ -159,8 +159,7 @@ impl<'i, R: LispReader<'i>> Decoder<'i, FromLisp<'i, R>> {
         let unbound = self.dialect.lisp.names.unbound.clone();
         if let Some(Frame { kind: Kind::Fields, object: Some(object), shape: Some(shape), at, .. }) = self.stack.last()
         {
-            let is_cons = self.dialect.pair.as_ref().is_some_and(|pair| Rc::ptr_eq(pair, shape));
-            if let Some(name) = shape.names.get(*at).filter(|_| !is_cons) {
+            if let Some(name) = shape.names.get(*at) {
                 let slot = (object.clone(), name.clone());
                 self.charge(32)?;
                 self.dialect.unbound.push(slot);
