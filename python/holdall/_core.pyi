@@ -408,6 +408,7 @@ def lisp_dumps(
     refs: bool = True,
     version: bool = False,
     all: bool = False,
+    shared_lists: bool = False,
     enc_hook: _EncHook | None = None,
 ) -> bytes: ...
 def lisp_loads(

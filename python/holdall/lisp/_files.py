@@ -85,12 +85,13 @@ def dump(
     refs: bool = True,
     version: bool = False,
     all: bool = False,
+    shared_lists: bool = False,
     enc_hook: Callable[[Any], Any] | None = None,
 ) -> None:
     """Store a value for `(cl-binary-store:restore ...)` in Lisp.
 
     file: a path, which is replaced atomically, as by `holdall.dump`; or a binary file object with `write`.
-    refs, version, all, enc_hook: as for `dumps`.
+    refs, version, all, shared_lists, enc_hook: as for `dumps`.
 
     Raises EncodeError: as `dumps`, before anything is written. Raises OSError: as the file system says.
 
@@ -98,7 +99,13 @@ def dump(
     >>> load("data.bin")
     keyword('HELLO')
     """
-    _files.store(file, lambda: _core.lisp_dumps(obj, refs=refs, version=version, all=all, enc_hook=enc_hook))
+
+    def written() -> bytes:
+        return _core.lisp_dumps(
+            obj, refs=refs, version=version, all=all, shared_lists=shared_lists, enc_hook=enc_hook
+        )
+
+    _files.store(file, written)
 
 
 def _load(file: Any, mmap: bool | Literal["copy"], **options: Any) -> Any:

@@ -2,7 +2,7 @@
 
 use crate::cpython::Owned;
 use crate::decode::Decoder;
-use crate::dialect::lisp::{Found, FromLisp, ToLisp};
+use crate::dialect::lisp::{Form, Found, FromLisp, ToLisp};
 use crate::encode::scratch::Scratch;
 use crate::encode::{self, Encoder, Sharing};
 use crate::error::door;
@@ -20,21 +20,21 @@ fn encode_into(
     scratch: &mut Scratch,
     object: &Bound<'_, PyAny>,
     options: &encode::Options,
-    (version, all): (bool, bool),
+    form: Form,
 ) -> Result<(), Fault> {
-    encode::tracking_if_asked(|track_all| encode_once(scratch, object, options, (version, all), track_all))
+    encode::tracking_if_asked(|track_all| encode_once(scratch, object, options, form, track_all))
 }
 
 fn encode_once(
     scratch: &mut Scratch,
     object: &Bound<'_, PyAny>,
     options: &encode::Options,
-    (version, all): (bool, bool),
+    form: Form,
     track_all: bool,
 ) -> Result<(), Fault> {
     let Scratch { output, tables } = scratch;
     let py = object.py();
-    let found = Found::new(py, version, all)?;
+    let found = Found::new(py, form)?;
     if !options.refs {
         let writer = Writer::new(&mut *output);
         // SAFETY: `py` proves that the GIL is held.
@@ -52,10 +52,10 @@ fn encode_once(
     // Objects made during the first walk are made again in the second. Until then they are kept, so that their
     // addresses can't be reused.
     let _made = survey.take_temporaries();
-    let (sharing, dialect) = survey.into_found();
-    let dialect = ToLisp::new(dialect.into_found());
+    let dialect = ToLisp::new(survey.into_found().1.into_found());
+    let writer = Writer::new(&mut *output);
     // SAFETY: `py` proves that the GIL is held.
-    let mut encoder = unsafe { Encoder::new(py, dialect, Writer::new(&mut *output), options, tables, sharing) };
+    let mut encoder = unsafe { Encoder::new(py, dialect, writer, options, tables, Sharing::InMemo) };
     encoder.message(object.as_ptr())
 }
 
@@ -66,6 +66,8 @@ fn encode_once(
 /// refs: as for `holdall.dumps`; False is `(store ... :track-references nil)`.
 /// version: the number of the format's version comes first, as by `:output-magic-number t`.
 /// all: `obj` is an iterable of several values, each of which `restore` returns.
+/// shared_lists: lists are written cons by cons, as with `*support-shared-list-structures*`; what `Cons` objects share is kept in any
+///     case.
 /// enc_hook: called with an object that can't be stored; what it returns is stored instead.
 ///
 /// Raises EncodeError: an object that Lisp has no type for; the message names its class and the remedy.
@@ -74,17 +76,19 @@ fn encode_once(
 /// >>> lisp.loads(lisp.dumps([1, 2]))
 /// [1, 2]
 #[pyfunction]
-#[pyo3(name = "lisp_dumps", signature = (obj, /, *, refs = true, version = false, all = false, enc_hook = None))]
+#[pyo3(name = "lisp_dumps", signature = (obj, /, *, refs = true, version = false, all = false, shared_lists = false, enc_hook = None))]
 pub fn dumps(
     obj: &Bound<'_, PyAny>,
     refs: bool,
     version: bool,
     all: bool,
+    shared_lists: bool,
     enc_hook: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Py<PyAny>> {
     door(|| {
         let options = options::encoding(refs, false, false, false, enc_hook)?;
-        finished_message(obj.py(), |scratch| encode_into(scratch, obj, &options, (version, all)))
+        let form = Form { version, all, one_by_one: shared_lists };
+        finished_message(obj.py(), |scratch| encode_into(scratch, obj, &options, form))
     })
 }
 

@@ -72,6 +72,15 @@ pub trait Dialect: Sized {
         unsafe { encoder.walk_schemaless_pairs() }
     }
 
+    /// Whether something is written before each item of a list, by [`Dialect::mark_item`], in place of the list's head.
+    #[inline(always)]
+    fn marks_items(&self) -> bool {
+        false
+    }
+
+    #[inline(always)]
+    fn mark_item(_: &mut Encoder<'_, Self>) {}
+
     /// Writes what follows the items of a list that isn't empty.
     #[inline(always)]
     fn end_list(_: &mut Encoder<'_, Self>) {}

@@ -9,7 +9,7 @@ use crate::classes::state;
 use crate::cpython::dict::Position;
 use crate::cpython::{Obj, Owned};
 use crate::encode::dialect::{Dialect, Native, NativeWriter};
-use crate::encode::memo::Met;
+use crate::encode::memo::{Met, AGAIN, ONCE};
 use crate::encode::shapes;
 use crate::error::{encode, Result};
 use crate::memory::{vec, Vec};
@@ -95,10 +95,10 @@ impl<D: Dialect> Encoder<'_, D> {
                 if self.leaf(raw, isize::MAX)? {
                     return Ok(());
                 }
-                if let Met::Before(known) = self.tables.memo.meet(raw, number) {
-                    if D::refer_instead(self, object, known) {
-                        return Ok(());
-                    }
+                match self.tables.memo.meet(raw, number) {
+                    Met::Before(ONCE | AGAIN) => self.tables.memo.renumber(raw, number),
+                    Met::Before(known) if D::refer_instead(self, object, known) => return Ok(()),
+                    _ => {}
                 }
             }
         }

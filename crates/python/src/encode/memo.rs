@@ -18,6 +18,10 @@ pub struct Memo {
     shift: u32,
 }
 
+/// In place of an id, by a first walk that only looks for what occurs again: it was met once, or again.
+pub const ONCE: u32 = u32::MAX - 1;
+pub const AGAIN: u32 = u32::MAX;
+
 const START: usize = 1 << 9;
 /// How many entries (of 16 bytes) a thread keeps between messages: fresh pages cost as much as filling them.
 const LARGEST: usize = 1 << 19;
@@ -92,6 +96,12 @@ impl Memo {
         }
     }
 
+    /// The object's id, or what a first walk noted, to be changed.
+    #[inline]
+    pub fn number_mut(&mut self, object: Obj) -> Option<&mut u32> {
+        self.entry(object).map(|entry| &mut entry.number)
+    }
+
     /// The object's id, if it has one.
     pub fn number(&self, object: Obj) -> Option<u32> {
         let mask = self.entries.len() - 1;
@@ -102,7 +112,7 @@ impl Memo {
                 return None;
             }
             if entry.object == object as usize {
-                return Some(entry.number);
+                return (entry.number < ONCE).then_some(entry.number);
             }
             at += 1;
         }
@@ -110,8 +120,8 @@ impl Memo {
 
     /// Gives another id to an object that has one.
     pub fn renumber(&mut self, object: Obj, number: u32) {
-        if let Some(entry) = self.entry(object) {
-            entry.number = number;
+        if let Some(known) = self.number_mut(object) {
+            *known = number;
         }
     }
 

@@ -259,6 +259,8 @@ pub enum Sharing {
     Finding(FxHashMap<usize, u32>),
     /// Canonical form, second walk: only these objects get an id.
     Found(FxHashMap<usize, u32>),
+    /// A second walk, for which the first has left its memo.
+    InMemo,
 }
 
 impl<'t, D: Dialect> Encoder<'t, D> {
@@ -276,7 +278,9 @@ impl<'t, D: Dialect> Encoder<'t, D> {
         sharing: Sharing,
     ) -> Self {
         tables.shapes.clear();
-        tables.memo.clear();
+        if !matches!(sharing, Sharing::InMemo) {
+            tables.memo.clear();
+        }
         // If memory ran out during the message before, its frames are still there.
         tables.stack.clear();
         // Hooks that are called for every object can keep references to it.
@@ -306,7 +310,7 @@ impl<'t, D: Dialect> Encoder<'t, D> {
                 // Two walks as in canonical form, but equal graphs need not give equal bytes.
                 _ if D::SHARED_STAND_APART => (-1, 0),
                 Sharing::ByCount => (-1, 0),
-                Sharing::Finding(_) | Sharing::Found(_) => (0, 0),
+                Sharing::Finding(_) | Sharing::Found(_) | Sharing::InMemo => (0, 0),
             },
             tracks_all,
             sharing,
@@ -365,7 +369,7 @@ impl<'t, D: Dialect> Encoder<'t, D> {
         let by_count = match self.sharing {
             Sharing::ByCount => true,
             Sharing::Finding(_) => D::SHARED_STAND_APART,
-            Sharing::Found(_) => false,
+            Sharing::Found(_) | Sharing::InMemo => false,
         };
         if !by_count || self.tracks_all || !self.tracks() {
             return Ok(());

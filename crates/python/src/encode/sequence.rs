@@ -33,12 +33,14 @@ impl<D: Dialect> Encoder<'_, D> {
             if run == Some(true) {
                 return Ok(());
             }
+            let marks_items = seq == Seq::List && self.dialect.marks_items() && !items.is_empty();
             match seq {
+                _ if marks_items => {}
                 Seq::Tuple => self.w.tuple(items.len()),
                 Seq::List => self.w.list(items.len()),
             }
             let mut at = 0;
-            if run.is_none() {
+            if run.is_none() && !marks_items {
                 // Lists of leaves, which other formats store as runs, need no frame.
                 while at < items.len() && self.leaf(items[at], crate::types::walker::BY_PARENT)? {
                     at += 1;

@@ -1,6 +1,6 @@
 //! Objects that occur again: which are looked up, and which ids they get.
 
-use super::memo::Met;
+use super::memo::{Met, ONCE};
 use super::{Encoder, Sharing};
 use crate::cpython::{references, Obj, Owned};
 use crate::encode::dialect::{Dialect, Native, NativeWriter};
@@ -33,8 +33,8 @@ impl<'t, D: Dialect> Encoder<'t, D> {
     #[inline(always)]
     pub(crate) fn number(&mut self) -> Result<u32> {
         let number = self.next_id;
-        if number == u32::MAX {
-            return Err(error::encode("more than 4,294,967,294 shared objects in one message"));
+        if number >= ONCE {
+            return Err(error::encode("more than 4,294,967,293 shared objects in one message"));
         }
         self.next_id += 1;
         Ok(number)

@@ -130,6 +130,9 @@ impl<D: Dialect> Encoder<'_, D> {
                 if let Some(&ahead) = items.get(at + 3) {
                     prefetch(ahead);
                 }
+                if seq == Seq::List && self.dialect.marks_items() {
+                    D::mark_item(self);
+                }
                 if self.leaf(item, BY_PARENT)? {
                     continue;
                 }

@@ -7,10 +7,10 @@ use crate::classes::state;
 use crate::cpython::dict;
 use crate::cpython::{float, held, owned, references, text, Obj, Owned, Type, View};
 use crate::encode::dialect::Dialect;
-use crate::encode::memo::Met;
+use crate::encode::memo::{Met, AGAIN, ONCE};
 use crate::encode::{shapes, Encoder, Sharing};
 use crate::error::{encode, raised, EncodeError, Result};
-use crate::memory::Vec;
+use crate::memory::{vec, Vec};
 use crate::types::walker::{WorkItem, BY_PARENT, BY_PARENT_AND_US};
 use holdall_format::lisp::COUNTED_REFERENCES;
 use holdall_format::model::{Element, LispForm, LispWriter};
@@ -33,6 +33,15 @@ mod answer {
     pub const COMPLEX_SINGLE: u8 = 7;
 }
 
+/// What became of a car or cdr.
+enum Part {
+    Written,
+    /// A `Cons` whose id was written, if it has one.
+    Conses,
+    /// It needs a frame.
+    Other,
+}
+
 impl<W: LispWriter> Dialect for ToLisp<W> {
     type Writer = W;
 
@@ -48,6 +57,16 @@ impl<W: LispWriter> Dialect for ToLisp<W> {
     unsafe fn dict(encoder: &mut Encoder<'_, Self>, object: Obj, _: u32) -> Result<()> {
         // SAFETY: the same contract as the trait's.
         unsafe { encoder.lisp_dict(object) }
+    }
+
+    #[inline(always)]
+    fn marks_items(&self) -> bool {
+        self.found.one_by_one
+    }
+
+    #[inline(always)]
+    fn mark_item(encoder: &mut Encoder<'_, Self>) {
+        encoder.w.form(LispForm::Cons);
     }
 
     #[inline(always)]
@@ -83,8 +102,8 @@ impl<W: LispWriter> Encoder<'_, ToLisp<W>> {
         if self.dialect.found.version {
             self.w.form(LispForm::Version);
         }
-        if let Sharing::Found(found) = &self.sharing {
-            let ids = found.len() + self.dialect.found.ids();
+        if let Sharing::InMemo = &self.sharing {
+            let ids = self.dialect.found.again + self.dialect.found.ids();
             if ids >= COUNTED_REFERENCES {
                 self.w.form(LispForm::ReferenceCount(ids + 1));
             }
@@ -127,28 +146,29 @@ impl<W: LispWriter> Encoder<'_, ToLisp<W>> {
                 return Ok(false);
             }
         }
-        match &mut self.sharing {
-            Sharing::Found(found) if !found.contains_key(&(object as usize)) => return Ok(false),
-            Sharing::Finding(found) => {
-                return Ok(match self.tables.memo.meet(object, 0) {
-                    Met::Never => false,
-                    Met::Before(_) => {
-                        *found.entry(object as usize).or_default() += 1;
-                        true
+        if self.is_first_walk() {
+            return Ok(match self.tables.memo.meet(object, ONCE) {
+                Met::Never => false,
+                Met::Before(number) => {
+                    if number == ONCE {
+                        self.tables.memo.renumber(object, AGAIN);
+                        self.dialect.found.again += 1;
                     }
-                });
-            }
-            _ => {}
+                    true
+                }
+            });
         }
-        match self.tables.memo.meet(object, self.next_id) {
-            Met::Before(number) => {
-                self.w.reference(u64::from(number));
-                Ok(true)
-            }
-            Met::Never => {
+        match self.tables.memo.number_mut(object) {
+            None | Some(&mut ONCE) => Ok(false),
+            Some(known) if *known == AGAIN => {
+                *known = self.next_id;
                 self.number()?;
                 self.w.assign_id();
                 Ok(false)
+            }
+            Some(&mut number) => {
+                self.w.reference(u64::from(number));
+                Ok(true)
             }
         }
     }
@@ -315,36 +335,131 @@ impl<W: LispWriter> Encoder<'_, ToLisp<W>> {
         Ok(())
     }
 
-    /// Conses: those that nothing else refers to are one list, up to its last cdr.
+    /// Conses: those that nothing else refers to are one list, up to its last cdr. Conses within conses take no frame.
     ///
     /// # Safety
     /// `object` is a `Cons`.
     unsafe fn conses(&mut self, object: Obj) -> Result<()> {
-        let names = self.dialect.found.names;
-        let [car_at, cdr_at] = names.cons_slots;
-        let mut parts = Vec::new();
-        let mut cons = object;
-        loop {
-            // SAFETY: an instance of `Cons`, in which the slots were found; each is held by the one before it.
-            unsafe {
-                let [car, cdr] = [car_at, cdr_at].map(|offset| state::slot(cons, offset));
-                if car.is_null() || cdr.is_null() {
-                    return Err(encode("a Cons without its car or cdr"));
+        // Cdrs that are still to be written, the innermost last.
+        let mut waiting: Vec<Owned> = Vec::new();
+        // SAFETY: by the contract alive, or held by the cons before it; only instances of `Cons` come here.
+        unsafe {
+            let mut cons = Owned::borrowed(object);
+            loop {
+                let [car, cdr] = self.car_and_cdr(cons.get())?;
+                let one_by_one = self.dialect.found.one_by_one;
+                if !one_by_one && self.is_ours(cdr) {
+                    let parts = self.list_of(&cons)?;
+                    self.leave(waiting, parts);
+                    return Ok(());
                 }
-                parts.push(WorkItem::Value(Owned::borrowed(car)));
-                // The count bounds the loop where references are not looked for: the way into a ring has two.
-                let is_ours = references(cdr) <= BY_PARENT && !self.may_be_shared(cdr, BY_PARENT);
-                if ffi::Py_TYPE(cdr) == names.cons.get().cast() && is_ours {
-                    cons = cdr;
-                    continue;
+                self.w.form(if one_by_one { LispForm::Cons } else { LispForm::List(1) });
+                match self.part_of_conses(car, BY_PARENT)? {
+                    Part::Written => {}
+                    Part::Conses => {
+                        waiting.push(Owned::borrowed(cdr));
+                        cons = Owned::borrowed(car);
+                        continue;
+                    }
+                    Part::Other => {
+                        let parts = [car, cdr].map(|part| WorkItem::Value(Owned::borrowed(part)));
+                        self.leave(waiting, Vec::from(parts));
+                        return Ok(());
+                    }
                 }
-                self.w.form(LispForm::List(parts.len()));
-                parts.push(WorkItem::Value(Owned::borrowed(cdr)));
+                let (mut next, mut held) = (Owned::borrowed(cdr), BY_PARENT_AND_US);
+                loop {
+                    match self.part_of_conses(next.get(), held)? {
+                        Part::Written => match waiting.pop() {
+                            Some(cdr) => (next, held) = (cdr, BY_PARENT_AND_US),
+                            None => return Ok(()),
+                        },
+                        Part::Conses => {
+                            cons = next;
+                            break;
+                        }
+                        Part::Other => {
+                            self.leave(waiting, vec![WorkItem::Value(next)]);
+                            return Ok(());
+                        }
+                    }
+                }
             }
-            break;
+        }
+    }
+
+    /// Has parts written by frames, and then the cdrs that wait.
+    fn leave(&mut self, waiting: Vec<Owned>, parts: Vec<WorkItem>) {
+        for cdr in waiting {
+            self.then(vec![WorkItem::Value(cdr)]);
         }
         self.then(parts);
-        Ok(())
+    }
+
+    /// Writes a car or cdr, if that takes no frame.
+    ///
+    /// # Safety
+    /// `object` is alive.
+    #[inline(always)]
+    unsafe fn part_of_conses(&mut self, object: Obj, held: isize) -> Result<Part> {
+        // SAFETY: by the contract alive.
+        unsafe {
+            if self.leaf(object, held)? {
+                return Ok(Part::Written);
+            }
+            // Without references, rings are found by the frames.
+            if ffi::Py_TYPE(object) != self.dialect.found.names.cons.get().cast() || !self.tracks() {
+                return Ok(Part::Other);
+            }
+            Ok(match self.may_be_shared(object, held) && self.met_twice(object)? {
+                true => Part::Written,
+                false => Part::Conses,
+            })
+        }
+    }
+
+    /// # Safety
+    /// `cons` is a `Cons`.
+    unsafe fn car_and_cdr(&self, cons: Obj) -> Result<[Obj; 2]> {
+        // SAFETY: by the contract of the class in which the slots were found; an empty one is null.
+        let parts = self.dialect.found.names.cons_slots.map(|offset| unsafe { state::slot(cons, offset) });
+        match parts.iter().any(|part| part.is_null()) {
+            true => Err(encode("a Cons without its car or cdr")),
+            false => Ok(parts),
+        }
+    }
+
+    /// Whether a cdr is a `Cons` to which nothing else refers.
+    ///
+    /// # Safety
+    /// `cdr` is alive.
+    unsafe fn is_ours(&self, cdr: Obj) -> bool {
+        // SAFETY: by the contract alive.
+        unsafe {
+            // The count bounds the list where references are not looked for: the way into a ring has two.
+            ffi::Py_TYPE(cdr) == self.dialect.found.names.cons.get().cast()
+                && references(cdr) <= BY_PARENT
+                && !self.may_be_shared(cdr, BY_PARENT)
+        }
+    }
+
+    /// Begins a list of conses: the cars and the last cdr.
+    fn list_of(&mut self, first: &Owned) -> Result<Vec<WorkItem>> {
+        let mut parts = Vec::new();
+        let mut cons = first.get();
+        // SAFETY: each is an instance of `Cons`, held by the one before it, and the first by the caller.
+        unsafe {
+            loop {
+                let [car, cdr] = self.car_and_cdr(cons)?;
+                parts.push(WorkItem::Value(Owned::borrowed(car)));
+                if !self.is_ours(cdr) {
+                    self.w.form(LispForm::List(parts.len()));
+                    parts.push(WorkItem::Value(Owned::borrowed(cdr)));
+                    return Ok(parts);
+                }
+                cons = cdr;
+            }
+        }
     }
 
     /// An object that `holdall.lisp` lowers, or refuses.
@@ -389,7 +504,7 @@ impl<W: LispWriter> Encoder<'_, ToLisp<W>> {
             Element::ALL.get(part(at)?.extract::<usize>()?).copied().ok_or_else(|| encode("an unknown element type"))
         };
         match part(0)?.extract::<u8>()? {
-            answer::VALUE => self.then(crate::memory::vec![WorkItem::Instead(owned(&part(1)?), false)]),
+            answer::VALUE => self.then(vec![WorkItem::Instead(owned(&part(1)?), false)]),
             answer::VECTOR => {
                 let (element, len) = (element(1)?, part(2)?.extract()?);
                 let view = View::new(&part(3)?)?;

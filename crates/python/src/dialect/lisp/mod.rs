@@ -14,7 +14,7 @@ mod symbols;
 mod tables;
 
 pub use known::{FromLisp, Lisp};
-pub use named::{Found, ToLisp};
+pub use named::{Form, Found, ToLisp};
 
 use crate::classes::plan;
 use crate::cpython::{held, owned, text, Owned};

@@ -83,10 +83,25 @@ pub struct Found {
     pub(super) version: bool,
     /// The root is a list of several outermost values.
     pub(super) all: bool,
+    /// Conses of lists have a code each, so that Lisp's lists may share their tails.
+    pub(super) one_by_one: bool,
+    /// How many objects the first walk met again.
+    pub(super) again: usize,
+}
+
+/// How a message is written.
+#[derive(Debug, Clone, Copy)]
+pub struct Form {
+    /// The number of the format's version comes first.
+    pub version: bool,
+    /// The root is an iterable of several outermost values.
+    pub all: bool,
+    /// Conses of lists have a code each.
+    pub one_by_one: bool,
 }
 
 impl Found {
-    pub fn new(py: Python<'_>, version: bool, all: bool) -> PyResult<Found> {
+    pub fn new(py: Python<'_>, form: Form) -> PyResult<Found> {
         Ok(Found {
             names: Names::get(py)?,
             symbols: Vec::new(),
@@ -101,8 +116,10 @@ impl Found {
             last: None,
             kept: Vec::new(),
             infos_written: 0,
-            version,
-            all,
+            version: form.version,
+            all: form.all,
+            one_by_one: form.one_by_one,
+            again: 0,
         })
     }
 
