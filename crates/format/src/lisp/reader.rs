@@ -29,6 +29,15 @@ pub struct Reader<'i> {
     structure: Option<&'i Structure>,
 }
 
+/// What begins most values of a graph of conses.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Head {
+    AssignId,
+    Cons,
+    /// Of so many, if they are few.
+    List(u8),
+}
+
 impl<'i> Reader<'i> {
     /// Starts to read what one call of `store` wrote.
     pub fn new(input: &'i [u8]) -> Self {
@@ -45,6 +54,19 @@ impl<'i> Reader<'i> {
     /// The same, for a host that builds it: what it refers to may stand anywhere in the message.
     pub fn within(input: &'i [u8], structure: &'i Structure, at: usize) -> Self {
         Reader { structure: Some(structure), ..Reader::from(input, at) }
+    }
+
+    /// Steps over the code of an id or of conses, if that comes next.
+    #[inline(always)]
+    pub(super) fn head(&mut self) -> Option<Head> {
+        let (head, len) = match *self.input.rest() {
+            [tag::ASSIGN_ID, ..] => (Head::AssignId, 1),
+            [tag::CONS, ..] => (Head::Cons, 1),
+            [tag::LIST, len @ tag::LENGTH_FIX..=u8::MAX, ..] => (Head::List(len - tag::LENGTH_FIX), 2),
+            _ => return None,
+        };
+        self.input.skip_over(len);
+        Some(head)
     }
 
     /// Steps over what may stand between outermost values. `true`: a value follows; `false`: the end.

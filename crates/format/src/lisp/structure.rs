@@ -1,5 +1,6 @@
 //! A walk over values that builds none: where objects with an id stand, and which conses are no proper list.
 
+use super::reader::Head;
 use super::Reader;
 use crate::error::{Error, ErrorKind, Result};
 use crate::memory::Vec;
@@ -212,29 +213,21 @@ impl<N: Notes> Walk<'_, N> {
     }
 
     /// Steps over a leaf, or begins what holds other values.
-    #[inline]
+    #[inline(always)]
     fn one(&mut self) -> Result<()> {
         loop {
-            if self.reader.leaf()?.is_some() {
-                return Ok(());
-            }
-            let token = self.reader.token()?;
-            let start = self.reader.offset();
-            let (left, kind) = match token {
-                Token::AssignId => {
-                    self.notes.assigned(start);
+            let (left, kind) = match self.reader.head() {
+                Some(Head::AssignId) => {
+                    self.notes.assigned(self.reader.offset());
                     continue;
                 }
-                Token::LispValue(value @ LispValue::List(_)) => (value.values(), Kind::List),
-                Token::LispValue(value @ LispValue::Cons) => (value.values(), Kind::Conses),
-                Token::LispValue(LispValue::Object) => (self.description()?, Kind::Values),
-                Token::LispValue(value @ LispValue::Info { .. }) => {
-                    self.notes.info(start);
-                    (value.values(), Kind::Values)
-                }
-                _ => (token.values(), Kind::Values),
+                Some(Head::Cons) => (2, Kind::Conses),
+                Some(Head::List(len)) => (u64::from(len) + 1, Kind::List),
+                None if self.reader.leaf()?.is_some() => return Ok(()),
+                None => self.other()?,
             };
             if left > 0 {
+                let start = self.reader.offset();
                 if self.stack.len() >= self.depth {
                     return Err(Error::new(ErrorKind::Malformed { why: TOO_DEEP }, start));
                 }
@@ -242,6 +235,21 @@ impl<N: Notes> Walk<'_, N> {
             }
             return Ok(());
         }
+    }
+
+    /// Steps over the code of any other value: how many values follow.
+    #[inline(never)]
+    fn other(&mut self) -> Result<(u64, Kind)> {
+        let start = self.reader.offset();
+        Ok(match self.reader.token()? {
+            Token::LispValue(value @ LispValue::List(_)) => (value.values(), Kind::List),
+            Token::LispValue(LispValue::Object) => (self.description()?, Kind::Values),
+            Token::LispValue(value @ LispValue::Info { .. }) => {
+                self.notes.info(start);
+                (value.values(), Kind::Values)
+            }
+            token => (token.values(), Kind::Values),
+        })
     }
 
     /// Steps over what describes an object: how many values follow.

@@ -257,6 +257,9 @@ impl<'i, R: LispReader<'i>> Decoder<'i, FromLisp<'i, R>> {
 
     /// Before the first reference to conses that have not all come: makes all of them what they will be.
     pub(super) fn settle_conses(&mut self, number: u64) -> Result<()> {
+        if self.dialect.improper.is_some() {
+            return Ok(());
+        }
         let object = self.numbered.get(number as usize).and_then(|entry| entry.object.as_ref());
         let class = |object: &Owned| unsafe { ffi::Py_TYPE(object.get()) };
         let cons = self.dialect.lisp.names.cons.get().cast();
@@ -264,7 +267,7 @@ impl<'i, R: LispReader<'i>> Decoder<'i, FromLisp<'i, R>> {
             let class = class(object);
             class == cons || class == addr_of_mut!(ffi::PyList_Type)
         });
-        if !is_of_conses || self.dialect.improper.is_some() {
+        if !is_of_conses {
             return Ok(());
         }
         self.charge(self.here() + self.r.remaining())?;
