@@ -451,6 +451,18 @@ def julia_open(
     limits: Limits | None = None,
     views: bool = False,
 ) -> Document: ...
+def lisp_open(
+    data: _BytesLike,
+    /,
+    *,
+    owned: bool,
+    types: Any = None,
+    type: Any = ...,
+    strict: bool = True,
+    dec_hook: _DecHook | None = None,
+    limits: Limits | None = None,
+    views: bool = False,
+) -> Document: ...
 
 @type_check_only
 class OutlineSum(TypedDict):

@@ -1,13 +1,14 @@
 """Common Lisp's data: the files that cl-binary-store writes and reads.
 
-`load`, `load_all` and `dump` work on files, `loads`, `loads_all` and `dumps` on bytes. `struct` maps Lisp's structures and classes to Python classes. The other classes are values that Python has no type for.
+`load`, `load_all`, `open`, `parse` and `dump` work on files, `loads`, `loads_all` and `dumps` on bytes. `struct` maps Lisp's structures and classes to Python classes. The other classes are values that Python has no type for.
 """
 
 from __future__ import annotations
 
 from .._core import lisp_dumps as dumps
 from .._core import lisp_loads as loads
-from ._files import dump, load, load_all, loads_all
+from ._files import dump, load, load_all, loads_all, parse
+from ._files import open_file as open
 from ._registry import struct
 from ._tables import HashTable, Pairs
 from ._values import (
@@ -44,5 +45,7 @@ __all__ = [
     "load_all",
     "loads",
     "loads_all",
+    "open",
+    "parse",
     "struct",
 ]

@@ -1,4 +1,4 @@
-"""`load`, `load_all`, `dump` and `loads_all`: cl-binary-store's files, and their bytes."""
+"""`load`, `load_all`, `open`, `parse`, `dump` and `loads_all`: cl-binary-store's files, and their bytes."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any, Literal
 
 from .. import _core, _files
+from . import _registry
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -45,6 +46,59 @@ def load(
     {'weights': [1.5, 2.5]}
     """
     return _load(file, mmap, types=types, type=type, strict=strict, dec_hook=dec_hook, limits=limits)
+
+
+def open_file(
+    file: _files.Path | _files.Data | _files.Readable | _files.ReadableInto,
+    *,
+    types: Mapping[str, type[Any]] | None = None,
+    mmap: bool | Literal["copy"] = False,
+    type: Any = Any,
+    strict: bool = True,
+    dec_hook: Callable[[type[Any], Any], Any] | None = None,
+    limits: _core.Limits | None = None,
+) -> _core.Document:
+    """A value that is built where it is touched: `doc[key]` builds one member, `doc.get(key, type=T)` as what it must be.
+
+    Parameters are those of `load`. The file is walked over once, without building anything: it says nowhere where its values are.
+    Lists, simple-vectors, hash tables and objects (by the names of their slots) come as documents of their own, read where they are
+    touched in turn; `doc.load()` builds all of it. What several members share is one object. It closes at the end of `with`, or
+    when nobody uses it any more.
+
+    Raises DecodeError: malformed bytes, or not exactly one value. Raises OSError: as the file system says.
+
+    >>> dump({"layers": [[1, 2], [3]], "epoch": 12}, "data.bin")
+    >>> with holdall.lisp.open("data.bin") as doc:
+    ...     doc["layers"][1][0], list(doc)
+    (3, ['layers', 'epoch'])
+    """
+    options: dict[str, Any] = {
+        "types": types, "type": type, "strict": strict, "dec_hook": dec_hook, "limits": limits
+    }  # fmt: skip
+    path = _files.path_of(file)
+    if path is None:
+        data, views = _read(file, mmap)
+        return _files.of_data(
+            memoryview(data), lambda: _core.lisp_open(data, owned=False, views=views, **options)
+        )
+    return _core.lisp_open(_files.mapped(path, mmap == "copy"), owned=True, views=bool(mmap), **options)
+
+
+def parse(
+    file: _files.Path | _files.Data | _files.Readable | _files.ReadableInto,
+    *,
+    limits: _core.Limits | None = None,
+) -> Any:
+    """The value of a file as it stands in it: structures and objects are `LispObject`s, whatever `struct` has mapped.
+
+    file: as for `load`.
+
+    Raises DecodeError: malformed bytes. Raises OSError: as the file system says.
+
+    >>> parse(dumps(LispObject(Type("SHOP::ITEM", ["ID"]), [7]))).id
+    7
+    """
+    return _load(file, False, types=_registry.UNMAPPED, limits=limits)
 
 
 def load_all(

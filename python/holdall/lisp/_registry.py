@@ -126,10 +126,16 @@ def _set_default(instance: Any, name: str) -> None:
         object.__setattr__(instance, name, field.default_factory())
 
 
+# In place of the classes of one call: no type is mapped to a class.
+UNMAPPED: dict[Symbol, type[Any]] = {}
+
+
 def permitted(types: Any) -> dict[Symbol, type[Any]]:
     """The classes of one call, by the symbols of their types."""
     if types is None:
         return {}
+    if types is UNMAPPED:
+        return UNMAPPED
     if not isinstance(types, Mapping):
         raise TypeError("types: expected a dict of names and classes")
     return {Symbol.parse(name): cls for name, cls in types.items()}
@@ -143,6 +149,8 @@ def class_of(cls: type[Any]) -> tuple[Type, tuple[str, ...]] | None:
 
 def resolve(of: Type, types: dict[Symbol, type[Any]]) -> tuple[type[Any], tuple[str, ...], Any] | None:
     """The class for a type in a file, the attribute for each of its slots, and a function that makes instances if slots are left out."""
+    if types is UNMAPPED:
+        return None
     given = types.get(of.name)
     if given is not None:
         known = _BY_CLASS.get(given)

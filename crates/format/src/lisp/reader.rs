@@ -494,6 +494,10 @@ impl<'i> model::LispReader<'i> for Reader<'i> {
         }
     }
 
+    fn info_place(&self, number: u64) -> Option<usize> {
+        self.structure.and_then(|structure| structure.info_place(number))
+    }
+
     fn dimensions(dimensions: Dimensions<'i>) -> impl Iterator<Item = Result<usize>> {
         let mut reader = Reader::new(dimensions.0);
         std::iter::from_fn(move || match reader.input.remaining() {

@@ -137,5 +137,7 @@ pub trait LispReader<'i>: Reader<'i> {
     /// Walks over the whole message, whose values are nested no deeper than `depth`: where the first car begins of conses that
     /// don't end in NIL.
     fn improper(&self, depth: usize) -> Result<Arc<Offsets>>;
+    /// Where the description of that number begins, of a message that is read in parts.
+    fn info_place(&self, number: u64) -> Option<Self::Place>;
     fn dimensions(dimensions: Dimensions<'i>) -> impl Iterator<Item = Result<usize>>;
 }

@@ -7,6 +7,7 @@ use crate::encode::scratch::Scratch;
 use crate::encode::{self, Encoder, Sharing};
 use crate::error::door;
 use crate::error::Fault;
+use crate::lazy::{open_lisp, Document};
 use crate::message::limits::Limits;
 use crate::message::load_args::LoadArgs;
 use crate::message::options;
@@ -146,5 +147,31 @@ pub fn loads(
                 Ok(crate::cpython::held(py, &made).unbind())
             })
         })
+    })
+}
+
+/// A document whose members are found without being built, and built when you ask for them.
+///
+/// owned: whether closing it closes `data`, a map that was made for it.
+#[pyfunction]
+#[pyo3(name = "lisp_open", signature = (data, /, *, owned, types = None, r#type = Wanted::ANY, strict = true, dec_hook = None, limits = None, views = false))]
+#[allow(clippy::too_many_arguments)]
+pub fn open(
+    data: &Bound<'_, PyAny>,
+    owned: bool,
+    types: Option<&Bound<'_, PyAny>>,
+    r#type: Wanted<'_>,
+    strict: bool,
+    dec_hook: Option<&Bound<'_, PyAny>>,
+    limits: Option<&Limits>,
+    views: bool,
+) -> PyResult<Document> {
+    door(|| {
+        let args = LoadArgs { wanted: &r#type, types, strict, dec_hook, limits, trust: false };
+        let (options, mut lisp) = args.lisp(data.py())?;
+        if views {
+            lisp.views = Some(memory_of(data)?);
+        }
+        open_lisp(data, owned, options, lisp)
     })
 }

@@ -88,6 +88,7 @@ fn core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(julia::open, module)?)?;
     module.add_function(wrap_pyfunction!(lisp::dumps, module)?)?;
     module.add_function(wrap_pyfunction!(lisp::loads, module)?)?;
+    module.add_function(wrap_pyfunction!(lisp::open, module)?)?;
     module.add_function(wrap_pyfunction!(bson::pymongo_encode, module)?)?;
     module.add_function(wrap_pyfunction!(bson::pymongo_decode, module)?)?;
     module.add_function(wrap_pyfunction!(bson::pymongo_decode_all, module)?)?;

@@ -3,6 +3,7 @@
 mod bson;
 mod hold;
 mod keys;
+mod lisp;
 mod members;
 mod msgpack;
 mod source;
@@ -21,6 +22,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyEllipsis, PySlice, PySliceMethods, PyString, PyTuple};
 
 pub use bson::open_julia;
+pub use lisp::open_lisp;
 
 /// A document in some format: how its members are found and built.
 trait Inside: Send + Sync {
@@ -82,9 +84,9 @@ struct Cursor {
 
 /// A document (or a list, or an instance in one) whose members are read when you access them.
 ///
-/// data: bytes-like; it is kept, and must not change meanwhile. `holdall.open`, `holdall.bson.open`,
-/// `holdall.msgpack.open` and `holdall.julia.open` map files.
-/// format: "bson", "julia", "msgpack" or "hold"; None detects it by the structure of the bytes, not by their content, so
+/// data: bytes-like; it is kept, and must not change meanwhile. `holdall.open`, and `open` in `holdall.bson`, `.msgpack`, `.julia`
+/// and `.lisp`, map files.
+/// format: "bson", "julia", "lisp", "msgpack" or "hold"; None detects it by the structure of the bytes, not by their content, so
 ///     Julia's documents come as BSON.
 /// type: an annotation of the whole; `doc[key]` builds a member by the part that describes it. Without it, members that
 /// are dicts, lists, tuples or instances come as Documents themselves, all others as `loads` returns them. types,
@@ -154,7 +156,13 @@ impl Document {
                     let (options, julia) = args.julia(data.py())?;
                     open_julia(data, false, options, julia)
                 }
-                _ => Err(PyValueError::new_err("format: expected \"bson\", \"julia\", \"msgpack\" or \"hold\"")),
+                "lisp" => {
+                    let (options, lisp) = args.lisp(data.py())?;
+                    open_lisp(data, false, options, lisp)
+                }
+                _ => Err(PyValueError::new_err(
+                    "format: expected \"bson\", \"julia\", \"lisp\", \"msgpack\" or \"hold\"",
+                )),
             }
         })
     }

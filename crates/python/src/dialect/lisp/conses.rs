@@ -59,15 +59,66 @@ impl<'i, R: LispReader<'i>> Decoder<'i, FromLisp<'i, R>> {
         let object = unsafe { Owned::borrowed(ffi::Py_None()) };
         let frame = Frame { offset: start, ..self.frame(Kind::Lists, Some(object), 1, NO_ID) };
         self.push(Frame { parts: Some(Box::new(parts)), ..frame });
+        self.claim(1, 128)?;
         self.open_cell(object_id, start, one_by_one)?;
         Ok(None)
+    }
+
+    /// Begins conses that get an id. If car and last cdr need no frame, they are complete.
+    fn begin_cell(&mut self, one_by_one: bool) -> Result<Came> {
+        let start = self.here();
+        self.claim(1, 128)?;
+        let Some(car) = self.leaf_of_conses()? else {
+            let object_id = self.add_numbered(Numbered::open()) as u32;
+            self.open_cell(object_id, start, one_by_one)?;
+            return Ok(Came::Cell);
+        };
+        if let Some(cdr) = self.leaf_of_conses()? {
+            // SAFETY: the singleton is compared by its address.
+            let made = if cdr.get() == unsafe { ffi::Py_None() } {
+                let list = new_list()?;
+                append(&list, &car)?;
+                list
+            } else {
+                let cons = self.new_cons()?;
+                self.fill_cons(cons.get(), car, cdr);
+                cons
+            };
+            self.numbered.push(Numbered::whole(made.clone()));
+            return Ok(Came::Value(made));
+        }
+        let object_id = self.add_numbered(Numbered::open()) as u32;
+        self.open_cell(object_id, start, one_by_one)?;
+        if let Some(cell) = self.dialect.cells.last_mut() {
+            cell.at_cdr = true;
+            cell.put(self.dialect.lisp.names.cons_slots[0], car)?;
+        }
+        Ok(Came::Cell)
+    }
+
+    /// The next value, if it is a leaf or was built already.
+    #[inline(always)]
+    fn leaf_of_conses(&mut self) -> Result<Option<Owned>> {
+        let before = self.r.place();
+        let Some(leaf) = self.r.leaf()? else { return Ok(None) };
+        let value = match leaf {
+            // In graphs of conses these are most of all values.
+            Leaf::Reference(number) => match self.numbered.get(number as usize) {
+                Some(Numbered { object: Some(object), state: State::Whole | State::Seen, .. }) => Some(object.clone()),
+                _ => None,
+            },
+            leaf => self.of_leaf(leaf, accepts::ALL)?,
+        };
+        if value.is_none() {
+            self.r.rewind(before);
+        }
+        Ok(value)
     }
 
     fn open_cell(&mut self, object_id: u32, start: usize, one_by_one: bool) -> Result<()> {
         if self.stack.len() + self.dialect.cells.len() >= self.bounds.most_deep {
             return Err(limit(format_args!("nested deeper than limits.depth={}", self.bounds.most_deep), start));
         }
-        self.claim(1, 128)?;
         let is_list = match &self.dialect.improper {
             Some(improper) => !improper.contains(start),
             None => object_id == NO_ID && one_by_one,
@@ -131,37 +182,28 @@ impl<'i, R: LispReader<'i>> Decoder<'i, FromLisp<'i, R>> {
     /// Reads the next car or cdr.
     #[inline(always)]
     fn next_of_conses(&mut self) -> Result<Came> {
-        let before = self.r.place();
-        if let Some(leaf) = self.r.leaf()? {
-            if let Leaf::Reference(number) = leaf {
-                // In graphs of conses these are most of all values.
-                return match self.numbered.get(number as usize) {
-                    Some(Numbered { object: Some(object), state: State::Whole | State::Seen, .. }) => {
-                        Ok(Came::Value(object.clone()))
-                    }
-                    _ => self.numbered(number).map(Came::Value),
-                };
-            }
-            if let Some(value) = self.of_leaf(leaf, accepts::ALL)? {
-                return Ok(Came::Value(value));
-            }
-            self.r.rewind(before);
+        if let Some(value) = self.leaf_of_conses()? {
+            return Ok(Came::Value(value));
         }
+        let before = self.r.place();
+        // A value that is read again has its id already.
         let is_new = self.elsewhere.again.is_none();
         match self.r.next()? {
-            Token::LispValue(LispValue::Cons) => {
-                match self.dialect.cells.last_mut() {
-                    Some(cell) if cell.at_cdr && cell.one_by_one => self.one_more()?,
-                    _ => self.open_cell(NO_ID, self.here(), true)?,
-                }
-                return Ok(Came::Cell);
-            }
-            Token::AssignId if is_new => match self.r.next()? {
-                Token::LispValue(value @ (LispValue::Cons | LispValue::List(1))) => {
-                    let object_id = self.add_numbered(Numbered::open()) as u32;
-                    self.open_cell(object_id, self.here(), matches!(value, LispValue::Cons))?;
+            Token::LispValue(LispValue::Cons) => match self.dialect.cells.last_mut() {
+                Some(cell) if cell.at_cdr && cell.one_by_one => {
+                    self.one_more()?;
                     return Ok(Came::Cell);
                 }
+                // Those that nothing can refer to may be many in a row.
+                _ => {
+                    self.claim(1, 128)?;
+                    self.open_cell(NO_ID, self.here(), true)?;
+                    return Ok(Came::Cell);
+                }
+            },
+            Token::AssignId if is_new => match self.r.next()? {
+                Token::LispValue(LispValue::Cons) => return self.begin_cell(true),
+                Token::LispValue(LispValue::List(1)) => return self.begin_cell(false),
                 _ => {}
             },
             _ => {}
@@ -339,10 +381,7 @@ impl Cell {
         // SAFETY: `object` is a list that is ours to change, or conses in which the slot was found.
         unsafe {
             if self.is_list {
-                return match ffi::PyList_Append(self.object.get(), car.get()) {
-                    0 => Ok(()),
-                    _ => Err(raised()),
-                };
+                return append(&self.object, &car);
             }
             replace(slot_mut(self.last().get(), car_at), car.into_raw());
         }
@@ -360,6 +399,14 @@ impl Cell {
     fn taken(&self) -> Cell {
         let (object, last) = (self.object.clone(), None);
         Cell { object, last, ..*self }
+    }
+}
+
+fn append(list: &Owned, item: &Owned) -> Result<()> {
+    // SAFETY: both are held; `list` is a list that is ours to change.
+    match unsafe { ffi::PyList_Append(list.get(), item.get()) } {
+        0 => Ok(()),
+        _ => Err(raised()),
     }
 }
 

@@ -11,7 +11,7 @@ use crate::error::{decode, raised, Result};
 use crate::memory::Vec;
 use crate::schema::node::accepts;
 use crate::shapes::{Build, Shape};
-use holdall_format::model::{LispReader, LispValue};
+use holdall_format::model::{IndexedReader as _, LispReader, LispValue};
 use holdall_format::Token;
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -50,9 +50,13 @@ impl<'i, R: LispReader<'i>> Decoder<'i, FromLisp<'i, R>> {
                 Token::LispValue(LispValue::Info { slots }) => {
                     let described = self.describe(slots)?;
                     self.whole(object_id, described.object.get());
+                    self.knows_as(object_id, &described);
                     return Ok(described);
                 }
                 Token::LispValue(LispValue::KnownInfo(number)) if object_id == NO_ID => {
+                    if let Some(place) = self.r.info_place(number) {
+                        return self.described_at(place);
+                    }
                     let place = usize::try_from(number).ok().and_then(|number| number.checked_sub(1));
                     let known = place.and_then(|place| self.dialect.described.get(place));
                     return known.cloned().ok_or_else(|| decode(NO_INFO, at));
@@ -62,13 +66,52 @@ impl<'i, R: LispReader<'i>> Decoder<'i, FromLisp<'i, R>> {
                         return Ok(known.clone());
                     }
                     let object = self.object_of(number)?;
-                    let known = self.dialect.by_object.get(&(object.get() as usize));
-                    let known = known.cloned().ok_or_else(|| decode(NO_INFO, at))?;
+                    let known = self.dialect.by_object.get(&(object.get() as usize)).cloned();
+                    let known = match known {
+                        Some(known) => known,
+                        // Built for another part of the message.
+                        None if self.r.indexed().is_some() => {
+                            let place = self.index()?.place_of(number)?;
+                            let described = self.described_at(place)?;
+                            self.dialect.by_object.insert(object.get() as usize, described.clone());
+                            self.dialect.classes_held.push(object);
+                            described
+                        }
+                        None => return Err(decode(NO_INFO, at)),
+                    };
                     self.dialect.last = Some((number, known.clone()));
                     return Ok(known);
                 }
                 _ => return Err(decode(NO_INFO, at)),
             }
+        }
+    }
+
+    /// The description that begins there, elsewhere in a message that is read in parts.
+    #[cold]
+    fn described_at(&mut self, place: R::Place) -> Result<Rc<Described>> {
+        let (back, again) = (self.r.place(), self.elsewhere.again);
+        self.r.rewind(place);
+        let at = self.here();
+        let number = self.index()?.counts()?.0 as usize;
+        if let Some(again) = &mut self.elsewhere.again {
+            again.number = number;
+        }
+        let described = match self.r.token()? {
+            Token::LispValue(LispValue::Info { slots }) => self.describe(slots),
+            _ => Err(decode(NO_INFO, at)),
+        };
+        self.r.rewind(back);
+        self.elsewhere.again = again;
+        described
+    }
+
+    /// Of a part of a message: the object of that id may have been made by another part.
+    fn knows_as(&mut self, object_id: u32, described: &Rc<Described>) {
+        let object = self.numbered.get(object_id as usize).and_then(|entry| entry.object.clone());
+        if let Some(object) = object.filter(|object| object.get() != described.object.get()) {
+            self.dialect.by_object.insert(object.get() as usize, described.clone());
+            self.dialect.classes_held.push(object);
         }
     }
 
